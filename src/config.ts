@@ -1,0 +1,370 @@
+import { readFileSync } from 'node:fs'
+import path from 'node:path'
+import { parse as parseYaml } from 'yaml'
+import { z } from 'zod'
+import { parseDurationMs } from './duration.ts'
+
+/** Exit code of a start with invalid settings (EX_CONFIG of sysexits). */
+export const configExitCode = 78
+
+/** Settings are invalid; one line a fault, each naming the variable, what was wrong and what is accepted. */
+export class InvalidConfig extends Error {
+  override readonly name = 'InvalidConfig'
+  readonly faults: readonly string[]
+  constructor(faults: readonly string[]) {
+    super(faults.join('\n'))
+    this.faults = faults
+  }
+}
+
+const loopbackHosts = new Set(['127.0.0.1', '::1', 'localhost'])
+
+const duration = (accepts: string, { minMs = 1, off = false }: { minMs?: number; off?: boolean } = {}) =>
+  z.string().transform((text, context): number | 'off' => {
+    if (off && text === 'off') return 'off'
+    const durationMs = parseDurationMs(text)
+    if (durationMs !== null && durationMs >= minMs) return durationMs
+    context.addIssue({ code: 'custom', message: `is not a duration; accepted: ${accepts}` })
+    return z.NEVER
+  })
+
+const timeSpan = (fallbackMs: number, minMs = 1) =>
+  duration('a number with its unit, such as 500ms, 90s, 5m, 1h or 2d', { minMs }).pipe(z.number()).default(fallbackMs)
+
+const interval = (fallbackMs: number) =>
+  duration('a number with its unit of at least 1s, such as 90s, 5m or 1h; or off', { minMs: 1_000, off: true }).default(
+    fallbackMs,
+  )
+
+const port = (fallback: number) =>
+  z
+    .string()
+    .regex(/^\d{1,5}$/, 'is not a port; accepted: 0 (any free one) to 65535')
+    .transform(Number)
+    .refine((value) => value <= 65_535, 'is not a port; accepted: 0 (any free one) to 65535')
+    .default(fallback)
+
+const url = (protocols: readonly string[]) =>
+  z.string().refine(
+    (text) => {
+      const parsed = URL.canParse(text) ? new URL(text) : null
+      return parsed !== null && protocols.includes(parsed.protocol)
+    },
+    `is not an address; accepted: one that begins with ${protocols.map((protocol) => `${protocol}//`).join(' or ')}`,
+  )
+
+const redisUrls = z.string().refine(
+  (text) =>
+    text.split(',').every((part) => {
+      const address = part.trim()
+      return URL.canParse(address) && ['redis:', 'rediss:'].includes(new URL(address).protocol)
+    }),
+  'is not a Redis address; accepted: redis://… or rediss://…, or several of them with commas for a cluster',
+)
+
+const oneOf = <const Values extends readonly [string, ...string[]]>(values: Values, fallback: Values[number]) =>
+  z.enum(values, { error: `is none of the accepted values: ${values.join(', ')}` }).default(() => fallback)
+
+const text = z.string().trim().min(1)
+
+const roleNames = ['scheduler', 'worker', 'http'] as const
+/** What a process does: plan the work, do it, answer HTTP. */
+export type Role = (typeof roleNames)[number]
+
+const roles = z
+  .string()
+  .transform((list) => list.split(',').map((name) => name.trim()))
+  .pipe(
+    z
+      .array(z.enum(roleNames, { error: `is not a list of roles; accepted: ${roleNames.join(', ')}, separated by commas` }))
+      .min(1),
+  )
+  .default([...roleNames])
+
+const profiles = ['specification', 'walmart-us'] as const
+const quantityFields = ['quantity', 'statusQuantity'] as const
+
+const headerPrefix = z
+  .string()
+  .regex(/^[A-Za-z0-9]{1,10}$/, 'is not a header prefix; accepted: up to ten letters and digits, such as XX')
+
+const environment = z.object({
+  DATABASE_URL: url(['postgres:', 'postgresql:']).optional(),
+  REDIS_URL: redisUrls.optional(),
+  DATA_DIR: text.default('.data'),
+  MARKETPLACE_URL: url(['http:', 'https:']).optional(),
+  MARKETPLACE_PROFILE: oneOf(profiles, 'specification'),
+  HEADER_PREFIX: headerPrefix.optional(),
+  TOKEN_PATH: z.string().startsWith('/', 'is not a path; accepted: one that begins with /, such as /v3/token').optional(),
+  SELLER_ID: text.optional(),
+  CLIENT_ID: text.optional(),
+  CLIENT_SECRET: text.optional(),
+  SELLERS_FILE: text.optional(),
+  SERVICE_NAME: text.default('Tallyman'),
+  QUANTITY_FIELD: z.enum(quantityFields, { error: `is none of the accepted values: ${quantityFields.join(', ')}` }).optional(),
+  AUTO_ACKNOWLEDGE: oneOf(['off', 'on-import'], 'off'),
+  HOST: text.default('127.0.0.1'),
+  PORT: port(8080),
+  API_KEY: z.string().min(16, 'is too short; accepted: at least 16 characters').optional(),
+  EVENTS_SECRET: z
+    .string()
+    .regex(
+      /^whsec_[A-Za-z0-9+/=]{16,}([ ,]+whsec_[A-Za-z0-9+/=]{16,})*$/,
+      'is not a signing secret; accepted: whsec_ and base64, two separated by a comma while rotating',
+    )
+    .optional(),
+  REQUEST_TIMEOUT: timeSpan(30_000, 100),
+  SETTLE_TIME: timeSpan(120_000, 200),
+  DRAIN_TIMEOUT: timeSpan(15_000, 100),
+  SANDBOX_PORT: port(8181),
+  DEMO: oneOf(['on', 'off'], 'on'),
+  ROLES: roles,
+  LOG_LEVEL: oneOf(['trace', 'debug', 'info', 'warn', 'error', 'fatal'], 'info'),
+  LOG_FORMAT: z.enum(['json', 'pretty'], { error: 'is none of the accepted values: json, pretty' }).optional(),
+  POLL_ORDERS: interval(60_000),
+  POLL_ORDER_SWEEP: interval(86_400_000),
+  POLL_RETURNS: interval(900_000),
+})
+
+const secrets = ['DATABASE_URL', 'REDIS_URL', 'CLIENT_ID', 'CLIENT_SECRET', 'API_KEY', 'EVENTS_SECRET'] as const
+
+/** One seller: who it is at the marketplace and how to speak to it there. */
+export interface SellerSettings {
+  readonly sellerId: string
+  readonly clientId: string
+  readonly clientSecret: string
+  readonly profile: (typeof profiles)[number]
+  /** Null: the profile's own. */
+  readonly headerPrefix: string | null
+  /** Null: the profile's own. */
+  readonly quantityField: (typeof quantityFields)[number] | null
+  /** Null: the profile's own. */
+  readonly tokenPath: string | null
+  /** Null: the built-in sandbox, whose address is known once it runs. */
+  readonly marketplaceUrl: string | null
+  readonly serviceName: string
+}
+
+/** Credentials of the built-in sandbox, used when `MARKETPLACE_URL` is unset. */
+export const sandboxSeller = { sellerId: 'sandbox-seller', clientId: 'sandbox-client', clientSecret: 'sandbox-secret' } as const
+
+/** Every setting, checked; durations in milliseconds. */
+export interface Config {
+  readonly databaseUrl: string | null
+  readonly redisUrl: string | null
+  /** Absolute. */
+  readonly dataDir: string
+  readonly sandbox: { readonly port: number; readonly demo: boolean } | null
+  readonly sellers: readonly SellerSettings[]
+  readonly sellersFile: string | null
+  readonly autoAcknowledge: 'off' | 'on-import'
+  readonly http: {
+    readonly host: string
+    readonly port: number
+    readonly apiKey: string | null
+    readonly eventsSecrets: readonly string[]
+  }
+  readonly requestTimeoutMs: number
+  readonly settleTimeMs: number
+  readonly drainTimeoutMs: number
+  readonly roles: readonly Role[]
+  readonly log: { readonly level: string; readonly format: 'json' | 'pretty' }
+  /** Interval of each sync; `off`: never by itself. */
+  readonly poll: { readonly orders: number | 'off'; readonly orderSweep: number | 'off'; readonly returns: number | 'off' }
+}
+
+const sellerEntry = z.strictObject({
+  sellerId: text,
+  clientId: text,
+  clientSecret: text.optional(),
+  clientSecretFile: text.optional(),
+  profile: z.enum(profiles).optional(),
+  headerPrefix: headerPrefix.optional(),
+  quantityField: z.enum(quantityFields).optional(),
+  tokenPath: z.string().startsWith('/').optional(),
+  marketplaceUrl: url(['http:', 'https:']).optional(),
+  serviceName: text.optional(),
+})
+const sellersDocument = z.union([z.array(sellerEntry).min(1), z.strictObject({ sellers: z.array(sellerEntry).min(1) })])
+
+type Environment = z.infer<typeof environment>
+
+const readSecretFiles = (source: Readonly<Record<string, string | undefined>>, faults: string[]): Record<string, string> => {
+  const values: Record<string, string> = {}
+  for (const [name, value] of Object.entries(source)) if (value !== undefined && value !== '') values[name] = value
+  for (const name of secrets) {
+    const file = values[`${name}_FILE`]
+    if (file === undefined) continue
+    if (values[name] !== undefined) {
+      faults.push(`${name} and ${name}_FILE: both are set; accepted: one of the two`)
+      continue
+    }
+    try {
+      values[name] = readFileSync(file, 'utf8').trim()
+    } catch (error) {
+      faults.push(
+        `${name}_FILE: ${file} cannot be read (${error instanceof Error ? error.message : String(error)}); accepted: the path of a readable file`,
+      )
+    }
+  }
+  return values
+}
+
+const defaultsOf = (values: Environment) => ({
+  profile: values.MARKETPLACE_PROFILE,
+  headerPrefix: values.HEADER_PREFIX ?? null,
+  quantityField: values.QUANTITY_FIELD ?? null,
+  tokenPath: values.TOKEN_PATH ?? null,
+  marketplaceUrl: values.MARKETPLACE_URL?.replace(/\/+$/, '') ?? null,
+  serviceName: values.SERVICE_NAME,
+})
+
+const readSellersFile = (file: string, values: Environment, faults: string[]): SellerSettings[] => {
+  let document: unknown
+  try {
+    document = parseYaml(readFileSync(file, 'utf8'))
+  } catch (error) {
+    faults.push(
+      `SELLERS_FILE: ${file} cannot be read as JSON or YAML (${error instanceof Error ? error.message.split('\n')[0] : String(error)})`,
+    )
+    return []
+  }
+  const parsed = sellersDocument.safeParse(document)
+  if (!parsed.success) {
+    faults.push(
+      `SELLERS_FILE: ${file} is not a list of sellers: ${z.prettifyError(parsed.error).replaceAll('\n', ' ')}; accepted: sellers, each with sellerId, clientId, and clientSecret or clientSecretFile`,
+    )
+    return []
+  }
+  const entries = Array.isArray(parsed.data) ? parsed.data : parsed.data.sellers
+  const seen = new Set<string>()
+  return entries.flatMap((entry): SellerSettings[] => {
+    if (seen.has(entry.sellerId))
+      faults.push(`SELLERS_FILE: seller ${entry.sellerId} stands in it twice; accepted: each seller once`)
+    seen.add(entry.sellerId)
+    let clientSecret = entry.clientSecret
+    if (clientSecret === undefined && entry.clientSecretFile !== undefined) {
+      try {
+        clientSecret = readFileSync(path.resolve(path.dirname(file), entry.clientSecretFile), 'utf8').trim()
+      } catch {
+        faults.push(
+          `SELLERS_FILE: clientSecretFile of seller ${entry.sellerId} cannot be read; accepted: the path of a readable file`,
+        )
+        return []
+      }
+    }
+    if (clientSecret === undefined) {
+      faults.push(`SELLERS_FILE: seller ${entry.sellerId} has no secret; accepted: clientSecret or clientSecretFile`)
+      return []
+    }
+    const defaults = defaultsOf(values)
+    return [
+      {
+        sellerId: entry.sellerId,
+        clientId: entry.clientId,
+        clientSecret,
+        profile: entry.profile ?? defaults.profile,
+        headerPrefix: entry.headerPrefix ?? defaults.headerPrefix,
+        quantityField: entry.quantityField ?? defaults.quantityField,
+        tokenPath: entry.tokenPath ?? defaults.tokenPath,
+        marketplaceUrl: entry.marketplaceUrl?.replace(/\/+$/, '') ?? defaults.marketplaceUrl,
+        serviceName: entry.serviceName ?? defaults.serviceName,
+      },
+    ]
+  })
+}
+
+const readSellers = (values: Environment, faults: string[]): SellerSettings[] => {
+  const single = ['SELLER_ID', 'CLIENT_ID', 'CLIENT_SECRET'] as const
+  if (values.SELLERS_FILE !== undefined) {
+    for (const name of single) {
+      if (values[name] !== undefined) faults.push(`${name}: is set beside SELLERS_FILE; accepted: one of the two`)
+    }
+    const sellers = readSellersFile(values.SELLERS_FILE, values, faults)
+    if (sellers.some((seller) => seller.marketplaceUrl === null)) {
+      faults.push(
+        'MARKETPLACE_URL: is unset while SELLERS_FILE is set; accepted: the address of the marketplace, there or with each seller',
+      )
+    }
+    return sellers
+  }
+  if (values.MARKETPLACE_URL === undefined) {
+    for (const name of single) {
+      if (values[name] !== undefined)
+        faults.push(
+          `MARKETPLACE_URL: is unset while ${name} is set; accepted: the address of the marketplace (the built-in sandbox has credentials of its own)`,
+        )
+    }
+    return [{ ...defaultsOf(values), ...sandboxSeller }]
+  }
+  for (const name of single) {
+    if (values[name] === undefined)
+      faults.push(`${name}: is unset while MARKETPLACE_URL is set; accepted: the seller's own, or SELLERS_FILE`)
+  }
+  const { SELLER_ID: sellerId = '', CLIENT_ID: clientId = '', CLIENT_SECRET: clientSecret = '' } = values
+  return [{ ...defaultsOf(values), sellerId, clientId, clientSecret }]
+}
+
+const parseEnvironment = (
+  source: Readonly<Record<string, string | undefined>>,
+): { values: Environment; sellers: SellerSettings[] } => {
+  const faults: string[] = []
+  const parsed = environment.safeParse(readSecretFiles(source, faults))
+  if (!parsed.success) {
+    for (const issue of parsed.error.issues) faults.push(`${issue.path[0]?.toString() ?? 'environment'}: ${issue.message}`)
+    throw new InvalidConfig([...new Set(faults)])
+  }
+  const values = parsed.data
+  const sellers = readSellers(values, faults)
+  if (!loopbackHosts.has(values.HOST)) {
+    for (const name of ['API_KEY', 'EVENTS_SECRET'] as const) {
+      if (values[name] === undefined)
+        faults.push(`${name}: is unset while HOST is ${values.HOST}; accepted: set it, or keep HOST on the loopback interface`)
+    }
+  }
+  if (values.SETTLE_TIME <= values.REQUEST_TIMEOUT) {
+    faults.push(
+      'SETTLE_TIME: is not longer than REQUEST_TIMEOUT; accepted: longer than a request can live, so that its effect has shown by then',
+    )
+  }
+  if (faults.length > 0) throw new InvalidConfig(faults)
+  return { values, sellers }
+}
+
+/**
+ * Reads the environment once.
+ * @throws InvalidConfig with every fault found
+ */
+export const readConfig = (source: Readonly<Record<string, string | undefined>>, terminal: boolean): Config => {
+  const { values, sellers } = parseEnvironment(source)
+  return Object.freeze({
+    databaseUrl: values.DATABASE_URL ?? null,
+    redisUrl: values.REDIS_URL ?? null,
+    dataDir: path.resolve(values.DATA_DIR),
+    sandbox: sellers.some((seller) => seller.marketplaceUrl === null)
+      ? { port: values.SANDBOX_PORT, demo: values.DEMO === 'on' }
+      : null,
+    sellers,
+    sellersFile: values.SELLERS_FILE ?? null,
+    autoAcknowledge: values.AUTO_ACKNOWLEDGE,
+    http: {
+      host: values.HOST,
+      port: values.PORT,
+      apiKey: values.API_KEY ?? null,
+      eventsSecrets: values.EVENTS_SECRET?.split(/[ ,]+/).filter(Boolean) ?? [],
+    },
+    requestTimeoutMs: values.REQUEST_TIMEOUT,
+    settleTimeMs: values.SETTLE_TIME,
+    drainTimeoutMs: values.DRAIN_TIMEOUT,
+    roles: values.ROLES,
+    log: { level: values.LOG_LEVEL, format: values.LOG_FORMAT ?? (terminal ? 'pretty' : 'json') },
+    poll: { orders: values.POLL_ORDERS, orderSweep: values.POLL_ORDER_SWEEP, returns: values.POLL_RETURNS },
+  })
+}
+
+/**
+ * Reads the sellers again, for SIGHUP; everything else keeps the values of the start.
+ * @throws InvalidConfig with every fault found
+ */
+export const readSellersAgain = (source: Readonly<Record<string, string | undefined>>): readonly SellerSettings[] =>
+  parseEnvironment(source).sellers

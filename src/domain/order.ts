@@ -1,0 +1,95 @@
+/**
+ * The words of the house, as data.
+ *
+ * - purchase order: what one seller must fulfil of one customer order; its identity is (seller, purchaseOrderId).
+ * - order line: one item of a purchase order; carries one or more units (specification, section 9, rule 1).
+ * - unit: one piece of an order line. Every unit is acknowledged, then shipped or cancelled, and once shipped may be refunded.
+ * - line status: how many units of a line stand in which state; the quantities of a line's statuses add up to what was ordered.
+ * - charge: money of a whole line (all its units together), with its tax.
+ */
+
+/** A decimal as text, never a float: `"12.30"`. */
+export type DecimalText = string
+
+/** Tax of a charge, for all units of the line. */
+export interface ChargeTax {
+  readonly taxName: string
+  readonly amount: DecimalText
+  readonly currency: string
+}
+
+/** One charge of an order line, for all units of the line together. */
+export interface Charge {
+  readonly chargeType: string
+  readonly chargeName: string
+  readonly amount: DecimalText
+  readonly currency: string
+  readonly tax: ChargeTax | null
+}
+
+/** So many units of a line stand in this state. `status` is open: unknown values are kept as they came. */
+export interface LineStatus {
+  readonly status: string
+  readonly quantity: number
+  readonly cancellationReason: string | null
+  readonly carrier: string | null
+  readonly methodCode: string | null
+  readonly trackingNumber: string | null
+  readonly trackingUrl: string | null
+  readonly shippedAt: Date | null
+  readonly raw: unknown
+}
+
+/**
+ * Units of a line by what has happened to them so far, cumulative: a refunded unit is also shipped, a shipped unit is also
+ * acknowledged; a cancelled unit is neither.
+ */
+export interface LineUnits {
+  readonly acknowledged: number
+  readonly shipped: number
+  readonly cancelled: number
+  readonly refunded: number
+}
+
+/** One order line as the marketplace reported it. */
+export interface OrderLine {
+  readonly lineNumber: string
+  readonly sku: string | null
+  readonly productName: string | null
+  readonly unitOfMeasure: string | null
+  readonly ordered: number
+  readonly units: LineUnits
+  readonly statuses: readonly LineStatus[]
+  readonly charges: readonly Charge[]
+  /** Money given back so far as the marketplace reports it (a positive decimal), `"0"` when none. */
+  readonly refundedAmount: DecimalText
+  /** Reasons of the refunds that the marketplace reports, in its order. */
+  readonly refundReasons: readonly string[]
+  readonly currency: string | null
+  readonly intentToCancel: boolean
+  readonly statusDate: Date | null
+  readonly raw: unknown
+}
+
+/** Who stores and ships the goods; open set: unknown values are kept. */
+export type ShipNodeType = 'SellerFulfilled' | 'WFSFulfilled' | '3PLFulfilled' | (string & {})
+
+/** One purchase order as the marketplace reported it. */
+export interface PurchaseOrder {
+  readonly purchaseOrderId: string
+  readonly customerOrderId: string | null
+  readonly orderDate: Date | null
+  readonly orderType: string | null
+  readonly shipNodeType: ShipNodeType | null
+  readonly methodCode: string | null
+  readonly estimatedShipDate: Date | null
+  readonly estimatedDeliveryDate: Date | null
+  readonly customerName: string | null
+  readonly customerEmail: string | null
+  readonly customerPhone: string | null
+  readonly shippingAddress: Readonly<Record<string, unknown>> | null
+  readonly totalAmount: DecimalText | null
+  readonly currency: string | null
+  readonly lines: readonly OrderLine[]
+  readonly raw: unknown
+}

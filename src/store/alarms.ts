@@ -1,0 +1,31 @@
+import type { SqlRunner } from './database.ts'
+
+/** What an alarm is about. `subject` names the thing within its kind: a command, an event, a seller's credentials. */
+export interface AlarmKey {
+  readonly sellerId: string
+  readonly kind: 'credentials-refused' | 'command-held' | 'event-rejected' | 'sync-failing'
+  readonly subject: string
+}
+
+/** Raises an alarm; one that is open already keeps its first time and takes the new message. The message says what to do. */
+export const raiseAlarm = async (sql: SqlRunner, key: AlarmKey, message: string): Promise<void> => {
+  await sql.execute(
+    `INSERT INTO tallyman.alarms (seller_id, kind, subject, message) VALUES ($1, $2, $3, $4)
+     ON CONFLICT (seller_id, kind, subject) WHERE resolved_at IS NULL
+     DO UPDATE SET message = excluded.message WHERE alarms.message <> excluded.message`,
+    key.sellerId,
+    key.kind,
+    key.subject,
+    message,
+  )
+}
+
+/** Resolves an alarm; none open is fine. */
+export const resolveAlarm = async (sql: SqlRunner, key: AlarmKey): Promise<void> => {
+  await sql.execute(
+    `UPDATE tallyman.alarms SET resolved_at = now() WHERE seller_id = $1 AND kind = $2 AND subject = $3 AND resolved_at IS NULL`,
+    key.sellerId,
+    key.kind,
+    key.subject,
+  )
+}

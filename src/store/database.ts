@@ -1,0 +1,115 @@
+import { PrismaPg } from '@prisma/adapter-pg'
+import { type Prisma, PrismaClient } from './generated/client.ts'
+
+/** One thing that has changed; becomes one row of `warehouse.changes`, in the transaction of the change it tells. */
+export interface ChangeRecord {
+  readonly sellerId: string
+  /** Dotted, past tense: `order.seen`, `order_line.changed`, `return.seen`, `command.confirmed` … */
+  readonly type: string
+  readonly purchaseOrderId?: string | undefined
+  readonly lineNumber?: string | undefined
+  readonly returnOrderId?: string | undefined
+  readonly commandId?: string | undefined
+  readonly data: Prisma.InputJsonObject
+}
+
+/** Runs SQL with positional parameters (`$1`); inside or outside of a transaction. */
+export interface SqlRunner {
+  /** Rows of a query. The caller names their shape; bigint columns arrive as `bigint`, numeric as `Decimal`. */
+  query<Row>(sql: string, ...parameters: readonly unknown[]): Promise<Row[]>
+  /** Number of rows that a statement touched. */
+  execute(sql: string, ...parameters: readonly unknown[]): Promise<number>
+}
+
+/** A transaction under way. Changes told through it are appended as its last statement, right before the commit. */
+export interface Transaction extends SqlRunner {
+  readonly prisma: Prisma.TransactionClient
+  tell(change: ChangeRecord): void
+}
+
+/** The connection pool and its transactions; the only way to Postgres but for LISTEN (`listener.ts`). */
+export interface Database extends SqlRunner {
+  readonly prisma: PrismaClient
+  /** Commits when `work` resolves, rolls back when it throws. `work` may run only once and must not swallow errors of statements. */
+  transaction<Result>(work: (transaction: Transaction) => Promise<Result>, options?: TransactionOptions): Promise<Result>
+  close(): Promise<void>
+}
+
+/** Limits of one transaction, in milliseconds. */
+export interface TransactionOptions {
+  /** Longest wait for a connection. */
+  readonly maxWaitMs?: number
+  /** Longest life of the transaction. */
+  readonly timeoutMs?: number
+}
+
+/** How to reach Postgres. */
+export interface DatabaseOptions {
+  readonly url: string
+  /** Size of the pool. */
+  readonly connections?: number
+  /** Told of errors on idle connections, which nobody awaits. */
+  readonly onError?: (error: Error) => void
+}
+
+const runner = (client: Prisma.TransactionClient | PrismaClient): SqlRunner => ({
+  query: <Row>(sql: string, ...parameters: readonly unknown[]): Promise<Row[]> =>
+    client.$queryRawUnsafe<Row[]>(sql, ...parameters),
+  execute: (sql, ...parameters) => client.$executeRawUnsafe(sql, ...parameters),
+})
+
+// The counter's row lock is held until commit, so numbers follow the order of commits. It must be the last lock that a
+// transaction takes: two transactions that each append and then lock orders could wait for each other.
+const appendChanges = `
+  WITH told AS (
+    SELECT * FROM jsonb_to_recordset($1::jsonb) AS t(ordinal int, seller_id text, type text, purchase_order_id text,
+      line_number text, return_order_id text, command_id text, data jsonb)
+  ), counter AS (
+    UPDATE tallyman.change_counter SET last_seq = last_seq + (SELECT count(*) FROM told) RETURNING last_seq
+  ), written AS (
+    INSERT INTO warehouse.changes (seq, seller_id, type, purchase_order_id, line_number, return_order_id, command_id, data, occurred_at)
+    SELECT counter.last_seq - (SELECT count(*) FROM told) + told.ordinal, told.seller_id, told.type, told.purchase_order_id,
+      told.line_number, told.return_order_id, told.command_id, told.data, now()
+    FROM told, counter
+    RETURNING 1
+  )
+  SELECT pg_notify('tallyman_changes', '') FROM counter`
+
+const append = async (sql: SqlRunner, changes: readonly ChangeRecord[]): Promise<void> => {
+  const rows = changes.map((change, index) => ({
+    ordinal: index + 1,
+    seller_id: change.sellerId,
+    type: change.type,
+    purchase_order_id: change.purchaseOrderId ?? null,
+    line_number: change.lineNumber ?? null,
+    return_order_id: change.returnOrderId ?? null,
+    command_id: change.commandId ?? null,
+    data: change.data,
+  }))
+  await sql.execute(appendChanges, JSON.stringify(rows))
+}
+
+/** Opens a pool; connects on first use. */
+export const openDatabase = ({ url, connections = 10, onError }: DatabaseOptions): Database => {
+  const adapter = new PrismaPg(
+    { connectionString: url, max: connections, connectionTimeoutMillis: 10_000, application_name: 'tallyman' },
+    { onPoolError: (error) => onError?.(error), onConnectionError: (error) => onError?.(error) },
+  )
+  const prisma = new PrismaClient({ adapter })
+  return {
+    prisma,
+    ...runner(prisma),
+    transaction: (work, { maxWaitMs = 10_000, timeoutMs = 30_000 } = {}) =>
+      prisma.$transaction(
+        async (client) => {
+          const told: ChangeRecord[] = []
+          const sql = runner(client)
+          const result = await work({ ...sql, prisma: client, tell: (change) => told.push(change) })
+          if (told.length > 0) await append(sql, told)
+          return result
+        },
+        { maxWait: maxWaitMs, timeout: timeoutMs },
+      ),
+    close: () => prisma.$disconnect(),
+  }
+}

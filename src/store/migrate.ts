@@ -1,0 +1,152 @@
+import { readdir, readFile } from 'node:fs/promises'
+import { fileURLToPath } from 'node:url'
+import { PrismaPg } from '@prisma/adapter-pg'
+import {
+  bindMigrationAwareSqlAdapterFactory,
+  type SqlDriverAdapter,
+  type SqlMigrationAwareDriverAdapterFactory,
+} from '@prisma/driver-adapter-utils'
+import * as engineBindings from '@prisma/schema-engine-wasm/schema_engine_bg'
+import pg from 'pg'
+
+const migrationsDirectory = fileURLToPath(new URL('../../prisma/migrations', import.meta.url))
+const schemaFile = fileURLToPath(new URL('../../prisma/schema.prisma', import.meta.url))
+
+/** Key of the advisory lock under which migrations run: one daemon migrates, the others wait. */
+const migrationLock = 7_255_311
+
+/** A migration could not be applied; the database is as it was before that migration. */
+export class MigrationFailed extends Error {
+  override readonly name = 'MigrationFailed'
+}
+
+const readMigrations = async (directory: string) => {
+  const entries = await readdir(directory, { withFileTypes: true })
+  const names = entries
+    .filter((entry) => entry.isDirectory())
+    .map((entry) => entry.name)
+    .sort()
+  return Promise.all(
+    names.map(async (name) => ({
+      path: name,
+      migrationFile: {
+        path: 'migration.sql',
+        content: { tag: 'ok' as const, value: await readFile(`${directory}/${name}/migration.sql`, 'utf8') },
+      },
+    })),
+  )
+}
+
+// Node has WebAssembly; its types come only with those of a browser, which nothing else here may see.
+declare const WebAssembly: {
+  instantiate(bytes: Uint8Array, imports: Record<string, object>): Promise<{ instance: { exports: Record<string, unknown> } }>
+}
+
+let engineReady: Promise<void> | undefined
+
+// Node imports WebAssembly modules only behind a flag, so the bindings are wired by hand, once in a process.
+const loadEngine = (): Promise<void> => {
+  engineReady ??= (async () => {
+    const file = fileURLToPath(import.meta.resolve('@prisma/schema-engine-wasm/schema_engine_bg')).replace(/\.js$/, '.wasm')
+    const imports = { './schema_engine_bg.js': engineBindings }
+    const { instance } = await WebAssembly.instantiate(await readFile(file), imports)
+    engineBindings.__wbg_set_wasm(instance.exports)
+    const start = instance.exports['__wbindgen_start']
+    if (typeof start === 'function') start()
+  })()
+  return engineReady
+}
+
+// The adapter splits a script at each semicolon, which cuts function bodies and comments apart and runs the pieces in
+// transactions of their own. One simple query keeps the script whole, and all or nothing.
+const wholeScripts = (
+  factory: SqlMigrationAwareDriverAdapterFactory,
+  url: string,
+  opened: SqlDriverAdapter[],
+): SqlMigrationAwareDriverAdapterFactory => ({
+  provider: factory.provider,
+  adapterName: factory.adapterName,
+  connectToShadowDb: () => factory.connectToShadowDb(),
+  connect: async () => {
+    const adapter = await factory.connect()
+    opened.push(adapter)
+    adapter.executeScript = async (script) => {
+      const client = new pg.Client({ connectionString: url, application_name: 'tallyman migrate' })
+      await client.connect()
+      try {
+        await client.query(script)
+      } finally {
+        await client.end()
+      }
+    }
+    return adapter
+  },
+})
+
+/**
+ * Applies what is missing of `prisma/migrations`, in order, under an advisory lock; answers the names of those applied now.
+ * Keeps the ordinary `_prisma_migrations` table, so `prisma migrate deploy` works on the same database.
+ * @throws MigrationFailed naming the migration and the database's own words
+ */
+export const migrate = async (url: string, directory: string = migrationsDirectory): Promise<readonly string[]> => {
+  await loadEngine()
+  const lock = new pg.Client({ connectionString: url, application_name: 'tallyman migrate' })
+  await lock.connect()
+  const opened: SqlDriverAdapter[] = []
+  try {
+    await lock.query('SELECT pg_advisory_lock($1)', [migrationLock])
+    const factory = new PrismaPg({ connectionString: url, max: 2, application_name: 'tallyman migrate' })
+    const bound = bindMigrationAwareSqlAdapterFactory(wholeScripts(factory, url, opened))
+    const engine = await engineBindings.SchemaEngine.new(
+      { datamodels: [['schema.prisma', await readFile(schemaFile, 'utf8')]] },
+      () => undefined,
+      bound,
+    )
+    try {
+      const { appliedMigrationNames } = await engine.applyMigrations({
+        migrationsList: {
+          baseDir: directory,
+          lockfile: { path: 'migration_lock.toml', content: await readFile(`${directory}/migration_lock.toml`, 'utf8') },
+          shadowDbInitScript: '',
+          migrationDirectories: await readMigrations(directory),
+        },
+        filters: { externalTables: [], externalEnums: [] },
+      })
+      return appliedMigrationNames
+    } finally {
+      engine.free()
+    }
+  } catch (error) {
+    throw new MigrationFailed(`a database migration failed: ${error instanceof Error ? error.message : String(error)}`, {
+      cause: error,
+    })
+  } finally {
+    for (const adapter of opened) await adapter.dispose()
+    await lock.end()
+  }
+}
+
+/** Names of migrations that the database has finished; none when it has never been migrated. */
+export const finishedMigrations = async (url: string): Promise<readonly string[]> => {
+  const client = new pg.Client({ connectionString: url, application_name: 'tallyman migrate' })
+  await client.connect()
+  try {
+    const { rows: table } = await client.query("SELECT to_regclass('_prisma_migrations') AS found")
+    if (table[0]?.found === null) return []
+    const { rows } = await client.query<{ migration_name: string }>(
+      'SELECT migration_name FROM _prisma_migrations WHERE finished_at IS NOT NULL AND rolled_back_at IS NULL',
+    )
+    return rows.map((row) => row.migration_name)
+  } finally {
+    await client.end()
+  }
+}
+
+/** Names of migrations that this program carries and the database has not finished yet. */
+export const missingMigrations = async (
+  finished: readonly string[],
+  directory: string = migrationsDirectory,
+): Promise<readonly string[]> => {
+  const done = new Set(finished)
+  return (await readMigrations(directory)).map((migration) => migration.path).filter((name) => !done.has(name))
+}

@@ -1,0 +1,120 @@
+import { mkdtempSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { InvalidConfig, readConfig, readSellersAgain } from '../src/config.ts'
+
+const faultsOf = (source: Record<string, string>): readonly string[] => {
+  try {
+    readConfig(source, false)
+  } catch (error) {
+    if (error instanceof InvalidConfig) return error.faults
+    throw error
+  }
+  return []
+}
+
+const file = (name: string, content: string): string => {
+  const target = path.join(mkdtempSync(path.join(tmpdir(), 'tallyman-config-')), name)
+  writeFileSync(target, content)
+  return target
+}
+
+const marketplace = {
+  MARKETPLACE_URL: 'https://marketplace.example',
+  SELLER_ID: 's-1',
+  CLIENT_ID: 'c-1',
+  CLIENT_SECRET: 'secret-1',
+}
+
+describe('readConfig', () => {
+  test('needs nothing: embedded Postgres, queues in Postgres, built-in sandbox and demonstration', () => {
+    const config = readConfig({}, false)
+    expect(config).toMatchObject({ databaseUrl: null, redisUrl: null, sandbox: { port: 8181, demo: true } })
+    expect(config.sellers).toHaveLength(1)
+    expect(config.http).toMatchObject({ host: '127.0.0.1', port: 8080, apiKey: null })
+    expect(config.poll).toEqual({ orders: 60_000, orderSweep: 86_400_000, returns: 900_000 })
+  })
+
+  test('reports every fault at once, each with its variable and what is accepted', () => {
+    const faults = faultsOf({
+      PORT: '99999',
+      POLL_ORDERS: '5',
+      LOG_LEVEL: 'loud',
+      ROLES: 'worker,cook',
+      DATABASE_URL: 'mysql://x',
+    })
+    for (const name of ['PORT', 'POLL_ORDERS', 'LOG_LEVEL', 'ROLES', 'DATABASE_URL']) {
+      expect(
+        faults.filter((fault) => fault.startsWith(`${name}: `) && fault.includes('accepted')),
+        name,
+      ).toHaveLength(1)
+    }
+  })
+
+  test('never repeats a secret in a fault', () => {
+    const faults = faultsOf({ API_KEY: 'hunter2', EVENTS_SECRET: 'whsec_!!', DATABASE_URL: 'mysql://user:hunter2@host' })
+    expect(faults).toHaveLength(3)
+    expect(faults.join()).not.toContain('hunter2')
+  })
+
+  test('takes an empty variable as unset', () => {
+    expect(readConfig({ REDIS_URL: '', PORT: '' }, false)).toMatchObject({ redisUrl: null, http: { port: 8080 } })
+  })
+
+  test('demands API_KEY and EVENTS_SECRET away from the loopback interface', () => {
+    const faults = faultsOf({ HOST: '0.0.0.0' })
+    expect(faults.map((fault) => fault.split(':')[0])).toEqual(['API_KEY', 'EVENTS_SECRET'])
+  })
+
+  test('demands a settle time longer than a request can live', () => {
+    expect(faultsOf({ REQUEST_TIMEOUT: '30s', SETTLE_TIME: '30s' })[0]).toMatch(/^SETTLE_TIME: /)
+  })
+
+  test('reads secrets from files, and refuses both spellings at once', () => {
+    const { CLIENT_SECRET: _, ...rest } = marketplace
+    const secret = file('secret', 'from-file\n')
+    expect(readConfig({ ...rest, CLIENT_SECRET_FILE: secret }, false).sellers[0]?.clientSecret).toBe('from-file')
+    expect(faultsOf({ ...marketplace, CLIENT_SECRET_FILE: secret })[0]).toMatch(/^CLIENT_SECRET and CLIENT_SECRET_FILE/)
+    expect(faultsOf({ ...rest, CLIENT_SECRET_FILE: '/nowhere' })[0]).toMatch(/^CLIENT_SECRET_FILE: /)
+  })
+
+  test('does not start the sandbox when there is a marketplace', () => {
+    expect(readConfig(marketplace, false)).toMatchObject({
+      sandbox: null,
+      sellers: [{ sellerId: 's-1', marketplaceUrl: 'https://marketplace.example' }],
+    })
+  })
+
+  test('says what is missing beside MARKETPLACE_URL, and the other way round', () => {
+    expect(faultsOf({ MARKETPLACE_URL: 'https://m.example' }).map((fault) => fault.split(':')[0])).toEqual([
+      'SELLER_ID',
+      'CLIENT_ID',
+      'CLIENT_SECRET',
+    ])
+    expect(faultsOf({ CLIENT_ID: 'c' })[0]).toMatch(/^MARKETPLACE_URL: /)
+  })
+
+  test('reads many sellers from YAML or JSON, each with settings of its own', () => {
+    const yaml = file(
+      'sellers.yaml',
+      'sellers:\n  - {sellerId: a, clientId: ca, clientSecret: sa}\n  - {sellerId: b, clientId: cb, clientSecret: sb, profile: walmart-us}\n',
+    )
+    const config = readConfig({ MARKETPLACE_URL: 'https://m.example/', SELLERS_FILE: yaml }, false)
+    expect(config.sellers.map((seller) => [seller.sellerId, seller.profile, seller.marketplaceUrl])).toEqual([
+      ['a', 'specification', 'https://m.example'],
+      ['b', 'walmart-us', 'https://m.example'],
+    ])
+    const json = file('sellers.json', JSON.stringify([{ sellerId: 'a', clientId: 'ca', clientSecret: 'other' }]))
+    expect(readSellersAgain({ MARKETPLACE_URL: 'https://m.example', SELLERS_FILE: json })[0]?.clientSecret).toBe('other')
+  })
+
+  test('refuses a sellers file with a seller twice, without a secret, or with unknown keys', () => {
+    const twice = file('s.json', JSON.stringify([1, 2].map(() => ({ sellerId: 'a', clientId: 'c', clientSecret: 's' }))))
+    expect(faultsOf({ MARKETPLACE_URL: 'https://m.example', SELLERS_FILE: twice })[0]).toContain('twice')
+    const without = file('s.json', JSON.stringify([{ sellerId: 'a', clientId: 'c' }]))
+    expect(faultsOf({ MARKETPLACE_URL: 'https://m.example', SELLERS_FILE: without })[0]).toContain('no secret')
+    const unknown = file('s.json', JSON.stringify([{ sellerId: 'a', clientId: 'c', clientSecret: 's', colour: 'red' }]))
+    expect(faultsOf({ MARKETPLACE_URL: 'https://m.example', SELLERS_FILE: unknown })[0]).toContain('SELLERS_FILE')
+  })
+})

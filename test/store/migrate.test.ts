@@ -1,0 +1,123 @@
+import { cp, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import pg from 'pg'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { openDatabase } from '../../src/store/database.ts'
+import { finishedMigrations, MigrationFailed, migrate, missingMigrations } from '../../src/store/migrate.ts'
+import { startTestPostgres, type TestPostgres } from '../support/postgres.ts'
+
+let postgres: TestPostgres
+beforeAll(async () => {
+  postgres = await startTestPostgres()
+})
+afterAll(() => postgres.stop())
+
+const rows = async (url: string, sql: string): Promise<Record<string, unknown>[]> => {
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  try {
+    return (await client.query(sql)).rows
+  } finally {
+    await client.end()
+  }
+}
+
+describe('migrate', () => {
+  test('applies everything once, also when several daemons start together', async () => {
+    const url = await postgres.emptyDatabase()
+    const applied = await Promise.all([migrate(url), migrate(url), migrate(url)])
+    expect(applied.filter((names) => names.length > 0)).toHaveLength(1)
+    expect(await missingMigrations(await finishedMigrations(url))).toEqual([])
+    expect(await rows(url, 'SELECT count(*)::int AS n FROM _prisma_migrations WHERE finished_at IS NOT NULL')).toEqual([
+      { n: applied.flat().length },
+    ])
+  })
+
+  test('a failing migration changes nothing of its own and says why', async () => {
+    const url = await postgres.emptyDatabase()
+    const directory = await mkdtemp(path.join(tmpdir(), 'tallyman-migrations-'))
+    await cp(path.resolve('prisma/migrations'), directory, { recursive: true })
+    await mkdir(path.join(directory, '99990101000000_broken'))
+    await writeFile(
+      path.join(directory, '99990101000000_broken', 'migration.sql'),
+      'CREATE TABLE tallyman.half (a int); SELECT no_such_function();',
+    )
+    await expect(migrate(url, directory)).rejects.toThrow(MigrationFailed)
+    await expect(migrate(url, directory)).rejects.toThrow(/99990101000000_broken|no_such_function/)
+    expect(
+      await rows(url, "SELECT to_regclass('tallyman.half') AS half, to_regclass('warehouse.orders')::text AS orders"),
+    ).toEqual([{ half: null, orders: 'warehouse.orders' }])
+    await rm(directory, { recursive: true })
+  })
+
+  test('makes the tables that the typed client expects', async () => {
+    const database = openDatabase({ url: await postgres.database() })
+    const models = [
+      'order',
+      'orderLine',
+      'orderLineStatus',
+      'return',
+      'returnLine',
+      'returnLineTrackingStatus',
+      'returnLineRefundChannel',
+      'change',
+      'seller',
+      'erpEvent',
+      'command',
+      'commandLine',
+      'commandAttempt',
+      'commandDecision',
+      'syncState',
+      'syncRun',
+      'supersededVersion',
+      'quarantinedRecord',
+      'alarm',
+    ] as const
+    for (const model of models) {
+      const delegate: { findFirst(): Promise<unknown> } = database.prisma[model]
+      await expect(delegate.findFirst(), model).resolves.toBeNull()
+    }
+    await database.close()
+  })
+})
+
+describe('the change feed', () => {
+  test('numbers follow the order of commits, without gaps, while transactions overlap', async () => {
+    const database = openDatabase({ url: await postgres.database(), connections: 8 })
+    const seen: bigint[] = []
+    let writing = true
+    const reader = (async () => {
+      let after = 0n
+      for (;;) {
+        const last = !writing
+        const found = await database.query<{ seq: bigint }>(
+          'SELECT seq FROM warehouse.changes WHERE seq > $1 ORDER BY seq',
+          after,
+        )
+        for (const { seq } of found) seen.push(seq)
+        after = seen.at(-1) ?? 0n
+        if (last) return
+      }
+    })()
+    await Promise.all(
+      Array.from({ length: 6 }, async (_, writer) => {
+        for (let round = 0; round < 15; round += 1) {
+          await database
+            .transaction(async (transaction) => {
+              for (let n = 0; n <= round % 3; n += 1)
+                transaction.tell({ sellerId: `s${writer}`, type: 'test.change', data: { round, n } })
+              if (round % 7 === 3) throw new Error('rolled back')
+            })
+            .catch((error: unknown) => expect(String(error)).toContain('rolled back'))
+        }
+      }),
+    )
+    writing = false
+    await reader
+    expect(seen).toEqual(Array.from({ length: seen.length }, (_, index) => BigInt(index + 1)))
+    const [count] = await database.query<{ n: bigint }>('SELECT count(*) AS n FROM warehouse.changes')
+    expect(seen.length).toBe(Number(count?.n))
+    await database.close()
+  })
+})
