@@ -1,0 +1,76 @@
+import type { UnitKind } from './command.ts'
+import { freeSlots } from './refunds.ts'
+import { available, describeAvailable, type LineLedger, reserve } from './units.ts'
+
+/** One entry of an event: so many units of a line, named by its number or by its SKU, never by both. */
+export interface AllotmentEntry {
+  /** Where the entry stands in the event. */
+  readonly path: string
+  readonly lineNumber: string | null
+  readonly sku: string | null
+  readonly quantity: number
+}
+
+/** Units of one line that an entry was given. */
+export interface AllottedPiece {
+  readonly lineNumber: string
+  readonly quantity: number
+  /** Refunds only: which units of the line; see refunds.ts. */
+  readonly slots: readonly number[]
+}
+
+/** Who was given what. With faults, the entries that fit are allotted all the same, so that every fault is told at once. */
+export interface Allotment {
+  /** By the path of the entry. */
+  readonly pieces: ReadonlyMap<string, readonly AllottedPiece[]>
+  /** With everything that was given reserved. */
+  readonly ledgers: readonly LineLedger[]
+  readonly faults: readonly { readonly path: string; readonly message: string }[]
+}
+
+/**
+ * Gives units of lines to entries: entries that name a line first, then those by SKU, in line order as far as each line
+ * has units left (contract, "ERP events").
+ */
+export function allot(entries: readonly AllotmentEntry[], kind: UnitKind, ledgers: readonly LineLedger[]): Allotment {
+  const pieces = new Map<string, AllottedPiece[]>()
+  const faults: { path: string; message: string }[] = []
+  let current = ledgers
+
+  const take = (path: string, lineNumber: string, quantity: number): void => {
+    const reserved = reserve(current, { kind, lines: [{ path, lineNumber, quantity }] })
+    if (!reserved.ok) {
+      faults.push(...reserved.faults.map((fault) => ({ path: fault.path, message: fault.message })))
+      return
+    }
+    const before = current.find((ledger) => ledger.lineNumber === lineNumber)
+    const slots = kind === 'refund' && before !== undefined ? (freeSlots(before, quantity) ?? []) : []
+    current = reserved.ledgers.map((ledger) =>
+      ledger.lineNumber === lineNumber ? { ...ledger, refundSlots: [...ledger.refundSlots, ...slots] } : ledger,
+    )
+    pieces.set(path, [...(pieces.get(path) ?? []), { lineNumber, quantity, slots }])
+  }
+
+  for (const entry of entries) {
+    if (entry.lineNumber !== null) take(entry.path, entry.lineNumber, entry.quantity)
+  }
+  for (const { path, lineNumber, sku, quantity } of entries) {
+    if (lineNumber !== null) continue
+    const candidates = current.filter((ledger) => ledger.sku === sku)
+    const room = candidates.reduce((sum, ledger) => sum + available(ledger, kind), 0)
+    if (candidates.length === 0) {
+      faults.push({ path: `${path}.sku`, message: `the order has no line with SKU ${sku}` })
+    } else if (quantity > room) {
+      const told = candidates.map((ledger) => describeAvailable(ledger, kind)).join('; ')
+      faults.push({ path: `${path}.quantity`, message: `${told}; ${quantity} asked of SKU ${sku}` })
+    } else {
+      let left = quantity
+      for (const ledger of candidates) {
+        const taken = Math.min(left, available(ledger, kind))
+        if (taken > 0) take(path, ledger.lineNumber, taken)
+        left -= taken
+      }
+    }
+  }
+  return { pieces, ledgers: current, faults }
+}

@@ -1,0 +1,178 @@
+import { z } from 'zod'
+
+/**
+ * A command is one decision of the ERP on one purchase order, to be carried to the marketplace exactly once
+ * (contract, "ERP events" and "Command states").
+ */
+export const commandKinds = ['acknowledge', 'ship', 'cancel', 'refund'] as const
+
+/** What a command does. */
+export type CommandKind = (typeof commandKinds)[number]
+
+/** The kinds that take units of a line; acknowledge is about the whole purchase order and takes none. */
+export type UnitKind = Exclude<CommandKind, 'acknowledge'>
+
+/**
+ * Where a command stands.
+ *
+ * - pending: accepted, its request has not left, or is known not to have been applied.
+ * - sending: the intent is stored; the request may have left.
+ * - verifying: the outcome is unknown, the order is being read back.
+ * - held: a person must decide.
+ * - confirmed: applied. Final.
+ * - rejected: refused, by the marketplace, by our own rules or by a person. Final; its units are free again.
+ */
+export const commandStates = ['pending', 'sending', 'verifying', 'held', 'confirmed', 'rejected'] as const
+
+/** One of {@link commandStates}. */
+export type CommandState = (typeof commandStates)[number]
+
+/**
+ * The legal moves (contract, "Command states").
+ *
+ * - pending -> confirmed: the goal is already reached (an order that someone else has acknowledged), nothing is sent.
+ * - pending -> rejected: our own rules refuse it at the time of sending.
+ * - sending -> pending: certainly not processed (never left, or throttled).
+ * - verifying -> rejected: the marketplace refused it and the order read back shows that nothing was applied.
+ * - held -> pending | verifying | confirmed | rejected: a person decided (retry sends again or reads again first).
+ */
+export const commandTransitions: Readonly<Record<CommandState, readonly CommandState[]>> = {
+  pending: ['sending', 'confirmed', 'rejected'],
+  sending: ['confirmed', 'rejected', 'verifying', 'pending'],
+  verifying: ['confirmed', 'rejected', 'pending', 'held'],
+  held: ['pending', 'verifying', 'confirmed', 'rejected'],
+  confirmed: [],
+  rejected: [],
+}
+
+/** Whether a command may move from one state to the other. */
+export function mayMove(from: CommandState, to: CommandState): boolean {
+  return commandTransitions[from].includes(to)
+}
+
+/** Whether the state is final. */
+export function isSettled(state: CommandState): boolean {
+  return commandTransitions[state].length === 0
+}
+
+/** Whether a command in this state keeps its units reserved. A confirmed command no longer reserves: its units are done. */
+export function reserves(state: CommandState): boolean {
+  return !isSettled(state)
+}
+
+/** Whether the request of a command in this state may have reached the marketplace while its outcome is not settled. */
+export function isInFlight(state: CommandState): boolean {
+  return state === 'sending' || state === 'verifying' || state === 'held'
+}
+
+const lineNumber = z.string().min(1)
+const quantity = z.int().positive()
+const giveBack = z.string().regex(/^(-\d+(\.\d+)?|0(\.0+)?)$/, 'must be a negative decimal (or zero) as text, such as "-12.30"')
+const currency = z.string().min(1)
+
+const parcelLineSchema = z.object({ lineNumber, quantity })
+
+const parcelSchema = z.object({
+  carrier: z.string().min(1),
+  trackingNumber: z.string().min(1),
+  trackingUrl: z.string().nullable(),
+  method: z.string().nullable(),
+  /** ISO 8601, UTC. */
+  shippedAt: z.iso.datetime(),
+  lines: z.array(parcelLineSchema).min(1),
+})
+
+const refundChargeSchema = z.object({
+  chargeType: z.string(),
+  chargeName: z.string(),
+  /** Without tax; never positive (public facts 3.4: refund amounts are negative). */
+  amount: giveBack,
+  currency,
+  tax: z.object({ taxName: z.string(), amount: giveBack, currency }).nullable(),
+})
+
+/** Payload of an acknowledge command: none, it is about the whole purchase order. */
+export const acknowledgePayloadSchema = z.object({})
+
+/** Payload of a ship command. A line appears at most once in a parcel and may be spread over several parcels. */
+export const shipPayloadSchema = z.object({ parcels: z.array(parcelSchema).min(1) })
+
+/** Payload of a cancel command. A line appears once for each reason. */
+export const cancelPayloadSchema = z.object({
+  lines: z.array(z.object({ lineNumber, quantity, reason: z.string().min(1) })).min(1),
+})
+
+/** Payload of a refund command. A line appears once for each entry of the event. */
+export const refundPayloadSchema = z.object({
+  lines: z
+    .array(
+      z.object({
+        lineNumber,
+        quantity,
+        reason: z.string().min(1),
+        charges: z.array(refundChargeSchema).min(1),
+        /** Which units of the line (0 to ordered - 1) this money belongs to; see refunds.ts. */
+        slots: z.array(z.int().nonnegative()).optional(),
+      }),
+    )
+    .min(1),
+})
+
+/** Payload of an acknowledge command. */
+export type AcknowledgePayload = z.infer<typeof acknowledgePayloadSchema>
+/** Payload of a ship command. */
+export type ShipPayload = z.infer<typeof shipPayloadSchema>
+/** Payload of a cancel command. */
+export type CancelPayload = z.infer<typeof cancelPayloadSchema>
+/** Payload of a refund command. */
+export type RefundPayload = z.infer<typeof refundPayloadSchema>
+/** One line of a refund command. */
+export type RefundLine = RefundPayload['lines'][number]
+/** One charge that is given back: negative amounts, as the marketplace wants them. */
+export type RefundCharge = RefundLine['charges'][number]
+/** Any payload. */
+export type CommandPayload = AcknowledgePayload | ShipPayload | CancelPayload | RefundPayload
+
+/** A kind together with the payload of that kind. */
+export type CommandContent =
+  | { readonly kind: 'acknowledge'; readonly payload: AcknowledgePayload }
+  | { readonly kind: 'ship'; readonly payload: ShipPayload }
+  | { readonly kind: 'cancel'; readonly payload: CancelPayload }
+  | { readonly kind: 'refund'; readonly payload: RefundPayload }
+
+/** A command before it is stored. */
+export type PlannedCommand = CommandContent & { readonly purchaseOrderId: string }
+
+/**
+ * Reads stored kind and payload back.
+ *
+ * @throws z.ZodError when the kind is unknown or the payload is not one of that kind.
+ */
+export function parseCommand(kind: string, payload: unknown): CommandContent {
+  const known = z.enum(commandKinds).parse(kind)
+  switch (known) {
+    case 'acknowledge':
+      return { kind: known, payload: acknowledgePayloadSchema.parse(payload) }
+    case 'ship':
+      return { kind: known, payload: shipPayloadSchema.parse(payload) }
+    case 'cancel':
+      return { kind: known, payload: cancelPayloadSchema.parse(payload) }
+    case 'refund':
+      return { kind: known, payload: refundPayloadSchema.parse(payload) }
+  }
+}
+
+/** So many units of a line. */
+export interface LineQuantity {
+  readonly lineNumber: string
+  readonly quantity: number
+}
+
+/** The units that a payload takes, one entry a line, in order of first appearance; none for acknowledge. */
+export function unitsOf(payload: CommandPayload): LineQuantity[] {
+  const totals = new Map<string, number>()
+  const entries =
+    'parcels' in payload ? payload.parcels.flatMap((parcel) => parcel.lines) : 'lines' in payload ? payload.lines : []
+  for (const entry of entries) totals.set(entry.lineNumber, (totals.get(entry.lineNumber) ?? 0) + entry.quantity)
+  return [...totals].map(([line, total]) => ({ lineNumber: line, quantity: total }))
+}

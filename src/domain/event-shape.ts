@@ -1,0 +1,259 @@
+import { Decimal } from 'decimal.js'
+import { z } from 'zod'
+import type { DecimalText } from './order.ts'
+
+/** The event types that concern orders (contract, "ERP events"). */
+export const erpEventTypes = [
+  'erp.order.accepted',
+  'erp.shipment.dispatched',
+  'erp.lines.unfulfillable',
+  'erp.credit.issued',
+] as const
+
+/** One of {@link erpEventTypes}. */
+export type ErpEventType = (typeof erpEventTypes)[number]
+
+/** Cancel reasons that the marketplace takes (public facts 3.3). */
+export const cancelReasons: readonly string[] = [
+  'CUSTOMER_REQUESTED_SELLER_TO_CANCEL',
+  'SELLER_CANCEL_PRICING_ERROR',
+  'SELLER_CANCEL_OUT_OF_STOCK',
+  'SELLER_CANCEL_FRAUD_STOP_SHIPMENT',
+  'SELLER_CANCEL_ADDRESS_NOT_SERVICEABLE',
+]
+
+/** Refund reasons that the marketplace takes (public facts 3.4). */
+export const refundReasons: readonly string[] = [
+  'BillingError',
+  'TaxExemptCustomer',
+  'ItemNotAsAdvertised',
+  'IncorrectItemReceived',
+  'CancelledYetShipped',
+  'ItemNotReceivedByCustomer',
+  'IncorrectShippingPrice',
+  'DamagedItem',
+  'DefectiveItem',
+  'CustomerChangedMind',
+  'CustomerReceivedItemLate',
+  'Missing Parts / Instructions',
+  'Finance -> Goodwill',
+  'Finance -> Rollback',
+  'Buyer canceled',
+  'Customer returned item',
+  'General adjustment',
+  'Merchandise not received',
+  'Quality -> Missing Parts / Instructions',
+  'Shipping & Delivery -> Damaged',
+  'Shipping & Delivery -> Shipping Price Discrepancy',
+  'Others',
+]
+
+/** One thing that is wrong with an event; the path starts at the event, such as `data.lines[0].quantity`. */
+export interface EventFault {
+  readonly path: string
+  readonly message: string
+}
+
+/** Choices when an event is checked. */
+export interface EventOptions {
+  /** Passes on reasons that are not in the published lists. Off: they are faults, since the marketplace would refuse the whole request. */
+  readonly openReasons?: boolean
+}
+
+/** An event whose shape is right; whether it fits the order is another question. */
+export type ErpEvent =
+  | { readonly type: 'erp.order.accepted'; readonly data: z.infer<typeof acceptedSchema> }
+  | { readonly type: 'erp.shipment.dispatched'; readonly data: z.infer<typeof dispatchedSchema> }
+  | { readonly type: 'erp.lines.unfulfillable'; readonly data: z.infer<typeof unfulfillableSchema> }
+  | { readonly type: 'erp.credit.issued'; readonly data: z.infer<typeof creditSchema> }
+
+/** What names the order of an event, read even from an event that has other faults. */
+export interface EventAddress {
+  readonly sellerId: string | null
+  readonly purchaseOrderId: string
+}
+
+const text = z.string().trim().min(1, 'must not be empty')
+const quantitySchema = z.int('must be a whole number of units').positive('must be at least 1')
+
+/** A line by its number (an ERP may hold it as a number) or by the seller's stock key; {@link entryFaults} checks that it is one of the two. */
+const lineRefShape = {
+  lineNumber: z
+    .union([text, z.int().nonnegative().transform(String)], 'must be the line number, as text or as a whole number')
+    .nullish(),
+  sku: text.nullish(),
+  quantity: quantitySchema,
+}
+
+/** An entry that names a line and its units. */
+export const lineRefSchema = z.object(lineRefShape)
+const cancelLineSchema = z.object({ ...lineRefShape, reason: text })
+/** An entry of a credit. */
+export const creditLineSchema = z.object({
+  ...lineRefShape,
+  reason: text,
+  /** Without tax; given back on the product charge. */
+  amount: z
+    .union(
+      [z.string().regex(/^\d{1,15}(\.\d{1,6})?$/), z.number().nonnegative().max(1e15).transform(plainDecimal)],
+      'must be a positive decimal, as text ("12.30") or as a number',
+    )
+    .nullish(),
+  currency: z
+    .string()
+    .regex(/^[A-Z]{3}$/, 'must be a currency code such as USD')
+    .nullish(),
+})
+
+const parcelSchema = z.object({
+  carrier: text,
+  trackingNumber: z.string().regex(/^\S+$/, 'must not be empty and must not contain white space'),
+  trackingUrl: z.url({ protocol: /^https?$/, error: 'must be an http or https address' }).nullish(),
+  method: text.nullish(),
+  shippedAt: z.iso
+    .datetime({ offset: true, error: 'must be an ISO 8601 date and time with its offset, such as 2026-03-01T09:30:00Z' })
+    .transform((shippedAt) => new Date(shippedAt).toISOString()),
+  lines: z.array(lineRefSchema).min(1, 'must hold at least one line'),
+})
+
+const addressShape = {
+  sellerId: text.nullish(),
+  purchaseOrderId: z.union([text, z.int().positive().transform(String)], 'must be the purchase order id'),
+}
+
+/** `data` of `erp.order.accepted`. */
+export const acceptedSchema = z.object(addressShape)
+/** `data` of `erp.shipment.dispatched`. */
+export const dispatchedSchema = z.object({
+  ...addressShape,
+  parcels: z.array(parcelSchema).min(1, 'must hold at least one parcel'),
+})
+/** `data` of `erp.lines.unfulfillable`. */
+export const unfulfillableSchema = z.object({
+  ...addressShape,
+  lines: z.array(cancelLineSchema).min(1, 'must hold at least one line'),
+})
+/** `data` of `erp.credit.issued`. */
+export const creditSchema = z.object({ ...addressShape, lines: z.array(creditLineSchema).min(1, 'must hold at least one line') })
+
+/**
+ * Reads the order that an event is about, whatever else may be wrong with it.
+ *
+ * @returns null when the type is unknown or no purchase order is named; {@link checkEvent} then says why.
+ */
+export function addressOf(event: RawEvent): EventAddress | null {
+  if (!isErpEventType(event.type)) return null
+  const read = acceptedSchema.safeParse(event.data)
+  return read.success ? { sellerId: read.data.sellerId ?? null, purchaseOrderId: read.data.purchaseOrderId } : null
+}
+
+/** Every fault of an event that can be seen without its order; empty when its shape is right. */
+export function checkEvent(event: RawEvent, options: EventOptions = {}): EventFault[] {
+  const read = readEvent(event)
+  return [...(read.ok ? [] : read.faults), ...entryFaults(event, options)]
+}
+
+/** Whether the type is one of {@link erpEventTypes}. */
+export function isErpEventType(type: string): type is ErpEventType {
+  return erpEventTypes.some((known) => known === type)
+}
+
+/** An event as it came. */
+export type RawEvent = { readonly type: string; readonly data: unknown }
+
+/** Reads an event's shape, or says every fault of it. */
+export function readEvent(event: RawEvent): { ok: true; event: ErpEvent } | { ok: false; faults: EventFault[] } {
+  const { type, data } = event
+  switch (type) {
+    case 'erp.order.accepted':
+      return read(acceptedSchema, data, (parsed) => ({ type, data: parsed }))
+    case 'erp.shipment.dispatched':
+      return read(dispatchedSchema, data, (parsed) => ({ type, data: parsed }))
+    case 'erp.lines.unfulfillable':
+      return read(unfulfillableSchema, data, (parsed) => ({ type, data: parsed }))
+    case 'erp.credit.issued':
+      return read(creditSchema, data, (parsed) => ({ type, data: parsed }))
+    default:
+      return { ok: false, faults: [{ path: 'type', message: `must be one of ${erpEventTypes.join(', ')}` }] }
+  }
+}
+
+function read<Data>(
+  schema: z.ZodType<Data>,
+  data: unknown,
+  wrap: (data: Data) => ErpEvent,
+): { ok: true; event: ErpEvent } | { ok: false; faults: EventFault[] } {
+  const result = schema.safeParse(data)
+  if (result.success) return { ok: true, event: wrap(result.data) }
+  const faults = result.error.issues.map((issue) => ({
+    path: pathOf(issue.path),
+    message: valueAt(data, issue.path) === undefined ? 'is missing' : issue.message,
+  }))
+  return { ok: false, faults }
+}
+
+/** Faults of single entries beyond their shape: which line is meant, and the reason. */
+export function entryFaults(event: RawEvent, options: EventOptions): EventFault[] {
+  const faults: EventFault[] = []
+  const named = new Set<string>()
+  const reasons = event.type === 'erp.lines.unfulfillable' ? cancelReasons : refundReasons
+  for (const [path, raw] of rawEntries(event)) {
+    const names = (['lineNumber', 'sku'] as const).filter((name) => (raw[name] ?? null) !== null)
+    if (names.length !== 1) {
+      faults.push({
+        path,
+        message: `must name the line by either lineNumber or sku, ${names.length === 0 ? 'not by neither' : 'not by both'}`,
+      })
+    }
+    const [name] = names
+    if (event.type === 'erp.shipment.dispatched') {
+      const parcel = path.slice(0, path.lastIndexOf('.'))
+      const key = name === undefined ? null : `${parcel} ${name} ${String(raw[name]).trim()}`
+      if (key !== null && names.length === 1 && named.has(key)) {
+        faults.push({ path: `${path}.${name}`, message: 'stands in this parcel already; state the whole quantity once' })
+      }
+      if (key !== null) named.add(key)
+      continue
+    }
+    const { reason } = raw
+    if (typeof reason === 'string' && reason.trim() !== '' && !options.openReasons && !reasons.includes(reason.trim())) {
+      faults.push({ path: `${path}.reason`, message: `must be one of ${reasons.join(', ')}` })
+    }
+  }
+  return faults
+}
+
+/** Every line entry of an event with its path, as far as there are any. */
+export function rawEntries(event: RawEvent): [path: string, entry: Record<string, unknown>][] {
+  const listOf = (holder: unknown, key: string, path: string): [string, Record<string, unknown>][] => {
+    const list = isRecord(holder) ? holder[key] : undefined
+    if (!Array.isArray(list)) return []
+    return list.flatMap((entry: unknown, index): [string, Record<string, unknown>][] =>
+      isRecord(entry) ? [[`${path}.${key}[${index}]`, entry]] : [],
+    )
+  }
+  if (event.type !== 'erp.shipment.dispatched') return listOf(event.data, 'lines', 'data')
+  return listOf(event.data, 'parcels', 'data').flatMap(([path, parcel]) => listOf(parcel, 'lines', path))
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+function valueAt(data: unknown, path: readonly PropertyKey[]): unknown {
+  let value = data
+  for (const key of path) {
+    if (typeof value !== 'object' || value === null) return undefined
+    value = Reflect.get(value, key)
+  }
+  return value
+}
+
+function pathOf(path: readonly PropertyKey[]): string {
+  return path.reduce<string>((all, key) => (typeof key === 'number' ? `${all}[${key}]` : `${all}.${String(key)}`), 'data')
+}
+
+/** `1e-7` and the like written out. */
+function plainDecimal(value: number): DecimalText {
+  return new Decimal(value).toFixed()
+}

@@ -1,0 +1,193 @@
+import type { z } from 'zod'
+import { type Allotment, type AllotmentEntry, allot } from './allotment.ts'
+import type { CancelPayload, PlannedCommand, RefundLine, RefundPayload, ShipPayload } from './command.ts'
+import {
+  addressOf,
+  creditLineSchema,
+  type dispatchedSchema,
+  type ErpEvent,
+  type ErpEventType,
+  type EventFault,
+  type EventOptions,
+  entryFaults,
+  isErpEventType,
+  lineRefSchema,
+  type RawEvent,
+  rawEntries,
+  readEvent,
+  type unfulfillableSchema,
+} from './event-shape.ts'
+import type { DecimalText, OrderLine, PurchaseOrder } from './order.ts'
+import { minorDigits, productShare, type RefundResult, refundOfAmount, refundOfSlots, splitByWeight } from './refunds.ts'
+import { done, type LineLedger } from './units.ts'
+
+/** The commands of an event and the ledgers with their units reserved, or every fault and nothing else. */
+export type PlanResult =
+  | { readonly ok: true; readonly commands: readonly PlannedCommand[]; readonly ledgers: readonly LineLedger[] }
+  | { readonly ok: false; readonly faults: readonly EventFault[] }
+
+/**
+ * Turns an event into commands and reserves their units, or says every fault.
+ *
+ * Lines named by SKU take units from the order's lines with that SKU, in line order, as far as each line has units left for
+ * that purpose. Entries that name a line number are served first, so that an entry by SKU never takes the units of another
+ * entry that can come from one line only. What does not fit rejects the whole event.
+ *
+ * An acknowledgement of an order that is already acknowledged is a command like any other; it confirms itself once
+ * the order has been read. Only an order that is cancelled wholly refuses it.
+ */
+export function planCommands(
+  event: RawEvent,
+  order: PurchaseOrder,
+  ledgers: readonly LineLedger[],
+  options: EventOptions = {},
+): PlanResult {
+  const read = readEvent(event)
+  const faults: EventFault[] = [
+    ...(read.ok ? [] : read.faults),
+    ...entryFaults(event, options),
+    ...orderFaults(event, order, ledgers),
+  ]
+  const kind = isErpEventType(event.type) ? kindOf[event.type] : null
+  if (kind === null || kind === 'acknowledge') {
+    if (!read.ok || faults.length > 0) return { ok: false, faults }
+    return { ok: true, commands: [{ kind: 'acknowledge', purchaseOrderId: order.purchaseOrderId, payload: {} }], ledgers }
+  }
+  const allotment = allot(entriesOf(event), kind, ledgers)
+  faults.push(...allotment.faults)
+  const credits = kind === 'refund' ? creditLines(event, order, allotment) : { lines: [], faults: [] }
+  faults.push(...credits.faults)
+  if (!read.ok || faults.length > 0) return { ok: false, faults }
+  const command = commandOf(read.event, order, allotment, credits.lines)
+  return { ok: true, commands: [command], ledgers: allotment.ledgers }
+}
+
+const kindOf = {
+  'erp.order.accepted': 'acknowledge',
+  'erp.shipment.dispatched': 'ship',
+  'erp.lines.unfulfillable': 'cancel',
+  'erp.credit.issued': 'refund',
+} as const satisfies Record<ErpEventType, PlannedCommand['kind']>
+
+function commandOf(event: ErpEvent, order: PurchaseOrder, allotment: Allotment, credits: readonly RefundLine[]): PlannedCommand {
+  const { purchaseOrderId } = order
+  switch (event.type) {
+    case 'erp.order.accepted':
+      return { kind: 'acknowledge', purchaseOrderId, payload: {} }
+    case 'erp.shipment.dispatched':
+      return { kind: 'ship', purchaseOrderId, payload: shipPayload(event.data, allotment) }
+    case 'erp.lines.unfulfillable':
+      return { kind: 'cancel', purchaseOrderId, payload: cancelPayload(event.data, allotment) }
+    case 'erp.credit.issued': {
+      const payload: RefundPayload = { lines: [...credits] }
+      return { kind: 'refund', purchaseOrderId, payload }
+    }
+  }
+}
+
+function shipPayload(data: z.infer<typeof dispatchedSchema>, allotment: Allotment): ShipPayload {
+  return {
+    parcels: data.parcels.map((parcel, parcelIndex) => {
+      const lines = new Map<string, number>()
+      for (const [index] of parcel.lines.entries()) {
+        for (const piece of allotment.pieces.get(`data.parcels[${parcelIndex}].lines[${index}]`) ?? []) {
+          lines.set(piece.lineNumber, (lines.get(piece.lineNumber) ?? 0) + piece.quantity)
+        }
+      }
+      return {
+        carrier: parcel.carrier,
+        trackingNumber: parcel.trackingNumber,
+        trackingUrl: parcel.trackingUrl ?? null,
+        method: parcel.method ?? null,
+        shippedAt: parcel.shippedAt,
+        lines: [...lines].map(([lineNumber, quantity]) => ({ lineNumber, quantity })),
+      }
+    }),
+  }
+}
+
+function cancelPayload(data: z.infer<typeof unfulfillableSchema>, allotment: Allotment): CancelPayload {
+  const lines: CancelPayload['lines'] = []
+  for (const [index, { reason }] of data.lines.entries()) {
+    for (const { lineNumber, quantity } of allotment.pieces.get(`data.lines[${index}]`) ?? []) {
+      const same = lines.find((line) => line.lineNumber === lineNumber && line.reason === reason)
+      if (same === undefined) lines.push({ lineNumber, quantity, reason })
+      else same.quantity += quantity
+    }
+  }
+  return { lines }
+}
+
+/** The money of each piece of a credit; an amount for units of several lines is split by the product charges of those units. */
+function creditLines(event: RawEvent, order: PurchaseOrder, allotment: Allotment): { lines: RefundLine[]; faults: EventFault[] } {
+  const lines: RefundLine[] = []
+  const faults: EventFault[] = []
+  for (const [path, raw] of rawEntries(event)) {
+    const entry = creditLineSchema.safeParse(raw)
+    if (!entry.success) continue
+    const { amount, currency, reason } = entry.data
+    const pieces = (allotment.pieces.get(path) ?? []).flatMap((piece) => {
+      const line = order.lines.find((candidate) => candidate.lineNumber === piece.lineNumber)
+      return line === undefined ? [] : [{ ...piece, line }]
+    })
+    const foreign = pieces.find(({ line }) => currencyOf(line) !== null && currencyOf(line) !== (currency ?? currencyOf(line)))
+    if (foreign !== undefined) {
+      faults.push({
+        path: `${path}.currency`,
+        message: `line ${foreign.lineNumber} is charged in ${currencyOf(foreign.line)}, not in ${currency}`,
+      })
+      continue
+    }
+    const amounts = amount === undefined || amount === null ? null : splitAmount(amount, pieces)
+    for (const [index, { line, quantity, slots }] of pieces.entries()) {
+      const part = amounts?.[index]
+      const refund: RefundResult = part === undefined ? refundOfSlots(line, slots) : refundOfAmount(line, slots, part)
+      if (refund.ok) lines.push({ lineNumber: line.lineNumber, quantity, reason, charges: refund.charges, slots: [...slots] })
+      else faults.push({ path: part === undefined ? path : `${path}.amount`, message: refund.message })
+    }
+  }
+  return { lines, faults }
+}
+
+function splitAmount(amount: DecimalText, pieces: readonly { line: OrderLine; slots: readonly number[] }[]): DecimalText[] {
+  if (pieces.length <= 1) return pieces.map(() => amount)
+  const digits = minorDigits(pieces[0] === undefined ? '' : (currencyOf(pieces[0].line) ?? '')) ?? 0
+  return splitByWeight(
+    amount,
+    pieces.map(({ line, slots }) => productShare(line, slots) ?? '0'),
+    digits,
+  )
+}
+
+function currencyOf(line: OrderLine): string | null {
+  return line.currency ?? line.charges[0]?.currency ?? null
+}
+
+/** Faults of the event as a whole against its order. */
+function orderFaults(event: RawEvent, order: PurchaseOrder, ledgers: readonly LineLedger[]): EventFault[] {
+  const faults: EventFault[] = []
+  const path = 'data.purchaseOrderId'
+  const address = addressOf(event)
+  if (address !== null && address.purchaseOrderId !== order.purchaseOrderId) {
+    faults.push({ path, message: `is ${address.purchaseOrderId}, but the order is ${order.purchaseOrderId}` })
+  }
+  const kind = isErpEventType(event.type) ? kindOf[event.type] : null
+  if ((kind === 'ship' || kind === 'cancel') && order.shipNodeType?.toLowerCase() === 'wfsfulfilled') {
+    faults.push({ path, message: `the marketplace fulfils this order itself, the seller cannot ${kind} it` })
+  }
+  if (kind === 'acknowledge' && ledgers.length > 0 && ledgers.every((ledger) => done(ledger, 'cancel') >= ledger.ordered)) {
+    faults.push({ path, message: 'every unit of the order is cancelled, nothing is left to acknowledge' })
+  }
+  return faults
+}
+
+/** The entries that are right by themselves: they are allotted even when others are wrong, so that every fault is told at once. */
+function entriesOf(event: RawEvent): AllotmentEntry[] {
+  return rawEntries(event).flatMap(([path, raw]) => {
+    const entry = lineRefSchema.safeParse(raw)
+    if (!entry.success) return []
+    const lineNumber = entry.data.lineNumber ?? null
+    const sku = entry.data.sku ?? null
+    return (lineNumber === null) === (sku === null) ? [] : [{ path, lineNumber, sku, quantity: entry.data.quantity }]
+  })
+}

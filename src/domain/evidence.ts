@@ -1,0 +1,390 @@
+import { Decimal } from 'decimal.js'
+import { z } from 'zod'
+import type { CancelPayload, CommandContent, RefundLine, RefundPayload, ShipPayload } from './command.ts'
+import type { PurchaseOrder } from './order.ts'
+import { refundTotal } from './refunds.ts'
+
+/**
+ * Was a request applied? The order as read before the request left is compared with the order as read back.
+ *
+ * Others change the order meanwhile: buyers cancel, carriers deliver, the marketplace refunds, other programs of the seller
+ * ship. So a count that went up proves nothing by itself; what proves is a count that carries our mark: the tracking number
+ * of a shipment, the reason of a cancellation, the reason and the money of a refund (public facts 2.6, 3.2 to 3.4). A count
+ * that did not go up at all proves the opposite, because units shipped, cancelled and refunded never go down.
+ *
+ * The limit: whoever ships, cancels or refunds the very same quantity under the very same mark between the two reads
+ * cannot be told from us. Nothing is sent again then, so no unit is processed twice.
+ */
+
+const count = z.int()
+
+/** One order line as read before a request left, reduced to what tells whether the request was applied. JSON. */
+export const lineBaselineSchema = z.object({
+  lineNumber: z.string(),
+  ordered: count,
+  units: z.object({ acknowledged: count, shipped: count, cancelled: count, refunded: count }),
+  statuses: z.array(
+    z.object({
+      status: z.string(),
+      quantity: count,
+      trackingNumber: z.string().nullable(),
+      cancellationReason: z.string().nullable(),
+    }),
+  ),
+  /** Positive decimal, all money given back on the line so far. */
+  refundedAmount: z.string(),
+  refundReasons: z.array(z.string()),
+})
+
+/** An order as read before a request left. Stored with the attempt, in the same transaction as the intent. */
+export const orderBaselineSchema = z.object({ purchaseOrderId: z.string(), lines: z.array(lineBaselineSchema) })
+
+/** One line of an {@link OrderBaseline}. */
+export type LineBaseline = z.infer<typeof lineBaselineSchema>
+/** An order as read before a request left. */
+export type OrderBaseline = z.infer<typeof orderBaselineSchema>
+
+/** Whether a request was applied, as far as the order tells. */
+export type Verdict = 'applied' | 'not-applied' | 'unclear'
+
+/** What one line tells, with the figures it goes by. */
+export interface LineFinding {
+  readonly lineNumber: string
+  readonly finding: Verdict
+  /** A sentence for a person. */
+  readonly explanation: string
+}
+
+/** The verdict with what each line told; stored as the command's evidence. */
+export interface Evidence {
+  readonly verdict: Verdict
+  readonly lines: readonly LineFinding[]
+}
+const shippedStatuses: ReadonlySet<string> = new Set(['shipped', 'delivered', 'refund', 'refunded'])
+const cancelledStatuses: ReadonlySet<string> = new Set(['cancelled', 'canceled'])
+
+/** Reduces an order to what {@link judge} compares. */
+export function takeBaseline(order: PurchaseOrder): OrderBaseline {
+  return {
+    purchaseOrderId: order.purchaseOrderId,
+    lines: order.lines.map((line) => ({
+      lineNumber: line.lineNumber,
+      ordered: line.ordered,
+      units: { ...line.units },
+      statuses: line.statuses.map(({ status, quantity, trackingNumber, cancellationReason }) => ({
+        status,
+        quantity,
+        trackingNumber,
+        cancellationReason,
+      })),
+      refundedAmount: line.refundedAmount,
+      refundReasons: [...line.refundReasons],
+    })),
+  }
+}
+
+/**
+ * Judges whether a command's request was applied, by the order read back.
+ *
+ * applied: every line shows all of it. not-applied: every line shows none of it. Anything else is unclear, partial effects included.
+ *
+ * @param baseline the order as read before this attempt's request left
+ * @param now the order as read after the request can no longer be under way
+ */
+export function judge(command: CommandContent, baseline: OrderBaseline, now: PurchaseOrder): Evidence {
+  const after = takeBaseline(now)
+  switch (command.kind) {
+    case 'acknowledge':
+      return judgeAcknowledge(baseline, after)
+    case 'ship':
+      return judgeLines(shipmentsByLine(command.payload), baseline, after, judgeShipment)
+    case 'cancel':
+      return judgeLines(cancellationsByLine(command.payload), baseline, after, judgeCancellation)
+    case 'refund':
+      return judgeLines(refundsByLine(command.payload), baseline, after, judgeRefund)
+  }
+}
+
+type Told = Omit<LineFinding, 'lineNumber'>
+
+function judgeLines<Asked>(
+  askedByLine: ReadonlyMap<string, Asked>,
+  baseline: OrderBaseline,
+  after: OrderBaseline,
+  judgeLine: (asked: Asked, before: LineBaseline, now: LineBaseline) => Told,
+): Evidence {
+  const lines = [...askedByLine].map(([lineNumber, asked]) => {
+    const told = compare(lineOf(baseline, lineNumber), lineOf(after, lineNumber), (before, now) => {
+      const finding = judgeLine(asked, before, now)
+      if (finding.finding !== 'not-applied' || !hasNewUnknown(before, now)) return finding
+      return unclear(`${finding.explanation}, but units moved to a state we do not know`)
+    })
+    return { lineNumber, ...told }
+  })
+  return { verdict: combined(lines.map((line) => line.finding)), lines }
+}
+
+/** Judges a line that is there both times and whose counts went nowhere but up. */
+function compare(
+  before: LineBaseline | undefined,
+  now: LineBaseline | undefined,
+  judgePair: (before: LineBaseline, now: LineBaseline) => Told,
+): Told {
+  if (before === undefined || now === undefined)
+    return unclear(`the line is missing ${before === undefined ? 'before' : 'after'} the request`)
+  if (before.ordered !== now.ordered) return unclear(`ordered units changed from ${before.ordered} to ${now.ordered}`)
+  for (const count of ['shipped', 'cancelled', 'refunded'] as const) {
+    if (now.units[count] < before.units[count])
+      return unclear(`${count} units went down from ${before.units[count]} to ${now.units[count]}`)
+  }
+  return judgePair(before, now)
+}
+
+function combined(findings: readonly Verdict[]): Verdict {
+  const [first] = findings
+  return first !== undefined && findings.every((finding) => finding === first) ? first : 'unclear'
+}
+
+// ── ship ──
+
+interface AskedShipment {
+  readonly quantity: number
+  /** By normal form of the tracking number: units, and in how many entries of the request. */
+  readonly byTracking: ReadonlyMap<string, { readonly units: number; readonly entries: number }>
+}
+
+function shipmentsByLine(payload: ShipPayload): Map<string, AskedShipment> {
+  const lines = new Map<string, { quantity: number; byTracking: Map<string, { units: number; entries: number }> }>()
+  for (const parcel of payload.parcels) {
+    for (const entry of parcel.lines) {
+      const asked = lines.get(entry.lineNumber) ?? { quantity: 0, byTracking: new Map() }
+      asked.quantity += entry.quantity
+      const tracking = normalMark(parcel.trackingNumber)
+      const { units, entries } = asked.byTracking.get(tracking) ?? { units: 0, entries: 0 }
+      asked.byTracking.set(tracking, { units: units + entry.quantity, entries: entries + 1 })
+      lines.set(entry.lineNumber, asked)
+    }
+  }
+  return lines
+}
+
+/**
+ * A tracking number stays with its units when the carrier delivers them, but may be lost when they are refunded. So fewer
+ * units than asked under our number still tell of our shipment when refunds explain what is missing: an entry is applied
+ * whole, so where it is the only one of its number, one unit of it tells of all.
+ */
+function judgeShipment(asked: AskedShipment, before: LineBaseline, now: LineBaseline): Told {
+  const shipped = now.units.shipped - before.units.shipped
+  const { quantity } = asked
+  if (shipped === 0) return absent(`no unit was shipped since, ${quantity} asked`)
+  const trackedBefore = unitsByTracking(before)
+  const trackedNow = unitsByTracking(now)
+  let missing = 0
+  for (const [tracking, { units, entries }] of asked.byTracking) {
+    const gained = (trackedNow.get(tracking) ?? 0) - (trackedBefore.get(tracking) ?? 0)
+    const told = `${gained} of ${units} units appeared under tracking number ${tracking}, ${shipped} shipped in all`
+    if (gained > units) return unclear(`${told}: more than asked`)
+    if (gained <= 0) return unclear(`${told}: someone else may have shipped, or the tracking number is not shown`)
+    if (gained < units && entries > 1) return unclear(`${told}: a part only, or refunded since`)
+    missing += units - gained
+  }
+  const untracked = (trackedNow.get('') ?? 0) - (trackedBefore.get('') ?? 0)
+  const refunded = now.units.refunded - before.units.refunded
+  if (shipped < quantity || missing > Math.min(refunded, Math.max(untracked, 0))) {
+    return unclear(
+      `${quantity - missing} of ${quantity} units appeared under our tracking numbers, ${shipped} shipped in all: a part only`,
+    )
+  }
+  const explained = missing === 0 ? '' : `, ${missing} of them refunded since`
+  return landed(`${quantity} units appeared under our tracking numbers${explained}`)
+}
+
+/** Units that were shipped, by normal form of their tracking number; under the empty text those that show none. */
+function unitsByTracking(line: LineBaseline): Map<string, number> {
+  const units = new Map<string, number>()
+  for (const entry of line.statuses) {
+    if (shippedStatuses.has(entry.status.toLowerCase())) add(units, normalMark(entry.trackingNumber ?? ''), entry.quantity)
+  }
+  return units
+}
+
+// ── cancel ──
+
+interface AskedCancellation {
+  readonly quantity: number
+  /** Units by normal form of the reason. */
+  readonly byReason: ReadonlyMap<string, number>
+}
+
+function cancellationsByLine(payload: CancelPayload): Map<string, AskedCancellation> {
+  const lines = new Map<string, { quantity: number; byReason: Map<string, number> }>()
+  for (const entry of payload.lines) {
+    const asked = lines.get(entry.lineNumber) ?? { quantity: 0, byReason: new Map() }
+    asked.quantity += entry.quantity
+    add(asked.byReason, normalMark(entry.reason), entry.quantity)
+    lines.set(entry.lineNumber, asked)
+  }
+  return lines
+}
+
+function judgeCancellation(asked: AskedCancellation, before: LineBaseline, now: LineBaseline): Told {
+  const cancelled = now.units.cancelled - before.units.cancelled
+  const { quantity } = asked
+  if (cancelled === 0) return absent(`no unit was cancelled since, ${quantity} asked`)
+  const reasonsBefore = unitsByReason(before)
+  const reasonsNow = unitsByReason(now)
+  for (const [reason, units] of asked.byReason) {
+    const gained = (reasonsNow.get(reason) ?? 0) - (reasonsBefore.get(reason) ?? 0)
+    if (gained !== units) {
+      return unclear(
+        `${gained} of ${units} units appeared as cancelled for ${reason}, ${cancelled} in all: someone else may have cancelled`,
+      )
+    }
+  }
+  return landed(`${quantity} units appeared as cancelled for the reasons we gave`)
+}
+
+function unitsByReason(line: LineBaseline): Map<string, number> {
+  const units = new Map<string, number>()
+  for (const entry of line.statuses) {
+    if (cancelledStatuses.has(entry.status.toLowerCase())) add(units, normalMark(entry.cancellationReason ?? ''), entry.quantity)
+  }
+  return units
+}
+
+// ── refund ──
+
+interface AskedRefund {
+  readonly quantity: number
+  readonly money: Decimal
+  /** Normal forms of the reasons. */
+  readonly reasons: ReadonlySet<string>
+}
+
+function refundsByLine(payload: RefundPayload): Map<string, AskedRefund> {
+  const entriesByLine = new Map<string, RefundLine[]>()
+  for (const entry of payload.lines) entriesByLine.set(entry.lineNumber, [...(entriesByLine.get(entry.lineNumber) ?? []), entry])
+  const lines = new Map<string, AskedRefund>()
+  for (const [lineNumber, entries] of entriesByLine) {
+    lines.set(lineNumber, {
+      quantity: entries.reduce((sum, entry) => sum + entry.quantity, 0),
+      money: entries.reduce((sum, entry) => sum.plus(refundTotal(entry.charges)), new Decimal(0)),
+      reasons: new Set(entries.map((entry) => normalMark(entry.reason))),
+    })
+  }
+  return lines
+}
+
+/**
+ * Units, money and reasons must agree. A marketplace that shows refunded money but no refunded units is judged by money and
+ * reasons; units alone never prove, since the marketplace refunds by itself as well (public facts 4.3).
+ */
+function judgeRefund(asked: AskedRefund, before: LineBaseline, now: LineBaseline): Told {
+  const units = now.units.refunded - before.units.refunded
+  const money = new Decimal(now.refundedAmount).minus(before.refundedAmount)
+  const gained = gainedReasons(before, now)
+  const seen = `${units} of ${asked.quantity} units and ${money.toFixed()} of ${asked.money.toFixed()} appeared as refunded`
+  if (units === 0 && money.isZero() && gained.length === 0) return absent(`${seen}, and no new reason`)
+  const unitsShown = now.units.refunded > 0 || new Decimal(now.refundedAmount).isZero()
+  if (unitsShown && units !== asked.quantity) return unclear(`${seen}: the units do not agree`)
+  if (!money.eq(asked.money)) return unclear(`${seen}: the money does not agree`)
+  if (!reasonsAgree(asked.reasons, gained, now)) {
+    return unclear(`${seen}, for ${gained.join(', ') || 'no new reason'}: someone else may have refunded`)
+  }
+  return landed(`${seen}, for the reasons we gave`)
+}
+
+function gainedReasons(before: LineBaseline, now: LineBaseline): string[] {
+  const left = now.refundReasons.map(normalMark)
+  for (const reason of before.refundReasons.map(normalMark)) {
+    const at = left.indexOf(reason)
+    if (at >= 0) left.splice(at, 1)
+  }
+  return left
+}
+
+/** New reasons are exactly ours; a marketplace that states each reason once shows no new one when all it knows are ours already. */
+function reasonsAgree(ours: ReadonlySet<string>, gained: readonly string[], now: LineBaseline): boolean {
+  const told = new Set(gained.length > 0 ? gained : now.refundReasons.map(normalMark))
+  return told.size === ours.size && [...told].every((reason) => ours.has(reason))
+}
+
+// ── acknowledge ──
+
+/**
+ * Acknowledge is about the whole order, and its goal counts, not who reached it: no unit stands in Created any more.
+ *
+ * Units that are still in Created were there when the request would have been applied, so it was not, at least not to all:
+ * not-applied unless some line has gained acknowledged units.
+ */
+function judgeAcknowledge(baseline: OrderBaseline, after: OrderBaseline): Evidence {
+  let acknowledged = 0
+  let gained = false
+  const lines: LineFinding[] = baseline.lines.map((line) => {
+    const told = compare(line, lineOf(after, line.lineNumber), (before, now) => {
+      acknowledged += now.units.acknowledged
+      gained ||= now.units.acknowledged > before.units.acknowledged
+      const figures = `${unitsIn(now, 'created')} units in Created, ${now.units.acknowledged} acknowledged, ${now.units.cancelled} cancelled of ${now.ordered}`
+      if (unknownUnits(before).size > 0 || unknownUnits(now).size > 0)
+        return unclear(`${figures}, others in a state we do not know`)
+      return unitsIn(now, 'created') > 0 ? absent(figures) : landed(figures)
+    })
+    return { lineNumber: line.lineNumber, ...told }
+  })
+  const findings = lines.map((line) => line.finding)
+  if (findings.includes('unclear')) return { verdict: 'unclear', lines }
+  if (findings.includes('not-applied')) return { verdict: gained ? 'unclear' : 'not-applied', lines }
+  // An order that was cancelled wholly tells nothing about an acknowledgement before that.
+  return { verdict: acknowledged > 0 ? 'applied' : 'unclear', lines }
+}
+
+// ── shared ──
+
+const knownStatuses: ReadonlySet<string> = new Set(['created', 'acknowledged', ...shippedStatuses, ...cancelledStatuses])
+
+/** Units in states that we do not know, by state; under the empty text those that no status accounts for. */
+function unknownUnits(line: LineBaseline): Map<string, number> {
+  const units = new Map<string, number>()
+  let told = 0
+  for (const entry of line.statuses) {
+    told += entry.quantity
+    if (!knownStatuses.has(entry.status.toLowerCase())) add(units, entry.status.toLowerCase(), entry.quantity)
+  }
+  if (told < line.ordered) add(units, '', line.ordered - told)
+  return units
+}
+
+function hasNewUnknown(before: LineBaseline, now: LineBaseline): boolean {
+  const unitsBefore = unknownUnits(before)
+  return [...unknownUnits(now)].some(([status, quantity]) => quantity > (unitsBefore.get(status) ?? 0))
+}
+
+function unitsIn(line: LineBaseline, status: string): number {
+  return line.statuses.filter((entry) => entry.status.toLowerCase() === status).reduce((sum, entry) => sum + entry.quantity, 0)
+}
+
+function lineOf(order: OrderBaseline, lineNumber: string): LineBaseline | undefined {
+  return order.lines.find((line) => line.lineNumber === lineNumber)
+}
+
+/** Marks are compared by letters and digits alone: published answers spell IncorrectItemReceived as INCORRECT_ITEM_RECEIVED. */
+function normalMark(mark: string): string {
+  const upper = mark.trim().toUpperCase()
+  return upper.replaceAll(/[^\p{L}\p{N}]/gu, '') || upper
+}
+
+function add(totals: Map<string, number>, key: string, quantity: number): void {
+  totals.set(key, (totals.get(key) ?? 0) + quantity)
+}
+
+function landed(explanation: string): Told {
+  return { finding: 'applied', explanation }
+}
+
+function absent(explanation: string): Told {
+  return { finding: 'not-applied', explanation }
+}
+
+function unclear(explanation: string): Told {
+  return { finding: 'unclear', explanation }
+}

@@ -1,0 +1,139 @@
+/**
+ * Time windows of the syncs.
+ *
+ * What the marketplace leaves open (public facts 2.3, 2.4, 11): whether bounds include their own second, and how late a
+ * change becomes visible. So windows that follow one another overlap by at least a second, reach back by a look-back, and end a lag
+ * behind the marketplace's clock. Bounds are whole seconds: the marketplace refuses milliseconds.
+ */
+
+/** From and to, both whole seconds on the marketplace's clock; `from` is before `to`. */
+export interface TimeWindow {
+  readonly from: Date
+  readonly to: Date
+}
+
+/** What to do with a window once its count is known. */
+export type SplitResult =
+  | { readonly kind: 'fits' }
+  | { readonly kind: 'split'; readonly windows: readonly [TimeWindow, TimeWindow] }
+  | { readonly kind: 'cannotSplit' }
+
+/** What {@link planWindow} goes by. */
+export interface WindowRequest {
+  /** Up to here everything has been stored; null before the first run. */
+  readonly watermark: Date | null
+  readonly marketplaceNow: Date
+  /** The newest changes are not visible yet: the window ends this much before now. */
+  readonly lagMs: number
+  /** How far before the watermark to read again, for what was reported late. */
+  readonly lookBackMs: number
+  /** How far the very first window reaches back. */
+  readonly initialLookBackMs: number
+  /** The marketplace answers nothing older (public facts 2.4: 180 days). */
+  readonly oldestDays: number
+}
+
+const secondMs = 1_000
+const dayMs = 86_400_000
+
+/** Distance kept from the wall, so that a request that waits for the budget does not slip over it. */
+export const wallMarginMs = 60_000
+
+/** Neighbouring windows share a second, since either bound may exclude its own. */
+export const overlapMs = secondMs
+
+/**
+ * The next window to read, or null when it would be empty.
+ *
+ * When the marketplace's clock has stepped back behind the watermark, the window reaches back from the clock instead: what
+ * is changed now carries times that were already read past. No change is missed as long as steps back add up to no more
+ * than the look-back; nor after a larger one, if from then on the clock runs on evenly and runs follow one another within
+ * the look-back. Beyond that the daily sweep is what finds a change.
+ */
+export function planWindow(request: WindowRequest): TimeWindow | null {
+  const { watermark, marketplaceNow, lagMs, lookBackMs, initialLookBackMs, oldestDays } = request
+  const to = floorToSecond(marketplaceNow.getTime() - lagMs)
+  const from =
+    watermark === null
+      ? marketplaceNow.getTime() - initialLookBackMs
+      : Math.min(watermark.getTime(), to) - Math.max(lookBackMs, overlapMs)
+  return clampToWall({ from: new Date(floorToSecond(from)), to: new Date(to) }, marketplaceNow, oldestDays)
+}
+
+/** The part of a window that the marketplace still answers, or null when there is none. */
+export function clampToWall(window: TimeWindow, marketplaceNow: Date, oldestDays: number): TimeWindow | null {
+  const wall = ceilToSecond(marketplaceNow.getTime() - oldestDays * dayMs + wallMarginMs)
+  const from = Math.max(window.from.getTime(), wall)
+  return from < window.to.getTime() ? { from: new Date(from), to: window.to } : null
+}
+
+/**
+ * Halves a window whose count is above what one query may return; ask again for each half. The halves share one second,
+ * so a window of two seconds or less cannot be split.
+ *
+ * @param totalCount as the marketplace counted the window's first page; null when it did not say.
+ */
+export function splitWindow(window: TimeWindow, totalCount: number | null, maxPerQuery: number): SplitResult {
+  if (totalCount === null || totalCount <= maxPerQuery) return { kind: 'fits' }
+  const from = window.from.getTime()
+  const to = window.to.getTime()
+  const middle = floorToSecond(from + (to - from + overlapMs) / 2)
+  const second = middle - overlapMs
+  if (middle >= to || second <= from) return { kind: 'cannotSplit' }
+  return {
+    kind: 'split',
+    windows: [
+      { from: window.from, to: new Date(middle) },
+      { from: new Date(second), to: window.to },
+    ],
+  }
+}
+
+/**
+ * Cuts a range into windows of at most `sliceMs`, oldest first, neighbours sharing a second. The range is widened to whole seconds.
+ *
+ * @throws RangeError when a slice would not be longer than the second that neighbours share.
+ */
+export function sliceRange(range: TimeWindow, sliceMs: number): TimeWindow[] {
+  const step = floorToSecond(sliceMs)
+  if (step <= overlapMs) throw new RangeError(`a slice must be longer than ${overlapMs} ms, not ${sliceMs}`)
+  const end = ceilToSecond(range.to.getTime())
+  const slices: TimeWindow[] = []
+  let from = floorToSecond(range.from.getTime())
+  while (from < end) {
+    const to = Math.min(from + step, end)
+    slices.push({ from: new Date(from), to: new Date(to) })
+    if (to === end) break
+    from = to - overlapMs
+  }
+  return slices
+}
+
+/**
+ * The watermark after a window has been stored completely: its end, which lags the marketplace's clock. It never moves back.
+ */
+export function nextWatermark(previous: Date | null, stored: TimeWindow): Date {
+  return previous !== null && previous > stored.to ? previous : stored.to
+}
+
+/** A lower bound as the marketplace wants it, `2026-03-01T09:30:00Z`: the second that the instant lies in. */
+export function formatLowerBound(instant: Date): string {
+  return format(floorToSecond(instant.getTime()))
+}
+
+/** An upper bound as the marketplace wants it: the instant, or the next whole second after it. */
+export function formatUpperBound(instant: Date): string {
+  return format(ceilToSecond(instant.getTime()))
+}
+
+function format(epochMs: number): string {
+  return `${new Date(epochMs).toISOString().slice(0, 'yyyy-mm-ddThh:mm:ss'.length)}Z`
+}
+
+function floorToSecond(ms: number): number {
+  return Math.floor(ms / secondMs) * secondMs
+}
+
+function ceilToSecond(ms: number): number {
+  return Math.ceil(ms / secondMs) * secondMs
+}

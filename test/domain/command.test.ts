@@ -1,0 +1,71 @@
+import { describe, expect, it } from 'vitest'
+import { ZodError } from 'zod'
+import {
+  commandStates,
+  commandTransitions,
+  isInFlight,
+  isSettled,
+  mayMove,
+  parseCommand,
+  reserves,
+  unitsOf,
+} from '../../src/domain/command.ts'
+
+describe('command states', () => {
+  it('end in confirmed or rejected, from everywhere', () => {
+    expect(commandStates.filter(isSettled)).toEqual(['confirmed', 'rejected'])
+    for (const start of commandStates) {
+      const reached = new Set([start])
+      for (const state of reached) for (const next of commandTransitions[state]) reached.add(next)
+      expect([...reached].some(isSettled), start).toBe(true)
+    }
+  })
+
+  it('keep units reserved until they are final', () => {
+    expect(commandStates.filter(reserves)).toEqual(['pending', 'sending', 'verifying', 'held'])
+    expect(commandStates.filter(isInFlight)).toEqual(['sending', 'verifying', 'held'])
+  })
+
+  it('never send again what is final or held without a person', () => {
+    expect(mayMove('held', 'sending')).toBe(false)
+    expect(mayMove('verifying', 'sending')).toBe(false)
+    expect(mayMove('pending', 'sending')).toBe(true)
+    expect(mayMove('confirmed', 'pending')).toBe(false)
+  })
+})
+
+describe('payloads', () => {
+  const parcel = { carrier: 'UPS', trackingUrl: null, method: null, shippedAt: '2026-03-01T09:30:00.000Z' }
+  const line = (lineNumber: string, quantity: number) => ({ lineNumber, quantity })
+
+  it('tell the units they take, line by line', () => {
+    const ship = parseCommand('ship', {
+      parcels: [
+        { ...parcel, trackingNumber: 'A', lines: [line('2', 1), line('1', 2)] },
+        { ...parcel, trackingNumber: 'B', lines: [line('2', 3)] },
+      ],
+    })
+    expect(unitsOf(ship.payload)).toEqual([line('2', 4), line('1', 2)])
+    expect(unitsOf(parseCommand('acknowledge', {}).payload)).toEqual([])
+  })
+
+  it('are refused when the kind is unknown or the payload is of another kind', () => {
+    expect(() => parseCommand('return', {})).toThrow(ZodError)
+    expect(() => parseCommand('ship', { lines: [] })).toThrow(ZodError)
+    expect(() => parseCommand('cancel', { lines: [{ ...line('1', 0), reason: 'Others' }] })).toThrow(ZodError)
+  })
+
+  it('never carry a refund that takes money from the buyer', () => {
+    const refund = (amount: string) => ({
+      lines: [
+        {
+          ...line('1', 1),
+          reason: 'Others',
+          charges: [{ chargeType: 'PRODUCT', chargeName: 'Item', amount, currency: 'USD', tax: null }],
+        },
+      ],
+    })
+    expect(() => parseCommand('refund', refund('1.00'))).toThrow(ZodError)
+    expect(parseCommand('refund', refund('-1.00')).kind).toBe('refund')
+  })
+})

@@ -1,0 +1,414 @@
+import { Decimal } from 'decimal.js'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { type PlannedCommand, parseCommand, unitsOf } from '../../src/domain/command.ts'
+import { addressOf, cancelReasons, checkEvent } from '../../src/domain/event-shape.ts'
+import { type PlanResult, planCommands } from '../../src/domain/events.ts'
+import { refundTotal } from '../../src/domain/refunds.ts'
+import { accounted, available, ledgersOf } from '../../src/domain/units.ts'
+import * as market from './support/marketplace.ts'
+
+const purchaseOrderId = '1796277083022'
+const parcel = { carrier: 'UPS', trackingNumber: '1Z999', shippedAt: '2026-03-01T09:30:00+01:00' }
+const outOfStock = 'SELLER_CANCEL_OUT_OF_STOCK'
+
+/** Lines 3 and 4 carry the same SKU. */
+function order(): market.Order {
+  const placed = market.placeOrder([
+    { quantity: 2, sku: 'A', charges: [market.charge('20.00', '1.60')] },
+    { quantity: 3, sku: 'A', charges: [market.charge('60.00', '4.80'), market.charge('9.00', null, 'SHIPPING')] },
+    { quantity: 1, sku: 'B', charges: [market.charge('5.00')] },
+  ])
+  market.acknowledge(placed)
+  return placed
+}
+
+function plan(type: string, data: Record<string, unknown>, on: market.Order = order(), options = {}): PlanResult {
+  const read = market.read(on)
+  return planCommands({ type, data: { purchaseOrderId, ...data } }, read, ledgersOf(read, []), options)
+}
+
+function commandOf(result: PlanResult): PlannedCommand {
+  if (!result.ok) throw new Error(JSON.stringify(result.faults))
+  const [command] = result.commands
+  if (command === undefined || result.commands.length !== 1) throw new Error('not one command')
+  // What is planned must be what can be stored and read back.
+  expect(parseCommand(command.kind, JSON.parse(JSON.stringify(command.payload)))).toEqual({
+    kind: command.kind,
+    payload: command.payload,
+  })
+  return command
+}
+
+function faultsOf(result: PlanResult): Record<string, string> {
+  if (result.ok) throw new Error('no fault')
+  return Object.fromEntries(result.faults.map((fault) => [fault.path, fault.message]))
+}
+
+describe('an accepted order', () => {
+  it('becomes an acknowledgement, even when it is acknowledged already', () => {
+    expect(commandOf(plan('erp.order.accepted', {}))).toEqual({ kind: 'acknowledge', purchaseOrderId, payload: {} })
+  })
+
+  it('is refused when every unit is cancelled', () => {
+    const cancelled = order()
+    for (const line of cancelled.lines) market.cancel(line, line.units.length, null)
+    expect(faultsOf(plan('erp.order.accepted', {}, cancelled))).toHaveProperty(['data.purchaseOrderId'])
+  })
+})
+
+describe('a dispatched shipment', () => {
+  it('becomes one ship command with an entry for each line of each parcel', () => {
+    const command = commandOf(
+      plan('erp.shipment.dispatched', {
+        parcels: [
+          {
+            ...parcel,
+            trackingUrl: 'https://carrier.example/1Z999',
+            method: 'Standard',
+            lines: [
+              { lineNumber: 3, quantity: 1 },
+              { lineNumber: '5', quantity: 1 },
+            ],
+          },
+          { ...parcel, trackingNumber: '1Z000', lines: [{ sku: 'A', quantity: 3 }] },
+        ],
+      }),
+    )
+    expect(command.payload).toEqual({
+      parcels: [
+        {
+          carrier: 'UPS',
+          trackingNumber: '1Z999',
+          trackingUrl: 'https://carrier.example/1Z999',
+          method: 'Standard',
+          shippedAt: '2026-03-01T08:30:00.000Z',
+          lines: [
+            { lineNumber: '3', quantity: 1 },
+            { lineNumber: '5', quantity: 1 },
+          ],
+        },
+        {
+          carrier: 'UPS',
+          trackingNumber: '1Z000',
+          trackingUrl: null,
+          method: null,
+          shippedAt: '2026-03-01T08:30:00.000Z',
+          lines: [
+            { lineNumber: '3', quantity: 1 },
+            { lineNumber: '4', quantity: 2 },
+          ],
+        },
+      ],
+    })
+  })
+
+  it('keeps the units of an entry by line number from an entry by SKU, whichever comes first', () => {
+    const lines = [
+      { sku: 'A', quantity: 3 },
+      { lineNumber: '3', quantity: 2 },
+    ]
+    const command = commandOf(plan('erp.shipment.dispatched', { parcels: [{ ...parcel, lines }] }))
+    expect(unitsOf(command.payload)).toEqual([
+      { lineNumber: '4', quantity: 3 },
+      { lineNumber: '3', quantity: 2 },
+    ])
+  })
+
+  it('states a line once in a parcel although it is named by number and by SKU', () => {
+    const lines = [
+      { lineNumber: '3', quantity: 1 },
+      { sku: 'A', quantity: 1 },
+    ]
+    const command = commandOf(plan('erp.shipment.dispatched', { parcels: [{ ...parcel, lines }] }))
+    expect(command.payload).toMatchObject({ parcels: [{ lines: [{ lineNumber: '3', quantity: 2 }] }] })
+  })
+
+  it('tells every fault at once', () => {
+    const faults = faultsOf(
+      plan('erp.shipment.dispatched', {
+        purchaseOrderId: '7',
+        parcels: [
+          {
+            carrier: ' ',
+            trackingNumber: '1Z 999',
+            trackingUrl: 'ftp://carrier.example',
+            shippedAt: 'yesterday',
+            lines: [
+              { lineNumber: '3', quantity: 0 },
+              { lineNumber: '3', sku: 'A', quantity: 1 },
+              { quantity: 1 },
+              { sku: 'nope', quantity: 1 },
+              { lineNumber: '9', quantity: 1 },
+              { lineNumber: '5', quantity: 2 },
+              { lineNumber: 5, quantity: 1.5 },
+            ],
+          },
+          { ...parcel, lines: [{ sku: 'A', quantity: 6 }] },
+          { trackingNumber: '1Z', lines: [] },
+        ],
+      }),
+    )
+    expect(Object.keys(faults).sort()).toEqual(
+      [
+        'data.purchaseOrderId',
+        'data.parcels[0].carrier',
+        'data.parcels[0].trackingNumber',
+        'data.parcels[0].trackingUrl',
+        'data.parcels[0].shippedAt',
+        'data.parcels[0].lines[0].quantity',
+        'data.parcels[0].lines[1]',
+        'data.parcels[0].lines[2]',
+        'data.parcels[0].lines[3].sku',
+        'data.parcels[0].lines[4].lineNumber',
+        'data.parcels[0].lines[5].quantity',
+        'data.parcels[0].lines[6].quantity',
+        'data.parcels[0].lines[6].lineNumber',
+        'data.parcels[1].lines[0].quantity',
+        'data.parcels[2].carrier',
+        'data.parcels[2].shippedAt',
+        'data.parcels[2].lines',
+      ].sort(),
+    )
+    expect(faults['data.parcels[2].carrier']).toBe('is missing')
+    expect(faults['data.parcels[0].lines[5].quantity']).toContain('line 5 has 1 unit left to ship')
+  })
+
+  it('is refused when the marketplace fulfils the order itself', () => {
+    const theirs = order()
+    theirs.shipNodeType = 'WFSFulfilled'
+    const lines = [{ sku: 'B', quantity: 1 }]
+    expect(faultsOf(plan('erp.shipment.dispatched', { parcels: [{ ...parcel, lines }] }, theirs))).toHaveProperty([
+      'data.purchaseOrderId',
+    ])
+    const cancel = { lines: [{ sku: 'B', quantity: 1, reason: outOfStock }] }
+    expect(faultsOf(plan('erp.lines.unfulfillable', cancel, theirs))).toHaveProperty(['data.purchaseOrderId'])
+    expect(plan('erp.order.accepted', {}, theirs).ok).toBe(true)
+  })
+})
+
+describe('unfulfillable lines', () => {
+  it('become a cancel command, one entry for each line and reason', () => {
+    const lines = [
+      { sku: 'A', quantity: 3, reason: outOfStock },
+      { lineNumber: '3', quantity: 1, reason: outOfStock },
+      { sku: 'A', quantity: 1, reason: 'SELLER_CANCEL_PRICING_ERROR' },
+    ]
+    expect(commandOf(plan('erp.lines.unfulfillable', { lines })).payload).toEqual({
+      lines: [
+        { lineNumber: '3', quantity: 2, reason: outOfStock },
+        { lineNumber: '4', quantity: 2, reason: outOfStock },
+        { lineNumber: '4', quantity: 1, reason: 'SELLER_CANCEL_PRICING_ERROR' },
+      ],
+    })
+  })
+
+  it('need a reason that the marketplace takes, unless reasons are left open', () => {
+    const data = { lines: [{ sku: 'B', quantity: 1, reason: 'NO_INVENTORY' }] }
+    expect(faultsOf(plan('erp.lines.unfulfillable', data))['data.lines[0].reason']).toContain(cancelReasons.join(', '))
+    expect(plan('erp.lines.unfulfillable', data, order(), { openReasons: true }).ok).toBe(true)
+  })
+})
+
+describe('an issued credit', () => {
+  function shipped(): market.Order {
+    const placed = order()
+    for (const line of placed.lines) market.ship(line, line.units.length, '1Z')
+    return placed
+  }
+  const credit = (...lines: Record<string, unknown>[]): PlanResult =>
+    plan('erp.credit.issued', { lines: lines.map((line) => ({ reason: 'DamagedItem', ...line })) }, shipped())
+
+  it('becomes a refund of the charges of exactly those units', () => {
+    const command = commandOf(credit({ lineNumber: 4, quantity: 2 }))
+    expect(command.payload).toEqual({
+      lines: [
+        {
+          lineNumber: '4',
+          quantity: 2,
+          reason: 'DamagedItem',
+          slots: [0, 1],
+          charges: [
+            {
+              chargeType: 'PRODUCT',
+              chargeName: 'ItemPrice',
+              amount: '-40.00',
+              currency: 'USD',
+              tax: { taxName: 'ItemPrice Tax', amount: '-3.20', currency: 'USD' },
+            },
+            { chargeType: 'SHIPPING', chargeName: 'Shipping', amount: '-6.00', currency: 'USD', tax: null },
+          ],
+        },
+      ],
+    })
+  })
+
+  it('takes an amount as text or as a number, in the currency of the line', () => {
+    for (const amount of ['2.50', 2.5]) {
+      const command = commandOf(credit({ lineNumber: 4, quantity: 1, amount, currency: 'USD' }))
+      expect(command.payload).toMatchObject({ lines: [{ charges: [{ chargeType: 'PRODUCT', amount: '-2.50', tax: null }] }] })
+    }
+    expect(faultsOf(credit({ lineNumber: 4, quantity: 1, amount: 2.5, currency: 'EUR' }))).toHaveProperty([
+      'data.lines[0].currency',
+    ])
+    expect(faultsOf(credit({ lineNumber: 4, quantity: 1, amount: '20.01' }))['data.lines[0].amount']).toContain('20.00')
+    expect(faultsOf(credit({ lineNumber: 4, quantity: 1, amount: '-1' }))).toHaveProperty(['data.lines[0].amount'])
+  })
+
+  it('splits an amount for units of several lines by their product charges', () => {
+    const command = commandOf(credit({ sku: 'A', quantity: 5, amount: '8.00' }))
+    expect(command.payload).toMatchObject({
+      lines: [
+        { lineNumber: '3', charges: [{ amount: '-2.00' }] },
+        { lineNumber: '4', charges: [{ amount: '-6.00' }] },
+      ],
+    })
+  })
+
+  it('is refused for units that were not shipped, and accepted once their ship command is pending', () => {
+    const data = { purchaseOrderId, lines: [{ sku: 'B', quantity: 1, reason: 'DamagedItem' }] }
+    const read = market.read(order())
+    const event = { type: 'erp.credit.issued', data }
+    expect(faultsOf(planCommands(event, read, ledgersOf(read, [])))).toHaveProperty(['data.lines[0].quantity'])
+    const ship = commandOf(plan('erp.shipment.dispatched', { parcels: [{ ...parcel, lines: [{ sku: 'B', quantity: 1 }] }] }))
+    expect(planCommands(event, read, ledgersOf(read, [{ ...ship, state: 'pending', baseline: null }])).ok).toBe(true)
+  })
+
+  it('gives each refund units of its own, so that refunds of a line sum to the line', () => {
+    const read = market.read(shipped())
+    let ledgers = ledgersOf(read, [])
+    let total = new Decimal(0)
+    for (let times = 0; times < 3; times++) {
+      const result = planCommands(
+        { type: 'erp.credit.issued', data: { purchaseOrderId, lines: [{ lineNumber: '4', quantity: 1, reason: 'Others' }] } },
+        read,
+        ledgers,
+      )
+      const command = commandOf(result)
+      if (command.kind !== 'refund' || !result.ok) throw new Error('not a refund')
+      ledgers = [...result.ledgers]
+      for (const line of command.payload.lines) total = total.plus(refundTotal(line.charges))
+    }
+    expect(total.toFixed(2)).toBe('73.80')
+  })
+})
+
+describe('any event', () => {
+  it('is refused when its type is unknown or its data is none', () => {
+    expect(faultsOf(plan('erp.order.vanished', {}))).toHaveProperty(['type'])
+    const read = market.read(order())
+    expect(planCommands({ type: 'erp.order.accepted', data: undefined }, read, [])).toEqual({
+      ok: false,
+      faults: [{ path: 'data', message: 'is missing' }],
+    })
+    expect(checkEvent({ type: 'erp.credit.issued', data: 'x' })).toMatchObject([{ path: 'data' }])
+  })
+
+  it('names its order even when other things are wrong', () => {
+    const data = { sellerId: 'S1', purchaseOrderId: 1796277083022, lines: 'none' }
+    expect(addressOf({ type: 'erp.credit.issued', data })).toEqual({ sellerId: 'S1', purchaseOrderId })
+    expect(addressOf({ type: 'erp.credit.issued', data: {} })).toBeNull()
+    expect(addressOf({ type: 'other', data })).toBeNull()
+  })
+
+  it('never throws and never plans with a fault, whatever it holds', () => {
+    const read = market.read(order())
+    const entry = fc.oneof(
+      fc.anything(),
+      fc.record(
+        {
+          lineNumber: fc.anything(),
+          sku: fc.constantFrom('A', 'B', 7, null),
+          quantity: fc.anything(),
+          reason: fc.anything(),
+          amount: fc.anything(),
+        },
+        { requiredKeys: [] },
+      ),
+    )
+    const lists = fc.oneof(fc.anything(), fc.array(fc.oneof(entry, fc.record({ lines: fc.array(entry) }))))
+    const data = fc.oneof(
+      fc.anything(),
+      fc.record(
+        { purchaseOrderId: fc.constantFrom(purchaseOrderId, 1, null), lines: lists, parcels: lists },
+        { requiredKeys: [] },
+      ),
+    )
+    const type = fc.constantFrom(
+      'erp.order.accepted',
+      'erp.shipment.dispatched',
+      'erp.lines.unfulfillable',
+      'erp.credit.issued',
+      'toString',
+    )
+    fc.assert(
+      fc.property(type, data, (eventType, eventData) => {
+        const result = planCommands({ type: eventType, data: eventData }, read, ledgersOf(read, []))
+        if (!result.ok) expect(result.faults.length).toBeGreaterThan(0)
+      }),
+      { numRuns: 500 },
+    )
+  })
+})
+
+describe('allotment', () => {
+  const line = fc.record({ quantity: fc.integer({ min: 1, max: 4 }), sku: fc.constantFrom('A', 'B', 'C') })
+  const asked = fc.record({ by: fc.constantFrom('line', 'sku'), line: fc.nat(4), quantity: fc.integer({ min: 1, max: 5 }) })
+
+  it('gives exactly what is asked where it may be taken, or nothing when it cannot fit', () => {
+    const seen = { fits: 0, refused: 0 }
+    fc.assert(
+      fc.property(
+        fc.array(line, { minLength: 1, maxLength: 5 }),
+        fc.array(asked, { minLength: 1, maxLength: 4 }),
+        (lines, entries) => {
+          const placed = market.placeOrder(lines)
+          market.acknowledge(placed)
+          const read = market.read(placed)
+          const ledgers = ledgersOf(read, [])
+          const named = entries.map((entry) => {
+            const target = placed.lines[entry.line % placed.lines.length]
+            return {
+              lineNumber: entry.by === 'line' ? target?.lineNumber : null,
+              sku: entry.by === 'sku' ? target?.sku : null,
+              quantity: entry.quantity,
+              reason: outOfStock,
+            }
+          })
+          const result = planCommands({ type: 'erp.lines.unfulfillable', data: { purchaseOrderId, lines: named } }, read, ledgers)
+          const askedOf = (match: (entry: (typeof named)[number]) => boolean): number =>
+            named.filter(match).reduce((sum, entry) => sum + entry.quantity, 0)
+          const lineFits = placed.lines.every(
+            (one) => askedOf((entry) => entry.lineNumber === one.lineNumber) <= one.units.length,
+          )
+          const skuFits = ['A', 'B', 'C'].every((sku) => {
+            const ofSku = placed.lines.filter((one) => one.sku === sku)
+            const numbers = ofSku.map((one) => one.lineNumber)
+            const room = ofSku.reduce((sum, one) => sum + one.units.length, 0)
+            return askedOf((entry) => entry.sku === sku || numbers.includes(entry.lineNumber ?? '')) <= room
+          })
+          expect(result.ok).toBe(lineFits && skuFits)
+          if (!result.ok) {
+            seen.refused++
+            return
+          }
+          seen.fits++
+          const command = commandOf(result)
+          for (const [index, one] of placed.lines.entries()) {
+            const taken = unitsOf(command.payload).find((entry) => entry.lineNumber === one.lineNumber)?.quantity ?? 0
+            const after = result.ledgers[index]
+            if (after === undefined) throw new Error('a ledger is lost')
+            expect(taken).toBeLessThanOrEqual(one.units.length)
+            expect(taken).toBeGreaterThanOrEqual(askedOf((entry) => entry.lineNumber === one.lineNumber))
+            expect(accounted(after, 'cancel')).toBe(taken)
+            expect(available(after, 'cancel')).toBe(one.units.length - taken)
+          }
+          const total = unitsOf(command.payload).reduce((sum, entry) => sum + entry.quantity, 0)
+          expect(total).toBe(askedOf(() => true))
+        },
+      ),
+      { numRuns: 500 },
+    )
+    expect(Math.min(seen.fits, seen.refused)).toBeGreaterThan(20)
+  })
+})
