@@ -1,0 +1,170 @@
+import { z } from 'zod'
+import { identifier, lenient, momentLike, numberLike, text } from './lenient.ts'
+
+/**
+ * Orders on the wire (specification, section 9; public facts, section 2). Loose throughout: unknown fields are kept. Nothing is
+ * converted here; the mapping to the normal form is in `../marketplace/order-record.ts`.
+ */
+
+const amount = z.looseObject({ currency: lenient(z.string()), amount: numberLike })
+
+/** Units with their unit of measurement; the amount comes as text. */
+export const wireQuantity = z.looseObject({ unitOfMeasurement: lenient(z.string()), amount: numberLike })
+
+/** Money with its tax; both for all units of the line. */
+export const wireCharge = z.looseObject({
+  chargeType: lenient(z.string()),
+  chargeName: lenient(z.string()),
+  chargeAmount: amount,
+  tax: z.looseObject({ taxName: lenient(z.string()), taxAmount: amount.nullish() }).nullish(),
+})
+
+/** How a parcel travels. */
+export const wireTrackingInfo = z.looseObject({
+  shipDateTime: lenient(momentLike),
+  carrierName: lenient(z.union([z.string(), z.looseObject({ carrier: lenient(z.string()), otherCarrier: lenient(z.string()) })])),
+  methodCode: lenient(z.string()),
+  trackingNumber: lenient(text),
+  trackingURL: lenient(z.string()),
+})
+
+/** So many units in one state. The units stand under `statusQuantity` or `quantity`. */
+export const wireOrderLineStatus = z.looseObject({
+  status: z.string(),
+  statusQuantity: wireQuantity.nullish(),
+  quantity: wireQuantity.nullish(),
+  cancellationReason: lenient(z.string()),
+  trackingInfo: lenient(wireTrackingInfo),
+})
+
+/** Money given back. */
+export const wireRefund = z.looseObject({
+  refundId: lenient(text),
+  refundComments: lenient(z.string()),
+  refundCharges: z
+    .looseObject({
+      refundCharge: z.array(z.looseObject({ refundReason: lenient(z.string()), charge: wireCharge.nullish() })).nullish(),
+    })
+    .nullish(),
+})
+
+/** One line of an order. `lineNumber` is text and need not start at 1. */
+export const wireOrderLine = z.looseObject({
+  lineNumber: identifier,
+  item: lenient(z.looseObject({ productName: lenient(z.string()), sku: lenient(text) })),
+  charges: z.looseObject({ charge: z.array(wireCharge).nullish() }).nullish(),
+  orderLineQuantity: wireQuantity,
+  statusDate: lenient(momentLike),
+  orderLineStatuses: z.looseObject({ orderLineStatus: z.array(wireOrderLineStatus).nullish() }).nullish(),
+  refund: z.union([wireRefund, z.array(wireRefund)]).nullish(),
+  refunds: z.looseObject({ refund: z.array(wireRefund).nullish() }).nullish(),
+  intentToCancel: z.unknown().optional(),
+})
+
+/** One purchase order. */
+export const wireOrder = z.looseObject({
+  purchaseOrderId: identifier,
+  customerOrderId: lenient(text),
+  customerEmailId: lenient(z.string()),
+  orderType: lenient(z.string()),
+  orderDate: lenient(momentLike),
+  shippingInfo: lenient(
+    z.looseObject({
+      phone: lenient(text),
+      estimatedDeliveryDate: lenient(momentLike),
+      estimatedShipDate: lenient(momentLike),
+      methodCode: lenient(z.string()),
+      postalAddress: lenient(z.looseObject({ name: lenient(z.string()) })),
+    }),
+  ),
+  orderLines: z.looseObject({ orderLine: z.array(wireOrderLine) }),
+  orderSummary: lenient(
+    z.looseObject({ totalAmount: lenient(z.looseObject({ currencyAmount: numberLike, currencyUnit: lenient(z.string()) })) }),
+  ),
+  shipNode: lenient(z.looseObject({ type: lenient(z.string()) })),
+})
+
+/** A page of orders, its records cut out: one that still holds any was not understood. */
+export const wireOrderPage = z.looseObject({
+  list: z.looseObject({
+    meta: lenient(
+      z.looseObject({ totalCount: lenient(numberLike), limit: lenient(numberLike), nextCursor: lenient(z.string()) }),
+    ),
+    elements: z.looseObject({ order: z.array(z.unknown()).max(0).nullish() }).nullish(),
+  }),
+})
+
+/** An order as it stands on the wire. */
+export type WireOrder = z.infer<typeof wireOrder>
+/** A line of an order as it stands on the wire. */
+export type WireOrderLine = z.infer<typeof wireOrderLine>
+/** So many units of a line in one state, as it stands on the wire. */
+export type WireOrderLineStatus = z.infer<typeof wireOrderLineStatus>
+/** A charge as it stands on the wire. */
+export type WireCharge = z.infer<typeof wireCharge>
+/** A refund as it stands on the wire. */
+export type WireRefund = z.infer<typeof wireRefund>
+
+/** Units of a request; `amount` is text, as in answers. */
+export type RequestQuantity = {
+  readonly unitOfMeasurement: string
+  readonly amount: string
+}
+
+/** A status entry of a request: its units stand under the profile's quantity field. */
+export type RequestLineStatus = {
+  readonly status: 'Shipped' | 'Cancelled' | 'Refund'
+  readonly quantity?: RequestQuantity
+  readonly statusQuantity?: RequestQuantity
+  readonly cancellationReason?: string
+  readonly trackingInfo?: {
+    /** Epoch milliseconds. */
+    readonly shipDateTime: number
+    readonly carrierName: { readonly carrier: string } | { readonly otherCarrier: string }
+    readonly methodCode?: string
+    readonly trackingNumber: string
+    readonly trackingURL?: string
+  }
+}
+
+/** A line of a ship or cancel request. */
+export type RequestLine = {
+  readonly lineNumber: string
+  readonly sellerOrderId?: string
+  readonly orderLineStatuses: { readonly orderLineStatus: readonly RequestLineStatus[] }
+}
+
+/** Body of `POST /v3/orders/{po}/shipping`. */
+export type ShipBody = { readonly orderShipment: { readonly orderLines: { readonly orderLine: readonly RequestLine[] } } }
+
+/** Body of `POST /v3/orders/{po}/cancel`. */
+export type CancelBody = { readonly orderCancellation: { readonly orderLines: { readonly orderLine: readonly RequestLine[] } } }
+
+/** Money of a refund request: negative numbers. */
+export type RefundBodyCharge = {
+  readonly refundReason: string
+  readonly charge: {
+    readonly chargeType: string
+    readonly chargeName: string
+    readonly chargeAmount: { readonly currency: string; readonly amount: number }
+    readonly tax?: { readonly taxName: string; readonly taxAmount: { readonly currency: string; readonly amount: number } }
+  }
+}
+
+/** A line of a refund request. */
+export type RefundBodyLine = {
+  readonly lineNumber: string
+  readonly isFullRefund?: boolean
+  readonly orderLineStatuses?: { readonly orderLineStatus: readonly RequestLineStatus[] }
+  readonly refunds: {
+    readonly refund: readonly { readonly refundCharges: { readonly refundCharge: readonly RefundBodyCharge[] } }[]
+  }
+}
+
+/** Body of `POST /v3/orders/{po}/refund`. */
+export type RefundBody = {
+  readonly orderRefund: {
+    readonly purchaseOrderId: string
+    readonly orderLines: { readonly orderLine: readonly RefundBodyLine[] }
+  }
+}

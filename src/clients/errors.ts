@@ -1,0 +1,479 @@
+import type { BudgetSignal } from './budget.ts'
+import type { BudgetHeaders, OperationName } from './profiles/profile.ts'
+
+/**
+ * What a failure means for the caller.
+ *
+ * - `refused`: answered with a final no; nothing was done; do not retry.
+ * - `throttled`: nothing was done; retry at `retryAt`.
+ * - `unavailable`: nothing was done, or the request was a read; retry with jittered backoff.
+ * - `unknown`: a write that may have been applied; read back before anything is sent again.
+ * - `malformed`: a read whose answer cannot be understood; quarantine or retry, never skip.
+ */
+export type FailureKind = 'refused' | 'throttled' | 'unavailable' | 'unknown' | 'malformed'
+
+/** Whether the request left this machine: surely not, perhaps, or surely because it was answered. */
+export type SentState = 'never' | 'maybe' | 'answered'
+
+/** One fault that the marketplace named. The description is its free text: never put it in a message or a log line. */
+export interface Fault {
+  readonly code: string | null
+  readonly field: string | null
+  readonly description: string | null
+}
+
+/** Everything that is known about a failed call. */
+export interface FailureDetails {
+  readonly operation: OperationName
+  readonly sellerId: string
+  readonly correlationId: string
+  readonly sent: SentState
+  readonly httpStatus: number | null
+  readonly faults: readonly Fault[]
+  /** When to try again, on our own clock; null when the marketplace said nothing. */
+  readonly retryAt: Date | null
+  /** The token operation refused the credentials: nothing of this seller will work until they change. */
+  readonly credentialsDead: boolean
+  /** 404 that means "none there", not "no such address". */
+  readonly contentNotFound: boolean
+  /** A refusal whose text says that the goal was reached before. A hint only: read back to know. */
+  readonly alreadyDone: boolean
+  /** Code of the network fault (`ECONNRESET`, `ETIMEDOUT`, …), or of our own check (`BODY_TOO_LARGE`, …). */
+  readonly networkCode: string | null
+}
+
+/**
+ * A call to the marketplace that brought no usable answer. The message names the operation, status and fault codes,
+ * never a secret, a body or the marketplace's free text.
+ */
+export abstract class MarketplaceFailure extends Error implements FailureDetails {
+  abstract readonly kind: FailureKind
+  readonly operation: OperationName
+  readonly sellerId: string
+  readonly correlationId: string
+  readonly sent: SentState
+  readonly httpStatus: number | null
+  readonly faults: readonly Fault[]
+  readonly retryAt: Date | null
+  readonly credentialsDead: boolean
+  readonly contentNotFound: boolean
+  readonly alreadyDone: boolean
+  readonly networkCode: string | null
+
+  constructor(message: string, details: FailureDetails) {
+    super(message)
+    this.name = new.target.name
+    this.operation = details.operation
+    this.sellerId = details.sellerId
+    this.correlationId = details.correlationId
+    this.sent = details.sent
+    this.httpStatus = details.httpStatus
+    this.faults = details.faults
+    this.retryAt = details.retryAt
+    this.credentialsDead = details.credentialsDead
+    this.contentNotFound = details.contentNotFound
+    this.alreadyDone = details.alreadyDone
+    this.networkCode = details.networkCode
+  }
+}
+
+/** Answered with a final no; nothing was done. See `credentialsDead`, `contentNotFound` and `alreadyDone`. */
+export class Refused extends MarketplaceFailure {
+  readonly kind = 'refused'
+}
+
+/** Nothing was done; send again at `retryAt`. */
+export class Throttled extends MarketplaceFailure {
+  readonly kind = 'throttled'
+  override readonly retryAt: Date
+
+  constructor(message: string, details: FailureDetails & { readonly retryAt: Date }) {
+    super(message, details)
+    this.retryAt = details.retryAt
+  }
+}
+
+/** Nothing was done, or the call was a read: send again with jittered backoff. */
+export class Unavailable extends MarketplaceFailure {
+  readonly kind = 'unavailable'
+}
+
+/** A write that may have been applied: read back before anything is sent again. */
+export class Unknown extends MarketplaceFailure {
+  readonly kind = 'unknown'
+}
+
+/** A read whose answer cannot be understood. */
+export class Malformed extends MarketplaceFailure {
+  readonly kind = 'malformed'
+}
+
+/** Response headers as Node gives them: lower-case names. */
+export type ResponseHeaders = Readonly<Record<string, string | readonly string[] | undefined>>
+
+/** All that is known of one HTTP exchange when it is judged. */
+export interface Exchange {
+  /** Whether the request may have changed something at the marketplace. */
+  readonly write: boolean
+  readonly sent: SentState
+  readonly status: number | null
+  readonly headers: ResponseHeaders
+  /** The whole body as text; null when it did not come whole or could not be unpacked. */
+  readonly bodyText: string | null
+  readonly networkCode: string | null
+  /** Our own clock, epoch ms. */
+  readonly nowMs: number
+  /** The marketplace's clock at the same moment, epoch ms: dates in its headers are on that one. */
+  readonly marketplaceNowMs: number
+  readonly budgetHeaders: BudgetHeaders
+}
+
+/** The judgement on one exchange. */
+export type Verdict =
+  | { readonly ok: true; readonly body: unknown; readonly faults: readonly Fault[] }
+  | {
+      readonly ok: false
+      readonly kind: FailureKind
+      readonly sent: SentState
+      readonly httpStatus: number | null
+      readonly faults: readonly Fault[]
+      readonly retryAt: Date | null
+      readonly contentNotFound: boolean
+      readonly alreadyDone: boolean
+      readonly networkCode: string | null
+      /** The access token was not accepted: nothing was done, and a new token may help. */
+      readonly renewToken: boolean
+    }
+
+const MAX_FAULTS = 50
+const MAX_FAULT_TEXT = 500
+/** Longest wait that an answer can impose; the scarcest published budget is one request an hour. */
+const MAX_WAIT_MS = 3_600_000
+/** Shortest wait after a throttled answer, so that a date in the past is no retry storm. */
+const MIN_THROTTLE_WAIT_MS = 1_000
+/** Wait after a throttled answer that names no time; the budget lengthens it when throttling goes on. */
+const DEFAULT_THROTTLE_WAIT_MS = 2_000
+
+/** Statuses that the marketplace's codes stand for (public facts, section 6.2), by prefix; for bodies that contradict their HTTP status. */
+const STATUS_BY_CODE: readonly (readonly [RegExp, number])[] = [
+  [/^REQUEST_THRESHOLD_VIOLATED/i, 429],
+  [/^TOO_MANY_REQUESTS/i, 429],
+  [/^UNAUTHORIZED/i, 401],
+  [/^FORBIDDEN/i, 403],
+  [/^RESOURCE_IS_LOCKED/i, 423],
+  [/^(?:CONTENT_NOT_FOUND|URI_NOT_FOUND|NOT_FOUND)/i, 404],
+  [/^(?:SYSTEM_ERROR|INVALID_SYSTEM_STATE|INTERNAL_SERVER_ERROR)/i, 500],
+  [/^(?:DOWNSTREAM_SYSTEM_TIME_OUT|GATEWAY_TIMEOUT)/i, 504],
+  [/^SERVICE_UNAVAILABLE/i, 503],
+  [/^(?:INVALID_|MISSING_|MALFORMED_|BAD_REQUEST|UNPROCESSABLE_ENTITY|METHOD_NOT_ALLOWED|UNSUPPORTED_MEDIA_TYPE)/i, 400],
+]
+
+/** Keys that carry what was asked for; errors beside them are remarks, errors without them are the answer. */
+const PAYLOAD_KEYS = ['order', 'returnOrders', 'access_token', 'payload']
+
+/** Texts of a refusal that mean "done before" (public facts, section 6.4). Loose, since only these samples are known. */
+const ALREADY_DONE = /higher status|already|over\s*shipped|is in (?!created|acknowledged)\w+ status|enough quantity to/i
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+function faultText(value: unknown): string | null {
+  if (typeof value === 'number') return String(value)
+  return typeof value === 'string' && value.trim() !== '' ? value.slice(0, MAX_FAULT_TEXT) : null
+}
+
+function readFault(entry: unknown): Fault | null {
+  if (!isObject(entry)) {
+    const text = faultText(entry)
+    return text === null ? null : { code: text, field: null, description: null }
+  }
+  const causes = Array.isArray(entry['causes']) ? entry['causes'] : []
+  const words = causes.map((cause) => (isObject(cause) ? cause['description'] : cause))
+  const description = joinTexts([entry['description'], entry['message'], entry['info'], entry['detail'], ...words])
+  return { code: faultText(entry['code']), field: faultText(entry['field']), description: faultText(description) }
+}
+
+function joinTexts(values: readonly unknown[]): string {
+  return [...new Set(values.slice(0, MAX_FAULTS).map(faultText))].filter((text) => text !== null).join('; ')
+}
+
+/** The entries under `errors` or `error`: a list, a single one, or either below a further `error`. Not recursive: a body may be as deep as it likes. */
+function entriesOf(value: unknown): readonly unknown[] {
+  const inner = isObject(value) && 'error' in value ? value['error'] : value
+  if (inner === undefined || inner === null || inner === '') return []
+  return Array.isArray(inner) ? inner : [inner]
+}
+
+/** The faults that a body names, in whichever of the known shapes (public facts, section 6.1). Never throws; empty when there are none. */
+export function readFaults(body: unknown): readonly Fault[] {
+  if (!isObject(body)) return []
+  const list = body['list']
+  const entries = [...entriesOf(body['errors']), ...(isObject(list) ? entriesOf(list['errors']) : [])]
+  const error = body['error']
+  if (isObject(error) || Array.isArray(error)) entries.push(...entriesOf(error))
+  else if (faultText(error) !== null) {
+    entries.push({ code: error, description: body['error_description'] ?? body['message'] })
+  }
+  if (body['code'] === 'failure') entries.push({ code: 'failure', description: joinTexts([body['details']].flat()) })
+  if (entries.length === 0 && faultText(body['title']) !== null)
+    entries.push({ code: body['title'], description: body['detail'] })
+  return entries
+    .slice(0, MAX_FAULTS)
+    .map(readFault)
+    .filter((fault) => fault !== null)
+}
+
+function hasPayload(body: unknown): boolean {
+  if (!isObject(body)) return false
+  if (PAYLOAD_KEYS.some((key) => body[key] !== undefined && body[key] !== null)) return true
+  const list = body['list']
+  return isObject(list) && (isObject(list['elements']) || isObject(list['meta']))
+}
+
+function isRemark(entry: unknown): boolean {
+  return isObject(entry) && typeof entry['severity'] === 'string' && /^(?:INFO|WARN)/i.test(entry['severity'])
+}
+
+function statusOfCode(code: string | null): number | null {
+  if (code === null) return null
+  // The fulfillment service puts the status in front: `400.WFS.100`.
+  const leading = /^([45]\d\d)(?:\D|$)/.exec(code)?.[1]
+  if (leading !== undefined) return Number(leading)
+  return STATUS_BY_CODE.find(([pattern]) => pattern.test(code))?.[1] ?? null
+}
+
+/** What a 2xx body says of itself: null when it is the answer, otherwise the status it should have had (0 when it does not say). */
+function contradiction(body: unknown, faults: readonly Fault[]): number | null {
+  if (!isObject(body)) return null
+  const named =
+    typeof body['status'] === 'string' ? body['status'] : typeof body['status'] === 'number' ? String(body['status']) : ''
+  const fails = /^(?:FAIL|ERROR)/i.test(named) || statusOfCode(named) !== null || body['code'] === 'failure'
+  if (faults.length === 0 && !fails) return null
+  const raw = [...entriesOf(body['errors']), ...entriesOf(body['error'])]
+  if (hasPayload(body) && !fails && raw.every(isRemark)) return null
+  const found = [...faults.map((fault) => statusOfCode(fault.code)), statusOfCode(named)].filter((status) => status !== null)
+  // The worst one counts: a server fault beside a refusal leaves the outcome open.
+  return found.length === 0 ? 0 : Math.max(...found)
+}
+
+/** Text of a header, the first one when it came several times. */
+export function headerText(headers: ResponseHeaders, name: string): string | null {
+  const value = headers[name]
+  return (typeof value === 'string' ? value : value?.[0])?.trim() || null
+}
+
+/**
+ * A moment that a header names, as a wait in ms from now: epoch ms, epoch s, ISO 8601, HTTP date, or a small number of seconds.
+ * Dates are on the marketplace's clock; one that makes no sense there is tried on ours. Clamped to [0, one hour], so no timer can
+ * overflow (a known bug: epoch ms taken for seconds fires at once, again and again). Null when unreadable.
+ */
+export function waitMs(value: string | null, nowMs: number, marketplaceNowMs: number): number | null {
+  if (value === null) return null
+  const number = /^\d{1,20}(?:\.\d+)?$/.test(value) ? Number(value) : null
+  if (number !== null && number < 1e8) return Math.min(number * 1000, MAX_WAIT_MS)
+  const epochMs = number === null ? Date.parse(value) : number < 1e11 ? number * 1000 : number
+  if (Number.isNaN(epochMs)) return null
+  const waits = [epochMs - marketplaceNowMs, epochMs - nowMs]
+  const sensible = waits.find((wait) => wait >= 0 && wait <= MAX_WAIT_MS)
+  return sensible ?? Math.min(Math.max(waits[0] ?? 0, 0), MAX_WAIT_MS)
+}
+
+/** What an answer tells about the marketplace's budget, with its times moved to our own clock. Pure. */
+export function budgetSignal(exchange: Exchange & { readonly status: number }): BudgetSignal {
+  const { headers, nowMs, marketplaceNowMs, budgetHeaders } = exchange
+  const first = (names: readonly string[]): string | null =>
+    names.map((name) => headerText(headers, name)).find((text) => text !== null) ?? null
+  const date = (value: string | null): Date | null => {
+    const wait = waitMs(value, nowMs, marketplaceNowMs)
+    return wait === null ? null : new Date(nowMs + wait)
+  }
+  const remaining = first(budgetHeaders.remaining)
+  return {
+    status: exchange.status,
+    remaining: remaining !== null && /^\d{1,9}$/.test(remaining) ? Number(remaining) : null,
+    replenishAt: date(first(budgetHeaders.replenishAt)),
+    retryAfter: date(headerText(headers, 'retry-after')),
+  }
+}
+
+interface Judgement {
+  readonly kind: FailureKind
+  readonly renewToken?: boolean
+}
+
+/** By the status alone; `status` may be one that the body gave away. */
+function judgeStatus(status: number, exchange: Exchange, faults: readonly Fault[]): Judgement {
+  const open: Judgement = { kind: exchange.write ? 'unknown' : 'unavailable' }
+  if (status === 401) return { kind: 'unavailable', renewToken: true }
+  if (status === 429) return { kind: 'throttled' }
+  if (status === 423 || status === 425) return { kind: 'unavailable' }
+  // A request timeout, a redirect or a stray status leaves open what happened, as every server fault does.
+  if (status === 408 || status < 400 || status >= 500) return open
+  // The refusal itself is certain, its reason was lost on the way: ask again rather than refuse without a reason.
+  if (exchange.bodyText === null) return { kind: 'unavailable' }
+  if (status === 400 && !exchange.write && isOutageRefusal(faults)) return { kind: 'unavailable' }
+  return { kind: 'refused' }
+}
+
+/** A 400 that a read gets during outages: field `data`, "Invalid Request", nothing more (public facts, section 6.3). */
+function isOutageRefusal(faults: readonly Fault[]): boolean {
+  const [fault] = faults
+  return (
+    fault !== undefined &&
+    faults.length === 1 &&
+    /^INVALID_REQUEST\./i.test(fault.code ?? '') &&
+    fault.field === 'data' &&
+    /^invalid request\.?$/i.test(fault.description ?? '')
+  )
+}
+
+function parseBody(text: string | null): { readonly json: boolean; readonly value: unknown } {
+  if (text === null) return { json: false, value: undefined }
+  try {
+    return { json: true, value: JSON.parse(text) }
+  } catch (error) {
+    // HTML, an empty body, a cut one: all "not JSON", which the caller judges by the status.
+    if (error instanceof SyntaxError) return { json: false, value: undefined }
+    throw error
+  }
+}
+
+function judgeSuccess(exchange: Exchange, json: boolean, body: unknown, faults: readonly Fault[]): Judgement | null {
+  if (exchange.bodyText === null || !json) {
+    if (exchange.write) return { kind: 'unknown' }
+    // The connection broke in the middle of the answer: a whole one may come next time. Otherwise it came whole and makes no sense.
+    return { kind: exchange.bodyText === null && !isOwnCheck(exchange.networkCode) ? 'unavailable' : 'malformed' }
+  }
+  const status = contradiction(body, faults)
+  if (status === null) return null
+  if (status === 0 || (exchange.write && hasPayload(body))) return { kind: exchange.write ? 'unknown' : 'refused' }
+  return judgeStatus(status, exchange, faults)
+}
+
+/** Faults that we found ourselves in an answer that came: too large, or not to be unpacked. */
+export const BODY_TOO_LARGE = 'BODY_TOO_LARGE'
+/** See `BODY_TOO_LARGE`. */
+export const BODY_UNREADABLE = 'BODY_UNREADABLE'
+
+function isOwnCheck(networkCode: string | null): boolean {
+  return networkCode === BODY_TOO_LARGE || networkCode === BODY_UNREADABLE
+}
+
+/**
+ * The one place that maps HTTP and network faults to failure classes. Pure and total: every exchange gets a verdict, and a write
+ * that may have been applied is never anything but `unknown`.
+ */
+export function classify(exchange: Exchange): Verdict {
+  const { status, write } = exchange
+  if (status === null) {
+    const kind = write && exchange.sent !== 'never' ? 'unknown' : 'unavailable'
+    return {
+      ok: false,
+      kind,
+      sent: exchange.sent,
+      httpStatus: null,
+      faults: [],
+      retryAt: null,
+      ...NO_HINTS,
+      networkCode: exchange.networkCode,
+    }
+  }
+  const { json, value: body } = parseBody(exchange.bodyText)
+  const faults = readFaults(body)
+  const judgement = judgeAnswer(status, exchange, json, body, faults)
+  if (judgement === null) return { ok: true, body, faults }
+  const told = budgetSignal({ ...exchange, status })
+  const waitUntil = told.retryAfter ?? (judgement.kind === 'throttled' ? told.replenishAt : null)
+  const texts = faults.map((fault) => fault.description ?? '').join('\n')
+  return {
+    ok: false,
+    kind: judgement.kind,
+    sent: 'answered',
+    httpStatus: status,
+    faults,
+    retryAt: judgement.kind === 'throttled' ? throttledUntil(waitUntil, exchange.nowMs) : waitUntil,
+    contentNotFound: judgement.kind === 'refused' && faults.some((fault) => /^CONTENT_NOT_FOUND/i.test(fault.code ?? '')),
+    alreadyDone: judgement.kind === 'refused' && write && ALREADY_DONE.test(texts),
+    networkCode: exchange.networkCode,
+    renewToken: judgement.renewToken ?? false,
+  }
+}
+
+const NO_HINTS = { contentNotFound: false, alreadyDone: false, renewToken: false }
+
+function judgeAnswer(
+  status: number,
+  exchange: Exchange,
+  json: boolean,
+  body: unknown,
+  faults: readonly Fault[],
+): Judgement | null {
+  if (status >= 200 && status < 300) return judgeSuccess(exchange, json, body, faults)
+  // Some gateways answer an expired token or a used-up budget with a plain 400: the code tells. Both mean that nothing was done.
+  const byCode =
+    status >= 400 && status < 500
+      ? faults.map((fault) => statusOfCode(fault.code)).find((code) => code === 401 || code === 429)
+      : undefined
+  return judgeStatus(byCode ?? status, exchange, faults)
+}
+
+function throttledUntil(told: Date | null, nowMs: number): Date {
+  if (told === null) return new Date(nowMs + DEFAULT_THROTTLE_WAIT_MS)
+  return new Date(Math.max(told.getTime(), nowMs + MIN_THROTTLE_WAIT_MS))
+}
+
+function safeName(text: string | null): string | null {
+  return text !== null && /^[\w.-]{1,80}$/.test(text) ? text : null
+}
+
+/** A verdict as the error to throw. */
+export function toFailure(
+  verdict: Verdict & { readonly ok: false },
+  call: {
+    readonly operation: OperationName
+    readonly sellerId: string
+    readonly correlationId: string
+    readonly credentialsDead?: boolean
+  },
+): MarketplaceFailure {
+  const details: FailureDetails = {
+    operation: call.operation,
+    sellerId: call.sellerId,
+    correlationId: call.correlationId,
+    sent: verdict.sent,
+    httpStatus: verdict.httpStatus,
+    faults: verdict.faults,
+    retryAt: verdict.retryAt,
+    credentialsDead: call.credentialsDead ?? false,
+    contentNotFound: verdict.contentNotFound,
+    alreadyDone: verdict.alreadyDone,
+    networkCode: verdict.networkCode,
+  }
+  // Codes and field names are the marketplace's words too: only what looks like a name may enter a message.
+  const named = verdict.faults.slice(0, 3).flatMap(({ code, field }) => {
+    const safeCode = safeName(code)
+    const safeField = safeName(field)
+    return safeCode === null ? [] : [safeField === null ? safeCode : `${safeCode} (${safeField})`]
+  })
+  const status = verdict.httpStatus === null ? 'no answer' : `HTTP ${verdict.httpStatus}`
+  const message = [`${call.operation} ${verdict.kind}: ${status}`, verdict.networkCode, ...named]
+    .filter((part) => part !== null)
+    .join(', ')
+  return failureOf(verdict.kind, message, details)
+}
+
+function failureOf(kind: FailureKind, message: string, details: FailureDetails): MarketplaceFailure {
+  switch (kind) {
+    case 'refused':
+      return new Refused(message, details)
+    case 'throttled':
+      return new Throttled(message, { ...details, retryAt: details.retryAt ?? new Date() })
+    case 'unavailable':
+      return new Unavailable(message, details)
+    case 'unknown':
+      return new Unknown(message, details)
+    case 'malformed':
+      return new Malformed(message, details)
+  }
+}

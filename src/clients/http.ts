@@ -1,0 +1,216 @@
+import type { ClientRequest } from 'node:http'
+import http from 'node:http'
+import https from 'node:https'
+import type { Socket } from 'node:net'
+import { TLSSocket } from 'node:tls'
+import { promisify } from 'node:util'
+import zlib from 'node:zlib'
+import type { PlainResponse } from 'got'
+import got, { RequestError } from 'got'
+import type { ResponseHeaders, SentState } from './errors.ts'
+import { BODY_TOO_LARGE, BODY_UNREADABLE } from './errors.ts'
+
+/** One HTTP request. */
+export interface HttpRequest {
+  readonly method: 'GET' | 'POST'
+  /** Path and query below the base address, sent exactly as they stand. */
+  readonly target: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: string | null
+  readonly signal: AbortSignal
+  /** Use a connection of its own. An idle one may be closed by the other side just as we write, which leaves open what happened. */
+  readonly freshConnection: boolean
+}
+
+/** How one HTTP request ended, whichever way. Times are epoch ms of our own clock. */
+export interface HttpOutcome {
+  readonly sent: SentState
+  readonly status: number | null
+  readonly headers: ResponseHeaders
+  /** Null when the body did not come whole, is too large or cannot be unpacked. */
+  readonly bodyText: string | null
+  readonly networkCode: string | null
+  readonly sentMs: number
+  /** When the answer's head arrived; when the request failed, if it never did. */
+  readonly answeredMs: number
+  readonly endedMs: number
+  /** A kept connection that the other side had closed meanwhile: the request was not looked at. */
+  readonly staleConnection: boolean
+}
+
+/** Sends requests to one base address. */
+export interface Transport {
+  /** One request, no retry, no redirect. Never throws for anything the network or the other side does. */
+  exchange(request: HttpRequest): Promise<HttpOutcome>
+  /** Closes idle connections. */
+  close(): void
+}
+
+/** Bounds of a transport. */
+export interface TransportOptions {
+  readonly baseUrl: string
+  readonly requestTimeoutMs: number
+  /** Bound of an answer in bytes, on the wire and unpacked. */
+  readonly maxBodyBytes: number
+  readonly now: () => number
+}
+
+const CONNECT_TIMEOUT_MS = 10_000
+const IDLE_CONNECTIONS = 8
+
+type Unpack = (packed: Uint8Array, bounds: { readonly maxOutputLength: number }) => Promise<Uint8Array>
+
+const UNPACK: ReadonlyMap<string, Unpack> = new Map<string, Unpack>([
+  ['gzip', promisify<Uint8Array, zlib.ZlibOptions, Buffer>(zlib.gunzip)],
+  ['x-gzip', promisify<Uint8Array, zlib.ZlibOptions, Buffer>(zlib.gunzip)],
+  ['deflate', promisify<Uint8Array, zlib.ZlibOptions, Buffer>(zlib.inflate)],
+  ['br', promisify<Uint8Array, zlib.BrotliOptions, Buffer>(zlib.brotliDecompress)],
+  ['zstd', promisify<Uint8Array, zlib.ZstdOptions, Buffer>(zlib.zstdDecompress)],
+])
+
+class OwnCheckError extends Error {
+  readonly code: string
+
+  constructor(code: string) {
+    super(code)
+    this.code = code
+  }
+}
+
+/** Characters that cannot stand in a request line; everything else of a cursor goes out as it came. */
+const NOT_IN_REQUEST_LINE = /[^\x21-\x7e]/gu
+
+/** Path and query as they go into the request line. */
+export function requestPath(basePath: string, target: string): string {
+  return `${basePath}${target.toWellFormed()}`.replace(NOT_IN_REQUEST_LINE, (character) => encodeURIComponent(character))
+}
+
+function codeOf(error: unknown): string {
+  if (error instanceof RequestError || error instanceof OwnCheckError) return error.code
+  if (error instanceof Error && 'code' in error && typeof error.code === 'string') return error.code
+  return 'UNKNOWN_FAULT'
+}
+
+/** Follows one request until its bytes may be on the wire: connected, and for TLS shaken hands. */
+function watchSending(request: ClientRequest, onSending: () => void): void {
+  request.once('socket', (socket: Socket) => {
+    if (!socket.connecting && !(socket instanceof TLSSocket && !request.reusedSocket)) onSending()
+    else socket.once(socket instanceof TLSSocket ? 'secureConnect' : 'connect', onSending)
+  })
+}
+
+async function unpack(packed: Uint8Array, encoding: string | undefined, maxBytes: number): Promise<string> {
+  const name = encoding?.trim().toLowerCase() ?? ''
+  if (name === '' || name === 'identity' || packed.length === 0) return decode(packed)
+  const unpacker = UNPACK.get(name)
+  if (unpacker === undefined) throw new OwnCheckError(BODY_UNREADABLE)
+  try {
+    return decode(await unpacker(packed, { maxOutputLength: maxBytes }))
+  } catch (error) {
+    throw new OwnCheckError(codeOf(error) === 'ERR_BUFFER_TOO_LARGE' ? BODY_TOO_LARGE : BODY_UNREADABLE)
+  }
+}
+
+const utf8 = new TextDecoder('utf-8')
+
+/** UTF-8 text without its byte order mark. */
+function decode(bytes: Uint8Array): string {
+  return utf8.decode(bytes)
+}
+
+/** A transport with connections of its own. */
+export function createTransport(options: TransportOptions): Transport {
+  const { requestTimeoutMs, maxBodyBytes, now } = options
+  const base = new URL(options.baseUrl)
+  const basePath = base.pathname.replace(/\/+$/, '')
+  const secure = base.protocol === 'https:'
+  const keptAgent = secure
+    ? new https.Agent({ keepAlive: true, maxFreeSockets: IDLE_CONNECTIONS })
+    : new http.Agent({ keepAlive: true, maxFreeSockets: IDLE_CONNECTIONS })
+  const freshAgent = secure ? new https.Agent({ keepAlive: false }) : new http.Agent({ keepAlive: false })
+  const connectTimeoutMs = Math.min(CONNECT_TIMEOUT_MS, requestTimeoutMs)
+  const client = got.extend({
+    retry: { limit: 0 },
+    followRedirect: false,
+    throwHttpErrors: false,
+    // Unpacked here, where the size can be bounded: got would unpack a bomb to its end.
+    decompress: false,
+    timeout: { lookup: connectTimeoutMs, connect: connectTimeoutMs, secureConnect: connectTimeoutMs, request: requestTimeoutMs },
+  })
+
+  async function exchange(request: HttpRequest): Promise<HttpOutcome> {
+    const sentMs = now()
+    const progress: { sent: SentState; head: PlainResponse | null; answeredMs: number; native: ClientRequest | null } = {
+      sent: 'never',
+      head: null,
+      answeredMs: sentMs,
+      native: null,
+    }
+    const end = (bodyText: string | null, networkCode: string | null): HttpOutcome => ({
+      sent: progress.head === null ? progress.sent : 'answered',
+      status: progress.head?.statusCode ?? null,
+      headers: progress.head?.headers ?? {},
+      bodyText,
+      networkCode,
+      sentMs,
+      answeredMs: progress.head === null ? now() : progress.answeredMs,
+      endedMs: now(),
+      staleConnection:
+        progress.head === null &&
+        (progress.native?.reusedSocket ?? false) &&
+        (networkCode === 'ECONNRESET' || networkCode === 'EPIPE'),
+    })
+    if (request.signal.aborted) return end(null, 'ABORTED')
+    const path = requestPath(basePath, request.target)
+    // The URL parser would rewrite parts of a cursor, so it sees the bare path only; the request line is set below.
+    const stream = client.stream(new URL(`${basePath}/`, base), {
+      method: request.method,
+      headers: { 'accept-encoding': 'gzip, br', ...request.headers },
+      // A POST without a body still needs an end to it: got would wait for somebody to write one.
+      ...(request.method === 'GET' ? {} : { body: request.body ?? '' }),
+      signal: request.signal,
+      request: (url, native, callback) => {
+        const agent = request.freshConnection ? freshAgent : keptAgent
+        const send = secure ? https.request : http.request
+        const sending = send(url, { ...native, path, agent }, callback)
+        progress.native = sending
+        watchSending(sending, () => {
+          progress.sent = 'maybe'
+        })
+        return sending
+      },
+    })
+    stream.once('response', (head: PlainResponse) => {
+      progress.head = head
+      progress.answeredMs = now()
+    })
+    try {
+      const packed = await readBounded(stream, maxBodyBytes)
+      return end(await unpack(packed, progress.head?.headers['content-encoding'], maxBodyBytes), null)
+    } catch (error) {
+      return end(null, request.signal.aborted ? 'ABORTED' : codeOf(error))
+    } finally {
+      stream.destroy()
+    }
+  }
+
+  return {
+    exchange,
+    close() {
+      keptAgent.destroy()
+      freshAgent.destroy()
+    },
+  }
+}
+
+async function readBounded(stream: AsyncIterable<unknown>, maxBytes: number): Promise<Uint8Array> {
+  const chunks: Uint8Array[] = []
+  let length = 0
+  for await (const chunk of stream) {
+    if (!(chunk instanceof Uint8Array)) throw new OwnCheckError(BODY_UNREADABLE)
+    length += chunk.length
+    if (length > maxBytes) throw new OwnCheckError(BODY_TOO_LARGE)
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks)
+}

@@ -1,0 +1,217 @@
+import type { DecimalText, PurchaseOrder, ShipNodeType } from '../domain/order.ts'
+import type { ReturnOrder } from '../domain/return.ts'
+import type { Grant, RateBudget, Wait } from './budget.ts'
+import type { FailureKind } from './errors.ts'
+import type { OperationName, Profile, QuantityField, WriteOperationName } from './profiles/profile.ts'
+
+/** Anything JSON can say. */
+export type JsonValue = string | number | boolean | null | readonly JsonValue[] | { readonly [key: string]: JsonValue }
+
+/** How to reach the marketplace for one seller. Other credentials mean another client: a client remembers that its own are dead. */
+export interface SellerConnection {
+  readonly sellerId: string
+  readonly clientId: string
+  readonly clientSecret: string
+  readonly profile: Profile
+  /** `{base_url}` of the specification; may have a path. */
+  readonly marketplaceUrl: string
+  readonly displayUrl?: string
+  /** These four overrule the profile. */
+  readonly headerPrefix: string
+  readonly quantityField: QuantityField
+  readonly serviceName: string
+  readonly tokenPath: string
+  /** Longest life of one HTTP request, from its start to the last byte of the answer. */
+  readonly requestTimeoutMs: number
+}
+
+/** The part of a pino logger that the clients use. */
+export interface ClientLog {
+  debug(fields: object, message: string): void
+  warn(fields: object, message: string): void
+}
+
+/** One HTTP request as it ended: `outcome` is `ok`, `none` (404 that means "none there") or the class of the failure. */
+export interface RequestReport {
+  readonly sellerId: string
+  readonly operation: OperationName
+  readonly outcome: 'ok' | 'none' | FailureKind
+  /** HTTP status, null when there was no answer. */
+  readonly status: number | null
+  readonly durationMs: number
+}
+
+/** A value outside the known set, kept as it came. */
+export interface UnknownValueReport {
+  readonly resource: 'order' | 'return'
+  readonly field: string
+  readonly value: string
+}
+
+/** What the clients tell to whoever counts. A hook must not throw. */
+export interface ClientHooks {
+  readonly onRequest?: (report: RequestReport) => void
+  readonly onUnknownValue?: (report: UnknownValueReport) => void
+}
+
+/** What a client is built from, beside the connection. */
+export interface ClientParts {
+  readonly budget: RateBudget
+  readonly log: ClientLog
+  readonly hooks?: ClientHooks
+  /** Bound of an answer, both on the wire and unpacked; default 32 MiB. */
+  readonly maxBodyBytes?: number
+  /** Our own clock, epoch ms. */
+  readonly now?: () => number
+}
+
+/** How one call is made. Without a grant the call takes one itself and fails with `Throttled` when there is none. */
+export interface CallOptions {
+  readonly signal: AbortSignal
+  readonly correlationId?: string
+  readonly grant?: Grant
+}
+
+/** How a write is sent: its correlation id was stored with the intent, so it is given. */
+export type SendOptions = CallOptions & { readonly correlationId: string }
+
+/** A write as it will go over the wire; JSON through and through, so that it can be stored as the intent. */
+export interface WireRequest {
+  readonly operation: WriteOperationName
+  readonly purchaseOrderId: string
+  readonly path: string
+  readonly body: JsonValue | null
+}
+
+/** One record of an answer: understood, or kept as the text that it was. `rawText` is the marketplace's own JSON, byte for byte. */
+export type ParsedRecord<T> =
+  | { readonly ok: true; readonly key: string; readonly value: T; readonly rawText: string }
+  | { readonly ok: false; readonly key: string | null; readonly fault: string; readonly rawText: string }
+
+/** One record with when it was true, on the marketplace's clock: for a read when it was asked, for a write when it was answered. */
+export interface Observed<T> {
+  readonly record: ParsedRecord<T>
+  readonly observedAt: Date
+  readonly correlationId: string
+  readonly httpStatus: number
+}
+
+/** One page of records. `totalCount` counts the first page's view only; `nextCursor` is null on the last page. */
+export interface Page<T> {
+  readonly records: readonly ParsedRecord<T>[]
+  readonly totalCount: number | null
+  readonly nextCursor: string | null
+  readonly observedAt: Date
+  readonly marketplaceNow: Date
+  readonly correlationId: string
+}
+
+/** Orders by creation and, optionally, last change. `createdFrom` is always sent: without it the marketplace cuts at seven days. */
+export interface OrderListQuery {
+  readonly shipNodeType: ShipNodeType
+  readonly createdFrom: Date
+  readonly createdTo?: Date
+  readonly lastModifiedFrom?: Date
+  readonly lastModifiedTo?: Date
+  readonly limit: number
+}
+
+/** Orders that wait to be acknowledged, by creation; the operation knows no filter by last change. */
+export interface ReleasedOrderQuery {
+  readonly createdFrom: Date
+  readonly createdTo: Date
+  readonly shipNodeType?: ShipNodeType
+  readonly limit: number
+}
+
+/** Returns by last change or by creation. Both ends are always sent: half a window is refused. */
+export type ReturnListQuery =
+  | { readonly lastModifiedFrom: Date; readonly lastModifiedTo: Date; readonly limit: number }
+  | { readonly createdFrom: Date; readonly createdTo: Date; readonly limit: number }
+
+/** So many units of a line that left in one parcel. */
+export interface Shipment {
+  readonly quantity: number
+  readonly carrier: string
+  readonly trackingNumber: string
+  readonly trackingUrl: string | null
+  readonly methodCode: string | null
+  readonly shippedAt: Date
+}
+
+/** Units to report as shipped, one shipment for each line of each parcel. */
+export interface ShipRequest {
+  readonly purchaseOrderId: string
+  readonly lines: readonly { readonly lineNumber: string; readonly shipments: readonly Shipment[] }[]
+}
+
+/** Units to cancel. */
+export interface CancelRequest {
+  readonly purchaseOrderId: string
+  readonly lines: readonly { readonly lineNumber: string; readonly quantity: number; readonly reason: string }[]
+}
+
+/** Money of one charge to give back: negative decimals. */
+export interface RefundCharge {
+  readonly chargeType: string
+  readonly chargeName: string
+  readonly amount: DecimalText
+  readonly currency: string
+  readonly tax: { readonly taxName: string; readonly amount: DecimalText; readonly currency: string } | null
+}
+
+/** Units to refund, with the money of exactly those units. */
+export interface RefundRequest {
+  readonly purchaseOrderId: string
+  readonly lines: readonly {
+    readonly lineNumber: string
+    readonly quantity: number
+    readonly reason: string
+    readonly charges: readonly RefundCharge[]
+  }[]
+}
+
+/** Writes of a purchase order as wire requests. Pure; a quantity below 1 or an amount that is no exact JSON number throws RangeError. */
+export interface OrderRequests {
+  acknowledge(purchaseOrderId: string): WireRequest
+  ship(request: ShipRequest): WireRequest
+  cancel(request: CancelRequest): WireRequest
+  refund(request: RefundRequest): WireRequest
+}
+
+/** Orders of one seller. Every method but `prepare` throws a `MarketplaceFailure`. */
+export interface OrdersClient {
+  list(query: OrderListQuery, options: CallOptions): Promise<Page<PurchaseOrder>>
+  listReleased(query: ReleasedOrderQuery, options: CallOptions): Promise<Page<PurchaseOrder>>
+  /** The next page: the cursor is appended to the address as it is. A 400 here means that the cursor died: restart the window. */
+  continue(cursor: string, which: 'list' | 'released', options: CallOptions): Promise<Page<PurchaseOrder>>
+  /** All pages, one after another. A cursor that comes back a second time throws `Malformed`. */
+  pages(query: OrderListQuery, options: CallOptions): AsyncGenerator<Page<PurchaseOrder>, void, undefined>
+  /** One order, or null when the marketplace has none by that id. */
+  get(purchaseOrderId: string, options: CallOptions): Promise<Observed<PurchaseOrder> | null>
+  readonly prepare: OrderRequests
+  /**
+   * Sends a write, exactly once (after a 401, which means "not looked at", once more with a new token).
+   * `Unknown` means: read back before anything is sent again. A record of the answer that does not parse comes as `ok: false`.
+   */
+  send(request: WireRequest, options: SendOptions): Promise<Observed<PurchaseOrder>>
+}
+
+/** Returns of one seller. Every method throws a `MarketplaceFailure`. */
+export interface ReturnsClient {
+  list(query: ReturnListQuery, options: CallOptions): Promise<Page<ReturnOrder>>
+  continue(cursor: string, options: CallOptions): Promise<Page<ReturnOrder>>
+  pages(query: ReturnListQuery, options: CallOptions): AsyncGenerator<Page<ReturnOrder>, void, undefined>
+}
+
+/** The marketplace as one seller sees it. */
+export interface MarketplaceClient {
+  readonly sellerId: string
+  /** The marketplace's time, estimated from its answers; our own until the first one. */
+  clock(): { now(): Date }
+  readonly orders: OrdersClient
+  readonly returns: ReturnsClient
+  readonly budget: { take(operation: OperationName): Promise<Grant | Wait> }
+  /** Aborts what is under way and closes idle connections. */
+  close(): Promise<void>
+}

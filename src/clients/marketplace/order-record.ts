@@ -1,0 +1,196 @@
+import type { Charge, LineStatus, LineUnits, OrderLine, PurchaseOrder } from '../../domain/order.ts'
+import type { WireCharge, WireOrder, WireOrderLine, WireOrderLineStatus, WireRefund } from '../contract/orders.ts'
+import { wireOrder } from '../contract/orders.ts'
+import type { ParsedRecord } from '../interface.ts'
+import { decimalText, ExactDecimal, moment, sumDecimals, wholeNumber } from '../json.ts'
+import type { OnUnknownValue, RecordReader } from './record.ts'
+import { RecordFault, rawAt, rawUnder, readAny, textOf } from './record.ts'
+
+/** Line states by their name in lower case, and what a unit in that state has been through (facts 2.6; a refunded unit was shipped). */
+const STATES: ReadonlyMap<string, keyof LineUnits | 'created'> = new Map([
+  ['created', 'created'],
+  ['acknowledged', 'acknowledged'],
+  ['shipped', 'shipped'],
+  ['delivered', 'shipped'],
+  ['cancelled', 'cancelled'],
+  ['canceled', 'cancelled'],
+  ['refund', 'refunded'],
+  ['refunded', 'refunded'],
+] as const)
+
+const NODE_TYPES = new Set(['SellerFulfilled', 'WFSFulfilled', '3PLFulfilled'])
+
+function amountOf(value: unknown, where: string): string {
+  const text = decimalText(value)
+  if (text === null) throw new RecordFault(`${where}: not a decimal`)
+  return text
+}
+
+function chargeOf(wire: WireCharge, where: string): Charge {
+  const currency = wire.chargeAmount.currency ?? ''
+  const taxAmount = wire.tax?.taxAmount
+  return {
+    chargeType: wire.chargeType ?? '',
+    chargeName: wire.chargeName ?? '',
+    amount: amountOf(wire.chargeAmount.amount, `${where}.chargeAmount.amount`),
+    currency,
+    tax:
+      taxAmount === undefined || taxAmount === null
+        ? null
+        : {
+            taxName: wire.tax?.taxName ?? '',
+            amount: amountOf(taxAmount.amount, `${where}.tax.taxAmount.amount`),
+            currency: taxAmount.currency ?? currency,
+          },
+  }
+}
+
+/** Units of one status entry, null when it names none. */
+function statusUnits(wire: WireOrderLineStatus, where: string): number | null {
+  const quantity = wire.statusQuantity ?? wire.quantity
+  if (quantity === undefined || quantity === null) return null
+  const units = wholeNumber(quantity.amount)
+  if (units === null) throw new RecordFault(`${where}: not a whole number of units`)
+  return units
+}
+
+/** One entry may leave its units out: it then stands for the units that no other entry names. */
+function unitsOfStatuses(entries: readonly WireOrderLineStatus[], ordered: number, where: string): readonly number[] {
+  const named = entries.map((entry, index) => statusUnits(entry, `${where}.${index}.quantity`))
+  const open = named.filter((units) => units === null).length
+  if (open > 1) throw new RecordFault(`${where}: ${open} entries without a quantity`)
+  const rest = ordered - named.reduce<number>((sum, units) => sum + (units ?? 0), 0)
+  if (open === 1 && rest < 0) throw new RecordFault(`${where}: quantities exceed the units ordered`)
+  return named.map((units) => units ?? rest)
+}
+
+function lineStatusOf(wire: WireOrderLineStatus, quantity: number, raw: unknown): LineStatus {
+  const tracking = wire.trackingInfo
+  const carrier = tracking?.carrierName
+  return {
+    status: wire.status,
+    quantity,
+    cancellationReason: textOf(wire.cancellationReason),
+    carrier: typeof carrier === 'string' ? textOf(carrier) : (textOf(carrier?.carrier) ?? textOf(carrier?.otherCarrier)),
+    methodCode: textOf(tracking?.methodCode),
+    trackingNumber: textOf(tracking?.trackingNumber),
+    trackingUrl: textOf(tracking?.trackingURL),
+    shippedAt: moment(tracking?.shipDateTime),
+    raw,
+  }
+}
+
+function cumulativeUnits(statuses: readonly LineStatus[], onUnknownValue: OnUnknownValue): LineUnits {
+  const direct = { created: 0, acknowledged: 0, shipped: 0, cancelled: 0, refunded: 0 }
+  for (const { status, quantity } of statuses) {
+    const state = STATES.get(status.toLowerCase())
+    if (state === undefined) onUnknownValue({ resource: 'order', field: 'orderLineStatus.status', value: status })
+    else direct[state] += quantity
+  }
+  const shipped = direct.shipped + direct.refunded
+  return { acknowledged: direct.acknowledged + shipped, shipped, cancelled: direct.cancelled, refunded: direct.refunded }
+}
+
+function refundsOf(line: WireOrderLine): readonly WireRefund[] {
+  return [line.refund ?? [], line.refunds?.refund ?? []].flat()
+}
+
+/** What was given back: the marketplace writes it negative, with the tax beside it. */
+function refundOf(
+  refunds: readonly WireRefund[],
+  where: string,
+): { readonly amount: string; readonly reasons: readonly string[] } {
+  const entries = refunds.flatMap((refund) => refund.refundCharges?.refundCharge ?? [])
+  const amounts = entries.flatMap(({ charge }, index) => {
+    if (charge === undefined || charge === null) return []
+    const { amount, tax } = chargeOf(charge, `${where}.${index}.charge`)
+    return tax === null ? [amount] : [amount, tax.amount]
+  })
+  const total = new ExactDecimal(sumDecimals(amounts))
+  return {
+    amount: total.isZero() ? '0' : total.negated().toFixed(),
+    reasons: entries.flatMap(({ refundReason }) => textOf(refundReason) ?? []),
+  }
+}
+
+/** The flag appears only with a buyer's wish to cancel; its type is not published. */
+function isIntentToCancel(value: unknown): boolean {
+  if (typeof value === 'string') return !/^(?:|false|n|no|0)$/i.test(value.trim())
+  return value !== undefined && value !== null && value !== false && value !== 0
+}
+
+function lineOf(wire: WireOrderLine, index: number, raw: unknown, onUnknownValue: OnUnknownValue): OrderLine {
+  const where = `orderLines.orderLine.${index}`
+  const ordered = wholeNumber(wire.orderLineQuantity.amount)
+  if (ordered === null) throw new RecordFault(`${where}.orderLineQuantity.amount: not a whole number of units`)
+  const entries = wire.orderLineStatuses?.orderLineStatus ?? []
+  const units = unitsOfStatuses(entries, ordered, `${where}.orderLineStatuses.orderLineStatus`)
+  const rawStatuses = rawUnder(raw, 'orderLineStatuses', 'orderLineStatus')
+  const statuses = entries.map((entry, at) => lineStatusOf(entry, units[at] ?? 0, rawAt(rawStatuses, at)))
+  const charges = (wire.charges?.charge ?? []).map((charge, at) => chargeOf(charge, `${where}.charges.charge.${at}`))
+  const refund = refundOf(refundsOf(wire), `${where}.refund`)
+  return {
+    lineNumber: String(wire.lineNumber),
+    sku: textOf(wire.item?.sku),
+    productName: textOf(wire.item?.productName),
+    unitOfMeasure: textOf(wire.orderLineQuantity.unitOfMeasurement),
+    ordered,
+    units: cumulativeUnits(statuses, onUnknownValue),
+    statuses,
+    charges,
+    refundedAmount: refund.amount,
+    refundReasons: refund.reasons,
+    currency: textOf(charges[0]?.currency),
+    intentToCancel: isIntentToCancel(wire.intentToCancel),
+    statusDate: moment(wire.statusDate),
+    raw,
+  }
+}
+
+function orderOf(wire: WireOrder, raw: Readonly<Record<string, unknown>>, onUnknownValue: OnUnknownValue): PurchaseOrder {
+  const rawLines = rawUnder(raw, 'orderLines', 'orderLine')
+  const lines = wire.orderLines.orderLine.map((line, index) => lineOf(line, index, rawAt(rawLines, index), onUnknownValue))
+  if (lines.length === 0) throw new RecordFault('orderLines.orderLine: empty')
+  const numbers = new Set(lines.map((line) => line.lineNumber))
+  if (numbers.size !== lines.length) throw new RecordFault('orderLines.orderLine: a lineNumber appears twice')
+  const shipNodeType = textOf(wire.shipNode?.type)
+  if (shipNodeType !== null && !NODE_TYPES.has(shipNodeType)) {
+    onUnknownValue({ resource: 'order', field: 'shipNode.type', value: shipNodeType })
+  }
+  const shipping = wire.shippingInfo
+  const total = wire.orderSummary?.totalAmount
+  return {
+    purchaseOrderId: String(wire.purchaseOrderId),
+    customerOrderId: textOf(wire.customerOrderId),
+    orderDate: moment(wire.orderDate),
+    orderType: textOf(wire.orderType),
+    shipNodeType,
+    methodCode: textOf(shipping?.methodCode),
+    estimatedShipDate: moment(shipping?.estimatedShipDate),
+    estimatedDeliveryDate: moment(shipping?.estimatedDeliveryDate),
+    customerName: textOf(shipping?.postalAddress?.name),
+    customerEmail: textOf(wire.customerEmailId),
+    customerPhone: textOf(shipping?.phone),
+    shippingAddress: shipping?.postalAddress ?? null,
+    totalAmount: decimalText(total?.currencyAmount),
+    currency: textOf(total?.currencyUnit) ?? lines.find((line) => line.currency !== null)?.currency ?? null,
+    lines,
+    raw,
+  }
+}
+
+/** How a purchase order is read. */
+export const orderReader: RecordReader<WireOrder, PurchaseOrder> = {
+  resource: 'order',
+  schema: wireOrder,
+  keyField: 'purchaseOrderId',
+  toDomain: orderOf,
+}
+
+/**
+ * Reads one purchase order from its JSON text (exact) or from a parsed value; for replaying what lies in quarantine.
+ * Never throws: a record that cannot be read comes back with the fault.
+ */
+export function parseOrder(raw: unknown, onUnknownValue: OnUnknownValue = () => undefined): ParsedRecord<PurchaseOrder> {
+  return readAny(orderReader, raw, onUnknownValue)
+}

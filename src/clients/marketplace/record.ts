@@ -1,0 +1,83 @@
+import type { z } from 'zod'
+import type { ClientHooks, ParsedRecord, UnknownValueReport } from '../interface.ts'
+import type { CutRecord } from '../json.ts'
+import { asRecord, parseExact } from '../json.ts'
+
+/** Counts a value outside the known set. */
+export type OnUnknownValue = NonNullable<ClientHooks['onUnknownValue']>
+
+/** How records of one resource are read. */
+export interface RecordReader<Wire, T> {
+  readonly resource: UnknownValueReport['resource']
+  readonly schema: z.ZodType<Wire>
+  /** Field that names the record. */
+  readonly keyField: string
+  /** The normal form; throws `RecordFault` for what the schema cannot express. `raw` is the record before the schema saw it. */
+  readonly toDomain: (wire: Wire, raw: Readonly<Record<string, unknown>>, onUnknownValue: OnUnknownValue) => T
+}
+
+/** Why a record cannot be read. The message names fields, never their contents. */
+export class RecordFault extends Error {}
+
+const MAX_ISSUES = 5
+
+function faultOf(error: z.ZodError): string {
+  const issues = error.issues
+    .slice(0, MAX_ISSUES)
+    .map((issue) => `${issue.path.map(String).join('.') || 'record'}: ${issue.message}`)
+  const more = error.issues.length - issues.length
+  return more > 0 ? `${issues.join('; ')}; and ${more} more` : issues.join('; ')
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** Reads one record. Never throws for anything that a record may hold: what cannot be read comes back as its text. */
+export function readRecord<Wire, T>(
+  reader: RecordReader<Wire, T>,
+  record: CutRecord,
+  onUnknownValue: OnUnknownValue,
+): ParsedRecord<T> {
+  const rawText = record.text
+  if (record.isTooDeep) return { ok: false, key: null, fault: 'record: nested too deeply', rawText }
+  let raw: unknown
+  try {
+    raw = parseExact(record)
+  } catch (error) {
+    if (error instanceof SyntaxError) return { ok: false, key: null, fault: 'record: not valid JSON', rawText }
+    throw error
+  }
+  if (!isObject(raw)) return { ok: false, key: null, fault: 'record: not an object', rawText }
+  const named = raw[reader.keyField]
+  const key = typeof named === 'string' && named !== '' ? named : typeof named === 'number' ? String(named) : null
+  const parsed = reader.schema.safeParse(raw)
+  if (!parsed.success) return { ok: false, key, fault: faultOf(parsed.error), rawText }
+  if (key === null) return { ok: false, key, fault: `${reader.keyField}: missing`, rawText }
+  try {
+    return { ok: true, key, value: reader.toDomain(parsed.data, raw, onUnknownValue), rawText }
+  } catch (error) {
+    if (error instanceof RecordFault) return { ok: false, key, fault: error.message, rawText }
+    throw error
+  }
+}
+
+/** Reads a record from its JSON text, or from a value that was parsed before (its numbers are then as good as that parser left them). */
+export function readAny<Wire, T>(reader: RecordReader<Wire, T>, raw: unknown, onUnknownValue: OnUnknownValue): ParsedRecord<T> {
+  return readRecord(reader, asRecord(typeof raw === 'string' ? raw : (JSON.stringify(raw) ?? 'null')), onUnknownValue)
+}
+
+/** Text of a field, or null; a number is written out, an empty text counts as absent. */
+export function textOf(value: string | number | null | undefined): string | null {
+  return value === undefined || value === null || value === '' ? null : String(value)
+}
+
+/** The element at `index` of a raw array, for keeping it beside what was read from it. */
+export function rawAt(list: unknown, index: number): unknown {
+  return Array.isArray(list) ? list[index] : undefined
+}
+
+/** The value under `keys` of a raw object, one below the other. */
+export function rawUnder(value: unknown, ...keys: readonly string[]): unknown {
+  return keys.reduce<unknown>((at, key) => (isObject(at) ? at[key] : undefined), value)
+}

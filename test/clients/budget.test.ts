@@ -1,0 +1,225 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { bucketShape, createInProcessBudget, FULL_BUCKET, learnFrom, takeFrom } from '../../src/clients/budget.ts'
+import { specification } from '../../src/clients/profiles/index.ts'
+import type { OperationName, RateLimit } from '../../src/clients/profiles/profile.ts'
+
+const START = Date.UTC(2026, 10, 21)
+const NOTHING_TOLD = { remaining: null, replenishAt: null, retryAfter: null }
+
+const anyLimit: fc.Arbitrary<RateLimit> = fc.record({
+  tokens: fc.integer({ min: 1, max: 300 }),
+  perMs: fc.integer({ min: 1_000, max: 3_600_000 }),
+})
+
+function mostInAnyWindow(grants: readonly number[], windowMs: number): number {
+  let most = 0
+  let first = 0
+  for (let last = 0; last < grants.length; last += 1) {
+    while ((grants[last] ?? 0) - (grants[first] ?? 0) >= windowMs) first += 1
+    most = Math.max(most, last - first + 1)
+  }
+  return most
+}
+
+describe('a bucket', () => {
+  test('never lets more through than the limit, in any window, however it is asked', () => {
+    fc.assert(
+      fc.property(anyLimit, fc.array(fc.nat(40), { minLength: 50, maxLength: 600 }), (limit, gaps) => {
+        const shape = bucketShape(limit)
+        let memory = FULL_BUCKET
+        let now = START
+        const grants: number[] = []
+        for (const gap of gaps) {
+          // Gaps around the bucket's own interval, from a flood (0) to a trickle.
+          now += Math.round((gap * shape.intervalMs) / 20)
+          const taken = takeFrom(shape, memory, now, limit.perMs)
+          memory = taken.memory
+          if (taken.waitUntilMs === null) grants.push(now)
+        }
+        expect(mostInAnyWindow(grants, limit.perMs)).toBeLessThanOrEqual(limit.tokens)
+      }),
+    )
+  })
+
+  test('uses nearly all of it: asked at every moment it names, at least 90 % of the limit gets through', () => {
+    fc.assert(
+      fc.property(anyLimit, (limit) => {
+        const shape = bucketShape(limit)
+        let memory = FULL_BUCKET
+        let now = START
+        let grants = 0
+        while (now < START + 20 * limit.perMs && grants < 10_000) {
+          const taken = takeFrom(shape, memory, now, limit.perMs)
+          memory = taken.memory
+          if (taken.waitUntilMs === null) grants += 1
+          else now = taken.waitUntilMs
+        }
+        const windows = (now - START) / limit.perMs
+        expect(grants).toBeGreaterThanOrEqual(Math.floor(0.9 * limit.tokens * windows * (1 - 20 / limit.perMs)))
+      }),
+    )
+  })
+
+  test('starves nobody: everyone who comes back when told is served in bounded time', () => {
+    fc.assert(
+      fc.property(anyLimit, fc.integer({ min: 1, max: 60 }), (limit, askers) => {
+        const shape = bucketShape(limit)
+        let memory = FULL_BUCKET
+        const waiting = Array.from({ length: askers }, (_, asker) => ({ asker, at: START }))
+        const served = new Set<number>()
+        let last = START
+        for (let turns = 0; waiting.length > 0; turns += 1) {
+          // Everyone asks about once in each window until served; nobody asks without end.
+          expect(turns).toBeLessThan(askers * (askers / limit.tokens + 20))
+          waiting.sort((a, b) => a.at - b.at)
+          const next = waiting.shift()
+          if (next === undefined) break
+          last = Math.max(last, next.at)
+          const taken = takeFrom(shape, memory, last, limit.perMs)
+          memory = taken.memory
+          if (taken.waitUntilMs === null) served.add(next.asker)
+          else {
+            expect(taken.waitUntilMs).toBeGreaterThan(last)
+            waiting.push({ asker: next.asker, at: taken.waitUntilMs })
+          }
+        }
+        expect(served.size).toBe(askers)
+        expect(last - START).toBeLessThanOrEqual(Math.ceil(askers * (shape.intervalMs + 2)) + limit.perMs)
+      }),
+    )
+  })
+
+  test('one an hour means one an hour', () => {
+    const shape = bucketShape({ tokens: 1, perMs: 3_600_000 })
+    const first = takeFrom(shape, FULL_BUCKET, START, 3_600_000)
+    expect(first.waitUntilMs).toBeNull()
+    expect(takeFrom(shape, first.memory, START + 1, 3_600_000).waitUntilMs).toBe(START + 3_600_000)
+    expect(takeFrom(shape, first.memory, START + 3_600_000, 3_600_000).waitUntilMs).toBeNull()
+  })
+})
+
+describe('learning', () => {
+  const shape = bucketShape({ tokens: 60, perMs: 60_000 })
+  const available = (memory: typeof FULL_BUCKET, now: number): number => {
+    let count = 0
+    let state = memory
+    for (;;) {
+      const taken = takeFrom(shape, state, now, 60_000)
+      if (taken.waitUntilMs !== null) return count
+      state = taken.memory
+      count += 1
+    }
+  }
+
+  test('a 429 that names a moment blocks until then, and lets one through first', () => {
+    const until = new Date(START + 30_000)
+    const memory = learnFrom(shape, FULL_BUCKET, { ...NOTHING_TOLD, status: 429, retryAfter: until }, START, 0)
+    expect(takeFrom(shape, memory, START + 29_999, 60_000).waitUntilMs).toBe(START + 30_000)
+    expect(available(memory, START + 30_000)).toBe(1)
+  })
+
+  test('429s that say nothing halve the rate and double the wait; success brings the rate back bit by bit', () => {
+    let memory = FULL_BUCKET
+    let now = START
+    const waits: number[] = []
+    for (let strike = 0; strike < 7; strike += 1) {
+      memory = learnFrom(shape, memory, { ...NOTHING_TOLD, status: 429 }, now, 0)
+      waits.push(memory.blockedUntilMs - now)
+      now = memory.blockedUntilMs
+    }
+    expect(waits).toEqual([2_000, 4_000, 8_000, 16_000, 32_000, 60_000, 60_000])
+    expect(memory.rate).toBe(1 / 32)
+    const one = learnFrom(shape, memory, { ...NOTHING_TOLD, status: 200 }, now, 0)
+    expect(one.rate).toBeCloseTo(memory.rate + 0.02)
+    for (let success = 0; success < 60; success += 1) memory = learnFrom(shape, memory, { ...NOTHING_TOLD, status: 200 }, now, 0)
+    expect(memory.rate).toBe(1)
+  })
+
+  test('429s of requests that were under way together count once', () => {
+    const first = learnFrom(shape, FULL_BUCKET, { ...NOTHING_TOLD, status: 429 }, START, 0)
+    const second = learnFrom(shape, first, { ...NOTHING_TOLD, status: 429 }, START + 5, 0)
+    expect(second.rate).toBe(first.rate)
+    expect(second.strikes).toBe(1)
+  })
+
+  test('what the marketplace says is left is never exceeded, and never adds to our own count', () => {
+    const told = (remaining: number) => ({ ...NOTHING_TOLD, status: 200, remaining })
+    expect(available(learnFrom(shape, FULL_BUCKET, told(2), START, 0), START)).toBe(2)
+    const empty = { ...FULL_BUCKET, arrivalMs: START + 60_000 }
+    expect(available(learnFrom(shape, empty, told(50), START, 0), START)).toBe(0)
+    const none = learnFrom(shape, FULL_BUCKET, { ...told(0), replenishAt: new Date(START + 9_000) }, START, 0)
+    expect(takeFrom(shape, none, START, 60_000).waitUntilMs).toBe(START + 9_000)
+  })
+
+  test('no signal, however odd, ever makes the bucket exceed the limit or break', () => {
+    const anySignal = fc.record({
+      status: fc.integer({ min: 100, max: 599 }),
+      remaining: fc.option(fc.nat(100), { nil: null }),
+      replenishAt: fc.option(fc.date({ min: new Date(0), max: new Date(START + 3_600_000), noInvalidDate: true }), { nil: null }),
+      retryAfter: fc.option(fc.date({ min: new Date(0), max: new Date(START + 3_600_000), noInvalidDate: true }), { nil: null }),
+    })
+    fc.assert(
+      fc.property(
+        anyLimit,
+        fc.array(fc.tuple(fc.nat(40), fc.option(anySignal, { nil: null })), { maxLength: 300 }),
+        (limit, steps) => {
+          const bucket = bucketShape(limit)
+          let memory = FULL_BUCKET
+          let now = START
+          const grants: number[] = []
+          for (const [gap, signal] of steps) {
+            now += Math.round((gap * bucket.intervalMs) / 20)
+            if (signal !== null) memory = learnFrom(bucket, memory, signal, now, 0.5)
+            const taken = takeFrom(bucket, memory, now, limit.perMs)
+            memory = taken.memory
+            if (taken.waitUntilMs === null) grants.push(now)
+            else expect(Number.isFinite(taken.waitUntilMs)).toBe(true)
+          }
+          expect(mostInAnyWindow(grants, limit.perMs)).toBeLessThanOrEqual(limit.tokens)
+        },
+      ),
+    )
+  })
+})
+
+describe('the budget of all sellers', () => {
+  test('keeps sellers and operations apart', async () => {
+    let now = START
+    const budget = createInProcessBudget({ limits: specification.rateLimits, now: () => now })
+    const takeAll = async (sellerId: string, operation: OperationName): Promise<number> => {
+      let count = 0
+      while ((await budget.take(sellerId, operation)).granted) count += 1
+      return count
+    }
+    expect(await takeAll('A', 'orders.ship')).toBe(6)
+    expect(await takeAll('B', 'orders.ship')).toBe(6)
+    expect(await takeAll('A', 'orders.cancel')).toBe(6)
+    expect(await budget.take('A', 'orders.ship')).toMatchObject({ granted: false })
+    now += 60_000
+    expect(await takeAll('A', 'orders.ship')).toBe(6)
+  })
+
+  test('refuses an operation that has no limit', async () => {
+    const budget = createInProcessBudget({ limits: specification.rateLimits })
+    // As it would come from a stored command of another version.
+    const unknown: OperationName = JSON.parse('"orders.teleport"')
+    await expect(budget.take('A', unknown)).rejects.toThrow('orders.teleport has no rate limit')
+  })
+
+  test('shows its state', async () => {
+    const budget = createInProcessBudget({ limits: specification.rateLimits, now: () => START, random: () => 0 })
+    await budget.take('A', 'orders.ship')
+    await budget.learn('A', 'orders.cancel', { ...NOTHING_TOLD, status: 429 })
+    expect(budget.snapshot()).toEqual([
+      { sellerId: 'A', operation: 'orders.ship', available: 5, perMinute: expect.closeTo(55, 1), blockedUntil: null },
+      {
+        sellerId: 'A',
+        operation: 'orders.cancel',
+        available: 0,
+        perMinute: expect.closeTo(27.5, 1),
+        blockedUntil: new Date(START + 2_000),
+      },
+    ])
+  })
+})

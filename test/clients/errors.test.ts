@@ -1,0 +1,362 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import type { WireErrorBody } from '../../src/clients/contract/errors.ts'
+import {
+  budgetSignal,
+  classify,
+  type Exchange,
+  type FailureKind,
+  readFaults,
+  toFailure,
+  type Verdict,
+  waitMs,
+} from '../../src/clients/errors.ts'
+import { specification } from '../../src/clients/profiles/index.ts'
+
+const NOW = Date.UTC(2026, 10, 21, 6, 0, 0)
+
+function exchange(overrides: Partial<Exchange>): Exchange {
+  return {
+    write: false,
+    sent: 'answered',
+    status: 200,
+    headers: {},
+    bodyText: '{}',
+    networkCode: null,
+    nowMs: NOW,
+    marketplaceNowMs: NOW,
+    budgetHeaders: specification.budgetHeaders,
+    ...overrides,
+  }
+}
+
+function kindOf(verdict: Verdict): FailureKind | 'ok' {
+  return verdict.ok ? 'ok' : verdict.kind
+}
+
+const read = (status: number, bodyText: string | null = '{}', more: Partial<Exchange> = {}) =>
+  kindOf(classify(exchange({ status, bodyText, ...more })))
+const write = (status: number, bodyText: string | null = '{}', more: Partial<Exchange> = {}) =>
+  kindOf(classify(exchange({ status, bodyText, write: true, ...more })))
+
+const nested = (code: string, more: object = {}) => JSON.stringify({ errors: { error: [{ code, severity: 'ERROR', ...more }] } })
+
+describe('by status', () => {
+  test.each([
+    [400, 'refused', 'refused'],
+    [401, 'unavailable', 'unavailable'],
+    [403, 'refused', 'refused'],
+    [404, 'refused', 'refused'],
+    [408, 'unavailable', 'unknown'],
+    [409, 'refused', 'refused'],
+    [413, 'refused', 'refused'],
+    [415, 'refused', 'refused'],
+    [423, 'unavailable', 'unavailable'],
+    [429, 'throttled', 'throttled'],
+    [500, 'unavailable', 'unknown'],
+    [502, 'unavailable', 'unknown'],
+    [503, 'unavailable', 'unknown'],
+    [504, 'unavailable', 'unknown'],
+    [520, 'unavailable', 'unknown'],
+    [521, 'unavailable', 'unknown'],
+    [302, 'unavailable', 'unknown'],
+  ])('%i means %s for a read and %s for a write, with JSON, HTML or no body', (status, forRead, forWrite) => {
+    for (const body of ['{}', '<html><body>Access Denied</body></html>', '']) {
+      expect(read(status, body)).toBe(forRead)
+      expect(write(status, body)).toBe(forWrite)
+    }
+  })
+
+  test('only a 401 asks for a new token', () => {
+    for (const status of [200, 400, 403, 429, 500]) {
+      const verdict = classify(exchange({ status }))
+      expect(verdict.ok || !verdict.renewToken).toBe(true)
+    }
+    expect(classify(exchange({ status: 401 }))).toMatchObject({ renewToken: true })
+    expect(classify(exchange({ status: 400, bodyText: nested('UNAUTHORIZED.GMP_GATEWAY_API') }))).toMatchObject({
+      renewToken: true,
+    })
+  })
+
+  test('a refusal whose reason was lost on the way is asked for again', () => {
+    expect(write(400, null, { networkCode: 'ECONNRESET' })).toBe('unavailable')
+    expect(write(429, null, { networkCode: 'ECONNRESET' })).toBe('throttled')
+  })
+
+  test('the outage refusal of reads is not final, that of writes is', () => {
+    const body = nested('INVALID_REQUEST.GMP_ORDER_API', { field: 'data', description: 'Invalid Request' })
+    expect(read(400, body)).toBe('unavailable')
+    expect(write(400, body)).toBe('refused')
+    expect(
+      read(400, nested('INVALID_REQUEST.GMP_ORDER_API', { field: 'createdStartDate', description: 'Invalid Request' })),
+    ).toBe('refused')
+  })
+})
+
+describe('by network fault', () => {
+  const faults = ['ENOTFOUND', 'ECONNREFUSED', 'EPROTO', 'ETIMEDOUT', 'ECONNRESET', 'EPIPE', 'ABORTED']
+  test.each(faults)('%s: never sent is unavailable, maybe sent is unknown for a write', (networkCode) => {
+    const lost = { status: null, bodyText: null, networkCode }
+    expect(kindOf(classify(exchange({ ...lost, sent: 'never', write: true })))).toBe('unavailable')
+    expect(kindOf(classify(exchange({ ...lost, sent: 'never' })))).toBe('unavailable')
+    expect(kindOf(classify(exchange({ ...lost, sent: 'maybe', write: true })))).toBe('unknown')
+    expect(kindOf(classify(exchange({ ...lost, sent: 'maybe' })))).toBe('unavailable')
+  })
+})
+
+describe('a 2xx answer', () => {
+  test('without a usable body is unknown for a write and malformed for a read', () => {
+    for (const body of ['', '<html>', '{"order":', 'null!']) {
+      expect(write(200, body)).toBe('unknown')
+      expect(read(200, body)).toBe('malformed')
+    }
+    expect(read(200, null, { networkCode: 'BODY_TOO_LARGE' })).toBe('malformed')
+    expect(read(200, null, { networkCode: 'ECONNRESET' })).toBe('unavailable')
+    expect(write(200, null, { networkCode: 'BODY_TOO_LARGE' })).toBe('unknown')
+  })
+
+  test('that carries errors instead of what was asked for is no success', () => {
+    expect(read(200, nested('INVALID_REQUEST_CONTENT.INVALID_REQUEST'))).toBe('refused')
+    expect(write(200, nested('INVALID_REQUEST_CONTENT.INVALID_REQUEST'))).toBe('refused')
+    expect(write(200, nested('SYSTEM_ERROR.GMP_GATEWAY_API'))).toBe('unknown')
+    expect(read(200, nested('SYSTEM_ERROR.GMP_GATEWAY_API'))).toBe('unavailable')
+    expect(read(200, nested('REQUEST_THRESHOLD_VIOLATED.GMP_GATEWAY_API'))).toBe('throttled')
+    expect(read(200, '{"status":"FAIL"}')).toBe('refused')
+    expect(read(200, '{"status":"SERVICE_UNAVAILABLE"}')).toBe('unavailable')
+    expect(write(200, '{"status":"FAIL"}')).toBe('unknown')
+    expect(read(200, '{"code":"failure","details":["no"]}')).toBe('refused')
+    expect(read(200, '{"list":{"errors":{"error":[{"code":"INVALID_REQUEST"}]}}}')).toBe('refused')
+  })
+
+  test('with remarks beside what was asked for is a success', () => {
+    expect(read(200, '{"order":{},"errors":[{"code":"X","severity":"INFO"}]}')).toBe('ok')
+    expect(read(206, '{"list":{"elements":{"order":[]}},"errors":[{"code":"SOME_CONTENT_NOT_FOUND","severity":"INFO"}]}')).toBe(
+      'ok',
+    )
+    expect(read(200, '{"list":{"meta":{}}}')).toBe('ok')
+    expect(read(200, '{"status":"OK","payload":{}}')).toBe('ok')
+  })
+
+  test('a write with both an order and an error leaves the outcome open', () => {
+    expect(write(200, '{"order":{},"errors":[{"code":"INVALID_REQUEST_CONTENT"}]}')).toBe('unknown')
+  })
+})
+
+describe('error bodies', () => {
+  const published: readonly (readonly [WireErrorBody, string, string | null, string | null])[] = [
+    [{ errors: { error: [{ code: 'C', field: 'f', description: 'd' }] } }, 'C', 'f', 'd'],
+    [{ errors: [{ code: 'C', field: 'f', message: 'd' }] }, 'C', 'f', 'd'],
+    [{ error: [{ code: 'C', field: 'f', info: 'd' }] }, 'C', 'f', 'd'],
+    [{ error: 'invalid_client', error_description: 'd' }, 'invalid_client', null, 'd'],
+    [{ status: 'FAIL', errors: [{ code: '400.WFS.100', description: 'd' }] }, '400.WFS.100', null, 'd'],
+    [{ timestamp: '2026-11-21', status: 404, error: 'Not Found', path: '/x' }, 'Not Found', null, null],
+    [{ code: 'failure', details: 'd' }, 'failure', null, 'd'],
+    [{ code: 'failure', details: ['d', 'e'] }, 'failure', null, 'd; e'],
+    [
+      { status: 400, errors: [{ code: 'C', field: null, description: 'd', causes: ['e', { description: 'g' }] }] },
+      'C',
+      null,
+      'd; e; g',
+    ],
+  ]
+  const odd: readonly (readonly [object, string, string | null, string | null])[] = [
+    [{ errors: { error: { code: 'C', field: 'f', description: 'd' } } }, 'C', 'f', 'd'],
+    [{ title: 'Bad Request', detail: 'd' }, 'Bad Request', null, 'd'],
+    [{ list: { errors: [{ code: 'C' }] } }, 'C', null, null],
+    [{ errors: ['C'] }, 'C', null, null],
+  ]
+  test.each([...published, ...odd])('%j', (body, code, field, description) => {
+    expect(readFaults(body)).toEqual([{ code, field, description }])
+  })
+
+  test('"none there" is told from "no such address"', () => {
+    const found = (bodyText: string) => classify(exchange({ status: 404, bodyText }))
+    expect(found(nested('CONTENT_NOT_FOUND.GMP_ORDER_API', { severity: 'INFO' }))).toMatchObject({ contentNotFound: true })
+    for (const body of [
+      nested('URI_NOT_FOUND.GMP_GATEWAY_API'),
+      '{"status":404,"error":"Not Found","path":"/v3"}',
+      '<html>',
+      '',
+    ]) {
+      expect(found(body)).toMatchObject({ kind: 'refused', contentNotFound: false })
+    }
+  })
+
+  test.each([
+    "Failed when called acknowledge API for '108'. Some or all qty in higher status",
+    'Failed when called shipConfirm API for 108. Qty OverShipped : 1',
+    'Unable to process this request. The Line: 4 of PO: 108 is in SHIPPED status',
+    "Line 1 doesn't have enough quantity to ship requested quantity",
+    'Order was ALREADY acknowledged',
+  ])('"%s" hints that it was done before', (description) => {
+    const body = nested('INVALID_REQUEST_CONTENT.GMP_ORDER_API', { field: 'data', description })
+    expect(classify(exchange({ status: 400, bodyText: body, write: true }))).toMatchObject({ kind: 'refused', alreadyDone: true })
+    expect(classify(exchange({ status: 400, bodyText: body }))).toMatchObject({ alreadyDone: false })
+  })
+
+  test('a wrong line does not', () => {
+    const body = nested('INVALID_REQUEST_CONTENT.GMP_ORDER_API', { description: 'Line: 1 of PO 108 does not exist' })
+    expect(classify(exchange({ status: 400, bodyText: body, write: true }))).toMatchObject({ alreadyDone: false })
+  })
+})
+
+describe('when to try again', () => {
+  const retryAfterMs = (headers: Exchange['headers'], marketplaceNowMs = NOW) => {
+    const verdict = classify(exchange({ status: 429, headers, marketplaceNowMs }))
+    return verdict.ok ? null : (verdict.retryAt?.getTime() ?? Number.NaN) - NOW
+  }
+
+  test('is told by Retry-After, in seconds or as a date', () => {
+    expect(retryAfterMs({ 'retry-after': '7' })).toBe(7_000)
+    expect(retryAfterMs({ 'retry-after': new Date(NOW + 9_000).toUTCString() })).toBe(9_000)
+  })
+
+  test('or by either replenish header, in epoch ms, epoch s or ISO 8601', () => {
+    for (const name of ['x-next-replenishment-time', 'x-next-replenish-time']) {
+      expect(retryAfterMs({ [name]: String(NOW + 5_000) })).toBe(5_000)
+      expect(retryAfterMs({ [name]: String((NOW + 5_000) / 1000) })).toBe(5_000)
+      expect(retryAfterMs({ [name]: new Date(NOW + 5_000).toISOString() })).toBe(5_000)
+    }
+  })
+
+  test('Retry-After goes first, and dates are on the marketplace’s clock', () => {
+    expect(retryAfterMs({ 'retry-after': '3', 'x-next-replenish-time': String(NOW + 50_000) })).toBe(3_000)
+    const ahead = NOW + 3 * 86_400_000
+    expect(retryAfterMs({ 'x-next-replenish-time': String(ahead + 4_000) }, ahead)).toBe(4_000)
+    // A date that makes no sense on that clock, but does on ours.
+    expect(retryAfterMs({ 'x-next-replenish-time': String(NOW + 4_000) }, ahead)).toBe(4_000)
+  })
+
+  test('is never in the past, never further than an hour, and always something', () => {
+    expect(retryAfterMs({})).toBe(2_000)
+    expect(retryAfterMs({ 'retry-after': 'soon' })).toBe(2_000)
+    expect(retryAfterMs({ 'retry-after': '0' })).toBe(1_000)
+    expect(retryAfterMs({ 'retry-after': '99999999' })).toBe(3_600_000)
+    expect(retryAfterMs({ 'x-next-replenish-time': '1' })).toBe(1_000)
+    expect(retryAfterMs({ 'x-next-replenish-time': '99999999999999999999' })).toBe(3_600_000)
+    expect(retryAfterMs({ 'x-next-replenish-time': new Date(NOW - 86_400_000).toISOString() })).toBe(1_000)
+  })
+
+  test('a wait fits a timer whatever the header says', () => {
+    fc.assert(
+      fc.property(
+        fc.oneof(fc.string(), fc.integer().map(String), fc.date().map(String), fc.bigInt().map(String)),
+        fc.integer(),
+        (value, drift) => {
+          const wait = waitMs(value, NOW, NOW + drift)
+          if (wait !== null) expect(wait >= 0 && wait <= 3_600_000).toBe(true)
+        },
+      ),
+    )
+  })
+
+  test('the budget is read from headers of any answer', () => {
+    const headers = { 'x-current-token-count': '0', 'x-next-replenish-time': String(NOW + 1_500) }
+    expect(budgetSignal({ ...exchange({ headers }), status: 200 })).toEqual({
+      status: 200,
+      remaining: 0,
+      replenishAt: new Date(NOW + 1_500),
+      retryAfter: null,
+    })
+    expect(budgetSignal({ ...exchange({ headers: { 'x-current-token-count': '-1' } }), status: 200 }).remaining).toBeNull()
+  })
+})
+
+const anyExchange: fc.Arbitrary<Exchange> = fc.record({
+  write: fc.boolean(),
+  sent: fc.constantFrom('never', 'maybe', 'answered'),
+  status: fc.option(fc.integer({ min: 100, max: 999 }), { nil: null }),
+  headers: fc.dictionary(fc.constantFrom('retry-after', 'x-current-token-count', 'x-next-replenish-time', 'date'), fc.string()),
+  bodyText: fc.option(
+    fc.oneof(
+      fc.string(),
+      fc.json(),
+      fc
+        .constantFrom('CONTENT_NOT_FOUND.X', 'SYSTEM_ERROR', 'REQUEST_THRESHOLD_VIOLATED', 'FOO', 'UNAUTHORIZED')
+        .map((code) => nested(code)),
+      fc
+        .record(
+          { errors: fc.jsonValue(), error: fc.jsonValue(), status: fc.jsonValue(), order: fc.jsonValue(), list: fc.jsonValue() },
+          { requiredKeys: [] },
+        )
+        .map((body) => JSON.stringify(body)),
+    ),
+    { nil: null },
+  ),
+  networkCode: fc.option(fc.string(), { nil: null }),
+  nowMs: fc.constant(NOW),
+  marketplaceNowMs: fc.integer({ min: NOW - 1e9, max: NOW + 1e9 }),
+  budgetHeaders: fc.constant(specification.budgetHeaders),
+})
+
+describe('any exchange at all', () => {
+  test('gets a verdict, and a failure that can be thrown', () => {
+    fc.assert(
+      fc.property(anyExchange, (seen) => {
+        const verdict = classify(seen)
+        if (verdict.ok) return
+        const failure = toFailure(verdict, { operation: 'orders.ship', sellerId: 'S', correlationId: 'c' })
+        expect(failure.kind).toBe(verdict.kind)
+        if (failure.kind === 'throttled') expect(failure.retryAt).not.toBeNull()
+      }),
+      { numRuns: 2_000 },
+    )
+  })
+
+  test('also when its body is nested without end', () => {
+    const nesting: readonly (readonly [string, string])[] = [
+      ['[', ']'],
+      ['{"error":', '}'],
+      ['{"errors":{"error":[{"causes":[', ']}]}}'],
+    ]
+    for (const [open, close] of nesting) {
+      const deep = `${open.repeat(50_000)}1${close.repeat(50_000)}`
+      const bodyText = `{"code":"failure","details":${deep},"error":${deep},"errors":${deep}}`
+      expect(kindOf(classify(exchange({ status: 400, bodyText })))).toBe('refused')
+      expect(kindOf(classify(exchange({ status: 200, bodyText, write: true })))).toBe('unknown')
+    }
+  })
+
+  test('a write that may have been applied is unknown, never something to send again', () => {
+    fc.assert(
+      fc.property(anyExchange, (seen) => {
+        const verdict = classify({ ...seen, write: true })
+        const { status, sent } = seen
+        const lost = status === null && sent !== 'never'
+        const serverFault =
+          status !== null && (status >= 500 || status < 200 || (status >= 300 && status < 400) || status === 408)
+        if (lost) expect(kindOf(verdict)).toBe('unknown')
+        if (serverFault) expect(['unknown', 'unavailable', 'throttled']).toContain(kindOf(verdict))
+        if (serverFault && status !== null && (status >= 500 || status < 400)) expect(kindOf(verdict)).toBe('unknown')
+        // A 2xx is a success, or the outcome is open, or the body itself says that nothing was done.
+        if (
+          status !== null &&
+          status >= 200 &&
+          status < 300 &&
+          ['unavailable', 'throttled', 'refused'].includes(kindOf(verdict))
+        ) {
+          expect(readFaults(JSON.parse(seen.bodyText ?? 'null')).length > 0 || /"status":/.test(seen.bodyText ?? '')).toBe(true)
+        }
+        expect(kindOf(verdict)).not.toBe('malformed')
+      }),
+      { numRuns: 2_000 },
+    )
+  })
+
+  test('a read is never unknown', () => {
+    fc.assert(
+      fc.property(anyExchange, (seen) => {
+        expect(kindOf(classify({ ...seen, write: false }))).not.toBe('unknown')
+      }),
+    )
+  })
+
+  test('a message holds names and numbers only', () => {
+    const body = nested('BAD CODE with hunter2', { field: 'Ada Example', description: 'hunter2 for Ada Example' })
+    const verdict = classify(exchange({ status: 400, bodyText: body }))
+    if (verdict.ok) throw new Error('expected a failure')
+    expect(toFailure(verdict, { operation: 'orders.get', sellerId: 'S', correlationId: 'c' }).message).toBe(
+      'orders.get refused: HTTP 400',
+    )
+  })
+})

@@ -1,0 +1,143 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import {
+  asRecord,
+  cutRecords,
+  decimalText,
+  exactJsonNumber,
+  moment,
+  parseExact,
+  sumDecimals,
+  wholeNumber,
+} from '../../src/clients/json.ts'
+
+const PATH = ['list', 'elements', 'order']
+
+function pageOf(recordTexts: readonly string[], spacing = ''): string {
+  const joined = recordTexts.join(`,${spacing}`)
+  return `{"list":${spacing}{"meta":{"x":"[}\\"order\\":["},"elements":{"other":[1,{"order":[]}],"order"${spacing}:${spacing}[${spacing}${joined}${spacing}]},"z":null}}`
+}
+
+describe('cutRecords', () => {
+  test('gives every record back, character by character, and leaves a parsable envelope', () => {
+    fc.assert(
+      fc.property(fc.array(fc.jsonValue()), fc.constantFrom('', ' ', '\n\t '), fc.boolean(), (values, spacing, pretty) => {
+        const texts = values.map((value) => JSON.stringify(value, null, pretty ? 2 : 0))
+        const cut = cutRecords(pageOf(texts, spacing), PATH)
+        expect(cut?.records.map((record) => record.text)).toEqual(texts)
+        expect(JSON.parse(cut?.envelopeText ?? '')).toMatchObject({ list: { elements: { order: [] }, z: null } })
+      }),
+    )
+  })
+
+  test('takes a single object for one record', () => {
+    expect(cutRecords('{"order": {"a":[1,"}"]} }', ['order'])?.records.map((record) => record.text)).toEqual(['{"a":[1,"}"]}'])
+  })
+
+  test('gives up on a text that is broken around the records, wherever it is cut off', () => {
+    const text = pageOf(['{"a":"x\\\\"}', '{"b":[1,2]}'])
+    for (let length = 0; length < text.length; length += 1) {
+      const cut = cutRecords(text.slice(0, length), PATH)
+      // Either nothing was cut, or the envelope shows that the text is broken: no half page passes for a whole one.
+      if (cut !== null) expect(() => JSON.parse(cut.envelopeText)).toThrow(SyntaxError)
+    }
+  })
+
+  test('never throws, whatever the text', () => {
+    fc.assert(
+      fc.property(fc.oneof(fc.string(), fc.json()), (text) => {
+        cutRecords(text, ['order'])
+        cutRecords(`{"order":${text}`, ['order'])
+        cutRecords(`{"order":[${text}]}`, ['order'])
+      }),
+    )
+  })
+
+  test('a broken record does not reach into its neighbours', () => {
+    const cut = cutRecords('{"order":[{"a":1},{"a":nope},{"a":3}]}', ['order'])
+    expect(cut?.records.map((record) => record.text)).toEqual(['{"a":1}', '{"a":nope}', '{"a":3}'])
+  })
+})
+
+describe('exact numbers', () => {
+  test.each(['12345678901234567890', '0.1234567890123456789', '1e400', '-99999999999999999.99', '1.5E3'])(
+    '%s keeps its own digits',
+    (literal) => {
+      const [record] = cutRecords(`{"order":[{"n":${literal},"s":"${literal}"}]}`, ['order'])?.records ?? []
+      expect(record?.hasWideNumber).toBe(true)
+      expect(parseExact(record ?? asRecord('null'))).toEqual({ n: literal, s: literal })
+    },
+  )
+
+  test('ordinary numbers stay numbers, and digits inside strings are nobody’s business', () => {
+    const record = asRecord('{"n":-12.30,"s":"12345678901234567890"}')
+    expect(record.hasWideNumber).toBe(false)
+    expect(parseExact(record)).toEqual({ n: -12.3, s: '12345678901234567890' })
+  })
+
+  test('any decimal of money survives the way from text through JSON to text', () => {
+    fc.assert(
+      fc.property(fc.bigInt({ min: -(10n ** 24n), max: 10n ** 24n }), (cents) => {
+        const digits = (cents < 0n ? -cents : cents).toString().padStart(3, '0')
+        const literal = `${cents < 0n ? '-' : ''}${digits.slice(0, -2)}.${digits.slice(-2)}`
+        const parsed = parseExact(asRecord(`[${literal}]`))
+        const text = decimalText(Array.isArray(parsed) ? parsed[0] : null)
+        expect(sumDecimals([text ?? '', sumDecimals([literal]).startsWith('-') ? literal.slice(1) : `-${literal}`])).toBe('0')
+      }),
+    )
+  })
+
+  test('decimalText writes exponents out and refuses what is no decimal', () => {
+    expect(decimalText(1e-7)).toBe('0.0000001')
+    expect(decimalText('1.5e3')).toBe('1500')
+    expect(decimalText(' 2.50 ')).toBe('2.50')
+    for (const value of [
+      '1e999',
+      'abc',
+      '',
+      '--1',
+      Number.NaN,
+      Number.POSITIVE_INFINITY,
+      null,
+      undefined,
+      {},
+      true,
+      '0x10',
+      '9'.repeat(41),
+    ]) {
+      expect(decimalText(value)).toBeNull()
+    }
+  })
+
+  test('exactJsonNumber refuses a decimal that no JSON number of ours can carry', () => {
+    expect(JSON.stringify(exactJsonNumber('-1.10'))).toBe('-1.1')
+    expect(exactJsonNumber('-0.07')).toBe(-0.07)
+    expect(() => exactJsonNumber('-99999999999999999.99')).toThrow(RangeError)
+    expect(() => exactJsonNumber('one')).toThrow(RangeError)
+  })
+
+  test('wholeNumber reads units and nothing else', () => {
+    expect(['3', 3, '3.0', ' 3 ', 3.0].map(wholeNumber)).toEqual([3, 3, 3, 3, 3])
+    expect(['-1', 1.5, '', 'x', 2 ** 31, null, [], 1e300].map(wholeNumber)).toEqual(Array.from({ length: 8 }, () => null))
+  })
+})
+
+describe('moment', () => {
+  test('reads epoch ms, epoch s and ISO 8601, as numbers or text', () => {
+    const expected = new Date('2025-10-09T08:53:20.000Z')
+    for (const value of [1_760_000_000_000, 1_760_000_000, '1760000000000', '1760000000', '2025-10-09T08:53:20Z']) {
+      expect(moment(value)).toEqual(expected)
+    }
+  })
+
+  test('never gives an impossible date', () => {
+    fc.assert(
+      fc.property(fc.anything(), (value) => {
+        const date = moment(value)
+        if (date !== null) expect(Number.isNaN(date.getTime())).toBe(false)
+      }),
+    )
+    expect(moment('not a date')).toBeNull()
+    expect(moment(8.7e18)).toBeNull()
+  })
+})

@@ -1,0 +1,181 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { createOrderRequests } from '../../src/clients/marketplace/order-requests.ts'
+import { specification, walmartUs } from '../../src/clients/profiles/index.ts'
+
+const SHIPMENT = {
+  quantity: 2,
+  carrier: 'UPS',
+  trackingNumber: '1Z1',
+  trackingUrl: 'https://t.example/1Z1',
+  methodCode: 'Standard',
+  shippedAt: new Date(1_760_000_000_123),
+}
+const CHARGE = {
+  chargeType: 'PRODUCT',
+  chargeName: 'ItemPrice',
+  amount: '-10.10',
+  currency: 'USD',
+  tax: { taxName: 'Tax1', amount: '-0.83', currency: 'USD' },
+}
+
+describe('writes after the specification', () => {
+  const prepare = createOrderRequests(specification)
+
+  test('acknowledge has no body', () => {
+    expect(prepare.acknowledge('108')).toEqual({
+      operation: 'orders.acknowledge',
+      purchaseOrderId: '108',
+      path: '/v3/orders/108/acknowledge',
+      body: null,
+    })
+  })
+
+  test('ship: two parcels of one line are two entries with their own units', () => {
+    const request = prepare.ship({
+      purchaseOrderId: '108',
+      lines: [
+        {
+          lineNumber: '4',
+          shipments: [SHIPMENT, { ...SHIPMENT, quantity: 1, trackingNumber: '1Z2', trackingUrl: null, methodCode: null }],
+        },
+      ],
+    })
+    expect(request.path).toBe('/v3/orders/108/shipping')
+    expect(request.body).toEqual({
+      orderShipment: {
+        orderLines: {
+          orderLine: [
+            {
+              lineNumber: '4',
+              orderLineStatuses: {
+                orderLineStatus: [
+                  {
+                    status: 'Shipped',
+                    quantity: { unitOfMeasurement: 'EACH', amount: '2' },
+                    trackingInfo: {
+                      shipDateTime: 1_760_000_000_123,
+                      carrierName: { carrier: 'UPS' },
+                      methodCode: 'Standard',
+                      trackingNumber: '1Z1',
+                      trackingURL: 'https://t.example/1Z1',
+                    },
+                  },
+                  {
+                    status: 'Shipped',
+                    quantity: { unitOfMeasurement: 'EACH', amount: '1' },
+                    trackingInfo: { shipDateTime: 1_760_000_000_123, carrierName: { carrier: 'UPS' }, trackingNumber: '1Z2' },
+                  },
+                ],
+              },
+            },
+          ],
+        },
+      },
+    })
+  })
+
+  test('cancel and refund state their units, refund its negative money as JSON numbers', () => {
+    expect(prepare.cancel({ purchaseOrderId: '1', lines: [{ lineNumber: '1', quantity: 3, reason: 'R' }] }).body).toEqual({
+      orderCancellation: {
+        orderLines: {
+          orderLine: [
+            {
+              lineNumber: '1',
+              orderLineStatuses: {
+                orderLineStatus: [
+                  { status: 'Cancelled', cancellationReason: 'R', quantity: { unitOfMeasurement: 'EACH', amount: '3' } },
+                ],
+              },
+            },
+          ],
+        },
+      },
+    })
+    const refund = prepare.refund({
+      purchaseOrderId: '1',
+      lines: [{ lineNumber: '1', quantity: 2, reason: 'DamagedItem', charges: [CHARGE] }],
+    })
+    expect(refund.body).toEqual({
+      orderRefund: {
+        purchaseOrderId: '1',
+        orderLines: {
+          orderLine: [
+            {
+              lineNumber: '1',
+              orderLineStatuses: {
+                orderLineStatus: [{ status: 'Refund', quantity: { unitOfMeasurement: 'EACH', amount: '2' } }],
+              },
+              refunds: {
+                refund: [
+                  {
+                    refundCharges: {
+                      refundCharge: [
+                        {
+                          refundReason: 'DamagedItem',
+                          charge: {
+                            chargeType: 'PRODUCT',
+                            chargeName: 'ItemPrice',
+                            chargeAmount: { currency: 'USD', amount: -10.1 },
+                            tax: { taxName: 'Tax1', taxAmount: { currency: 'USD', amount: -0.83 } },
+                          },
+                        },
+                      ],
+                    },
+                  },
+                ],
+              },
+            },
+          ],
+        },
+      },
+    })
+  })
+
+  test('an id cannot leave its place in the path', () => {
+    expect(prepare.acknowledge('../token?x=1').path).toBe('/v3/orders/..%2Ftoken%3Fx%3D1/acknowledge')
+  })
+
+  test('no units, half units or inexact money are refused before anything is sent', () => {
+    for (const quantity of [0, -1, 1.5, Number.NaN]) {
+      expect(() => prepare.cancel({ purchaseOrderId: '1', lines: [{ lineNumber: '1', quantity, reason: 'R' }] })).toThrow(
+        RangeError,
+      )
+    }
+    const charges = [{ ...CHARGE, amount: '-12345678901234567.89' }]
+    expect(() =>
+      prepare.refund({ purchaseOrderId: '1', lines: [{ lineNumber: '1', quantity: 1, reason: 'R', charges }] }),
+    ).toThrow(RangeError)
+  })
+
+  test('any amount of cents reaches the wire exactly', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 1, max: 100_000_000 }), (cents) => {
+        const amount = `-${Math.floor(cents / 100)}.${String(cents % 100).padStart(2, '0')}`
+        const charges = [{ ...CHARGE, amount, tax: null }]
+        const text = JSON.stringify(
+          prepare.refund({ purchaseOrderId: '1', lines: [{ lineNumber: '1', quantity: 1, reason: 'R', charges }] }).body,
+        )
+        const sent = /"amount":(-[\d.]+)/.exec(text)?.[1] ?? ''
+        const [whole = '', fraction = ''] = sent.split('.')
+        expect(`${whole}.${fraction.padEnd(2, '0')}`).toBe(amount)
+      }),
+    )
+  })
+})
+
+test('the live profile words the same differently', () => {
+  const prepare = createOrderRequests(walmartUs)
+  const ship = prepare.ship({
+    purchaseOrderId: '108',
+    lines: [{ lineNumber: '1', shipments: [{ ...SHIPMENT, carrier: 'Pigeon Post' }] }],
+  })
+  expect(JSON.stringify(ship.body)).toContain('"statusQuantity":{"unitOfMeasurement":"EACH","amount":"2"}')
+  expect(JSON.stringify(ship.body)).toContain('"carrierName":{"otherCarrier":"Pigeon Post"}')
+  expect(JSON.stringify(ship.body)).toContain('"sellerOrderId":"108"')
+  const refund = prepare.refund({
+    purchaseOrderId: '1',
+    lines: [{ lineNumber: '1', quantity: 2, reason: 'R', charges: [CHARGE] }],
+  })
+  expect(JSON.stringify(refund.body)).toContain('"isFullRefund":false')
+})

@@ -1,0 +1,234 @@
+import { describe, expect, test } from 'vitest'
+import { dialectOf } from '../../sandbox/settings.ts'
+import type { MarketplaceClient, Observed, WireRequest } from '../../src/clients/client.ts'
+import { MarketplaceFailure } from '../../src/clients/errors.ts'
+import { specification, walmartUs } from '../../src/clients/profiles/index.ts'
+import type { OrderLine, PurchaseOrder } from '../../src/domain/order.ts'
+import { connect, startTestSandbox, type TestClient } from '../sandbox/support.ts'
+import { type ClientUnderTest, forever, startClient } from './servers.ts'
+
+const LINE = { sku: 'MUG', quantity: 3, unitPrice: '10.10', tax: '0.84', shipping: '5.00' }
+const DAY_MS = 86_400_000
+
+interface Rehearsal extends ClientUnderTest {
+  readonly sandbox: TestClient
+}
+
+/** The real client against the real sandbox, in one dialect. */
+async function rehearse(profile = specification): Promise<Rehearsal> {
+  const dialect = dialectOf(profile.name === 'walmart-us' ? 'walmart-us' : 'specification')
+  const { url } = await startTestSandbox({ dialect })
+  const sandbox = await connect(url, { prefix: profile.headerPrefix, quantityField: profile.quantityField })
+  await sandbox.control('PUT', '/limits', { enabled: false })
+  const connection = {
+    clientId: 'sandbox-client',
+    clientSecret: 'sandbox-secret',
+    sellerId: 'sandbox-seller',
+    profile,
+    headerPrefix: profile.headerPrefix,
+    quantityField: profile.quantityField,
+    requestTimeoutMs: 1_000,
+  }
+  return { ...startClient(url, { connection }), sandbox }
+}
+
+function send(client: MarketplaceClient, request: WireRequest): Promise<Observed<PurchaseOrder>> {
+  return client.orders.send(request, { signal: forever(), correlationId: crypto.randomUUID() })
+}
+
+async function failureOf(work: Promise<unknown>): Promise<MarketplaceFailure> {
+  try {
+    await work
+  } catch (error) {
+    if (error instanceof MarketplaceFailure) return error
+    throw error
+  }
+  throw new Error('expected a failure')
+}
+
+function lineOf(observed: Observed<PurchaseOrder> | null): OrderLine {
+  if (observed?.record.ok !== true) throw new Error('expected an order that can be read')
+  const [line] = observed.record.value.lines
+  if (line === undefined) throw new Error('expected a line')
+  return line
+}
+
+const shipment = (quantity: number, trackingNumber: string) => ({
+  quantity,
+  carrier: 'UPS',
+  trackingNumber,
+  trackingUrl: `https://t.example/${trackingNumber}`,
+  methodCode: 'Standard',
+  shippedAt: new Date(),
+})
+
+describe.each([specification, walmartUs])('the life of a line under the profile $name', (profile) => {
+  test('is told by every answer, unit by unit and cent by cent', async () => {
+    const { client, sandbox } = await rehearse(profile)
+    const { prepare } = client.orders
+    const purchaseOrderId = await sandbox.place([LINE])
+    expect(lineOf(await send(client, prepare.acknowledge(purchaseOrderId))).units).toEqual({
+      acknowledged: 3,
+      shipped: 0,
+      cancelled: 0,
+      refunded: 0,
+    })
+    const parcels = [shipment(1, 'P1'), shipment(1, 'P2')]
+    const shipped = await send(client, prepare.ship({ purchaseOrderId, lines: [{ lineNumber: '1', shipments: parcels }] }))
+    expect(lineOf(shipped).units).toEqual({ acknowledged: 3, shipped: 2, cancelled: 0, refunded: 0 })
+    expect(lineOf(shipped).statuses.flatMap((status) => status.trackingNumber ?? [])).toEqual(['P1', 'P2'])
+    const reason = 'SELLER_CANCEL_OUT_OF_STOCK'
+    const cancelled = await send(client, prepare.cancel({ purchaseOrderId, lines: [{ lineNumber: '1', quantity: 1, reason }] }))
+    expect(lineOf(cancelled).units).toEqual({ acknowledged: 2, shipped: 2, cancelled: 1, refunded: 0 })
+    const charges = [
+      {
+        chargeType: 'PRODUCT',
+        chargeName: 'ItemPrice',
+        amount: '-3.37',
+        currency: 'USD',
+        tax: { taxName: 'Tax1', amount: '-0.28', currency: 'USD' },
+      },
+    ]
+    const lines = [{ lineNumber: '1', quantity: 1, reason: 'DamagedItem', charges }]
+    await send(client, prepare.refund({ purchaseOrderId, lines }))
+    const read = lineOf(await client.orders.get(purchaseOrderId, { signal: forever() }))
+    expect(read.units).toEqual({ acknowledged: 2, shipped: 2, cancelled: 1, refunded: 1 })
+    expect(read.refundedAmount).toBe('3.65')
+    expect(read.refundReasons).toEqual(['DamagedItem'])
+  })
+})
+
+describe('reading', () => {
+  test('walks the pages of a window, each order once, and finds none as an empty page', async () => {
+    const { client, sandbox } = await rehearse()
+    const window = { shipNodeType: 'SellerFulfilled', createdFrom: new Date(Date.now() - 30 * DAY_MS), limit: 10 }
+    expect(await client.orders.list(window, { signal: forever() })).toMatchObject({ records: [], nextCursor: null })
+    for (let order = 0; order < 25; order += 1) await sandbox.place([LINE])
+    const keys: (string | null)[] = []
+    for await (const page of client.orders.pages(window, { signal: forever() }))
+      keys.push(...page.records.map((record) => record.key))
+    expect(keys).toHaveLength(25)
+    expect(new Set(keys).size).toBe(25)
+    const released = await client.orders.listReleased(
+      { ...window, createdTo: new Date(Date.now() + DAY_MS) },
+      { signal: forever() },
+    )
+    expect(released.totalCount).toBe(25)
+    const second = await client.orders.continue(released.nextCursor ?? '', 'released', { signal: forever() })
+    expect(second.records).toHaveLength(10)
+    expect(await client.orders.get('404', { signal: forever() })).toBeNull()
+  })
+
+  test('reads returns', async () => {
+    const { client, sandbox } = await rehearse()
+    const purchaseOrderId = await sandbox.place([LINE])
+    await sandbox.acknowledge(purchaseOrderId)
+    await sandbox.ship(purchaseOrderId, [{ line: '1', quantity: 3 }])
+    await sandbox.control('POST', '/returns', { purchaseOrderId, lines: [{ lineNumber: '1', quantity: 2 }] })
+    const window = { createdFrom: new Date(Date.now() - DAY_MS), createdTo: new Date(Date.now() + DAY_MS), limit: 50 }
+    const page = await client.returns.list(window, { signal: forever() })
+    expect(page.records).toMatchObject([{ ok: true, value: { lines: [{ quantity: 2, purchaseOrderId }] } }])
+  })
+
+  test('a malformed record comes as its text, an unknown value is kept, the page goes on', async () => {
+    const { client, sandbox, unknownValues } = await rehearse()
+    for (let order = 0; order < 5; order += 1) await sandbox.place([LINE])
+    const window = { shipNodeType: 'SellerFulfilled', createdFrom: new Date(Date.now() - DAY_MS), limit: 100 }
+    await sandbox.control('PUT', '/faults', { next: [{ fault: 'malformedRecord' }] })
+    const damaged = await client.orders.list(window, { signal: forever() })
+    expect(damaged.records).toHaveLength(5)
+    expect(damaged.records.filter((record) => !record.ok).length).toBeGreaterThan(0)
+    for (const record of damaged.records) expect(record.rawText.length).toBeGreaterThan(0)
+    await sandbox.control('PUT', '/faults', { next: [{ fault: 'unknownValue' }] })
+    const odd = await client.orders.list(window, { signal: forever() })
+    expect(odd.records.every((record) => record.ok)).toBe(true)
+    expect(unknownValues.length).toBeGreaterThan(0)
+  })
+
+  test('keeps the marketplace’s time when its clock is moved', async () => {
+    const { client, sandbox } = await rehearse()
+    const purchaseOrderId = await sandbox.place([LINE])
+    await sandbox.control('POST', '/clock', { advance: '3d' })
+    const read = await client.orders.get(purchaseOrderId, { signal: forever() })
+    expect(Math.abs((read?.observedAt.getTime() ?? 0) - Date.now() - 3 * DAY_MS)).toBeLessThan(5_000)
+  })
+})
+
+describe('faults', () => {
+  test.each([
+    ['tooManyRequests', 'throttled', 'answered'],
+    ['tooManyRequestsWithoutHeader', 'throttled', 'answered'],
+    ['serverErrorBefore', 'unknown', 'answered'],
+    ['serverErrorAfter', 'unknown', 'answered'],
+    ['timeoutBefore', 'unknown', 'maybe'],
+    ['timeoutAfter', 'unknown', 'maybe'],
+    ['dropBefore', 'unknown', 'maybe'],
+    ['dropAfter', 'unknown', 'maybe'],
+    ['emptyBody', 'unknown', 'answered'],
+    ['truncatedJson', 'unknown', 'answered'],
+  ])('%s on a write is %s, and the request went out once', async (fault, kind, sent) => {
+    const { client, sandbox, reports } = await rehearse()
+    const purchaseOrderId = await sandbox.place([LINE])
+    await sandbox.control('PUT', '/faults', {
+      errorShape: 'mixed',
+      next: [{ fault, operation: 'orders.acknowledge', method: 'POST' }],
+    })
+    const failure = await failureOf(send(client, client.orders.prepare.acknowledge(purchaseOrderId)))
+    expect(failure).toMatchObject({ kind, sent })
+    expect(reports.filter((report) => report.operation === 'orders.acknowledge')).toHaveLength(1)
+  })
+
+  test('doing it twice is refused with the hint that it was done', async () => {
+    const { client, sandbox } = await rehearse()
+    const purchaseOrderId = await sandbox.place([LINE])
+    await send(client, client.orders.prepare.acknowledge(purchaseOrderId))
+    expect(await failureOf(send(client, client.orders.prepare.acknowledge(purchaseOrderId)))).toMatchObject({
+      kind: 'refused',
+      alreadyDone: true,
+    })
+    const premature = await sandbox.place([LINE])
+    const lines = [{ lineNumber: '1', shipments: [shipment(1, 'P')] }]
+    const early = await failureOf(send(client, client.orders.prepare.ship({ purchaseOrderId: premature, lines })))
+    expect(early).toMatchObject({ kind: 'refused', alreadyDone: false })
+  })
+
+  test('a token that dies early costs one renewal, also for a write', async () => {
+    const { client, sandbox, reports } = await rehearse()
+    const purchaseOrderId = await sandbox.place([LINE])
+    await client.orders.get(purchaseOrderId, { signal: forever() })
+    await sandbox.control('PUT', '/faults', { next: [{ fault: 'tokenDiesEarly', operation: 'orders.acknowledge' }] })
+    expect(lineOf(await send(client, client.orders.prepare.acknowledge(purchaseOrderId))).units.acknowledged).toBe(3)
+    expect(reports.map((report) => `${report.operation} ${report.status}`)).toEqual([
+      'token 200',
+      'orders.get 200',
+      'orders.acknowledge 401',
+      'token 200',
+      'orders.acknowledge 200',
+    ])
+  })
+
+  test('a revoked client is dead, and left alone', async () => {
+    const { client, sandbox, reports } = await rehearse()
+    const seller = { sellerId: 'sandbox-seller', clientId: 'sandbox-client', clientSecret: 'sandbox-secret' }
+    await sandbox.control('POST', '/sellers', { ...seller, revoked: true })
+    for (let call = 0; call < 3; call += 1) {
+      expect(await failureOf(client.orders.get('1', { signal: forever() }))).toMatchObject({
+        kind: 'refused',
+        credentialsDead: true,
+      })
+    }
+    expect(reports).toHaveLength(1)
+  })
+
+  test('the sandbox’s own limits teach the budget', async () => {
+    const { client, sandbox } = await rehearse()
+    await sandbox.control('PUT', '/limits', { enabled: true, operations: { 'orders.get': { tokens: 2, perMs: 60_000 } } })
+    await client.orders.get('1', { signal: forever() })
+    expect(await client.budget.take('orders.get')).toMatchObject({ granted: true })
+    await client.orders.get('1', { signal: forever(), grant: { granted: true } })
+    const wait = await client.budget.take('orders.get')
+    if (wait.granted) throw new Error('expected a wait')
+    expect(wait.availableAt.getTime() - Date.now()).toBeGreaterThan(10_000)
+    expect(wait.availableAt.getTime() - Date.now()).toBeLessThanOrEqual(31_000)
+  })
+})
