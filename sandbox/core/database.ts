@@ -1,0 +1,136 @@
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { DatabaseSync, type SQLInputValue, type SQLOutputValue, type StatementSync } from 'node:sqlite'
+
+/** Another sandbox holds the data directory. */
+export class DataDirectoryInUse extends Error {
+  override readonly name = 'DataDirectoryInUse'
+}
+
+export type Row = Record<string, SQLOutputValue>
+
+/** The sandbox's file, one connection, statements kept prepared. All calls are synchronous, so one call is never interleaved with another. */
+export interface Database {
+  all(sql: string, ...values: readonly SQLInputValue[]): Row[]
+  get(sql: string, ...values: readonly SQLInputValue[]): Row | undefined
+  /** The number of rows changed. */
+  run(sql: string, ...values: readonly SQLInputValue[]): number
+  /** All or nothing; inside another transaction it simply belongs to it. */
+  transaction<T>(work: () => T): T
+  close(): void
+}
+
+const SCHEMA = `
+CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS sellers (
+  seller_id TEXT PRIMARY KEY, client_id TEXT NOT NULL UNIQUE, client_secret TEXT NOT NULL, revoked INTEGER NOT NULL DEFAULT 0
+) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS tokens (token TEXT PRIMARY KEY, seller_id TEXT NOT NULL, expires_at INTEGER NOT NULL) WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS tokens_expiry ON tokens (expires_at);
+CREATE TABLE IF NOT EXISTS orders (
+  id INTEGER PRIMARY KEY, seller_id TEXT NOT NULL, purchase_order_id TEXT NOT NULL, customer_order_id TEXT NOT NULL,
+  ship_node_type TEXT NOT NULL, created_at INTEGER NOT NULL, modified_at INTEGER NOT NULL, ship_by INTEGER NOT NULL,
+  states INTEGER NOT NULL, document TEXT NOT NULL, UNIQUE (seller_id, purchase_order_id)
+);
+CREATE INDEX IF NOT EXISTS orders_created ON orders (seller_id, ship_node_type, created_at, id, states);
+CREATE INDEX IF NOT EXISTS orders_modified ON orders (seller_id, ship_node_type, modified_at, created_at, id, states);
+CREATE INDEX IF NOT EXISTS orders_released ON orders (seller_id, ship_node_type, created_at, id) WHERE states & 1;
+CREATE INDEX IF NOT EXISTS orders_customer ON orders (seller_id, customer_order_id);
+CREATE TABLE IF NOT EXISTS order_skus (seller_id TEXT NOT NULL, sku TEXT NOT NULL, order_id INTEGER NOT NULL,
+  PRIMARY KEY (seller_id, sku, order_id)) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS returns (
+  id INTEGER PRIMARY KEY, seller_id TEXT NOT NULL, return_order_id TEXT NOT NULL, customer_order_id TEXT NOT NULL,
+  purchase_order_id TEXT NOT NULL, return_type TEXT NOT NULL, state TEXT NOT NULL, wfs INTEGER NOT NULL, created_at INTEGER NOT NULL,
+  modified_at INTEGER NOT NULL, document TEXT NOT NULL, UNIQUE (seller_id, return_order_id)
+);
+CREATE INDEX IF NOT EXISTS returns_created ON returns (seller_id, created_at, id);
+CREATE INDEX IF NOT EXISTS returns_modified ON returns (seller_id, modified_at, id);
+CREATE INDEX IF NOT EXISTS returns_customer ON returns (seller_id, customer_order_id);
+CREATE INDEX IF NOT EXISTS returns_purchase_order ON returns (seller_id, purchase_order_id);
+CREATE TABLE IF NOT EXISTS due_events (id INTEGER PRIMARY KEY, due_at INTEGER NOT NULL, kind TEXT NOT NULL, payload TEXT NOT NULL);
+CREATE INDEX IF NOT EXISTS due_events_due ON due_events (due_at, id);
+CREATE TABLE IF NOT EXISTS effects (
+  id INTEGER PRIMARY KEY AUTOINCREMENT, at INTEGER NOT NULL, seller_id TEXT NOT NULL, purchase_order_id TEXT NOT NULL,
+  line_number TEXT NOT NULL, kind TEXT NOT NULL, quantity INTEGER NOT NULL, from_state TEXT, amount INTEGER, currency TEXT,
+  tracking_number TEXT, actor TEXT NOT NULL, correlation_id TEXT, request_id TEXT
+);
+CREATE INDEX IF NOT EXISTS effects_order ON effects (seller_id, purchase_order_id, id);
+CREATE TABLE IF NOT EXISTS fault_draws (key TEXT PRIMARY KEY, drawn INTEGER NOT NULL) WITHOUT ROWID;
+`
+
+/** Opens (and when new, lays out) the file in `dataDir`. Throws `DataDirectoryInUse` when another sandbox has it open. */
+export function openDatabase(dataDir: string): Database {
+  mkdirSync(dataDir, { recursive: true })
+  const file = new DatabaseSync(join(dataDir, 'sandbox.sqlite'))
+  try {
+    // One owner only: the virtual clock and the rate buckets live in this process. The kernel frees the lock when the process dies, however it dies.
+    file.exec('PRAGMA busy_timeout = 2000; PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL;')
+    // In WAL mode NORMAL keeps every committed transaction when the process is killed; only a power cut may lose the last ones.
+    file.exec('PRAGMA synchronous = NORMAL; PRAGMA cache_size = -32000; PRAGMA temp_store = MEMORY;')
+    file.exec(SCHEMA)
+  } catch (error) {
+    file.close()
+    if (error instanceof Error && /locked|busy/i.test(error.message)) {
+      throw new DataDirectoryInUse(`another sandbox is using ${dataDir}`, { cause: error })
+    }
+    throw error
+  }
+  return wrap(file)
+}
+
+function wrap(file: DatabaseSync): Database {
+  const statements = new Map<string, StatementSync>()
+  const prepared = (sql: string): StatementSync => {
+    const known = statements.get(sql)
+    if (known !== undefined) return known
+    const statement = file.prepare(sql)
+    statements.set(sql, statement)
+    return statement
+  }
+  let depth = 0
+  return {
+    all: (sql, ...values) => prepared(sql).all(...values),
+    get: (sql, ...values) => prepared(sql).get(...values),
+    run: (sql, ...values) => Number(prepared(sql).run(...values).changes),
+    transaction(work) {
+      if (depth > 0) return work()
+      file.exec('BEGIN IMMEDIATE')
+      depth += 1
+      try {
+        const result = work()
+        file.exec('COMMIT')
+        return result
+      } catch (error) {
+        file.exec('ROLLBACK')
+        throw error
+      } finally {
+        depth -= 1
+      }
+    },
+    close: () => file.close(),
+  }
+}
+
+/** A text column; throws when the row has none, which would be a fault of the sandbox itself. */
+export function textOf(row: Row, column: string): string {
+  const value = row[column]
+  if (typeof value !== 'string') throw new TypeError(`column ${column} holds no text`)
+  return value
+}
+
+/** A whole-number column; throws when the row has none. */
+export function wholeOf(row: Row, column: string): number {
+  const value = row[column]
+  if (typeof value !== 'number') throw new TypeError(`column ${column} holds no number`)
+  return value
+}
+
+/** A text column that may be NULL. */
+export function nullableText(row: Row, column: string): string | null {
+  return row[column] === null ? null : textOf(row, column)
+}
+
+/** A whole-number column that may be NULL. */
+export function nullableWhole(row: Row, column: string): number | null {
+  return row[column] === null ? null : wholeOf(row, column)
+}

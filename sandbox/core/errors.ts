@@ -1,0 +1,122 @@
+/** One fault as the marketplace words it (public facts, section 6.1). */
+export interface ApiFault {
+  readonly code: string
+  readonly field: string
+  readonly description: string
+  readonly severity: 'INFO' | 'WARN' | 'ERROR'
+  readonly category: 'DATA' | 'REQUEST' | 'APPLICATION' | 'SYSTEM'
+}
+
+/** The ways in which errors are wrapped (public facts, section 6.1). */
+export const ERROR_SHAPES = [
+  'nested',
+  'flat',
+  'singular',
+  'oauth',
+  'wfs',
+  'spring',
+  'display',
+  'problem',
+  'html',
+  'empty',
+] as const
+export type ErrorShape = (typeof ERROR_SHAPES)[number]
+
+/** The marketplace refuses a request: nothing of it takes effect. */
+export class Refusal extends Error {
+  override readonly name = 'Refusal'
+  readonly status: number
+  readonly faults: readonly ApiFault[]
+  readonly shape: ErrorShape
+
+  constructor(status: number, faults: readonly ApiFault[], shape: ErrorShape = 'nested') {
+    super(faults.map((fault) => fault.description).join('; '))
+    this.status = status
+    this.faults = faults
+    this.shape = shape
+  }
+}
+
+/** 400 for what a body says: the code is always the same, only the text tells (public facts, section 6.4). */
+export function refuseContent(description: string, field = 'data'): Refusal {
+  return new Refusal(400, [
+    { code: 'INVALID_REQUEST_CONTENT.GMP_ORDER_API', field, description, severity: 'ERROR', category: 'DATA' },
+  ])
+}
+
+/** 400 for a query parameter. */
+export function refuseParameter(field: string, description: string): Refusal {
+  return new Refusal(400, [{ code: 'INVALID_REQUEST.GMP_ORDER_API', field, description, severity: 'ERROR', category: 'DATA' }])
+}
+
+/** 404 that means "there is none", severity INFO (public facts, section 2.4). */
+export function contentNotFound(description: string, component = 'GMP_ORDER_API'): Refusal {
+  return new Refusal(404, [
+    { code: `CONTENT_NOT_FOUND.${component}`, field: 'data', description, severity: 'INFO', category: 'DATA' },
+  ])
+}
+
+/** A refusal by the gateway, before any operation is reached. */
+export function gatewayRefusal(status: number, code: string, field: string, description: string): Refusal {
+  return new Refusal(status, [
+    { code: `${code}.GMP_GATEWAY_API`, field, description, severity: 'ERROR', category: status >= 500 ? 'SYSTEM' : 'REQUEST' },
+  ])
+}
+
+/** 401: the token is missing, unknown, dead, or the cursor was tampered with. */
+export function unauthorized(description: string): Refusal {
+  return gatewayRefusal(401, 'UNAUTHORIZED', 'UNAUTHORIZED', description)
+}
+
+export interface RenderedBody {
+  readonly contentType: string
+  readonly text: string
+}
+
+const HTML =
+  '<!DOCTYPE html>\n<html><head><title>Service Unavailable</title></head>\n<body><h1>Service Unavailable - Read</h1>\n' +
+  '<p>The server is temporarily unable to service your request.</p><p>Reference&#32;&#35;11.4c645f68</p></body></html>\n'
+
+/** The body of an error answer in one of the shapes. */
+export function renderFaults(
+  status: number,
+  faults: readonly ApiFault[],
+  shape: ErrorShape,
+  path: string,
+  now: number,
+): RenderedBody {
+  const full = faults.map((fault) => ({ ...fault, info: fault.description, causes: [], errorIdentifiers: {} }))
+  const first = faults[0]?.description ?? 'unknown'
+  const json = (value: unknown, contentType = 'application/json'): RenderedBody => ({ contentType, text: JSON.stringify(value) })
+  switch (shape) {
+    case 'nested':
+      return json({ errors: { error: full.map((fault) => ({ ...fault, errorIdentifiers: { entry: [] } })) } })
+    case 'flat':
+      return json({ errors: full })
+    case 'singular':
+      return json({ error: full })
+    case 'oauth':
+      return json({ error: status === 400 ? 'invalid_client' : 'server_error', error_description: first })
+    case 'wfs':
+      return json({
+        status: status >= 500 ? 'INTERNAL_SERVER_ERROR' : 'FAIL',
+        errors: full.map((fault) => ({ ...fault, code: `${status}.WFS.100` })),
+      })
+    case 'spring':
+      return json({ timestamp: new Date(now).toISOString(), status, error: first, path })
+    case 'display':
+      return json({ code: 'failure', details: [first] })
+    case 'problem':
+      return json(
+        {
+          status,
+          errors: faults.map(({ code, description }) => ({ code, field: null, description, info: description, causes: [first] })),
+        },
+        'application/problem+json',
+      )
+    case 'html':
+      return { contentType: 'text/html', text: HTML }
+    case 'empty':
+      return { contentType: 'application/json', text: '' }
+  }
+}

@@ -1,0 +1,54 @@
+import type { Random } from '../core/random.ts'
+
+type Json = Readonly<Record<string, unknown>>
+type Breakage = (record: Json, keyField: string) => unknown
+
+/** Ways to break a record so that nobody can use it, each in another manner. */
+const BREAKAGES: readonly [Breakage, ...Breakage[]] = [
+  (record, keyField) => Object.fromEntries(Object.entries(record).filter(([name]) => name !== keyField)),
+  (record) => ({ ...record, orderLines: 'none', returnOrderLines: 'none' }),
+  (record, keyField) => ({ ...record, [keyField]: { unexpected: true } }),
+  (record) => ({
+    ...record,
+    orderLines: { orderLine: [{ lineNumber: null, orderLineQuantity: { amount: 'two' } }] },
+    returnOrderLines: [42],
+  }),
+  () => null,
+]
+
+/** The record, unusable. */
+export function breakRecord(record: Json, keyField: string, random: Random): unknown {
+  return random.pick(BREAKAGES)(record, keyField)
+}
+
+const UNKNOWN_FIELDS = { loyaltyTier: { name: 'GOLD', since: 2031 }, giftOptions: [], futureFlag: true } as const
+
+/**
+ * The record with fields and words that no text mentions. Only words that say nothing about units change: a unit in Created
+ * may be called OnHold, but nothing shipped, cancelled or refunded is hidden.
+ */
+export function addUnknownValues(record: Json): Json {
+  return { ...mapDeep(record), ...UNKNOWN_FIELDS }
+}
+
+const NEW_WORDS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  status: { Created: 'OnHold', RETURN_INITIATED: 'RETURN_UNDER_REVIEW' },
+  methodCode: { Standard: 'Drone' },
+  refundChannelName: { GIFT_CARD: 'STORE_WALLET' },
+  addressType: { OFFICE: 'LOCKER' },
+}
+
+function mapDeep(value: Json): Json {
+  return Object.fromEntries(
+    Object.entries(value).map(([name, inner]) => {
+      if (typeof inner === 'string') return [name, NEW_WORDS[name]?.[inner] ?? inner]
+      if (Array.isArray(inner))
+        return [name, inner.map((item) => (isObject(item) ? { ...mapDeep(item), futureField: 'unknown' } : item))]
+      return [name, isObject(inner) ? mapDeep(inner) : inner]
+    }),
+  )
+}
+
+function isObject(value: unknown): value is Json {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

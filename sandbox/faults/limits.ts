@@ -1,0 +1,108 @@
+import { z } from 'zod'
+import type { Meta } from '../core/meta.ts'
+
+/** The operations of the sandbox, by the names that faults and limits use. */
+const OPERATIONS = [
+  'token',
+  'orders.list',
+  'orders.released',
+  'orders.get',
+  'orders.acknowledge',
+  'orders.ship',
+  'orders.cancel',
+  'orders.refund',
+  'returns.list',
+] as const
+export type OperationName = (typeof OPERATIONS)[number]
+
+const bucket = z.strictObject({
+  /** Tokens of a full bucket. */
+  tokens: z.number().int().min(1).max(1_000_000_000),
+  /** In how long an empty bucket fills up. */
+  perMs: z.number().int().min(1),
+  /** So many tokens a minute are eaten by another program of the same seller. */
+  foreignPerMinute: z.number().min(0).default(0),
+})
+
+const limitsSchema = z.strictObject({
+  enabled: z.boolean(),
+  /** The header that names the moment of the next token: two spellings are published, and it may be missing. */
+  replenishHeader: z.enum(['X-Next-Replenishment-Time', 'x-next-replenish-time', 'none']),
+  operations: z.partialRecord(z.enum(OPERATIONS), bucket.nullable()),
+})
+type Limits = z.infer<typeof limitsSchema>
+
+/** Body of `PUT /_sandbox/limits`; what is left out stays as it is, an operation given `null` has no limit. */
+export const limitsChange = limitsSchema.partial()
+type LimitsChange = z.infer<typeof limitsChange>
+
+const perMinute = (tokens: number): z.infer<typeof bucket> => ({ tokens, perMs: 60_000, foreignPerMinute: 0 })
+
+/** The published table (public facts, section 5.1). No number is published for the token operation. */
+const DEFAULT_LIMITS: Limits = {
+  enabled: true,
+  replenishHeader: 'X-Next-Replenishment-Time',
+  operations: {
+    'orders.list': perMinute(5_000),
+    'orders.get': perMinute(5_000),
+    'orders.released': perMinute(60),
+    'orders.acknowledge': perMinute(60),
+    'orders.ship': perMinute(60),
+    'orders.cancel': perMinute(60),
+    'orders.refund': perMinute(60),
+    'returns.list': perMinute(50),
+  },
+}
+
+export interface Taken {
+  readonly granted: boolean
+  /** Whole tokens left, or `null` where there is no limit. */
+  readonly left: number | null
+  /** Real milliseconds until there is one more token. */
+  readonly nextInMs: number
+}
+
+/** Token buckets, one a seller and operation. They fill in real time, whatever the virtual clock does. */
+export interface RateLimits {
+  current(): Limits
+  change(change: LimitsChange): Limits
+  reset(): void
+  take(sellerId: string, operation: OperationName): Taken
+}
+
+export function createRateLimits(meta: Meta, nowMs: () => number = () => performance.now()): RateLimits {
+  const stored = meta.get('limits')
+  let limits: Limits = stored === null ? DEFAULT_LIMITS : limitsSchema.parse(JSON.parse(stored))
+  const buckets = new Map<string, { tokens: number; at: number }>()
+  return {
+    current: () => limits,
+    change(change) {
+      limits = {
+        enabled: change.enabled ?? limits.enabled,
+        replenishHeader: change.replenishHeader ?? limits.replenishHeader,
+        operations: { ...limits.operations, ...change.operations },
+      }
+      meta.set('limits', JSON.stringify(limits))
+      buckets.clear()
+      return limits
+    },
+    reset() {
+      limits = DEFAULT_LIMITS
+      buckets.clear()
+    },
+    take(sellerId, operation) {
+      const limit = limits.enabled ? (limits.operations[operation] ?? null) : null
+      if (limit === null) return { granted: true, left: null, nextInMs: 0 }
+      const key = `${operation}\u0000${sellerId}`
+      const now = nowMs()
+      const known = buckets.get(key) ?? { tokens: limit.tokens, at: now }
+      const gain = Math.max(0, limit.tokens / limit.perMs - limit.foreignPerMinute / 60_000)
+      const tokens = Math.min(limit.tokens, known.tokens + (now - known.at) * gain)
+      const granted = tokens >= 1
+      const left = granted ? tokens - 1 : tokens
+      buckets.set(key, { tokens: left, at: now })
+      const missing = Math.floor(left) + 1 - left
+      return { granted, left: Math.floor(left), nextInMs: gain === 0 ? 60_000 : Math.ceil(missing / gain) }
+    },
+  }
+}

@@ -1,0 +1,127 @@
+import { DAY_MS, HOUR_MS } from '../core/duration.ts'
+import type { Cents } from '../core/money.ts'
+import type { Random } from '../core/random.ts'
+import type { Buyer, Charge, Item, Line, Order, ShipNodeType } from '../rules/model.ts'
+import { FIRST_NAMES, LAST_NAMES, PLACES, PRODUCTS, type Product, STREETS } from './catalogue.ts'
+
+export interface OrderFrame {
+  readonly sellerId: string
+  readonly purchaseOrderId: string
+  readonly customerOrderId: string
+  readonly createdAt: number
+  readonly alive: boolean
+  /** Left out: mostly seller-fulfilled, some of the others. */
+  readonly shipNodeType?: ShipNodeType | undefined
+}
+
+/** Makes up a believable order: the same draws give the same order. */
+export function makeOrder(random: Random, frame: OrderFrame): Order {
+  const place = random.pick(PLACES)
+  const shipBy = endOfDay(frame.createdAt + random.whole(1, 3) * DAY_MS)
+  const shipNodeType = frame.shipNodeType ?? drawNode(random)
+  return {
+    sellerId: frame.sellerId,
+    purchaseOrderId: frame.purchaseOrderId,
+    customerOrderId: frame.customerOrderId,
+    createdAt: frame.createdAt,
+    shipNodeType,
+    methodCode: random.pick(['Standard', 'Standard', 'Standard', 'Value', 'Express', 'OneDay']),
+    shipBy,
+    deliverBy: shipBy + random.whole(2, 5) * DAY_MS,
+    currency: 'USD',
+    buyer: makeBuyer(random, place, frame.customerOrderId),
+    alive: frame.alive,
+    lines: makeLines(random, place[3], frame.createdAt),
+  }
+}
+
+function drawNode(random: Random): ShipNodeType {
+  const draw = random.next()
+  return draw < 0.86 ? 'SellerFulfilled' : draw < 0.95 ? 'WFSFulfilled' : '3PLFulfilled'
+}
+
+function endOfDay(at: number): number {
+  return Math.ceil(at / DAY_MS) * DAY_MS - HOUR_MS
+}
+
+/** A buyer at one of the places; mail addresses and phone numbers are of kinds that reach nobody. */
+function makeBuyer(
+  random: Random,
+  [city, state, zip]: readonly [string, string, string, number],
+  customerOrderId: string,
+): Buyer {
+  return {
+    name: `${random.pick(FIRST_NAMES)} ${random.pick(LAST_NAMES)}`,
+    email: `buyer-${customerOrderId}@relay.example`,
+    phone: `555010${String(random.whole(0, 9_999)).padStart(4, '0')}`,
+    address1: `${random.whole(1, 9_899)} ${random.pick(STREETS)}`,
+    address2: random.chance(0.2) ? `Apt ${random.whole(1, 40)}` : null,
+    city,
+    state,
+    postalCode: `${zip}${String(random.whole(1, 99)).padStart(2, '0')}`,
+    addressType: random.chance(0.85) ? 'RESIDENTIAL' : 'OFFICE',
+  }
+}
+
+/** Default buyer of orders whose lines are given. */
+export function plainBuyer(customerOrderId: string): Buyer {
+  return {
+    name: 'Ana Abbott',
+    email: `buyer-${customerOrderId}@relay.example`,
+    phone: '5550100100',
+    address1: '1 Alder St',
+    address2: null,
+    city: 'Dayton',
+    state: 'OH',
+    postalCode: '45402',
+    addressType: 'RESIDENTIAL',
+  }
+}
+
+function makeLines(random: Random, taxBasisPoints: number, createdAt: number): Line[] {
+  const count = random.pick([1, 1, 1, 1, 2, 2, 3, 4])
+  const products: Product[] = Array.from({ length: count }, () => random.pick(PRODUCTS))
+  const first = products[0]
+  // The same stock key on two lines: the ERP's event names the SKU and must be allotted over both.
+  if (first !== undefined && random.chance(0.12)) products.push(first)
+  // Line numbers are names, not positions: some orders begin at 4 or leave gaps.
+  const start = random.chance(0.2) ? 4 : 1
+  const step = random.chance(0.15) ? 2 : 1
+  return products.map((product, index) => {
+    const ordered = random.pick([1, 1, 1, 1, 2, 2, 3, 3, 4, 5, 6, 12])
+    return {
+      lineNumber: String(start + index * step),
+      item: itemOf(product),
+      ordered,
+      charges: makeCharges(random, product.price * ordered, ordered, taxBasisPoints),
+      entries: [{ state: 'Created', quantity: ordered }],
+      statusDate: createdAt,
+      intentToCancelAt: null,
+      refunds: [],
+      sellerOrderId: null,
+    }
+  })
+}
+
+function itemOf(product: Product): Item {
+  return {
+    sku: product.sku,
+    productName: product.productName,
+    condition: 'New',
+    imageUrl: `https://images.example/${product.sku}.jpeg`,
+    weightPounds: product.weightPounds,
+  }
+}
+
+/** Item price, tax and sometimes shipping, all for the whole line: odd discounts make totals that no number of units divides evenly. */
+function makeCharges(random: Random, full: Cents, ordered: number, taxBasisPoints: number): Charge[] {
+  const amount = ordered > 1 && random.chance(0.45) ? full - random.whole(1, Math.min(499, full - 1)) : full
+  const taxed = (name: string, base: Cents): Charge['tax'] =>
+    taxBasisPoints === 0 ? null : { name, amount: Math.round((base * taxBasisPoints) / 10_000) }
+  const charges: Charge[] = [{ type: 'PRODUCT', name: 'ItemPrice', amount, tax: taxed('Tax1', amount) }]
+  if (random.chance(0.4)) {
+    const shipping = random.pick([499, 599, 799, 1250])
+    charges.push({ type: 'SHIPPING', name: 'Shipping', amount: shipping, tax: taxed('Shipping Tax', shipping) })
+  }
+  return charges
+}

@@ -1,0 +1,261 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { z } from 'zod'
+import { DAY_MS, parseDuration } from '../core/duration.ts'
+import { decimalText } from '../core/money.ts'
+import { limitsChange } from '../faults/limits.ts'
+import { faultsSchema, nextFault } from '../faults/schema.ts'
+import { askToCancel, buyerCancel } from '../life/live.ts'
+import { nextIds, placeOrder, placeRandomOrders } from '../life/place.ts'
+import { openReturn, returnableUnits } from '../life/returns.ts'
+import type { Order } from '../rules/model.ts'
+import { unitsIn } from '../rules/units.ts'
+import type { Gateway } from './gateway.ts'
+import { explicitOrder, type OrderRequest, orderRequest } from './order-request.ts'
+
+/** The control request is wrong; nothing was done. */
+class Misused extends Error {
+  override readonly name = 'Misused'
+  readonly status: number
+  readonly errors: readonly { readonly path: string; readonly message: string }[]
+
+  constructor(status: number, message: string, errors: readonly { path: string; message: string }[] = []) {
+    super(message)
+    this.status = status
+    this.errors = errors
+  }
+}
+
+const MAX_IDS_IN_ANSWER = 1_000
+const PLACE_AT_ONCE = 1_000
+
+function body<T extends z.ZodType>(schema: T, request: FastifyRequest): z.infer<T> {
+  const text = typeof request.body === 'string' && request.body.trim() !== '' ? request.body : '{}'
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch (error) {
+    throw new Misused(400, error instanceof Error ? error.message : 'the body is no JSON')
+  }
+  return checked(schema, value)
+}
+
+function checked<T extends z.ZodType>(schema: T, value: unknown): z.infer<T> {
+  const parsed = schema.safeParse(value)
+  if (parsed.success) return parsed.data
+  const errors = parsed.error.issues.map((issue) => ({ path: issue.path.join('.'), message: issue.message }))
+  throw new Misused(400, errors.map((error) => `${error.path}: ${error.message}`).join('; '), errors)
+}
+
+const whole = (fallback: number, max: number) => z.coerce.number().int().min(0).max(max).default(fallback)
+const effectsQuery = z.object({
+  after: whole(0, Number.MAX_SAFE_INTEGER),
+  limit: whole(1_000, 10_000),
+  sellerId: z.string().optional(),
+  purchaseOrderId: z.string().optional(),
+})
+const pageQuery = z.object({ after: whole(0, Number.MAX_SAFE_INTEGER), limit: whole(500, 5_000) })
+const clockBody = z.strictObject({ advance: z.string() })
+const sellerBody = z.strictObject({
+  sellerId: z.string().min(1),
+  clientId: z.string().min(1).optional(),
+  clientSecret: z.string().min(1).optional(),
+  revoked: z.boolean().default(false),
+})
+const lineTarget = { sellerId: z.string().optional(), purchaseOrderId: z.string(), lineNumber: z.string() }
+const returnBody = z.strictObject({
+  sellerId: z.string().optional(),
+  purchaseOrderId: z.string(),
+  lines: z
+    .array(z.strictObject({ lineNumber: z.string(), quantity: z.number().int().min(1), reason: z.string().default('DAMAGED') }))
+    .min(1),
+  /** Whether the goods travel, arrive and are refunded by themselves in time. */
+  travels: z.boolean().default(true),
+})
+const buyerCancelBody = z.strictObject({
+  ...lineTarget,
+  quantity: z.number().int().min(1).optional(),
+  intentOnly: z.boolean().default(false),
+})
+
+/** The control routes, for programs on the same machine only. */
+export function registerControl(gateway: Gateway): (app: FastifyInstance) => Promise<void> {
+  const { world, life, limits, faults, requests } = gateway
+  return async (app) => {
+    app.addHook('onRequest', async (request) => refuseStrangers(request))
+    app.addHook('preHandler', () => life.catchUp())
+    app.setErrorHandler((error, _request, reply) => {
+      if (!(error instanceof Misused)) throw error
+      const { status, message, errors } = error
+      reply.code(status).header('content-type', 'application/problem+json')
+      reply.send(JSON.stringify({ type: 'about:blank', title: 'Control request refused', status, detail: message, errors }))
+    })
+
+    app.post('/orders', async (request, reply) => {
+      reply.code(201)
+      return place(gateway, body(orderRequest, request))
+    })
+    app.post('/clock', async (request) => {
+      const ms = parseDuration(body(clockBody, request).advance)
+      if (ms === null) throw new Misused(400, 'advance: must be a duration such as 90s, 10m, 2h or 3d')
+      world.clock.advance(ms)
+      await life.catchUp()
+      return clock(gateway)
+    })
+    app.get('/clock', async () => clock(gateway))
+    app.get('/faults', async () => ({ ...faults.current(), struck: faults.struck() }))
+    app.put('/faults', async (request) => {
+      faults.replace(body(faultsSchema, request))
+      return faults.current()
+    })
+    app.post('/faults/next', async (request) => {
+      faults.append(body(z.union([z.array(nextFault), nextFault.transform((one) => [one])]), request))
+      return faults.current()
+    })
+    app.get('/limits', async () => limits.current())
+    app.put('/limits', async (request) => limits.change(body(limitsChange, request)))
+    app.get('/effects', async (request) => {
+      const { after, limit, sellerId, purchaseOrderId } = checked(effectsQuery, request.query)
+      const items = world.effects.list({ after, limit, sellerId: sellerId ?? null, purchaseOrderId: purchaseOrderId ?? null })
+      return { items, next: items.length === limit ? (items.at(-1)?.id ?? null) : null }
+    })
+    app.get('/effects/summary', async (request) => {
+      const { after, limit } = checked(pageQuery, request.query)
+      const orders = world.orders.after(after, limit)
+      const next = orders.length === limit ? (orders.at(-1)?.id ?? null) : null
+      return { items: orders.flatMap(({ order }) => summarise(gateway, order)), next }
+    })
+    app.get('/requests', async (request) => ({
+      totals: requests.totals(),
+      items: requests.list(checked(z.object({ limit: whole(100, 5_000) }), request.query).limit),
+    }))
+    app.get('/state', async () => ({
+      now: new Date(world.clock.now()).toISOString(),
+      profile: world.settings.dialect.profile,
+      orders: world.orders.total(),
+      returns: world.returns.total(),
+      dueEvents: world.dueEvents.total(),
+      lastEffect: world.effects.last(),
+      sellers: world.sellers.list().map(({ sellerId }) => sellerId),
+      memoryBytes: process.memoryUsage().rss,
+    }))
+    app.get('/sellers', async () => ({ items: world.sellers.list() }))
+    app.post('/sellers', async (request, reply) => {
+      const { sellerId, clientId, clientSecret, revoked } = body(sellerBody, request)
+      const known = world.sellers.find(sellerId)
+      const seller = {
+        sellerId,
+        clientId: clientId ?? known?.clientId ?? `${sellerId}-client`,
+        clientSecret: clientSecret ?? known?.clientSecret ?? `${sellerId}-secret`,
+        revoked,
+      }
+      const other = world.sellers.byClientId(seller.clientId)
+      if (other !== null && other.sellerId !== sellerId) throw new Misused(409, `clientId: is that of seller ${other.sellerId}`)
+      world.sellers.put(seller)
+      reply.code(known === null ? 201 : 200)
+      return seller
+    })
+    app.post('/returns', async (request, reply) => {
+      const asked = body(returnBody, request)
+      const order = findOrder(gateway, asked.sellerId, asked.purchaseOrderId)
+      for (const { lineNumber, quantity } of asked.lines) {
+        const line = findLine(order, lineNumber)
+        const free = returnableUnits(world, order, line)
+        if (quantity > free) throw new Misused(409, `lines: line ${lineNumber} has ${free} units that can be returned`)
+      }
+      reply.code(201)
+      const opened = world.database.transaction(() => openReturn(world, order, asked.lines, world.clock.now(), asked.travels))
+      return { returnOrderId: opened.returnOrderId }
+    })
+    app.post('/buyer-cancel', async (request) => {
+      const asked = body(buyerCancelBody, request)
+      const order = findOrder(gateway, asked.sellerId, asked.purchaseOrderId)
+      const line = findLine(order, asked.lineNumber)
+      const now = world.clock.now()
+      if (asked.intentOnly) {
+        askToCancel(world, order, line, now)
+        return { cancelled: 0, intentToCancel: line.intentToCancelAt !== null }
+      }
+      const quantity = asked.quantity ?? unitsIn(line, 'Created', 'Acknowledged')
+      return { cancelled: buyerCancel(world, order, line, quantity, now), intentToCancel: line.intentToCancelAt !== null }
+    })
+    app.delete('/', async () => {
+      world.reset()
+      limits.reset()
+      faults.reset()
+      requests.clear()
+      return { reset: true }
+    })
+  }
+}
+
+/** Only programs on this machine, and no web page that a browser on this machine has open. */
+function refuseStrangers(request: FastifyRequest): void {
+  const address = request.socket.remoteAddress ?? ''
+  const loopback = address === '::1' || /^(::ffff:)?127\./.test(address)
+  const origin = request.headers.origin
+  const foreignPage = origin !== undefined && !/^https?:\/\/(localhost|127\.0\.0\.1|\[::1\])(:\d+)?$/.test(origin)
+  if (!loopback || foreignPage) throw new Misused(403, 'The control routes answer on the loopback address only')
+}
+
+function clock({ world }: Gateway): { now: string; offsetMs: number } {
+  return { now: new Date(world.clock.now()).toISOString(), offsetMs: world.clock.offsetMs() }
+}
+
+function findOrder({ world }: Gateway, sellerId: string | undefined, purchaseOrderId: string): Order {
+  const order = world.orders.find(sellerId ?? world.settings.sellerId, purchaseOrderId)
+  if (order === null) throw new Misused(404, `purchaseOrderId: there is no order ${purchaseOrderId}`)
+  return order
+}
+
+function findLine(order: Order, lineNumber: string): Order['lines'][number] {
+  const line = order.lines.find((candidate) => candidate.lineNumber === lineNumber)
+  if (line === undefined) throw new Misused(404, `lineNumber: order ${order.purchaseOrderId} has no line ${lineNumber}`)
+  return line
+}
+
+async function place(gateway: Gateway, asked: OrderRequest): Promise<{ count: number; purchaseOrderIds: string[] }> {
+  const { world, life } = gateway
+  const sellerId = asked.sellerId ?? world.settings.sellerId
+  if (world.sellers.find(sellerId) === null) throw new Misused(404, `sellerId: ${sellerId} is not registered`)
+  const now = world.clock.now()
+  if (asked.lines !== undefined) {
+    const order = explicitOrder(asked, asked.lines, sellerId, nextIds(world, 1).at(0), now)
+    if (world.orders.find(sellerId, order.purchaseOrderId) !== null)
+      throw new Misused(409, `purchaseOrderId: ${order.purchaseOrderId} exists`)
+    placeOrder(world, order)
+    return { count: 1, purchaseOrderIds: [order.purchaseOrderId] }
+  }
+  const createdTo = Math.min(asked.createdTo ?? now, now)
+  const createdFrom = asked.createdFrom ?? (asked.createdTo === undefined ? now : createdTo - DAY_MS)
+  if (createdFrom > createdTo) throw new Misused(400, 'createdFrom: must not be after createdTo, nor in the future')
+  const purchaseOrderIds: string[] = []
+  for (let placed = 0; placed < asked.count; placed += PLACE_AT_ONCE) {
+    const count = Math.min(PLACE_AT_ONCE, asked.count - placed)
+    const { shipNodeType, alive, history } = asked
+    const ids = placeRandomOrders(world, { sellerId, count, createdFrom, createdTo, shipNodeType, alive, history })
+    purchaseOrderIds.push(...ids.slice(0, MAX_IDS_IN_ANSWER - purchaseOrderIds.length))
+    await life.breathe()
+  }
+  return { count: asked.count, purchaseOrderIds }
+}
+
+function summarise({ world }: Gateway, order: Order): Record<string, unknown>[] {
+  const totals = world.effects.totals(order.sellerId, order.purchaseOrderId)
+  return order.lines.map((line) => {
+    const of = totals.get(line.lineNumber)
+    return {
+      sellerId: order.sellerId,
+      purchaseOrderId: order.purchaseOrderId,
+      lineNumber: line.lineNumber,
+      shipNodeType: order.shipNodeType,
+      ordered: line.ordered,
+      acknowledged: of?.acknowledged ?? 0,
+      shipped: of?.shipped ?? 0,
+      delivered: of?.delivered ?? 0,
+      cancelled: of?.cancelled ?? 0,
+      refunded: of?.refunded ?? 0,
+      cancelledAfterAcknowledged: of?.cancelledAfterAcknowledged ?? 0,
+      refundedAmount: decimalText(of?.refundedAmount ?? 0),
+    }
+  })
+}

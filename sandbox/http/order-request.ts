@@ -1,0 +1,128 @@
+import { z } from 'zod'
+import { DAY_MS } from '../core/duration.ts'
+import { centsOf } from '../core/money.ts'
+import { plainBuyer } from '../generator/orders.ts'
+import { type Charge, type Order, SHIP_NODE_TYPES } from '../rules/model.ts'
+
+const money = z.union([z.number(), z.string()]).transform((value, context) => {
+  const cents = centsOf(value)
+  if (cents !== null && cents >= 0) return cents
+  context.addIssue({ code: 'custom', message: 'must be an amount of money, not negative, with at most two decimals' })
+  return z.NEVER
+})
+const moment = z.string().transform((value, context) => {
+  const at = Date.parse(value)
+  if (!Number.isNaN(at)) return at
+  context.addIssue({ code: 'custom', message: 'must be an ISO date or timestamp' })
+  return z.NEVER
+})
+
+const explicitLine = z.strictObject({
+  lineNumber: z
+    .string()
+    .regex(/^[1-9]\d{0,5}$/, 'must be a number above 0')
+    .optional(),
+  sku: z.string().min(1),
+  productName: z.string().optional(),
+  quantity: z.number().int().min(1).max(100_000).default(1),
+  /** Price of one unit; the line's charge is this times `quantity`, unless `amount` says otherwise. */
+  unitPrice: money.optional(),
+  /** Charge, tax and shipping for the whole line. */
+  amount: money.optional(),
+  tax: money.optional(),
+  shipping: money.optional(),
+  shippingTax: money.optional(),
+  intentToCancel: z.boolean().default(false),
+})
+
+/** Body of `POST /_sandbox/orders`; empty places one random order, `lines` places exactly that order. */
+export const orderRequest = z
+  .strictObject({
+    sellerId: z.string().min(1).optional(),
+    count: z.number().int().min(1).max(1_000_000).default(1),
+    createdFrom: moment.optional(),
+    createdTo: moment.optional(),
+    shipNodeType: z.enum(SHIP_NODE_TYPES).optional(),
+    /** Whether things happen to it by themselves: deliveries, buyers, returns, auto-cancel. Default: random orders yes, given ones no. */
+    alive: z.boolean().optional(),
+    /** Whether random orders older than some days come with the life they have had. */
+    history: z.boolean().default(true),
+    purchaseOrderId: z
+      .string()
+      .regex(/^\d{1,20}$/, 'must be digits')
+      .optional(),
+    customerOrderId: z
+      .string()
+      .regex(/^\d{1,20}$/, 'must be digits')
+      .optional(),
+    methodCode: z.string().optional(),
+    lines: z.array(explicitLine).min(1).max(500).optional(),
+  })
+  .transform((value) => ({ ...value, alive: value.alive ?? value.lines === undefined }))
+  .superRefine((value, context) => {
+    const numbers = value.lines?.map((line, index) => line.lineNumber ?? String(index + 1)) ?? []
+    if (new Set(numbers).size !== numbers.length)
+      context.addIssue({ code: 'custom', path: ['lines'], message: 'line numbers must differ' })
+    if (value.lines === undefined && (value.purchaseOrderId ?? value.customerOrderId ?? value.methodCode) !== undefined) {
+      context.addIssue({ code: 'custom', path: ['lines'], message: 'are needed when ids or the method are given' })
+    }
+    if (value.lines !== undefined && value.count !== 1)
+      context.addIssue({ code: 'custom', path: ['count'], message: 'must be 1 with lines' })
+  })
+
+export type OrderRequest = z.infer<typeof orderRequest>
+type ExplicitLine = z.infer<typeof explicitLine>
+
+/** The order that a request spells out, placed at `createdFrom` or now. */
+export function explicitOrder(
+  request: OrderRequest,
+  lines: readonly ExplicitLine[],
+  sellerId: string,
+  ids: { readonly purchaseOrderId: string; readonly customerOrderId: string },
+  now: number,
+): Order {
+  const createdAt = Math.min(request.createdFrom ?? now, now)
+  const customerOrderId = request.customerOrderId ?? ids.customerOrderId
+  return {
+    sellerId,
+    purchaseOrderId: request.purchaseOrderId ?? ids.purchaseOrderId,
+    customerOrderId,
+    createdAt,
+    shipNodeType: request.shipNodeType ?? 'SellerFulfilled',
+    methodCode: request.methodCode ?? 'Standard',
+    shipBy: createdAt + 2 * DAY_MS,
+    deliverBy: createdAt + 5 * DAY_MS,
+    currency: 'USD',
+    buyer: plainBuyer(customerOrderId),
+    alive: request.alive,
+    lines: lines.map((line, index) => ({
+      lineNumber: line.lineNumber ?? String(index + 1),
+      item: {
+        sku: line.sku,
+        productName: line.productName ?? `Product ${line.sku}`,
+        condition: 'New',
+        imageUrl: `https://images.example/${encodeURIComponent(line.sku)}.jpeg`,
+        weightPounds: '1.0',
+      },
+      ordered: line.quantity,
+      charges: chargesOf(line),
+      entries: [{ state: 'Created', quantity: line.quantity }],
+      statusDate: createdAt,
+      intentToCancelAt: line.intentToCancel ? createdAt : null,
+      refunds: [],
+      sellerOrderId: null,
+    })),
+  }
+}
+
+function chargesOf(line: ExplicitLine): Charge[] {
+  const amount = line.amount ?? (line.unitPrice ?? 1_000) * line.quantity
+  const charges: Charge[] = [
+    { type: 'PRODUCT', name: 'ItemPrice', amount, tax: line.tax === undefined ? null : { name: 'Tax1', amount: line.tax } },
+  ]
+  if (line.shipping !== undefined) {
+    const tax = line.shippingTax === undefined ? null : { name: 'Shipping Tax', amount: line.shippingTax }
+    charges.push({ type: 'SHIPPING', name: 'Shipping', amount: line.shipping, tax })
+  }
+  return charges
+}

@@ -1,0 +1,200 @@
+import { Refusal } from '../core/errors.ts'
+import type { Log } from '../core/log.ts'
+import { createRandom } from '../core/random.ts'
+import { applyWrite, isWriteOperation } from '../operations/writes.ts'
+import { acknowledge } from '../rules/acknowledge.ts'
+import { cancelUnits } from '../rules/cancel.ts'
+import type { EffectDraft, Line, Order } from '../rules/model.ts'
+import { putUnits, takeUnits, unitsIn } from '../rules/units.ts'
+import type { Due, DueEvent } from '../store/due-events.ts'
+import type { World } from '../world.ts'
+import { byItself, changeOrder } from './change.ts'
+import { moveReturn, openReturn, refundReturn, returnableUnits } from './returns.ts'
+import { scheduleAfterShipping } from './schedule.ts'
+
+const BATCH = 500
+
+/** Lets everything happen that is due by the virtual now. Every request waits for it, so no reader ever sees the past come late. */
+export interface Life {
+  catchUp(): Promise<void>
+  /** Lets signals and other requests be heard in the middle of long work. */
+  breathe(): Promise<void>
+  /** From now on nobody who waits is let through: the file is about to be closed. */
+  stop(): void
+}
+
+export function createLife(world: World, log: Log): Life {
+  let running: Promise<void> | null = null
+  let stopped = false
+  const never = new Promise<void>(() => {})
+  const breathe = async (): Promise<void> => {
+    await new Promise((resolve) => setImmediate(resolve))
+    if (stopped) await never
+  }
+  const run = async (): Promise<void> => {
+    for (;;) {
+      const batch = world.dueEvents.due(world.clock.now(), BATCH)
+      if (batch.length === 0) return
+      world.database.transaction(() => {
+        for (const due of batch) settle(world, due, log)
+      })
+      // A large leap of the clock is worked off in pieces.
+      await breathe()
+    }
+  }
+  return {
+    breathe,
+    stop() {
+      stopped = true
+    },
+    catchUp() {
+      if (stopped) return never
+      if (running !== null) return running
+      if (world.dueEvents.due(world.clock.now(), 1).length === 0) return Promise.resolve()
+      running = run().finally(() => {
+        running = null
+      })
+      return running
+    },
+  }
+}
+
+function settle(world: World, { id, dueAt, event }: Due, log: Log): void {
+  world.dueEvents.remove(id)
+  switch (event.kind) {
+    case 'return-step':
+      moveReturn(world, event.sellerId, event.returnOrderId, event.returnOrderLineNumber, event.from, event.quantity, dueAt)
+      return
+    case 'return-refund':
+      refundReturn(world, event.sellerId, event.returnOrderId, event.returnOrderLineNumber, event.quantity, dueAt)
+      return
+    case 'late-write':
+      lateWrite(world, event, dueAt, log)
+      return
+    default: {
+      const order = world.orders.find(event.sellerId, event.purchaseOrderId)
+      if (order !== null) befall(world, order, event, dueAt)
+    }
+  }
+}
+
+type OrderEvent = Exclude<DueEvent, { kind: 'return-step' | 'return-refund' | 'late-write' }>
+
+function befall(world: World, order: Order, event: OrderEvent, at: number): void {
+  switch (event.kind) {
+    case 'marketplace-ship':
+      marketplaceShip(world, order, at)
+      return
+    case 'auto-cancel':
+      autoCancel(world, order, at)
+      return
+    default: {
+      const line = order.lines.find((candidate) => candidate.lineNumber === event.lineNumber)
+      if (line !== undefined) befallLine(world, order, line, event, at)
+    }
+  }
+}
+
+function befallLine(
+  world: World,
+  order: Order,
+  line: Line,
+  event: Extract<OrderEvent, { lineNumber: string }>,
+  at: number,
+): void {
+  switch (event.kind) {
+    case 'intent-to-cancel':
+      askToCancel(world, order, line, at)
+      return
+    case 'buyer-cancel':
+      buyerCancel(world, order, line, event.quantity, at)
+      return
+    case 'deliver':
+      deliver(world, order, line, event.trackingNumber, at)
+      return
+    case 'open-return': {
+      const quantity = Math.min(event.quantity, returnableUnits(world, order, line))
+      if (quantity > 0) openReturn(world, order, [{ lineNumber: line.lineNumber, quantity, reason: event.reason }], at, true)
+    }
+  }
+}
+
+/** The buyer asks to cancel a line; the seller decides. */
+export function askToCancel(world: World, order: Order, line: Line, at: number): void {
+  if (unitsIn(line, 'Created', 'Acknowledged') === 0) return
+  line.intentToCancelAt = at
+  changeOrder(world, order, at, byItself('buyer'), () => [])
+}
+
+/** The buyer cancels units outright; gives how many could still be cancelled. */
+export function buyerCancel(world: World, order: Order, line: Line, quantity: number, at: number): number {
+  const units = Math.min(quantity, unitsIn(line, 'Created', 'Acknowledged'))
+  if (units > 0) changeOrder(world, order, at, byItself('buyer'), () => cancelUnits(line, units, 'CUSTOMER_CANCELLED', at))
+  return units
+}
+
+function autoCancel(world: World, order: Order, at: number): void {
+  const open = order.lines.filter((line) => unitsIn(line, 'Created', 'Acknowledged') > 0)
+  if (open.length === 0) return
+  changeOrder(world, order, at, byItself('marketplace'), () =>
+    open.flatMap((line) => cancelUnits(line, unitsIn(line, 'Created', 'Acknowledged'), 'AUTO_CANCELLED_NOT_SHIPPED', at)),
+  )
+}
+
+function deliver(world: World, order: Order, line: Line, trackingNumber: string, at: number): void {
+  const arriving = line.entries.filter((entry) => entry.state === 'Shipped' && entry.parcel?.trackingNumber === trackingNumber)
+  if (arriving.length === 0) return
+  changeOrder(world, order, at, byItself('carrier'), () => {
+    let quantity = 0
+    for (const entry of arriving) {
+      entry.state = 'Delivered'
+      quantity += entry.quantity
+    }
+    line.statusDate = at
+    return [{ lineNumber: line.lineNumber, kind: 'delivered', quantity, from: 'Shipped', trackingNumber }]
+  })
+}
+
+/** Marketplace-fulfilled orders need no seller. */
+function marketplaceShip(world: World, order: Order, at: number): void {
+  const random = createRandom(world.settings.seed, 'marketplace-ship', order.purchaseOrderId)
+  const trackingNumber = `MP${random.whole(100_000_000, 999_999_999)}`
+  const effects = changeOrder(world, order, at, byItself('marketplace'), () => {
+    const created = order.lines.some((line) => unitsIn(line, 'Created') > 0)
+    const drafts: EffectDraft[] = created ? acknowledge(order, at) : []
+    for (const line of order.lines) {
+      const quantity = unitsIn(line, 'Acknowledged')
+      if (quantity === 0) continue
+      takeUnits(line, quantity, 'Acknowledged')
+      const parcel = {
+        shippedAt: at,
+        carrier: 'FedEx',
+        otherCarrier: null,
+        methodCode: order.methodCode,
+        trackingNumber,
+        trackingUrl: null,
+      }
+      putUnits(line, { state: 'Shipped', quantity, parcel })
+      line.statusDate = at
+      drafts.push({ lineNumber: line.lineNumber, kind: 'shipped', quantity, from: 'Acknowledged', trackingNumber })
+    }
+    return drafts
+  })
+  scheduleAfterShipping(world, order, effects, at)
+}
+
+/** A write that was never answered takes effect after all; what it would have been refused for, it is refused for now. */
+function lateWrite(world: World, event: Extract<DueEvent, { kind: 'late-write' }>, at: number, log: Log): void {
+  if (!isWriteOperation(event.operation)) return
+  const actor = { by: 'seller', correlationId: event.correlationId, requestId: event.requestId } as const
+  try {
+    applyWrite(world, event.operation, event.sellerId, event.purchaseOrderId, event.body, actor, at)
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error
+    log('info', 'late write refused', {
+      operation: event.operation,
+      purchase_order_id: event.purchaseOrderId,
+      reason: error.message,
+    })
+  }
+}

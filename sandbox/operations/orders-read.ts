@@ -1,0 +1,126 @@
+import { DAY_MS } from '../core/duration.ts'
+import { contentNotFound, refuseParameter } from '../core/errors.ts'
+import { hashWords } from '../core/random.ts'
+import { viewOrder } from '../http/order-view.ts'
+import { SHIP_NODE_TYPES, type UnitState } from '../rules/model.ts'
+import type { OrderFilter } from '../store/orders.ts'
+import type { World } from '../world.ts'
+import { buildCursor, isCursor } from './cursor.ts'
+import { orderDate, type Query, readLimit, readWord } from './query.ts'
+
+/** Orders older than this are not served at all (public facts, section 2.4). */
+const RETENTION_MS = 180 * DAY_MS
+/** The default window: without a start by creation, only so many days are looked at, whatever else is asked (section 2.3). */
+const DEFAULT_WINDOW_MS = 7 * DAY_MS
+/** No query reaches beyond its first so many orders (section 2.4). */
+const MAX_ORDERS_A_QUERY = 10_000
+const DEFAULT_LIMIT = 100
+const MAX_LIMIT = 200
+
+/** A page of a list, still to be wrapped. */
+export interface ListPage {
+  readonly totalCount: number
+  readonly limit: number
+  readonly nextCursor: string | null
+  readonly records: readonly Record<string, unknown>[]
+  readonly onCursor: boolean
+}
+
+export interface ReadOptions {
+  readonly sellerId: string
+  readonly now: number
+  /** How long new and changed orders stay invisible to lists. */
+  readonly listLagMs: number
+}
+
+const STATES: readonly UnitState[] = ['Created', 'Acknowledged', 'Shipped', 'Delivered', 'Cancelled', 'Refund']
+const FILTER_PARAMETERS = [
+  'sku',
+  'customerOrderId',
+  'purchaseOrderId',
+  'status',
+  'fromExpectedShipDate',
+  'toExpectedShipDate',
+  'lastModifiedStartDate',
+  'lastModifiedEndDate',
+  'productInfo',
+  'replacementInfo',
+  'shippingProgramType',
+] as const
+
+/** `GET /v3/orders`, and `/released`, which shows units still in Created and knows neither status nor last-modified filters. */
+export function listOrders(world: World, query: Query, released: boolean, options: ReadOptions): ListPage {
+  const onCursor = isCursor(world, query)
+  const offset = onCursor ? Number(query.get('poIndex') ?? '0') : 0
+  const limit = readLimit(query, DEFAULT_LIMIT, MAX_LIMIT)
+  if (offset >= MAX_ORDERS_A_QUERY) {
+    throw refuseParameter('limit', `No more than ${MAX_ORDERS_A_QUERY} orders can be retrieved by one query; narrow the window`)
+  }
+  const filter = readFilter(query, released, onCursor, options)
+  const totalCount = world.orders.count(filter)
+  const orders = world.orders.list(filter, limit, offset)
+  const next = offset + orders.length
+  const view = { productInfo: query.get('productInfo') === 'true', replacementInfo: query.get('replacementInfo') === 'true' }
+  return {
+    totalCount,
+    limit,
+    onCursor,
+    nextCursor: orders.length === limit && next < totalCount ? cursorOf(world, query, filter, released, limit, next) : null,
+    records: orders.map((order) => viewOrder(order, view)),
+  }
+}
+
+function readFilter(query: Query, released: boolean, onCursor: boolean, { sellerId, now, listLagMs }: ReadOptions): OrderFilter {
+  // The cursor carries its bounds to the millisecond, which a client's own query must not.
+  const createdFrom = onCursor ? Date.parse(query.get('createdStartDate') ?? '') : orderDate(query, 'createdStartDate')
+  const createdTo = onCursor ? Date.parse(query.get('createdEndDate') ?? '') : orderDate(query, 'createdEndDate')
+  if (createdFrom !== null && createdTo !== null && createdFrom > createdTo) {
+    throw refuseParameter('createdStartDate', 'createdStartDate must not be after createdEndDate')
+  }
+  readWord(query, 'shippingProgramType', ['TWO_DAY', 'ONE_DAY', 'THREE_DAY'])
+  return {
+    sellerId,
+    shipNodeType: readWord(query, 'shipNodeType', SHIP_NODE_TYPES) ?? 'SellerFulfilled',
+    createdFrom: Math.max(createdFrom ?? now - DEFAULT_WINDOW_MS, now - RETENTION_MS),
+    createdTo: createdTo ?? now,
+    modifiedFrom: released ? null : orderDate(query, 'lastModifiedStartDate'),
+    modifiedTo: released ? null : orderDate(query, 'lastModifiedEndDate'),
+    shipFrom: orderDate(query, 'fromExpectedShipDate'),
+    shipTo: orderDate(query, 'toExpectedShipDate'),
+    state: released ? 'Created' : readWord(query, 'status', STATES),
+    sku: query.get('sku'),
+    customerOrderId: query.get('customerOrderId'),
+    purchaseOrderId: query.get('purchaseOrderId'),
+    visibleUntil: now - listLagMs,
+  }
+}
+
+/** The bounds by creation are frozen in the cursor; everything else is asked anew, by number of rows, over a set that moves. */
+function cursorOf(world: World, query: Query, filter: OrderFilter, released: boolean, limit: number, next: number): string {
+  return buildCursor(world, [
+    ['limit', limit],
+    ['hasMoreElements', 'true'],
+    ['soIndex', next + limit],
+    ['poIndex', next],
+    ['partnerId', 10_000_000 + (hashWords(filter.sellerId) % 90_000_000)],
+    ['sellerId', filter.sellerId],
+    ...(released ? [['status', 'Created'] as const] : []),
+    ['createdStartDate', new Date(filter.createdFrom).toISOString()],
+    ['createdEndDate', new Date(filter.createdTo).toISOString()],
+    ['shipNodeType', filter.shipNodeType],
+    ...FILTER_PARAMETERS.filter((name) => !(released && name === 'status')).map((name) => [name, query.get(name)] as const),
+  ])
+}
+
+/** `GET /v3/orders/{purchaseOrderId}`. */
+export function getOrder(
+  world: World,
+  query: Query,
+  purchaseOrderId: string,
+  { sellerId, now }: ReadOptions,
+): { order: Record<string, unknown> } {
+  const order = world.orders.find(sellerId, purchaseOrderId)
+  if (order === null || order.createdAt < now - RETENTION_MS) throw contentNotFound(`No order found for PO: ${purchaseOrderId}`)
+  const replacementInfo = query.get('replacementInfo') === 'true'
+  return { order: viewOrder(order, { productInfo: query.get('productInfo') === 'true', replacementInfo }) }
+}

@@ -1,0 +1,77 @@
+import { refuseParameter } from '../core/errors.ts'
+import { viewReturn } from '../http/return-view.ts'
+import type { ReturnFilter } from '../store/returns.ts'
+import type { World } from '../world.ts'
+import type { ListPage, ReadOptions } from './orders-read.ts'
+import { type Query, readLimit, readWord, returnDate } from './query.ts'
+
+const DEFAULT_LIMIT = 10
+const MAX_LIMIT = 200
+const FILTER_PARAMETERS = [
+  'returnOrderId',
+  'customerOrderId',
+  'status',
+  'returnType',
+  'isWFSEnabled',
+  'replacementInfo',
+  'returnCreationStartDate',
+  'returnCreationEndDate',
+  'returnLastModifiedStartDate',
+  'returnLastModifiedEndDate',
+] as const
+
+/** `GET /v3/returns`: newest first, by offset, over a set that moves (public facts, section 4.1). */
+export function listReturns(world: World, query: Query, { sellerId }: ReadOptions): ListPage {
+  const limit = readLimit(query, DEFAULT_LIMIT, MAX_LIMIT)
+  const offset = readOffset(query)
+  const created = readWindow(query, 'returnCreationStartDate', 'returnCreationEndDate')
+  const modified = readWindow(query, 'returnLastModifiedStartDate', 'returnLastModifiedEndDate')
+  const wfs = readWord(query, 'isWFSEnabled', ['Y', 'N'])
+  const filter: ReturnFilter = {
+    sellerId,
+    returnOrderId: query.get('returnOrderId'),
+    customerOrderId: query.get('customerOrderId'),
+    status: readWord(query, 'status', ['INITIATED', 'DELIVERED', 'COMPLETED']),
+    returnType: readWord(query, 'returnType', ['REPLACEMENT', 'REFUND', 'PREORDER']),
+    wfs: wfs === null ? null : wfs === 'Y',
+    createdFrom: created.from,
+    createdTo: created.to,
+    modifiedFrom: modified.from,
+    modifiedTo: modified.to,
+  }
+  const totalCount = world.returns.count(filter)
+  const records = world.returns.list(filter, limit, offset).map(viewReturn)
+  const next = offset + records.length
+  return {
+    totalCount,
+    limit,
+    records,
+    onCursor: query.get('offset') !== null,
+    nextCursor: records.length === limit && next < totalCount ? cursorOf(query, sellerId, limit, next) : null,
+  }
+}
+
+function readOffset(query: Query): number {
+  const value = query.get('offset') ?? '0'
+  if (!/^\d{1,9}$/.test(value)) throw refuseParameter('offset', 'offset must be a whole number')
+  return Number(value)
+}
+
+/** A window needs both of its ends (public facts, section 4.1). */
+function readWindow(query: Query, start: string, end: string): { from: number | null; to: number | null } {
+  const from = returnDate(query, start)
+  const to = returnDate(query, end)
+  if ((from === null) !== (to === null))
+    throw refuseParameter(from === null ? start : end, `${start} and ${end} must be given together`)
+  if (from !== null && to !== null && from > to) throw refuseParameter(start, `${start} must not be after ${end}`)
+  return { from, to }
+}
+
+function cursorOf(query: Query, sellerId: string, limit: number, offset: number): string {
+  const parts = [`sellerId=${encodeURIComponent(sellerId)}`, `limit=${limit}`, `offset=${offset}`]
+  for (const name of FILTER_PARAMETERS) {
+    const value = query.get(name)
+    if (value !== null) parts.push(`${name}=${encodeURIComponent(value)}`)
+  }
+  return `?${parts.join('&')}`
+}

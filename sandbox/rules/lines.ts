@@ -1,0 +1,20 @@
+import { refuseContent } from '../core/errors.ts'
+import type { Line, Order } from './model.ts'
+
+/** The line that a request names. Throws a refusal in the marketplace's words when the order has none of that number. */
+export function lineOf(order: Order, lineNumber: string): Line {
+  const line = order.lines.find((candidate) => candidate.lineNumber === lineNumber)
+  if (line === undefined) {
+    throw refuseContent(`Unable to process this request. The Line: ${lineNumber} of PO: ${order.purchaseOrderId} does not exist`)
+  }
+  return line
+}
+
+/** Marketplace-fulfilled orders are shipped and cancelled by the marketplace alone (public facts, section 2.4). */
+export function refuseMarketplaceFulfilled(order: Order, verb: string): void {
+  if (order.shipNodeType === 'WFSFulfilled') {
+    throw refuseContent(
+      `Unable to process this request. PO: ${order.purchaseOrderId} is fulfilled by the marketplace and cannot be ${verb} by the seller`,
+    )
+  }
+}

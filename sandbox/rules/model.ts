@@ -1,0 +1,114 @@
+import type { Cents } from '../core/money.ts'
+
+/** States of units (public facts, section 2.6), with their bit in an order's `states` column. */
+export const STATE_BITS = { Created: 1, Acknowledged: 2, Shipped: 4, Delivered: 8, Cancelled: 16, Refund: 32 } as const
+export type UnitState = keyof typeof STATE_BITS
+
+export const SHIP_NODE_TYPES = ['SellerFulfilled', 'WFSFulfilled', '3PLFulfilled'] as const
+export type ShipNodeType = (typeof SHIP_NODE_TYPES)[number]
+
+/** One box on its way; times are epoch milliseconds of the virtual clock. */
+export interface Parcel {
+  shippedAt: number
+  carrier: string | null
+  otherCarrier: string | null
+  methodCode: string
+  trackingNumber: string
+  trackingUrl: string | null
+}
+
+/** So many units of a line stand in this state. The quantities of a line's entries add up to `ordered`. */
+export interface Entry {
+  state: UnitState
+  quantity: number
+  cancellationReason?: string
+  parcel?: Parcel
+}
+
+/** Money for all units of the line together. */
+export interface Charge {
+  readonly type: 'PRODUCT' | 'SHIPPING'
+  readonly name: string
+  readonly amount: Cents
+  readonly tax: { readonly name: string; readonly amount: Cents } | null
+}
+
+/** Money given back: positive cents, of one charge of the line. */
+export interface RefundedCharge {
+  readonly reason: string
+  readonly type: 'PRODUCT' | 'SHIPPING'
+  readonly name: string
+  readonly amount: Cents
+  readonly tax: { readonly name: string; readonly amount: Cents } | null
+  readonly refundId: string | null
+  readonly comments: string | null
+}
+
+export interface Item {
+  readonly sku: string
+  readonly productName: string
+  readonly condition: string
+  readonly imageUrl: string
+  readonly weightPounds: string
+}
+
+export interface Line {
+  readonly lineNumber: string
+  readonly item: Item
+  readonly ordered: number
+  readonly charges: readonly Charge[]
+  entries: Entry[]
+  statusDate: number
+  /** When the buyer asked to cancel; `null` when not. */
+  intentToCancelAt: number | null
+  refunds: RefundedCharge[]
+  sellerOrderId: string | null
+}
+
+export interface Buyer {
+  readonly name: string
+  readonly email: string
+  readonly phone: string
+  readonly address1: string
+  readonly address2: string | null
+  readonly city: string
+  readonly state: string
+  readonly postalCode: string
+  readonly addressType: string
+}
+
+/** A purchase order as the sandbox keeps it. */
+export interface Order {
+  readonly sellerId: string
+  readonly purchaseOrderId: string
+  readonly customerOrderId: string
+  readonly createdAt: number
+  readonly shipNodeType: ShipNodeType
+  readonly methodCode: string
+  readonly shipBy: number
+  readonly deliverBy: number
+  readonly currency: string
+  readonly buyer: Buyer
+  /** Whether things happen to the order by themselves: deliveries, buyers, returns, auto-cancel. */
+  readonly alive: boolean
+  readonly lines: Line[]
+}
+
+/** What happened to units, to be written down with who did it. */
+export interface EffectDraft {
+  readonly lineNumber: string
+  readonly kind: 'acknowledged' | 'shipped' | 'delivered' | 'cancelled' | 'refunded'
+  readonly quantity: number
+  readonly from: UnitState | null
+  /** Money given back, positive cents; only of `refunded`. */
+  readonly amount?: Cents
+  readonly currency?: string
+  readonly trackingNumber?: string
+}
+
+/** Who did it, and in which request. */
+export interface Actor {
+  readonly by: 'seller' | 'buyer' | 'marketplace' | 'carrier'
+  readonly correlationId: string | null
+  readonly requestId: string | null
+}

@@ -1,0 +1,50 @@
+import { type Entry, type Line, type Order, STATE_BITS, type UnitState } from './model.ts'
+
+/** Units of the line that stand in one of the states. */
+export function unitsIn(line: Line, ...states: readonly UnitState[]): number {
+  let units = 0
+  for (const entry of line.entries) if (states.includes(entry.state)) units += entry.quantity
+  return units
+}
+
+/** Takes `quantity` units out of the states, in the order of `states`, and says what was taken; the caller puts them back elsewhere. */
+export function takeUnits(line: Line, quantity: number, ...states: readonly UnitState[]): Entry[] {
+  const taken: Entry[] = []
+  let wanted = quantity
+  for (const state of states) {
+    for (const entry of line.entries) {
+      if (entry.state !== state || wanted === 0) continue
+      const part = Math.min(wanted, entry.quantity)
+      entry.quantity -= part
+      wanted -= part
+      taken.push({ ...entry, quantity: part })
+    }
+  }
+  if (wanted > 0) throw new RangeError(`line ${line.lineNumber} lacks ${wanted} units in ${states.join(', ')}`)
+  line.entries = line.entries.filter((entry) => entry.quantity > 0)
+  return taken
+}
+
+/** Adds units to the line; units in the same state, parcel and with the same reason share one entry. */
+export function putUnits(line: Line, added: Entry): void {
+  const like = line.entries.find(
+    (entry) =>
+      entry.state === added.state &&
+      entry.cancellationReason === added.cancellationReason &&
+      entry.parcel?.trackingNumber === added.parcel?.trackingNumber,
+  )
+  if (like === undefined) line.entries.push(added)
+  else like.quantity += added.quantity
+}
+
+/** The states present anywhere in the order, as bits. */
+export function stateBits(order: Order): number {
+  let bits = 0
+  for (const line of order.lines) for (const entry of line.entries) bits |= STATE_BITS[entry.state]
+  return bits
+}
+
+/** Whether every unit of the line was cancelled. */
+export function isFullyCancelled(line: Line): boolean {
+  return line.entries.every((entry) => entry.state === 'Cancelled')
+}

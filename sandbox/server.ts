@@ -1,0 +1,86 @@
+import type { AddressInfo } from 'node:net'
+import { type Log, stdoutLog } from './core/log.ts'
+import { createFaultControl } from './faults/faults.ts'
+import { createRateLimits } from './faults/limits.ts'
+import { createApp } from './http/app.ts'
+import type { Gateway } from './http/gateway.ts'
+import { createRequestLog } from './http/request-log.ts'
+import { createLife } from './life/live.ts'
+import { placeRandomOrders } from './life/place.ts'
+import { DEFAULT_CLIENT_ID, DEFAULT_CLIENT_SECRET, DEFAULT_SELLER_ID, dialectOf, type Settings } from './settings.ts'
+import { openWorld } from './world.ts'
+
+/** A running sandbox. */
+export interface Sandbox {
+  readonly url: string
+  readonly port: number
+  /** Ends all connections, also those of requests that were left unanswered, and closes the file. */
+  close(): Promise<void>
+}
+
+/** What must be said; everything else has the default of the environment variables. */
+export type SandboxOptions = Pick<Settings, 'dataDir'> & Partial<Settings> & { readonly log?: Log }
+
+/** Starts a sandbox in this process. Throws `DataDirectoryInUse` when another one has the directory. */
+export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
+  const { log = stdoutLog, ...given } = options
+  const settings: Settings = {
+    port: 0,
+    host: '127.0.0.1',
+    dialect: dialectOf('specification'),
+    seed: '1',
+    sellerId: DEFAULT_SELLER_ID,
+    clientId: DEFAULT_CLIENT_ID,
+    clientSecret: DEFAULT_CLIENT_SECRET,
+    orderIntervalMs: null,
+    ...given,
+  }
+  const world = openWorld(settings)
+  const life = createLife(world, log)
+  const gateway: Gateway = {
+    world,
+    life,
+    limits: createRateLimits(world.meta),
+    faults: createFaultControl(world.meta, world.database),
+    requests: createRequestLog(),
+    log,
+  }
+  const app = createApp(gateway)
+  try {
+    await app.listen({ port: settings.port, host: settings.host })
+  } catch (error) {
+    world.close()
+    throw error
+  }
+  const timer = settings.orderIntervalMs === null ? null : setInterval(() => placeOne(gateway), settings.orderIntervalMs)
+  const { port } = portOf(app.server.address())
+  const host = settings.host.includes(':') ? `[${settings.host}]` : settings.host
+  return {
+    port,
+    url: `http://${host === '0.0.0.0' || host === '[::]' ? '127.0.0.1' : host}:${port}`,
+    async close() {
+      if (timer !== null) clearInterval(timer)
+      life.stop()
+      await app.close()
+      world.close()
+    },
+  }
+}
+
+function portOf(address: AddressInfo | string | null): { port: number } {
+  if (address === null || typeof address === 'string') throw new Error('the sandbox listens on no port')
+  return address
+}
+
+function placeOne({ world, log }: Gateway): void {
+  const now = world.clock.now()
+  const [purchaseOrderId] = placeRandomOrders(world, {
+    sellerId: world.settings.sellerId,
+    count: 1,
+    createdFrom: now,
+    createdTo: now,
+    alive: true,
+    history: false,
+  })
+  log('info', 'order placed', { seller_id: world.settings.sellerId, purchase_order_id: purchaseOrderId })
+}
