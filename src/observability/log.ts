@@ -1,0 +1,202 @@
+import { type DestinationStream, type Logger as PinoLogger, pino, stdTimeFunctions } from 'pino'
+import { build as prettyStream } from 'pino-pretty'
+import { activeTraceIds } from './trace.ts'
+
+/** Structured log of the daemon. Fields in snake case; bodies and personal data never. */
+export type Logger = PinoLogger
+
+/** Settings of the log. */
+export interface LoggerOptions {
+  /** One of pino's levels: `trace`, `debug`, `info`, `warn`, `error`, `fatal`, `silent`. */
+  readonly level: string
+  /** `json`: one object a line; `pretty`: for a person at a terminal. */
+  readonly format: 'json' | 'pretty'
+  /** Where lines go; standard output when absent. */
+  readonly destination?: DestinationStream
+}
+
+/** What a log line is about. Absent fields leave no trace in the line. */
+export interface LogSubject {
+  readonly sellerId?: string
+  readonly purchaseOrderId?: string
+  readonly commandId?: string
+  /** The id that went with the request to the marketplace. */
+  readonly correlationId?: string
+}
+
+// Names under which secrets and personal data of buyers travel in our own objects and in the marketplace's records.
+const secretNames = [
+  'authorization',
+  'token',
+  'accessToken',
+  'access_token',
+  'clientSecret',
+  'client_secret',
+  'password',
+  'secret',
+  'secrets',
+  'apiKey',
+  'api_key',
+  'signature',
+  'privateKey',
+  'private_key',
+  'cookie',
+  'phone',
+  'email',
+  'customerEmailId',
+  'postalAddress',
+  'shippingInfo',
+  'address',
+  'address1',
+  'address2',
+]
+const secretHeaders = ['XX_SEC.ACCESS_TOKEN', 'WM_SEC.ACCESS_TOKEN', 'webhook-signature', 'set-cookie']
+
+// pino matches a whole path, so each depth at which we log objects is named.
+const redactPaths = ['', '*.', '*.*.'].flatMap((depth) => [
+  ...secretNames.map((name) => `${depth}${name}`),
+  ...secretHeaders.map((name) => `${depth === '' ? '' : depth.slice(0, -1)}["${name}"]`),
+])
+
+/** Replaces what looks like a credential in free text (URLs with passwords, bearer tokens, webhook secrets). */
+export const scrub = (text: string): string =>
+  text
+    .replace(/(\b[a-z][a-z0-9+.-]*:\/\/)[^\s/@]*@/gi, '$1***@')
+    .replace(/\b(bearer|basic)\s+[\w.~+/=-]{8,}/gi, '$1 ***')
+    .replace(/\bwhsec_[\w+/=-]+/g, 'whsec_***')
+
+/** An error as it stands in the log. */
+export interface LoggedError {
+  readonly type: string
+  readonly message: string
+  readonly stack?: string
+  readonly cause?: LoggedError
+  readonly errors?: readonly LoggedError[]
+  readonly [field: string]: unknown
+}
+
+// An allow-list: libraries hang requests, responses, parameters and row values (`detail` of Postgres) on their errors.
+const errorFields = [
+  'code',
+  'errno',
+  'syscall',
+  'severity',
+  'schema',
+  'table',
+  'column',
+  'constraint',
+  'routine',
+  'kind',
+  'operation',
+  'sellerId',
+  'correlationId',
+  'sent',
+  'httpStatus',
+  'retryAt',
+  'credentialsDead',
+]
+const deepestCause = 5
+
+/** Turns anything thrown into what may stand in the log: type, message, stack, codes and causes; no request, no response, no row values. */
+export const describeError = (thrown: unknown, depth = 0): LoggedError => {
+  if (!(thrown instanceof Error)) return { type: typeof thrown, message: scrub(String(thrown)) }
+  const entries = new Map<string, unknown>(Object.entries(thrown))
+  const fields = errorFields.flatMap((name): [string, unknown][] => {
+    const value = entries.get(name)
+    if (typeof value === 'string') return [[name, scrub(value)]]
+    return typeof value === 'number' || typeof value === 'boolean' || value instanceof Date ? [[name, value]] : []
+  })
+  const deeper = depth < deepestCause
+  return {
+    type: thrown.name === 'Error' ? thrown.constructor.name : thrown.name,
+    message: scrub(thrown.message),
+    ...(thrown.stack === undefined || depth > 0 ? {} : { stack: scrub(thrown.stack) }),
+    ...Object.fromEntries(fields),
+    ...(deeper && thrown.cause !== undefined && thrown.cause !== null ? { cause: describeError(thrown.cause, depth + 1) } : {}),
+    ...(deeper && thrown instanceof AggregateError
+      ? { errors: thrown.errors.slice(0, 5).map((error: unknown) => describeError(error, depth + 1)) }
+      : {}),
+  }
+}
+
+/** Makes the daemon's log: ISO time, level as a word, errors without bodies, secrets and personal data redacted, trace ids added. */
+export const createLogger = ({ level, format, destination }: LoggerOptions): Logger =>
+  pino(
+    {
+      level,
+      base: null,
+      timestamp: stdTimeFunctions.isoTime,
+      formatters: { level: (label) => ({ level: label }) },
+      serializers: { err: (thrown: unknown) => describeError(thrown) },
+      redact: { paths: redactPaths, censor: '[redacted]' },
+      mixin: activeTraceIds,
+    },
+    format === 'pretty'
+      ? prettyStream({
+          ignore: 'pid,hostname',
+          translateTime: 'HH:MM:ss.l',
+          ...(destination === undefined ? {} : { destination }),
+        })
+      : (destination ?? pino.destination({ fd: 1, sync: true })),
+  )
+
+/** A log whose lines all carry what they are about. */
+export const logAbout = (log: Logger, subject: LogSubject): Logger =>
+  log.child({
+    ...(subject.sellerId === undefined ? {} : { seller_id: subject.sellerId }),
+    ...(subject.purchaseOrderId === undefined ? {} : { purchase_order_id: subject.purchaseOrderId }),
+    ...(subject.commandId === undefined ? {} : { command_id: subject.commandId }),
+    ...(subject.correlationId === undefined ? {} : { correlation_id: subject.correlationId }),
+  })
+
+/** A log for faults that repeat while something is away: each key at most once an interval. */
+export interface QuietLog {
+  warn(key: string, fields: object, message: string): void
+  error(key: string, fields: object, message: string): void
+  /** The fault behind `key` is over: says so once, if it was ever told. The next fault is told at once. */
+  recovered(key: string, message: string): void
+}
+
+/** Settings of a quiet log. */
+export interface QuietLogOptions {
+  /** Shortest time between two lines of one key, in milliseconds. */
+  readonly intervalMs?: number
+  /** Clock in milliseconds. */
+  readonly nowMs?: () => number
+  /** Keys remembered; the one told longest ago is forgotten first. */
+  readonly maxKeys?: number
+}
+
+/** Makes a quiet log over `log`: a line that comes back within the interval is counted, and the count stands in the next line. */
+export const createQuietLog = (
+  log: Pick<Logger, 'info' | 'warn' | 'error'>,
+  { intervalMs = 30_000, nowMs = Date.now, maxKeys = 1_000 }: QuietLogOptions = {},
+): QuietLog => {
+  const told = new Map<string, { sinceMs: number; toldAtMs: number; suppressed: number }>()
+  const tell = (level: 'warn' | 'error', key: string, fields: object, message: string): void => {
+    const now = nowMs()
+    const last = told.get(key)
+    if (last !== undefined && now - last.toldAtMs < intervalMs) {
+      last.suppressed += 1
+      return
+    }
+    // Deleted and set again, so that the map stays in the order of telling.
+    told.delete(key)
+    told.set(key, { sinceMs: last?.sinceMs ?? now, toldAtMs: now, suppressed: 0 })
+    for (const oldest of told.keys()) {
+      if (told.size <= maxKeys) break
+      told.delete(oldest)
+    }
+    log[level]({ ...fields, ...(last !== undefined && last.suppressed > 0 ? { suppressed: last.suppressed } : {}) }, message)
+  }
+  return {
+    warn: (key, fields, message) => tell('warn', key, fields, message),
+    error: (key, fields, message) => tell('error', key, fields, message),
+    recovered: (key, message) => {
+      const last = told.get(key)
+      if (last === undefined) return
+      told.delete(key)
+      log.info({ away_ms: nowMs() - last.sinceMs, ...(last.suppressed > 0 ? { suppressed: last.suppressed } : {}) }, message)
+    },
+  }
+}

@@ -1,0 +1,78 @@
+import { type Attributes, context, isSpanContextValid, propagation, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api'
+
+// Only the API: without an SDK (`node --import …`) every span is a no-op and costs next to nothing.
+const tracer = trace.getTracer('tallyman')
+
+/** Ids of the span that is active now, as fields of a log line; empty when there is none. A new object each time: pino writes into it. */
+export const activeTraceIds = (): object => {
+  const spanContext = trace.getActiveSpan()?.spanContext()
+  return spanContext !== undefined && isSpanContextValid(spanContext)
+    ? { trace_id: spanContext.traceId, span_id: spanContext.spanId }
+    : {}
+}
+
+/** The active trace as a text to be carried along with a job; null when nothing is traced. */
+export const carryTrace = (): string | null => {
+  const carrier: Record<string, string> = {}
+  propagation.inject(context.active(), carrier)
+  return Object.keys(carrier).length === 0 ? null : JSON.stringify(carrier)
+}
+
+const carried = (text: string | null) => {
+  if (text === null) return context.active()
+  try {
+    return propagation.extract(context.active(), JSON.parse(text))
+  } catch {
+    // What was carried is not ours to trust (another program may have added the job): an unreadable one only costs the link.
+    return context.active()
+  }
+}
+
+/** A span to be opened. */
+export interface SpanOptions {
+  readonly kind: 'producer' | 'consumer' | 'client' | 'internal'
+  readonly attributes?: Attributes
+  /** What `carryTrace` answered where the work was asked for. */
+  readonly parent?: string | null
+}
+
+const kinds = {
+  producer: SpanKind.PRODUCER,
+  consumer: SpanKind.CONSUMER,
+  client: SpanKind.CLIENT,
+  internal: SpanKind.INTERNAL,
+} as const
+
+/** Runs `work` inside a span; its failure marks the span with `error.type` and is thrown on. */
+export const inSpan = async <Result>(name: string, options: SpanOptions, work: () => Promise<Result>): Promise<Result> =>
+  tracer.startActiveSpan(
+    name,
+    { kind: kinds[options.kind], ...(options.attributes === undefined ? {} : { attributes: options.attributes }) },
+    carried(options.parent ?? null),
+    async (span) => {
+      try {
+        return await work()
+      } catch (error) {
+        span.setAttribute('error.type', error instanceof Error ? error.name : typeof error)
+        span.setStatus({ code: SpanStatusCode.ERROR })
+        throw error
+      } finally {
+        span.end()
+      }
+    },
+  )
+
+/** Attributes of a span about a job, by the semantic conventions for messaging (v1.44). */
+export const messagingAttributes = (
+  operation: 'send' | 'process',
+  queue: string,
+  job: { readonly id?: string; readonly name: string; readonly batchSize?: number },
+): Attributes => ({
+  'messaging.system': 'bullmq',
+  'messaging.operation.name': operation,
+  'messaging.operation.type': operation,
+  'messaging.destination.name': queue,
+  'tallyman.job.name': job.name,
+  ...(job.id === undefined ? {} : { 'messaging.message.id': job.id }),
+  ...(job.batchSize === undefined ? {} : { 'messaging.batch.message_count': job.batchSize }),
+})

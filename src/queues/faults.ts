@@ -1,0 +1,65 @@
+/** The store of the queues (Redis or Postgres) does not answer. What was to be enqueued is found again by the relay. */
+export class QueuesUnavailable extends Error {
+  override readonly name = 'QueuesUnavailable'
+  readonly code = 'QUEUES_UNAVAILABLE'
+}
+
+/** Why a running job's signal was aborted: the process must end now. The job goes back to its queue and costs no attempt. */
+export class StoppedHard extends Error {
+  override readonly name = 'StoppedHard'
+}
+
+/** Why a running job's signal was aborted: another worker may run the job by now. What it does from here on must not count. */
+export class LockLost extends Error {
+  override readonly name = 'LockLost'
+}
+
+/** An error of anything thrown. */
+export const asError = (thrown: unknown): Error => (thrown instanceof Error ? thrown : new Error(String(thrown)))
+
+// Codes of sockets and name lookups, and Postgres's classes 08 (connection), 57P (going down, starting up) and 53300 (too many connections).
+const socketCodes = new Set([
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'ECONNABORTED',
+  'EPIPE',
+  'ETIMEDOUT',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'EHOSTDOWN',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'ENOENT',
+  'QUEUES_UNAVAILABLE',
+])
+const sqlstates = /^(08...|57P..|53300)$/
+// Where the libraries give no code, their own sentences are the only sign.
+const sentences =
+  /connection (is closed|terminated|ended|timeout)|stream isn't writeable|client has encountered a connection error|timeout exceeded when trying to connect|not queryable|failed to refresh slots cache|clusterallfailed|^LOADING /i
+
+/** True when the fault is that the store of the queues cannot be reached, as opposed to an answer that we do not like. */
+export const isConnectionFault = (thrown: unknown): boolean => {
+  for (let error: unknown = thrown, depth = 0; error instanceof Error && depth < 5; error = error.cause, depth += 1) {
+    const code = 'code' in error ? error.code : undefined
+    if (typeof code === 'string' && (socketCodes.has(code) || sqlstates.test(code))) return true
+    if (sentences.test(error.message)) return true
+    if (error instanceof AggregateError && error.errors.some(isConnectionFault)) return true
+  }
+  return false
+}
+
+/**
+ * Waits for `work`, but no longer than `timeoutMs`; then the work goes on unwatched.
+ * @throws QueuesUnavailable when the time is over
+ */
+export const withDeadline = async <Result>(work: Promise<Result>, timeoutMs: number, what: string): Promise<Result> => {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new QueuesUnavailable(`${what}: no answer within ${timeoutMs} ms`)), timeoutMs)
+  })
+  try {
+    return await Promise.race([work, late])
+  } finally {
+    clearTimeout(timer)
+  }
+}

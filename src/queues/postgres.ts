@@ -1,0 +1,149 @@
+import {
+  assertSchemaCompatibility,
+  createPostgresBackend,
+  isPgPool,
+  LATEST_SCHEMA_VERSION,
+  type PgPool,
+  Queue,
+  runMigrations,
+  SchemaMigrationRequiredError,
+} from 'bullmq'
+import pg from 'pg'
+import type { QuietLog } from '../observability/log.ts'
+import { type BackendCheck, keptEvents, type QueueBackend } from './backend-interface.ts'
+import { createConsumer } from './consumer.ts'
+import { asError, QueuesUnavailable, withDeadline } from './faults.ts'
+import { type QueueName, queueNames } from './jobs.ts'
+import { createPresence } from './presence.ts'
+
+const schema = 'bullmq'
+const openTimeoutMs = 10_000
+/** One listening connection for each consumer, and as many again twice for work. */
+const connections = queueNames.length * 3
+
+/**
+ * A client that never brings the process down. An `error` event without a listener is fatal in Node, and a client of a pool has none while it is
+ * checked out, nor after BullMQ's `removeAllListeners` on closing. Nothing is hidden: the query under way rejects, and so does the next one.
+ */
+class SteadyClient extends pg.Client {
+  constructor(config?: string | pg.ClientConfig) {
+    super(config)
+    this.on('error', () => undefined)
+  }
+
+  override removeAllListeners(event?: string | symbol): this {
+    super.removeAllListeners(event)
+    if (event === undefined || event === 'error') this.on('error', () => undefined)
+    return this
+  }
+}
+
+// Each pool's session must find BullMQ's functions. A hook, not a start-up option: DATABASE_URL may carry options of its own.
+const useSchema = async (client: pg.ClientBase): Promise<void> => {
+  await client.query(`SET search_path TO ${schema}`)
+}
+
+const migrateSchema = async (pool: pg.Pool): Promise<void> => {
+  const client = await pool.connect()
+  try {
+    const version = await assertSchemaCompatibility(client, schema).catch((error: unknown) => {
+      if (error instanceof SchemaMigrationRequiredError) return 0
+      throw error
+    })
+    if (version < LATEST_SCHEMA_VERSION) await runMigrations(client, schema)
+  } finally {
+    client.release()
+  }
+}
+
+/** Queues in Postgres, in a schema of their own, on BullMQ's own backend. */
+export const createPostgresQueues = (options: { readonly databaseUrl: string; readonly quiet: QuietLog }): QueueBackend => {
+  const { databaseUrl, quiet } = options
+  const presence = createPresence('Postgres', quiet)
+  let pool: pg.Pool | undefined
+  let queues: ReadonlyMap<QueueName, Queue> | undefined
+
+  const connect = (): pg.Pool => {
+    const made = new pg.Pool({
+      connectionString: databaseUrl,
+      max: connections,
+      connectionTimeoutMillis: 5_000,
+      keepAlive: true,
+      keepAliveInitialDelayMillis: 10_000,
+      application_name: 'tallyman-queues',
+      onConnect: useSchema,
+      Client: SteadyClient,
+    })
+    made.setMaxListeners(100)
+    made.on('error', (error) => presence.fault(error))
+    return made
+  }
+
+  return {
+    kind: 'postgres',
+    open: async () => {
+      if (queues !== undefined) return
+      pool ??= connect()
+      await withDeadline(migrateSchema(pool), openTimeoutMs, 'preparing the schema of the queues')
+      const connection = pool
+      const made = new Map(queueNames.map((name) => [name, queueOn(connection, name)]))
+      for (const queue of made.values()) queue.on('error', (error) => presence.fault(error))
+      try {
+        await withDeadline(
+          Promise.all([...made.values()].map((queue) => queue.waitUntilReady())),
+          openTimeoutMs,
+          'opening the queues',
+        )
+      } catch (error) {
+        // A queue whose first connection failed never recovers: the next `open` makes new ones.
+        await Promise.allSettled([...made.values()].map((queue) => queue.close()))
+        throw error
+      }
+      queues = made
+      presence.report(true)
+    },
+    queue: (name) => {
+      const queue = queues?.get(name)
+      if (queue === undefined) throw new QueuesUnavailable('the queues are not connected to Postgres yet')
+      return queue
+    },
+    consumer: (consumerOptions) => {
+      if (pool === undefined || queues === undefined) throw new QueuesUnavailable('the queues are not connected to Postgres yet')
+      return createConsumer(consumerOptions, { connection: forBullMQ(pool) }, createPostgresBackend)
+    },
+    check: async (timeoutMs): Promise<BackendCheck> => {
+      if (pool === undefined) return { ok: false, detail: 'the queues are not connected to Postgres yet', warnings: [] }
+      try {
+        await withDeadline(pool.query('SELECT 1'), timeoutMs, 'asking Postgres')
+        return { ok: true, detail: 'Postgres answers', warnings: [] }
+      } catch (error) {
+        return { ok: false, detail: `Postgres does not answer: ${asError(error).message}`, warnings: [] }
+      }
+    },
+    awaySinceMs: presence.awaySinceMs,
+    report: presence.report,
+    fault: presence.fault,
+    close: async () => {
+      presence.end()
+      await Promise.allSettled([...(queues?.values() ?? [])].map((queue) => queue.close()))
+      await pool?.end()
+    },
+  }
+}
+
+// BullMQ declares the part of `pg` that it uses by itself, a little narrower than `pg` does.
+const forBullMQ = (pool: unknown): PgPool => {
+  if (!isPgPool(pool)) throw new TypeError('BullMQ does not know this pool')
+  return pool
+}
+
+// BullMQ's types name the store in every class; bull-board and producers know only the plain `Queue`, which this is at run time.
+const queueOn = (connection: pg.Pool, name: QueueName): Queue => {
+  const queue: unknown = new Queue(
+    name,
+    { connection: forBullMQ(connection), streams: { events: { maxLen: keptEvents } } },
+    createPostgresBackend,
+  )
+  if (!(queue instanceof Queue)) throw new TypeError('BullMQ made something else than a queue')
+  return queue
+}

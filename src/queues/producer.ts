@@ -1,0 +1,160 @@
+import type { JobsOptions, Queue } from 'bullmq'
+import type { Metrics } from '../observability/metrics.ts'
+import { carryTrace, inSpan, messagingAttributes } from '../observability/trace.ts'
+import type { QueueBackend } from './backend-interface.ts'
+import { asError, isConnectionFault, QueuesUnavailable, withDeadline } from './faults.ts'
+import { jobDefinitions, jobIdOf, type PlainJob, type QueueName } from './jobs.ts'
+
+/** What an enqueue did. `exists`: the job is there already, waiting or running; `replaced`: it had ended and starts anew. */
+export interface EnqueueResult {
+  readonly jobId: string
+  readonly outcome: 'added' | 'exists' | 'promoted' | 'replaced'
+}
+
+/** What the producer needs. Times in milliseconds. */
+export interface ProducerOptions {
+  readonly backend: QueueBackend
+  readonly metrics: Metrics
+  readonly timeoutMs: number
+  readonly failedRestMs: number
+}
+
+const keptFailedJobs = 500
+const jobsABulk = 500
+const lookupsAtOnce = 8
+/** Between looking at a job and changing it, it may move on: looked at again so often. */
+const looks = 4
+
+/** Settings that every job carries, a scheduler's included. How often and when it is tried again is decided by the consumer. */
+export const storedOptions = {
+  // A job that ended frees its id at once, so that the same work can be asked for again.
+  removeOnComplete: true,
+  removeOnFail: { count: keptFailedJobs },
+  attempts: 1_000,
+  backoff: { type: 'tallyman' },
+  stackTraceLimit: 3,
+} as const satisfies JobsOptions
+
+const optionsOf = (job: PlainJob, jobId: string): JobsOptions => {
+  const trace = carryTrace()
+  return {
+    ...storedOptions,
+    jobId,
+    ...(job.delayMs !== undefined && job.delayMs > 0 && job.runNow !== true ? { delay: Math.ceil(job.delayMs) } : {}),
+    ...(trace === null ? {} : { telemetry: { metadata: trace } }),
+  }
+}
+
+/** Puts jobs into the queues. */
+export const createProducer = ({ backend, metrics, timeoutMs, failedRestMs }: ProducerOptions) => {
+  const restedEnough = (finishedOn: number | undefined): boolean =>
+    finishedOn === undefined || Date.now() - finishedOn >= failedRestMs
+
+  const put = async (queue: Queue, job: PlainJob, jobId: string): Promise<EnqueueResult['outcome']> => {
+    let fault: unknown
+    for (let look = 0; look < looks; look += 1) {
+      const known = await queue.getJob(jobId)
+      if (known === undefined) {
+        await queue.add(job.name, job.data, optionsOf(job, jobId))
+        return 'added'
+      }
+      const state = await known.getState()
+      try {
+        if (state === 'failed' || state === 'completed') {
+          if (state === 'failed' && job.runNow !== true && !restedEnough(known.finishedOn)) return 'exists'
+          await known.remove()
+          await queue.add(job.name, job.data, optionsOf(job, jobId))
+          return 'replaced'
+        }
+        if (state === 'delayed' && job.runNow === true) {
+          await known.promote()
+          return 'promoted'
+        }
+        // Unknown: it ended between the two questions.
+        if (state !== 'unknown') return 'exists'
+      } catch (error) {
+        if (isConnectionFault(error)) throw error
+        fault = error
+      }
+    }
+    if (fault === undefined) return 'exists'
+    throw fault
+  }
+
+  const clearFailed = async (queue: Queue, jobIds: ReadonlySet<string>): Promise<void> => {
+    const failed = await queue.getFailed(0, keptFailedJobs)
+    for (const job of failed) {
+      if (job.id === undefined || !jobIds.has(job.id) || !restedEnough(job.finishedOn)) continue
+      try {
+        await job.remove()
+      } catch (error) {
+        if (isConnectionFault(error)) throw error
+        // Another process brought it back a moment ago: that is what we want.
+      }
+    }
+  }
+
+  const guarded = async <Result>(name: QueueName, work: (queue: Queue) => Promise<Result>): Promise<Result> => {
+    try {
+      return await withDeadline(work(backend.queue(name)), timeoutMs, `enqueueing in ${name}`)
+    } catch (thrown) {
+      const error = asError(thrown)
+      if (error instanceof QueuesUnavailable || !isConnectionFault(error)) throw error
+      throw new QueuesUnavailable(`the queue ${name} cannot be reached: ${error.message}`, { cause: error })
+    }
+  }
+
+  const count = (job: PlainJob, outcome: string, by = 1): void => metrics.jobsEnqueued.inc({ job: job.name, outcome }, by)
+
+  const enqueue = (job: PlainJob): Promise<EnqueueResult> => {
+    const name = jobDefinitions[job.name].queue
+    const jobId = jobIdOf(job.name, job.data)
+    return inSpan(
+      `send ${name}`,
+      { kind: 'producer', attributes: messagingAttributes('send', name, { name: job.name, id: jobId }) },
+      async () => {
+        try {
+          const outcome = await guarded(name, (queue) => put(queue, job, jobId))
+          count(job, outcome)
+          return { jobId, outcome }
+        } catch (error) {
+          count(job, 'failed')
+          throw error
+        }
+      },
+    )
+  }
+
+  const enqueueBulk = async (name: QueueName, jobs: readonly PlainJob[]): Promise<void> => {
+    const entries = jobs.map((job) => ({ job, jobId: jobIdOf(job.name, job.data) }))
+    await inSpan(
+      `send ${name}`,
+      {
+        kind: 'producer',
+        attributes: messagingAttributes('send', name, { name: jobs[0]?.name ?? name, batchSize: jobs.length }),
+      },
+      () =>
+        guarded(name, async (queue) => {
+          await clearFailed(queue, new Set(entries.map(({ jobId }) => jobId)))
+          await queue.addBulk(entries.map(({ job, jobId }) => ({ name: job.name, data: job.data, opts: optionsOf(job, jobId) })))
+        }),
+    )
+    for (const { job } of entries) count(job, 'bulk')
+  }
+
+  const enqueueMany = async (jobs: readonly PlainJob[]): Promise<number> => {
+    const urgent = jobs.filter((job) => job.runNow === true)
+    for (let from = 0; from < urgent.length; from += lookupsAtOnce)
+      await Promise.all(urgent.slice(from, from + lookupsAtOnce).map(enqueue))
+    const ordinary = Map.groupBy(
+      jobs.filter((job) => job.runNow !== true),
+      (job) => jobDefinitions[job.name].queue,
+    )
+    for (const [name, group] of ordinary) {
+      for (let from = 0; from < group.length; from += jobsABulk) await enqueueBulk(name, group.slice(from, from + jobsABulk))
+    }
+    return jobs.length
+  }
+
+  return { enqueue, enqueueMany } as const
+}

@@ -1,0 +1,193 @@
+import { createRedisBackend, Queue } from 'bullmq'
+import { Cluster, Redis, type RedisOptions } from 'ioredis'
+import type { QuietLog } from '../observability/log.ts'
+import { type BackendCheck, keptEvents, type QueueBackend } from './backend-interface.ts'
+import { createConsumer } from './consumer.ts'
+import { asError, QueuesUnavailable, withDeadline } from './faults.ts'
+import { type QueueName, queueNames } from './jobs.ts'
+import { createPresence } from './presence.ts'
+
+type Client = Redis | Cluster
+
+const openTimeoutMs = 5_000
+const longestReconnectMs = 2_000
+/** BullMQ's scripts are tested from here on. */
+const oldestRedis = '6.2.0'
+
+// Bounded and jittered: a fleet must not come back all at once, nor one process stay away long after Redis is back.
+const reconnectDelayMs = (times: number): number =>
+  Math.min(50 * 2 ** Math.min(times, 10), longestReconnectMs) * (0.5 + Math.random() / 2)
+
+const common = {
+  // BullMQ reads the shapes of protocol 2.
+  protocol: 2,
+  connectTimeout: 5_000,
+  keepAlive: 10_000,
+  // A replica that was promoted away refuses writes: reconnect, and send the refused command again (it had no effect).
+  reconnectOnError: (error: Error) => (error.message.startsWith('READONLY') ? 2 : false),
+} as const satisfies RedisOptions
+
+/** A producer must fail at once, so that whoever waits for it is told; a consumer waits as long as it takes. */
+const roles = {
+  producer: { maxRetriesPerRequest: 1, enableOfflineQueue: false },
+  consumer: { maxRetriesPerRequest: null, enableOfflineQueue: true },
+} as const
+
+const connect = (redisUrl: string, role: keyof typeof roles): Client => {
+  const { maxRetriesPerRequest, enableOfflineQueue } = roles[role]
+  const [first = '', ...others] = redisUrl.split(',').map((url) => url.trim())
+  if (others.length === 0) {
+    return new Redis(first, { ...common, maxRetriesPerRequest, enableOfflineQueue, retryStrategy: reconnectDelayMs })
+  }
+  const scheme = /^[a-z]+:\/\//i.exec(first)?.[0] ?? 'redis://'
+  const urls = [first, ...others].map((url) => new URL(/^[a-z]+:\/\//i.test(url) ? url : scheme + url))
+  const account = urls.find((url) => url.password !== '' || url.username !== '')
+  const tls = urls.some((url) => url.protocol === 'rediss:')
+  return new Cluster(
+    urls.map((url) => ({ host: url.hostname.replace(/^\[|\]$/g, ''), port: Number(url.port || 6379) })),
+    {
+      enableOfflineQueue,
+      clusterRetryStrategy: reconnectDelayMs,
+      redisOptions: {
+        ...common,
+        maxRetriesPerRequest,
+        ...(account === undefined ? {} : { password: decodeURIComponent(account.password) }),
+        ...(account === undefined || account.username === '' ? {} : { username: decodeURIComponent(account.username) }),
+        ...(tls ? { tls: {} } : {}),
+      },
+      // Certificates of managed clusters name hosts, not addresses.
+      ...(tls ? { dnsLookup: (address, callback) => callback(null, address) } : {}),
+    },
+  )
+}
+
+const isReady = (client: Client): boolean => client.status === 'ready'
+
+// Answers at the first refusal; the client itself goes on trying.
+const untilReady = async (client: Client): Promise<void> => {
+  if (isReady(client)) return
+  const { promise, resolve, reject } = Promise.withResolvers<void>()
+  const refused = (error: unknown): void => {
+    const cause = asError(error)
+    reject(new QueuesUnavailable(`Redis cannot be reached: ${cause.message}`, { cause }))
+  }
+  client.once('ready', resolve)
+  client.once('error', refused)
+  try {
+    await withDeadline(promise, openTimeoutMs, 'connecting to Redis')
+  } finally {
+    client.off('ready', resolve)
+    client.off('error', refused)
+  }
+}
+
+const field = (info: string, name: string): string | null => new RegExp(`^${name}:(.*)$`, 'm').exec(info)?.[1]?.trim() ?? null
+
+const olderThan = (version: string, oldest: string): boolean => version.localeCompare(oldest, 'en', { numeric: true }) < 0
+
+/** What in Redis's own account of itself endangers the queues. */
+export const warningsOf = (info: string): readonly string[] => {
+  const policy = field(info, 'maxmemory_policy')
+  const version = field(info, 'redis_version')
+  const successor = field(info, 'valkey_version') ?? field(info, 'dragonfly_version')
+  return [
+    ...(policy !== null && policy !== 'noeviction'
+      ? [`maxmemory-policy is ${policy}: Redis may throw jobs away when it is full; set it to noeviction`]
+      : []),
+    ...(version !== null && successor === null && olderThan(version, oldestRedis)
+      ? [`Redis ${version} is older than ${oldestRedis}; upgrade it`]
+      : []),
+  ]
+}
+
+/** Queues in Redis or Valkey. */
+export const createRedisQueues = (options: {
+  readonly redisUrl: string
+  readonly quiet: QuietLog
+  readonly prefix: string
+}): QueueBackend => {
+  const { redisUrl, quiet } = options
+  // One hash slot for everything: BullMQ's scripts touch many keys at once, which a cluster allows only within a slot.
+  const prefix = `{${options.prefix}}`
+  const presence = createPresence('Redis', quiet)
+  let clients: { readonly producer: Client; readonly consumer: Client } | undefined
+  let queues: ReadonlyMap<QueueName, Queue> | undefined
+  let skipVersionCheck = false
+
+  const watched = (client: Client): Client => {
+    client.on('error', (error) => presence.fault(error))
+    client.on('close', () => presence.report(false))
+    client.on('ready', () => presence.report(true))
+    client.setMaxListeners(100)
+    return client
+  }
+
+  const inspect = async (client: Client): Promise<readonly string[]> => warningsOf(await client.info())
+
+  return {
+    kind: 'redis',
+    open: async () => {
+      if (queues !== undefined) return
+      clients ??= { producer: watched(connect(redisUrl, 'producer')), consumer: watched(connect(redisUrl, 'consumer')) }
+      const { producer, consumer } = clients
+      await Promise.all([untilReady(producer), untilReady(consumer)])
+      const warnings = await withDeadline(inspect(producer), openTimeoutMs, 'asking Redis for its settings')
+      for (const warning of warnings) quiet.warn(`redis:${warning}`, {}, warning)
+      // BullMQ prints the same to the console for each connection; without the check it only loses precision of short waits.
+      skipVersionCheck = warnings.length > 0
+      const made = new Map(
+        queueNames.map((name) => [
+          name,
+          new Queue(
+            name,
+            { connection: producer, prefix, skipVersionCheck, streams: { events: { maxLen: keptEvents } } },
+            createRedisBackend,
+          ),
+        ]),
+      )
+      for (const queue of made.values()) queue.on('error', (error) => presence.fault(error))
+      try {
+        await withDeadline(
+          Promise.all([...made.values()].map((queue) => queue.waitUntilReady())),
+          openTimeoutMs,
+          'opening the queues',
+        )
+      } catch (error) {
+        // A queue whose first connection failed never recovers: the next `open` makes new ones.
+        await Promise.allSettled([...made.values()].map((queue) => queue.close()))
+        throw error
+      }
+      queues = made
+      presence.report(true)
+    },
+    queue: (name) => {
+      const queue = queues?.get(name)
+      if (queue === undefined) throw new QueuesUnavailable('the queues are not connected to Redis yet')
+      return queue
+    },
+    consumer: (consumerOptions) => {
+      if (clients === undefined || queues === undefined) throw new QueuesUnavailable('the queues are not connected to Redis yet')
+      return createConsumer(consumerOptions, { connection: clients.consumer, prefix, skipVersionCheck }, createRedisBackend)
+    },
+    check: async (timeoutMs): Promise<BackendCheck> => {
+      if (clients === undefined || !isReady(clients.producer)) {
+        return { ok: false, detail: presence.lastFault() ?? 'Redis is not connected', warnings: [] }
+      }
+      try {
+        const warnings = await withDeadline(inspect(clients.producer), timeoutMs, 'asking Redis')
+        return { ok: true, detail: 'Redis answers', warnings }
+      } catch (error) {
+        return { ok: false, detail: `Redis does not answer: ${asError(error).message}`, warnings: [] }
+      }
+    },
+    awaySinceMs: presence.awaySinceMs,
+    report: presence.report,
+    fault: presence.fault,
+    close: async () => {
+      presence.end()
+      await Promise.allSettled([...(queues?.values() ?? [])].map((queue) => queue.close()))
+      clients?.producer.disconnect()
+      clients?.consumer.disconnect()
+    },
+  }
+}

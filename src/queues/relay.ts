@@ -1,0 +1,114 @@
+import { createQuietLog, type Logger } from '../observability/log.ts'
+import type { Metrics } from '../observability/metrics.ts'
+import { isConnectionFault } from './faults.ts'
+import type { JobToEnqueue } from './jobs.ts'
+import type { QueueRuntime } from './runtime.ts'
+import type { Scheduler } from './schedulers.ts'
+
+/** Parts and settings of the relay. */
+export interface RelayOptions {
+  /** Every job that is due by Postgres, found in Postgres alone. May be asked for at any time; reads only. */
+  readonly derive: () => Promise<readonly JobToEnqueue[]>
+  /** The schedulers that should be there; those that a flush took away are made again, obsolete ones removed. */
+  readonly schedulers?: () => readonly Scheduler[]
+  /** Longest time between two derivations, in milliseconds. */
+  readonly intervalMs: number
+  readonly runtime: Pick<QueueRuntime, 'enqueueMany' | 'applySchedulers'>
+  readonly log: Logger
+  readonly metrics: Metrics
+}
+
+/** Keeps the queues in step with Postgres. */
+export interface Relay {
+  /** Derives at once, then at least every `intervalMs`. */
+  start(): void
+  /** Something was committed that may be due: derive soon. Costs nothing, never throws; many nudges are one derivation. */
+  nudge(): void
+  /** Ends when the derivation under way has ended. */
+  stop(): Promise<void>
+}
+
+/** Nudges within so many milliseconds are answered by one derivation. */
+const gatherMs = 20
+const firstPauseMs = 500
+
+/**
+ * Postgres is the truth, the queue a hint: the relay derives every due job from Postgres at the start, after nudges and at intervals, and enqueues
+ * it; a job that is in its queue already stays the one it is. When Postgres or the queues do not answer it waits longer each time, up to the interval.
+ */
+export const createRelay = ({ derive, schedulers, intervalMs, runtime, log, metrics }: RelayOptions): Relay => {
+  const quiet = createQuietLog(log)
+  let running: Promise<void> | undefined
+  let stopping = false
+  let nudged = false
+  let failuresInARow = 0
+  let wake: (() => void) | undefined
+
+  const once = async (): Promise<void> => {
+    // Cleared first: what is committed while we derive asks for another derivation.
+    nudged = false
+    try {
+      if (schedulers !== undefined) await runtime.applySchedulers(schedulers())
+      const due = await derive()
+      if (due.length > 0) await runtime.enqueueMany(due)
+      failuresInARow = 0
+      metrics.relayRuns.inc({ outcome: 'done' })
+      metrics.relayLastSuccess.setToCurrentTime()
+      quiet.recovered('relay', 'the relay works again')
+    } catch (error) {
+      failuresInARow += 1
+      metrics.relayRuns.inc({ outcome: 'failed' })
+      const away = isConnectionFault(error)
+      quiet.error(
+        'relay',
+        { err: error },
+        away ? 'the relay cannot reach Postgres or the queues; it tries again' : 'the relay failed; it tries again',
+      )
+    }
+  }
+
+  const pauseMs = (): number => {
+    if (failuresInARow === 0) return nudged ? gatherMs : intervalMs
+    // A nudge does not shorten this: what cannot be reached is not reached sooner by asking more often.
+    return Math.min(firstPauseMs * 2 ** (failuresInARow - 1), intervalMs) * (0.75 + Math.random() / 4)
+  }
+
+  const waitForNext = (): Promise<void> =>
+    new Promise((resolve) => {
+      let timer: NodeJS.Timeout
+      const arm = (milliseconds: number): void => {
+        timer = setTimeout(() => {
+          wake = undefined
+          resolve()
+        }, milliseconds)
+      }
+      arm(pauseMs())
+      wake = () => {
+        clearTimeout(timer)
+        arm(stopping ? 0 : pauseMs())
+      }
+    })
+
+  const loop = async (): Promise<void> => {
+    while (!stopping) {
+      await once()
+      if (!stopping) await waitForNext()
+    }
+  }
+
+  return {
+    start: () => {
+      running ??= loop()
+    },
+    nudge: () => {
+      if (nudged) return
+      nudged = true
+      if (failuresInARow === 0) wake?.()
+    },
+    stop: async () => {
+      stopping = true
+      wake?.()
+      await running
+    },
+  }
+}

@@ -1,0 +1,293 @@
+import { DelayedError, UnrecoverableError } from 'bullmq'
+import { createQuietLog, type Logger, type QuietLog } from '../observability/log.ts'
+import type { JobRunOutcome, Metrics } from '../observability/metrics.ts'
+import { inSpan, messagingAttributes } from '../observability/trace.ts'
+import type { RawJob } from './consumer.ts'
+import { asError, LockLost, StoppedHard } from './faults.ts'
+import {
+  isJobName,
+  type JobData,
+  type JobName,
+  type JobOutcome,
+  jobDefinitions,
+  jobSchemas,
+  type PlainJob,
+  type QueueName,
+} from './jobs.ts'
+
+/** What a handler gets. */
+export interface JobContext<Name extends JobName = JobName> {
+  readonly name: Name
+  readonly data: JobData<Name>
+  readonly jobId: string
+  /** Runs of this job that ended in an error, this one not counted. */
+  readonly failedAttempts: number
+  /** Runs of this job, this one counted. */
+  readonly starts: number
+  /** Aborted when the process must end now or the job is no longer ours; `reason` is a `StoppedHard` or a `LockLost`. */
+  readonly signal: AbortSignal
+  /** Carries the job's name and id. */
+  readonly log: Logger
+  /** Says that the work gets on; a long run calls it now and then, or counts as stuck. */
+  beat(): void
+}
+
+/** The work of a job. */
+export type JobHandler<Name extends JobName> = (context: JobContext<Name>) => Promise<JobOutcome>
+
+/** How a job is run. */
+export interface JobOptions {
+  /** Jobs of its queue that run at once in this process; a queue takes the largest number asked for. */
+  readonly concurrency?: number
+  /** Runs without an end (each asked to be run again) after which the job fails. BullMQ does not count these. */
+  readonly maxStarts?: number
+  /** Failed runs after which the job fails for good; the relay brings it back later. */
+  readonly attempts?: number
+  /** Wait after a failed run: doubled each time from `firstMs` to `longestMs`, with jitter. In milliseconds. */
+  readonly backoff?: { readonly firstMs: number; readonly longestMs: number }
+}
+
+const defaults = { maxStarts: 1_000, attempts: 8, backoff: { firstMs: 1_000, longestMs: 300_000 } } as const
+/** A job that asks to be run again at once still leaves the others their turn. */
+const soonestAgainMs = 50
+
+/** Wait after the given number of failed runs, in milliseconds: exponential, at least half of it kept by the jitter. */
+export const backoffMs = (
+  failed: number,
+  { firstMs, longestMs }: NonNullable<JobOptions['backoff']>,
+  random: () => number = Math.random,
+): number => Math.round(Math.min(firstMs * 2 ** Math.min(failed - 1, 40), longestMs) * (0.5 + random() / 2))
+
+type PlainContext = Omit<JobContext, 'name' | 'data'>
+
+interface Prepared {
+  readonly data: Readonly<Record<string, string>>
+  readonly run: (context: PlainContext) => Promise<JobOutcome>
+}
+
+interface Registration {
+  readonly options: JobOptions
+  /** Checks the payload; a text says what is wrong with it. */
+  readonly prepare: (payload: unknown) => Prepared | string
+}
+
+const prepareFor =
+  <Name extends JobName>(name: Name, handler: JobHandler<Name>): Registration['prepare'] =>
+  (payload) => {
+    const parsed = jobSchemas[name].safeParse(payload)
+    if (!parsed.success) return `payload of ${name}: ${parsed.error.message}`
+    const { data } = parsed
+    return { data, run: (context) => handler({ ...context, name, data }) }
+  }
+
+/** What the runs need from the rest of the runtime. */
+export interface RunsOptions {
+  readonly log: Logger
+  readonly metrics: Metrics
+  readonly lockMs: number
+  /** Enqueues the job that a tick stands for. */
+  readonly enqueue: (job: PlainJob) => Promise<unknown>
+}
+
+interface ActiveRun {
+  readonly queue: QueueName
+  readonly abort: AbortController
+  lockRenewedAtMs: number
+}
+
+/** The jobs that run in this process: the one place through which every handler is called. */
+export const createRuns = ({ log, metrics, lockMs, enqueue }: RunsOptions) => {
+  const registered = new Map<JobName, Registration>()
+  const active = new Map<string, ActiveRun>()
+  const progressAtMs = new Map<QueueName, number>()
+  const quiet: QuietLog = createQuietLog(log)
+  let stopped: StoppedHard | undefined
+  let onIdle: (() => void)[] = []
+
+  const keyOf = (queue: QueueName, jobId: string) => `${queue}/${jobId}`
+  const beat = (queue: QueueName) => void progressAtMs.set(queue, Date.now())
+  const countActive = (queue: QueueName): number => {
+    let count = 0
+    for (const run of active.values()) if (run.queue === queue) count += 1
+    return count
+  }
+
+  const abort = (queue: QueueName, jobIds: readonly string[], reason: string): void => {
+    for (const jobId of jobIds) active.get(keyOf(queue, jobId))?.abort.abort(new LockLost(reason))
+  }
+
+  // While the store is away no renewal is refused, it just does not come: the lock runs out all the same.
+  const watchLocks = (): void => {
+    const oldest = Date.now() - lockMs
+    for (const run of active.values()) {
+      if (run.lockRenewedAtMs < oldest) run.abort.abort(new LockLost('the lock of the job could not be renewed in time'))
+    }
+  }
+
+  const putOff = async (job: RawJob, token: string, at: number): Promise<never> => {
+    await job.moveToDelayed(at, token)
+    throw new DelayedError()
+  }
+
+  const count = (name: string, outcome: JobRunOutcome): void =>
+    metrics.jobRuns.inc({ job: isJobName(name) ? name : 'unknown', outcome })
+
+  const giveUp = (job: RawJob, outcome: 'invalid' | 'capped', message: string): never => {
+    count(job.name, outcome)
+    throw new UnrecoverableError(message)
+  }
+
+  const run = async (queue: QueueName, job: RawJob, token: string): Promise<void> => {
+    const { name, id: jobId = '' } = job
+    const registration = isJobName(name) ? registered.get(name) : undefined
+    if (!isJobName(name) || registration === undefined || jobDefinitions[name].queue !== queue) {
+      return giveUp(job, 'invalid', `no handler for ${name} in the queue ${queue}`)
+    }
+    const prepared = registration.prepare(job.data)
+    if (typeof prepared === 'string') return giveUp(job, 'invalid', prepared)
+    if (job.repeatJobKey !== undefined) {
+      await enqueue({ name, data: prepared.data })
+      return
+    }
+    const maxStarts = registration.options.maxStarts ?? defaults.maxStarts
+    if (job.attemptsStarted > maxStarts) {
+      return giveUp(job, 'capped', `run ${maxStarts} times without an end; given up until the relay brings it back`)
+    }
+
+    const key = keyOf(queue, jobId)
+    const entry: ActiveRun = { queue, abort: new AbortController(), lockRenewedAtMs: Date.now() }
+    if (stopped !== undefined) entry.abort.abort(stopped)
+    active.set(key, entry)
+    metrics.jobsActive.inc({ queue })
+    beat(queue)
+    const { signal } = entry.abort
+    const jobLog = log.child({ job: name, job_id: jobId })
+    const stopTimer = metrics.jobDuration.startTimer({ job: name })
+    try {
+      const outcome = await prepared.run({
+        jobId,
+        failedAttempts: job.attemptsMade,
+        starts: job.attemptsStarted,
+        signal,
+        log: jobLog,
+        beat: () => beat(queue),
+      })
+      // Settling a job that is no longer ours would only be refused.
+      if (signal.reason instanceof LockLost) throw signal.reason
+      if ('done' in outcome) {
+        count(name, 'done')
+        return
+      }
+      const at = outcome.runAgainAt.getTime()
+      if (Number.isNaN(at)) throw new TypeError(`${name} asked to be run again at no valid time`)
+      count(name, 'again')
+      jobLog.debug({ run_again_at: outcome.runAgainAt, reason: outcome.reason }, 'job put off')
+      return await putOff(job, token, Math.max(at, Date.now() + soonestAgainMs))
+    } catch (thrown) {
+      if (thrown instanceof DelayedError) throw thrown
+      if (signal.reason instanceof LockLost) {
+        count(name, 'aborted')
+        quiet.warn(`lock:${name}`, { job: name, job_id: jobId, reason: signal.reason.message }, 'job left to another worker')
+        // Tells BullMQ to touch nothing: the job is somebody else's.
+        throw new DelayedError()
+      }
+      if (signal.reason instanceof StoppedHard) {
+        count(name, 'aborted')
+        return await putOff(job, token, Date.now())
+      }
+      const error = asError(thrown)
+      const attempts = registration.options.attempts ?? defaults.attempts
+      if (!(error instanceof UnrecoverableError) && job.attemptsMade + 1 < attempts) {
+        count(name, 'retried')
+        quiet.warn(
+          `run:${name}:${error.message.slice(0, 60)}`,
+          { job: name, job_id: jobId, err: error, attempt: job.attemptsMade + 1 },
+          'job failed, to be tried again',
+        )
+      } else {
+        count(name, 'failed')
+      }
+      throw error
+    } finally {
+      stopTimer()
+      beat(queue)
+      active.delete(key)
+      metrics.jobsActive.dec({ queue })
+      if (active.size === 0) {
+        for (const tell of onIdle) tell()
+        onIdle = []
+      }
+    }
+  }
+
+  return {
+    register: <Name extends JobName>(name: Name, handler: JobHandler<Name>, options: JobOptions = {}): void => {
+      if (registered.has(name)) throw new Error(`${name} is registered already`)
+      registered.set(name, { options, prepare: prepareFor(name, handler) })
+    },
+    /** Queues that have a handler, each with the number of jobs to run at once. */
+    queues: (): ReadonlyMap<QueueName, number> => {
+      const found = new Map<QueueName, number>()
+      for (const [name, { options }] of registered) {
+        const { queue } = jobDefinitions[name]
+        found.set(queue, Math.max(found.get(queue) ?? 1, options.concurrency ?? 1))
+      }
+      return found
+    },
+    /** Runs a job; the whole of what BullMQ calls. Ends in a trace span of its own. */
+    process: (queue: QueueName, job: RawJob, token: string): Promise<void> =>
+      withoutDelays(
+        inSpanOf(queue, job, () =>
+          run(queue, job, token).then(
+            () => undefined,
+            // Being put off is no failure of the span.
+            (error: unknown) => {
+              if (error instanceof DelayedError) return error
+              throw error
+            },
+          ),
+        ),
+      ),
+    /** Milliseconds until the next attempt; -1: none. */
+    nextAttemptMs: (failed: number, name: string): number => {
+      const options = isJobName(name) ? registered.get(name)?.options : undefined
+      if (options === undefined || failed >= (options.attempts ?? defaults.attempts)) return -1
+      return backoffMs(failed, options.backoff ?? defaults.backoff)
+    },
+    active: (queue: QueueName): number => countActive(queue),
+    lastProgressAtMs: (queue: QueueName): number | null => progressAtMs.get(queue) ?? null,
+    locksRenewed: (queue: QueueName, jobIds: readonly string[]): void => {
+      for (const jobId of jobIds) {
+        const entry = active.get(keyOf(queue, jobId))
+        if (entry !== undefined) entry.lockRenewedAtMs = Date.now()
+      }
+    },
+    locksLost: (queue: QueueName, jobIds: readonly string[]): void =>
+      abort(queue, jobIds, 'another worker holds the lock of the job'),
+    watchLocks,
+    /** Aborts every running job, and those that begin from now on. */
+    stopHard: (): void => {
+      stopped = new StoppedHard('the process must end now')
+      for (const entry of active.values()) entry.abort.abort(stopped)
+    },
+    running: (): readonly string[] => [...active.keys()],
+    /** Resolves when no job runs. */
+    idle: (): Promise<void> => (active.size === 0 ? Promise.resolve() : new Promise((resolve) => onIdle.push(resolve))),
+  } as const
+}
+
+const inSpanOf = <Result>(queue: QueueName, job: RawJob, work: () => Promise<Result>): Promise<Result> =>
+  inSpan(
+    `process ${queue}`,
+    {
+      kind: 'consumer',
+      parent: job.opts.telemetry?.metadata ?? null,
+      attributes: messagingAttributes('process', queue, { name: job.name, ...(job.id === undefined ? {} : { id: job.id }) }),
+    },
+    work,
+  )
+
+const withoutDelays = async (run: Promise<DelayedError | undefined>): Promise<void> => {
+  const delayed = await run
+  if (delayed !== undefined) throw delayed
+}

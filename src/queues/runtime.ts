@@ -1,0 +1,331 @@
+import type { Job, Queue } from 'bullmq'
+import { createQuietLog, type Logger } from '../observability/log.ts'
+import type { Metrics } from '../observability/metrics.ts'
+import type { BackendCheck, QueueBackend } from './backend-interface.ts'
+import type { Consumer } from './consumer.ts'
+import { asError, withDeadline } from './faults.ts'
+import { type EnqueueOptions, type JobData, type JobName, type JobToEnqueue, type QueueName, queueNames } from './jobs.ts'
+import { type ConsumptionVerdict, evaluateConsumption } from './liveness.ts'
+import { createProducer, type EnqueueResult } from './producer.ts'
+import { createRuns, type JobHandler, type JobOptions } from './runs.ts'
+import { createSchedulers, type Scheduler, type SchedulerInfo } from './schedulers.ts'
+
+export type { JobContext, JobHandler, JobOptions } from './runs.ts'
+
+/** Times of the runtime, in milliseconds. Tests shorten them. */
+export interface RuntimeTimes {
+  /** After so long without a sign of life a job is taken from its worker. */
+  readonly lockMs: number
+  /** How often jobs that lost their worker are looked for. */
+  readonly stalledIntervalMs: number
+  /** Longest wait for the store when something is enqueued or counted. */
+  readonly operationTimeoutMs: number
+  /** How long a failed job is left alone before an ordinary enqueue brings it back. */
+  readonly failedRestMs: number
+  /** How long jobs may take to end after their signal was aborted. */
+  readonly abortGraceMs: number
+  readonly bootGraceMs: number
+  /** A queue from which nothing is taken for so long counts as stuck. */
+  readonly stuckAfterMs: number
+}
+
+const defaultTimes: RuntimeTimes = {
+  lockMs: 30_000,
+  stalledIntervalMs: 15_000,
+  operationTimeoutMs: 5_000,
+  failedRestMs: 60_000,
+  abortGraceMs: 5_000,
+  bootGraceMs: 60_000,
+  stuckAfterMs: 600_000,
+}
+/** A job may be left behind by so many dying processes before it counts as their killer. */
+const maxStalls = 3
+const longestOpenPauseMs = 5_000
+
+/** Parts and settings of the runtime. */
+export interface QueueRuntimeOptions {
+  readonly backend: QueueBackend
+  readonly log: Logger
+  readonly metrics: Metrics
+  readonly times?: Partial<RuntimeTimes>
+}
+
+/** How the jobs of this process ended when it was told to stop. */
+export interface DrainResult {
+  /** Every job ended by itself. */
+  readonly clean: boolean
+  /** Jobs whose signal had to be aborted. */
+  readonly aborted: number
+  /** Jobs that did not even end then; another worker takes them when their lock has run out. */
+  readonly abandoned: readonly string[]
+}
+
+/** The queues as the rest of the program sees them. */
+export interface QueueRuntime {
+  /** Names the work of a job; before `start`. @throws Error when the name has a handler already */
+  register<Name extends JobName>(name: Name, handler: JobHandler<Name>, options?: JobOptions): void
+  /**
+   * Connects, and consumes the queues that have handlers. Resolves when connected, or after the first failed try, which is told in the log: the tries
+   * go on by themselves. Never rejects.
+   */
+  start(): Promise<void>
+  /** Resolves when the queues are connected for the first time. */
+  readonly opened: Promise<void>
+  /** @throws QueuesUnavailable when the store does not answer; the relay finds the job again */
+  enqueue<Name extends JobName>(name: Name, data: JobData<Name>, options?: EnqueueOptions): Promise<EnqueueResult>
+  /** Enqueues many, in few round trips; answers how many were handed over (those that exist already included). @throws QueuesUnavailable */
+  enqueueMany(jobs: readonly JobToEnqueue[]): Promise<number>
+  /** Makes the scheduler, or changes it; nothing happens when it stands as wanted. @throws QueuesUnavailable */
+  upsertScheduler(scheduler: Scheduler): Promise<'made' | 'kept'>
+  /** @throws QueuesUnavailable */
+  removeScheduler(id: string): Promise<boolean>
+  /** @throws QueuesUnavailable */
+  listSchedulers(): Promise<readonly SchedulerInfo[]>
+  /** Makes the schedulers exactly these: missing ones are made, changed ones changed, all others removed. @throws QueuesUnavailable */
+  applySchedulers(wanted: readonly Scheduler[]): Promise<{ readonly made: number; readonly removed: number }>
+  /** Takes no more jobs until `resume`; those that run go on. */
+  pause(): Promise<void>
+  resume(): Promise<void>
+  /**
+   * Ends consuming for good, in two stages: no more jobs are taken and those that run get `timeoutMs`; then their signals are aborted. Enqueueing
+   * still works. Never rejects.
+   */
+  drain(timeoutMs: number): Promise<DrainResult>
+  /** Aborts all running jobs at once (a second signal of the operator). */
+  stopHard(): void
+  /** Drains with no time at all what was not drained, and disconnects. Never rejects. */
+  close(): Promise<void>
+  /** Is work being consumed? Touches no network. */
+  liveness(nowMs: number): ConsumptionVerdict
+  /** Does the store answer? Never rejects, never takes longer than `timeoutMs`. */
+  check(timeoutMs: number): Promise<BackendCheck>
+  /** Jobs by queue and state. @throws QueuesUnavailable */
+  counts(): Promise<Readonly<Record<QueueName, Readonly<Record<string, number>>>>>
+  /** Brings the gauges of the queues up to date; before metrics are read. Never rejects. */
+  refreshMetrics(): Promise<void>
+  /** For bull-board; empty until `opened`. */
+  queues(): readonly Queue[]
+}
+
+/** Makes the runtime of the queues. Connects to nothing before `start`. */
+export const createQueueRuntime = (options: QueueRuntimeOptions): QueueRuntime => {
+  const { backend, log, metrics } = options
+  const times = { ...defaultTimes, ...options.times }
+  const quiet = createQuietLog(log)
+  const { operationTimeoutMs } = times
+  const producer = createProducer({ backend, metrics, timeoutMs: operationTimeoutMs, failedRestMs: times.failedRestMs })
+  const schedulers = createSchedulers({ backend, timeoutMs: operationTimeoutMs })
+  const runs = createRuns({ log, metrics, lockMs: times.lockMs, enqueue: producer.enqueue })
+
+  const consumers = new Map<QueueName, Consumer>()
+  const lastTurnAtMs = new Map<QueueName, number>()
+  const opened = Promise.withResolvers<void>()
+  const closing = new AbortController()
+  let startedAtMs: number | null = null
+  let isOpen = false
+  let resting: 'no' | 'paused' | 'draining' = 'no'
+  let lockWatch: NodeJS.Timeout | undefined
+  let draining: Promise<DrainResult> | undefined
+  let closed: Promise<void> | undefined
+
+  const isDraining = (): boolean => resting === 'draining'
+
+  const onTurn = (queue: QueueName): void => {
+    const now = Date.now()
+    lastTurnAtMs.set(queue, now)
+    metrics.queueLastTurn.set({ queue }, now / 1_000)
+    if (backend.awaySinceMs() !== null) backend.report(true)
+  }
+
+  const onFailed = (queue: QueueName, job: Job<unknown, unknown, string> | undefined, error: Error): void => {
+    // BullMQ tells of every failed attempt; only the last one leaves the job failed.
+    if (job !== undefined && job.finishedOn === undefined) return
+    log.error({ queue, job: job?.name, job_id: job?.id, attempts: job?.attemptsMade, err: error }, 'job failed for good')
+  }
+
+  const consume = async (): Promise<void> => {
+    if (isDraining()) return
+    for (const [queue, concurrency] of runs.queues()) {
+      const consumer = backend.consumer({
+        queue,
+        concurrency,
+        lockMs: times.lockMs,
+        stalledIntervalMs: times.stalledIntervalMs,
+        maxStalls,
+        process: (job, token) => runs.process(queue, job, token),
+        backoff: runs.nextAttemptMs,
+        on: {
+          turn: () => onTurn(queue),
+          fault: (error) => backend.fault(error),
+          failed: (job, error) => onFailed(queue, job, error),
+          stalled: (jobId) => {
+            metrics.jobsStalled.inc({ queue })
+            log.warn({ queue, job_id: jobId }, 'job taken back from a worker that no longer answers')
+          },
+          locksRenewed: (jobIds) => runs.locksRenewed(queue, jobIds),
+          locksLost: (jobIds) => runs.locksLost(queue, jobIds),
+        },
+      })
+      consumers.set(queue, consumer)
+    }
+    const made = [...consumers.values()]
+    try {
+      await withDeadline(Promise.all(made.map((consumer) => consumer.ready())), operationTimeoutMs, 'connecting the consumers')
+    } catch (error) {
+      consumers.clear()
+      await endsWithin(settle(made.map((consumer) => consumer.close(true))), operationTimeoutMs)
+      throw error
+    }
+    // Drained while we connected: nothing was taken yet.
+    if (isDraining()) return settle(made.map((consumer) => consumer.close(true)))
+    for (const consumer of made) {
+      consumer.start()
+      if (resting === 'paused') await consumer.pause()
+    }
+    lockWatch = setInterval(runs.watchLocks, times.lockMs / 4)
+  }
+
+  const open = async (): Promise<boolean> => {
+    try {
+      await backend.open()
+      if (closing.signal.aborted) return true
+      await consume()
+    } catch (error) {
+      backend.fault(error)
+      return false
+    }
+    isOpen = true
+    log.info({ queues: backend.kind, consuming: [...consumers.keys()] }, 'queues connected')
+    opened.resolve()
+    return true
+  }
+
+  const keepOpening = async (): Promise<void> => {
+    for (let pauseMs = 250; !closing.signal.aborted; pauseMs = Math.min(pauseMs * 2, longestOpenPauseMs)) {
+      await sleep(pauseMs * (0.75 + Math.random() / 4), closing.signal)
+      if (closing.signal.aborted || (await open())) return
+    }
+  }
+
+  const drain = async (timeoutMs: number): Promise<DrainResult> => {
+    resting = 'draining'
+    await settle([...consumers.values()].map((consumer) => consumer.pause()))
+    const endedInTime = await endsWithin(runs.idle(), timeoutMs)
+    const aborted = endedInTime ? 0 : runs.running().length
+    if (!endedInTime) runs.stopHard()
+    const ended = endedInTime || (await endsWithin(runs.idle(), times.abortGraceMs))
+    const abandoned = ended ? [] : runs.running()
+    // What the handlers answered must still reach the store; if it is away, nothing is gained by waiting for it.
+    const settling = settle([...consumers.values()].map((consumer) => consumer.close(!ended)))
+    if (!(await endsWithin(settling, operationTimeoutMs)))
+      quiet.warn('drain', {}, 'the store of the queues did not confirm the end of all jobs')
+    clearInterval(lockWatch)
+    if (aborted > 0) log.warn({ aborted, abandoned }, 'jobs were stopped before their end')
+    return { clean: endedInTime, aborted, abandoned }
+  }
+  const drainOnce = (timeoutMs: number): Promise<DrainResult> => {
+    draining ??= drain(timeoutMs)
+    return draining
+  }
+
+  // Faults of stopping are told, never thrown: whoever stops has nothing better to do than to go on.
+  const settle = async (work: readonly Promise<unknown>[]): Promise<void> => {
+    for (const result of await Promise.allSettled(work)) if (result.status === 'rejected') backend.fault(result.reason)
+  }
+
+  const counts = async () => {
+    const states = ['waiting', 'active', 'delayed', 'failed'] as const
+    const counted = queueNames.map(async (name) => [name, await backend.queue(name).getJobCounts(...states)] as const)
+    const found = new Map(await withDeadline(Promise.all(counted), operationTimeoutMs, 'counting jobs'))
+    const of = (name: QueueName) => found.get(name) ?? {}
+    return { sync: of('sync'), commands: of('commands'), events: of('events'), housekeeping: of('housekeeping') }
+  }
+
+  return {
+    register: (name, handler, jobOptions) => runs.register(name, handler, jobOptions),
+    start: async () => {
+      startedAtMs = Date.now()
+      if (await open()) return
+      // Runs until it is open or we close; it handles its own faults.
+      void keepOpening()
+    },
+    opened: opened.promise,
+    enqueue: (name, data, enqueueOptions = {}) => producer.enqueue({ name, data, ...enqueueOptions }),
+    enqueueMany: (jobs) => producer.enqueueMany(jobs),
+    ...schedulers,
+    pause: async () => {
+      if (resting !== 'no') return
+      resting = 'paused'
+      await settle([...consumers.values()].map((consumer) => consumer.pause()))
+    },
+    resume: async () => {
+      if (resting !== 'paused') return
+      resting = 'no'
+      await settle([...consumers.values()].map((consumer) => consumer.resume()))
+    },
+    drain: drainOnce,
+    stopHard: () => runs.stopHard(),
+    close: () => {
+      closed ??= (async () => {
+        closing.abort()
+        await drainOnce(0)
+        await settle([withDeadline(backend.close(), operationTimeoutMs, 'disconnecting the queues')])
+      })()
+      return closed
+    },
+    liveness: (nowMs) =>
+      evaluateConsumption({
+        nowMs,
+        startedAtMs,
+        resting: resting !== 'no',
+        storeAwaySinceMs: isOpen ? backend.awaySinceMs() : startedAtMs,
+        marks: [...runs.queues()].map(([queue, concurrency]) => ({
+          queue,
+          concurrency,
+          lastTurnAtMs: lastTurnAtMs.get(queue) ?? null,
+          lastProgressAtMs: runs.lastProgressAtMs(queue),
+          active: runs.active(queue),
+        })),
+        bootGraceMs: times.bootGraceMs,
+        stuckAfterMs: times.stuckAfterMs,
+      }),
+    check: (timeoutMs) => backend.check(timeoutMs),
+    counts,
+    refreshMetrics: async () => {
+      const up = (value: number) => metrics.queueBackendUp.set({ backend: backend.kind }, value)
+      try {
+        for (const [queue, states] of Object.entries(await counts())) {
+          for (const [state, count] of Object.entries(states)) metrics.queueJobs.set({ queue, state }, count)
+        }
+        up(1)
+      } catch (error) {
+        backend.fault(asError(error))
+        // Old counts would look like news.
+        metrics.queueJobs.reset()
+        up(0)
+      }
+    },
+    queues: () => (isOpen ? queueNames.map((name) => backend.queue(name)) : []),
+  }
+}
+
+const sleep = (milliseconds: number, signal: AbortSignal): Promise<void> =>
+  new Promise((resolve) => {
+    const done = (): void => {
+      clearTimeout(timer)
+      signal.removeEventListener('abort', done)
+      resolve()
+    }
+    const timer = setTimeout(done, milliseconds)
+    signal.addEventListener('abort', done, { once: true })
+    if (signal.aborted) done()
+  })
+
+const endsWithin = async (work: Promise<unknown>, timeoutMs: number): Promise<boolean> => {
+  const over = new AbortController()
+  const ended = work.then(() => true)
+  const late = sleep(timeoutMs, over.signal).then(() => false)
+  const result = await Promise.race([ended, late])
+  over.abort()
+  return result
+}

@@ -1,0 +1,126 @@
+import { createHash } from 'node:crypto'
+import type { Queue } from 'bullmq'
+import type { QueueBackend } from './backend-interface.ts'
+import { withDeadline } from './faults.ts'
+import { type JobName, type JobToEnqueue, jobDefinitions, jobIdOf, type QueueName, queueNames } from './jobs.ts'
+import { storedOptions } from './producer.ts'
+
+/** A job that is asked for again and again. */
+export interface Scheduler {
+  /** Defaults to the id of the job itself. Free of `:`. */
+  readonly id?: string
+  readonly job: JobToEnqueue
+  readonly everyMs: number
+  /** Schedulers of one interval are spread over so many milliseconds, by their ids; the whole interval when absent. */
+  readonly jitterMs?: number
+}
+
+/** A scheduler as it stands in the queue. */
+export interface SchedulerInfo {
+  readonly id: string
+  readonly queue: QueueName
+  readonly name: string
+  readonly everyMs: number | null
+  /** Place within the interval, in milliseconds. */
+  readonly offsetMs: number | null
+  readonly nextAt: Date | null
+}
+
+interface Stored extends SchedulerInfo {
+  readonly data: unknown
+}
+
+/** A tick so late that its scheduler must have lost it (its job was removed by hand); no worker running is the harmless cause. */
+const lateMs = 60_000
+const mostSchedulers = 100_000
+
+/** Id of a scheduler. */
+export const schedulerIdOf = ({ id, job }: Scheduler): string => id ?? jobIdOf(job.name, job.data)
+
+/**
+ * Place of a scheduler within its interval, in milliseconds from 1 to the smaller of jitter and interval. Made of its id alone: it stays the
+ * same over restarts and processes, and a thousand sellers do not ask at the same moment.
+ */
+export const offsetMsOf = (id: string, everyMs: number, jitterMs: number = everyMs): number => {
+  const spread = Math.max(1, Math.min(jitterMs, everyMs) - 1)
+  return 1 + (createHash('sha256').update(id).digest().readUInt32BE(0) % spread)
+}
+
+const sameWork = (name: JobName, wanted: Readonly<Record<string, string>>, data: unknown): boolean => {
+  if (typeof data !== 'object' || data === null) return false
+  const entries = Object.entries(data).map(([key, value]): [string, string] => [key, String(value)])
+  return jobIdOf(name, Object.fromEntries(entries)) === jobIdOf(name, wanted) && entries.length === Object.keys(wanted).length
+}
+
+const standsAsWanted = (stored: Stored, wanted: Scheduler, nowMs: number): boolean =>
+  stored.queue === jobDefinitions[wanted.job.name].queue &&
+  stored.name === wanted.job.name &&
+  stored.everyMs === wanted.everyMs &&
+  stored.offsetMs === offsetMsOf(stored.id, wanted.everyMs, wanted.jitterMs) &&
+  sameWork(wanted.job.name, wanted.job.data, stored.data) &&
+  stored.nextAt !== null &&
+  stored.nextAt.getTime() > nowMs - wanted.everyMs - lateMs
+
+/** The schedulers in the queues. Each sends ticks; a tick asks for the job it stands for, so that no job is there twice. */
+export const createSchedulers = ({ backend, timeoutMs }: { readonly backend: QueueBackend; readonly timeoutMs: number }) => {
+  const guarded = <Result>(work: Promise<Result>): Promise<Result> =>
+    withDeadline(work, timeoutMs, 'reading or changing schedulers')
+
+  const listOf = async (queue: QueueName): Promise<readonly Stored[]> => {
+    const found = await backend.queue(queue).getJobSchedulers(0, mostSchedulers)
+    return found.map((stored) => ({
+      id: stored.key,
+      queue,
+      name: stored.name,
+      everyMs: stored.every ?? null,
+      offsetMs: stored.offset ?? null,
+      nextAt: stored.next === undefined ? null : new Date(stored.next),
+      data: stored.template?.data,
+    }))
+  }
+
+  const list = async (): Promise<readonly Stored[]> => (await guarded(Promise.all(queueNames.map(listOf)))).flat()
+
+  const make = async (queue: Queue, scheduler: Scheduler): Promise<void> => {
+    const id = schedulerIdOf(scheduler)
+    const { everyMs, job } = scheduler
+    await queue.upsertJobScheduler(
+      id,
+      { every: everyMs, offset: offsetMsOf(id, everyMs, scheduler.jitterMs) },
+      { name: job.name, data: job.data, opts: { ...storedOptions, removeOnFail: true } },
+    )
+  }
+
+  const upsert = async (scheduler: Scheduler, stored: Stored | undefined): Promise<'made' | 'kept'> => {
+    if (stored !== undefined && standsAsWanted(stored, scheduler, Date.now())) return 'kept'
+    const queue = backend.queue(jobDefinitions[scheduler.job.name].queue)
+    // A changed interval or place begins anew; BullMQ would go on from the old one.
+    if (stored !== undefined) await guarded(backend.queue(stored.queue).removeJobScheduler(stored.id))
+    await guarded(make(queue, scheduler))
+    return 'made'
+  }
+
+  return {
+    listSchedulers: async (): Promise<readonly SchedulerInfo[]> => (await list()).map(({ data: _, ...info }) => info),
+    upsertScheduler: async (scheduler: Scheduler): Promise<'made' | 'kept'> => {
+      const id = schedulerIdOf(scheduler)
+      const stored = (await list()).find((one) => one.id === id)
+      return upsert(scheduler, stored)
+    },
+    removeScheduler: async (id: string): Promise<boolean> => {
+      const removed = await guarded(Promise.all(queueNames.map((name) => backend.queue(name).removeJobScheduler(id))))
+      return removed.some(Boolean)
+    },
+    applySchedulers: async (wanted: readonly Scheduler[]): Promise<{ readonly made: number; readonly removed: number }> => {
+      const stored = new Map((await list()).map((one) => [one.id, one]))
+      let made = 0
+      for (const scheduler of wanted) {
+        const id = schedulerIdOf(scheduler)
+        if ((await upsert(scheduler, stored.get(id))) === 'made') made += 1
+        stored.delete(id)
+      }
+      for (const obsolete of stored.values()) await guarded(backend.queue(obsolete.queue).removeJobScheduler(obsolete.id))
+      return { made, removed: stored.size }
+    },
+  } as const
+}

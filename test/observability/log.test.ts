@@ -1,0 +1,124 @@
+import { describe, expect, test } from 'vitest'
+import { createLogger, createQuietLog, describeError, logAbout, scrub } from '../../src/observability/log.ts'
+
+const collect = () => {
+  const lines: Record<string, unknown>[] = []
+  const log = createLogger({ level: 'info', format: 'json', destination: { write: (line) => void lines.push(JSON.parse(line)) } })
+  return { lines, log }
+}
+
+describe('the log', () => {
+  test('ISO time, level as a word, no more than asked for', () => {
+    const { lines, log } = collect()
+    log.debug('not shown')
+    log.warn({ seller_id: 's1' }, 'hello')
+    expect(lines).toEqual([
+      { level: 'warn', time: expect.stringMatching(/^\d{4}-\d\d-\d\dT.*Z$/), seller_id: 's1', msg: 'hello' },
+    ])
+  })
+
+  test('secrets and personal data do not get through, at the depths at which we log', () => {
+    const { lines, log } = collect()
+    const personal = { phone: '555-0100', email: 'a@b.c', address: { name: 'N. N.' }, postalAddress: {}, orderId: '7' }
+    log.info(
+      { token: 't', client_secret: 'c', headers: { authorization: 'Bearer x', 'WM_SEC.ACCESS_TOKEN': 'y', accept: 'json' } },
+      'request',
+    )
+    log.info({ order: personal, deep: { order: personal } }, 'order')
+    const [request, order] = lines
+    expect(request).toMatchObject({
+      token: '[redacted]',
+      client_secret: '[redacted]',
+      headers: { authorization: '[redacted]', 'WM_SEC.ACCESS_TOKEN': '[redacted]', accept: 'json' },
+    })
+    const hidden = { phone: '[redacted]', email: '[redacted]', address: '[redacted]', postalAddress: '[redacted]', orderId: '7' }
+    expect(order).toMatchObject({ order: hidden, deep: { order: hidden } })
+  })
+
+  test('an error keeps its message, codes and causes, and loses requests, responses and row values', () => {
+    const { lines, log } = collect()
+    const cause = Object.assign(new Error('duplicate key'), {
+      code: '23505',
+      detail: 'Key (email)=(a@b.c) exists',
+      table: 'orders',
+    })
+    const error = Object.assign(new Error('request to https://user:pw@host/x failed: Bearer abcdefghijkl', { cause }), {
+      code: 'ETIMEDOUT',
+      httpStatus: 503,
+      request: { headers: { authorization: 'Bearer secret' } },
+      response: { body: 'all of it' },
+      options: { password: 'pw' },
+    })
+    log.error({ err: error }, 'broken')
+    expect(lines[0]?.['err']).toEqual({
+      type: 'Error',
+      message: 'request to https://***@host/x failed: Bearer ***',
+      stack: expect.not.stringContaining('pw'),
+      code: 'ETIMEDOUT',
+      httpStatus: 503,
+      cause: { type: 'Error', message: 'duplicate key', code: '23505', table: 'orders' },
+    })
+  })
+
+  test('anything thrown can be described, endless causes too', () => {
+    expect(describeError('text')).toEqual({ type: 'string', message: 'text' })
+    expect(describeError(null)).toEqual({ type: 'object', message: 'null' })
+    const ring = new Error('ring')
+    ring.cause = ring
+    expect(JSON.stringify(describeError(ring)).length).toBeLessThan(5_000)
+    expect(describeError(new AggregateError([new Error('one'), new Error('two')])).errors).toMatchObject([
+      { message: 'one' },
+      { message: 'two' },
+    ])
+    expect(scrub('secret whsec_abc+/= postgres://me:pw@db/x')).toBe('secret whsec_*** postgres://***@db/x')
+  })
+
+  test('a line carries what it is about', () => {
+    const { lines, log } = collect()
+    logAbout(log, { sellerId: 's', purchaseOrderId: 'p', commandId: 'c', correlationId: 'x' }).info('sent')
+    logAbout(log, { sellerId: 's' }).info('polled')
+    expect(lines[0]).toMatchObject({ seller_id: 's', purchase_order_id: 'p', command_id: 'c', correlation_id: 'x' })
+    expect(Object.keys(lines[1] ?? {}).sort()).toEqual(['level', 'msg', 'seller_id', 'time'])
+  })
+})
+
+describe('the quiet log', () => {
+  const quietly = (maxKeys?: number) => {
+    const { lines, log } = collect()
+    const clock = { ms: 0 }
+    const quiet = createQuietLog(log, { intervalMs: 1_000, nowMs: () => clock.ms, ...(maxKeys === undefined ? {} : { maxKeys }) })
+    return { lines, clock, quiet }
+  }
+
+  test('tells a fault once an interval, with the number of those not told', () => {
+    const { lines, clock, quiet } = quietly()
+    for (clock.ms = 0; clock.ms < 2_500; clock.ms += 100) quiet.error('redis', { code: 'ECONNREFUSED' }, 'away')
+    quiet.warn('other', {}, 'something else')
+    expect(lines.map(({ msg, suppressed }) => [msg, suppressed])).toEqual([
+      ['away', undefined],
+      ['away', 9],
+      ['away', 9],
+      ['something else', undefined],
+    ])
+  })
+
+  test('says when a fault is over, once, and tells the next one at once', () => {
+    const { lines, clock, quiet } = quietly()
+    quiet.recovered('redis', 'back')
+    expect(lines).toEqual([])
+    quiet.error('redis', {}, 'away')
+    clock.ms = 400
+    quiet.error('redis', {}, 'away')
+    quiet.recovered('redis', 'back')
+    quiet.recovered('redis', 'back')
+    quiet.error('redis', {}, 'away')
+    expect(lines.map(({ msg }) => msg)).toEqual(['away', 'back', 'away'])
+    expect(lines[1]).toMatchObject({ level: 'info', away_ms: 400, suppressed: 1 })
+  })
+
+  test('remembers no more keys than it may', () => {
+    const { lines, quiet } = quietly(2)
+    for (const key of ['a', 'b', 'c', 'b', 'a']) quiet.warn(key, {}, key)
+    expect(lines.map(({ msg }) => msg)).toEqual(['a', 'b', 'c', 'a'])
+  })
+})

@@ -1,0 +1,4 @@
+import { runtimeContract } from './runtime.contract.ts'
+import { postgresStore } from './store.ts'
+
+runtimeContract('Postgres', postgresStore)

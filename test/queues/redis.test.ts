@@ -1,0 +1,65 @@
+import { afterEach, describe, expect, test, vi } from 'vitest'
+import { createLogger, createQuietLog } from '../../src/observability/log.ts'
+import { createMetrics } from '../../src/observability/metrics.ts'
+import { createQueueBackend } from '../../src/queues/backend.ts'
+import { createQueueRuntime } from '../../src/queues/runtime.ts'
+import { eventually } from '../support/eventually.ts'
+import { hasRedisServer, startTestRedis } from '../support/redis.ts'
+import { runtimeContract } from './runtime.contract.ts'
+import { redisStore } from './store.ts'
+
+const here = hasRedisServer()
+if (here) runtimeContract('Redis', redisStore)
+
+describe.runIf(here)('Redis of other kinds', () => {
+  const ends: (() => Promise<void>)[] = []
+  afterEach(async () => {
+    for (const end of ends.splice(0).reverse()) await end()
+  })
+
+  const on = async (settings: readonly string[], urlOf: (url: string) => string) => {
+    const server = await startTestRedis(settings)
+    ends.push(() => server.stop())
+    const lines: Record<string, unknown>[] = []
+    const log = createLogger({
+      level: 'info',
+      format: 'json',
+      destination: { write: (line) => void lines.push(JSON.parse(line)) },
+    })
+    const metrics = createMetrics({ version: 'test', processMetrics: false })
+    const backend = createQueueBackend({ redisUrl: urlOf(server.url), databaseUrl: '', quiet: createQuietLog(log) })
+    const runtime = createQueueRuntime({ backend, log, metrics })
+    ends.push(() => runtime.close())
+    return { server, runtime, lines }
+  }
+
+  test('a cluster, named by a list of its nodes', async () => {
+    const { server, runtime } = await on(
+      ['--cluster-enabled', 'yes', '--cluster-announce-ip', '127.0.0.1'],
+      (url) => `${url}, ${url.replace('redis://', '')}`,
+    )
+    await server.command('CLUSTER', 'ADDSLOTSRANGE', '0', '16383')
+    await eventually(async () => expect(await server.command('CLUSTER', 'INFO')).toContain('cluster_state:ok'))
+    const ran: string[] = []
+    runtime.register('command.run', async ({ data, starts }) => {
+      ran.push(data.commandId)
+      return starts === 1 ? { runAgainAt: new Date(Date.now() + 20), reason: 'once more' } : { done: true }
+    })
+    await runtime.start()
+    await runtime.opened
+    await runtime.enqueueMany([{ name: 'command.run', data: { commandId: '1' } }])
+    await eventually(() => expect(ran).toEqual(['1', '1']))
+    expect(await runtime.check(2_000)).toMatchObject({ ok: true })
+  })
+
+  test('one that may throw jobs away is used, with one warning', async () => {
+    const console = vi.spyOn(globalThis.console, 'warn')
+    const { runtime, lines } = await on(['--maxmemory-policy', 'allkeys-lru'], (url) => url)
+    runtime.register('command.run', async () => ({ done: true }))
+    await runtime.start()
+    expect((await runtime.check(2_000)).warnings).toEqual([expect.stringContaining('maxmemory-policy is allkeys-lru')])
+    expect(lines.filter(({ level }) => level === 'warn')).toHaveLength(1)
+    expect(console).not.toHaveBeenCalled()
+    console.mockRestore()
+  })
+})

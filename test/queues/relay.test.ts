@@ -1,0 +1,98 @@
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { createLogger } from '../../src/observability/log.ts'
+import { createMetrics } from '../../src/observability/metrics.ts'
+import { QueuesUnavailable } from '../../src/queues/faults.ts'
+import type { JobToEnqueue } from '../../src/queues/jobs.ts'
+import { createRelay } from '../../src/queues/relay.ts'
+
+const job: JobToEnqueue = { name: 'command.run', data: { commandId: '1' } }
+
+const setUp = (intervalMs = 10_000) => {
+  const lines: Record<string, unknown>[] = []
+  const enqueued: number[] = []
+  const state = {
+    derivations: 0,
+    due: [job],
+    fault: undefined as Error | undefined,
+    hold: undefined as Promise<void> | undefined,
+  }
+  const relay = createRelay({
+    derive: async () => {
+      state.derivations += 1
+      await state.hold
+      if (state.fault !== undefined) throw state.fault
+      return state.due
+    },
+    schedulers: () => [],
+    intervalMs,
+    runtime: {
+      enqueueMany: async (jobs) => enqueued.push(jobs.length),
+      applySchedulers: async () => ({ made: 0, removed: 0 }),
+    },
+    log: createLogger({ level: 'info', format: 'json', destination: { write: (line) => void lines.push(JSON.parse(line)) } }),
+    metrics: createMetrics({ version: 'test', processMetrics: false }),
+  })
+  return { relay, lines, enqueued, state }
+}
+
+describe('the relay', () => {
+  beforeEach(() => void vi.useFakeTimers())
+  afterEach(() => void vi.useRealTimers())
+
+  test('derives at the start and at intervals', async () => {
+    const { relay, enqueued, state } = setUp()
+    relay.start()
+    await vi.advanceTimersByTimeAsync(0)
+    expect(enqueued).toEqual([1])
+    await vi.advanceTimersByTimeAsync(10_000)
+    expect(enqueued).toEqual([1, 1])
+    state.due = []
+    await vi.advanceTimersByTimeAsync(10_000)
+    expect([state.derivations, enqueued.length]).toEqual([3, 2])
+    await Promise.all([relay.stop(), vi.advanceTimersByTimeAsync(0)])
+    await vi.advanceTimersByTimeAsync(60_000)
+    expect(state.derivations).toBe(3)
+  })
+
+  test('many nudges are one derivation; one that comes during a derivation is not lost', async () => {
+    const { relay, state } = setUp()
+    relay.start()
+    await vi.advanceTimersByTimeAsync(0)
+    for (let nudge = 0; nudge < 100; nudge += 1) relay.nudge()
+    await vi.advanceTimersByTimeAsync(100)
+    expect(state.derivations).toBe(2)
+    const { promise, resolve } = Promise.withResolvers<void>()
+    state.hold = promise
+    relay.nudge()
+    await vi.advanceTimersByTimeAsync(100)
+    expect(state.derivations).toBe(3)
+    relay.nudge()
+    await vi.advanceTimersByTimeAsync(100)
+    expect(state.derivations).toBe(3)
+    state.hold = undefined
+    resolve()
+    await vi.advanceTimersByTimeAsync(100)
+    expect(state.derivations).toBe(4)
+    await Promise.all([relay.stop(), vi.advanceTimersByTimeAsync(0)])
+  })
+
+  test('a fault slows it down whatever the nudges, fills no log, and is over with the first success', async () => {
+    const { relay, state, lines } = setUp(30_000)
+    state.fault = new QueuesUnavailable('away')
+    relay.start()
+    for (let second = 0; second < 600; second += 1) {
+      relay.nudge()
+      await vi.advanceTimersByTimeAsync(1_000)
+    }
+    expect(state.derivations).toBeLessThan(40)
+    expect(lines.length).toBeLessThanOrEqual(21)
+    state.fault = undefined
+    await vi.advanceTimersByTimeAsync(30_000)
+    expect(lines.at(-1)).toMatchObject({ level: 'info', msg: 'the relay works again' })
+    const { derivations } = state
+    relay.nudge()
+    await vi.advanceTimersByTimeAsync(100)
+    expect(state.derivations).toBe(derivations + 1)
+    await Promise.all([relay.stop(), vi.advanceTimersByTimeAsync(0)])
+  })
+})

@@ -1,0 +1,34 @@
+import { eventually } from './eventually.ts'
+import { type Program, startProgram } from './process.ts'
+
+/** The daemon as a child process. */
+export interface TestDaemon {
+  readonly url: string
+  readonly program: Program
+  /** Calls the HTTP interface; answers status and parsed body. Throws when there is no answer. */
+  call(method: 'GET' | 'POST', route: string, body?: unknown): Promise<{ readonly status: number; readonly body: unknown }>
+}
+
+/** Starts it on a free port and waits until it is ready. */
+export const startTestDaemon = async (env: Readonly<Record<string, string>>): Promise<TestDaemon> => {
+  const program = startProgram('src/main.ts', { PORT: '0', LOG_FORMAT: 'json', ...env })
+  const url = await eventually(() => {
+    const found = /"console":"(http:[^"]+)\/"/.exec(program.output())?.[1]
+    if (found === undefined) throw new Error(`the daemon does not run yet:\n${program.output().slice(-3_000)}`)
+    return found
+  })
+  const call: TestDaemon['call'] = async (method, route, body) => {
+    const answer = await fetch(`${url}${route}`, {
+      method,
+      signal: AbortSignal.timeout(15_000),
+      ...(body === undefined ? {} : { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }),
+    })
+    const text = await answer.text()
+    return { status: answer.status, body: text === '' ? null : JSON.parse(text) }
+  }
+  await eventually(async () => {
+    const { status, body } = await call('GET', '/readyz')
+    if (status !== 200) throw new Error(`the daemon is not ready: ${JSON.stringify(body)}`)
+  })
+  return { url, program, call }
+}
