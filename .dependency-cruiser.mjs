@@ -6,47 +6,112 @@ const forbid = (name, comment, from, to) => ({ name, comment, severity: 'error',
 export default {
   forbidden: [
     forbid('no-cycles', 'A cycle means that two files are one: move what both need.', {}, { circular: true }),
-    forbid('domain-is-pure', 'domain/ holds rules: no I/O, no clock, nothing from its siblings.', { path: room('domain') }, {
-      pathNot: [room('domain'), 'node_modules/(zod|decimal.js)/'],
-    }),
-    forbid('clients-know-no-storage', 'clients/ speaks HTTP and knows neither Postgres nor queues.', { path: room('clients') }, {
-      path: ['store', 'queues', 'jobs', 'http', 'embedded', 'demo', 'cli'].map(room),
-    }),
-    forbid('store-knows-no-marketplace', 'store/ speaks Postgres; it meets clients/ only in jobs/.', { path: room('store') }, {
-      path: ['clients', 'queues', 'jobs', 'http', 'embedded', 'demo', 'cli'].map(room),
-    }),
-    forbid('queues-know-no-work', 'queues/ sets BullMQ up; what a job does is handed in.', { path: room('queues') }, {
-      path: ['clients', 'store', 'jobs', 'http', 'embedded', 'demo', 'cli'].map(room),
-    }),
-    forbid('jobs-know-no-http', 'jobs/ does the work; who asked for it is not its business.', { path: room('jobs') }, {
-      path: ['http', 'embedded', 'demo', 'cli'].map(room),
-    }),
-    forbid('http-knows-no-jobs', 'http/ gets what jobs/ can do as functions, from main.ts.', { path: room('http') }, {
-      path: ['jobs', 'embedded', 'demo', 'cli'].map(room),
-    }),
-    forbid('demo-is-an-outsider', 'The demonstration ERP uses the public HTTP interface like any other.', { path: room('demo') }, {
-      path: ['clients', 'store', 'queues', 'jobs', 'http', 'embedded', 'cli'].map(room),
-    }),
-    forbid('observability-is-a-leaf', 'Logs and metrics are used by all and use none.', { path: room('observability') }, {
-      path: '^src/',
-      pathNot: room('observability'),
-    }),
-    forbid('sql-stays-in-the-store', 'Only store/ (and the server that embedded/ starts) speaks SQL.', {
-      path: '^src/',
-      pathNot: [room('store'), room('embedded'), room('queues'), room('cli')],
-    }, { path: 'node_modules/(pg|@prisma)/' }),
-    forbid('sandbox-is-a-program-of-its-own', 'sandbox/ shares the wire contract and nothing else.', { path: '^sandbox/' }, {
-      path: '^src/',
-      pathNot: '^src/clients/contract/',
-    }),
-    forbid('the-daemon-knows-no-sandbox', 'src/ starts the sandbox as a process; it imports nothing of it.', { path: '^src/' }, { path: '^sandbox/' }),
-    forbid('no-tests-in-the-program', 'Nothing that ships imports tests or benchmarks.', { path: '^(src|sandbox)/' }, { path: '^(test|bench)/' }),
+    forbid(
+      'domain-is-pure',
+      'domain/ holds rules: no I/O, no clock, nothing from its siblings.',
+      { path: room('domain') },
+      {
+        pathNot: [room('domain'), 'node_modules/(zod|decimal.js)/'],
+      },
+    ),
+    forbid(
+      'clients-know-no-storage',
+      'clients/ speaks HTTP and knows neither Postgres nor queues.',
+      { path: room('clients') },
+      {
+        path: ['store', 'queues', 'jobs', 'http', 'embedded', 'demo', 'cli'].map(room),
+      },
+    ),
+    forbid(
+      'store-knows-no-marketplace',
+      'store/ speaks Postgres; it meets clients/ only in jobs/.',
+      { path: room('store') },
+      {
+        path: ['clients', 'queues', 'jobs', 'http', 'embedded', 'demo', 'cli'].map(room),
+      },
+    ),
+    forbid(
+      'queues-know-no-work',
+      'queues/ sets BullMQ up; what a job does is handed in.',
+      { path: room('queues') },
+      {
+        path: ['clients', 'store', 'jobs', 'http', 'embedded', 'demo', 'cli'].map(room),
+      },
+    ),
+    forbid(
+      'jobs-know-no-http',
+      'jobs/ does the work; who asked for it is not its business.',
+      { path: room('jobs') },
+      {
+        path: ['http', 'embedded', 'demo', 'cli'].map(room),
+      },
+    ),
+    forbid(
+      'http-knows-no-jobs',
+      'http/ gets what jobs/ can do as functions, from main.ts.',
+      { path: room('http') },
+      {
+        path: ['jobs', 'embedded', 'demo', 'cli'].map(room),
+      },
+    ),
+    forbid(
+      'demo-is-an-outsider',
+      'The demonstration ERP uses the public HTTP interface like any other.',
+      { path: room('demo') },
+      {
+        path: ['clients', 'store', 'queues', 'jobs', 'http', 'embedded'].map(room),
+      },
+    ),
+    forbid(
+      'observability-is-a-leaf',
+      'Logs and metrics are used by all and use none.',
+      { path: room('observability') },
+      {
+        path: '^src/',
+        pathNot: room('observability'),
+      },
+    ),
+    forbid(
+      'sql-stays-in-the-store',
+      'Only store/ (and the server that embedded/ starts) speaks SQL.',
+      {
+        path: '^src/',
+        pathNot: [room('store'), room('embedded'), room('queues'), room('cli')],
+      },
+      { path: 'node_modules/(pg|@prisma)/' },
+    ),
+    forbid(
+      'sandbox-is-a-program-of-its-own',
+      'sandbox/ shares the wire contract and nothing else.',
+      { path: '^sandbox/' },
+      {
+        path: '^src/',
+        pathNot: '^src/clients/contract/',
+      },
+    ),
+    forbid(
+      'the-daemon-knows-no-sandbox',
+      'src/ starts the sandbox as a process; it imports nothing of it.',
+      { path: '^src/' },
+      { path: '^sandbox/' },
+    ),
+    forbid(
+      'no-tests-in-the-program',
+      'Nothing that ships imports tests or benchmarks.',
+      { path: '^(src|sandbox)/' },
+      { path: '^(test|bench)/' },
+    ),
     forbid('resolvable', 'Every import must be found.', {}, { couldNotResolve: true }),
   ],
   options: {
     doNotFollow: { path: 'node_modules' },
+    exclude: { path: '^src/store/generated/' },
     tsPreCompilationDeps: true,
     tsConfig: { fileName: 'tsconfig.json' },
-    enhancedResolveOptions: { exportsFields: ['exports'], conditionNames: ['import', 'node', 'default', 'types'], extensions: ['.ts', '.mjs', '.js', '.json'] },
+    enhancedResolveOptions: {
+      exportsFields: ['exports'],
+      conditionNames: ['import', 'node', 'default', 'types'],
+      extensions: ['.ts', '.mjs', '.js', '.json'],
+    },
   },
 }

@@ -18,7 +18,9 @@ const step = (why, command, args, env) => {
   console.error(`tallyman: ${why}`)
   const { status, error } = spawnSync(command, args, { cwd: root, stdio: ['ignore', 2, 2], env: { ...process.env, ...env } })
   if (error || status !== 0) {
-    console.error(`tallyman: \`${[command, ...args].join(' ')}\` failed${error ? `: ${error.message}` : ''}; mend that and start again`)
+    console.error(
+      `tallyman: \`${[command, ...args].join(' ')}\` failed${error ? `: ${error.message}` : ''}; mend that and start again`,
+    )
     process.exit(1)
   }
 }

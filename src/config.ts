@@ -31,10 +31,8 @@ const duration = (accepts: string, { minMs = 1, off = false }: { minMs?: number;
 const timeSpan = (fallbackMs: number, minMs = 1) =>
   duration('a number with its unit, such as 500ms, 90s, 5m, 1h or 2d', { minMs }).pipe(z.number()).default(fallbackMs)
 
-const interval = (fallbackMs: number) =>
-  duration('a number with its unit of at least 1s, such as 90s, 5m or 1h; or off', { minMs: 1_000, off: true }).default(
-    fallbackMs,
-  )
+const interval = () =>
+  duration('a number with its unit of at least 1s, such as 90s, 5m or 1h; or off', { minMs: 1_000, off: true }).optional()
 
 const port = (fallback: number) =>
   z
@@ -121,10 +119,16 @@ const environment = z.object({
   ROLES: roles,
   LOG_LEVEL: oneOf(['trace', 'debug', 'info', 'warn', 'error', 'fatal'], 'info'),
   LOG_FORMAT: z.enum(['json', 'pretty'], { error: 'is none of the accepted values: json, pretty' }).optional(),
-  POLL_ORDERS: interval(60_000),
-  POLL_ORDER_SWEEP: interval(86_400_000),
-  POLL_RETURNS: interval(900_000),
+  POLL_ORDERS: interval(),
+  POLL_ORDER_SWEEP: interval(),
+  POLL_RETURNS: interval(),
 })
+
+// Whoever watches the demonstration does not want to wait a minute for each step.
+const pollDefaults = {
+  ordinary: { orders: 60_000, orderSweep: 86_400_000, returns: 900_000 },
+  demonstration: { orders: 5_000, orderSweep: 86_400_000, returns: 30_000 },
+} as const
 
 const secrets = ['DATABASE_URL', 'REDIS_URL', 'CLIENT_ID', 'CLIENT_SECRET', 'API_KEY', 'EVENTS_SECRET'] as const
 
@@ -337,13 +341,15 @@ const parseEnvironment = (
  */
 export const readConfig = (source: Readonly<Record<string, string | undefined>>, terminal: boolean): Config => {
   const { values, sellers } = parseEnvironment(source)
+  const sandbox = sellers.some((seller) => seller.marketplaceUrl === null)
+    ? { port: values.SANDBOX_PORT, demo: values.DEMO === 'on' }
+    : null
+  const defaults = sandbox?.demo === true ? pollDefaults.demonstration : pollDefaults.ordinary
   return Object.freeze({
     databaseUrl: values.DATABASE_URL ?? null,
     redisUrl: values.REDIS_URL ?? null,
     dataDir: path.resolve(values.DATA_DIR),
-    sandbox: sellers.some((seller) => seller.marketplaceUrl === null)
-      ? { port: values.SANDBOX_PORT, demo: values.DEMO === 'on' }
-      : null,
+    sandbox,
     sellers,
     sellersFile: values.SELLERS_FILE ?? null,
     autoAcknowledge: values.AUTO_ACKNOWLEDGE,
@@ -358,7 +364,11 @@ export const readConfig = (source: Readonly<Record<string, string | undefined>>,
     drainTimeoutMs: values.DRAIN_TIMEOUT,
     roles: values.ROLES,
     log: { level: values.LOG_LEVEL, format: values.LOG_FORMAT ?? (terminal ? 'pretty' : 'json') },
-    poll: { orders: values.POLL_ORDERS, orderSweep: values.POLL_ORDER_SWEEP, returns: values.POLL_RETURNS },
+    poll: {
+      orders: values.POLL_ORDERS ?? defaults.orders,
+      orderSweep: values.POLL_ORDER_SWEEP ?? defaults.orderSweep,
+      returns: values.POLL_RETURNS ?? defaults.returns,
+    },
   })
 }
 

@@ -1,0 +1,63 @@
+import { z } from 'zod'
+
+/** A stream of a sync as `GET /v1/syncs` shows it. */
+export const syncStreamSchema = z.looseObject({
+  sellerId: z.string(),
+  resource: z.string(),
+  stream: z.string(),
+  running: z.boolean(),
+  windowsPending: z.number(),
+  failures: z.number(),
+  lastError: z.string().nullish(),
+  lastStartedAt: z.string().nullish(),
+  lastSuccessAt: z.string().nullish(),
+  totals: z.looseObject({
+    windowsTotal: z.number(),
+    windowsDone: z.number(),
+    seen: z.number(),
+    changed: z.number(),
+    quarantined: z.number(),
+    windowSeen: z.number(),
+    windowTotal: z.number().nullable(),
+  }),
+})
+/** See {@link syncStreamSchema}. */
+export type SyncStream = z.infer<typeof syncStreamSchema>
+
+/** How far several streams are together. `done` is a share from 0 to 1. */
+export interface BackfillProgress {
+  readonly done: number
+  readonly finished: boolean
+  readonly windowsDone: number
+  readonly windowsTotal: number
+  readonly seen: number
+  readonly changed: number
+  readonly quarantined: number
+  /** Why a stream does not get on at the moment; it is tried again by itself. */
+  readonly trouble: string | null
+}
+
+/** Adds up the streams of a backfill. */
+export const progressOf = (streams: readonly SyncStream[]): BackfillProgress => {
+  const sum = (pick: (stream: SyncStream) => number) => streams.reduce((total, stream) => total + pick(stream), 0)
+  const windowsTotal = sum(({ totals }) => totals.windowsTotal)
+  const windowsDone = sum(({ totals }) => totals.windowsDone)
+  // The page counts of the window under way are worth a part of that window.
+  const parts = sum(({ totals, windowsPending }) =>
+    windowsPending === 0 || totals.windowTotal === null || totals.windowTotal === 0
+      ? 0
+      : Math.min(1, totals.windowSeen / totals.windowTotal),
+  )
+  const finished = streams.length > 0 && streams.every((stream) => stream.windowsPending === 0)
+  const failing = streams.find((stream) => stream.failures > 0 && (stream.lastError ?? null) !== null)
+  return {
+    done: finished ? 1 : windowsTotal === 0 ? 0 : Math.min(0.999, (windowsDone + parts) / windowsTotal),
+    finished,
+    windowsDone,
+    windowsTotal,
+    seen: sum(({ totals }) => totals.seen),
+    changed: sum(({ totals }) => totals.changed),
+    quarantined: sum(({ totals }) => totals.quarantined),
+    trouble: failing === undefined ? null : `seller ${failing.sellerId}: ${failing.lastError}`,
+  }
+}

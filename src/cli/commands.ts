@@ -1,0 +1,79 @@
+import { stringify } from 'yaml'
+import { z } from 'zod'
+import type { CliContext } from './context.ts'
+import { take } from './lists.ts'
+import { print, printJson, printTable, say, type Tone } from './terminal.ts'
+
+const commandSchema = z.looseObject({
+  id: z.string(),
+  sellerId: z.string(),
+  purchaseOrderId: z.string(),
+  kind: z.string(),
+  state: z.string(),
+  reason: z.string().nullish(),
+  createdAt: z.string(),
+})
+
+const tones: Readonly<Record<string, Tone>> = {
+  confirmed: 'good',
+  rejected: 'bad',
+  held: 'warning',
+  verifying: 'warning',
+}
+
+const stateCell = (state: string) => {
+  const tone = tones[state]
+  return tone === undefined ? state : { text: state, tone }
+}
+
+/** `tallyman commands list`. */
+export const listCommands = async (
+  { terminal, daemon }: CliContext,
+  { state, purchaseOrderId, limit }: { state: string | null; purchaseOrderId: string | null; limit: number },
+): Promise<void> => {
+  const { items, more } = await take(daemon, '/v1/commands', commandSchema, limit, { state, purchaseOrderId })
+  if (terminal.json) return printJson(terminal, { items, more })
+  printTable(
+    terminal,
+    [
+      { heading: 'id' },
+      { heading: 'order' },
+      { heading: 'kind' },
+      { heading: 'state' },
+      { heading: 'created' },
+      { heading: 'seller' },
+      { heading: 'reason' },
+    ],
+    items.map((command) => [
+      command.id,
+      command.purchaseOrderId,
+      command.kind,
+      stateCell(command.state),
+      command.createdAt,
+      command.sellerId,
+      command.reason ?? '',
+    ]),
+  )
+  if (more) say(terminal, `there are more; --limit shows them`)
+}
+
+/** `tallyman commands show`. */
+export const showCommand = async ({ terminal, daemon }: CliContext, id: string): Promise<void> => {
+  const command = await daemon.get(`/v1/commands/${encodeURIComponent(id)}`, z.looseObject({ id: z.string() }))
+  if (terminal.json) printJson(terminal, command)
+  else print(terminal, stringify(command, { lineWidth: 0 }).trimEnd())
+}
+
+/** `tallyman commands retry | confirm | reject`: what a person decides on a held command. */
+export const decideOnCommand = async (
+  { terminal, daemon }: CliContext,
+  { id, decision, reason, actor }: { id: string; decision: 'retry' | 'confirm' | 'reject'; reason: string; actor: string },
+): Promise<void> => {
+  const answer = await daemon.post(
+    `/v1/commands/${encodeURIComponent(id)}/${decision}`,
+    z.looseObject({ id: z.string(), state: z.string() }),
+    { body: { actor, reason } },
+  )
+  if (terminal.json) printJson(terminal, answer)
+  else print(terminal, `command ${answer.id} is ${answer.state} now`)
+}

@@ -1,0 +1,35 @@
+import { connectDaemon, type Daemon } from './daemon.ts'
+import { type CliSettings, type Environment, readCliSettings } from './settings.ts'
+import type { Terminal } from './terminal.ts'
+
+/** What a command works with. */
+export interface CliContext {
+  readonly terminal: Terminal
+  readonly environment: Environment
+  readonly settings: CliSettings
+  /** Fires when the person interrupts. */
+  readonly signal: AbortSignal
+  readonly daemon: Daemon
+}
+
+/** Streams, environment and interruption of one run of the command line. */
+export interface CliProcess {
+  readonly environment: Environment
+  readonly out: NodeJS.WritableStream
+  readonly talk: NodeJS.WritableStream
+  /** Text of the standard input, for `send -`. */
+  readonly readInput: () => Promise<string>
+  readonly signal: AbortSignal
+}
+
+/** The context of one command. @throws Misused when a setting is wrong */
+export const createContext = (process: CliProcess, json: boolean): CliContext => {
+  const settings = readCliSettings(process.environment)
+  return {
+    terminal: { out: process.out, talk: process.talk, json },
+    environment: process.environment,
+    settings,
+    signal: process.signal,
+    daemon: connectDaemon({ url: settings.daemonUrl, apiKey: settings.apiKey, signal: process.signal }),
+  }
+}

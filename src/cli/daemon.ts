@@ -1,0 +1,228 @@
+import { z } from 'zod'
+import { Failed, wordsOf } from './faults.ts'
+
+/** Longest wait for an answer when the caller names none, in milliseconds. */
+const defaultTimeoutMs = 30_000
+
+/** The largest page that the daemon gives (contract, "HTTP"). */
+const pageLimit = 1_000
+
+/** Nobody answers at the daemon's address, or the connection broke before the answer was whole. */
+export class Unreachable extends Failed {
+  override readonly name = 'Unreachable'
+}
+
+/** The daemon answered with a problem document (RFC 9457), or with another answer that is no success. */
+export class Refused extends Failed {
+  override readonly name = 'Refused'
+  readonly status: number
+  /** The `code` member of the problem document, if it has one. */
+  readonly code: string | null
+  /** When the daemon asks to come back later: after how many milliseconds. */
+  readonly retryAfterMs: number | null
+  constructor(told: {
+    status: number
+    message: string
+    notes: readonly string[]
+    code: string | null
+    retryAfterMs: number | null
+  }) {
+    super(told.message, told.notes)
+    this.status = told.status
+    this.code = told.code
+    this.retryAfterMs = told.retryAfterMs
+  }
+}
+
+/** An answer that is no answer of the daemon: something else listens there, or its version is another one. */
+export class Misunderstood extends Failed {
+  override readonly name = 'Misunderstood'
+}
+
+const problemSchema = z.looseObject({
+  title: z.string().optional(),
+  detail: z.string().optional(),
+  code: z.string().optional(),
+  errors: z
+    .array(
+      z.looseObject({
+        path: z.string().optional(),
+        message: z.string().optional(),
+        detail: z.string().optional(),
+        pointer: z.string().optional(),
+        index: z.number().optional(),
+      }),
+    )
+    .optional(),
+})
+
+/** One fault a line: where it stands and what is wrong. */
+const faultLines = (problem: z.infer<typeof problemSchema>): string[] =>
+  (problem.errors ?? []).map((fault) => {
+    const place = fault.path ?? fault.pointer ?? ''
+    const inEvent =
+      fault.index === undefined || /^\[\d+\]/.test(place) ? place : `[${fault.index}]${place === '' ? '' : `.${place}`}`
+    const what = fault.message ?? fault.detail ?? 'is wrong'
+    return inEvent === '' ? what : `${inEvent}: ${what}`
+  })
+
+const retryAfter = (header: string | null): number | null => {
+  if (header === null) return null
+  if (/^\d+$/.test(header)) return Number(header) * 1_000
+  const at = Date.parse(header)
+  return Number.isNaN(at) ? null : Math.max(0, at - Date.now())
+}
+
+const parseJson = (text: string): unknown => {
+  try {
+    return JSON.parse(text)
+  } catch {
+    // Not JSON: the caller treats it as an answer of somebody else.
+    return undefined
+  }
+}
+
+/** What an unsuccessful answer says, as an error for a person. */
+export const refusalOf = (status: number, body: string, headers: Headers, what: string): Refused => {
+  const parsed = problemSchema.safeParse(parseJson(body))
+  const problem = parsed.success ? parsed.data : {}
+  const parts = [problem.title, problem.detail].filter((part): part is string => part !== undefined && part !== '')
+  const [title, detail] = parts
+  const said =
+    title === undefined
+      ? `HTTP ${status}`
+      : detail === undefined || detail === title || detail === `${title}.`
+        ? title
+        : `${title}: ${detail}`
+  const notes = faultLines(problem)
+  if (status === 401) notes.push('set API_KEY to the key that the daemon was started with')
+  return new Refused({
+    status,
+    message: `${what}: ${said}`,
+    notes,
+    code: problem.code ?? null,
+    retryAfterMs: retryAfter(headers.get('retry-after')),
+  })
+}
+
+/** How one request is made. */
+export interface RequestChoices {
+  readonly query?: Readonly<Record<string, string | number | boolean | null | undefined>>
+  readonly headers?: Readonly<Record<string, string>>
+  /** Sent as it is when it is a text, as JSON otherwise. */
+  readonly body?: unknown
+  /** Statuses beside 2xx whose body is an answer and not a refusal. */
+  readonly alsoFine?: readonly number[]
+  readonly timeoutMs?: number
+}
+
+/** What one asks for: a page of this size, at most so many records in all. */
+export interface ListChoices {
+  readonly query?: RequestChoices['query']
+  readonly pageSize?: number
+  readonly atMost?: number
+}
+
+/** The running daemon, over HTTP. Every method throws Unreachable, Refused or Misunderstood. */
+export interface Daemon {
+  readonly url: string
+  get<Schema extends z.ZodType>(path: string, schema: Schema, choices?: RequestChoices): Promise<z.infer<Schema>>
+  post<Schema extends z.ZodType>(path: string, schema: Schema, choices?: RequestChoices): Promise<z.infer<Schema>>
+  /** The records of a list, page after page, as they come. */
+  list<Schema extends z.ZodType>(
+    path: string,
+    schema: Schema,
+    choices?: ListChoices,
+  ): AsyncGenerator<z.infer<Schema>, void, undefined>
+  /** One page of a list. */
+  page<Schema extends z.ZodType>(
+    path: string,
+    schema: Schema,
+    choices?: RequestChoices,
+  ): Promise<{ items: z.infer<Schema>[]; nextCursor: string | null }>
+}
+
+const addressOf = (url: string, path: string, query: RequestChoices['query']): string => {
+  const address = new URL(`${url}${path}`)
+  for (const [name, value] of Object.entries(query ?? {})) {
+    if (value !== null && value !== undefined) address.searchParams.set(name, String(value))
+  }
+  return address.href
+}
+
+/** Connects to nothing yet; every request stands alone. `name` is what errors call the other side. */
+export const connectDaemon = (connection: {
+  readonly url: string
+  readonly apiKey: string | null
+  readonly signal: AbortSignal
+  readonly name?: string
+  /** What to do when nobody answers. */
+  readonly hint?: string
+}): Daemon => {
+  const { url, apiKey, signal, name = 'the daemon' } = connection
+  const hint = connection.hint ?? 'start it with `npm start`, or set TALLYMAN_URL to its address'
+
+  const request = async <Schema extends z.ZodType>(
+    method: 'GET' | 'POST',
+    path: string,
+    schema: Schema,
+    { query, headers, body, alsoFine = [], timeoutMs = defaultTimeoutMs }: RequestChoices = {},
+  ): Promise<z.infer<Schema>> => {
+    let response: Response
+    let text: string
+    try {
+      response = await fetch(addressOf(url, path, query), {
+        method,
+        headers: {
+          accept: 'application/json, application/problem+json',
+          ...(apiKey === null ? {} : { authorization: `Bearer ${apiKey}` }),
+          ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+          ...headers,
+        },
+        ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+        redirect: 'error',
+        signal: AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]),
+      })
+      text = await response.text()
+    } catch (error) {
+      signal.throwIfAborted()
+      const late = error instanceof Error && error.name === 'TimeoutError'
+      const why = late ? `no answer within ${timeoutMs / 1_000} s` : wordsOf(error)
+      throw new Unreachable(`${name} cannot be reached at ${url} (${why})`, [hint], { cause: error })
+    }
+    if (!response.ok && !alsoFine.includes(response.status)) {
+      throw refusalOf(response.status, text, response.headers, `${method} ${path}`)
+    }
+    const parsed = schema.safeParse(parseJson(text))
+    if (parsed.success) return parsed.data
+    throw new Misunderstood(`${method} ${path}: the answer is none of ${name}`, [
+      `is it really ${name} that listens at ${url}?`,
+      ...z.prettifyError(parsed.error).split('\n').slice(0, 6),
+    ])
+  }
+
+  const page: Daemon['page'] = (path, schema, choices) =>
+    request('GET', path, z.looseObject({ items: z.array(schema), nextCursor: z.string().nullable() }), choices)
+
+  return {
+    url,
+    get: (path, schema, choices) => request('GET', path, schema, choices),
+    post: (path, schema, choices) => request('POST', path, schema, choices),
+    page,
+    async *list(path, schema, { query, pageSize = pageLimit, atMost = Number.POSITIVE_INFINITY } = {}) {
+      let given = 0
+      let cursor: string | null = null
+      while (given < atMost) {
+        const limit = Math.min(pageSize, atMost - given)
+        const { items, nextCursor }: Awaited<ReturnType<typeof page<typeof schema>>> = await page(path, schema, {
+          query: { ...query, limit, cursor },
+        })
+        given += items.length
+        yield* items
+        // A cursor that does not move would never end.
+        if (nextCursor === null || nextCursor === cursor) return
+        cursor = nextCursor
+      }
+    },
+  }
+}

@@ -1,0 +1,175 @@
+import { Redis } from 'ioredis'
+import { createInProcessBudget } from '../clients/budget.ts'
+import { createMarketplaceClient } from '../clients/client.ts'
+import { MarketplaceFailure } from '../clients/errors.ts'
+import { profiles } from '../clients/profiles/index.ts'
+import type { Config, SellerSettings } from '../config.ts'
+import { warningsOf } from '../queues/redis.ts'
+import { finishedMigrations, missingMigrations } from '../store/migrate.ts'
+import { wordsOf } from './faults.ts'
+import type { Finding } from './findings.ts'
+import { count, duration } from './terminal.ts'
+
+/** Clocks that differ by more than this are worth a word: windows, signatures and evidence go by time. */
+const clockWarningMs = 30_000
+
+/** A Redis that does not answer within this is taken for absent. */
+const redisTimeoutMs = 5_000
+
+/** So many sellers are named one by one. */
+const listedSellers = 8
+
+/** Sellers that are asked about at the same time. */
+const sellersAtOnce = 4
+
+/** DATABASE_URL: does it answer, is it migrated. */
+export const checkDatabase = async (databaseUrl: string | null): Promise<Finding[]> => {
+  if (databaseUrl === null) {
+    return [
+      {
+        check: 'database',
+        state: 'ok',
+        detail: 'DATABASE_URL is unset: the daemon keeps an embedded Postgres and checks it itself',
+      },
+    ]
+  }
+  let missing: readonly string[]
+  try {
+    missing = await missingMigrations(await finishedMigrations(databaseUrl))
+  } catch (error) {
+    const advice = 'check DATABASE_URL, and that Postgres runs there and lets this machine in'
+    return [{ check: 'database', state: 'fail', detail: `does not answer: ${wordsOf(error)}`, advice }]
+  }
+  if (missing.length > 0) {
+    const detail = `${count(missing.length, 'migration')} missing: ${missing.join(', ')}`
+    return [
+      { check: 'database', state: 'fail', detail, advice: 'run `tallyman migrate`, or start the daemon, which applies them' },
+    ]
+  }
+  return [{ check: 'database', state: 'ok', detail: 'answers and is migrated' }]
+}
+
+/** REDIS_URL: does every address answer, and will it keep the jobs. */
+export const checkRedis = async (redisUrl: string | null): Promise<Finding[]> => {
+  if (redisUrl === null) return [{ check: 'redis', state: 'ok', detail: 'REDIS_URL is unset: the queues live in Postgres' }]
+  const addresses = redisUrl.split(',').map((address) => address.trim())
+  return (await Promise.all(addresses.map(checkOneRedis))).flat()
+}
+
+const checkOneRedis = async (address: string): Promise<Finding[]> => {
+  const host = URL.canParse(address) ? new URL(address).host : 'REDIS_URL'
+  const client = new Redis(address, {
+    lazyConnect: true,
+    protocol: 2,
+    connectTimeout: redisTimeoutMs,
+    commandTimeout: redisTimeoutMs,
+    maxRetriesPerRequest: 0,
+    retryStrategy: () => null,
+  })
+  let last: Error | undefined
+  client.on('error', (error: Error) => {
+    last = error
+  })
+  try {
+    await client.connect()
+    await client.ping()
+    const warnings = warningsOf(await client.info())
+    if (warnings.length === 0) return [{ check: 'redis', state: 'ok', detail: `${host} answers` }]
+    return warnings.map((detail) => ({ check: 'redis', state: 'warn', detail: `${host}: ${detail}` }))
+  } catch (error) {
+    const advice = 'check REDIS_URL, and that Redis runs there; until it does, the daemon waits and loses nothing'
+    return [{ check: 'redis', state: 'fail', detail: `${host} does not answer: ${wordsOf(last ?? error)}`, advice }]
+  } finally {
+    client.disconnect()
+  }
+}
+
+/** Each seller's credentials, by asking the marketplace for one order, and how its clock differs from ours. */
+export const checkMarketplace = async (config: Config, sandboxUrl: string, signal: AbortSignal): Promise<Finding[]> => {
+  const findings: Finding[] = []
+  const waiting = [...config.sellers]
+  const work = async (): Promise<void> => {
+    for (let seller = waiting.shift(); seller !== undefined; seller = waiting.shift()) {
+      findings.push(...(await checkSeller(seller, config, sandboxUrl, signal)))
+    }
+  }
+  await Promise.all(Array.from({ length: sellersAtOnce }, work))
+  if (config.sellers.length <= listedSellers) return findings
+  // Hundreds of sellers that are in order make one line for each check.
+  const inOrder = (['credentials', 'clock'] as const).map((check): Finding => {
+    const good = findings.filter((finding) => finding.check === check && finding.state === 'ok').length
+    return { check, state: 'ok', detail: `in order for ${good} of ${count(config.sellers.length, 'seller')}` }
+  })
+  return [...inOrder, ...findings.filter((finding) => finding.state !== 'ok')]
+}
+
+const checkSeller = async (
+  seller: SellerSettings,
+  config: Config,
+  sandboxUrl: string,
+  signal: AbortSignal,
+): Promise<Finding[]> => {
+  const { sellerId } = seller
+  const profile = profiles.get(seller.profile)
+  if (profile === undefined) throw new Error(`there is no profile ${seller.profile}`)
+  const marketplaceUrl = seller.marketplaceUrl ?? sandboxUrl
+  const client = createMarketplaceClient(
+    {
+      sellerId,
+      clientId: seller.clientId,
+      clientSecret: seller.clientSecret,
+      profile,
+      marketplaceUrl,
+      headerPrefix: seller.headerPrefix ?? profile.headerPrefix,
+      quantityField: seller.quantityField ?? profile.quantityField,
+      serviceName: seller.serviceName,
+      tokenPath: seller.tokenPath ?? profile.tokenPath,
+      requestTimeoutMs: config.requestTimeoutMs,
+    },
+    {
+      budget: createInProcessBudget({ limits: profile.rateLimits }),
+      log: { debug: () => undefined, warn: () => undefined },
+    },
+  )
+  try {
+    const createdFrom = new Date(Date.now() - 86_400_000)
+    await client.orders.list({ shipNodeType: 'SellerFulfilled', createdFrom, limit: 1 }, { signal })
+    return [
+      { check: 'credentials', state: 'ok', detail: `seller ${sellerId}: accepted by ${marketplaceUrl}` },
+      clockFinding(sellerId, client.clock().now().getTime() - Date.now(), seller.marketplaceUrl === null),
+    ]
+  } catch (error) {
+    if (!(error instanceof MarketplaceFailure)) throw error
+    return [failureFinding(sellerId, error, marketplaceUrl, seller.marketplaceUrl === null)]
+  } finally {
+    await client.close()
+  }
+}
+
+const clockFinding = (sellerId: string, offsetMs: number, virtual: boolean): Finding => {
+  const detail = `seller ${sellerId}: the marketplace's clock is ${duration(offsetMs)} ${offsetMs < 0 ? 'behind' : 'ahead of'} ours`
+  if (Math.abs(offsetMs) <= clockWarningMs) return { check: 'clock', state: 'ok', detail }
+  if (virtual) return { check: 'clock', state: 'ok', detail: `${detail} (the sandbox has a clock of its own)` }
+  return {
+    check: 'clock',
+    state: 'warn',
+    detail,
+    advice: 'set the clock of this machine by NTP; signatures and windows go by it',
+  }
+}
+
+const failureFinding = (sellerId: string, error: MarketplaceFailure, marketplaceUrl: string, sandbox: boolean): Finding => {
+  const detail = `seller ${sellerId}: ${error.message}`
+  if (error.credentialsDead) {
+    const advice = 'the marketplace refused them: put right the client id and secret of this seller'
+    return { check: 'credentials', state: 'fail', detail, advice }
+  }
+  if (error.sent === 'never' || error.networkCode !== null) {
+    // The daemon may well reach its own sandbox on another machine, or on a port of its choice.
+    const advice = sandbox
+      ? 'nothing answers where the built-in sandbox is expected; name it with --sandbox or SANDBOX_URL'
+      : `check MARKETPLACE_URL (${marketplaceUrl}), and that this machine may reach it`
+    return { check: 'credentials', state: sandbox ? 'warn' : 'fail', detail, advice }
+  }
+  return { check: 'credentials', state: 'warn', detail, advice: 'the marketplace answered with a fault; try again later' }
+}

@@ -1,0 +1,179 @@
+import type { CliContext } from './context.ts'
+import { Failed } from './faults.ts'
+import { storedLines, storedOrder } from './orders.ts'
+import { connectSandbox, type Sandbox } from './sandbox.ts'
+import { type Cell, type Column, count, pause, print, printJson, printTable, say } from './terminal.ts'
+import {
+  type CountedLine,
+  compareUnits,
+  type Explanation,
+  explain,
+  type LineDifference,
+  type OrderCommand,
+  orderKey,
+  unitFields,
+} from './units.ts'
+
+/** A difference that stayed, with what explains it; null: nothing does. */
+export interface StableDifference extends LineDifference {
+  readonly explanation: Explanation | null
+}
+
+/** What the live comparison found. */
+export interface UnitsReport {
+  readonly lines: number
+  readonly units: number
+  readonly differences: readonly StableDifference[]
+}
+
+/** An order on which the sides differed when it was last looked at. */
+interface Suspect {
+  readonly sellerId: string
+  readonly purchaseOrderId: string
+  /** Units ordered by line number, as the marketplace has them; that never changes. */
+  readonly ordered: ReadonlyMap<string, number>
+  readonly differences: readonly LineDifference[]
+  readonly commands: readonly OrderCommand[]
+}
+
+/** Below so many suspects each is looked at on its own; above, everything is read again. */
+const singleLooks = 300
+const firstPauseMs = 500
+const longestPauseMs = 3_000
+/** Silence before the first word about waiting, and between two of them. */
+const sayAfterMs = 3_000
+const sayEveryMs = 20_000
+
+const collect = async (lines: AsyncIterable<CountedLine>): Promise<CountedLine[]> => {
+  const all: CountedLine[] = []
+  for await (const line of lines) all.push(line)
+  return all
+}
+
+/** Reads both sides once. The database first: what it knows by then, the marketplace knew before. */
+const lookAtAll = async (context: CliContext, sandbox: Sandbox) => {
+  const database = await collect(storedLines(context.daemon))
+  const marketplace = await collect(sandbox.lines())
+  const comparison = compareUnits(marketplace, database)
+  const suspects = new Map<string, Suspect>()
+  const differing = Map.groupBy(comparison.differences, orderKey)
+  const marketplaceLines = Map.groupBy(
+    marketplace.filter((line) => differing.has(orderKey(line))),
+    orderKey,
+  )
+  for (const [key, differences] of differing) {
+    const [first] = differences
+    if (first === undefined) continue
+    const ordered = new Map((marketplaceLines.get(key) ?? []).map((line) => [line.lineNumber, line.units.ordered]))
+    const { sellerId, purchaseOrderId } = first
+    suspects.set(key, { sellerId, purchaseOrderId, ordered, differences, commands: [] })
+  }
+  return { comparison, suspects }
+}
+
+/** Looks at one order again. */
+const lookAgain = async (context: CliContext, sandbox: Sandbox, suspect: Suspect): Promise<Suspect> => {
+  const effects = await sandbox.effectsOf(suspect)
+  const { lines, commands } = await storedOrder(context.daemon, suspect)
+  const none = { acknowledged: 0, shipped: 0, cancelled: 0, refunded: 0 }
+  const marketplace = [...suspect.ordered].map(
+    ([lineNumber, ordered]): CountedLine => ({
+      sellerId: suspect.sellerId,
+      purchaseOrderId: suspect.purchaseOrderId,
+      lineNumber,
+      units: { ordered, ...(effects.get(lineNumber) ?? none) },
+    }),
+  )
+  return { ...suspect, differences: compareUnits(marketplace, lines).differences, commands }
+}
+
+const isHeld = (suspect: Suspect): boolean => explain(suspect.commands)?.verdict === 'held'
+
+/**
+ * Compares the sandbox's effects with the database while both move: what differs is looked at again until it agrees, a held
+ * command explains it, or `waitMs` are over (the marketplace's own changes arrive with the next sync).
+ */
+export const compareLive = async (context: CliContext, sandbox: Sandbox, waitMs: number): Promise<UnitsReport> => {
+  const deadline = Date.now() + waitMs
+  const { comparison, suspects } = await lookAtAll(context, sandbox)
+  let pauseMs = firstPauseMs
+  let sayAtMs = Date.now() + sayAfterMs
+  for (let last = false; !last && [...suspects.values()].some((suspect) => !isHeld(suspect)); ) {
+    if (Date.now() >= sayAtMs) {
+      const differ = `${count(suspects.size, 'order')} still ${suspects.size === 1 ? 'differs' : 'differ'}`
+      const left = Math.ceil((deadline - Date.now()) / 1_000)
+      say(context.terminal, `${differ}; what the marketplace did by itself comes with the next sync; looking for ${left} s more`)
+      sayAtMs = Date.now() + sayEveryMs
+    }
+    await pause(Math.max(0, Math.min(pauseMs, deadline - Date.now())), context.signal)
+    last = Date.now() >= deadline
+    pauseMs = Math.min(pauseMs * 1.5, longestPauseMs)
+    if (suspects.size > singleLooks) {
+      const again = await lookAtAll(context, sandbox)
+      for (const key of suspects.keys()) if (!again.suspects.has(key)) suspects.delete(key)
+      continue
+    }
+    for (const [key, suspect] of suspects) {
+      if (isHeld(suspect)) continue
+      const seen = await lookAgain(context, sandbox, suspect)
+      if (seen.differences.length === 0) suspects.delete(key)
+      else suspects.set(key, seen)
+    }
+  }
+  const differences = [...suspects.values()].flatMap((suspect) => {
+    const explanation = explain(suspect.commands)
+    return suspect.differences.map((difference) => ({ ...difference, explanation }))
+  })
+  return { lines: comparison.lines, units: comparison.units, differences }
+}
+
+const columns: readonly Column[] = [
+  { heading: 'order' },
+  { heading: 'line', align: 'right' },
+  ...unitFields.map((heading) => ({ heading, align: 'right' as const })),
+  { heading: 'why' },
+  { heading: 'seller' },
+]
+
+const rowOf = (difference: StableDifference): (Cell | string)[] => {
+  const { marketplace, database, explanation } = difference
+  const counts = unitFields.map((field): Cell | string => {
+    const [real, stored] = [marketplace?.[field], database?.[field]]
+    return real === stored ? String(real ?? '') : { text: `${real ?? '-'} ≠ ${stored ?? '-'}`, tone: 'bad' }
+  })
+  const missing = database === null ? 'not in the database; ' : marketplace === null ? 'not at the marketplace; ' : ''
+  const why: Cell =
+    explanation === null
+      ? { text: `${missing}not explained`, tone: 'bad' }
+      : { text: `${missing}${explanation.verdict}: ${explanation.command.kind} ${explanation.command.id}`, tone: 'warning' }
+  return [difference.purchaseOrderId, difference.lineNumber, ...counts, why, difference.sellerId]
+}
+
+/** One line: how many lines there are, how many differ, and what explains those that do. */
+export const summaryOf = ({ lines, differences }: UnitsReport): string => {
+  const counted = `${lines} line${lines === 1 ? '' : 's'}, ${differences.length} difference${differences.length === 1 ? '' : 's'}`
+  if (differences.length === 0) return counted
+  const of = (verdict: Explanation['verdict'] | null) =>
+    differences.filter(({ explanation }) => (explanation?.verdict ?? null) === verdict).length
+  return `${counted} (${of('held')} held, ${of('in progress')} in progress, ${of(null)} not explained)`
+}
+
+/** `tallyman doctor --units`. @throws Failed when a difference is not explained */
+export const doctorUnits = async (context: CliContext, sandboxUrl: string, waitMs: number): Promise<void> => {
+  const { terminal } = context
+  const report = await compareLive(context, connectSandbox(sandboxUrl, context.signal), waitMs)
+  if (terminal.json) printJson(terminal, report)
+  else {
+    if (report.differences.length > 0) {
+      printTable(terminal, columns, report.differences.map(rowOf))
+      say(terminal, 'left of ≠ stands what the sandbox did, right of it what the database says')
+    }
+    print(terminal, summaryOf(report))
+  }
+  const unexplained = report.differences.filter(({ explanation }) => explanation === null).length
+  if (unexplained > 0) {
+    throw new Failed(`${count(unexplained, 'difference')} without an explanation`, [
+      'compare the history of such an order (GET /v1/orders/{purchaseOrderId}) with GET /_sandbox/effects?purchaseOrderId=…',
+    ])
+  }
+}

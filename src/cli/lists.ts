@@ -1,0 +1,15 @@
+import type { z } from 'zod'
+import type { Daemon, ListChoices } from './daemon.ts'
+
+/** At most so many records of a list, and whether there would have been more. */
+export const take = async <Schema extends z.ZodType>(
+  daemon: Daemon,
+  path: string,
+  schema: Schema,
+  limit: number,
+  query: ListChoices['query'] = {},
+): Promise<{ readonly items: z.infer<Schema>[]; readonly more: boolean }> => {
+  const items: z.infer<Schema>[] = []
+  for await (const item of daemon.list(path, schema, { query, pageSize: 1_000, atMost: limit + 1 })) items.push(item)
+  return { items: items.slice(0, limit), more: items.length > limit }
+}

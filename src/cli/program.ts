@@ -1,0 +1,192 @@
+import { readFileSync } from 'node:fs'
+import { userInfo } from 'node:os'
+import { Command, CommanderError, InvalidArgumentError, Option } from 'commander'
+import { commandStates } from '../domain/command.ts'
+import { decideOnCommand, listCommands, showCommand } from './commands.ts'
+import { type CliContext, type CliProcess, createContext } from './context.ts'
+import { runDoctor } from './doctor.ts'
+import { exitCodes, Failed, Misused, wordsOf } from './faults.ts'
+import { runMigrate } from './migrate.ts'
+import { listQuarantine, replayQuarantine } from './quarantine.ts'
+import { sendEvents } from './send.ts'
+import { runBackfill, runSync } from './syncs.ts'
+import { paint } from './terminal.ts'
+
+/** Exit code of a run that the person interrupted, as shells have it (128 + SIGINT). */
+const interrupted = 130
+
+const version = (): string => {
+  const parsed: unknown = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'))
+  const found = typeof parsed === 'object' && parsed !== null && 'version' in parsed ? parsed.version : undefined
+  return typeof found === 'string' ? found : 'unknown'
+}
+
+/** A point in time from a date (its midnight in UTC) or a date and time with its offset. @throws InvalidArgumentError */
+export const parseMoment = (text: string): Date => {
+  const dateOnly = /^\d{4}-\d{2}-\d{2}$/.test(text)
+  const withOffset = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d{1,3})?)?(Z|[+-]\d{2}:\d{2})$/.test(text)
+  const moment = new Date(dateOnly ? `${text}T00:00:00Z` : text)
+  // Date takes the 30th of February for the 2nd of March.
+  const real = dateOnly
+    ? !Number.isNaN(moment.getTime()) && moment.toISOString().startsWith(text)
+    : !Number.isNaN(moment.getTime())
+  if ((dateOnly || withOffset) && real) return moment
+  throw new InvalidArgumentError('a date such as 2026-03-01, or a date and time such as 2026-03-01T09:30:00Z, is accepted.')
+}
+
+/** A whole number of at least 1. @throws InvalidArgumentError */
+export const parseCount = (text: string): number => {
+  if (/^[1-9]\d{0,8}$/.test(text)) return Number(text)
+  throw new InvalidArgumentError('a whole number of at least 1 is accepted.')
+}
+
+/** Seconds, zero allowed. @throws InvalidArgumentError */
+export const parseSeconds = (text: string): number => {
+  if (/^\d{1,5}$/.test(text)) return Number(text)
+  throw new InvalidArgumentError('a whole number of seconds is accepted.')
+}
+
+const systemUser = (environment: CliProcess['environment']): string => {
+  try {
+    return userInfo().username
+  } catch {
+    // A user id without an entry in the password file, as containers have them.
+    return environment['USER'] ?? 'unknown'
+  }
+}
+
+/** Builds the whole command line; `act` runs an action with its context and keeps what it throws. */
+const buildProgram = (
+  process: CliProcess,
+  act: (command: Command, action: (context: CliContext) => Promise<void>) => Promise<void>,
+) => {
+  const program = new Command('tallyman')
+    .description('Talks to the running daemon: TALLYMAN_URL (http://127.0.0.1:$PORT), with API_KEY.')
+    .version(version(), '-V, --version')
+    .option('--json', 'data as JSON on standard output')
+    .exitOverride()
+    .configureOutput({ writeOut: (text) => process.out.write(text), writeErr: (text) => process.talk.write(text) })
+    .showHelpAfterError('(tallyman --help tells how it is called)')
+    .addHelpText('after', '\nExit codes: 0 done, 1 failed, 2 misused.')
+
+  const leaf = (parent: Command, name: string, description: string, options: { isDefault?: boolean } = {}): Command =>
+    parent.command(name, options).description(description).option('--json', 'data as JSON on standard output')
+
+  leaf(program, 'doctor', 'checks configuration, daemon, database, Redis, credentials and clock; says what to do')
+    .option('--units', "compares the sandbox's effects with the database, unit by unit")
+    .option('--sandbox <url>', 'address of the sandbox (default: SANDBOX_URL, or http://127.0.0.1:$SANDBOX_PORT)')
+    .option('--wait <seconds>', 'with --units: how long to look again at what differs', parseSeconds, 300)
+    .action((options: { units?: true; sandbox?: string; wait: number }, command: Command) =>
+      act(command, (context) =>
+        runDoctor(context, { units: options.units === true, sandbox: options.sandbox ?? null, waitMs: options.wait * 1_000 }),
+      ),
+    )
+
+  leaf(program, 'sync', 'runs a sync now')
+    .argument('<resource>', 'orders, returns, …')
+    .option('--seller <id>', 'of this seller only')
+    .action((resource: string, options: { seller?: string }, command: Command) =>
+      act(command, (context) => runSync(context, { resource, sellerId: options.seller ?? null })),
+    )
+
+  leaf(program, 'backfill', 'loads the past and shows how far it is; run it again to see it again, or to go on')
+    .argument('<resource>', 'orders, returns, …')
+    .requiredOption('--from <date>', 'first day, or moment, of what is loaded', parseMoment)
+    .option('--to <date>', 'end of what is loaded (default: now)', parseMoment)
+    .option('--seller <id>', 'of this seller only')
+    .action((resource: string, options: { from: Date; to?: Date; seller?: string }, command: Command) =>
+      act(command, (context) => {
+        const to = options.to ?? null
+        if (to !== null && to <= options.from) throw new Misused('--to must be later than --from')
+        return runBackfill(context, { resource, from: options.from, to, sellerId: options.seller ?? null })
+      }),
+    )
+
+  const commands = program.command('commands').description('what is carried to the marketplace')
+  leaf(commands, 'list', 'commands, the latest first', { isDefault: true })
+    .addOption(new Option('--state <state>', 'in this state').choices(commandStates))
+    .option('--order <purchaseOrderId>', 'of this purchase order')
+    .option('--limit <number>', 'at most so many', parseCount, 100)
+    .action((options: { state?: string; order?: string; limit: number }, command: Command) =>
+      act(command, (context) =>
+        listCommands(context, { state: options.state ?? null, purchaseOrderId: options.order ?? null, limit: options.limit }),
+      ),
+    )
+  leaf(commands, 'show', 'a command with its attempts and evidence')
+    .argument('<id>')
+    .action((id: string, _options: object, command: Command) => act(command, (context) => showCommand(context, id)))
+  const decisions = [
+    ['retry', 'sends a held command again'],
+    ['confirm', 'takes a held command as done'],
+    ['reject', 'gives a held command up and frees its units'],
+  ] as const
+  for (const [decision, description] of decisions) {
+    leaf(commands, decision, description)
+      .argument('<id>')
+      .requiredOption('--reason <text>', 'why; kept with the command')
+      .option('--by <name>', 'who decides (default: the user of this system)')
+      .action((id: string, options: { reason: string; by?: string }, command: Command) =>
+        act(command, (context) =>
+          decideOnCommand(context, {
+            id,
+            decision,
+            reason: options.reason,
+            actor: options.by ?? systemUser(process.environment),
+          }),
+        ),
+      )
+  }
+
+  leaf(program, 'send', 'posts ERP events, signed when EVENTS_SECRET is set')
+    .argument('<event.json>', 'a CloudEvent or a list of them; - reads standard input')
+    .action((file: string, _options: object, command: Command) =>
+      act(command, (context) => sendEvents(context, file, process.readInput)),
+    )
+
+  const quarantine = program.command('quarantine').description('records that did not parse')
+  leaf(quarantine, 'list', 'quarantined records', { isDefault: true })
+    .option('--limit <number>', 'at most so many', parseCount, 100)
+    .action((options: { limit: number }, command: Command) => act(command, (context) => listQuarantine(context, options.limit)))
+  leaf(quarantine, 'replay', 'reads a record again, after what stood in its way was mended')
+    .argument('[id]')
+    .option('--all', 'every record that is still open')
+    .action((id: string | undefined, options: { all?: true }, command: Command) =>
+      act(command, (context) => {
+        if ((id === undefined) === (options.all === undefined)) throw new Misused('name the id of one record, or give --all')
+        return replayQuarantine(context, id ?? null)
+      }),
+    )
+
+  leaf(program, 'migrate', 'applies missing migrations to DATABASE_URL').action((_options: object, command: Command) =>
+    act(command, runMigrate),
+  )
+  return program
+}
+
+/** Says what went wrong; answers the exit code. */
+const tellFault = (process: CliProcess, error: unknown): number => {
+  if (process.signal.aborted) return interrupted
+  const known = error instanceof Failed || error instanceof Misused
+  const notes = error instanceof Failed ? error.notes : []
+  process.talk.write(`${paint(process.talk, 'bad', 'tallyman:')} ${wordsOf(error)}\n`)
+  for (const note of notes) process.talk.write(`  ${note}\n`)
+  // Anything else is a fault of this program: its origin helps whoever mends it.
+  if (!known && error instanceof Error && error.stack !== undefined) process.talk.write(`${error.stack}\n`)
+  return error instanceof Misused ? exitCodes.misused : exitCodes.failed
+}
+
+/** Runs the command line; answers the exit code and never throws. */
+export const runCli = async (args: readonly string[], process: CliProcess): Promise<number> => {
+  const program = buildProgram(process, async (command, action) => {
+    const { json } = command.optsWithGlobals<{ json?: true }>()
+    await action(createContext(process, json === true))
+  })
+  try {
+    await program.parseAsync(args, { from: 'user' })
+    return exitCodes.done
+  } catch (error) {
+    // Commander has said what was wrong already; asking for help or the version is no mistake.
+    if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.done : exitCodes.misused
+    return tellFault(process, error)
+  }
+}

@@ -1,0 +1,57 @@
+import { readFile } from 'node:fs/promises'
+import { z } from 'zod'
+import type { CliContext } from './context.ts'
+import { eventsRequest } from './events.ts'
+import { Misused, wordsOf } from './faults.ts'
+import { printJson, printTable } from './terminal.ts'
+
+const eventSchema = z.record(z.string(), z.unknown())
+const eventsSchema = z.union([z.array(eventSchema).min(1), eventSchema])
+
+const receiptSchema = z.looseObject({
+  id: z.string(),
+  source: z.string(),
+  status: z.string(),
+  /** Where the event stands: a duplicate may have been refused by the order that it is about. */
+  state: z.string().optional(),
+  commands: z.array(z.string()),
+})
+
+/** Reads the events of a text. @throws Misused when it holds none */
+export const parseEvents = (text: string, origin: string): z.infer<typeof eventsSchema> => {
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch (error) {
+    throw new Misused(`${origin} is no JSON: ${wordsOf(error)}`)
+  }
+  const parsed = eventsSchema.safeParse(value)
+  if (parsed.success) return parsed.data
+  throw new Misused(`${origin} holds neither a CloudEvent (an object) nor a list of at least one`)
+}
+
+const read = async (file: string, readInput: () => Promise<string>): Promise<string> => {
+  if (file === '-') return readInput()
+  try {
+    return await readFile(file, 'utf8')
+  } catch (error) {
+    throw new Misused(`${file} cannot be read: ${wordsOf(error)}`)
+  }
+}
+
+/** `tallyman send`: posts a CloudEvent or a list of them; what the daemon answers is the data. */
+export const sendEvents = async (
+  { terminal, daemon, settings }: CliContext,
+  file: string,
+  readInput: () => Promise<string>,
+): Promise<void> => {
+  const events = parseEvents(await read(file, readInput), file === '-' ? 'standard input' : file)
+  const request = eventsRequest(events, settings.eventsSecret, new Date())
+  const { items: receipts } = await daemon.post('/v1/events', z.looseObject({ items: z.array(receiptSchema) }), request)
+  if (terminal.json) return printJson(terminal, { items: receipts })
+  printTable(
+    terminal,
+    [{ heading: 'id' }, { heading: 'source' }, { heading: 'status' }, { heading: 'state' }, { heading: 'commands' }],
+    receipts.map((receipt) => [receipt.id, receipt.source, receipt.status, receipt.state ?? '', receipt.commands.join(' ')]),
+  )
+}

@@ -1,0 +1,66 @@
+import { readFileSync } from 'node:fs'
+import { Misused, wordsOf } from './faults.ts'
+
+/** What the command line needs to know of the environment; the rest is the daemon's business. */
+export interface CliSettings {
+  /** Address of the daemon, without a slash at its end. */
+  readonly daemonUrl: string
+  readonly apiKey: string | null
+  /** Signs what `send` posts; the first one while two are given for rotation. */
+  readonly eventsSecret: string | null
+  /** Address of the sandbox, without a slash at its end. */
+  readonly sandboxUrl: string
+  readonly databaseUrl: string | null
+  readonly redisUrl: string | null
+}
+
+/** The environment of a process. */
+export type Environment = Readonly<Record<string, string | undefined>>
+
+const given = (environment: Environment, name: string): string | null => {
+  const value = environment[name]?.trim()
+  return value === undefined || value === '' ? null : value
+}
+
+// Any secret may be given as the path of a file instead (contract, "Environment").
+const secret = (environment: Environment, name: string): string | null => {
+  const file = given(environment, `${name}_FILE`)
+  if (file === null) return given(environment, name)
+  if (given(environment, name) !== null) throw new Misused(`${name} and ${name}_FILE are both set; set one of the two`)
+  try {
+    return readFileSync(file, 'utf8').trim()
+  } catch (error) {
+    throw new Misused(`${name}_FILE: ${file} cannot be read (${wordsOf(error)})`)
+  }
+}
+
+/** An http address without a slash at its end. @throws Misused */
+export const httpAddress = (name: string, text: string): string => {
+  const parsed = URL.canParse(text) ? new URL(text) : null
+  if (parsed === null || !['http:', 'https:'].includes(parsed.protocol)) {
+    throw new Misused(`${name} is not an address that begins with http:// or https://: ${text}`)
+  }
+  return text.replace(/\/+$/, '')
+}
+
+const port = (environment: Environment, name: string, fallback: number): string => {
+  const text = given(environment, name) ?? String(fallback)
+  if (!/^\d{1,5}$/.test(text) || Number(text) > 65_535) throw new Misused(`${name} is not a port from 0 to 65535: ${text}`)
+  return text
+}
+
+/** Reads what the command line needs. @throws Misused */
+export const readCliSettings = (environment: Environment): CliSettings => ({
+  daemonUrl: httpAddress(
+    'TALLYMAN_URL',
+    given(environment, 'TALLYMAN_URL') ?? `http://127.0.0.1:${port(environment, 'PORT', 8080)}`,
+  ),
+  apiKey: secret(environment, 'API_KEY'),
+  eventsSecret: secret(environment, 'EVENTS_SECRET')?.split(/[ ,]+/).find(Boolean) ?? null,
+  sandboxUrl: httpAddress(
+    'SANDBOX_URL',
+    given(environment, 'SANDBOX_URL') ?? `http://127.0.0.1:${port(environment, 'SANDBOX_PORT', 8181)}`,
+  ),
+  databaseUrl: secret(environment, 'DATABASE_URL'),
+  redisUrl: secret(environment, 'REDIS_URL'),
+})

@@ -1,0 +1,123 @@
+import { setTimeout as wait } from 'node:timers/promises'
+import { styleText } from 'node:util'
+
+/** Where a command writes: data to `out`, everything meant for a person's eye beside the data to `talk`. */
+export interface Terminal {
+  readonly out: NodeJS.WritableStream
+  readonly talk: NodeJS.WritableStream
+  /** Data as JSON instead of tables. */
+  readonly json: boolean
+}
+
+/** Colours that carry meaning here; none is written where NO_COLOR is set or no terminal listens. */
+export type Tone = 'good' | 'warning' | 'bad' | 'quiet' | 'strong'
+
+const styles = { good: 'green', warning: 'yellow', bad: 'red', quiet: 'dim', strong: 'bold' } as const
+
+/** Colours a text for this stream. */
+export const paint = (stream: NodeJS.WritableStream, tone: Tone, text: string): string =>
+  styleText(styles[tone], text, { stream, validateStream: true })
+
+/** A cell of a table. */
+export interface Cell {
+  readonly text: string
+  readonly tone?: Tone
+}
+
+/** One column: its heading and which side it is pushed to. */
+export interface Column {
+  readonly heading: string
+  readonly align?: 'left' | 'right'
+}
+
+// Texts come from elsewhere (product names, errors): a control character must not move the cursor of whoever reads them.
+const plain = (text: string): string => text.replace(/\p{Cc}+/gu, ' ')
+
+/** Rows under headings, columns as wide as their widest cell, no space at line ends. */
+export const table = (
+  columns: readonly Column[],
+  rows: readonly (readonly (Cell | string)[])[],
+  paintCell: (tone: Tone, text: string) => string = (_tone, text) => text,
+): string => {
+  const cells = rows.map((row) =>
+    row.map((cell) => (typeof cell === 'string' ? { text: plain(cell) } : { ...cell, text: plain(cell.text) })),
+  )
+  const widths = columns.map((column, index) =>
+    cells.reduce((width, row) => Math.max(width, row[index]?.text.length ?? 0), column.heading.length),
+  )
+  const line = (row: readonly Cell[], tone: Tone | null): string =>
+    columns
+      .map((column, index) => {
+        const cell = row[index] ?? { text: '' }
+        const gap = ' '.repeat(Math.max(0, (widths[index] ?? 0) - cell.text.length))
+        const toned = cell.tone ?? tone
+        const text = toned === null || cell.text === '' ? cell.text : paintCell(toned, cell.text)
+        return column.align === 'right' ? gap + text : text + gap
+      })
+      .join('  ')
+      .trimEnd()
+  return [
+    line(
+      columns.map((column) => ({ text: column.heading })),
+      'strong',
+    ),
+    ...cells.map((row) => line(row, null)),
+  ].join('\n')
+}
+
+/** Writes a line of data. */
+export const print = (terminal: Terminal, text: string): void => {
+  terminal.out.write(`${text}\n`)
+}
+
+/** Writes one JSON document as data. */
+export const printJson = (terminal: Terminal, value: unknown): void => print(terminal, JSON.stringify(value, null, 2))
+
+/** Writes a table as data; of an empty one only says that there is nothing. */
+export const printTable = (
+  terminal: Terminal,
+  columns: readonly Column[],
+  rows: readonly (readonly (Cell | string)[])[],
+): void => {
+  if (rows.length === 0) say(terminal, 'none')
+  else
+    print(
+      terminal,
+      table(columns, rows, (tone, text) => paint(terminal.out, tone, text)),
+    )
+}
+
+/** Says something to the person at the terminal. */
+export const say = (terminal: Terminal, text: string): void => {
+  terminal.talk.write(`${text}\n`)
+}
+
+/** A number of things, in words: `1 line`, `3 lines`. */
+export const count = (number: number, one: string, many = `${one}s`): string =>
+  `${number.toLocaleString('en-US')} ${number === 1 ? one : many}`
+
+/** A length of time in its two largest units: `3 d 4 h`, `2 m 5 s`, `12 ms`. */
+export const duration = (durationMs: number): string => {
+  const ms = Math.abs(Math.round(durationMs))
+  if (ms < 1_000) return `${ms} ms`
+  const units = [
+    ['d', 86_400_000],
+    ['h', 3_600_000],
+    ['m', 60_000],
+    ['s', 1_000],
+  ] as const
+  const first = units.findIndex(([, size]) => ms >= size)
+  const parts: string[] = []
+  let rest = ms
+  for (const [name, size] of units.slice(first, first + 2)) {
+    const amount = Math.floor(rest / size)
+    rest -= amount * size
+    if (amount > 0) parts.push(`${amount} ${name}`)
+  }
+  return parts.join(' ')
+}
+
+/** Resolves after a while, at once with an error when the signal fires. */
+export const pause = async (delayMs: number, signal: AbortSignal): Promise<void> => {
+  await wait(delayMs, undefined, { signal })
+}

@@ -1,0 +1,486 @@
+import { randomUUID } from 'node:crypto'
+import { mkdir } from 'node:fs/promises'
+import { hostname } from 'node:os'
+import { setTimeout as delay } from 'node:timers/promises'
+import { createInProcessBudget, type RateBudget } from './clients/budget.ts'
+import { createMarketplaceClient } from './clients/client.ts'
+import { profiles } from './clients/profiles/index.ts'
+import type { Profile } from './clients/profiles/profile.ts'
+import { type Config, InvalidConfig, readSellersAgain } from './config.ts'
+import { startDemonstration } from './demo/erp.ts'
+import { startEmbeddedPostgres } from './embedded/postgres.ts'
+import { lockFolder } from './embedded/process-lock.ts'
+import { createHttpServer } from './http/server.ts'
+import { acknowledgeNewOrders } from './jobs/commands/auto-acknowledge.ts'
+import { runCommand } from './jobs/commands/run.ts'
+import { acceptEvents } from './jobs/events/accept.ts'
+import { createOrderFetcher } from './jobs/events/fetch-order.ts'
+import { processReceivedEvents } from './jobs/events/process.ts'
+import { createSellerRegistry } from './jobs/sellers.ts'
+import { replayQuarantined, requestBackfill, runSync, streamsOf, syncResources } from './jobs/sync/syncs.ts'
+import { createQuietLog, type Logger } from './observability/log.ts'
+import { createMetrics } from './observability/metrics.ts'
+import { createQueueBackend } from './queues/backend.ts'
+import type { JobToEnqueue } from './queues/jobs.ts'
+import { createRelay } from './queues/relay.ts'
+import { createQueueRuntime } from './queues/runtime.ts'
+import type { Scheduler } from './queues/schedulers.ts'
+import { sandboxLines, startSandboxProcess } from './sandbox-process.ts'
+import { decideCommand, dueCommands, headCommand } from './store/commands.ts'
+import { openDatabase } from './store/database.ts'
+import { readFigures } from './store/figures.ts'
+import { openListener } from './store/listener.ts'
+import { finishedMigrations, migrate, missingMigrations } from './store/migrate.ts'
+import { recordSellers, stoppedSellers } from './store/sellers.ts'
+import { trimSyncRuns, unfinishedSyncs } from './store/sync-states.ts'
+import { version } from './version.ts'
+
+/** How often due work is derived from Postgres without being asked. */
+const relayIntervalMs = 5_000
+/** How often waiting events are looked at unasked: a notification may be lost. */
+const eventSweepMs = 15_000
+const trimIntervalMs = 3_600_000
+/** A job of a process that was killed is taken over after so long. */
+const jobTimes = { lockMs: 10_000, stalledIntervalMs: 5_000 }
+/** A sync may be silent for one request and this much more; then another process takes over. */
+const syncLeaseMarginMs = 10_000
+/** Runs of syncs are kept for a month. */
+const keepSyncRunsMs = 30 * 86_400_000
+/** The sandbox of a demonstration places an order this often. */
+const demonstrationOrderInterval = '5s'
+/** A database that does not answer at the start is waited for; a supervisor may start both together. */
+const startPatienceMs = 60_000
+const checkTimeoutMs = 2_000
+
+/** Things to be closed, last opened first. */
+const createClosers = (log: Logger) => {
+  const closers: { readonly name: string; close(): Promise<unknown> }[] = []
+  return {
+    add: (name: string, close: () => Promise<unknown>): void => void closers.push({ name, close }),
+    closeAll: async (): Promise<void> => {
+      for (const { name, close } of closers.splice(0).reverse()) {
+        try {
+          await close()
+        } catch (error) {
+          log.error({ err: error }, `closing ${name} failed`)
+        }
+      }
+    },
+  }
+}
+
+const migrateWithPatience = async (url: string, log: Logger, stop: AbortSignal): Promise<readonly string[]> => {
+  const deadline = performance.now() + startPatienceMs
+  for (;;) {
+    try {
+      return await migrate(url)
+    } catch (error) {
+      const reachable = await finishedMigrations(url).then(
+        () => true,
+        () => false,
+      )
+      if (reachable || stop.aborted || performance.now() > deadline) throw error
+      log.warn('Postgres does not answer yet; waiting for it')
+      await delay(1_000, undefined, { signal: stop })
+    }
+  }
+}
+
+const aborted = (signal: AbortSignal): Promise<void> =>
+  new Promise((resolve) => (signal.aborted ? resolve() : signal.addEventListener('abort', () => resolve(), { once: true })))
+
+/**
+ * Starts the parts that the roles need, runs until `stop` is aborted, drains, and closes everything.
+ * @throws what keeps it from starting, after closing what was open
+ */
+export const startDaemon = async (config: Config, log: Logger, stop: AbortSignal): Promise<void> => {
+  const closers = createClosers(log)
+  try {
+    await run(config, log, stop, closers)
+  } finally {
+    await closers.closeAll()
+  }
+}
+
+const run = async (config: Config, log: Logger, stop: AbortSignal, closers: ReturnType<typeof createClosers>): Promise<void> => {
+  const owner = `${hostname()}-${process.pid}-${randomUUID().slice(0, 8)}`
+  const has = (role: Config['roles'][number]): boolean => config.roles.includes(role)
+  const metrics = createMetrics({ version })
+  const quiet = createQuietLog(log)
+
+  // ── Postgres ──
+  let databaseUrl = config.databaseUrl
+  if (databaseUrl === null || config.sandbox !== null) {
+    await mkdir(config.dataDir, { recursive: true })
+    const lock = await lockFolder(config.dataDir)
+    closers.add('the lock of DATA_DIR', () => lock.release())
+  }
+  if (databaseUrl === null) {
+    const postgres = await startEmbeddedPostgres({ dataDir: config.dataDir, say: (line) => log.info(line) })
+    closers.add('the embedded Postgres', () => postgres.stop())
+    databaseUrl = postgres.url
+  }
+  const url = databaseUrl
+  const applied = await migrateWithPatience(url, log, stop)
+  if (applied.length > 0) log.info({ migrations: applied }, 'database migrated')
+  const database = openDatabase({
+    url,
+    connections: 12,
+    onError: (error) => quiet.warn('pool', { err: error }, 'a database connection was lost'),
+  })
+  closers.add('the database', () => database.close())
+
+  // ── the marketplace, or the sandbox in its place ──
+  let sandboxUrl: string | null = null
+  if (config.sandbox !== null) {
+    const sandbox = await startSandboxProcess({
+      port: config.sandbox.port,
+      dataDir: config.dataDir,
+      profile: config.sellers[0]?.profile ?? 'specification',
+      orderInterval: config.sandbox.demo ? demonstrationOrderInterval : 'off',
+      onLine: sandboxLines(log),
+    })
+    closers.add('the sandbox', () => sandbox.stop())
+    sandboxUrl = sandbox.url
+  }
+  const budgets = new Map<string, RateBudget>()
+  const budgetOf = (profile: Profile): RateBudget => {
+    const budget = budgets.get(profile.name) ?? createInProcessBudget({ limits: profile.rateLimits })
+    budgets.set(profile.name, budget)
+    return budget
+  }
+  const sellers = createSellerRegistry({
+    sellers: config.sellers,
+    sandboxUrl,
+    requestTimeoutMs: config.requestTimeoutMs,
+    profiles,
+    budgetOf,
+    log,
+    hooks: {
+      onRequest: ({ operation, outcome, durationMs }) => {
+        metrics.apiRequests.inc({ operation, outcome: outcome === 'none' ? 'ok' : outcome })
+        metrics.apiRequestDuration.observe({ operation }, durationMs / 1_000)
+      },
+      onUnknownValue: ({ resource, field }) => metrics.unknownValues.inc({ resource, field }),
+    },
+    createClient: createMarketplaceClient,
+  })
+  closers.add('the marketplace clients', () => sellers.close())
+  const rememberSellers = () =>
+    recordSellers(
+      database,
+      sellers.ids().map((sellerId) => sellers.configured(sellerId)),
+    )
+  await rememberSellers()
+
+  // ── queues ──
+  const backend = createQueueBackend({ redisUrl: config.redisUrl, databaseUrl: url, quiet })
+  const runtime = createQueueRuntime({ backend, log, metrics, times: jobTimes })
+  closers.add('the queues', () => runtime.close())
+  const listener = openListener({ url, channels: ['tallyman_changes', 'tallyman_erp_event'], log })
+  closers.add('the listener', () => listener.close())
+
+  const afterSave = config.autoAcknowledge === 'on-import' ? acknowledgeNewOrders : undefined
+  const saving = afterSave === undefined ? {} : { afterSave }
+
+  const schedulers = (): readonly Scheduler[] => {
+    const wanted: Scheduler[] = [{ job: { name: 'housekeeping.run', data: { task: 'trim' } }, everyMs: trimIntervalMs }]
+    const intervals: Readonly<Record<string, number | 'off'>> = { orders: config.poll.orders, returns: config.poll.returns }
+    for (const sellerId of sellers.ids()) {
+      for (const resource of syncResources) {
+        for (const stream of streamsOf(resource)) {
+          const everyMs = stream === 'sweep' ? config.poll.orderSweep : (intervals[resource] ?? 'off')
+          if (everyMs !== 'off') wanted.push({ job: { name: 'sync.run', data: { sellerId, resource, stream } }, everyMs })
+        }
+      }
+    }
+    return wanted
+  }
+  const derive = async (): Promise<readonly JobToEnqueue[]> => {
+    const stopped = await stoppedSellers(database)
+    const commands = (await dueCommands(database, 2_000)).map(
+      (commandId): JobToEnqueue => ({ name: 'command.run', data: { commandId } }),
+    )
+    const syncs = (await unfinishedSyncs(database))
+      .filter(({ sellerId }) => sellers.has(sellerId) && !stopped.has(sellerId))
+      .map(({ sellerId, resource, stream }): JobToEnqueue => ({ name: 'sync.run', data: { sellerId, resource, stream } }))
+    return [...commands, ...syncs]
+  }
+  const relay = createRelay({ derive, schedulers, intervalMs: relayIntervalMs, runtime, log, metrics })
+  const wakeCommands = (commandIds: readonly string[]): void => {
+    for (const commandId of commandIds) {
+      runtime.enqueue('command.run', { commandId }, { runNow: true }).catch((error: unknown) => {
+        quiet.warn('wake', { err: error }, 'a command could not be enqueued; the relay brings it later')
+      })
+    }
+  }
+
+  const fetcher = createOrderFetcher({ database, sellers, log, ...saving })
+  const accept = { database, sellers, fetcher, wake: wakeCommands }
+
+  if (has('worker')) {
+    const commandParts = {
+      database,
+      sellers,
+      owner,
+      requestTimeoutMs: config.requestTimeoutMs,
+      settleTimeMs: config.settleTimeMs,
+      onSettled: async (sellerId: string, purchaseOrderId: string) => {
+        const next = await headCommand(database, sellerId, purchaseOrderId)
+        if (next !== null) wakeCommands([next])
+      },
+      onOutcome: (kind: string, outcome: string) => metrics.commands.inc({ kind, outcome }),
+    }
+    runtime.register(
+      'command.run',
+      ({ data, signal, log: jobLog }) => runCommand(commandParts, data.commandId, { signal, log: jobLog }),
+      {
+        concurrency: 8,
+      },
+    )
+    runtime.register(
+      'sync.run',
+      async ({ data, signal, log: jobLog }) => {
+        if (!sellers.has(data.sellerId) || (await stoppedSellers(database)).has(data.sellerId)) return { done: true }
+        const outcome = await runSync(
+          {
+            database,
+            client: (sellerId) => sellers.client(sellerId),
+            owner,
+            settings: { leaseMs: config.requestTimeoutMs + syncLeaseMarginMs },
+            ...saving,
+            onRun: ({ sellerId, stream, run: ended, watermark }) => {
+              const kind = stream.startsWith('backfill:') ? 'backfill' : stream
+              metrics.pollRuns.inc({ stream: kind, outcome: ended.error === null ? 'done' : 'failed' })
+              metrics.pollRecords.inc({ stream: kind, outcome: 'seen' }, ended.seen)
+              metrics.pollRecords.inc({ stream: kind, outcome: 'changed' }, ended.changed)
+              metrics.pollRecords.inc({ stream: kind, outcome: 'quarantined' }, ended.quarantined)
+              if (ended.error === null) metrics.pollLastSuccess.set({ stream: kind, seller: sellerId }, Date.now() / 1_000)
+              if (watermark !== null) {
+                const lagMs = sellers.client(sellerId).clock().now().getTime() - watermark.getTime()
+                metrics.pollLag.set({ stream: kind, seller: sellerId }, lagMs / 1_000)
+              }
+            },
+          },
+          data,
+          { signal, log: jobLog },
+        )
+        if (afterSave !== undefined) relay.nudge()
+        return outcome
+      },
+      { concurrency: 2 },
+    )
+    runtime.register('housekeeping.run', async ({ log: jobLog }) => {
+      const trimmed = await trimSyncRuns(database, keepSyncRunsMs)
+      if (trimmed > 0) jobLog.info({ trimmed }, 'old sync runs removed')
+      return { done: true }
+    })
+  }
+  await runtime.start()
+
+  // Waiting events are few and must keep their order within a purchase order, so one loop looks at all of them.
+  if (has('worker'))
+    closers.add(
+      'the event inbox',
+      followInbox(() => processReceivedEvents({ ...accept, log }, stop), listener, quiet, eventSweepMs),
+    )
+  if (has('scheduler')) {
+    relay.start()
+    runtime.opened.then(firstLook).catch((error: unknown) => log.warn({ err: error }, 'the first look is left to the schedulers'))
+    closers.add('the relay', () => relay.stop())
+  }
+
+  // ── HTTP ──
+  const address = has('http') ? await serve() : null
+  log.info(
+    {
+      ...(address === null ? {} : { console: `${address}/`, api: `${address}/docs` }),
+      ...(sandboxUrl === null ? {} : { sandbox: sandboxUrl }),
+      database: new URL(url).host + new URL(url).pathname,
+      queues: backend.kind,
+      sellers: sellers.ids().length,
+      roles: config.roles,
+    },
+    address === null ? 'tallyman is running' : `tallyman is running: open ${address}/`,
+  )
+
+  if (config.sandbox?.demo === true && address !== null) {
+    const demonstration = startDemonstration({
+      daemonUrl: address,
+      apiKey: config.http.apiKey,
+      eventsSecret: config.http.eventsSecrets[0] ?? null,
+      log,
+      signal: stop,
+    })
+    closers.add('the demonstration', () => demonstration)
+  }
+
+  const onHangUp = (): void => void rereadSellers()
+  process.on('SIGHUP', onHangUp)
+  closers.add('SIGHUP', async () => void process.off('SIGHUP', onHangUp))
+
+  await aborted(stop)
+
+  // ── drain: no new work, what runs gets its time, then it is aborted ──
+  const drained = await runtime.drain(config.drainTimeoutMs)
+  log.info({ clean: drained.clean, aborted: drained.aborted }, 'drained')
+
+  // A start is a good moment to look at everything: schedulers are spread over their whole interval. The looks are spread as well.
+  async function firstLook(): Promise<void> {
+    const syncs = schedulers().flatMap(({ job, everyMs }) => (job.name === 'sync.run' ? [{ job, everyMs }] : []))
+    await runtime.enqueueMany(syncs.map(({ job, everyMs }, place) => ({ ...job, delayMs: Math.min(place * 100, everyMs) })))
+  }
+
+  async function rereadSellers(): Promise<void> {
+    try {
+      await sellers.replace(readSellersAgain(process.env))
+      await rememberSellers()
+      relay.nudge()
+      log.info({ sellers: sellers.ids().length }, 'sellers read again')
+    } catch (error) {
+      if (error instanceof InvalidConfig) for (const fault of error.faults) log.error(`the sellers stay as they were: ${fault}`)
+      else log.error({ err: error }, 'the sellers could not be read again')
+    }
+  }
+
+  async function serve(): Promise<string> {
+    const server = await createHttpServer({
+      database,
+      listener,
+      log,
+      apiKey: config.http.apiKey,
+      eventsSecrets: config.http.eventsSecrets,
+      version,
+      sellers: () => sellers.ids(),
+      marketplaceNow: (sellerId) => (sellers.has(sellerId) ? sellers.client(sellerId).clock().now() : new Date()),
+      acceptEvents: (events, signal) => acceptEvents(accept, events, signal),
+      decide: async (request) => {
+        const result = await decideCommand(database, request)
+        if (result.ok) relay.nudge()
+        return result
+      },
+      syncs: { resources: syncResources, run: runSyncsNow },
+      replayQuarantined: (id) => replayQuarantined({ database, ...saving }, id),
+      health: { live, ready },
+      metrics: readMetrics,
+      boardQueues: () => runtime.queues().map((queue) => ({ queue, readOnly: true })),
+    })
+    const listening = await server.listen({ host: config.http.host, port: config.http.port })
+    stop.addEventListener('abort', () => server.drain(), { once: true })
+    closers.add('the HTTP server', () => server.close())
+    return listening
+  }
+
+  async function runSyncsNow(request: {
+    readonly resource: string
+    readonly sellerId: string | null
+    readonly from: Date | null
+    readonly to: Date | null
+  }): Promise<readonly string[]> {
+    const ids: string[] = []
+    for (const sellerId of request.sellerId === null ? sellers.ids() : [request.sellerId]) {
+      const { resource } = request
+      const streams =
+        request.from === null
+          ? streamsOf(resource)
+          : [
+              (
+                await requestBackfill(database, {
+                  sellerId,
+                  resource,
+                  range: { from: request.from, to: request.to ?? sellers.client(sellerId).clock().now() },
+                })
+              ).stream,
+            ]
+      for (const stream of streams) {
+        await runtime.enqueue('sync.run', { sellerId, resource, stream }, { runNow: true })
+        ids.push(`${sellerId}/${resource}/${stream}`)
+      }
+    }
+    return ids
+  }
+
+  function live() {
+    const verdict = runtime.liveness(Date.now())
+    return { ok: verdict.alive, checks: [{ name: 'work is consumed', ok: verdict.alive, detail: verdict.detail }] }
+  }
+
+  async function ready() {
+    const postgres = Promise.race([
+      finishedMigrations(url).then(async (finished) => {
+        const missing = await missingMigrations(finished)
+        return missing.length === 0 ? { ok: true } : { ok: false, detail: `migrations are missing: ${missing.join(', ')}` }
+      }),
+      delay(checkTimeoutMs, { ok: false, detail: 'Postgres does not answer in time' }),
+    ]).catch(() => ({ ok: false, detail: 'Postgres cannot be reached' }))
+    const [databaseCheck, queues] = await Promise.all([postgres, runtime.check(checkTimeoutMs)])
+    const checks = [
+      { name: 'postgres', ...databaseCheck },
+      { name: backend.kind === 'redis' ? 'redis' : 'queues', ok: queues.ok, detail: queues.detail },
+    ]
+    return { ok: checks.every((check) => check.ok), checks }
+  }
+
+  async function readMetrics() {
+    const figures = await readFigures(database).catch((error: unknown) => {
+      quiet.warn('figures', { err: error }, 'the figures of the database cannot be read')
+      return null
+    })
+    if (figures !== null) {
+      metrics.commandsUnknown.set(figures.commandsVerifying)
+      metrics.commandsHeld.set(figures.commandsHeld)
+      metrics.outboxOldest.set((figures.oldestDue?.getTime() ?? 0) / 1_000)
+      metrics.deadLetters.set({ kind: 'record' }, figures.quarantinedRecords)
+      metrics.deadLetters.set({ kind: 'event' }, figures.rejectedEvents)
+    }
+    for (const budget of budgets.values()) {
+      for (const state of budget.snapshot())
+        metrics.rateLimitTokens.set({ seller: state.sellerId, operation: state.operation }, state.available)
+    }
+    await runtime.refreshMetrics()
+    return metrics.read()
+  }
+}
+
+/** Looks at the waiting events when Postgres notifies, and now and then unasked; answers what ends it. */
+const followInbox = (
+  look: () => Promise<unknown>,
+  listener: { on(channel: string, heard: () => void): () => void },
+  quiet: ReturnType<typeof createQuietLog>,
+  sweepMs: number,
+): (() => Promise<void>) => {
+  const ending = new AbortController()
+  let wake: (() => void) | undefined
+  let heard = true
+  const off = listener.on('tallyman_erp_event', () => {
+    heard = true
+    wake?.()
+  })
+  const loop = (async () => {
+    while (!ending.signal.aborted) {
+      heard = false
+      try {
+        await look()
+        quiet.recovered('inbox', 'waiting events are looked at again')
+      } catch (error) {
+        quiet.error('inbox', { err: error }, 'waiting events cannot be looked at now; trying again')
+        // A fault is not answered by asking at once.
+        heard = false
+      }
+      if (heard || ending.signal.aborted) continue
+      await new Promise<void>((resolve) => {
+        const timer = setTimeout(resolve, sweepMs)
+        wake = () => {
+          clearTimeout(timer)
+          resolve()
+        }
+        ending.signal.addEventListener('abort', () => wake?.(), { once: true })
+      })
+    }
+  })()
+  return async () => {
+    ending.abort()
+    off()
+    await loop
+  }
+}

@@ -1,0 +1,64 @@
+import type { Change } from '../store/changes.ts'
+import { readChanges } from '../store/changes.ts'
+import type { SqlRunner } from '../store/database.ts'
+import type { Listener } from '../store/listener.ts'
+
+/** Name of the channel on which appended changes are notified. */
+export const changesChannel = 'tallyman_changes'
+
+/** Without a word from Postgres (a listener that is connecting again) a reader looks after this long all the same, in milliseconds. */
+const lookAnywayMs = 5_000
+
+/** Readers of the change feed that wait for more. One notification wakes all of them. */
+export interface ChangeFeed {
+  /** Changes after this number; waits for the first up to so many milliseconds. Empty when none came, the signal aborts or the feed ends. */
+  next(after: bigint, limit: number, waitMs: number, signal: AbortSignal): Promise<readonly Change[]>
+  /** Lets every reader go, now and from now on. */
+  end(): void
+  readonly ended: AbortSignal
+}
+
+/** Opens the feed on a listener that hears {@link changesChannel}. */
+export const createChangeFeed = (sql: SqlRunner, listener: Listener): ChangeFeed => {
+  const ending = new AbortController()
+  const sleepers = new Set<() => void>()
+  let notifications = 0
+  const wakeAll = (): void => {
+    notifications += 1
+    for (const wake of [...sleepers]) wake()
+  }
+  const forget = listener.on(changesChannel, wakeAll)
+
+  const sleep = (milliseconds: number, signal: AbortSignal): Promise<void> =>
+    new Promise((resolve) => {
+      const wake = () => {
+        clearTimeout(timer)
+        sleepers.delete(wake)
+        signal.removeEventListener('abort', wake)
+        resolve()
+      }
+      const timer = setTimeout(wake, milliseconds)
+      sleepers.add(wake)
+      signal.addEventListener('abort', wake, { once: true })
+    })
+
+  return {
+    ended: ending.signal,
+    next: async (after, limit, waitMs, signal) => {
+      const until = performance.now() + waitMs
+      for (;;) {
+        const heard = notifications
+        const changes = await readChanges(sql, after, limit)
+        const leftMs = until - performance.now()
+        if (changes.length > 0 || leftMs <= 0 || signal.aborted || ending.signal.aborted) return changes
+        // What was notified while we read may not have been visible to the read.
+        if (heard === notifications) await sleep(Math.min(leftMs, lookAnywayMs), signal)
+      }
+    },
+    end: () => {
+      forget()
+      ending.abort()
+      wakeAll()
+    },
+  }
+}

@@ -1,0 +1,180 @@
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
+import { z } from 'zod'
+import type { IncomingEvent } from '../store/events.ts'
+import { Problem, type ProblemFault, pathText } from './problems.ts'
+
+/** How events travel (CloudEvents 1.0, HTTP protocol binding). */
+export type EventMode = 'binary' | 'structured' | 'batch'
+
+/** Media types that carry events, beside JSON for binary mode. */
+export const eventMediaTypes = {
+  structured: 'application/cloudevents+json',
+  batch: 'application/cloudevents-batch+json',
+} as const
+
+/** Most events of one batch: all of them are decided in one transaction. */
+export const maxBatch = 1_000
+
+/** The events of a request, each envelope checked, or every fault of the envelopes. */
+export type ParsedEvents =
+  | { readonly ok: true; readonly mode: EventMode; readonly events: readonly IncomingEvent[] }
+  | { readonly ok: false; readonly faults: readonly ProblemFault[] }
+
+const timestamp = z.iso.datetime({ offset: true, error: 'must be an RFC 3339 date and time, such as 2026-03-01T09:30:00Z' })
+const jsonMediaType = /^application\/([\w.!#$&^-]+\+)?json$/i
+const present = (name: string) => z.string(`${name} must be a text`).min(1, 'must not be empty')
+
+/** Context attributes of CloudEvents 1.0, section 3.1; what else there is, is an extension. */
+const attributesSchema = z.looseObject({
+  specversion: z.literal('1.0', 'must be 1.0'),
+  id: present('id'),
+  source: present('source').refine(
+    (text) => URL.canParse(text, 'http://base.invalid/') && !/\s/.test(text),
+    'must be a URI reference',
+  ),
+  type: present('type'),
+  subject: present('subject').nullish(),
+  time: timestamp.nullish(),
+  dataschema: z
+    .string()
+    .refine((text) => URL.canParse(text), 'must be a URI')
+    .nullish(),
+  datacontenttype: z
+    .string()
+    .refine((text) => jsonMediaType.test(text.split(';')[0]?.trim() ?? ''), 'must be a JSON type, such as application/json')
+    .nullish(),
+})
+
+const nameOfMember = /^[a-z0-9]+$/
+
+const attributeFaults = (attributes: Readonly<Record<string, unknown>>): ProblemFault[] => {
+  const parsed = attributesSchema.safeParse(attributes)
+  const faults = (parsed.error?.issues ?? []).map((issue) => ({
+    path: pathText(issue.path),
+    message: issue.path[0] !== undefined && attributes[String(issue.path[0])] === undefined ? 'is missing' : issue.message,
+  }))
+  for (const [name, value] of Object.entries(attributes)) {
+    if (!nameOfMember.test(name))
+      faults.push({ path: name, message: 'is no name of an attribute: small letters and digits only' })
+    else if (typeof value === 'object' && value !== null)
+      faults.push({ path: name, message: 'must be a text, a number or a truth value' })
+  }
+  return faults
+}
+
+const eventOf = (attributes: Readonly<Record<string, unknown>>, data: unknown): IncomingEvent | null => {
+  const parsed = attributesSchema.safeParse(attributes)
+  if (!parsed.success) return null
+  const { id, source, type } = parsed.data
+  return { id, source, type, data }
+}
+
+const isRecord = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** JSON of a body. @throws Problem */
+export const parseJsonBody = (body: Buffer): unknown => {
+  let text: string
+  try {
+    text = new TextDecoder('utf-8', { fatal: true }).decode(body)
+  } catch {
+    // Only wrong bytes make it throw.
+    throw new Problem('malformed-json', { detail: 'The body is not UTF-8.' })
+  }
+  try {
+    return JSON.parse(text)
+  } catch (error) {
+    throw new Problem('malformed-json', { detail: error instanceof Error ? error.message : 'The body is not JSON.' })
+  }
+}
+
+// ── structured and batch ─────────────────────────────────────────────────────────────────────────────────
+
+const fromBase64 = (text: unknown): unknown => {
+  if (typeof text !== 'string' || !/^[A-Za-z0-9+/]*={0,2}$/.test(text)) return undefined
+  try {
+    return JSON.parse(Buffer.from(text, 'base64').toString('utf8'))
+  } catch {
+    // Not JSON: the caller names it as a fault.
+    return undefined
+  }
+}
+
+const structuredEvent = (value: unknown): { event: IncomingEvent | null; faults: ProblemFault[] } => {
+  if (!isRecord(value)) return { event: null, faults: [{ path: '', message: 'must be an object: a CloudEvent' }] }
+  const { data, data_base64: encoded, ...attributes } = value
+  const faults = attributeFaults(attributes)
+  if (encoded === undefined) return { event: eventOf(attributes, data ?? null), faults }
+  const decoded = fromBase64(encoded)
+  if (data !== undefined) faults.push({ path: 'data_base64', message: 'stands beside data; only one of them may' })
+  else if (decoded === undefined) faults.push({ path: 'data_base64', message: 'must be JSON in Base64' })
+  return { event: eventOf(attributes, decoded ?? null), faults }
+}
+
+const batchEvents = (value: unknown): ParsedEvents => {
+  if (!Array.isArray(value)) return { ok: false, faults: [{ path: '', message: 'must be an array of CloudEvents' }] }
+  if (value.length > maxBatch) return { ok: false, faults: [{ path: '', message: `must hold at most ${maxBatch} events` }] }
+  const parsed = value.map(structuredEvent)
+  const faults = parsed.flatMap((one, index) => one.faults.map((fault) => inBatch(index, fault)))
+  if (faults.length > 0) return { ok: false, faults }
+  return { ok: true, mode: 'batch', events: parsed.flatMap(({ event }) => (event === null ? [] : [event])) }
+}
+
+/** A fault as it is told when its event stands in a batch. */
+export const inBatch = (index: number, { path, message }: ProblemFault): ProblemFault => ({
+  path: path === '' ? `[${index}]` : `[${index}].${path}`,
+  message,
+})
+
+// ── binary ───────────────────────────────────────────────────────────────────────────────────────────────
+
+const decodeHeader = (raw: string): string | null => {
+  const quoted = /^"(.*)"$/s.exec(raw.trim())
+  const text = quoted?.[1] === undefined ? raw.trim() : quoted[1].replace(/\\(.)/gs, '$1')
+  // Outside of ASCII everything must be percent-encoded; Node would hand it over as Latin-1.
+  if (/[^\x20-\x7e]/.test(text)) return null
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    // A lone percent sign, or bytes that are not UTF-8.
+    return null
+  }
+}
+
+const binaryEvent = (request: IncomingMessage, contentType: string, body: Buffer): ParsedEvents => {
+  const faults: ProblemFault[] = []
+  const attributes: Record<string, unknown> = { datacontenttype: contentType }
+  for (const [header, values = []] of Object.entries(request.headersDistinct)) {
+    if (!header.startsWith('ce-')) continue
+    const name = header.slice('ce-'.length)
+    const value = decodeHeader(values[0] ?? '')
+    if (name === 'datacontenttype')
+      faults.push({ path: name, message: 'must not be sent as a header ce-datacontenttype: content-type says it' })
+    else if (values.length > 1) faults.push({ path: name, message: `is sent ${values.length} times` })
+    else if (value === null) faults.push({ path: name, message: 'is not percent-encoded as the HTTP binding says' })
+    else attributes[name] = value
+  }
+  const told = new Set(faults.map(({ path }) => path))
+  faults.push(...attributeFaults(attributes).filter(({ path }) => !told.has(path)))
+  const event = eventOf(attributes, body.length === 0 ? null : parseJsonBody(body))
+  if (faults.length > 0 || event === null) return { ok: false, faults }
+  return { ok: true, mode: 'binary', events: [event] }
+}
+
+const mediaTypeOf = (headers: IncomingHttpHeaders): string => headers['content-type']?.split(';')[0]?.trim().toLowerCase() ?? ''
+
+/** Takes the events out of a request. @throws Problem when the body is not JSON at all */
+export const parseEvents = (request: IncomingMessage, body: Buffer): ParsedEvents => {
+  const mediaType = mediaTypeOf(request.headers)
+  if (mediaType === eventMediaTypes.batch) return batchEvents(parseJsonBody(body))
+  if (mediaType !== eventMediaTypes.structured) return binaryEvent(request, mediaType, body)
+  const { event, faults } = structuredEvent(parseJsonBody(body))
+  if (event === null || faults.length > 0) return { ok: false, faults }
+  return { ok: true, mode: 'structured', events: [event] }
+}
+
+/** Whether a body of this type may carry events. */
+export const carriesEvents = (contentType: string): boolean => {
+  const charset = /;\s*charset\s*=\s*"?([^\s";]+)/i.exec(contentType)?.[1]?.toLowerCase() ?? 'utf-8'
+  return charset === 'utf-8' && jsonMediaType.test(contentType.split(';')[0]?.trim() ?? '')
+}

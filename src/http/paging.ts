@@ -1,0 +1,64 @@
+import { z } from 'zod'
+import { Problem } from './problems.ts'
+
+const defaultLimit = 100
+const maxLimit = 1_000
+
+/** `limit` of every list. */
+export const limitSchema = z.coerce
+  .number('must be a whole number from 1 to 1000')
+  .int('must be a whole number from 1 to 1000')
+  .min(1, 'must be at least 1')
+  .max(maxLimit, `must be at most ${maxLimit}`)
+  .default(defaultLimit)
+  .meta({ description: `Length of the page, 1 to ${maxLimit}.` })
+
+/** `limit` and `cursor` of every list. */
+export const pagingSchema = {
+  limit: limitSchema,
+  cursor: z.string().min(1, 'must not be empty').optional().meta({ description: '`nextCursor` of the page before; opaque.' }),
+}
+
+/** The answer of a list. */
+export const pageSchema = <Item extends z.ZodType>(item: Item) =>
+  z.object({
+    items: z.array(item),
+    nextCursor: z.string().nullable().meta({ description: 'Cursor of the next page; null on the last one.' }),
+  })
+
+/** A cursor that carries these values. */
+export interface CursorCodec<Key> {
+  encode(key: Key | null): string | null
+  /** @throws Problem when the text is no cursor of this list */
+  decode(cursor: string | undefined): Key | null
+}
+
+/** Cursors of one list; `list` keeps those of others out. */
+export const cursorCodec = <Key>(list: string, schema: z.ZodType<Key>): CursorCodec<Key> => ({
+  encode: (key) => {
+    if (key === null) return null
+    const text = JSON.stringify([list, key], (_name, value: unknown) => (typeof value === 'bigint' ? value.toString() : value))
+    return Buffer.from(text).toString('base64url')
+  },
+  decode: (cursor) => {
+    if (cursor === undefined) return null
+    const parsed = z.tuple([z.literal(list), schema]).safeParse(decodeJson(cursor))
+    if (parsed.success) return parsed.data[1]
+    throw new Problem('invalid-cursor', { errors: [{ path: 'query.cursor', message: 'is none of this list' }] })
+  },
+})
+
+/** A number that a cursor carries as text, within what Postgres calls bigint. */
+export const bigintKey: z.ZodType<bigint> = z
+  .string()
+  .regex(/^\d{1,18}$/)
+  .transform(BigInt)
+
+const decodeJson = (cursor: string): unknown => {
+  try {
+    return JSON.parse(Buffer.from(cursor, 'base64url').toString('utf8'))
+  } catch {
+    // Not JSON, so no cursor of ours: the caller says so.
+    return undefined
+  }
+}

@@ -1,0 +1,118 @@
+import { STATUS_CODES } from 'node:http'
+import { z } from 'zod'
+
+/** Media type of problem documents (RFC 9457). */
+export const problemMediaType = 'application/problem+json'
+
+/** One thing that is wrong; `path` says where: `data.lines[0].quantity`, `query.limit`. */
+export interface ProblemFault {
+  readonly path: string
+  readonly message: string
+}
+
+/** Codes of problems: stable, for programs. A code always comes with the same status and title. */
+export const problemKinds = {
+  'malformed-request': { status: 400, title: 'The request is malformed' },
+  'malformed-json': { status: 400, title: 'The body is not JSON' },
+  'invalid-request': { status: 400, title: 'The request has wrong parameters' },
+  'invalid-cursor': { status: 400, title: 'The cursor is none of this list' },
+  unauthenticated: { status: 401, title: 'A key is needed' },
+  'invalid-signature': { status: 401, title: 'The signature does not prove the sender' },
+  'host-refused': { status: 403, title: 'Not addressed by a loopback name' },
+  'origin-refused': { status: 403, title: 'Pages of other origins may not change anything' },
+  'not-found': { status: 404, title: 'There is no such thing' },
+  'method-not-allowed': { status: 405, title: 'The method is not allowed here' },
+  'not-acceptable': { status: 406, title: 'No acceptable form' },
+  'event-conflict': { status: 409, title: 'Another event has this source and id' },
+  'ambiguous-order': { status: 409, title: 'Several sellers have an order by this id' },
+  'illegal-state': { status: 409, title: 'The state does not allow it' },
+  'body-too-large': { status: 413, title: 'The body is too large' },
+  'uri-too-long': { status: 414, title: 'The address is too long' },
+  'unsupported-media-type': { status: 415, title: 'The body is of an unknown type' },
+  'invalid-body': { status: 422, title: 'The body has faults' },
+  'invalid-event': { status: 422, title: 'The event is wrong' },
+  'still-malformed': { status: 422, title: 'The record still cannot be read' },
+  'headers-too-large': { status: 431, title: 'The headers are too large' },
+  internal: { status: 500, title: 'Something went wrong here' },
+  unavailable: { status: 503, title: 'Not available now' },
+} as const satisfies Record<string, { status: number; title: string }>
+
+/** One of {@link problemKinds}. */
+export type ProblemCode = keyof typeof problemKinds
+
+/** What a problem says beside its kind. */
+export interface ProblemDetails {
+  readonly detail?: string
+  readonly errors?: readonly ProblemFault[]
+  /** Response headers that belong to it. */
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+/** Thrown by a route to answer with a problem document. */
+export class Problem extends Error {
+  override readonly name = 'Problem'
+  readonly code: ProblemCode
+  readonly details: ProblemDetails
+  constructor(code: ProblemCode, details: ProblemDetails = {}) {
+    super(details.detail ?? problemKinds[code].title)
+    this.code = code
+    this.details = details
+  }
+}
+
+/** A problem document. */
+export const problemSchema = z
+  .object({
+    type: z.string().meta({ description: 'Names the kind of problem: urn:tallyman:problem:<code>.' }),
+    title: z.string(),
+    status: z.int(),
+    detail: z.string(),
+    instance: z.string().meta({ description: 'Path of the request.' }),
+    code: z.string().meta({ description: 'Stable name of the kind of problem, for programs.' }),
+    correlationId: z.string().meta({ description: 'Stands in the log lines of this request.' }),
+    errors: z
+      .array(z.object({ path: z.string(), message: z.string() }))
+      .optional()
+      .meta({ description: 'Everything that is wrong, each with its place.' }),
+  })
+  .meta({ id: 'Problem', description: 'What went wrong (RFC 9457).' })
+
+/** A problem document. */
+export type ProblemDocument = z.infer<typeof problemSchema>
+
+/** The document of a problem. */
+export const problemDocument = (
+  code: ProblemCode,
+  { detail, errors }: ProblemDetails,
+  request: { readonly instance: string; readonly correlationId: string },
+): ProblemDocument => ({
+  type: `urn:tallyman:problem:${code}`,
+  title: problemKinds[code].title,
+  status: problemKinds[code].status,
+  detail: detail ?? `${problemKinds[code].title}.`,
+  instance: request.instance,
+  code,
+  correlationId: request.correlationId,
+  ...(errors === undefined ? {} : { errors: errors.map(({ path, message }) => ({ path, message })) }),
+})
+
+/** A whole HTTP/1.1 response with a problem, for requests that are too broken to have a reply object. */
+export const rawProblemResponse = (code: ProblemCode, correlationId: string): string => {
+  const body = JSON.stringify(problemDocument(code, {}, { instance: '', correlationId }))
+  const { status } = problemKinds[code]
+  return [
+    `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? 'Error'}`,
+    `content-type: ${problemMediaType}`,
+    `content-length: ${Buffer.byteLength(body)}`,
+    'connection: close',
+    '',
+    body,
+  ].join('\r\n')
+}
+
+/** `lines[0].quantity` out of a path of keys. */
+export const pathText = (path: readonly PropertyKey[]): string =>
+  path.reduce<string>(
+    (all, key) => (typeof key === 'number' ? `${all}[${key}]` : all === '' ? String(key) : `${all}.${String(key)}`),
+    '',
+  )

@@ -1,0 +1,49 @@
+import { createBullBoard } from '@bull-board/api'
+import { BullMQAdapter } from '@bull-board/api/bullMQAdapter'
+import { FastifyAdapter } from '@bull-board/fastify'
+import type { App } from '../app.ts'
+import { answerError } from '../errors.ts'
+import type { HttpServices } from '../services.ts'
+
+const basePath = '/queues'
+const policy = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self' 'unsafe-inline'",
+  "img-src 'self' data:",
+  "font-src 'self'",
+  "connect-src 'self'",
+  "base-uri 'self'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join('; ')
+
+/** bull-board over the queues. Job data are ids, so there is nothing to hide in them. */
+export const boardRoutes = async (app: App, services: HttpServices): Promise<void> => {
+  const adapter = new FastifyAdapter().setBasePath(basePath)
+  createBullBoard({
+    queues: services
+      .boardQueues()
+      .map(({ queue, readOnly }) => new BullMQAdapter(queue, { readOnlyMode: readOnly, allowRetries: !readOnly })),
+    serverAdapter: adapter,
+    options: { uiConfig: { boardTitle: 'Tallyman queues' } },
+  })
+  await app.register(
+    async (scope) => {
+      scope.addHook('onRoute', (route) => {
+        route.config = { ...route.config, access: 'browser' }
+        // bull-board has an error handler of its own, which would answer a missing key with 500.
+        route.errorHandler = (error, request, reply) => void answerError(error, request, reply)
+      })
+      // Its page asks another host for a font; this one speaks to nobody else.
+      scope.addHook('onSend', async (_request, reply, payload) => {
+        reply.header('content-security-policy', policy)
+        return typeof payload === 'string' && String(reply.getHeader('content-type')).startsWith('text/html')
+          ? payload.replace(/<link\b[^>]*https:\/\/fonts\.googleapis\.com[^>]*>/g, '')
+          : payload
+      })
+      await scope.register(adapter.registerPlugin())
+    },
+    { prefix: basePath },
+  )
+}

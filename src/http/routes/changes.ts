@@ -1,0 +1,114 @@
+import { Readable } from 'node:stream'
+import { z } from 'zod'
+import type { Change } from '../../store/changes.ts'
+import { type App, problems } from '../app.ts'
+import type { ChangeFeed } from '../change-feed.ts'
+import { limitSchema } from '../paging.ts'
+import { Problem } from '../problems.ts'
+import { changeSchema } from '../schemas.ts'
+import type { RouteParts } from './parts.ts'
+
+const maxWaitSeconds = 60
+// Written by itself, without the serializer; JSON Schema knows it as text.
+const streamSchema = z
+  .custom<Readable>()
+  .meta({ type: 'string', description: 'Server-sent events: id, event and data of each change.' })
+/** Comments keep proxies from ending a silent stream, in milliseconds. */
+const heartbeatMs = 15_000
+const streamPage = 500
+const streamType = 'text/event-stream'
+/** How long a client waits before it connects again, in milliseconds. */
+const reconnectMs = 2_000
+
+const sequence = z
+  .string()
+  .regex(/^\d{1,18}$/, 'must be a sequence number')
+  .transform(BigInt)
+
+const streamed = (change: Change): string => {
+  const data = JSON.stringify(change, (_name, value: unknown) => (typeof value === 'bigint' ? value.toString() : value))
+  return `id: ${change.seq}\nevent: ${change.type.replace(/[\r\n]/g, ' ')}\ndata: ${data}\n\n`
+}
+
+/** The stream's text. Pulled by the socket: a slow reader is not read ahead of by more than a page. */
+async function* stream(feed: ChangeFeed, from: bigint, gone: AbortSignal): AsyncGenerator<string, void, undefined> {
+  let after = from
+  yield `retry: ${reconnectMs}\n\n`
+  while (!gone.aborted && !feed.ended.aborted) {
+    const changes = await feed.next(after, streamPage, heartbeatMs, gone)
+    if (changes.length === 0) {
+      yield ': still here\n\n'
+      continue
+    }
+    yield changes.map(streamed).join('')
+    after = changes.at(-1)?.seq ?? after
+  }
+}
+
+const wantsStream = (accept: string | undefined): boolean =>
+  (accept ?? '').split(',').some((part) => part.split(';')[0]?.trim().toLowerCase() === streamType)
+
+/** The change feed: pages, long poll, server-sent events. */
+export const changeRoutes = (app: App, { changes }: RouteParts): void => {
+  app.route({
+    method: 'GET',
+    url: '/v1/changes',
+    schema: {
+      tags: ['changes'],
+      summary: 'Changes in commit order, without gaps',
+      description:
+        'Goes on after `after` (or `cursor`, the `nextCursor` of the answer before). With `wait` an empty answer is held back until something ' +
+        'changes. With `Accept: text/event-stream` the same as server-sent events; `Last-Event-ID` goes before `after`.',
+      querystring: z
+        .object({
+          after: sequence
+            .optional()
+            .meta({ description: 'Sequence number of the last change that was seen; 0 or none: from the first.' }),
+          cursor: sequence.optional().meta({ description: 'The same as `after`.' }),
+          limit: limitSchema,
+          wait: z.coerce
+            .number('must be a number of seconds')
+            .min(0, 'must not be negative')
+            .max(maxWaitSeconds, `must be at most ${maxWaitSeconds}`)
+            .default(0)
+            .meta({ description: `Longest wait in seconds, up to ${maxWaitSeconds}.` }),
+        })
+        .refine(({ after, cursor }) => after === undefined || cursor === undefined || after === cursor, {
+          message: 'stands beside another cursor',
+          path: ['after'],
+        }),
+      response: {
+        200: {
+          description: 'Changes; `nextCursor` is what to go on after, even when there are none.',
+          content: {
+            'application/json': { schema: z.object({ items: z.array(changeSchema).readonly(), nextCursor: z.string() }) },
+            [streamType]: { schema: streamSchema },
+          },
+        },
+        ...problems(),
+      },
+    },
+    handler: async (request, reply) => {
+      const { query } = request
+      const after = query.after ?? query.cursor ?? 0n
+      const gone = new AbortController()
+      reply.raw.once('close', () => gone.abort())
+      if (wantsStream(request.headers.accept)) {
+        const last = sequence.safeParse(request.headers['last-event-id'] ?? after.toString())
+        if (!last.success) {
+          throw new Problem('invalid-request', {
+            errors: [{ path: 'headers.last-event-id', message: 'must be a sequence number' }],
+          })
+        }
+        return reply
+          .type(streamType)
+          .header('cache-control', 'no-store, no-transform')
+          .header('x-accel-buffering', 'no')
+          .send(Readable.from(stream(changes, last.data, gone.signal), { objectMode: false, highWaterMark: 65_536 }))
+      }
+      const items = await changes.next(after, query.limit, query.wait * 1_000, gone.signal)
+      reply.type('application/json')
+      return { items, nextCursor: (items.at(-1)?.seq ?? after).toString() }
+    },
+  })
+}

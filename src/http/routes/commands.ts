@@ -1,0 +1,91 @@
+import { z } from 'zod'
+import { listCommands, readCommandDetail } from '../../store/command-queries.ts'
+import { type App, idParams, problems } from '../app.ts'
+import { bigintKey, cursorCodec, pageSchema, pagingSchema } from '../paging.ts'
+import { Problem } from '../problems.ts'
+import { commandSchema, commandStateSchema } from '../schemas.ts'
+import type { RouteParts } from './parts.ts'
+
+const cursors = cursorCodec('commands', bigintKey)
+const decisions = ['retry', 'confirm', 'reject'] as const
+const meanings = {
+  retry: 'Send it again: it certainly was not applied, or may be.',
+  confirm: 'It was applied: its units are done.',
+  reject: 'It was not applied and must not be: its units are free again.',
+} as const
+
+/** Commands, and what a person decides on them. */
+export const commandRoutes = (app: App, { services }: RouteParts): void => {
+  app.route({
+    method: 'GET',
+    url: '/v1/commands',
+    schema: {
+      tags: ['commands'],
+      summary: 'Commands, newest first',
+      querystring: z.object({
+        ...pagingSchema,
+        state: commandStateSchema.optional(),
+        sellerId: z.string().optional(),
+        purchaseOrderId: z.string().optional(),
+        eventId: z.string().optional(),
+        eventSource: z.string().optional(),
+      }),
+      response: { 200: pageSchema(commandSchema), ...problems() },
+    },
+    handler: async ({ query }) => {
+      const filter = {
+        state: query.state ?? null,
+        sellerId: query.sellerId ?? null,
+        purchaseOrderId: query.purchaseOrderId ?? null,
+        eventId: query.eventId ?? null,
+        eventSource: query.eventSource ?? null,
+      }
+      const page = await listCommands(services.database, filter, cursors.decode(query.cursor), query.limit)
+      return { items: [...page.items], nextCursor: cursors.encode(page.next) }
+    },
+  })
+
+  const notFound = (id: string): Problem => new Problem('not-found', { detail: `There is no command ${id}.` })
+
+  app.route({
+    method: 'GET',
+    url: '/v1/commands/:id',
+    schema: {
+      tags: ['commands'],
+      summary: 'A command with its attempts, evidence and decisions',
+      params: idParams,
+      response: { 200: commandSchema, ...problems(404) },
+    },
+    handler: async ({ params: { id } }) => {
+      const command = await readCommandDetail(services.database, id)
+      if (command === null) throw notFound(id)
+      return command
+    },
+  })
+
+  for (const decision of decisions) {
+    app.route({
+      method: 'POST',
+      url: `/v1/commands/:id/${decision}`,
+      schema: {
+        tags: ['commands'],
+        summary: `Decide: ${decision}`,
+        description: `${meanings[decision]} Kept with who, when and why.`,
+        params: idParams,
+        body: z.strictObject({
+          actor: z.string().trim().min(1, 'must not be empty').max(200).meta({ description: 'Who decides.' }),
+          reason: z.string().trim().min(1, 'must not be empty').max(2_000).meta({ description: 'Why.' }),
+        }),
+        response: { 200: z.object({ id: z.string(), state: commandStateSchema }), ...problems(404, 409, 413, 415, 422) },
+      },
+      handler: async ({ params: { id }, body }) => {
+        const result = await services.decide({ commandId: id, decision, actor: body.actor, reason: body.reason })
+        if (result.ok) return { id, state: result.state }
+        if (result.fault === 'not-found') throw notFound(id)
+        throw new Problem('illegal-state', {
+          detail: `Command ${id} is ${result.state}; only a held one is open to "${decision}".`,
+        })
+      },
+    })
+  }
+}

@@ -1,0 +1,10 @@
+import type { ChangeFeed } from '../change-feed.ts'
+import type { HttpServices } from '../services.ts'
+
+/** What routes are made of. */
+export interface RouteParts {
+  readonly services: HttpServices
+  readonly changes: ChangeFeed
+  /** Aborted when the server drains. */
+  readonly stopping: AbortSignal
+}

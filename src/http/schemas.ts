@@ -1,0 +1,293 @@
+import { z } from 'zod'
+import { commandStates } from '../domain/command.ts'
+
+// Shapes of answers. Dates go over the wire as ISO 8601 in UTC, bigints and decimals as text.
+
+const count = z.int().nonnegative()
+const open = z.unknown().meta({ description: 'Open: as it was stored.' })
+
+/** State of a command (contract, "Command states"). */
+export const commandStateSchema = z.enum(commandStates)
+
+const faultSchema = z.object({ path: z.string(), message: z.string() })
+
+const eventStateSchema = z
+  .enum(['received', 'accepted', 'rejected'])
+  .meta({ description: 'received: durable, waits for its order; accepted: its commands exist; rejected: see problem.' })
+
+const eventProblemSchema = z.object({
+  type: z.string(),
+  title: z.string(),
+  status: z.int(),
+  detail: z.string(),
+  code: z.string(),
+  errors: z.array(faultSchema).readonly(),
+})
+
+/** What became of one posted event. */
+export const eventReceiptSchema = z
+  .object({
+    id: z.string(),
+    source: z.string(),
+    status: z
+      .enum(['accepted', 'duplicate'])
+      .meta({ description: 'duplicate: this source and id were posted before, with the same body.' }),
+    state: eventStateSchema,
+    commands: z.array(z.string()).readonly().meta({ description: 'Ids of its commands, in their order.' }),
+    problem: eventProblemSchema.nullable(),
+  })
+  .meta({ id: 'EventReceipt' })
+
+const attemptSchema = z.object({
+  attempt: count,
+  correlationId: z.string(),
+  request: open,
+  baseline: open,
+  startedAt: z.date(),
+  finishedAt: z.date().nullable(),
+  outcome: z.string().nullable(),
+  httpStatus: z.int().nullable(),
+  failure: open,
+  readBacks: open,
+})
+
+const decisionSchema = z.object({
+  decision: z.string(),
+  actor: z.string(),
+  reason: z.string(),
+  evidence: open,
+  decidedAt: z.date(),
+})
+
+/** A command with its attempts, evidence and decisions. */
+export const commandSchema = z
+  .object({
+    id: z.string(),
+    sequence: z.bigint().meta({ description: 'Commands of one order run in this order.' }),
+    sellerId: z.string(),
+    purchaseOrderId: z.string(),
+    kind: z.string(),
+    state: commandStateSchema,
+    event: z.object({ source: z.string(), id: z.string() }).nullable(),
+    payload: open,
+    lines: z.array(z.object({ lineNumber: z.string(), quantity: count })).readonly(),
+    reason: z.string().nullable(),
+    evidence: open,
+    correlationIds: z.array(z.string()).readonly(),
+    attempts: z.array(attemptSchema).readonly(),
+    decisions: z.array(decisionSchema).readonly(),
+    nextActionAt: z.date(),
+    createdAt: z.date(),
+    updatedAt: z.date(),
+    settledAt: z.date().nullable(),
+  })
+  .meta({ id: 'Command' })
+
+/** A stored event with its commands. */
+export const eventSchema = z
+  .object({
+    source: z.string(),
+    id: z.string(),
+    type: z.string(),
+    data: open,
+    sellerId: z.string().nullable(),
+    state: eventStateSchema,
+    problem: eventProblemSchema.nullable(),
+    receivedAt: z.date(),
+    processedAt: z.date().nullable(),
+    commands: z.array(commandSchema).readonly(),
+  })
+  .meta({ id: 'Event' })
+
+const lineSummaryFields = {
+  lineNumber: z.string(),
+  sku: z.string().nullable(),
+  ordered: count,
+  acknowledged: count,
+  shipped: count,
+  cancelled: count,
+  refunded: count,
+}
+
+const orderFields = {
+  sellerId: z.string(),
+  purchaseOrderId: z.string(),
+  customerOrderId: z.string().nullable(),
+  orderDate: z.date().nullable(),
+  shipNodeType: z.string().nullable(),
+  estimatedShipDate: z.date().nullable(),
+  totalAmount: z.string().nullable(),
+  currency: z.string().nullable(),
+  open: z.boolean().meta({ description: 'Some units are neither shipped nor cancelled.' }),
+  firstSeenAt: z.date(),
+  changedAt: z.date(),
+}
+
+/** An order as lists show it. */
+export const orderSummarySchema = z
+  .object({ ...orderFields, lines: z.array(z.object(lineSummaryFields)).readonly() })
+  .meta({ id: 'OrderSummary' })
+
+const unitsSchema = z.object({ acknowledged: count, shipped: count, cancelled: count, refunded: count })
+
+const ledgerSchema = z
+  .object({
+    reported: unitsSchema.meta({ description: 'What the marketplace last reported.' }),
+    confirmed: z.object({ shipped: count, cancelled: count, refunded: count }).meta({ description: 'What our commands prove.' }),
+    reserved: z
+      .object({ ship: count, cancel: count, refund: count })
+      .meta({ description: 'Promised by commands whose request has not been sent.' }),
+    inFlight: z
+      .object({ kind: z.enum(['ship', 'cancel', 'refund']), quantity: count, baseline: unitsSchema })
+      .nullable()
+      .meta({ description: 'Units of a command whose request may have had its effect; counted from the baseline.' }),
+    available: z.object({ ship: count, cancel: count, refund: count }).meta({ description: 'What may still be promised.' }),
+  })
+  .meta({ id: 'UnitLedger', description: 'Every unit of the line, accounted for.' })
+
+const lineStatusSchema = z.object({
+  status: z.string(),
+  quantity: count,
+  cancellationReason: z.string().nullable(),
+  carrier: z.string().nullable(),
+  methodCode: z.string().nullable(),
+  trackingNumber: z.string().nullable(),
+  trackingUrl: z.string().nullable(),
+  shippedAt: z.date().nullable(),
+})
+
+const chargeSchema = z.object({
+  chargeType: z.string(),
+  chargeName: z.string(),
+  amount: z.string(),
+  currency: z.string(),
+  tax: z.object({ taxName: z.string(), amount: z.string(), currency: z.string() }).nullable(),
+})
+
+/** One row of the change feed. */
+export const changeSchema = z
+  .object({
+    seq: z.bigint(),
+    sellerId: z.string(),
+    type: z.string(),
+    purchaseOrderId: z.string().nullable(),
+    lineNumber: z.string().nullable(),
+    returnOrderId: z.string().nullable(),
+    commandId: z.string().nullable(),
+    data: open,
+    occurredAt: z.date(),
+  })
+  .meta({ id: 'Change' })
+
+/** One order with all that explains it. */
+export const orderSchema = z
+  .object({
+    ...orderFields,
+    orderType: z.string().nullable(),
+    methodCode: z.string().nullable(),
+    estimatedDeliveryDate: z.date().nullable(),
+    customerName: z.string().nullable(),
+    customerEmail: z.string().nullable(),
+    customerPhone: z.string().nullable(),
+    shippingAddress: z.record(z.string(), z.unknown()).nullable(),
+    lines: z.array(
+      z.object({
+        ...lineSummaryFields,
+        productName: z.string().nullable(),
+        unitOfMeasure: z.string().nullable(),
+        refundedAmount: z.string(),
+        intentToCancel: z.boolean(),
+        statuses: z.array(lineStatusSchema),
+        charges: z.array(chargeSchema),
+        ledger: ledgerSchema.nullable(),
+      }),
+    ),
+    commands: z.array(commandSchema).readonly(),
+    history: z.object({
+      versions: z
+        .array(z.object({ firstSeenAt: z.date(), lastSeenAt: z.date().nullable(), raw: open }))
+        .readonly()
+        .meta({ description: 'As the marketplace sent it, the newest 50, oldest first; the current one is the last.' }),
+      changes: z.array(changeSchema).readonly().meta({ description: 'The newest 1,000, oldest first.' }),
+    }),
+  })
+  .meta({ id: 'Order' })
+
+/** State of one sync stream. */
+export const syncSchema = z
+  .object({
+    sellerId: z.string(),
+    resource: z.string(),
+    stream: z.string(),
+    watermark: z.date().nullable().meta({ description: "Everything up to here, by the marketplace's clock, has been read." }),
+    windowFrom: z.date().nullable(),
+    windowTo: z.date().nullable(),
+    windowsPending: count,
+    cursor: z.string().nullable(),
+    pages: count,
+    totals: z.object({
+      windowsTotal: count,
+      windowsDone: count,
+      seen: count,
+      changed: count,
+      quarantined: count,
+      windowSeen: count,
+      windowTotal: count.nullable(),
+    }),
+    running: z.boolean(),
+    lagMs: z.number().nullable().meta({ description: 'Since the last run that read everything there was.' }),
+    lastStartedAt: z.date().nullable(),
+    lastSuccessAt: z.date().nullable(),
+    lastError: z.string().nullable(),
+    failures: count.meta({ description: 'Since the last success.' }),
+  })
+  .meta({ id: 'Sync' })
+
+/** A record that did not parse. */
+export const quarantinedSchema = z
+  .object({
+    id: z.bigint(),
+    sellerId: z.string(),
+    resource: z.string(),
+    recordKey: z.string().nullable(),
+    fault: z.string(),
+    state: z.enum(['open', 'replayed', 'superseded']),
+    seenCount: count,
+    rawText: z.string(),
+    firstSeenAt: z.date(),
+    lastSeenAt: z.date(),
+    replayedAt: z.date().nullable(),
+  })
+  .meta({ id: 'QuarantinedRecord' })
+
+/** Something that a person should look at. */
+export const alarmSchema = z
+  .object({
+    id: z.bigint(),
+    sellerId: z.string(),
+    kind: z.string(),
+    subject: z.string(),
+    message: z.string(),
+    raisedAt: z.date(),
+    resolvedAt: z.date().nullable(),
+  })
+  .meta({ id: 'Alarm' })
+
+/** What stands out, in numbers. */
+export const overviewSchema = z
+  .object({
+    orders: z.object({ open: count, late: count }),
+    commands: z.partialRecord(commandStateSchema, count).meta({ description: 'Settled ones count for 24 hours.' }),
+    waitingEvents: count,
+    quarantined: count,
+    alarms: count,
+  })
+  .meta({ id: 'Overview' })
+
+/** Health as a list of checks. */
+export const healthSchema = z
+  .object({
+    status: z.enum(['ok', 'failing']),
+    checks: z.array(z.object({ name: z.string(), ok: z.boolean(), detail: z.string().optional() })),
+  })
+  .meta({ id: 'Health' })

@@ -1,0 +1,187 @@
+import { randomUUID } from 'node:crypto'
+import type { Socket } from 'node:net'
+import fastifySwagger from '@fastify/swagger'
+import fastifySwaggerUi from '@fastify/swagger-ui'
+import fastify, { type FastifyBaseLogger, LogController } from 'fastify'
+import type { ZodTypeProvider } from 'fastify-type-provider-zod'
+import type { App } from './app.ts'
+import { createChangeFeed } from './change-feed.ts'
+import { answerError, pathOf } from './errors.ts'
+import { createGuard } from './guard.ts'
+import { Problem, rawProblemResponse } from './problems.ts'
+import { alarmRoutes } from './routes/alarms.ts'
+import { boardRoutes } from './routes/board.ts'
+import { changeRoutes } from './routes/changes.ts'
+import { commandRoutes } from './routes/commands.ts'
+import { consoleRoutes } from './routes/console.ts'
+import { eventRoutes } from './routes/events.ts'
+import { healthRoutes } from './routes/health.ts'
+import { orderRoutes } from './routes/orders.ts'
+import { quarantineRoutes } from './routes/quarantine.ts'
+import { syncRoutes } from './routes/syncs.ts'
+import { openapiTransform, openapiTransformObject, serializerCompiler, validatorCompiler } from './serializers.ts'
+import type { HttpServices } from './services.ts'
+
+/** Largest body that is read, in bytes. */
+const bodyLimit = 1_048_576
+/** Longest path parameter: an event's source, each of its bytes percent-encoded. */
+const maxParamLength = 4_096
+
+/** Time that requests under way get when the server closes, in milliseconds. */
+const defaultGraceMs = 10_000
+
+/** The HTTP server of the daemon. */
+export interface HttpServer {
+  /** Begins to listen; answers the address, with the real port. */
+  listen(address: { readonly host: string; readonly port: number }): Promise<string>
+  /** Ready no more, and whoever waits for changes is let go; requests are still served. */
+  drain(): void
+  /** Drains, takes no more connections, and resolves when requests under way have been answered, or cut off after so many milliseconds. */
+  close(graceMs?: number): Promise<void>
+}
+
+/** Builds the server; throws when a secret of `eventsSecrets` is none. */
+export const createHttpServer = async (services: HttpServices): Promise<HttpServer> => {
+  const stopping = new AbortController()
+  const changes = createChangeFeed(services.database, services.listener)
+  const log: FastifyBaseLogger = services.log
+  const app: App = fastify({
+    loggerInstance: log,
+    // One line a request would drown the log of a busy daemon; failures are logged below.
+    logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'correlation_id' }),
+    bodyLimit,
+    routerOptions: { maxParamLength, ignoreTrailingSlash: true },
+    genReqId: () => randomUUID(),
+    // While it closes, requests on open connections are answered as ever, and their connections end.
+    return503OnClosing: false,
+    forceCloseConnections: 'idle',
+    requestTimeout: 60_000,
+    frameworkErrors: (error, request, reply) => void answerError(error, request, reply),
+    clientErrorHandler: (error: Error & { code?: string }, socket: Socket) => {
+      if (error.code === 'ECONNRESET' || !socket.writable) {
+        socket.destroy()
+        return
+      }
+      const code = error.code === 'HPE_HEADER_OVERFLOW' ? 'headers-too-large' : 'malformed-request'
+      socket.end(rawProblemResponse(code, randomUUID()))
+    },
+  }).withTypeProvider<ZodTypeProvider>()
+
+  app.setValidatorCompiler(validatorCompiler)
+  app.setSerializerCompiler(serializerCompiler)
+  app.setErrorHandler(answerError)
+
+  const methods = new Map<string, { readonly pattern: RegExp; readonly methods: Set<string> }>()
+  app.addHook('onRoute', ({ url, method }) => {
+    const known = methods.get(url) ?? { pattern: patternOf(url), methods: new Set<string>() }
+    methods.set(url, known)
+    for (const one of [method].flat()) known.methods.add(one)
+  })
+  app.setNotFoundHandler((request) => {
+    const path = pathOf(request)
+    const allowed = [...methods.values()].flatMap((route) => (route.pattern.test(path) ? [...route.methods] : []))
+    if (allowed.length === 0) throw new Problem('not-found', { detail: `There is nothing at ${path}.` })
+    throw new Problem('method-not-allowed', {
+      detail: `${request.method} is not allowed here; allowed: ${[...new Set(allowed)].join(', ')}.`,
+      headers: { allow: [...new Set(allowed)].join(', ') },
+    })
+  })
+
+  app.addHook('onRequest', createGuard({ apiKey: services.apiKey, signed: services.eventsSecrets.length > 0 }))
+  app.addHook('onSend', async (request, reply) => {
+    reply.headers({
+      'x-correlation-id': request.id,
+      'x-content-type-options': 'nosniff',
+      'x-frame-options': 'DENY',
+      'referrer-policy': 'no-referrer',
+      'cross-origin-resource-policy': 'same-origin',
+    })
+    if (!reply.hasHeader('cache-control')) reply.header('cache-control', 'no-store')
+  })
+
+  // Node closes connections that are idle when the server closes; one whose answer ended since would stay for its keep-alive time.
+  app.addHook('onResponse', async () => {
+    if (stopping.signal.aborted && !app.server.listening) setImmediate(() => app.server.closeIdleConnections())
+  })
+
+  await app.register(fastifySwagger, {
+    openapi: {
+      openapi: '3.1.0',
+      info: {
+        title: 'Tallyman',
+        version: services.version,
+        description:
+          'ERP events in, changes out, and what an operator needs. Errors are problem documents (RFC 9457); lists take `limit` and `cursor`.',
+        license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+      },
+      components: {
+        securitySchemes: {
+          apiKey: { type: 'http', scheme: 'bearer', description: 'API_KEY. Not needed when none is set.' },
+          signature: {
+            type: 'apiKey',
+            in: 'header',
+            name: 'webhook-signature',
+            description:
+              'Standard Webhooks: webhook-id, webhook-timestamp and webhook-signature over `<id>.<timestamp>.<body>` with EVENTS_SECRET.',
+          },
+        },
+      },
+      security: [{ apiKey: [] }],
+      tags: ['events', 'commands', 'orders', 'changes', 'syncs', 'quarantine', 'alarms', 'health'].map((name) => ({ name })),
+    },
+    transform: openapiTransform,
+    transformObject: openapiTransformObject,
+  })
+  await app.register(async (docs) => {
+    docs.addHook('onRoute', (route) => {
+      route.config = { ...route.config, access: 'browser' }
+    })
+    await docs.register(fastifySwaggerUi, {
+      routePrefix: '/docs',
+      staticCSP: true,
+      uiConfig: { validatorUrl: null, persistAuthorization: false },
+    })
+    docs.get('/openapi.json', { schema: { hide: true } }, () => app.swagger())
+  })
+
+  const parts = { services, changes, stopping: stopping.signal }
+  await app.register(async (routes) => {
+    eventRoutes(routes, parts)
+    commandRoutes(routes, parts)
+    orderRoutes(routes, parts)
+    changeRoutes(routes, parts)
+    syncRoutes(routes, parts)
+    quarantineRoutes(routes, parts)
+    alarmRoutes(routes, parts)
+    healthRoutes(routes, parts)
+    consoleRoutes(routes)
+  })
+  await boardRoutes(app, services)
+  await app.ready()
+
+  const drain = (): void => {
+    if (stopping.signal.aborted) return
+    stopping.abort()
+    changes.end()
+  }
+  return {
+    listen: ({ host, port }) => app.listen({ host, port }),
+    drain,
+    close: async (graceMs = defaultGraceMs) => {
+      drain()
+      // A reader that stands still would keep its stream, and the daemon, for ever.
+      const cutOff = setTimeout(() => app.server.closeAllConnections(), graceMs)
+      try {
+        await app.close()
+      } finally {
+        clearTimeout(cutOff)
+      }
+    },
+  }
+}
+
+/** What a route's address looks like. */
+const patternOf = (url: string): RegExp => {
+  const escaped = url.replace(/[.+?^${}()|[\]\\]/g, String.raw`\$&`)
+  return new RegExp(`^${escaped.replace(/:\w+/g, '[^/]+').replaceAll('*', '.*')}/?$`)
+}

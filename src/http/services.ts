@@ -1,0 +1,92 @@
+import type { Queue } from 'bullmq'
+import type { Logger } from 'pino'
+import type { Decision, DecisionResult } from '../store/commands.ts'
+import type { Database } from '../store/database.ts'
+import type { EventsVerdict, IncomingEvent } from '../store/events.ts'
+import type { Listener } from '../store/listener.ts'
+
+/** One thing that health depends on. `detail` is a sentence for a person; never a secret. */
+export interface HealthCheck {
+  readonly name: string
+  readonly ok: boolean
+  readonly detail?: string | undefined
+}
+
+/** Health as a list of checks; healthy when all of them are. */
+export interface HealthReport {
+  readonly ok: boolean
+  readonly checks: readonly HealthCheck[]
+}
+
+/** A request to run syncs now. `from`/`to` make it a backfill of that time instead. */
+export interface SyncRunRequest {
+  readonly resource: string
+  /** Null: all sellers. */
+  readonly sellerId: string | null
+  readonly from: Date | null
+  readonly to: Date | null
+}
+
+/** What a person decides on a command. */
+export interface DecisionRequest {
+  readonly commandId: string
+  readonly decision: Decision
+  /** Who decides. */
+  readonly actor: string
+  /** Why. */
+  readonly reason: string
+}
+
+/** What became of a quarantined record that was read again. */
+export type ReplayResult =
+  | { readonly outcome: 'replayed' }
+  | { readonly outcome: 'superseded' }
+  | { readonly outcome: 'still-malformed'; readonly fault: string }
+  | { readonly outcome: 'not-found' }
+  /** It was replayed or superseded before. */
+  | { readonly outcome: 'already-settled'; readonly state: string }
+
+/** A queue as bull-board shows it. */
+export interface BoardQueue {
+  readonly queue: Queue
+  /** No retry, no removal, no adding: the queue's jobs are hints, Postgres decides. */
+  readonly readOnly: boolean
+}
+
+/** Everything that the HTTP server needs from the rest of the daemon; wired in `main.ts`. */
+export interface HttpServices {
+  readonly database: Database
+  /** Wakes long polls and event streams; its channel `tallyman_changes`. */
+  readonly listener: Listener
+  readonly log: Logger
+  /** Bearer key; null: open, on the loopback interface only. */
+  readonly apiKey: string | null
+  /** Standard Webhooks secrets (`whsec_…`), any of which may have signed; empty: events are not signed. */
+  readonly eventsSecrets: readonly string[]
+  readonly version: string
+  /** Ids of the sellers that this daemon serves. */
+  sellers(): readonly string[]
+  /** The marketplace's time for a seller: "late" and "lag" are measured by it. */
+  marketplaceNow(sellerId: string): Date
+  /** Makes events durable and turns them into commands (`jobs/events/accept.ts`). */
+  acceptEvents(events: readonly IncomingEvent[], signal: AbortSignal): Promise<EventsVerdict>
+  /** Carries out a decision and enqueues what is due then. */
+  decide(request: DecisionRequest): Promise<DecisionResult>
+  readonly syncs: {
+    /** Names of the resources that can be synced. */
+    readonly resources: readonly string[]
+    /** Answers the ids of the jobs that will do it. */
+    run(request: SyncRunRequest): Promise<readonly string[]>
+  }
+  replayQuarantined(id: bigint): Promise<ReplayResult>
+  readonly health: {
+    /** Alive: work is being consumed. Does not touch the database. */
+    live(): HealthReport
+    /** Ready: migrated, connected, roles started. Draining is added by the server itself. */
+    ready(): Promise<HealthReport>
+  }
+  /** Prometheus text. */
+  metrics(): Promise<{ readonly contentType: string; readonly body: string }>
+  /** Queues for bull-board; asked once, at the start. */
+  boardQueues(): readonly BoardQueue[]
+}

@@ -1,0 +1,238 @@
+import { checkEvent, type EventFault } from '../../domain/event-shape.ts'
+import { faultPoint } from '../../fault-points.ts'
+import type { Database, Transaction } from '../../store/database.ts'
+import {
+  type EventKey,
+  type EventReceipt,
+  type EventsVerdict,
+  type IncomingEvent,
+  type IndexedFault,
+  insertEvent,
+  readEvents,
+  readStoredEvent,
+  type StoredEvent,
+} from '../../store/events.ts'
+import { retryOnDeadlock } from '../../store/faults.ts'
+import { readOrder } from '../../store/orders.ts'
+import { bodyHash } from './body-hash.ts'
+import {
+  type Addressed,
+  addressEvent,
+  allFaults,
+  decideReceived,
+  type LockedOrder,
+  lockForPlanning,
+  planOn,
+  storeCommands,
+  unknownOrderFault,
+} from './decide.ts'
+import type { EventSellers, OrderFetcher, OrderKey, OrderPresence } from './fetch-order.ts'
+import { storableFaults } from './storable.ts'
+
+/** What accepting events needs. */
+export interface AcceptParts {
+  readonly database: Database
+  readonly sellers: EventSellers
+  readonly fetcher: OrderFetcher
+  /** After the commit: these commands are due. Must not throw; a sweep finds them anyway. */
+  readonly wake: (commandIds: readonly string[]) => void
+}
+
+interface Candidate {
+  readonly index: number
+  readonly event: IncomingEvent
+  readonly hash: string
+  readonly addressed: Addressed
+}
+
+/** Ends the transaction without leaving a trace. */
+class Undone extends Error {
+  override readonly name = 'Undone'
+  readonly verdict: EventsVerdict
+  constructor(verdict: EventsVerdict) {
+    super('the events were not accepted')
+    this.verdict = verdict
+  }
+}
+
+const nameOf = ({ source, id }: EventKey): string => JSON.stringify([source, id])
+const orderName = ({ sellerId, purchaseOrderId }: OrderKey): string => JSON.stringify([sellerId, purchaseOrderId])
+
+const duplicateOf = (stored: StoredEvent): EventReceipt => ({
+  source: stored.source,
+  id: stored.id,
+  status: 'duplicate',
+  state: stored.state,
+  commands: stored.commands,
+  problem: stored.problem,
+})
+
+const hashOf = (stored: StoredEvent): string => stored.bodyHash ?? bodyHash(stored)
+
+const indexed = (index: number, faults: readonly EventFault[]): IndexedFault[] => faults.map((fault) => ({ index, ...fault }))
+
+/**
+ * Makes events durable and turns them into commands: all of them, or none.
+ *
+ * An event whose source and id are known is a duplicate and gets the answer of the first; with another body it is a conflict.
+ * An order that is not stored is fetched first. When the marketplace cannot be asked now, the event is stored as `received`
+ * and decided later (process.ts). Everything that is wrong is told at once.
+ */
+export const acceptEvents = async (
+  parts: AcceptParts,
+  events: readonly IncomingEvent[],
+  signal: AbortSignal,
+): Promise<EventsVerdict> => {
+  const faults: IndexedFault[] = events.flatMap((event, index) => indexed(index, storableFaults(event)))
+  // What cannot be stored cannot be looked up either.
+  if (faults.length > 0) {
+    const wrong = new Set(faults.map((fault) => fault.index))
+    faults.push(...events.flatMap((event, index) => (wrong.has(index) ? [] : indexed(index, checkEvent(event)))))
+    return { ok: false, reason: 'invalid', faults: faults.sort((a, b) => a.index - b.index) }
+  }
+
+  const hashes = events.map(bodyHash)
+  const conflicts = new Set<number>()
+  const stored = new Map((await readEvents(parts.database, events)).map((event) => [nameOf(event), event]))
+  const first = new Map<string, Candidate>()
+  for (const [index, event] of events.entries()) {
+    const hash = hashes[index] ?? ''
+    const known = stored.get(nameOf(event))
+    const before = known === undefined ? first.get(nameOf(event))?.hash : hashOf(known)
+    if (before !== undefined && before !== hash) conflicts.add(index)
+    if (before === undefined) first.set(nameOf(event), { index, event, hash, addressed: addressEvent(event, parts.sellers) })
+  }
+  if (conflicts.size > 0) return { ok: false, reason: 'conflict', indexes: [...conflicts] }
+
+  const candidates = [...first.values()]
+  for (const { index, event, addressed } of candidates) {
+    if (addressed.ok && checkEvent(event).length === 0) continue
+    faults.push(...indexed(index, await allFaults(parts.database, event, addressed, readOrder)))
+  }
+  const presences = await ensureOrders(parts, candidates, new Set(faults.map((fault) => fault.index)), signal)
+  const fresh = await inOneTransaction(parts, candidates, presences, faults)
+  if (!fresh.ok) return fresh
+
+  const receipts = new Map(fresh.receipts.map((receipt) => [nameOf(receipt), receipt]))
+  const told = new Set<string>()
+  return {
+    ok: true,
+    receipts: events.flatMap((event): EventReceipt[] => {
+      const name = nameOf(event)
+      const known = stored.get(name)
+      if (known !== undefined) return [duplicateOf(known)]
+      const receipt = receipts.get(name)
+      if (receipt === undefined) return []
+      const again = told.has(name)
+      told.add(name)
+      return [again ? { ...receipt, status: 'duplicate' } : receipt]
+    }),
+  }
+}
+
+/** Fetches the orders that are missing, each once. Those of events that are wrong anyway are not worth a call. */
+const ensureOrders = async (
+  parts: AcceptParts,
+  candidates: readonly Candidate[],
+  wrong: ReadonlySet<number>,
+  signal: AbortSignal,
+): Promise<ReadonlyMap<string, OrderPresence>> => {
+  const presences = new Map<string, OrderPresence>()
+  for (const { index, addressed } of candidates) {
+    if (!addressed.ok || wrong.has(index) || presences.has(orderName(addressed.key))) continue
+    presences.set(orderName(addressed.key), await parts.fetcher.ensure(addressed.key, signal))
+  }
+  return presences
+}
+
+const inOneTransaction = async (
+  parts: AcceptParts,
+  candidates: readonly Candidate[],
+  presences: ReadonlyMap<string, OrderPresence>,
+  faultsSoFar: readonly IndexedFault[],
+): Promise<EventsVerdict> => {
+  if (candidates.length === 0) return { ok: true, receipts: [] }
+  try {
+    const { receipts, due } = await retryOnDeadlock(() =>
+      parts.database.transaction((tx) => acceptAll(tx, parts, candidates, presences, faultsSoFar), { timeoutMs: 60_000 }),
+    )
+    faultPoint('event.after-commit')
+    if (due.length > 0) parts.wake(due)
+    return { ok: true, receipts }
+  } catch (error) {
+    if (error instanceof Undone) return error.verdict
+    throw error
+  }
+}
+
+const acceptAll = async (
+  tx: Transaction,
+  parts: AcceptParts,
+  candidates: readonly Candidate[],
+  presences: ReadonlyMap<string, OrderPresence>,
+  faultsSoFar: readonly IndexedFault[],
+): Promise<{ receipts: readonly EventReceipt[]; due: readonly string[] }> => {
+  const wrong = new Set(faultsSoFar.map((fault) => fault.index))
+  const faults = [...faultsSoFar]
+  const due: string[] = []
+  const orders = await lockAll(tx, candidates)
+  for (const locked of orders.values()) {
+    for (const decided of await decideReceived(tx, locked, parts.sellers)) {
+      if (decided.state === 'accepted') due.push(...decided.commands)
+    }
+  }
+  const receipts: EventReceipt[] = []
+  for (const candidate of candidates) {
+    const { index, event, addressed } = candidate
+    if (!addressed.ok || wrong.has(index)) continue
+    const locked = orders.get(orderName(addressed.key)) ?? null
+    if (locked === null && presences.get(orderName(addressed.key))?.presence === 'unknown') {
+      faults.push({ index, ...unknownOrderFault(addressed.key) })
+      continue
+    }
+    const state = locked === null ? 'received' : 'accepted'
+    const { source, id } = event
+    // Inserted before it is planned: a duplicate that has just been accepted must not be found wrong for the units that it took itself.
+    const inserted = await insertEvent(tx, { ...event, bodyHash: candidate.hash, sellerId: addressed.key.sellerId, state })
+    if (!inserted) {
+      receipts.push(await duplicateInside(tx, candidate))
+      continue
+    }
+    if (locked === null) {
+      receipts.push({ source, id, status: 'accepted', state, commands: [], problem: null })
+      continue
+    }
+    const plan = planOn(locked, event)
+    if (!plan.ok) {
+      faults.push(...indexed(index, plan.faults))
+      continue
+    }
+    const commands = await storeCommands(tx, locked.key, event, plan.commands)
+    due.push(...commands)
+    receipts.push({ source, id, status: 'accepted', state, commands, problem: null })
+  }
+  if (faults.length > 0) {
+    throw new Undone({ ok: false, reason: 'invalid', faults: faults.sort((a, b) => a.index - b.index) })
+  }
+  faultPoint('event.before-commit')
+  return { receipts, due }
+}
+
+/** Locks the orders by their names, as every batch does: two batches cannot wait for each other. */
+const lockAll = async (tx: Transaction, candidates: readonly Candidate[]): Promise<ReadonlyMap<string, LockedOrder>> => {
+  const keys = new Map(candidates.flatMap(({ addressed }) => (addressed.ok ? [[orderName(addressed.key), addressed.key]] : [])))
+  const orders = new Map<string, LockedOrder>()
+  for (const [name, key] of [...keys].sort(([a], [b]) => (a < b ? -1 : 1))) {
+    const locked = await lockForPlanning(tx, key)
+    if (locked !== null) orders.set(name, locked)
+  }
+  return orders
+}
+
+/** The receipt of an event that somebody else has stored since we looked. */
+const duplicateInside = async (tx: Transaction, { index, event, hash }: Candidate): Promise<EventReceipt> => {
+  const stored = await readStoredEvent(tx, event)
+  if (stored === null) throw new Error(`event ${event.id} of ${event.source} has vanished while it was being accepted`)
+  if (hashOf(stored) !== hash) throw new Undone({ ok: false, reason: 'conflict', indexes: [index] })
+  return duplicateOf(stored)
+}

@@ -1,0 +1,22 @@
+import { createHash } from 'node:crypto'
+
+/** JSON with the members of every object in the order of their names: equal values, equal texts. */
+const canonical = (value: unknown): string => {
+  if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`
+  if (typeof value === 'object' && value !== null) {
+    const members = Object.entries(value)
+      .filter(([, member]) => member !== undefined)
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+    return `{${members.map(([name, member]) => `${JSON.stringify(name)}:${canonical(member)}`).join(',')}}`
+  }
+  return JSON.stringify(value) ?? 'null'
+}
+
+/**
+ * SHA-256, hexadecimal, of an event's type and data, whatever the order of their members and their white space: the same event
+ * posted again hashes alike, also when it has been through `jsonb` meanwhile.
+ */
+export const bodyHash = (event: { readonly type: string; readonly data: unknown }): string =>
+  createHash('sha256')
+    .update(canonical([event.type, event.data]))
+    .digest('hex')

@@ -1,0 +1,174 @@
+import type { PlannedCommand } from '../../domain/command.ts'
+import { addressOf, checkEvent, type EventFault } from '../../domain/event-shape.ts'
+import { planCommands } from '../../domain/events.ts'
+import type { PurchaseOrder } from '../../domain/order.ts'
+import type { LineLedger } from '../../domain/units.ts'
+import { raiseAlarm } from '../../store/alarms.ts'
+import { insertCommands, readLedgers } from '../../store/commands.ts'
+import type { SqlRunner, Transaction } from '../../store/database.ts'
+import {
+  type EventProblem,
+  type IncomingEvent,
+  lockReceivedEvents,
+  maxPurchaseOrderIdLength,
+  type StoredEvent,
+  settleEvent,
+} from '../../store/events.ts'
+import { lockOrder } from '../../store/orders.ts'
+import { bodyHash } from './body-hash.ts'
+import type { EventSellers, OrderKey } from './fetch-order.ts'
+
+/** Which order an event is about, or why that cannot be told. */
+export type Addressed =
+  | { readonly ok: true; readonly key: OrderKey }
+  | { readonly ok: false; readonly faults: readonly EventFault[] }
+
+/** Finds the order of an event; a seller that is not named is the only one there is. */
+export const addressEvent = (event: IncomingEvent, sellers: EventSellers): Addressed => {
+  const address = addressOf(event)
+  // Without an address the shape is at fault, and whoever checks the shape says how.
+  if (address === null) return { ok: false, faults: [] }
+  const faults: EventFault[] = []
+  if (address.purchaseOrderId.length > maxPurchaseOrderIdLength) {
+    faults.push({ path: 'data.purchaseOrderId', message: `is longer than ${maxPurchaseOrderIdLength} characters` })
+  }
+  const sellerId = address.sellerId ?? sellers.only()
+  if (sellerId === null) {
+    faults.push({ path: 'data.sellerId', message: 'is missing; it is needed because this daemon serves several sellers' })
+  } else if (!sellers.has(sellerId)) {
+    faults.push({ path: 'data.sellerId', message: `is ${sellerId}, a seller that this daemon does not serve` })
+  }
+  if (sellerId === null || faults.length > 0) return { ok: false, faults }
+  return { ok: true, key: { sellerId, purchaseOrderId: address.purchaseOrderId } }
+}
+
+/** The fault of an event whose order the marketplace does not know. */
+export const unknownOrderFault = (key: OrderKey): EventFault => ({
+  path: 'data.purchaseOrderId',
+  message: `is ${key.purchaseOrderId}, which the marketplace does not know as an order of seller ${key.sellerId}`,
+})
+
+/** The problem that is kept with a rejected event and shown to whoever asks for it. */
+export const eventProblem = (faults: readonly EventFault[]): EventProblem => ({
+  type: 'urn:tallyman:problem:invalid-event',
+  title: 'The event is wrong',
+  status: 422,
+  detail: faults.length === 1 ? 'One thing is wrong with the event.' : `${faults.length} things are wrong with the event.`,
+  code: 'invalid-event',
+  errors: faults,
+})
+
+/** An order that is locked, with ledgers that follow the commands planned so far in this transaction. */
+export interface LockedOrder {
+  readonly key: OrderKey
+  readonly order: PurchaseOrder
+  ledgers: readonly LineLedger[]
+}
+
+/** Locks the order's row until the transaction ends and reads its ledgers; null when it is not stored. */
+export const lockForPlanning = async (tx: Transaction, key: OrderKey): Promise<LockedOrder | null> => {
+  const order = await lockOrder(tx, key.sellerId, key.purchaseOrderId)
+  return order === null ? null : { key, order, ledgers: await readLedgers(tx, key.sellerId, order) }
+}
+
+/** What an event comes to on its locked order: commands whose units are reserved in the ledgers, or every fault. */
+export const planOn = (
+  locked: LockedOrder,
+  event: IncomingEvent,
+):
+  | { readonly ok: true; readonly commands: readonly PlannedCommand[] }
+  | { readonly ok: false; readonly faults: readonly EventFault[] } => {
+  const plan = planCommands(event, locked.order, locked.ledgers)
+  if (!plan.ok) return plan
+  locked.ledgers = plan.ledgers
+  return { ok: true, commands: plan.commands }
+}
+
+/** Stores the commands of an event that is stored already. */
+export const storeCommands = (
+  tx: Transaction,
+  { sellerId, purchaseOrderId }: OrderKey,
+  { source, id }: IncomingEvent,
+  commands: readonly PlannedCommand[],
+): Promise<string[]> => insertCommands(tx, { sellerId, purchaseOrderId, event: { source, id }, commands })
+
+/** What became of a waiting event. */
+export type Decided = { readonly state: 'accepted'; readonly commands: readonly string[] } | { readonly state: 'rejected' }
+
+/** Refuses a waiting event for good: the reason is kept with it, told as a change, and raised as an alarm. */
+export const rejectReceived = async (
+  tx: Transaction,
+  event: StoredEvent,
+  key: { readonly sellerId: string; readonly purchaseOrderId: string | null },
+  faults: readonly EventFault[],
+): Promise<void> => {
+  const problem = eventProblem(faults)
+  const settled = await settleEvent(tx, event, { bodyHash: bodyHash(event), sellerId: key.sellerId, problem })
+  if (!settled) return
+  await raiseAlarm(
+    tx,
+    { sellerId: key.sellerId, kind: 'event-rejected', subject: `${event.source} ${event.id}` },
+    `ERP event ${event.id} of ${event.source} was rejected after it had been taken: ${faults.map(({ path, message }) => `${path} ${message}`).join('; ')}; mend it and send it again under a new id`,
+  )
+  tx.tell({
+    sellerId: key.sellerId,
+    type: 'event.rejected',
+    purchaseOrderId: key.purchaseOrderId ?? undefined,
+    data: {
+      source: event.source,
+      id: event.id,
+      type: event.type,
+      errors: faults.map(({ path, message }) => ({ path, message })),
+    },
+  })
+}
+
+/** Seller of an event in changes and alarms, as well as it can be told: both need one even when the event names none that is known. */
+export const sellerForTelling = (event: IncomingEvent, sellers: EventSellers): string =>
+  addressOf(event)?.sellerId ?? sellers.only() ?? ''
+
+/**
+ * Decides the events that wait for a locked order, in the order in which they came. Whoever accepts an event of an order does
+ * this first, so that commands follow their events.
+ */
+export const decideReceived = async (
+  tx: Transaction,
+  locked: LockedOrder,
+  sellers: EventSellers,
+): Promise<readonly Decided[]> => {
+  const decided: Decided[] = []
+  for (const event of await lockReceivedEvents(tx, locked.key.purchaseOrderId)) {
+    const addressed = addressEvent(event, sellers)
+    if (!addressed.ok || !sameOrder(addressed.key, locked.key)) continue
+    const plan = planOn(locked, event)
+    if (!plan.ok) {
+      await rejectReceived(tx, event, locked.key, plan.faults)
+      decided.push({ state: 'rejected' })
+      continue
+    }
+    await settleEvent(tx, event, { bodyHash: bodyHash(event), sellerId: locked.key.sellerId, problem: null })
+    decided.push({ state: 'accepted', commands: await storeCommands(tx, locked.key, event, plan.commands) })
+  }
+  return decided
+}
+
+/** Whether two keys name one order. */
+export const sameOrder = (a: OrderKey, b: OrderKey): boolean =>
+  a.sellerId === b.sellerId && a.purchaseOrderId === b.purchaseOrderId
+
+/** Every fault of an event, with those that only show against its order when that is stored; for an event that is wrong anyway. */
+export const allFaults = async (
+  sql: SqlRunner,
+  event: IncomingEvent,
+  addressed: Addressed,
+  readOrder: ReadOrder,
+): Promise<readonly EventFault[]> => {
+  const shape = checkEvent(event)
+  if (!addressed.ok) return [...shape, ...addressed.faults]
+  const order = await readOrder(sql, addressed.key.sellerId, addressed.key.purchaseOrderId)
+  if (order === null) return shape
+  const plan = planCommands(event, order, await readLedgers(sql, addressed.key.sellerId, order))
+  return plan.ok ? shape : plan.faults
+}
+
+type ReadOrder = (sql: SqlRunner, sellerId: string, purchaseOrderId: string) => Promise<PurchaseOrder | null>

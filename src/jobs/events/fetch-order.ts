@@ -1,0 +1,144 @@
+import type { CallOptions, MarketplaceClient, Observed } from '../../clients/client.ts'
+import { MarketplaceFailure } from '../../clients/errors.ts'
+import type { PurchaseOrder } from '../../domain/order.ts'
+import type { Database, Transaction } from '../../store/database.ts'
+import { orderIsStored } from '../../store/order-queries.ts'
+import { storeOrdersIn } from '../../store/orders.ts'
+import { type FaultyRecord, findNewlyFaulty, quarantine } from '../../store/quarantine.ts'
+import { storageFault } from '../../store/versions.ts'
+
+/** Which order. */
+export interface OrderKey {
+  readonly sellerId: string
+  readonly purchaseOrderId: string
+}
+
+/** Whether an order is stored by now; `later`: the marketplace cannot be asked now, `unknown`: it has no such order. */
+export type OrderPresence =
+  | { readonly presence: 'stored' }
+  | { readonly presence: 'unknown' }
+  | { readonly presence: 'later'; readonly reason: string }
+
+/** The sellers as events need them; the seller registry is one. */
+export interface EventSellers {
+  /** The only seller, or null when there are several. */
+  only(): string | null
+  has(sellerId: string): boolean
+  client(sellerId: string): { readonly orders: Pick<MarketplaceClient['orders'], 'get'> }
+}
+
+/** Fetches orders that an event names before a sync has brought them. */
+export interface OrderFetcher {
+  /** Never throws for what the marketplace does; throws when Postgres fails. */
+  ensure(key: OrderKey, signal: AbortSignal): Promise<OrderPresence>
+}
+
+/** What a fetcher needs. */
+export interface OrderFetcherParts {
+  readonly database: Database
+  readonly sellers: EventSellers
+  readonly log: { warn(fields: object, message: string): void }
+  /** Within the transaction that stored these orders for the first time: what every import does (`AUTO_ACKNOWLEDGE`). */
+  readonly afterSave?: (
+    tx: Transaction,
+    stored: { readonly sellerId: string; readonly newOrders: readonly PurchaseOrder[] },
+  ) => Promise<void>
+  /** Longest wait for the marketplace, in milliseconds. */
+  readonly fetchTimeoutMs?: number
+  /** Our own clock, epoch ms. */
+  readonly now?: () => number
+}
+
+const firstPauseMs = 2_000
+const longestPauseMs = 300_000
+/** Pauses are hints to save calls; beyond so many orders they start afresh. */
+const maxPauses = 10_000
+
+/**
+ * Whether a refusal says something about the order that was asked for, not about us: then asking again would change nothing.
+ * 401 and 403 concern credentials and scopes, which can be mended while the event waits.
+ */
+const refusesTheOrder = (failure: MarketplaceFailure): boolean =>
+  failure.kind === 'refused' &&
+  !failure.credentialsDead &&
+  (failure.contentNotFound || failure.httpStatus === 400 || failure.httpStatus === 404 || failure.httpStatus === 422)
+
+/** One for the process: it remembers which sellers and orders are not worth asking about yet. */
+export const createOrderFetcher = (parts: OrderFetcherParts): OrderFetcher => {
+  const { database, sellers, log, afterSave, fetchTimeoutMs = 10_000, now = Date.now } = parts
+  const pauses = new Map<string, { readonly untilMs: number; readonly pauseMs: number }>()
+
+  const pauseKey = (key: OrderKey) => JSON.stringify([key.sellerId, key.purchaseOrderId])
+  const pausedFor = (subject: string): boolean => (pauses.get(subject)?.untilMs ?? 0) > now()
+  const pause = (subject: string, until: Date | null): void => {
+    const pauseMs = Math.min(longestPauseMs, (pauses.get(subject)?.pauseMs ?? firstPauseMs / 2) * 2)
+    if (pauses.size >= maxPauses) pauses.clear()
+    pauses.set(subject, { untilMs: until?.getTime() ?? now() + pauseMs, pauseMs })
+  }
+
+  const keepFaulty = (key: OrderKey, record: FaultyRecord, observedAt: Date): Promise<void> =>
+    database.transaction(async (tx) => {
+      const fresh = await findNewlyFaulty(tx, key.sellerId, 'orders', observedAt, [record])
+      await quarantine(tx, key.sellerId, 'orders', observedAt, fresh)
+    })
+
+  const store = async (key: OrderKey, { record, observedAt }: Observed<PurchaseOrder>): Promise<OrderPresence> => {
+    const waits = (reason: string): OrderPresence => {
+      pause(pauseKey(key), null)
+      return { presence: 'later', reason }
+    }
+    if (!record.ok) {
+      await keepFaulty(key, record, observedAt)
+      return waits(`order ${key.purchaseOrderId} cannot be read; it stands in quarantine`)
+    }
+    try {
+      await database.transaction(async (tx) => {
+        const { fresh } = await storeOrdersIn(tx, { sellerId: key.sellerId, records: [record], observedAt })
+        if (fresh.length > 0) await afterSave?.(tx, { sellerId: key.sellerId, newOrders: fresh })
+      })
+    } catch (error) {
+      const fault = storageFault(error)
+      if (fault === null) throw error
+      await keepFaulty(key, { key: record.key, rawText: record.rawText, fault }, observedAt)
+      return waits(`order ${key.purchaseOrderId} cannot be stored; it stands in quarantine`)
+    }
+    return record.key === key.purchaseOrderId
+      ? { presence: 'stored' }
+      : waits(`the marketplace answered with another order than ${key.purchaseOrderId}`)
+  }
+
+  const ask = async (key: OrderKey, options: CallOptions, stopping: AbortSignal): Promise<OrderPresence> => {
+    let observed: Observed<PurchaseOrder> | null
+    try {
+      observed = await sellers.client(key.sellerId).orders.get(key.purchaseOrderId, options)
+    } catch (error) {
+      if (error instanceof MarketplaceFailure && refusesTheOrder(error)) return { presence: 'unknown' }
+      if (stopping.aborted) return { presence: 'later', reason: 'stopped before the marketplace answered' }
+      // Anything else, our own time-out included, says nothing about the order.
+      const retryAt = error instanceof MarketplaceFailure ? error.retryAt : null
+      const seen = error instanceof MarketplaceFailure && error.kind === 'malformed' ? pauseKey(key) : key.sellerId
+      pause(seen, retryAt)
+      log.warn(
+        { err: error, seller_id: key.sellerId, purchase_order_id: key.purchaseOrderId },
+        'an event waits: its order cannot be fetched now',
+      )
+      return { presence: 'later', reason: error instanceof Error ? error.message : String(error) }
+    }
+    pauses.delete(key.sellerId)
+    if (observed === null) return { presence: 'unknown' }
+    return store(key, observed)
+  }
+
+  return {
+    ensure: async (key, signal) => {
+      if (await orderIsStored(database, key.sellerId, key.purchaseOrderId)) {
+        pauses.delete(pauseKey(key))
+        return { presence: 'stored' }
+      }
+      if (pausedFor(key.sellerId) || pausedFor(pauseKey(key))) {
+        return { presence: 'later', reason: 'the marketplace could not be asked a moment ago' }
+      }
+      return ask(key, { signal: AbortSignal.any([signal, AbortSignal.timeout(fetchTimeoutMs)]) }, signal)
+    },
+  }
+}

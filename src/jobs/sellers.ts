@@ -1,0 +1,113 @@
+import { createHash } from 'node:crypto'
+import type { RateBudget } from '../clients/budget.ts'
+import type { ClientHooks, ClientLog, MarketplaceClient, SellerConnection } from '../clients/client.ts'
+import type { Profile } from '../clients/profiles/profile.ts'
+import type { SellerSettings } from '../config.ts'
+import type { ConfiguredSeller } from '../store/sellers.ts'
+
+/** No such seller is configured in this process. */
+export class UnknownSeller extends Error {
+  override readonly name = 'UnknownSeller'
+  constructor(sellerId: string) {
+    super(`seller ${sellerId} is not configured; add it to SELLERS_FILE (then send SIGHUP) or set SELLER_ID`)
+  }
+}
+
+/** The configured sellers, each with its client; replaced as a whole when the settings are read again. */
+export interface SellerRegistry {
+  ids(): readonly string[]
+  /** The only seller, or null when there are several: then an event must name its own. */
+  only(): string | null
+  has(sellerId: string): boolean
+  /** @throws UnknownSeller */
+  client(sellerId: string): MarketplaceClient
+  /** @throws UnknownSeller */
+  configured(sellerId: string): ConfiguredSeller
+  /** Takes new settings: clients of sellers that have not changed are kept, with their tokens. */
+  replace(sellers: readonly SellerSettings[]): Promise<void>
+  close(): Promise<void>
+}
+
+/** What the registry builds clients from. */
+export interface SellerRegistryParts {
+  readonly sellers: readonly SellerSettings[]
+  /** Address of the built-in sandbox, for sellers without one of their own. */
+  readonly sandboxUrl: string | null
+  readonly requestTimeoutMs: number
+  readonly profiles: ReadonlyMap<string, Profile>
+  /** The budget of one profile's limits table. */
+  readonly budgetOf: (profile: Profile) => RateBudget
+  readonly log: ClientLog
+  readonly hooks: ClientHooks
+  readonly createClient: (
+    connection: SellerConnection,
+    parts: { readonly budget: RateBudget; readonly log: ClientLog; readonly hooks: ClientHooks },
+  ) => MarketplaceClient
+}
+
+interface Entry {
+  readonly fingerprint: string
+  readonly client: MarketplaceClient
+}
+
+/** Builds a client for each seller. */
+export const createSellerRegistry = (parts: SellerRegistryParts): SellerRegistry => {
+  let entries = new Map<string, Entry>()
+
+  const connect = (settings: SellerSettings): Entry => {
+    const profile = parts.profiles.get(settings.profile)
+    if (profile === undefined) throw new Error(`no profile is named ${settings.profile}; set MARKETPLACE_PROFILE`)
+    const marketplaceUrl = settings.marketplaceUrl ?? parts.sandboxUrl
+    if (marketplaceUrl === null) throw new Error(`seller ${settings.sellerId} has no marketplace address; set MARKETPLACE_URL`)
+    const connection: SellerConnection = {
+      sellerId: settings.sellerId,
+      clientId: settings.clientId,
+      clientSecret: settings.clientSecret,
+      profile,
+      marketplaceUrl,
+      headerPrefix: settings.headerPrefix ?? profile.headerPrefix,
+      quantityField: settings.quantityField ?? profile.quantityField,
+      serviceName: settings.serviceName,
+      tokenPath: settings.tokenPath ?? profile.tokenPath,
+      requestTimeoutMs: parts.requestTimeoutMs,
+    }
+    // The sandbox gets a new port at each start; its address must not make old credentials look new.
+    const identity = { ...settings, profile: profile.name }
+    const fingerprint = createHash('sha256').update(JSON.stringify(identity)).digest('hex')
+    const kept = entries.get(settings.sellerId)
+    if (kept?.fingerprint === fingerprint) return kept
+    return {
+      fingerprint,
+      client: parts.createClient(connection, { budget: parts.budgetOf(profile), log: parts.log, hooks: parts.hooks }),
+    }
+  }
+
+  const find = (sellerId: string): Entry => {
+    const entry = entries.get(sellerId)
+    if (entry === undefined) throw new UnknownSeller(sellerId)
+    return entry
+  }
+
+  const take = (sellers: readonly SellerSettings[]): readonly Entry[] => {
+    const next = new Map(sellers.map((settings) => [settings.sellerId, connect(settings)]))
+    const kept = new Set(next.values())
+    const dropped = [...entries.values()].filter((entry) => !kept.has(entry))
+    entries = next
+    return dropped
+  }
+
+  take(parts.sellers)
+  return {
+    ids: () => [...entries.keys()],
+    only: () => (entries.size === 1 ? ([...entries.keys()][0] ?? null) : null),
+    has: (sellerId) => entries.has(sellerId),
+    client: (sellerId) => find(sellerId).client,
+    configured: (sellerId) => ({ sellerId, credentialsFingerprint: find(sellerId).fingerprint }),
+    replace: async (sellers) => {
+      await Promise.all(take(sellers).map((entry) => entry.client.close()))
+    },
+    close: async () => {
+      await Promise.all([...entries.values()].map((entry) => entry.client.close()))
+    },
+  }
+}

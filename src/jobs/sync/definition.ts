@@ -1,0 +1,126 @@
+import type { CallOptions, MarketplaceClient, Page, ParsedRecord } from '../../clients/interface.ts'
+import type { PurchaseOrder } from '../../domain/order.ts'
+import type { TimeWindow } from '../../domain/windows.ts'
+import type { Database, SqlRunner, Transaction } from '../../store/database.ts'
+import type { SyncWindow } from '../../store/sync-states.ts'
+import type { DifferingRecord, StorableRecord } from '../../store/versions.ts'
+
+// Glossary
+//   resource   what is synced: orders, returns
+//   stream     one way to read a resource, with a watermark and a lease of its own: `changed:SellerFulfilled`, `sweep` …
+//   window     a stretch of time that one query covers; read page by page
+//   watermark  everything up to here is stored
+//   run        one start of the engine on a stream
+
+/** What the engine goes by; defaults in {@link defaultSyncSettings}. */
+export interface SyncSettings {
+  readonly pageSize: number
+  /** A window ends this much before the marketplace's now: the newest changes are not in its lists yet (public facts 10, no. 19). */
+  readonly lagMs: number
+  /** A window begins this much before the watermark, for what is reported late (public facts 11). */
+  readonly lookBackMs: number
+  /** The marketplace answers nothing older (public facts 2.4). */
+  readonly oldestDays: number
+  /** Most records that one query can page through (public facts 2.4). */
+  readonly maxPerQuery: number
+  /** A run gives its worker back after so many pages and goes on in its next run. */
+  readonly maxPagesPerRun: number
+  /** No window has so many pages: paging has gone astray. */
+  readonly pageCap: number
+  /** Longest silence of a running process before another may take over. */
+  readonly leaseMs: number
+  /** Progress over pages without changes is written down at most this often. */
+  readonly persistEveryMs: number
+  /** Open orders that one step of the sweep reads again. */
+  readonly sweepStep: number
+  /** Length of a backfill's windows. */
+  readonly backfillSliceMs: number
+}
+
+/** Defaults, in the terms of the public facts named above. */
+export const defaultSyncSettings: SyncSettings = {
+  pageSize: 200,
+  lagMs: 2 * 60_000,
+  lookBackMs: 30 * 60_000,
+  oldestDays: 180,
+  maxPerQuery: 10_000,
+  maxPagesPerRun: 200,
+  pageCap: 1_200,
+  leaseMs: 60_000,
+  persistEveryMs: 10_000,
+  sweepStep: 50,
+  backfillSliceMs: 86_400_000,
+}
+
+/** What a stream reads with. */
+export interface StreamContext {
+  readonly client: MarketplaceClient
+  readonly database: Database
+  readonly settings: SyncSettings
+}
+
+/** A page, with the ids that the marketplace said it does not have. */
+export interface FetchedPage<T> extends Page<T> {
+  readonly missing?: readonly string[]
+}
+
+/** One way to read a resource. */
+export interface SyncStream<T> {
+  /** What to read next; empty when there is nothing. */
+  plan(context: StreamContext, watermark: Date | null): readonly SyncWindow[]
+  /** The part of a window that can be asked for now; null when none is left. */
+  clamp(context: StreamContext, window: SyncWindow): TimeWindow | null
+  first(context: StreamContext, window: SyncWindow, options: CallOptions): Promise<FetchedPage<T>>
+  next(context: StreamContext, window: SyncWindow, cursor: string, options: CallOptions): Promise<FetchedPage<T>>
+  /** The marketplace counts and limits what a window holds: full windows are split, astray paging is caught. */
+  readonly counted: boolean
+  /** A window is read again when fewer records came than its first page announced: rows slip while the set moves under the pages. */
+  readonly checksCount: boolean
+  /** The watermark follows the windows; otherwise each run reads all there is. */
+  readonly followsWatermark: boolean
+}
+
+/** What the rest of the house hangs onto a page. */
+export interface SyncHooks {
+  /** Within the transaction that stored these orders for the first time. */
+  readonly afterSave?: (
+    tx: Transaction,
+    stored: { readonly sellerId: string; readonly newOrders: readonly PurchaseOrder[] },
+  ) => Promise<void>
+}
+
+/** What differs between resources. */
+export interface SyncDefinition<T> {
+  readonly resource: string
+  /** Names of the streams that schedulers run. */
+  readonly streams: readonly string[]
+  /** A stream by its name, backfills included; null when there is none. */
+  stream(name: string): SyncStream<T> | null
+  /** Shares of a backfill window that need a query each. */
+  readonly backfillParts: readonly (string | null)[]
+  parse(rawText: string): ParsedRecord<T>
+  /** Those records that must be written. Reads only. */
+  find(sql: SqlRunner, sellerId: string, records: readonly StorableRecord<T>[]): Promise<readonly DifferingRecord<T>[]>
+  /** Writes them; answers how many were. */
+  store(
+    tx: Transaction,
+    sellerId: string,
+    observedAt: Date,
+    records: readonly DifferingRecord<T>[],
+    hooks: SyncHooks,
+  ): Promise<number>
+  noteMissing(tx: Transaction, sellerId: string, observedAt: Date, keys: readonly string[]): Promise<number>
+}
+
+/** Streams of this name read a range of creation times that someone has asked for. */
+export const backfillPrefix = 'backfill:'
+
+/** The stream of a backfill: the same range is the same stream. */
+export const backfillStream = (range: TimeWindow): string => {
+  const compact = (instant: Date): string =>
+    instant
+      .toISOString()
+      .replace(/\.\d+Z$/, 'Z')
+      .replaceAll(/[-:]/g, '')
+  return `${backfillPrefix}${compact(range.from)}:${compact(range.to)}`
+}

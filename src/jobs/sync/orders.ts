@@ -1,0 +1,177 @@
+import { parseOrder } from '../../clients/client.ts'
+import { MarketplaceFailure } from '../../clients/errors.ts'
+import type { CallOptions, Observed } from '../../clients/interface.ts'
+import type { PurchaseOrder } from '../../domain/order.ts'
+import { clampToWall, planWindow, wallMarginMs } from '../../domain/windows.ts'
+import { findDifferingOrders, noteMissingOrders, openOrdersAfter, storeDifferingOrders } from '../../store/orders.ts'
+import { backfillPrefix, type FetchedPage, type StreamContext, type SyncDefinition, type SyncStream } from './definition.ts'
+
+const dayMs = 86_400_000
+const nodeTypes = ['SellerFulfilled', 'WFSFulfilled', '3PLFulfilled'] as const
+// Orders that the marketplace fulfils are acknowledged by it and never released (public facts 2.4).
+const releasedNodeTypes = ['SellerFulfilled', '3PLFulfilled'] as const
+const sweepConcurrency = 4
+
+// The oldest creation that the marketplace still answers for. Always sent: left out, a query by last change silently loses every
+// order that was created more than seven days ago (public facts 2.3).
+const oldest = ({ client, settings }: StreamContext): Date =>
+  new Date(client.clock().now().getTime() - settings.oldestDays * dayMs + wallMarginMs)
+
+/** Orders of one node type by last change. */
+const changed = (shipNodeType: string): SyncStream<PurchaseOrder> => ({
+  counted: true,
+  checksCount: true,
+  followsWatermark: true,
+  plan: ({ client, settings }, watermark) => {
+    const window = planWindow({
+      watermark,
+      marketplaceNow: client.clock().now(),
+      lagMs: settings.lagMs,
+      lookBackMs: settings.lookBackMs,
+      initialLookBackMs: settings.oldestDays * dayMs,
+      oldestDays: settings.oldestDays,
+    })
+    return window === null ? [] : [{ ...window, part: null }]
+  },
+  clamp: ({ client, settings }, window) => clampToWall(window, client.clock().now(), settings.oldestDays),
+  first: (context, window, options) =>
+    context.client.orders.list(
+      {
+        shipNodeType,
+        createdFrom: oldest(context),
+        lastModifiedFrom: window.from,
+        lastModifiedTo: window.to,
+        limit: context.settings.pageSize,
+      },
+      options,
+    ),
+  next: ({ client }, _window, cursor, options) => client.orders.continue(cursor, 'list', options),
+})
+
+/** All orders that wait to be acknowledged: the first place where a new order shows. */
+const released: SyncStream<PurchaseOrder> = {
+  counted: true,
+  // Orders leave this list all the time, and the next run reads all of it again.
+  checksCount: false,
+  followsWatermark: false,
+  plan: (context) => {
+    const window = { from: oldest(context), to: context.client.clock().now() }
+    return releasedNodeTypes.map((part) => ({ ...window, part }))
+  },
+  clamp: ({ client, settings }, window) => clampToWall(window, client.clock().now(), settings.oldestDays),
+  first: ({ client, settings }, window, options) =>
+    client.orders.listReleased(
+      {
+        createdFrom: window.from,
+        createdTo: window.to,
+        ...(window.part === null ? {} : { shipNodeType: window.part }),
+        limit: settings.pageSize,
+      },
+      options,
+    ),
+  next: ({ client }, _window, cursor, options) => client.orders.continue(cursor, 'released', options),
+}
+
+interface SweptOrder {
+  readonly purchaseOrderId: string
+  readonly observed: Observed<PurchaseOrder> | null
+}
+
+// Reads orders one by one, a few at a time. When the budget ends in between, what came before counts.
+const readEach = async (
+  { client }: StreamContext,
+  purchaseOrderIds: readonly string[],
+  { signal }: CallOptions,
+): Promise<readonly SweptOrder[]> => {
+  const read: SweptOrder[] = []
+  for (let at = 0; at < purchaseOrderIds.length; at += sweepConcurrency) {
+    const ids = purchaseOrderIds.slice(at, at + sweepConcurrency)
+    const answers = await Promise.allSettled(ids.map((id) => client.orders.get(id, { signal })))
+    for (const [index, answer] of answers.entries()) {
+      const purchaseOrderId = ids[index]
+      if (purchaseOrderId === undefined) continue
+      if (answer.status === 'fulfilled') read.push({ purchaseOrderId, observed: answer.value })
+      else if (read.length > 0 && answer.reason instanceof MarketplaceFailure) return read
+      else throw answer.reason
+    }
+  }
+  return read
+}
+
+const sweepAfter = async (context: StreamContext, after: string, options: CallOptions): Promise<FetchedPage<PurchaseOrder>> => {
+  const { client, database, settings } = context
+  const askedAt = client.clock().now()
+  const ids = await openOrdersAfter(database, client.sellerId, after, settings.sweepStep)
+  const read = await readEach(context, ids, options)
+  const answers = read.flatMap(({ observed }) => (observed === null ? [] : [observed]))
+  const complete = read.length === ids.length && ids.length < settings.sweepStep
+  return {
+    records: answers.map((answer) => answer.record),
+    missing: read.filter(({ observed }) => observed === null).map(({ purchaseOrderId }) => purchaseOrderId),
+    totalCount: null,
+    nextCursor: complete ? null : (read.at(-1)?.purchaseOrderId ?? null),
+    // One time for all of them: the earliest, so that none claims to be newer than it is.
+    observedAt: answers.reduce(
+      (earliest, { observedAt }) => (observedAt < earliest ? observedAt : earliest),
+      client.clock().now(),
+    ),
+    marketplaceNow: client.clock().now(),
+    correlationId: answers.at(-1)?.correlationId ?? `none, ${askedAt.toISOString()}`,
+  }
+}
+
+/** Every open order, one by one, in the order of ids: what no list has shown stays missed for a day at most. */
+const sweep: SyncStream<PurchaseOrder> = {
+  counted: false,
+  checksCount: false,
+  followsWatermark: false,
+  plan: ({ client }) => {
+    const now = client.clock().now()
+    return [{ from: now, to: now, part: null }]
+  },
+  clamp: (_context, window) => window,
+  first: (context, _window, options) => sweepAfter(context, '', options),
+  next: (context, _window, cursor, options) => sweepAfter(context, cursor, options),
+}
+
+/** Orders of one node type (the window's part) by creation, for a range that someone asked for. */
+const backfill: SyncStream<PurchaseOrder> = {
+  counted: true,
+  checksCount: true,
+  followsWatermark: false,
+  plan: () => [],
+  clamp: ({ client, settings }, window) => clampToWall(window, client.clock().now(), settings.oldestDays),
+  first: ({ client, settings }, window, options) =>
+    client.orders.list(
+      {
+        shipNodeType: window.part ?? 'SellerFulfilled',
+        createdFrom: window.from,
+        createdTo: window.to,
+        limit: settings.pageSize,
+      },
+      options,
+    ),
+  next: ({ client }, _window, cursor, options) => client.orders.continue(cursor, 'list', options),
+}
+
+const streams: ReadonlyMap<string, SyncStream<PurchaseOrder>> = new Map([
+  ...nodeTypes.map((nodeType): [string, SyncStream<PurchaseOrder>] => [`changed:${nodeType}`, changed(nodeType)]),
+  ['released', released],
+  ['sweep', sweep],
+])
+
+/** Orders: by last change for each node type, released ones, and every open order once a day. */
+export const ordersSync: SyncDefinition<PurchaseOrder> = {
+  resource: 'orders',
+  streams: [...streams.keys()],
+  stream: (name) => (name.startsWith(backfillPrefix) ? backfill : (streams.get(name) ?? null)),
+  backfillParts: nodeTypes,
+  parse: (rawText) => parseOrder(rawText),
+  find: findDifferingOrders,
+  store: async (tx, sellerId, observedAt, records, { afterSave }) => {
+    const { changed: written, fresh } = await storeDifferingOrders(tx, sellerId, observedAt, records)
+    if (fresh.length > 0) await afterSave?.(tx, { sellerId, newOrders: fresh })
+    return written
+  },
+  noteMissing: noteMissingOrders,
+}

@@ -1,0 +1,130 @@
+import { faultPoint } from '../../fault-points.ts'
+import type { Database } from '../../store/database.ts'
+import {
+  type FaultyRecord,
+  findNewlyFaulty,
+  findRefusedTexts,
+  type NewlyFaulty,
+  openQuarantineKeys,
+  quarantine,
+  supersedeQuarantined,
+} from '../../store/quarantine.ts'
+import { type SyncLease, type SyncProgress, saveProgress } from '../../store/sync-states.ts'
+import { type DifferingRecord, type StorableRecord, storageFault } from '../../store/versions.ts'
+import type { FetchedPage, SyncDefinition, SyncHooks, SyncSettings } from './definition.ts'
+
+/** What a page brought. */
+export interface SavedPage {
+  readonly changed: number
+  readonly quarantined: number
+}
+
+/** Stores pages of one run, each together with the progress that it brings, in one transaction. */
+export interface PageStore<T> {
+  /** `progressAfter` is asked once the page's own numbers are known. */
+  save(page: FetchedPage<T>, progressAfter: (saved: SavedPage) => SyncProgress): Promise<SyncProgress>
+}
+
+/** What a page store works with. */
+export interface PageStoreParts<T> {
+  readonly database: Database
+  readonly definition: SyncDefinition<T>
+  readonly lease: SyncLease
+  readonly settings: SyncSettings
+  readonly hooks: SyncHooks
+}
+
+/** Everything about a page that must be written, once it is known what that is. */
+interface PageWork<T> {
+  readonly observedAt: Date
+  readonly differing: readonly DifferingRecord<T>[]
+  readonly faulty: readonly NewlyFaulty[]
+  readonly healed: readonly string[]
+  readonly missing: readonly string[]
+}
+
+/**
+ * Stores pages. A page of which nothing must be written opens no transaction: its progress is kept in memory and written down with
+ * the next page that changes something, or every so often; a crash before that reads unchanged pages again, which costs nothing.
+ */
+export const createPageStore = <T>({ database, definition, lease, settings, hooks }: PageStoreParts<T>): PageStore<T> => {
+  const { sellerId } = lease
+  const { resource } = definition
+  let persistedAtMs = performance.now()
+  let quarantinedKeys: Set<string> | undefined
+
+  const write = (
+    { observedAt, differing, faulty, healed, missing }: PageWork<T>,
+    progressAfter: (saved: SavedPage) => SyncProgress,
+    alreadyChanged: number,
+  ): Promise<SyncProgress> =>
+    database.transaction(async (tx) => {
+      // Quarantine before records, as a replay locks them too.
+      await quarantine(tx, sellerId, resource, observedAt, faulty)
+      if (healed.length > 0) await supersedeQuarantined(tx, sellerId, resource, observedAt, healed)
+      const changed = alreadyChanged + (await definition.store(tx, sellerId, observedAt, differing, hooks))
+      await definition.noteMissing(tx, sellerId, observedAt, missing)
+      const progress = progressAfter({ changed, quarantined: faulty.length })
+      // After the records, so that whoever stores orders locks them first; it fails, with all of the page, once the lease is lost.
+      await saveProgress(tx, lease, progress, settings.leaseMs)
+      return progress
+    })
+
+  // Postgres refused some record of the page: find out which, keep the others.
+  const writeOneByOne = async (work: PageWork<T>, progressAfter: (saved: SavedPage) => SyncProgress): Promise<SyncProgress> => {
+    const refused: FaultyRecord[] = []
+    let changed = 0
+    for (const record of work.differing) {
+      try {
+        changed += await database.transaction((tx) => definition.store(tx, sellerId, work.observedAt, [record], hooks))
+      } catch (error) {
+        const fault = storageFault(error)
+        if (fault === null) throw error
+        refused.push({ key: record.key, rawText: record.rawText, fault })
+      }
+    }
+    const healed = work.healed.filter((key) => !refused.some((record) => record.key === key))
+    const faulty = [...work.faulty, ...(await findNewlyFaulty(database, sellerId, resource, work.observedAt, refused))]
+    return write({ ...work, differing: [], faulty, healed }, progressAfter, changed)
+  }
+
+  return {
+    save: async (page, progressAfter) => {
+      const good: StorableRecord<T>[] = []
+      const faulty: FaultyRecord[] = []
+      for (const record of page.records) {
+        if (record.ok) good.push(record)
+        else faulty.push(record)
+      }
+      quarantinedKeys ??= await openQuarantineKeys(database, sellerId, resource)
+      const stillOpen = quarantinedKeys
+      const suspects = good.filter((record) => stillOpen.has(record.key))
+      const refusedBefore = await findRefusedTexts(database, sellerId, resource, suspects)
+      const healed = suspects.filter((record) => !refusedBefore.has(record.rawText)).map((record) => record.key)
+      const storable = refusedBefore.size === 0 ? good : good.filter((record) => !refusedBefore.has(record.rawText))
+      const differing = await definition.find(database, sellerId, storable)
+      const newlyFaulty = await findNewlyFaulty(database, sellerId, resource, page.observedAt, faulty)
+      const missing = page.missing ?? []
+      const idle = differing.length + newlyFaulty.length + healed.length + missing.length === 0
+      if (idle) {
+        const progress = progressAfter({ changed: 0, quarantined: 0 })
+        if (performance.now() - persistedAtMs > settings.persistEveryMs) {
+          await saveProgress(database, lease, progress, settings.leaseMs)
+          persistedAtMs = performance.now()
+        }
+        return progress
+      }
+      faultPoint('sync.before-save')
+      const work: PageWork<T> = { observedAt: page.observedAt, differing, faulty: newlyFaulty, healed, missing }
+      const progress = await write(work, progressAfter, 0).catch((error: unknown) => {
+        if (differing.length === 0 || storageFault(error) === null) throw error
+        return writeOneByOne(work, progressAfter)
+      })
+      faultPoint('sync.after-save')
+      persistedAtMs = performance.now()
+      for (const key of healed) stillOpen.delete(key)
+      for (const record of newlyFaulty) if (record.key !== null) stillOpen.add(record.key)
+      return progress
+    },
+  }
+}

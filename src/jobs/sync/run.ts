@@ -1,0 +1,459 @@
+import { MarketplaceFailure, Refused, Throttled } from '../../clients/errors.ts'
+import { nextWatermark, splitWindow } from '../../domain/windows.ts'
+import type { Logger } from '../../observability/log.ts'
+import type { JobOutcome } from '../../queues/jobs.ts'
+import type { Database } from '../../store/database.ts'
+import {
+  endRun,
+  LeaseLost,
+  type SyncKey,
+  type SyncLease,
+  type SyncProgress,
+  type SyncRun,
+  type SyncWindow,
+  takeLease,
+} from '../../store/sync-states.ts'
+import {
+  defaultSyncSettings,
+  type FetchedPage,
+  type StreamContext,
+  type SyncDefinition,
+  type SyncHooks,
+  type SyncSettings,
+  type SyncStream,
+} from './definition.ts'
+import { createPageStore, type PageStore, type SavedPage } from './pages.ts'
+
+/** What the engine needs from the rest of the daemon. */
+export interface SyncDeps extends SyncHooks {
+  readonly database: Database
+  client(sellerId: string): StreamContext['client']
+  /** Names this process in leases. */
+  readonly owner: string
+  readonly settings?: Partial<SyncSettings>
+  /** Told how each run ended, for metrics. Must not throw. */
+  readonly onRun?: (report: SyncRunReport) => void
+}
+
+/** One run as it ended. */
+export interface SyncRunReport extends SyncKey {
+  readonly run: SyncRun
+  /** Nothing was left to read. */
+  readonly finished: boolean
+  readonly watermark: Date | null
+  readonly durationMs: number
+}
+
+/** How a job calls the engine. */
+export interface SyncRunOptions {
+  readonly signal: AbortSignal
+  readonly log: Logger
+}
+
+/** No such resource or stream. */
+export class UnknownSync extends Error {
+  override readonly name = 'UnknownSync'
+}
+
+/** Paging has gone astray: the same cursor again, or more pages than a window can have. */
+export class PagingAstray extends Error {
+  override readonly name = 'PagingAstray'
+}
+
+// A window that is read once more is a cure for a moving set; one that goes astray again and again is a fault to report.
+const restartsPerRun = 2
+const rereadsPerWindow = 2
+// A difference this large between our clock and the marketplace's first answer means that the windows were planned by the wrong clock.
+const clockSurpriseMs = 60_000
+
+type Stop = { readonly finished: true } | { readonly finished: false; readonly at: Date; readonly reason: string }
+
+const emptyRun: SyncRun = { windowFrom: null, windowTo: null, pages: 0, seen: 0, changed: 0, quarantined: 0, error: null }
+
+const advice = (error: MarketplaceFailure): string => {
+  if (error.credentialsDead) return 'the credentials of this seller are refused: check CLIENT_ID and CLIENT_SECRET'
+  if (error.kind === 'refused') return 'the request is refused: compare MARKETPLACE_PROFILE and the permissions of this seller'
+  if (error.kind === 'malformed') return 'the answer is not understood: look at what stands between here and MARKETPLACE_URL'
+  return 'it is tried again with growing pauses'
+}
+
+/** What `last_error` says: what happened, under which correlation id, and what to do. */
+const describe = (error: unknown): string => {
+  if (error instanceof MarketplaceFailure) return `${error.message}; correlation id ${error.correlationId}; ${advice(error)}`
+  if (error instanceof PagingAstray) return error.message
+  return `${error instanceof Error ? error.message : String(error)}; it is tried again with growing pauses`
+}
+
+const fresh = (progress: SyncProgress): SyncProgress => ({
+  ...progress,
+  cursor: null,
+  pages: 0,
+  totals: { ...progress.totals, windowSeen: 0, windowTotal: null },
+})
+
+/** The pages of one window as this run has read them. */
+interface WindowReading {
+  readonly window: SyncWindow
+  readonly cursors: Set<string>
+  readonly keys: Set<string>
+  /** Records that earlier runs have read of this window. */
+  readonly seenBefore: number
+  /** How much of the window is over for good on the marketplace's clock. */
+  storedUpTo: Date
+  emptyPages: number
+}
+
+/** One run of one stream, under its lease. */
+class StreamRun<T> {
+  readonly #context: StreamContext
+  readonly #stream: SyncStream<T>
+  readonly #pages: PageStore<T>
+  readonly #options: SyncRunOptions
+  readonly #name: string
+  readonly #passes = new Map<string, string[]>()
+  #progress: SyncProgress
+  #run: SyncRun = emptyRun
+  #restarts = 0
+  #plannedAt: { readonly clockMs: number; readonly ownMs: number } | null = null
+  #replanned = false
+
+  constructor(parts: {
+    readonly context: StreamContext
+    readonly stream: SyncStream<T>
+    readonly pages: PageStore<T>
+    readonly progress: SyncProgress
+    readonly options: SyncRunOptions
+    readonly name: string
+  }) {
+    this.#context = parts.context
+    this.#stream = parts.stream
+    this.#pages = parts.pages
+    this.#progress = parts.progress
+    this.#options = parts.options
+    this.#name = parts.name
+  }
+
+  get progress(): SyncProgress {
+    return this.#progress
+  }
+
+  get run(): SyncRun {
+    return this.#run
+  }
+
+  /** Reads until nothing is left, or until the run has to give its worker back. */
+  async read(): Promise<Stop> {
+    const resumed = this.#progress.pending.length > 0
+    let mayPlan = !resumed || this.#stream.followsWatermark
+    for (;;) {
+      if (this.#options.signal.aborted) return { finished: false, at: new Date(), reason: 'stopping' }
+      if (this.#run.pages >= this.#context.settings.maxPagesPerRun) {
+        return { finished: false, at: new Date(), reason: 'taking turns' }
+      }
+      const [window] = this.#progress.pending
+      if (window !== undefined) {
+        const stop = await this.#readWindow(window)
+        if (stop !== null) return stop
+        // The windows were planned by a clock that has turned out to be wrong.
+        if (this.#progress.pending.length === 0 && this.#plannedAt === null && this.#replanned) mayPlan = true
+        continue
+      }
+      if (!mayPlan) return { finished: true }
+      mayPlan = false
+      if (!this.#plan()) return { finished: true }
+    }
+  }
+
+  #plan(): boolean {
+    const { client } = this.#context
+    this.#plannedAt = { clockMs: client.clock().now().getTime(), ownMs: performance.now() }
+    const pending = this.#stream.plan(this.#context, this.#progress.watermark)
+    const planned = { ...fresh(this.#progress), pending }
+    this.#progress = { ...planned, totals: { ...planned.totals, windowsTotal: pending.length, windowsDone: 0 } }
+    return pending.length > 0
+  }
+
+  // Null: go on with the next window.
+  async #readWindow(window: SyncWindow): Promise<Stop | null> {
+    const { settings } = this.#context
+    const clamped = this.#stream.clamp(this.#context, window)
+    if (clamped === null) {
+      this.#progress = this.#windowDone(this.#progress, window.to)
+      return null
+    }
+    const reading: WindowReading = {
+      window: { ...window, ...clamped },
+      cursors: new Set(),
+      keys: new Set(),
+      seenBefore: this.#progress.totals.windowSeen,
+      storedUpTo: window.to,
+      emptyPages: 0,
+    }
+    this.#note(reading.window)
+    let fetched = await this.#fetch(reading.window, this.#progress.cursor)
+    for (;;) {
+      if (fetched.status === 'rejected') return this.#fetchFailed(fetched.reason)
+      const page = fetched.value
+      if (this.#progress.cursor === null && !this.#accepts(reading, page)) return null
+      const next = this.#nextCursor(reading, page)
+      const astray = next !== null && this.#isAstray(reading, next)
+      // The next page is on its way while this one is stored: one page ahead, never more, so memory stays the same.
+      const goesOn = next !== null && !astray && !this.#options.signal.aborted && this.#run.pages + 1 < settings.maxPagesPerRun
+      const [saved, following] = await Promise.allSettled([
+        this.#save(reading, page, astray ? null : next, astray),
+        goesOn ? this.#fetch(reading.window, next) : null,
+      ])
+      if (saved.status === 'rejected') throw saved.reason
+      if (following.status === 'rejected') throw following.reason
+      if (astray) this.#strayed(reading)
+      if (following.value === null) return null
+      fetched = following.value
+    }
+  }
+
+  async #fetch(window: SyncWindow, cursor: string | null): Promise<PromiseSettledResult<FetchedPage<T>>> {
+    const options = { signal: this.#options.signal }
+    const [result] = await Promise.allSettled([
+      cursor === null
+        ? this.#stream.first(this.#context, window, options)
+        : this.#stream.next(this.#context, window, cursor, options),
+    ])
+    return result
+  }
+
+  #fetchFailed(error: unknown): Stop | null {
+    if (this.#options.signal.aborted) return { finished: false, at: new Date(), reason: 'stopping' }
+    if (error instanceof Throttled) return { finished: false, at: error.retryAt, reason: 'throttled' }
+    const cursorDied = error instanceof Refused && error.httpStatus === 400 && this.#progress.cursor !== null
+    if (!cursorDied || this.#restarts >= restartsPerRun) throw error
+    this.#restarts += 1
+    this.#options.log.warn(
+      { stream: this.#name, correlation_id: error.correlationId },
+      'the marketplace refuses its own cursor; the window is read again from its start',
+    )
+    this.#progress = fresh(this.#progress)
+    return null
+  }
+
+  /** Whether the first page of a window may be stored; if not, the windows have been planned anew. */
+  #accepts(reading: WindowReading, page: FetchedPage<T>): boolean {
+    if (this.#clockSurprise(page.marketplaceNow)) return false
+    const { settings } = this.#context
+    const bound = page.marketplaceNow.getTime() - (this.#stream.followsWatermark ? settings.lagMs : 0)
+    if (reading.storedUpTo.getTime() > bound) reading.storedUpTo = new Date(bound)
+    if (!this.#stream.counted) return true
+    const verdict = splitWindow(reading.window, page.totalCount, Math.floor(settings.maxPerQuery * 0.95))
+    if (verdict.kind === 'split') {
+      this.#replaceWindow(verdict.windows.map((half) => ({ ...half, part: reading.window.part })))
+      return false
+    }
+    if (verdict.kind === 'cannotSplit') {
+      this.#options.log.warn(
+        { stream: this.#name, total_count: page.totalCount },
+        'two seconds hold more records than one query may return; those beyond it wait for the sweep',
+      )
+    }
+    this.#progress = { ...this.#progress, totals: { ...this.#progress.totals, windowTotal: page.totalCount } }
+    return true
+  }
+
+  #clockSurprise(marketplaceNow: Date): boolean {
+    const planned = this.#plannedAt
+    if (planned === null || this.#replanned) return false
+    const expectedMs = planned.clockMs + (performance.now() - planned.ownMs)
+    if (Math.abs(marketplaceNow.getTime() - expectedMs) < clockSurpriseMs) return false
+    this.#options.log.info(
+      { stream: this.#name, difference_ms: Math.round(marketplaceNow.getTime() - expectedMs) },
+      "the marketplace's clock is not ours; the windows are planned again by it",
+    )
+    this.#replanned = true
+    this.#plannedAt = null
+    this.#progress = { ...fresh(this.#progress), pending: [] }
+    return true
+  }
+
+  #replaceWindow(windows: readonly SyncWindow[]): void {
+    const restarted = fresh(this.#progress)
+    this.#progress = {
+      ...restarted,
+      pending: [...windows, ...restarted.pending.slice(1)],
+      totals: { ...restarted.totals, windowsTotal: restarted.totals.windowsTotal + windows.length - 1 },
+    }
+  }
+
+  #nextCursor(reading: WindowReading, page: FetchedPage<T>): string | null {
+    reading.emptyPages = page.records.length === 0 && (page.missing ?? []).length === 0 ? reading.emptyPages + 1 : 0
+    // A short page may still have a successor; two empty ones in a row have none, whatever the cursor says.
+    return reading.emptyPages >= 2 ? null : page.nextCursor
+  }
+
+  #isAstray(reading: WindowReading, next: string): boolean {
+    if (next === this.#progress.cursor || reading.cursors.has(next)) return true
+    reading.cursors.add(next)
+    return this.#stream.counted && this.#progress.pages + 1 >= this.#context.settings.pageCap
+  }
+
+  async #save(reading: WindowReading, page: FetchedPage<T>, next: string | null, astray: boolean): Promise<void> {
+    for (const record of page.records) reading.keys.add(record.key ?? record.rawText)
+    const before = this.#progress
+    const progressAfter = ({ changed, quarantined }: SavedPage): SyncProgress => {
+      const totals = {
+        ...before.totals,
+        seen: before.totals.seen + page.records.length,
+        changed: before.totals.changed + changed,
+        quarantined: before.totals.quarantined + quarantined,
+        windowSeen: reading.seenBefore + reading.keys.size,
+      }
+      this.#run = {
+        ...this.#run,
+        pages: this.#run.pages + 1,
+        seen: this.#run.seen + page.records.length,
+        changed: this.#run.changed + changed,
+        quarantined: this.#run.quarantined + quarantined,
+      }
+      const moved = { ...before, cursor: next, pages: before.pages + 1, totals }
+      if (next !== null) return moved
+      return astray || this.#mustReread(reading, moved) ? fresh(moved) : this.#windowDone(moved, reading.storedUpTo)
+    }
+    const runBefore = this.#run
+    try {
+      this.#progress = await this.#pages.save(page, progressAfter)
+    } catch (error) {
+      this.#run = runBefore
+      throw error
+    }
+  }
+
+  // Rows that move while pages are read can slip between two pages (public facts 2.2). Fewer than announced means: look again, until
+  // two passes agree.
+  #mustReread(reading: WindowReading, progress: SyncProgress): boolean {
+    const { windowSeen, windowTotal } = progress.totals
+    if (!this.#stream.checksCount || windowTotal === null || windowSeen >= windowTotal) return false
+    const id = JSON.stringify(reading.window)
+    const passes = this.#passes.get(id) ?? []
+    const pass = `${windowSeen} of ${windowTotal}`
+    if (passes.length >= rereadsPerWindow || passes.includes(pass)) {
+      this.#options.log.warn(
+        { stream: this.#name, window_seen: windowSeen, window_total: windowTotal },
+        'a window keeps bringing fewer records than the marketplace announces; going on',
+      )
+      return false
+    }
+    this.#passes.set(id, [...passes, pass])
+    return true
+  }
+
+  #windowDone(progress: SyncProgress, storedUpTo: Date): SyncProgress {
+    const [done, ...pending] = progress.pending
+    const restarted = fresh(progress)
+    return {
+      ...restarted,
+      pending,
+      watermark:
+        this.#stream.followsWatermark && done !== undefined
+          ? nextWatermark(progress.watermark, { from: done.from, to: storedUpTo })
+          : progress.watermark,
+      totals: { ...restarted.totals, windowsDone: progress.totals.windowsDone + 1 },
+    }
+  }
+
+  #strayed(reading: WindowReading): void {
+    const problem = `paging of ${this.#name} has gone astray after ${reading.cursors.size} pages (a cursor came back, or there is no end); the window is read again in smaller parts`
+    this.#run = { ...this.#run, error: problem }
+    this.#options.log.warn({ stream: this.#name }, problem)
+    if (this.#stream.counted) {
+      const verdict = splitWindow(reading.window, 1, 0)
+      if (verdict.kind === 'split') this.#replaceWindow(verdict.windows.map((half) => ({ ...half, part: reading.window.part })))
+    }
+    this.#restarts += 1
+    if (this.#restarts > restartsPerRun) throw new PagingAstray(problem)
+  }
+
+  #note({ from, to }: SyncWindow): void {
+    const { windowFrom, windowTo } = this.#run
+    this.#run = {
+      ...this.#run,
+      windowFrom: windowFrom === null || from < windowFrom ? from : windowFrom,
+      windowTo: windowTo === null || to > windowTo ? to : windowTo,
+    }
+  }
+}
+
+interface EndedRun {
+  readonly finished: boolean
+  readonly failed: boolean
+  readonly error: string | null
+}
+
+/**
+ * Runs one stream until nothing is left to read. Without budget, without time, or told to stop, it gives its worker back and names
+ * the time to go on; where it stands is kept. A failure is recorded with what to do about it, then thrown: pauses between tries are the job's.
+ *
+ * @throws MarketplaceFailure, PagingAstray, or an error of the database
+ */
+export const runStream = async <T>(
+  deps: SyncDeps,
+  definition: SyncDefinition<T>,
+  key: SyncKey,
+  options: SyncRunOptions,
+): Promise<JobOutcome> => {
+  const stream = definition.stream(key.stream)
+  if (stream === null)
+    throw new UnknownSync(`${key.resource} has no stream ${key.stream}; it has ${definition.streams.join(', ')}`)
+  const settings: SyncSettings = { ...defaultSyncSettings, ...deps.settings }
+  const { database } = deps
+  const client = deps.client(key.sellerId)
+  const claim = await takeLease(database, key, deps.owner, settings.leaseMs)
+  if (!claim.taken) {
+    return claim.unfinished ? { runAgainAt: claim.until, reason: 'another process has the lease' } : { done: true }
+  }
+  const { lease } = claim
+  const startedMs = performance.now()
+  const pages = createPageStore({ database, definition, lease, settings, hooks: deps })
+  const run = new StreamRun<T>({
+    context: { client, database, settings },
+    stream,
+    pages,
+    progress: claim.progress,
+    options,
+    name: `${key.resource}/${key.stream}`,
+  })
+  const end = async (ended: EndedRun): Promise<void> => {
+    const record: SyncRun = { ...run.run, error: ended.error ?? run.run.error }
+    const worthRecording = ended.finished || ended.failed || record.pages > 0
+    await endRun(database, lease, run.progress, { ...ended, run: worthRecording ? record : null })
+    if (worthRecording) {
+      const { finished } = ended
+      deps.onRun?.({
+        ...key,
+        run: record,
+        finished,
+        watermark: run.progress.watermark,
+        durationMs: performance.now() - startedMs,
+      })
+    }
+  }
+  try {
+    const stop = await run.read()
+    await end({ finished: stop.finished, failed: false, error: null })
+    return stop.finished ? { done: true } : { runAgainAt: stop.at, reason: stop.reason }
+  } catch (error) {
+    if (error instanceof LeaseLost) return abandon(lease, options)
+    await recordFailure(error, () => end({ finished: false, failed: true, error: describe(error) }), options)
+    throw error
+  }
+}
+
+const abandon = (lease: SyncLease, { log }: SyncRunOptions): JobOutcome => {
+  log.warn({ stream: `${lease.resource}/${lease.stream}` }, 'another process has taken over this sync; stopping here')
+  return { done: true }
+}
+
+// The database may be what failed: then the failure cannot be recorded there, and must not hide behind this one.
+const recordFailure = async (failure: unknown, record: () => Promise<void>, { log }: SyncRunOptions): Promise<void> => {
+  try {
+    await record()
+  } catch (error) {
+    log.warn({ err: error, failure: describe(failure) }, 'the failure of a sync could not be recorded')
+  }
+}

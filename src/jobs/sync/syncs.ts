@@ -1,0 +1,123 @@
+import { sliceRange, type TimeWindow } from '../../domain/windows.ts'
+import type { JobOutcome } from '../../queues/jobs.ts'
+import type { Database, Transaction } from '../../store/database.ts'
+import { lockQuarantined, markReplayed, noteFault, type QuarantinedRecord } from '../../store/quarantine.ts'
+import { requestWindows, type SyncKey } from '../../store/sync-states.ts'
+import { storageFault } from '../../store/versions.ts'
+import { backfillStream, defaultSyncSettings, type SyncDefinition, type SyncHooks, type SyncSettings } from './definition.ts'
+import { ordersSync } from './orders.ts'
+import { returnsSync } from './returns.ts'
+import { runStream, type SyncDeps, type SyncRunOptions, UnknownSync } from './run.ts'
+
+/** What became of a quarantined record that was read again. */
+export type ReplayOutcome =
+  | { readonly outcome: 'replayed' }
+  /** It can be read now, but something newer is stored already. */
+  | { readonly outcome: 'superseded' }
+  | { readonly outcome: 'still-malformed'; readonly fault: string }
+  | { readonly outcome: 'not-found' }
+  | { readonly outcome: 'already-settled'; readonly state: string }
+
+/** A resource with its record type closed over. */
+interface Resource {
+  readonly streams: readonly string[]
+  readonly backfillParts: readonly (string | null)[]
+  run(deps: SyncDeps, key: SyncKey, options: SyncRunOptions): Promise<JobOutcome>
+  replay(tx: Transaction, record: QuarantinedRecord, hooks: SyncHooks): Promise<ReplayOutcome>
+}
+
+const bind = <T>(definition: SyncDefinition<T>): Resource => ({
+  streams: definition.streams,
+  backfillParts: definition.backfillParts,
+  run: (deps, key, options) => runStream(deps, definition, key, options),
+  replay: async (tx, { id, sellerId, rawText, observedAt }, hooks) => {
+    const parsed = definition.parse(rawText)
+    if (!parsed.ok) {
+      await noteFault(tx, id, parsed.fault)
+      return { outcome: 'still-malformed', fault: parsed.fault }
+    }
+    const differing = await definition.find(tx, sellerId, [parsed])
+    const written = await definition.store(tx, sellerId, observedAt, differing, hooks)
+    const outcome = differing.length > 0 && written === 0 ? 'superseded' : 'replayed'
+    await markReplayed(tx, id, outcome, parsed.key)
+    return { outcome }
+  },
+})
+
+const resources: ReadonlyMap<string, Resource> = new Map([
+  [ordersSync.resource, bind(ordersSync)],
+  [returnsSync.resource, bind(returnsSync)],
+])
+
+const find = (resource: string): Resource => {
+  const found = resources.get(resource)
+  if (found === undefined)
+    throw new UnknownSync(`there is no resource ${resource} to sync; there are ${[...resources.keys()].join(', ')}`)
+  return found
+}
+
+/** Names of the resources that can be synced. */
+export const syncResources: readonly string[] = [...resources.keys()]
+
+/**
+ * Streams of a resource that schedulers run: each at the resource's interval, but `sweep` once a day.
+ * @throws UnknownSync
+ */
+export const streamsOf = (resource: string): readonly string[] => find(resource).streams
+
+/**
+ * Brings one stream up to date; what a `sync.run` job does.
+ * @throws UnknownSync, and what {@link runStream} throws
+ */
+export const runSync = async (deps: SyncDeps, key: SyncKey, options: SyncRunOptions): Promise<JobOutcome> =>
+  find(key.resource).run(deps, key, options)
+
+/** What to read again. */
+export interface BackfillRequest {
+  readonly sellerId: string
+  readonly resource: string
+  /** Creation times on the marketplace's clock; what is older than it answers for is left out when its turn comes. */
+  readonly range: TimeWindow
+}
+
+/**
+ * Puts a backfill down, oldest first; a `sync.run` job on the stream that it answers does it, and `listSyncs` shows how far it is.
+ * The same range again while it is under way changes nothing; once it is finished it starts anew.
+ * @throws UnknownSync; RangeError when the range is empty
+ */
+export const requestBackfill = async (
+  database: Database,
+  { sellerId, resource, range }: BackfillRequest,
+  settings: Partial<SyncSettings> = {},
+): Promise<SyncKey> => {
+  const { backfillParts } = find(resource)
+  if (range.from >= range.to) throw new RangeError('a backfill must begin before it ends')
+  const { backfillSliceMs } = { ...defaultSyncSettings, ...settings }
+  const windows = sliceRange(range, backfillSliceMs).flatMap((window) => backfillParts.map((part) => ({ ...window, part })))
+  const key = { sellerId, resource, stream: backfillStream(range) }
+  await requestWindows(database, key, windows)
+  return key
+}
+
+/**
+ * Reads a quarantined record again with the parser of today and stores it by the ordinary rules: an older observation never overwrites
+ * a newer one, and the same record twice is stored once.
+ */
+export const replayQuarantined = async (
+  { database, ...hooks }: SyncHooks & { readonly database: Database },
+  id: bigint,
+): Promise<ReplayOutcome> => {
+  try {
+    return await database.transaction(async (tx) => {
+      const record = await lockQuarantined(tx, id)
+      if (record === null) return { outcome: 'not-found' }
+      if (record.state !== 'open') return { outcome: 'already-settled', state: record.state }
+      return find(record.resource).replay(tx, record, hooks)
+    })
+  } catch (error) {
+    const fault = storageFault(error)
+    if (fault === null) throw error
+    await database.transaction((tx) => noteFault(tx, id, fault))
+    return { outcome: 'still-malformed', fault }
+  }
+}

@@ -1,0 +1,70 @@
+import type { SqlRunner } from './database.ts'
+
+/** One row of the change feed. `seq` follows the order of commits, without gaps. */
+export interface Change {
+  readonly seq: bigint
+  readonly sellerId: string
+  readonly type: string
+  readonly purchaseOrderId: string | null
+  readonly lineNumber: string | null
+  readonly returnOrderId: string | null
+  readonly commandId: string | null
+  readonly data: unknown
+  /** When the transaction that made the change began. */
+  readonly occurredAt: Date
+}
+
+interface ChangeRow {
+  readonly seq: bigint
+  readonly seller_id: string
+  readonly type: string
+  readonly purchase_order_id: string | null
+  readonly line_number: string | null
+  readonly return_order_id: string | null
+  readonly command_id: string | null
+  readonly data: unknown
+  readonly occurred_at: Date
+}
+
+const fromRow = (row: ChangeRow): Change => ({
+  seq: row.seq,
+  sellerId: row.seller_id,
+  type: row.type,
+  purchaseOrderId: row.purchase_order_id,
+  lineNumber: row.line_number,
+  returnOrderId: row.return_order_id,
+  commandId: row.command_id,
+  data: row.data,
+  occurredAt: row.occurred_at,
+})
+
+const columns = 'seq, seller_id, type, purchase_order_id, line_number, return_order_id, command_id, data, occurred_at'
+
+/**
+ * Changes after this number, in order. A reader that goes on from the last number it saw misses none: numbers are given out
+ * under a row lock that is held until the commit, so none appears below one that is visible.
+ */
+export const readChanges = async (sql: SqlRunner, after: bigint, limit: number): Promise<readonly Change[]> => {
+  const rows = await sql.query<ChangeRow>(
+    `SELECT ${columns} FROM warehouse.changes WHERE seq > $1::bigint ORDER BY seq LIMIT $2::int`,
+    after,
+    limit,
+  )
+  return rows.map(fromRow)
+}
+
+/** The newest changes of one order, oldest first. */
+export const readChangesOfOrder = async (
+  sql: SqlRunner,
+  sellerId: string,
+  purchaseOrderId: string,
+  limit: number,
+): Promise<readonly Change[]> => {
+  const rows = await sql.query<ChangeRow>(
+    `SELECT ${columns} FROM warehouse.changes WHERE seller_id = $1 AND purchase_order_id = $2 ORDER BY seq DESC LIMIT $3::int`,
+    sellerId,
+    purchaseOrderId,
+    limit,
+  )
+  return rows.map(fromRow).reverse()
+}

@@ -1,0 +1,176 @@
+import type { CommandState } from '../domain/command.ts'
+import type { SqlRunner } from './database.ts'
+import { type ListPage, pageOf } from './page.ts'
+
+/** Where a quarantined record stands. */
+export type QuarantineState = 'open' | 'replayed' | 'superseded'
+
+/** A record that did not parse. */
+export interface QuarantinedRecord {
+  readonly id: bigint
+  readonly sellerId: string
+  readonly resource: string
+  readonly recordKey: string | null
+  readonly fault: string
+  readonly state: QuarantineState
+  /** How often the same text came. */
+  readonly seenCount: number
+  readonly rawText: string
+  readonly firstSeenAt: Date
+  readonly lastSeenAt: Date
+  readonly replayedAt: Date | null
+}
+
+/** Which quarantined records to list; null: any. */
+export interface QuarantineFilter {
+  readonly state: QuarantineState | null
+  readonly sellerId: string | null
+  readonly resource: string | null
+}
+
+interface QuarantineRow {
+  readonly id: bigint
+  readonly seller_id: string
+  readonly resource: string
+  readonly record_key: string | null
+  readonly fault: string
+  readonly state: QuarantineState
+  readonly seen_count: number
+  readonly raw_text: string
+  readonly first_seen_at: Date
+  readonly last_seen_at: Date
+  readonly replayed_at: Date | null
+}
+
+/** Quarantined records, newest first, before this id. */
+export const listQuarantined = async (
+  sql: SqlRunner,
+  filter: QuarantineFilter,
+  before: bigint | null,
+  limit: number,
+): Promise<ListPage<QuarantinedRecord, bigint>> => {
+  const rows = await sql.query<QuarantineRow>(
+    `SELECT id, seller_id, resource, record_key, fault, state, seen_count, raw_text, first_seen_at, last_seen_at, replayed_at
+     FROM tallyman.quarantined_records
+     WHERE ($1::text IS NULL OR state = $1::text) AND ($2::text IS NULL OR seller_id = $2::text)
+       AND ($3::text IS NULL OR resource = $3::text) AND ($4::bigint IS NULL OR id < $4::bigint)
+     ORDER BY id DESC LIMIT $5::int`,
+    filter.state,
+    filter.sellerId,
+    filter.resource,
+    before,
+    limit + 1,
+  )
+  return pageOf(
+    rows.map(
+      (row): QuarantinedRecord => ({
+        id: row.id,
+        sellerId: row.seller_id,
+        resource: row.resource,
+        recordKey: row.record_key,
+        fault: row.fault,
+        state: row.state,
+        seenCount: row.seen_count,
+        rawText: row.raw_text,
+        firstSeenAt: row.first_seen_at,
+        lastSeenAt: row.last_seen_at,
+        replayedAt: row.replayed_at,
+      }),
+    ),
+    limit,
+    (record) => record.id,
+  )
+}
+
+/** Something that a person should look at. */
+export interface Alarm {
+  readonly id: bigint
+  readonly sellerId: string
+  readonly kind: string
+  readonly subject: string
+  readonly message: string
+  readonly raisedAt: Date
+  readonly resolvedAt: Date | null
+}
+
+/** Alarms, newest first, before this id; only open ones unless `all`. */
+export const listAlarms = async (
+  sql: SqlRunner,
+  filter: { readonly all: boolean; readonly sellerId: string | null },
+  before: bigint | null,
+  limit: number,
+): Promise<ListPage<Alarm, bigint>> => {
+  const rows = await sql.query<{
+    id: bigint
+    seller_id: string
+    kind: string
+    subject: string
+    message: string
+    raised_at: Date
+    resolved_at: Date | null
+  }>(
+    `SELECT id, seller_id, kind, subject, message, raised_at, resolved_at FROM tallyman.alarms
+     WHERE ($1::boolean OR resolved_at IS NULL) AND ($2::text IS NULL OR seller_id = $2::text) AND ($3::bigint IS NULL OR id < $3::bigint)
+     ORDER BY id DESC LIMIT $4::int`,
+    filter.all,
+    filter.sellerId,
+    before,
+    limit + 1,
+  )
+  return pageOf(
+    rows.map(
+      (row): Alarm => ({
+        id: row.id,
+        sellerId: row.seller_id,
+        kind: row.kind,
+        subject: row.subject,
+        message: row.message,
+        raisedAt: row.raised_at,
+        resolvedAt: row.resolved_at,
+      }),
+    ),
+    limit,
+    (alarm) => alarm.id,
+  )
+}
+
+/** What stands out, in numbers. */
+export interface Overview {
+  readonly orders: { readonly open: number; readonly late: number }
+  /** States without a command are left out. Confirmed and rejected ones count for the last 24 hours only. */
+  readonly commands: Readonly<Partial<Record<CommandState, number>>>
+  /** Events that wait for their order. */
+  readonly waitingEvents: number
+  readonly quarantined: number
+  readonly alarms: number
+}
+
+/** Counts what is open. `lateAt`: the moment, by each seller's marketplace clock, before which an open order should have been shipped. */
+export const readOverview = async (sql: SqlRunner, lateAt: ReadonlyMap<string, Date>): Promise<Overview> => {
+  const clocks = [...lateAt].map(([sellerId, now]) => ({ seller_id: sellerId, now: now.toISOString() }))
+  const [orders] = await sql.query<{ open: number; late: number }>(
+    `SELECT count(*)::int AS open, count(*) FILTER (WHERE o.estimated_ship_date < COALESCE(k.now, now()))::int AS late
+     FROM warehouse.orders o
+     LEFT JOIN jsonb_to_recordset($1::jsonb) AS k(seller_id text, now timestamptz) ON k.seller_id = o.seller_id
+     WHERE o.open`,
+    JSON.stringify(clocks),
+  )
+  const commands = await sql.query<{ state: CommandState; count: number }>(
+    `SELECT state, count(*)::int AS count FROM tallyman.commands WHERE state NOT IN ('confirmed', 'rejected') GROUP BY state
+     UNION ALL
+     SELECT state, count(*)::int FROM tallyman.commands
+     WHERE state IN ('confirmed', 'rejected') AND settled_at > now() - interval '24 hours' GROUP BY state`,
+  )
+  const [rest] = await sql.query<{ waiting_events: number; quarantined: number; alarms: number }>(
+    `SELECT (SELECT count(*) FROM tallyman.erp_event WHERE status = 'received')::int AS waiting_events,
+       (SELECT count(*) FROM tallyman.quarantined_records WHERE state = 'open')::int AS quarantined,
+       (SELECT count(*) FROM tallyman.alarms WHERE resolved_at IS NULL)::int AS alarms`,
+  )
+  return {
+    orders: { open: orders?.open ?? 0, late: orders?.late ?? 0 },
+    commands: Object.fromEntries(commands.map(({ state, count }) => [state, count])),
+    waitingEvents: rest?.waiting_events ?? 0,
+    quarantined: rest?.quarantined ?? 0,
+    alarms: rest?.alarms ?? 0,
+  }
+}

@@ -1,0 +1,12 @@
+/** One page of a list, and the key after which the next one begins; null on the last page. */
+export interface ListPage<Item, Key> {
+  readonly items: readonly Item[]
+  readonly next: Key | null
+}
+
+/** Cuts a page out of rows that were read with one more than asked: whether there is more is known without counting. */
+export const pageOf = <Item, Key>(rows: readonly Item[], limit: number, keyOf: (item: Item) => Key): ListPage<Item, Key> => {
+  const items = rows.slice(0, limit)
+  const last = items.at(-1)
+  return { items, next: rows.length > limit && last !== undefined ? keyOf(last) : null }
+}

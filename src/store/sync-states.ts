@@ -1,0 +1,279 @@
+import type { Database, SqlRunner } from './database.ts'
+
+/** One stream of one resource of one seller; at most one run of it at a time, over all processes. */
+export interface SyncKey {
+  readonly sellerId: string
+  readonly resource: string
+  readonly stream: string
+}
+
+/** A stretch of time to read, on the marketplace's clock. `part` names which share of it, where one query cannot cover all. */
+export interface SyncWindow {
+  readonly from: Date
+  readonly to: Date
+  readonly part: string | null
+}
+
+/** What a stream has done so far. */
+export interface SyncTotals {
+  readonly windowsTotal: number
+  readonly windowsDone: number
+  readonly seen: number
+  readonly changed: number
+  readonly quarantined: number
+  /** Records of the current window, and how many its first page announced. */
+  readonly windowSeen: number
+  readonly windowTotal: number | null
+}
+
+/** Where a stream stands. The first pending window is the one under way; `cursor` and `pages` belong to it. */
+export interface SyncProgress {
+  /** Everything up to here is stored. */
+  readonly watermark: Date | null
+  readonly pending: readonly SyncWindow[]
+  readonly cursor: string | null
+  readonly pages: number
+  readonly totals: SyncTotals
+}
+
+/** The right to run a stream. Whoever takes it next has a higher fence, and the writes of the one before fail. */
+export interface SyncLease extends SyncKey {
+  readonly owner: string
+  readonly fence: bigint
+  readonly startedAt: Date
+}
+
+/** The lease, or who has it until when. */
+export type LeaseClaim =
+  | { readonly taken: true; readonly lease: SyncLease; readonly progress: SyncProgress }
+  | { readonly taken: false; readonly until: Date; readonly unfinished: boolean }
+
+/** What one run did; a row of `tallyman.sync_runs`. */
+export interface SyncRun {
+  readonly windowFrom: Date | null
+  readonly windowTo: Date | null
+  readonly pages: number
+  readonly seen: number
+  readonly changed: number
+  readonly quarantined: number
+  readonly error: string | null
+}
+
+/** Someone else runs this stream now: nothing may be written any more. */
+export class LeaseLost extends Error {
+  override readonly name = 'LeaseLost'
+  constructor(key: SyncKey) {
+    super(`another process has taken over ${key.resource}/${key.stream} of seller ${key.sellerId}`)
+  }
+}
+
+interface StateRow {
+  readonly watermark: Date | null
+  readonly cursor: string | null
+  readonly pages: number
+  readonly pending: readonly { readonly from: string; readonly to: string; readonly part: string | null }[]
+  readonly totals: Partial<SyncTotals>
+}
+
+const noTotals: SyncTotals = {
+  windowsTotal: 0,
+  windowsDone: 0,
+  seen: 0,
+  changed: 0,
+  quarantined: 0,
+  windowSeen: 0,
+  windowTotal: null,
+}
+
+/** A stream that has never run. */
+export const noProgress: SyncProgress = { watermark: null, pending: [], cursor: null, pages: 0, totals: noTotals }
+
+const toProgress = (row: StateRow): SyncProgress => ({
+  watermark: row.watermark,
+  cursor: row.cursor,
+  pages: row.pages,
+  pending: row.pending.map((window) => ({ from: new Date(window.from), to: new Date(window.to), part: window.part })),
+  totals: { ...noTotals, ...row.totals },
+})
+
+/** Takes the lease of a stream for `leaseMs`, by the database's clock, unless someone holds it. */
+export const takeLease = async (sql: SqlRunner, key: SyncKey, owner: string, leaseMs: number): Promise<LeaseClaim> => {
+  const [taken] = await sql.query<StateRow & { fence: bigint; started_at: Date }>(
+    `INSERT INTO tallyman.sync_states AS s (seller_id, resource, stream, lease_owner, lease_fence, lease_until, last_started_at)
+     VALUES ($1, $2, $3, $4, 1, now() + make_interval(secs => $5::float8 / 1000), now())
+     ON CONFLICT (seller_id, resource, stream) DO UPDATE
+     SET lease_owner = excluded.lease_owner, lease_fence = s.lease_fence + 1, lease_until = excluded.lease_until, last_started_at = now()
+     WHERE s.lease_until IS NULL OR s.lease_until <= now()
+     RETURNING s.watermark, s.cursor, s.pages, s.pending, s.totals, s.lease_fence AS fence, s.last_started_at AS started_at`,
+    key.sellerId,
+    key.resource,
+    key.stream,
+    owner,
+    leaseMs,
+  )
+  if (taken !== undefined) {
+    const lease: SyncLease = { ...key, owner, fence: taken.fence, startedAt: taken.started_at }
+    return { taken: true, lease, progress: toProgress(taken) }
+  }
+  const [held] = await sql.query<{ until: Date | null; unfinished: boolean }>(
+    `SELECT lease_until AS until, pending <> '[]' AS unfinished FROM tallyman.sync_states
+     WHERE seller_id = $1 AND resource = $2 AND stream = $3`,
+    key.sellerId,
+    key.resource,
+    key.stream,
+  )
+  // Given back in between: now is a good moment to try again.
+  return { taken: false, until: held?.until ?? new Date(), unfinished: held?.unfinished ?? false }
+}
+
+const setProgress = `watermark = $5::timestamptz, pending = $6::jsonb, window_from = ($6::jsonb -> 0 ->> 'from')::timestamptz,
+  window_to = ($6::jsonb -> 0 ->> 'to')::timestamptz, cursor = $7, pages = $8::int, totals = $9::jsonb`
+
+const progressParameters = (lease: SyncLease, progress: SyncProgress): readonly unknown[] => [
+  lease.sellerId,
+  lease.resource,
+  lease.stream,
+  lease.fence,
+  progress.watermark?.toISOString() ?? null,
+  JSON.stringify(progress.pending),
+  progress.cursor,
+  progress.pages,
+  JSON.stringify(progress.totals),
+]
+
+/**
+ * Moves a stream on and renews its lease. Within the transaction of a page, this ties the page to its cursor.
+ * @throws LeaseLost when the lease has been taken by someone else
+ */
+export const saveProgress = async (sql: SqlRunner, lease: SyncLease, progress: SyncProgress, leaseMs: number): Promise<void> => {
+  const moved = await sql.execute(
+    `UPDATE tallyman.sync_states SET ${setProgress}, lease_until = now() + make_interval(secs => $10::float8 / 1000)
+     WHERE seller_id = $1 AND resource = $2 AND stream = $3 AND lease_fence = $4::bigint`,
+    ...progressParameters(lease, progress),
+    leaseMs,
+  )
+  if (moved === 0) throw new LeaseLost(lease)
+}
+
+/** How a run ended: `finished` when nothing was left to read. */
+export interface RunEnd {
+  readonly finished: boolean
+  /** Counts as a failure of the stream. */
+  readonly failed: boolean
+  /** Null: not worth a row, nothing was asked. */
+  readonly run: SyncRun | null
+}
+
+/**
+ * Gives the lease back, with where the stream stands and the record of the run, in one statement.
+ * @throws LeaseLost when the lease has been taken by someone else
+ */
+export const endRun = async (sql: SqlRunner, lease: SyncLease, progress: SyncProgress, end: RunEnd): Promise<void> => {
+  const [ended] = await sql.query<{ ended: boolean }>(
+    `WITH moved AS (
+       UPDATE tallyman.sync_states SET ${setProgress}, lease_owner = NULL, lease_until = NULL,
+         last_success_at = CASE WHEN $10::boolean THEN now() ELSE last_success_at END,
+         failures = CASE WHEN $11::boolean THEN failures + 1 WHEN $10::boolean THEN 0 ELSE failures END,
+         last_error = CASE WHEN $12::jsonb ->> 'error' IS NOT NULL THEN $12::jsonb ->> 'error' WHEN $10::boolean THEN NULL ELSE last_error END
+       WHERE seller_id = $1 AND resource = $2 AND stream = $3 AND lease_fence = $4::bigint
+       RETURNING 1
+     ), recorded AS (
+       INSERT INTO tallyman.sync_runs (seller_id, resource, stream, window_from, window_to, pages, seen, changed, quarantined,
+         started_at, finished_at, error)
+       SELECT $1, $2, $3, r."windowFrom", r."windowTo", r.pages, r.seen, r.changed, r.quarantined, $13::timestamptz, clock_timestamp(), r.error
+       FROM jsonb_to_record($12::jsonb) AS r("windowFrom" timestamptz, "windowTo" timestamptz, pages int, seen int, changed int,
+         quarantined int, error text), moved
+       WHERE r.pages IS NOT NULL
+     )
+     SELECT true AS ended FROM moved`,
+    ...progressParameters(lease, progress),
+    end.finished,
+    end.failed,
+    JSON.stringify(end.run ?? {}),
+    lease.startedAt.toISOString(),
+  )
+  if (ended === undefined) throw new LeaseLost(lease)
+}
+
+/**
+ * Gives a stream windows to read, unless it still has some: asking twice for the same work does it once. Answers whether
+ * windows were given.
+ */
+export const requestWindows = async (sql: SqlRunner, key: SyncKey, windows: readonly SyncWindow[]): Promise<boolean> => {
+  const given = await sql.execute(
+    `INSERT INTO tallyman.sync_states AS s (seller_id, resource, stream, pending, window_from, window_to, totals)
+     VALUES ($1, $2, $3, $4::jsonb, ($4::jsonb -> 0 ->> 'from')::timestamptz, ($4::jsonb -> 0 ->> 'to')::timestamptz, $5::jsonb)
+     ON CONFLICT (seller_id, resource, stream) DO UPDATE
+     SET pending = excluded.pending, window_from = excluded.window_from, window_to = excluded.window_to, cursor = NULL, pages = 0,
+       totals = excluded.totals, last_error = NULL, failures = 0
+     WHERE s.pending = '[]' AND (s.lease_until IS NULL OR s.lease_until <= now())`,
+    key.sellerId,
+    key.resource,
+    key.stream,
+    JSON.stringify(windows),
+    JSON.stringify({ ...noTotals, windowsTotal: windows.length }),
+  )
+  return given > 0
+}
+
+/** A stream as people look at it. */
+export interface SyncOverview extends SyncKey {
+  readonly watermark: Date | null
+  readonly windowFrom: Date | null
+  readonly windowTo: Date | null
+  readonly cursor: string | null
+  readonly pages: number
+  readonly windowsPending: number
+  readonly totals: SyncTotals
+  readonly running: boolean
+  readonly lastStartedAt: Date | null
+  readonly lastSuccessAt: Date | null
+  readonly lastError: string | null
+  readonly failures: number
+  /** Since the last run that read everything there was, in ms on the database's clock; null before the first. */
+  readonly lagMs: number | null
+}
+
+/** All streams, or those of a seller, with how far behind they are. */
+export const listSyncs = async (sql: SqlRunner, sellerId: string | null = null): Promise<readonly SyncOverview[]> => {
+  const rows = await sql.query<Omit<SyncOverview, 'totals'> & { totals: Partial<SyncTotals> }>(
+    `SELECT seller_id AS "sellerId", resource, stream, watermark, window_from AS "windowFrom", window_to AS "windowTo", cursor, pages,
+       jsonb_array_length(pending) AS "windowsPending", totals, coalesce(lease_until > now(), false) AS running,
+       last_started_at AS "lastStartedAt", last_success_at AS "lastSuccessAt", last_error AS "lastError", failures,
+       (extract(epoch FROM now() - last_success_at) * 1000)::float8 AS "lagMs"
+     FROM tallyman.sync_states WHERE $1::text IS NULL OR seller_id = $1
+     ORDER BY seller_id, resource, stream`,
+    sellerId,
+  )
+  return rows.map((row) => ({ ...row, totals: { ...noTotals, ...row.totals } }))
+}
+
+/**
+ * Streams with work left over that nobody is doing: after a crash, a lost job or a failure whose pause (doubling from ten
+ * seconds to ten minutes) is over.
+ */
+export const unfinishedSyncs = (sql: SqlRunner): Promise<readonly SyncKey[]> =>
+  sql.query<SyncKey>(
+    `SELECT seller_id AS "sellerId", resource, stream FROM tallyman.sync_states
+     WHERE pending <> '[]' AND (lease_until IS NULL OR lease_until <= now())
+       AND (failures = 0 OR last_started_at + least(interval '10 minutes', interval '5 seconds' * power(2, least(failures, 10))) <= now())
+     ORDER BY seller_id, resource, stream`,
+  )
+
+/** Removes run records older than this, except the newest hundred of each stream; a thousand at a time. Answers how many went. */
+export const trimSyncRuns = async (database: Database, keepMs: number): Promise<number> => {
+  let removed = 0
+  for (;;) {
+    const batch = await database.execute(
+      `DELETE FROM tallyman.sync_runs WHERE id IN (
+         SELECT r.id FROM tallyman.sync_runs r
+         WHERE r.finished_at < now() - make_interval(secs => $1::float8 / 1000)
+           AND r.id < (SELECT n.id FROM tallyman.sync_runs n
+             WHERE n.seller_id = r.seller_id AND n.resource = r.resource AND n.stream = r.stream ORDER BY n.id DESC OFFSET 99 LIMIT 1)
+         LIMIT 1000)`,
+      keepMs,
+    )
+    removed += batch
+    if (batch < 1_000) return removed
+  }
+}

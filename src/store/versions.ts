@@ -1,0 +1,114 @@
+import { hash } from 'node:crypto'
+import type { SqlRunner } from './database.ts'
+
+/** A record as the marketplace sent it and as we understood it. `rawText` is the marketplace's own JSON. */
+export interface StorableRecord<T> {
+  readonly key: string
+  readonly value: T
+  readonly rawText: string
+}
+
+/** One page of records of a seller, all observed at once. */
+export interface RecordPage<T> {
+  readonly sellerId: string
+  readonly records: readonly StorableRecord<T>[]
+  /** On the marketplace's clock. */
+  readonly observedAt: Date
+}
+
+/** A record whose text differs from what is stored. */
+export interface DifferingRecord<T> extends StorableRecord<T> {
+  /** SHA-1 of the raw text, hexadecimal. */
+  readonly hash: string
+  /** Whether some version of it was stored when we looked. */
+  readonly known: boolean
+}
+
+/** What became of a page. */
+export interface StoredPage<T> {
+  /** Records of the page, each counted once. */
+  readonly seen: number
+  /** Records that were written. */
+  readonly changed: number
+  /** Those of them that were not stored before. */
+  readonly fresh: readonly T[]
+}
+
+/**
+ * SHA-1 of a raw text, hexadecimal: it tells versions of one record apart and guards nothing, so the quickest will do.
+ * The same fields in another order count as another version.
+ */
+export const rawHash = (rawText: string): string => hash('sha1', rawText)
+
+/**
+ * The last record of each key, in the order of the keys: a page may carry a record twice (public facts 2.2), and writers that lock in
+ * one order cannot wait for each other.
+ */
+export const distinctRecords = <T>(records: readonly StorableRecord<T>[]): readonly StorableRecord<T>[] => {
+  const byKey = new Map(records.map((record) => [record.key, record]))
+  return [...byKey.values()].sort((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0))
+}
+
+/**
+ * Those records of a page whose text differs from what is stored. `probe` answers one row of two arrays, the stored keys and their hashes,
+ * for $1 seller and $2 keys.
+ */
+export const findDiffering = async <T>(
+  sql: SqlRunner,
+  probe: string,
+  sellerId: string,
+  records: readonly StorableRecord<T>[],
+): Promise<readonly DifferingRecord<T>[]> => {
+  if (records.length === 0) return []
+  const distinct = distinctRecords(records)
+  const keys = distinct.map((record) => record.key)
+  const [row] = await sql.query<{ keys: string[] | null; hashes: string[] | null }>(probe, sellerId, keys)
+  const hashes = row?.hashes ?? []
+  const stored = new Map((row?.keys ?? []).map((key, index) => [key, hashes[index]]))
+  return distinct.flatMap((record) => {
+    const hash = rawHash(record.rawText)
+    return stored.get(record.key) === hash ? [] : [{ ...record, hash, known: stored.has(record.key) }]
+  })
+}
+
+/**
+ * Where each object within a JSON value stands, as the path that Postgres' `#>` takes: a part need not be sent beside the whole that
+ * holds it.
+ */
+export const pathsWithin = (whole: unknown): ReadonlyMap<unknown, readonly string[]> => {
+  const paths = new Map<unknown, readonly string[]>()
+  const visit = (value: unknown, path: readonly string[]): void => {
+    if (typeof value !== 'object' || value === null) return
+    paths.set(value, path)
+    for (const [name, part] of Object.entries(value)) visit(part, [...path, name])
+  }
+  visit(whole, [])
+  return paths
+}
+
+/** One JSON array out of texts that are JSON already. */
+export const jsonArray = (items: readonly string[]): string => `[${items.join(',')}]`
+
+/** A JSON object text of these fields, with further ones whose values are JSON texts already: raw payloads are not parsed twice. */
+export const jsonObject = (fields: object, texts: Readonly<Record<string, string>>): string => {
+  const tail = Object.entries(texts).map(([name, text]) => `${JSON.stringify(name)}:${text}`)
+  return `${JSON.stringify(fields).slice(0, -1)},${tail.join(',')}}`
+}
+
+// SQLSTATE classes that blame the data: cardinality (one key twice in a record), data exception (a character or a number that no column
+// holds), integrity (a negative count), program limit (a key longer than an index entry).
+const dataFaults = new Set(['21', '22', '23', '54'])
+
+const property = (value: unknown, name: string): unknown =>
+  typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined
+
+/** How every fault of {@link storageFault} begins. */
+export const storageFaultPrefix = 'Postgres cannot hold it'
+
+/** Why Postgres cannot hold a record, when the record itself is to blame; null for any other error. Carries nothing of the record. */
+export const storageFault = (error: unknown): string | null => {
+  const cause = property(property(property(error, 'meta'), 'driverAdapterError'), 'cause')
+  const sqlState = property(cause, 'originalCode') ?? property(error, 'code')
+  if (typeof sqlState !== 'string' || !dataFaults.has(sqlState.slice(0, 2))) return null
+  return `${storageFaultPrefix} (SQLSTATE ${sqlState})`
+}

@@ -1,0 +1,167 @@
+import { Webhook } from 'standardwebhooks'
+import { describe, expect, test } from 'vitest'
+import { progressOf, type SyncStream } from '../../src/cli/backfill-progress.ts'
+import { refusalOf } from '../../src/cli/daemon.ts'
+import { eventsRequest } from '../../src/cli/events.ts'
+import { Misused, wordsOf } from '../../src/cli/faults.ts'
+import { unitsOfEffects } from '../../src/cli/sandbox.ts'
+import { readCliSettings } from '../../src/cli/settings.ts'
+import { backfillEnd } from '../../src/cli/syncs.ts'
+import { duration, table } from '../../src/cli/terminal.ts'
+
+describe('settings', () => {
+  test('the daemon is looked for on this machine unless told otherwise', () => {
+    expect(readCliSettings({}).daemonUrl).toBe('http://127.0.0.1:8080')
+    expect(readCliSettings({ PORT: '9000', SANDBOX_PORT: '9001' })).toMatchObject({
+      daemonUrl: 'http://127.0.0.1:9000',
+      sandboxUrl: 'http://127.0.0.1:9001',
+    })
+    expect(readCliSettings({ PORT: '9000', TALLYMAN_URL: 'https://tallyman.example/' }).daemonUrl).toBe(
+      'https://tallyman.example',
+    )
+  })
+  test('empty variables count as unset', () => {
+    expect(readCliSettings({ API_KEY: '', TALLYMAN_URL: ' ', PORT: '' })).toMatchObject({
+      apiKey: null,
+      daemonUrl: 'http://127.0.0.1:8080',
+    })
+  })
+  test('the first secret signs while two are given for rotation', () => {
+    expect(readCliSettings({ EVENTS_SECRET: 'whsec_new, whsec_old' }).eventsSecret).toBe('whsec_new')
+  })
+})
+
+describe('what the daemon refuses', () => {
+  const headers = new Headers()
+  test('title, detail and every fault with its path', () => {
+    const body = JSON.stringify({
+      title: 'The event is wrong',
+      detail: '2 faults',
+      code: 'invalid-event',
+      errors: [
+        { path: 'data.lines[0].quantity', message: 'must be at least 1' },
+        { path: '[1].type', message: 'is missing' },
+      ],
+    })
+    const refused = refusalOf(422, body, headers, 'POST /v1/events')
+    expect(refused.message).toBe('POST /v1/events: The event is wrong: 2 faults')
+    expect(refused.notes).toEqual(['data.lines[0].quantity: must be at least 1', '[1].type: is missing'])
+    expect(refused.code).toBe('invalid-event')
+  })
+  test('a detail that only repeats the title is said once', () => {
+    const body = JSON.stringify({ title: 'There is no such thing', detail: 'There is no such thing.' })
+    expect(refusalOf(404, body, headers, 'GET /x').message).toBe('GET /x: There is no such thing')
+  })
+  test('a body that is no problem document', () => {
+    expect(refusalOf(502, '<html>', headers, 'GET /x').message).toBe('GET /x: HTTP 502')
+  })
+  test('401 says which setting is missing', () => {
+    expect(refusalOf(401, '', headers, 'GET /x').notes.join()).toContain('API_KEY')
+  })
+  test('Retry-After in seconds', () => {
+    expect(refusalOf(503, '', new Headers({ 'retry-after': '7' }), 'GET /x').retryAfterMs).toBe(7_000)
+  })
+})
+
+describe('events on the wire', () => {
+  const event = { specversion: '1.0', id: '1', source: 's', type: 't', data: {} }
+  const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'
+  test('one event is structured, a list is a batch', () => {
+    expect(eventsRequest(event, null, new Date()).headers['content-type']).toMatch(/^application\/cloudevents\+json/)
+    expect(eventsRequest([event], null, new Date()).headers['content-type']).toMatch(/^application\/cloudevents-batch\+json/)
+    expect(eventsRequest(event, null, new Date()).headers).not.toHaveProperty('webhook-id')
+  })
+  test('the signature is one of Standard Webhooks; the same events carry the same id', () => {
+    const { headers, body } = eventsRequest(event, secret, new Date())
+    expect(new Webhook(secret).verify(body, { ...headers })).toEqual(event)
+    expect(eventsRequest(event, secret, new Date(0)).headers['webhook-id']).toBe(headers['webhook-id'])
+  })
+  test('a secret that cannot sign is misuse', () => {
+    expect(() => eventsRequest(event, 'whsec_', new Date())).toThrow(Misused)
+  })
+})
+
+describe('tables', () => {
+  test('columns are as wide as their widest cell, no space at line ends', () => {
+    const columns = [{ heading: 'id' }, { heading: 'n', align: 'right' as const }, { heading: 'why' }]
+    expect(
+      table(columns, [
+        ['a', '10', ''],
+        ['long', '2', 'x'],
+      ]),
+    ).toBe(['id     n  why', 'a     10', 'long   2  x'].join('\n'))
+  })
+  test('control characters of foreign texts do not reach the terminal', () => {
+    expect(table([{ heading: 'x' }], [['a\u001b[31mb\nc']])).toBe('x\na [31mb c')
+  })
+  test('colours do not count for the width', () => {
+    const painted = table([{ heading: 'a' }, { heading: 'b' }], [[{ text: 'x', tone: 'bad' }, 'y']], (_tone, text) => `<${text}>`)
+    expect(painted).toBe('<a>  <b>\n<x>  y')
+  })
+})
+
+test.each([
+  [0, '0 ms'],
+  [12.4, '12 ms'],
+  [-1_500, '1 s'],
+  [125_000, '2 m 5 s'],
+  [3_600_000, '1 h'],
+  [90_061_000, '1 d 1 h'],
+])('%d ms is %s', (ms, words) => {
+  expect(duration(ms)).toBe(words)
+})
+
+test('the innermost cause is what went wrong', () => {
+  const fetchFailed = new TypeError('fetch failed', { cause: new AggregateError([new Error('connect ECONNREFUSED ::1:1')], '') })
+  expect(wordsOf(fetchFailed)).toBe('connect ECONNREFUSED ::1:1')
+  expect(wordsOf('text')).toBe('text')
+})
+
+test('a unit that was cancelled after it was acknowledged is acknowledged no longer', () => {
+  const effects = { acknowledged: 5, shipped: 2, cancelled: 3, cancelledAfterAcknowledged: 2, refunded: 1 }
+  expect(unitsOfEffects(effects)).toEqual({ acknowledged: 3, shipped: 2, cancelled: 3, refunded: 1 })
+})
+
+describe('progress of a backfill', () => {
+  const stream = (changes: Partial<SyncStream['totals']>, rest: Partial<SyncStream> = {}): SyncStream => ({
+    sellerId: 'S',
+    resource: 'orders',
+    stream: 'backfill:20260301T000000Z:20260311T000000Z',
+    running: true,
+    windowsPending: 5,
+    failures: 0,
+    totals: {
+      windowsTotal: 10,
+      windowsDone: 5,
+      seen: 50,
+      changed: 40,
+      quarantined: 1,
+      windowSeen: 0,
+      windowTotal: null,
+      ...changes,
+    },
+    ...rest,
+  })
+  test('counts windows, and of the window under way its records', () => {
+    expect(progressOf([stream({})]).done).toBe(0.5)
+    expect(progressOf([stream({ windowSeen: 100, windowTotal: 200 })]).done).toBe(0.55)
+    expect(progressOf([stream({ windowSeen: 300, windowTotal: 200 })]).done).toBe(0.6)
+  })
+  test('sellers add up; it is finished when no window is left', () => {
+    const done = stream({ windowsDone: 10 }, { windowsPending: 0 })
+    expect(progressOf([done, stream({})])).toMatchObject({ done: 0.75, finished: false, seen: 100, changed: 80, quarantined: 2 })
+    expect(progressOf([done, done])).toMatchObject({ done: 1, finished: true })
+  })
+  test('nothing begun is nothing done, and never finished', () => {
+    expect(progressOf([])).toMatchObject({ done: 0, finished: false })
+  })
+  test('a failing stream says why', () => {
+    expect(progressOf([stream({}, { failures: 2, lastError: 'HTTP 500' })]).trouble).toBe('seller S: HTTP 500')
+  })
+  test('the range is read from the name of its stream', () => {
+    const from = new Date('2026-03-01T00:00:00Z')
+    expect(backfillEnd('backfill:20260301T000000Z:20260311T101112Z', from)).toEqual(new Date('2026-03-11T10:11:12Z'))
+    expect(backfillEnd('backfill:20260302T000000Z:20260311T101112Z', from)).toBeNull()
+    expect(backfillEnd('changed:SellerFulfilled', from)).toBeNull()
+  })
+})

@@ -1,0 +1,109 @@
+import { createServer } from 'node:net'
+import { InvalidArgumentError } from 'commander'
+import { describe, expect, test } from 'vitest'
+import { parseCount, parseMoment, parseSeconds } from '../../src/cli/program.ts'
+import { cli } from './run.ts'
+
+describe('misuse exits with 2 and says what is wrong', () => {
+  test.each([
+    [[], /Usage: tallyman/],
+    [['bogus'], /unknown command 'bogus'/],
+    [['--bogus'], /unknown option '--bogus'/],
+    [['doctor', '--bogus'], /unknown option '--bogus'/],
+    [['doctor', 'surplus'], /too many arguments/],
+    [['sync'], /missing required argument 'resource'/],
+    [['backfill', 'orders'], /required option '--from <date>'/],
+    [['backfill', 'orders', '--from', 'yesterday'], /a date such as 2026-03-01/],
+    [['backfill', 'orders', '--from', '2026-02-30'], /a date such as 2026-03-01/],
+    [['backfill', 'orders', '--from', '2026-03-02', '--to', '2026-03-01'], /--to must be later than --from/],
+    [['commands', 'list', '--limit', '0'], /a whole number of at least 1/],
+    [['commands', 'show'], /missing required argument 'id'/],
+    [['commands', 'retry', 'c1'], /required option '--reason <text>'/],
+    [['commands', 'reject', 'c1', '--reason'], /argument missing/],
+    [['send'], /missing required argument/],
+    [['send', '/no/such/file.json'], /cannot be read/],
+    [['quarantine', 'replay'], /name the id of one record, or give --all/],
+    [['quarantine', 'replay', '1', '--all'], /name the id of one record, or give --all/],
+    [['migrate'], /DATABASE_URL is unset/],
+    [['doctor', '--units', '--sandbox', 'localhost:1'], /--sandbox is not an address/],
+  ])('tallyman %j', async (args, message) => {
+    const { code, out, talk } = await cli(args)
+    expect(code).toBe(2)
+    expect(talk).toMatch(message)
+    expect(out).toBe('')
+  })
+
+  test.each([
+    [{ TALLYMAN_URL: 'daemon:8080' }, /TALLYMAN_URL is not an address/],
+    [{ PORT: 'http' }, /PORT is not a port/],
+    [{ PORT: '70000' }, /PORT is not a port/],
+    [{ API_KEY_FILE: '/no/such/key' }, /API_KEY_FILE: \/no\/such\/key cannot be read/],
+    [{ API_KEY: 'a', API_KEY_FILE: 'b' }, /API_KEY and API_KEY_FILE are both set/],
+  ])('a wrong setting: %j', async (environment, message) => {
+    const { code, talk } = await cli(['commands'], environment)
+    expect(code).toBe(2)
+    expect(talk).toMatch(message)
+  })
+
+  test.each([
+    ['no JSON', /standard input is no JSON/],
+    ['[]', /neither a CloudEvent/],
+    ['"text"', /neither a CloudEvent/],
+    ['[1]', /neither a CloudEvent/],
+  ])('send - with %s', async (input, message) => {
+    const { code, talk } = await cli(['send', '-'], {}, { input })
+    expect(code).toBe(2)
+    expect(talk).toMatch(message)
+  })
+})
+
+test('help and version are no mistakes and go to standard output', async () => {
+  for (const args of [['--help'], ['doctor', '--help'], ['commands', 'retry', '--help'], ['--version']]) {
+    const { code, out, talk } = await cli(args)
+    expect(code).toBe(0)
+    expect(out).not.toBe('')
+    expect(talk).toBe('')
+  }
+})
+
+test('a daemon that cannot be reached is a failure that says what to do', async () => {
+  // A port that was free a moment ago and that nobody listens on now.
+  const server = createServer()
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const address = server.address()
+  await new Promise((resolve) => server.close(resolve))
+  if (address === null || typeof address === 'string') throw new Error('no port')
+  for (const args of [['commands'], ['sync', 'orders'], ['quarantine', '--json']]) {
+    const { code, out, talk } = await cli(args, { PORT: String(address.port) })
+    expect(code).toBe(1)
+    expect(talk).toContain(`the daemon cannot be reached at http://127.0.0.1:${address.port} (connect ECONNREFUSED`)
+    expect(talk).toContain('npm start')
+    expect(out).toBe('')
+  }
+})
+
+test('without a terminal nothing is coloured', async () => {
+  const { talk } = await cli(['commands'], { PORT: '1' })
+  expect(talk).not.toContain('\u001b')
+})
+
+describe('option values', () => {
+  test('a date is its midnight in UTC, a moment keeps its offset', () => {
+    expect(parseMoment('2026-03-01').toISOString()).toBe('2026-03-01T00:00:00.000Z')
+    expect(parseMoment('2026-03-01T10:00+02:00').toISOString()).toBe('2026-03-01T08:00:00.000Z')
+    expect(parseMoment('2026-03-01T10:00:01.5Z').toISOString()).toBe('2026-03-01T10:00:01.500Z')
+  })
+  test.each(['', '2026', '2026-13-01', '2026-02-30', '2026-03-01T10:00:00', '01.03.2026', '2026-03-01T25:00:00Z'])(
+    'no date: %j',
+    (text) => {
+      expect(() => parseMoment(text)).toThrow(InvalidArgumentError)
+    },
+  )
+  test.each(['', '0', '-1', '1.5', 'x', '1e3'])('no count: %j', (text) => {
+    expect(() => parseCount(text)).toThrow(InvalidArgumentError)
+  })
+  test('seconds may be none', () => {
+    expect(parseSeconds('0')).toBe(0)
+    expect(() => parseSeconds('1m')).toThrow(InvalidArgumentError)
+  })
+})

@@ -1,0 +1,24 @@
+import { PassThrough } from 'node:stream'
+import { text } from 'node:stream/consumers'
+import { runCli } from '../../src/cli/program.ts'
+
+/** What a run of the command line left behind. */
+export interface CliRun {
+  readonly code: number
+  readonly out: string
+  readonly talk: string
+}
+
+/** Runs the command line in this process, with an environment of its own. */
+export const cli = async (
+  args: readonly string[],
+  environment: Readonly<Record<string, string>> = {},
+  { input = '', signal = new AbortController().signal }: { input?: string; signal?: AbortSignal } = {},
+): Promise<CliRun> => {
+  const [out, talk] = [new PassThrough(), new PassThrough()]
+  const written = [text(out), text(talk)] as const
+  const code = await runCli(args, { environment, out, talk, readInput: () => Promise.resolve(input), signal })
+  out.end()
+  talk.end()
+  return { code, out: await written[0], talk: await written[1] }
+}

@@ -1,0 +1,189 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { type Database, openDatabase } from '../../src/store/database.ts'
+import { type Listener, openListener } from '../../src/store/listener.ts'
+import { startTestPostgres, type TestPostgres } from '../support/postgres.ts'
+import { type Answer, startServer, type TestServer } from './support.ts'
+
+const quiet = { info: () => undefined, warn: () => undefined }
+let postgres: TestPostgres
+let database: Database
+let listener: Listener
+let server: TestServer
+
+beforeAll(async () => {
+  postgres = await startTestPostgres()
+})
+afterAll(async () => {
+  await postgres.stop()
+})
+beforeEach(async () => {
+  const url = await postgres.database()
+  database = openDatabase({ url, connections: 12 })
+  listener = openListener({ url, channels: ['tallyman_changes'], log: quiet })
+  await expect.poll(() => listener.connected()).toBe(true)
+  server = await startServer(database, { listener })
+})
+afterEach(async () => {
+  await server.close()
+  await listener.close()
+  await database.close()
+})
+
+const tell = (...types: readonly string[]) =>
+  database.transaction(async (tx) => {
+    for (const type of types) tx.tell({ sellerId: 's-1', type, data: { type } })
+  })
+
+/** Reads server-sent events: pull one after another, then end. */
+const openStream = async (path: string, headers: Record<string, string> = {}) => {
+  const abort = new AbortController()
+  const response = await server.fetch(path, { headers: { accept: 'text/event-stream', ...headers }, signal: abort.signal })
+  const reader = (response.body ?? new ReadableStream()).pipeThrough(new TextDecoderStream()).getReader()
+  let text = ''
+  const nextBlock = async (): Promise<string | null> => {
+    while (!text.includes('\n\n')) {
+      const { done, value } = await reader.read()
+      if (done) return null
+      text += value
+    }
+    const end = text.indexOf('\n\n')
+    const block = text.slice(0, end)
+    text = text.slice(end + 2)
+    return block
+  }
+  return {
+    response,
+    /** The next event; null at the end of the stream. */
+    next: async (): Promise<{ id: string; event: string; data: Answer } | null> => {
+      for (;;) {
+        const block = await nextBlock()
+        if (block === null) return null
+        const fields = new Map(block.split('\n').map((row) => [row.slice(0, row.indexOf(':')), row.slice(row.indexOf(':') + 2)]))
+        const data = fields.get('data')
+        if (data !== undefined) return { id: fields.get('id') ?? '', event: fields.get('event') ?? '', data: JSON.parse(data) }
+      }
+    },
+    abort: () => abort.abort(),
+  }
+}
+
+describe('pages', () => {
+  test('go on where the last one ended', async () => {
+    await tell('a', 'b', 'c')
+    const first = await server.json('/v1/changes?limit=2')
+    expect(first.body).toMatchObject({
+      items: [{ seq: '1', type: 'a', sellerId: 's-1', data: { type: 'a' } }, { seq: '2' }],
+      nextCursor: '2',
+    })
+    expect(first.body.items[0].occurredAt).toMatch(/^\d{4}-.*Z$/)
+    expect((await server.json(`/v1/changes?cursor=${first.body.nextCursor}`)).body).toMatchObject({
+      items: [{ seq: '3' }],
+      nextCursor: '3',
+    })
+    expect((await server.json('/v1/changes?after=3')).body).toEqual({ items: [], nextCursor: '3' })
+  })
+
+  test.each(['after=x', 'after=-1', 'wait=61', 'wait=x', 'after=1&cursor=2', 'limit=0'])('refuse %s', async (query) => {
+    expect(await server.json(`/v1/changes?${query}`)).toMatchObject({ status: 400, body: { code: 'invalid-request' } })
+  })
+})
+
+describe('a long poll', () => {
+  test('answers as soon as something changes', async () => {
+    const waiting = server.json('/v1/changes?wait=60')
+    await tell('a')
+    expect((await waiting).body).toMatchObject({ items: [{ seq: '1' }], nextCursor: '1' })
+  })
+
+  test('answers empty when its time is over', async () => {
+    expect((await server.json('/v1/changes?after=7&wait=0.05')).body).toEqual({ items: [], nextCursor: '7' })
+  })
+
+  test('is let go when the server drains', async () => {
+    const waiting = server.json('/v1/changes?wait=60')
+    // Not before it sleeps: an answered request on the same server shows that it has been read.
+    await server.fetch('/livez')
+    server.server.drain()
+    expect((await waiting).body).toEqual({ items: [], nextCursor: '0' })
+  })
+})
+
+describe('server-sent events', () => {
+  test('tell what is there and what comes, and resume after the last one seen', async () => {
+    await tell('a', 'b')
+    const stream = await openStream('/v1/changes')
+    expect(stream.response.headers.get('content-type')).toMatch(/^text\/event-stream/)
+    expect(await stream.next()).toMatchObject({ id: '1', event: 'a', data: { seq: '1' } })
+    expect(await stream.next()).toMatchObject({ id: '2', event: 'b' })
+    const coming = stream.next()
+    await tell('c')
+    expect(await coming).toMatchObject({ id: '3', event: 'c' })
+    stream.abort()
+
+    const resumed = await openStream('/v1/changes?after=0', { 'last-event-id': '2' })
+    expect(await resumed.next()).toMatchObject({ id: '3' })
+    resumed.abort()
+  })
+
+  test('end cleanly when the server closes', async () => {
+    const stream = await openStream('/v1/changes')
+    const end = stream.next()
+    await server.server.close()
+    expect(await end).toBeNull()
+  })
+
+  test('do not hold up the close when nobody reads them', async () => {
+    await tell(...Array.from({ length: 400 }, () => 'x'.repeat(60_000)))
+    const response = await server.fetch('/v1/changes', { headers: { accept: 'text/event-stream' } })
+    await server.server.close(20)
+    await expect(response.text()).rejects.toThrow()
+  })
+
+  test('refuse a Last-Event-ID that is none', async () => {
+    expect(await server.json('/v1/changes', { headers: { accept: 'text/event-stream', 'last-event-id': 'x' } })).toMatchObject({
+      status: 400,
+    })
+  })
+})
+
+describe('many writers at once', () => {
+  const writers = 10
+  const turns = 12
+  const total = writers * turns * 2
+
+  const writeAll = () =>
+    Promise.all(
+      Array.from({ length: writers }, async (_, writer) => {
+        for (let turn = 0; turn < turns; turn += 1) await tell(`w${writer}-${turn}-a`, `w${writer}-${turn}-b`)
+      }),
+    )
+
+  test('leave no gap for a reader by long poll', async () => {
+    const writing = writeAll()
+    const seen: string[] = []
+    let after = '0'
+    while (seen.length < total) {
+      const { body } = await server.json(`/v1/changes?after=${after}&wait=20&limit=7`)
+      seen.push(...body.items.map(({ seq }: { seq: string }) => seq))
+      after = body.nextCursor
+    }
+    await writing
+    expect(seen).toEqual(Array.from({ length: total }, (_, index) => String(index + 1)))
+  })
+
+  test('leave no gap for a reader by stream that loses its connection again and again', async () => {
+    const writing = writeAll()
+    const seen: string[] = []
+    while (seen.length < total) {
+      const stream = await openStream('/v1/changes', { 'last-event-id': seen.at(-1) ?? '0' })
+      for (let count = 0; count < 37 && seen.length < total; count += 1) {
+        const event = await stream.next()
+        if (event === null) break
+        seen.push(event.id)
+      }
+      stream.abort()
+    }
+    await writing
+    expect(seen).toEqual(Array.from({ length: total }, (_, index) => String(index + 1)))
+  })
+})

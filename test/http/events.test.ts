@@ -1,0 +1,295 @@
+import { randomUUID } from 'node:crypto'
+import { CloudEvent, HTTP } from 'cloudevents'
+import { Webhook } from 'standardwebhooks'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type Database, openDatabase } from '../../src/store/database.ts'
+import { line, order, seed } from '../jobs/events/support.ts'
+import { startTestPostgres, type TestPostgres } from '../support/postgres.ts'
+import { startServer, type TestServer } from './support.ts'
+
+const secret = `whsec_${Buffer.from('the secret of before, 32 bytes!!').toString('base64')}`
+const nextSecret = `whsec_${Buffer.from('the secret of after, 32 bytes!!!').toString('base64')}`
+let postgres: TestPostgres
+let database: Database
+let server: TestServer
+let signed: TestServer
+let orders = 0
+
+beforeAll(async () => {
+  postgres = await startTestPostgres()
+  database = openDatabase({ url: await postgres.database() })
+  server = await startServer(database)
+  signed = await startServer(database, { apiKey: 'a-key-of-sixteen-or-more', eventsSecrets: [secret, nextSecret] })
+})
+afterAll(async () => {
+  await server.close()
+  await signed.close()
+  await database.close()
+  await postgres.stop()
+})
+
+/** An order of one line of five units of SKU A, stored. */
+const stored = async (): Promise<string> => {
+  orders += 1
+  await seed(database, 's-1', order(String(orders), [line('1', 'A', 5)]))
+  return String(orders)
+}
+const eventOf = (purchaseOrderId: string, attributes: Record<string, unknown> = {}) => ({
+  specversion: '1.0',
+  id: randomUUID() as string,
+  source: 'urn:erp:main',
+  type: 'erp.order.accepted',
+  data: { purchaseOrderId },
+  ...attributes,
+})
+const post = (body: unknown, headers: Record<string, string> = {}, to = server) =>
+  to.json('/v1/events', {
+    method: 'POST',
+    headers: {
+      'content-type': Array.isArray(body) ? 'application/cloudevents-batch+json' : 'application/cloudevents+json',
+      ...headers,
+    },
+    body: typeof body === 'string' ? body : JSON.stringify(body),
+  })
+const eventCount = async () => (await database.query<{ n: number }>('SELECT count(*)::int AS n FROM tallyman.erp_event'))[0]?.n
+
+describe('CloudEvents', () => {
+  test('in structured mode, as the SDK writes them', async () => {
+    const event = new CloudEvent({ source: '/erp', type: 'erp.order.accepted', data: { purchaseOrderId: await stored() } })
+    const { headers, body } = HTTP.structured(event)
+    const answer = await server.json('/v1/events', {
+      method: 'POST',
+      headers: headers as Record<string, string>,
+      body: String(body),
+    })
+    expect(answer).toMatchObject({
+      status: 202,
+      body: { items: [{ id: event.id, source: '/erp', status: 'accepted', state: 'accepted', commands: [expect.any(String)] }] },
+    })
+  })
+
+  test('in binary mode, as the SDK writes them', async () => {
+    const event = new CloudEvent({ source: '/erp', type: 'erp.order.accepted', data: { purchaseOrderId: await stored() } })
+    const { headers, body } = HTTP.binary(event)
+    const answer = await server.json('/v1/events', {
+      method: 'POST',
+      headers: headers as Record<string, string>,
+      body: String(body),
+    })
+    expect(answer).toMatchObject({ status: 202, body: { items: [{ id: event.id, status: 'accepted' }] } })
+  })
+
+  test('in binary mode with percent-encoded and quoted headers', async () => {
+    const id = randomUUID()
+    const headers = {
+      'content-type': 'application/json; charset=utf-8',
+      'ce-specversion': '1.0',
+      'ce-id': `"Bestellung %C3%9C ${id}"`,
+      'ce-source': 'urn:erp:%25',
+      'ce-type': 'erp.order.accepted',
+      'ce-traceparent': '00-abc',
+    }
+    const answer = await post(JSON.stringify({ purchaseOrderId: await stored() }), headers)
+    expect(answer).toMatchObject({ status: 202, body: { items: [{ id: `Bestellung Ü ${id}`, source: 'urn:erp:%' }] } })
+    const found = await server.json(`/v1/events/${encodeURIComponent('urn:erp:%')}/${encodeURIComponent(`Bestellung Ü ${id}`)}`)
+    expect(found).toMatchObject({
+      status: 200,
+      body: { state: 'accepted', commands: [{ kind: 'acknowledge', state: 'pending' }] },
+    })
+  })
+
+  test('in batch mode; the same event twice in it is a duplicate of itself', async () => {
+    const first = eventOf(await stored())
+    const answer = await post([first, eventOf(await stored()), first])
+    expect(answer.status).toBe(202)
+    expect(answer.body.items.map(({ status }: { status: string }) => status)).toEqual(['accepted', 'accepted', 'duplicate'])
+    expect(answer.body.items[2].commands).toEqual(answer.body.items[0].commands)
+    expect(await post([])).toMatchObject({ status: 202, body: { items: [] } })
+  })
+
+  test('with their data in Base64', async () => {
+    const { data, ...event } = eventOf(await stored())
+    const encoded = Buffer.from(JSON.stringify(data)).toString('base64')
+    expect(await post({ ...event, data_base64: encoded })).toMatchObject({ status: 202 })
+    expect(await post({ ...event, data, data_base64: encoded })).toMatchObject({
+      status: 422,
+      body: { errors: [{ path: 'data_base64' }] },
+    })
+  })
+
+  test('from a source that is a long address', async () => {
+    const source = `https://erp.example/companies/${'ü'.repeat(400)}/orders?x=1#y`
+    const event = eventOf(await stored(), { source })
+    expect((await post(event)).status).toBe(202)
+    const found = await server.json(`/v1/events/${encodeURIComponent(source)}/${event.id}`)
+    expect(found).toMatchObject({ status: 200, body: { source, id: event.id, data: event.data } })
+    expect(await server.json('/v1/events/urn%3Anobody/1')).toMatchObject({ status: 404, body: { code: 'not-found' } })
+  })
+
+  test.each([
+    ['another version of CloudEvents', { specversion: '0.3' }, 'specversion'],
+    ['no id', { id: undefined }, 'id'],
+    ['an empty id', { id: '' }, 'id'],
+    ['an id that is a number', { id: 7 }, 'id'],
+    ['a source that is no URI reference', { source: 'not a source' }, 'source'],
+    ['no type', { type: undefined }, 'type'],
+    ['a time that is none', { time: 'yesterday' }, 'time'],
+    ['a schema that is no URI', { dataschema: 'schema' }, 'dataschema'],
+    ['data that are not JSON', { datacontenttype: 'text/xml' }, 'datacontenttype'],
+    ['an attribute with capitals', { myExtension: 'a' }, 'myExtension'],
+    ['an attribute that is an object', { extension: {} }, 'extension'],
+    ['an unknown type', { type: 'erp.unheard' }, 'type'],
+    ['no data', { data: undefined }, 'data'],
+  ])('with %s are refused', async (_, attributes, path) => {
+    const before = await eventCount()
+    const answer = await post(eventOf('1', attributes))
+    expect(answer).toMatchObject({ status: 422, body: { code: 'invalid-event' } })
+    expect(answer.body.errors.map((fault: { path: string }) => fault.path)).toContain(path)
+    expect(await eventCount()).toBe(before)
+  })
+
+  test.each([
+    ['without a header', { 'ce-specversion': '1.0', 'ce-id': '1', 'ce-type': 'erp.order.accepted' }, 'source'],
+    [
+      'with ce-datacontenttype',
+      { 'ce-specversion': '1.0', 'ce-id': '1', 'ce-source': 'a', 'ce-type': 't', 'ce-datacontenttype': 'application/json' },
+      'datacontenttype',
+    ],
+    ['with a lone percent sign', { 'ce-specversion': '1.0', 'ce-id': '100%', 'ce-source': 'a', 'ce-type': 't' }, 'id'],
+    ['with raw Latin-1', { 'ce-specversion': '1.0', 'ce-id': 'Ü', 'ce-source': 'a', 'ce-type': 't' }, 'id'],
+    ['without any', {}, 'specversion'],
+  ])('in binary mode %s are refused', async (_, headers, path) => {
+    const answer = await post('{"purchaseOrderId":"1"}', { 'content-type': 'application/json', ...headers })
+    expect(answer.status).toBe(422)
+    expect(answer.body.errors.map((fault: { path: string }) => fault.path)).toContain(path)
+  })
+
+  test.each([
+    ['cut off', '{"a":', 400, 'application/cloudevents+json'],
+    ['an array in structured mode', '[]', 422, 'application/cloudevents+json'],
+    ['an object in batch mode', '{}', 422, 'application/cloudevents-batch+json'],
+    ['in another alphabet', '{}', 415, 'application/cloudevents+json; charset=latin1'],
+  ])('%s are refused', async (_, body, status, type) => {
+    expect((await post(body, { 'content-type': type })).status).toBe(status)
+  })
+
+  test('that are not UTF-8 are refused', async () => {
+    const body = Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x7d])
+    const answer = await server.json('/v1/events', {
+      method: 'POST',
+      headers: { 'content-type': 'application/cloudevents+json' },
+      body,
+    })
+    expect(answer).toMatchObject({ status: 400, body: { code: 'malformed-json' } })
+  })
+})
+
+describe('an answer', () => {
+  test('is the same for a duplicate, and 409 for another body under the same id', async () => {
+    const event = eventOf(await stored())
+    const first = await post(event)
+    const second = await post(event)
+    expect(second.body.items).toEqual([{ ...first.body.items[0], status: 'duplicate' }])
+    const before = await eventCount()
+    const other = await post([eventOf(await stored()), { ...event, data: { ...event.data, note: 'more' } }])
+    expect(other).toMatchObject({ status: 409, body: { code: 'event-conflict', errors: [{ path: '[1].id' }] } })
+    expect(await eventCount()).toBe(before)
+  })
+
+  test('lists every fault, in a batch with the place of its event', async () => {
+    const purchaseOrderId = await stored()
+    const cancel = (quantity: unknown, reason: string) =>
+      eventOf(purchaseOrderId, {
+        type: 'erp.lines.unfulfillable',
+        data: { purchaseOrderId, lines: [{ sku: 'A', quantity, reason }] },
+      })
+    const before = await eventCount()
+    const answer = await post([eventOf(purchaseOrderId), cancel(9, 'SELLER_CANCEL_OUT_OF_STOCK'), cancel('many', 'because')])
+    expect(answer.status).toBe(422)
+    expect(answer.body.errors.map((fault: { path: string }) => fault.path).sort()).toEqual([
+      '[1].data.lines[0].quantity',
+      '[2].data.lines[0].quantity',
+      '[2].data.lines[0].reason',
+    ])
+    expect(await eventCount()).toBe(before)
+  })
+
+  test('to equal posts at once accepts one', async () => {
+    const event = eventOf(await stored())
+    const answers = await Promise.all(Array.from({ length: 8 }, () => post(event)))
+    expect(answers.map(({ body }) => body.items[0].status).sort()).toEqual([
+      'accepted',
+      ...Array.from({ length: 7 }, () => 'duplicate'),
+    ])
+  })
+
+  test('tells that an event waits for its order, and later what was wrong with it', async () => {
+    server.shop.state.failure = new Error('no route')
+    const event = eventOf('never-seen')
+    expect(await post(event)).toMatchObject({
+      status: 202,
+      body: { items: [{ status: 'accepted', state: 'received', commands: [] }] },
+    })
+    const found = await server.json(`/v1/events/${encodeURIComponent(event.source)}/${event.id}`)
+    expect(found.body).toMatchObject({ state: 'received', processedAt: null, commands: [] })
+    server.shop.state.failure = null
+  })
+})
+
+describe('signatures', () => {
+  const send = async (change: { secret?: string; at?: Date; headers?: Record<string, string>; body?: string } = {}) => {
+    const body = JSON.stringify(eventOf(await stored()))
+    const at = change.at ?? new Date()
+    const id = `msg_${randomUUID()}`
+    const headers = {
+      'webhook-id': id,
+      'webhook-timestamp': String(Math.floor(at.getTime() / 1_000)),
+      'webhook-signature': new Webhook(change.secret ?? secret).sign(id, at, body),
+      ...change.headers,
+    }
+    return post(change.body ?? body, headers, signed)
+  }
+  const minutesAgo = (minutes: number) => new Date(Date.now() - minutes * 60_000)
+
+  test('of either secret are taken while they rotate, without the key', async () => {
+    expect((await send()).status).toBe(202)
+    expect((await send({ secret: nextSecret })).status).toBe(202)
+  })
+
+  test('may be one of several', async () => {
+    const body = JSON.stringify(eventOf(await stored()))
+    const at = new Date()
+    const good = new Webhook(secret).sign('msg_1', at, body)
+    const headers = {
+      'webhook-id': 'msg_1',
+      'webhook-timestamp': String(Math.floor(at.getTime() / 1_000)),
+      'webhook-signature': `v1,AAAA v1a,xyz v1 ${good}`,
+    }
+    expect((await post(body, headers, signed)).status).toBe(202)
+  })
+
+  test.each([
+    ['by nobody', { headers: { 'webhook-signature': '' } }],
+    ['without an id', { headers: { 'webhook-id': '' } }],
+    ['by another secret', { secret: `whsec_${Buffer.from('some other secret of 32 bytes !!').toString('base64')}` }],
+    ['over another body', { body: '{"specversion":"1.0"}' }],
+    ['under another id', { headers: { 'webhook-id': 'msg_other' } }],
+    ['more than five minutes ago', { at: minutesAgo(5.2) }],
+    ['more than five minutes ahead', { at: minutesAgo(-5.2) }],
+    ['at a time that is no number', { headers: { 'webhook-timestamp': '1e9' } }],
+  ])('%s are refused', async (_, change) => {
+    const before = await eventCount()
+    expect(await send(change)).toMatchObject({ status: 401, body: { code: 'invalid-signature' } })
+    expect(await eventCount()).toBe(before)
+  })
+
+  test('up to five minutes off are taken', async () => {
+    expect((await send({ at: minutesAgo(4.8) })).status).toBe(202)
+    expect((await send({ at: minutesAgo(-4.8) })).status).toBe(202)
+  })
+
+  test('are looked at before the body', async () => {
+    const answer = await post('{', {}, signed)
+    expect(answer).toMatchObject({ status: 401, body: { code: 'invalid-signature' } })
+  })
+})

@@ -1,0 +1,279 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type Database, openDatabase } from '../../src/store/database.ts'
+import { line, order, seed } from '../jobs/events/support.ts'
+import { startTestPostgres, type TestPostgres } from '../support/postgres.ts'
+import { idleQueue, startServer, type TestServer } from './support.ts'
+
+let postgres: TestPostgres
+let database: Database
+let server: TestServer
+
+beforeAll(async () => {
+  postgres = await startTestPostgres()
+  database = openDatabase({ url: await postgres.database() })
+  server = await startServer(database)
+  for (const id of ['10', '11', '12'])
+    await seed(database, 's-1', order(id, [line('1', 'A', 3), line('2', id === '12' ? 'B' : 'C', 2)]))
+  await seed(database, 's-2', order('12', [line('1', 'A', 1)]))
+  await seed(database, 's-1', order('13', [line('1', 'D', 1, { shipped: 1 })]))
+})
+afterAll(async () => {
+  await server.close()
+  await database.close()
+  await postgres.stop()
+})
+
+const post = (path: string, body?: unknown) =>
+  server.json(path, {
+    method: 'POST',
+    ...(body === undefined ? {} : { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }),
+  })
+const ship = async (id: string, purchaseOrderId: string, quantity: number): Promise<string> => {
+  const event = {
+    specversion: '1.0',
+    id,
+    source: 'urn:erp',
+    type: 'erp.shipment.dispatched',
+    data: {
+      purchaseOrderId,
+      parcels: [{ carrier: 'UPS', trackingNumber: id, shippedAt: '2026-03-02T09:00:00Z', lines: [{ sku: 'A', quantity }] }],
+    },
+  }
+  const answer = await server.json('/v1/events', {
+    method: 'POST',
+    headers: { 'content-type': 'application/cloudevents+json' },
+    body: JSON.stringify(event),
+  })
+  return answer.body.items[0].commands[0]
+}
+/** All items of a list, page after page of this size. */
+const all = async (path: string, limit: number) => {
+  const items: Record<string, unknown>[] = []
+  let pages = 0
+  let cursor: string | null = null
+  do {
+    const { status, body } = await server.json(
+      `${path}${path.includes('?') ? '&' : '?'}limit=${limit}${cursor === null ? '' : `&cursor=${cursor}`}`,
+    )
+    expect(status).toBe(200)
+    expect(body.items.length).toBeLessThanOrEqual(limit)
+    items.push(...body.items)
+    cursor = body.nextCursor
+    pages += 1
+  } while (cursor !== null)
+  return { items, pages }
+}
+
+describe('orders', () => {
+  test('are listed page by page, each once', async () => {
+    const { items, pages } = await all('/v1/orders', 2)
+    expect(items.map(({ sellerId, purchaseOrderId }) => `${sellerId} ${purchaseOrderId}`)).toEqual([
+      's-1 10',
+      's-1 11',
+      's-1 12',
+      's-1 13',
+      's-2 12',
+    ])
+    expect(pages).toBe(3)
+    expect(items[0]).toMatchObject({
+      open: true,
+      totalAmount: '10.00',
+      lines: [{ lineNumber: '1', sku: 'A', ordered: 3, shipped: 0 }, { lineNumber: '2' }],
+    })
+  })
+
+  test.each([
+    ['open=false', ['s-1 13']],
+    ['sku=B', ['s-1 12']],
+    ['sellerId=s-2', ['s-2 12']],
+    ['open=true&sku=A&sellerId=s-1', ['s-1 10', 's-1 11', 's-1 12']],
+    ['late=true&sellerId=s-1', ['s-1 10', 's-1 11', 's-1 12']],
+  ])('are filtered by %s', async (query, expected) => {
+    const { items } = await all(`/v1/orders?${query}`, 1)
+    expect(items.map(({ sellerId, purchaseOrderId }) => `${sellerId} ${purchaseOrderId}`)).toEqual(expected)
+  })
+
+  test('are late by the clock of the marketplace', async () => {
+    const early = await startServer(database, { marketplaceNow: () => new Date('2026-03-03T09:59:00Z') })
+    expect((await early.json('/v1/orders?late=true&sellerId=s-1')).body.items).toEqual([])
+    expect((await early.json('/v1/overview')).body.orders).toMatchObject({ open: 4 })
+    await early.close()
+    expect((await server.json('/v1/overview')).body.orders).toMatchObject({ open: 4, late: 4 })
+  })
+
+  test('one shows lines, units, commands and history', async () => {
+    const commandId = await ship('o-1', '10', 2)
+    const { status, body } = await server.json('/v1/orders/10')
+    expect(status).toBe(200)
+    expect(body).toMatchObject({ sellerId: 's-1', purchaseOrderId: '10', customerName: 'A Buyer', open: true })
+    expect(body.lines[0]).toMatchObject({
+      lineNumber: '1',
+      ordered: 3,
+      shipped: 0,
+      charges: [{ amount: '3.00' }],
+      ledger: { reserved: { ship: 2, cancel: 0, refund: 0 }, inFlight: null, available: { ship: 1, cancel: 1, refund: 2 } },
+    })
+    expect(body.commands).toMatchObject([
+      {
+        id: commandId,
+        kind: 'ship',
+        state: 'pending',
+        event: { source: 'urn:erp', id: 'o-1' },
+        lines: [{ lineNumber: '1', quantity: 2 }],
+      },
+    ])
+    expect(body.history.versions).toMatchObject([{ lastSeenAt: null, raw: { purchaseOrderId: '10' } }])
+    expect(body.history.changes.map(({ type }: { type: string }) => type)).toEqual(
+      expect.arrayContaining(['order.seen', 'command.pending']),
+    )
+  })
+
+  test('by an id that several sellers have need the seller', async () => {
+    expect(await server.json('/v1/orders/12')).toMatchObject({ status: 409, body: { code: 'ambiguous-order' } })
+    expect(await server.json('/v1/orders/12?sellerId=s-2')).toMatchObject({ status: 200, body: { sellerId: 's-2' } })
+    expect(await server.json('/v1/orders/12?sellerId=s-3')).toMatchObject({ status: 404 })
+    expect(await server.json('/v1/orders/nothing')).toMatchObject({ status: 404, body: { code: 'not-found' } })
+  })
+})
+
+describe('commands', () => {
+  test('are listed newest first, page by page, and filtered', async () => {
+    const ids: string[] = []
+    for (const id of ['c-1', 'c-2', 'c-3']) ids.push(await ship(id, '11', 1))
+    const { items } = await all('/v1/commands?purchaseOrderId=11', 2)
+    expect(items.map(({ id }) => id)).toEqual([...ids].reverse())
+    expect((await all('/v1/commands?eventId=c-2', 5)).items).toMatchObject([{ id: ids[1] }])
+    expect((await all('/v1/commands?state=held&purchaseOrderId=11', 5)).items).toEqual([])
+    expect(await server.json('/v1/commands?state=lost')).toMatchObject({
+      status: 400,
+      body: { errors: [{ path: 'query.state' }] },
+    })
+  })
+
+  test('show their attempts, evidence and decisions, and take what a person decides once they are held', async () => {
+    const id = await ship('d-1', '12-none', 1).catch(() => null)
+    expect(id).toBeNull()
+    const commandId = await ship('d-2', '10', 1)
+    const decision = { actor: 'Ada', reason: 'seen in the seller center' }
+    expect(await post(`/v1/commands/${commandId}/confirm`, decision)).toMatchObject({
+      status: 409,
+      body: { code: 'illegal-state' },
+    })
+
+    await database.execute(
+      `UPDATE tallyman.commands SET state = 'held', attempts = 1, reason = 'unclear', evidence = '{"verdict":"unclear"}' WHERE id = $1`,
+      commandId,
+    )
+    await database.execute(
+      `INSERT INTO tallyman.command_attempts (command_id, attempt, correlation_id, request, baseline, outcome, http_status, read_backs)
+       VALUES ($1, 1, 'corr-1', '{"path":"/x"}', '{"lines":[]}', 'unknown', 504, '[{"at":"2026-03-02T10:00:00Z"}]')`,
+      commandId,
+    )
+    expect((await server.json('/v1/overview')).body.commands).toMatchObject({ held: 1 })
+    const held = await server.json('/v1/commands?state=held')
+    expect(held.body.items).toMatchObject([
+      {
+        id: commandId,
+        evidence: { verdict: 'unclear' },
+        correlationIds: ['corr-1'],
+        attempts: [{ httpStatus: 504, readBacks: [{}] }],
+        decisions: [],
+      },
+    ])
+    expect(await post(`/v1/commands/${commandId}/reject`, { actor: 'Ada' })).toMatchObject({
+      status: 422,
+      body: { errors: [{ path: 'reason' }] },
+    })
+    expect(await post(`/v1/commands/${commandId}/confirm`, decision)).toMatchObject({
+      status: 200,
+      body: { id: commandId, state: 'confirmed' },
+    })
+    const after = await server.json(`/v1/commands/${commandId}`)
+    expect(after.body).toMatchObject({
+      state: 'confirmed',
+      decisions: [{ ...decision, decision: 'confirm', evidence: { verdict: 'unclear' } }],
+    })
+    expect(after.body.settledAt).toMatch(/Z$/)
+    expect(await post(`/v1/commands/${commandId}/retry`, decision)).toMatchObject({ status: 409 })
+    expect(await post('/v1/commands/nothing/retry', decision)).toMatchObject({ status: 404 })
+  })
+})
+
+describe('syncs', () => {
+  test('are listed page by page with their lag', async () => {
+    await database.execute(
+      `INSERT INTO tallyman.sync_states (seller_id, resource, stream, watermark, last_success_at, failures, last_error)
+       SELECT 's-1', 'orders', 'stream-' || n, '2026-03-01T00:00:00Z', now() - interval '90 seconds', n, NULL FROM generate_series(1, 5) n`,
+    )
+    const { items, pages } = await all('/v1/syncs', 2)
+    expect(items.map(({ stream }) => stream)).toEqual(['stream-1', 'stream-2', 'stream-3', 'stream-4', 'stream-5'])
+    expect(pages).toBe(3)
+    expect(items[0]).toMatchObject({ watermark: '2026-03-01T00:00:00.000Z', running: false, failures: 1 })
+    expect(Number(items[0]?.['lagMs'])).toBeGreaterThanOrEqual(90_000)
+  })
+
+  test('can be run now, or for a time', async () => {
+    expect(await post('/v1/syncs/orders/run')).toMatchObject({ status: 202, body: { resource: 'orders', jobs: ['orders~all'] } })
+    expect(
+      await post('/v1/syncs/returns/run', { sellerId: 's-1', from: '2026-01-01', to: '2026-02-01T00:00:00Z' }),
+    ).toMatchObject({
+      status: 202,
+      body: { jobs: ['returns~s-1'] },
+    })
+    expect(await post('/v1/syncs/orders/run', { sellerId: 'nobody' })).toMatchObject({
+      status: 422,
+      body: { errors: [{ path: 'sellerId' }] },
+    })
+    expect(await post('/v1/syncs/orders/run', { from: '2026-02-01', to: '2026-01-01' })).toMatchObject({
+      status: 422,
+      body: { errors: [{ path: 'to' }] },
+    })
+    expect(await post('/v1/syncs/nothing/run')).toMatchObject({ status: 404 })
+  })
+})
+
+describe('quarantine and alarms', () => {
+  test('are listed page by page', async () => {
+    await database.execute(
+      `INSERT INTO tallyman.quarantined_records (seller_id, resource, raw_hash, raw_text, fault, observed_at, state)
+       SELECT 's-1', 'orders', decode(lpad(n::text, 40, '0'), 'hex'), '{"n":' || n || '}', 'no lines', now(),
+         CASE WHEN n = 3 THEN 'replayed' ELSE 'open' END FROM generate_series(1, 5) n`,
+    )
+    expect((await all('/v1/quarantine', 2)).items).toHaveLength(4)
+    expect((await all('/v1/quarantine?state=all', 2)).items).toHaveLength(5)
+    await database.execute(
+      `INSERT INTO tallyman.alarms (seller_id, kind, subject, message, resolved_at)
+       SELECT 's-1', 'sync-failing', 'subject ' || n, 'look', CASE WHEN n = 1 THEN now() END FROM generate_series(1, 4) n`,
+    )
+    const alarms = await all('/v1/alarms', 2)
+    expect(alarms.items.map(({ subject }) => subject)).toEqual(['subject 4', 'subject 3', 'subject 2'])
+    expect((await all('/v1/alarms?state=all', 3)).items).toHaveLength(4)
+  })
+
+  test('a record is replayed, or the reason is told', async () => {
+    expect(await post('/v1/quarantine/1/replay')).toMatchObject({ status: 200, body: { id: '1', outcome: 'replayed' } })
+    expect(await post('/v1/quarantine/2/replay')).toMatchObject({
+      status: 422,
+      body: { code: 'still-malformed', detail: 'no lines' },
+    })
+    expect(await post('/v1/quarantine/9/replay')).toMatchObject({ status: 404 })
+    expect(await post('/v1/quarantine/x/replay')).toMatchObject({ status: 400, body: { errors: [{ path: 'path.id' }] } })
+  })
+})
+
+describe('the queue board', () => {
+  test('shows the queues, loads nothing from elsewhere, and lets nobody change those that are read-only', async () => {
+    const queue = idleQueue('commands')
+    const board = await startServer(database, { boardQueues: () => [{ queue, readOnly: true }] })
+    const page = await board.fetch('/queues')
+    expect(page.status).toBe(200)
+    expect(page.headers.get('content-security-policy')).toContain("script-src 'self'")
+    const text = await page.text()
+    expect(text).not.toContain('googleapis')
+    const script = /src="(static\/[^"]+)"/.exec(text)?.[1]
+    expect((await board.fetch(`/queues/${script}`)).status).toBe(200)
+    expect((await board.fetch('/queues/api/queues/commands/retry/failed', { method: 'PUT' })).status).toBe(405)
+    await board.close()
+    await queue.close().catch(() => undefined)
+  })
+})

@@ -1,0 +1,345 @@
+import { request as httpRequest } from 'node:http'
+import { connect } from 'node:net'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type Database, openDatabase } from '../../src/store/database.ts'
+import { startTestPostgres, type TestPostgres } from '../support/postgres.ts'
+import { startServer, type TestServer } from './support.ts'
+
+const key = 'a-key-of-sixteen-or-more'
+let postgres: TestPostgres
+let database: Database
+let open: TestServer
+let locked: TestServer
+
+beforeAll(async () => {
+  postgres = await startTestPostgres()
+  database = openDatabase({ url: await postgres.database() })
+  open = await startServer(database)
+  locked = await startServer(database, { apiKey: key })
+})
+afterAll(async () => {
+  await open.close()
+  await locked.close()
+  await database.close()
+  await postgres.stop()
+})
+
+/** A request with headers that fetch does not let one set. */
+const bare = (server: TestServer, path: string, options: { method?: string; headers?: Record<string, string>; body?: string }) =>
+  new Promise<{ status: number; body: string }>((resolve, reject) => {
+    const sent = httpRequest(
+      `${server.url}${path}`,
+      { method: options.method ?? 'GET', headers: options.headers ?? {} },
+      (response) => {
+        let body = ''
+        response.setEncoding('utf8').on('data', (chunk: string) => {
+          body += chunk
+        })
+        response.on('end', () => resolve({ status: response.statusCode ?? 0, body }))
+      },
+    )
+    sent.on('error', reject)
+    sent.end(options.body)
+  })
+
+describe('problems', () => {
+  test.each([
+    ['an unknown address', '/v1/nothing', {}, 404, 'not-found'],
+    ['an unknown command', '/v1/commands/x', {}, 404, 'not-found'],
+    ['a method that is not allowed', '/v1/commands', { method: 'DELETE' }, 405, 'method-not-allowed'],
+    ['a method that is not allowed below a parameter', '/v1/orders/1', { method: 'PUT' }, 405, 'method-not-allowed'],
+    ['a limit out of bounds', '/v1/commands?limit=1001', {}, 400, 'invalid-request'],
+    [
+      'a cursor of another list',
+      `/v1/orders?cursor=${Buffer.from('["commands","1"]').toString('base64url')}`,
+      {},
+      400,
+      'invalid-cursor',
+    ],
+    ['a cursor that is none', '/v1/alarms?cursor=%00', {}, 400, 'invalid-cursor'],
+    ['an address that cannot be decoded', '/v1/orders/%ff', {}, 400, 'malformed-request'],
+    [
+      'a body of another type',
+      '/v1/commands/x/retry',
+      { method: 'POST', body: 'a', headers: { 'content-type': 'text/csv' } },
+      415,
+      'unsupported-media-type',
+    ],
+    [
+      'a body that is no JSON',
+      '/v1/commands/x/retry',
+      { method: 'POST', body: '{', headers: { 'content-type': 'application/json' } },
+      400,
+      'malformed-json',
+    ],
+    [
+      'a body with faults',
+      '/v1/commands/x/retry',
+      { method: 'POST', body: '{"actor":"","extra":1}', headers: { 'content-type': 'application/json' } },
+      422,
+      'invalid-body',
+    ],
+    ['a body that is missing', '/v1/commands/x/retry', { method: 'POST' }, 422, 'invalid-body'],
+    [
+      'an event of another type',
+      '/v1/events',
+      { method: 'POST', body: 'a', headers: { 'content-type': 'text/plain' } },
+      415,
+      'unsupported-media-type',
+    ],
+    [
+      'a body beyond the bound',
+      '/v1/events',
+      { method: 'POST', body: 'a'.repeat(1_100_000), headers: { 'content-type': 'application/json' } },
+      413,
+      'body-too-large',
+    ],
+  ])('%s is one', async (_, path, init, status, code) => {
+    const answer = await open.json(path, init)
+    expect(answer.headers.get('content-type')).toMatch(/^application\/problem\+json/)
+    expect(answer.body).toMatchObject({ type: `urn:tallyman:problem:${code}`, status, code, instance: path.split('?')[0] })
+    expect(answer.body.title).toEqual(expect.any(String))
+    expect(answer.body.detail).toEqual(expect.any(String))
+    expect(answer.body.correlationId).toBe(answer.headers.get('x-correlation-id'))
+    expect(answer.status).toBe(status)
+  })
+
+  test('a method that is not allowed names those that are', async () => {
+    expect((await open.fetch('/v1/events', { method: 'GET' })).headers.get('allow')).toBe('POST')
+  })
+
+  test('every fault of a body is told by its path', async () => {
+    const { body } = await open.json('/v1/commands/x/retry', {
+      method: 'POST',
+      body: '{"actor":"","extra":1}',
+      headers: { 'content-type': 'application/json' },
+    })
+    expect(body.errors.map(({ path }: { path: string }) => path).sort()).toEqual(['actor', 'extra', 'reason'])
+  })
+
+  test('a fault of ours shows nothing but a correlation id that stands in the log', async () => {
+    const broken = await startServer(database, {
+      metrics: async () => {
+        throw new Error('secret innards')
+      },
+    })
+    const { status, body } = await broken.json('/metrics')
+    await broken.close()
+    expect(status).toBe(500)
+    expect(JSON.stringify(body)).not.toContain('innards')
+    const [line] = broken.log.filter((entry) => entry['correlation_id'] === body.correlationId)
+    expect(JSON.stringify(line)).toContain('secret innards')
+  })
+
+  test('a database that is away is 503 without a line for each request', async () => {
+    const url = new URL(postgres.url)
+    url.port = '1'
+    const nowhere = openDatabase({ url: url.href })
+    const cut = await startServer(nowhere)
+    const answer = await cut.json('/v1/orders')
+    expect(answer).toMatchObject({ status: 503, body: { code: 'unavailable' } })
+    expect(answer.headers.get('retry-after')).toBe('5')
+    expect(cut.log.filter(({ level }) => Number(level) >= 40)).toEqual([])
+    expect((await cut.fetch('/livez')).status).toBe(200)
+    await cut.close()
+    await nowhere.close()
+  })
+
+  test('what is no HTTP at all gets one too', async () => {
+    const { port } = new URL(open.url)
+    const answer = await new Promise<string>((resolve, reject) => {
+      const socket = connect(Number(port), '127.0.0.1', () => socket.write('GARBAGE\r\n\r\n'))
+      let text = ''
+      socket.setEncoding('utf8').on('data', (chunk: string) => {
+        text += chunk
+      })
+      socket.on('end', () => resolve(text)).on('error', reject)
+    })
+    expect(answer).toMatch(/^HTTP\/1\.1 400 /)
+    expect(answer).toContain('application/problem+json')
+    expect(answer).toContain('urn:tallyman:problem:malformed-request')
+  })
+})
+
+describe('the key', () => {
+  const paths = [
+    '/v1/orders',
+    '/v1/commands',
+    '/v1/changes',
+    '/v1/syncs',
+    '/v1/quarantine',
+    '/v1/alarms',
+    '/v1/overview',
+    '/metrics',
+    '/queues',
+    '/openapi.json',
+    '/docs/',
+    '/v1/events/a/b',
+    '/nothing',
+  ]
+  test.each(paths)('is needed for %s', async (path) => {
+    const without = await locked.json(path)
+    expect(without).toMatchObject({ status: 401, body: { code: 'unauthenticated' } })
+    expect(without.headers.get('www-authenticate')).toBeTruthy()
+    expect((await locked.fetch(path, { headers: { authorization: 'Bearer wrong' } })).status).toBe(401)
+    expect((await locked.fetch(path, { headers: { authorization: `Bearer ${key}` } })).status).not.toBe(401)
+  })
+
+  test.each(['/livez', '/healthz', '/readyz', '/', '/console/app.js', '/console/style.css'])(
+    'is not needed for %s',
+    async (path) => {
+      expect((await locked.fetch(path)).status).toBe(200)
+    },
+  )
+
+  test('is needed for events that are not signed', async () => {
+    expect((await locked.fetch('/v1/events', { method: 'POST' })).status).toBe(401)
+  })
+
+  test('may come as a password where a browser cannot set a header, and only there', async () => {
+    const authorization = `Basic ${Buffer.from(`anybody:${key}`).toString('base64')}`
+    expect((await locked.fetch('/queues', { headers: { authorization } })).status).toBe(200)
+    expect((await locked.fetch('/v1/orders', { headers: { authorization } })).status).toBe(401)
+  })
+})
+
+describe('a browser', () => {
+  test.each(['evil.example', 'evil.example:8080', '192.168.1.10', '127.0.0.1.evil.example'])(
+    'that calls the keyless server %s is refused',
+    async (host) => {
+      expect(await bare(open, '/v1/orders', { headers: { host } })).toMatchObject({ status: 403 })
+      expect(await bare(locked, '/v1/orders', { headers: { host, authorization: `Bearer ${key}` } })).toMatchObject({
+        status: 200,
+      })
+    },
+  )
+
+  test.each(['localhost', 'LOCALHOST:8080', '127.0.0.1', '[::1]:80'])('may call it %s', async (host) => {
+    expect(await bare(open, '/v1/orders', { headers: { host } })).toMatchObject({ status: 200 })
+  })
+
+  test.each([
+    { origin: 'http://evil.example' },
+    { origin: 'null' },
+    { 'sec-fetch-site': 'cross-site' },
+    { 'sec-fetch-site': 'same-site' },
+  ])('on a page of another origin (%o) changes nothing, with or without a key', async (headers) => {
+    const sent = { method: 'POST', headers: { ...headers, authorization: `Bearer ${key}` } }
+    expect(await bare(open, '/v1/syncs/orders/run', sent)).toMatchObject({ status: 403 })
+    expect(await bare(locked, '/v1/syncs/orders/run', sent)).toMatchObject({ status: 403 })
+  })
+
+  test('on our own page may', async () => {
+    const headers = { origin: open.url, 'sec-fetch-site': 'same-origin' }
+    expect(await bare(open, '/v1/syncs/orders/run', { method: 'POST', headers })).toMatchObject({ status: 202 })
+  })
+
+  test('gets a console that speaks to nobody else', async () => {
+    const page = await open.fetch('/')
+    expect(page.headers.get('content-security-policy')).toContain("default-src 'none'")
+    const text = await page.text()
+    expect(text).toContain('<title>Tallyman</title>')
+    expect(text).not.toMatch(/(src|href)="(https?:)?\/\//)
+  })
+})
+
+describe('the OpenAPI document', () => {
+  test('describes every route, its problems and its key', async () => {
+    const { body } = await open.json('/openapi.json')
+    expect(body.openapi).toBe('3.1.0')
+    const routes = Object.entries(body.paths).flatMap(([path, methods]) =>
+      Object.keys(methods as object).map((method) => `${method} ${path}`),
+    )
+    expect(routes.sort()).toEqual([
+      'get /healthz',
+      'get /livez',
+      'get /metrics',
+      'get /readyz',
+      'get /v1/alarms',
+      'get /v1/changes',
+      'get /v1/commands',
+      'get /v1/commands/{id}',
+      'get /v1/events/{source}/{id}',
+      'get /v1/orders',
+      'get /v1/orders/{purchaseOrderId}',
+      'get /v1/overview',
+      'get /v1/quarantine',
+      'get /v1/syncs',
+      'post /v1/commands/{id}/confirm',
+      'post /v1/commands/{id}/reject',
+      'post /v1/commands/{id}/retry',
+      'post /v1/events',
+      'post /v1/quarantine/{id}/replay',
+      'post /v1/syncs/{resource}/run',
+    ])
+    const problem = body.paths['/v1/events'].post.responses['422'].content['application/problem+json'].schema
+    expect(JSON.stringify(problem)).toContain('Problem')
+    expect(body.components.securitySchemes.apiKey).toMatchObject({ type: 'http', scheme: 'bearer' })
+    expect(body.paths['/livez'].get.security).toEqual([])
+    expect(Object.keys(body.paths['/v1/events'].post.requestBody.content)).toContain('application/cloudevents+json')
+    expect(JSON.stringify(body.components.schemas.Command)).toContain('date-time')
+    // Every reference leads somewhere.
+    for (const [, name] of JSON.stringify(body).matchAll(/"#\/components\/schemas\/([^"]+)"/g)) {
+      expect(Object.keys(body.components.schemas)).toContain(name)
+    }
+  })
+
+  test('is shown by a page that loads nothing from elsewhere', async () => {
+    const page = await open.fetch('/docs/')
+    expect(page.status).toBe(200)
+    expect(await page.text()).not.toMatch(/(src|href)="(https?:)?\/\//)
+  })
+})
+
+describe('health', () => {
+  test('answers 503 with the checks that fail', async () => {
+    const ill = await startServer(database, {
+      health: {
+        live: () => ({ ok: false, checks: [{ name: 'work', ok: false, detail: 'nothing consumed for 5 min' }] }),
+        ready: async () => ({ ok: false, checks: [{ name: 'postgres', ok: false }] }),
+      },
+    })
+    expect(await ill.json('/livez')).toMatchObject({
+      status: 503,
+      body: { status: 'failing', checks: [{ name: 'work', ok: false }] },
+    })
+    expect(await ill.json('/readyz')).toMatchObject({ status: 503, body: { status: 'failing' } })
+    await ill.close()
+    expect(await open.json('/healthz')).toMatchObject({ status: 200, body: { status: 'ok' } })
+    expect(await open.json('/readyz')).toMatchObject({ status: 200, body: { status: 'ok' } })
+  })
+
+  test('is not ready once it drains, while requests are still served', async () => {
+    const server = await startServer(database)
+    server.server.drain()
+    expect(await server.json('/readyz')).toMatchObject({ status: 503, body: { checks: [{ name: 'not-draining', ok: false }] } })
+    expect((await server.fetch('/v1/orders')).status).toBe(200)
+    expect((await server.fetch('/livez')).status).toBe(200)
+    await server.close()
+    await expect(server.fetch('/livez')).rejects.toThrow()
+  })
+
+  test('finishes requests under way when it closes', async () => {
+    let answer: (() => void) | undefined
+    const begun = Promise.withResolvers<void>()
+    const server = await startServer(database, {
+      metrics: () =>
+        new Promise((resolve) => {
+          answer = () => resolve({ contentType: 'text/plain', body: 'whole' })
+          begun.resolve()
+        }),
+    })
+    const waiting = server.fetch('/metrics').then((response) => response.text())
+    await begun.promise
+    const closing = server.close()
+    answer?.()
+    expect(await waiting).toBe('whole')
+    await closing
+  })
+
+  test('metrics are text as Prometheus asks for it', async () => {
+    const response = await open.fetch('/metrics')
+    expect(response.headers.get('content-type')).toBe('text/plain; version=0.0.4; charset=utf-8')
+    expect(await response.text()).toBe('tallyman_up 1\n')
+  })
+})

@@ -1,0 +1,97 @@
+import { EventEmitter } from 'node:events'
+import { Queue } from 'bullmq'
+import { pino } from 'pino'
+import { createHttpServer, type HttpServer } from '../../src/http/server.ts'
+import type { BoardQueue, HttpServices } from '../../src/http/services.ts'
+import { acceptEvents } from '../../src/jobs/events/accept.ts'
+import { decideCommand } from '../../src/store/commands.ts'
+import type { Database } from '../../src/store/database.ts'
+import type { Listener } from '../../src/store/listener.ts'
+import { marketplace, parts } from '../jobs/events/support.ts'
+
+/** A listener that hears what the test says. */
+export const silentListener = (): Listener & { say(): void } => {
+  const heard = new EventEmitter()
+  heard.setMaxListeners(0)
+  return {
+    on: (_channel, callback) => {
+      heard.on('word', callback)
+      return () => heard.off('word', callback)
+    },
+    connected: () => true,
+    close: async () => undefined,
+    say: () => heard.emit('word'),
+  }
+}
+
+/** The server with the parts that a test can look at. */
+export interface TestServer {
+  readonly url: string
+  readonly server: HttpServer
+  readonly shop: ReturnType<typeof marketplace>
+  /** Lines of the log, as objects. */
+  readonly log: Record<string, unknown>[]
+  fetch(path: string, init?: RequestInit): Promise<Response>
+  /** JSON of an answer. */
+  json(path: string, init?: RequestInit): Promise<{ status: number; body: Answer; headers: Headers }>
+  close(): Promise<void>
+}
+
+/** An answer's JSON, its members looked at as they come. */
+// biome-ignore lint/suspicious/noExplicitAny: a test reads what it expects, and fails when it is not there
+export type Answer = any
+
+/** Starts the server over a real database. */
+export const startServer = async (database: Database, overrides: Partial<HttpServices> = {}): Promise<TestServer> => {
+  const shop = marketplace()
+  const log: Record<string, unknown>[] = []
+  const events = parts(database, shop)
+  const services: HttpServices = {
+    database,
+    listener: silentListener(),
+    log: pino({ level: 'debug' }, { write: (text: string) => void log.push(JSON.parse(text)) }),
+    apiKey: null,
+    eventsSecrets: [],
+    version: '0.0.0-test',
+    sellers: () => ['s-1'],
+    marketplaceNow: () => new Date('2026-03-10T00:00:00Z'),
+    acceptEvents: (posted, signal) => acceptEvents(events, posted, signal),
+    decide: (request) => decideCommand(database, request),
+    syncs: { resources: ['orders', 'returns'], run: async ({ resource, sellerId }) => [`${resource}~${sellerId ?? 'all'}`] },
+    replayQuarantined: async (id) =>
+      id === 1n
+        ? { outcome: 'replayed' }
+        : id === 2n
+          ? { outcome: 'still-malformed', fault: 'no lines' }
+          : { outcome: 'not-found' },
+    health: {
+      live: () => ({ ok: true, checks: [{ name: 'work', ok: true }] }),
+      ready: async () => ({ ok: true, checks: [{ name: 'postgres', ok: true, detail: 'answers' }] }),
+    },
+    metrics: async () => ({ contentType: 'text/plain; version=0.0.4; charset=utf-8', body: 'tallyman_up 1\n' }),
+    boardQueues: (): readonly BoardQueue[] => [],
+    ...overrides,
+  }
+  const server = await createHttpServer(services)
+  const url = await server.listen({ host: '127.0.0.1', port: 0 })
+  const get = (path: string, init?: RequestInit) => fetch(`${url}${path}`, init)
+  return {
+    url,
+    server,
+    shop,
+    log,
+    fetch: get,
+    json: async (path, init) => {
+      const response = await get(path, init)
+      return { status: response.status, body: await response.json(), headers: response.headers }
+    },
+    close: () => server.close(),
+  }
+}
+
+/** A queue that is never connected: enough for bull-board's page. */
+export const idleQueue = (name: string): Queue => {
+  const queue = new Queue(name, { connection: { host: '127.0.0.1', port: 1, lazyConnect: true, retryStrategy: () => null } })
+  queue.on('error', () => undefined)
+  return queue
+}

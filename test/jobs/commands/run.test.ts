@@ -1,0 +1,358 @@
+import { randomUUID } from 'node:crypto'
+import { setTimeout as delay } from 'node:timers/promises'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { createInProcessBudget } from '../../../src/clients/budget.ts'
+import { createMarketplaceClient } from '../../../src/clients/client.ts'
+import { profiles } from '../../../src/clients/profiles/index.ts'
+import { readConfig } from '../../../src/config.ts'
+import type { CommandState, PlannedCommand } from '../../../src/domain/command.ts'
+import { type CommandParts, runCommand } from '../../../src/jobs/commands/run.ts'
+import { createSellerRegistry, type SellerRegistry } from '../../../src/jobs/sellers.ts'
+import { decideCommand, insertCommands } from '../../../src/store/commands.ts'
+import { type Database, openDatabase } from '../../../src/store/database.ts'
+import { lockOrder, storeOrder } from '../../../src/store/orders.ts'
+import { recordSellers } from '../../../src/store/sellers.ts'
+import { startTestPostgres, type TestPostgres } from '../../support/postgres.ts'
+import { startTestSandbox, type TestSandbox } from '../../support/sandbox.ts'
+
+const sellerId = 'sandbox-seller'
+let postgres: TestPostgres
+let sandbox: TestSandbox
+let database: Database
+let sellers: SellerRegistry
+let parts: CommandParts
+let settledOrders: string[]
+
+const log = { info: () => undefined, warn: () => undefined, debug: () => undefined }
+const job = () => ({ signal: AbortSignal.timeout(30_000), log })
+
+const registry = (): SellerRegistry =>
+  createSellerRegistry({
+    sellers: readConfig({}, false).sellers,
+    sandboxUrl: sandbox.url,
+    requestTimeoutMs: 400,
+    profiles,
+    budgetOf: (profile) => createInProcessBudget({ limits: profile.rateLimits }),
+    log,
+    hooks: {},
+    createClient: createMarketplaceClient,
+  })
+
+beforeAll(async () => {
+  ;[postgres, sandbox] = await Promise.all([startTestPostgres(), startTestSandbox()])
+})
+afterAll(async () => {
+  await Promise.all([postgres.stop(), sandbox.stop()])
+})
+beforeEach(async () => {
+  database = openDatabase({ url: await postgres.database() })
+  sellers = registry()
+  await recordSellers(database, [sellers.configured(sellerId)])
+  await sandbox.control('PUT', '/faults', {})
+  settledOrders = []
+  parts = {
+    database,
+    sellers,
+    owner: 'test',
+    requestTimeoutMs: 400,
+    settleTimeMs: 1_000,
+    onSettled: async (_seller, purchaseOrderId) => void settledOrders.push(purchaseOrderId),
+  }
+})
+afterEach(async () => {
+  await sellers.close()
+  await database.close()
+})
+
+/** Places an order of one line, stores it as a sync would, and acknowledges it unless told otherwise. */
+const place = async (quantity = 3, acknowledged = true): Promise<string> => {
+  const purchaseOrderId = await sandbox.place({
+    lines: [{ lineNumber: '1', sku: 'KETTLE', quantity, unitPrice: '10.00', tax: '0.85' }],
+  })
+  await observe(purchaseOrderId)
+  if (acknowledged) {
+    const id = await submit(purchaseOrderId, { kind: 'acknowledge', payload: {} })
+    expect(
+      await settle(id),
+      JSON.stringify(await stateOf(id), (_, value) => (typeof value === 'bigint' ? String(value) : value)),
+    ).toBe('confirmed')
+  }
+  return purchaseOrderId
+}
+
+const observe = async (purchaseOrderId: string): Promise<void> => {
+  const observed = await sellers.client(sellerId).orders.get(purchaseOrderId, { signal: AbortSignal.timeout(5_000) })
+  if (observed === null || !observed.record.ok) throw new Error('the sandbox does not know its order')
+  const { value: order, rawText } = observed.record
+  await database.transaction((transaction) =>
+    storeOrder(transaction, { sellerId, order, rawText, observedAt: observed.observedAt }),
+  )
+}
+
+type Content = PlannedCommand extends infer Each ? (Each extends PlannedCommand ? Omit<Each, 'purchaseOrderId'> : never) : never
+
+const submit = async (purchaseOrderId: string, content: Content): Promise<string> => {
+  const command = { ...content, purchaseOrderId } as PlannedCommand
+  const [id] = await database.transaction(async (transaction) => {
+    await lockOrder(transaction, sellerId, purchaseOrderId)
+    return insertCommands(transaction, { sellerId, purchaseOrderId, event: null, commands: [command] })
+  })
+  if (id === undefined) throw new Error('no command was stored')
+  return id
+}
+
+const shipment = (quantity: number, trackingNumber = randomUUID().slice(0, 12)): Content => ({
+  kind: 'ship',
+  payload: {
+    parcels: [
+      {
+        carrier: 'UPS',
+        trackingNumber,
+        trackingUrl: null,
+        method: 'Standard',
+        shippedAt: '2026-11-20T10:00:00Z',
+        lines: [{ lineNumber: '1', quantity }],
+      },
+    ],
+  },
+})
+
+const refundOf = (quantity: number): Content => ({
+  kind: 'refund',
+  payload: {
+    lines: [
+      {
+        lineNumber: '1',
+        quantity,
+        reason: 'DamagedItem',
+        charges: [{ chargeType: 'PRODUCT', chargeName: 'ItemPrice', amount: `-${quantity * 10}.00`, currency: 'USD', tax: null }],
+      },
+    ],
+  },
+})
+
+const stateOf = async (id: string) =>
+  database.prisma.command.findUniqueOrThrow({ where: { id }, include: { attemptRows: { orderBy: { attempt: 'asc' } } } })
+
+/** Runs the command as the queue would, until it is settled or held; `until` stops earlier. */
+const settle = async (id: string, until: readonly CommandState[] = []): Promise<string> => {
+  const deadline = performance.now() + 20_000
+  for (;;) {
+    const outcome = await runCommand(parts, id, job())
+    const { state } = await stateOf(id)
+    if (['confirmed', 'rejected', 'held', ...until].includes(state)) return state
+    if (performance.now() > deadline) throw new Error(`command is still ${state}`)
+    if ('runAgainAt' in outcome) await delay(Math.max(0, outcome.runAgainAt.getTime() - Date.now()))
+  }
+}
+
+const effectsOf = async (purchaseOrderId: string, kind: string): Promise<number> =>
+  (await sandbox.effects(purchaseOrderId))
+    .filter((effect) => effect.kind === kind)
+    .reduce((sum, effect) => sum + effect.quantity, 0)
+
+describe('the command engine', () => {
+  test('acknowledges, ships, cancels and refunds, and stores the order from each answer', async () => {
+    const order = await place(3)
+    expect(await settle(await submit(order, shipment(2)))).toBe('confirmed')
+    const cancel: Content = {
+      kind: 'cancel',
+      payload: { lines: [{ lineNumber: '1', quantity: 1, reason: 'SELLER_CANCEL_OUT_OF_STOCK' }] },
+    }
+    expect(await settle(await submit(order, cancel))).toBe('confirmed')
+    expect(await settle(await submit(order, refundOf(1)))).toBe('confirmed')
+    const line = await database.prisma.orderLine.findFirstOrThrow({ where: { purchaseOrderId: order } })
+    expect(line).toMatchObject({ ordered: 3, acknowledged: 2, shipped: 2, cancelled: 1, refunded: 1 })
+    expect(await effectsOf(order, 'shipped')).toBe(2)
+    expect(await effectsOf(order, 'refunded')).toBe(1)
+    const types = (await database.prisma.change.findMany({ where: { purchaseOrderId: order, type: 'command.confirmed' } })).length
+    expect(types).toBe(4)
+    expect(settledOrders).toHaveLength(4)
+  })
+
+  test('an acknowledged order needs no second acknowledgement', async () => {
+    const order = await place(1)
+    const id = await submit(order, { kind: 'acknowledge', payload: {} })
+    expect(await settle(id)).toBe('confirmed')
+    expect((await stateOf(id)).attemptRows).toHaveLength(0)
+  })
+
+  test.each(['timeoutAfter', 'serverErrorAfter', 'dropAfter', 'truncatedJson', 'html', 'emptyBody'] as const)(
+    'an effect behind %s is found by reading back, and never made twice',
+    async (fault) => {
+      const order = await place(2)
+      for (const [kind, content] of [
+        ['shipped', shipment(2)],
+        ['refunded', refundOf(1)],
+      ] as const) {
+        await sandbox.next({
+          operation: kind === 'shipped' ? 'orders.ship' : 'orders.refund',
+          purchaseOrderId: order,
+          fault,
+          effect: true,
+        })
+        const id = await submit(order, content)
+        expect(await settle(id)).toBe('confirmed')
+        expect(await effectsOf(order, kind)).toBe(kind === 'shipped' ? 2 : 1)
+        expect((await stateOf(id)).attemptRows).toHaveLength(1)
+      }
+    },
+  )
+
+  test.each(['timeoutBefore', 'serverErrorBefore', 'dropBefore'] as const)(
+    'after %s nothing is sent again before the settle time has shown that nothing was applied',
+    async (fault) => {
+      const order = await place(1)
+      await sandbox.next({ operation: 'orders.ship', purchaseOrderId: order, fault })
+      const id = await submit(order, shipment(1))
+      expect(await settle(id)).toBe('confirmed')
+      const { attemptRows } = await stateOf(id)
+      expect(attemptRows.map((attempt) => attempt.outcome)).toEqual(['not-applied', 'applied'])
+      const [first, second] = attemptRows
+      expect((second?.startedAt.getTime() ?? 0) - (first?.startedAt.getTime() ?? 0)).toBeGreaterThanOrEqual(parts.settleTimeMs)
+      expect(first?.correlationId).not.toBe(second?.correlationId)
+      expect(await effectsOf(order, 'shipped')).toBe(1)
+    },
+  )
+
+  test('an effect that comes late, within the settle time, is still found', async () => {
+    const order = await place(1)
+    await sandbox.next({ operation: 'orders.ship', purchaseOrderId: order, fault: 'lateEffect', delayMs: 700 })
+    const id = await submit(order, shipment(1))
+    expect(await settle(id)).toBe('confirmed')
+    expect((await stateOf(id)).attemptRows).toHaveLength(1)
+    expect(await effectsOf(order, 'shipped')).toBe(1)
+  })
+
+  test('a refund that the evidence cannot tell from one of the marketplace is held, and a person decides', async () => {
+    const order = await place(3)
+    expect(await settle(await submit(order, shipment(3)))).toBe('confirmed')
+    const id = await submit(order, refundOf(1))
+    await sandbox.next({ operation: 'orders.refund', purchaseOrderId: order, fault: 'timeoutBefore' })
+    expect(await settle(id, ['verifying'])).toBe('verifying')
+    // Somebody else refunds two units of the line meanwhile, for the same reason.
+    const client = sellers.client(sellerId)
+    const payload = refundOf(2)
+    if (payload.kind !== 'refund') throw new Error('not a refund')
+    const request = client.orders.prepare.refund({ purchaseOrderId: order, lines: payload.payload.lines })
+    await client.orders.send(request, { signal: AbortSignal.timeout(5_000), correlationId: randomUUID() })
+    expect(await settle(id)).toBe('held')
+    const alarms = await database.prisma.alarm.findMany({ where: { subject: id, resolvedAt: null } })
+    expect(alarms).toHaveLength(1)
+    const next = await submit(order, shipment(1))
+    expect(await runCommand(parts, next, job())).toEqual({ done: true })
+    expect((await stateOf(next)).state).toBe('pending')
+    const decision = await decideCommand(database, {
+      commandId: id,
+      decision: 'reject',
+      actor: 'kim',
+      reason: 'the marketplace refunded it',
+    })
+    expect(decision).toEqual({ ok: true, state: 'rejected' })
+    expect(await database.prisma.commandDecision.findMany({ where: { commandId: id } })).toMatchObject([
+      { actor: 'kim', decision: 'reject' },
+    ])
+    expect(await database.prisma.alarm.count({ where: { subject: id, resolvedAt: null } })).toBe(0)
+    expect(await effectsOf(order, 'refunded')).toBe(2)
+    // The next command of the order may go now; our own rules refuse it, since every unit is shipped.
+    expect(await settle(next)).toBe('rejected')
+  })
+
+  test('a person may have a held command sent again', async () => {
+    const order = await place(2)
+    await sandbox.next({ operation: 'orders.ship', purchaseOrderId: order, fault: 'timeoutBefore' })
+    const id = await submit(order, shipment(1))
+    expect(await settle(id, ['verifying'])).toBe('verifying')
+    await database.execute(`UPDATE tallyman.commands SET state = 'held' WHERE id = $1`, id)
+    expect(await decideCommand(database, { commandId: id, decision: 'retry', actor: 'kim', reason: 'not there' })).toEqual({
+      ok: true,
+      state: 'pending',
+    })
+    expect(await settle(id)).toBe('confirmed')
+    expect(await effectsOf(order, 'shipped')).toBe(1)
+  })
+
+  test('a decision on a command that is not held changes nothing', async () => {
+    const order = await place(1)
+    const id = await submit(order, shipment(1))
+    expect(await settle(id)).toBe('confirmed')
+    expect(await decideCommand(database, { commandId: id, decision: 'reject', actor: 'kim', reason: 'x' })).toEqual({
+      ok: false,
+      fault: 'not-held',
+      state: 'confirmed',
+    })
+    expect(await decideCommand(database, { commandId: 'nope', decision: 'retry', actor: 'kim', reason: 'x' })).toEqual({
+      ok: false,
+      fault: 'not-found',
+    })
+  })
+
+  test('a refusal frees the units and keeps the words', async () => {
+    const order = await place(1)
+    // The buyer cancels after our last look.
+    await sandbox.control('POST', '/buyer-cancel', { purchaseOrderId: order, lineNumber: '1' })
+    const id = await submit(order, shipment(1))
+    expect(await settle(id)).toBe('rejected')
+    expect((await stateOf(id)).reason).toContain('refused')
+    expect(await effectsOf(order, 'shipped')).toBe(0)
+  })
+
+  test('a wait that the marketplace asks for is kept, and costs nothing', async () => {
+    const order = await place(1)
+    await sandbox.next({ operation: 'orders.ship', purchaseOrderId: order, fault: 'tooManyRequests', delayMs: 300 })
+    const id = await submit(order, shipment(1))
+    expect(await settle(id)).toBe('confirmed')
+    expect((await stateOf(id)).attemptRows.map((attempt) => attempt.outcome)).toEqual(['throttled', 'applied'])
+    expect(await effectsOf(order, 'shipped')).toBe(1)
+  })
+
+  test('a command whose sender died is read back, not sent again', async () => {
+    const order = await place(1)
+    const id = await submit(order, shipment(1))
+    expect(await settle(id)).toBe('confirmed')
+    // As a SIGKILL between the answer and its storing would leave it.
+    await database.execute(
+      `UPDATE tallyman.commands SET state = 'sending', settled_at = NULL, leased_until = now() - interval '1 second' WHERE id = $1`,
+      id,
+    )
+    await database.execute(`UPDATE tallyman.command_attempts SET outcome = NULL, finished_at = NULL WHERE command_id = $1`, id)
+    expect(await settle(id)).toBe('confirmed')
+    expect(await effectsOf(order, 'shipped')).toBe(1)
+    expect((await stateOf(id)).attemptRows).toHaveLength(1)
+  })
+
+  test('many workers at once send a command once', async () => {
+    const order = await place(1)
+    const id = await submit(order, shipment(1))
+    await Promise.all(Array.from({ length: 8 }, () => runCommand(parts, id, job())))
+    expect(await settle(id)).toBe('confirmed')
+    expect((await stateOf(id)).attemptRows).toHaveLength(1)
+    expect(await effectsOf(order, 'shipped')).toBe(1)
+  })
+
+  test('dead credentials stop the seller with an alarm, and send nothing', async () => {
+    const order = await place(1)
+    await sellers.close()
+    sellers = createSellerRegistry({
+      sellers: readConfig({}, false).sellers.map((seller) => ({ ...seller, clientSecret: 'wrong' })),
+      sandboxUrl: sandbox.url,
+      requestTimeoutMs: 400,
+      profiles,
+      budgetOf: (profile) => createInProcessBudget({ limits: profile.rateLimits }),
+      log,
+      hooks: {},
+      createClient: createMarketplaceClient,
+    })
+    await recordSellers(database, [sellers.configured(sellerId)])
+    parts = { ...parts, sellers }
+    const id = await submit(order, shipment(1))
+    await runCommand(parts, id, job())
+    expect(await database.prisma.seller.findUniqueOrThrow({ where: { sellerId } })).toMatchObject({ state: 'stopped' })
+    expect(await database.prisma.alarm.count({ where: { sellerId, kind: 'credentials-refused', resolvedAt: null } })).toBe(1)
+    expect((await stateOf(id)).state).toBe('pending')
+    // New settings: the seller is taken up again.
+    await recordSellers(database, [{ sellerId, credentialsFingerprint: 'other' }])
+    expect(await database.prisma.seller.findUniqueOrThrow({ where: { sellerId } })).toMatchObject({ state: 'active' })
+    expect(await database.prisma.alarm.count({ where: { sellerId, kind: 'credentials-refused', resolvedAt: null } })).toBe(0)
+  })
+})

@@ -1,0 +1,331 @@
+import { randomUUID } from 'node:crypto'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { acceptEvents } from '../../../src/jobs/events/accept.ts'
+import { processReceivedEvent, processReceivedEvents } from '../../../src/jobs/events/process.ts'
+import { type Database, openDatabase } from '../../../src/store/database.ts'
+import type { EventsVerdict, IncomingEvent } from '../../../src/store/events.ts'
+import { startTestPostgres, type TestPostgres } from '../../support/postgres.ts'
+import { line, marketplace, order, parts, seed } from './support.ts'
+
+let postgres: TestPostgres
+let database: Database
+let shop: ReturnType<typeof marketplace>
+const { signal } = new AbortController()
+
+beforeAll(async () => {
+  postgres = await startTestPostgres()
+})
+afterAll(async () => {
+  await postgres.stop()
+})
+beforeEach(async () => {
+  database = openDatabase({ url: await postgres.database(), connections: 6 })
+  shop = marketplace()
+  return () => database.close()
+})
+
+const accepted = (purchaseOrderId: string, id: string = randomUUID()): IncomingEvent => ({
+  source: 'urn:erp',
+  id,
+  type: 'erp.order.accepted',
+  data: { purchaseOrderId },
+})
+
+const shipped = (purchaseOrderId: string, quantity: number, id: string = randomUUID(), sku = 'A'): IncomingEvent => ({
+  source: 'urn:erp',
+  id,
+  type: 'erp.shipment.dispatched',
+  data: {
+    purchaseOrderId,
+    parcels: [{ carrier: 'UPS', trackingNumber: `T-${id}`, shippedAt: '2026-03-02T09:00:00Z', lines: [{ sku, quantity }] }],
+  },
+})
+
+const receiptsOf = (verdict: EventsVerdict) => {
+  if (!verdict.ok) throw new Error(`not accepted: ${JSON.stringify(verdict)}`)
+  return verdict.receipts
+}
+const faultsOf = (verdict: EventsVerdict) => {
+  if (verdict.ok || verdict.reason !== 'invalid') throw new Error('was not found wrong')
+  return verdict.faults
+}
+const counts = async () => {
+  const [row] = await database.query<{ events: number; commands: number; changes: number }>(
+    `SELECT (SELECT count(*) FROM tallyman.erp_event)::int AS events, (SELECT count(*) FROM tallyman.commands)::int AS commands,
+       (SELECT count(*) FROM warehouse.changes)::int AS changes`,
+  )
+  return row
+}
+const insertRow = (event: IncomingEvent) =>
+  database.execute(
+    'INSERT INTO tallyman.erp_event (source, id, type, data) VALUES ($1, $2, $3, $4::jsonb)',
+    event.source,
+    event.id,
+    event.type,
+    JSON.stringify(event.data),
+  )
+const statusOf = async (id: string) => {
+  const [row] = await database.query<{ status: string; problem: { errors: unknown[] } | null }>(
+    'SELECT status, problem FROM tallyman.erp_event WHERE id = $1',
+    id,
+  )
+  return row
+}
+
+describe('an event of a stored order', () => {
+  test('becomes commands, wakes them, and twice the same is a duplicate with the same answer', async () => {
+    await seed(database, 's-1', order('1', [line('1', 'A', 3)]))
+    const events = parts(database, shop)
+    const event = shipped('1', 2, 'e-1')
+    const [first] = receiptsOf(await acceptEvents(events, [event], signal))
+    expect(first).toMatchObject({ id: 'e-1', source: 'urn:erp', status: 'accepted', state: 'accepted' })
+    expect(first?.commands).toHaveLength(1)
+    expect(events.woken).toEqual(first?.commands)
+
+    const reordered = { ...event, data: Object.fromEntries(Object.entries(event.data as object).reverse()) }
+    const [second] = receiptsOf(await acceptEvents(events, [reordered], signal))
+    expect(second).toEqual({ ...first, status: 'duplicate' })
+    expect(await counts()).toMatchObject({ events: 1, commands: 1 })
+    expect(shop.state.asked).toBe(0)
+  })
+
+  test('under the id of another body is a conflict, and nothing changes', async () => {
+    await seed(database, 's-1', order('1', [line('1', 'A', 3)]))
+    const events = parts(database, shop)
+    await acceptEvents(events, [shipped('1', 1, 'e-1')], signal)
+    const before = await counts()
+    const verdict = await acceptEvents(events, [accepted('1', 'e-2'), shipped('1', 2, 'e-1')], signal)
+    expect(verdict).toEqual({ ok: false, reason: 'conflict', indexes: [1] })
+    const inside = await acceptEvents(events, [shipped('1', 1, 'e-3'), shipped('1', 2, 'e-3')], signal)
+    expect(inside).toEqual({ ok: false, reason: 'conflict', indexes: [1] })
+    expect(await counts()).toEqual(before)
+  })
+
+  test('posted by many at once is accepted once and a duplicate for all others', async () => {
+    await seed(database, 's-1', order('1', [line('1', 'A', 1)]))
+    const events = parts(database, shop)
+    const verdicts = await Promise.all(Array.from({ length: 12 }, () => acceptEvents(events, [shipped('1', 1, 'e-1')], signal)))
+    const receipts = verdicts.flatMap(receiptsOf)
+    expect(receipts.filter(({ status }) => status === 'accepted')).toHaveLength(1)
+    expect(new Set(receipts.flatMap(({ commands }) => commands)).size).toBe(1)
+    expect(await counts()).toMatchObject({ events: 1, commands: 1 })
+  })
+
+  test('racing others for the last units never reserves a unit twice', async () => {
+    await seed(database, 's-1', order('1', [line('1', 'A', 5)]))
+    const events = parts(database, shop)
+    const verdicts = await Promise.all(Array.from({ length: 10 }, () => acceptEvents(events, [shipped('1', 1)], signal)))
+    expect(verdicts.filter(({ ok }) => ok)).toHaveLength(5)
+    for (const verdict of verdicts) if (!verdict.ok) expect(faultsOf(verdict)[0]?.path).toBe('data.parcels[0].lines[0].quantity')
+    expect(await counts()).toMatchObject({ events: 5, commands: 5 })
+  })
+
+  test('racing batches that lock the same orders the other way round all end', async () => {
+    const ids = ['1', '2', '3', '4']
+    for (const id of ids) await seed(database, 's-1', order(id, [line('1', 'A', 50)]))
+    const events = parts(database, shop)
+    const verdicts = await Promise.all(
+      Array.from({ length: 8 }, (_, turn) => {
+        const batch = ids.map((id) => shipped(id, 1))
+        return acceptEvents(events, turn % 2 === 0 ? batch : batch.reverse(), signal)
+      }),
+    )
+    expect(verdicts.every(({ ok }) => ok)).toBe(true)
+    expect(await counts()).toMatchObject({ events: 32, commands: 32 })
+  })
+
+  test('and the same ids in another order, over orders of their own, still all end', async () => {
+    for (const id of ['1', '2']) await seed(database, 's-1', order(id, [line('1', 'A', 50)]))
+    const events = parts(database, shop)
+    // Two batches that name the same two ids crosswise, each over an order that the other does not lock.
+    const verdicts = await Promise.all([
+      acceptEvents(events, [accepted('1', 'x'), accepted('1', 'y')], signal),
+      acceptEvents(events, [accepted('2', 'y'), accepted('2', 'x')], signal),
+    ])
+    expect(verdicts.filter(({ ok }) => ok)).toHaveLength(1)
+    expect(await counts()).toMatchObject({ events: 2, commands: 2 })
+  })
+})
+
+describe('a wrong event', () => {
+  test('is told every fault by its path and leaves no trace', async () => {
+    await seed(database, 's-1', order('1', [line('1', 'A', 3)]))
+    const before = await counts()
+    const wrong: IncomingEvent = {
+      source: 'urn:erp',
+      id: 'e-1',
+      type: 'erp.lines.unfulfillable',
+      data: {
+        purchaseOrderId: '1',
+        lines: [
+          { sku: 'A', quantity: 9, reason: 'SELLER_CANCEL_OUT_OF_STOCK' },
+          { lineNumber: '7', quantity: 1, reason: 'because' },
+          { quantity: 0 },
+        ],
+      },
+    }
+    const verdict = await acceptEvents(parts(database, shop), [wrong], signal)
+    const paths = faultsOf(verdict).map(({ path }) => path)
+    for (const path of [
+      'data.lines[0].quantity',
+      'data.lines[1].reason',
+      'data.lines[2].quantity',
+      'data.lines[2].reason',
+      'data.lines[2]',
+    ]) {
+      expect(paths).toContain(path)
+    }
+    expect(paths.some((path) => path.startsWith('data.lines[1].lineNumber'))).toBe(true)
+    expect(await counts()).toEqual(before)
+  })
+
+  test('takes its whole batch with it, and faults name the event', async () => {
+    await seed(database, 's-1', order('1', [line('1', 'A', 3)]))
+    const before = await counts()
+    const batch = [shipped('1', 2), shipped('1', 2), { ...accepted('1'), type: 'erp.unheard' }]
+    const verdict = await acceptEvents(parts(database, shop), batch, signal)
+    expect(faultsOf(verdict).map(({ index, path }) => `${index} ${path}`)).toEqual([
+      '1 data.parcels[0].lines[0].quantity',
+      '2 type',
+    ])
+    expect(await counts()).toEqual(before)
+  })
+
+  test.each([
+    ['a zero character', { purchaseOrderId: '1', note: 'a\u0000b' }, 'data.note'],
+    ['half a surrogate pair', { purchaseOrderId: '1', note: '\ud800' }, 'data.note'],
+    [
+      'bottomless nesting',
+      { purchaseOrderId: '1', note: JSON.parse('['.repeat(5_000) + ']'.repeat(5_000)) },
+      /^data\.note(\[0\])+$/,
+    ],
+    ['a purchase order id beyond all bounds', { purchaseOrderId: '9'.repeat(300) }, 'data.purchaseOrderId'],
+    ['a seller that is not ours', { purchaseOrderId: '1', sellerId: 'nobody' }, 'data.sellerId'],
+    ['no data', null, 'data'],
+  ])('is refused for %s', async (_, data, path) => {
+    await seed(database, 's-1', order('1', [line('1', 'A', 3)]))
+    const verdict = await acceptEvents(parts(database, shop), [{ ...accepted('1'), data }], signal)
+    expect(faultsOf(verdict)[0]?.path).toMatch(path)
+  })
+
+  test('must name its seller when there are several', async () => {
+    await seed(database, 's-2', order('1', [line('1', 'A', 3)]))
+    const events = parts(database, shop, ['s-1', 's-2'])
+    expect(faultsOf(await acceptEvents(events, [accepted('1')], signal))).toMatchObject([{ path: 'data.sellerId' }])
+    const named = { ...accepted('1'), data: { purchaseOrderId: '1', sellerId: 's-2' } }
+    expect(receiptsOf(await acceptEvents(events, [named], signal))).toMatchObject([{ state: 'accepted' }])
+  })
+})
+
+describe('an event of an order that is not stored', () => {
+  test('fetches and stores it', async () => {
+    shop.orders.set('1', order('1', [line('1', 'A', 3)]))
+    const [receipt] = receiptsOf(await acceptEvents(parts(database, shop), [shipped('1', 3)], signal))
+    expect(receipt).toMatchObject({ state: 'accepted' })
+    expect(receipt?.commands).toHaveLength(1)
+    expect(shop.state.asked).toBe(1)
+  })
+
+  test('is wrong when the marketplace knows none', async () => {
+    const verdict = await acceptEvents(parts(database, shop), [accepted('1')], signal)
+    expect(faultsOf(verdict)).toMatchObject([{ index: 0, path: 'data.purchaseOrderId' }])
+    expect(await counts()).toEqual({ events: 0, commands: 0, changes: 0 })
+  })
+
+  test('waits while the marketplace cannot be asked, keeps its place before later ones, and is decided afterwards', async () => {
+    shop.state.failure = new Error('no route')
+    const events = parts(database, shop)
+    const [waiting] = receiptsOf(await acceptEvents(events, [shipped('1', 2, 'e-1')], signal))
+    expect(waiting).toEqual({ source: 'urn:erp', id: 'e-1', status: 'accepted', state: 'received', commands: [], problem: null })
+    expect(await processReceivedEvents(events, signal)).toEqual({ accepted: 0, rejected: 0, waiting: 1 })
+    expect(shop.state.asked).toBe(1)
+
+    shop.state.failure = null
+    shop.orders.set('1', order('1', [line('1', 'A', 3)]))
+    events.clock.nowMs += 600_000
+    // The later event brings the order; the earlier one is decided first and takes its units first.
+    const verdict = await acceptEvents(events, [shipped('1', 2, 'e-2')], signal)
+    expect(faultsOf(verdict)).toMatchObject([{ path: 'data.parcels[0].lines[0].quantity' }])
+    expect(await processReceivedEvent(events, { source: 'urn:erp', id: 'e-1' }, signal)).toBe('settled')
+    const [again] = receiptsOf(await acceptEvents(events, [shipped('1', 2, 'e-1')], signal))
+    expect(again).toMatchObject({ status: 'duplicate', state: 'accepted' })
+    expect(again?.commands).toHaveLength(1)
+    expect(events.woken).toEqual(again?.commands)
+  })
+
+  test('is rejected for good, told and alarmed, when it turns out to be wrong later', async () => {
+    shop.state.failure = new Error('no route')
+    const events = parts(database, shop)
+    await acceptEvents(events, [accepted('1', 'e-1')], signal)
+    shop.state.failure = null
+    events.clock.nowMs += 600_000
+    expect(await processReceivedEvents(events, signal)).toEqual({ accepted: 0, rejected: 1, waiting: 0 })
+    expect(await statusOf('e-1')).toMatchObject({
+      status: 'rejected',
+      problem: { status: 422, errors: [{ path: 'data.purchaseOrderId' }] },
+    })
+    const [receipt] = receiptsOf(await acceptEvents(events, [accepted('1', 'e-1')], signal))
+    expect(receipt).toMatchObject({ status: 'duplicate', state: 'rejected', commands: [], problem: { code: 'invalid-event' } })
+    expect(await database.query('SELECT kind, subject FROM tallyman.alarms')).toEqual([
+      { kind: 'event-rejected', subject: 'urn:erp e-1' },
+    ])
+    expect(await database.query(`SELECT type, purchase_order_id FROM warehouse.changes`)).toEqual([
+      { type: 'event.rejected', purchase_order_id: '1' },
+    ])
+  })
+})
+
+describe('the SQL inbox', () => {
+  test('is decided in the order of its rows, each row by the rules of a post', async () => {
+    await seed(database, 's-1', order('1', [line('1', 'A', 3)]))
+    const events = parts(database, shop)
+    await insertRow(shipped('1', 2, 'r-1'))
+    await insertRow(shipped('1', 2, 'r-2'))
+    await insertRow(shipped('1', 1, 'r-3'))
+    await insertRow({ source: 'urn:erp', id: 'r-4', type: 'erp.unheard', data: 'nothing' })
+    await insertRow(shipped('2', 1, 'r-5'))
+    expect(await processReceivedEvents(events, signal)).toEqual({ accepted: 2, rejected: 3, waiting: 0 })
+    expect((await statusOf('r-1'))?.status).toBe('accepted')
+    expect(await statusOf('r-2')).toMatchObject({
+      status: 'rejected',
+      problem: { errors: [{ path: 'data.parcels[0].lines[0].quantity' }] },
+    })
+    expect((await statusOf('r-3'))?.status).toBe('accepted')
+    expect(await statusOf('r-4')).toMatchObject({ status: 'rejected', problem: { errors: [{ path: 'type' }] } })
+    expect(await statusOf('r-5')).toMatchObject({ status: 'rejected' })
+    const commands = await database.query<{ event_id: string }>('SELECT event_id FROM tallyman.commands ORDER BY sequence')
+    expect(commands.map((row) => row.event_id)).toEqual(['r-1', 'r-3'])
+    expect(await processReceivedEvents(events, signal)).toEqual({ accepted: 0, rejected: 0, waiting: 0 })
+  })
+
+  test('a posted event is decided after the rows of its order that wait', async () => {
+    await seed(database, 's-1', order('1', [line('1', 'A', 3)]))
+    const events = parts(database, shop)
+    await insertRow(shipped('1', 1, 'r-1'))
+    await acceptEvents(events, [shipped('1', 1, 'e-1')], signal)
+    const commands = await database.query<{ event_id: string }>('SELECT event_id FROM tallyman.commands ORDER BY sequence')
+    expect(commands.map((row) => row.event_id)).toEqual(['r-1', 'e-1'])
+    expect(events.woken).toHaveLength(2)
+  })
+
+  test('a row posted again is a duplicate, and the rows of many passes at once are decided once', async () => {
+    await seed(database, 's-1', order('1', [line('1', 'A', 30)]))
+    const events = parts(database, shop)
+    for (let turn = 0; turn < 20; turn += 1) await insertRow(shipped('1', 1, `r-${turn}`))
+    const passes = await Promise.all(Array.from({ length: 4 }, () => processReceivedEvents(events, signal)))
+    expect(passes.reduce((sum, { accepted }) => sum + accepted, 0)).toBe(20)
+    expect(await counts()).toMatchObject({ events: 20, commands: 20 })
+    const [receipt] = receiptsOf(await acceptEvents(events, [shipped('1', 1, 'r-3')], signal))
+    expect(receipt?.status).toBe('duplicate')
+  })
+
+  test('an order that cannot be fetched holds up its own events only', async () => {
+    await seed(database, 's-1', order('1', [line('1', 'A', 3)]))
+    shop.state.failure = new Error('no route')
+    const events = parts(database, shop)
+    await insertRow(shipped('2', 1, 'r-1'))
+    await insertRow(shipped('1', 1, 'r-2'))
+    expect(await processReceivedEvents(events, signal)).toEqual({ accepted: 1, rejected: 0, waiting: 1 })
+    expect((await statusOf('r-1'))?.status).toBe('received')
+  })
+})

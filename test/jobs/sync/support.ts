@@ -1,0 +1,178 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { pino } from 'pino'
+import { createInProcessBudget } from '../../../src/clients/budget.ts'
+import { createMarketplaceClient, type MarketplaceClient } from '../../../src/clients/client.ts'
+import { specification } from '../../../src/clients/profiles/index.ts'
+import type { OperationName, RateLimit } from '../../../src/clients/profiles/profile.ts'
+import type { SyncSettings } from '../../../src/jobs/sync/definition.ts'
+import type { SyncDeps } from '../../../src/jobs/sync/run.ts'
+import { runSync } from '../../../src/jobs/sync/syncs.ts'
+import type { JobOutcome } from '../../../src/queues/jobs.ts'
+import { type Database, openDatabase } from '../../../src/store/database.ts'
+import { startTestPostgres, type TestPostgres } from '../../support/postgres.ts'
+import { startTestSandbox, type TestSandbox } from '../../support/sandbox.ts'
+
+/** Times a run may ask to go on before a test calls it endless. */
+const runsAtMost = 500
+const noBody = () => undefined
+
+/** A seller at the sandbox with a client, and what the engine needs to sync it. */
+export interface TestSeller {
+  readonly sellerId: string
+  readonly client: MarketplaceClient
+  readonly deps: SyncDeps
+  /** Runs a stream until it says that it is done; answers how often it had to. */
+  sync(resource: string, stream: string, deps?: Partial<SyncDeps>): Promise<number>
+  /** Runs a stream once. */
+  once(resource: string, stream: string, deps?: Partial<SyncDeps>, signal?: AbortSignal): Promise<JobOutcome>
+  /** Places random orders that nothing happens to by itself. */
+  place(count: number, more?: object): Promise<readonly string[]>
+  storedOrders(): Promise<readonly string[]>
+  changes(): Promise<readonly { readonly type: string; readonly purchase_order_id: string }[]>
+  state(stream: string): Promise<StreamState>
+  runs(stream: string): Promise<readonly StreamRun[]>
+  /** The seller's requests so far, oldest first: method and target. */
+  requests(): Promise<readonly string[]>
+}
+
+/** A row of `tallyman.sync_states`. */
+export interface StreamState {
+  readonly watermark: Date | null
+  readonly cursor: string | null
+  readonly pages: number
+  readonly windows: number
+  readonly last_error: string | null
+  readonly failures: number
+  readonly totals: {
+    readonly windowsTotal: number
+    readonly windowsDone: number
+    readonly seen: number
+    readonly changed: number
+  }
+}
+
+/** A row of `tallyman.sync_runs`. */
+export interface StreamRun {
+  readonly pages: number
+  readonly seen: number
+  readonly changed: number
+  readonly quarantined: number
+  readonly error: string | null
+}
+
+/** Waits as the job does that is told to run again. */
+export const until = (moment: Date): Promise<void> => delay(Math.max(0, moment.getTime() - Date.now()))
+
+/** One Postgres, one database and one sandbox for a file of tests. */
+export interface SyncBench {
+  readonly postgres: TestPostgres
+  readonly database: Database
+  readonly sandbox: TestSandbox
+  seller(limits?: Partial<Record<OperationName, RateLimit>>): Promise<TestSeller>
+  advance(duration: string): Promise<void>
+  stop(): Promise<void>
+}
+
+/** Small steps, so that a few hundred orders are many pages. */
+export const testSettings: Partial<SyncSettings> = { pageSize: 25, lagMs: 1_000, leaseMs: 30_000 }
+
+/** Starts the parts. */
+export const startSyncBench = async (): Promise<SyncBench> => {
+  const [postgres, sandbox] = await Promise.all([startTestPostgres(), startTestSandbox()])
+  const database = openDatabase({ url: await postgres.database(), connections: 5 })
+  const clients: MarketplaceClient[] = []
+  const log = pino({ level: 'silent' })
+  let count = 0
+  return {
+    postgres,
+    database,
+    sandbox,
+    advance: async (duration) => void (await sandbox.control('POST', '/clock', { advance: duration })),
+    seller: async (limits = {}) => {
+      count += 1
+      const sellerId = `sync-${count}`
+      await sandbox.control('POST', '/sellers', { sellerId })
+      const plenty = { tokens: 1_000_000, perMs: 1_000 }
+      const operations = Object.keys(specification.rateLimits)
+      const rateLimits = {
+        ...specification.rateLimits,
+        ...Object.fromEntries(operations.map((operation) => [operation, plenty])),
+        ...limits,
+      }
+      const client = createMarketplaceClient(
+        {
+          sellerId,
+          clientId: `${sellerId}-client`,
+          clientSecret: `${sellerId}-secret`,
+          profile: specification,
+          marketplaceUrl: sandbox.url,
+          headerPrefix: specification.headerPrefix,
+          quantityField: specification.quantityField,
+          serviceName: 'Tallyman test',
+          tokenPath: specification.tokenPath,
+          requestTimeoutMs: 10_000,
+        },
+        { budget: createInProcessBudget({ limits: rateLimits }), log: { debug: noBody, warn: noBody } },
+      )
+      clients.push(client)
+      const deps: SyncDeps = { database, client: () => client, owner: 'test', settings: testSettings }
+      const once: TestSeller['once'] = (resource, stream, more = {}, signal = new AbortController().signal) =>
+        runSync({ ...deps, ...more }, { sellerId, resource, stream }, { signal, log })
+      const rows = <Row>(sql: string, ...parameters: readonly unknown[]) => database.query<Row>(sql, sellerId, ...parameters)
+      return {
+        sellerId,
+        client,
+        deps,
+        once,
+        sync: async (resource, stream, more) => {
+          for (let runs = 1; runs <= runsAtMost; runs += 1) {
+            const outcome = await once(resource, stream, more)
+            if ('done' in outcome) return runs
+            await until(outcome.runAgainAt)
+          }
+          throw new Error(`${resource}/${stream} does not come to an end`)
+        },
+        place: async (howMany, more = {}) => {
+          const ids: string[] = []
+          // An answer names at most a thousand ids.
+          while (ids.length < howMany) {
+            ids.push(...(await sandbox.placeRandom(Math.min(1_000, howMany - ids.length), { sellerId, alive: false, ...more })))
+          }
+          return ids
+        },
+        storedOrders: async () =>
+          (
+            await rows<{ id: string }>(
+              'SELECT purchase_order_id AS id FROM warehouse.orders WHERE seller_id = $1 ORDER BY purchase_order_id',
+            )
+          ).map((row) => row.id),
+        changes: () => rows('SELECT type, purchase_order_id FROM warehouse.changes WHERE seller_id = $1 ORDER BY seq'),
+        state: async (stream) => {
+          const [state] = await rows<StreamState>(
+            `SELECT watermark, cursor, pages, jsonb_array_length(pending) AS windows, last_error, failures, totals
+             FROM tallyman.sync_states WHERE seller_id = $1 AND stream = $2`,
+            stream,
+          )
+          if (state === undefined) throw new Error(`no stream ${stream}`)
+          return state
+        },
+        runs: (stream) =>
+          rows(
+            'SELECT pages, seen, changed, quarantined, error FROM tallyman.sync_runs WHERE seller_id = $1 AND stream = $2 ORDER BY id',
+            stream,
+          ),
+        requests: async () => {
+          const { items } = (await sandbox.control('GET', '/requests?limit=5000')) as {
+            items: { sellerId: string | null; method: string; url: string }[]
+          }
+          return items.filter((item) => item.sellerId === sellerId).map((item) => `${item.method} ${item.url}`)
+        },
+      }
+    },
+    stop: async () => {
+      await Promise.all(clients.map((client) => client.close()))
+      await database.close()
+      await Promise.all([postgres.stop(), sandbox.stop()])
+    },
+  }
+}

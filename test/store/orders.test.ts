@@ -1,0 +1,278 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type Database, openDatabase, type Transaction } from '../../src/store/database.ts'
+import { mergeCharges } from '../../src/store/order-merge.ts'
+import {
+  findDifferingOrders,
+  lockOrder,
+  noteMissingOrders,
+  openOrdersAfter,
+  readOrder,
+  storeDifferingOrders,
+  storeOrder,
+  storeOrders,
+} from '../../src/store/orders.ts'
+import { wireOrderSample } from '../clients/samples.ts'
+import { startTestPostgres, type TestPostgres } from '../support/postgres.ts'
+import { lineWith, orderRecord, orderWith, wireStatus } from './support/records.ts'
+
+let postgres: TestPostgres
+let database: Database
+let counter = 0
+
+beforeAll(async () => {
+  postgres = await startTestPostgres()
+  database = openDatabase({ url: await postgres.database(), connections: 5 })
+})
+afterAll(async () => {
+  await database.close()
+  await postgres.stop()
+})
+
+const newSeller = (): string => {
+  counter += 1
+  return `seller-${counter}`
+}
+const at = (minute: number): Date => new Date(Date.UTC(2026, 0, 1, 0, minute))
+const changesOf = (sellerId: string) =>
+  database.query<{ type: string; purchase_order_id: string; line_number: string | null; data: Record<string, unknown> }>(
+    'SELECT type, purchase_order_id, line_number, data FROM warehouse.changes WHERE seller_id = $1 ORDER BY seq',
+    sellerId,
+  )
+const walPosition = async (): Promise<bigint> => {
+  const [row] = await database.query<{ bytes: bigint }>(`SELECT (pg_current_wal_insert_lsn() - '0/0')::bigint AS bytes`)
+  return row?.bytes ?? 0n
+}
+
+test('an order is read back as it was stored, to the last field', async () => {
+  const sellerId = newSeller()
+  const shipped = wireStatus('Shipped', 2, {
+    trackingInfo: {
+      shipDateTime: 1_760_300_000_000,
+      carrierName: { carrier: 'UPS' },
+      methodCode: 'Standard',
+      trackingNumber: '1Z9',
+      trackingURL: 'https://track.example/1Z9',
+    },
+  })
+  const record = orderWith('100', [
+    lineWith('1', 3, [shipped, wireStatus('Created', 1)]),
+    lineWith('4', 2, [wireStatus('Created', 2)]),
+  ])
+  const stored = await storeOrders(database, { sellerId, records: [record], observedAt: at(1) })
+  expect(stored).toMatchObject({ seen: 1, changed: 1 })
+  expect(stored.fresh).toEqual([record.value])
+  expect(await readOrder(database, sellerId, '100')).toEqual(record.value)
+  expect(await database.transaction((tx) => lockOrder(tx, sellerId, '100'))).toEqual(record.value)
+  expect(await readOrder(database, sellerId, '101')).toBeNull()
+  expect(await database.transaction((tx) => lockOrder(tx, sellerId, '101'))).toBeNull()
+})
+
+test('a page of unchanged records writes nothing, not even to the write-ahead log', async () => {
+  const sellerId = newSeller()
+  const records = Array.from({ length: 200 }, (_, index) => orderRecord(String(1_000 + index)))
+  await storeOrders(database, { sellerId, records, observedAt: at(1) })
+  // A first look at fresh rows may set hint bits and clean pages, and the server notes its running transactions every 15 s: so the
+  // least of a few passes counts.
+  const written: bigint[] = []
+  for (let pass = 0; pass < 4; pass += 1) {
+    await database.execute('CHECKPOINT')
+    const before = await walPosition()
+    expect(await storeOrders(database, { sellerId, records, observedAt: at(2 + pass) })).toEqual({
+      seen: 200,
+      changed: 0,
+      fresh: [],
+    })
+    written.push((await walPosition()) - before)
+  }
+  expect(written).toContain(0n)
+})
+
+test('an older observation never overwrites a newer one', async () => {
+  const sellerId = newSeller()
+  const created = orderWith('1', [lineWith('1', 2, [wireStatus('Created', 2)])])
+  const shipped = orderWith('1', [lineWith('1', 2, [wireStatus('Shipped', 2)])])
+  await storeOrders(database, { sellerId, records: [shipped], observedAt: at(5) })
+  const late = await storeOrders(database, { sellerId, records: [created], observedAt: at(4) })
+  expect(late.changed).toBe(0)
+  expect((await readOrder(database, sellerId, '1'))?.lines[0]?.units.shipped).toBe(2)
+  expect(await changesOf(sellerId)).toHaveLength(1)
+})
+
+test('changed units and statuses are told with what they were, and vanished statuses go', async () => {
+  const sellerId = newSeller()
+  const before = orderWith('1', [
+    lineWith('1', 3, [wireStatus('Shipped', 1), wireStatus('Acknowledged', 1), wireStatus('Created', 1)]),
+    lineWith('2', 1, [wireStatus('Created', 1)]),
+  ])
+  const after = orderWith('1', [lineWith('1', 3, [wireStatus('Shipped', 3)]), lineWith('2', 1, [wireStatus('Created', 1)])])
+  await storeOrders(database, { sellerId, records: [before], observedAt: at(1) })
+  await storeOrders(database, { sellerId, records: [after], observedAt: at(2) })
+  expect((await readOrder(database, sellerId, '1'))?.lines).toEqual(after.value.lines)
+  const [seen, changed, ...more] = await changesOf(sellerId)
+  expect(seen?.type).toBe('order.seen')
+  expect(changed).toMatchObject({
+    type: 'order_line.changed',
+    purchase_order_id: '1',
+    line_number: '1',
+    data: {
+      before: { shipped: 1, statuses: [{ status: 'Shipped', quantity: 1 }, { quantity: 1 }, { quantity: 1 }] },
+      after: { shipped: 3, statuses: [{ status: 'Shipped', quantity: 3 }] },
+    },
+  })
+  expect(more).toEqual([])
+  const untouched = await database.query<{ same: boolean }>(
+    `SELECT first_seen_at = changed_at AS same FROM warehouse.order_lines WHERE seller_id = $1 ORDER BY line_number`,
+    sellerId,
+  )
+  expect(untouched.map((row) => row.same)).toEqual([false, true])
+})
+
+test('the version that is replaced is kept with its first and last sight', async () => {
+  const sellerId = newSeller()
+  const versions = [1, 2, 3].map((units) => orderWith('1', [lineWith('1', 3, [wireStatus('Shipped', units)])]))
+  for (const [index, record] of versions.entries()) {
+    await storeOrders(database, { sellerId, records: [record], observedAt: at(index) })
+  }
+  const kept = await database.query<{ raw: unknown; first_seen_at: Date; last_seen_at: Date }>(
+    `SELECT raw, first_seen_at, last_seen_at FROM tallyman.superseded_versions
+     WHERE seller_id = $1 AND resource = 'orders' AND record_key = '1' ORDER BY last_seen_at`,
+    sellerId,
+  )
+  expect(kept.map((row) => row.raw)).toEqual(versions.slice(0, 2).map((record) => record.value.raw))
+  expect(kept[0]?.last_seen_at).toEqual(kept[1]?.first_seen_at)
+})
+
+test('charges stay as first seen, and placeholders do not overwrite a phone or an address', async () => {
+  const sellerId = newSeller()
+  const zero = { chargeType: 'PRODUCT', chargeName: 'ItemPrice', chargeAmount: { currency: 'USD', amount: 0 }, tax: null }
+  const first = orderWith('1', [lineWith('1', 1, [wireStatus('Created', 1)])])
+  const cancelled = orderWith('1', [lineWith('1', 1, [wireStatus('Cancelled', 1)], { charges: { charge: [zero] } })], {
+    customerEmailId: 'nocxemail@walmartone.com',
+    shippingInfo: { phone: '0000000000' },
+  })
+  await storeOrders(database, { sellerId, records: [first], observedAt: at(1) })
+  await storeOrders(database, { sellerId, records: [cancelled], observedAt: at(2) })
+  const stored = await readOrder(database, sellerId, '1')
+  expect(stored?.lines[0]?.charges).toEqual(first.value.lines[0]?.charges)
+  expect(stored?.lines[0]?.units.cancelled).toBe(1)
+  expect([stored?.customerPhone, stored?.customerEmail]).toEqual([first.value.customerPhone, first.value.customerEmail])
+})
+
+test('charges that were not there, or zero, are taken over; two of one name stay two', () => {
+  const charge = (chargeName: string, amount: string, tax: string | null = null) => ({
+    chargeType: 'PRODUCT',
+    chargeName,
+    amount,
+    currency: 'USD',
+    tax: tax === null ? null : { taxName: 'Tax', amount: tax, currency: 'USD' },
+  })
+  expect(
+    mergeCharges([charge('A', '5'), charge('A', '0.00')], [charge('A', '0', '1'), charge('A', '7'), charge('B', '2')]),
+  ).toEqual([charge('A', '5', '1'), charge('A', '7'), charge('B', '2')])
+  expect(mergeCharges([charge('A', '5', '1')], [])).toEqual([charge('A', '5', '1')])
+  expect(mergeCharges([charge('A', '5', '1')], [charge('A', '5', '0')])).toEqual([charge('A', '5', '1')])
+})
+
+test('a changed header is told by field, without personal data', async () => {
+  const sellerId = newSeller()
+  const sample = orderRecord('1')
+  const moved = orderRecord('1', { shippingInfo: { phone: '5550199', methodCode: 'Express' } })
+  await storeOrders(database, { sellerId, records: [sample], observedAt: at(1) })
+  await storeOrders(database, { sellerId, records: [moved], observedAt: at(2) })
+  const [, change] = await changesOf(sellerId)
+  expect(change).toMatchObject({
+    type: 'order.changed',
+    data: { before: { methodCode: 'Standard' }, after: { methodCode: 'Express' } },
+  })
+  expect(change?.data['fields']).toContain('customerPhone')
+  expect(JSON.stringify(change)).not.toContain('5550199')
+})
+
+test('a record that differs only in fields nobody reads is stored, but tells nothing', async () => {
+  const sellerId = newSeller()
+  await storeOrders(database, { sellerId, records: [orderRecord('1')], observedAt: at(1) })
+  const stored = await storeOrders(database, { sellerId, records: [orderRecord('1', { novelty: true })], observedAt: at(2) })
+  expect(stored.changed).toBe(1)
+  expect(await changesOf(sellerId)).toHaveLength(1)
+  expect((await readOrder(database, sellerId, '1'))?.raw).toMatchObject({ novelty: true })
+})
+
+test('a record twice in a page is stored once, the later one', async () => {
+  const sellerId = newSeller()
+  const records = [1, 2].map((units) => orderWith('1', [lineWith('1', 2, [wireStatus('Shipped', units)])]))
+  const stored = await storeOrders(database, { sellerId, records, observedAt: at(1) })
+  expect(stored).toMatchObject({ seen: 1, changed: 1 })
+  expect((await readOrder(database, sellerId, '1'))?.lines[0]?.units.shipped).toBe(2)
+})
+
+test('pages with the same new orders, stored at once, store each order once', async () => {
+  const sellerId = newSeller()
+  const records = Array.from({ length: 100 }, (_, index) => orderRecord(String(5_000 + index)))
+  const pages = [records, [...records].reverse(), records.slice(50), records.slice(0, 50)]
+  const stored = await Promise.all(pages.map((page) => storeOrders(database, { sellerId, records: page, observedAt: at(1) })))
+  expect(stored.reduce((sum, page) => sum + page.changed, 0)).toBe(100)
+  expect(stored.flatMap((page) => page.fresh.map((order) => order.purchaseOrderId)).sort()).toEqual(
+    records.map((record) => record.key).sort(),
+  )
+  const [counts] = await database.query<{ orders: bigint; lines: bigint; seen: bigint }>(
+    `SELECT (SELECT count(*) FROM warehouse.orders WHERE seller_id = $1) AS orders,
+       (SELECT count(*) FROM warehouse.order_lines WHERE seller_id = $1) AS lines,
+       (SELECT count(*) FROM warehouse.changes WHERE seller_id = $1) AS seen`,
+    sellerId,
+  )
+  expect(counts).toEqual({ orders: 100n, lines: 300n, seen: 100n })
+})
+
+test('an order that someone else stores between the look and the write is met again under its lock', async () => {
+  const sellerId = newSeller()
+  const [older, newer] = [1, 2].map((units) => orderWith('1', [lineWith('1', 2, [wireStatus('Shipped', units)])]))
+  if (older === undefined || newer === undefined) throw new Error('no records')
+  const differing = await findDifferingOrders(database, sellerId, [newer])
+  await storeOrders(database, { sellerId, records: [older], observedAt: at(1) })
+  const stored = await database.transaction((tx) => storeDifferingOrders(tx, sellerId, at(2), differing))
+  expect(stored).toEqual({ changed: 1, fresh: [] })
+  expect((await changesOf(sellerId)).map((change) => change.type)).toEqual(['order.seen', 'order_line.changed'])
+})
+
+test('storeOrder obeys the caller’s transaction', async () => {
+  const sellerId = newSeller()
+  const record = orderRecord('1')
+  const store = (tx: Transaction) => storeOrder(tx, { sellerId, order: record.value, rawText: record.rawText, observedAt: at(1) })
+  await expect(
+    database.transaction(async (tx) => {
+      await store(tx)
+      throw new Error('changed my mind')
+    }),
+  ).rejects.toThrow('changed my mind')
+  expect(await readOrder(database, sellerId, '1')).toBeNull()
+  expect(await changesOf(sellerId)).toEqual([])
+  expect(await database.transaction(store)).toEqual({ changed: true })
+  expect(await database.transaction(store)).toEqual({ changed: false })
+})
+
+test('open orders are listed in steps; missing ones are noted once, and found again', async () => {
+  const sellerId = newSeller()
+  const done = orderWith('3', [lineWith('1', 2, [wireStatus('Shipped', 1), wireStatus('Cancelled', 1)])])
+  const records = [orderRecord('1'), orderRecord('2'), done, orderRecord('4')]
+  await storeOrders(database, { sellerId, records, observedAt: at(1) })
+  expect(await openOrdersAfter(database, sellerId, '', 2)).toEqual(['1', '2'])
+  expect(await openOrdersAfter(database, sellerId, '2', 2)).toEqual(['4'])
+  const note = () => database.transaction((tx) => noteMissingOrders(tx, sellerId, at(2), ['2', '9']))
+  expect(await note()).toBe(1)
+  expect(await note()).toBe(0)
+  expect((await changesOf(sellerId)).filter((change) => change.type === 'order.missing')).toHaveLength(1)
+  // The same text again: the marketplace knows it after all.
+  expect((await storeOrders(database, { sellerId, records, observedAt: at(3) })).changed).toBe(1)
+  const [row] = await database.query<{ missing: number; versions: bigint }>(
+    `SELECT count(missing_since)::int AS missing, (SELECT count(*) FROM tallyman.superseded_versions WHERE seller_id = $1) AS versions
+     FROM warehouse.orders WHERE seller_id = $1`,
+    sellerId,
+  )
+  expect(row).toEqual({ missing: 0, versions: 0n })
+})
+
+test('unknown fields of the sample survive in raw', async () => {
+  const sellerId = newSeller()
+  await storeOrders(database, { sellerId, records: [orderRecord('1', { brandNew: { deep: [1, 'two'] } })], observedAt: at(1) })
+  expect((await readOrder(database, sellerId, '1'))?.raw).toEqual({ ...wireOrderSample('1'), brandNew: { deep: [1, 'two'] } })
+})

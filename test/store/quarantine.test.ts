@@ -1,0 +1,75 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type Database, openDatabase } from '../../src/store/database.ts'
+import {
+  type FaultyRecord,
+  findNewlyFaulty,
+  findRefusedTexts,
+  openQuarantineKeys,
+  quarantine,
+  supersedeQuarantined,
+} from '../../src/store/quarantine.ts'
+import { storageFault } from '../../src/store/versions.ts'
+import { startTestPostgres, type TestPostgres } from '../support/postgres.ts'
+
+let postgres: TestPostgres
+let database: Database
+beforeAll(async () => {
+  postgres = await startTestPostgres()
+  database = openDatabase({ url: await postgres.database() })
+})
+afterAll(async () => {
+  await database.close()
+  await postgres.stop()
+})
+
+const at = (minute: number): Date => new Date(Date.UTC(2026, 0, 1, 0, minute))
+const bad = (key: string | null, text: string): FaultyRecord => ({ key, rawText: text, fault: 'lineNumber: missing' })
+const put = async (sellerId: string, minute: number, ...records: FaultyRecord[]): Promise<number> => {
+  const found = await findNewlyFaulty(database, sellerId, 'orders', at(minute), records)
+  await database.transaction((tx) => quarantine(tx, sellerId, 'orders', at(minute), found))
+  return found.length
+}
+const stateOf = (sellerId: string) =>
+  database.query<{ state: string; seen_count: number }>(
+    'SELECT state, seen_count FROM tallyman.quarantined_records WHERE seller_id = $1 ORDER BY id',
+    sellerId,
+  )
+const supersede = (sellerId: string, minute: number, key: string) =>
+  database.transaction((tx) => supersedeQuarantined(tx, sellerId, 'orders', at(minute), [key]))
+
+test('the same text is written down once an hour at most', async () => {
+  expect(await put('a', 1, bad('1', '{"a":1}'), bad('1', '{"a":1}'), bad(null, '[]'))).toBe(2)
+  expect(await put('a', 2, bad('1', '{"a":1}'))).toBe(0)
+  await database.execute(
+    `UPDATE tallyman.quarantined_records SET last_seen_at = now() - interval '2 hours' WHERE seller_id = 'a'`,
+  )
+  expect(await put('a', 3, bad('1', '{"a":1}'))).toBe(1)
+  expect((await stateOf('a')).map((row) => row.seen_count).sort()).toEqual([1, 2])
+  expect(await openQuarantineKeys(database, 'a', 'orders')).toEqual(new Set(['1']))
+})
+
+test('a later good version settles it, an earlier one does not, and the same fault later opens it again', async () => {
+  await put('b', 5, bad('1', '{"b":1}'))
+  expect(await supersede('b', 4, '1')).toBe(0)
+  expect(await supersede('b', 6, '1')).toBe(1)
+  expect(await put('b', 5, bad('1', '{"b":1}'))).toBe(0)
+  expect(await put('b', 7, bad('1', '{"b":1}'))).toBe(1)
+  expect((await stateOf('b'))[0]?.state).toBe('open')
+})
+
+test('what Postgres refused is known by its text', async () => {
+  const fault = storageFault(await database.query(`SELECT '{"a":"\\u0000"}'::jsonb`).catch((error: unknown) => error))
+  expect(fault).toBe('Postgres cannot hold it (SQLSTATE 22P05)')
+  await put('c', 1, { key: '1', rawText: 'refused', fault: fault ?? '' }, bad('2', 'not read'))
+  const found = await findRefusedTexts(database, 'c', 'orders', [
+    { rawText: 'refused' },
+    { rawText: 'not read' },
+    { rawText: 'new' },
+  ])
+  expect(found).toEqual(new Set(['refused']))
+})
+
+test('an error that blames no record is none of quarantine’s business', async () => {
+  expect(storageFault(await database.query('SELECT 1 FROM nowhere').catch((error: unknown) => error))).toBeNull()
+  expect(storageFault(new Error('socket closed'))).toBeNull()
+})

@@ -1,0 +1,130 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type Database, openDatabase } from '../../src/store/database.ts'
+import {
+  endRun,
+  LeaseLost,
+  listSyncs,
+  noProgress,
+  requestWindows,
+  type SyncProgress,
+  saveProgress,
+  takeLease,
+  trimSyncRuns,
+  unfinishedSyncs,
+} from '../../src/store/sync-states.ts'
+import { startTestPostgres, type TestPostgres } from '../support/postgres.ts'
+
+let postgres: TestPostgres
+let database: Database
+beforeAll(async () => {
+  postgres = await startTestPostgres()
+  database = openDatabase({ url: await postgres.database() })
+})
+afterAll(async () => {
+  await database.close()
+  await postgres.stop()
+})
+
+const minuteMs = 60_000
+const keyOf = (stream: string) => ({ sellerId: 's', resource: 'orders', stream })
+const window = { from: new Date('2026-01-01T00:00:00Z'), to: new Date('2026-01-02T00:00:00Z'), part: 'WFSFulfilled' }
+const underWay: SyncProgress = {
+  ...noProgress,
+  watermark: new Date('2025-12-31T00:00:00Z'),
+  pending: [window],
+  cursor: '?limit=200&x=%2B',
+  pages: 3,
+}
+const run = { windowFrom: window.from, windowTo: window.to, pages: 1, seen: 2, changed: 1, quarantined: 0, error: null }
+const expire = (stream: string) =>
+  database.execute(`UPDATE tallyman.sync_states SET lease_until = now() - interval '1 second' WHERE stream = $1`, stream)
+const take = async (stream: string, owner: string) => {
+  const claim = await takeLease(database, keyOf(stream), owner, minuteMs)
+  if (!claim.taken) throw new Error(`${owner} did not get the lease`)
+  return claim
+}
+
+test('one owner at a time, and what it wrote is what the next one finds', async () => {
+  const first = await take('a', 'one')
+  expect(first.progress).toEqual(noProgress)
+  await saveProgress(database, first.lease, underWay, minuteMs)
+  expect(await takeLease(database, keyOf('a'), 'two', minuteMs)).toMatchObject({ taken: false, unfinished: true })
+  await expire('a')
+  const second = await take('a', 'two')
+  expect(second.progress).toEqual(underWay)
+  expect(second.lease.fence).toBeGreaterThan(first.lease.fence)
+})
+
+test('of many that take at once, one gets it', async () => {
+  const claims = await Promise.all(
+    Array.from({ length: 8 }, (_, index) => takeLease(database, keyOf('many'), `owner ${index}`, minuteMs)),
+  )
+  expect(claims.filter((claim) => claim.taken)).toHaveLength(1)
+})
+
+test('the one who lost the lease can neither move on nor end', async () => {
+  const first = await take('b', 'one')
+  await expire('b')
+  await take('b', 'two')
+  await expect(saveProgress(database, first.lease, underWay, minuteMs)).rejects.toThrow(LeaseLost)
+  await expect(endRun(database, first.lease, underWay, { finished: true, failed: false, run })).rejects.toThrow(LeaseLost)
+  expect(await database.query(`SELECT 1 FROM tallyman.sync_runs WHERE stream = 'b'`)).toEqual([])
+})
+
+test('an expired lease that nobody took still holds', async () => {
+  const { lease } = await take('c', 'one')
+  await expire('c')
+  await saveProgress(database, lease, underWay, minuteMs)
+  expect(await takeLease(database, keyOf('c'), 'two', minuteMs)).toMatchObject({ taken: false })
+})
+
+test('failures count up, success clears them, and each run leaves its record', async () => {
+  for (const [error, finished] of [
+    ['first', false],
+    ['second', false],
+    [null, true],
+  ] as const) {
+    const { lease } = await take('d', 'one')
+    await endRun(database, lease, noProgress, { finished, failed: error !== null, run: { ...run, error } })
+    const [state] = (await listSyncs(database)).filter(({ stream }) => stream === 'd')
+    expect(state).toMatchObject({ lastError: error, failures: error === null ? 0 : error === 'first' ? 1 : 2, running: false })
+  }
+  const runs = await database.query(`SELECT seen, error FROM tallyman.sync_runs WHERE stream = 'd' ORDER BY id`)
+  expect(runs).toEqual([
+    { seen: 2, error: 'first' },
+    { seen: 2, error: 'second' },
+    { seen: 2, error: null },
+  ])
+})
+
+test('work left over is found again once nobody holds it and its pause is over', async () => {
+  const found = async () => (await unfinishedSyncs(database)).some(({ stream }) => stream === 'e')
+  const { lease } = await take('e', 'one')
+  await saveProgress(database, lease, underWay, minuteMs)
+  expect(await found()).toBe(false)
+  await expire('e')
+  expect(await found()).toBe(true)
+  await endRun(database, (await take('e', 'two')).lease, underWay, { finished: false, failed: true, run })
+  expect(await found()).toBe(false)
+  await database.execute(`UPDATE tallyman.sync_states SET last_started_at = now() - interval '11 seconds' WHERE stream = 'e'`)
+  expect(await found()).toBe(true)
+})
+
+test('a backfill asked for twice is one; a finished one starts anew', async () => {
+  const key = keyOf('backfill:x')
+  expect(await requestWindows(database, key, [window, window])).toBe(true)
+  expect(await requestWindows(database, key, [window])).toBe(false)
+  const { lease, progress } = await take('backfill:x', 'one')
+  expect(progress.pending).toHaveLength(2)
+  await endRun(database, lease, { ...progress, pending: [] }, { finished: true, failed: false, run })
+  expect(await requestWindows(database, key, [window])).toBe(true)
+})
+
+test('old run records go, the newest hundred of a stream stay', async () => {
+  await database.execute(
+    `INSERT INTO tallyman.sync_runs (seller_id, resource, stream, pages, seen, changed, quarantined, started_at, finished_at)
+     SELECT 's', 'orders', 'old', 1, 0, 0, 0, now() - interval '40 days', now() - interval '40 days' FROM generate_series(1, 2500)`,
+  )
+  expect(await trimSyncRuns(database, 30 * 86_400_000)).toBe(2_400)
+  expect(await trimSyncRuns(database, 30 * 86_400_000)).toBe(0)
+})
