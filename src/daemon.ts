@@ -309,9 +309,13 @@ const run = async (config: Config, log: Logger, stop: AbortSignal, closers: Retu
       daemonUrl: address,
       apiKey: config.http.apiKey,
       eventsSecret: config.http.eventsSecrets[0] ?? null,
-      log,
+      log: log.child({ demonstration: true }),
       signal: stop,
     })
+    log.info(
+      { demonstration: true },
+      'a demonstration ERP accepts, ships, cancels and refunds the orders of the sandbox; DEMO=off leaves it out',
+    )
     closers.add('the demonstration', () => demonstration)
   }
 

@@ -153,7 +153,8 @@ const attendToDue = async (erp: Erp): Promise<void> => {
   const { agenda, signal } = erp
   const errand = agenda.due(Date.now())
   if (errand === null) {
-    await agenda.until(() => agenda.due(Date.now()) !== null, agenda.nextAtMs() ?? Date.now() + patientMs, signal)
+    const nextAtMs = agenda.nextAtMs()
+    await agenda.until(() => agenda.nextAtMs() !== nextAtMs, nextAtMs ?? Date.now() + patientMs, signal)
     return
   }
   await attend(erp, errand)

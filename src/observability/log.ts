@@ -133,7 +133,8 @@ export const createLogger = ({ level, format, destination }: LoggerOptions): Log
     },
     format === 'pretty'
       ? prettyStream({
-          ignore: 'pid,hostname',
+          ignore: 'pid,hostname,job,job_id',
+          singleLine: true,
           translateTime: 'HH:MM:ss.l',
           ...(destination === undefined ? {} : { destination }),
         })

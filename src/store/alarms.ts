@@ -29,3 +29,14 @@ export const resolveAlarm = async (sql: SqlRunner, key: AlarmKey): Promise<void>
     key.subject,
   )
 }
+
+/** Closes the alarm of a rejected event: nothing else tells that somebody has looked. Other kinds close with their cause. */
+export const closeEventAlarm = async (sql: SqlRunner, id: bigint): Promise<'closed' | 'not-found' | 'not-closable'> => {
+  const closed = await sql.execute(
+    `UPDATE tallyman.alarms SET resolved_at = now() WHERE id = $1 AND kind = 'event-rejected' AND resolved_at IS NULL`,
+    id,
+  )
+  if (closed > 0) return 'closed'
+  const found = await sql.query(`SELECT 1 AS found FROM tallyman.alarms WHERE id = $1`, id)
+  return found.length > 0 ? 'not-closable' : 'not-found'
+}

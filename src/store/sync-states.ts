@@ -24,6 +24,8 @@ export interface SyncTotals {
   /** Records of the current window, and how many its first page announced. */
   readonly windowSeen: number
   readonly windowTotal: number | null
+  /** What earlier passes over the current window found, each `seen of announced`. */
+  readonly windowPasses: readonly string[]
 }
 
 /** Where a stream stands. The first pending window is the one under way; `cursor` and `pages` belong to it. */
@@ -83,6 +85,7 @@ const noTotals: SyncTotals = {
   quarantined: 0,
   windowSeen: 0,
   windowTotal: null,
+  windowPasses: [],
 }
 
 /** A stream that has never run. */

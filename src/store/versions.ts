@@ -77,12 +77,14 @@ export const findDiffering = async <T>(
  */
 export const pathsWithin = (whole: unknown): ReadonlyMap<unknown, readonly string[]> => {
   const paths = new Map<unknown, readonly string[]>()
-  const visit = (value: unknown, path: readonly string[]): void => {
-    if (typeof value !== 'object' || value === null) return
+  const visit = (value: object, path: readonly string[]): void => {
     paths.set(value, path)
-    for (const [name, part] of Object.entries(value)) visit(part, [...path, name])
+    for (const name in value) {
+      const part: unknown = Reflect.get(value, name)
+      if (typeof part === 'object' && part !== null) visit(part, [...path, name])
+    }
   }
-  visit(whole, [])
+  if (typeof whole === 'object' && whole !== null) visit(whole, [])
   return paths
 }
 

@@ -250,6 +250,19 @@ describe('quarantine and alarms', () => {
     expect((await all('/v1/alarms?state=all', 3)).items).toHaveLength(4)
   })
 
+  test('the alarm of a rejected event is closed by a person, others only by their cause', async () => {
+    const raised = await database.query<{ id: bigint; kind: string }>(
+      `INSERT INTO tallyman.alarms (seller_id, kind, subject, message)
+       VALUES ('s-1', 'event-rejected', '/erp#1', 'look'), ('s-1', 'command-held', 'c-1', 'look') RETURNING id, kind`,
+    )
+    const idOf = (kind: string) => raised.find((alarm) => alarm.kind === kind)?.id
+    const close = (id: unknown) => post(`/v1/alarms/${String(id)}/resolve`, { actor: 'kim' })
+    expect(await close(idOf('event-rejected'))).toMatchObject({ status: 200 })
+    expect(await close(idOf('event-rejected'))).toMatchObject({ status: 409 })
+    expect(await close(idOf('command-held'))).toMatchObject({ status: 409 })
+    expect(await close(999_999)).toMatchObject({ status: 404 })
+  })
+
   test('a record is replayed, or the reason is told', async () => {
     expect(await post('/v1/quarantine/1/replay')).toMatchObject({ status: 200, body: { id: '1', outcome: 'replayed' } })
     expect(await post('/v1/quarantine/2/replay')).toMatchObject({

@@ -265,6 +265,7 @@ describe('the OpenAPI document', () => {
       'get /v1/overview',
       'get /v1/quarantine',
       'get /v1/syncs',
+      'post /v1/alarms/{id}/resolve',
       'post /v1/commands/{id}/confirm',
       'post /v1/commands/{id}/reject',
       'post /v1/commands/{id}/retry',

@@ -1,7 +1,9 @@
 import { z } from 'zod'
+import { closeEventAlarm } from '../../store/alarms.ts'
 import { listAlarms } from '../../store/operator-queries.ts'
 import { type App, problems } from '../app.ts'
 import { bigintKey, cursorCodec, pageSchema, pagingSchema } from '../paging.ts'
+import { Problem } from '../problems.ts'
 import { alarmSchema } from '../schemas.ts'
 import type { RouteParts } from './parts.ts'
 
@@ -26,6 +28,29 @@ export const alarmRoutes = (app: App, { services }: RouteParts): void => {
       const filter = { all: query.state === 'all', sellerId: query.sellerId ?? null }
       const page = await listAlarms(services.database, filter, cursors.decode(query.cursor), query.limit)
       return { items: [...page.items], nextCursor: cursors.encode(page.next) }
+    },
+  })
+
+  app.route({
+    method: 'POST',
+    url: '/v1/alarms/:id/resolve',
+    schema: {
+      tags: ['alarms'],
+      summary: 'Close the alarm of a rejected event; all other alarms close by themselves when their cause is gone',
+      params: z.object({ id: bigintKey }),
+      body: z.object({ actor: z.string().trim().min(1).max(200) }),
+      response: { 200: z.object({ id: z.bigint(), resolved: z.boolean() }), ...problems(404, 409) },
+    },
+    handler: async ({ params: { id }, body: { actor }, log }) => {
+      const result = await closeEventAlarm(services.database, id)
+      if (result === 'not-found') throw new Problem('not-found', { detail: `There is no alarm ${id}.` })
+      if (result === 'not-closable') {
+        throw new Problem('illegal-state', {
+          detail: `Alarm ${id} is closed already, or closes by itself when its cause is gone.`,
+        })
+      }
+      log.info({ alarm_id: String(id), actor }, 'alarm of a rejected event closed')
+      return { id, resolved: true }
     },
   })
 }

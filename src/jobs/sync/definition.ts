@@ -49,7 +49,7 @@ export const defaultSyncSettings: SyncSettings = {
   leaseMs: 60_000,
   persistEveryMs: 10_000,
   sweepStep: 50,
-  backfillSliceMs: 86_400_000,
+  backfillSliceMs: 10 * 86_400_000,
 }
 
 /** What a stream reads with. */

@@ -65,6 +65,7 @@ const restartsPerRun = 2
 const rereadsPerWindow = 2
 // A difference this large between our clock and the marketplace's first answer means that the windows were planned by the wrong clock.
 const clockSurpriseMs = 60_000
+const worthCatchingUpMs = 60_000
 
 type Stop = { readonly finished: true } | { readonly finished: false; readonly at: Date; readonly reason: string }
 
@@ -91,6 +92,11 @@ const fresh = (progress: SyncProgress): SyncProgress => ({
   totals: { ...progress.totals, windowSeen: 0, windowTotal: null },
 })
 
+const withoutPasses = (progress: SyncProgress): SyncProgress => ({
+  ...progress,
+  totals: { ...progress.totals, windowPasses: [] },
+})
+
 /** The pages of one window as this run has read them. */
 interface WindowReading {
   readonly window: SyncWindow
@@ -110,7 +116,6 @@ class StreamRun<T> {
   readonly #pages: PageStore<T>
   readonly #options: SyncRunOptions
   readonly #name: string
-  readonly #passes = new Map<string, string[]>()
   #progress: SyncProgress
   #run: SyncRun = emptyRun
   #restarts = 0
@@ -160,15 +165,20 @@ class StreamRun<T> {
       }
       if (!mayPlan) return { finished: true }
       mayPlan = false
-      if (!this.#plan()) return { finished: true }
+      if (!this.#plan(resumed)) return { finished: true }
     }
   }
 
-  #plan(): boolean {
+  #plan(resumed: boolean): boolean {
     const { client } = this.#context
+    const { watermark } = this.#progress
     this.#plannedAt = { clockMs: client.clock().now().getTime(), ownMs: performance.now() }
-    const pending = this.#stream.plan(this.#context, this.#progress.watermark)
-    const planned = { ...fresh(this.#progress), pending }
+    const pending = this.#stream.plan(this.#context, watermark)
+    // A run that only went on with what an earlier one had left may have to catch up. It must not begin anew for the few seconds since
+    // then: with a tight budget that would be left over again, for ever.
+    const newest = Math.max(...pending.map(({ to }) => to.getTime()))
+    if (resumed && watermark !== null && newest - watermark.getTime() < worthCatchingUpMs) return false
+    const planned = { ...withoutPasses(fresh(this.#progress)), pending }
     this.#progress = { ...planned, totals: { ...planned.totals, windowsTotal: pending.length, windowsDone: 0 } }
     return pending.length > 0
   }
@@ -273,7 +283,7 @@ class StreamRun<T> {
   }
 
   #replaceWindow(windows: readonly SyncWindow[]): void {
-    const restarted = fresh(this.#progress)
+    const restarted = withoutPasses(fresh(this.#progress))
     this.#progress = {
       ...restarted,
       pending: [...windows, ...restarted.pending.slice(1)],
@@ -313,7 +323,10 @@ class StreamRun<T> {
       }
       const moved = { ...before, cursor: next, pages: before.pages + 1, totals }
       if (next !== null) return moved
-      return astray || this.#mustReread(reading, moved) ? fresh(moved) : this.#windowDone(moved, reading.storedUpTo)
+      if (astray) return fresh(moved)
+      const pass = this.#shortPass(moved)
+      if (pass === null) return this.#windowDone(moved, reading.storedUpTo)
+      return fresh({ ...moved, totals: { ...totals, windowPasses: [...totals.windowPasses, pass] } })
     }
     const runBefore = this.#run
     try {
@@ -325,27 +338,22 @@ class StreamRun<T> {
   }
 
   // Rows that move while pages are read can slip between two pages (public facts 2.2). Fewer than announced means: look again, until
-  // two passes agree.
-  #mustReread(reading: WindowReading, progress: SyncProgress): boolean {
-    const { windowSeen, windowTotal } = progress.totals
-    if (!this.#stream.checksCount || windowTotal === null || windowSeen >= windowTotal) return false
-    const id = JSON.stringify(reading.window)
-    const passes = this.#passes.get(id) ?? []
+  // two passes agree. Null: the window is complete.
+  #shortPass({ totals }: SyncProgress): string | null {
+    const { windowSeen, windowTotal, windowPasses } = totals
+    if (!this.#stream.checksCount || windowTotal === null || windowSeen >= windowTotal) return null
     const pass = `${windowSeen} of ${windowTotal}`
-    if (passes.length >= rereadsPerWindow || passes.includes(pass)) {
-      this.#options.log.warn(
-        { stream: this.#name, window_seen: windowSeen, window_total: windowTotal },
-        'a window keeps bringing fewer records than the marketplace announces; going on',
-      )
-      return false
-    }
-    this.#passes.set(id, [...passes, pass])
-    return true
+    if (windowPasses.length < rereadsPerWindow && !windowPasses.includes(pass)) return pass
+    this.#options.log.warn(
+      { stream: this.#name, window_seen: windowSeen, window_total: windowTotal },
+      'a window keeps bringing fewer records than the marketplace announces; going on',
+    )
+    return null
   }
 
   #windowDone(progress: SyncProgress, storedUpTo: Date): SyncProgress {
     const [done, ...pending] = progress.pending
-    const restarted = fresh(progress)
+    const restarted = withoutPasses(fresh(progress))
     return {
       ...restarted,
       pending,
