@@ -15,10 +15,10 @@ import { acknowledgeNewOrders } from './jobs/commands/auto-acknowledge.ts'
 import { runCommand } from './jobs/commands/run.ts'
 import { acceptEvents } from './jobs/events/accept.ts'
 import { createOrderFetcher } from './jobs/events/fetch-order.ts'
-import { processReceivedEvents } from './jobs/events/process.ts'
+import { processReceivedEvent } from './jobs/events/process.ts'
 import { createSellerRegistry } from './jobs/sellers.ts'
 import { replayQuarantined, requestBackfill, runSync, streamsOf, syncResources } from './jobs/sync/syncs.ts'
-import { createQuietLog, type Logger } from './observability/log.ts'
+import { createQuietLog, type Logger, type QuietLog } from './observability/log.ts'
 import { createMetrics } from './observability/metrics.ts'
 import { createQueueBackend } from './queues/backend.ts'
 import type { JobToEnqueue } from './queues/jobs.ts'
@@ -28,6 +28,7 @@ import type { Scheduler } from './queues/schedulers.ts'
 import { sandboxLines, startSandboxProcess } from './sandbox-process.ts'
 import { decideCommand, dueCommands, headCommand } from './store/commands.ts'
 import { openDatabase } from './store/database.ts'
+import { receivedEvents } from './store/events.ts'
 import { readFigures } from './store/figures.ts'
 import { openListener } from './store/listener.ts'
 import { finishedMigrations, migrate, missingMigrations } from './store/migrate.ts'
@@ -37,9 +38,13 @@ import { version } from './version.ts'
 
 /** How often due work is derived from Postgres without being asked. */
 const relayIntervalMs = 5_000
-/** How often waiting events are looked at unasked: a notification may be lost. */
-const eventSweepMs = 15_000
+/** An event whose order cannot be fetched now is looked at again after so long. */
+const eventPatienceMs = 15_000
+/** Waiting events that one derivation enqueues; the others follow. */
+const mostEvents = 500
 const trimIntervalMs = 3_600_000
+/** A command or an event that failed (Postgres was away) must not wait long: its rows are due, and a look costs little. */
+const jobBackoff = { firstMs: 500, longestMs: 10_000 }
 /** A job of a process that was killed is taken over after so long. */
 const jobTimes = { lockMs: 10_000, stalledIntervalMs: 5_000 }
 /** A sync may be silent for one request and this much more; then another process takes over. */
@@ -69,19 +74,24 @@ const createClosers = (log: Logger) => {
   }
 }
 
-const migrateWithPatience = async (url: string, log: Logger, stop: AbortSignal): Promise<readonly string[]> => {
+/** Answers what was applied; null: told to stop before Postgres answered. */
+const migrateWithPatience = async (url: string, quiet: QuietLog, stop: AbortSignal): Promise<readonly string[] | null> => {
   const deadline = performance.now() + startPatienceMs
   for (;;) {
     try {
-      return await migrate(url)
+      const applied = await migrate(url)
+      quiet.recovered('start', 'Postgres answers')
+      return applied
     } catch (error) {
       const reachable = await finishedMigrations(url).then(
         () => true,
         () => false,
       )
-      if (reachable || stop.aborted || performance.now() > deadline) throw error
-      log.warn('Postgres does not answer yet; waiting for it')
-      await delay(1_000, undefined, { signal: stop })
+      if (reachable) throw error
+      if (stop.aborted) return null
+      if (performance.now() > deadline) throw error
+      quiet.warn('start', {}, 'Postgres does not answer yet; waiting for it')
+      await Promise.race([delay(1_000), aborted(stop)])
     }
   }
 }
@@ -121,14 +131,22 @@ const run = async (config: Config, log: Logger, stop: AbortSignal, closers: Retu
     databaseUrl = postgres.url
   }
   const url = databaseUrl
-  const applied = await migrateWithPatience(url, log, stop)
+  const applied = await migrateWithPatience(url, quiet, stop)
+  if (applied === null) return
   if (applied.length > 0) log.info({ migrations: applied }, 'database migrated')
+  let closingDatabase = false
   const database = openDatabase({
     url,
     connections: 12,
-    onError: (error) => quiet.warn('pool', { err: error }, 'a database connection was lost'),
+    onError: (error) => {
+      // The pool counts as closed a moment before its connections are; what they still say is no news.
+      if (!closingDatabase) quiet.warn('pool', { err: error }, 'a database connection was lost')
+    },
   })
-  closers.add('the database', () => database.close())
+  closers.add('the database', () => {
+    closingDatabase = true
+    return database.close()
+  })
 
   // ── the marketplace, or the sandbox in its place ──
   let sandboxUrl: string | null = null
@@ -204,7 +222,10 @@ const run = async (config: Config, log: Logger, stop: AbortSignal, closers: Retu
     const syncs = (await unfinishedSyncs(database))
       .filter(({ sellerId }) => sellers.has(sellerId) && !stopped.has(sellerId))
       .map(({ sellerId, resource, stream }): JobToEnqueue => ({ name: 'sync.run', data: { sellerId, resource, stream } }))
-    return [...commands, ...syncs]
+    const events = (await receivedEvents(database, 0n, mostEvents)).map(
+      ({ source, id }): JobToEnqueue => ({ name: 'event.process', data: { source, id } }),
+    )
+    return [...commands, ...events, ...syncs]
   }
   const relay = createRelay({ derive, schedulers, intervalMs: relayIntervalMs, runtime, log, metrics })
   const wakeCommands = (commandIds: readonly string[]): void => {
@@ -234,9 +255,7 @@ const run = async (config: Config, log: Logger, stop: AbortSignal, closers: Retu
     runtime.register(
       'command.run',
       ({ data, signal, log: jobLog }) => runCommand(commandParts, data.commandId, { signal, log: jobLog }),
-      {
-        concurrency: 8,
-      },
+      { concurrency: 8, backoff: jobBackoff },
     )
     runtime.register(
       'sync.run',
@@ -270,6 +289,14 @@ const run = async (config: Config, log: Logger, stop: AbortSignal, closers: Retu
       },
       { concurrency: 2 },
     )
+    runtime.register(
+      'event.process',
+      async ({ data, signal }) =>
+        (await processReceivedEvent(accept, data, signal)) === 'settled'
+          ? { done: true }
+          : { runAgainAt: new Date(Date.now() + eventPatienceMs), reason: 'the marketplace cannot be asked about its order now' },
+      { backoff: jobBackoff },
+    )
     runtime.register('housekeeping.run', async ({ log: jobLog }) => {
       const trimmed = await trimSyncRuns(database, keepSyncRunsMs)
       if (trimmed > 0) jobLog.info({ trimmed }, 'old sync runs removed')
@@ -278,14 +305,10 @@ const run = async (config: Config, log: Logger, stop: AbortSignal, closers: Retu
   }
   await runtime.start()
 
-  // Waiting events are few and must keep their order within a purchase order, so one loop looks at all of them.
-  if (has('worker'))
-    closers.add(
-      'the event inbox',
-      followInbox(() => processReceivedEvents({ ...accept, log }, stop), listener, quiet, eventSweepMs),
-    )
   if (has('scheduler')) {
     relay.start()
+    // Rows of the SQL inbox are told by Postgres; the relay looks for them at intervals as well.
+    listener.on('tallyman_erp_event', () => relay.nudge())
     runtime.opened.then(firstLook).catch((error: unknown) => log.warn({ err: error }, 'the first look is left to the schedulers'))
     closers.add('the relay', () => relay.stop())
   }
@@ -443,48 +466,5 @@ const run = async (config: Config, log: Logger, stop: AbortSignal, closers: Retu
     }
     await runtime.refreshMetrics()
     return metrics.read()
-  }
-}
-
-/** Looks at the waiting events when Postgres notifies, and now and then unasked; answers what ends it. */
-const followInbox = (
-  look: () => Promise<unknown>,
-  listener: { on(channel: string, heard: () => void): () => void },
-  quiet: ReturnType<typeof createQuietLog>,
-  sweepMs: number,
-): (() => Promise<void>) => {
-  const ending = new AbortController()
-  let wake: (() => void) | undefined
-  let heard = true
-  const off = listener.on('tallyman_erp_event', () => {
-    heard = true
-    wake?.()
-  })
-  const loop = (async () => {
-    while (!ending.signal.aborted) {
-      heard = false
-      try {
-        await look()
-        quiet.recovered('inbox', 'waiting events are looked at again')
-      } catch (error) {
-        quiet.error('inbox', { err: error }, 'waiting events cannot be looked at now; trying again')
-        // A fault is not answered by asking at once.
-        heard = false
-      }
-      if (heard || ending.signal.aborted) continue
-      await new Promise<void>((resolve) => {
-        const timer = setTimeout(resolve, sweepMs)
-        wake = () => {
-          clearTimeout(timer)
-          resolve()
-        }
-        ending.signal.addEventListener('abort', () => wake?.(), { once: true })
-      })
-    }
-  })()
-  return async () => {
-    ending.abort()
-    off()
-    await loop
   }
 }

@@ -1,3 +1,6 @@
+import http from 'node:http'
+import https from 'node:https'
+import got, { type PlainResponse, TimeoutError } from 'got'
 import { z } from 'zod'
 import { Failed, wordsOf } from './faults.ts'
 
@@ -66,8 +69,8 @@ const faultLines = (problem: z.infer<typeof problemSchema>): string[] =>
     return inEvent === '' ? what : `${inEvent}: ${what}`
   })
 
-const retryAfter = (header: string | null): number | null => {
-  if (header === null) return null
+const retryAfter = (header: string | undefined): number | null => {
+  if (header === undefined) return null
   if (/^\d+$/.test(header)) return Number(header) * 1_000
   const at = Date.parse(header)
   return Number.isNaN(at) ? null : Math.max(0, at - Date.now())
@@ -82,8 +85,8 @@ const parseJson = (text: string): unknown => {
   }
 }
 
-/** What an unsuccessful answer says, as an error for a person. */
-export const refusalOf = (status: number, body: string, headers: Headers, what: string): Refused => {
+/** What an unsuccessful answer says, as an error for a person; `retryAfterHeader` is its Retry-After. */
+export const refusalOf = (status: number, body: string, retryAfterHeader: string | undefined, what: string): Refused => {
   const parsed = problemSchema.safeParse(parseJson(body))
   const problem = parsed.success ? parsed.data : {}
   const parts = [problem.title, problem.detail].filter((part): part is string => part !== undefined && part !== '')
@@ -101,7 +104,7 @@ export const refusalOf = (status: number, body: string, headers: Headers, what: 
     message: `${what}: ${said}`,
     notes,
     code: problem.code ?? null,
-    retryAfterMs: retryAfter(headers.get('retry-after')),
+    retryAfterMs: retryAfter(retryAfterHeader),
   })
 }
 
@@ -140,6 +143,8 @@ export interface Daemon {
     schema: Schema,
     choices?: RequestChoices,
   ): Promise<{ items: z.infer<Schema>[]; nextCursor: string | null }>
+  /** Closes its connections. */
+  close(): void
 }
 
 const addressOf = (url: string, path: string, query: RequestChoices['query']): string => {
@@ -162,16 +167,17 @@ export const connectDaemon = (connection: {
   const { url, apiKey, signal, name = 'the daemon' } = connection
   const hint = connection.hint ?? 'start it with `npm start`, or set TALLYMAN_URL to its address'
 
+  const agent = { http: new http.Agent({ keepAlive: true }), https: new https.Agent({ keepAlive: true }) }
+
   const request = async <Schema extends z.ZodType>(
     method: 'GET' | 'POST',
     path: string,
     schema: Schema,
     { query, headers, body, alsoFine = [], timeoutMs = defaultTimeoutMs }: RequestChoices = {},
   ): Promise<z.infer<Schema>> => {
-    let response: Response
-    let text: string
+    let response: PlainResponse
     try {
-      response = await fetch(addressOf(url, path, query), {
+      response = await got(addressOf(url, path, query), {
         method,
         headers: {
           accept: 'application/json, application/problem+json',
@@ -180,18 +186,23 @@ export const connectDaemon = (connection: {
           ...headers,
         },
         ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
-        redirect: 'error',
-        signal: AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]),
+        agent,
+        responseType: 'text',
+        followRedirect: false,
+        throwHttpErrors: false,
+        retry: { limit: 0 },
+        timeout: { request: timeoutMs },
+        signal,
       })
-      text = await response.text()
     } catch (error) {
       signal.throwIfAborted()
-      const late = error instanceof Error && error.name === 'TimeoutError'
-      const why = late ? `no answer within ${timeoutMs / 1_000} s` : wordsOf(error)
+      const why = error instanceof TimeoutError ? `no answer within ${timeoutMs / 1_000} s` : wordsOf(error)
       throw new Unreachable(`${name} cannot be reached at ${url} (${why})`, [hint], { cause: error })
     }
-    if (!response.ok && !alsoFine.includes(response.status)) {
-      throw refusalOf(response.status, text, response.headers, `${method} ${path}`)
+    const { statusCode, headers: answered } = response
+    const text = typeof response.body === 'string' ? response.body : ''
+    if ((statusCode < 200 || statusCode > 299) && !alsoFine.includes(statusCode)) {
+      throw refusalOf(statusCode, text, answered['retry-after'], `${method} ${path}`)
     }
     const parsed = schema.safeParse(parseJson(text))
     if (parsed.success) return parsed.data
@@ -223,6 +234,10 @@ export const connectDaemon = (connection: {
         if (nextCursor === null || nextCursor === cursor) return
         cursor = nextCursor
       }
+    },
+    close: () => {
+      agent.http.destroy()
+      agent.https.destroy()
     },
   }
 }

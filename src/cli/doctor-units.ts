@@ -161,7 +161,8 @@ export const summaryOf = ({ lines, differences }: UnitsReport): string => {
 /** `tallyman doctor --units`. @throws Failed when a difference is not explained */
 export const doctorUnits = async (context: CliContext, sandboxUrl: string, waitMs: number): Promise<void> => {
   const { terminal } = context
-  const report = await compareLive(context, connectSandbox(sandboxUrl, context.signal), waitMs)
+  const sandbox = connectSandbox(sandboxUrl, context.signal)
+  const report = await compareLive(context, sandbox, waitMs).finally(() => sandbox.close())
   if (terminal.json) printJson(terminal, report)
   else {
     if (report.differences.length > 0) {

@@ -41,8 +41,7 @@ export interface Sandbox {
     readonly sellerId: string
     readonly purchaseOrderId: string
   }): Promise<ReadonlyMap<string, Omit<Units, 'ordered'>>>
-  /** The sandbox's clock. */
-  now(): Promise<Date>
+  close(): void
 }
 
 /** Units as the order shows them: a unit that was cancelled is no longer acknowledged. */
@@ -94,6 +93,6 @@ export const connectSandbox = (url: string, signal: AbortSignal): Sandbox => {
       }
       return new Map([...totals].map(([lineNumber, total]) => [lineNumber, unitsOfEffects(total)]))
     },
-    now: async () => new Date((await http.get('/_sandbox/clock', z.looseObject({ now: z.iso.datetime() }))).now),
+    close: () => http.close(),
   }
 }

@@ -58,7 +58,11 @@ export const startDemonstration = async (options: DemonstrationOptions): Promise
   const agenda = createAgenda(mostOrders)
   const patiently = createPatience(log, signal)
   const erp: Erp = { daemon, agenda, signal, paceMs, eventsSecret: options.eventsSecret, tell: createTeller(log) }
-  await Promise.all([patiently(createFollower(erp)), patiently(() => scan(erp)), patiently(() => attendToDue(erp))])
+  try {
+    await Promise.all([patiently(createFollower(erp)), patiently(() => scan(erp)), patiently(() => attendToDue(erp))])
+  } finally {
+    daemon.close()
+  }
 }
 
 interface Erp {

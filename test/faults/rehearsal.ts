@@ -254,6 +254,17 @@ export const stage = async (seed: number, queues: 'redis' | 'postgres', faults: 
     await disturbing
   }
 
+  const lastWords = (): string =>
+    daemons
+      .map((daemon) => {
+        const lines = daemon?.program.output().split('\n') ?? []
+        return lines
+          .filter((line) => /"level":"(warn|error|fatal)"/.test(line))
+          .slice(-8)
+          .join('\n')
+      })
+      .join('\n')
+
   const commandRows = () =>
     query<CommandRow>(
       `SELECT c.id, c.kind, c.state, c.reason, c.seller_id, c.purchase_order_id, l.line_number, l.quantity
@@ -270,7 +281,7 @@ export const stage = async (seed: number, queues: 'redis' | 'postgres', faults: 
       )
       if (row?.waiting !== 0)
         throw new Error(
-          `${row?.waiting} commands or events are not settled: ${JSON.stringify((await commandRows()).filter((c) => !['confirmed', 'rejected'].includes(c.state)).slice(0, 5))}`,
+          `${lastWords()} ${row?.waiting} commands or events are not settled: ${JSON.stringify((await commandRows()).filter((c) => !['confirmed', 'rejected'].includes(c.state)).slice(0, 5))}`,
         )
     }, 120_000)
     const rows = await commandRows()

@@ -9,9 +9,18 @@ export interface TestDaemon {
   call(method: 'GET' | 'POST', route: string, body?: unknown): Promise<{ readonly status: number; readonly body: unknown }>
 }
 
-/** Starts it on a free port and waits until it is ready. */
+/** Starts it on a free port and waits until it is ready; one that does not get there is killed. */
 export const startTestDaemon = async (env: Readonly<Record<string, string>>): Promise<TestDaemon> => {
   const program = startProgram('src/main.ts', { PORT: '0', LOG_FORMAT: 'json', ...env })
+  try {
+    return await untilReady(program)
+  } catch (error) {
+    await program.kill()
+    throw error
+  }
+}
+
+const untilReady = async (program: Program): Promise<TestDaemon> => {
   const url = await eventually(() => {
     const found = /"console":"(http:[^"]+)\/"/.exec(program.output())?.[1]
     if (found === undefined) throw new Error(`the daemon does not run yet:\n${program.output().slice(-3_000)}`)

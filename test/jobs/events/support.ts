@@ -2,7 +2,6 @@ import type { ParsedRecord } from '../../../src/clients/client.ts'
 import type { OrderLine, PurchaseOrder } from '../../../src/domain/order.ts'
 import type { AcceptParts } from '../../../src/jobs/events/accept.ts'
 import { createOrderFetcher, type EventSellers } from '../../../src/jobs/events/fetch-order.ts'
-import type { ProcessParts } from '../../../src/jobs/events/process.ts'
 import type { Database } from '../../../src/store/database.ts'
 import { storeOrder } from '../../../src/store/orders.ts'
 
@@ -83,7 +82,7 @@ export const parts = (
   database: Database,
   shop: ReturnType<typeof marketplace>,
   sellerIds: readonly string[] = ['s-1'],
-): ProcessParts & AcceptParts & { readonly woken: string[]; readonly clock: { nowMs: number } } => {
+): AcceptParts & { readonly woken: string[]; readonly clock: { nowMs: number } } => {
   const woken: string[] = []
   const clock = { nowMs: 1_000_000 }
   const log = { warn: () => undefined, error: () => undefined }
@@ -95,7 +94,6 @@ export const parts = (
   return {
     database,
     sellers,
-    log,
     woken,
     clock,
     fetcher: createOrderFetcher({ database, sellers, log, now: () => clock.nowMs }),

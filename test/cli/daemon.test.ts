@@ -1,0 +1,324 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { eventually } from '../support/eventually.ts'
+import { type Rig, startRig } from './rig.ts'
+import { type CliRun, cli } from './run.ts'
+
+let rig: Rig
+let folder: string
+
+beforeAll(async () => {
+  folder = await mkdtemp(path.join(tmpdir(), 'tallyman-cli-'))
+  rig = await startRig()
+})
+
+afterAll(async () => {
+  await rig.stop()
+  await rm(folder, { recursive: true, force: true })
+})
+
+const tallyman = (args: readonly string[], more: Readonly<Record<string, string>> = {}): Promise<CliRun> =>
+  cli(args, { ...rig.environment, ...more })
+
+const json = (run: CliRun): unknown => JSON.parse(run.out)
+
+let events = 0
+/** Writes an event to a file; answers its path and id. */
+const eventFile = async (type: string, data: object): Promise<{ file: string; id: string }> => {
+  events += 1
+  const id = `event-${events}`
+  const file = path.join(folder, `${id}.json`)
+  await writeFile(file, JSON.stringify({ specversion: '1.0', id, source: 'cli-test', type, data }))
+  return { file, id }
+}
+
+/** Places an order and waits until its acceptance is confirmed; answers its id and that of the command. */
+const acceptedOrder = async (): Promise<{ purchaseOrderId: string; commandId: string }> => {
+  const purchaseOrderId = await rig.sandbox.place({ lines: [{ lineNumber: '1', sku: 'A', quantity: 3, amount: '30.00' }] })
+  const { file } = await eventFile('erp.order.accepted', { purchaseOrderId })
+  const sent = await tallyman(['send', file, '--json'])
+  expect(sent.talk).toBe('')
+  expect(json(sent)).toMatchObject({ items: [{ status: 'accepted', commands: [expect.any(String)] }] })
+  const commandId = await eventually(async () => {
+    const run = await tallyman(['commands', 'list', '--order', purchaseOrderId, '--state', 'confirmed', '--json'])
+    const [command] = (json(run) as { items: { id: string }[] }).items
+    if (command === undefined) throw new Error(`the command is not confirmed yet: ${run.out}`)
+    return command.id
+  })
+  return { purchaseOrderId, commandId }
+}
+
+describe('doctor', () => {
+  test('finds a running daemon in order', async () => {
+    const { code, out } = await tallyman(['doctor'])
+    expect(out).not.toMatch(/^(fail|warn)/m)
+    expect(code).toBe(0)
+    for (const check of ['configuration', 'daemon', 'syncs', 'database', 'redis', 'credentials', 'clock']) {
+      expect(out).toMatch(new RegExp(`^ok {4}${check}: `, 'm'))
+    }
+  })
+
+  test('says what is wrong and what to do, as JSON as well', async () => {
+    const wrong = {
+      API_KEY: 'not-the-key-of-the-daemon',
+      CLIENT_SECRET: 'not-the-secret',
+      DATABASE_URL: await rig.emptyDatabase(),
+      REDIS_URL: 'redis://127.0.0.1:1',
+    }
+    const run = await tallyman(['doctor', '--json'], wrong)
+    expect(run.code).toBe(1)
+    const { ok, findings } = json(run) as { ok: boolean; findings: { check: string; state: string; advice?: string }[] }
+    expect(ok).toBe(false)
+    const failed = findings.filter((finding) => finding.state === 'fail')
+    expect(failed.map((finding) => finding.check).sort()).toEqual(['credentials', 'daemon', 'database', 'redis'])
+    for (const finding of failed) expect(finding.advice).toBeTruthy()
+    expect(failed.find((finding) => finding.check === 'database')?.advice).toContain('tallyman migrate')
+  })
+
+  test('invalid settings are named, and do not keep the other checks from being made', async () => {
+    const { code, out } = await tallyman(['doctor'], { SETTLE_TIME: 'soon', AUTO_ACKNOWLEDGE: 'maybe' })
+    expect(code).toBe(1)
+    expect(out).toMatch(
+      /^fail {2}configuration: .*AUTO_ACKNOWLEDGE.*SETTLE_TIME|^fail {2}configuration: .*SETTLE_TIME.*AUTO_ACKNOWLEDGE/m,
+    )
+    expect(out).toMatch(/^ok {4}daemon: /m)
+  })
+})
+
+describe('send', () => {
+  test('the same file twice is a duplicate with the same commands', async () => {
+    const purchaseOrderId = await rig.sandbox.place({ lines: [{ sku: 'A', quantity: 1, amount: '10.00' }] })
+    const { file } = await eventFile('erp.order.accepted', { purchaseOrderId })
+    const first = json(await tallyman(['send', file, '--json'])) as { items: object[] }
+    const second = json(await tallyman(['send', file, '--json'])) as { items: object[] }
+    expect(second.items).toEqual([{ ...first.items[0], status: 'duplicate' }])
+  })
+
+  test('a wrong event is refused with every fault, and exit code 1', async () => {
+    const { file } = await eventFile('erp.shipment.dispatched', {
+      purchaseOrderId: '1',
+      parcels: [{ carrier: 'UPS', lines: [] }],
+    })
+    const { code, out, talk } = await tallyman(['send', file])
+    expect(code).toBe(1)
+    expect(out).toBe('')
+    expect(talk).toContain('data.parcels[0].trackingNumber: ')
+    expect(talk).toContain('data.parcels[0].lines: ')
+  })
+
+  test('a list goes as a batch, from standard input', async () => {
+    const orders = await Promise.all([1, 2].map(() => rig.sandbox.place({ lines: [{ sku: 'B', quantity: 1, amount: '5.00' }] })))
+    const batch = orders.map((purchaseOrderId) => ({
+      specversion: '1.0',
+      id: `batch-${purchaseOrderId}`,
+      source: 'cli-test',
+      type: 'erp.order.accepted',
+      data: { purchaseOrderId },
+    }))
+    const run = await cli(['send', '-'], rig.environment, { input: JSON.stringify(batch) })
+    expect(run.talk).toBe('')
+    for (const { id } of batch) expect(run.out).toMatch(new RegExp(`^${id} +cli-test +accepted`, 'm'))
+  })
+
+  test('an event that is not signed with the secret is refused', async () => {
+    const { file } = await eventFile('erp.order.accepted', { purchaseOrderId: '1' })
+    const { code, talk } = await tallyman(['send', file], {
+      API_KEY: '',
+      EVENTS_SECRET: 'whsec_QUFBQUFBQUFBQUFBQUFBQUFBQUFBQUFB',
+    })
+    expect(code).toBe(1)
+    expect(talk).toMatch(/signature/)
+  })
+})
+
+describe('commands', () => {
+  test('list, show and a decision on what is not held', async () => {
+    const { purchaseOrderId, commandId } = await acceptedOrder()
+    const list = await tallyman(['commands', '--order', purchaseOrderId])
+    expect(list.out).toMatch(new RegExp(`^${commandId} +${purchaseOrderId} +acknowledge +confirmed`, 'm'))
+    const shown = await tallyman(['commands', 'show', commandId])
+    expect(shown.out).toContain('attempts:')
+    expect(shown.out).toContain('correlationId: ')
+    const decided = await tallyman(['commands', 'retry', commandId, '--reason', 'to try'])
+    expect(decided.code).toBe(1)
+    expect(decided.talk).toMatch(/is confirmed; only a held one/)
+  })
+
+  test('a held command is decided with who and why', async () => {
+    const { commandId } = await acceptedOrder()
+    await rig.sql(`UPDATE tallyman.commands SET state = 'held', settled_at = NULL WHERE id = $1`, commandId)
+    const doctor = await tallyman(['doctor'])
+    expect(doctor.out).toMatch(/^warn {2}commands: 1 command/m)
+    const decided = await tallyman(['commands', 'confirm', commandId, '--reason', 'seen in the portal', '--by', 'Ada'])
+    expect(decided.talk).toBe('')
+    expect(decided.out).toBe(`command ${commandId} is confirmed now\n`)
+    const shown = json(await tallyman(['commands', 'show', commandId, '--json'])) as { decisions: object[] }
+    expect(shown.decisions).toMatchObject([{ decision: 'confirm', actor: 'Ada', reason: 'seen in the portal' }])
+  })
+
+  test('a command that does not exist', async () => {
+    const { code, talk } = await tallyman(['commands', 'show', 'no/such command'])
+    expect(code).toBe(1)
+    expect(talk).toContain('There is no command no/such command')
+  })
+
+  test('an empty list is no failure and leaves standard output empty', async () => {
+    expect(await tallyman(['commands', 'list', '--order', 'none'])).toEqual({ code: 0, out: '', talk: 'none\n' })
+  })
+
+  test('--limit cuts the list and says so', async () => {
+    await acceptedOrder()
+    await acceptedOrder()
+    const run = await tallyman(['commands', 'list', '--limit', '1'])
+    expect(run.out.trim().split('\n')).toHaveLength(2)
+    expect(run.talk).toContain('there are more')
+  })
+})
+
+describe('sync and backfill', () => {
+  test('a sync is queued; an unknown resource or seller is refused', async () => {
+    const run = await tallyman(['sync', 'orders', '--seller', 'sandbox-seller'])
+    expect(run.out).toMatch(/^orders: \d+ runs queued/)
+    expect(json(await tallyman(['--json', 'sync', 'returns']))).toMatchObject({ resource: 'returns', jobs: [expect.any(String)] })
+    expect((await tallyman(['sync', 'bogus'])).talk).toContain('there are orders, returns')
+    expect((await tallyman(['sync', 'orders', '--seller', 'nobody'])).talk).toContain('sellerId: ')
+  })
+
+  test('a backfill is followed to its end; the second time it finds nothing new', async () => {
+    const day = 86_400_000
+    const from = new Date(Date.now() - 40 * day)
+    const to = new Date(Date.now() - 20 * day)
+    const range = ['--from', from.toISOString(), '--to', to.toISOString()]
+    await rig.sandbox.placeRandom(60, {
+      createdFrom: new Date(from.getTime() + day).toISOString(),
+      createdTo: new Date(to.getTime() - day).toISOString(),
+      alive: false,
+    })
+    const first = await tallyman(['backfill', 'orders', ...range, '--json'])
+    expect(first.code).toBe(0)
+    const lines = first.out
+      .trim()
+      .split('\n')
+      .map((line): unknown => JSON.parse(line))
+    expect(lines.at(-1)).toMatchObject({ done: 1, finished: true, seen: 60, changed: 60, quarantined: 0 })
+    for (const line of lines.slice(0, -1)) expect(line).toMatchObject({ finished: false })
+
+    const second = await tallyman(['backfill', 'orders', ...range])
+    expect(second.out).toBe('done: 60 seen, 0 stored, 0 quarantined\n')
+    expect(second.talk).toContain('orders: 100 %')
+  })
+
+  test('an interrupted backfill goes on in the daemon', async () => {
+    const interruption = new AbortController()
+    const run = cli(['backfill', 'orders', '--from', '2020-01-01'], rig.environment, { signal: interruption.signal })
+    await eventually(async () => {
+      const rows = await rig.sql(`SELECT 1 FROM tallyman.sync_states WHERE stream LIKE 'backfill:20200101T%'`)
+      expect(rows).toHaveLength(1)
+    })
+    interruption.abort()
+    const { code, talk } = await run
+    // It may have come to its end just before.
+    expect([0, 130]).toContain(code)
+    if (code === 130) expect(talk).toContain('goes on in the daemon')
+    const again = await tallyman(['backfill', 'orders', '--from', '2020-01-01'])
+    expect(again.code).toBe(0)
+  })
+})
+
+describe('quarantine', () => {
+  test('list and replay', async () => {
+    const insert = (key: string) =>
+      rig.sql(
+        `INSERT INTO tallyman.quarantined_records (seller_id, resource, record_key, raw_hash, raw_text, fault, observed_at)
+         VALUES ('sandbox-seller', 'orders', $1, decode(md5($1), 'hex'), $2, 'orderLines: is missing', now()) RETURNING id::text`,
+        key,
+        `{"purchaseOrderId":"${key}"}`,
+      )
+    const [record] = await insert('broken-1')
+    await insert('broken-2')
+    const list = await tallyman(['quarantine'])
+    expect(list.out).toMatch(/orders +broken-1 +open/)
+    const one = await tallyman(['quarantine', 'replay', String(record?.['id'])])
+    expect(one.code).toBe(1)
+    expect(one.talk).toContain('The record still cannot be read')
+    const all = await tallyman(['quarantine', 'replay', '--all', '--json'])
+    expect(all.code).toBe(1)
+    expect(json(all)).toMatchObject({ items: [{ done: false }, { done: false }] })
+    expect((await tallyman(['quarantine', 'replay', '999999'])).talk).toContain('There is no quarantined record 999999')
+    await rig.sql('DELETE FROM tallyman.quarantined_records')
+    expect((await tallyman(['quarantine', 'replay', '--all'])).out).toBe('nothing is in quarantine\n')
+  })
+})
+
+describe('doctor --units', () => {
+  test('finds no difference, then exactly the one that is made, and what explains it', async () => {
+    const { purchaseOrderId, commandId } = await acceptedOrder()
+    const before = await tallyman(['doctor', '--units', '--wait', '30'])
+    expect(before.out).toMatch(/^\d+ lines, 0 differences\n$/)
+    expect(before.code).toBe(0)
+
+    const change = (units: number) =>
+      rig.sql('UPDATE warehouse.order_lines SET shipped = shipped + $2 WHERE purchase_order_id = $1', purchaseOrderId, units)
+    await change(1)
+    const unexplained = await tallyman(['doctor', '--units', '--wait', '1'])
+    expect(unexplained.code).toBe(1)
+    expect(unexplained.out).toMatch(new RegExp(`^${purchaseOrderId} +1 +3 +3 +0 ≠ 1 +0 +0 +not explained`, 'm'))
+    expect(unexplained.out).toMatch(/ lines, 1 difference \(0 held, 0 in progress, 1 not explained\)\n$/)
+
+    await rig.sql(`UPDATE tallyman.commands SET state = 'held', settled_at = NULL WHERE id = $1`, commandId)
+    const explained = await tallyman(['doctor', '--units', '--wait', '20', '--json'])
+    expect(explained.code).toBe(0)
+    expect(json(explained)).toMatchObject({
+      differences: [
+        {
+          purchaseOrderId,
+          marketplace: { shipped: 0 },
+          database: { shipped: 1 },
+          explanation: { verdict: 'held', command: { id: commandId } },
+        },
+      ],
+    })
+    await tallyman(['commands', 'reject', commandId, '--reason', 'a test'])
+    await change(-1)
+  })
+
+  test('an order that only one side has is a difference', async () => {
+    await rig.sql(
+      `INSERT INTO warehouse.orders
+       SELECT (jsonb_populate_record(o, '{"purchase_order_id": "invented", "open": false}')).* FROM warehouse.orders o LIMIT 1`,
+    )
+    await rig.sql(
+      `INSERT INTO warehouse.order_lines
+       SELECT (jsonb_populate_record(l, '{"purchase_order_id": "invented", "line_number": "1"}')).* FROM warehouse.order_lines l LIMIT 1`,
+    )
+    const { code, out } = await tallyman(['doctor', '--units', '--wait', '1'])
+    expect(code).toBe(1)
+    expect(out).toMatch(/^invented .*not at the marketplace; not explained/m)
+    await rig.sql(`DELETE FROM warehouse.orders WHERE purchase_order_id = 'invented'`)
+    await rig.sql(`DELETE FROM warehouse.order_lines WHERE purchase_order_id = 'invented'`)
+  })
+
+  test('a sandbox that cannot be reached', async () => {
+    const { code, talk } = await tallyman(['doctor', '--units', '--sandbox', 'http://127.0.0.1:1'])
+    expect(code).toBe(1)
+    expect(talk).toContain('the sandbox cannot be reached at http://127.0.0.1:1')
+  })
+})
+
+test('migrate applies what is missing, once, and says when the database is away', async () => {
+  const DATABASE_URL = await rig.emptyDatabase()
+  const first = json(await tallyman(['migrate', '--json'], { DATABASE_URL })) as { applied: string[] }
+  expect(first.applied.length).toBeGreaterThan(0)
+  expect((await tallyman(['migrate'], { DATABASE_URL })).out).toContain('nothing to apply')
+  const away = await tallyman(['migrate'], { DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none' })
+  expect(away.code).toBe(1)
+  expect(away.talk).toContain('the database cannot be reached')
+})
+
+test('a daemon that wants a key gets a plain word about it', async () => {
+  const { code, talk } = await tallyman(['commands'], { API_KEY: '' })
+  expect(code).toBe(1)
+  expect(talk).toContain('set API_KEY')
+})

@@ -1,0 +1,69 @@
+import pg from 'pg'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { startTestDaemon, type TestDaemon } from '../support/daemon.ts'
+import { eventually } from '../support/eventually.ts'
+import { startTestPostgres, type TestPostgres } from '../support/postgres.ts'
+import { startTestSandbox, type TestSandbox } from '../support/sandbox.ts'
+
+let postgres: TestPostgres
+let sandbox: TestSandbox
+let daemon: TestDaemon
+let client: pg.Client
+
+beforeAll(async () => {
+  ;[postgres, sandbox] = await Promise.all([startTestPostgres(), startTestSandbox()])
+  const url = await postgres.database()
+  client = new pg.Client({ connectionString: url })
+  await client.connect()
+  daemon = await startTestDaemon({
+    DATABASE_URL: url,
+    MARKETPLACE_URL: sandbox.url,
+    SELLER_ID: 'sandbox-seller',
+    CLIENT_ID: 'sandbox-client',
+    CLIENT_SECRET: 'sandbox-secret',
+    POLL_ORDERS: 'off',
+    POLL_RETURNS: 'off',
+    POLL_ORDER_SWEEP: 'off',
+  })
+})
+afterAll(async () => {
+  await client.end()
+  await daemon.program.stop()
+  await Promise.all([postgres.stop(), sandbox.stop()])
+})
+
+test('rows that an ERP inserts in its own transaction become effects at the marketplace', async () => {
+  const purchaseOrderId = await sandbox.place({ lines: [{ lineNumber: '1', sku: 'KETTLE', quantity: 2 }] })
+  const insert = (id: string, type: string, data: object) =>
+    client.query('INSERT INTO tallyman.erp_event (source, id, type, data) VALUES ($1, $2, $3, $4)', [
+      '/erp',
+      id,
+      type,
+      { purchaseOrderId, ...data },
+    ])
+  await client.query('BEGIN')
+  await insert('accept', 'erp.order.accepted', {})
+  await insert('dispatch', 'erp.shipment.dispatched', {
+    parcels: [
+      { carrier: 'UPS', trackingNumber: '1Z1', shippedAt: '2026-11-20T10:00:00Z', lines: [{ sku: 'KETTLE', quantity: 2 }] },
+    ],
+  })
+  await insert('too-much', 'erp.credit.issued', { lines: [{ lineNumber: 1, quantity: 3, reason: 'DamagedItem' }] })
+  await client.query('COMMIT')
+
+  await eventually(async () => {
+    const { rows } = await client.query('SELECT id, status FROM tallyman.erp_event ORDER BY sequence')
+    expect(rows).toEqual([
+      { id: 'accept', status: 'accepted' },
+      { id: 'dispatch', status: 'accepted' },
+      { id: 'too-much', status: 'rejected' },
+    ])
+    expect((await sandbox.summary()).find((line) => line.purchaseOrderId === purchaseOrderId)).toMatchObject({
+      acknowledged: 2,
+      shipped: 2,
+      refunded: 0,
+    })
+  })
+  const { body } = await daemon.call('GET', '/v1/events/%2Ferp/too-much')
+  expect(JSON.stringify(body)).toContain('data.lines[0].quantity')
+})
