@@ -4,6 +4,7 @@ import { hostname } from 'node:os'
 import { setTimeout as delay } from 'node:timers/promises'
 import { createInProcessBudget, type RateBudget } from './clients/budget.ts'
 import { createMarketplaceClient } from './clients/client.ts'
+import { MarketplaceFailure } from './clients/errors.ts'
 import { profiles } from './clients/profiles/index.ts'
 import type { Profile } from './clients/profiles/profile.ts'
 import { type Config, InvalidConfig, readSellersAgain } from './config.ts'
@@ -32,7 +33,7 @@ import { receivedEvents } from './store/events.ts'
 import { readFigures } from './store/figures.ts'
 import { openListener } from './store/listener.ts'
 import { finishedMigrations, migrate, missingMigrations } from './store/migrate.ts'
-import { recordSellers, stoppedSellers } from './store/sellers.ts'
+import { recordSellers, stoppedSellers, stopSeller } from './store/sellers.ts'
 import { trimSyncRuns, unfinishedSyncs } from './store/sync-states.ts'
 import { version } from './version.ts'
 
@@ -56,6 +57,8 @@ const demonstrationOrderInterval = '5s'
 /** A database that does not answer at the start is waited for; a supervisor may start both together. */
 const startPatienceMs = 60_000
 const checkTimeoutMs = 2_000
+/** Requests under way get so long when the daemon stops. */
+const httpGraceMs = 3_000
 
 /** Things to be closed, last opened first. */
 const createClosers = (log: Logger) => {
@@ -261,6 +264,8 @@ const run = async (config: Config, log: Logger, stop: AbortSignal, closers: Retu
       'sync.run',
       async ({ data, signal, log: jobLog }) => {
         if (!sellers.has(data.sellerId) || (await stoppedSellers(database)).has(data.sellerId)) return { done: true }
+        // Taken before the run: settings that are read again meanwhile are not those that were refused.
+        const seller = sellers.configured(data.sellerId)
         const outcome = await runSync(
           {
             database,
@@ -283,7 +288,12 @@ const run = async (config: Config, log: Logger, stop: AbortSignal, closers: Retu
           },
           data,
           { signal, log: jobLog },
-        )
+        ).catch(async (error: unknown) => {
+          if (!(error instanceof MarketplaceFailure) || !error.credentialsDead) throw error
+          const reason = `the marketplace refuses the credentials of seller ${data.sellerId} (HTTP ${error.httpStatus ?? 'none'}): correct them in the settings; nothing of this seller runs until then`
+          if (await stopSeller(database, seller, reason)) jobLog.warn({ seller_id: data.sellerId }, reason)
+          return { done: true } as const
+        })
         if (afterSave !== undefined) relay.nudge()
         return outcome
       },
@@ -394,7 +404,7 @@ const run = async (config: Config, log: Logger, stop: AbortSignal, closers: Retu
     })
     const listening = await server.listen({ host: config.http.host, port: config.http.port })
     stop.addEventListener('abort', () => server.drain(), { once: true })
-    closers.add('the HTTP server', () => server.close())
+    closers.add('the HTTP server', () => server.close(httpGraceMs))
     return listening
   }
 

@@ -195,7 +195,9 @@ export function createInProcessBudget(options: InProcessBudgetOptions): RateBudg
     async take(sellerId, operation) {
       const shape = shapeOf(operation)
       const buckets = bucketsOf(sellerId)
-      const { memory, waitUntilMs } = takeFrom(shape, buckets.get(operation) ?? FULL_BUCKET, now(), shape.perMs)
+      // A token is fetched once for all who wait for it: they come back together, not one interval after another.
+      const spreadMs = operation === 'token' ? 0 : shape.perMs
+      const { memory, waitUntilMs } = takeFrom(shape, buckets.get(operation) ?? FULL_BUCKET, now(), spreadMs)
       buckets.set(operation, memory)
       return waitUntilMs === null ? { granted: true } : { granted: false, availableAt: new Date(waitUntilMs) }
     },

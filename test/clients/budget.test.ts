@@ -200,6 +200,15 @@ describe('the budget of all sellers', () => {
     expect(await takeAll('A', 'orders.ship')).toBe(6)
   })
 
+  test('brings all who wait for a token back together, since one token serves them all', async () => {
+    const budget = createInProcessBudget({ limits: specification.rateLimits, now: () => START })
+    while ((await budget.take('A', 'token')).granted);
+    const waits = await Promise.all(Array.from({ length: 50 }, () => budget.take('A', 'token')))
+    const moments = new Set(waits.map((wait) => (wait.granted ? 0 : wait.availableAt.getTime() - START)))
+    expect(moments.size).toBe(1)
+    expect(Math.max(...moments)).toBeLessThanOrEqual(20_000)
+  })
+
   test('refuses an operation that has no limit', async () => {
     const budget = createInProcessBudget({ limits: specification.rateLimits })
     // As it would come from a stored command of another version.

@@ -265,6 +265,29 @@ export const stage = async (seed: number, queues: 'redis' | 'postgres', faults: 
       })
       .join('\n')
 
+  /** Where the unsettled commands stand, in Postgres and in the queue. */
+  const whereabouts = async (): Promise<string> => {
+    const rows = await query<{ id: string }>(
+      `SELECT id, kind, state, attempts, next_action_at, leased_until, now() AS now FROM tallyman.commands
+       WHERE state NOT IN ('confirmed', 'rejected') ORDER BY sequence LIMIT 5`,
+    )
+    const jobs = await Promise.all(
+      rows.map(async ({ id }) => {
+        if (redis === null) return null
+        const job = `command.run~${id}`
+        const [hash, delayed, waiting, active, failed] = await Promise.all([
+          redis.command('HGETALL', `tallyman:commands:${job}`),
+          redis.command('ZSCORE', 'tallyman:commands:delayed', job),
+          redis.command('LPOS', 'tallyman:commands:wait', job),
+          redis.command('LPOS', 'tallyman:commands:active', job),
+          redis.command('ZSCORE', 'tallyman:commands:failed', job),
+        ])
+        return { hash, delayed, waiting, active, failed }
+      }),
+    )
+    return JSON.stringify({ rows, jobs })
+  }
+
   const commandRows = () =>
     query<CommandRow>(
       `SELECT c.id, c.kind, c.state, c.reason, c.seller_id, c.purchase_order_id, l.line_number, l.quantity
@@ -281,7 +304,7 @@ export const stage = async (seed: number, queues: 'redis' | 'postgres', faults: 
       )
       if (row?.waiting !== 0)
         throw new Error(
-          `${lastWords()} ${row?.waiting} commands or events are not settled: ${JSON.stringify((await commandRows()).filter((c) => !['confirmed', 'rejected'].includes(c.state)).slice(0, 5))}`,
+          `${lastWords()} ${await whereabouts()} ${row?.waiting} commands or events are not settled: ${JSON.stringify((await commandRows()).filter((c) => !['confirmed', 'rejected'].includes(c.state)).slice(0, 5))}`,
         )
     }, 120_000)
     const rows = await commandRows()

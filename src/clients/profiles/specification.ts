@@ -12,8 +12,9 @@ export const specification: Profile = {
   quantityField: 'quantity',
   tokenPath: '/v3/token',
   rateLimits: {
-    // Not published anywhere. One token lives 15 minutes, so this leaves room for tokens that die early and nothing more.
-    token: { tokens: 10, perMs: 5 * MINUTE_MS },
+    // Not published anywhere. One token lives 15 minutes; the rest is for tokens that die early and for requests that fail, since
+    // nothing of a seller works while it has no token.
+    token: { tokens: 20, perMs: 5 * MINUTE_MS },
     'orders.list': { tokens: 5000, perMs: MINUTE_MS },
     'orders.released': { tokens: 60, perMs: MINUTE_MS },
     'orders.get': { tokens: 5000, perMs: MINUTE_MS },
