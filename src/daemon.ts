@@ -27,6 +27,7 @@ import { createRelay } from './queues/relay.ts'
 import { createQueueRuntime } from './queues/runtime.ts'
 import type { Scheduler } from './queues/schedulers.ts'
 import { sandboxLines, startSandboxProcess } from './sandbox-process.ts'
+import { reviewSyncAlarm } from './store/alarms.ts'
 import { decideCommand, dueCommands, headCommand } from './store/commands.ts'
 import { openDatabase } from './store/database.ts'
 import { receivedEvents } from './store/events.ts'
@@ -288,12 +289,14 @@ const run = async (config: Config, log: Logger, stop: AbortSignal, closers: Retu
           },
           data,
           { signal, log: jobLog },
-        ).catch(async (error: unknown) => {
-          if (!(error instanceof MarketplaceFailure) || !error.credentialsDead) throw error
-          const reason = `the marketplace refuses the credentials of seller ${data.sellerId} (HTTP ${error.httpStatus ?? 'none'}): correct them in the settings; nothing of this seller runs until then`
-          if (await stopSeller(database, seller, reason)) jobLog.warn({ seller_id: data.sellerId }, reason)
-          return { done: true } as const
-        })
+        )
+          .catch(async (error: unknown) => {
+            if (!(error instanceof MarketplaceFailure) || !error.credentialsDead) throw error
+            const reason = `the marketplace refuses the credentials of seller ${data.sellerId} (HTTP ${error.httpStatus ?? 'none'}): correct them in the settings; nothing of this seller runs until then`
+            if (await stopSeller(database, seller, reason)) jobLog.warn({ seller_id: data.sellerId }, reason)
+            return { done: true } as const
+          })
+          .finally(() => reviewSyncAlarm(database, data))
         if (afterSave !== undefined) relay.nudge()
         return outcome
       },

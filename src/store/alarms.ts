@@ -40,3 +40,32 @@ export const closeEventAlarm = async (sql: SqlRunner, id: bigint): Promise<'clos
   const found = await sql.query(`SELECT 1 AS found FROM tallyman.alarms WHERE id = $1`, id)
   return found.length > 0 ? 'not-closable' : 'not-found'
 }
+
+/** After so many failed runs in a row a person should look. */
+const failuresToTell = 5
+
+/** Raises the alarm of a stream that keeps failing, and resolves it once a run has ended well. Writes nothing when nothing changes. */
+export const reviewSyncAlarm = async (
+  sql: SqlRunner,
+  { sellerId, resource, stream }: { readonly sellerId: string; readonly resource: string; readonly stream: string },
+): Promise<void> => {
+  const [state] = await sql.query<{ failures: number; last_error: string | null; alarmed: boolean }>(
+    `SELECT s.failures, s.last_error, EXISTS (SELECT 1 FROM tallyman.alarms a WHERE a.seller_id = s.seller_id
+       AND a.kind = 'sync-failing' AND a.subject = s.resource || '/' || s.stream AND a.resolved_at IS NULL) AS alarmed
+     FROM tallyman.sync_states s WHERE s.seller_id = $1 AND s.resource = $2 AND s.stream = $3`,
+    sellerId,
+    resource,
+    stream,
+  )
+  if (state === undefined) return
+  const key = { sellerId, kind: 'sync-failing', subject: `${resource}/${stream}` } as const
+  if (state.failures >= failuresToTell) {
+    await raiseAlarm(
+      sql,
+      key,
+      `${resource} (${stream}) cannot be read, run after run: ${state.last_error ?? 'no reason was kept'}`,
+    )
+  } else if (state.failures === 0 && state.alarmed) {
+    await resolveAlarm(sql, key)
+  }
+}
