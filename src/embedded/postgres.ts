@@ -1,7 +1,21 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { createHash, randomBytes } from 'node:crypto'
 import { once } from 'node:events'
-import { chmod, chown, cp, mkdir, open, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
+import {
+  chmod,
+  chown,
+  cp,
+  mkdir,
+  open,
+  readdir,
+  readFile,
+  readlink,
+  realpath,
+  rename,
+  rm,
+  stat,
+  writeFile,
+} from 'node:fs/promises'
 import { createServer } from 'node:net'
 import path from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -96,18 +110,38 @@ const isPostgres = async (pid: number, cluster: string): Promise<boolean> => {
   return command.includes('postgres') && command.includes(cluster)
 }
 
-// A daemon that was killed leaves its Postgres running, or a lock file behind. We hold the folder's lock, so nobody uses it.
+/** Processes that work in the cluster: a server's backends have it as their working folder, and outlive a killed server for a moment. */
+const processesIn = async (cluster: string): Promise<readonly number[]> => {
+  if (process.platform !== 'linux') return []
+  const home = await realpath(cluster).catch(() => cluster)
+  const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name))
+  const found = await Promise.all(
+    pids.map(async (pid) => ((await readlink(`/proc/${pid}/cwd`).catch(() => null)) === home ? [Number(pid)] : [])),
+  )
+  return found.flat()
+}
+
+// A daemon that was killed leaves its Postgres running; a Postgres that was killed leaves backends that may still commit. A new
+// server must not start beside them: what they write after it has read the log would be lost, although they said it was done.
+// We hold the folder's lock, so all of them are leftovers.
 const clearLeftovers = async (cluster: string, say: (line: string) => void): Promise<void> => {
   const file = `${cluster}/postmaster.pid`
   const pid = Number.parseInt(await readFile(file, 'utf8').catch(() => ''), 10)
-  if (!Number.isInteger(pid)) return
-  if (alive(pid) && (await isPostgres(pid, cluster))) {
+  const known = Number.isInteger(pid) && alive(pid)
+  const ours = known && (await isPostgres(pid, cluster))
+  if (ours) {
     say(`the embedded Postgres of an earlier run is still there (process ${pid}); stopping it first`)
     process.kill(pid, 'SIGINT')
     for (let waitedMs = 0; alive(pid) && waitedMs < 30_000; waitedMs += 50) await delay(50)
-    if (alive(pid)) throw new Error(`the Postgres of an earlier run (process ${pid}) does not stop; stop it by hand`)
   }
-  await rm(file, { force: true })
+  for (let waitedMs = 0; ; waitedMs += 50) {
+    const left = await processesIn(cluster)
+    if (left.length === 0) break
+    if (waitedMs > 30_000) throw new Error(`processes ${left.join(', ')} still work in ${cluster}; stop them by hand`)
+    await delay(50)
+  }
+  // Postgres removes its own stale file, but not when its number has gone to some other program.
+  if (known && !ours) await rm(file, { force: true })
 }
 
 const run = async (program: string, args: readonly string[], user: SystemUser | null): Promise<void> => {

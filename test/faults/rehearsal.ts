@@ -316,6 +316,12 @@ export const stage = async (seed: number, queues: 'redis' | 'postgres', faults: 
     expect(stored.map((event) => event.id).sort()).toEqual(posted.map((event) => event.id).sort())
     expect(new Set(rows.map((row) => row.id)).size, 'one command an event').toBe(posted.length)
     compareUnits(rows, await sandbox.summary())
+    // Only an acknowledgement may be confirmed without a request, when the order already stands acknowledged.
+    const unsent = await query<{ kind: string; reason: string | null }>(
+      `SELECT kind, reason FROM tallyman.commands c WHERE state = 'confirmed'
+         AND NOT EXISTS (SELECT 1 FROM tallyman.command_attempts a WHERE a.command_id = c.id)`,
+    )
+    expect(unsent, 'a command was confirmed that was never sent').toEqual([])
     const [attempts] = await query<{ n: number }>('SELECT count(*)::int AS n FROM tallyman.command_attempts')
     return {
       commands: new Set(rows.map((row) => row.id)).size,
