@@ -17,7 +17,7 @@ import { runCommand } from './jobs/commands/run.ts'
 import { acceptEvents } from './jobs/events/accept.ts'
 import { createOrderFetcher } from './jobs/events/fetch-order.ts'
 import { processReceivedEvent } from './jobs/events/process.ts'
-import { createSellerRegistry } from './jobs/sellers.ts'
+import { createSellerRegistry, credentialsRefused } from './jobs/sellers.ts'
 import { replayQuarantined, requestBackfill, runSync, streamsOf, syncResources } from './jobs/sync/syncs.ts'
 import { createQuietLog, type Logger, type QuietLog } from './observability/log.ts'
 import { createMetrics } from './observability/metrics.ts'
@@ -292,7 +292,7 @@ const run = async (config: Config, log: Logger, stop: AbortSignal, closers: Retu
         )
           .catch(async (error: unknown) => {
             if (!(error instanceof MarketplaceFailure) || !error.credentialsDead) throw error
-            const reason = `the marketplace refuses the credentials of seller ${data.sellerId} (HTTP ${error.httpStatus ?? 'none'}): correct them in the settings; nothing of this seller runs until then`
+            const reason = credentialsRefused(data.sellerId, error.httpStatus)
             if (await stopSeller(database, seller, reason)) jobLog.warn({ seller_id: data.sellerId }, reason)
             return { done: true } as const
           })

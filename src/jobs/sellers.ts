@@ -13,6 +13,10 @@ export class UnknownSeller extends Error {
   }
 }
 
+/** Why a seller is stopped, with what to do. */
+export const credentialsRefused = (sellerId: string, httpStatus: number | null): string =>
+  `the marketplace refuses the credentials of seller ${sellerId} (HTTP ${httpStatus ?? 'none'}): correct them in the settings; nothing of this seller runs until then`
+
 /** The configured sellers, each with its client; replaced as a whole when the settings are read again. */
 export interface SellerRegistry {
   ids(): readonly string[]

@@ -20,6 +20,16 @@ export class MigrationFailed extends Error {
   override readonly name = 'MigrationFailed'
 }
 
+// A connection that breaks tells so twice: the query under way rejects, and an event is emitted that ends the process if nobody hears it.
+const newClient = (url: string, options: pg.ClientConfig = {}): pg.Client => {
+  const client = new pg.Client({ connectionString: url, application_name: 'tallyman migrate', ...options })
+  client.on('error', () => undefined)
+  return client
+}
+
+/** Longest wait for the state of the migrations: readiness is asked for all the time, and the connections must not pile up. */
+const lookTimeoutMs = 5_000
+
 const readMigrations = async (directory: string) => {
   const entries = await readdir(directory, { withFileTypes: true })
   const names = entries
@@ -71,7 +81,7 @@ const wholeScripts = (
     const adapter = await factory.connect()
     opened.push(adapter)
     adapter.executeScript = async (script) => {
-      const client = new pg.Client({ connectionString: url, application_name: 'tallyman migrate' })
+      const client = newClient(url)
       await client.connect()
       try {
         await client.query(script)
@@ -90,7 +100,7 @@ const wholeScripts = (
  */
 export const migrate = async (url: string, directory: string = migrationsDirectory): Promise<readonly string[]> => {
   await loadEngine()
-  const lock = new pg.Client({ connectionString: url, application_name: 'tallyman migrate' })
+  const lock = newClient(url)
   await lock.connect()
   const opened: SqlDriverAdapter[] = []
   try {
@@ -128,7 +138,7 @@ export const migrate = async (url: string, directory: string = migrationsDirecto
 
 /** Names of migrations that the database has finished; none when it has never been migrated. */
 export const finishedMigrations = async (url: string): Promise<readonly string[]> => {
-  const client = new pg.Client({ connectionString: url, application_name: 'tallyman migrate' })
+  const client = newClient(url, { connectionTimeoutMillis: lookTimeoutMs, query_timeout: lookTimeoutMs })
   await client.connect()
   try {
     const { rows: table } = await client.query("SELECT to_regclass('_prisma_migrations') AS found")

@@ -22,8 +22,8 @@ import {
 import type { Database, Transaction } from '../../store/database.ts'
 import type { Prisma } from '../../store/generated/client.ts'
 import { lockOrder, storeOrder } from '../../store/orders.ts'
-import { stopSeller } from '../../store/sellers.ts'
-import type { SellerRegistry } from '../sellers.ts'
+import { type ConfiguredSeller, stopSeller } from '../../store/sellers.ts'
+import { credentialsRefused, type SellerRegistry } from '../sellers.ts'
 import { acknowledge } from './acknowledge.ts'
 import { cancel } from './cancel.ts'
 import type { CommandDefinition } from './definition.ts'
@@ -133,6 +133,7 @@ export const runCommand = async (parts: CommandParts, commandId: string, job: Co
     job,
     command,
     client: parts.sellers.client(command.sellerId),
+    seller: parts.sellers.configured(command.sellerId),
     definition: definitions[command.content.kind],
   }
   const step = await (command.state === 'pending' ? send(run) : command.state === 'sending' ? takeOver(run) : verify(run))
@@ -141,6 +142,8 @@ export const runCommand = async (parts: CommandParts, commandId: string, job: Co
 
 interface Run {
   readonly parts: CommandParts
+  /** As it was configured when the client was picked: settings that came in meanwhile must not be stopped for the old ones. */
+  readonly seller: ConfiguredSeller
   readonly job: CommandJob
   readonly command: StoredCommand
   readonly client: MarketplaceClient
@@ -194,9 +197,8 @@ const readOrder = async (
 }
 
 const stopFor = async (run: Run, failure: MarketplaceFailure): Promise<Step> => {
-  const { parts, command, job } = run
-  const reason = `the marketplace refuses the credentials of seller ${command.sellerId} (HTTP ${failure.httpStatus ?? 'none'}): correct them in the settings; nothing of this seller runs until then`
-  if (await stopSeller(parts.database, parts.sellers.configured(command.sellerId), reason)) job.log.warn(fieldsOf(run), reason)
+  const reason = credentialsRefused(run.command.sellerId, failure.httpStatus)
+  if (await stopSeller(run.parts.database, run.seller, reason)) run.job.log.warn(fieldsOf(run), reason)
   return { kind: 'gone' }
 }
 
@@ -413,8 +415,8 @@ const toVerifying = async (run: Run, command: StoredCommand, result: Parameters<
 
 /** `sending` with a lease that has run out: whoever sent it is gone, and the request may have left. */
 const takeOver = (run: Run): Promise<Step> => {
-  run.job.log.warn(fieldsOf(run), 'a process died while sending this command; reading the order back')
-  return toVerifying(run, run.command, { outcome: 'unknown', failure: jsonOf({ kind: 'process-died' }) })
+  run.job.log.warn(fieldsOf(run), 'the sending of this command was interrupted; reading the order back')
+  return toVerifying(run, run.command, { outcome: 'unknown', failure: jsonOf({ kind: 'interrupted' }) })
 }
 
 const nextReadBackMs = (elapsedMs: number, settleTimeMs: number): number => {

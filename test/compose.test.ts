@@ -1,0 +1,169 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { describe, expect, test } from 'vitest'
+import { parse } from 'yaml'
+import { z } from 'zod'
+import { readConfig } from '../src/config.ts'
+
+const serviceSchema = z.object({
+  image: z.string().optional(),
+  build: z.string().optional(),
+  command: z.array(z.string()).optional(),
+  environment: z.record(z.string(), z.string()).default({}),
+  ports: z.array(z.string()).default([]),
+  volumes: z.array(z.string()).default([]),
+  profiles: z.array(z.string()).default([]),
+  depends_on: z.record(z.string(), z.object({ condition: z.string(), required: z.boolean().optional() })).default({}),
+  healthcheck: z
+    .object({ test: z.array(z.string()).min(2), interval: z.string(), timeout: z.string(), retries: z.int().positive() })
+    .optional(),
+  restart: z.string().optional(),
+  stop_grace_period: z.string().optional(),
+})
+const composeSchema = z.object({ services: z.record(z.string(), serviceSchema), volumes: z.record(z.string(), z.null()) })
+
+const compose = composeSchema.parse(parse(readFileSync('docker-compose.yml', 'utf8'), { merge: true }))
+const services = Object.entries(compose.services)
+const service = (name: string) => {
+  const found = compose.services[name]
+  if (found === undefined) throw new Error(`docker-compose.yml has no service ${name}`)
+  return found
+}
+/** What compose makes of `${NAME:-default}` when nothing is set. */
+const plain = (text: string): string => text.replace(/\$\{\w+:-([^}]*)\}/g, '$1')
+
+const dockerfile = readFileSync('Dockerfile', 'utf8')
+  .split('\n')
+  .filter((line) => !line.startsWith('#'))
+
+describe('docker-compose.yml', () => {
+  test('has the stores, the one-shot migration, the daemon, and the sandbox in the profile sim alone', () => {
+    expect(services.map(([name, { profiles }]) => [name, profiles])).toEqual([
+      ['postgres', []],
+      ['redis', []],
+      ['migrate', []],
+      ['tallyman', []],
+      ['sandbox', ['sim']],
+    ])
+  })
+
+  test('pins images exactly and builds the rest', () => {
+    for (const [name, { image, build }] of services) {
+      if (image === undefined) expect(build, name).toBe('.')
+      else expect(image, name).toMatch(/^[a-z]+:\d+\.\d+(\.\d+)?-[a-z0-9-]+$/)
+    }
+  })
+
+  test('opens ports on the loopback interface alone', () => {
+    const ports = services.flatMap(([, { ports: opened }]) => opened)
+    expect(ports.length).toBeGreaterThan(0)
+    for (const port of ports) expect(port).toMatch(/^127\.0\.0\.1:\d+:\d+$/)
+  })
+
+  test('asks every service that stays after its health, and starts it again', () => {
+    for (const [name, { healthcheck, restart }] of services) {
+      if (name === 'migrate') continue
+      expect(healthcheck, name).toBeDefined()
+      expect(restart, name).toBe('unless-stopped')
+    }
+    expect(service('redis').healthcheck?.test.slice(0, 2)).toEqual(['CMD', 'redis-cli'])
+    expect(service('tallyman').healthcheck?.test.join(' ')).toContain('/readyz')
+  })
+
+  test('Redis throws nothing away and keeps what it has', () => {
+    const command = service('redis').command?.join(' ') ?? ''
+    expect(command).toContain('--maxmemory-policy noeviction')
+    expect(command).toContain('--appendonly yes')
+    expect(service('redis').volumes).toEqual(['redis:/data'])
+  })
+
+  test('the daemon starts when the stores answer and the one-shot migration is done', () => {
+    expect(service('migrate')).toMatchObject({
+      restart: 'no',
+      command: ['node_modules/.bin/node', 'src/cli.ts', 'migrate'],
+      depends_on: { postgres: { condition: 'service_healthy' } },
+    })
+    expect(service('tallyman').depends_on).toMatchObject({
+      postgres: { condition: 'service_healthy' },
+      redis: { condition: 'service_healthy' },
+      migrate: { condition: 'service_completed_successfully' },
+    })
+  })
+
+  test('the daemon gets time to drain before it is killed', () => {
+    const { DRAIN_TIMEOUT = '' } = service('tallyman').environment
+    const graceMs = Number.parseInt(service('tallyman').stop_grace_period ?? '0', 10) * 1_000
+    expect(graceMs).toBeGreaterThanOrEqual(readConfig({ DRAIN_TIMEOUT }, false).drainTimeoutMs + 10_000)
+  })
+
+  test('the daemon accepts its settings, on the interface that the port mapping needs', () => {
+    const image = Object.fromEntries(
+      dockerfile
+        .filter((line) => line.startsWith('ENV '))
+        .flatMap((line) => [...line.matchAll(/(\w+)=(\S+)/g)])
+        .map(([, name = '', value = '']) => [name, value]),
+    )
+    const settings = { ...image, ...service('tallyman').environment }
+    const config = readConfig(Object.fromEntries(Object.entries(settings).map(([name, value]) => [name, plain(value)])), false)
+    expect(config).toMatchObject({ sandbox: null, http: { host: '0.0.0.0', port: 8080 }, dataDir: '/data' })
+    expect(new URL(config.databaseUrl ?? '').hostname).toBe('postgres')
+    expect(new URL(config.redisUrl ?? '').hostname).toBe('redis')
+    expect(config.sellers[0]?.marketplaceUrl).toBe('http://sandbox:8181')
+  })
+
+  test('both sides of each password are the same', () => {
+    const { DATABASE_URL = '', REDIS_URL = '' } = service('tallyman').environment
+    const { POSTGRES_USER, POSTGRES_PASSWORD, POSTGRES_DB } = service('postgres').environment
+    const database = new URL(DATABASE_URL)
+    expect([database.username, database.password, database.pathname]).toEqual([
+      POSTGRES_USER,
+      POSTGRES_PASSWORD,
+      `/${POSTGRES_DB}`,
+    ])
+    const { password } = new URL(REDIS_URL)
+    const { command = [], healthcheck } = service('redis')
+    expect(command[command.indexOf('--requirepass') + 1]).toBe(password)
+    expect(healthcheck?.test).toContain(password)
+    // Merged from the daemon's settings: `environment` in a service would replace the whole of it.
+    expect(service('migrate').environment['DATABASE_URL']).toBe(DATABASE_URL)
+  })
+
+  test('the sandbox speaks the dialect that the daemon speaks, to other containers too', () => {
+    expect(service('sandbox').environment).toMatchObject({ HOST: '0.0.0.0', SANDBOX_PORT: '8181' })
+    expect(service('sandbox').environment['MARKETPLACE_PROFILE']).toBe(service('tallyman').environment['MARKETPLACE_PROFILE'])
+    for (const name of ['DATABASE_URL', 'REDIS_URL', 'API_KEY']) expect(service('sandbox').environment).not.toHaveProperty(name)
+  })
+
+  test('declares every volume that it mounts, and mounts every volume that it declares', () => {
+    const mounted = services.flatMap(([, { volumes }]) => volumes.map((volume) => volume.split(':')[0]))
+    expect(mounted.toSorted()).toEqual(Object.keys(compose.volumes).toSorted())
+  })
+})
+
+describe('Dockerfile', () => {
+  test('is based on an exact version, the one of package.json', () => {
+    const { dependencies } = z
+      .object({ dependencies: z.object({ node: z.string() }) })
+      .parse(JSON.parse(readFileSync('package.json', 'utf8')))
+    expect(dockerfile.filter((line) => line.startsWith('FROM '))).toEqual([`FROM node:${dependencies.node}-bookworm-slim`])
+  })
+
+  test('runs as an ordinary user, under an init', () => {
+    const users = dockerfile.filter((line) => line.startsWith('USER '))
+    expect(users).toEqual(['USER node'])
+    const after = dockerfile.slice(dockerfile.indexOf('USER node'))
+    expect(after.some((line) => line.startsWith('RUN ') || line.startsWith('COPY '))).toBe(false)
+    expect(after).toContain('ENTRYPOINT ["dumb-init", "--"]')
+    expect(after).toContain('CMD ["node_modules/.bin/node", "src/main.ts"]')
+  })
+
+  test('copies only what is there and what the build may see', () => {
+    const copied = dockerfile.filter((line) => line.startsWith('COPY ')).flatMap((line) => line.split(/\s+/).slice(1, -1))
+    expect(copied.length).toBeGreaterThan(0)
+    const ignored = readFileSync('.dockerignore', 'utf8').split('\n').filter(Boolean)
+    for (const file of copied) {
+      expect(existsSync(file), file).toBe(true)
+      expect(ignored).not.toContain(file)
+    }
+    expect(ignored).toEqual(expect.arrayContaining(['.git', 'node_modules', '.data', 'src/store/generated']))
+  })
+})

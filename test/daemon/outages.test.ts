@@ -1,0 +1,273 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import pg from 'pg'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { z } from 'zod'
+import { startTestDaemon, type TestDaemon } from '../support/daemon.ts'
+import { eventually } from '../support/eventually.ts'
+import { startTestPostgres, type TestPostgres } from '../support/postgres.ts'
+import { type Program, startProgram } from '../support/process.ts'
+import { hasRedisServer, startTestRedis } from '../support/redis.ts'
+import { startTestSandbox, type TestSandbox } from '../support/sandbox.ts'
+import {
+  accepted,
+  dispatched,
+  makeSellers,
+  openPassage,
+  placeOrder,
+  post,
+  processorShare,
+  query,
+  readiness,
+  sandboxSeller,
+  untilEffects,
+  untilMissing,
+  untilReady,
+  untilSaid,
+  untilSettled,
+} from './support.ts'
+
+let postgres: TestPostgres
+let sandbox: TestSandbox
+let folder: string
+let databaseUrl: string
+const cleanUps: (() => Promise<unknown>)[] = []
+
+beforeAll(async () => {
+  ;[postgres, sandbox] = await Promise.all([startTestPostgres(), startTestSandbox()])
+  folder = await mkdtemp(path.join(tmpdir(), 'tallyman-outages-'))
+})
+afterAll(async () => {
+  await Promise.all([postgres.stop(), sandbox.stop(), rm(folder, { recursive: true, force: true })])
+})
+beforeEach(async () => {
+  databaseUrl = await postgres.database()
+})
+afterEach(async () => {
+  for (const cleanUp of cleanUps.splice(0).reverse()) await cleanUp()
+})
+
+const environment = (env: Readonly<Record<string, string>>) => ({
+  DATABASE_URL: databaseUrl,
+  DATA_DIR: folder,
+  MARKETPLACE_URL: sandbox.url,
+  POLL_ORDERS: '1s',
+  POLL_RETURNS: 'off',
+  REQUEST_TIMEOUT: '2s',
+  SETTLE_TIME: '4s',
+  ...env,
+})
+
+const start = async (env: Readonly<Record<string, string>> = sandboxSeller): Promise<TestDaemon> => {
+  const daemon = await startTestDaemon(environment(env))
+  cleanUps.push(() => daemon.program.kill())
+  return daemon
+}
+
+const run = (env: Readonly<Record<string, string>>): Program => {
+  const program = startProgram('src/main.ts', { LOG_FORMAT: 'json', ...environment(env) })
+  cleanUps.push(() => program.kill())
+  return program
+}
+
+/** The outage is watched for so long; what it costs is measured. */
+const watchMs = 4_000
+const mostLines = 20
+
+const pidOf = ({ program }: TestDaemon): number => {
+  if (program.child.pid === undefined) throw new Error('the daemon was not started')
+  return program.child.pid
+}
+
+/** Watches a daemon during an outage, as a supervisor does: it stays up, is not busy, and does not flood its log. */
+const watchOutage = async (daemon: TestDaemon, linesBefore: number): Promise<void> => {
+  const share = await processorShare(pidOf(daemon), async () => {
+    const endsAt = performance.now() + watchMs
+    while (performance.now() < endsAt) {
+      expect((await daemon.call('GET', '/livez')).status).toBe(200)
+      expect((await readiness(daemon)).status).toBe(503)
+      await delay(500)
+    }
+  })
+  expect(share).toBeLessThan(0.5)
+  const lines = daemon.program.output().split('\n').slice(linesBefore)
+  expect(lines.length, lines.join('\n')).toBeLessThan(mostLines)
+}
+
+/** Keeps whoever asks for the migrations waiting. */
+const holdMigrations = async () => {
+  const holder = new pg.Client({ connectionString: databaseUrl })
+  await holder.connect()
+  await holder.query('BEGIN; LOCK TABLE _prisma_migrations')
+  return {
+    untilAskedFor: () =>
+      eventually(async () => {
+        const { rows } = await holder.query(
+          `SELECT 1 FROM pg_locks WHERE relation = '_prisma_migrations'::regclass AND NOT granted`,
+        )
+        expect(rows).not.toEqual([])
+      }),
+    release: () => holder.end(),
+  }
+}
+
+const linesOf = ({ program }: TestDaemon): number => program.output().split('\n').length
+
+const acknowledgeNewOrder = async (daemon: TestDaemon): Promise<void> => {
+  const order = await placeOrder(sandbox, 1)
+  expect(await post(daemon, accepted(order))).toBe(202)
+  await untilEffects(sandbox, order, ['acknowledged'])
+  await untilSettled(databaseUrl)
+}
+
+describe.skipIf(process.platform !== 'linux')('a store that is away', () => {
+  test.skipIf(!hasRedisServer())('Redis: the daemon stays up, says so, and goes on with an empty one', async () => {
+    const redis = await startTestRedis()
+    cleanUps.push(() => redis.stop())
+    const daemon = await start({ ...sandboxSeller, REDIS_URL: redis.url })
+    await acknowledgeNewOrder(daemon)
+
+    const lines = linesOf(daemon)
+    await redis.kill()
+    await untilMissing(daemon, 'redis')
+    const order = await placeOrder(sandbox, 1)
+    expect(await post(daemon, accepted(order)), 'an event is durable in Postgres').toBe(202)
+    await watchOutage(daemon, lines)
+
+    await redis.start()
+    await untilReady(daemon)
+    await untilEffects(sandbox, order, ['acknowledged'])
+    await acknowledgeNewOrder(daemon)
+    expect(await untilSettled(databaseUrl)).toEqual({ confirmed: 3 })
+    expect(await daemon.program.stop()).toBe(0)
+  })
+
+  test.each(['cut', 'freeze'] as const)('Postgres (%s): the daemon stays up, says so, and goes on', async (manner) => {
+    const through = new URL(databaseUrl)
+    const passage = await openPassage(Number(through.port))
+    cleanUps.push(() => passage.close())
+    through.port = `${passage.port}`
+    const daemon = await start({ ...sandboxSeller, DATABASE_URL: through.href })
+    await acknowledgeNewOrder(daemon)
+
+    const lines = linesOf(daemon)
+    // Supervisors ask all the time: a question that is under way when its connection breaks must not end the daemon.
+    const migrations = await holdMigrations()
+    const asking = readiness(daemon)
+    await migrations.untilAskedFor()
+    await passage[manner]()
+    await migrations.release()
+    expect((await asking).status).toBe(503)
+    await untilMissing(daemon, 'postgres', 'queues')
+    const order = await placeOrder(sandbox, 1)
+    const refused = await post(daemon, accepted(order), 2_000).catch(() => 'no answer')
+    expect(refused, 'nothing is accepted that is not durable').not.toBe(202)
+    await watchOutage(daemon, lines)
+
+    await passage.open()
+    await untilReady(daemon)
+    await eventually(async () => expect(await post(daemon, accepted(order))).toBe(202))
+    await untilEffects(sandbox, order, ['acknowledged'])
+    await acknowledgeNewOrder(daemon)
+    expect(await untilSettled(databaseUrl)).toEqual({ confirmed: 3 })
+    expect(await daemon.program.stop()).toBe(0)
+  })
+})
+
+test('a marketplace that is away: commands wait, then go on, once', async () => {
+  let own = await startTestSandbox()
+  const first = own
+  cleanUps.push(() => first.stop())
+  const daemon = await start({ ...sandboxSeller, MARKETPLACE_URL: own.url })
+  const order = await placeOrder(own, 3)
+  expect(await post(daemon, accepted(order))).toBe(202)
+  await untilEffects(own, order, ['acknowledged'])
+
+  await own.program.kill()
+  for (const event of [dispatched(order, 0, 2), dispatched(order, 1, 1)]) expect(await post(daemon, event)).toBe(202)
+  await eventually(async () => {
+    const [row] = await query<{ attempts: number }>(
+      databaseUrl,
+      `SELECT count(*)::int AS attempts FROM tallyman.command_attempts a JOIN tallyman.commands c ON c.id = a.command_id
+       WHERE c.kind = 'ship' AND a.outcome = 'not-sent'`,
+    )
+    expect(row?.attempts).toBeGreaterThan(0)
+  })
+  expect(await readiness(daemon)).toEqual({ status: 200, failing: [] })
+
+  own = await startTestSandbox({ SANDBOX_PORT: new URL(own.url).port, DATA_DIR: own.folder })
+  const again = own
+  cleanUps.push(() => again.stop())
+  const effects = await untilEffects(own, order, ['acknowledged', 'shipped', 'shipped'])
+  expect(effects.slice(1).map(({ quantity }) => quantity)).toEqual([2, 1])
+  expect(await untilSettled(databaseUrl)).toEqual({ confirmed: 3 })
+})
+
+const alarmsSchema = z.object({ items: z.array(z.object({ sellerId: z.string(), kind: z.string() })) })
+
+test('SIGHUP: a seller whose secret is wrong stands still while others go on, and goes on when it is right again', async () => {
+  const [good, bad] = await makeSellers(sandbox, 'seller-good', 'seller-bad')
+  const sellersFile = path.join(folder, 'hang-up.json')
+  await writeFile(sellersFile, JSON.stringify([good, bad]))
+  const before = await start({ SELLERS_FILE: sellersFile })
+  const [ofGood, ofBad] = [await placeOrder(sandbox, 1, 'seller-good'), await placeOrder(sandbox, 1, 'seller-bad')]
+  await eventually(async () => expect(await query(databaseUrl, 'SELECT 1 FROM warehouse.orders')).toHaveLength(2))
+  await before.program.stop()
+
+  await writeFile(sellersFile, JSON.stringify([good, { ...bad, clientSecret: 'mistyped' }]))
+  const daemon = await start({ SELLERS_FILE: sellersFile })
+  const hangUp = async (text: string): Promise<void> => {
+    await writeFile(sellersFile, text)
+    daemon.program.child.kill('SIGHUP')
+  }
+  const openAlarms = async () => alarmsSchema.parse((await daemon.call('GET', '/v1/alarms')).body).items
+  await eventually(async () =>
+    expect(await openAlarms()).toEqual([expect.objectContaining({ sellerId: 'seller-bad', kind: 'credentials-refused' })]),
+  )
+  for (const order of [ofBad, ofGood]) expect(await post(daemon, accepted(order))).toBe(202)
+  await untilEffects(sandbox, ofGood, ['acknowledged'])
+  expect(await sandbox.effects(ofBad.purchaseOrderId)).toEqual([])
+
+  await hangUp('no list of sellers')
+  await untilSaid(daemon.program, 'the sellers stay as they were: SELLERS_FILE')
+  expect(await openAlarms()).toHaveLength(1)
+
+  await hangUp(JSON.stringify([good, bad]))
+  await untilEffects(sandbox, ofBad, ['acknowledged'])
+  expect(await openAlarms()).toEqual([])
+})
+
+test('AUTO_ACKNOWLEDGE=on-import acknowledges a new order without any event', async () => {
+  await start({ ...sandboxSeller, AUTO_ACKNOWLEDGE: 'on-import' })
+  const order = await placeOrder(sandbox, 2)
+  await untilEffects(sandbox, order, ['acknowledged'])
+  await eventually(async () => {
+    const rows = await query<{ acknowledged: number }>(
+      databaseUrl,
+      `SELECT acknowledged FROM warehouse.order_lines WHERE purchase_order_id = '${order.purchaseOrderId}'`,
+    )
+    expect(rows).toEqual([{ acknowledged: 2 }])
+  })
+})
+
+test('roles in processes of their own do the job together', async () => {
+  const others = [run({ ...sandboxSeller, ROLES: 'scheduler' }), run({ ...sandboxSeller, ROLES: 'worker' })]
+  const http = await start({ ...sandboxSeller, ROLES: 'http' })
+  for (const program of others) await untilSaid(program, '"msg":"tallyman is running"')
+  const [synced, told] = [await placeOrder(sandbox, 1), await placeOrder(sandbox, 1)]
+  await eventually(async () => {
+    const rows = await query(databaseUrl, `SELECT 1 FROM warehouse.orders WHERE purchase_order_id = '${synced.purchaseOrderId}'`)
+    expect(rows).toHaveLength(1)
+  })
+  expect(await post(http, accepted(told))).toBe(202)
+  const { id, type, data } = accepted(synced)
+  await query(
+    databaseUrl,
+    `INSERT INTO tallyman.erp_event (source, id, type, data) VALUES ('/sql', '${id}', '${type}', '${JSON.stringify(data)}')`,
+  )
+  await untilEffects(sandbox, told, ['acknowledged'])
+  await untilEffects(sandbox, synced, ['acknowledged'])
+  expect(await Promise.all([...others, http.program].map((program) => program.stop()))).toEqual([0, 0, 0])
+})

@@ -1,0 +1,166 @@
+import { chmod, mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { z } from 'zod'
+import { startTestDaemon, type TestDaemon } from '../support/daemon.ts'
+import { eventually } from '../support/eventually.ts'
+import { startTestPostgres } from '../support/postgres.ts'
+import { type Program, startProgram } from '../support/process.ts'
+import { openPassage, processesOf, untilSaid } from './support.ts'
+
+const programs: Program[] = []
+let folder: string
+
+beforeEach(async () => {
+  folder = await mkdtemp(path.join(tmpdir(), 'tallyman-start-'))
+  // As root, Postgres runs under a user who must be able to enter it.
+  await chmod(folder, 0o755)
+})
+afterEach(async () => {
+  for (const program of programs.splice(0)) await program.stop()
+  await eventually(async () => expect(await processesOf(folder)).toEqual([]))
+  await rm(folder, { recursive: true, force: true })
+})
+
+const run = (env: Readonly<Record<string, string>>): Program => {
+  const program = startProgram('src/main.ts', { LOG_FORMAT: 'json', ...env })
+  programs.push(program)
+  return program
+}
+
+/** No settings but what keeps this run apart from others on the machine. */
+const start = async (env: Readonly<Record<string, string>> = {}): Promise<TestDaemon> => {
+  const daemon = await startTestDaemon({ SANDBOX_PORT: '0', DATA_DIR: folder, ...env })
+  programs.push(daemon.program)
+  return daemon
+}
+
+const pageOf = <Item extends z.ZodType>(item: Item) => z.object({ items: z.array(item) })
+const ordersSchema = pageOf(z.object({ purchaseOrderId: z.string() }))
+const commandsSchema = pageOf(z.object({ id: z.string(), kind: z.string() }))
+
+const orderIds = async (daemon: TestDaemon): Promise<readonly string[]> =>
+  ordersSchema.parse((await daemon.call('GET', '/v1/orders?limit=1000')).body).items.map((order) => order.purchaseOrderId)
+
+const confirmedCommands = async (daemon: TestDaemon) =>
+  commandsSchema.parse((await daemon.call('GET', '/v1/commands?state=confirmed&limit=1000')).body).items
+
+const sandboxOf = (daemon: TestDaemon): string => {
+  const found = /"sandbox":"(http:[^"]+)"/.exec(daemon.program.output())?.[1]
+  if (found === undefined) throw new Error('the daemon did not say where its sandbox is')
+  return found
+}
+
+const placeOrders = async (daemon: TestDaemon, count: number): Promise<void> => {
+  const answer = await fetch(`${sandboxOf(daemon)}/_sandbox/orders`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ count }),
+  })
+  expect(answer.status).toBe(201)
+}
+
+const troubleIn = (program: Program): readonly string[] =>
+  program
+    .output()
+    .split('\n')
+    .filter((line) => line !== '' && (!line.startsWith('{') || /^\{"level":"(warn|error|fatal)"/.test(line)))
+
+test('invalid settings end with code 78 and a line for each variable', async () => {
+  const program = run({ PORT: '99999', ROLES: 'cook', POLL_ORDERS: 'often', REDIS_URL: 'localhost', DATA_DIR: folder })
+  await program.ended
+  expect(program.child.exitCode).toBe(78)
+  const lines = program.output().trim().split('\n')
+  expect(lines.map((line) => /^tallyman: (\w+): .+; accepted: ./.exec(line)?.[1]).sort()).toEqual([
+    'POLL_ORDERS',
+    'PORT',
+    'REDIS_URL',
+    'ROLES',
+  ])
+})
+
+describe.skipIf(process.platform !== 'linux')('without any service', () => {
+  test('orders arrive, commands are carried out, effects and units agree; a stop leaves nothing behind and a restart goes on', async () => {
+    const daemon = await start()
+    await placeOrders(daemon, 5)
+    await eventually(async () => {
+      const kinds = new Set((await confirmedCommands(daemon)).map((command) => command.kind))
+      expect([...kinds]).toEqual(expect.arrayContaining(['acknowledge', 'ship']))
+    })
+    const console = await fetch(`${daemon.url}/`)
+    expect([console.status, console.headers.get('content-type')]).toEqual([200, expect.stringContaining('text/html')])
+
+    const doctor = startProgram('src/cli.ts', { TALLYMAN_URL: daemon.url, SANDBOX_URL: sandboxOf(daemon) }, [
+      'doctor',
+      '--units',
+      '--json',
+      '--wait',
+      '30',
+    ])
+    const second = run({ PORT: '0', SANDBOX_PORT: '0', DATA_DIR: folder })
+    await Promise.all([doctor.ended, second.ended])
+    expect(doctor.child.exitCode, doctor.output()).toBe(0)
+    expect(JSON.parse(doctor.output())).toMatchObject({ differences: [] })
+    expect(second.child.exitCode).toBe(1)
+    expect(second.output()).toContain(
+      `${folder} is in use by another Tallyman (process ${daemon.program.child.pid}); stop it first`,
+    )
+    expect(second.output().trim().split('\n')).toHaveLength(1)
+
+    const [orders, commands] = [await orderIds(daemon), await confirmedCommands(daemon)]
+    expect((await processesOf(folder)).map(({ command }) => command)).toEqual(
+      expect.arrayContaining([expect.stringContaining('/postgres '), expect.stringContaining('sandbox/main.ts')]),
+    )
+    expect(await daemon.program.stop()).toBe(0)
+    expect(await processesOf(folder)).toEqual([])
+    expect(troubleIn(daemon.program)).toEqual([])
+
+    const next = await start({ DEMO: 'off' })
+    expect(await orderIds(next)).toEqual(expect.arrayContaining([...orders]))
+    expect((await confirmedCommands(next)).map(({ id }) => id)).toEqual(expect.arrayContaining(commands.map(({ id }) => id)))
+    expect(await next.program.stop()).toBe(0)
+    expect(troubleIn(next.program)).toEqual([])
+  })
+
+  test('after SIGKILL the sandbox ends by itself, and the next start takes the left-over Postgres over', async () => {
+    const daemon = await start({ DEMO: 'off', POLL_ORDERS: '1s' })
+    await placeOrders(daemon, 3)
+    const orders = await eventually(async () => {
+      const found = await orderIds(daemon)
+      expect(found).toHaveLength(3)
+      return found
+    })
+    await daemon.program.kill()
+    await eventually(async () => {
+      const left = (await processesOf(folder)).map(({ command }) => command)
+      expect(left.filter((command) => command.includes('sandbox/main.ts'))).toEqual([])
+      expect(left.length, 'Postgres is there still').toBeGreaterThan(0)
+    })
+    const next = await start({ DEMO: 'off' })
+    expect(next.program.output()).toContain('the embedded Postgres of an earlier run is still there')
+    expect([...(await orderIds(next))].sort()).toEqual([...orders].sort())
+    expect(await next.program.stop()).toBe(0)
+    expect(await processesOf(folder)).toEqual([])
+  })
+})
+
+test('waits for a Postgres that comes later, and a SIGTERM ends the waiting with code 0', async () => {
+  const postgres = await startTestPostgres()
+  try {
+    const databaseUrl = new URL(await postgres.database())
+    const passage = await openPassage(Number(databaseUrl.port))
+    await passage.cut()
+    databaseUrl.port = `${passage.port}`
+    const env = { PORT: '0', SANDBOX_PORT: '0', DATA_DIR: folder, DATABASE_URL: databaseUrl.href, DEMO: 'off' }
+    const impatient = run({ ...env, DATA_DIR: path.join(folder, 'other') })
+    const starting = start(env)
+    await untilSaid(impatient, 'Postgres does not answer yet')
+    expect(await impatient.stop()).toBe(0)
+    await passage.open()
+    await starting
+    await passage.close()
+  } finally {
+    await postgres.stop()
+  }
+})
