@@ -1,0 +1,90 @@
+/**
+ * All benchmarks at sizes that end within five minutes, one after another, and then one table: what came out beside what should.
+ * Compare ratios taken in one run; absolute figures move with everything else that the machine does. `npm run bench`
+ */
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
+import path from 'node:path'
+import { z } from 'zod'
+
+interface Outcome {
+  readonly printed: string
+  /** What the benchmark told us as data, if it did. */
+  readonly told: unknown
+}
+
+/** Runs a benchmark as a process of its own, so that none inherits the memory of another. */
+const run = async (file: string, args: readonly string[]): Promise<Outcome> => {
+  console.log(`\n── ${[file, ...args].join(' ')}`)
+  const child = fork(path.join(import.meta.dirname, file), args, { stdio: ['ignore', 'pipe', 'inherit', 'ipc'] })
+  let printed = ''
+  let told: unknown
+  child.stdout?.setEncoding('utf8').on('data', (text: string) => {
+    printed += text
+    process.stdout.write(text)
+  })
+  child.on('message', (message) => {
+    told = message
+  })
+  const [code]: unknown[] = await once(child, 'close')
+  if (code !== 0) throw new Error(`${file} ended with ${String(code)}`)
+  return { printed, told }
+}
+
+/** The row of a printed table whose first cell begins like this; cells by the heading of their column. */
+const rowOf = (printed: string, begin: string): ReadonlyMap<string, string> => {
+  const cells = (line: string): string[] =>
+    line
+      .split('│')
+      .slice(1, -1)
+      .map((cell) => cell.trim().replaceAll(/^['"]|['"]$/g, ''))
+  const lines = printed.split('\n').filter((line) => line.startsWith('│'))
+  const headings = cells(lines[0] ?? '')
+  const row = lines.map(cells).find(([, first]) => first?.startsWith(begin))
+  if (row === undefined) throw new Error(`the table has no row ${begin}`)
+  return new Map(headings.map((heading, index) => [heading, row[index] ?? '']))
+}
+
+/** Three figures printed as `first / unchanged / changed`. */
+const three = (cell: string | undefined): readonly [number, number, number] => {
+  const [first = Number.NaN, unchanged = Number.NaN, changed = Number.NaN] = (cell ?? '').split('/').map(Number)
+  return [first, unchanged, changed]
+}
+
+const backfillSchema = z.object({
+  firstToStorePath: z.number(),
+  aboveIdleMb: z.number(),
+  walUnchangedBytes: z.number(),
+})
+const commandsSchema = z.array(z.object({ backend: z.string(), ratio: z.number() }))
+
+const store = rowOf((await run('store.ts', ['5000', '1'])).printed, "Tallyman's store path, 2 connections")
+const backfill = backfillSchema.parse((await run('backfill.ts', ['--orders', '10000'])).told)
+const commands = commandsSchema.parse((await run('commands.ts', ['--commands', '800', '--rounds', '1'])).told)
+
+const [firstToPlain] = three(store.get('to plain (first/unch./5 %)'))
+const [firstToUsual, unchangedToUsual, changedToUsual] = three(store.get('to usual (first/unch./5 %)'))
+const atLeast = (what: string, measured: number, goal: number, digits = 2) => ({
+  what,
+  measured: measured.toFixed(digits),
+  goal: `at least ${goal}`,
+  reached: measured >= goal ? 'yes' : 'no',
+})
+const atMost = (what: string, measured: number, goal: number, digits = 0) => ({
+  what,
+  measured: measured.toFixed(digits),
+  goal: `at most ${goal}`,
+  reached: measured <= goal ? 'yes' : 'no',
+})
+
+console.log('\n── beside the goals (docs/performance.md)')
+console.table([
+  atLeast('store path to plain SQL, first load', firstToPlain, 0.8),
+  atLeast('store path to the usual loop, first load', firstToUsual, 15, 0),
+  atLeast('store path to the usual loop, nothing changed', unchangedToUsual, 100, 0),
+  atLeast('store path to the usual loop, 5 % changed', changedToUsual, 50, 0),
+  atLeast('whole path to store path alone, first load', backfill.firstToStorePath, 0.5),
+  atMost('memory above idle during a backfill, MB', backfill.aboveIdleMb, 150),
+  atMost('WAL of an unchanged backfill above idle, kB', backfill.walUnchangedBytes / 1e3, 100),
+  ...commands.map(({ backend, ratio }) => atLeast(`commands to a bare worker, queues in ${backend}`, ratio, 0.7)),
+])

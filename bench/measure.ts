@@ -1,0 +1,48 @@
+import { readFile, writeFile } from 'node:fs/promises'
+import type pg from 'pg'
+
+/** The value in the middle; of an even number of values the upper of the two. */
+export const median = (values: readonly number[]): number =>
+  [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN
+
+/** The number behind `--name`, or the default. @throws RangeError when it is none above zero */
+export const numberOption = (name: string, preset: number): number => {
+  const at = process.argv.indexOf(`--${name}`)
+  if (at === -1) return preset
+  const value = Number(process.argv[at + 1])
+  if (!(value > 0)) throw new RangeError(`--${name} needs a number above zero`)
+  return value
+}
+
+/** How much write-ahead log the server has written since it was made, in bytes. */
+export const walBytes = async (client: pg.Client): Promise<number> => {
+  const { rows } = await client.query<{ bytes: string }>(`SELECT pg_current_wal_insert_lsn() - '0/0'::pg_lsn AS bytes`)
+  return Number(rows[0]?.bytes)
+}
+
+/** Resident memory of a process in MB (1,000,000 bytes): now, and the highest since the start or the last {@link forgetPeak}. Linux only. */
+export const residentMb = async (pid: number): Promise<{ readonly now: number; readonly peak: number }> => {
+  const status = await readFile(`/proc/${pid}/status`, 'utf8')
+  const field = (name: string): number => (Number(new RegExp(`^${name}:\\s+(\\d+) kB`, 'm').exec(status)?.[1]) * 1_024) / 1e6
+  return { now: field('VmRSS'), peak: field('VmHWM') }
+}
+
+/** Makes the peak of {@link residentMb} begin anew. */
+export const forgetPeak = (pid: number): Promise<void> => writeFile(`/proc/${pid}/clear_refs`, '5')
+
+const tickMs = 10
+const ticksOf = async (pid: number): Promise<number> => {
+  // A server process may end between being listed and being looked at; its time is then in its parent's.
+  const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => null)
+  if (stat === null) return 0
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+  return fields.slice(11, 15).reduce((sum, ticks) => sum + Number(ticks), 0)
+}
+
+/** Processor time that a process and its children have used, in ms. Linux only. */
+export const processorMs = async (pid: number): Promise<number> => {
+  const listed = await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8')
+  const children = listed.split(' ').filter(Boolean).map(Number)
+  const ticks = await Promise.all([pid, ...children].map(ticksOf))
+  return ticks.reduce((sum, each) => sum + each, 0) * tickMs
+}
