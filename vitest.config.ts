@@ -7,6 +7,8 @@ export default defineConfig({
     maxWorkers: 2,
     testTimeout: 60_000,
     hookTimeout: 60_000,
+    // The tests of whole processes share two cores with each other; what fails twice is broken. The report names what was repeated.
+    retry: process.env['CI'] === 'true' ? 1 : 0,
     // A test that passes only because another ran before it is no test.
     sequence: { shuffle: { files: true, tests: false } },
   },
