@@ -153,7 +153,15 @@ describe('Dockerfile', () => {
     const after = dockerfile.slice(dockerfile.indexOf('USER node'))
     expect(after.some((line) => line.startsWith('RUN ') || line.startsWith('COPY '))).toBe(false)
     expect(after).toContain('ENTRYPOINT ["dumb-init", "--"]')
-    expect(after).toContain('CMD ["node_modules/.bin/node", "src/main.ts"]')
+    // One process, with the very flags of `npm start`.
+    const started = /exec (node_modules\/\.bin\/node .*src\/main\.ts)/.exec(readFileSync('package.json', 'utf8'))?.[1]
+    expect(started).toBeDefined()
+    expect(after).toContain(
+      `CMD [${started
+        ?.split(' ')
+        .map((word) => `"${word}"`)
+        .join(', ')}]`,
+    )
   })
 
   test('copies only what is there and what the build may see', () => {
