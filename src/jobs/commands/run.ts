@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { MarketplaceClient, Observed, WireRequest } from '../../clients/client.ts'
 import { MarketplaceFailure } from '../../clients/errors.ts'
 import type { CommandContent, CommandKind } from '../../domain/command.ts'
-import { type Evidence, judge, takeBaseline } from '../../domain/evidence.ts'
+import { type Evidence, judge, type OrderBaseline, takeBaseline } from '../../domain/evidence.ts'
 import type { PurchaseOrder } from '../../domain/order.ts'
 import { checkBeforeSend } from '../../domain/units.ts'
 import { faultPoint } from '../../fault-points.ts'
@@ -251,42 +251,45 @@ const send = async (run: Run): Promise<Step> => {
   }
   faultPoint('command.before-intent')
   const correlationId = randomUUID()
-  const prepared = await parts.database.transaction(async (transaction): Promise<{ request: WireRequest } | { step: Step }> => {
-    if (observed !== null) await storeObserved(transaction, command.sellerId, observed)
-    const order = await lockOrder(transaction, command.sellerId, command.purchaseOrderId)
-    if (order === null) {
-      const reason = `order ${command.purchaseOrderId} is not stored`
-      return { step: await settle(transaction, command, command.attempts, 'rejected', reason, null) }
-    }
-    const earlier = await judgeEarlierAttempts(transaction, command, order)
-    if (earlier !== null) return { step: earlier }
-    if (definition.goalReached(order)) {
-      return {
-        step: await settle(
-          transaction,
-          command,
-          command.attempts,
-          'confirmed',
-          'the marketplace already stands there; nothing was sent',
-          null,
-        ),
+  const prepared = await parts.database.transaction(
+    async (transaction): Promise<{ request: WireRequest; baseline: OrderBaseline } | { step: Step }> => {
+      if (observed !== null) await storeObserved(transaction, command.sellerId, observed)
+      const order = await lockOrder(transaction, command.sellerId, command.purchaseOrderId)
+      if (order === null) {
+        const reason = `order ${command.purchaseOrderId} is not stored`
+        return { step: await settle(transaction, command, command.attempts, 'rejected', reason, null) }
       }
-    }
-    const faults = checkBeforeSend(await readLedgers(transaction, command.sellerId, order, command.id), command.content)
-    if (faults.length > 0) {
-      const reason = faults.map((fault) => fault.message).join('; ')
-      return { step: await settle(transaction, command, command.attempts, 'rejected', reason, null) }
-    }
-    const request = wireRequest(command.content, client, command.purchaseOrderId)
-    const stored = await recordIntent(transaction, command, {
-      correlationId,
-      request: jsonOf(request),
-      baseline: takeBaseline(order),
-      owner: parts.owner,
-      leaseMs: leaseMs(parts),
-    })
-    return stored ? { request } : { step: { kind: 'gone' } }
-  })
+      const earlier = await judgeEarlierAttempts(transaction, command, order)
+      if (earlier !== null) return { step: earlier }
+      if (definition.goalReached(order)) {
+        return {
+          step: await settle(
+            transaction,
+            command,
+            command.attempts,
+            'confirmed',
+            'the marketplace already stands there; nothing was sent',
+            null,
+          ),
+        }
+      }
+      const faults = checkBeforeSend(await readLedgers(transaction, command.sellerId, order, command.id), command.content)
+      if (faults.length > 0) {
+        const reason = faults.map((fault) => fault.message).join('; ')
+        return { step: await settle(transaction, command, command.attempts, 'rejected', reason, null) }
+      }
+      const request = wireRequest(command.content, client, command.purchaseOrderId)
+      const baseline = takeBaseline(order)
+      const stored = await recordIntent(transaction, command, {
+        correlationId,
+        request: jsonOf(request),
+        baseline,
+        owner: parts.owner,
+        leaseMs: leaseMs(parts),
+      })
+      return stored ? { request, baseline } : { step: { kind: 'gone' } }
+    },
+  )
   if ('step' in prepared) return prepared.step
   faultPoint('command.after-intent')
   const sent: StoredCommand = { ...command, state: 'sending', attempts: command.attempts + 1 }
@@ -295,7 +298,7 @@ const send = async (run: Run): Promise<Step> => {
     const signal = AbortSignal.any([job.signal, AbortSignal.timeout(leaseMs(parts) - leaseMarginMs)])
     const answer = await client.orders.send(prepared.request, { correlationId, grant, signal })
     faultPoint('command.after-send')
-    return await settleAnswer(run, sent, answer)
+    return await settleAnswer(run, sent, prepared.baseline, answer)
   } catch (error) {
     if (!(error instanceof MarketplaceFailure)) throw error
     faultPoint('command.after-send')
@@ -328,7 +331,12 @@ const judgeEarlierAttempts = async (
 }
 
 /** The marketplace said yes: the order is stored from the answer at once. */
-const settleAnswer = async (run: Run, command: StoredCommand, answer: Observed<PurchaseOrder>): Promise<Step> => {
+const settleAnswer = async (
+  run: Run,
+  command: StoredCommand,
+  baseline: OrderBaseline,
+  answer: Observed<PurchaseOrder>,
+): Promise<Step> => {
   const order = parsedOrder(answer)
   const { parts } = run
   if (order === null || order.purchaseOrderId !== command.purchaseOrderId) {
@@ -341,9 +349,7 @@ const settleAnswer = async (run: Run, command: StoredCommand, answer: Observed<P
   faultPoint('command.before-settle')
   return parts.database.transaction(async (transaction) => {
     await storeObserved(transaction, command.sellerId, answer)
-    const [last] = (await readAttempts(transaction, command.id)).slice(-1)
-    if (last === undefined) return { kind: 'gone' }
-    const evidence = judge(command.content, last.baseline, order)
+    const evidence = judge(command.content, baseline, order)
     if (evidence.verdict === 'not-applied') {
       await recordOutcome(transaction, command.id, command.attempts, { outcome: 'accepted', httpStatus: answer.httpStatus })
       const expected = { state: command.state, attempts: command.attempts }

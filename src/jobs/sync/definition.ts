@@ -1,6 +1,6 @@
 import type { CallOptions, MarketplaceClient, Page, ParsedRecord } from '../../clients/interface.ts'
 import type { PurchaseOrder } from '../../domain/order.ts'
-import type { TimeWindow } from '../../domain/windows.ts'
+import { planWindow, type TimeWindow } from '../../domain/windows.ts'
 import type { Database, SqlRunner, Transaction } from '../../store/database.ts'
 import type { SyncWindow } from '../../store/sync-states.ts'
 import type { DifferingRecord, StorableRecord } from '../../store/versions.ts'
@@ -11,6 +11,9 @@ import type { DifferingRecord, StorableRecord } from '../../store/versions.ts'
 //   window     a stretch of time that one query covers; read page by page
 //   watermark  everything up to here is stored
 //   run        one start of the engine on a stream
+
+/** A day in milliseconds. */
+export const dayMs = 86_400_000
 
 /** What the engine goes by; defaults in {@link defaultSyncSettings}. */
 export interface SyncSettings {
@@ -110,6 +113,19 @@ export interface SyncDefinition<T> {
     hooks: SyncHooks,
   ): Promise<number>
   noteMissing(tx: Transaction, sellerId: string, observedAt: Date, keys: readonly string[]): Promise<number>
+}
+
+/** The window of a stream that follows changes: from its watermark less the look-back, up to a lag before the marketplace's now. */
+export const planByLastChange = ({ client, settings }: StreamContext, watermark: Date | null): readonly SyncWindow[] => {
+  const window = planWindow({
+    watermark,
+    marketplaceNow: client.clock().now(),
+    lagMs: settings.lagMs,
+    lookBackMs: settings.lookBackMs,
+    initialLookBackMs: settings.oldestDays * dayMs,
+    oldestDays: settings.oldestDays,
+  })
+  return window === null ? [] : [{ ...window, part: null }]
 }
 
 /** Streams of this name read a range of creation times that someone has asked for. */

@@ -2,11 +2,18 @@ import { parseOrder } from '../../clients/client.ts'
 import { MarketplaceFailure } from '../../clients/errors.ts'
 import type { CallOptions, Observed } from '../../clients/interface.ts'
 import type { PurchaseOrder } from '../../domain/order.ts'
-import { clampToWall, planWindow, wallMarginMs } from '../../domain/windows.ts'
+import { clampToWall, wallMarginMs } from '../../domain/windows.ts'
 import { findDifferingOrders, noteMissingOrders, openOrdersAfter, storeDifferingOrders } from '../../store/orders.ts'
-import { backfillPrefix, type FetchedPage, type StreamContext, type SyncDefinition, type SyncStream } from './definition.ts'
+import {
+  backfillPrefix,
+  dayMs,
+  type FetchedPage,
+  planByLastChange,
+  type StreamContext,
+  type SyncDefinition,
+  type SyncStream,
+} from './definition.ts'
 
-const dayMs = 86_400_000
 const nodeTypes = ['SellerFulfilled', 'WFSFulfilled', '3PLFulfilled'] as const
 // Orders that the marketplace fulfils are acknowledged by it and never released (public facts 2.4).
 const releasedNodeTypes = ['SellerFulfilled', '3PLFulfilled'] as const
@@ -22,17 +29,7 @@ const changed = (shipNodeType: string): SyncStream<PurchaseOrder> => ({
   counted: true,
   checksCount: true,
   followsWatermark: true,
-  plan: ({ client, settings }, watermark) => {
-    const window = planWindow({
-      watermark,
-      marketplaceNow: client.clock().now(),
-      lagMs: settings.lagMs,
-      lookBackMs: settings.lookBackMs,
-      initialLookBackMs: settings.oldestDays * dayMs,
-      oldestDays: settings.oldestDays,
-    })
-    return window === null ? [] : [{ ...window, part: null }]
-  },
+  plan: planByLastChange,
   clamp: ({ client, settings }, window) => clampToWall(window, client.clock().now(), settings.oldestDays),
   first: (context, window, options) =>
     context.client.orders.list(

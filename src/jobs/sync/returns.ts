@@ -1,27 +1,14 @@
 import { parseReturn } from '../../clients/client.ts'
 import type { ReturnOrder } from '../../domain/return.ts'
-import { planWindow } from '../../domain/windows.ts'
 import { findDifferingReturns, storeDifferingReturns } from '../../store/returns.ts'
-import { backfillPrefix, type SyncDefinition, type SyncStream } from './definition.ts'
-
-const dayMs = 86_400_000
+import { backfillPrefix, planByLastChange, type SyncDefinition, type SyncStream } from './definition.ts'
 
 /** Returns by last change. Their retention is not published (public facts 2.4), so nothing older is ruled out but by the first look-back. */
 const changed: SyncStream<ReturnOrder> = {
   counted: true,
   checksCount: true,
   followsWatermark: true,
-  plan: ({ client, settings }, watermark) => {
-    const window = planWindow({
-      watermark,
-      marketplaceNow: client.clock().now(),
-      lagMs: settings.lagMs,
-      lookBackMs: settings.lookBackMs,
-      initialLookBackMs: settings.oldestDays * dayMs,
-      oldestDays: settings.oldestDays,
-    })
-    return window === null ? [] : [{ ...window, part: null }]
-  },
+  plan: planByLastChange,
   clamp: (_context, window) => window,
   first: ({ client, settings }, window, options) =>
     client.returns.list({ lastModifiedFrom: window.from, lastModifiedTo: window.to, limit: settings.pageSize }, options),
