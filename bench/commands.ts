@@ -117,10 +117,14 @@ const sellersOf = (stubUrl: string): SellerRegistry => {
     quantityField: null,
     serviceName: 'bench',
     tokenPath: null,
+    advertiserId: null,
+    campaignIds: [],
+    skus: [],
   }
   return createSellerRegistry({
     sellers: [seller],
     sandboxUrl: null,
+    display: null,
     requestTimeoutMs,
     profiles,
     budgetOf: () => budget,

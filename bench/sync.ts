@@ -40,6 +40,7 @@ const run = async (): Promise<void> => {
       clientSecret: 'sandbox-secret',
       profile: specification,
       marketplaceUrl: sandbox.url,
+      display: null,
       headerPrefix: specification.headerPrefix,
       quantityField: specification.quantityField,
       serviceName: 'Tallyman bench',

@@ -1,3 +1,4 @@
+import { createPrivateKey } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import { parse as parseYaml } from 'yaml'
@@ -86,6 +87,55 @@ const headerPrefix = z
   .string()
   .regex(/^[A-Za-z0-9]{1,10}$/, 'is not a header prefix; accepted: up to ten letters and digits, such as XX')
 
+/** A PEM, whose line breaks an environment file may hold as `\\n`. */
+const rsaPrivateKey = z
+  .string()
+  .transform((pem) => pem.replaceAll('\\n', '\n'))
+  .refine((pem) => {
+    try {
+      return createPrivateKey(pem).asymmetricKeyType === 'rsa'
+    } catch {
+      return false
+    }
+  }, 'is not an RSA private key; accepted: a PEM, such as one that begins with -----BEGIN PRIVATE KEY-----')
+
+const advertiserId = z
+  .string()
+  .regex(/^\d{1,15}$/, 'is not an advertiser id; accepted: a whole number')
+  .transform(Number)
+
+const nameList = z.string().transform((list) => [
+  ...new Set(
+    list
+      .split(',')
+      .map((name) => name.trim())
+      .filter((name) => name !== ''),
+  ),
+])
+
+const hourMs = 3_600_000
+const dayMs = 24 * hourMs
+
+// Interval of each sync: its variable, and its default; whoever watches the demonstration does not want to wait a minute for each step.
+const polls = {
+  orders: { variable: 'POLL_ORDERS', ordinary: 60_000, demonstration: 5_000 },
+  orderSweep: { variable: 'POLL_ORDER_SWEEP', ordinary: dayMs, demonstration: dayMs },
+  returns: { variable: 'POLL_RETURNS', ordinary: 900_000, demonstration: 30_000 },
+  taxonomies: { variable: 'POLL_TAXONOMIES', ordinary: dayMs, demonstration: 300_000 },
+  'contextual-targets': { variable: 'POLL_CONTEXTUAL_TARGETS', ordinary: dayMs, demonstration: 300_000 },
+  'behavioral-audiences': { variable: 'POLL_BEHAVIORAL_AUDIENCES', ordinary: dayMs, demonstration: 300_000 },
+  campaigns: { variable: 'POLL_CAMPAIGNS', ordinary: 900_000, demonstration: 60_000 },
+  'shipping-settings': { variable: 'POLL_SHIPPING_SETTINGS', ordinary: dayMs, demonstration: 120_000 },
+  replenishment: { variable: 'POLL_REPLENISHMENT', ordinary: dayMs, demonstration: 120_000 },
+  'inventory-log': { variable: 'POLL_INVENTORY_LOG', ordinary: hourMs, demonstration: 30_000 },
+  reconciliation: { variable: 'POLL_RECONCILIATION', ordinary: 900_000, demonstration: 60_000 },
+  'sales-channels': { variable: 'POLL_SALES_CHANNELS', ordinary: dayMs, demonstration: 120_000 },
+} as const
+/** A sync with an interval of its own: a resource, or the sweep of open orders. */
+export type PollName = keyof typeof polls
+const pollNames = Object.keys(polls).filter((name): name is PollName => Object.hasOwn(polls, name))
+type PollVariable = (typeof polls)[PollName]['variable']
+
 const environment = z.object({
   DATABASE_URL: url(['postgres:', 'postgresql:']).optional(),
   REDIS_URL: redisUrls.optional(),
@@ -119,18 +169,36 @@ const environment = z.object({
   ROLES: roles,
   LOG_LEVEL: oneOf(['trace', 'debug', 'info', 'warn', 'error', 'fatal'], 'info'),
   LOG_FORMAT: z.enum(['json', 'pretty'], { error: 'is none of the accepted values: json, pretty' }).optional(),
-  POLL_ORDERS: interval(),
-  POLL_ORDER_SWEEP: interval(),
-  POLL_RETURNS: interval(),
+  DISPLAY_URL: url(['http:', 'https:']).optional(),
+  DISPLAY_CONSUMER_ID: text.optional(),
+  DISPLAY_AUTH_TOKEN: text.optional(),
+  DISPLAY_PRIVATE_KEY: rsaPrivateKey.optional(),
+  DISPLAY_KEY_VERSION: text.default('1'),
+  ADVERTISER_ID: advertiserId.optional(),
+  CAMPAIGN_IDS: nameList.default([]),
+  INVENTORY_SKUS: nameList.default([]),
+  ...pollIntervals(),
 })
 
-// Whoever watches the demonstration does not want to wait a minute for each step.
-const pollDefaults = {
-  ordinary: { orders: 60_000, orderSweep: 86_400_000, returns: 900_000 },
-  demonstration: { orders: 5_000, orderSweep: 86_400_000, returns: 30_000 },
-} as const
+function pollIntervals() {
+  const variables = pollNames.map((name) => polls[name].variable)
+  return Object.fromEntries(variables.map((variable) => [variable, interval()])) as Record<
+    PollVariable,
+    ReturnType<typeof interval>
+  >
+}
 
-const secrets = ['DATABASE_URL', 'REDIS_URL', 'CLIENT_ID', 'CLIENT_SECRET', 'API_KEY', 'EVENTS_SECRET'] as const
+const secrets = [
+  'DATABASE_URL',
+  'REDIS_URL',
+  'CLIENT_ID',
+  'CLIENT_SECRET',
+  'API_KEY',
+  'EVENTS_SECRET',
+  'DISPLAY_CONSUMER_ID',
+  'DISPLAY_AUTH_TOKEN',
+  'DISPLAY_PRIVATE_KEY',
+] as const
 
 /** One seller: who it is at the marketplace and how to speak to it there. */
 export interface SellerSettings {
@@ -147,10 +215,29 @@ export interface SellerSettings {
   /** Null: the built-in sandbox, whose address is known once it runs. */
   readonly marketplaceUrl: string | null
   readonly serviceName: string
+  /** In display advertising; null: this seller has none there. */
+  readonly advertiserId: number | null
+  /** Campaigns to watch, beside those that were added while running. */
+  readonly campaignIds: readonly string[]
+  /** Stock keys whose inventory is followed, beside those that orders and reports name. */
+  readonly skus: readonly string[]
+}
+
+/** How the daemon speaks to display advertising; one identity for all advertisers (specification, Authentication). */
+export interface DisplaySettings {
+  readonly url: string
+  readonly consumerId: string
+  readonly authToken: string
+  /** PEM. */
+  readonly privateKey: string
+  readonly keyVersion: string
 }
 
 /** Credentials of the built-in sandbox, used when `MARKETPLACE_URL` is unset. */
 export const sandboxSeller = { sellerId: 'sandbox-seller', clientId: 'sandbox-client', clientSecret: 'sandbox-secret' } as const
+/** Identity at the display advertising of the built-in sandbox, which makes the key itself. */
+export const sandboxDisplay = { consumerId: 'sandbox-consumer', authToken: 'sandbox-display-token', keyVersion: '1' } as const
+const sandboxAdvertiserId = 10_001
 
 /** Every setting, checked; durations in milliseconds. */
 export interface Config {
@@ -161,6 +248,8 @@ export interface Config {
   readonly sandbox: { readonly port: number; readonly demo: boolean } | null
   readonly sellers: readonly SellerSettings[]
   readonly sellersFile: string | null
+  /** `sandbox`: that of the built-in sandbox; null: display advertising is off. */
+  readonly display: DisplaySettings | 'sandbox' | null
   readonly autoAcknowledge: 'off' | 'on-import'
   readonly http: {
     readonly host: string
@@ -174,7 +263,7 @@ export interface Config {
   readonly roles: readonly Role[]
   readonly log: { readonly level: string; readonly format: 'json' | 'pretty' }
   /** Interval of each sync; `off`: never by itself. */
-  readonly poll: { readonly orders: number | 'off'; readonly orderSweep: number | 'off'; readonly returns: number | 'off' }
+  readonly poll: Readonly<Record<PollName, number | 'off'>>
 }
 
 const sellerEntry = z.strictObject({
@@ -188,6 +277,9 @@ const sellerEntry = z.strictObject({
   tokenPath: z.string().startsWith('/').optional(),
   marketplaceUrl: url(['http:', 'https:']).optional(),
   serviceName: text.optional(),
+  advertiserId: z.int().positive().optional(),
+  campaignIds: z.array(text).optional(),
+  skus: z.array(text).optional(),
 })
 const sellersDocument = z.union([z.array(sellerEntry).min(1), z.strictObject({ sellers: z.array(sellerEntry).min(1) })])
 
@@ -221,6 +313,9 @@ const defaultsOf = (values: Environment) => ({
   tokenPath: values.TOKEN_PATH ?? null,
   marketplaceUrl: values.MARKETPLACE_URL?.replace(/\/+$/, '') ?? null,
   serviceName: values.SERVICE_NAME,
+  advertiserId: values.ADVERTISER_ID ?? null,
+  campaignIds: values.CAMPAIGN_IDS,
+  skus: values.INVENTORY_SKUS,
 })
 
 const readSellersFile = (file: string, values: Environment, faults: string[]): SellerSettings[] => {
@@ -273,6 +368,9 @@ const readSellersFile = (file: string, values: Environment, faults: string[]): S
         tokenPath: entry.tokenPath ?? defaults.tokenPath,
         marketplaceUrl: entry.marketplaceUrl?.replace(/\/+$/, '') ?? defaults.marketplaceUrl,
         serviceName: entry.serviceName ?? defaults.serviceName,
+        advertiserId: entry.advertiserId ?? defaults.advertiserId,
+        campaignIds: entry.campaignIds ?? defaults.campaignIds,
+        skus: entry.skus ?? defaults.skus,
       },
     ]
   })
@@ -299,7 +397,7 @@ const readSellers = (values: Environment, faults: string[]): SellerSettings[] =>
           `MARKETPLACE_URL: is unset while ${name} is set; accepted: the address of the marketplace (the built-in sandbox has credentials of its own)`,
         )
     }
-    return [{ ...defaultsOf(values), ...sandboxSeller }]
+    return [{ ...defaultsOf(values), advertiserId: values.ADVERTISER_ID ?? sandboxAdvertiserId, ...sandboxSeller }]
   }
   for (const name of single) {
     if (values[name] === undefined)
@@ -309,9 +407,38 @@ const readSellers = (values: Environment, faults: string[]): SellerSettings[] =>
   return [{ ...defaultsOf(values), sellerId, clientId, clientSecret }]
 }
 
+const readDisplay = (values: Environment, sellers: readonly SellerSettings[], faults: string[]): Config['display'] => {
+  const needed = ['DISPLAY_CONSUMER_ID', 'DISPLAY_AUTH_TOKEN', 'DISPLAY_PRIVATE_KEY'] as const
+  if (values.DISPLAY_URL === undefined) {
+    for (const name of needed) {
+      if (values[name] !== undefined)
+        faults.push(`DISPLAY_URL: is unset while ${name} is set; accepted: the address of display advertising`)
+    }
+    return sellers.some((seller) => seller.marketplaceUrl === null) ? 'sandbox' : null
+  }
+  for (const name of needed) {
+    if (values[name] === undefined)
+      faults.push(`${name}: is unset while DISPLAY_URL is set; accepted: what the marketplace issued at onboarding`)
+  }
+  if (sellers.length > 0 && sellers.every((seller) => seller.advertiserId === null)) {
+    faults.push(
+      'ADVERTISER_ID: is unset while DISPLAY_URL is set; accepted: a whole number, there or as advertiserId of a seller',
+    )
+  }
+  const { DISPLAY_CONSUMER_ID: consumerId, DISPLAY_AUTH_TOKEN: authToken, DISPLAY_PRIVATE_KEY: privateKey } = values
+  if (consumerId === undefined || authToken === undefined || privateKey === undefined) return null
+  return {
+    url: values.DISPLAY_URL.replace(/\/+$/, ''),
+    consumerId,
+    authToken,
+    privateKey,
+    keyVersion: values.DISPLAY_KEY_VERSION,
+  }
+}
+
 const parseEnvironment = (
   source: Readonly<Record<string, string | undefined>>,
-): { values: Environment; sellers: SellerSettings[] } => {
+): { values: Environment; sellers: SellerSettings[]; display: Config['display'] } => {
   const faults: string[] = []
   const parsed = environment.safeParse(readSecretFiles(source, faults))
   if (!parsed.success) {
@@ -320,6 +447,7 @@ const parseEnvironment = (
   }
   const values = parsed.data
   const sellers = readSellers(values, faults)
+  const display = readDisplay(values, sellers, faults)
   if (!loopbackHosts.has(values.HOST)) {
     for (const name of ['API_KEY', 'EVENTS_SECRET'] as const) {
       if (values[name] === undefined)
@@ -332,7 +460,7 @@ const parseEnvironment = (
     )
   }
   if (faults.length > 0) throw new InvalidConfig(faults)
-  return { values, sellers }
+  return { values, sellers, display }
 }
 
 /**
@@ -340,11 +468,14 @@ const parseEnvironment = (
  * @throws InvalidConfig with every fault found
  */
 export const readConfig = (source: Readonly<Record<string, string | undefined>>, terminal: boolean): Config => {
-  const { values, sellers } = parseEnvironment(source)
+  const { values, sellers, display } = parseEnvironment(source)
   const sandbox = sellers.some((seller) => seller.marketplaceUrl === null)
     ? { port: values.SANDBOX_PORT, demo: values.DEMO === 'on' }
     : null
-  const defaults = sandbox?.demo === true ? pollDefaults.demonstration : pollDefaults.ordinary
+  const pace = sandbox?.demo === true ? 'demonstration' : 'ordinary'
+  const poll = Object.fromEntries(
+    pollNames.map((name): [PollName, number | 'off'] => [name, values[polls[name].variable] ?? polls[name][pace]]),
+  ) as Record<PollName, number | 'off'>
   return Object.freeze({
     databaseUrl: values.DATABASE_URL ?? null,
     redisUrl: values.REDIS_URL ?? null,
@@ -352,6 +483,7 @@ export const readConfig = (source: Readonly<Record<string, string | undefined>>,
     sandbox,
     sellers,
     sellersFile: values.SELLERS_FILE ?? null,
+    display,
     autoAcknowledge: values.AUTO_ACKNOWLEDGE,
     http: {
       host: values.HOST,
@@ -364,11 +496,7 @@ export const readConfig = (source: Readonly<Record<string, string | undefined>>,
     drainTimeoutMs: values.DRAIN_TIMEOUT,
     roles: values.ROLES,
     log: { level: values.LOG_LEVEL, format: values.LOG_FORMAT ?? (terminal ? 'pretty' : 'json') },
-    poll: {
-      orders: values.POLL_ORDERS ?? defaults.orders,
-      orderSweep: values.POLL_ORDER_SWEEP ?? defaults.orderSweep,
-      returns: values.POLL_RETURNS ?? defaults.returns,
-    },
+    poll,
   })
 }
 

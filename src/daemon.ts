@@ -7,7 +7,7 @@ import { createMarketplaceClient } from './clients/client.ts'
 import { MarketplaceFailure } from './clients/errors.ts'
 import { profiles } from './clients/profiles/index.ts'
 import type { Profile } from './clients/profiles/profile.ts'
-import { type Config, InvalidConfig, readSellersAgain } from './config.ts'
+import { type Config, InvalidConfig, readSellersAgain, sandboxDisplay } from './config.ts'
 import { startDemonstration } from './demo/erp.ts'
 import { startEmbeddedPostgres } from './embedded/postgres.ts'
 import { lockFolder } from './embedded/process-lock.ts'
@@ -18,7 +18,7 @@ import { acceptEvents } from './jobs/events/accept.ts'
 import { createOrderFetcher } from './jobs/events/fetch-order.ts'
 import { processReceivedEvent } from './jobs/events/process.ts'
 import { createSellerRegistry, credentialsRefused } from './jobs/sellers.ts'
-import { replayQuarantined, requestBackfill, runSync, streamsOf, syncResources } from './jobs/sync/syncs.ts'
+import { isDisplayResource, replayQuarantined, requestBackfill, runSync, streamsOf, syncResources } from './jobs/sync/syncs.ts'
 import { createQuietLog, type Logger, type QuietLog } from './observability/log.ts'
 import { createMetrics } from './observability/metrics.ts'
 import { createQueueBackend } from './queues/backend.ts'
@@ -30,6 +30,7 @@ import { sandboxLines, startSandboxProcess } from './sandbox-process.ts'
 import { reviewSyncAlarm } from './store/alarms.ts'
 import { decideCommand, dueCommands, headCommand } from './store/commands.ts'
 import { openDatabase } from './store/database.ts'
+import { askEnrolmentAgain } from './store/enrolments.ts'
 import { receivedEvents } from './store/events.ts'
 import { readFigures } from './store/figures.ts'
 import { openListener } from './store/listener.ts'
@@ -154,6 +155,7 @@ const run = async (config: Config, log: Logger, stop: AbortSignal, closers: Retu
 
   // ── the marketplace, or the sandbox in its place ──
   let sandboxUrl: string | null = null
+  let display = config.display === 'sandbox' ? null : config.display
   if (config.sandbox !== null) {
     const sandbox = await startSandboxProcess({
       port: config.sandbox.port,
@@ -164,6 +166,7 @@ const run = async (config: Config, log: Logger, stop: AbortSignal, closers: Retu
     })
     closers.add('the sandbox', () => sandbox.stop())
     sandboxUrl = sandbox.url
+    if (config.display === 'sandbox') display = { ...sandboxDisplay, url: sandbox.url, privateKey: await sandbox.displayKey() }
   }
   const budgets = new Map<string, RateBudget>()
   const budgetOf = (profile: Profile): RateBudget => {
@@ -174,6 +177,7 @@ const run = async (config: Config, log: Logger, stop: AbortSignal, closers: Retu
   const sellers = createSellerRegistry({
     sellers: config.sellers,
     sandboxUrl,
+    display,
     requestTimeoutMs: config.requestTimeoutMs,
     profiles,
     budgetOf,
@@ -205,13 +209,16 @@ const run = async (config: Config, log: Logger, stop: AbortSignal, closers: Retu
   const afterSave = config.autoAcknowledge === 'on-import' ? acknowledgeNewOrders : undefined
   const saving = afterSave === undefined ? {} : { afterSave }
 
+  const resourcesOf = (sellerId: string): readonly string[] =>
+    syncResources.filter((resource) => sellers.client(sellerId).display !== null || !isDisplayResource(resource))
   const schedulers = (): readonly Scheduler[] => {
     const wanted: Scheduler[] = [{ job: { name: 'housekeeping.run', data: { task: 'trim' } }, everyMs: trimIntervalMs }]
-    const intervals: Readonly<Record<string, number | 'off'>> = { orders: config.poll.orders, returns: config.poll.returns }
+    const intervals: Readonly<Record<string, number | 'off'>> = config.poll
     for (const sellerId of sellers.ids()) {
-      for (const resource of syncResources) {
-        for (const stream of streamsOf(resource)) {
-          const everyMs = stream === 'sweep' ? config.poll.orderSweep : (intervals[resource] ?? 'off')
+      for (const resource of resourcesOf(sellerId)) {
+        const pollMs = intervals[resource] ?? 'off'
+        for (const { stream, everyMs: oftenMs } of streamsOf(resource, pollMs === 'off' ? 0 : pollMs)) {
+          const everyMs = stream === 'sweep' ? config.poll.orderSweep : pollMs === 'off' ? pollMs : oftenMs
           if (everyMs !== 'off') wanted.push({ job: { name: 'sync.run', data: { sellerId, resource, stream } }, everyMs })
         }
       }
@@ -418,11 +425,13 @@ const run = async (config: Config, log: Logger, stop: AbortSignal, closers: Retu
     readonly to: Date | null
   }): Promise<readonly string[]> {
     const ids: string[] = []
-    for (const sellerId of request.sellerId === null ? sellers.ids() : [request.sellerId]) {
-      const { resource } = request
+    const { resource } = request
+    const asked = request.sellerId === null ? sellers.ids() : [request.sellerId]
+    for (const sellerId of asked.filter((id) => resourcesOf(id).includes(resource))) {
+      await askEnrolmentAgain(database, sellerId, resource)
       const streams =
         request.from === null
-          ? streamsOf(resource)
+          ? streamsOf(resource).map(({ stream }) => stream)
           : [
               (
                 await requestBackfill(database, {

@@ -1,11 +1,15 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
+import { readFile } from 'node:fs/promises'
+import path from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 
 /** The sandbox marketplace as a child process. */
 export interface SandboxProcess {
   readonly url: string
+  /** The key that signs requests to its display advertising, PEM; it makes one at its first start and keeps it beside its data. */
+  displayKey(): Promise<string>
   stop(): Promise<void>
 }
 
@@ -91,6 +95,7 @@ export const startSandboxProcess = async (options: SandboxProcessOptions): Promi
   port = await launch()
   return {
     url: `http://127.0.0.1:${port}`,
+    displayKey: () => readFile(path.join(options.dataDir, 'sandbox', 'display-private-key.pem'), 'utf8'),
     stop: async () => {
       stopping = true
       if (child.exitCode !== null || child.signalCode !== null) return

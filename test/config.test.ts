@@ -33,7 +33,7 @@ describe('readConfig', () => {
     expect(config).toMatchObject({ databaseUrl: null, redisUrl: null, sandbox: { port: 8181, demo: true } })
     expect(config.sellers).toHaveLength(1)
     expect(config.http).toMatchObject({ host: '127.0.0.1', port: 8080, apiKey: null })
-    expect(readConfig({ DEMO: 'off' }, false).poll).toEqual({ orders: 60_000, orderSweep: 86_400_000, returns: 900_000 })
+    expect(readConfig({ DEMO: 'off' }, false).poll).toMatchObject({ orders: 60_000, orderSweep: 86_400_000, returns: 900_000 })
   })
 
   test('reports every fault at once, each with its variable and what is accepted', () => {

@@ -120,6 +120,7 @@ const checkSeller = async (
       clientSecret: seller.clientSecret,
       profile,
       marketplaceUrl,
+      display: null,
       headerPrefix: seller.headerPrefix ?? profile.headerPrefix,
       quantityField: seller.quantityField ?? profile.quantityField,
       serviceName: seller.serviceName,

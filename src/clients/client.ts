@@ -20,6 +20,7 @@ export function createMarketplaceClient(connection: SellerConnection, parts: Cli
     clock: () => caller.clock,
     orders: createOrdersClient(caller, { ...profile, quantityField }, onUnknownValue),
     returns: createReturnsClient(caller, profile.maxPageSize, onUnknownValue),
+    display: null,
     budget: { take: (operation) => parts.budget.take(sellerId, operation) },
     close: () => caller.close(),
   }

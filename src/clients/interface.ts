@@ -15,7 +15,8 @@ export interface SellerConnection {
   readonly profile: Profile
   /** `{base_url}` of the specification; may have a path. */
   readonly marketplaceUrl: string
-  readonly displayUrl?: string
+  /** Display advertising; null while it is off. */
+  readonly display: DisplayConnection | null
   /** These four overrule the profile. */
   readonly headerPrefix: string
   readonly quantityField: QuantityField
@@ -23,6 +24,18 @@ export interface SellerConnection {
   readonly tokenPath: string
   /** Longest life of one HTTP request, from its start to the last byte of the answer. */
   readonly requestTimeoutMs: number
+}
+
+/** How to reach display advertising (specification, Authentication; public facts, section 1.3). */
+export interface DisplayConnection {
+  /** `{display_base_url}`; may have a path. */
+  readonly url: string
+  readonly consumerId: string
+  readonly authToken: string
+  /** RSA key that signs each request, PEM (PKCS#8). */
+  readonly privateKey: string
+  readonly keyVersion: string
+  readonly advertiserId: number
 }
 
 /** The part of a pino logger that the clients use. */
@@ -43,7 +56,8 @@ export interface RequestReport {
 
 /** A value outside the known set, kept as it came. */
 export interface UnknownValueReport {
-  readonly resource: 'order' | 'return'
+  /** Such as `order`, `return`, `campaign`. */
+  readonly resource: string
   readonly field: string
   readonly value: string
 }
@@ -204,6 +218,9 @@ export interface ReturnsClient {
   pages(query: ReturnListQuery, options: CallOptions): AsyncGenerator<Page<ReturnOrder>, void, undefined>
 }
 
+/** Display advertising as one advertiser sees it. */
+export type DisplayClient = Record<string, never>
+
 /** The marketplace as one seller sees it. */
 export interface MarketplaceClient {
   readonly sellerId: string
@@ -211,6 +228,8 @@ export interface MarketplaceClient {
   clock(): { now(): Date }
   readonly orders: OrdersClient
   readonly returns: ReturnsClient
+  /** Null while display advertising is off. */
+  readonly display: DisplayClient | null
   readonly budget: { take(operation: OperationName): Promise<Grant | Wait> }
   /** Aborts what is under way and closes idle connections. */
   close(): Promise<void>

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import type { RateBudget } from '../clients/budget.ts'
 import type { ClientHooks, ClientLog, MarketplaceClient, SellerConnection } from '../clients/client.ts'
 import type { Profile } from '../clients/profiles/profile.ts'
-import type { SellerSettings } from '../config.ts'
+import type { DisplaySettings, SellerSettings } from '../config.ts'
 import type { ConfiguredSeller } from '../store/sellers.ts'
 
 /** No such seller is configured in this process. */
@@ -25,6 +25,8 @@ export interface SellerRegistry {
   has(sellerId: string): boolean
   /** @throws UnknownSeller */
   client(sellerId: string): MarketplaceClient
+  /** The settings of every seller, as they were last read. */
+  settings(): readonly SellerSettings[]
   /** @throws UnknownSeller */
   configured(sellerId: string): ConfiguredSeller
   /** Takes new settings: clients of sellers that have not changed are kept, with their tokens. */
@@ -37,6 +39,8 @@ export interface SellerRegistryParts {
   readonly sellers: readonly SellerSettings[]
   /** Address of the built-in sandbox, for sellers without one of their own. */
   readonly sandboxUrl: string | null
+  /** Display advertising, for sellers that are advertisers; null while it is off. */
+  readonly display: DisplaySettings | null
   readonly requestTimeoutMs: number
   readonly profiles: ReadonlyMap<string, Profile>
   /** The budget of one profile's limits table. */
@@ -50,6 +54,7 @@ export interface SellerRegistryParts {
 }
 
 interface Entry {
+  readonly settings: SellerSettings
   readonly fingerprint: string
   readonly client: MarketplaceClient
 }
@@ -69,6 +74,10 @@ export const createSellerRegistry = (parts: SellerRegistryParts): SellerRegistry
       clientSecret: settings.clientSecret,
       profile,
       marketplaceUrl,
+      display:
+        parts.display === null || settings.advertiserId === null
+          ? null
+          : { ...parts.display, advertiserId: settings.advertiserId },
       headerPrefix: settings.headerPrefix ?? profile.headerPrefix,
       quantityField: settings.quantityField ?? profile.quantityField,
       serviceName: settings.serviceName,
@@ -81,6 +90,7 @@ export const createSellerRegistry = (parts: SellerRegistryParts): SellerRegistry
     const kept = entries.get(settings.sellerId)
     if (kept?.fingerprint === fingerprint) return kept
     return {
+      settings,
       fingerprint,
       client: parts.createClient(connection, { budget: parts.budgetOf(profile), log: parts.log, hooks: parts.hooks }),
     }
@@ -106,6 +116,7 @@ export const createSellerRegistry = (parts: SellerRegistryParts): SellerRegistry
     only: () => (entries.size === 1 ? ([...entries.keys()][0] ?? null) : null),
     has: (sellerId) => entries.has(sellerId),
     client: (sellerId) => find(sellerId).client,
+    settings: () => [...entries.values()].map((entry) => entry.settings),
     configured: (sellerId) => ({ sellerId, credentialsFingerprint: find(sellerId).fingerprint }),
     replace: async (sellers) => {
       await Promise.all(take(sellers).map((entry) => entry.client.close()))

@@ -156,6 +156,7 @@ export function startClient(url: string, settings: ClientSettings = {}): ClientU
       clientSecret: 'hunter2-very-secret',
       profile: specification,
       marketplaceUrl: url,
+      display: null,
       headerPrefix: 'XX',
       quantityField: 'quantity',
       serviceName: 'Tallyman',

@@ -9,9 +9,23 @@ export type OperationName =
   | 'orders.cancel'
   | 'orders.refund'
   | 'returns.list'
+  | 'taxonomies.list'
+  | 'targeting.list'
+  | 'campaigns.get'
+  | 'shipping-settings.create'
+  | 'shipping-settings.get'
+  | 'replenishment.recommend'
+  | 'reconciliation.report'
+  | 'inventory-log.list'
+  | 'sales-channels.list'
 
 /** The operations that change something at the marketplace: none of them may be sent again without reading back first. */
-export type WriteOperationName = 'orders.acknowledge' | 'orders.ship' | 'orders.cancel' | 'orders.refund'
+export type WriteOperationName =
+  | 'orders.acknowledge'
+  | 'orders.ship'
+  | 'orders.cancel'
+  | 'orders.refund'
+  | 'shipping-settings.create'
 
 /** At most `tokens` requests in any `perMs` milliseconds, for one seller. */
 export interface RateLimit {
@@ -54,4 +68,35 @@ export interface Profile {
   readonly carriers: ReadonlySet<string> | null
   /** Most records that one page may ask for. */
   readonly maxPageSize: number
+  /** Path of the recommended shipment quantity; the specification gives two (section 5). */
+  readonly replenishmentPath: string
+  /** Where the keys of a recommendation request go, and under which names (specification, section 5; public facts, section 7.3). */
+  readonly replenishmentRequest: {
+    readonly keysIn: 'body' | 'query'
+    readonly gtins: string
+    readonly skus: string
+    readonly mostKeys: number
+  }
+  /** Path of the inventory reconciliation report; two are given, a third is published (section 6; public facts, section 7.2). */
+  readonly reconciliationPath: string
+  /** How the report's period is named: by its first and last day, or by its month as `MM-YYYY`. */
+  readonly reconciliationPeriod: 'dates' | 'monthYear'
+  /** How the inventory log is asked: by SKU with moments, or by GTIN with days (section 7; public facts, section 7.1). */
+  readonly inventoryLog: {
+    readonly keyParameter: 'sellerSku' | 'gtin'
+    readonly dates: 'date-time' | 'date'
+    readonly pageSize: number
+  }
+  /** How the channel details are asked (section 8; public facts, section 7.4). */
+  readonly channelDetails: {
+    /** `underscored` as in the Authentication part, `plain` as in the operation's own sample (`XXSVC.NAME`). */
+    readonly headerSpelling: 'underscored' | 'plain'
+    readonly martIdHeaders: readonly string[]
+    readonly martId: string
+    readonly partnerIdParameter: boolean
+  }
+  /** Headers of the so-called global operations, beside the ordinary ones, by the name after the prefix. */
+  readonly globalHeaders: Readonly<Record<string, string>>
+  /** Operations that carry them; the specification names shipping settings creation only. */
+  readonly globalOperations: ReadonlySet<OperationName>
 }

@@ -23,6 +23,18 @@ export const specification: Profile = {
     'orders.cancel': { tokens: 60, perMs: MINUTE_MS },
     'orders.refund': { tokens: 60, perMs: MINUTE_MS },
     'returns.list': { tokens: 50, perMs: MINUTE_MS },
+    // Limits of display advertising are not published, only that a 429 lasts ten minutes (public facts, section 8.3).
+    'taxonomies.list': { tokens: 60, perMs: MINUTE_MS },
+    'targeting.list': { tokens: 60, perMs: MINUTE_MS },
+    'campaigns.get': { tokens: 10, perMs: MINUTE_MS },
+    'shipping-settings.create': { tokens: 5, perMs: MINUTE_MS },
+    'shipping-settings.get': { tokens: 50, perMs: MINUTE_MS },
+    'replenishment.recommend': { tokens: 100, perMs: MINUTE_MS },
+    // The specification recommends one retrieval an hour; the sync keeps to that for each month by itself.
+    'reconciliation.report': { tokens: 10, perMs: MINUTE_MS },
+    'inventory-log.list': { tokens: 500, perMs: MINUTE_MS },
+    // Not published; a neighbour's limit (public facts, section 5.1).
+    'sales-channels.list': { tokens: 20, perMs: MINUTE_MS },
   },
   budgetHeaders: {
     remaining: ['x-current-token-count'],
@@ -35,4 +47,17 @@ export const specification: Profile = {
   refundMode: false,
   carriers: null,
   maxPageSize: 200,
+  replenishmentPath: '/v3/wfs/recommendation/shipment-quantity',
+  replenishmentRequest: { keysIn: 'body', gtins: 'gtins', skus: 'sku', mostKeys: 1_000 },
+  reconciliationPath: '/v3/report/wfs/InventoryReconciliationReport',
+  reconciliationPeriod: 'dates',
+  inventoryLog: { keyParameter: 'sellerSku', dates: 'date-time', pageSize: 50 },
+  channelDetails: {
+    headerSpelling: 'underscored',
+    martIdHeaders: ['martId', 'xxmartid'],
+    martId: '202',
+    partnerIdParameter: false,
+  },
+  globalHeaders: { GLOBAL_VERSION: '3.1', MARKET: 'us' },
+  globalOperations: new Set(['shipping-settings.create', 'shipping-settings.get'] as const),
 }

@@ -26,4 +26,17 @@ export const walmartUs: Profile = {
   shipSellerOrderId: true,
   refundMode: true,
   carriers: new Set(CARRIERS),
+  // One an hour is a hard limit there (section 5.1), whatever the month.
+  rateLimits: { ...specification.rateLimits, 'reconciliation.report': { tokens: 1, perMs: 60 * 60_000 } },
+  replenishmentRequest: { keysIn: 'body', gtins: 'listOfGtins', skus: 'listOfSkus', mostKeys: 1_000 },
+  reconciliationPath: '/v3/report/wfs/inventoryReconciliationReport',
+  reconciliationPeriod: 'monthYear',
+  inventoryLog: { keyParameter: 'gtin', dates: 'date', pageSize: 50 },
+  channelDetails: {
+    headerSpelling: 'underscored',
+    martIdHeaders: ['martId', 'wmmartid', 'wm_mart_id'],
+    martId: '202',
+    partnerIdParameter: true,
+  },
+  globalOperations: new Set(['shipping-settings.create', 'shipping-settings.get', 'replenishment.recommend'] as const),
 }

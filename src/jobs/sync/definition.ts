@@ -10,6 +10,7 @@ import type { DifferingRecord, StorableRecord } from '../../store/versions.ts'
 //   stream     one way to read a resource, with a watermark and a lease of its own: `changed:SellerFulfilled`, `sweep` …
 //   window     a stretch of time that one query covers; read page by page
 //   watermark  everything up to here is stored
+//   snapshot   a window whose records are all there is: what is not among them is gone
 //   run        one start of the engine on a stream
 
 /** A day in milliseconds. */
@@ -65,6 +66,8 @@ export interface StreamContext {
 /** A page, with the ids that the marketplace said it does not have. */
 export interface FetchedPage<T> extends Page<T> {
   readonly missing?: readonly string[]
+  /** Written in the transaction of the page: progress of the stream's own, such as a watermark for each SKU. */
+  readonly alongside?: (tx: Transaction) => Promise<void>
 }
 
 /** One way to read a resource. */
@@ -81,6 +84,11 @@ export interface SyncStream<T> {
   readonly checksCount: boolean
   /** The watermark follows the windows; otherwise each run reads all there is. */
   readonly followsWatermark: boolean
+  /**
+   * A window holds all there is of its part: together with its last page {@link SyncDefinition.complete} is told what came. When the
+   * window took more than one run, or a record of it had no readable key, nobody knows all that came, and nothing counts as gone.
+   */
+  readonly snapshot?: true
 }
 
 /** What the rest of the house hangs onto a page. */
@@ -97,9 +105,16 @@ export interface SyncDefinition<T> {
   readonly resource: string
   /** Names of the streams that schedulers run. */
   readonly streams: readonly string[]
+  /** How often a stream runs where the resource is polled every `pollMs`; that often when absent. */
+  readonly intervalMs?: (stream: string, pollMs: number) => number
+  /**
+   * Only sellers that are enrolled have it: a 404, or {@link NotEnrolled}, means "not enrolled", which is remembered and asked again
+   * after a week (public facts, section 7.4).
+   */
+  readonly needsEnrolment?: true
   /** A stream by its name, backfills included; null when there is none. */
   stream(name: string): SyncStream<T> | null
-  /** Shares of a backfill window that need a query each. */
+  /** Shares of a backfill window that need a query each; empty when the resource has no past to read. */
   readonly backfillParts: readonly (string | null)[]
   parse(rawText: string): ParsedRecord<T>
   /** Those records that must be written. Reads only. */
@@ -113,6 +128,19 @@ export interface SyncDefinition<T> {
     hooks: SyncHooks,
   ): Promise<number>
   noteMissing(tx: Transaction, sellerId: string, observedAt: Date, keys: readonly string[]): Promise<number>
+  /** Of a snapshot's part: the keys of what is stored as being there, but did not come. Reads only; what it answers goes to `noteMissing`. */
+  findGone?(sql: SqlRunner, sellerId: string, part: string | null, keys: ReadonlySet<string>): Promise<readonly string[]>
+}
+
+/** The marketplace does not know this seller in the programme that the resource belongs to. */
+export class NotEnrolled extends Error {
+  override readonly name = 'NotEnrolled'
+}
+
+/** The only window of a stream that reads all there is, now. */
+export const windowNow = ({ client }: StreamContext, part: string | null = null): SyncWindow => {
+  const now = client.clock().now()
+  return { from: now, to: now, part }
 }
 
 /** The window of a stream that follows changes: from its watermark less the look-back, up to a lag before the marketplace's now. */

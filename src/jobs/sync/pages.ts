@@ -21,8 +21,12 @@ export interface SavedPage {
 
 /** Stores pages of one run, each together with the progress that it brings, in one transaction. */
 export interface PageStore<T> {
-  /** `progressAfter` is asked once the page's own numbers are known. */
-  save(page: FetchedPage<T>, progressAfter: (saved: SavedPage) => SyncProgress): Promise<SyncProgress>
+  /** `progressAfter` is asked once the page's own numbers are known. `snapshot`: with this page all of the part has been read. */
+  save(
+    page: FetchedPage<T>,
+    progressAfter: (saved: SavedPage) => SyncProgress,
+    snapshot: { readonly part: string | null; readonly keys: ReadonlySet<string> } | null,
+  ): Promise<SyncProgress>
 }
 
 /** What a page store works with. */
@@ -41,6 +45,7 @@ interface PageWork<T> {
   readonly faulty: readonly NewlyFaulty[]
   readonly healed: readonly string[]
   readonly missing: readonly string[]
+  readonly alongside: FetchedPage<T>['alongside']
 }
 
 /**
@@ -54,7 +59,7 @@ export const createPageStore = <T>({ database, definition, lease, settings, hook
   let quarantinedKeys: Set<string> | undefined
 
   const write = (
-    { observedAt, differing, faulty, healed, missing }: PageWork<T>,
+    { observedAt, differing, faulty, healed, missing, alongside }: PageWork<T>,
     progressAfter: (saved: SavedPage) => SyncProgress,
     alreadyChanged: number,
   ): Promise<SyncProgress> =>
@@ -62,8 +67,9 @@ export const createPageStore = <T>({ database, definition, lease, settings, hook
       // Quarantine before records, as a replay locks them too.
       await quarantine(tx, sellerId, resource, observedAt, faulty)
       if (healed.length > 0) await supersedeQuarantined(tx, sellerId, resource, observedAt, healed)
-      const changed = alreadyChanged + (await definition.store(tx, sellerId, observedAt, differing, hooks))
-      await definition.noteMissing(tx, sellerId, observedAt, missing)
+      const stored = alreadyChanged + (await definition.store(tx, sellerId, observedAt, differing, hooks))
+      const changed = stored + (await definition.noteMissing(tx, sellerId, observedAt, missing))
+      await alongside?.(tx)
       const progress = progressAfter({ changed, quarantined: faulty.length })
       // After the records, so that whoever stores orders locks them first; it fails, with all of the page, once the lease is lost.
       await saveProgress(tx, lease, progress, settings.leaseMs)
@@ -89,7 +95,7 @@ export const createPageStore = <T>({ database, definition, lease, settings, hook
   }
 
   return {
-    save: async (page, progressAfter) => {
+    save: async (page, progressAfter, snapshot) => {
       const good: StorableRecord<T>[] = []
       const faulty: FaultyRecord[] = []
       for (const record of page.records) {
@@ -104,8 +110,10 @@ export const createPageStore = <T>({ database, definition, lease, settings, hook
       const storable = refusedBefore.size === 0 ? good : good.filter((record) => !refusedBefore.has(record.rawText))
       const differing = await definition.find(database, sellerId, storable)
       const newlyFaulty = await findNewlyFaulty(database, sellerId, resource, page.observedAt, faulty)
-      const missing = page.missing ?? []
-      const idle = differing.length + newlyFaulty.length + healed.length + missing.length === 0
+      const gone = snapshot === null ? [] : await definition.findGone?.(database, sellerId, snapshot.part, snapshot.keys)
+      const missing = [...(page.missing ?? []), ...(gone ?? [])]
+      const { alongside } = page
+      const idle = differing.length + newlyFaulty.length + healed.length + missing.length === 0 && alongside === undefined
       if (idle) {
         const progress = progressAfter({ changed: 0, quarantined: 0 })
         if (performance.now() - persistedAtMs > settings.persistEveryMs) {
@@ -115,7 +123,7 @@ export const createPageStore = <T>({ database, definition, lease, settings, hook
         return progress
       }
       faultPoint('sync.before-save')
-      const work: PageWork<T> = { observedAt: page.observedAt, differing, faulty: newlyFaulty, healed, missing }
+      const work: PageWork<T> = { observedAt: page.observedAt, differing, faulty: newlyFaulty, healed, missing, alongside }
       const progress = await write(work, progressAfter, 0).catch((error: unknown) => {
         if (differing.length === 0 || storageFault(error) === null) throw error
         return writeOneByOne(work, progressAfter)

@@ -3,6 +3,7 @@ import { nextWatermark, splitWindow } from '../../domain/windows.ts'
 import type { Logger } from '../../observability/log.ts'
 import type { JobOutcome } from '../../queues/jobs.ts'
 import type { Database } from '../../store/database.ts'
+import { isKnownNotEnrolled, recordEnrolment } from '../../store/enrolments.ts'
 import {
   endRun,
   LeaseLost,
@@ -14,8 +15,10 @@ import {
   takeLease,
 } from '../../store/sync-states.ts'
 import {
+  dayMs,
   defaultSyncSettings,
   type FetchedPage,
+  NotEnrolled,
   type StreamContext,
   type SyncDefinition,
   type SyncHooks,
@@ -66,6 +69,7 @@ const rereadsPerWindow = 2
 // A difference this large between our clock and the marketplace's first answer means that the windows were planned by the wrong clock.
 const clockSurpriseMs = 60_000
 const worthCatchingUpMs = 60_000
+const askEnrolmentAgainMs = 7 * dayMs
 
 type Stop = { readonly finished: true } | { readonly finished: false; readonly at: Date; readonly reason: string }
 
@@ -82,8 +86,15 @@ const advice = (error: MarketplaceFailure): string => {
 const describe = (error: unknown): string => {
   if (error instanceof MarketplaceFailure) return `${error.message}; correlation id ${error.correlationId}; ${advice(error)}`
   if (error instanceof PagingAstray) return error.message
+  if (error instanceof NotEnrolled) return `${error.message}; ${notEnrolledAdvice}`
   return `${error instanceof Error ? error.message : String(error)}; it is tried again with growing pauses`
 }
+
+const notEnrolledAdvice =
+  'the marketplace answers 404 here (or its path is another one: compare MARKETPLACE_PROFILE); it is asked again in a week, or when a person runs the sync'
+
+const meansNotEnrolled = (error: unknown): boolean =>
+  error instanceof NotEnrolled || (error instanceof Refused && error.httpStatus === 404)
 
 const fresh = (progress: SyncProgress): SyncProgress => ({
   ...progress,
@@ -101,9 +112,10 @@ const withoutPasses = (progress: SyncProgress): SyncProgress => ({
 interface WindowReading {
   readonly window: SyncWindow
   readonly cursors: Set<string>
-  readonly keys: Set<string>
-  /** Records that earlier runs have read of this window. */
-  readonly seenBefore: number
+  /** Keys of this run's records, where the stream counts or compares them; null once one of them is not known. */
+  keys: Set<string> | null
+  /** Records that were read of this window, by this run and earlier ones; those with a known key once each. */
+  seen: number
   /** How much of the window is over for good on the marketplace's clock. */
   storedUpTo: Date
   emptyPages: number
@@ -144,6 +156,11 @@ class StreamRun<T> {
 
   get run(): SyncRun {
     return this.#run
+  }
+
+  /** Leaves what was to be read. */
+  forget(): void {
+    this.#progress = { ...withoutPasses(fresh(this.#progress)), pending: [] }
   }
 
   /** Reads until nothing is left, or until the run has to give its worker back. */
@@ -194,8 +211,9 @@ class StreamRun<T> {
     const reading: WindowReading = {
       window: { ...window, ...clamped },
       cursors: new Set(),
-      keys: new Set(),
-      seenBefore: this.#progress.totals.windowSeen,
+      // A snapshot that another run has begun cannot tell what is gone.
+      keys: this.#stream.snapshot === true && this.#progress.cursor !== null ? null : new Set(),
+      seen: this.#progress.totals.windowSeen,
       storedUpTo: window.to,
       emptyPages: 0,
     }
@@ -292,6 +310,7 @@ class StreamRun<T> {
   }
 
   #nextCursor(reading: WindowReading, page: FetchedPage<T>): string | null {
+    if (!this.#stream.counted) return page.nextCursor
     reading.emptyPages = page.records.length === 0 && (page.missing ?? []).length === 0 ? reading.emptyPages + 1 : 0
     // A short page may still have a successor; two empty ones in a row have none, whatever the cursor says.
     return reading.emptyPages >= 2 ? null : page.nextCursor
@@ -304,15 +323,17 @@ class StreamRun<T> {
   }
 
   async #save(reading: WindowReading, page: FetchedPage<T>, next: string | null, astray: boolean): Promise<void> {
-    for (const record of page.records) reading.keys.add(record.key ?? record.rawText)
+    this.#count(reading, page)
     const before = this.#progress
+    const last = next === null && !astray
+    const gone = last && this.#stream.snapshot === true && reading.keys !== null ? reading.keys : null
     const progressAfter = ({ changed, quarantined }: SavedPage): SyncProgress => {
       const totals = {
         ...before.totals,
         seen: before.totals.seen + page.records.length,
         changed: before.totals.changed + changed,
         quarantined: before.totals.quarantined + quarantined,
-        windowSeen: reading.seenBefore + reading.keys.size,
+        windowSeen: reading.seen,
       }
       this.#run = {
         ...this.#run,
@@ -330,10 +351,25 @@ class StreamRun<T> {
     }
     const runBefore = this.#run
     try {
-      this.#progress = await this.#pages.save(page, progressAfter)
+      const missing = gone === null ? null : { part: reading.window.part, keys: gone }
+      this.#progress = await this.#pages.save(page, progressAfter, missing)
     } catch (error) {
       this.#run = runBefore
       throw error
+    }
+  }
+
+  #count(reading: WindowReading, page: FetchedPage<T>): void {
+    const { checksCount, snapshot } = this.#stream
+    for (const { key, rawText } of page.records) {
+      if (!checksCount && snapshot !== true) {
+        reading.seen += 1
+        continue
+      }
+      if (key === null && snapshot === true) reading.keys = null
+      const known = reading.keys?.size ?? 0
+      reading.keys?.add(key ?? rawText)
+      reading.seen += reading.keys === null ? 1 : reading.keys.size - known
     }
   }
 
@@ -410,7 +446,10 @@ export const runStream = async <T>(
     throw new UnknownSync(`${key.resource} has no stream ${key.stream}; it has ${definition.streams.join(', ')}`)
   const settings: SyncSettings = { ...defaultSyncSettings, ...deps.settings }
   const { database } = deps
-  const client = deps.client(key.sellerId)
+  const { needsEnrolment = false } = definition
+  const { sellerId, resource } = key
+  if (needsEnrolment && (await isKnownNotEnrolled(database, sellerId, resource, askEnrolmentAgainMs))) return { done: true }
+  const client = deps.client(sellerId)
   const claim = await takeLease(database, key, deps.owner, settings.leaseMs)
   if (!claim.taken) {
     return claim.unfinished ? { runAgainAt: claim.until, reason: 'another process has the lease' } : { done: true }
@@ -443,10 +482,20 @@ export const runStream = async <T>(
   }
   try {
     const stop = await run.read()
+    if (needsEnrolment && run.run.pages > 0) {
+      await database.transaction((tx) => recordEnrolment(tx, { sellerId, resource, enrolled: true, detail: null }))
+    }
     await end({ finished: stop.finished, failed: false, error: null })
     return stop.finished ? { done: true } : { runAgainAt: stop.at, reason: stop.reason }
   } catch (error) {
     if (error instanceof LeaseLost) return abandon(lease, options)
+    if (needsEnrolment && meansNotEnrolled(error)) {
+      options.log.info({ stream: `${resource}/${key.stream}` }, `the seller is not enrolled: ${notEnrolledAdvice}`)
+      await database.transaction((tx) => recordEnrolment(tx, { sellerId, resource, enrolled: false, detail: describe(error) }))
+      run.forget()
+      await end({ finished: true, failed: false, error: null })
+      return { done: true }
+    }
     await recordFailure(error, () => end({ finished: false, failed: true, error: describe(error) }), options)
     throw error
   }

@@ -21,6 +21,7 @@ export type ReplayOutcome =
 /** A resource with its record type closed over. */
 interface Resource {
   readonly streams: readonly string[]
+  intervalMs(stream: string, pollMs: number): number
   readonly backfillParts: readonly (string | null)[]
   run(deps: SyncDeps, key: SyncKey, options: SyncRunOptions): Promise<JobOutcome>
   replay(tx: Transaction, record: QuarantinedRecord, hooks: SyncHooks): Promise<ReplayOutcome>
@@ -28,6 +29,7 @@ interface Resource {
 
 const bind = <T>(definition: SyncDefinition<T>): Resource => ({
   streams: definition.streams,
+  intervalMs: definition.intervalMs ?? ((_stream, pollMs) => pollMs),
   backfillParts: definition.backfillParts,
   run: (deps, key, options) => runStream(deps, definition, key, options),
   replay: async (tx, { id, sellerId, rawText, observedAt }, hooks) => {
@@ -59,11 +61,19 @@ const find = (resource: string): Resource => {
 /** Names of the resources that can be synced. */
 export const syncResources: readonly string[] = [...resources.keys()]
 
+const displayResources: ReadonlySet<string> = new Set(['taxonomies', 'contextual-targets', 'behavioral-audiences'])
+
+/** Whether a resource belongs to display advertising, which a seller may not have. */
+export const isDisplayResource = (resource: string): boolean => displayResources.has(resource)
+
 /**
- * Streams of a resource that schedulers run: each at the resource's interval, but `sweep` once a day.
+ * Streams of a resource that schedulers run, and how often each is run where the resource is polled every `pollMs`.
  * @throws UnknownSync
  */
-export const streamsOf = (resource: string): readonly string[] => find(resource).streams
+export const streamsOf = (resource: string, pollMs = 0): readonly { readonly stream: string; readonly everyMs: number }[] => {
+  const { streams, intervalMs } = find(resource)
+  return streams.map((stream) => ({ stream, everyMs: intervalMs(stream, pollMs) }))
+}
 
 /**
  * Brings one stream up to date; what a `sync.run` job does.
@@ -71,6 +81,14 @@ export const streamsOf = (resource: string): readonly string[] => find(resource)
  */
 export const runSync = async (deps: SyncDeps, key: SyncKey, options: SyncRunOptions): Promise<JobOutcome> =>
   find(key.resource).run(deps, key, options)
+
+/** Resources of this kind hold no past that could be asked for. */
+export class NoBackfill extends Error {
+  override readonly name = 'NoBackfill'
+  constructor(resource: string) {
+    super(`${resource} cannot be backfilled: the marketplace tells only what is there now; run the sync instead`)
+  }
+}
 
 /** What to read again. */
 export interface BackfillRequest {
@@ -83,7 +101,7 @@ export interface BackfillRequest {
 /**
  * Puts a backfill down, oldest first; a `sync.run` job on the stream that it answers does it, and `listSyncs` shows how far it is.
  * The same range again while it is under way changes nothing; once it is finished it starts anew.
- * @throws UnknownSync; RangeError when the range is empty
+ * @throws UnknownSync; NoBackfill; RangeError when the range is empty
  */
 export const requestBackfill = async (
   database: Database,
@@ -91,6 +109,7 @@ export const requestBackfill = async (
   settings: Partial<SyncSettings> = {},
 ): Promise<SyncKey> => {
   const { backfillParts } = find(resource)
+  if (backfillParts.length === 0) throw new NoBackfill(resource)
   if (range.from >= range.to) throw new RangeError('a backfill must begin before it ends')
   const { backfillSliceMs } = { ...defaultSyncSettings, ...settings }
   const windows = sliceRange(range, backfillSliceMs).flatMap((window) => backfillParts.map((part) => ({ ...window, part })))

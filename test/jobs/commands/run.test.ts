@@ -30,6 +30,7 @@ const registry = (): SellerRegistry =>
   createSellerRegistry({
     sellers: readConfig({}, false).sellers,
     sandboxUrl: sandbox.url,
+    display: null,
     requestTimeoutMs: 400,
     profiles,
     budgetOf: (profile) => createInProcessBudget({ limits: profile.rateLimits }),
@@ -336,6 +337,7 @@ describe('the command engine', () => {
     sellers = createSellerRegistry({
       sellers: readConfig({}, false).sellers.map((seller) => ({ ...seller, clientSecret: 'wrong' })),
       sandboxUrl: sandbox.url,
+      display: null,
       requestTimeoutMs: 400,
       profiles,
       budgetOf: (profile) => createInProcessBudget({ limits: profile.rateLimits }),

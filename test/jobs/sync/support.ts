@@ -106,6 +106,7 @@ export const startSyncBench = async (): Promise<SyncBench> => {
           clientSecret: `${sellerId}-secret`,
           profile: specification,
           marketplaceUrl: sandbox.url,
+          display: null,
           headerPrefix: specification.headerPrefix,
           quantityField: specification.quantityField,
           serviceName: 'Tallyman test',

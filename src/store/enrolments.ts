@@ -1,0 +1,63 @@
+import type { SqlRunner, Transaction } from './database.ts'
+
+/** What the marketplace said of a seller and a resource; `checkedAt` is when it last said so. */
+export interface Enrolment {
+  readonly sellerId: string
+  readonly resource: string
+  readonly enrolled: boolean
+  /** Why it counts as not enrolled, with what to do; null while it is enrolled. */
+  readonly detail: string | null
+  readonly checkedAt: Date
+  readonly changedAt: Date
+}
+
+const columns = `seller_id AS "sellerId", resource, enrolled, detail, checked_at AS "checkedAt", changed_at AS "changedAt"`
+
+/** Every enrolment that is known, or those of one seller. */
+export const listEnrolments = (sql: SqlRunner, sellerId: string | null = null): Promise<readonly Enrolment[]> =>
+  sql.query<Enrolment>(
+    `SELECT ${columns} FROM tallyman.enrolments WHERE $1::text IS NULL OR seller_id = $1 ORDER BY seller_id, resource`,
+    sellerId,
+  )
+
+/** Whether the marketplace said within `withinMs` that the seller is not enrolled. */
+export const isKnownNotEnrolled = async (
+  sql: SqlRunner,
+  sellerId: string,
+  resource: string,
+  withinMs: number,
+): Promise<boolean> => {
+  const rows = await sql.query<{ enrolled: boolean }>(
+    `SELECT enrolled FROM tallyman.enrolments
+     WHERE seller_id = $1 AND resource = $2 AND NOT enrolled AND checked_at > now() - make_interval(secs => $3::float8 / 1000)`,
+    sellerId,
+    resource,
+    withinMs,
+  )
+  return rows.length > 0
+}
+
+/** Stores what the marketplace said and tells when it is another than before. Writes nothing when an enrolled seller still is. */
+export const recordEnrolment = async (
+  tx: Transaction,
+  { sellerId, resource, enrolled, detail }: Pick<Enrolment, 'sellerId' | 'resource' | 'enrolled' | 'detail'>,
+): Promise<void> => {
+  const [stored] = await tx.query<{ turned: boolean }>(
+    `INSERT INTO tallyman.enrolments AS e (seller_id, resource, enrolled, detail) VALUES ($1, $2, $3, $4)
+     ON CONFLICT (seller_id, resource) DO UPDATE
+     SET enrolled = excluded.enrolled, detail = excluded.detail, checked_at = now(),
+       changed_at = CASE WHEN e.enrolled = excluded.enrolled THEN e.changed_at ELSE now() END
+     WHERE e.enrolled IS DISTINCT FROM excluded.enrolled OR NOT excluded.enrolled
+     RETURNING changed_at = now() AS turned`,
+    sellerId,
+    resource,
+    enrolled,
+    detail,
+  )
+  if (stored?.turned === true) tx.tell({ sellerId, type: 'seller.enrolment_changed', data: { resource, enrolled } })
+}
+
+/** Forgets that a seller is not enrolled: somebody wants it to be asked now. */
+export const askEnrolmentAgain = async (sql: SqlRunner, sellerId: string, resource: string): Promise<void> => {
+  await sql.execute('DELETE FROM tallyman.enrolments WHERE seller_id = $1 AND resource = $2 AND NOT enrolled', sellerId, resource)
+}
