@@ -11,7 +11,7 @@ export default {
       'domain/ holds rules: no I/O, no clock, nothing from its siblings.',
       { path: room('domain') },
       {
-        pathNot: [room('domain'), 'node_modules/(zod|decimal.js)/'],
+        pathNot: [room('domain'), 'node_modules/(zod|decimal.js|@date-fns/tz)/'],
       },
     ),
     forbid(

@@ -1,4 +1,5 @@
 import type { AddressInfo } from 'node:net'
+import { DAY_MS } from './core/duration.ts'
 import { type Log, stdoutLog } from './core/log.ts'
 import { createFaultControl } from './faults/faults.ts'
 import { createRateLimits } from './faults/limits.ts'
@@ -8,7 +9,7 @@ import { createRequestLog } from './http/request-log.ts'
 import { createLife } from './life/live.ts'
 import { placeRandomOrders } from './life/place.ts'
 import { DEFAULT_CLIENT_ID, DEFAULT_CLIENT_SECRET, DEFAULT_SELLER_ID, dialectOf, type Settings } from './settings.ts'
-import { openWorld } from './world.ts'
+import { openWorld, type World } from './world.ts'
 
 /** A running sandbox. */
 export interface Sandbox {
@@ -33,14 +34,16 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
     clientId: DEFAULT_CLIENT_ID,
     clientSecret: DEFAULT_CLIENT_SECRET,
     orderIntervalMs: null,
+    pastOrders: 0,
     ...given,
   }
   const world = openWorld(settings)
+  placePast(world)
   const life = createLife(world, log)
   const gateway: Gateway = {
     world,
     life,
-    limits: createRateLimits(world.meta),
+    limits: createRateLimits(world.meta, undefined, () => world.clock.offsetMs()),
     faults: createFaultControl(world.meta, world.database),
     requests: createRequestLog(),
     log,
@@ -70,6 +73,22 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
 function portOf(address: AddressInfo | string | null): { port: number } {
   if (address === null || typeof address === 'string') throw new Error('the sandbox listens on no port')
   return address
+}
+
+const PAST_DAYS = 30
+const PLACED = 'past-orders'
+
+/** A new world begins with orders of the last month, a third of them fulfilled by the marketplace; once. */
+function placePast(world: World): void {
+  const { settings, meta, clock } = world
+  const { pastOrders: count, sellerId } = settings
+  if (count === 0 || meta.get(PLACED) !== null) return
+  const createdTo = clock.now()
+  const span = { sellerId, createdFrom: createdTo - PAST_DAYS * DAY_MS, createdTo, alive: true, history: true }
+  const byMarketplace = Math.floor(count / 3)
+  placeRandomOrders(world, { ...span, count: count - byMarketplace, shipNodeType: 'SellerFulfilled' })
+  placeRandomOrders(world, { ...span, count: byMarketplace, shipNodeType: 'WFSFulfilled' })
+  meta.set(PLACED, String(count))
 }
 
 function placeOne({ world, log }: Gateway): void {

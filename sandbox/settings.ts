@@ -25,6 +25,26 @@ export interface Dialect {
   readonly closedCarriers: boolean
   /** Whether a refund of a line's whole price gives tax and shipping back as well (public facts, section 3.4). */
   readonly fullPriceRefundsAll: boolean
+  readonly fulfillment: FulfillmentDialect
+}
+
+/** The same for the operations of the fulfilment service (public facts, sections 5.1 and 7.1 to 7.4). */
+export interface FulfillmentDialect {
+  /** The parameter that names the item whose log is asked for. */
+  readonly logKey: 'sellerSku' | 'gtin'
+  /** Whether reports can also be asked for by `monthYear`, on a path of its own. */
+  readonly reportByMonth: boolean
+  /** Whether the one report an hour is one of each month. */
+  readonly reportBudgetPerMonth: boolean
+  /** Names of the lists in the body of a recommendation request. */
+  readonly gtinsField: string
+  readonly skusField: string
+  /** Whether that request must carry the headers of the global operations. */
+  readonly recommendationIsGlobal: boolean
+  /** Whether the channel details need `partnerId`, and take the market as `wm_mart_id` too. */
+  readonly channelsOfPartner: boolean
+  /** Whether answers hold the fields that only the live service shows. */
+  readonly liveFields: boolean
 }
 
 const DIALECTS: Readonly<Record<ProfileName, Dialect>> = {
@@ -35,6 +55,16 @@ const DIALECTS: Readonly<Record<ProfileName, Dialect>> = {
     refundNeedsQuantity: true,
     closedCarriers: false,
     fullPriceRefundsAll: false,
+    fulfillment: {
+      logKey: 'sellerSku',
+      reportByMonth: false,
+      reportBudgetPerMonth: true,
+      gtinsField: 'gtins',
+      skusField: 'sku',
+      recommendationIsGlobal: false,
+      channelsOfPartner: false,
+      liveFields: false,
+    },
   },
   'walmart-us': {
     profile: 'walmart-us',
@@ -43,6 +73,16 @@ const DIALECTS: Readonly<Record<ProfileName, Dialect>> = {
     refundNeedsQuantity: false,
     closedCarriers: true,
     fullPriceRefundsAll: true,
+    fulfillment: {
+      logKey: 'gtin',
+      reportByMonth: true,
+      reportBudgetPerMonth: false,
+      gtinsField: 'listOfGtins',
+      skusField: 'listOfSkus',
+      recommendationIsGlobal: true,
+      channelsOfPartner: true,
+      liveFields: true,
+    },
   },
 }
 
@@ -60,6 +100,8 @@ export interface Settings {
   readonly clientSecret: string
   /** How often a random order is placed by itself, in real time; `null` never. */
   readonly orderIntervalMs: number | null
+  /** Orders that a new world begins with, with the past that they had; marketplace-fulfilled ones among them. */
+  readonly pastOrders: number
 }
 
 /** The environment is wrong; one line a fault, ready to print. */
@@ -103,6 +145,11 @@ const environment = z.object({
     )
     .transform((value) => (value === 'off' ? null : parseDuration(value)))
     .default(null),
+  SANDBOX_PAST_ORDERS: z
+    .string()
+    .regex(/^\d{1,6}$/, 'must be a number of orders, 0 to 999999')
+    .transform(Number)
+    .default(0),
 })
 
 /** Reads the environment. Empty values count as unset. Throws `InvalidSettings` naming every fault at once. */
@@ -123,6 +170,7 @@ export function readSettings(env: Readonly<Record<string, string | undefined>>):
     clientId: values.SANDBOX_CLIENT_ID,
     clientSecret: values.SANDBOX_CLIENT_SECRET,
     orderIntervalMs: values.SANDBOX_ORDER_INTERVAL,
+    pastOrders: values.SANDBOX_PAST_ORDERS,
   }
 }
 

@@ -1,7 +1,14 @@
+import { firstCampaigns } from './campaigns/create.ts'
+import { type CampaignStore, createCampaignStore } from './campaigns/store.ts'
 import { createClock, type VirtualClock } from './core/clock.ts'
 import { type Database, openDatabase } from './core/database.ts'
 import { createMeta, type Meta } from './core/meta.ts'
+import { createDisplay, type Display } from './display/display.ts'
+import { createDiscrepancyStore, type DiscrepancyStore } from './fulfillment/discrepancy-store.ts'
+import { INVENTORY_TABLES } from './fulfillment/schema.ts'
+import { createInventoryStore, type InventoryStore } from './fulfillment/store.ts'
 import type { Settings } from './settings.ts'
+import { createShippingSettingsStore, type ShippingSettingsStore } from './shipping-settings/store.ts'
 import { createDueEventStore, type DueEventStore } from './store/due-events.ts'
 import { createEffectStore, type EffectStore } from './store/effects.ts'
 import { createOrderStore, type OrderStore } from './store/orders.ts'
@@ -19,12 +26,32 @@ export interface World {
   readonly returns: ReturnStore
   readonly effects: EffectStore
   readonly dueEvents: DueEventStore
-  /** Forgets all orders, returns, effects, tokens, further sellers and the clock's offset. */
+  readonly inventory: InventoryStore
+  readonly discrepancies: DiscrepancyStore
+  readonly display: Display
+  readonly campaigns: CampaignStore
+  readonly shippingSettings: ShippingSettingsStore
+  /** Forgets all orders, returns, effects, inventory, tokens, further sellers and the clock's offset. */
   reset(): void
   close(): void
 }
 
-const FORGOTTEN = ['orders', 'order_skus', 'returns', 'due_events', 'effects', 'tokens', 'sellers', 'fault_draws', 'meta']
+const FORGOTTEN = [
+  'orders',
+  'order_skus',
+  'returns',
+  'due_events',
+  'effects',
+  'tokens',
+  'sellers',
+  'fault_draws',
+  'meta',
+  'campaigns',
+  'shipping_settings',
+  'seller_traits',
+]
+
+const FIRST_CAMPAIGNS = 'first-campaigns'
 
 /** Opens the world that lies in `settings.dataDir`, or begins a new one. Throws `DataDirectoryInUse`. */
 export function openWorld(settings: Settings): World {
@@ -37,6 +64,13 @@ export function openWorld(settings: Settings): World {
     sellers.put({ sellerId, clientId, clientSecret, revoked: sellers.find(sellerId)?.revoked ?? false })
   }
   putDefaultSeller()
+  const display = createDisplay(meta, settings.dataDir, settings.seed)
+  const campaigns = createCampaignStore(database)
+  const putFirstCampaigns = (): void => {
+    for (const campaign of firstCampaigns(settings.sellerId, settings.seed, clock.now())) campaigns.put(campaign)
+    meta.set(FIRST_CAMPAIGNS, 'there')
+  }
+  if (meta.get(FIRST_CAMPAIGNS) === null) database.transaction(putFirstCampaigns)
   return {
     settings,
     database,
@@ -47,12 +81,19 @@ export function openWorld(settings: Settings): World {
     returns: createReturnStore(database),
     effects: createEffectStore(database),
     dueEvents: createDueEventStore(database),
+    inventory: createInventoryStore(database),
+    discrepancies: createDiscrepancyStore(database),
+    display,
+    campaigns,
+    shippingSettings: createShippingSettingsStore(database),
     reset() {
       clock.advance(-clock.offsetMs())
       database.transaction(() => {
-        for (const table of FORGOTTEN) database.run(`DELETE FROM ${table}`)
+        for (const table of [...FORGOTTEN, ...INVENTORY_TABLES]) database.run(`DELETE FROM ${table}`)
         putDefaultSeller()
+        putFirstCampaigns()
       })
+      display.reset()
     },
     close: () => database.close(),
   }

@@ -1,6 +1,7 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync, type SQLInputValue, type SQLOutputValue, type StatementSync } from 'node:sqlite'
+import { INVENTORY_SCHEMA } from '../fulfillment/schema.ts'
 
 /** Another sandbox holds the data directory. */
 export class DataDirectoryInUse extends Error {
@@ -55,6 +56,10 @@ CREATE TABLE IF NOT EXISTS effects (
   tracking_number TEXT, actor TEXT NOT NULL, correlation_id TEXT, request_id TEXT
 );
 CREATE INDEX IF NOT EXISTS effects_order ON effects (seller_id, purchase_order_id, id);
+CREATE TABLE IF NOT EXISTS campaigns (seller_id TEXT NOT NULL, campaign_id TEXT NOT NULL, document TEXT NOT NULL,
+  PRIMARY KEY (seller_id, campaign_id)) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS shipping_settings (seller_id TEXT PRIMARY KEY, document TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS seller_traits (seller_id TEXT PRIMARY KEY, traits TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS fault_draws (key TEXT PRIMARY KEY, drawn INTEGER NOT NULL) WITHOUT ROWID;
 `
 
@@ -68,6 +73,7 @@ export function openDatabase(dataDir: string): Database {
     // In WAL mode NORMAL keeps every committed transaction when the process is killed; only a power cut may lose the last ones.
     file.exec('PRAGMA synchronous = NORMAL; PRAGMA cache_size = -32000; PRAGMA temp_store = MEMORY;')
     file.exec(SCHEMA)
+    file.exec(INVENTORY_SCHEMA)
   } catch (error) {
     file.close()
     if (error instanceof Error && /locked|busy/i.test(error.message)) {

@@ -16,6 +16,7 @@ export const ERROR_SHAPES = [
   'wfs',
   'spring',
   'display',
+  'display-text',
   'problem',
   'html',
   'empty',
@@ -105,7 +106,9 @@ export function renderFaults(
     case 'spring':
       return json({ timestamp: new Date(now).toISOString(), status, error: first, path })
     case 'display':
-      return json({ code: 'failure', details: [first] })
+      return json({ code: 'failure', details: faults.map((fault) => fault.description) })
+    case 'display-text':
+      return json({ code: 'failure', details: first })
     case 'problem':
       return json(
         {

@@ -3,8 +3,15 @@ import type { Random } from '../core/random.ts'
 type Json = Readonly<Record<string, unknown>>
 type Breakage = (record: Json, keyField: string) => unknown
 
-/** Ways to break a record so that nobody can use it, each in another manner. */
+/** Ways to break a record of any kind so that nobody can use it, each in another manner. */
 const BREAKAGES: readonly [Breakage, ...Breakage[]] = [
+  (record, keyField) => Object.fromEntries(Object.entries(record).filter(([name]) => name !== keyField)),
+  (record, keyField) => ({ ...record, [keyField]: { unexpected: true } }),
+  () => null,
+]
+
+/** More ways for what has lines: orders and returns. */
+const BREAKAGES_OF_LINES: readonly [Breakage, ...Breakage[]] = [
   (record, keyField) => Object.fromEntries(Object.entries(record).filter(([name]) => name !== keyField)),
   (record) => ({ ...record, orderLines: 'none', returnOrderLines: 'none' }),
   (record, keyField) => ({ ...record, [keyField]: { unexpected: true } }),
@@ -18,7 +25,8 @@ const BREAKAGES: readonly [Breakage, ...Breakage[]] = [
 
 /** The record, unusable. */
 export function breakRecord(record: Json, keyField: string, random: Random): unknown {
-  return random.pick(BREAKAGES)(record, keyField)
+  const hasLines = 'orderLines' in record || 'returnOrderLines' in record
+  return random.pick(hasLines ? BREAKAGES_OF_LINES : BREAKAGES)(record, keyField)
 }
 
 const UNKNOWN_FIELDS = { loyaltyTier: { name: 'GOLD', since: 2031 }, giftOptions: [], futureFlag: true } as const
@@ -32,10 +40,14 @@ export function addUnknownValues(record: Json): Json {
 }
 
 const NEW_WORDS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
-  status: { Created: 'OnHold', RETURN_INITIATED: 'RETURN_UNDER_REVIEW' },
+  status: { Created: 'OnHold', RETURN_INITIATED: 'RETURN_UNDER_REVIEW', RUNNING: 'LEARNING' },
   methodCode: { Standard: 'Drone' },
   refundChannelName: { GIFT_CARD: 'STORE_WALLET' },
   addressType: { OFFICE: 'LOCKER' },
+  boxCatalogType: { typeA: 'typeQ' },
+  transactionReasonCode: { ADJ: 'RCL' },
+  audienceType: { PERSONA: 'INTEREST' },
+  attribute: { LIFESTYLE: 'MOOD' },
 }
 
 function mapDeep(value: Json): Json {

@@ -11,11 +11,10 @@ import {
   type FaultName,
   type Faults,
   faultsSchema,
-  LIST_FAULTS,
   type NextFault,
   OUTCOMES,
   type Outcome,
-  READ_FAULTS,
+  SELECTIVE_FAULTS,
   shareOf,
 } from './schema.ts'
 
@@ -27,16 +26,20 @@ interface Struck {
   readonly purchaseOrderId: string | null
   /** Whether it asks for a further page by a cursor. */
   readonly onCursor: boolean
+  /** The selective faults that its operation knows. */
+  readonly faults: readonly FaultName[]
+  /** Whether it comes with a token, or for one, that can die. */
+  readonly withToken: boolean
+  /** How its operation wraps errors. */
+  readonly errorShape: ErrorShape
 }
 
 /** Whether a fault means anything to this request; where not, it neither strikes nor is used up. */
 function applies(name: FaultName, request: Struck): boolean {
-  const list =
-    request.operation === 'returns.list' || request.operation === 'orders.list' || request.operation === 'orders.released'
-  if (name === 'cursorExpired' || name === 'repeatCursor') return request.onCursor
-  if (LIST_FAULTS.has(name)) return list
-  if (READ_FAULTS.has(name)) return request.method === 'GET'
-  return name !== 'unknownValue' || request.operation !== 'token'
+  if (name === 'tokenDiesEarly') return request.withToken
+  if (!SELECTIVE_FAULTS.has(name)) return true
+  const onFurtherPages = name === 'cursorExpired' || name === 'repeatCursor'
+  return request.faults.includes(name) && (request.onCursor || !onFurtherPages)
 }
 
 /** What will go wrong with one request. */
@@ -44,6 +47,10 @@ export interface FaultPlan {
   readonly outcome: { readonly name: Outcome; readonly details: FaultDetails } | null
   readonly blemishes: ReadonlyMap<Blemish, FaultDetails>
   readonly errorShape: ErrorShape
+  /** Whether an empty list is told as 200 with no rows instead of 404. */
+  readonly emptyList: boolean
+  /** How long new and changed orders stay out of the lists. */
+  readonly listLagMs: number
   /** For further draws of the same request. */
   readonly random: Random
 }
@@ -106,10 +113,22 @@ export function createFaultControl(meta: Meta, database: Database): FaultControl
       }
       if (outcome !== null) count(outcome.name)
       for (const name of blemishes.keys()) count(name)
-      const errorShape = faults.errorShape === 'mixed' ? random.pick(ERROR_SHAPES) : faults.errorShape
-      return { outcome, blemishes, errorShape, random }
+      const emptyList = faults.emptyAnswer === 'emptyList' || blemishes.has('emptyListInsteadOf404')
+      const errorShape = shapeOf(faults, request, random)
+      return { outcome, blemishes, errorShape, emptyList, listLagMs: faults.listLagMs, random }
     },
   }
+}
+
+/** The plan of a request that nothing can strike any more. */
+export function quietPlan(): FaultPlan {
+  const random = createRandom('quiet')
+  return { outcome: null, blemishes: new Map(), errorShape: 'nested', emptyList: false, listLagMs: 0, random }
+}
+
+function shapeOf({ errorShape }: Faults, request: Struck, random: Random): ErrorShape {
+  if (errorShape === 'mixed') return random.pick(ERROR_SHAPES)
+  return errorShape === 'own' ? request.errorShape : errorShape
 }
 
 /**

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { HOUR_MS } from '../core/duration.ts'
 import type { Meta } from '../core/meta.ts'
 
 /** The operations of the sandbox, by the names that faults and limits use. */
@@ -12,6 +13,15 @@ const OPERATIONS = [
   'orders.cancel',
   'orders.refund',
   'returns.list',
+  'taxonomies.list',
+  'targeting.list',
+  'campaigns.get',
+  'shipping-settings.create',
+  'shipping-settings.get',
+  'replenishment.recommend',
+  'reconciliation.report',
+  'inventory-log.list',
+  'sales-channels.list',
 ] as const
 export type OperationName = (typeof OPERATIONS)[number]
 
@@ -22,6 +32,8 @@ const bucket = z.strictObject({
   perMs: z.number().int().min(1),
   /** So many tokens a minute are eaten by another program of the same seller. */
   foreignPerMinute: z.number().min(0).default(0),
+  /** Whether it fills in real time (left out), or with the virtual clock, so that an hour can be leapt over. */
+  clock: z.enum(['real', 'virtual']).optional(),
 })
 
 const limitsSchema = z.strictObject({
@@ -38,7 +50,7 @@ type LimitsChange = z.infer<typeof limitsChange>
 
 const perMinute = (tokens: number): z.infer<typeof bucket> => ({ tokens, perMs: 60_000, foreignPerMinute: 0 })
 
-/** The published table (public facts, section 5.1). No number is published for the token operation. */
+/** The published table (public facts, section 5.1). No number is published for the token operation, display advertising and the sales channels. */
 const DEFAULT_LIMITS: Limits = {
   enabled: true,
   replenishHeader: 'X-Next-Replenishment-Time',
@@ -51,6 +63,14 @@ const DEFAULT_LIMITS: Limits = {
     'orders.cancel': perMinute(60),
     'orders.refund': perMinute(60),
     'returns.list': perMinute(50),
+    'taxonomies.list': perMinute(600),
+    'targeting.list': perMinute(600),
+    'campaigns.get': perMinute(10),
+    'shipping-settings.create': perMinute(5),
+    'shipping-settings.get': perMinute(50),
+    'replenishment.recommend': perMinute(100),
+    'reconciliation.report': { tokens: 1, perMs: HOUR_MS, foreignPerMinute: 0, clock: 'virtual' },
+    'inventory-log.list': perMinute(500),
   },
 }
 
@@ -62,15 +82,23 @@ export interface Taken {
   readonly nextInMs: number
 }
 
-/** Token buckets, one a seller and operation. They fill in real time, whatever the virtual clock does. */
+/**
+ * Token buckets, one a seller and operation, or a part of an operation's budget. They fill in real time, whatever the virtual clock
+ * does, but for those that say otherwise.
+ */
 export interface RateLimits {
   current(): Limits
   change(change: LimitsChange): Limits
   reset(): void
-  take(sellerId: string, operation: OperationName): Taken
+  /** `scope`: the part of the operation's budget that is asked for. */
+  take(sellerId: string, operation: OperationName, scope?: string): Taken
 }
 
-export function createRateLimits(meta: Meta, nowMs: () => number = () => performance.now()): RateLimits {
+export function createRateLimits(
+  meta: Meta,
+  nowMs: () => number = () => performance.now(),
+  offsetMs: () => number = () => 0,
+): RateLimits {
   const stored = meta.get('limits')
   let limits: Limits = stored === null ? DEFAULT_LIMITS : limitsSchema.parse(JSON.parse(stored))
   const buckets = new Map<string, { tokens: number; at: number }>()
@@ -90,11 +118,11 @@ export function createRateLimits(meta: Meta, nowMs: () => number = () => perform
       limits = DEFAULT_LIMITS
       buckets.clear()
     },
-    take(sellerId, operation) {
+    take(sellerId, operation, scope = '') {
       const limit = limits.enabled ? (limits.operations[operation] ?? null) : null
       if (limit === null) return { granted: true, left: null, nextInMs: 0 }
-      const key = `${operation}\u0000${sellerId}`
-      const now = nowMs()
+      const key = `${operation}\u0000${sellerId}\u0000${scope}`
+      const now = nowMs() + (limit.clock === 'virtual' ? offsetMs() : 0)
       const known = buckets.get(key) ?? { tokens: limit.tokens, at: now }
       const gain = Math.max(0, limit.tokens / limit.perMs - limit.foreignPerMinute / 60_000)
       const tokens = Math.min(limit.tokens, known.tokens + (now - known.at) * gain)

@@ -33,14 +33,15 @@ export const BLEMISHES = [
 export type Blemish = (typeof BLEMISHES)[number]
 export type FaultName = Outcome | Blemish
 
-/** Faults that only mean something where a list, or an order or return, is answered. */
-export const LIST_FAULTS: ReadonlySet<FaultName> = new Set([
+/** Faults that only mean something to some operations, to those that name them. */
+export const SELECTIVE_FAULTS: ReadonlySet<FaultName> = new Set([
+  'malformedRecord',
+  'unknownValue',
   'duplicateRows',
   'repeatCursor',
   'emptyListInsteadOf404',
   'cursorExpired',
 ])
-export const READ_FAULTS: ReadonlySet<FaultName> = new Set(['malformedRecord'])
 
 const details = {
   /** Milliseconds: how slow, how late the effect, how long the token lives, how long a 429 says to wait. */
@@ -106,8 +107,8 @@ export const faultsSchema = z
     ...shares,
     rules: z.array(rule).default([]),
     next: z.array(nextFault).default([]),
-    /** How the bodies of fault answers are wrapped; `mixed` draws one of all shapes. */
-    errorShape: z.enum([...ERROR_SHAPES, 'mixed']).default('nested'),
+    /** How the bodies of fault answers are wrapped: `own` as the operation wraps its errors, `mixed` draws one of all shapes. */
+    errorShape: z.enum([...ERROR_SHAPES, 'own', 'mixed']).default('own'),
     /** `emptyList`: where there is nothing to list, 200 with an empty list instead of 404. */
     emptyAnswer: z.enum(['404', 'emptyList']).default('404'),
     /** New and changed orders reach the lists only after so many milliseconds of virtual time. */

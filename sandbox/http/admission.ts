@@ -1,39 +1,75 @@
 import type { IncomingHttpHeaders } from 'node:http'
-import { gatewayRefusal, unauthorized } from '../core/errors.ts'
+import { gatewayRefusal, type Refusal, unauthorized } from '../core/errors.ts'
+import { admitDisplay } from '../display/admission.ts'
+import type { Operation } from '../operations/operation.ts'
+import { sellerOfCredentials } from '../operations/token.ts'
 import type { World } from '../world.ts'
+import { headerOf } from './headers.ts'
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
-/** What the headers of a business call say (specification, Authentication). */
+/** Who calls, after what the headers say (specification, Authentication). */
 export interface Admitted {
-  readonly sellerId: string
-  readonly token: string
+  /** The consumer id in display advertising; `null` when a token request names nobody. */
+  readonly sellerId: string | null
+  /** The seller's token; `null` where none is sent. */
+  readonly token: string | null
   readonly correlationId: string
 }
 
-/** One header as text, `null` when it is missing or empty. */
-export function headerOf(headers: IncomingHttpHeaders, name: string): string | null {
-  const value = headers[name.toLowerCase()]
-  const first = Array.isArray(value) ? value[0] : value
-  return first === undefined || first.trim() === '' ? null : first.trim()
+/** Checks the headers that the operation's admission and the operation itself ask for. Throws 400, 401 or 406. */
+export function admit(world: World, operation: Operation, headers: IncomingHttpHeaders, now: number): Admitted {
+  const correlationId = correlationIdOf(world, operation, headers)
+  switch (operation.admission) {
+    case 'credentials':
+      return { sellerId: sellerOfCredentials(world, headers.authorization), token: null, correlationId: correlationId ?? '' }
+    case 'display':
+      return { sellerId: admitDisplay(world, headers, now), token: null, correlationId: correlationId ?? '' }
+    default:
+      return admitSeller(world, operation, headers, now)
+  }
 }
 
-/** Checks the required headers and the token. Throws 400, 401 or 406. */
-export function admit(world: World, headers: IncomingHttpHeaders, now: number): Admitted {
-  const prefix = world.settings.dialect.headerPrefix
-  const needed = (name: string): string => {
-    const value = headerOf(headers, name)
-    if (value === null) throw gatewayRefusal(400, 'MISSING_REQUEST_HEADER', name, `Required header ${name} is missing`)
+/** The correlation id of a request, whether or not it is let in; `null` when it has none. */
+export function correlationIdOf(world: World, operation: Operation, headers: IncomingHttpHeaders): string | null {
+  return marketplaceHeader(world, operation, headers, 'QOS.CORRELATION_ID').value
+}
+
+/** A marketplace header by its name after the prefix: `XX_SVC.NAME`, for some operations also `XXSVC.NAME`. */
+function marketplaceHeader(
+  { settings }: World,
+  { admission }: Operation,
+  headers: IncomingHttpHeaders,
+  rest: string,
+): { readonly name: string; readonly value: string | null } {
+  const prefix = settings.dialect.headerPrefix
+  const name = `${prefix}_${rest}`
+  const bare = admission === 'marketplace-either-spelling' ? headerOf(headers, `${prefix}${rest.replaceAll('_', '')}`) : null
+  return { name, value: headerOf(headers, name) ?? bare }
+}
+
+function admitSeller(world: World, operation: Operation, headers: IncomingHttpHeaders, now: number): Admitted {
+  const missing = (name: string): Refusal =>
+    gatewayRefusal(400, 'MISSING_REQUEST_HEADER', name, `Required header ${name} is missing`)
+  const needed = (rest: string): string => {
+    const { name, value } = marketplaceHeader(world, operation, headers, rest)
+    if (value === null) throw missing(name)
     return value
   }
-  const token = headerOf(headers, `${prefix}_SEC.ACCESS_TOKEN`)
-  if (token === null) throw unauthorized(`Required header ${prefix}_SEC.ACCESS_TOKEN is missing`)
-  const correlationId = needed(`${prefix}_QOS.CORRELATION_ID`)
+  const { name, value: token } = marketplaceHeader(world, operation, headers, 'SEC.ACCESS_TOKEN')
+  if (token === null) throw unauthorized(`Required header ${name} is missing`)
+  const correlationId = needed('QOS.CORRELATION_ID')
   if (!UUID.test(correlationId)) {
-    throw gatewayRefusal(400, 'INVALID_REQUEST_HEADER', `${prefix}_QOS.CORRELATION_ID`, 'The correlation id must be a UUID')
+    const header = marketplaceHeader(world, operation, headers, 'QOS.CORRELATION_ID').name
+    throw gatewayRefusal(400, 'INVALID_REQUEST_HEADER', header, 'The correlation id must be a UUID')
   }
-  needed(`${prefix}_SVC.NAME`)
-  checkAccept(needed('Accept'))
+  needed('SVC.NAME')
+  const accept = headerOf(headers, 'Accept')
+  if (accept === null) throw missing('Accept')
+  checkAccept(accept)
+  for (const header of operation.requiredHeaders?.(world.settings.dialect.headerPrefix) ?? []) {
+    if (headerOf(headers, header) === null) throw missing(header)
+  }
   const sellerId = world.sellers.sellerOfToken(token, now)
   if (sellerId === null) throw unauthorized('Unauthorized token or incorrect authorization header. Please verify correct format')
   return { sellerId, token, correlationId }

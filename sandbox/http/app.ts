@@ -1,20 +1,8 @@
 import Fastify, { type FastifyInstance } from 'fastify'
 import { gatewayRefusal, renderFaults } from '../core/errors.ts'
-import type { OperationName } from '../faults/limits.ts'
+import { OPERATIONS } from '../operations/registry.ts'
 import { registerControl } from './control.ts'
 import { type Gateway, serve } from './gateway.ts'
-
-const ROUTES: readonly { readonly method: 'GET' | 'POST'; readonly url: string; readonly operation: OperationName }[] = [
-  { method: 'POST', url: '/v3/token', operation: 'token' },
-  { method: 'GET', url: '/v3/orders', operation: 'orders.list' },
-  { method: 'GET', url: '/v3/orders/released', operation: 'orders.released' },
-  { method: 'GET', url: '/v3/orders/:po', operation: 'orders.get' },
-  { method: 'POST', url: '/v3/orders/:po/acknowledge', operation: 'orders.acknowledge' },
-  { method: 'POST', url: '/v3/orders/:po/shipping', operation: 'orders.ship' },
-  { method: 'POST', url: '/v3/orders/:po/cancel', operation: 'orders.cancel' },
-  { method: 'POST', url: '/v3/orders/:po/refund', operation: 'orders.refund' },
-  { method: 'GET', url: '/v3/returns', operation: 'returns.list' },
-]
 
 const MAX_BODY_BYTES = 1_048_576
 
@@ -29,12 +17,23 @@ export function createApp(gateway: Gateway): FastifyInstance {
   app.addHook('onSend', async (_request, reply) => {
     reply.header('date', new Date(world.clock.now()).toUTCString())
   })
-  for (const { method, url, operation } of ROUTES) {
-    app.route({ method, url, handler: async (request, reply) => serve(gateway, operation, request, reply) })
+  for (const operation of OPERATIONS) {
+    for (const url of operation.urls) {
+      app.route({
+        method: operation.method,
+        url,
+        handler: async (request, reply) => {
+          await serve(gateway, operation, request, reply)
+          // Said so, or the server would end a stream before it has begun.
+          return reply
+        },
+      })
+    }
   }
   app.register(registerControl(gateway), { prefix: '/_sandbox' })
   app.setNotFoundHandler((request, reply) => {
-    const known = ROUTES.some(({ url }) => new RegExp(`^${url.replace(':po', '[^/]+')}$`).test(request.url.split('?')[0] ?? ''))
+    const path = request.url.split('?')[0] ?? ''
+    const known = OPERATIONS.some(({ urls }) => urls.some((url) => new RegExp(`^${url.replace(/:\w+/g, '[^/]+')}$`).test(path)))
     const refusal = known
       ? gatewayRefusal(405, 'METHOD_NOT_ALLOWED', 'method', `${request.method} is not allowed here`)
       : gatewayRefusal(404, 'URI_NOT_FOUND', 'uri', 'There is no such operation')

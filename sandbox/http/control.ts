@@ -1,50 +1,25 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { z } from 'zod'
+import { registerCampaignControl } from '../campaigns/control.ts'
 import { DAY_MS, parseDuration } from '../core/duration.ts'
 import { decimalText } from '../core/money.ts'
+import { registerDisplayControl } from '../display/control.ts'
 import { limitsChange } from '../faults/limits.ts'
 import { faultsSchema, nextFault } from '../faults/schema.ts'
+import { registerFulfillmentControl } from '../fulfillment/control.ts'
+import { liveOn } from '../fulfillment/simulation.ts'
 import { askToCancel, buyerCancel } from '../life/live.ts'
 import { nextIds, placeOrder, placeRandomOrders } from '../life/place.ts'
 import { openReturn, returnableUnits } from '../life/returns.ts'
 import type { Order } from '../rules/model.ts'
 import { unitsIn } from '../rules/units.ts'
+import { registerShippingSettingsControl } from '../shipping-settings/control.ts'
+import { body, checked, Misused } from './control-request.ts'
 import type { Gateway } from './gateway.ts'
 import { explicitOrder, type OrderRequest, orderRequest } from './order-request.ts'
 
-/** The control request is wrong; nothing was done. */
-class Misused extends Error {
-  override readonly name = 'Misused'
-  readonly status: number
-  readonly errors: readonly { readonly path: string; readonly message: string }[]
-
-  constructor(status: number, message: string, errors: readonly { path: string; message: string }[] = []) {
-    super(message)
-    this.status = status
-    this.errors = errors
-  }
-}
-
 const MAX_IDS_IN_ANSWER = 1_000
 const PLACE_AT_ONCE = 1_000
-
-function body<T extends z.ZodType>(schema: T, request: FastifyRequest): z.infer<T> {
-  const text = typeof request.body === 'string' && request.body.trim() !== '' ? request.body : '{}'
-  let value: unknown
-  try {
-    value = JSON.parse(text)
-  } catch (error) {
-    throw new Misused(400, error instanceof Error ? error.message : 'the body is no JSON')
-  }
-  return checked(schema, value)
-}
-
-function checked<T extends z.ZodType>(schema: T, value: unknown): z.infer<T> {
-  const parsed = schema.safeParse(value)
-  if (parsed.success) return parsed.data
-  const errors = parsed.error.issues.map((issue) => ({ path: issue.path.join('.'), message: issue.message }))
-  throw new Misused(400, errors.map((error) => `${error.path}: ${error.message}`).join('; '), errors)
-}
 
 const whole = (fallback: number, max: number) => z.coerce.number().int().min(0).max(max).default(fallback)
 const effectsQuery = z.object({
@@ -128,16 +103,25 @@ export function registerControl(gateway: Gateway): (app: FastifyInstance) => Pro
       totals: requests.totals(),
       items: requests.list(checked(z.object({ limit: whole(100, 5_000) }), request.query).limit),
     }))
-    app.get('/state', async () => ({
-      now: new Date(world.clock.now()).toISOString(),
-      profile: world.settings.dialect.profile,
-      orders: world.orders.total(),
-      returns: world.returns.total(),
-      dueEvents: world.dueEvents.total(),
-      lastEffect: world.effects.last(),
-      sellers: world.sellers.list().map(({ sellerId }) => sellerId),
-      memoryBytes: process.memoryUsage().rss,
-    }))
+    app.get('/state', async () => {
+      liveOn(world, world.settings.sellerId, world.clock.now())
+      return {
+        now: new Date(world.clock.now()).toISOString(),
+        profile: world.settings.dialect.profile,
+        orders: world.orders.total(),
+        returns: world.returns.total(),
+        dueEvents: world.dueEvents.total(),
+        taxonomies: world.display.subcategories().length,
+        contextualTargets: world.display.contextual().length,
+        behavioralAudiences: world.display.behavioral().length,
+        campaigns: world.campaigns.total(),
+        shippingSettings: world.shippingSettings.total(),
+        lastEffect: world.effects.last(),
+        sellers: world.sellers.list().map(({ sellerId }) => sellerId),
+        inventory: world.inventory.totals(),
+        memoryBytes: process.memoryUsage().rss,
+      }
+    })
     app.get('/sellers', async () => ({ items: world.sellers.list() }))
     app.post('/sellers', async (request, reply) => {
       const { sellerId, clientId, clientSecret, revoked } = body(sellerBody, request)
@@ -178,6 +162,10 @@ export function registerControl(gateway: Gateway): (app: FastifyInstance) => Pro
       const quantity = asked.quantity ?? unitsIn(line, 'Created', 'Acknowledged')
       return { cancelled: buyerCancel(world, order, line, quantity, now), intentToCancel: line.intentToCancelAt !== null }
     })
+    registerDisplayControl(app, world)
+    registerCampaignControl(app, world)
+    registerShippingSettingsControl(app, world)
+    registerFulfillmentControl(app, world, life)
     app.delete('/', async () => {
       world.reset()
       limits.reset()
@@ -231,8 +219,8 @@ async function place(gateway: Gateway, asked: OrderRequest): Promise<{ count: nu
   const purchaseOrderIds: string[] = []
   for (let placed = 0; placed < asked.count; placed += PLACE_AT_ONCE) {
     const count = Math.min(PLACE_AT_ONCE, asked.count - placed)
-    const { shipNodeType, alive, history } = asked
-    const ids = placeRandomOrders(world, { sellerId, count, createdFrom, createdTo, shipNodeType, alive, history })
+    const { shipNodeType, alive, history, legacy } = asked
+    const ids = placeRandomOrders(world, { sellerId, count, createdFrom, createdTo, shipNodeType, alive, history, legacy })
     purchaseOrderIds.push(...ids.slice(0, MAX_IDS_IN_ANSWER - purchaseOrderIds.length))
     await life.breathe()
   }

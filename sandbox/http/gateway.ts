@@ -1,18 +1,17 @@
 import { randomUUID } from 'node:crypto'
+import { Readable } from 'node:stream'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { contentNotFound, gatewayRefusal, Refusal, renderFaults, unauthorized } from '../core/errors.ts'
 import type { Log } from '../core/log.ts'
 import type { FaultControl, FaultPlan } from '../faults/faults.ts'
-import type { OperationName, RateLimits, Taken } from '../faults/limits.ts'
+import type { RateLimits, Taken } from '../faults/limits.ts'
 import type { FaultDetails, Outcome } from '../faults/schema.ts'
 import type { Life } from '../life/live.ts'
-import { type Call, perform } from '../operations/perform.ts'
-import { readQuery } from '../operations/query.ts'
-import { issueToken, sellerOfCredentials } from '../operations/token.ts'
-import { isWriteOperation } from '../operations/writes.ts'
+import type { Call, Operation, Result } from '../operations/operation.ts'
+import { type Query, readQuery } from '../operations/query.ts'
 import type { World } from '../world.ts'
-import { admit, headerOf, readJson } from './admission.ts'
+import { admit, correlationIdOf, readJson } from './admission.ts'
 import type { LoggedRequest, RequestLog } from './request-log.ts'
 
 /** The parts that every request passes through. */
@@ -29,7 +28,8 @@ export interface Gateway {
 interface Answer {
   readonly status: number
   readonly contentType: string
-  readonly text: string
+  /** In pieces where it may be large. */
+  readonly text: string | Iterable<string>
   readonly headers: Readonly<Record<string, string>>
 }
 
@@ -37,15 +37,9 @@ const SERVER_ERRORS = [500, 502, 503, 504] as const
 const DEFAULT_SLOW_MS = 1_000
 const DEFAULT_LATE_MS = 30_000
 const DEFAULT_RETRY_MS = 2_000
-const DEFAULT_TOKEN_LIFE_MS = 1_000
 
 /** Serves one request of an operation: headers, token, budget, faults, effect, answer. */
-export async function serve(
-  gateway: Gateway,
-  operation: OperationName,
-  request: FastifyRequest,
-  reply: FastifyReply,
-): Promise<void> {
+export async function serve(gateway: Gateway, operation: Operation, request: FastifyRequest, reply: FastifyReply): Promise<void> {
   const started = performance.now()
   await gateway.life.catchUp()
   const logged = beginLog(gateway, operation, request)
@@ -59,19 +53,21 @@ export async function serve(
   }
   logged.status = answer.status
   gateway.requests.ended(logged)
-  reply.code(answer.status).headers(answer.headers).header('content-type', answer.contentType).send(answer.text)
+  const { text } = answer
+  reply.code(answer.status).headers(answer.headers).header('content-type', answer.contentType)
+  reply.send(typeof text === 'string' ? text : Readable.from(text))
 }
 
-function beginLog({ world, requests }: Gateway, operation: OperationName, request: FastifyRequest): LoggedRequest {
+function beginLog({ world, requests }: Gateway, operation: Operation, request: FastifyRequest): LoggedRequest {
   const logged: LoggedRequest = {
     id: randomUUID(),
     at: new Date(world.clock.now()).toISOString(),
     method: request.method,
     url: request.url,
-    operation,
+    operation: operation.name,
     sellerId: null,
-    correlationId: headerOf(request.headers, `${world.settings.dialect.headerPrefix}_QOS.CORRELATION_ID`),
-    purchaseOrderId: purchaseOrderOf(request),
+    correlationId: correlationIdOf(world, operation, request.headers),
+    purchaseOrderId: paramsOf(request)['po'] ?? null,
     status: null,
     fault: null,
     durationMs: null,
@@ -80,80 +76,75 @@ function beginLog({ world, requests }: Gateway, operation: OperationName, reques
   return logged
 }
 
-function purchaseOrderOf(request: FastifyRequest): string | null {
-  const { params } = request
-  return typeof params === 'object' && params !== null && 'po' in params && typeof params.po === 'string' ? params.po : null
+function paramsOf({ params }: FastifyRequest): Readonly<Record<string, string>> {
+  if (typeof params !== 'object' || params === null) return {}
+  return Object.fromEntries(Object.entries(params).map(([name, value]) => [name, String(value)]))
 }
 
 type Ending = Answer | 'hang' | 'drop'
 
 async function answerOrSilence(
   gateway: Gateway,
-  operation: OperationName,
+  operation: Operation,
   request: FastifyRequest,
   logged: LoggedRequest,
 ): Promise<Ending> {
   try {
-    return operation === 'token' ? await token(gateway, request, logged) : await business(gateway, operation, request, logged)
+    return await business(gateway, operation, request, logged)
   } catch (error) {
-    if (error instanceof Refusal) return refusalAnswer(gateway, error, request.url)
+    if (error instanceof Refusal) return refusalAnswer(gateway, operation, error, request.url)
     throw error
   }
 }
 
-async function token(gateway: Gateway, request: FastifyRequest, logged: LoggedRequest): Promise<Ending> {
+async function business(gateway: Gateway, operation: Operation, request: FastifyRequest, logged: LoggedRequest): Promise<Ending> {
   const { world } = gateway
-  const authorization = request.headers.authorization
-  const sellerId = sellerOfCredentials(world, authorization)
-  logged.sellerId = sellerId
-  const budget = spend(gateway, sellerId ?? '', 'token')
-  const plan = gateway.faults.plan({ operation: 'token', method: 'POST', sellerId, purchaseOrderId: null, onCursor: false })
-  const life = plan.outcome?.name === 'tokenDiesEarly' ? (plan.outcome.details.delayMs ?? DEFAULT_TOKEN_LIFE_MS) : null
-  const form = typeof request.body === 'string' ? request.body : ''
-  const act = (): Answer =>
-    attempt(gateway, request.url, budget, () => issueToken(world, authorization, form, world.clock.now(), life))
-  return strike(gateway, plan, request.url, logged, act, null)
-}
-
-async function business(
-  gateway: Gateway,
-  operation: Exclude<OperationName, 'token'>,
-  request: FastifyRequest,
-  logged: LoggedRequest,
-): Promise<Ending> {
-  const { world } = gateway
-  const { sellerId, token: accessToken, correlationId } = admit(world, request.headers, world.clock.now())
-  logged.sellerId = sellerId
-  const budget = spend(gateway, sellerId, operation)
-  const text = typeof request.body === 'string' ? request.body : ''
-  const needsBody = isWriteOperation(operation) && operation !== 'orders.acknowledge'
+  const admitted = admit(world, operation, request.headers, world.clock.now())
+  logged.sellerId = admitted.sellerId
+  const sellerId = admitted.sellerId ?? ''
+  const query = readQuery(request.url)
+  const budget = spend(gateway, sellerId, operation, query)
   const call: Call = {
-    operation,
+    operation: operation.name,
     sellerId,
     purchaseOrderId: logged.purchaseOrderId ?? '',
-    query: readQuery(request.url),
-    body: needsBody ? readJson(request.headers, text) : null,
-    correlationId,
+    params: paramsOf(request),
+    query,
+    headers: request.headers,
+    body: readBody(operation, request),
+    correlationId: admitted.correlationId,
     requestId: logged.id,
   }
-  const method = request.method === 'POST' ? 'POST' : 'GET'
-  const onCursor = method === 'GET' && (call.query.get('hasMoreElements') ?? call.query.get('offset')) !== null
-  const plan = gateway.faults.plan({ operation, method, sellerId, purchaseOrderId: logged.purchaseOrderId, onCursor })
-  if (plan.outcome?.name === 'tokenDiesEarly') {
+  const plan = gateway.faults.plan({
+    operation: operation.name,
+    method: operation.method,
+    sellerId: admitted.sellerId,
+    purchaseOrderId: logged.purchaseOrderId,
+    onCursor: operation.onFurtherPage?.(call) ?? false,
+    faults: operation.faults,
+    withToken: operation.admission !== 'display',
+    errorShape: operation.errorShape,
+  })
+  if (plan.outcome?.name === 'tokenDiesEarly' && admitted.token !== null) {
     logged.fault = 'tokenDiesEarly'
-    world.sellers.dropToken(accessToken)
+    world.sellers.dropToken(admitted.token)
     throw unauthorized('Unauthorized token or incorrect authorization header. Please verify correct format')
   }
-  const { listLagMs, emptyAnswer } = gateway.faults.current()
-  const emptyList = emptyAnswer === 'emptyList' || plan.blemishes.has('emptyListInsteadOf404')
   const act = (): Answer =>
-    attempt(gateway, request.url, budget, () => perform(world, call, plan, { listLagMs, emptyList }, world.clock.now()))
-  return strike(gateway, plan, request.url, logged, act, call)
+    attempt(gateway, operation, request.url, budget, () => operation.perform(world, call, plan, world.clock.now()))
+  return strike(gateway, operation, plan, request.url, logged, act, call)
+}
+
+function readBody(operation: Operation, request: FastifyRequest): unknown {
+  const text = typeof request.body === 'string' ? request.body : ''
+  if (operation.body === 'text') return text
+  if (operation.body === 'none' || (operation.body === 'optional-json' && text.trim() === '')) return null
+  return readJson(request.headers, text)
 }
 
 /** Takes a token of the budget, or throws 429. Gives the headers that tell what is left. */
-function spend(gateway: Gateway, sellerId: string, operation: OperationName): Record<string, string> {
-  const taken = gateway.limits.take(sellerId, operation)
+function spend(gateway: Gateway, sellerId: string, operation: Operation, query: Query): Record<string, string> {
+  const taken = gateway.limits.take(sellerId, operation.name, operation.budgetScope?.(gateway.world, query))
   const headers = budgetHeaders(gateway, taken)
   if (!taken.granted) throw new Throttled(headers)
   return headers
@@ -178,29 +169,43 @@ function budgetHeaders({ limits, world }: Gateway, { left, nextInMs }: Taken): R
 }
 
 /** Runs the operation; a refusal is an answer like any other. */
-function attempt(gateway: Gateway, url: string, headers: Readonly<Record<string, string>>, work: () => unknown): Answer {
+function attempt(
+  gateway: Gateway,
+  operation: Operation,
+  url: string,
+  headers: Readonly<Record<string, string>>,
+  work: () => Result,
+): Answer {
   try {
-    return { status: 200, contentType: 'application/json', text: JSON.stringify(work()), headers }
+    const result = work()
+    const wire =
+      'json' in result
+        ? { contentType: 'application/json', text: JSON.stringify(result.json) }
+        : { contentType: result.contentType, text: result.text }
+    return { status: result.status ?? 200, ...wire, headers: { ...headers, ...result.headers } }
   } catch (error) {
     if (!(error instanceof Refusal)) throw error
-    const answer = refusalAnswer(gateway, error, url)
+    const answer = refusalAnswer(gateway, operation, error, url)
     return { ...answer, headers: { ...headers, ...answer.headers } }
   }
 }
 
-function refusalAnswer({ world }: Gateway, refusal: Refusal, url: string): Answer {
-  const rendered = renderFaults(refusal.status, refusal.faults, refusal.shape, url.split('?')[0] ?? '', world.clock.now())
+/** Display advertising knows one shape for all its failures; elsewhere a refusal says itself how it is wrapped. */
+function refusalAnswer({ world }: Gateway, operation: Operation, refusal: Refusal, url: string): Answer {
+  const shape = operation.admission === 'display' ? operation.errorShape : refusal.shape
+  const rendered = renderFaults(refusal.status, refusal.faults, shape, url.split('?')[0] ?? '', world.clock.now())
   return { status: refusal.status, ...rendered, headers: refusal instanceof Throttled ? refusal.headers : {} }
 }
 
 /** Lets the planned fault strike; `act` is the operation itself, called at most once. */
 async function strike(
   gateway: Gateway,
+  operation: Operation,
   plan: FaultPlan,
   url: string,
   logged: LoggedRequest,
   act: () => Answer,
-  call: Call | null,
+  call: Call,
 ): Promise<Ending> {
   const names = [...plan.blemishes.keys(), ...(plan.outcome === null ? [] : [plan.outcome.name])]
   logged.fault = names.length === 0 ? null : names.join('+')
@@ -212,9 +217,9 @@ async function strike(
   if (plan.outcome === null) return act()
   const { name, details } = plan.outcome
   const effect = details.effect ?? HAPPENS[name]
-  if (name === 'lateEffect') return late(gateway, plan, details, url, call)
+  if (name === 'lateEffect') return late(gateway, operation, plan, details, url, call)
   const real = effect ? act() : null
-  return faultAnswer(gateway, plan, name, details, url, real)
+  return faultAnswer(gateway, operation, plan, name, details, url, real)
 }
 
 /** Whether the operation is carried out under each fault, unless the fault itself says otherwise. */
@@ -238,6 +243,7 @@ const HAPPENS: Readonly<Record<Outcome, boolean>> = {
 
 function faultAnswer(
   gateway: Gateway,
+  operation: Operation,
   plan: FaultPlan,
   name: Outcome,
   details: FaultDetails,
@@ -250,7 +256,12 @@ function faultAnswer(
     case 'tooManyRequests':
     case 'tooManyRequestsWithoutHeader': {
       const taken = { granted: false, left: 0, nextInMs: details.delayMs ?? DEFAULT_RETRY_MS }
-      return refusalAnswer(gateway, new Throttled(name === 'tooManyRequests' ? budgetHeaders(gateway, taken) : {}), url)
+      return refusalAnswer(
+        gateway,
+        operation,
+        new Throttled(name === 'tooManyRequests' ? budgetHeaders(gateway, taken) : {}),
+        url,
+      )
     }
     case 'serverErrorBefore':
     case 'serverErrorAfter':
@@ -267,11 +278,12 @@ function faultAnswer(
     case 'emptyBody':
       return { status: details.status ?? 200, contentType: 'application/json', text: '', headers: {} }
     case 'truncatedJson': {
-      const text = real?.text ?? '{"order":{"purchaseOrderId":"48'
+      const given = real?.text ?? '{"order":{"purchaseOrderId":"48'
+      const text = typeof given === 'string' ? given : [...given].join('')
       const cut = Math.max(1, Math.floor(text.length * 0.6))
       return {
         status: details.status ?? real?.status ?? 200,
-        contentType: 'application/json',
+        contentType: real?.contentType ?? 'application/json',
         text: text.slice(0, cut),
         headers: {},
       }
@@ -282,7 +294,12 @@ function faultAnswer(
       return { status: details.status ?? 200, ...renderFaults(400, faults, shape, path, now), headers: {} }
     }
     case 'cursorExpired':
-      return refusalAnswer(gateway, new Refusal(400, contentNotFound('The cursor has expired').faults.map(asExpired)), url)
+      return refusalAnswer(
+        gateway,
+        operation,
+        new Refusal(400, contentNotFound('The cursor has expired').faults.map(asExpired)),
+        url,
+      )
     case 'tokenDiesEarly':
       return real ?? serverError(gateway, plan, details, url)
   }
@@ -301,12 +318,21 @@ function serverError(gateway: Gateway, plan: FaultPlan, details: FaultDetails, u
 }
 
 /** Nobody is told, and the effect comes later, on virtual time; it survives a restart of the sandbox. */
-function late(gateway: Gateway, plan: FaultPlan, details: FaultDetails, url: string, call: Call | null): Ending {
+function late(gateway: Gateway, operation: Operation, plan: FaultPlan, details: FaultDetails, url: string, call: Call): Ending {
   const { world } = gateway
-  if (call !== null && isWriteOperation(call.operation)) {
-    const { sellerId, purchaseOrderId, operation, body, correlationId, requestId } = call
+  if (operation.writes) {
+    const { sellerId, purchaseOrderId, body, correlationId, requestId } = call
     const dueAt = world.clock.now() + (details.delayMs ?? DEFAULT_LATE_MS)
-    world.dueEvents.schedule(dueAt, { kind: 'late-write', sellerId, purchaseOrderId, operation, body, correlationId, requestId })
+    const { name } = operation
+    world.dueEvents.schedule(dueAt, {
+      kind: 'late-write',
+      sellerId,
+      purchaseOrderId,
+      operation: name,
+      body,
+      correlationId,
+      requestId,
+    })
   }
   if (details.answer === 'serverError') return serverError(gateway, plan, details, url)
   return details.answer === 'drop' ? 'drop' : 'hang'

@@ -1,8 +1,9 @@
 import { z } from 'zod'
 import { DAY_MS } from '../core/duration.ts'
 import { centsOf } from '../core/money.ts'
+import { oneLinePerUnit } from '../generator/legacy.ts'
 import { plainBuyer } from '../generator/orders.ts'
-import { type Charge, type Order, SHIP_NODE_TYPES } from '../rules/model.ts'
+import { type Charge, type Line, type Order, SHIP_NODE_TYPES } from '../rules/model.ts'
 
 const money = z.union([z.number(), z.string()]).transform((value, context) => {
   const cents = centsOf(value)
@@ -35,6 +36,9 @@ const explicitLine = z.strictObject({
   intentToCancel: z.boolean().default(false),
 })
 
+/** A legacy order has a line for every unit. */
+const MAX_LEGACY_LINES = 1_000
+
 /** Body of `POST /_sandbox/orders`; empty places one random order, `lines` places exactly that order. */
 export const orderRequest = z
   .strictObject({
@@ -56,6 +60,8 @@ export const orderRequest = z
       .regex(/^\d{1,20}$/, 'must be digits')
       .optional(),
     methodCode: z.string().optional(),
+    /** The legacy model: each line is split into one line a unit. */
+    legacy: z.boolean().default(false),
     lines: z.array(explicitLine).min(1).max(500).optional(),
   })
   .transform((value) => ({ ...value, alive: value.alive ?? value.lines === undefined }))
@@ -66,6 +72,15 @@ export const orderRequest = z
     if (value.lines === undefined && (value.purchaseOrderId ?? value.customerOrderId ?? value.methodCode) !== undefined) {
       context.addIssue({ code: 'custom', path: ['lines'], message: 'are needed when ids or the method are given' })
     }
+    const units = value.lines?.reduce((sum, line) => sum + line.quantity, 0) ?? 0
+    if (value.legacy && units > MAX_LEGACY_LINES)
+      context.addIssue({
+        code: 'custom',
+        path: ['lines'],
+        message: `must not be of more than ${MAX_LEGACY_LINES} units with legacy`,
+      })
+    if (value.legacy && units !== value.lines?.length && value.lines?.some((line) => line.lineNumber !== undefined))
+      context.addIssue({ code: 'custom', path: ['lines'], message: 'must be of one unit each when legacy lines are numbered' })
     if (value.lines !== undefined && value.count !== 1)
       context.addIssue({ code: 'custom', path: ['count'], message: 'must be 1 with lines' })
   })
@@ -83,6 +98,23 @@ export function explicitOrder(
 ): Order {
   const createdAt = Math.min(request.createdFrom ?? now, now)
   const customerOrderId = request.customerOrderId ?? ids.customerOrderId
+  const stated: Line[] = lines.map((line, index) => ({
+    lineNumber: line.lineNumber ?? String(index + 1),
+    item: {
+      sku: line.sku,
+      productName: line.productName ?? `Product ${line.sku}`,
+      condition: 'New',
+      imageUrl: `https://images.example/${encodeURIComponent(line.sku)}.jpeg`,
+      weightPounds: '1.0',
+    },
+    ordered: line.quantity,
+    charges: chargesOf(line),
+    entries: [{ state: 'Created', quantity: line.quantity }],
+    statusDate: createdAt,
+    intentToCancelAt: line.intentToCancel ? createdAt : null,
+    refunds: [],
+    sellerOrderId: null,
+  }))
   return {
     sellerId,
     purchaseOrderId: request.purchaseOrderId ?? ids.purchaseOrderId,
@@ -95,23 +127,7 @@ export function explicitOrder(
     currency: 'USD',
     buyer: plainBuyer(customerOrderId),
     alive: request.alive,
-    lines: lines.map((line, index) => ({
-      lineNumber: line.lineNumber ?? String(index + 1),
-      item: {
-        sku: line.sku,
-        productName: line.productName ?? `Product ${line.sku}`,
-        condition: 'New',
-        imageUrl: `https://images.example/${encodeURIComponent(line.sku)}.jpeg`,
-        weightPounds: '1.0',
-      },
-      ordered: line.quantity,
-      charges: chargesOf(line),
-      entries: [{ state: 'Created', quantity: line.quantity }],
-      statusDate: createdAt,
-      intentToCancelAt: line.intentToCancel ? createdAt : null,
-      refunds: [],
-      sellerOrderId: null,
-    })),
+    lines: request.legacy ? oneLinePerUnit(stated) : stated,
   }
 }
 

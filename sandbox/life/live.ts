@@ -1,7 +1,10 @@
 import { Refusal } from '../core/errors.ts'
 import type { Log } from '../core/log.ts'
 import { createRandom } from '../core/random.ts'
-import { applyWrite, isWriteOperation } from '../operations/writes.ts'
+import { quietPlan } from '../faults/faults.ts'
+import { bookShipped } from '../fulfillment/stock-moves.ts'
+import { readQuery } from '../operations/query.ts'
+import { OPERATIONS } from '../operations/registry.ts'
 import { acknowledge } from '../rules/acknowledge.ts'
 import { cancelUnits } from '../rules/cancel.ts'
 import type { EffectDraft, Line, Order } from '../rules/model.ts'
@@ -180,15 +183,21 @@ function marketplaceShip(world: World, order: Order, at: number): void {
     }
     return drafts
   })
+  bookShipped(world, order, effects, at)
   scheduleAfterShipping(world, order, effects, at)
 }
 
 /** A write that was never answered takes effect after all; what it would have been refused for, it is refused for now. */
 function lateWrite(world: World, event: Extract<DueEvent, { kind: 'late-write' }>, at: number, log: Log): void {
-  if (!isWriteOperation(event.operation)) return
-  const actor = { by: 'seller', correlationId: event.correlationId, requestId: event.requestId } as const
+  const { sellerId, purchaseOrderId, body, correlationId, requestId } = event
+  const operation = OPERATIONS.find(({ name }) => name === event.operation)
+  if (operation === undefined) return
+  const call = {
+    ...{ operation: operation.name, sellerId, purchaseOrderId, body, correlationId, requestId },
+    ...{ params: {}, query: readQuery(''), headers: {} },
+  }
   try {
-    applyWrite(world, event.operation, event.sellerId, event.purchaseOrderId, event.body, actor, at)
+    operation.perform(world, call, quietPlan(), at)
   } catch (error) {
     if (!(error instanceof Refusal)) throw error
     log('info', 'late write refused', {

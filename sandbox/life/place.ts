@@ -1,6 +1,7 @@
 import { DAY_MS, HOUR_MS } from '../core/duration.ts'
 import { createRandom, type Random } from '../core/random.ts'
 import { RETURN_REASONS } from '../generator/catalogue.ts'
+import { oneLinePerUnit } from '../generator/legacy.ts'
 import { makeOrder } from '../generator/orders.ts'
 import { acknowledge } from '../rules/acknowledge.ts'
 import { cancelUnits } from '../rules/cancel.ts'
@@ -25,6 +26,8 @@ export interface BulkRequest {
   readonly alive: boolean
   /** Whether old orders are given a past (shipped, delivered, some cancelled or refunded) instead of standing in Created. */
   readonly history: boolean
+  /** Whether each line is split into one line a unit. */
+  readonly legacy?: boolean
 }
 
 /** A fresh pair of ids: digits, unique in this sandbox, rising. */
@@ -55,7 +58,8 @@ export function placeRandomOrders(world: World, request: BulkRequest): string[] 
       const random = createRandom(world.settings.seed, 'order', sequence)
       const createdAt = request.createdFrom + Math.floor(random.next() * (request.createdTo - request.createdFrom + 1))
       const { sellerId, alive, shipNodeType } = request
-      const order = makeOrder(random, { sellerId, purchaseOrderId, customerOrderId, createdAt, alive, shipNodeType })
+      const made = makeOrder(random, { sellerId, purchaseOrderId, customerOrderId, createdAt, alive, shipNodeType })
+      const order = request.legacy === true ? { ...made, lines: oneLinePerUnit(made.lines) } : made
       if (request.history && createdAt <= world.clock.now() - PAST_MS) placeWithPast(world, order, random)
       else placeOrder(world, order)
       placed.push(purchaseOrderId)

@@ -1,6 +1,7 @@
 import { DAY_MS, HOUR_MS } from '../core/duration.ts'
 import { shareOf } from '../core/money.ts'
 import { createRandom } from '../core/random.ts'
+import { bookReturned } from '../fulfillment/stock-moves.ts'
 import type { EffectDraft, Line, Order } from '../rules/model.ts'
 import { chargedOf, refundByMarketplace } from '../rules/refund.ts'
 import { moveReturned, type ReturnedLine, type ReturnOrder } from '../rules/returns-model.ts'
@@ -126,7 +127,10 @@ export function moveReturn(
   const to = from === 'RETURN_INITIATED' ? 'RETURN_IN_TRANSIT' : 'DELIVERED_AT_RETURN_CENTER'
   const moved = moveReturned(line, from, to, quantity, at)
   if (moved === 0) return
-  if (to === 'DELIVERED_AT_RETURN_CENTER') completePaid(line, at)
+  if (to === 'DELIVERED_AT_RETURN_CENTER') {
+    completePaid(line, at)
+    bookReturned(world, order, line, moved, at)
+  }
   world.returns.update(order, at)
 }
 

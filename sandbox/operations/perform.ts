@@ -1,34 +1,16 @@
 import { contentNotFound } from '../core/errors.ts'
 import { addUnknownValues, breakRecord } from '../faults/blemishes.ts'
 import type { FaultPlan } from '../faults/faults.ts'
-import type { OperationName } from '../faults/limits.ts'
 import { viewOrder } from '../http/order-view.ts'
 import type { World } from '../world.ts'
+import type { Call } from './operation.ts'
 import { getOrder, type ListPage, listOrders, type ReadOptions } from './orders-read.ts'
-import type { Query } from './query.ts'
 import { listReturns } from './returns-read.ts'
 import { applyWrite, isWriteOperation } from './writes.ts'
 
-/** A business call that was let in. */
-export interface Call {
-  readonly operation: Exclude<OperationName, 'token'>
-  readonly sellerId: string
-  readonly purchaseOrderId: string
-  readonly query: Query
-  readonly body: unknown
-  readonly correlationId: string
-  readonly requestId: string
-}
-
-export interface PerformOptions {
-  readonly listLagMs: number
-  /** Whether an empty list is told as 200 with no rows instead of 404. */
-  readonly emptyList: boolean
-}
-
-/** Does what the call asks for and gives the body of the answer. Throws a `Refusal`. */
-export function perform(world: World, call: Call, plan: FaultPlan, options: PerformOptions, now: number): unknown {
-  const read: ReadOptions = { sellerId: call.sellerId, now, listLagMs: options.listLagMs }
+/** Does what a call about orders or returns asks for and gives the body of the answer. Throws a `Refusal`. */
+export function perform(world: World, call: Call, plan: FaultPlan, now: number): unknown {
+  const read: ReadOptions = { sellerId: call.sellerId, now, listLagMs: plan.listLagMs }
   if (isWriteOperation(call.operation)) {
     const actor = { by: 'seller', correlationId: call.correlationId, requestId: call.requestId } as const
     const order = applyWrite(world, call.operation, call.sellerId, call.purchaseOrderId, call.body, actor, now)
@@ -42,12 +24,12 @@ export function perform(world: World, call: Call, plan: FaultPlan, options: Perf
     }
     case 'returns.list': {
       const page = listReturns(world, call.query, read)
-      refuseEmpty(page, options, 'GMP_RETURNS_API')
+      refuseEmpty(page, plan, 'GMP_RETURNS_API')
       return { meta: metaOf(page, call, plan), returnOrders: blemishRecords(page.records, 'returnOrderId', plan) }
     }
     default: {
       const page = listOrders(world, call.query, call.operation === 'orders.released', read)
-      refuseEmpty(page, options, 'GMP_ORDER_API')
+      refuseEmpty(page, plan, 'GMP_ORDER_API')
       return {
         list: { meta: metaOf(page, call, plan), elements: { order: blemishRecords(page.records, 'purchaseOrderId', plan) } },
       }
@@ -56,8 +38,8 @@ export function perform(world: World, call: Call, plan: FaultPlan, options: Perf
 }
 
 /** Nothing found is a 404 of severity INFO on a first page; past the end of a cursor it is an empty page. */
-function refuseEmpty(page: ListPage, options: PerformOptions, component: string): void {
-  if (page.records.length === 0 && !page.onCursor && !options.emptyList)
+function refuseEmpty(page: ListPage, plan: FaultPlan, component: string): void {
+  if (page.records.length === 0 && !page.onCursor && !plan.emptyList)
     throw contentNotFound('No orders found for the given search', component)
 }
 
@@ -67,7 +49,8 @@ function metaOf(page: ListPage, call: Call, plan: FaultPlan): Record<string, unk
   return { totalCount: page.totalCount, limit: page.limit, ...(nextCursor === null ? {} : { nextCursor }) }
 }
 
-function blemishRecords(records: readonly Record<string, unknown>[], keyField: string, plan: FaultPlan): unknown[] {
+/** Rows as they are shown when a fault strikes them. */
+export function blemishRecords(records: readonly Record<string, unknown>[], keyField: string, plan: FaultPlan): unknown[] {
   const { blemishes, random } = plan
   const index = random.whole(0, Math.max(0, records.length - 1))
   const chosen = records[index]

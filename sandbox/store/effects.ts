@@ -41,6 +41,8 @@ interface EffectFilter {
 
 export interface EffectStore {
   append(order: Order, drafts: readonly EffectDraft[], at: number, actor: Actor): void
+  /** Something that happened to no order: order and line are empty, the quantity is 0. */
+  appendOther(sellerId: string, kind: 'shipping-settings-created', at: number, actor: Actor): void
   list(filter: EffectFilter): Effect[]
   totals(sellerId: string, purchaseOrderId: string): Map<string, LineTotals>
   last(): number
@@ -68,6 +70,18 @@ export function createEffectStore(database: Database): EffectStore {
           actor.requestId,
         )
       }
+    },
+    appendOther(sellerId, kind, at, actor) {
+      database.run(
+        `INSERT INTO effects (at, seller_id, purchase_order_id, line_number, kind, quantity, actor, correlation_id, request_id)
+         VALUES (?, ?, '', '', ?, 0, ?, ?, ?)`,
+        at,
+        sellerId,
+        kind,
+        actor.by,
+        actor.correlationId,
+        actor.requestId,
+      )
     },
     list({ after, limit, sellerId, purchaseOrderId }) {
       const rows = database.all(

@@ -1,0 +1,104 @@
+import { DAY_MS, HOUR_MS } from '../core/duration.ts'
+import { pacificDay, pacificMidnight } from '../core/pacific.ts'
+import { type Campaign, type CampaignStatus, MOVES } from './model.ts'
+
+/** From this share of the total budget, or of the daily one on one day, a campaign is limited by its budget. */
+const LIMITED_FROM = 0.9
+/** So many days, the end date among them, a campaign is ending soon. */
+const ENDING_SOON_DAYS = 3
+
+/** The day so many days later, both `YYYY-MM-DD`. */
+export function dayAfter(day: string, days = 1): string {
+  return new Date(Date.parse(day) + days * DAY_MS).toISOString().slice(0, 10)
+}
+
+/**
+ * Lets the campaign live until `now`: it starts at the Pacific midnight of its start date, spends hour by hour, and is completed when its
+ * end date has passed. Neither the shares nor the days at which it counts as near its budget or end are published.
+ */
+export function live(campaign: Campaign, now: number): void {
+  for (let day = pacificDay(campaign.livedTo); campaign.livedTo < now && !isOver(campaign); day = dayAfter(day)) {
+    const midnight = pacificMidnight(day)
+    const nextMidnight = pacificMidnight(dayAfter(day))
+    for (let at = nextHour(campaign.livedTo); at <= Math.min(nextMidnight, now); at += HOUR_MS) {
+      spend(campaign, midnight, at)
+      // At midnight the daily budget begins anew.
+      if (at === nextMidnight) campaign.spentToday = 0
+      settle(campaign, at)
+      campaign.livedTo = at
+    }
+    campaign.livedTo = Math.min(nextMidnight, now)
+  }
+  campaign.livedTo = Math.max(campaign.livedTo, now)
+}
+
+/** The full hour after a moment; every Pacific midnight is one. */
+function nextHour(at: number): number {
+  return (Math.floor(at / HOUR_MS) + 1) * HOUR_MS
+}
+
+function isOver({ status }: Campaign): boolean {
+  return MOVES[status].length === 0
+}
+
+function isServing({ status }: Campaign): boolean {
+  return status === 'RUNNING' || status === 'LIMITED_BY_BUDGET' || status === 'CAMPAIGN_ENDING_SOON'
+}
+
+function spend(campaign: Campaign, midnight: number, at: number): void {
+  if (!isServing(campaign)) return
+  const share = Math.min(1, (at - midnight) / DAY_MS) * campaign.pace
+  const due = Math.floor(campaign.dailyBudget * share) - campaign.spentToday
+  const amount = Math.max(0, Math.min(due, campaign.totalBudget - campaign.spent))
+  campaign.spent += amount
+  campaign.spentToday += amount
+}
+
+/** Makes every move that the moment asks for, one after the other. */
+export function settle(campaign: Campaign, at: number): void {
+  if (campaign.pinned) return
+  for (let to = nextMove(campaign, at); to !== null; to = nextMove(campaign, at)) move(campaign, to, at)
+}
+
+function nextMove(campaign: Campaign, at: number): CampaignStatus | null {
+  const day = pacificDay(at)
+  const ended = day > campaign.endDate
+  const near = day > dayAfter(campaign.endDate, -ENDING_SOON_DAYS)
+  const exhausted = campaign.spent >= campaign.totalBudget
+  const limited =
+    campaign.spent >= campaign.totalBudget * LIMITED_FROM || campaign.spentToday >= campaign.dailyBudget * LIMITED_FROM
+  switch (campaign.status) {
+    case 'READY':
+    case 'SCHEDULED':
+      return day >= campaign.startDate ? 'RUNNING' : null
+    case 'RUNNING':
+    case 'LIMITED_BY_BUDGET':
+      if (ended) return 'COMPLETED'
+      if (exhausted) return 'BUDGET_EXHAUSTED'
+      if (near) return 'CAMPAIGN_ENDING_SOON'
+      if (limited) return campaign.status === 'RUNNING' ? 'LIMITED_BY_BUDGET' : null
+      return campaign.status === 'RUNNING' ? null : 'RUNNING'
+    case 'BUDGET_EXHAUSTED':
+      if (ended) return 'COMPLETED'
+      return exhausted ? null : 'RUNNING'
+    case 'CAMPAIGN_ENDING_SOON':
+      if (ended) return 'COMPLETED'
+      return near ? null : 'RUNNING'
+    default:
+      return null
+  }
+}
+
+/** The one way in which a campaign changes its state. Throws for a move that is not listed: nothing here may ask for one. */
+export function move(campaign: Campaign, to: CampaignStatus, at: number): void {
+  if (!canMove(campaign, to))
+    throw new Error(`campaign ${campaign.campaignId}: no move from ${campaign.status} to ${to} is listed`)
+  campaign.moves.push({ at, from: campaign.status, to })
+  campaign.status = to
+}
+
+/** Whether the move is one of those that occur. */
+export function canMove({ status }: Campaign, to: CampaignStatus): boolean {
+  const listed: readonly CampaignStatus[] = MOVES[status]
+  return listed.includes(to)
+}

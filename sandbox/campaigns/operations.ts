@@ -1,0 +1,54 @@
+import { Refusal } from '../core/errors.ts'
+import { jsonAmount } from '../core/money.ts'
+import type { Operation } from '../operations/operation.ts'
+import { blemishRecords } from '../operations/perform.ts'
+import type { Dialect } from '../settings.ts'
+import type { Campaign } from './model.ts'
+
+/** The campaign as it goes over the wire (specification, "Campaign (SEM)"; the strategy from public facts, section 8.4). */
+export function viewCampaign(campaign: Campaign, { profile }: Dialect): Record<string, unknown> {
+  return {
+    campaignId: campaign.campaignId,
+    name: campaign.name,
+    startDate: campaign.startDate,
+    endDate: campaign.endDate,
+    dailyBudget: jsonAmount(campaign.dailyBudget),
+    totalBudget: jsonAmount(campaign.totalBudget),
+    targetRoas: campaign.targetRoas,
+    ...(profile === 'walmart-us' ? { biddingStrategyType: campaign.biddingStrategyType } : {}),
+    status: campaign.status,
+    createdDate: campaign.createdDate,
+  }
+}
+
+/** The body of 404 is not shown; this is the shape of newer operations (public facts, section 6.1). */
+function notFound(campaignId: string): Refusal {
+  const description = `No campaign found for campaignId: ${campaignId}`
+  const fault = {
+    code: 'CONTENT_NOT_FOUND.GMP_ADVERTISING_API',
+    field: 'campaignId',
+    severity: 'INFO',
+    category: 'DATA',
+  } as const
+  return new Refusal(404, [{ ...fault, description }], 'flat')
+}
+
+/** Search-engine-marketing campaigns (specification, endpoint 3). */
+export const campaignOperations: readonly Operation[] = [
+  {
+    name: 'campaigns.get',
+    method: 'GET',
+    urls: ['/v3/advertising/sem/campaigns/:campaignId'],
+    admission: 'marketplace',
+    body: 'none',
+    writes: false,
+    errorShape: 'flat',
+    faults: ['malformedRecord', 'unknownValue'],
+    perform(world, { sellerId, params }, plan, now) {
+      const campaignId = params['campaignId'] ?? ''
+      const campaign = world.campaigns.find(sellerId, campaignId, now)
+      if (campaign === null) throw notFound(campaignId)
+      return { json: blemishRecords([viewCampaign(campaign, world.settings.dialect)], 'campaignId', plan)[0] }
+    },
+  },
+]

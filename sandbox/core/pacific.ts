@@ -1,0 +1,54 @@
+import { TZDate } from '@date-fns/tz'
+
+const ZONE = 'America/Los_Angeles'
+
+/** A calendar month of the Pacific zone, its bounds in epoch milliseconds; `to` is the next month's first instant. */
+export interface Month {
+  /** `YYYY-MM`. */
+  readonly name: string
+  readonly from: number
+  readonly to: number
+}
+
+/** The moment at which a Pacific day (`YYYY-MM-DD`) reaches this hour; daylight saving is seen to. */
+export function pacificHour(day: string, hour: number): number {
+  const [year = 0, month = 1, date = 1] = day.split('-').map(Number)
+  return new TZDate(year, month - 1, date, hour, ZONE).getTime()
+}
+
+/** The first instant of a Pacific day. */
+export function pacificMidnight(day: string): number {
+  return pacificHour(day, 0)
+}
+
+/** The Pacific day, `YYYY-MM-DD`, in which a moment lies. */
+export function pacificDay(at: number): string {
+  const date = new TZDate(at, ZONE)
+  return `${nameOf(date.getFullYear(), date.getMonth())}-${String(date.getDate()).padStart(2, '0')}`
+}
+
+/** The day before a day, both `YYYY-MM-DD`. */
+export function dayBefore(day: string): string {
+  return new Date(Date.parse(day) - 86_400_000).toISOString().slice(0, 10)
+}
+
+/** The month by its name, `YYYY-MM`. */
+export function pacificMonth(name: string): Month {
+  return { name, from: pacificMidnight(`${name}-01`), to: pacificMidnight(`${monthAfter(name, 1)}-01`) }
+}
+
+/** The month in which a moment lies. */
+export function monthOf(at: number): Month {
+  return pacificMonth(pacificDay(at).slice(0, 7))
+}
+
+/** The name of the month so many months later (earlier when negative). */
+export function monthAfter(name: string, months: number): string {
+  const [year = 0, month = 1] = name.split('-').map(Number)
+  const count = year * 12 + month - 1 + months
+  return nameOf(Math.floor(count / 12), count % 12)
+}
+
+function nameOf(year: number, month: number): string {
+  return `${String(year).padStart(4, '0')}-${String(month + 1).padStart(2, '0')}`
+}

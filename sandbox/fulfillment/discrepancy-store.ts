@@ -1,0 +1,130 @@
+import { type Database, nullableText, type Row, textOf, wholeOf } from '../core/database.ts'
+import { DISCREPANCY_KINDS, type Discrepancy } from './discrepancy.ts'
+import { CELLS, type Item, type Movement } from './model.ts'
+
+/** A log entry that a discrepancy can be made of. */
+export interface Candidate {
+  readonly movementId: number
+  readonly entryId: string
+  readonly movement: Movement
+}
+
+export interface DiscrepancyStore {
+  add(discrepancy: Omit<Discrepancy, 'id'>): Discrepancy
+  find(id: number): Discrepancy | null
+  /** A seller's, oldest first. */
+  list(sellerId: string): Discrepancy[]
+  remove(id: number): void
+  /** The first entries of sellable stock within the bounds (`to` exclusive) that log and report both show; that one only when `entryId` says which. */
+  candidates(item: Item, from: number, to: number, entryId: string | null, limit: number): Candidate[]
+  setInLog(movementId: number, inLog: boolean): void
+  removeMovement(movementId: number): void
+  /** Units that the log shows in a column of the report, positive when units left where the column counts such. */
+  logged(item: Item, from: number, to: number, now: number, cell: string): number
+}
+
+export function createDiscrepancyStore(database: Database): DiscrepancyStore {
+  const find: DiscrepancyStore['find'] = (id) => {
+    const row = database.get('SELECT * FROM inventory_discrepancies WHERE id = ?', id)
+    return row === undefined ? null : discrepancyOf(row)
+  }
+  return {
+    add(given) {
+      const row = database.get(
+        `INSERT INTO inventory_discrepancies (item_id, month, kind, cell, units, movement_id, entry_id, done)
+         VALUES (?, ?, ?, ?, ?, ?, ?, ?) RETURNING *`,
+        given.itemId,
+        given.month,
+        given.kind,
+        given.cell,
+        given.units,
+        given.movementId,
+        given.entryId,
+        given.done,
+      )
+      if (row === undefined) throw new Error('an inserted discrepancy has no number')
+      return discrepancyOf(row)
+    },
+    find,
+    list: (sellerId) =>
+      database
+        .all(
+          `SELECT d.* FROM inventory_discrepancies AS d JOIN inventory_items AS i ON i.id = d.item_id WHERE i.seller_id = ? ORDER BY d.id`,
+          sellerId,
+        )
+        .map(discrepancyOf),
+    remove: (id) => {
+      database.run('DELETE FROM inventory_discrepancies WHERE id = ?', id)
+    },
+    candidates: (item, from, to, entryId, limit) =>
+      database
+        .all(
+          `SELECT * FROM inventory_movements WHERE item_id = ? AND at >= ? AND at < ? AND appears_at < ? AND in_log = 1 AND in_report = 1
+             ${entryId === null ? '' : 'AND entry_id = ?'} ORDER BY at, id LIMIT ?`,
+          item.id,
+          from,
+          to,
+          to,
+          ...(entryId === null ? [] : [entryId]),
+          limit,
+        )
+        .map(candidateOf),
+    setInLog: (movementId, inLog) => {
+      database.run('UPDATE inventory_movements SET in_log = ? WHERE id = ?', Number(inLog), movementId)
+    },
+    removeMovement: (movementId) => {
+      database.run('DELETE FROM inventory_movements WHERE id = ?', movementId)
+    },
+    logged(item, from, to, now, cell) {
+      const row = database.get(
+        `SELECT coalesce(sum(CASE WHEN place IN ('sold', 'lost', 'damaged') THEN -units ELSE units END), 0) AS total
+         FROM inventory_movements WHERE item_id = ? AND at >= ? AND at < ? AND appears_at <= ? AND in_log = 1
+           AND location = 'Inventory' AND place = ?`,
+        item.id,
+        from,
+        to,
+        now,
+        cell,
+      )
+      return row === undefined ? 0 : wholeOf(row, 'total')
+    },
+  }
+}
+
+function discrepancyOf(row: Row): Discrepancy {
+  const kind = DISCREPANCY_KINDS.find((known) => known === row['kind'])
+  if (kind === undefined) throw new TypeError('a discrepancy is of no known kind')
+  return {
+    id: wholeOf(row, 'id'),
+    itemId: wholeOf(row, 'item_id'),
+    month: textOf(row, 'month'),
+    kind,
+    cell: CELLS.find((known) => known === row['cell']) ?? null,
+    units: wholeOf(row, 'units'),
+    movementId: wholeOf(row, 'movement_id'),
+    entryId: nullableText(row, 'entry_id'),
+    done: textOf(row, 'done'),
+  }
+}
+
+function candidateOf(row: Row): Candidate {
+  return {
+    movementId: wholeOf(row, 'id'),
+    entryId: textOf(row, 'entry_id'),
+    movement: {
+      type: textOf(row, 'type'),
+      reasonCode: textOf(row, 'reason_code'),
+      reasonText: textOf(row, 'reason_text'),
+      at: wholeOf(row, 'at'),
+      appearsAt: wholeOf(row, 'appears_at'),
+      units: wholeOf(row, 'units'),
+      location: 'Inventory',
+      fcName: textOf(row, 'fc_name'),
+      shipmentId: nullableText(row, 'shipment_id'),
+      entryId: null,
+      place: CELLS.find((cell) => cell === row['place']) ?? 'other',
+      inLog: true,
+      inReport: true,
+    },
+  }
+}

@@ -1,0 +1,38 @@
+import { z } from 'zod'
+import { contentNotFound, Refusal } from '../core/errors.ts'
+import type { World } from '../world.ts'
+
+const enrolmentSchema = z.strictObject({
+  /** Whether the seller takes part in the fulfilment service. */
+  fulfillment: z.boolean().default(true),
+  /** Whether it also does so for other sales channels. */
+  multichannel: z.boolean().default(true),
+  /** How the 404 of a seller that does not looks: Spring's default body, or `CONTENT_NOT_FOUND`. */
+  answer: z.enum(['spring', 'content-not-found']).default('spring'),
+})
+type Enrolment = z.infer<typeof enrolmentSchema>
+
+/** Body of `PUT /_sandbox/enrolment`; what is left out is as at the start. */
+export const enrolmentBody = enrolmentSchema.extend({ sellerId: z.string().min(1).optional() })
+
+export function enrolmentOf({ meta }: World, sellerId: string): Enrolment {
+  const stored = meta.get(`enrolment:${sellerId}`)
+  return enrolmentSchema.parse(stored === null ? {} : JSON.parse(stored))
+}
+
+export function enrol({ meta }: World, sellerId: string, enrolment: Enrolment): void {
+  meta.set(`enrolment:${sellerId}`, JSON.stringify(enrolment))
+}
+
+/** Sellers that are not enrolled get 404 on all paths of the service (public facts, section 7.4). */
+export function requireEnrolment(world: World, sellerId: string, service: 'fulfillment' | 'multichannel'): void {
+  const enrolment = enrolmentOf(world, sellerId)
+  if (enrolment.fulfillment && (service === 'fulfillment' || enrolment.multichannel)) return
+  const { faults } = contentNotFound('The seller is not enrolled in this service', 'GMP_FULFILLMENT_API')
+  if (enrolment.answer === 'content-not-found') throw new Refusal(404, faults, 'flat')
+  throw new Refusal(
+    404,
+    faults.map((fault) => ({ ...fault, description: 'Not Found' })),
+    'spring',
+  )
+}

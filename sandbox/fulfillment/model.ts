@@ -1,0 +1,110 @@
+/** The columns of the reconciliation report that count units (specification, "Inventory reconciliation report"). */
+export const CELLS = ['sold', 'returned', 'lost', 'found', 'damaged', 'other'] as const
+export type Cell = (typeof CELLS)[number]
+
+/**
+ * Where the report counts a movement. `unexplained` units change what a month ends with and stand in no column; `carry` units
+ * change what a month begins with and not what the month before ended with. Both exist only as planted discrepancies.
+ */
+export type Place = Cell | 'unexplained' | 'carry'
+
+/** What kind of movement it is, in the marketplace's words (public facts, section 7.1). */
+export interface Wording {
+  readonly type: string
+  readonly reasonCode: string
+  readonly reasonText: string
+}
+
+export const SOLD: Wording = { type: 'Ship', reasonCode: 'SIP', reasonText: 'Shipped to Customer' }
+export const RETURNED: Wording = { type: 'Return', reasonCode: 'RTN', reasonText: 'Customer Return' }
+export const RECEIVED: Wording = { type: 'Receipt', reasonCode: 'RCV', reasonText: 'Received from Shipment' }
+export const LOST: Wording = { type: 'Adjustment', reasonCode: 'LOS', reasonText: 'Lost in Warehouse' }
+export const FOUND: Wording = { type: 'Adjustment', reasonCode: 'FND', reasonText: 'Found in Warehouse' }
+export const DAMAGED: Wording = { type: 'Adjustment', reasonCode: 'DMG', reasonText: 'Damaged in Warehouse' }
+export const CORRECTED: Wording = { type: 'Adjustment', reasonCode: 'ADJ', reasonText: 'Inventory Correction' }
+
+/** The usual wording of the units that a column counts; receipts and corrections share one. */
+export const WORDING: Readonly<Record<Cell, Wording>> = {
+  sold: SOLD,
+  returned: RETURNED,
+  lost: LOST,
+  found: FOUND,
+  damaged: DAMAGED,
+  other: CORRECTED,
+}
+
+/** Whether units of a column leave the stock; those of `other` carry their own sign. */
+export function isOutflow(cell: Cell): boolean {
+  return cell === 'sold' || cell === 'lost' || cell === 'damaged'
+}
+
+/** The column that counts a movement: by its type, an adjustment by its reason. */
+export function cellOf({ type, reasonCode, reasonText }: Wording): Cell {
+  if (type === 'Ship') return 'sold'
+  if (type === 'Return') return 'returned'
+  if (type !== 'Adjustment') return 'other'
+  const reason = `${reasonCode} ${reasonText}`
+  // What was found again had been lost, and may say so.
+  if (/\b(fnd|found)\b/i.test(reason)) return 'found'
+  if (/\b(dmg|damaged?)\b/i.test(reason)) return 'damaged'
+  return /\b(los|lost|missing)\b/i.test(reason) ? 'lost' : 'other'
+}
+
+/** Sellable stock lies at `Inventory`; what lies at `Salvage` is in the log and in no report. */
+export type StockLocation = 'Inventory' | 'Salvage'
+
+/** A change of stock to be written down; times are epoch milliseconds of the virtual clock. */
+export interface Movement extends Wording {
+  readonly at: number
+  /** When the log begins to show it, and reports made from then on count it; never before `at`. */
+  readonly appearsAt: number
+  readonly units: number
+  readonly location: StockLocation
+  readonly fcName: string
+  readonly shipmentId: string | null
+  /** Given by whoever asked for the movement; otherwise the next number of the item. */
+  readonly entryId: string | null
+  readonly place: Place
+  readonly inLog: boolean
+  readonly inReport: boolean
+}
+
+/** One SKU of a seller in the fulfilment service. */
+export interface Item {
+  readonly id: number
+  readonly sellerId: string
+  readonly sku: string
+  /** 14 digits. */
+  readonly gtin: string
+  readonly productName: string
+  /** Sellable units before the first movement. */
+  readonly openingUnits: number
+  /** Sellable units after every movement written down so far, those of today's later hours included. */
+  stock: number
+  /** Entries numbered so far. */
+  entries: number
+  /** Average sales a day when it lives by itself; 0 when it stands still. */
+  readonly pace: number
+  /** The moment of the first movement, or from which the opening units lie there. */
+  firstAt: number
+}
+
+export type NewItem = Omit<Item, 'id' | 'stock' | 'entries'>
+
+/** A movement of sellable stock as it usually is: in the log and in the report at once. */
+export function moved(wording: Wording, units: number, at: number, more: Partial<Movement> = {}): Movement {
+  return {
+    ...wording,
+    units,
+    at,
+    appearsAt: at,
+    location: 'Inventory',
+    fcName: 'KY1',
+    shipmentId: null,
+    entryId: null,
+    place: cellOf(wording),
+    inLog: true,
+    inReport: (more.location ?? 'Inventory') === 'Inventory',
+    ...more,
+  }
+}

@@ -1,0 +1,118 @@
+import { DAY_MS } from '../core/duration.ts'
+import { type ApiFault, Refusal } from '../core/errors.ts'
+import type { FaultPlan } from '../faults/faults.ts'
+import { headerOf } from '../http/headers.ts'
+import type { Call, Operation } from '../operations/operation.ts'
+import { blemishRecords } from '../operations/perform.ts'
+import type { World } from '../world.ts'
+import { requireEnrolment } from './enrolment.ts'
+import { upcOf } from './gtin.ts'
+import type { Item } from './model.ts'
+import { liveOn } from './simulation.ts'
+
+/** Most keys of one request (public facts, section 7.3). */
+const MAX_KEYS = 1_000
+/** Sales of so many days say how much is needed; stock for so many is suggested, and at most for so many. */
+const LOOK_BACK_DAYS = 28
+const SUGGESTED_DAYS = 30
+const MAX_DAYS = 90
+
+/** Recommended shipment quantity (specification, section 5). Items that the seller does not have are left out of the answer. */
+export const recommendations: Operation = {
+  name: 'replenishment.recommend',
+  method: 'POST',
+  urls: ['/v3/wfs/recommendation/shipment-quantity', '/v3/wfs/recommendations/inbound'],
+  admission: 'marketplace',
+  // The SKUs may also stand in the query, and then there is no body.
+  body: 'optional-json',
+  writes: false,
+  errorShape: 'wfs',
+  faults: ['malformedRecord', 'unknownValue', 'duplicateRows'],
+  perform: (world, call, plan, now) => ({ json: recommend(world, call, plan, now) }),
+}
+
+function recommend(world: World, call: Call, plan: FaultPlan, now: number): unknown {
+  const { sellerId } = call
+  requireEnrolment(world, sellerId, 'fulfillment')
+  requireGlobalHeaders(world, call)
+  const { gtins, skus } = keysOf(world, call)
+  liveOn(world, sellerId, now)
+  const found =
+    gtins === null ? skus.flatMap((sku) => world.inventory.item(sellerId, sku) ?? []) : itemsOf(world, sellerId, gtins)
+  if (gtins !== null && found.length === 0) throw refuse(500, "All GTIN's are invalid")
+  const unique = [...new Map(found.map((item) => [item.id, item])).values()]
+  const replenishments = unique.map((item) => viewOf(world, item, now))
+  return { status: 'OK', payload: { replenishments: blemishRecords(replenishments, 'vendorSku', plan) } }
+}
+
+/** The live service counts this operation among the global ones (public facts, section 7.3). */
+function requireGlobalHeaders({ settings }: World, { headers }: Call): void {
+  const { fulfillment, headerPrefix } = settings.dialect
+  if (!fulfillment.recommendationIsGlobal) return
+  for (const [name, value] of [
+    [`${headerPrefix}_GLOBAL_VERSION`, '3.1'],
+    [`${headerPrefix}_MARKET`, 'us'],
+  ] as const) {
+    if (headerOf(headers, name)?.toLowerCase() !== value) throw refuse(400, `Header ${name} must be ${value}`)
+  }
+}
+
+interface Keys {
+  /** `null` when SKUs are asked for. */
+  readonly gtins: readonly string[] | null
+  readonly skus: readonly string[]
+}
+
+/** Either GTINs or SKUs, in the body under the profile's names; or SKUs as repeated query parameters `sku` (specification, section 5). */
+function keysOf({ settings }: World, { body, query }: Call): Keys {
+  const { gtinsField, skusField } = settings.dialect.fulfillment
+  const given = typeof body === 'object' && body !== null && !Array.isArray(body) ? body : {}
+  const gtins = listOf(given, gtinsField)
+  const inBody = listOf(given, skusField)
+  const inQuery = new URLSearchParams(query.raw).getAll('sku').filter((sku) => sku !== '')
+  const skus = [...inBody, ...inQuery]
+  if (gtins.length === 0 && skus.length === 0) throw refuse(400, 'gtin/sku is required attribute.')
+  if (gtins.length > 0 && skus.length > 0) throw refuse(400, 'Either gtin or sku is accepted, not both.')
+  if (gtins.length + skus.length > MAX_KEYS) throw refuse(400, `No more than ${MAX_KEYS} items are accepted.`)
+  return { gtins: gtins.length > 0 ? gtins : null, skus }
+}
+
+function listOf(body: object, name: string): string[] {
+  const value: unknown = Reflect.get(body, name)
+  if (value === undefined || value === null) return []
+  const words = Array.isArray(value) ? value.filter((one) => typeof one === 'string' && one !== '') : []
+  if (!Array.isArray(value) || words.length !== value.length) throw refuse(400, `${name} must be an array of strings.`)
+  return words
+}
+
+function itemsOf(world: World, sellerId: string, gtins: readonly string[]): Item[] {
+  return gtins.flatMap((gtin) => (/^\d{14}$/.test(gtin) ? world.inventory.itemsOfGtin(sellerId, gtin) : []))
+}
+
+function viewOf(world: World, item: Item, now: number): Record<string, unknown> {
+  const { stock, sold } = world.inventory.demand(item, now - LOOK_BACK_DAYS * DAY_MS, now)
+  const needed = (days: number): number => Math.max(0, Math.ceil((sold * days) / LOOK_BACK_DAYS) - stock)
+  const suggestedQty = needed(SUGGESTED_DAYS)
+  return {
+    itemId: String(900_000_000 + item.id),
+    gtin: item.gtin,
+    upc: upcOf(item.gtin),
+    vendorSku: item.sku,
+    // Where nothing was sold there is nothing to suggest, and the field is missing.
+    ...(sold === 0 ? {} : { suggestedQty }),
+    maxQty: needed(MAX_DAYS),
+    ...(world.settings.dialect.fulfillment.liveFields ? { customerFavorite: sold > LOOK_BACK_DAYS } : {}),
+  }
+}
+
+/** The service's own errors (public facts, section 6.1). */
+function refuse(status: 400 | 500, description: string): Refusal {
+  const fault: ApiFault = {
+    code: `${status}.WFS.100`,
+    field: 'data',
+    description,
+    severity: 'ERROR',
+    category: status === 400 ? 'DATA' : 'SYSTEM',
+  }
+  return new Refusal(status, [fault], 'wfs')
+}

@@ -1,0 +1,33 @@
+import { dayBefore, type Month, pacificDay, pacificHour, pacificMidnight } from '../core/pacific.ts'
+import { hashWords } from '../core/random.ts'
+import type { ReportPeriod } from './store.ts'
+
+/** Reports are made anew at this hour, Pacific time (specification, Limits). */
+const GENERATED_AT_HOUR = 7
+
+/** One daily making of the reports. */
+export interface Generation {
+  readonly at: number
+  /** Every transaction before this Pacific midnight is counted. */
+  readonly coveredUntil: number
+}
+
+/** The latest making of the reports at a moment. */
+export function generationAt(now: number): Generation {
+  const today = pacificDay(now)
+  const day = pacificHour(today, GENERATED_AT_HOUR) <= now ? today : dayBefore(today)
+  return { at: pacificHour(day, GENERATED_AT_HOUR), coveredUntil: pacificMidnight(day) }
+}
+
+/** What the report of a month counts at a moment; `null` when none was made of it yet. */
+export function periodOf(month: Month, now: number): ReportPeriod | null {
+  const { at, coveredUntil } = generationAt(now)
+  if (month.from > coveredUntil) return null
+  return { from: month.from, to: Math.min(month.to, coveredUntil), generatedAt: at }
+}
+
+/** The name of the file: the moment at which it was made, with underscores (public facts, section 7.2). */
+export function fileNameOf({ generatedAt }: ReportPeriod): string {
+  const made = new Date(generatedAt + (hashWords('report', generatedAt) % 1_000)).toISOString()
+  return `InventoryReconciliationReport_${made.replaceAll(':', '_')}.csv`
+}

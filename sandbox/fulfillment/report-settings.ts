@@ -1,0 +1,67 @@
+import { z } from 'zod'
+import type { World } from '../world.ts'
+
+/** The report's columns by our own names, with the headings that the sandbox gives them. The specification shows neither names nor order. */
+export const HEADINGS = {
+  gtin: 'GTIN',
+  sku: 'SKU',
+  itemName: 'Item Name',
+  beginning: 'Beginning Quantity',
+  ending: 'Ending Quantity',
+  sold: 'Units Sold',
+  returned: 'Units Returned',
+  lost: 'Units Lost',
+  found: 'Units Found',
+  damaged: 'Units Damaged',
+  other: 'Other Adjustments',
+} as const
+export type Column = keyof typeof HEADINGS
+
+const COLUMNS = [
+  'gtin',
+  'sku',
+  'itemName',
+  'beginning',
+  'ending',
+  'sold',
+  'returned',
+  'lost',
+  'found',
+  'damaged',
+  'other',
+] as const satisfies readonly Column[]
+
+/** Body of `PUT /_sandbox/report`: what the file looks like; what is left out is as at the start. */
+export const reportSettings = z.strictObject({
+  /** Which columns, in which order. */
+  columns: z
+    .array(z.enum(COLUMNS))
+    .min(1)
+    .default([...COLUMNS]),
+  /** Other headings for some of them. */
+  headings: z.partialRecord(z.enum(COLUMNS), z.string()).default({}),
+  letterCase: z.enum(['asWritten', 'upper', 'lower']).default('asWritten'),
+  /** Further columns at the end, with one value for all rows. */
+  additional: z.array(z.strictObject({ heading: z.string(), value: z.string() })).default([]),
+  /** SKUs that have no row. */
+  omitSkus: z.array(z.string()).default([]),
+  /** Units that left are told as negative numbers. */
+  negativeOutflows: z.boolean().default(false),
+  byteOrderMark: z.boolean().default(false),
+  lineBreak: z.enum(['\n', '\r\n']).default('\n'),
+  contentType: z.enum(['text/csv', 'application/octet-stream']).default('text/csv'),
+  /** Two spellings are in use: the right one, and one that no strict parser reads (public facts, section 7.2). */
+  disposition: z.enum(['attachment;', 'attachment:']).default('attachment;'),
+})
+export type ReportSettings = z.infer<typeof reportSettings>
+
+const KEY = 'report'
+
+export function reportSettingsOf({ meta }: World): ReportSettings {
+  const stored = meta.get(KEY)
+  return reportSettings.parse(stored === null ? {} : JSON.parse(stored))
+}
+
+export function keepReportSettings({ meta }: World, settings: ReportSettings): void {
+  meta.set(KEY, JSON.stringify(settings))
+}

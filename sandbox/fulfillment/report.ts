@@ -1,0 +1,155 @@
+import { stringify } from 'csv-stringify/sync'
+import { contentNotFound, gatewayRefusal, Refusal } from '../core/errors.ts'
+import { type Month, monthOf, pacificMonth } from '../core/pacific.ts'
+import type { FaultPlan } from '../faults/faults.ts'
+import type { Call, Operation, Result } from '../operations/operation.ts'
+import type { Query } from '../operations/query.ts'
+import type { World } from '../world.ts'
+import { requireEnrolment } from './enrolment.ts'
+import { isOutflow } from './model.ts'
+import { gtinParameter, isDay, noSuchItem, refuseValue, required } from './parameters.ts'
+import { fileNameOf, periodOf } from './report-period.ts'
+import { type Column, HEADINGS, type ReportSettings, reportSettingsOf } from './report-settings.ts'
+import { liveOn } from './simulation.ts'
+import type { ReportPeriod, ReportRow } from './store.ts'
+
+/** There are no reports of earlier months (specification, Limits). */
+const FIRST_MONTH = '2022-01'
+const ROWS_AT_ONCE = 1_000
+
+const common = {
+  name: 'reconciliation.report',
+  method: 'GET',
+  admission: 'marketplace',
+  body: 'none',
+  writes: false,
+  errorShape: 'flat',
+  faults: ['malformedRecord', 'unknownValue', 'duplicateRows'],
+} as const satisfies Partial<Operation>
+
+/**
+ * The inventory reconciliation report (specification, section 6). Reports are made of whole months: any two days of one month ask for
+ * that month. Days of different months are refused.
+ */
+export const reportByDates: Operation = {
+  ...common,
+  urls: ['/v3/report/wfs/InventoryReconciliationReport', '/v3/report/wfs/inventory-reconciliation-report'],
+  // One an hour: of each month in the specification, which only recommends it; altogether on the live service (public facts, section 5.1).
+  budgetScope: ({ settings }, query) =>
+    settings.dialect.fulfillment.reportBudgetPerMonth ? (query.get('startDate')?.slice(0, 7) ?? '') : '',
+  perform: (world, call, plan, now) => makeReport(world, call, monthOfDates(call.query), plan, now),
+}
+
+/** The same by `monthYear`, on the live service's own path (public facts, section 7.2). */
+export const reportByMonth: Operation = {
+  ...common,
+  urls: ['/v3/report/wfs/inventoryReconciliationReport'],
+  perform(world, call, plan, now) {
+    if (!world.settings.dialect.fulfillment.reportByMonth)
+      throw gatewayRefusal(404, 'URI_NOT_FOUND', 'uri', 'There is no such operation')
+    return makeReport(world, call, monthOfName(call.query), plan, now)
+  },
+}
+
+function makeReport(world: World, { sellerId, query }: Call, month: Month, plan: FaultPlan, now: number): Result {
+  requireEnrolment(world, sellerId, 'fulfillment')
+  const current = monthOf(now).name
+  if (month.name < FIRST_MONTH) throw refuseValue('startDate', `There are no reports of months before ${FIRST_MONTH}`)
+  if (month.name > current) throw refuseValue('startDate', 'There are no reports of months to come')
+  const gtin = query.get('gtin')
+  if (gtin !== null && month.name !== current)
+    throw refuseValue('gtin', 'A single GTIN can be asked for in the current month only')
+  liveOn(world, sellerId, now)
+  world.inventory.seen(sellerId, now)
+  if (gtin !== null && world.inventory.itemsOfGtin(sellerId, gtinParameter(gtin)).length === 0) throw noSuchItem()
+  const period = periodOf(month, now)
+  if (period === null) {
+    const { faults } = contentNotFound(`The report of ${month.name} has not been made yet`, 'GMP_REPORT_API')
+    throw new Refusal(404, faults, 'flat')
+  }
+  const settings = reportSettingsOf(world)
+  return {
+    text: csvOf(world, sellerId, period, gtin, settings, plan),
+    contentType: settings.contentType,
+    headers: { 'content-disposition': `${settings.disposition} filename=${fileNameOf(period)}` },
+  }
+}
+
+function monthOfName(query: Query): Month {
+  const [, month, year] = /^(0[1-9]|1[0-2])-(\d{4})$/.exec(required(query, 'monthYear')) ?? []
+  if (month === undefined || year === undefined) throw refuseValue('monthYear', 'monthYear must be a month, MM-YYYY')
+  return pacificMonth(`${year}-${month}`)
+}
+
+function monthOfDates(query: Query): Month {
+  const start = day(query, 'startDate')
+  const end = day(query, 'endDate')
+  if (start > end) throw refuseValue('startDate', 'startDate must not be after endDate')
+  const month = start.slice(0, 7)
+  if (end.slice(0, 7) !== month) throw refuseValue('endDate', 'Reports are made per month: both dates must lie in the same one')
+  return pacificMonth(month)
+}
+
+function day(query: Query, name: string): string {
+  const value = required(query, name)
+  if (!isDay(value)) throw refuseValue(name, `${name} must be a day, YYYY-MM-DD`)
+  return value
+}
+
+/** The file in pieces: however many rows there are, only some of them are in memory. */
+function* csvOf(
+  world: World,
+  sellerId: string,
+  period: ReportPeriod,
+  gtin: string | null,
+  settings: ReportSettings,
+  plan: FaultPlan,
+): Generator<string> {
+  const write = (rows: readonly (readonly string[])[]): string => stringify([...rows], { record_delimiter: settings.lineBreak })
+  const omitted = new Set(settings.omitSkus)
+  const struck = plan.random.whole(0, Math.max(0, Math.min(world.inventory.countRows(sellerId, period), ROWS_AT_ONCE) - 1))
+  yield `${settings.byteOrderMark ? '\uFEFF' : ''}${write([headingsOf(settings, plan)])}`
+  let index = 0
+  for (let afterSku = '', more = true; more; ) {
+    const rows = world.inventory.rows(sellerId, period, afterSku, ROWS_AT_ONCE, gtin)
+    const lines: string[][] = []
+    for (const row of rows) {
+      if (omitted.has(row.sku)) continue
+      const cells = cellsOf(row, settings, plan)
+      lines.push(index === struck && plan.blemishes.has('malformedRecord') ? plan.random.pick(BREAKAGES)(cells, settings) : cells)
+      if (index === struck && plan.blemishes.has('duplicateRows')) lines.push(cells)
+      index += 1
+    }
+    if (lines.length > 0) yield write(lines)
+    more = rows.length === ROWS_AT_ONCE
+    afterSku = rows.at(-1)?.sku ?? ''
+  }
+}
+
+function headingsOf({ columns, headings, letterCase, additional }: ReportSettings, plan: FaultPlan): string[] {
+  const written = [...columns.map((column) => headings[column] ?? HEADINGS[column]), ...additional.map(({ heading }) => heading)]
+  const all = plan.blemishes.has('unknownValue') ? [...written, 'Future Column'] : written
+  if (letterCase === 'asWritten') return all
+  return all.map((heading) => (letterCase === 'upper' ? heading.toUpperCase() : heading.toLowerCase()))
+}
+
+function cellsOf(row: ReportRow, { columns, additional, negativeOutflows }: ReportSettings, plan: FaultPlan): string[] {
+  const cell = (column: Column): string => {
+    if (column === 'gtin') return row.gtin
+    if (column === 'sku') return row.sku
+    if (column === 'itemName') return row.productName
+    if (column === 'beginning' || column === 'ending') return String(row[column])
+    return String(negativeOutflows && isOutflow(column) ? 0 - row[column] : row[column])
+  }
+  const cells = [...columns.map(cell), ...additional.map(({ value }) => value)]
+  return plan.blemishes.has('unknownValue') ? [...cells, 'unknown'] : cells
+}
+
+type Breakage = (cells: string[], settings: ReportSettings) => string[]
+
+/** Ways to break a row so that nobody can use it. */
+const BREAKAGES: readonly [Breakage, ...Breakage[]] = [
+  (cells, { columns }) => cells.map((cell, index) => (columns[index] === 'ending' ? 'n/a' : cell)),
+  (cells, { columns }) => cells.map((cell, index) => (columns[index] === 'sku' ? '' : cell)),
+  (cells) => cells.slice(0, 3),
+]

@@ -1,0 +1,342 @@
+import type { SQLInputValue } from 'node:sqlite'
+import { type Database, nullableText, type Row, textOf, wholeOf } from '../core/database.ts'
+import type { Item, Movement, NewItem } from './model.ts'
+
+/** How far a seller's inventory has lived; epoch milliseconds of the virtual clock. */
+export interface InventoryLife {
+  readonly beganAt: number
+  /** Movements of all days before this moment are written down. */
+  readonly livedUntil: number
+  /** When somebody last looked: what happens from now on happens later than that. */
+  readonly seenAt: number
+}
+
+/** Which entries of an item's log are asked for; bounds inclusive. */
+export interface LogFilter {
+  readonly from: number
+  readonly to: number
+  /** Entries that appear later than this are not there yet. */
+  readonly now: number
+  readonly shipmentId: string | null
+  readonly type: string | null
+  readonly location: string | null
+}
+
+/** How a log is sorted; without a column by time. */
+export interface LogOrder {
+  readonly column: 'units' | 'reason_code' | 'type' | 'shipment_id' | null
+  readonly direction: 'ASC' | 'DESC'
+}
+
+/** One entry of the log. */
+export interface LogEntry {
+  readonly entryId: string
+  readonly fcName: string
+  readonly units: number
+  readonly at: number
+  readonly location: string
+  readonly reasonCode: string
+  readonly reasonText: string
+  readonly type: string
+  readonly shipmentId: string | null
+}
+
+/** The part of a month that a report counts, and what was known when it was made. */
+export interface ReportPeriod {
+  readonly from: number
+  /** Exclusive. */
+  readonly to: number
+  readonly generatedAt: number
+}
+
+/** One row of the report; units that left are positive here, `other` carries its sign. */
+export interface ReportRow {
+  readonly sku: string
+  readonly gtin: string
+  readonly productName: string
+  readonly beginning: number
+  readonly ending: number
+  readonly sold: number
+  readonly returned: number
+  readonly lost: number
+  readonly found: number
+  readonly damaged: number
+  readonly other: number
+}
+
+/** A movement that was written down: its inner number and the id of its log entry. */
+export interface Recorded {
+  readonly movementId: number
+  readonly entryId: string
+}
+
+/** Stock of an item at a moment, and units sold since another. */
+export interface Demand {
+  readonly stock: number
+  readonly sold: number
+}
+
+export interface InventoryStore {
+  life(sellerId: string): InventoryLife | null
+  keepLife(sellerId: string, life: InventoryLife): void
+  /** Somebody looks at the seller's inventory now. */
+  seen(sellerId: string, now: number): void
+  item(sellerId: string, sku: string): Item | null
+  itemsOfGtin(sellerId: string, gtin: string): Item[]
+  itemById(id: number): Item | null
+  /** Items by SKU, those after `afterSku`. */
+  page(sellerId: string, afterSku: string, limit: number): Item[]
+  /** The items that live by themselves, by SKU. */
+  livingItems(sellerId: string): Item[]
+  /** An item with its first movements. */
+  addItem(item: NewItem, movements?: readonly Movement[]): Item
+  /** Writes movements down, in this order. */
+  record(item: Item, movements: readonly Movement[]): Recorded[]
+  hasEntry(item: Item, entryId: string): boolean
+  /** Forgets a seller's items with all that belongs to them. */
+  dropItems(sellerId: string): void
+  countLog(item: Item, filter: LogFilter): number
+  log(item: Item, filter: LogFilter, order: LogOrder, limit: number, offset: number): LogEntry[]
+  countRows(sellerId: string, period: ReportPeriod): number
+  /** Rows by SKU, those after `afterSku`; of one GTIN only when it is given. */
+  rows(sellerId: string, period: ReportPeriod, afterSku: string, limit: number, gtin: string | null): ReportRow[]
+  /** The row of one item, `null` when the report has none. */
+  row(item: Item, period: ReportPeriod): ReportRow | null
+  demand(item: Item, since: number, now: number): Demand
+  totals(): { readonly skus: number; readonly movements: number; readonly discrepancies: number }
+}
+
+export function createInventoryStore(database: Database): InventoryStore {
+  const insert = (itemId: number, entryId: string, movement: Movement): number => {
+    const row = database.get(
+      `INSERT INTO inventory_movements (item_id, entry_id, at, appears_at, units, type, location, reason_code, reason_text, fc_name,
+         shipment_id, place, in_log, in_report) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id`,
+      itemId,
+      entryId,
+      movement.at,
+      movement.appearsAt,
+      movement.units,
+      movement.type,
+      movement.location,
+      movement.reasonCode,
+      movement.reasonText,
+      movement.fcName,
+      movement.shipmentId,
+      movement.place,
+      Number(movement.inLog),
+      Number(movement.inReport),
+    )
+    if (row === undefined) throw new Error('an inserted movement has no number')
+    return wholeOf(row, 'id')
+  }
+  /** Numbers the entry and counts its units; gives its id. */
+  const count = (item: Item, movement: Movement): string => {
+    item.entries += 1
+    if (movement.inLog && movement.inReport) item.stock += movement.units
+    item.firstAt = Math.min(item.firstAt, movement.at)
+    return movement.entryId ?? String(FIRST_ENTRY + item.entries)
+  }
+  const one = (row: Row | undefined, column: string): number => (row === undefined ? 0 : wholeOf(row, column))
+  const items = (sql: string, ...values: readonly SQLInputValue[]): Item[] => database.all(sql, ...values).map(itemOf)
+  const rows: InventoryStore['rows'] = (sellerId, period, afterSku, limit, gtin) =>
+    database
+      .all(
+        `${reportSql(`SELECT * FROM inventory_items WHERE seller_id = ? AND sku > ? AND first_at < ?
+           ${gtin === null ? '' : 'AND gtin = ?'} ORDER BY sku LIMIT ?`)} ORDER BY i.sku`,
+        ...periodValues(period),
+        sellerId,
+        afterSku,
+        period.to,
+        ...(gtin === null ? [] : [gtin]),
+        limit,
+      )
+      .map(reportRowOf)
+  return {
+    life(sellerId) {
+      const row = database.get('SELECT * FROM inventory_lives WHERE seller_id = ?', sellerId)
+      if (row === undefined) return null
+      return { beganAt: wholeOf(row, 'began_at'), livedUntil: wholeOf(row, 'lived_until'), seenAt: wholeOf(row, 'seen_at') }
+    },
+    keepLife(sellerId, { beganAt, livedUntil, seenAt }) {
+      database.run(
+        `INSERT INTO inventory_lives (seller_id, began_at, lived_until, seen_at) VALUES (?, ?, ?, ?)
+         ON CONFLICT (seller_id) DO UPDATE SET lived_until = excluded.lived_until, seen_at = excluded.seen_at`,
+        sellerId,
+        beganAt,
+        livedUntil,
+        seenAt,
+      )
+    },
+    seen: (sellerId, now) => {
+      database.run('UPDATE inventory_lives SET seen_at = ? WHERE seller_id = ? AND seen_at < ?', now, sellerId, now)
+    },
+    item: (sellerId, sku) => items('SELECT * FROM inventory_items WHERE seller_id = ? AND sku = ?', sellerId, sku)[0] ?? null,
+    itemsOfGtin: (sellerId, gtin) =>
+      items('SELECT * FROM inventory_items WHERE seller_id = ? AND gtin = ? ORDER BY id', sellerId, gtin),
+    itemById: (id) => items('SELECT * FROM inventory_items WHERE id = ?', id)[0] ?? null,
+    page: (sellerId, afterSku, limit) =>
+      items('SELECT * FROM inventory_items WHERE seller_id = ? AND sku > ? ORDER BY sku LIMIT ?', sellerId, afterSku, limit),
+    livingItems: (sellerId) => items('SELECT * FROM inventory_items WHERE seller_id = ? AND pace > 0 ORDER BY sku', sellerId),
+    addItem(given, movements = []) {
+      const item: Item = { ...given, id: 0, stock: given.openingUnits, entries: 0 }
+      const numbered = movements.map((movement) => ({ movement, entryId: count(item, movement) }))
+      const row = database.get(
+        `INSERT INTO inventory_items (seller_id, sku, gtin, product_name, opening_units, stock, entries, pace, first_at)
+         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id`,
+        item.sellerId,
+        item.sku,
+        item.gtin,
+        item.productName,
+        item.openingUnits,
+        item.stock,
+        item.entries,
+        item.pace,
+        item.firstAt,
+      )
+      const id = one(row, 'id')
+      for (const { movement, entryId } of numbered) insert(id, entryId, movement)
+      return { ...item, id }
+    },
+    record(item, movements) {
+      const recorded = movements.map((movement) => {
+        const entryId = count(item, movement)
+        return { entryId, movementId: insert(item.id, entryId, movement) }
+      })
+      const { stock, entries, firstAt, id } = item
+      database.run('UPDATE inventory_items SET stock = ?, entries = ?, first_at = ? WHERE id = ?', stock, entries, firstAt, id)
+      return recorded
+    },
+    hasEntry: (item, entryId) =>
+      database.get('SELECT 1 FROM inventory_movements WHERE item_id = ? AND entry_id = ?', item.id, entryId) !== undefined,
+    dropItems(sellerId) {
+      const own = 'item_id IN (SELECT id FROM inventory_items WHERE seller_id = ?)'
+      database.run(`DELETE FROM inventory_discrepancies WHERE ${own}`, sellerId)
+      database.run(`DELETE FROM inventory_movements WHERE ${own}`, sellerId)
+      database.run('DELETE FROM inventory_items WHERE seller_id = ?', sellerId)
+    },
+    countLog(item, filter) {
+      const { where, values } = logCondition(item, filter)
+      return one(database.get(`SELECT count(*) AS total FROM inventory_movements WHERE ${where}`, ...values), 'total')
+    },
+    log(item, filter, { column, direction }, limit, offset) {
+      const { where, values } = logCondition(item, filter)
+      const keys = [...(column === null ? [] : [column]), 'at', 'id'].map((key) => `${key} ${direction}`).join(', ')
+      return database
+        .all(`SELECT * FROM inventory_movements WHERE ${where} ORDER BY ${keys} LIMIT ? OFFSET ?`, ...values, limit, offset)
+        .map((row) => ({
+          entryId: textOf(row, 'entry_id'),
+          fcName: textOf(row, 'fc_name'),
+          units: wholeOf(row, 'units'),
+          at: wholeOf(row, 'at'),
+          location: textOf(row, 'location'),
+          reasonCode: textOf(row, 'reason_code'),
+          reasonText: textOf(row, 'reason_text'),
+          type: textOf(row, 'type'),
+          shipmentId: nullableText(row, 'shipment_id'),
+        }))
+    },
+    countRows: (sellerId, period) =>
+      one(
+        database.get('SELECT count(*) AS total FROM inventory_items WHERE seller_id = ? AND first_at < ?', sellerId, period.to),
+        'total',
+      ),
+    rows,
+    row(item, period) {
+      const [row] = database.all(
+        reportSql('SELECT * FROM inventory_items WHERE id = ? AND first_at < ?'),
+        ...periodValues(period),
+        item.id,
+        period.to,
+      )
+      return row === undefined ? null : reportRowOf(row)
+    },
+    demand(item, since, now) {
+      const row = database.get(
+        `SELECT coalesce(sum(units), 0) AS moved,
+           coalesce(sum(CASE WHEN place = 'sold' AND at >= ? THEN -units ELSE 0 END), 0) AS sold
+         FROM inventory_movements WHERE item_id = ? AND at <= ? AND appears_at <= ? AND location = 'Inventory' AND in_log = 1`,
+        since,
+        item.id,
+        now,
+        now,
+      )
+      return { stock: item.openingUnits + one(row, 'moved'), sold: one(row, 'sold') }
+    },
+    totals() {
+      const of = (table: string): number => one(database.get(`SELECT count(*) AS total FROM ${table}`), 'total')
+      return {
+        skus: of('inventory_items'),
+        movements: of('inventory_movements'),
+        discrepancies: of('inventory_discrepancies'),
+      }
+    },
+  }
+}
+
+/** Entries are numbered within their item: an id is unique within a GTIN, not beyond it (public facts, section 7.1). */
+const FIRST_ENTRY = 700_000_000
+
+function itemOf(row: Row): Item {
+  const pace = row['pace']
+  return {
+    id: wholeOf(row, 'id'),
+    sellerId: textOf(row, 'seller_id'),
+    sku: textOf(row, 'sku'),
+    gtin: textOf(row, 'gtin'),
+    productName: textOf(row, 'product_name'),
+    openingUnits: wholeOf(row, 'opening_units'),
+    stock: wholeOf(row, 'stock'),
+    entries: wholeOf(row, 'entries'),
+    pace: typeof pace === 'number' ? pace : 0,
+    firstAt: wholeOf(row, 'first_at'),
+  }
+}
+
+function logCondition(item: Item, filter: LogFilter): { where: string; values: SQLInputValue[] } {
+  const parts = ['item_id = ? AND at BETWEEN ? AND ? AND appears_at <= ? AND in_log = 1']
+  const values: SQLInputValue[] = [item.id, filter.from, filter.to, filter.now]
+  const add = (part: string, value: string | null): void => {
+    if (value === null) return
+    parts.push(part)
+    values.push(value)
+  }
+  add('shipment_id = ?', filter.shipmentId)
+  add('type = ?', filter.type)
+  add('location = ?', filter.location)
+  return { where: parts.join(' AND '), values }
+}
+
+function periodValues({ from, to, generatedAt }: ReportPeriod): SQLInputValue[] {
+  return [from, to, generatedAt]
+}
+
+/** One row an item: what lay there before the month, what the month moved, by column. */
+function reportSql(items: string): string {
+  const cell = (place: string): string =>
+    `coalesce(sum(m.units) FILTER (WHERE m.at >= p.month_from AND m.place = '${place}'), 0) AS ${place}`
+  return `WITH p AS (SELECT ? AS month_from, ? AS month_to, ? AS made_at)
+    SELECT i.sku, i.gtin, i.product_name,
+      i.opening_units + coalesce(sum(m.units) FILTER (WHERE m.at < p.month_from OR m.place = 'carry'), 0) AS beginning,
+      i.opening_units + coalesce(sum(m.units), 0) AS ending,
+      ${['sold', 'returned', 'lost', 'found', 'damaged', 'other'].map(cell).join(', ')}
+    FROM p, (${items}) AS i LEFT JOIN inventory_movements AS m
+      ON m.item_id = i.id AND m.at <= p.month_to AND (m.at < p.month_to OR (m.place = 'carry' AND m.at = p.month_from))
+      AND m.appears_at <= p.made_at AND m.in_report = 1
+    GROUP BY i.id`
+}
+
+function reportRowOf(row: Row): ReportRow {
+  return {
+    sku: textOf(row, 'sku'),
+    gtin: textOf(row, 'gtin'),
+    productName: textOf(row, 'product_name'),
+    beginning: wholeOf(row, 'beginning'),
+    ending: wholeOf(row, 'ending'),
+    sold: 0 - wholeOf(row, 'sold'),
+    returned: wholeOf(row, 'returned'),
+    lost: 0 - wholeOf(row, 'lost'),
+    found: wholeOf(row, 'found'),
+    damaged: 0 - wholeOf(row, 'damaged'),
+    other: wholeOf(row, 'other'),
+  }
+}

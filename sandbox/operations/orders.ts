@@ -1,0 +1,74 @@
+import type { OperationName } from '../faults/limits.ts'
+import type { FaultName } from '../faults/schema.ts'
+import type { Call, Operation } from './operation.ts'
+import { perform } from './perform.ts'
+import { issueToken } from './token.ts'
+
+const DEFAULT_TOKEN_LIFE_MS = 1_000
+const OF_LISTS: readonly FaultName[] = [
+  'malformedRecord',
+  'unknownValue',
+  'duplicateRows',
+  'repeatCursor',
+  'cursorExpired',
+  'emptyListInsteadOf404',
+]
+const isFurtherPage = ({ query }: Call): boolean => (query.get('hasMoreElements') ?? query.get('offset')) !== null
+
+const token: Operation = {
+  name: 'token',
+  method: 'POST',
+  urls: ['/v3/token'],
+  admission: 'credentials',
+  body: 'text',
+  writes: false,
+  errorShape: 'oauth',
+  faults: [],
+  perform(world, call, plan, now) {
+    const dies = plan.outcome?.name === 'tokenDiesEarly' ? (plan.outcome.details.delayMs ?? DEFAULT_TOKEN_LIFE_MS) : null
+    const form = typeof call.body === 'string' ? call.body : ''
+    return { json: issueToken(world, call.headers.authorization, form, now, dies) }
+  },
+}
+
+function read(name: OperationName, url: string, faults: readonly FaultName[]): Operation {
+  return {
+    name,
+    method: 'GET',
+    urls: [url],
+    admission: 'marketplace',
+    body: 'none',
+    writes: false,
+    errorShape: 'nested',
+    faults,
+    onFurtherPage: isFurtherPage,
+    perform: (world, call, plan, now) => ({ json: perform(world, call, plan, now) }),
+  }
+}
+
+function write(name: OperationName, action: string, body: Operation['body']): Operation {
+  return {
+    name,
+    method: 'POST',
+    urls: [`/v3/orders/:po/${action}`],
+    admission: 'marketplace',
+    body,
+    writes: true,
+    errorShape: 'nested',
+    faults: ['unknownValue'],
+    perform: (world, call, plan, now) => ({ json: perform(world, call, plan, now) }),
+  }
+}
+
+/** The token operation, orders and returns (specification, section 9). */
+export const orderOperations: readonly Operation[] = [
+  token,
+  read('orders.list', '/v3/orders', OF_LISTS),
+  read('orders.released', '/v3/orders/released', OF_LISTS),
+  read('orders.get', '/v3/orders/:po', ['malformedRecord', 'unknownValue']),
+  write('orders.acknowledge', 'acknowledge', 'none'),
+  write('orders.ship', 'shipping', 'json'),
+  write('orders.cancel', 'cancel', 'json'),
+  write('orders.refund', 'refund', 'json'),
+  read('returns.list', '/v3/returns', OF_LISTS),
+]

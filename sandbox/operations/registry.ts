@@ -1,0 +1,15 @@
+import { campaignOperations } from '../campaigns/operations.ts'
+import { displayOperations } from '../display/operations.ts'
+import { fulfillmentOperations } from '../fulfillment/operations.ts'
+import { shippingSettingsOperations } from '../shipping-settings/operations.ts'
+import type { Operation } from './operation.ts'
+import { orderOperations } from './orders.ts'
+
+/** Every operation of the sandbox marketplace. */
+export const OPERATIONS: readonly Operation[] = [
+  ...orderOperations,
+  ...displayOperations,
+  ...campaignOperations,
+  ...shippingSettingsOperations,
+  ...fulfillmentOperations,
+]

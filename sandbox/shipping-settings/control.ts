@@ -1,0 +1,43 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { z } from 'zod'
+import { body, Misused } from '../http/control-request.ts'
+import type { World } from '../world.ts'
+
+const traitsBody = z
+  .strictObject({
+    thirdPartyLogistics: z.boolean(),
+    bundles: z.boolean(),
+    internationalCenters: z.boolean(),
+    majorAppliances: z.boolean(),
+  })
+  .partial()
+
+/** Control routes of the shipping settings. */
+export function registerShippingSettingsControl(app: FastifyInstance, world: World): void {
+  const { shippingSettings } = world
+  const sellerOf = ({ params }: FastifyRequest): string => {
+    const id = typeof params === 'object' && params !== null && 'sellerId' in params ? String(params.sellerId) : ''
+    if (world.sellers.find(id) === null) throw new Misused(404, `sellerId: ${id} is not registered`)
+    return id
+  }
+  app.get('/sellers/:sellerId/traits', async (request) => shippingSettings.traits(sellerOf(request)))
+  app.put('/sellers/:sellerId/traits', async (request) => {
+    const { thirdPartyLogistics, bundles, internationalCenters, majorAppliances } = body(traitsBody, request)
+    const sellerId = sellerOf(request)
+    const known = shippingSettings.traits(sellerId)
+    const traits = {
+      thirdPartyLogistics: thirdPartyLogistics ?? known.thirdPartyLogistics,
+      bundles: bundles ?? known.bundles,
+      internationalCenters: internationalCenters ?? known.internationalCenters,
+      majorAppliances: majorAppliances ?? known.majorAppliances,
+    }
+    shippingSettings.putTraits(sellerId, traits)
+    return traits
+  })
+  app.get('/sellers/:sellerId/shipping-settings', async (request) => ({
+    simplifiedShippingSettings: shippingSettings.find(sellerOf(request)),
+  }))
+  app.delete('/sellers/:sellerId/shipping-settings', async (request) => ({
+    removed: shippingSettings.remove(sellerOf(request)),
+  }))
+}

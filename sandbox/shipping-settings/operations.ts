@@ -1,0 +1,84 @@
+import { type ApiFault, Refusal } from '../core/errors.ts'
+import type { Call, Operation, Result } from '../operations/operation.ts'
+import type { World } from '../world.ts'
+import { type SettingsFault, settingsFaults } from './rules.ts'
+
+const PATH = '/v3/settings/shipping/simplifiedshippingsettings'
+
+/** Errors of these operations come with HTTP 200 (specification, Errors, "Shipping settings creation"; public facts, section 6.1). */
+function refuse(faults: readonly SettingsFault[]): Refusal {
+  const code = 'INVALID_REQUEST_CONTENT.INVALID_REQUEST'
+  const full = faults.map((fault): ApiFault => ({ code, ...fault, severity: 'ERROR', category: 'DATA' }))
+  return new Refusal(200, full, 'flat')
+}
+
+/** `POST …/account` (specification, endpoint 4): stores the seller's only settings, or throws everything that is wrong with them. */
+function create(world: World, { sellerId, body, correlationId, requestId }: Call, now: number): Result {
+  const { shippingSettings, database, effects } = world
+  const exists = shippingSettings.find(sellerId) !== null
+  const faults = settingsFaults(body, exists, shippingSettings.traits(sellerId))
+  if (faults.length > 0) throw refuse(faults)
+  const settings = stored(body)
+  database.transaction(() => {
+    shippingSettings.insert(sellerId, settings)
+    effects.appendOther(sellerId, 'shipping-settings-created', now, { by: 'seller', correlationId, requestId })
+  })
+  return { json: { simplifiedShippingSettings: settings } }
+}
+
+/** `GET` (public facts, section 7.5). Which status "not found" has is not published; it comes like the other errors, with 200. */
+function get({ shippingSettings }: World, { sellerId }: Call): Result {
+  const settings = shippingSettings.find(sellerId)
+  if (settings === null) {
+    const description = 'Simplified Shipping Settings not found for given partnerPk'
+    throw refuse([{ field: 'simplifiedShippingSettings', description }])
+  }
+  return { json: { simplifiedShippingSettings: settings } }
+}
+
+function objectAt(value: unknown, member: string): Readonly<Record<string, unknown>> {
+  const inner: unknown = typeof value === 'object' && value !== null ? Reflect.get(value, member) : null
+  return typeof inner === 'object' && inner !== null ? { ...inner } : {}
+}
+
+/** Settings as they are kept: the order of the carrier configurations is not (specification, endpoint 4). */
+function stored(body: unknown): Record<string, unknown> {
+  const settings = objectAt(body, 'simplifiedShippingSettings')
+  const account = objectAt(settings, 'accountConfigs')
+  const configs: unknown = account['carrierConfigs']
+  return {
+    ...settings,
+    accountConfigs: {
+      ...account,
+      migrateFreeShippingOffers: account['migrateFreeShippingOffers'] ?? false,
+      carrierConfigs: Array.isArray(configs) ? configs.toReversed() : [],
+    },
+  }
+}
+
+/** Account-level shipping settings (specification, endpoint 4; reading them: public facts, section 7.5). */
+export const shippingSettingsOperations: readonly Operation[] = [
+  {
+    name: 'shipping-settings.create',
+    method: 'POST',
+    urls: [`${PATH}/account`],
+    admission: 'marketplace',
+    requiredHeaders: (prefix) => [`${prefix}_GLOBAL_VERSION`, `${prefix}_MARKET`],
+    body: 'json',
+    writes: true,
+    errorShape: 'flat',
+    faults: [],
+    perform: (world, call, _plan, now) => create(world, call, now),
+  },
+  {
+    name: 'shipping-settings.get',
+    method: 'GET',
+    urls: [PATH],
+    admission: 'marketplace',
+    body: 'none',
+    writes: false,
+    errorShape: 'flat',
+    faults: [],
+    perform: (world, call) => get(world, call),
+  },
+]

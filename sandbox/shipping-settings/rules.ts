@@ -1,0 +1,220 @@
+import { ADDRESS_TYPES, BEYOND_STREETS, CARRIERS, MAINLAND, REGIONS } from './vocabulary.ts'
+
+/** What the marketplace knows about a seller and what rules account-level settings out. */
+export const SELLER_TRAITS = ['thirdPartyLogistics', 'bundles', 'internationalCenters', 'majorAppliances'] as const
+export type SellerTraits = Readonly<Record<(typeof SELLER_TRAITS)[number], boolean>>
+
+/** One thing for which settings are refused. */
+export interface SettingsFault {
+  readonly field: string
+  readonly description: string
+}
+
+const MOST = 700
+const CURRENCY = 'USD'
+
+type Part = Readonly<Record<string, unknown>>
+
+function part(value: unknown): Part {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : {}
+}
+
+function parts(of: Part, member: string): Part[] {
+  const list: unknown = of[member]
+  return Array.isArray(list) ? list.map(part) : []
+}
+
+function textOf(of: Part, member: string): string {
+  const value = of[member]
+  return typeof value === 'string' ? value : ''
+}
+
+function isBlank(value: unknown): boolean {
+  return typeof value !== 'object' || value === null || Object.keys(value).length === 0
+}
+
+/**
+ * Everything for which the settings in `body` are refused, in the order of the specification's table (Errors, "Shipping settings
+ * creation"), then what the field table asks for besides; all of it in one answer. `exists` says whether the seller has settings.
+ *
+ * Where the table leaves room: a carrier is known by its name, so that a region may stand once for each name; a state may stand once
+ * in each element of `carrierConfigs`; every known carrier needs full coverage, which all configurations together may give; a region
+ * C without states is all of it.
+ */
+export function settingsFaults(body: unknown, exists: boolean, traits: SellerTraits): SettingsFault[] {
+  const account = part(part(part(body)['simplifiedShippingSettings'])['accountConfigs'])
+  const configs = parts(account, 'carrierConfigs')
+  const configurations = configs.flatMap((config) => parts(config, 'configurations'))
+  return [
+    ...configs.flatMap(repeatedStates),
+    ...configs.flatMap(unknownServices),
+    ...configs.flatMap(unknownCarriers),
+    ...configs.flatMap(unreachable),
+    ...uncovered(configs),
+    ...configurations.flatMap(mismatchedRegions),
+    ...(exists
+      ? [{ field: 'simplifiedShippingSettings', description: 'Simplified shipping settings already exist at account level.' }]
+      : []),
+    ...ineligibilities(traits),
+    ...configurations.flatMap(chargeFaults),
+    ...repeatedRegions(configs),
+    ...missingParts(account, configs),
+  ]
+}
+
+function statesOf(region: Part): string[] {
+  const places = [region, ...parts(region, 'subRegions')]
+  return places.flatMap((place) => parts(place, 'states')).map((state) => textOf(state, 'stateCode'))
+}
+
+function regionsOf(config: Part): Part[] {
+  return parts(config, 'configurations').flatMap((configuration) => parts(configuration, 'regions'))
+}
+
+function repeated(values: readonly string[]): string[] {
+  return [...new Set(values.filter((value, index) => values.indexOf(value) !== index))]
+}
+
+function repeatedStates(config: Part): SettingsFault[] {
+  const codes = repeated(regionsOf(config).flatMap(statesOf))
+  return codes.length === 0 ? [] : [{ field: 'stateCode', description: `Duplicate state codes: ${codes.join(', ')}.` }]
+}
+
+function unknownServices(config: Part): SettingsFault[] {
+  return parts(config, 'carriers').flatMap((carrier) => {
+    const [name, service] = [textOf(carrier, 'carrierName'), textOf(carrier, 'carrierService')]
+    const known = CARRIERS.get(name)
+    if (known === undefined || known.some((one) => one.name === service)) return []
+    return [{ field: 'carrierName', description: `Provided carrier service '${service}' is not valid for carrier '${name}'.` }]
+  })
+}
+
+function unknownCarriers(config: Part): SettingsFault[] {
+  const names = parts(config, 'carriers').map((carrier) => textOf(carrier, 'carrierName'))
+  return names.flatMap((name) =>
+    CARRIERS.has(name) ? [] : [{ field: 'carrierName', description: `Invalid carrier name '${name}'.` }],
+  )
+}
+
+function unreachable(config: Part): SettingsFault[] {
+  const asked = [
+    ...parts(config, 'configurations').flatMap(addressTypesOf),
+    ...regionsOf(config).map((region) => textOf(region, 'regionCode')),
+  ]
+  const beyond = [...new Set(asked.filter((one) => BEYOND_STREETS.has(one)))]
+  if (beyond.length === 0) return []
+  return parts(config, 'carriers').flatMap((carrier) => {
+    const services = CARRIERS.get(textOf(carrier, 'carrierName')) ?? []
+    const service = services.find((one) => one.name === textOf(carrier, 'carrierService'))
+    if (service?.streetOnly !== true) return []
+    const description = `Provided coverage (${beyond.join(', ')}) for the carrier service '${service.name}' is not supported.`
+    return [{ field: 'carrierConfigs', description }]
+  })
+}
+
+function addressTypesOf(configuration: Part): string[] {
+  const types: unknown = configuration['addressTypes']
+  return Array.isArray(types) ? types.map(String) : []
+}
+
+function uncovered(configs: readonly Part[]): SettingsFault[] {
+  const carriers = configs.flatMap((config) => parts(config, 'carriers'))
+  if (!carriers.some((carrier) => CARRIERS.has(textOf(carrier, 'carrierName')))) return []
+  const covered = new Set(
+    configs.flatMap(regionsOf).flatMap((region) => {
+      const states = statesOf(region)
+      return states.length === 0 && textOf(region, 'regionCode') === 'C' ? MAINLAND : states
+    }),
+  )
+  const missing = MAINLAND.filter((state) => !covered.has(state))
+  if (missing.length === 0) return []
+  const description = `All 48 states + DC are not covered at account level; missing: ${missing.join(', ')}.`
+  return [{ field: 'states/stateCode', description }]
+}
+
+function mismatchedRegions(configuration: Part): SettingsFault[] {
+  return parts(configuration, 'regions').flatMap((region) => {
+    const [code, name] = [textOf(region, 'regionCode'), textOf(region, 'regionName')]
+    if (name !== '' && REGIONS.get(code) === name) return []
+    const description = `Invalid region code and name combination: '${code}' and '${name}'.`
+    return [{ field: 'regionCode and regionName', description }]
+  })
+}
+
+const INELIGIBILITIES: Readonly<Record<keyof SellerTraits, string>> = {
+  thirdPartyLogistics: 'Sellers with third-party-logistics fulfillment centers are not supported.',
+  bundles: 'Sellers with bundle items are not supported.',
+  internationalCenters: 'Sellers with international fulfillment centers are not supported.',
+  majorAppliances: 'Sellers enabled for the major appliances program are not supported.',
+}
+
+function ineligibilities(traits: SellerTraits): SettingsFault[] {
+  return SELLER_TRAITS.flatMap((trait) =>
+    traits[trait] ? [{ field: 'sellerEligibility', description: INELIGIBILITIES[trait] }] : [],
+  )
+}
+
+function chargeFaults(configuration: Part): SettingsFault[] {
+  if (isBlank(configuration['shippingCharge']))
+    return [{ field: 'shippingCharges', description: 'Shipping charge object cannot be empty.' }]
+  const charge = part(configuration['shippingCharge'])
+  if (isBlank(charge['perShippingCharge']))
+    return [{ field: 'shippingCharges', description: 'Shipping charges must be provided in perShippingCharges.' }]
+  const rates = part(charge['perShippingCharge'])
+  const amounts = ['shippingAndHandling', 'chargePerItem', 'chargePerWeight'].map((member) => part(rates[member])['amount'])
+  return amounts.flatMap((amount) =>
+    typeof amount === 'number' && amount > MOST
+      ? [{ field: 'perShippingCharge', description: `Amount cannot exceed the maximum allowed limit ${MOST}.` }]
+      : [],
+  )
+}
+
+function repeatedRegions(configs: readonly Part[]): SettingsFault[] {
+  const pairs = configs.flatMap((config) => {
+    const names = new Set(parts(config, 'carriers').map((carrier) => textOf(carrier, 'carrierName')))
+    const codes = regionsOf(config).map((region) => textOf(region, 'regionCode'))
+    return [...names].flatMap((name) => codes.map((code) => `${code} for ${name}`))
+  })
+  return repeated(pairs).map((pair) => ({
+    field: 'shippingCharges',
+    description: `Duplicate regions are not allowed at account level for carrier and node: ${pair}.`,
+  }))
+}
+
+/** What the field table requires beyond the listed conditions; the answer to these is not shown and given in the same form. */
+function missingParts(account: Part, configs: readonly Part[]): SettingsFault[] {
+  const faults: SettingsFault[] = []
+  const need = (fits: boolean, field: string, description: string): void => {
+    if (!fits) faults.push({ field, description })
+  }
+  const migrates = account['migrateFreeShippingOffers']
+  need(textOf(account, 'shippingPriority') !== '', 'shippingPriority', 'Shipping priority is required.')
+  need(migrates === undefined || typeof migrates === 'boolean', 'migrateFreeShippingOffers', 'Must be a boolean.')
+  need(configs.length > 0, 'carrierConfigs', 'Carrier configurations are required.')
+  for (const config of configs) {
+    const configurations = parts(config, 'configurations')
+    need(parts(config, 'carriers').length > 0, 'carriers', 'Carriers are required.')
+    need(configurations.length > 0, 'configurations', 'Configurations are required.')
+    for (const configuration of configurations) {
+      const types = addressTypesOf(configuration)
+      need(parts(configuration, 'regions').length > 0, 'regions', 'Regions are required.')
+      need(types.length > 0, 'addressTypes', 'Address types are required.')
+      for (const type of types) need(ADDRESS_TYPES.includes(type), 'addressTypes', `Invalid address type '${type}'.`)
+      const charge = part(configuration['shippingCharge'])
+      const rates = part(charge['perShippingCharge'])
+      if (isBlank(configuration['shippingCharge']) || isBlank(charge['perShippingCharge'])) continue
+      need(charge['rateModelType'] === 'PER_SHIPMENT_PRICING', 'rateModelType', 'Must be PER_SHIPMENT_PRICING.')
+      need(rates['unitOfMeasure'] === 'LB', 'unitOfMeasure', 'Must be LB.')
+      need(isMoney(rates['shippingAndHandling']), 'shippingAndHandling', 'An amount from 0 and the currency USD are required.')
+      const given = ['chargePerItem', 'chargePerWeight'].filter((member) => (rates[member] ?? null) !== null)
+      need(given.length === 1, 'perShippingCharge', 'One of chargePerItem and chargePerWeight is required.')
+      for (const member of given) need(isMoney(rates[member]), member, 'An amount from 0 and the currency USD are required.')
+    }
+  }
+  return faults
+}
+
+function isMoney(value: unknown): boolean {
+  const { amount, currency } = part(value)
+  return typeof amount === 'number' && amount >= 0 && currency === CURRENCY
+}

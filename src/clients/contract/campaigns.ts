@@ -1,0 +1,21 @@
+import { z } from 'zod'
+import { identifier, lenient, numberLike, text } from './lenient.ts'
+
+/**
+ * A search-engine-marketing campaign on the wire (specification, section 3 and "Campaign (SEM)"). Loose: unknown fields are kept. Its
+ * status is what it is read for, and its amounts are money: a surprise there is a fault. Dates are `YYYY-MM-DD`.
+ */
+export const wireCampaign = z.looseObject({
+  campaignId: identifier,
+  name: lenient(text),
+  startDate: lenient(z.string()),
+  endDate: lenient(z.string()),
+  dailyBudget: numberLike.nullish(),
+  totalBudget: numberLike.nullish(),
+  targetRoas: numberLike.nullish(),
+  status: z.string().trim().min(1),
+  createdDate: lenient(z.string()),
+})
+
+/** A campaign as it stands on the wire. */
+export type WireCampaign = z.infer<typeof wireCampaign>

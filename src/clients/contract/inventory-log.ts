@@ -1,0 +1,35 @@
+import { z } from 'zod'
+import { identifier, lenient, momentLike, numberLike, text } from './lenient.ts'
+
+/**
+ * The inventory log on the wire (specification, "Inventory log entry"; public facts, section 7.1). Loose: unknown fields are kept. Units
+ * and their time are not lenient.
+ */
+
+/** One movement of stock. */
+export const wireInventoryLogEntry = z.looseObject({
+  id: identifier,
+  fcName: lenient(text),
+  changedUnits: numberLike,
+  transactionTime: momentLike,
+  transactionLocation: lenient(text),
+  transactionReasonCode: lenient(text),
+  transactionReasonDesc: lenient(text),
+  transactionType: lenient(text),
+  shipmentId: lenient(text),
+})
+
+/** A page of the log, its entries cut out (one that still holds any was not understood). */
+export const wireInventoryLogPage = z.looseObject({
+  headers: lenient(z.looseObject({ limit: lenient(numberLike), offset: lenient(numberLike), totalCount: lenient(numberLike) })),
+  payload: z
+    .looseObject({
+      gtin: lenient(text),
+      vendorSku: lenient(text),
+      inventoryLog: z.array(z.unknown()).max(0).nullish(),
+    })
+    .nullish(),
+})
+
+/** An entry as it stands on the wire. */
+export type WireInventoryLogEntry = z.infer<typeof wireInventoryLogEntry>

@@ -1,0 +1,40 @@
+import { z } from 'zod'
+import { lenient, numberLike, text } from './lenient.ts'
+
+const trueOrFalse = z.union([z.boolean(), z.stringbool({ truthy: ['true'], falsy: ['false'] })])
+
+const wireTarget = z.looseObject({
+  id: numberLike,
+  name: lenient(text),
+  taxonPath: lenient(text),
+  isDisabled: trueOrFalse.nullish(),
+})
+
+/** What both kinds of target have in common. */
+export type WireTarget = z.infer<typeof wireTarget>
+
+/** A contextual target (specification, "Contextual target"). */
+export const wireContextualTarget = z.looseObject({
+  ...wireTarget.shape,
+  reach: lenient(z.union([z.array(text), text])),
+})
+
+/** See `wireContextualTarget`. */
+export type WireContextualTarget = z.infer<typeof wireContextualTarget>
+
+/** A behavioral audience (specification, "Behavioral audience"). */
+export const wireBehavioralAudience = z.looseObject({
+  ...wireTarget.shape,
+  audienceType: z.string().nullish(),
+  attribute: z.string().nullish(),
+})
+
+/** See `wireBehavioralAudience`. */
+export type WireBehavioralAudience = z.infer<typeof wireBehavioralAudience>
+
+/** The envelope of a listing without its records (specification, section 2). Only records left over after the cut are looked at. */
+export const wireTargetingPage = z.looseObject({
+  totalResults: lenient(numberLike),
+  contextual: z.array(z.never()).nullish(),
+  behavioral: z.array(z.never()).nullish(),
+})

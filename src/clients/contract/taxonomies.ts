@@ -1,0 +1,51 @@
+import { z } from 'zod'
+import { lenient, numberLike, text } from './lenient.ts'
+
+const wireAttributes = z.looseObject({ type: lenient(text), values: lenient(z.unknown()) })
+
+/** One entry of `attributes.values`. */
+export const wireAttributeValue = z.looseObject({ value: text, count: lenient(numberLike) })
+
+/**
+ * A node without its child (specification, "Taxonomy node"). Schema and samples of the live service spell the count differently
+ * (public facts, section 8.1).
+ */
+const wireTaxonomyNode = z.looseObject({
+  level: numberLike.nullish(),
+  name: text.refine((name) => String(name).trim() !== '', 'empty'),
+  itemCount: numberLike.nullish(),
+  item_count: numberLike.nullish(),
+  attributes: lenient(wireAttributes),
+})
+
+const MAX_LEVELS = 20
+
+/** Whether a value of `taxonomies` says that there is no child. */
+export function isNoChild(child: unknown): boolean {
+  if (child === undefined || child === null || child === '') return true
+  return typeof child === 'object' && Object.keys(child).length === 0
+}
+
+/** The node, its child, its child's child …; ends at the first one that has none. A list of children is one link, which is no node. */
+export function nodesOf(top: unknown): readonly unknown[] {
+  const nodes: unknown[] = [top]
+  for (let at = top; nodes.length <= MAX_LEVELS; ) {
+    if (typeof at !== 'object' || at === null || !('taxonomies' in at) || isNoChild(at.taxonomies)) break
+    at = at.taxonomies
+    nodes.push(at)
+  }
+  return nodes
+}
+
+/** A chain of nodes, department first, each nested in the one above. */
+export const wireTaxonomyChain = z.preprocess(nodesOf, z.array(wireTaxonomyNode).max(MAX_LEVELS))
+
+/** See `wireTaxonomyChain`. */
+export type WireTaxonomyChain = z.infer<typeof wireTaxonomyChain>
+
+/** The envelope of a listing without its records (specification, section 1). Only `data` left over after the cut is looked at. */
+export const wireTaxonomyPage = z.looseObject({
+  code: lenient(z.string()),
+  totalResults: lenient(numberLike),
+  data: z.array(z.never()).nullish(),
+})
