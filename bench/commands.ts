@@ -172,8 +172,8 @@ const runEngine = async ({ stubUrl, redis, newDatabase }: Setting): Promise<Run>
     owner: 'bench',
     requestTimeoutMs,
     settleTimeMs: 120_000,
-    onSettled: async (seller: string, purchaseOrderId: string) => {
-      const next = await headCommand(database, seller, purchaseOrderId)
+    onSettled: async (seller: string, subject: string) => {
+      const next = await headCommand(database, seller, subject)
       if (next !== null) await runtime.enqueue('command.run', { commandId: next }, { runNow: true })
     },
     onOutcome: (kind: string, outcome: string) => metrics.commands.inc({ kind, outcome }),

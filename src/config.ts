@@ -237,7 +237,11 @@ export interface DisplaySettings {
 export const sandboxSeller = { sellerId: 'sandbox-seller', clientId: 'sandbox-client', clientSecret: 'sandbox-secret' } as const
 /** Identity at the display advertising of the built-in sandbox, which makes the key itself. */
 export const sandboxDisplay = { consumerId: 'sandbox-consumer', authToken: 'sandbox-display-token', keyVersion: '1' } as const
+/** Where the built-in sandbox keeps the key that signs requests to its display advertising; it makes one at its first start. */
+export const sandboxDisplayKeyFile = (dataDir: string): string => path.join(dataDir, 'sandbox', 'display-private-key.pem')
 const sandboxAdvertiserId = 10_001
+/** Campaigns that a fresh sandbox has, one in each kind of state. */
+const sandboxCampaignIds = Array.from({ length: 9 }, (_, index) => `SEM-${1_001 + index}`)
 
 /** Every setting, checked; durations in milliseconds. */
 export interface Config {
@@ -397,7 +401,9 @@ const readSellers = (values: Environment, faults: string[]): SellerSettings[] =>
           `MARKETPLACE_URL: is unset while ${name} is set; accepted: the address of the marketplace (the built-in sandbox has credentials of its own)`,
         )
     }
-    return [{ ...defaultsOf(values), advertiserId: values.ADVERTISER_ID ?? sandboxAdvertiserId, ...sandboxSeller }]
+    const campaignIds = values.CAMPAIGN_IDS.length === 0 ? sandboxCampaignIds : values.CAMPAIGN_IDS
+    const advertiserId = values.ADVERTISER_ID ?? sandboxAdvertiserId
+    return [{ ...defaultsOf(values), advertiserId, campaignIds, ...sandboxSeller }]
   }
   for (const name of single) {
     if (values[name] === undefined)

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { mkdir } from 'node:fs/promises'
+import { mkdir, readFile } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import { setTimeout as delay } from 'node:timers/promises'
 import { createInProcessBudget, type RateBudget } from './clients/budget.ts'
@@ -7,7 +7,7 @@ import { createMarketplaceClient } from './clients/client.ts'
 import { MarketplaceFailure } from './clients/errors.ts'
 import { profiles } from './clients/profiles/index.ts'
 import type { Profile } from './clients/profiles/profile.ts'
-import { type Config, InvalidConfig, readSellersAgain, sandboxDisplay } from './config.ts'
+import { type Config, InvalidConfig, readSellersAgain, sandboxDisplay, sandboxDisplayKeyFile } from './config.ts'
 import { startDemonstration } from './demo/erp.ts'
 import { startEmbeddedPostgres } from './embedded/postgres.ts'
 import { lockFolder } from './embedded/process-lock.ts'
@@ -18,7 +18,15 @@ import { acceptEvents } from './jobs/events/accept.ts'
 import { createOrderFetcher } from './jobs/events/fetch-order.ts'
 import { processReceivedEvent } from './jobs/events/process.ts'
 import { createSellerRegistry, credentialsRefused } from './jobs/sellers.ts'
-import { isDisplayResource, replayQuarantined, requestBackfill, runSync, streamsOf, syncResources } from './jobs/sync/syncs.ts'
+import {
+  backfillResources,
+  isDisplayResource,
+  replayQuarantined,
+  requestBackfill,
+  runSync,
+  streamsOf,
+  syncResources,
+} from './jobs/sync/syncs.ts'
 import { createQuietLog, type Logger, type QuietLog } from './observability/log.ts'
 import { createMetrics } from './observability/metrics.ts'
 import { createQueueBackend } from './queues/backend.ts'
@@ -33,10 +41,12 @@ import { openDatabase } from './store/database.ts'
 import { askEnrolmentAgain } from './store/enrolments.ts'
 import { receivedEvents } from './store/events.ts'
 import { readFigures } from './store/figures.ts'
+import { recordConfiguredSkus } from './store/inventory-skus.ts'
 import { openListener } from './store/listener.ts'
 import { finishedMigrations, migrate, missingMigrations } from './store/migrate.ts'
 import { recordSellers, stoppedSellers, stopSeller } from './store/sellers.ts'
 import { trimSyncRuns, unfinishedSyncs } from './store/sync-states.ts'
+import { recordConfiguredCampaigns } from './store/watched-campaigns.ts'
 import { version } from './version.ts'
 
 /** How often due work is derived from Postgres without being asked. */
@@ -56,6 +66,8 @@ const syncLeaseMarginMs = 10_000
 const keepSyncRunsMs = 30 * 86_400_000
 /** The sandbox of a demonstration places an order this often. */
 const demonstrationOrderInterval = '5s'
+/** … and begins with orders of the last month, so that returns and stock have a past. */
+const demonstrationPastOrders = 120
 /** A database that does not answer at the start is waited for; a supervisor may start both together. */
 const startPatienceMs = 60_000
 const checkTimeoutMs = 2_000
@@ -162,11 +174,13 @@ const run = async (config: Config, log: Logger, stop: AbortSignal, closers: Retu
       dataDir: config.dataDir,
       profile: config.sellers[0]?.profile ?? 'specification',
       orderInterval: config.sandbox.demo ? demonstrationOrderInterval : 'off',
+      pastOrders: config.sandbox.demo ? demonstrationPastOrders : 0,
       onLine: sandboxLines(log),
     })
     closers.add('the sandbox', () => sandbox.stop())
     sandboxUrl = sandbox.url
-    if (config.display === 'sandbox') display = { ...sandboxDisplay, url: sandbox.url, privateKey: await sandbox.displayKey() }
+    if (config.display === 'sandbox')
+      display = { ...sandboxDisplay, url: sandbox.url, privateKey: await readFile(sandboxDisplayKeyFile(config.dataDir), 'utf8') }
   }
   const budgets = new Map<string, RateBudget>()
   const budgetOf = (profile: Profile): RateBudget => {
@@ -192,11 +206,16 @@ const run = async (config: Config, log: Logger, stop: AbortSignal, closers: Retu
     createClient: createMarketplaceClient,
   })
   closers.add('the marketplace clients', () => sellers.close())
-  const rememberSellers = () =>
-    recordSellers(
+  const rememberSellers = async (): Promise<void> => {
+    await recordSellers(
       database,
       sellers.ids().map((sellerId) => sellers.configured(sellerId)),
     )
+    for (const { sellerId, campaignIds, skus } of sellers.settings()) {
+      await recordConfiguredCampaigns(database, sellerId, campaignIds)
+      await recordConfiguredSkus(database, sellerId, skus)
+    }
+  }
   await rememberSellers()
 
   // ── queues ──
@@ -257,8 +276,8 @@ const run = async (config: Config, log: Logger, stop: AbortSignal, closers: Retu
       owner,
       requestTimeoutMs: config.requestTimeoutMs,
       settleTimeMs: config.settleTimeMs,
-      onSettled: async (sellerId: string, purchaseOrderId: string) => {
-        const next = await headCommand(database, sellerId, purchaseOrderId)
+      onSettled: async (sellerId: string, subject: string) => {
+        const next = await headCommand(database, sellerId, subject)
         if (next !== null) wakeCommands([next])
       },
       onOutcome: (kind: string, outcome: string) => metrics.commands.inc({ kind, outcome }),
@@ -406,7 +425,7 @@ const run = async (config: Config, log: Logger, stop: AbortSignal, closers: Retu
         if (result.ok) relay.nudge()
         return result
       },
-      syncs: { resources: syncResources, run: runSyncsNow },
+      syncs: { resources: syncResources, withPast: backfillResources, run: runSyncsNow },
       replayQuarantined: (id) => replayQuarantined({ database, ...saving }, id),
       health: { live, ready },
       metrics: readMetrics,
@@ -421,6 +440,7 @@ const run = async (config: Config, log: Logger, stop: AbortSignal, closers: Retu
   async function runSyncsNow(request: {
     readonly resource: string
     readonly sellerId: string | null
+    readonly stream?: string
     readonly from: Date | null
     readonly to: Date | null
   }): Promise<readonly string[]> {
@@ -431,7 +451,9 @@ const run = async (config: Config, log: Logger, stop: AbortSignal, closers: Retu
       await askEnrolmentAgain(database, sellerId, resource)
       const streams =
         request.from === null
-          ? streamsOf(resource).map(({ stream }) => stream)
+          ? streamsOf(resource)
+              .map(({ stream }) => stream)
+              .filter((stream) => request.stream === undefined || stream === request.stream)
           : [
               (
                 await requestBackfill(database, {
@@ -483,8 +505,10 @@ const run = async (config: Config, log: Logger, stop: AbortSignal, closers: Retu
       metrics.deadLetters.set({ kind: 'event' }, figures.rejectedEvents)
     }
     for (const budget of budgets.values()) {
+      // Months are many and would be labels without end.
       for (const state of budget.snapshot())
-        metrics.rateLimitTokens.set({ seller: state.sellerId, operation: state.operation }, state.available)
+        if (state.scope === null)
+          metrics.rateLimitTokens.set({ seller: state.sellerId, operation: state.operation }, state.available)
     }
     await runtime.refreshMetrics()
     return metrics.read()

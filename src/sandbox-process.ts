@@ -1,15 +1,11 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
-import { readFile } from 'node:fs/promises'
-import path from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 
 /** The sandbox marketplace as a child process. */
 export interface SandboxProcess {
   readonly url: string
-  /** The key that signs requests to its display advertising, PEM; it makes one at its first start and keeps it beside its data. */
-  displayKey(): Promise<string>
   stop(): Promise<void>
 }
 
@@ -20,6 +16,8 @@ export interface SandboxProcessOptions {
   readonly profile: string
   /** How often it places an order by itself: a duration such as `5s`, or `off`. */
   readonly orderInterval: string
+  /** Orders of the last month that a new marketplace begins with. */
+  readonly pastOrders: number
   /** A line that the sandbox printed. */
   readonly onLine: (line: string) => void
 }
@@ -59,6 +57,7 @@ export const startSandboxProcess = async (options: SandboxProcessOptions): Promi
         DATA_DIR: options.dataDir,
         MARKETPLACE_PROFILE: options.profile,
         SANDBOX_ORDER_INTERVAL: options.orderInterval,
+        SANDBOX_PAST_ORDERS: `${options.pastOrders}`,
       },
     })
     forward(child, (line) => {
@@ -95,7 +94,6 @@ export const startSandboxProcess = async (options: SandboxProcessOptions): Promi
   port = await launch()
   return {
     url: `http://127.0.0.1:${port}`,
-    displayKey: () => readFile(path.join(options.dataDir, 'sandbox', 'display-private-key.pem'), 'utf8'),
     stop: async () => {
       stopping = true
       if (child.exitCode !== null || child.signalCode !== null) return

@@ -7,7 +7,8 @@ import { print, printJson, printTable, say, type Tone } from './terminal.ts'
 const commandSchema = z.looseObject({
   id: z.string(),
   sellerId: z.string(),
-  purchaseOrderId: z.string(),
+  /** Null: it is about the seller's shipping settings. */
+  purchaseOrderId: z.string().nullable(),
   kind: z.string(),
   state: z.string(),
   reason: z.string().nullish(),
@@ -46,7 +47,7 @@ export const listCommands = async (
     ],
     items.map((command) => [
       command.id,
-      command.purchaseOrderId,
+      command.purchaseOrderId ?? '',
       command.kind,
       stateCell(command.state),
       command.createdAt,

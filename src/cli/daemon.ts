@@ -131,6 +131,7 @@ export interface Daemon {
   readonly url: string
   get<Schema extends z.ZodType>(path: string, schema: Schema, choices?: RequestChoices): Promise<z.infer<Schema>>
   post<Schema extends z.ZodType>(path: string, schema: Schema, choices?: RequestChoices): Promise<z.infer<Schema>>
+  delete<Schema extends z.ZodType>(path: string, schema: Schema, choices?: RequestChoices): Promise<z.infer<Schema>>
   /** The records of a list, page after page, as they come. */
   list<Schema extends z.ZodType>(
     path: string,
@@ -170,7 +171,7 @@ export const connectDaemon = (connection: {
   const agent = { http: new http.Agent({ keepAlive: true }), https: new https.Agent({ keepAlive: true }) }
 
   const request = async <Schema extends z.ZodType>(
-    method: 'GET' | 'POST',
+    method: 'GET' | 'POST' | 'DELETE',
     path: string,
     schema: Schema,
     { query, headers, body, alsoFine = [], timeoutMs = defaultTimeoutMs }: RequestChoices = {},
@@ -219,6 +220,7 @@ export const connectDaemon = (connection: {
     url,
     get: (path, schema, choices) => request('GET', path, schema, choices),
     post: (path, schema, choices) => request('POST', path, schema, choices),
+    delete: (path, schema, choices) => request('DELETE', path, schema, choices),
     page,
     async *list(path, schema, { query, pageSize = pageLimit, atMost = Number.POSITIVE_INFINITY } = {}) {
       let given = 0

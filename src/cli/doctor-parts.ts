@@ -1,9 +1,10 @@
+import { readFile } from 'node:fs/promises'
 import { Redis } from 'ioredis'
 import { createInProcessBudget } from '../clients/budget.ts'
-import { createMarketplaceClient } from '../clients/client.ts'
+import { createMarketplaceClient, type MarketplaceClient } from '../clients/client.ts'
 import { MarketplaceFailure } from '../clients/errors.ts'
 import { profiles } from '../clients/profiles/index.ts'
-import type { Config, SellerSettings } from '../config.ts'
+import { type Config, type DisplaySettings, type SellerSettings, sandboxDisplay, sandboxDisplayKeyFile } from '../config.ts'
 import { warningsOf } from '../queues/redis.ts'
 import { finishedMigrations, missingMigrations } from '../store/migrate.ts'
 import { wordsOf } from './faults.ts'
@@ -96,9 +97,12 @@ export const checkMarketplace = async (config: Config, sandboxUrl: string, signa
   await Promise.all(Array.from({ length: sellersAtOnce }, work))
   if (config.sellers.length <= listedSellers) return findings
   // Hundreds of sellers that are in order make one line for each check.
-  const inOrder = (['credentials', 'clock'] as const).map((check): Finding => {
-    const good = findings.filter((finding) => finding.check === check && finding.state === 'ok').length
-    return { check, state: 'ok', detail: `in order for ${good} of ${count(config.sellers.length, 'seller')}` }
+  const inOrder = (['credentials', 'clock', 'display'] as const).flatMap((check): Finding[] => {
+    const asked = findings.filter((finding) => finding.check === check)
+    const good = asked.filter((finding) => finding.state === 'ok').length
+    // Sellers without credentials that work have no clock finding; one that has no advertiser has none on display advertising.
+    if (asked.length === 0) return []
+    return [{ check, state: 'ok', detail: `in order for ${good} of ${count(config.sellers.length, 'seller')}` }]
   })
   return [...inOrder, ...findings.filter((finding) => finding.state !== 'ok')]
 }
@@ -113,6 +117,8 @@ const checkSeller = async (
   const profile = profiles.get(seller.profile)
   if (profile === undefined) throw new Error(`there is no profile ${seller.profile}`)
   const marketplaceUrl = seller.marketplaceUrl ?? sandboxUrl
+  const display = await displayOf(config, sandboxUrl)
+  const { advertiserId } = seller
   const client = createMarketplaceClient(
     {
       sellerId,
@@ -120,7 +126,7 @@ const checkSeller = async (
       clientSecret: seller.clientSecret,
       profile,
       marketplaceUrl,
-      display: null,
+      display: display === null || advertiserId === null ? null : { ...display, advertiserId },
       headerPrefix: seller.headerPrefix ?? profile.headerPrefix,
       quantityField: seller.quantityField ?? profile.quantityField,
       serviceName: seller.serviceName,
@@ -138,12 +144,41 @@ const checkSeller = async (
     return [
       { check: 'credentials', state: 'ok', detail: `seller ${sellerId}: accepted by ${marketplaceUrl}` },
       clockFinding(sellerId, client.clock().now().getTime() - Date.now(), seller.marketplaceUrl === null),
+      ...(await checkDisplay(client, signal)),
     ]
   } catch (error) {
     if (!(error instanceof MarketplaceFailure)) throw error
     return [failureFinding(sellerId, error, marketplaceUrl, seller.marketplaceUrl === null)]
   } finally {
     await client.close()
+  }
+}
+
+/** How display advertising is spoken to; null while it is off, or when the built-in sandbox keeps its key on another machine. */
+const displayOf = async ({ display, dataDir }: Config, sandboxUrl: string): Promise<DisplaySettings | null> => {
+  if (display !== 'sandbox') return display
+  try {
+    return { ...sandboxDisplay, url: sandboxUrl, privateKey: await readFile(sandboxDisplayKeyFile(dataDir), 'utf8') }
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return null
+    throw error
+  }
+}
+
+/** The signature and the advertiser, by asking for one department. */
+const checkDisplay = async ({ sellerId, display }: MarketplaceClient, signal: AbortSignal): Promise<Finding[]> => {
+  if (display === null) return []
+  try {
+    await display.taxonomies.list({ level: 1, startIndex: 0, count: 1 }, { signal })
+    return [{ check: 'display', state: 'ok', detail: `seller ${sellerId}: display advertising accepts the signature` }]
+  } catch (error) {
+    if (!(error instanceof MarketplaceFailure)) throw error
+    const advice =
+      error.kind === 'refused'
+        ? 'check DISPLAY_CONSUMER_ID, DISPLAY_AUTH_TOKEN, DISPLAY_PRIVATE_KEY, DISPLAY_KEY_VERSION and the advertiser id of this seller'
+        : 'check DISPLAY_URL, and that this machine may reach it'
+    const state = error.kind === 'refused' ? 'fail' : 'warn'
+    return [{ check: 'display', state, detail: `seller ${sellerId}: display advertising: ${error.message}`, advice }]
   }
 }
 

@@ -31,6 +31,21 @@ const alarmFindings: Readonly<Record<string, Omit<Finding, 'detail'>>> = {
     advice: 'put right the client id and secret of this seller, then restart the daemon or send it SIGHUP',
   },
   'event-rejected': { check: 'events', state: 'warn', advice: 'correct the event and send it again with a new id' },
+  'campaign-missing': {
+    check: 'campaigns',
+    state: 'warn',
+    advice: 'correct the id in CAMPAIGN_IDS or SELLERS_FILE, or stop watching it with `tallyman campaigns unwatch`',
+  },
+  'campaign-unreadable': {
+    check: 'campaigns',
+    state: 'warn',
+    advice: 'correct the id, or stop watching it with `tallyman campaigns unwatch`',
+  },
+  'campaign-anomaly': {
+    check: 'campaigns',
+    state: 'warn',
+    advice: 'look at the campaign in the advertising console, then close the alarm with POST /v1/alarms/{id}/resolve',
+  },
 }
 
 const checkConfiguration = (environment: CliContext['environment']): { finding: Finding; config: Config | null } => {

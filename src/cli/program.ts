@@ -2,10 +2,12 @@ import { readFileSync } from 'node:fs'
 import { userInfo } from 'node:os'
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander'
 import { commandStates } from '../domain/command.ts'
+import { listCampaigns, unwatchCampaign, watchCampaigns } from './campaigns.ts'
 import { decideOnCommand, listCommands, showCommand } from './commands.ts'
 import { type CliContext, type CliProcess, createContext } from './context.ts'
 import { exitCodes, Failed, Misused, wordsOf } from './faults.ts'
 import { listQuarantine, replayQuarantine } from './quarantine.ts'
+import { runReconcile } from './reconcile.ts'
 import { sendEvents } from './send.ts'
 import { runBackfill, runSync } from './syncs.ts'
 import { paint } from './terminal.ts'
@@ -36,6 +38,12 @@ export const parseMoment = (text: string): Date => {
 export const parseCount = (text: string): number => {
   if (/^[1-9]\d{0,8}$/.test(text)) return Number(text)
   throw new InvalidArgumentError('a whole number of at least 1 is accepted.')
+}
+
+/** A month, `YYYY-MM`. @throws InvalidArgumentError */
+export const parseMonth = (text: string): string => {
+  if (/^20\d{2}-(0[1-9]|1[0-2])$/.test(text)) return text
+  throw new InvalidArgumentError('a month such as 2026-03 is accepted.')
 }
 
 /** Seconds, zero allowed. @throws InvalidArgumentError */
@@ -159,6 +167,36 @@ const buildProgram = (
         if ((id === undefined) === (options.all === undefined)) throw new Misused('name the id of one record, or give --all')
         return replayQuarantine(context, id ?? null)
       }),
+    )
+
+  const campaigns = program.command('campaigns').description('advertising campaigns that are watched')
+  leaf(campaigns, 'list', 'campaigns with their status', { isDefault: true })
+    .option('--seller <id>', 'of this seller only')
+    .option('--status <status>', 'in this status, such as RUNNING')
+    .option('--limit <number>', 'at most so many', parseCount, 100)
+    .action((options: { seller?: string; status?: string; limit: number }, command: Command) =>
+      act(command, (context) =>
+        listCampaigns(context, { sellerId: options.seller ?? null, status: options.status ?? null, limit: options.limit }),
+      ),
+    )
+  leaf(campaigns, 'watch', 'reads these campaigns from now on')
+    .argument('<id...>')
+    .option('--seller <id>', 'whose they are; needed when there are several sellers')
+    .action((campaignIds: string[], options: { seller?: string }, command: Command) =>
+      act(command, (context) => watchCampaigns(context, { campaignIds, sellerId: options.seller ?? null })),
+    )
+  leaf(campaigns, 'unwatch', 'reads a campaign no more; what is stored of it stays')
+    .argument('<id>')
+    .option('--seller <id>', 'whose it is; needed when several sellers have it')
+    .action((campaignId: string, options: { seller?: string }, command: Command) =>
+      act(command, (context) => unwatchCampaign(context, { campaignId, sellerId: options.seller ?? null })),
+    )
+
+  leaf(program, 'reconcile', 'shows where the inventory reports of a month do not add up, and what could be claimed')
+    .requiredOption('--month <month>', 'month of the reports, such as 2026-03', parseMonth)
+    .option('--seller <id>', 'of this seller only')
+    .action((options: { month: string; seller?: string }, command: Command) =>
+      act(command, (context) => runReconcile(context, { month: options.month, sellerId: options.seller ?? null })),
     )
 
   leaf(program, 'migrate', 'applies missing migrations to DATABASE_URL').action((_options: object, command: Command) =>

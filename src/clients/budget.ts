@@ -23,6 +23,8 @@ export interface BudgetSignal {
 export interface BudgetState {
   readonly sellerId: string
   readonly operation: OperationName
+  /** Which share of the operation, where each has a limit of its own: a month, for a report of months. */
+  readonly scope: string | null
   /** Requests that could be sent at this moment. */
   readonly available: number
   /** Requests a minute that the bucket lets through in the long run, as learned so far. */
@@ -32,12 +34,12 @@ export interface BudgetState {
 }
 
 /**
- * The rate budget of all sellers: one bucket for each (seller, operation), so that none waits for another.
+ * The rate budget of all sellers: one bucket for each (seller, operation, scope), so that none waits for another.
  * `take` never sleeps; it answers with a grant or with the moment to ask again. An operation without a limit throws.
  */
 export interface RateBudget {
-  take(sellerId: string, operation: OperationName): Promise<Grant | Wait>
-  learn(sellerId: string, operation: OperationName, signal: BudgetSignal): Promise<void>
+  take(sellerId: string, operation: OperationName, scope?: string): Promise<Grant | Wait>
+  learn(sellerId: string, operation: OperationName, signal: BudgetSignal, scope?: string): Promise<void>
   snapshot(): readonly BudgetState[]
 }
 
@@ -170,11 +172,17 @@ export function learnFrom(
   return { ...eased, blockedUntilMs: Math.max(eased.blockedUntilMs, empty), arrivalMs: leaveAtMost(shape, eased, 1, empty) }
 }
 
+interface Bucket {
+  readonly operation: OperationName
+  readonly scope: string | null
+  memory: BucketMemory
+}
+
 /** A budget of this process alone: right for one daemon, too generous for two of the same seller. */
 export function createInProcessBudget(options: InProcessBudgetOptions): RateBudget {
   const now = options.now ?? Date.now
   const random = options.random ?? Math.random
-  const sellers = new Map<string, Map<OperationName, BucketMemory>>()
+  const sellers = new Map<string, Map<string, Bucket>>()
   const shapes = new Map(
     Object.entries(options.limits).map(([operation, limit]) => [operation, { ...bucketShape(limit), perMs: limit.perMs }]),
   )
@@ -184,33 +192,35 @@ export function createInProcessBudget(options: InProcessBudgetOptions): RateBudg
       throw new RangeError(`operation ${operation} has no rate limit: give it one in the profile before it is called`)
     return shape
   }
-  const bucketsOf = (sellerId: string): Map<OperationName, BucketMemory> => {
-    const known = sellers.get(sellerId)
-    if (known !== undefined) return known
-    const fresh = new Map<OperationName, BucketMemory>()
-    sellers.set(sellerId, fresh)
-    return fresh
+  const bucketOf = (sellerId: string, operation: OperationName, scope: string | null): Bucket => {
+    const buckets = sellers.get(sellerId) ?? new Map<string, Bucket>()
+    sellers.set(sellerId, buckets)
+    const key = scope === null ? operation : `${operation} ${scope}`
+    const bucket = buckets.get(key) ?? { operation, scope, memory: FULL_BUCKET }
+    buckets.set(key, bucket)
+    return bucket
   }
   return {
-    async take(sellerId, operation) {
+    async take(sellerId, operation, scope) {
       const shape = shapeOf(operation)
-      const buckets = bucketsOf(sellerId)
+      const bucket = bucketOf(sellerId, operation, scope ?? null)
       // A token is fetched once for all who wait for it: they come back together, not one interval after another.
       const spreadMs = operation === 'token' ? 0 : shape.perMs
-      const { memory, waitUntilMs } = takeFrom(shape, buckets.get(operation) ?? FULL_BUCKET, now(), spreadMs)
-      buckets.set(operation, memory)
+      const { memory, waitUntilMs } = takeFrom(shape, bucket.memory, now(), spreadMs)
+      bucket.memory = memory
       return waitUntilMs === null ? { granted: true } : { granted: false, availableAt: new Date(waitUntilMs) }
     },
-    async learn(sellerId, operation, signal) {
-      const buckets = bucketsOf(sellerId)
-      buckets.set(operation, learnFrom(shapeOf(operation), buckets.get(operation) ?? FULL_BUCKET, signal, now(), random()))
+    async learn(sellerId, operation, signal, scope) {
+      const bucket = bucketOf(sellerId, operation, scope ?? null)
+      bucket.memory = learnFrom(shapeOf(operation), bucket.memory, signal, now(), random())
     },
     snapshot() {
       const nowMs = now()
       return [...sellers].flatMap(([sellerId, buckets]) =>
-        [...buckets].map(([operation, memory]) => ({
+        [...buckets.values()].map(({ operation, scope, memory }) => ({
           sellerId,
           operation,
+          scope,
           available: availableAt(shapeOf(operation), memory, nowMs),
           perMinute: 60_000 / intervalOf(shapeOf(operation), memory),
           blockedUntil: memory.blockedUntilMs > nowMs ? new Date(memory.blockedUntilMs) : null,

@@ -1,17 +1,14 @@
 import { randomUUID } from 'node:crypto'
-import type { AccessToken } from './auth.ts'
-import { createTokenSource } from './auth.ts'
 import type { BudgetSignal, Grant } from './budget.ts'
 import type { MarketplaceClock } from './clock.ts'
 import { createMarketplaceClock } from './clock.ts'
-import { wireToken } from './contract/token.ts'
-import type { Exchange, Fault, MarketplaceFailure, Verdict } from './errors.ts'
+import type { Exchange, Fault, MarketplaceFailure, ResponseHeaders, Verdict } from './errors.ts'
 import { budgetSignal, classify, headerText, toFailure } from './errors.ts'
-import type { HttpOutcome } from './http.ts'
-import { createTransport } from './http.ts'
+import type { HttpOutcome, HttpRequest } from './http.ts'
+import { BodyFault, createTransport, readBounded } from './http.ts'
 import type { CallOptions, ClientParts, SellerConnection } from './interface.ts'
 import type { CutRecord } from './json.ts'
-import { cutRecords, decimalText } from './json.ts'
+import { asRecord, cutRecords, soleElement } from './json.ts'
 import type { OperationName } from './profiles/profile.ts'
 
 /** One call of an operation. */
@@ -25,6 +22,33 @@ export interface Call {
   readonly write: boolean
   /** Where the records of the answer are. */
   readonly recordsAt: readonly string[]
+  /** The answer is the record itself and not an envelope: its text is the only record, and a `status` in it is the record's own. */
+  readonly answerIsRecord?: true
+  /** See `refusesInBody` of an exchange. */
+  readonly refusesInBody?: true
+  /** The answer may stand in an array of its own, which is then taken off. */
+  readonly mayBeWrapped?: true
+  /** What is wanted as the answer; JSON when absent. */
+  readonly accept?: string
+  /** Headers of this operation alone, beside those that every request carries; they overrule those. */
+  readonly headers?: Readonly<Record<string, string>>
+  /** `plain`: headers with the company abbreviation go without underscores (`XXSVC.NAME`), as the specification writes them in section 8. */
+  readonly headerSpelling?: 'underscored' | 'plain'
+  /** The share of the operation's budget that it draws on, where shares have limits of their own. */
+  readonly budgetScope?: string
+  /** The answer is a file of any size and no JSON; for {@link Caller.download}. */
+  readonly isFile?: true
+}
+
+/** A file as the answer. */
+export interface FileAnswer {
+  readonly headers: ResponseHeaders
+  readonly correlationId: string
+  /** The file, unpacked, in pieces. It must be read: it throws a `MarketplaceFailure` when it does not come whole. */
+  readonly body: AsyncGenerator<Uint8Array, void, undefined>
+  /** Our own clock, epoch ms. */
+  readonly sentMs: number
+  readonly answeredMs: number
 }
 
 /** A usable answer. `envelope` is the document without its records. */
@@ -40,22 +64,64 @@ export interface Answer {
   readonly answeredMs: number
 }
 
-/** Carries calls of one seller over the wire: budget, token, headers, judgement. */
+/** Carries calls of one seller to one host: budget, authorisation, headers, judgement. */
 export interface Caller {
+  /** The clock of that host. */
   readonly clock: MarketplaceClock
   /** @throws MarketplaceFailure */
   call(call: Call, options: CallOptions): Promise<Answer>
+  /**
+   * A call whose answer is a file, read in constant memory; null when there is none. JSON or HTML in its place is judged as any answer.
+   *
+   * @throws MarketplaceFailure
+   */
+  download(call: Call & { readonly isFile: true }, options: CallOptions): Promise<FileAnswer | null>
   /** A failure that is found after the answer was accepted: it is complete JSON, but not what was asked for. */
   misfit(call: Call, answer: Pick<Answer, 'correlationId' | 'httpStatus'>): MarketplaceFailure
   close(): Promise<void>
 }
 
-const DEFAULT_MAX_BODY_BYTES = 32 * 1024 * 1024
-/** Lifetime of a token that names none (public facts, section 1.1). */
-const DEFAULT_TOKEN_LIFETIME_MS = 900_000
-const MAX_TOKEN_LIFETIME_MS = 86_400_000
+/** What one request proves its origin with. */
+export interface Credentials {
+  readonly headers: Readonly<Record<string, string>>
+  /** Texts that an answer may echo, and that must go no further. */
+  readonly secrets: readonly string[]
+  /** The answer was a 401. True when the same call may be accepted with the next credentials: it then goes out once more. */
+  reject(faults: readonly Fault[]): boolean
+}
 
-const NO_ANSWER = {
+/** How requests to one host are authorised. */
+export interface Authorisation {
+  /**
+   * Credentials of one request, asked for directly before it is sent.
+   *
+   * @throws MarketplaceFailure when there are none
+   */
+  credentials(signal: AbortSignal): Promise<Credentials>
+}
+
+/** What an authorisation may use of its caller. */
+export interface BareCaller {
+  readonly clock: MarketplaceClock
+  /** One request without authorisation, out of its operation's budget. It ends with the caller, not with whoever needed it first. */
+  send(call: Call, credentials: Pick<Credentials, 'headers' | 'secrets'>, correlationId: string): Promise<Attempt>
+}
+
+/** Where a caller sends to, and as whom. */
+export interface CallerOptions {
+  readonly connection: SellerConnection
+  readonly parts: ClientParts
+  /** Base address; may have a path. */
+  readonly baseUrl: string
+  readonly authorise: (bare: BareCaller) => Authorisation
+  /** Wait in ms after a 429 that names no time; the budget's own rule when absent. */
+  readonly throttleWaitMs?: number
+}
+
+const DEFAULT_MAX_BODY_BYTES = 32 * 1024 * 1024
+
+/** A verdict's fields where no answer was judged. */
+export const NO_ANSWER = {
   ok: false,
   httpStatus: null,
   faults: [],
@@ -66,54 +132,103 @@ const NO_ANSWER = {
   renewToken: false,
 } as const
 
-interface Attempt {
+/** One HTTP request with its judgement. */
+export interface Attempt {
   readonly outcome: HttpOutcome
   readonly verdict: Verdict
   readonly records: readonly CutRecord[]
+  /** The answer, where it is a file. */
+  readonly file: AsyncGenerator<Uint8Array, void, undefined> | null
 }
 
-/** A caller for one seller. */
-export function createCaller(connection: SellerConnection, parts: ClientParts): Caller {
-  const { sellerId, headerPrefix } = connection
+type Body = AsyncGenerator<Uint8Array, void, undefined>
+
+/** The first byte of a body that is no white space and no byte order mark; null where there is none. */
+function firstByte(chunk: Uint8Array): number | null {
+  return chunk.find((byte) => byte > 0x20 && byte !== 0xef && byte !== 0xbb && byte !== 0xbf) ?? null
+}
+
+/** Begins to read a body: whether it looks like a file rather than JSON or HTML, and all of it again. */
+async function peek(body: Body): Promise<{ readonly looksLikeFile: boolean; readonly whole: Body }> {
+  const read: Uint8Array[] = []
+  let first: number | null = null
+  while (first === null) {
+    const next = await body.next()
+    if (next.done === true) break
+    read.push(next.value)
+    first = firstByte(next.value)
+  }
+  async function* whole(): Body {
+    try {
+      yield* read.splice(0)
+      yield* body
+    } finally {
+      await body.return()
+    }
+  }
+  return { looksLikeFile: first !== null && !'{[<'.includes(String.fromCharCode(first)), whole: whole() }
+}
+
+/** Shortest beginning of a secret that is looked for at the end of a text. */
+const TELLING_LENGTH = 6
+
+function withoutSecret(text: string, secret: string): string {
+  if (secret === '') return text
+  const whole = text.replaceAll(secret, '[redacted]')
+  // Texts of faults are cut to a length, perhaps in the middle of a secret.
+  for (let length = Math.min(secret.length - 1, whole.length); length >= TELLING_LENGTH; length -= 1) {
+    if (whole.endsWith(secret.slice(0, length))) return `${whole.slice(0, -length)}[redacted]`
+  }
+  return whole
+}
+
+/** A gateway may echo what it was sent; the echo must not travel into the database or a log. */
+function withoutSecrets(verdict: Verdict, secrets: readonly string[]): Verdict {
+  const hide = (text: string | null): string | null => (text === null ? null : secrets.reduce(withoutSecret, text))
+  const faults = verdict.faults.map(({ code, field, description }) => ({
+    code: hide(code),
+    field: hide(field),
+    description: hide(description),
+  }))
+  return { ...verdict, faults }
+}
+
+/**
+ * A caller for one seller and one host. A client of some operation describes each request as a {@link Call} and gets an
+ * {@link Answer}, or a `MarketplaceFailure`: nothing else looks at a status code. What an operation needs beyond the ordinary
+ * headers goes into `Call.headers`; the headers of global operations come by themselves for those that the profile names.
+ */
+export function createCaller({ connection, parts, baseUrl, authorise, throttleWaitMs }: CallerOptions): Caller {
+  const { sellerId, headerPrefix, profile } = connection
   const now = parts.now ?? Date.now
   const clock = createMarketplaceClock(now)
   const closing = new AbortController()
   const announced = new Set<OperationName>()
-  let newestToken = ''
+  const maxBodyBytes = parts.maxBodyBytes ?? DEFAULT_MAX_BODY_BYTES
   const transport = createTransport({
-    baseUrl: connection.marketplaceUrl,
+    baseUrl,
     requestTimeoutMs: connection.requestTimeoutMs,
-    maxBodyBytes: parts.maxBodyBytes ?? DEFAULT_MAX_BODY_BYTES,
+    maxBodyBytes,
     now,
   })
-
-  /** A gateway may echo what it was sent; the echo must not travel into the database or a log. */
-  function withoutSecrets(faults: readonly Fault[]): readonly Fault[] {
-    const basic = basicCredentials(connection)
-    const secrets = [newestToken, connection.clientSecret, basic, basic.slice('Basic '.length)].filter((secret) => secret !== '')
-    const hide = (text: string | null): string | null =>
-      secrets.reduce<string | null>((seen, secret) => seen?.replaceAll(secret, '[redacted]') ?? null, text)
-    return faults.map(({ code, field, description }) => ({
-      code: hide(code),
-      field: hide(field),
-      description: hide(description),
-    }))
-  }
+  const globalHeaders = Object.fromEntries(
+    Object.entries(profile.globalHeaders).map(([name, value]) => [`${headerPrefix}_${name}`, value]),
+  )
 
   function fail(operation: OperationName, correlationId: string, verdict: Verdict & { readonly ok: false }): MarketplaceFailure {
-    return toFailure({ ...verdict, faults: withoutSecrets(verdict.faults) }, { operation, sellerId, correlationId })
+    return toFailure(verdict, { operation, sellerId, correlationId })
   }
 
-  async function spend(operation: OperationName, grant: Grant | undefined, correlationId: string): Promise<void> {
-    const leave = grant ?? (await parts.budget.take(sellerId, operation))
+  async function spend({ operation, budgetScope }: Call, grant: Grant | undefined, correlationId: string): Promise<void> {
+    const leave = grant ?? (await parts.budget.take(sellerId, operation, budgetScope))
     if (leave.granted) return
     throw fail(operation, correlationId, { ...NO_ANSWER, kind: 'throttled', sent: 'never', retryAt: leave.availableAt })
   }
 
   /** An answer is evidence of what happened to a write: a budget that cannot be reached must not lose it. */
-  async function learn(operation: OperationName, signal: BudgetSignal): Promise<void> {
+  async function learn({ operation, budgetScope }: Call, signal: BudgetSignal): Promise<void> {
     try {
-      await parts.budget.learn(sellerId, operation, signal)
+      await parts.budget.learn(sellerId, operation, signal, budgetScope)
     } catch (error) {
       parts.log.warn({ seller_id: sellerId, operation, err: error }, 'the rate budget could not learn from an answer')
     }
@@ -129,143 +244,179 @@ export function createCaller(connection: SellerConnection, parts: ClientParts): 
     parts.log.warn({ seller_id: sellerId, operation, deprecation, sunset }, 'the marketplace announces the end of this operation')
   }
 
+  function headersOf(call: Call, credentials: Pick<Credentials, 'headers'>, correlationId: string): Record<string, string> {
+    const ordinary = {
+      accept: call.accept ?? 'application/json',
+      ...(call.body === null ? {} : { 'content-type': 'application/json' }),
+      [`${headerPrefix}_QOS.CORRELATION_ID`]: correlationId,
+      ...(profile.globalOperations.has(call.operation) ? globalHeaders : {}),
+      ...credentials.headers,
+    }
+    const spelt = (name: string): string =>
+      call.headerSpelling === 'plain' && name.startsWith(`${headerPrefix}_`) ? name.replaceAll('_', '') : name
+    return { ...Object.fromEntries(Object.entries(ordinary).map(([name, value]) => [spelt(name), value])), ...call.headers }
+  }
+
+  /** One HTTP request; an answer that is a file is left to be read, any other is read here. */
+  async function exchangeFile(request: HttpRequest): Promise<{ readonly outcome: HttpOutcome; readonly file: Body | null }> {
+    const { body, ...opened } = await transport.open(request)
+    const ended = (bodyText: string | null, networkCode: string | null): HttpOutcome => ({
+      ...opened,
+      bodyText,
+      networkCode,
+      endedMs: now(),
+    })
+    if (body === null) return { outcome: ended(null, opened.networkCode), file: null }
+    try {
+      const { looksLikeFile, whole } = await peek(body)
+      // Nothing but a plain 200 is all of a file: a 206, for one, is a part.
+      if (opened.status === 200 && looksLikeFile) return { outcome: ended(null, null), file: whole }
+      return { outcome: ended(new TextDecoder().decode(await readBounded(whole, maxBodyBytes)), null), file: null }
+    } catch (error) {
+      if (!(error instanceof BodyFault)) throw error
+      return { outcome: ended(null, error.code), file: null }
+    }
+  }
+
   /** One HTTP request and all that is learned from it. */
   async function attempt(
     call: Call,
+    credentials: Pick<Credentials, 'headers' | 'secrets'>,
     correlationId: string,
-    headers: Readonly<Record<string, string>>,
     signal: AbortSignal,
   ): Promise<Attempt> {
-    const outcome = await transport.exchange({
+    const request: HttpRequest = {
       method: call.method,
       target: call.target,
-      headers: {
-        accept: 'application/json',
-        [`${headerPrefix}_QOS.CORRELATION_ID`]: correlationId,
-        [`${headerPrefix}_SVC.NAME`]: connection.serviceName,
-        ...headers,
-      },
+      headers: headersOf(call, credentials, correlationId),
       body: call.body,
       signal: AbortSignal.any([signal, closing.signal]),
-      freshConnection: call.write,
-    })
+      // A file is asked for seldom, out of a small budget: a kept connection that has died would cost a request.
+      freshConnection: call.write || call.isFile === true,
+    }
+    const { outcome, file } = call.isFile
+      ? await exchangeFile(request)
+      : { outcome: await transport.exchange(request), file: null }
     if (outcome.status !== null)
       clock.observe(headerText(outcome.headers, 'date') ?? undefined, outcome.sentMs, outcome.answeredMs)
-    const cut = outcome.bodyText === null || call.recordsAt.length === 0 ? null : cutRecords(outcome.bodyText, call.recordsAt)
+    const text = outcome.bodyText !== null && call.mayBeWrapped === true ? soleElement(outcome.bodyText) : outcome.bodyText
+    const cut = text === null || call.recordsAt.length === 0 ? null : cutRecords(text, call.recordsAt)
     const exchange: Exchange = {
       write: call.write,
       sent: outcome.sent,
       status: outcome.status,
       headers: outcome.headers,
-      bodyText: cut?.envelopeText ?? outcome.bodyText,
+      bodyText: cut?.envelopeText ?? text,
       networkCode: outcome.networkCode,
       nowMs: outcome.answeredMs,
       marketplaceNowMs: clock.at(outcome.answeredMs).getTime(),
-      budgetHeaders: connection.profile.budgetHeaders,
+      budgetHeaders: profile.budgetHeaders,
+      ...(call.answerIsRecord === undefined ? {} : { statusIsData: call.answerIsRecord }),
+      ...(call.refusesInBody === undefined ? {} : { refusesInBody: call.refusesInBody }),
+      ...(throttleWaitMs === undefined ? {} : { throttleWaitMs }),
     }
-    const verdict = classify(exchange)
+    const verdict: Verdict =
+      file === null ? withoutSecrets(classify(exchange), credentials.secrets) : { ok: true, body: null, faults: [] }
     if (outcome.status !== null) {
       const throttled = !verdict.ok && verdict.kind === 'throttled'
-      const told = budgetSignal({ ...exchange, status: outcome.status })
-      await learn(call.operation, throttled ? { ...told, status: 429 } : told)
+      const told = budgetSignal({ ...exchange, status: throttled ? 429 : outcome.status })
+      await learn(call, told)
       announce(call.operation, outcome)
     }
-    parts.hooks?.onRequest?.({
-      sellerId,
-      operation: call.operation,
-      outcome: verdict.ok ? 'ok' : verdict.contentNotFound ? 'none' : verdict.kind,
-      status: outcome.status,
-      durationMs: outcome.endedMs - outcome.sentMs,
-    })
-    return { outcome, verdict, records: cut?.records ?? [] }
+    const report = (ended: Verdict, endedMs: number): void =>
+      parts.hooks?.onRequest?.({
+        sellerId,
+        operation: call.operation,
+        outcome: ended.ok ? 'ok' : ended.contentNotFound ? 'none' : ended.kind,
+        status: outcome.status,
+        durationMs: endedMs - outcome.sentMs,
+      })
+    if (file !== null) {
+      return { outcome, verdict, records: [], file: watched(file, { call, correlationId, exchange }, report) }
+    }
+    report(verdict, outcome.endedMs)
+    const whole = text === null || call.answerIsRecord === undefined ? [] : [asRecord(text)]
+    return { outcome, verdict, records: cut?.records ?? whole, file: null }
   }
 
-  const tokens = createTokenSource({
-    now,
-    aborted: () => fail('token', randomUUID(), { ...NO_ANSWER, kind: 'unavailable', sent: 'never', networkCode: 'ABORTED' }),
-    async fetchToken() {
-      const operation = 'token'
-      const correlationId = randomUUID()
-      await spend(operation, undefined, correlationId)
-      const call: Call = {
-        operation,
-        method: 'POST',
-        target: connection.tokenPath,
-        body: 'grant_type=client_credentials',
-        // A second token harms nobody: this POST may be repeated like a read.
-        write: false,
-        recordsAt: [],
-      }
-      const headers = { authorization: basicCredentials(connection), 'content-type': 'application/x-www-form-urlencoded' }
-      const { verdict, outcome } = await attempt(call, correlationId, headers, closing.signal)
-      if (!verdict.ok) {
-        const { httpStatus, kind } = verdict
-        const dead = kind !== 'throttled' && (httpStatus === 400 || httpStatus === 401 || httpStatus === 403)
-        // Nothing but dead credentials is final here, and whatever became of the token request, the call that needed it never left.
-        const judged = {
-          ...verdict,
-          faults: withoutSecrets(verdict.faults),
-          contentNotFound: false,
-          sent: 'never',
-          kind: dead ? 'refused' : kind === 'throttled' ? kind : 'unavailable',
-        } as const
-        throw toFailure(judged, { operation, sellerId, correlationId, credentialsDead: dead })
-      }
-      const parsed = wireToken.safeParse(verdict.body)
-      if (!parsed.success)
-        throw fail(operation, correlationId, { ...NO_ANSWER, kind: 'unavailable', sent: 'never', httpStatus: outcome.status })
-      const seconds = Number(decimalText(parsed.data.expires_in) ?? Number.NaN)
-      const lifetimeMs = seconds > 0 ? Math.min(seconds * 1000, MAX_TOKEN_LIFETIME_MS) : DEFAULT_TOKEN_LIFETIME_MS
-      newestToken = parsed.data.access_token
-      return { value: newestToken, lifetimeMs }
+  /** A file on its way: reported when it has ended, judged when it did not come whole. */
+  async function* watched(
+    file: Body,
+    { call, correlationId, exchange }: { readonly call: Call; readonly correlationId: string; readonly exchange: Exchange },
+    report: (ended: Verdict, endedMs: number) => void,
+  ): Body {
+    let ended: Verdict = { ok: true, body: null, faults: [] }
+    try {
+      yield* file
+    } catch (error) {
+      if (!(error instanceof BodyFault)) throw error
+      ended = classify({ ...exchange, networkCode: error.code })
+      throw ended.ok ? error : fail(call.operation, correlationId, ended)
+    } finally {
+      report(ended, now())
+    }
+  }
+
+  const authorisation = authorise({
+    clock,
+    async send(call, credentials, correlationId) {
+      await spend(call, undefined, correlationId)
+      return await attempt(call, credentials, correlationId, closing.signal)
     },
   })
 
-  async function authorised(call: Call, token: AccessToken, correlationId: string, signal: AbortSignal): Promise<Attempt> {
-    const headers = {
-      [`${headerPrefix}_SEC.ACCESS_TOKEN`]: token.value,
-      ...(call.body === null ? {} : { 'content-type': 'application/json' }),
-    }
-    return await attempt(call, correlationId, headers, signal)
+  /** One authorised request, out of the budget; `mayRepeat`: it was surely not looked at, so that even a write may go out once more. */
+  async function authorised(
+    call: Call,
+    options: Pick<CallOptions, 'grant' | 'signal'>,
+    correlationId: string,
+  ): Promise<Attempt & { readonly mayRepeat: boolean }> {
+    await spend(call, options.grant, correlationId)
+    const credentials = await authorisation.credentials(options.signal)
+    const made = await attempt(call, credentials, correlationId, options.signal)
+    const { verdict, outcome } = made
+    if (verdict.ok || !verdict.renewToken) return { ...made, mayRepeat: outcome.staleConnection && !call.write }
+    if (credentials.reject(verdict.faults)) return { ...made, mayRepeat: true }
+    // Other credentials will not come by themselves, so this is final.
+    return { ...made, verdict: { ...verdict, kind: 'refused' }, mayRepeat: false }
   }
 
-  /** Whether the request was surely not looked at, so that even a write may go out once more. */
-  function mayRepeat(call: Call, { outcome, verdict }: Attempt, token: AccessToken): boolean {
-    if (!verdict.ok && verdict.renewToken) {
-      tokens.reject(token)
-      return true
+  /** A call to its end: a second request when the first was not looked at, a failure unless it brought something or "none there". */
+  async function settle(
+    call: Call,
+    options: CallOptions,
+  ): Promise<Attempt & { readonly correlationId: string; readonly found: boolean }> {
+    let correlationId = options.correlationId ?? randomUUID()
+    let result = await authorised(call, options, correlationId)
+    if (result.mayRepeat) {
+      // Unique for each request, so the second one has an id of its own.
+      correlationId = randomUUID()
+      result = await authorised(call, { signal: options.signal }, correlationId)
     }
-    return outcome.staleConnection && !call.write
+    const { verdict } = result
+    const nothingThere = !verdict.ok && verdict.contentNotFound && !call.write
+    if (!verdict.ok && !nothingThere) {
+      const failure = fail(call.operation, correlationId, verdict)
+      parts.log.debug(
+        { seller_id: sellerId, operation: call.operation, correlation_id: correlationId, kind: failure.kind },
+        failure.message,
+      )
+      throw failure
+    }
+    return { ...result, correlationId, found: !nothingThere }
+  }
+
+  const misfit: Caller['misfit'] = (call, answer) => {
+    const kind = call.write ? 'unknown' : 'malformed'
+    return fail(call.operation, answer.correlationId, { ...NO_ANSWER, kind, sent: 'answered', httpStatus: answer.httpStatus })
   }
 
   return {
     clock,
     async call(call, options) {
-      let correlationId = options.correlationId ?? randomUUID()
-      await spend(call.operation, options.grant, correlationId)
-      let token = await tokens.token(options.signal)
-      let result = await authorised(call, token, correlationId, options.signal)
-      if (mayRepeat(call, result, token)) {
-        // Unique for each request, so the second one has an id of its own.
-        correlationId = randomUUID()
-        token = await tokens.token(options.signal)
-        await spend(call.operation, undefined, correlationId)
-        result = await authorised(call, token, correlationId, options.signal)
-        // A new token that is not accepted either is not used a third time by the next caller.
-        if (!result.verdict.ok && result.verdict.renewToken) tokens.reject(token)
-      }
-      const { outcome, verdict, records } = result
-      const nothingThere = !verdict.ok && verdict.contentNotFound && !call.write
-      if (!verdict.ok && !nothingThere) {
-        const failure = fail(call.operation, correlationId, verdict)
-        parts.log.debug(
-          { seller_id: sellerId, operation: call.operation, correlation_id: correlationId, kind: failure.kind },
-          failure.message,
-        )
-        throw failure
-      }
+      const { outcome, verdict, records, found, correlationId } = await settle(call, options)
       return {
-        found: !nothingThere,
+        found,
         httpStatus: outcome.status ?? 0,
         correlationId,
         envelope: verdict.ok ? verdict.body : null,
@@ -274,17 +425,17 @@ export function createCaller(connection: SellerConnection, parts: ClientParts): 
         answeredMs: outcome.answeredMs,
       }
     },
-    misfit(call, answer) {
-      const kind = call.write ? 'unknown' : 'malformed'
-      return fail(call.operation, answer.correlationId, { ...NO_ANSWER, kind, sent: 'answered', httpStatus: answer.httpStatus })
+    async download(call, options) {
+      const { outcome, file, found, correlationId } = await settle(call, options)
+      if (!found) return null
+      if (file === null) throw misfit(call, { correlationId, httpStatus: outcome.status ?? 0 })
+      const { headers, sentMs, answeredMs } = outcome
+      return { headers, correlationId, body: file, sentMs, answeredMs }
     },
+    misfit,
     async close() {
       closing.abort()
       transport.close()
     },
   }
-}
-
-function basicCredentials({ clientId, clientSecret }: SellerConnection): string {
-  return `Basic ${Buffer.from(`${clientId}:${clientSecret}`).toString('base64')}`
 }

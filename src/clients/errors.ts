@@ -126,6 +126,12 @@ export interface Exchange {
   /** The marketplace's clock at the same moment, epoch ms: dates in its headers are on that one. */
   readonly marketplaceNowMs: number
   readonly budgetHeaders: BudgetHeaders
+  /** The body is a record whose `status` is its own, not one of the answer. */
+  readonly statusIsData?: true
+  /** This operation refuses with a 2xx and errors in the body: errors without a record are a no, whatever their codes. */
+  readonly refusesInBody?: true
+  /** Wait in ms after a 429 that names no time; a short one when absent, which the budget lengthens. */
+  readonly throttleWaitMs?: number
 }
 
 /** The judgement on one exchange. */
@@ -169,7 +175,7 @@ const STATUS_BY_CODE: readonly (readonly [RegExp, number])[] = [
 ]
 
 /** Keys that carry what was asked for; errors beside them are remarks, errors without them are the answer. */
-const PAYLOAD_KEYS = ['order', 'returnOrders', 'access_token', 'payload']
+const PAYLOAD_KEYS = ['order', 'returnOrders', 'access_token', 'payload', 'simplifiedShippingSettings']
 
 /** Texts of a refusal that mean "done before" (public facts, section 6.4). Loose, since only these samples are known. */
 const ALREADY_DONE = /higher status|already|over\s*shipped|is in (?!created|acknowledged)\w+ status|enough quantity to/i
@@ -205,6 +211,19 @@ function entriesOf(value: unknown): readonly unknown[] {
   return Array.isArray(inner) ? inner : [inner]
 }
 
+/** Of display advertising (specification, Errors). */
+function isFailureCode(code: unknown): boolean {
+  return typeof code === 'string' && /^failure$/i.test(code)
+}
+
+/** The `details` of a failure, a text or a list of them; one that is a code, such as `TOO_MANY_FILTERS_PROVIDED_IN_REQUEST`, counts as one. */
+function failureEntries(details: unknown): readonly unknown[] {
+  const texts = [details].flat().slice(0, MAX_FAULTS)
+  const codes = texts.filter((text) => typeof text === 'string' && /^[A-Z][A-Z\d]*(?:[_.][A-Z\d]+)+$/.test(text))
+  const others = texts.filter((text) => !codes.includes(text))
+  return codes.length > 0 && others.length === 0 ? codes : [...codes, { code: 'failure', description: joinTexts(others) }]
+}
+
 /** The faults that a body names, in whichever of the known shapes (public facts, section 6.1). Never throws; empty when there are none. */
 export function readFaults(body: unknown): readonly Fault[] {
   if (!isObject(body)) return []
@@ -215,7 +234,7 @@ export function readFaults(body: unknown): readonly Fault[] {
   else if (faultText(error) !== null) {
     entries.push({ code: error, description: body['error_description'] ?? body['message'] })
   }
-  if (body['code'] === 'failure') entries.push({ code: 'failure', description: joinTexts([body['details']].flat()) })
+  if (isFailureCode(body['code'])) entries.push(...failureEntries(body['details']))
   if (entries.length === 0 && faultText(body['title']) !== null)
     entries.push({ code: body['title'], description: body['detail'] })
   return entries
@@ -235,6 +254,10 @@ function isRemark(entry: unknown): boolean {
   return isObject(entry) && typeof entry['severity'] === 'string' && /^(?:INFO|WARN)/i.test(entry['severity'])
 }
 
+function hasError(body: unknown): boolean {
+  return isObject(body) && entriesOf(body['errors']).some((entry) => !isRemark(entry))
+}
+
 function statusOfCode(code: string | null): number | null {
   if (code === null) return null
   // The fulfillment service puts the status in front: `400.WFS.100`.
@@ -244,11 +267,11 @@ function statusOfCode(code: string | null): number | null {
 }
 
 /** What a 2xx body says of itself: null when it is the answer, otherwise the status it should have had (0 when it does not say). */
-function contradiction(body: unknown, faults: readonly Fault[]): number | null {
+function contradiction(body: unknown, faults: readonly Fault[], statusIsData: boolean): number | null {
   if (!isObject(body)) return null
-  const named =
-    typeof body['status'] === 'string' ? body['status'] : typeof body['status'] === 'number' ? String(body['status']) : ''
-  const fails = /^(?:FAIL|ERROR)/i.test(named) || statusOfCode(named) !== null || body['code'] === 'failure'
+  const status = statusIsData ? null : body['status']
+  const named = typeof status === 'string' ? status : typeof status === 'number' ? String(status) : ''
+  const fails = /^(?:FAIL|ERROR)/i.test(named) || statusOfCode(named) !== null || isFailureCode(body['code'])
   if (faults.length === 0 && !fails) return null
   const raw = [...entriesOf(body['errors']), ...entriesOf(body['error'])]
   if (hasPayload(body) && !fails && raw.every(isRemark)) return null
@@ -289,11 +312,14 @@ export function budgetSignal(exchange: Exchange & { readonly status: number }): 
     return wait === null ? null : new Date(nowMs + wait)
   }
   const remaining = first(budgetHeaders.remaining)
+  const replenishAt = date(first(budgetHeaders.replenishAt))
+  const retryAfter = date(headerText(headers, 'retry-after'))
+  const untold = exchange.status === 429 && retryAfter === null && replenishAt === null ? exchange.throttleWaitMs : undefined
   return {
     status: exchange.status,
     remaining: remaining !== null && /^\d{1,9}$/.test(remaining) ? Number(remaining) : null,
-    replenishAt: date(first(budgetHeaders.replenishAt)),
-    retryAfter: date(headerText(headers, 'retry-after')),
+    replenishAt,
+    retryAfter: untold === undefined ? retryAfter : new Date(nowMs + untold),
   }
 }
 
@@ -345,8 +371,9 @@ function judgeSuccess(exchange: Exchange, json: boolean, body: unknown, faults: 
     // The connection broke in the middle of the answer: a whole one may come next time. Otherwise it came whole and makes no sense.
     return { kind: exchange.bodyText === null && !isOwnCheck(exchange.networkCode) ? 'unavailable' : 'malformed' }
   }
-  const status = contradiction(body, faults)
+  const status = contradiction(body, faults, exchange.statusIsData ?? false)
   if (status === null) return null
+  if (status === 0 && exchange.refusesInBody === true && hasError(body) && !hasPayload(body)) return { kind: 'refused' }
   if (status === 0 || (exchange.write && hasPayload(body))) return { kind: exchange.write ? 'unknown' : 'refused' }
   return judgeStatus(status, exchange, faults)
 }
@@ -383,7 +410,7 @@ export function classify(exchange: Exchange): Verdict {
   const faults = readFaults(body)
   const judgement = judgeAnswer(status, exchange, json, body, faults)
   if (judgement === null) return { ok: true, body, faults }
-  const told = budgetSignal({ ...exchange, status })
+  const told = budgetSignal({ ...exchange, status: judgement.kind === 'throttled' ? 429 : status })
   const waitUntil = told.retryAfter ?? (judgement.kind === 'throttled' ? told.replenishAt : null)
   const texts = faults.map((fault) => fault.description ?? '').join('\n')
   return {

@@ -1,11 +1,13 @@
+import { once } from 'node:events'
 import type { ClientRequest } from 'node:http'
 import http from 'node:http'
 import https from 'node:https'
 import type { Socket } from 'node:net'
+import { PassThrough, pipeline, type Readable, type Transform } from 'node:stream'
 import { TLSSocket } from 'node:tls'
 import { promisify } from 'node:util'
 import zlib from 'node:zlib'
-import type { PlainResponse } from 'got'
+import type { Delays, PlainResponse } from 'got'
 import got, { RequestError } from 'got'
 import type { ResponseHeaders, SentState } from './errors.ts'
 import { BODY_TOO_LARGE, BODY_UNREADABLE } from './errors.ts'
@@ -38,10 +40,35 @@ export interface HttpOutcome {
   readonly staleConnection: boolean
 }
 
+/** One HTTP request whose answer has begun, or never will. */
+export interface HttpOpening extends Omit<HttpOutcome, 'bodyText'> {
+  /**
+   * The body, unpacked, as it comes; null without an answer. It must be read or given up (`return()`), otherwise its connection stays
+   * open. It throws a {@link BodyFault} when it does not come whole, when nothing comes for the time allowed, or when it cannot be unpacked.
+   */
+  readonly body: AsyncGenerator<Uint8Array, void, undefined> | null
+}
+
+/** A body that did not come whole. `code` says why, as `networkCode` of an outcome does. */
+export class BodyFault extends Error {
+  override readonly name = 'BodyFault'
+  readonly code: string
+
+  constructor(code: string) {
+    super(`the body did not come whole: ${code}`)
+    this.code = code
+  }
+}
+
 /** Sends requests to one base address. */
 export interface Transport {
   /** One request, no retry, no redirect. Never throws for anything the network or the other side does. */
   exchange(request: HttpRequest): Promise<HttpOutcome>
+  /**
+   * One request whose answer may be of any size: its body is read piece by piece, in constant memory. The time-out holds for the head of
+   * the answer; from then on for each silence, however long the whole takes. Never throws for anything the network or the other side does.
+   */
+  open(request: HttpRequest): Promise<HttpOpening>
   /** Closes idle connections. */
   close(): void
 }
@@ -58,6 +85,9 @@ export interface TransportOptions {
 const CONNECT_TIMEOUT_MS = 10_000
 const IDLE_CONNECTIONS = 8
 
+/** Bound of a body that is read piece by piece, unpacked: no report is as large as that. */
+const MAX_STREAMED_BYTES = 4 * 1024 ** 3
+
 type Unpack = (packed: Uint8Array, bounds: { readonly maxOutputLength: number }) => Promise<Uint8Array>
 
 const UNPACK: ReadonlyMap<string, Unpack> = new Map<string, Unpack>([
@@ -68,14 +98,15 @@ const UNPACK: ReadonlyMap<string, Unpack> = new Map<string, Unpack>([
   ['zstd', promisify<Uint8Array, zlib.ZstdOptions, Buffer>(zlib.zstdDecompress)],
 ])
 
-class OwnCheckError extends Error {
-  readonly code: string
-
-  constructor(code: string) {
-    super(code)
-    this.code = code
-  }
-}
+const UNPACK_STREAM: ReadonlyMap<string, () => Transform> = new Map<string, () => Transform>([
+  ['', () => new PassThrough()],
+  ['identity', () => new PassThrough()],
+  ['gzip', () => zlib.createGunzip()],
+  ['x-gzip', () => zlib.createGunzip()],
+  ['deflate', () => zlib.createInflate()],
+  ['br', () => zlib.createBrotliDecompress()],
+  ['zstd', () => zlib.createZstdDecompress()],
+])
 
 /** Characters that cannot stand in a request line; everything else of a cursor goes out as it came. */
 const NOT_IN_REQUEST_LINE = /[^\x21-\x7e]/gu
@@ -86,7 +117,7 @@ export function requestPath(basePath: string, target: string): string {
 }
 
 function codeOf(error: unknown): string {
-  if (error instanceof RequestError || error instanceof OwnCheckError) return error.code
+  if (error instanceof RequestError || error instanceof BodyFault) return error.code
   if (error instanceof Error && 'code' in error && typeof error.code === 'string') return error.code
   return 'UNKNOWN_FAULT'
 }
@@ -103,11 +134,11 @@ async function unpack(packed: Uint8Array, encoding: string | undefined, maxBytes
   const name = encoding?.trim().toLowerCase() ?? ''
   if (name === '' || name === 'identity' || packed.length === 0) return decode(packed)
   const unpacker = UNPACK.get(name)
-  if (unpacker === undefined) throw new OwnCheckError(BODY_UNREADABLE)
+  if (unpacker === undefined) throw new BodyFault(BODY_UNREADABLE)
   try {
     return decode(await unpacker(packed, { maxOutputLength: maxBytes }))
   } catch (error) {
-    throw new OwnCheckError(codeOf(error) === 'ERR_BUFFER_TOO_LARGE' ? BODY_TOO_LARGE : BODY_UNREADABLE)
+    throw new BodyFault(codeOf(error) === 'ERR_BUFFER_TOO_LARGE' ? BODY_TOO_LARGE : BODY_UNREADABLE)
   }
 }
 
@@ -135,10 +166,11 @@ export function createTransport(options: TransportOptions): Transport {
     throwHttpErrors: false,
     // Unpacked here, where the size can be bounded: got would unpack a bomb to its end.
     decompress: false,
-    timeout: { lookup: connectTimeoutMs, connect: connectTimeoutMs, secureConnect: connectTimeoutMs, request: requestTimeoutMs },
+    timeout: { lookup: connectTimeoutMs, connect: connectTimeoutMs, secureConnect: connectTimeoutMs },
   })
 
-  async function exchange(request: HttpRequest): Promise<HttpOutcome> {
+  /** A request on its way: its stream, and how it stands whenever one asks. */
+  function start(request: HttpRequest, timeout: Delays) {
     const sentMs = now()
     const progress: { sent: SentState; head: PlainResponse | null; answeredMs: number; native: ClientRequest | null } = {
       sent: 'never',
@@ -160,7 +192,7 @@ export function createTransport(options: TransportOptions): Transport {
         (progress.native?.reusedSocket ?? false) &&
         (networkCode === 'ECONNRESET' || networkCode === 'EPIPE'),
     })
-    if (request.signal.aborted) return end(null, 'ABORTED')
+    if (request.signal.aborted) return { stream: null, end, progress }
     const path = requestPath(basePath, request.target)
     // The URL parser would rewrite parts of a cursor, so it sees the bare path only; the request line is set below.
     const stream = client.stream(new URL(`${basePath}/`, base), {
@@ -169,6 +201,7 @@ export function createTransport(options: TransportOptions): Transport {
       // A POST without a body still needs an end to it: got would wait for somebody to write one.
       ...(request.method === 'GET' ? {} : { body: request.body ?? '' }),
       signal: request.signal,
+      timeout,
       request: (url, native, callback) => {
         const agent = request.freshConnection ? freshAgent : keptAgent
         const send = secure ? https.request : http.request
@@ -184,6 +217,12 @@ export function createTransport(options: TransportOptions): Transport {
       progress.head = head
       progress.answeredMs = now()
     })
+    return { stream, end, progress }
+  }
+
+  async function exchange(request: HttpRequest): Promise<HttpOutcome> {
+    const { stream, end, progress } = start(request, { request: requestTimeoutMs })
+    if (stream === null) return end(null, 'ABORTED')
     try {
       const packed = await readBounded(stream, maxBodyBytes)
       return end(await unpack(packed, progress.head?.headers['content-encoding'], maxBodyBytes), null)
@@ -194,8 +233,55 @@ export function createTransport(options: TransportOptions): Transport {
     }
   }
 
+  async function open(request: HttpRequest): Promise<HttpOpening> {
+    const { stream, end, progress } = start(request, { response: requestTimeoutMs })
+    if (stream === null) return { ...end(null, 'ABORTED'), body: null }
+    try {
+      await once(stream, 'response')
+    } catch (error) {
+      stream.destroy()
+      return { ...end(null, request.signal.aborted ? 'ABORTED' : codeOf(error)), body: null }
+    }
+    const encoding = progress.head?.headers['content-encoding']?.trim().toLowerCase() ?? ''
+    const unpacker = UNPACK_STREAM.get(encoding)
+    // An error on the way reaches whoever reads the last stream of the line.
+    const source = pipeline(stream, unpacker?.() ?? new PassThrough(), () => undefined)
+    return { ...end(null, null), body: readWhole(source, unpacker === undefined, request.signal) }
+  }
+
+  /** Passes a body on, and throws where it breaks off. The time that its reader takes does not count as silence. */
+  async function* readWhole(
+    source: Readable,
+    unreadable: boolean,
+    signal: AbortSignal,
+  ): AsyncGenerator<Uint8Array, void, undefined> {
+    let length = 0
+    let timer: NodeJS.Timeout | undefined
+    const wait = (): NodeJS.Timeout => setTimeout(() => source.destroy(new BodyFault('ETIMEDOUT')), requestTimeoutMs)
+    try {
+      if (unreadable) throw new BodyFault(BODY_UNREADABLE)
+      timer = wait()
+      for await (const chunk of source) {
+        clearTimeout(timer)
+        if (!(chunk instanceof Uint8Array)) throw new BodyFault(BODY_UNREADABLE)
+        length += chunk.length
+        if (length > MAX_STREAMED_BYTES) throw new BodyFault(BODY_TOO_LARGE)
+        yield chunk
+        timer = wait()
+      }
+    } catch (error) {
+      if (signal.aborted) throw new BodyFault('ABORTED')
+      const code = codeOf(error)
+      throw new BodyFault(/^(?:Z_|ERR_BROTLI|ERR__ERROR|ZSTD_|ERR_ZSTD)/.test(code) ? BODY_UNREADABLE : code)
+    } finally {
+      clearTimeout(timer)
+      source.destroy()
+    }
+  }
+
   return {
     exchange,
+    open,
     close() {
       keptAgent.destroy()
       freshAgent.destroy()
@@ -203,13 +289,18 @@ export function createTransport(options: TransportOptions): Transport {
   }
 }
 
-async function readBounded(stream: AsyncIterable<unknown>, maxBytes: number): Promise<Uint8Array> {
+/**
+ * All of a body.
+ *
+ * @throws BodyFault when it is larger than `maxBytes`
+ */
+export async function readBounded(stream: AsyncIterable<unknown>, maxBytes: number): Promise<Uint8Array> {
   const chunks: Uint8Array[] = []
   let length = 0
   for await (const chunk of stream) {
-    if (!(chunk instanceof Uint8Array)) throw new OwnCheckError(BODY_UNREADABLE)
+    if (!(chunk instanceof Uint8Array)) throw new BodyFault(BODY_UNREADABLE)
     length += chunk.length
-    if (length > maxBytes) throw new OwnCheckError(BODY_TOO_LARGE)
+    if (length > maxBytes) throw new BodyFault(BODY_TOO_LARGE)
     chunks.push(chunk)
   }
   return Buffer.concat(chunks)

@@ -1,5 +1,12 @@
+import type { Campaign } from '../domain/campaign.ts'
+import type { InventoryLogEntry } from '../domain/inventory-log.ts'
 import type { DecimalText, PurchaseOrder, ShipNodeType } from '../domain/order.ts'
+import type { ReplenishmentRecommendation } from '../domain/replenishment.ts'
 import type { ReturnOrder } from '../domain/return.ts'
+import type { SalesChannel } from '../domain/sales-channel.ts'
+import type { AccountSettings, ShippingSettings } from '../domain/shipping-settings.ts'
+import type { BehavioralAudience, ContextualTarget } from '../domain/targeting.ts'
+import type { TaxonomyNode } from '../domain/taxonomy.ts'
 import type { Grant, RateBudget, Wait } from './budget.ts'
 import type { FailureKind } from './errors.ts'
 import type { OperationName, Profile, QuantityField, WriteOperationName } from './profiles/profile.ts'
@@ -218,8 +225,174 @@ export interface ReturnsClient {
   pages(query: ReturnListQuery, options: CallOptions): AsyncGenerator<Page<ReturnOrder>, void, undefined>
 }
 
-/** Display advertising as one advertiser sees it. */
-export type DisplayClient = Record<string, never>
+/** A creation of shipping settings as it will go over the wire; JSON through and through, so that it can be stored as the intent. */
+export interface ShippingSettingsRequest {
+  readonly operation: 'shipping-settings.create'
+  readonly path: string
+  readonly body: JsonValue
+}
+
+/** The account-level shipping settings of one seller. Every method but `prepare` throws a `MarketplaceFailure`. */
+export interface ShippingSettingsClient {
+  /** Pure. */
+  prepare(settings: ShippingSettings): ShippingSettingsRequest
+  /**
+   * Sends a creation, exactly once (after a 401, which means "not looked at", once more with a new token). Errors in the body are a
+   * refusal, whatever the HTTP status (specification, Errors); `Unknown` means: read back before anything is sent again.
+   */
+  send(request: ShippingSettingsRequest, options: SendOptions): Promise<Observed<AccountSettings>>
+  /** The settings that exist, or null when there are none. A refusal with 404 means that the marketplace does not offer this read. */
+  get(options: CallOptions): Promise<Observed<AccountSettings> | null>
+}
+
+/** Search-engine-marketing campaigns of one seller. */
+export interface CampaignsClient {
+  /**
+   * One campaign, or null when the marketplace has none by that id. A record that does not parse comes as `ok: false`.
+   *
+   * @throws MarketplaceFailure
+   */
+  get(campaignId: string, options: CallOptions): Promise<Observed<Campaign> | null>
+}
+
+/** Sales channels of one seller in multichannel fulfilment. */
+export interface SalesChannelsClient {
+  /**
+   * All of them, on one page; null when the marketplace answers that there is nothing of the kind for this seller, who is then not
+   * enrolled.
+   *
+   * @throws MarketplaceFailure, also for an answer of 200 whose `status` is not OK
+   */
+  list(options: CallOptions): Promise<Page<SalesChannel> | null>
+}
+
+/** Items to ask a recommendation for, by SKU or by GTIN; at most as many as the profile allows in one request. */
+export type ReplenishmentQuery = { readonly skus: readonly string[] } | { readonly gtins: readonly string[] }
+
+/** What the marketplace recommends to send to the fulfilment service. */
+export interface ReplenishmentClient {
+  /**
+   * Recommendations on one page; items that have none are left out of it.
+   *
+   * @throws MarketplaceFailure; RangeError when no key, or more than one request may carry, is given
+   */
+  recommend(query: ReplenishmentQuery, options: CallOptions): Promise<Page<ReplenishmentRecommendation>>
+  /** Most keys that one request may carry. */
+  readonly mostKeys: number
+}
+
+/** The log of one SKU between two moments; both are always sent, since the marketplace cuts at 90 days by itself (public facts, section 7.1). */
+export interface InventoryLogQuery {
+  readonly sku: string
+  readonly gtin: string | null
+  readonly from: Date
+  readonly to: Date
+  /** Entries of a page; the profile may allow fewer. */
+  readonly limit: number
+  /** Entries to pass over. */
+  readonly offset: number
+}
+
+/** One page of a SKU's log. `totalCount` counts the whole log between the two moments, null when the answer does not say. */
+export interface InventoryLogPage extends Page<InventoryLogEntry> {
+  /** As the answer names it, otherwise as it was asked for. */
+  readonly gtin: string | null
+}
+
+/** Movements of stock at the fulfilment service, SKU by SKU. */
+export interface InventoryLogClient {
+  /** What a log is asked by: a SKU without a GTIN cannot be asked for by GTIN. */
+  readonly keyedBy: 'sku' | 'gtin'
+  /** How exactly a query names its moments; a `day` is the one that they fall on in UTC. */
+  readonly precision: 'second' | 'day'
+  /**
+   * One page; empty when the marketplace has nothing for the SKU. Keys of its records name the SKU and the entry.
+   *
+   * @throws MarketplaceFailure; RangeError when the log is asked for by GTIN and none is given
+   */
+  page(query: InventoryLogQuery, options: CallOptions): Promise<InventoryLogPage>
+}
+
+/** Which report is asked for: a month (`YYYY-MM`) or days (`YYYY-MM-DD`, both included), all Pacific; of one GTIN in the current month only. */
+export type ReportQuery = ({ readonly month: string } | { readonly from: string; readonly to: string }) & {
+  readonly gtin?: string
+}
+
+/** A report on its way. Times are on the marketplace's clock. */
+export interface ReportDownload {
+  readonly fileName: string | null
+  /** When the report was made, as its file name says; null when that says nothing. */
+  readonly generatedAt: Date | null
+  /** When it was asked for. */
+  readonly observedAt: Date
+  readonly answeredAt: Date
+  readonly correlationId: string
+  /** The CSV file in pieces. It must be read to its end or given up (`break`): it throws a `MarketplaceFailure` when it does not come whole. */
+  readonly body: AsyncIterable<Uint8Array>
+}
+
+/** The inventory reconciliation report of one seller. */
+export interface ReconciliationClient {
+  /**
+   * Asks for a report; null when the marketplace says that there is none.
+   *
+   * @throws MarketplaceFailure, also for JSON or HTML in place of the file; RangeError for a GTIN outside of the current month, and for days of
+   * several months where reports are asked for by month
+   */
+  download(query: ReportQuery, options: CallOptions): Promise<ReportDownload | null>
+}
+
+/** A stretch of a listing, by position: `count` rows from `startIndex` (from 0) on. */
+export interface IndexRange {
+  readonly startIndex: number
+  readonly count: number
+}
+
+/** Only what fits these names; several narrow it down together. Too many at once are refused (specification, Errors). */
+export interface TaxonomyFilters {
+  readonly brandName?: readonly string[]
+  readonly department?: readonly string[]
+  readonly category?: readonly string[]
+  readonly subCategory?: readonly string[]
+}
+
+/** Taxonomy nodes of one level; of level 3 when none is given. */
+export interface TaxonomyQuery extends IndexRange {
+  readonly level?: 1 | 2 | 3
+  readonly filters?: TaxonomyFilters
+}
+
+/** Contextual targets: all, or those with these ids or this text. */
+export interface ContextualQuery extends IndexRange {
+  readonly ids?: readonly string[]
+  readonly searchText?: string
+}
+
+/** Behavioral audiences of a type and attribute, in any case; neither is needed with ids or text, no attribute with `CUSTOM`. */
+export interface BehavioralQuery extends ContextualQuery {
+  readonly audienceType?: string
+  readonly attribute?: string
+}
+
+/** Taxonomies of one advertiser. The `nextCursor` of a page is the `startIndex` of the next one. */
+export interface TaxonomiesClient {
+  /** @throws MarketplaceFailure; RangeError, before anything is sent, for a query that breaks the rules */
+  list(query: TaxonomyQuery, options: CallOptions): Promise<Page<TaxonomyNode>>
+}
+
+/** Targets of one advertiser. The `nextCursor` of a page is the `startIndex` of the next one. */
+export interface TargetingClient {
+  /** @throws MarketplaceFailure; RangeError, before anything is sent, for a query that breaks the rules */
+  contextual(query: ContextualQuery, options: CallOptions): Promise<Page<ContextualTarget>>
+  /** @throws as `contextual`; the RangeError of an illegal pair of audience type and attribute names the pair */
+  behavioral(query: BehavioralQuery, options: CallOptions): Promise<Page<BehavioralAudience>>
+}
+
+/** Display advertising as one advertiser sees it. Times of its pages are on the display host's clock. */
+export interface DisplayClient {
+  readonly taxonomies: TaxonomiesClient
+  readonly targeting: TargetingClient
+}
 
 /** The marketplace as one seller sees it. */
 export interface MarketplaceClient {
@@ -228,6 +401,12 @@ export interface MarketplaceClient {
   clock(): { now(): Date }
   readonly orders: OrdersClient
   readonly returns: ReturnsClient
+  readonly campaigns: CampaignsClient
+  readonly salesChannels: SalesChannelsClient
+  readonly replenishment: ReplenishmentClient
+  readonly inventoryLog: InventoryLogClient
+  readonly reconciliation: ReconciliationClient
+  readonly shippingSettings: ShippingSettingsClient
   /** Null while display advertising is off. */
   readonly display: DisplayClient | null
   readonly budget: { take(operation: OperationName): Promise<Grant | Wait> }

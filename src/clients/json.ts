@@ -191,6 +191,19 @@ export function cutRecords(text: string, path: readonly string[]): RecordCut | n
   return { envelopeText: `${text.slice(0, start)}[]${text.slice(cursor.at)}`, records }
 }
 
+/** The text of the only element of an array; any other text as it is. */
+export function soleElement(text: string): string {
+  const cursor = new Cursor(text)
+  cursor.at = skipSpace(text, 0)
+  if (text.charCodeAt(cursor.at) !== OPEN_ARRAY) return text
+  cursor.at = skipSpace(text, cursor.at + 1)
+  const from = cursor.at
+  if (text.charCodeAt(from) !== OPEN_OBJECT || !cursor.skipValue()) return text
+  const end = skipSpace(text, cursor.at)
+  if (text.charCodeAt(end) !== CLOSE_ARRAY || skipSpace(text, end + 1) !== text.length) return text
+  return text.slice(from, cursor.at)
+}
+
 /** Whether a double holds this number literal exactly. */
 function isSafeLiteral(source: string): boolean {
   if (/[eE]/.test(source)) return false

@@ -7,6 +7,7 @@ import { wordsOf } from '../cli/faults.ts'
 import { type Agenda, createAgenda, type Errand } from './agenda.ts'
 import { endOfFeed, readChanges, readOrder } from './daemon-view.ts'
 import { type DemoEvent, decide } from './plan.ts'
+import { shippingSettingsEvent } from './shipping-settings.ts'
 
 /** What the demonstration needs. */
 export interface DemonstrationOptions {
@@ -56,13 +57,32 @@ export const startDemonstration = async (options: DemonstrationOptions): Promise
   const { daemonUrl, apiKey, log, signal, paceMs = defaultPaceMs } = options
   const daemon = connectDaemon({ url: daemonUrl, apiKey, signal })
   const agenda = createAgenda(mostOrders)
-  const patiently = createPatience(log, signal)
-  const erp: Erp = { daemon, agenda, signal, paceMs, eventsSecret: options.eventsSecret, tell: createTeller(log) }
+  const patience = createPatience(log, signal)
+  const patiently = (round: () => Promise<void>) => patience(round, false)
+  const once = (round: () => Promise<void>) => patience(round, true)
+  const erp: Erp = { daemon, agenda, signal, paceMs, eventsSecret: options.eventsSecret, note: createNotes(log) }
   try {
-    await Promise.all([patiently(createFollower(erp)), patiently(() => scan(erp)), patiently(() => attendToDue(erp))])
+    await Promise.all([
+      once(() => tell(erp, { subject: 'shipping settings' }, shippingSettingsEvent)),
+      once(() => readPastReports(erp)),
+      patiently(createFollower(erp)),
+      patiently(() => scan(erp)),
+      patiently(() => attendToDue(erp)),
+    ])
   } finally {
     daemon.close()
   }
+}
+
+/** Months before this one whose inventory reports are read as well: the sandbox has stock since then, with units gone missing. */
+const pastMonths = 3
+
+const readPastReports = async ({ daemon }: Erp): Promise<void> => {
+  const now = new Date()
+  const monthStart = (monthsAgo: number) =>
+    new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() - monthsAgo, 1)).toISOString()
+  const body = { from: monthStart(pastMonths), to: monthStart(0) }
+  await daemon.post('/v1/syncs/reconciliation/run', receiptSchema, { body })
 }
 
 interface Erp {
@@ -72,10 +92,10 @@ interface Erp {
   readonly paceMs: number
   readonly eventsSecret: string | null
   /** Logs what an ERP would not make a fuss about. */
-  readonly tell: (fields: object, message: string) => void
+  readonly note: (fields: object, message: string) => void
 }
 
-const createTeller = (log: Logger): Erp['tell'] => {
+const createNotes = (log: Logger): Erp['note'] => {
   let toldAtMs = 0
   return (fields, message) => {
     const now = Date.now()
@@ -85,10 +105,10 @@ const createTeller = (log: Logger): Erp['tell'] => {
   }
 }
 
-/** Repeats work for ever; while the daemon is away or busy with growing pauses, and one line at the beginning and one at the end. */
+/** Repeats work for ever, or until it has been done once; while the daemon is away or busy with growing pauses, and one line at the beginning and one at the end. */
 const createPatience = (log: Logger, signal: AbortSignal) => {
   let away = false
-  return async (round: () => Promise<void>): Promise<void> => {
+  return async (round: () => Promise<void>, onlyOnce: boolean): Promise<void> => {
     let backOffMs = shortestBackOffMs
     while (!signal.aborted) {
       try {
@@ -96,6 +116,7 @@ const createPatience = (log: Logger, signal: AbortSignal) => {
         backOffMs = shortestBackOffMs
         if (away) log.info('the demonstration ERP goes on')
         away = false
+        if (onlyOnce) return
       } catch (error) {
         if (signal.aborted) return
         const expected = error instanceof Unreachable || error instanceof Refused
@@ -193,15 +214,25 @@ const receiptSchema = z.unknown()
 /** Answers that will not become others by sending the same event again. */
 const finalRefusals: readonly number[] = [400, 404, 409, 413, 422]
 
-const say = async ({ daemon, eventsSecret, tell }: Erp, errand: Errand, event: DemoEvent): Promise<void> => {
-  const about = { sellerId: errand.sellerId, purchaseOrderId: errand.purchaseOrderId, eventId: event.id, type: event.type }
+const say = async (erp: Erp, errand: Errand, event: DemoEvent): Promise<void> => {
+  const { sellerId, purchaseOrderId } = errand
+  await tell(erp, { sellerId, purchaseOrderId, subject: `order ${purchaseOrderId}` }, event)
+  errand.answered.add(event.id)
+}
+
+/** Tells the daemon an event; a refusal is final and only noted. */
+const tell = async (
+  { daemon, eventsSecret, note }: Erp,
+  { subject, ...address }: { readonly subject: string; readonly sellerId?: string; readonly purchaseOrderId?: string },
+  event: DemoEvent,
+): Promise<void> => {
+  const about = { ...address, eventId: event.id, type: event.type }
   try {
     await daemon.post('/v1/events', receiptSchema, eventsRequest({ ...event }, eventsSecret, new Date()))
-    tell(about, `the demonstration ERP says ${event.type} of order ${errand.purchaseOrderId}`)
+    note(about, `the demonstration ERP says ${event.type} of ${subject}`)
   } catch (error) {
     if (!(error instanceof Refused) || !finalRefusals.includes(error.status)) throw error
     // Units that a buyer cancelled a moment ago, say. An ERP would tell a person; this one goes on with what is left.
-    tell({ ...about, status: error.status, faults: error.notes }, `the demonstration ERP was refused: ${error.message}`)
+    note({ ...about, status: error.status, faults: error.notes }, `the demonstration ERP was refused: ${error.message}`)
   }
-  errand.answered.add(event.id)
 }

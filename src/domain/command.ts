@@ -1,23 +1,27 @@
 import { z } from 'zod'
+import { shippingSettingsSchema } from './shipping-settings.ts'
 
 /**
- * A command is one decision of the ERP on one purchase order, to be carried to the marketplace exactly once
- * (contract, "ERP events" and "Command states").
+ * A command is one decision of the ERP on one subject, a purchase order or the seller's shipping settings, to be carried to the
+ * marketplace exactly once (contract, "ERP events" and "Command states").
  */
-export const commandKinds = ['acknowledge', 'ship', 'cancel', 'refund'] as const
+const commandKinds = ['acknowledge', 'ship', 'cancel', 'refund', 'create-shipping-settings'] as const
 
 /** What a command does. */
 export type CommandKind = (typeof commandKinds)[number]
 
+/** The kinds that concern a purchase order. */
+export type OrderCommandKind = Exclude<CommandKind, 'create-shipping-settings'>
+
 /** The kinds that take units of a line; acknowledge is about the whole purchase order and takes none. */
-export type UnitKind = Exclude<CommandKind, 'acknowledge'>
+export type UnitKind = Exclude<OrderCommandKind, 'acknowledge'>
 
 /**
  * Where a command stands.
  *
  * - pending: accepted, its request has not left, or is known not to have been applied.
  * - sending: the intent is stored; the request may have left.
- * - verifying: the outcome is unknown, the order is being read back.
+ * - verifying: the outcome is unknown, the subject is being read back.
  * - held: a person must decide.
  * - confirmed: applied. Final.
  * - rejected: refused, by the marketplace, by our own rules or by a person. Final; its units are free again.
@@ -33,7 +37,7 @@ export type CommandState = (typeof commandStates)[number]
  * - pending -> confirmed: the goal is already reached (an order that someone else has acknowledged), nothing is sent.
  * - pending -> rejected: our own rules refuse it at the time of sending.
  * - sending -> pending: certainly not processed (never left, or throttled).
- * - verifying -> rejected: the marketplace refused it and the order read back shows that nothing was applied.
+ * - verifying -> rejected: the marketplace refused it and the subject read back shows that nothing was applied.
  * - held -> pending | verifying | confirmed | rejected: a person decided (retry sends again or reads again first).
  */
 export const commandTransitions: Readonly<Record<CommandState, readonly CommandState[]>> = {
@@ -118,6 +122,9 @@ export const refundPayloadSchema = z.object({
     .min(1),
 })
 
+/** Payload of a command that creates shipping settings: the settings as the ERP asks for them. */
+export const shippingSettingsPayloadSchema = z.object({ simplifiedShippingSettings: shippingSettingsSchema })
+
 /** Payload of an acknowledge command. */
 export type AcknowledgePayload = z.infer<typeof acknowledgePayloadSchema>
 /** Payload of a ship command. */
@@ -126,22 +133,33 @@ export type ShipPayload = z.infer<typeof shipPayloadSchema>
 export type CancelPayload = z.infer<typeof cancelPayloadSchema>
 /** Payload of a refund command. */
 export type RefundPayload = z.infer<typeof refundPayloadSchema>
+/** Payload of a command that creates shipping settings. */
+export type ShippingSettingsPayload = z.infer<typeof shippingSettingsPayloadSchema>
 /** One line of a refund command. */
 export type RefundLine = RefundPayload['lines'][number]
 /** One charge that is given back: negative amounts, as the marketplace wants them. */
 export type RefundCharge = RefundLine['charges'][number]
 /** Any payload. */
-export type CommandPayload = AcknowledgePayload | ShipPayload | CancelPayload | RefundPayload
+export type CommandPayload = AcknowledgePayload | ShipPayload | CancelPayload | RefundPayload | ShippingSettingsPayload
 
-/** A kind together with the payload of that kind. */
-export type CommandContent =
+/** Kind and payload of a command on a purchase order. */
+export type OrderCommandContent =
   | { readonly kind: 'acknowledge'; readonly payload: AcknowledgePayload }
   | { readonly kind: 'ship'; readonly payload: ShipPayload }
   | { readonly kind: 'cancel'; readonly payload: CancelPayload }
   | { readonly kind: 'refund'; readonly payload: RefundPayload }
 
-/** A command before it is stored. */
-export type PlannedCommand = CommandContent & { readonly purchaseOrderId: string }
+/** Kind and payload of a command on the seller's shipping settings. */
+export interface ShippingSettingsContent {
+  readonly kind: 'create-shipping-settings'
+  readonly payload: ShippingSettingsPayload
+}
+
+/** A kind together with the payload of that kind. */
+export type CommandContent = OrderCommandContent | ShippingSettingsContent
+
+/** A command on a purchase order before it is stored. */
+export type PlannedCommand = OrderCommandContent & { readonly purchaseOrderId: string }
 
 /**
  * Reads stored kind and payload back.
@@ -159,6 +177,8 @@ export function parseCommand(kind: string, payload: unknown): CommandContent {
       return { kind: known, payload: cancelPayloadSchema.parse(payload) }
     case 'refund':
       return { kind: known, payload: refundPayloadSchema.parse(payload) }
+    case 'create-shipping-settings':
+      return { kind: known, payload: shippingSettingsPayloadSchema.parse(payload) }
   }
 }
 
@@ -168,7 +188,7 @@ export interface LineQuantity {
   readonly quantity: number
 }
 
-/** The units that a payload takes, one entry a line, in order of first appearance; none for acknowledge. */
+/** The units that a payload takes, one entry a line, in order of first appearance; none for acknowledge and for shipping settings. */
 export function unitsOf(payload: CommandPayload): LineQuantity[] {
   const totals = new Map<string, number>()
   const entries =

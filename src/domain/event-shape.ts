@@ -1,17 +1,18 @@
 import { Decimal } from 'decimal.js'
 import { z } from 'zod'
 import type { DecimalText } from './order.ts'
+import { settingsFaults, shippingSettingsSchema } from './shipping-settings.ts'
 
-/** The event types that concern orders (contract, "ERP events"). */
-export const erpEventTypes = [
-  'erp.order.accepted',
-  'erp.shipment.dispatched',
-  'erp.lines.unfulfillable',
-  'erp.credit.issued',
-] as const
+const orderEventTypes = ['erp.order.accepted', 'erp.shipment.dispatched', 'erp.lines.unfulfillable', 'erp.credit.issued'] as const
 
-/** One of {@link erpEventTypes}. */
-export type ErpEventType = (typeof erpEventTypes)[number]
+/** The event type that concerns the seller's shipping settings. */
+export const settingsEventType = 'erp.shipping-settings.defined'
+
+/** Every event type (contract, "ERP events"). */
+const erpEventTypes: readonly string[] = [...orderEventTypes, settingsEventType]
+
+/** An event type that concerns an order. */
+export type OrderEventType = (typeof orderEventTypes)[number]
 
 /** Cancel reasons that the marketplace takes (public facts 3.3). */
 export const cancelReasons: readonly string[] = [
@@ -60,17 +61,24 @@ export interface EventOptions {
   readonly openReasons?: boolean
 }
 
-/** An event whose shape is right; whether it fits the order is another question. */
-export type ErpEvent =
+/** An event about shipping settings whose shape is right. */
+export interface SettingsEvent {
+  readonly type: typeof settingsEventType
+  readonly data: z.infer<typeof settingsDefinedSchema>
+}
+
+/** An event about an order whose shape is right; whether it fits the order is another question. */
+export type OrderEvent =
   | { readonly type: 'erp.order.accepted'; readonly data: z.infer<typeof acceptedSchema> }
   | { readonly type: 'erp.shipment.dispatched'; readonly data: z.infer<typeof dispatchedSchema> }
   | { readonly type: 'erp.lines.unfulfillable'; readonly data: z.infer<typeof unfulfillableSchema> }
   | { readonly type: 'erp.credit.issued'; readonly data: z.infer<typeof creditSchema> }
 
-/** What names the order of an event, read even from an event that has other faults. */
+/** What an event is about, read even from an event that has other faults. */
 export interface EventAddress {
   readonly sellerId: string | null
-  readonly purchaseOrderId: string
+  /** Null: it is about the seller's shipping settings. */
+  readonly purchaseOrderId: string | null
 }
 
 const text = z.string().trim().min(1, 'must not be empty')
@@ -135,34 +143,59 @@ export const unfulfillableSchema = z.object({
 })
 /** `data` of `erp.credit.issued`. */
 export const creditSchema = z.object({ ...addressShape, lines: z.array(creditLineSchema).min(1, 'must hold at least one line') })
+/** `data` of `erp.shipping-settings.defined`. */
+export const settingsDefinedSchema = z.object({ sellerId: text.nullish(), simplifiedShippingSettings: shippingSettingsSchema })
 
 /**
- * Reads the order that an event is about, whatever else may be wrong with it.
+ * Reads what an event is about, whatever else may be wrong with it.
  *
- * @returns null when the type is unknown or no purchase order is named; {@link checkEvent} then says why.
+ * @returns null when the type is unknown, no purchase order is named, or the seller cannot be read; {@link checkEvent} then says why.
  */
 export function addressOf(event: RawEvent): EventAddress | null {
-  if (!isErpEventType(event.type)) return null
+  if (event.type === settingsEventType) {
+    const named = z.object({ sellerId: text.nullish() }).safeParse(event.data)
+    return named.success ? { sellerId: named.data.sellerId ?? null, purchaseOrderId: null } : null
+  }
+  if (!isOrderEventType(event.type)) return null
   const read = acceptedSchema.safeParse(event.data)
   return read.success ? { sellerId: read.data.sellerId ?? null, purchaseOrderId: read.data.purchaseOrderId } : null
 }
 
-/** Every fault of an event that can be seen without its order; empty when its shape is right. */
+/** Every fault of an event that can be seen without what it is about; empty when it is right by itself. */
 export function checkEvent(event: RawEvent, options: EventOptions = {}): EventFault[] {
   const read = readEvent(event)
   return [...(read.ok ? [] : read.faults), ...entryFaults(event, options)]
 }
 
-/** Whether the type is one of {@link erpEventTypes}. */
-export function isErpEventType(type: string): type is ErpEventType {
-  return erpEventTypes.some((known) => known === type)
+/** Whether events of this type concern an order. */
+export function isOrderEventType(type: string): type is OrderEventType {
+  return orderEventTypes.some((known) => known === type)
 }
 
 /** An event as it came. */
 export type RawEvent = { readonly type: string; readonly data: unknown }
 
-/** Reads an event's shape, or says every fault of it. */
-export function readEvent(event: RawEvent): { ok: true; event: ErpEvent } | { ok: false; faults: EventFault[] } {
+/** An event that could be read, or every fault of it. */
+type ReadResult<Event> = { ok: true; event: Event } | { ok: false; faults: EventFault[] }
+
+/** Reads an event of any type. */
+function readEvent(event: RawEvent): ReadResult<OrderEvent | SettingsEvent> {
+  return event.type === settingsEventType ? readSettingsEvent(event) : readOrderEvent(event)
+}
+
+/** Reads an event about shipping settings, or says every fault of it: of its shape, and what the marketplace is known to refuse. */
+export function readSettingsEvent({ data }: RawEvent): ReadResult<SettingsEvent> {
+  const result = read(settingsDefinedSchema, data, (parsed): SettingsEvent => ({ type: settingsEventType, data: parsed }))
+  const settings = isRecord(data) ? data['simplifiedShippingSettings'] : undefined
+  const refused = settingsFaults(settings, 'data.simplifiedShippingSettings')
+  if (refused.length === 0) return result
+  // A refusal says in its own words what is wrong with the shape there.
+  const under = (path: string): boolean => refused.some((fault) => path === fault.path || path.startsWith(`${fault.path}.`))
+  return { ok: false, faults: [...(result.ok ? [] : result.faults.filter(({ path }) => !under(path))), ...refused] }
+}
+
+/** Reads an event about an order, or says every fault of its shape. */
+export function readOrderEvent(event: RawEvent): ReadResult<OrderEvent> {
   const { type, data } = event
   switch (type) {
     case 'erp.order.accepted':
@@ -178,11 +211,7 @@ export function readEvent(event: RawEvent): { ok: true; event: ErpEvent } | { ok
   }
 }
 
-function read<Data>(
-  schema: z.ZodType<Data>,
-  data: unknown,
-  wrap: (data: Data) => ErpEvent,
-): { ok: true; event: ErpEvent } | { ok: false; faults: EventFault[] } {
+function read<Data, Event>(schema: z.ZodType<Data>, data: unknown, wrap: (data: Data) => Event): ReadResult<Event> {
   const result = schema.safeParse(data)
   if (result.success) return { ok: true, event: wrap(result.data) }
   const faults = result.error.issues.map((issue) => ({
@@ -225,6 +254,7 @@ export function entryFaults(event: RawEvent, options: EventOptions): EventFault[
 
 /** Every line entry of an event with its path, as far as there are any. */
 export function rawEntries(event: RawEvent): [path: string, entry: Record<string, unknown>][] {
+  if (event.type === settingsEventType) return []
   const listOf = (holder: unknown, key: string, path: string): [string, Record<string, unknown>][] => {
     const list = isRecord(holder) ? holder[key] : undefined
     if (!Array.isArray(list)) return []

@@ -1,20 +1,21 @@
 import type { z } from 'zod'
 import { type Allotment, type AllotmentEntry, allot } from './allotment.ts'
-import type { CancelPayload, PlannedCommand, RefundLine, RefundPayload, ShipPayload } from './command.ts'
+import type { CancelPayload, PlannedCommand, RefundLine, RefundPayload, ShipPayload, ShippingSettingsContent } from './command.ts'
 import {
   addressOf,
   creditLineSchema,
   type dispatchedSchema,
-  type ErpEvent,
-  type ErpEventType,
   type EventFault,
   type EventOptions,
   entryFaults,
-  isErpEventType,
+  isOrderEventType,
   lineRefSchema,
+  type OrderEvent,
+  type OrderEventType,
   type RawEvent,
   rawEntries,
-  readEvent,
+  readOrderEvent,
+  readSettingsEvent,
   type unfulfillableSchema,
 } from './event-shape.ts'
 import type { DecimalText, OrderLine, PurchaseOrder } from './order.ts'
@@ -42,13 +43,13 @@ export function planCommands(
   ledgers: readonly LineLedger[],
   options: EventOptions = {},
 ): PlanResult {
-  const read = readEvent(event)
+  const read = readOrderEvent(event)
   const faults: EventFault[] = [
     ...(read.ok ? [] : read.faults),
     ...entryFaults(event, options),
     ...orderFaults(event, order, ledgers),
   ]
-  const kind = isErpEventType(event.type) ? kindOf[event.type] : null
+  const kind = isOrderEventType(event.type) ? kindOf[event.type] : null
   if (kind === null || kind === 'acknowledge') {
     if (!read.ok || faults.length > 0) return { ok: false, faults }
     return { ok: true, commands: [{ kind: 'acknowledge', purchaseOrderId: order.purchaseOrderId, payload: {} }], ledgers }
@@ -62,14 +63,45 @@ export function planCommands(
   return { ok: true, commands: [command], ledgers: allotment.ledgers }
 }
 
+/** Account-level settings that are known to exist, by when the marketplace last showed them. */
+export interface KnownSettings {
+  readonly observedAt: Date
+}
+
+/**
+ * Turns an event about shipping settings into the command that creates them, or says every fault. Settings that exist are one: there is
+ * one account-level setting for each seller, and creating it a second time fails (specification, section 4).
+ */
+export function planSettings(
+  event: RawEvent,
+  existing: KnownSettings | null,
+):
+  | { readonly ok: true; readonly command: ShippingSettingsContent }
+  | { readonly ok: false; readonly faults: readonly EventFault[] } {
+  const read = readSettingsEvent(event)
+  const faults = read.ok ? [] : read.faults
+  if (existing !== null) {
+    const message = `cannot be created: account-level settings exist already, as seen on ${existing.observedAt.toISOString()}`
+    faults.push({ path: 'data.simplifiedShippingSettings', message })
+  }
+  if (!read.ok || faults.length > 0) return { ok: false, faults }
+  const { simplifiedShippingSettings } = read.event.data
+  return { ok: true, command: { kind: 'create-shipping-settings', payload: { simplifiedShippingSettings } } }
+}
+
 const kindOf = {
   'erp.order.accepted': 'acknowledge',
   'erp.shipment.dispatched': 'ship',
   'erp.lines.unfulfillable': 'cancel',
   'erp.credit.issued': 'refund',
-} as const satisfies Record<ErpEventType, PlannedCommand['kind']>
+} as const satisfies Record<OrderEventType, PlannedCommand['kind']>
 
-function commandOf(event: ErpEvent, order: PurchaseOrder, allotment: Allotment, credits: readonly RefundLine[]): PlannedCommand {
+function commandOf(
+  event: OrderEvent,
+  order: PurchaseOrder,
+  allotment: Allotment,
+  credits: readonly RefundLine[],
+): PlannedCommand {
   const { purchaseOrderId } = order
   switch (event.type) {
     case 'erp.order.accepted':
@@ -171,7 +203,7 @@ function orderFaults(event: RawEvent, order: PurchaseOrder, ledgers: readonly Li
   if (address !== null && address.purchaseOrderId !== order.purchaseOrderId) {
     faults.push({ path, message: `is ${address.purchaseOrderId}, but the order is ${order.purchaseOrderId}` })
   }
-  const kind = isErpEventType(event.type) ? kindOf[event.type] : null
+  const kind = isOrderEventType(event.type) ? kindOf[event.type] : null
   if ((kind === 'ship' || kind === 'cancel') && order.shipNodeType?.toLowerCase() === 'wfsfulfilled') {
     faults.push({ path, message: `the marketplace fulfils this order itself, the seller cannot ${kind} it` })
   }

@@ -1,8 +1,9 @@
 import { Decimal } from 'decimal.js'
 import { z } from 'zod'
-import type { CancelPayload, CommandContent, RefundLine, RefundPayload, ShipPayload } from './command.ts'
+import type { CancelPayload, OrderCommandContent, RefundLine, RefundPayload, ShipPayload } from './command.ts'
 import type { PurchaseOrder } from './order.ts'
 import { refundTotal } from './refunds.ts'
+import { type AccountSettings, settingsDifferences } from './shipping-settings.ts'
 
 /**
  * Was a request applied? The order as read before the request left is compared with the order as read back.
@@ -44,7 +45,7 @@ export type LineBaseline = z.infer<typeof lineBaselineSchema>
 /** An order as read before a request left. */
 export type OrderBaseline = z.infer<typeof orderBaselineSchema>
 
-/** Whether a request was applied, as far as the order tells. */
+/** Whether a request was applied, as far as what was read back tells. */
 export type Verdict = 'applied' | 'not-applied' | 'unclear'
 
 /** What one line tells, with the figures it goes by. */
@@ -59,7 +60,12 @@ export interface LineFinding {
 export interface Evidence {
   readonly verdict: Verdict
   readonly lines: readonly LineFinding[]
+  /** A sentence for a person, where the evidence is not one of lines. */
+  readonly explanation?: string
+  /** What stands there now keeps the request from ever being applied: waiting or sending again changes nothing. */
+  readonly ruledOut?: true
 }
+
 const shippedStatuses: ReadonlySet<string> = new Set(['shipped', 'delivered', 'refund', 'refunded'])
 const cancelledStatuses: ReadonlySet<string> = new Set(['cancelled', 'canceled'])
 
@@ -91,7 +97,7 @@ export function takeBaseline(order: PurchaseOrder): OrderBaseline {
  * @param baseline the order as read before this attempt's request left
  * @param now the order as read after the request can no longer be under way
  */
-export function judge(command: CommandContent, baseline: OrderBaseline, now: PurchaseOrder): Evidence {
+export function judge(command: OrderCommandContent, baseline: OrderBaseline, now: PurchaseOrder): Evidence {
   const after = takeBaseline(now)
   switch (command.kind) {
     case 'acknowledge':
@@ -336,6 +342,40 @@ function judgeAcknowledge(baseline: OrderBaseline, after: OrderBaseline): Eviden
   if (findings.includes('not-applied')) return { verdict: gained ? 'unclear' : 'not-applied', lines }
   // An order that was cancelled wholly tells nothing about an acknowledgement before that.
   return { verdict: acknowledged > 0 ? 'applied' : 'unclear', lines }
+}
+
+// ── shipping settings ──
+
+/** What is known of the requests that were sent to create settings. */
+export interface SentSettings {
+  /** One of them was accepted. */
+  readonly accepted: boolean
+  /** One of them may have been applied: it was accepted, or went unanswered. */
+  readonly mayBeApplied: boolean
+}
+
+/**
+ * Judges whether settings were created, by the account-level settings read back (null: there are none). There is one setting for each
+ * seller, and a second creation fails (specification, section 4): settings that say what was asked for are ours if a request of ours may
+ * have been applied, and others keep ours out for good. The limit: whoever creates the very same settings meanwhile cannot be told from
+ * us; the goal is reached all the same.
+ */
+export function judgeSettings(
+  asked: AccountSettings,
+  { accepted, mayBeApplied }: SentSettings,
+  now: AccountSettings | null,
+): Evidence {
+  if (now === null) return { verdict: 'not-applied', lines: [], explanation: 'there are no account-level settings' }
+  const differences = settingsDifferences(asked, now)
+  if (differences.length === 0) {
+    if (mayBeApplied) return { verdict: 'applied', lines: [], explanation: 'the settings are there as asked for' }
+    const explanation = 'the same settings exist already, and no request of ours can have created them'
+    return { verdict: 'not-applied', lines: [], explanation, ruledOut: true }
+  }
+  const different = differences.slice(0, 10).join('; ')
+  if (accepted)
+    return { verdict: 'unclear', lines: [], explanation: `the settings are there, but not as asked for: ${different}` }
+  return { verdict: 'not-applied', lines: [], explanation: `other settings exist already: ${different}`, ruledOut: true }
 }
 
 // ── shared ──

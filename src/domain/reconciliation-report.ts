@@ -1,5 +1,8 @@
 /** One row of the inventory reconciliation report: the net movement of one SKU over a month (specification, "Inventory reconciliation report"). */
 export interface ReconciliationRow {
+  /** `YYYY-MM`, Pacific. */
+  readonly month: string
+  /** The GTIN where the report names no SKU. */
   readonly sku: string
   readonly gtin: string | null
   readonly beginningQuantity: number
@@ -14,3 +17,12 @@ export interface ReconciliationRow {
   /** Every column of the row by its header, as it came. */
   readonly raw: Readonly<Record<string, string>>
 }
+
+/** How a row of the report is named among all records of its resource. */
+export const rowKey = (month: string, sku: string): string => `${month}/${sku}`
+
+/** Month and SKU of a key that {@link rowKey} made. */
+export const rowOfKey = (key: string): { readonly month: string; readonly sku: string } => ({
+  month: key.slice(0, 'YYYY-MM'.length),
+  sku: key.slice('YYYY-MM/'.length),
+})

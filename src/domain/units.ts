@@ -1,4 +1,4 @@
-import type { CommandContent, CommandState, LineQuantity, UnitKind } from './command.ts'
+import type { CommandState, LineQuantity, OrderCommandContent, UnitKind } from './command.ts'
 import { isInFlight, unitsOf } from './command.ts'
 import type { LineUnits, PurchaseOrder } from './order.ts'
 
@@ -30,7 +30,7 @@ export interface LineLedger {
 }
 
 /** A stored command as the ledger needs it. */
-export type LedgerCommand = CommandContent & {
+export type LedgerCommand = OrderCommandContent & {
   readonly state: CommandState
   /** Units by line number as they were before the request left; null when no request ever left. */
   readonly baseline: Readonly<Record<string, LineUnits>> | null
@@ -178,7 +178,7 @@ export function reserve(ledgers: readonly LineLedger[], request: UnitRequest): R
  *
  * Empty when it may be sent. Acknowledge is refused only when every unit is already cancelled.
  */
-export function checkBeforeSend(ledgers: readonly LineLedger[], command: CommandContent): UnitFault[] {
+export function checkBeforeSend(ledgers: readonly LineLedger[], command: OrderCommandContent): UnitFault[] {
   if (command.kind === 'acknowledge') {
     if (ledgers.some((ledger) => done(ledger, 'cancel') < ledger.ordered)) return []
     return [

@@ -1,5 +1,7 @@
 import { z } from 'zod'
+import { campaignUrgencies } from '../domain/campaign.ts'
 import { commandStates } from '../domain/command.ts'
+import { discrepancyKinds } from '../domain/reconciliation.ts'
 
 // Shapes of answers. Dates go over the wire as ISO 8601 in UTC, bigints and decimals as text.
 
@@ -13,7 +15,7 @@ const faultSchema = z.object({ path: z.string(), message: z.string() })
 
 const eventStateSchema = z
   .enum(['received', 'accepted', 'rejected'])
-  .meta({ description: 'received: durable, waits for its order; accepted: its commands exist; rejected: see problem.' })
+  .meta({ description: 'received: durable, waits to be decided; accepted: its commands exist; rejected: see problem.' })
 
 const eventProblemSchema = z.object({
   type: z.string(),
@@ -63,9 +65,11 @@ const decisionSchema = z.object({
 export const commandSchema = z
   .object({
     id: z.string(),
-    sequence: z.bigint().meta({ description: 'Commands of one order run in this order.' }),
+    sequence: z
+      .bigint()
+      .meta({ description: 'Commands of one order, or on the shipping settings of one seller, run in this order.' }),
     sellerId: z.string(),
-    purchaseOrderId: z.string(),
+    purchaseOrderId: z.string().nullable().meta({ description: "null: it is about the seller's shipping settings." }),
     kind: z.string(),
     state: commandStateSchema,
     event: z.object({ source: z.string(), id: z.string() }).nullable(),
@@ -240,8 +244,62 @@ export const syncSchema = z
     lastSuccessAt: z.date().nullable(),
     lastError: z.string().nullable(),
     failures: count.meta({ description: 'Since the last success.' }),
+    notEnrolled: z.string().nullable().meta({
+      description: 'Why this seller counts as not enrolled; it is asked again weekly, or when the sync is run by hand.',
+    }),
   })
   .meta({ id: 'Sync' })
+
+const campaignFields = {
+  sellerId: z.string(),
+  campaignId: z.string(),
+  name: z.string().nullable(),
+  status: z
+    .string()
+    .nullable()
+    .meta({ description: 'Null as long as the campaign was never read. Open: an unknown one is kept.' }),
+  nextStatuses: z.array(z.string()).readonly().meta({ description: 'Where the specification lets it move from here.' }),
+  urgency: z.enum(campaignUrgencies).meta({ description: 'How soon it is looked at again: near, running, waiting, ended.' }),
+  startDate: z.string().nullable(),
+  endDate: z.string().nullable().meta({ description: 'Null: open end.' }),
+  dailyBudget: z.string().nullable(),
+  totalBudget: z.string().nullable(),
+  targetRoas: z.string().nullable(),
+  createdDate: z.string().nullable(),
+  watched: z.boolean(),
+  source: z.string().nullable().meta({ description: 'Who named it: settings, operator, sql.' }),
+  missingSince: z.date().nullable().meta({ description: 'Since then the marketplace answers that it has no such campaign.' }),
+  problem: z.string().nullable().meta({ description: 'Why it could not be read last time.' }),
+  observedAt: z.date().nullable().meta({ description: "When this version was read, on the marketplace's clock." }),
+  firstSeenAt: z.date().nullable(),
+  changedAt: z.date().nullable(),
+}
+
+/** A campaign as lists show it. */
+export const campaignSchema = z.object(campaignFields).meta({ id: 'Campaign' })
+
+/** A campaign with every change of its status. */
+export const campaignDetailSchema = z
+  .object({
+    ...campaignFields,
+    statusChanges: z
+      .array(
+        z.object({
+          fromStatus: z.string().nullable().meta({ description: 'Null at first sight.' }),
+          toStatus: z.string(),
+          seenAt: z.date().meta({ description: "When it was seen, on the marketplace's clock." }),
+          legal: z.boolean().nullable().meta({ description: 'Whether the specification lists the move; null at first sight.' }),
+          missed: z
+            .array(z.string())
+            .readonly()
+            .nullable()
+            .meta({ description: 'States in between that were missed, if listed moves explain it; null when none do.' }),
+        }),
+      )
+      .readonly()
+      .meta({ description: 'The newest 1,000, oldest first.' }),
+  })
+  .meta({ id: 'CampaignDetail' })
 
 /** A record that did not parse. */
 export const quarantinedSchema = z
@@ -273,6 +331,85 @@ export const alarmSchema = z
   })
   .meta({ id: 'Alarm' })
 
+/** A difference between what the marketplace's inventory report states and what it should state. */
+export const discrepancySchema = z
+  .object({
+    id: z.bigint(),
+    sellerId: z.string(),
+    sku: z.string(),
+    gtin: z.string().nullable(),
+    month: z.string(),
+    kind: z.enum(discrepancyKinds).meta({
+      description:
+        'balance: beginning and movements do not make the ending; carry-over: the month does not begin with what the one before ended with; others: report and log do not count the same.',
+    }),
+    reportUnits: z.int().meta({ description: 'What the report states: its ending, its beginning, or its units of the kind.' }),
+    expectedUnits: z.int().meta({ description: 'What it should state by its other columns, the month before, or the log.' }),
+    difference: z.int().meta({ description: 'reportUnits less expectedUnits.' }),
+    log: z
+      .object({
+        verdict: z.enum(['missing', 'extra']).meta({
+          description: 'missing: the log lacks units that the report counts; extra: it holds units that the report does not.',
+        }),
+        certainty: z.enum(['certain', 'likely', 'possible', 'unknown']).meta({
+          description:
+            'Of the entries. certain: the report counts none of the kind; likely: copies of others, which make the difference together; possible: each would make it alone; unknown: none stands out.',
+        }),
+        entryCount: count,
+        entries: z
+          .array(
+            z.object({
+              id: z.string(),
+              transactionTime: z.date(),
+              changedUnits: z.int(),
+              fcName: z.string().nullable(),
+              shipmentId: z.string().nullable(),
+            }),
+          )
+          .readonly()
+          .meta({ description: 'Entries of the log that may be extra, the first 100.' }),
+      })
+      .nullable(),
+    earliestDay: z.string().meta({ description: 'The earliest Pacific day from which the difference can date.' }),
+    unitPrice: z.string().nullable().meta({ description: "The SKU's last known price when this was found or changed." }),
+    value: z.string().nullable().meta({ description: 'The differing units at that price.' }),
+    currency: z.string().nullable(),
+    state: z.enum(['open', 'resolved']),
+    resolution: z
+      .enum(['agrees', 'withdrawn'])
+      .nullable()
+      .meta({ description: 'agrees: both sides tell the same again; withdrawn: the report no longer lists the SKU.' }),
+    firstSeenAt: z.date(),
+    changedAt: z.date(),
+    resolvedAt: z.date().nullable(),
+  })
+  .meta({ id: 'InventoryDiscrepancy' })
+
+const claimedUnitsSchema = z.object({
+  units: count,
+  values: z
+    .array(z.object({ amount: z.string(), currency: z.string() }))
+    .readonly()
+    .meta({ description: 'At the last known prices, one for each currency.' }),
+  unpricedUnits: count.meta({ description: 'Units in none of the values, since no price of their SKUs is known.' }),
+})
+
+/** What a seller could claim of a month. */
+export const claimSchema = z
+  .object({
+    sellerId: z.string(),
+    month: z.string(),
+    skus: count.meta({ description: "SKUs of the month's report." }),
+    skusCompared: count.meta({ description: 'Those of them whose log has been read far enough to be compared.' }),
+    lost: claimedUnitsSchema.meta({ description: 'As the report states.' }),
+    damaged: claimedUnitsSchema.meta({ description: 'As the report states.' }),
+    found: claimedUnitsSchema.meta({ description: 'As the report states.' }),
+    unexplained: claimedUnitsSchema.meta({ description: 'Units that the stock lacks though no movement says why.' }),
+    total: claimedUnitsSchema.meta({ description: 'Lost, damaged and unexplained.' }),
+    net: claimedUnitsSchema.meta({ description: 'The same, less found units as far as units of their SKU were lost.' }),
+  })
+  .meta({ id: 'InventoryClaim' })
+
 /** What stands out, in numbers. */
 export const overviewSchema = z
   .object({
@@ -280,6 +417,7 @@ export const overviewSchema = z
     commands: z.partialRecord(commandStateSchema, count).meta({ description: 'Settled ones count for 24 hours.' }),
     waitingEvents: count,
     quarantined: count,
+    discrepancies: count.meta({ description: 'Open ones between inventory reports and what they should state.' }),
     alarms: count,
   })
   .meta({ id: 'Overview' })

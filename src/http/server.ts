@@ -11,9 +11,11 @@ import { createGuard } from './guard.ts'
 import { Problem, rawProblemResponse } from './problems.ts'
 import { alarmRoutes } from './routes/alarms.ts'
 import { boardRoutes } from './routes/board.ts'
+import { campaignRoutes } from './routes/campaigns.ts'
 import { changeRoutes } from './routes/changes.ts'
 import { commandRoutes } from './routes/commands.ts'
 import { consoleRoutes } from './routes/console.ts'
+import { discrepancyRoutes } from './routes/discrepancies.ts'
 import { eventRoutes } from './routes/events.ts'
 import { healthRoutes } from './routes/health.ts'
 import { orderRoutes } from './routes/orders.ts'
@@ -127,7 +129,11 @@ export const createHttpServer = async (services: HttpServices): Promise<HttpServ
         },
       },
       security: [{ apiKey: [] }],
-      tags: ['events', 'commands', 'orders', 'changes', 'syncs', 'quarantine', 'alarms', 'health'].map((name) => ({ name })),
+      tags: ['events', 'commands', 'orders', 'changes', 'syncs', 'campaigns', 'quarantine', 'inventory', 'alarms', 'health'].map(
+        (name) => ({
+          name,
+        }),
+      ),
     },
     transform: openapiTransform,
     transformObject: openapiTransformObject,
@@ -152,6 +158,8 @@ export const createHttpServer = async (services: HttpServices): Promise<HttpServ
     changeRoutes(routes, parts)
     syncRoutes(routes, parts)
     quarantineRoutes(routes, parts)
+    campaignRoutes(routes, parts)
+    discrepancyRoutes(routes, parts)
     alarmRoutes(routes, parts)
     healthRoutes(routes, parts)
     consoleRoutes(routes)

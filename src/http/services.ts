@@ -23,6 +23,8 @@ export interface SyncRunRequest {
   readonly resource: string
   /** Null: all sellers. */
   readonly sellerId: string | null
+  /** Only this stream of the resource; all of them when absent. */
+  readonly stream?: string
   readonly from: Date | null
   readonly to: Date | null
 }
@@ -75,6 +77,8 @@ export interface HttpServices {
   readonly syncs: {
     /** Names of the resources that can be synced. */
     readonly resources: readonly string[]
+    /** Those of them that have a past which can be read again. */
+    readonly withPast: readonly string[]
     /** Answers the ids of the jobs that will do it. */
     run(request: SyncRunRequest): Promise<readonly string[]>
   }

@@ -3,7 +3,15 @@ import type { SqlRunner } from './database.ts'
 /** What an alarm is about. `subject` names the thing within its kind: a command, an event, a seller's credentials. */
 export interface AlarmKey {
   readonly sellerId: string
-  readonly kind: 'credentials-refused' | 'command-held' | 'event-rejected' | 'sync-failing'
+  readonly kind:
+    | 'credentials-refused'
+    | 'command-held'
+    | 'event-rejected'
+    | 'sync-failing'
+    | 'campaign-missing'
+    | 'campaign-unreadable'
+    | 'campaign-anomaly'
+    | 'report-faulty'
   readonly subject: string
 }
 
@@ -30,10 +38,13 @@ export const resolveAlarm = async (sql: SqlRunner, key: AlarmKey): Promise<void>
   )
 }
 
-/** Closes the alarm of a rejected event: nothing else tells that somebody has looked. Other kinds close with their cause. */
-export const closeEventAlarm = async (sql: SqlRunner, id: bigint): Promise<'closed' | 'not-found' | 'not-closable'> => {
+/** What lies in the past: nothing but a person can tell that somebody has looked. Other kinds close with their cause. */
+const closedByPerson = `kind IN ('event-rejected', 'campaign-anomaly')`
+
+/** Closes the alarm of a rejected event, or of a campaign that moved as it should not. */
+export const closeAlarm = async (sql: SqlRunner, id: bigint): Promise<'closed' | 'not-found' | 'not-closable'> => {
   const closed = await sql.execute(
-    `UPDATE tallyman.alarms SET resolved_at = now() WHERE id = $1 AND kind = 'event-rejected' AND resolved_at IS NULL`,
+    `UPDATE tallyman.alarms SET resolved_at = now() WHERE id = $1 AND ${closedByPerson} AND resolved_at IS NULL`,
     id,
   )
   if (closed > 0) return 'closed'

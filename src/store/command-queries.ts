@@ -8,7 +8,7 @@ export interface CommandAttempt {
   /** Of the request, as the marketplace can be asked about it. */
   readonly correlationId: string
   readonly request: unknown
-  /** The order's units as they were before the request left. */
+  /** How the subject stood before the request left: the order's units, or the shipping settings. */
   readonly baseline: unknown
   readonly startedAt: Date
   readonly finishedAt: Date | null
@@ -33,7 +33,8 @@ export interface CommandDetail {
   readonly id: string
   readonly sequence: bigint
   readonly sellerId: string
-  readonly purchaseOrderId: string
+  /** Null: it is about the seller's shipping settings. */
+  readonly purchaseOrderId: string | null
   readonly kind: string
   readonly state: CommandState
   readonly event: { readonly source: string; readonly id: string } | null
@@ -65,7 +66,7 @@ interface CommandRow {
   readonly id: string
   readonly sequence: bigint
   readonly seller_id: string
-  readonly purchase_order_id: string
+  readonly purchase_order_id: string | null
   readonly kind: string
   readonly state: CommandState
   readonly event_source: string | null

@@ -1,17 +1,21 @@
 import { randomUUID } from 'node:crypto'
-import { type CommandContent, type CommandState, type PlannedCommand, parseCommand, unitsOf } from '../domain/command.ts'
-import { type OrderBaseline, orderBaselineSchema } from '../domain/evidence.ts'
+import { type CommandContent, type CommandState, parseCommand, unitsOf } from '../domain/command.ts'
+import { orderBaselineSchema } from '../domain/evidence.ts'
 import type { LineUnits, PurchaseOrder } from '../domain/order.ts'
 import { type LedgerCommand, type LineLedger, ledgersOf } from '../domain/units.ts'
 import { raiseAlarm, resolveAlarm } from './alarms.ts'
 import type { Database, SqlRunner, Transaction } from './database.ts'
 import type { Prisma } from './generated/client.ts'
+import { lockShippingSettings } from './shipping-settings.ts'
 
 /** A command as stored, without its attempts. */
 export interface StoredCommand {
   readonly id: string
   readonly sellerId: string
-  readonly purchaseOrderId: string
+  /** What it is about, within its seller: commands of one subject run one at a time. */
+  readonly subject: string
+  /** Null: it is about the seller's shipping settings. */
+  readonly purchaseOrderId: string | null
   readonly state: CommandState
   readonly content: CommandContent
   readonly attempts: number
@@ -29,7 +33,8 @@ export interface StoredCommand {
 export interface StoredAttempt {
   readonly attempt: number
   readonly correlationId: string
-  readonly baseline: OrderBaseline
+  /** How the subject stood before, in the form that the subject's own evidence takes. */
+  readonly baseline: unknown
   readonly startedAt: Date
   readonly finishedAt: Date | null
   readonly outcome: string | null
@@ -39,7 +44,8 @@ export interface StoredAttempt {
 interface CommandRow {
   id: string
   seller_id: string
-  purchase_order_id: string
+  subject: string
+  purchase_order_id: string | null
   kind: string
   state: CommandState
   payload: unknown
@@ -51,12 +57,13 @@ interface CommandRow {
   database_now: Date
 }
 
-const commandColumns = `c.id, c.seller_id, c.purchase_order_id, c.kind, c.state, c.payload, c.attempts, c.event_source, c.event_id,
+const commandColumns = `c.id, c.seller_id, c.subject, c.purchase_order_id, c.kind, c.state, c.payload, c.attempts, c.event_source, c.event_id,
   c.next_action_at, c.leased_until, now() AS database_now`
 
 const fromRow = (row: CommandRow): StoredCommand => ({
   id: row.id,
   sellerId: row.seller_id,
+  subject: row.subject,
   purchaseOrderId: row.purchase_order_id,
   state: row.state,
   content: parseCommand(row.kind, row.payload),
@@ -74,24 +81,24 @@ export const readCommand = async (sql: SqlRunner, commandId: string): Promise<St
   return row === undefined ? null : fromRow(row)
 }
 
-/** The unsettled command of the same purchase order that comes before this one, if any: commands of one order run one at a time. */
+/** The unsettled command of the same subject that comes before this one, if any: commands of one subject run one at a time. */
 export const commandBefore = async (sql: SqlRunner, command: StoredCommand): Promise<string | null> => {
   const [row] = await sql.query<{ id: string }>(
     `SELECT e.id FROM tallyman.commands e JOIN tallyman.commands c ON c.id = $1
-     WHERE e.seller_id = c.seller_id AND e.purchase_order_id = c.purchase_order_id AND e.sequence < c.sequence
+     WHERE e.seller_id = c.seller_id AND e.subject = c.subject AND e.sequence < c.sequence
        AND e.state NOT IN ('confirmed', 'rejected') ORDER BY e.sequence LIMIT 1`,
     command.id,
   )
   return row?.id ?? null
 }
 
-/** The first unsettled command of a purchase order, if any. */
-export const headCommand = async (sql: SqlRunner, sellerId: string, purchaseOrderId: string): Promise<string | null> => {
+/** The first unsettled command of a subject, if any. */
+export const headCommand = async (sql: SqlRunner, sellerId: string, subject: string): Promise<string | null> => {
   const [row] = await sql.query<{ id: string }>(
-    `SELECT id FROM tallyman.commands WHERE seller_id = $1 AND purchase_order_id = $2 AND state NOT IN ('confirmed', 'rejected')
+    `SELECT id FROM tallyman.commands WHERE seller_id = $1 AND subject = $2 AND state NOT IN ('confirmed', 'rejected')
      ORDER BY sequence LIMIT 1`,
     sellerId,
-    purchaseOrderId,
+    subject,
   )
   return row?.id ?? null
 }
@@ -114,7 +121,7 @@ export const readAttempts = async (sql: SqlRunner, commandId: string): Promise<r
   return rows.map((row) => ({
     attempt: row.attempt,
     correlationId: row.correlation_id,
-    baseline: orderBaselineSchema.parse(row.baseline),
+    baseline: row.baseline,
     startedAt: row.started_at,
     finishedAt: row.finished_at,
     outcome: row.outcome,
@@ -150,9 +157,11 @@ export const readLedgers = async (
     order.purchaseOrderId,
     except,
   )
-  const commands = rows.map(
-    (row): LedgerCommand => ({ ...parseCommand(row.kind, row.payload), state: row.state, baseline: unitsByLine(row.baseline) }),
-  )
+  const commands = rows.flatMap((row): LedgerCommand[] => {
+    const content = parseCommand(row.kind, row.payload)
+    if (content.kind === 'create-shipping-settings') return []
+    return [{ ...content, state: row.state, baseline: unitsByLine(row.baseline) }]
+  })
   return ledgersOf(order, commands)
 }
 
@@ -161,14 +170,15 @@ const describe = (command: CommandContent): Prisma.InputJsonObject => ({
   lines: unitsOf(command.payload).map((line) => ({ lineNumber: line.lineNumber, quantity: line.quantity })),
 })
 
-/** Stores commands of one purchase order, in order, as `pending`; answers their ids. The caller holds the order's row lock. */
+/** Stores commands of one subject, in order, as `pending`; answers their ids. The caller holds the subject's lock. */
 export const insertCommands = async (
   transaction: Transaction,
   request: {
     readonly sellerId: string
-    readonly purchaseOrderId: string
+    /** Null: the seller's shipping settings. */
+    readonly purchaseOrderId: string | null
     readonly event: { readonly source: string; readonly id: string } | null
-    readonly commands: readonly PlannedCommand[]
+    readonly commands: readonly CommandContent[]
   },
 ): Promise<string[]> => {
   const rows = request.commands.map((command) => ({ command, id: randomUUID() }))
@@ -198,7 +208,7 @@ export const insertCommands = async (
     transaction.tell({
       sellerId: request.sellerId,
       type: 'command.pending',
-      purchaseOrderId: request.purchaseOrderId,
+      purchaseOrderId: request.purchaseOrderId ?? undefined,
       commandId: id,
       data: { ...describe(command), ...(request.event === null ? {} : { event: { ...request.event } }) },
     })
@@ -250,12 +260,12 @@ export const moveCommand = async (
   if (touched === 0) return false
   const alarm = { sellerId: command.sellerId, kind: 'command-held', subject: command.id } as const
   if (step.state === 'held') {
-    const advice = `look at the order and then confirm, reject or retry command ${command.id}`
-    await raiseAlarm(
-      transaction,
-      alarm,
-      `${command.content.kind} of order ${command.purchaseOrderId}: ${step.reason ?? 'held'}; ${advice}`,
-    )
+    const [about, what] =
+      command.purchaseOrderId === null
+        ? [command.content.kind, 'the shipping settings of the account']
+        : [`${command.content.kind} of order ${command.purchaseOrderId}`, 'the order']
+    const advice = `look at ${what} and then confirm, reject or retry command ${command.id}`
+    await raiseAlarm(transaction, alarm, `${about}: ${step.reason ?? 'held'}; ${advice}`)
   } else if (expected.state === 'held') {
     await resolveAlarm(transaction, alarm)
   }
@@ -263,7 +273,7 @@ export const moveCommand = async (
     transaction.tell({
       sellerId: command.sellerId,
       type: `command.${step.state}`,
-      purchaseOrderId: command.purchaseOrderId,
+      purchaseOrderId: command.purchaseOrderId ?? undefined,
       commandId: command.id,
       data: {
         ...describe(command.content),
@@ -275,8 +285,8 @@ export const moveCommand = async (
 }
 
 /**
- * Stores the intent: what will be sent, under which correlation id, and how the order stood before. Must commit before the
- * request leaves. Answers false when the command is no longer as expected, or not the first of its order: then nothing may be sent.
+ * Stores the intent: what will be sent, under which correlation id, and how the subject stood before. Must commit before the
+ * request leaves. Answers false when the command is no longer as expected, or not the first of its subject: then nothing may be sent.
  */
 export const recordIntent = async (
   transaction: Transaction,
@@ -284,7 +294,7 @@ export const recordIntent = async (
   intent: {
     readonly correlationId: string
     readonly request: Prisma.InputJsonObject
-    readonly baseline: OrderBaseline
+    readonly baseline: object
     readonly owner: string
     readonly leaseMs: number
   },
@@ -294,7 +304,7 @@ export const recordIntent = async (
        UPDATE tallyman.commands c SET state = 'sending', attempts = attempts + 1, reason = NULL, updated_at = now(),
          leased_until = now() + $3::float8 * interval '1 millisecond', lease_owner = $4
        WHERE c.id = $1 AND c.state = 'pending' AND c.attempts = $2 AND c.next_action_at <= now() AND NOT EXISTS (
-         SELECT 1 FROM tallyman.commands e WHERE e.seller_id = c.seller_id AND e.purchase_order_id = c.purchase_order_id
+         SELECT 1 FROM tallyman.commands e WHERE e.seller_id = c.seller_id AND e.subject = c.subject
            AND e.sequence < c.sequence AND e.state NOT IN ('confirmed', 'rejected'))
        RETURNING c.id, c.attempts
      )
@@ -361,14 +371,14 @@ export const recordReadBack = async (
   )
 }
 
-/** Ids of commands that a worker should look at now: the first of each order, due, and not being sent by somebody alive. */
+/** Ids of commands that a worker should look at now: the first of each subject, due, and not being sent by somebody alive. */
 export const dueCommands = async (sql: SqlRunner, limit: number): Promise<readonly string[]> => {
   const rows = await sql.query<{ id: string }>(
     `SELECT c.id FROM tallyman.commands c JOIN tallyman.sellers s ON s.seller_id = c.seller_id AND s.state = 'active'
      WHERE c.state IN ('pending', 'sending', 'verifying') AND c.next_action_at <= now()
        AND (c.leased_until IS NULL OR c.leased_until <= now())
        AND NOT EXISTS (SELECT 1 FROM tallyman.commands e WHERE e.seller_id = c.seller_id
-         AND e.purchase_order_id = c.purchase_order_id AND e.sequence < c.sequence AND e.state NOT IN ('confirmed', 'rejected'))
+         AND e.subject = c.subject AND e.sequence < c.sequence AND e.state NOT IN ('confirmed', 'rejected'))
      ORDER BY c.next_action_at LIMIT $1`,
     limit,
   )
@@ -397,12 +407,15 @@ export const decideCommand = async (
   database.transaction(async (transaction) => {
     const peek = await readCommand(transaction, request.commandId)
     if (peek === null) return { ok: false, fault: 'not-found' }
-    // Locks are always taken in this order: the order's row, the command's row, the change counter.
-    await transaction.query(
-      `SELECT 1 AS locked FROM warehouse.orders WHERE seller_id = $1 AND purchase_order_id = $2 FOR UPDATE`,
-      peek.sellerId,
-      peek.purchaseOrderId,
-    )
+    // Locks are always taken in this order: the subject's, the command's row, the change counter.
+    if (peek.purchaseOrderId === null) await lockShippingSettings(transaction, peek.sellerId)
+    else {
+      await transaction.query(
+        `SELECT 1 AS locked FROM warehouse.orders WHERE seller_id = $1 AND purchase_order_id = $2 FOR UPDATE`,
+        peek.sellerId,
+        peek.purchaseOrderId,
+      )
+    }
     const [row] = await transaction.query<CommandRow & { evidence: Prisma.JsonValue }>(
       `SELECT ${commandColumns}, c.evidence FROM tallyman.commands c WHERE c.id = $1 FOR UPDATE`,
       request.commandId,

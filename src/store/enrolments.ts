@@ -1,24 +1,13 @@
 import type { SqlRunner, Transaction } from './database.ts'
 
-/** What the marketplace said of a seller and a resource; `checkedAt` is when it last said so. */
-export interface Enrolment {
+/** What the marketplace said of a seller and a resource. */
+interface Enrolment {
   readonly sellerId: string
   readonly resource: string
   readonly enrolled: boolean
   /** Why it counts as not enrolled, with what to do; null while it is enrolled. */
   readonly detail: string | null
-  readonly checkedAt: Date
-  readonly changedAt: Date
 }
-
-const columns = `seller_id AS "sellerId", resource, enrolled, detail, checked_at AS "checkedAt", changed_at AS "changedAt"`
-
-/** Every enrolment that is known, or those of one seller. */
-export const listEnrolments = (sql: SqlRunner, sellerId: string | null = null): Promise<readonly Enrolment[]> =>
-  sql.query<Enrolment>(
-    `SELECT ${columns} FROM tallyman.enrolments WHERE $1::text IS NULL OR seller_id = $1 ORDER BY seller_id, resource`,
-    sellerId,
-  )
 
 /** Whether the marketplace said within `withinMs` that the seller is not enrolled. */
 export const isKnownNotEnrolled = async (
@@ -37,18 +26,15 @@ export const isKnownNotEnrolled = async (
   return rows.length > 0
 }
 
-/** Stores what the marketplace said and tells when it is another than before. Writes nothing when an enrolled seller still is. */
-export const recordEnrolment = async (
-  tx: Transaction,
-  { sellerId, resource, enrolled, detail }: Pick<Enrolment, 'sellerId' | 'resource' | 'enrolled' | 'detail'>,
-): Promise<void> => {
+/** Stores what the marketplace said and tells when it is another than before, or a first no. Writes nothing when an enrolled seller still is. */
+export const recordEnrolment = async (tx: Transaction, { sellerId, resource, enrolled, detail }: Enrolment): Promise<void> => {
   const [stored] = await tx.query<{ turned: boolean }>(
     `INSERT INTO tallyman.enrolments AS e (seller_id, resource, enrolled, detail) VALUES ($1, $2, $3, $4)
      ON CONFLICT (seller_id, resource) DO UPDATE
      SET enrolled = excluded.enrolled, detail = excluded.detail, checked_at = now(),
        changed_at = CASE WHEN e.enrolled = excluded.enrolled THEN e.changed_at ELSE now() END
      WHERE e.enrolled IS DISTINCT FROM excluded.enrolled OR NOT excluded.enrolled
-     RETURNING changed_at = now() AS turned`,
+     RETURNING changed_at = checked_at AND (xmax <> 0 OR NOT enrolled) AS turned`,
     sellerId,
     resource,
     enrolled,

@@ -1,4 +1,4 @@
-import type { EventFault } from '../domain/event-shape.ts'
+import { type EventFault, settingsEventType } from '../domain/event-shape.ts'
 import type { SqlRunner, Transaction } from './database.ts'
 
 /** What identifies an event (CloudEvents 1.0: `source` + `id`). */
@@ -13,7 +13,7 @@ export interface IncomingEvent extends EventKey {
   readonly data: unknown
 }
 
-/** Where an event stands: stored and waiting for its order, turned into commands, or refused with a problem. */
+/** Where an event stands: stored and waiting to be decided, turned into commands, or refused with a problem. */
 export type EventState = 'received' | 'accepted' | 'rejected'
 
 /** Why an event was refused, as a problem document (RFC 9457). */
@@ -166,15 +166,17 @@ export const receivedEvents = async (sql: SqlRunner, afterSequence: bigint, limi
 export const maxPurchaseOrderIdLength = 255
 
 /**
- * Locks the waiting events that name this purchase order, in the order in which they came. Take the order's row lock first. They
- * may be of different sellers: the caller looks at each.
+ * Locks the waiting events about this purchase order (null: about shipping settings), in the order in which they came. Take the lock
+ * of what they are about first. They may be of different sellers: the caller looks at each.
  */
-export const lockReceivedEvents = async (tx: Transaction, purchaseOrderId: string): Promise<readonly StoredEvent[]> => {
+export const lockReceivedEvents = async (tx: Transaction, purchaseOrderId: string | null): Promise<readonly StoredEvent[]> => {
+  const [condition, parameter] =
+    purchaseOrderId === null
+      ? ['e.type = $1', settingsEventType]
+      : [`left(btrim(e.data ->> 'purchaseOrderId'), ${maxPurchaseOrderIdLength}) = $1`, purchaseOrderId]
   const rows = await tx.query<EventRow>(
-    `SELECT ${columns} FROM tallyman.erp_event e
-     WHERE e.status = 'received' AND left(btrim(e.data ->> 'purchaseOrderId'), ${maxPurchaseOrderIdLength}) = $1
-     ORDER BY e.sequence FOR UPDATE OF e`,
-    purchaseOrderId,
+    `SELECT ${columns} FROM tallyman.erp_event e WHERE e.status = 'received' AND ${condition} ORDER BY e.sequence FOR UPDATE OF e`,
+    parameter,
   )
   return rows.map(fromRow)
 }

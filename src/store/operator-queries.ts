@@ -142,6 +142,8 @@ export interface Overview {
   /** Events that wait for their order. */
   readonly waitingEvents: number
   readonly quarantined: number
+  /** Open discrepancies of inventory reports. */
+  readonly discrepancies: number
   readonly alarms: number
 }
 
@@ -161,9 +163,10 @@ export const readOverview = async (sql: SqlRunner, lateAt: ReadonlyMap<string, D
      SELECT state, count(*)::int FROM tallyman.commands
      WHERE state IN ('confirmed', 'rejected') AND settled_at > now() - interval '24 hours' GROUP BY state`,
   )
-  const [rest] = await sql.query<{ waiting_events: number; quarantined: number; alarms: number }>(
+  const [rest] = await sql.query<{ waiting_events: number; quarantined: number; discrepancies: number; alarms: number }>(
     `SELECT (SELECT count(*) FROM tallyman.erp_event WHERE status = 'received')::int AS waiting_events,
        (SELECT count(*) FROM tallyman.quarantined_records WHERE state = 'open')::int AS quarantined,
+       (SELECT count(*) FROM warehouse.inventory_discrepancies WHERE state = 'open')::int AS discrepancies,
        (SELECT count(*) FROM tallyman.alarms WHERE resolved_at IS NULL)::int AS alarms`,
   )
   return {
@@ -171,6 +174,7 @@ export const readOverview = async (sql: SqlRunner, lateAt: ReadonlyMap<string, D
     commands: Object.fromEntries(commands.map(({ state, count }) => [state, count])),
     waitingEvents: rest?.waiting_events ?? 0,
     quarantined: rest?.quarantined ?? 0,
+    discrepancies: rest?.discrepancies ?? 0,
     alarms: rest?.alarms ?? 0,
   }
 }

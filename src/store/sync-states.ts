@@ -233,6 +233,8 @@ export interface SyncOverview extends SyncKey {
   readonly lastSuccessAt: Date | null
   readonly lastError: string | null
   readonly failures: number
+  /** Why the marketplace counts the seller as not enrolled in what the resource belongs to; null while it is not so. */
+  readonly notEnrolled: string | null
   /** Since the last run that read everything there was, in ms on the database's clock; null before the first. */
   readonly lagMs: number | null
 }
@@ -240,12 +242,14 @@ export interface SyncOverview extends SyncKey {
 /** All streams, or those of a seller, with how far behind they are. */
 export const listSyncs = async (sql: SqlRunner, sellerId: string | null = null): Promise<readonly SyncOverview[]> => {
   const rows = await sql.query<Omit<SyncOverview, 'totals'> & { totals: Partial<SyncTotals> }>(
-    `SELECT seller_id AS "sellerId", resource, stream, watermark, window_from AS "windowFrom", window_to AS "windowTo", cursor, pages,
+    `SELECT s.seller_id AS "sellerId", s.resource, stream, watermark, window_from AS "windowFrom", window_to AS "windowTo", cursor, pages,
        jsonb_array_length(pending) AS "windowsPending", totals, coalesce(lease_until > now(), false) AS running,
        last_started_at AS "lastStartedAt", last_success_at AS "lastSuccessAt", last_error AS "lastError", failures,
+       CASE WHEN NOT e.enrolled THEN coalesce(e.detail, 'not enrolled') END AS "notEnrolled",
        (extract(epoch FROM now() - last_success_at) * 1000)::float8 AS "lagMs"
-     FROM tallyman.sync_states WHERE $1::text IS NULL OR seller_id = $1
-     ORDER BY seller_id, resource, stream`,
+     FROM tallyman.sync_states s LEFT JOIN tallyman.enrolments e USING (seller_id, resource)
+     WHERE $1::text IS NULL OR s.seller_id = $1
+     ORDER BY s.seller_id, s.resource, stream`,
     sellerId,
   )
   return rows.map((row) => ({ ...row, totals: { ...noTotals, ...row.totals } }))

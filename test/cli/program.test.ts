@@ -24,6 +24,11 @@ describe('misuse exits with 2 and says what is wrong', () => {
     [['send', '/no/such/file.json'], /cannot be read/],
     [['quarantine', 'replay'], /name the id of one record, or give --all/],
     [['quarantine', 'replay', '1', '--all'], /name the id of one record, or give --all/],
+    [['campaigns', 'watch'], /missing required argument 'id'/],
+    [['campaigns', 'unwatch'], /missing required argument 'id'/],
+    [['reconcile'], /required option '--month <month>'/],
+    [['reconcile', '--month', '2026-13'], /a month such as 2026-03/],
+    [['reconcile', '--month', '2026-3'], /a month such as 2026-03/],
     [['migrate'], /DATABASE_URL is unset/],
     [['doctor', '--units', '--sandbox', 'localhost:1'], /--sandbox is not an address/],
   ])('tallyman %j', async (args, message) => {
@@ -73,7 +78,7 @@ test('a daemon that cannot be reached is a failure that says what to do', async 
   const address = server.address()
   await new Promise((resolve) => server.close(resolve))
   if (address === null || typeof address === 'string') throw new Error('no port')
-  for (const args of [['commands'], ['sync', 'orders'], ['quarantine', '--json']]) {
+  for (const args of [['commands'], ['sync', 'orders'], ['quarantine', '--json'], ['reconcile', '--month', '2026-03']]) {
     const { code, out, talk } = await cli(args, { PORT: String(address.port) })
     expect(code).toBe(1)
     expect(talk).toContain(`the daemon cannot be reached at http://127.0.0.1:${address.port} (connect ECONNREFUSED`)

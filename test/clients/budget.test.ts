@@ -221,10 +221,18 @@ describe('the budget of all sellers', () => {
     await budget.take('A', 'orders.ship')
     await budget.learn('A', 'orders.cancel', { ...NOTHING_TOLD, status: 429 })
     expect(budget.snapshot()).toEqual([
-      { sellerId: 'A', operation: 'orders.ship', available: 5, perMinute: expect.closeTo(55, 1), blockedUntil: null },
+      {
+        sellerId: 'A',
+        operation: 'orders.ship',
+        scope: null,
+        available: 5,
+        perMinute: expect.closeTo(55, 1),
+        blockedUntil: null,
+      },
       {
         sellerId: 'A',
         operation: 'orders.cancel',
+        scope: null,
         available: 0,
         perMinute: expect.closeTo(27.5, 1),
         blockedUntil: new Date(START + 2_000),

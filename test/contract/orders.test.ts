@@ -1,49 +1,15 @@
 import { describe, expect, test } from 'vitest'
-import { dialectOf } from '../../sandbox/settings.ts'
 import type { MarketplaceClient, Observed, WireRequest } from '../../src/clients/client.ts'
-import { MarketplaceFailure } from '../../src/clients/errors.ts'
 import { specification, walmartUs } from '../../src/clients/profiles/index.ts'
 import type { OrderLine, PurchaseOrder } from '../../src/domain/order.ts'
-import { connect, startTestSandbox, type TestClient } from '../sandbox/support.ts'
-import { type ClientUnderTest, forever, startClient } from './servers.ts'
+import { forever } from '../clients/servers.ts'
+import { failureOf, rehearse } from './rehearse.ts'
 
 const LINE = { sku: 'MUG', quantity: 3, unitPrice: '10.10', tax: '0.84', shipping: '5.00' }
 const DAY_MS = 86_400_000
 
-interface Rehearsal extends ClientUnderTest {
-  readonly sandbox: TestClient
-}
-
-/** The real client against the real sandbox, in one dialect. */
-async function rehearse(profile = specification): Promise<Rehearsal> {
-  const dialect = dialectOf(profile.name === 'walmart-us' ? 'walmart-us' : 'specification')
-  const { url } = await startTestSandbox({ dialect })
-  const sandbox = await connect(url, { prefix: profile.headerPrefix, quantityField: profile.quantityField })
-  await sandbox.control('PUT', '/limits', { enabled: false })
-  const connection = {
-    clientId: 'sandbox-client',
-    clientSecret: 'sandbox-secret',
-    sellerId: 'sandbox-seller',
-    profile,
-    headerPrefix: profile.headerPrefix,
-    quantityField: profile.quantityField,
-    requestTimeoutMs: 1_000,
-  }
-  return { ...startClient(url, { connection }), sandbox }
-}
-
 function send(client: MarketplaceClient, request: WireRequest): Promise<Observed<PurchaseOrder>> {
   return client.orders.send(request, { signal: forever(), correlationId: crypto.randomUUID() })
-}
-
-async function failureOf(work: Promise<unknown>): Promise<MarketplaceFailure> {
-  try {
-    await work
-  } catch (error) {
-    if (error instanceof MarketplaceFailure) return error
-    throw error
-  }
-  throw new Error('expected a failure')
 }
 
 function lineOf(observed: Observed<PurchaseOrder> | null): OrderLine {

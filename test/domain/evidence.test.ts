@@ -1,7 +1,7 @@
 import { Decimal } from 'decimal.js'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { CommandContent, ShipPayload } from '../../src/domain/command.ts'
+import type { OrderCommandContent, ShipPayload } from '../../src/domain/command.ts'
 import { judge, orderBaselineSchema, takeBaseline } from '../../src/domain/evidence.ts'
 import * as market from './support/marketplace.ts'
 
@@ -47,7 +47,7 @@ const portion = fc.record({
 })
 type Portion = typeof portion extends fc.Arbitrary<infer Value> ? Value : never
 
-function commandOf(order: market.Order, kind: string, portions: readonly Portion[]): CommandContent {
+function commandOf(order: market.Order, kind: string, portions: readonly Portion[]): OrderCommandContent {
   const numbered = portions.map((entry) => ({
     ...entry,
     lineNumber: order.lines[entry.line % order.lines.length]?.lineNumber ?? '',
@@ -177,7 +177,7 @@ describe.each(['ship', 'cancel', 'refund'] as const)('evidence of a %s that was 
 })
 
 describe('evidence, case by case', () => {
-  const shipTwo: CommandContent = commandOf(market.placeOrder([{ quantity: 4 }]), 'ship', [
+  const shipTwo: OrderCommandContent = commandOf(market.placeOrder([{ quantity: 4 }]), 'ship', [
     { line: 0, quantity: 2, mark: 0, cents: 1 },
   ])
   const acknowledged = (quantity: number, refundKeepsTracking = true): market.Order => {
@@ -185,7 +185,7 @@ describe('evidence, case by case', () => {
     market.acknowledge(order)
     return order
   }
-  const verdictAfter = (order: market.Order, command: CommandContent, act: (line: market.Line) => void): string => {
+  const verdictAfter = (order: market.Order, command: OrderCommandContent, act: (line: market.Line) => void): string => {
     const baseline = takeBaseline(market.read(order))
     for (const line of order.lines) act(line)
     return judge(command, baseline, market.read(order)).verdict

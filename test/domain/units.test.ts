@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { CommandContent, CommandState } from '../../src/domain/command.ts'
+import type { CommandState, OrderCommandContent } from '../../src/domain/command.ts'
 import type { LineUnits } from '../../src/domain/order.ts'
 import {
   accounted,
@@ -30,7 +30,7 @@ function ledger(given: Partial<LineLedger>): LineLedger {
   }
 }
 
-function contentOf(kind: 'ship' | 'cancel' | 'refund', quantity: number): CommandContent {
+function contentOf(kind: 'ship' | 'cancel' | 'refund', quantity: number): OrderCommandContent {
   const line = { lineNumber: '3', quantity }
   if (kind === 'cancel') return { kind, payload: { lines: [{ ...line, reason: 'SELLER_CANCEL_OUT_OF_STOCK' }] } }
   if (kind === 'refund') {
@@ -106,7 +106,7 @@ describe('the unit ledger', () => {
   })
 
   it('refuses to acknowledge only what is cancelled wholly', () => {
-    const acknowledge: CommandContent = { kind: 'acknowledge', payload: {} }
+    const acknowledge: OrderCommandContent = { kind: 'acknowledge', payload: {} }
     expect(checkBeforeSend([ledger({})], acknowledge)).toEqual([])
     expect(checkBeforeSend([ledger({ reported: { ...nothing, cancelled: 5 } })], acknowledge)).toHaveLength(1)
   })
@@ -143,7 +143,7 @@ const move = fc.oneof(
 )
 
 interface Stored {
-  content: CommandContent
+  content: OrderCommandContent
   state: CommandState
   baseline: Record<string, LineUnits> | null
   landed: boolean
@@ -221,7 +221,7 @@ describe('the unit ledger over a life', () => {
   })
 })
 
-function unitsIn(content: CommandContent): number {
+function unitsIn(content: OrderCommandContent): number {
   if (content.kind === 'acknowledge') return 0
   const lines = content.kind === 'ship' ? content.payload.parcels.flatMap((parcel) => parcel.lines) : content.payload.lines
   return lines.reduce((sum, line) => sum + line.quantity, 0)

@@ -57,7 +57,11 @@ export const startServer = async (database: Database, overrides: Partial<HttpSer
     marketplaceNow: () => new Date('2026-03-10T00:00:00Z'),
     acceptEvents: (posted, signal) => acceptEvents(events, posted, signal),
     decide: (request) => decideCommand(database, request),
-    syncs: { resources: ['orders', 'returns'], run: async ({ resource, sellerId }) => [`${resource}~${sellerId ?? 'all'}`] },
+    syncs: {
+      resources: ['orders', 'returns'],
+      withPast: ['orders', 'returns'],
+      run: async ({ resource, sellerId }) => [`${resource}~${sellerId ?? 'all'}`],
+    },
     replayQuarantined: async (id) =>
       id === 1n
         ? { outcome: 'replayed' }

@@ -1,4 +1,4 @@
-import type { Call, Caller } from '../caller.ts'
+import type { Answer, Call, Caller } from '../caller.ts'
 import type { CallOptions, Page } from '../interface.ts'
 import { wholeNumber } from '../json.ts'
 import type { OnUnknownValue, RecordReader } from './record.ts'
@@ -50,7 +50,22 @@ export async function fetchPage<Wire, T>(
   readEnvelope: ReadEnvelope,
   onUnknownValue: OnUnknownValue,
 ): Promise<Page<T>> {
-  const answer = await caller.call(call, options)
+  return readPage(caller, call, await caller.call(call, options), reader, readEnvelope, onUnknownValue)
+}
+
+/**
+ * Reads an answer as a page, record by record. "None there" is an empty page.
+ *
+ * @throws MarketplaceFailure when the answer is no page
+ */
+export function readPage<Wire, T>(
+  caller: Caller,
+  call: Call,
+  answer: Answer,
+  reader: RecordReader<Wire, T>,
+  readEnvelope: ReadEnvelope,
+  onUnknownValue: OnUnknownValue,
+): Page<T> {
   const said = answer.found ? readEnvelope(answer.envelope) : NOTHING
   if (said === null) throw caller.misfit(call, answer)
   return {

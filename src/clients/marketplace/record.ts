@@ -10,8 +10,8 @@ export type OnUnknownValue = NonNullable<ClientHooks['onUnknownValue']>
 export interface RecordReader<Wire, T> {
   readonly resource: UnknownValueReport['resource']
   readonly schema: z.ZodType<Wire>
-  /** Field that names the record. */
-  readonly keyField: string
+  /** Field that names the record; or how its name is made of it, null when that cannot be. */
+  readonly keyField: string | ((raw: Readonly<Record<string, unknown>>) => string | null)
   /** The normal form; throws `RecordFault` for what the schema cannot express. `raw` is the record before the schema saw it. */
   readonly toDomain: (wire: Wire, raw: Readonly<Record<string, unknown>>, onUnknownValue: OnUnknownValue) => T
 }
@@ -49,11 +49,18 @@ export function readRecord<Wire, T>(
     throw error
   }
   if (!isObject(raw)) return { ok: false, key: null, fault: 'record: not an object', rawText }
-  const named = raw[reader.keyField]
+  const { keyField } = reader
+  const named = typeof keyField === 'string' ? raw[keyField] : keyField(raw)
   const key = typeof named === 'string' && named !== '' ? named : typeof named === 'number' ? String(named) : null
   const parsed = reader.schema.safeParse(raw)
   if (!parsed.success) return { ok: false, key, fault: faultOf(parsed.error), rawText }
-  if (key === null) return { ok: false, key, fault: `${reader.keyField}: missing`, rawText }
+  if (key === null)
+    return {
+      ok: false,
+      key,
+      fault: typeof keyField === 'string' ? `${keyField}: missing` : 'key: missing or not readable',
+      rawText,
+    }
   try {
     return { ok: true, key, value: reader.toDomain(parsed.data, raw, onUnknownValue), rawText }
   } catch (error) {

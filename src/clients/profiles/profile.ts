@@ -81,6 +81,8 @@ export interface Profile {
   readonly reconciliationPath: string
   /** How the report's period is named: by its first and last day, or by its month as `MM-YYYY`. */
   readonly reconciliationPeriod: 'dates' | 'monthYear'
+  /** Whether each month of the report has a limit of its own, or all of them share the operation's. */
+  readonly reconciliationLimit: 'each month' | 'all months'
   /** How the inventory log is asked: by SKU with moments, or by GTIN with days (section 7; public facts, section 7.1). */
   readonly inventoryLog: {
     readonly keyParameter: 'sellerSku' | 'gtin'
@@ -91,6 +93,7 @@ export interface Profile {
   readonly channelDetails: {
     /** `underscored` as in the Authentication part, `plain` as in the operation's own sample (`XXSVC.NAME`). */
     readonly headerSpelling: 'underscored' | 'plain'
+    /** Headers that carry the market id; `{prefix}` stands for the company abbreviation in lower case. */
     readonly martIdHeaders: readonly string[]
     readonly martId: string
     readonly partnerIdParameter: boolean

@@ -30,8 +30,8 @@ export const specification: Profile = {
     'shipping-settings.create': { tokens: 5, perMs: MINUTE_MS },
     'shipping-settings.get': { tokens: 50, perMs: MINUTE_MS },
     'replenishment.recommend': { tokens: 100, perMs: MINUTE_MS },
-    // The specification recommends one retrieval an hour; the sync keeps to that for each month by itself.
-    'reconciliation.report': { tokens: 10, perMs: MINUTE_MS },
+    // "No more than once per hour is recommended" (Limits): for each month.
+    'reconciliation.report': { tokens: 1, perMs: 60 * MINUTE_MS },
     'inventory-log.list': { tokens: 500, perMs: MINUTE_MS },
     // Not published; a neighbour's limit (public facts, section 5.1).
     'sales-channels.list': { tokens: 20, perMs: MINUTE_MS },
@@ -51,10 +51,11 @@ export const specification: Profile = {
   replenishmentRequest: { keysIn: 'body', gtins: 'gtins', skus: 'sku', mostKeys: 1_000 },
   reconciliationPath: '/v3/report/wfs/InventoryReconciliationReport',
   reconciliationPeriod: 'dates',
+  reconciliationLimit: 'each month',
   inventoryLog: { keyParameter: 'sellerSku', dates: 'date-time', pageSize: 50 },
   channelDetails: {
     headerSpelling: 'underscored',
-    martIdHeaders: ['martId', 'xxmartid'],
+    martIdHeaders: ['martId', '{prefix}martid'],
     martId: '202',
     partnerIdParameter: false,
   },

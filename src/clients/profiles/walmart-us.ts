@@ -26,15 +26,15 @@ export const walmartUs: Profile = {
   shipSellerOrderId: true,
   refundMode: true,
   carriers: new Set(CARRIERS),
-  // One an hour is a hard limit there (section 5.1), whatever the month.
-  rateLimits: { ...specification.rateLimits, 'reconciliation.report': { tokens: 1, perMs: 60 * 60_000 } },
   replenishmentRequest: { keysIn: 'body', gtins: 'listOfGtins', skus: 'listOfSkus', mostKeys: 1_000 },
   reconciliationPath: '/v3/report/wfs/inventoryReconciliationReport',
   reconciliationPeriod: 'monthYear',
+  // One an hour is a hard limit there (section 5.1), whatever the month.
+  reconciliationLimit: 'all months',
   inventoryLog: { keyParameter: 'gtin', dates: 'date', pageSize: 50 },
   channelDetails: {
     headerSpelling: 'underscored',
-    martIdHeaders: ['martId', 'wmmartid', 'wm_mart_id'],
+    martIdHeaders: ['martId', '{prefix}martid', '{prefix}_mart_id'],
     martId: '202',
     partnerIdParameter: true,
   },

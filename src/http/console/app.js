@@ -102,7 +102,7 @@ const draw = (id, value, build) => {
 
 const unitsOf = (lines) => lines.map(({ lineNumber, quantity }) => `line ${lineNumber}: ${quantity}`).join(', ')
 
-const numbers = ({ orders, commands, waitingEvents, quarantined, alarms }) => {
+const numbers = ({ orders, commands, waitingEvents, quarantined, discrepancies, alarms }) => {
   const tiles = [
     ['Open orders', orders.open, false],
     ['Late orders', orders.late, orders.late > 0],
@@ -113,6 +113,7 @@ const numbers = ({ orders, commands, waitingEvents, quarantined, alarms }) => {
     ['Rejected in 24 h', commands.rejected ?? 0, false],
     ['Waiting events', waitingEvents, false],
     ['In quarantine', quarantined, quarantined > 0],
+    ['Inventory differences', discrepancies, false],
     ['Alarms', alarms, alarms > 0],
   ]
   const all = document.createDocumentFragment()
@@ -122,9 +123,11 @@ const numbers = ({ orders, commands, waitingEvents, quarantined, alarms }) => {
   return all
 }
 
+const nameOf = ({ kind, purchaseOrderId }) => (purchaseOrderId === null ? kind : `${kind} of order ${purchaseOrderId}`)
+
 const decide = (command, decision) => {
   const dialog = byId('decision')
-  byId('decision-title').textContent = `${decision}: ${command.kind} of order ${command.purchaseOrderId}`
+  byId('decision-title').textContent = `${decision}: ${nameOf(command)}`
   byId('decision-meaning').textContent = meanings[decision]
   byId('decision-submit').textContent = decision
   byId('decision-problem').hidden = true
@@ -154,7 +157,7 @@ const held = ({ items }) => {
   if (items.length === 0) return none('None. Nothing waits for a decision.')
   const rows = items.map((command) => [
     element('span', {}, `${command.kind} `, element('span', { className: 'faint' }, unitsOf(command.lines))),
-    element('code', {}, command.purchaseOrderId),
+    element('code', {}, command.purchaseOrderId ?? '–'),
     command.reason ?? '–',
     element(
       'div',
@@ -172,7 +175,7 @@ const held = ({ items }) => {
           {
             type: 'button',
             onclick: () => decide(command, decision),
-            ariaLabel: `${decision} ${command.kind} of order ${command.purchaseOrderId}`,
+            ariaLabel: `${decision} ${nameOf(command)}`,
           },
           decision,
         ),
@@ -208,7 +211,7 @@ const commands = ({ items }) => {
   if (items.length === 0) return none('None yet.')
   const rows = items.map((command) => [
     element('span', {}, `${command.kind} `, element('span', { className: 'faint' }, unitsOf(command.lines))),
-    element('code', {}, command.purchaseOrderId),
+    element('code', {}, command.purchaseOrderId ?? '–'),
     element('span', { className: { held: 'bad', rejected: 'bad', confirmed: 'good' }[command.state] ?? '' }, command.state),
     command.reason ?? '–',
     moment(command.createdAt),
@@ -222,7 +225,13 @@ const syncs = ({ items }) => {
   const rows = items.map((sync) => [
     `${sync.resource} ${sync.stream}`,
     sync.sellerId,
-    sync.running ? 'running' : sync.windowsPending > 0 ? `${sync.windowsPending} windows to go` : 'idle',
+    sync.notEnrolled !== null
+      ? 'not enrolled'
+      : sync.running
+        ? 'running'
+        : sync.windowsPending > 0
+          ? `${sync.windowsPending} windows to go`
+          : 'idle',
     ago(sync.lagMs),
     moment(sync.watermark),
     sync.lastError === null ? '–' : element('span', { className: 'bad' }, sync.lastError),

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { closeEventAlarm } from '../../store/alarms.ts'
+import { closeAlarm } from '../../store/alarms.ts'
 import { listAlarms } from '../../store/operator-queries.ts'
 import { type App, problems } from '../app.ts'
 import { bigintKey, cursorCodec, pageSchema, pagingSchema } from '../paging.ts'
@@ -36,20 +36,21 @@ export const alarmRoutes = (app: App, { services }: RouteParts): void => {
     url: '/v1/alarms/:id/resolve',
     schema: {
       tags: ['alarms'],
-      summary: 'Close the alarm of a rejected event; all other alarms close by themselves when their cause is gone',
+      summary:
+        'Close the alarm of a rejected event or of an unlisted move of a campaign; all other alarms close by themselves when their cause is gone',
       params: z.object({ id: bigintKey }),
       body: z.object({ actor: z.string().trim().min(1).max(200) }),
       response: { 200: z.object({ id: z.bigint(), resolved: z.boolean() }), ...problems(404, 409) },
     },
     handler: async ({ params: { id }, body: { actor }, log }) => {
-      const result = await closeEventAlarm(services.database, id)
+      const result = await closeAlarm(services.database, id)
       if (result === 'not-found') throw new Problem('not-found', { detail: `There is no alarm ${id}.` })
       if (result === 'not-closable') {
         throw new Problem('illegal-state', {
           detail: `Alarm ${id} is closed already, or closes by itself when its cause is gone.`,
         })
       }
-      log.info({ alarm_id: String(id), actor }, 'alarm of a rejected event closed')
+      log.info({ alarm_id: String(id), actor }, 'alarm closed')
       return { id, resolved: true }
     },
   })

@@ -29,7 +29,9 @@ const cloudEventSchema = z
   })
   .meta({ id: 'CloudEvent', description: 'CloudEvents 1.0; `type` and `data` as in the page on ERP events.' })
 
-const cloudEventDataSchema = z.looseObject({ purchaseOrderId: z.string() }).meta({ description: 'Binary mode: the data alone.' })
+const cloudEventDataSchema = z
+  .union([z.looseObject({ purchaseOrderId: z.string() }), z.looseObject({ simplifiedShippingSettings: z.looseObject({}) })])
+  .meta({ description: 'Binary mode: the data alone.' })
 
 /** ERP events in, and what became of them. */
 export const eventRoutes = (app: App, { services, stopping }: RouteParts): void => {

@@ -52,7 +52,7 @@ export const syncRoutes = (app: App, { services }: RouteParts): void => {
     schema: {
       tags: ['syncs'],
       summary: 'Run a sync now, or a backfill',
-      description: 'With `from` (and `to`) the orders or returns of that time are read again, oldest first.',
+      description: 'With `from` (and `to`) the records of that time are read again, oldest first; not every resource has a past.',
       params: z.object({ resource: z.string() }),
       body: z
         .strictObject({ sellerId: z.string().min(1).optional(), from: moment.optional(), to: moment.optional() })
@@ -68,9 +68,13 @@ export const syncRoutes = (app: App, { services }: RouteParts): void => {
       },
     },
     handler: async ({ params: { resource }, body }, reply) => {
-      const { resources } = services.syncs
+      const { resources, withPast } = services.syncs
       if (!resources.includes(resource)) {
         throw new Problem('not-found', { detail: `There is no sync of ${resource}; there are ${resources.join(', ')}.` })
+      }
+      if (body?.from !== undefined && !withPast.includes(resource)) {
+        const message = `is given, but ${resource} has no past that could be read again; ${withPast.join(', ')} have one`
+        throw new Problem('invalid-body', { errors: [{ path: 'from', message }] })
       }
       const sellerId = body?.sellerId ?? null
       if (sellerId !== null && !services.sellers().includes(sellerId)) {

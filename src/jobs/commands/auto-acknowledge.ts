@@ -19,7 +19,7 @@ export const acknowledgeNewOrders = async (
       sellerId,
       purchaseOrderId,
       event: null,
-      commands: [{ kind: 'acknowledge', purchaseOrderId, payload: {} }],
+      commands: [{ kind: 'acknowledge', payload: {} }],
     })
   }
 }

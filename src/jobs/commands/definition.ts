@@ -1,10 +1,10 @@
 import type { OrderRequests, WireRequest } from '../../clients/client.ts'
 import type { WriteOperationName } from '../../clients/profiles/profile.ts'
-import type { CommandContent, CommandKind } from '../../domain/command.ts'
+import type { OrderCommandContent, OrderCommandKind } from '../../domain/command.ts'
 import type { PurchaseOrder } from '../../domain/order.ts'
 
-/** What differs between the commands; the engine (`run.ts`) does all the rest. */
-export interface CommandDefinition<Kind extends CommandKind = CommandKind> {
+/** What differs between the commands on a purchase order; the subject (`order.ts`) and the engine (`run.ts`) do all the rest. */
+export interface CommandDefinition<Kind extends OrderCommandKind = OrderCommandKind> {
   readonly kind: Kind
   readonly operation: WriteOperationName
   /**
@@ -18,6 +18,6 @@ export interface CommandDefinition<Kind extends CommandKind = CommandKind> {
   request(
     prepare: OrderRequests,
     purchaseOrderId: string,
-    payload: Extract<CommandContent, { kind: Kind }>['payload'],
+    payload: Extract<OrderCommandContent, { kind: Kind }>['payload'],
   ): WireRequest
 }

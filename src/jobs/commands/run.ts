@@ -1,10 +1,8 @@
 import { randomUUID } from 'node:crypto'
-import type { MarketplaceClient, Observed, WireRequest } from '../../clients/client.ts'
+import type { MarketplaceClient, Observed } from '../../clients/client.ts'
 import { MarketplaceFailure } from '../../clients/errors.ts'
-import type { CommandContent, CommandKind } from '../../domain/command.ts'
-import { type Evidence, judge, type OrderBaseline, takeBaseline } from '../../domain/evidence.ts'
-import type { PurchaseOrder } from '../../domain/order.ts'
-import { checkBeforeSend } from '../../domain/units.ts'
+import type { CommandKind } from '../../domain/command.ts'
+import type { Evidence } from '../../domain/evidence.ts'
 import { faultPoint } from '../../fault-points.ts'
 import type { JobOutcome } from '../../queues/jobs.ts'
 import {
@@ -12,7 +10,6 @@ import {
   moveCommand,
   readAttempts,
   readCommand,
-  readLedgers,
   recordIntent,
   recordOutcome,
   recordReadBack,
@@ -21,14 +18,11 @@ import {
 } from '../../store/commands.ts'
 import type { Database, Transaction } from '../../store/database.ts'
 import type { Prisma } from '../../store/generated/client.ts'
-import { lockOrder, storeOrder } from '../../store/orders.ts'
 import { type ConfiguredSeller, stopSeller } from '../../store/sellers.ts'
 import { credentialsRefused, type SellerRegistry } from '../sellers.ts'
-import { acknowledge } from './acknowledge.ts'
-import { cancel } from './cancel.ts'
-import type { CommandDefinition } from './definition.ts'
-import { refund } from './refund.ts'
-import { ship } from './ship.ts'
+import { orderSubject } from './order.ts'
+import { shippingSettingsSubject } from './shipping-settings.ts'
+import { type CommandSubject, type SentRequest, withoutEffect } from './subject.ts'
 
 /** What the command engine needs. */
 export interface CommandParts {
@@ -39,8 +33,8 @@ export interface CommandParts {
   readonly requestTimeoutMs: number
   /** How long after an unanswered write its effect may still appear; longer than the longest request can live. */
   readonly settleTimeMs: number
-  /** Told after a command has been settled: the next of its order may go. */
-  readonly onSettled: (sellerId: string, purchaseOrderId: string) => Promise<void>
+  /** Told after a command has been settled: the next of its subject may go. */
+  readonly onSettled: (sellerId: string, subject: string) => Promise<void>
   /** Counts how commands end, by kind. */
   readonly onOutcome?: (
     kind: CommandKind,
@@ -67,28 +61,12 @@ const leaseMs = ({ requestTimeoutMs }: CommandParts): number => 2 * requestTimeo
 /** Moments of the read-backs, as parts of the settle time. The last one is at its end. */
 const readBackMoments = [0.04, 0.15, 0.35, 0.65, 1]
 
-const definitions: { readonly [Kind in CommandKind]: CommandDefinition<Kind> } = { acknowledge, ship, cancel, refund }
-
 const done: JobOutcome = { done: true }
 const again = (delayMs: number, reason: string): JobOutcome => ({
   runAgainAt: new Date(Date.now() + Math.max(0, delayMs)),
   reason,
 })
 const jittered = (delayMs: number): number => delayMs * (0.75 + Math.random() / 2)
-
-const wireRequest = (content: CommandContent, client: MarketplaceClient, purchaseOrderId: string): WireRequest => {
-  const { prepare } = client.orders
-  switch (content.kind) {
-    case 'acknowledge':
-      return acknowledge.request(prepare, purchaseOrderId, content.payload)
-    case 'ship':
-      return ship.request(prepare, purchaseOrderId, content.payload)
-    case 'cancel':
-      return cancel.request(prepare, purchaseOrderId, content.payload)
-    case 'refund':
-      return refund.request(prepare, purchaseOrderId, content.payload)
-  }
-}
 
 const jsonOf = (value: object): Prisma.InputJsonObject => JSON.parse(JSON.stringify(value)) as Prisma.InputJsonObject
 
@@ -102,9 +80,14 @@ const failureJson = (failure: MarketplaceFailure): Prisma.InputJsonObject =>
     faults: failure.faults,
   })
 
+const mostFaultsTold = 5
+
 const wordsOf = (failure: MarketplaceFailure): string => {
-  const [fault] = failure.faults
-  const words = [fault?.code, fault?.field, fault?.description].filter((word) => word !== null && word !== undefined).join(', ')
+  const words = failure.faults
+    .slice(0, mostFaultsTold)
+    .map(({ code, field, description }) => [code, field, description].filter((word) => word !== null).join(', '))
+    .filter((said) => said !== '')
+    .join('; ')
   return `the marketplace refused it (HTTP ${failure.httpStatus ?? 'none'}${words === '' ? '' : `: ${words}`})`
 }
 
@@ -117,7 +100,7 @@ type Step =
 
 /**
  * Does the next step of a command: sends it, or reads back what became of it. Safe to be called at any time, any number of times,
- * by any number of processes: the row of the order and the state of the command decide, never the job.
+ * by any number of processes: the lock of the subject and the state of the command decide, never the job.
  */
 export const runCommand = async (parts: CommandParts, commandId: string, job: CommandJob): Promise<JobOutcome> => {
   const command = await readCommand(parts.database, commandId)
@@ -128,43 +111,50 @@ export const runCommand = async (parts: CommandParts, commandId: string, job: Co
   const waitMs = free - command.databaseNow.getTime()
   if (waitMs > 0) return again(waitMs, 'its next step is not due yet')
   if (!parts.sellers.has(command.sellerId)) return again(60_000, `seller ${command.sellerId} is not configured in this process`)
-  const run = {
-    parts,
-    job,
-    command,
-    client: parts.sellers.client(command.sellerId),
-    seller: parts.sellers.configured(command.sellerId),
-    definition: definitions[command.content.kind],
+  const client = parts.sellers.client(command.sellerId)
+  const run = { parts, job, command, client, seller: parts.sellers.configured(command.sellerId) }
+  const { sellerId, content, purchaseOrderId } = command
+  if (content.kind === 'create-shipping-settings') {
+    return advance({ ...run, subject: shippingSettingsSubject({ sellerId, payload: content.payload }, client) })
   }
-  const step = await (command.state === 'pending' ? send(run) : command.state === 'sending' ? takeOver(run) : verify(run))
+  if (purchaseOrderId === null) throw new Error(`command ${command.id} names no purchase order`)
+  return advance({ ...run, subject: orderSubject({ id: command.id, sellerId, purchaseOrderId, content }, client) })
+}
+
+const advance = async <Thing, Request extends object>(run: Run<Thing, Request>): Promise<JobOutcome> => {
+  const { state } = run.command
+  const step = await (state === 'pending' ? send(run) : state === 'sending' ? takeOver(run) : verify(run))
   return finish(run, step)
 }
 
-interface Run {
+interface AnyRun {
   readonly parts: CommandParts
   /** As it was configured when the client was picked: settings that came in meanwhile must not be stopped for the old ones. */
   readonly seller: ConfiguredSeller
   readonly job: CommandJob
   readonly command: StoredCommand
   readonly client: MarketplaceClient
-  readonly definition: Pick<CommandDefinition, 'operation' | 'readsOrderFirst' | 'goalReached'>
 }
 
-const fieldsOf = ({ command }: Run) => ({
+interface Run<Thing, Request extends object> extends AnyRun {
+  readonly subject: CommandSubject<Thing, Request>
+}
+
+const fieldsOf = ({ command }: AnyRun) => ({
   seller_id: command.sellerId,
-  purchase_order_id: command.purchaseOrderId,
+  ...(command.purchaseOrderId === null ? {} : { purchase_order_id: command.purchaseOrderId }),
   command_id: command.id,
   kind: command.content.kind,
 })
 
-const finish = async (run: Run, step: Step): Promise<JobOutcome> => {
+const finish = async (run: AnyRun, step: Step): Promise<JobOutcome> => {
   const { parts, command, job } = run
   switch (step.kind) {
     case 'settled':
       parts.onOutcome?.(command.content.kind, step.outcome)
       job.log.info(fieldsOf(run), `command ${step.outcome}`)
       faultPoint('command.after-settle')
-      await parts.onSettled(command.sellerId, command.purchaseOrderId)
+      await parts.onSettled(command.sellerId, command.subject)
       return done
     case 'held':
       parts.onOutcome?.(command.content.kind, 'held')
@@ -177,170 +167,160 @@ const finish = async (run: Run, step: Step): Promise<JobOutcome> => {
   }
 }
 
-/** Reads the order from the marketplace; a failure becomes a moment to try again. */
-const readOrder = async (
-  run: Run,
-  correlationId: string,
-): Promise<{ readonly observed: Observed<PurchaseOrder> | null } | { readonly later: Step }> => {
+/** What the marketplace showed of the subject; `unreadable`: it does not offer that. */
+type Sight<Thing> = { readonly observed: Observed<Thing> | null } | { readonly unreadable: true } | { readonly later: Step }
+
+/** Reads the subject from the marketplace; a failure becomes a moment to try again. */
+const look = async <Thing, Request extends object>(run: Run<Thing, Request>, correlationId: string): Promise<Sight<Thing>> => {
+  const { subject, job } = run
   try {
-    return { observed: await run.client.orders.get(run.command.purchaseOrderId, { signal: run.job.signal, correlationId }) }
+    return { observed: await subject.read({ signal: job.signal, correlationId }) }
   } catch (error) {
     if (!(error instanceof MarketplaceFailure)) throw error
     if (error.credentialsDead) return { later: await stopFor(run, error) }
     if (error.kind === 'throttled') {
       const delayMs = (error.retryAt?.getTime() ?? Date.now() + 5_000) - Date.now()
-      return { later: { kind: 'later', delayMs, reason: 'the rate budget for reading the order is used up' } }
+      return { later: { kind: 'later', delayMs, reason: `the rate budget for reading ${subject.name} is used up` } }
     }
-    run.job.log.warn({ ...fieldsOf(run), correlation_id: correlationId, failure: error.kind }, 'the order cannot be read now')
-    return { later: { kind: 'later', delayMs: jittered(5_000), reason: 'the order cannot be read now' } }
+    const fields = { ...fieldsOf(run), correlation_id: correlationId, failure: error.kind, http_status: error.httpStatus }
+    if (subject.isUnreadable(error)) {
+      job.log.warn(fields, `the marketplace does not let ${subject.name} be read`)
+      return { unreadable: true }
+    }
+    const reason = `${subject.name} cannot be read now`
+    job.log.warn(fields, reason)
+    return { later: { kind: 'later', delayMs: jittered(5_000), reason } }
   }
 }
 
-const stopFor = async (run: Run, failure: MarketplaceFailure): Promise<Step> => {
+const stopFor = async (run: AnyRun, failure: MarketplaceFailure): Promise<Step> => {
   const reason = credentialsRefused(run.command.sellerId, failure.httpStatus)
   if (await stopSeller(run.parts.database, run.seller, reason)) run.job.log.warn(fieldsOf(run), reason)
   return { kind: 'gone' }
 }
 
-const parsedOrder = (observed: Observed<PurchaseOrder>): PurchaseOrder | null =>
-  observed.record.ok ? observed.record.value : null
-
-const storeObserved = async (transaction: Transaction, sellerId: string, observed: Observed<PurchaseOrder>): Promise<void> => {
-  if (!observed.record.ok) return
-  await storeOrder(transaction, {
-    sellerId,
-    order: observed.record.value,
-    rawText: observed.record.rawText,
-    observedAt: observed.observedAt,
-  })
-}
-
-const settle = async (
+const settle = async <Thing, Request extends object>(
   transaction: Transaction,
-  command: StoredCommand,
-  attempts: number,
+  { command, subject }: Run<Thing, Request>,
   state: 'confirmed' | 'rejected' | 'held',
   reason: string | null,
   evidence: Evidence | null,
 ): Promise<Step> => {
-  const expected = { state: command.state, attempts }
+  const expected = { state: command.state, attempts: command.attempts }
   const moved = await moveCommand(transaction, command, expected, {
     state,
     reason,
     evidence: evidence === null ? null : jsonOf(evidence),
   })
   if (!moved) return { kind: 'gone' }
+  if (state === 'confirmed') await subject.confirmed?.(transaction)
   return state === 'held' ? { kind: 'held' } : { kind: 'settled', outcome: state }
 }
 
+/** Moves the command on to the same or another unsettled state, to be looked at again. */
+const later = async (
+  transaction: Transaction,
+  command: StoredCommand,
+  state: 'pending' | 'verifying',
+  reason: string,
+  delayMs: number,
+): Promise<Step> => {
+  const expected = { state: command.state, attempts: command.attempts }
+  const moved = await moveCommand(transaction, command, expected, { state, reason, nextActionInMs: delayMs })
+  return moved ? { kind: 'later', delayMs, reason } : { kind: 'gone' }
+}
+
 /** `pending`: checks once more, stores the intent, sends, and stores what came of it. */
-const send = async (run: Run): Promise<Step> => {
-  const { parts, command, client, definition, job } = run
-  const grant = await client.budget.take(definition.operation)
+const send = async <Thing, Request extends object>(run: Run<Thing, Request>): Promise<Step> => {
+  const { parts, command, client, subject, job } = run
+  const grant = await client.budget.take(subject.operation)
   if (!grant.granted) {
     return { kind: 'later', delayMs: grant.availableAt.getTime() - Date.now(), reason: 'the rate budget is used up' }
   }
-  let observed: Observed<PurchaseOrder> | null = null
-  if (definition.readsOrderFirst || command.attempts > 0) {
-    const read = await readOrder(run, randomUUID())
-    if ('later' in read) return read.later
-    if (read.observed !== null && !read.observed.record.ok) {
-      return { kind: 'later', delayMs: jittered(30_000), reason: `the order cannot be understood: ${read.observed.record.fault}` }
+  let sight: Exclude<Sight<Thing>, { later: Step }> | null = null
+  if (subject.readsFirst || command.attempts > 0) {
+    const seen = await look(run, randomUUID())
+    if ('later' in seen) return seen.later
+    if ('observed' in seen && seen.observed !== null && !seen.observed.record.ok) {
+      const reason = `${subject.name} cannot be understood: ${seen.observed.record.fault}`
+      return { kind: 'later', delayMs: jittered(30_000), reason }
     }
-    observed = read.observed
+    sight = seen
   }
   faultPoint('command.before-intent')
   const correlationId = randomUUID()
   const prepared = await parts.database.transaction(
-    async (transaction): Promise<{ request: WireRequest; baseline: OrderBaseline } | { step: Step }> => {
-      if (observed !== null) await storeObserved(transaction, command.sellerId, observed)
-      const order = await lockOrder(transaction, command.sellerId, command.purchaseOrderId)
-      if (order === null) {
-        const reason = `order ${command.purchaseOrderId} is not stored`
-        return { step: await settle(transaction, command, command.attempts, 'rejected', reason, null) }
+    async (transaction): Promise<{ request: Request; baseline: object } | { step: Step }> => {
+      if (sight !== null && 'observed' in sight) await subject.store(transaction, sight.observed)
+      const stored = await subject.lock(transaction)
+      if (stored === null && subject.absence !== null) {
+        return { step: await settle(transaction, run, 'rejected', subject.absence, null) }
       }
-      const earlier = await judgeEarlierAttempts(transaction, command, order)
+      const earlier = await judgeEarlierAttempts(transaction, run, stored, sight !== null && 'unreadable' in sight)
       if (earlier !== null) return { step: earlier }
-      if (definition.goalReached(order)) {
-        return {
-          step: await settle(
-            transaction,
-            command,
-            command.attempts,
-            'confirmed',
-            'the marketplace already stands there; nothing was sent',
-            null,
-          ),
-        }
-      }
-      const faults = checkBeforeSend(await readLedgers(transaction, command.sellerId, order, command.id), command.content)
-      if (faults.length > 0) {
-        const reason = faults.map((fault) => fault.message).join('; ')
-        return { step: await settle(transaction, command, command.attempts, 'rejected', reason, null) }
-      }
-      const request = wireRequest(command.content, client, command.purchaseOrderId)
-      const baseline = takeBaseline(order)
-      const stored = await recordIntent(transaction, command, {
+      const obstacle = await subject.obstacle(transaction, stored)
+      if (obstacle !== null) return { step: await settle(transaction, run, obstacle.state, obstacle.reason, null) }
+      const request = subject.prepare()
+      const baseline = subject.baseline(stored)
+      const written = await recordIntent(transaction, command, {
         correlationId,
         request: jsonOf(request),
         baseline,
         owner: parts.owner,
         leaseMs: leaseMs(parts),
       })
-      return stored ? { request, baseline } : { step: { kind: 'gone' } }
+      return written ? { request, baseline } : { step: { kind: 'gone' } }
     },
   )
   if ('step' in prepared) return prepared.step
   faultPoint('command.after-intent')
-  const sent: StoredCommand = { ...command, state: 'sending', attempts: command.attempts + 1 }
+  const sent: Run<Thing, Request> = { ...run, command: { ...command, state: 'sending', attempts: command.attempts + 1 } }
   try {
     // A process that was suspended for long must not send what others have long begun to read back.
     const signal = AbortSignal.any([job.signal, AbortSignal.timeout(leaseMs(parts) - leaseMarginMs)])
-    const answer = await client.orders.send(prepared.request, { correlationId, grant, signal })
+    const answer = await subject.send(prepared.request, { correlationId, grant, signal })
     faultPoint('command.after-send')
-    return await settleAnswer(run, sent, prepared.baseline, answer)
+    return await settleAnswer(sent, prepared.baseline, answer)
   } catch (error) {
     if (!(error instanceof MarketplaceFailure)) throw error
     faultPoint('command.after-send')
-    return settleFailure(run, sent, error)
+    return settleFailure(sent, error)
   }
 }
 
-// `dismissed`: a person decided that the attempt changed nothing.
-const withoutEffect: ReadonlySet<string> = new Set(['not-sent', 'throttled', 'dismissed'])
-
-/** Before anything is sent again: what did the attempts before really change? Null when the order shows that they changed nothing. */
-const judgeEarlierAttempts = async (
+/** Before anything is sent again: what did the attempts before really change? Null when the subject shows that they changed nothing. */
+const judgeEarlierAttempts = async <Thing, Request extends object>(
   transaction: Transaction,
-  command: StoredCommand,
-  order: PurchaseOrder,
+  run: Run<Thing, Request>,
+  stored: Thing | null,
+  unreadable: boolean,
 ): Promise<Step | null> => {
+  const { command, subject } = run
   if (command.attempts === 0) return null
-  const attempts = await readAttempts(transaction, command.id)
-  const last = attempts.findLast((attempt) => !withoutEffect.has(attempt.outcome ?? ''))
+  const attempts = (await readAttempts(transaction, command.id)).filter((attempt) => !withoutEffect.has(attempt.outcome ?? ''))
+  const last = attempts.at(-1)
   if (last === undefined) return null
-  const evidence = judge(command.content, last.baseline, order)
-  if (evidence.verdict === 'applied') {
+  const evidence = unreadable ? null : subject.judge(attempts, stored)
+  if (evidence?.verdict === 'applied') {
     await recordOutcome(transaction, command.id, last.attempt, { outcome: 'applied' })
-    return settle(transaction, command, command.attempts, 'confirmed', 'an earlier attempt was applied after all', evidence)
+    return settle(transaction, run, 'confirmed', 'an earlier attempt was applied after all', evidence)
   }
-  if (evidence.verdict === 'unclear') {
-    return settle(transaction, command, command.attempts, 'held', 'what an earlier attempt changed is unclear', evidence)
+  if (evidence === null || evidence.verdict === 'unclear') {
+    return settle(transaction, run, 'held', 'what an earlier attempt changed is unclear', evidence)
   }
   return null
 }
 
-/** The marketplace said yes: the order is stored from the answer at once. */
-const settleAnswer = async (
-  run: Run,
-  command: StoredCommand,
-  baseline: OrderBaseline,
-  answer: Observed<PurchaseOrder>,
+/** The marketplace said yes: the subject is stored from the answer at once. */
+const settleAnswer = async <Thing, Request extends object>(
+  run: Run<Thing, Request>,
+  baseline: object,
+  answer: Observed<Thing>,
 ): Promise<Step> => {
-  const order = parsedOrder(answer)
-  const { parts } = run
-  if (order === null || order.purchaseOrderId !== command.purchaseOrderId) {
-    return toVerifying(run, command, {
+  const { parts, command, subject } = run
+  const { record } = answer
+  if (!record.ok) {
+    return toVerifying(run, {
       outcome: 'accepted',
       httpStatus: answer.httpStatus,
       failure: jsonOf({ kind: 'malformed-answer' }),
@@ -348,24 +328,24 @@ const settleAnswer = async (
   }
   faultPoint('command.before-settle')
   return parts.database.transaction(async (transaction) => {
-    await storeObserved(transaction, command.sellerId, answer)
-    const evidence = judge(command.content, baseline, order)
-    if (evidence.verdict === 'not-applied') {
+    await subject.store(transaction, answer)
+    const evidence = subject.judge([{ baseline, outcome: 'accepted' }], record.value)
+    if (evidence?.verdict === 'not-applied') {
       await recordOutcome(transaction, command.id, command.attempts, { outcome: 'accepted', httpStatus: answer.httpStatus })
-      const expected = { state: command.state, attempts: command.attempts }
-      const reason = 'the marketplace accepted it, but the order does not show it yet'
-      const delayMs = nextReadBackMs(0, parts.settleTimeMs)
-      const moved = await moveCommand(transaction, command, expected, { state: 'verifying', reason, nextActionInMs: delayMs })
-      return moved ? { kind: 'later', delayMs, reason } : { kind: 'gone' }
+      const reason = `the marketplace accepted it, but ${subject.name} does not show it yet`
+      return later(transaction, command, 'verifying', reason, nextReadBackMs(0, parts.settleTimeMs))
     }
     await recordOutcome(transaction, command.id, command.attempts, { outcome: 'applied', httpStatus: answer.httpStatus })
-    return settle(transaction, command, command.attempts, 'confirmed', null, evidence)
+    return settle(transaction, run, 'confirmed', null, evidence)
   })
 }
 
 /** The marketplace said no, or nothing. */
-const settleFailure = async (run: Run, command: StoredCommand, failure: MarketplaceFailure): Promise<Step> => {
-  const { parts, job } = run
+const settleFailure = async <Thing, Request extends object>(
+  run: Run<Thing, Request>,
+  failure: MarketplaceFailure,
+): Promise<Step> => {
+  const { parts, job, command, subject } = run
   const { kind } = command.content
   const details = { httpStatus: failure.httpStatus, failure: failureJson(failure) }
   const fields = {
@@ -376,8 +356,8 @@ const settleFailure = async (run: Run, command: StoredCommand, failure: Marketpl
   }
   if (failure.kind === 'unknown' || failure.kind === 'malformed') {
     parts.onOutcome?.(kind, 'unknown')
-    job.log.warn(fields, 'the outcome is unknown; reading the order back')
-    return toVerifying(run, command, { outcome: 'unknown', ...details })
+    job.log.warn(fields, `the outcome is unknown; reading ${subject.name} back`)
+    return toVerifying(run, { outcome: 'unknown', ...details })
   }
   if (failure.kind === 'throttled' || failure.kind === 'unavailable' || failure.credentialsDead) {
     const throttled = failure.kind === 'throttled'
@@ -391,38 +371,37 @@ const settleFailure = async (run: Run, command: StoredCommand, failure: Marketpl
         outcome: throttled ? 'throttled' : 'not-sent',
         ...details,
       })
-      const expected = { state: command.state, attempts: command.attempts }
-      const moved = await moveCommand(transaction, command, expected, { state: 'pending', reason, nextActionInMs: delayMs })
-      return moved ? { kind: 'later', delayMs, reason } : { kind: 'gone' }
+      return later(transaction, command, 'pending', reason, delayMs)
     })
     return failure.credentialsDead ? stopFor(run, failure) : step
   }
   job.log.warn(fields, 'the marketplace refused the command')
-  // "Already done", or a refusal after an attempt whose effect may have come late: the order tells, not the words.
-  if (failure.alreadyDone || command.attempts > 1) return toVerifying(run, command, { outcome: 'refused', ...details })
+  // "Already done", or a refusal after an attempt whose effect may have come late: the subject tells, not the words.
+  if (subject.mayBeDone(failure) || command.attempts > 1) return toVerifying(run, { outcome: 'refused', ...details })
   faultPoint('command.before-settle')
   return parts.database.transaction(async (transaction) => {
     await recordOutcome(transaction, command.id, command.attempts, { outcome: 'refused', ...details })
-    return settle(transaction, command, command.attempts, 'rejected', wordsOf(failure), null)
+    return settle(transaction, run, 'rejected', wordsOf(failure), null)
   })
 }
 
-const toVerifying = async (run: Run, command: StoredCommand, result: Parameters<typeof recordOutcome>[3]): Promise<Step> => {
+const toVerifying = async <Thing, Request extends object>(
+  { parts, command, subject }: Run<Thing, Request>,
+  result: Parameters<typeof recordOutcome>[3],
+): Promise<Step> => {
   faultPoint('command.before-settle')
-  const delayMs = result.outcome === 'refused' ? 0 : nextReadBackMs(0, run.parts.settleTimeMs)
-  const reason = result.outcome === 'refused' ? 'refused; reading the order back' : 'outcome unknown; reading the order back'
-  return run.parts.database.transaction(async (transaction) => {
+  const refused = result.outcome === 'refused'
+  const reason = `${refused ? 'refused' : 'outcome unknown'}; reading ${subject.name} back`
+  return parts.database.transaction(async (transaction) => {
     await recordOutcome(transaction, command.id, command.attempts, result)
-    const expected = { state: command.state, attempts: command.attempts }
-    const moved = await moveCommand(transaction, command, expected, { state: 'verifying', reason, nextActionInMs: delayMs })
-    return moved ? { kind: 'later', delayMs, reason } : { kind: 'gone' }
+    return later(transaction, command, 'verifying', reason, refused ? 0 : nextReadBackMs(0, parts.settleTimeMs))
   })
 }
 
 /** `sending` with a lease that has run out: whoever sent it is gone, and the request may have left. */
-const takeOver = (run: Run): Promise<Step> => {
-  run.job.log.warn(fieldsOf(run), 'the sending of this command was interrupted; reading the order back')
-  return toVerifying(run, run.command, { outcome: 'unknown', failure: jsonOf({ kind: 'interrupted' }) })
+const takeOver = <Thing, Request extends object>(run: Run<Thing, Request>): Promise<Step> => {
+  run.job.log.warn(fieldsOf(run), `the sending of this command was interrupted; reading ${run.subject.name} back`)
+  return toVerifying(run, { outcome: 'unknown', failure: jsonOf({ kind: 'interrupted' }) })
 }
 
 const nextReadBackMs = (elapsedMs: number, settleTimeMs: number): number => {
@@ -431,76 +410,100 @@ const nextReadBackMs = (elapsedMs: number, settleTimeMs: number): number => {
   return next === undefined ? jittered(Math.min(settleTimeMs / 4, 30_000)) : next - elapsedMs
 }
 
-/** `verifying`: reads the order back and compares it with how it stood before the request. */
-const verify = async (run: Run): Promise<Step> => {
-  const { parts, command } = run
+/** `verifying`: reads the subject back and compares it with how it stood before the request. */
+const verify = async <Thing, Request extends object>(run: Run<Thing, Request>): Promise<Step> => {
+  const { parts, command, subject } = run
   const correlationId = randomUUID()
-  const read = await readOrder(run, correlationId)
-  if ('later' in read) return read.later
-  const { observed } = read
+  const sight = await look(run, correlationId)
+  if ('later' in sight) return sight.later
   return parts.database.transaction(async (transaction) => {
-    if (observed !== null) await storeObserved(transaction, command.sellerId, observed)
-    await lockOrder(transaction, command.sellerId, command.purchaseOrderId)
-    const last = (await readAttempts(transaction, command.id)).at(-1)
+    if ('observed' in sight) await subject.store(transaction, sight.observed)
+    await subject.lock(transaction)
+    const attempts = await readAttempts(transaction, command.id)
+    const last = attempts.at(-1)
     if (last === undefined) return { kind: 'gone' }
     const elapsedMs = command.databaseNow.getTime() - (last.finishedAt ?? last.startedAt).getTime()
-    const order = observed === null ? null : parsedOrder(observed)
-    const evidence = order === null ? null : judge(command.content, last.baseline, order)
+    const evidence = 'unreadable' in sight ? null : judgeSight(run, attempts, sight.observed)
     await recordReadBack(transaction, command.id, last.attempt, {
       at: command.databaseNow.toISOString(),
       correlationId,
       verdict: evidence?.verdict ?? 'unreadable',
     })
+    if ('unreadable' in sight) return concludeUnread(transaction, run, attempts, last)
     return conclude(transaction, run, last, evidence, elapsedMs)
   })
 }
 
-const conclude = async (
+const judgeSight = <Thing, Request extends object>(
+  { subject }: Run<Thing, Request>,
+  sent: readonly SentRequest[],
+  observed: Observed<Thing> | null,
+): Evidence | null => {
+  if (observed === null) return subject.judge(sent, null)
+  return observed.record.ok ? subject.judge(sent, observed.record.value) : null
+}
+
+/** What cannot be read back is never guessed: only when every request was refused, the refusal stands. */
+const concludeUnread = async <Thing, Request extends object>(
   transaction: Transaction,
-  run: Run,
+  run: Run<Thing, Request>,
+  attempts: readonly StoredAttempt[],
+  last: StoredAttempt,
+): Promise<Step> => {
+  const open = attempts.some(({ outcome }) => outcome !== 'refused' && !withoutEffect.has(outcome ?? ''))
+  if (!open) return settle(transaction, run, 'rejected', `the marketplace refused it${saidOf(last)}`, null)
+  return settle(transaction, run, 'held', `the marketplace does not let ${run.subject.name} be read back`, null)
+}
+
+const conclude = async <Thing, Request extends object>(
+  transaction: Transaction,
+  run: Run<Thing, Request>,
   last: StoredAttempt,
   evidence: Evidence | null,
   elapsedMs: number,
 ): Promise<Step> => {
-  const { parts, command } = run
+  const { parts, command, subject } = run
   const settled = elapsedMs >= parts.settleTimeMs
   const verdict = evidence?.verdict ?? 'unclear'
   if (verdict === 'applied') {
     await recordOutcome(transaction, command.id, last.attempt, { outcome: 'applied' })
-    return settle(transaction, command, command.attempts, 'confirmed', 'confirmed by reading the order back', evidence)
+    return settle(transaction, run, 'confirmed', `confirmed by reading ${subject.name} back`, evidence)
+  }
+  if (evidence?.ruledOut === true) {
+    const refused = last.outcome === 'refused' ? `the marketplace refused it${saidOf(last)}: ` : ''
+    return settle(transaction, run, 'rejected', `${refused}${evidence.explanation ?? 'it cannot be applied'}`, evidence)
   }
   if (verdict === 'not-applied' && last.outcome === 'refused' && (command.attempts === 1 || settled)) {
-    return settle(transaction, command, command.attempts, 'rejected', refusalOf(last), evidence)
+    const reason = `the marketplace refused it${saidOf(last)}, and ${subject.name} shows that nothing was applied`
+    return settle(transaction, run, 'rejected', reason, evidence)
   }
   if (!settled) {
-    const delayMs = nextReadBackMs(elapsedMs, parts.settleTimeMs)
-    const reason = 'the order does not show the effect yet; reading it back again'
-    const expected = { state: command.state, attempts: command.attempts }
-    const moved = await moveCommand(transaction, command, expected, { state: 'verifying', reason, nextActionInMs: delayMs })
-    return moved ? { kind: 'later', delayMs, reason } : { kind: 'gone' }
+    const reason = `${subject.name} does not show the effect yet; reading it back again`
+    return later(transaction, command, 'verifying', reason, nextReadBackMs(elapsedMs, parts.settleTimeMs))
   }
   if (verdict === 'not-applied' && last.outcome === 'unknown' && command.attempts < mostAttempts) {
     await recordOutcome(transaction, command.id, last.attempt, { outcome: 'not-applied' })
-    const expected = { state: command.state, attempts: command.attempts }
-    const reason = 'the order shows that nothing was applied; sending again'
-    const moved = await moveCommand(transaction, command, expected, { state: 'pending', reason })
-    return moved ? { kind: 'later', delayMs: 0, reason } : { kind: 'gone' }
+    return later(transaction, command, 'pending', `${subject.name} shows that nothing was applied; sending again`, 0)
   }
   const reasons = {
-    unclear: evidence === null ? 'the order cannot be read back' : 'the order read back does not tell whether it was applied',
+    unclear:
+      evidence === null
+        ? `${subject.name} cannot be read back`
+        : `${subject.name} read back does not tell whether it was applied`,
     'not-applied':
       last.outcome === 'accepted'
-        ? 'the marketplace accepted it, but the order never showed it'
+        ? `the marketplace accepted it, but ${subject.name} never showed it`
         : `${command.attempts} requests went unanswered and changed nothing`,
   }
-  return settle(transaction, command, command.attempts, 'held', reasons[verdict], evidence)
+  return settle(transaction, run, 'held', reasons[verdict], evidence)
 }
 
-const refusalOf = (attempt: StoredAttempt): string => {
+/** What the marketplace said when it refused, in brackets; empty when it said nothing. */
+const saidOf = (attempt: StoredAttempt): string => {
   const faults = attempt.failure?.['faults']
   const words = Array.isArray(faults)
     ? faults.map((fault) => (typeof fault === 'object' && fault !== null && !Array.isArray(fault) ? fault['description'] : null))
     : []
   const said = words.filter((word): word is string => typeof word === 'string').join('; ')
-  return `the marketplace refused it${said === '' ? '' : ` (${said})`}, and the order shows that nothing was applied`
+  return said === '' ? '' : ` (${said})`
 }

@@ -13,20 +13,20 @@ import {
   type StoredEvent,
 } from '../../store/events.ts'
 import { retryOnDeadlock } from '../../store/faults.ts'
-import { readOrder } from '../../store/orders.ts'
 import { bodyHash } from './body-hash.ts'
 import {
   type Addressed,
   addressEvent,
   allFaults,
   decideReceived,
-  type LockedOrder,
+  isOrder,
+  type LockedSubject,
   lockForPlanning,
-  planOn,
+  type SubjectKey,
   storeCommands,
   unknownOrderFault,
 } from './decide.ts'
-import type { EventSellers, OrderFetcher, OrderKey, OrderPresence } from './fetch-order.ts'
+import type { EventSellers, OrderFetcher, OrderPresence } from './fetch-order.ts'
 import { storableFaults } from './storable.ts'
 
 /** What accepting events needs. */
@@ -56,7 +56,7 @@ class Undone extends Error {
 }
 
 const nameOf = ({ source, id }: EventKey): string => JSON.stringify([source, id])
-const orderName = ({ sellerId, purchaseOrderId }: OrderKey): string => JSON.stringify([sellerId, purchaseOrderId])
+const subjectName = ({ sellerId, purchaseOrderId }: SubjectKey): string => JSON.stringify([sellerId, purchaseOrderId])
 
 const duplicateOf = (stored: StoredEvent): EventReceipt => ({
   source: stored.source,
@@ -107,7 +107,7 @@ export const acceptEvents = async (
   const candidates = [...first.values()]
   for (const { index, event, addressed } of candidates) {
     if (addressed.ok && checkEvent(event).length === 0) continue
-    faults.push(...indexed(index, await allFaults(parts.database, event, addressed, readOrder)))
+    faults.push(...indexed(index, await allFaults(parts.database, event, addressed)))
   }
   const presences = await ensureOrders(parts, candidates, new Set(faults.map((fault) => fault.index)), signal)
   const fresh = await inOneTransaction(parts, candidates, presences, faults)
@@ -139,8 +139,8 @@ const ensureOrders = async (
 ): Promise<ReadonlyMap<string, OrderPresence>> => {
   const presences = new Map<string, OrderPresence>()
   for (const { index, addressed } of candidates) {
-    if (!addressed.ok || wrong.has(index) || presences.has(orderName(addressed.key))) continue
-    presences.set(orderName(addressed.key), await parts.fetcher.ensure(addressed.key, signal))
+    if (!addressed.ok || !isOrder(addressed.key) || wrong.has(index) || presences.has(subjectName(addressed.key))) continue
+    presences.set(subjectName(addressed.key), await parts.fetcher.ensure(addressed.key, signal))
   }
   return presences
 }
@@ -175,8 +175,8 @@ const acceptAll = async (
   const wrong = new Set(faultsSoFar.map((fault) => fault.index))
   const faults = [...faultsSoFar]
   const due: string[] = []
-  const orders = await lockAll(tx, candidates)
-  for (const locked of orders.values()) {
+  const subjects = await lockAll(tx, candidates)
+  for (const locked of subjects.values()) {
     for (const decided of await decideReceived(tx, locked, parts.sellers)) {
       if (decided.state === 'accepted') due.push(...decided.commands)
     }
@@ -185,15 +185,16 @@ const acceptAll = async (
   for (const candidate of candidates) {
     const { index, event, addressed } = candidate
     if (!addressed.ok || wrong.has(index)) continue
-    const locked = orders.get(orderName(addressed.key)) ?? null
-    if (locked === null && presences.get(orderName(addressed.key))?.presence === 'unknown') {
-      faults.push({ index, ...unknownOrderFault(addressed.key) })
+    const { key } = addressed
+    const locked = subjects.get(subjectName(key)) ?? null
+    if (locked === null && isOrder(key) && presences.get(subjectName(key))?.presence === 'unknown') {
+      faults.push({ index, ...unknownOrderFault(key) })
       continue
     }
     const state = locked === null ? 'received' : 'accepted'
     const { source, id } = event
     // Inserted before it is planned: a duplicate that has just been accepted must not be found wrong for the units that it took itself.
-    const inserted = await insertEvent(tx, { ...event, bodyHash: candidate.hash, sellerId: addressed.key.sellerId, state })
+    const inserted = await insertEvent(tx, { ...event, bodyHash: candidate.hash, sellerId: key.sellerId, state })
     if (!inserted) {
       receipts.push(await duplicateInside(tx, candidate))
       continue
@@ -202,7 +203,7 @@ const acceptAll = async (
       receipts.push({ source, id, status: 'accepted', state, commands: [], problem: null })
       continue
     }
-    const plan = planOn(locked, event)
+    const plan = locked.plan(event)
     if (!plan.ok) {
       faults.push(...indexed(index, plan.faults))
       continue
@@ -218,15 +219,15 @@ const acceptAll = async (
   return { receipts, due }
 }
 
-/** Locks the orders by their names, as every batch does: two batches cannot wait for each other. */
-const lockAll = async (tx: Transaction, candidates: readonly Candidate[]): Promise<ReadonlyMap<string, LockedOrder>> => {
-  const keys = new Map(candidates.flatMap(({ addressed }) => (addressed.ok ? [[orderName(addressed.key), addressed.key]] : [])))
-  const orders = new Map<string, LockedOrder>()
+/** Locks the subjects by their names, as every batch does: two batches cannot wait for each other. */
+const lockAll = async (tx: Transaction, candidates: readonly Candidate[]): Promise<ReadonlyMap<string, LockedSubject>> => {
+  const keys = new Map(candidates.flatMap(({ addressed }) => (addressed.ok ? [[subjectName(addressed.key), addressed.key]] : [])))
+  const subjects = new Map<string, LockedSubject>()
   for (const [name, key] of [...keys].sort(([a], [b]) => (a < b ? -1 : 1))) {
     const locked = await lockForPlanning(tx, key)
-    if (locked !== null) orders.set(name, locked)
+    if (locked !== null) subjects.set(name, locked)
   }
-  return orders
+  return subjects
 }
 
 /** The receipt of an event that somebody else has stored since we looked. */

@@ -1,8 +1,6 @@
-import type { PlannedCommand } from '../../domain/command.ts'
+import type { CommandContent } from '../../domain/command.ts'
 import { addressOf, checkEvent, type EventFault } from '../../domain/event-shape.ts'
-import { planCommands } from '../../domain/events.ts'
-import type { PurchaseOrder } from '../../domain/order.ts'
-import type { LineLedger } from '../../domain/units.ts'
+import { planCommands, planSettings } from '../../domain/events.ts'
 import { raiseAlarm } from '../../store/alarms.ts'
 import { insertCommands, readLedgers } from '../../store/commands.ts'
 import type { SqlRunner, Transaction } from '../../store/database.ts'
@@ -14,22 +12,35 @@ import {
   type StoredEvent,
   settleEvent,
 } from '../../store/events.ts'
-import { lockOrder } from '../../store/orders.ts'
+import { lockOrder, readOrder } from '../../store/orders.ts'
+import { lockShippingSettings, readShippingSettings } from '../../store/shipping-settings.ts'
 import { bodyHash } from './body-hash.ts'
 import type { EventSellers, OrderKey } from './fetch-order.ts'
 
-/** Which order an event is about, or why that cannot be told. */
+/** The shipping settings of a seller. */
+interface SettingsKey {
+  readonly sellerId: string
+  readonly purchaseOrderId: null
+}
+
+/** What an event is about. */
+export type SubjectKey = OrderKey | SettingsKey
+
+/** Whether the subject is an order, which may have to be fetched. */
+export const isOrder = (key: SubjectKey): key is OrderKey => key.purchaseOrderId !== null
+
+/** What an event is about, or why that cannot be told. */
 export type Addressed =
-  | { readonly ok: true; readonly key: OrderKey }
+  | { readonly ok: true; readonly key: SubjectKey }
   | { readonly ok: false; readonly faults: readonly EventFault[] }
 
-/** Finds the order of an event; a seller that is not named is the only one there is. */
+/** Finds what an event is about; a seller that is not named is the only one there is. */
 export const addressEvent = (event: IncomingEvent, sellers: EventSellers): Addressed => {
   const address = addressOf(event)
   // Without an address the shape is at fault, and whoever checks the shape says how.
   if (address === null) return { ok: false, faults: [] }
   const faults: EventFault[] = []
-  if (address.purchaseOrderId.length > maxPurchaseOrderIdLength) {
+  if ((address.purchaseOrderId?.length ?? 0) > maxPurchaseOrderIdLength) {
     faults.push({ path: 'data.purchaseOrderId', message: `is longer than ${maxPurchaseOrderIdLength} characters` })
   }
   const sellerId = address.sellerId ?? sellers.only()
@@ -58,38 +69,50 @@ export const eventProblem = (faults: readonly EventFault[]): EventProblem => ({
   errors: faults,
 })
 
-/** An order that is locked, with ledgers that follow the commands planned so far in this transaction. */
-export interface LockedOrder {
-  readonly key: OrderKey
-  readonly order: PurchaseOrder
-  ledgers: readonly LineLedger[]
+/** What an event comes to: commands, or every fault. */
+export type EventPlan =
+  | { readonly ok: true; readonly commands: readonly CommandContent[] }
+  | { readonly ok: false; readonly faults: readonly EventFault[] }
+
+/** A subject that is locked. */
+export interface LockedSubject {
+  readonly key: SubjectKey
+  /** What an event comes to on it; commands count from then on, such as their units for the events that follow. */
+  plan(event: IncomingEvent): EventPlan
 }
 
-/** Locks the order's row until the transaction ends and reads its ledgers; null when it is not stored. */
-export const lockForPlanning = async (tx: Transaction, key: OrderKey): Promise<LockedOrder | null> => {
+/** Locks the subject until the transaction ends; null when it is an order that is not stored. */
+export const lockForPlanning = async (tx: Transaction, key: SubjectKey): Promise<LockedSubject | null> => {
+  if (!isOrder(key)) {
+    await lockShippingSettings(tx, key.sellerId)
+    const existing = await readShippingSettings(tx, key.sellerId)
+    return {
+      key,
+      plan: (event) => {
+        const plan = planSettings(event, existing)
+        return plan.ok ? { ok: true, commands: [plan.command] } : plan
+      },
+    }
+  }
   const order = await lockOrder(tx, key.sellerId, key.purchaseOrderId)
-  return order === null ? null : { key, order, ledgers: await readLedgers(tx, key.sellerId, order) }
-}
-
-/** What an event comes to on its locked order: commands whose units are reserved in the ledgers, or every fault. */
-export const planOn = (
-  locked: LockedOrder,
-  event: IncomingEvent,
-):
-  | { readonly ok: true; readonly commands: readonly PlannedCommand[] }
-  | { readonly ok: false; readonly faults: readonly EventFault[] } => {
-  const plan = planCommands(event, locked.order, locked.ledgers)
-  if (!plan.ok) return plan
-  locked.ledgers = plan.ledgers
-  return { ok: true, commands: plan.commands }
+  if (order === null) return null
+  let ledgers: Parameters<typeof planCommands>[2] = await readLedgers(tx, key.sellerId, order)
+  return {
+    key,
+    plan: (event) => {
+      const plan = planCommands(event, order, ledgers)
+      if (plan.ok) ledgers = plan.ledgers
+      return plan
+    },
+  }
 }
 
 /** Stores the commands of an event that is stored already. */
 export const storeCommands = (
   tx: Transaction,
-  { sellerId, purchaseOrderId }: OrderKey,
+  { sellerId, purchaseOrderId }: SubjectKey,
   { source, id }: IncomingEvent,
-  commands: readonly PlannedCommand[],
+  commands: readonly CommandContent[],
 ): Promise<string[]> => insertCommands(tx, { sellerId, purchaseOrderId, event: { source, id }, commands })
 
 /** What became of a waiting event. */
@@ -128,19 +151,19 @@ export const sellerForTelling = (event: IncomingEvent, sellers: EventSellers): s
   addressOf(event)?.sellerId ?? sellers.only() ?? ''
 
 /**
- * Decides the events that wait for a locked order, in the order in which they came. Whoever accepts an event of an order does
+ * Decides the events that wait for a locked subject, in the order in which they came. Whoever accepts an event about it does
  * this first, so that commands follow their events.
  */
 export const decideReceived = async (
   tx: Transaction,
-  locked: LockedOrder,
+  locked: LockedSubject,
   sellers: EventSellers,
 ): Promise<readonly Decided[]> => {
   const decided: Decided[] = []
   for (const event of await lockReceivedEvents(tx, locked.key.purchaseOrderId)) {
     const addressed = addressEvent(event, sellers)
-    if (!addressed.ok || !sameOrder(addressed.key, locked.key)) continue
-    const plan = planOn(locked, event)
+    if (!addressed.ok || !sameSubject(addressed.key, locked.key)) continue
+    const plan = locked.plan(event)
     if (!plan.ok) {
       await rejectReceived(tx, event, locked.key, plan.faults)
       decided.push({ state: 'rejected' })
@@ -152,23 +175,21 @@ export const decideReceived = async (
   return decided
 }
 
-/** Whether two keys name one order. */
-export const sameOrder = (a: OrderKey, b: OrderKey): boolean =>
+/** Whether two keys name one subject. */
+const sameSubject = (a: SubjectKey, b: SubjectKey): boolean =>
   a.sellerId === b.sellerId && a.purchaseOrderId === b.purchaseOrderId
 
-/** Every fault of an event, with those that only show against its order when that is stored; for an event that is wrong anyway. */
-export const allFaults = async (
-  sql: SqlRunner,
-  event: IncomingEvent,
-  addressed: Addressed,
-  readOrder: ReadOrder,
-): Promise<readonly EventFault[]> => {
+/** Every fault of an event, with those that only show against what it is about, as far as that is stored; for an event that is wrong anyway. */
+export const allFaults = async (sql: SqlRunner, event: IncomingEvent, addressed: Addressed): Promise<readonly EventFault[]> => {
   const shape = checkEvent(event)
   if (!addressed.ok) return [...shape, ...addressed.faults]
-  const order = await readOrder(sql, addressed.key.sellerId, addressed.key.purchaseOrderId)
+  const { key } = addressed
+  if (!isOrder(key)) {
+    const plan = planSettings(event, await readShippingSettings(sql, key.sellerId))
+    return plan.ok ? shape : plan.faults
+  }
+  const order = await readOrder(sql, key.sellerId, key.purchaseOrderId)
   if (order === null) return shape
-  const plan = planCommands(event, order, await readLedgers(sql, addressed.key.sellerId, order))
+  const plan = planCommands(event, order, await readLedgers(sql, key.sellerId, order))
   return plan.ok ? shape : plan.faults
 }
-
-type ReadOrder = (sql: SqlRunner, sellerId: string, purchaseOrderId: string) => Promise<PurchaseOrder | null>

@@ -1,13 +1,13 @@
 import { checkEvent } from '../../domain/event-shape.ts'
 import { type EventKey, lockReceivedEvents, readStoredEvent, type StoredEvent } from '../../store/events.ts'
 import { retryOnDeadlock } from '../../store/faults.ts'
-import { readOrder } from '../../store/orders.ts'
 import type { AcceptParts } from './accept.ts'
 import {
   addressEvent,
   allFaults,
   type Decided,
   decideReceived,
+  isOrder,
   lockForPlanning,
   rejectReceived,
   sellerForTelling,
@@ -15,7 +15,7 @@ import {
 } from './decide.ts'
 
 /**
- * Decides one waiting event, and with it all others that wait for its order, in the order in which they came; what an
+ * Decides one waiting event, and with it all others that wait for the same subject, in the order in which they came; what an
  * `event.process` job does. `settled` as well when it does not wait, or does not exist.
  */
 export const processReceivedEvent = async (
@@ -25,10 +25,10 @@ export const processReceivedEvent = async (
 ): Promise<'settled' | 'later'> => {
   const event = await readStoredEvent(parts.database, key)
   if (event === null || event.state !== 'received') return 'settled'
-  return (await decideWithItsOrder(parts, event, signal)) === 'later' ? 'later' : 'settled'
+  return (await decideWithOthers(parts, event, signal)) === 'later' ? 'later' : 'settled'
 }
 
-const decideWithItsOrder = async (
+const decideWithOthers = async (
   parts: AcceptParts,
   event: StoredEvent,
   signal: AbortSignal,
@@ -38,9 +38,11 @@ const decideWithItsOrder = async (
   const { key } = addressed
   const faults = checkEvent(event)
   // An order is not worth a call when the event that names it is wrong by itself.
-  const presence = faults.length === 0 ? await parts.fetcher.ensure(key, signal) : null
-  if (presence?.presence === 'later') return 'later'
-  if (presence?.presence === 'unknown') faults.push(unknownOrderFault(key))
+  if (isOrder(key) && faults.length === 0) {
+    const { presence } = await parts.fetcher.ensure(key, signal)
+    if (presence === 'later') return 'later'
+    if (presence === 'unknown') faults.push(unknownOrderFault(key))
+  }
   const decided = await retryOnDeadlock(() =>
     parts.database.transaction(async (tx): Promise<readonly Decided[]> => {
       const locked = await lockForPlanning(tx, key)
@@ -56,9 +58,9 @@ const decideWithItsOrder = async (
   return decided
 }
 
-/** An event that names no order of ours is wrong whatever comes. */
+/** An event about nothing of ours is wrong whatever comes. */
 const rejectAlone = async (parts: AcceptParts, event: StoredEvent): Promise<readonly Decided[]> => {
-  const faults = await allFaults(parts.database, event, addressEvent(event, parts.sellers), readOrder)
+  const faults = await allFaults(parts.database, event, addressEvent(event, parts.sellers))
   await parts.database.transaction((tx) =>
     rejectReceived(tx, event, { sellerId: sellerForTelling(event, parts.sellers), purchaseOrderId: null }, faults),
   )

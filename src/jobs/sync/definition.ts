@@ -66,6 +66,8 @@ export interface StreamContext {
 /** A page, with the ids that the marketplace said it does not have. */
 export interface FetchedPage<T> extends Page<T> {
   readonly missing?: readonly string[]
+  /** The marketplace was not asked for it, since there was nothing to ask for: it proves no enrolment. */
+  readonly unasked?: true
   /** Written in the transaction of the page: progress of the stream's own, such as a watermark for each SKU. */
   readonly alongside?: (tx: Transaction) => Promise<void>
 }
@@ -73,7 +75,7 @@ export interface FetchedPage<T> extends Page<T> {
 /** One way to read a resource. */
 export interface SyncStream<T> {
   /** What to read next; empty when there is nothing. */
-  plan(context: StreamContext, watermark: Date | null): readonly SyncWindow[]
+  plan(context: StreamContext, watermark: Date | null): readonly SyncWindow[] | Promise<readonly SyncWindow[]>
   /** The part of a window that can be asked for now; null when none is left. */
   clamp(context: StreamContext, window: SyncWindow): TimeWindow | null
   first(context: StreamContext, window: SyncWindow, options: CallOptions): Promise<FetchedPage<T>>
@@ -85,8 +87,8 @@ export interface SyncStream<T> {
   /** The watermark follows the windows; otherwise each run reads all there is. */
   readonly followsWatermark: boolean
   /**
-   * A window holds all there is of its part: together with its last page {@link SyncDefinition.complete} is told what came. When the
-   * window took more than one run, or a record of it had no readable key, nobody knows all that came, and nothing counts as gone.
+   * A window holds all there is of its part: with its last page {@link SyncDefinition.findGone} is told what came. When another
+   * process had begun the window, or a record of it had no readable key, nobody knows all that came, and nothing counts as gone.
    */
   readonly snapshot?: true
 }
@@ -116,6 +118,8 @@ export interface SyncDefinition<T> {
   stream(name: string): SyncStream<T> | null
   /** Shares of a backfill window that need a query each; empty when the resource has no past to read. */
   readonly backfillParts: readonly (string | null)[]
+  /** How a range is cut into the windows of a backfill; into slices of one length when absent. */
+  readonly backfillWindows?: (range: TimeWindow) => readonly TimeWindow[]
   parse(rawText: string): ParsedRecord<T>
   /** Those records that must be written. Reads only. */
   find(sql: SqlRunner, sellerId: string, records: readonly StorableRecord<T>[]): Promise<readonly DifferingRecord<T>[]>

@@ -71,12 +71,32 @@ const clockSurpriseMs = 60_000
 const worthCatchingUpMs = 60_000
 const askEnrolmentAgainMs = 7 * dayMs
 
+/** A snapshot that a run could not finish: what came of its window up to a cursor. */
+interface UnfinishedSnapshot {
+  /** When the window was planned, epoch ms. */
+  readonly plannedMs: number
+  readonly cursor: string
+  readonly keys: Set<string>
+}
+
+// A snapshot larger than the budget of one run goes on in the next one; as long as that is of this process, it is known what came before.
+const unfinishedSnapshots = new WeakMap<Database, Map<string, UnfinishedSnapshot>>()
+
+const unfinishedSnapshotsOf = (database: Database): Map<string, UnfinishedSnapshot> => {
+  const known = unfinishedSnapshots.get(database) ?? new Map<string, UnfinishedSnapshot>()
+  unfinishedSnapshots.set(database, known)
+  return known
+}
+
 type Stop = { readonly finished: true } | { readonly finished: false; readonly at: Date; readonly reason: string }
 
 const emptyRun: SyncRun = { windowFrom: null, windowTo: null, pages: 0, seen: 0, changed: 0, quarantined: 0, error: null }
 
 const advice = (error: MarketplaceFailure): string => {
   if (error.credentialsDead) return 'the credentials of this seller are refused: check CLIENT_ID and CLIENT_SECRET'
+  // Marketplace-side a 401 brings a new token; it is final only where requests are signed.
+  if (error.kind === 'refused' && error.httpStatus === 401)
+    return 'the signature is refused: check DISPLAY_CONSUMER_ID, DISPLAY_AUTH_TOKEN, DISPLAY_PRIVATE_KEY and DISPLAY_KEY_VERSION'
   if (error.kind === 'refused') return 'the request is refused: compare MARKETPLACE_PROFILE and the permissions of this seller'
   if (error.kind === 'malformed') return 'the answer is not understood: look at what stands between here and MARKETPLACE_URL'
   return 'it is tried again with growing pauses'
@@ -130,6 +150,7 @@ class StreamRun<T> {
   readonly #name: string
   #progress: SyncProgress
   #run: SyncRun = emptyRun
+  #answered = false
   #restarts = 0
   #plannedAt: { readonly clockMs: number; readonly ownMs: number } | null = null
   #replanned = false
@@ -158,6 +179,11 @@ class StreamRun<T> {
     return this.#run
   }
 
+  /** The marketplace has answered some page. */
+  get answered(): boolean {
+    return this.#answered
+  }
+
   /** Leaves what was to be read. */
   forget(): void {
     this.#progress = { ...withoutPasses(fresh(this.#progress)), pending: [] }
@@ -182,15 +208,15 @@ class StreamRun<T> {
       }
       if (!mayPlan) return { finished: true }
       mayPlan = false
-      if (!this.#plan(resumed)) return { finished: true }
+      if (!(await this.#plan(resumed))) return { finished: true }
     }
   }
 
-  #plan(resumed: boolean): boolean {
+  async #plan(resumed: boolean): Promise<boolean> {
     const { client } = this.#context
     const { watermark } = this.#progress
     this.#plannedAt = { clockMs: client.clock().now().getTime(), ownMs: performance.now() }
-    const pending = this.#stream.plan(this.#context, watermark)
+    const pending = await this.#stream.plan(this.#context, watermark)
     // A run that only went on with what an earlier one had left may have to catch up. It must not begin anew for the few seconds since
     // then: with a tight budget that would be left over again, for ever.
     const newest = Math.max(...pending.map(({ to }) => to.getTime()))
@@ -211,8 +237,7 @@ class StreamRun<T> {
     const reading: WindowReading = {
       window: { ...window, ...clamped },
       cursors: new Set(),
-      // A snapshot that another run has begun cannot tell what is gone.
-      keys: this.#stream.snapshot === true && this.#progress.cursor !== null ? null : new Set(),
+      keys: this.#keysSoFar(window),
       seen: this.#progress.totals.windowSeen,
       storedUpTo: window.to,
       emptyPages: 0,
@@ -222,6 +247,7 @@ class StreamRun<T> {
     for (;;) {
       if (fetched.status === 'rejected') return this.#fetchFailed(fetched.reason)
       const page = fetched.value
+      if (page.unasked !== true) this.#answered = true
       if (this.#progress.cursor === null && !this.#accepts(reading, page)) return null
       const next = this.#nextCursor(reading, page)
       const astray = next !== null && this.#isAstray(reading, next)
@@ -237,6 +263,25 @@ class StreamRun<T> {
       if (following.value === null) return null
       fetched = following.value
     }
+  }
+
+  #snapshotKey({ part }: SyncWindow): string {
+    return JSON.stringify([this.#context.client.sellerId, this.#name, part])
+  }
+
+  /** Keys that came of a window before its next page; null for a snapshot that another process has begun, which cannot tell what is gone. */
+  #keysSoFar(window: SyncWindow): Set<string> | null {
+    const { cursor } = this.#progress
+    if (this.#stream.snapshot !== true || cursor === null) return new Set()
+    const begun = unfinishedSnapshotsOf(this.#context.database).get(this.#snapshotKey(window))
+    return begun?.cursor === cursor && begun.plannedMs === window.from.getTime() ? begun.keys : null
+  }
+
+  #rememberSnapshot({ window, keys }: WindowReading, cursor: string | null): void {
+    if (this.#stream.snapshot !== true) return
+    const unfinished = unfinishedSnapshotsOf(this.#context.database)
+    if (cursor === null || keys === null) unfinished.delete(this.#snapshotKey(window))
+    else unfinished.set(this.#snapshotKey(window), { plannedMs: window.from.getTime(), cursor, keys })
   }
 
   async #fetch(window: SyncWindow, cursor: string | null): Promise<PromiseSettledResult<FetchedPage<T>>> {
@@ -353,6 +398,7 @@ class StreamRun<T> {
     try {
       const missing = gone === null ? null : { part: reading.window.part, keys: gone }
       this.#progress = await this.#pages.save(page, progressAfter, missing)
+      this.#rememberSnapshot(reading, next)
     } catch (error) {
       this.#run = runBefore
       throw error
@@ -482,7 +528,7 @@ export const runStream = async <T>(
   }
   try {
     const stop = await run.read()
-    if (needsEnrolment && run.run.pages > 0) {
+    if (needsEnrolment && run.answered) {
       await database.transaction((tx) => recordEnrolment(tx, { sellerId, resource, enrolled: true, detail: null }))
     }
     await end({ finished: stop.finished, failed: false, error: null })

@@ -4,10 +4,18 @@ import type { Database, Transaction } from '../../store/database.ts'
 import { lockQuarantined, markReplayed, noteFault, type QuarantinedRecord } from '../../store/quarantine.ts'
 import { requestWindows, type SyncKey } from '../../store/sync-states.ts'
 import { storageFault } from '../../store/versions.ts'
+import { campaignsSync } from './campaigns.ts'
 import { backfillStream, defaultSyncSettings, type SyncDefinition, type SyncHooks, type SyncSettings } from './definition.ts'
+import { inventoryLogSync } from './inventory-log.ts'
 import { ordersSync } from './orders.ts'
+import { reconciliationSync } from './reconciliation.ts'
+import { replenishmentSync } from './replenishment.ts'
 import { returnsSync } from './returns.ts'
 import { runStream, type SyncDeps, type SyncRunOptions, UnknownSync } from './run.ts'
+import { salesChannelsSync } from './sales-channels.ts'
+import { shippingSettingsSync } from './shipping-settings.ts'
+import { behavioralAudiencesSync, contextualTargetsSync } from './targeting.ts'
+import { taxonomiesSync } from './taxonomies.ts'
 
 /** What became of a quarantined record that was read again. */
 export type ReplayOutcome =
@@ -23,6 +31,7 @@ interface Resource {
   readonly streams: readonly string[]
   intervalMs(stream: string, pollMs: number): number
   readonly backfillParts: readonly (string | null)[]
+  readonly backfillWindows: SyncDefinition<unknown>['backfillWindows']
   run(deps: SyncDeps, key: SyncKey, options: SyncRunOptions): Promise<JobOutcome>
   replay(tx: Transaction, record: QuarantinedRecord, hooks: SyncHooks): Promise<ReplayOutcome>
 }
@@ -31,6 +40,7 @@ const bind = <T>(definition: SyncDefinition<T>): Resource => ({
   streams: definition.streams,
   intervalMs: definition.intervalMs ?? ((_stream, pollMs) => pollMs),
   backfillParts: definition.backfillParts,
+  backfillWindows: definition.backfillWindows,
   run: (deps, key, options) => runStream(deps, definition, key, options),
   replay: async (tx, { id, sellerId, rawText, observedAt }, hooks) => {
     const parsed = definition.parse(rawText)
@@ -49,6 +59,15 @@ const bind = <T>(definition: SyncDefinition<T>): Resource => ({
 const resources: ReadonlyMap<string, Resource> = new Map([
   [ordersSync.resource, bind(ordersSync)],
   [returnsSync.resource, bind(returnsSync)],
+  [reconciliationSync.resource, bind(reconciliationSync)],
+  [taxonomiesSync.resource, bind(taxonomiesSync)],
+  [contextualTargetsSync.resource, bind(contextualTargetsSync)],
+  [behavioralAudiencesSync.resource, bind(behavioralAudiencesSync)],
+  [campaignsSync.resource, bind(campaignsSync)],
+  [salesChannelsSync.resource, bind(salesChannelsSync)],
+  [shippingSettingsSync.resource, bind(shippingSettingsSync)],
+  [replenishmentSync.resource, bind(replenishmentSync)],
+  [inventoryLogSync.resource, bind(inventoryLogSync)],
 ])
 
 const find = (resource: string): Resource => {
@@ -82,13 +101,8 @@ export const streamsOf = (resource: string, pollMs = 0): readonly { readonly str
 export const runSync = async (deps: SyncDeps, key: SyncKey, options: SyncRunOptions): Promise<JobOutcome> =>
   find(key.resource).run(deps, key, options)
 
-/** Resources of this kind hold no past that could be asked for. */
-export class NoBackfill extends Error {
-  override readonly name = 'NoBackfill'
-  constructor(resource: string) {
-    super(`${resource} cannot be backfilled: the marketplace tells only what is there now; run the sync instead`)
-  }
-}
+/** Names of the resources that have a past which can be read again. */
+export const backfillResources: readonly string[] = syncResources.filter((name) => find(name).backfillParts.length > 0)
 
 /** What to read again. */
 export interface BackfillRequest {
@@ -101,18 +115,19 @@ export interface BackfillRequest {
 /**
  * Puts a backfill down, oldest first; a `sync.run` job on the stream that it answers does it, and `listSyncs` shows how far it is.
  * The same range again while it is under way changes nothing; once it is finished it starts anew.
- * @throws UnknownSync; NoBackfill; RangeError when the range is empty
+ * @throws UnknownSync; RangeError when the range is empty or the resource has no past
  */
 export const requestBackfill = async (
   database: Database,
   { sellerId, resource, range }: BackfillRequest,
   settings: Partial<SyncSettings> = {},
 ): Promise<SyncKey> => {
-  const { backfillParts } = find(resource)
-  if (backfillParts.length === 0) throw new NoBackfill(resource)
+  const { backfillParts, backfillWindows } = find(resource)
+  if (backfillParts.length === 0) throw new RangeError(`${resource} has no past that could be read again`)
   if (range.from >= range.to) throw new RangeError('a backfill must begin before it ends')
   const { backfillSliceMs } = { ...defaultSyncSettings, ...settings }
-  const windows = sliceRange(range, backfillSliceMs).flatMap((window) => backfillParts.map((part) => ({ ...window, part })))
+  const slices = backfillWindows?.(range) ?? sliceRange(range, backfillSliceMs)
+  const windows = slices.flatMap((window) => backfillParts.map((part) => ({ ...window, part })))
   const key = { sellerId, resource, stream: backfillStream(range) }
   await requestWindows(database, key, windows)
   return key

@@ -1,5 +1,5 @@
 import { Decimal } from 'decimal.js'
-import type { CommandContent } from '../../../src/domain/command.ts'
+import type { OrderCommandContent } from '../../../src/domain/command.ts'
 import type { Charge, LineStatus, OrderLine, PurchaseOrder } from '../../../src/domain/order.ts'
 import { refundTotal } from '../../../src/domain/refunds.ts'
 
@@ -106,7 +106,7 @@ export function refund(
 }
 
 /** Applies a command wholly, or not at all and answers false. */
-export function apply(order: Order, command: CommandContent): boolean {
+export function apply(order: Order, command: OrderCommandContent): boolean {
   const trial = structuredCloneOf(order)
   if (!applyTo(trial, command)) return false
   applyTo(order, command)
@@ -124,7 +124,7 @@ function structuredCloneOf(order: Order): Order {
   }
 }
 
-function applyTo(order: Order, command: CommandContent): boolean {
+function applyTo(order: Order, command: OrderCommandContent): boolean {
   switch (command.kind) {
     case 'acknowledge':
       acknowledge(order)

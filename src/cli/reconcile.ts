@@ -1,0 +1,128 @@
+import { z } from 'zod'
+import type { CliContext } from './context.ts'
+import { count, print, printJson, printTable, say } from './terminal.ts'
+
+const discrepancySchema = z.looseObject({
+  sellerId: z.string(),
+  sku: z.string(),
+  kind: z.string(),
+  reportUnits: z.number(),
+  expectedUnits: z.number(),
+  difference: z.number(),
+  log: z
+    .looseObject({ verdict: z.string(), certainty: z.string(), entries: z.array(z.looseObject({ id: z.string() })) })
+    .nullable(),
+  earliestDay: z.string(),
+  value: z.string().nullable(),
+  currency: z.string().nullable(),
+})
+
+const claimedSchema = z.looseObject({
+  units: z.number(),
+  values: z.array(z.looseObject({ amount: z.string(), currency: z.string() })),
+  unpricedUnits: z.number(),
+})
+
+const claimSchema = z.looseObject({
+  sellerId: z.string(),
+  skus: z.number(),
+  skusCompared: z.number(),
+  lost: claimedSchema,
+  damaged: claimedSchema,
+  found: claimedSchema,
+  unexplained: claimedSchema,
+  total: claimedSchema,
+  net: claimedSchema,
+})
+
+type ShownDiscrepancy = z.infer<typeof discrepancySchema>
+type ShownClaim = z.infer<typeof claimSchema>
+
+const all = async <Item>(items: AsyncIterable<Item>): Promise<Item[]> => {
+  const found: Item[] = []
+  for await (const item of items) found.push(item)
+  return found
+}
+
+/** Ids of the log that a line of the table has room for. */
+const idsShown = 3
+
+const logWords = (log: ShownDiscrepancy['log']): string => {
+  if (log === null) return ''
+  const ids = log.entries.slice(0, idsShown).map(({ id }) => id)
+  const rest = log.entries.length > idsShown ? ', …' : ''
+  return ids.length === 0 ? log.verdict : `${log.verdict}, ${log.certainty}: ${ids.join(', ')}${rest}`
+}
+
+const signed = (units: number): string => (units > 0 ? `+${units}` : String(units))
+
+const printClaim = ({ terminal }: CliContext, claim: ShownClaim): void => {
+  print(
+    terminal,
+    `\n${claim.sellerId}: ${count(claim.skus, 'SKU')} in the report, ${claim.skusCompared.toLocaleString('en-US')} compared with the log`,
+  )
+  const parts = [
+    ['lost', claim.lost],
+    ['damaged', claim.damaged],
+    ['found', claim.found],
+    ['unexplained', claim.unexplained],
+    ['lost, damaged and unexplained', claim.total],
+    ['less what was found', claim.net],
+  ] as const
+  printTable(
+    terminal,
+    [
+      { heading: 'claim' },
+      { heading: 'units', align: 'right' },
+      { heading: 'value', align: 'right' },
+      { heading: 'units without price', align: 'right' },
+    ],
+    parts.map(([name, { units, values, unpricedUnits }]) => [
+      name,
+      String(units),
+      values.map(({ amount, currency }) => `${amount} ${currency}`).join(' + '),
+      String(unpricedUnits),
+    ]),
+  )
+}
+
+/** `tallyman reconcile`: where the inventory reports of a month (`YYYY-MM`) do not add up, and what could be claimed for it. */
+export const runReconcile = async (
+  context: CliContext,
+  { month, sellerId }: { readonly month: string; readonly sellerId: string | null },
+): Promise<void> => {
+  const { terminal, daemon } = context
+  const query = { month, sellerId }
+  const items = await all(daemon.list('/v1/discrepancies', discrepancySchema, { query }))
+  const claims = await all(daemon.list('/v1/claims', claimSchema, { query }))
+  if (terminal.json) return printJson(terminal, { month, items, claims })
+  if (claims.length === 0 && items.length === 0) return say(terminal, `there is no inventory report of ${month} yet`)
+  printTable(
+    terminal,
+    [
+      { heading: 'sku' },
+      { heading: 'kind' },
+      { heading: 'report', align: 'right' },
+      { heading: 'expected', align: 'right' },
+      { heading: 'difference', align: 'right' },
+      { heading: 'value', align: 'right' },
+      { heading: 'since' },
+      { heading: 'log' },
+      { heading: 'seller' },
+    ],
+    items.map((one) => [
+      one.sku,
+      one.kind,
+      String(one.reportUnits),
+      String(one.expectedUnits),
+      { text: signed(one.difference), tone: 'warning' },
+      one.value === null ? '' : `${one.value} ${one.currency ?? ''}`,
+      one.earliestDay,
+      logWords(one.log),
+      one.sellerId,
+    ]),
+  )
+  const skus = new Set(items.map(({ sellerId: seller, sku }) => `${seller} ${sku}`)).size
+  print(terminal, `\n${count(items.length, 'difference')} of ${count(skus, 'SKU')} in ${month}`)
+  for (const claim of claims) printClaim(context, claim)
+}

@@ -1,0 +1,54 @@
+import type { Campaign } from '../../domain/campaign.ts'
+import type { Call, Caller } from '../caller.ts'
+import { Refused } from '../errors.ts'
+import type { CampaignsClient, ParsedRecord } from '../interface.ts'
+import { campaignReader } from './campaign-record.ts'
+import type { OnUnknownValue } from './record.ts'
+import { readRecord } from './record.ts'
+
+const PATH = '/v3/advertising/sem/campaigns/'
+
+/** No such address at all, as the gateway and the framework behind it say it: other 404s that name a fault speak of the campaign. */
+const NO_SUCH_ADDRESS = /^(?:URI_NOT_FOUND|Not Found$)/i
+
+/** Codes of a 404 for a campaign are not published (public facts, section 8.4: only the status is). */
+function knowsNoSuchCampaign(error: unknown): boolean {
+  if (!(error instanceof Refused) || error.httpStatus !== 404) return false
+  return error.faults.length > 0 && error.faults.every(({ code }) => !NO_SUCH_ADDRESS.test(code ?? ''))
+}
+
+/** The campaign operation of the specification, section 3, for one seller. */
+export function createCampaignsClient(caller: Caller, onUnknownValue: OnUnknownValue): CampaignsClient {
+  return {
+    async get(campaignId, options) {
+      // A path of dots would be another path, and no campaign has such an id.
+      if (/^\.{0,2}$/.test(campaignId)) return null
+      const call: Call = {
+        operation: 'campaigns.get',
+        method: 'GET',
+        target: PATH + encodeURIComponent(campaignId),
+        body: null,
+        write: false,
+        recordsAt: [],
+        answerIsRecord: true,
+      }
+      const answer = await caller.call(call, options).catch((error: unknown) => {
+        if (knowsNoSuchCampaign(error)) return null
+        throw error
+      })
+      if (answer === null || !answer.found) return null
+      const [record] = answer.records
+      if (record === undefined) throw caller.misfit(call, answer)
+      const parsed = readRecord(campaignReader, record, onUnknownValue)
+      if (parsed.key !== null && parsed.key !== campaignId) throw caller.misfit(call, answer)
+      // Whatever came, it was the answer on this campaign.
+      const kept: ParsedRecord<Campaign> = parsed.ok ? parsed : { ...parsed, key: campaignId }
+      return {
+        record: kept,
+        observedAt: caller.clock.at(answer.sentMs),
+        correlationId: answer.correlationId,
+        httpStatus: answer.httpStatus,
+      }
+    },
+  }
+}

@@ -1,0 +1,108 @@
+import type { InventoryLogEntry } from '../../domain/inventory-log.ts'
+import type { WireInventoryLogEntry } from '../contract/inventory-log.ts'
+import { wireInventoryLogEntry, wireInventoryLogPage } from '../contract/inventory-log.ts'
+import type { ParsedRecord } from '../interface.ts'
+import { cutRecords, decimalText, moment } from '../json.ts'
+import type { OnUnknownValue, RecordReader } from './record.ts'
+import { RecordFault, readRecord, textOf } from './record.ts'
+
+/** Where the entries of an answer are. */
+export const ENTRIES_AT = ['payload', 'inventoryLog']
+
+const MAX_UNITS = 2_147_483_647
+
+const VOCABULARY = {
+  transactionType: new Set(['Receipt', 'Adjustment', 'Ship', 'Return']),
+  transactionLocation: new Set(['Inventory', 'Salvage']),
+} as const
+
+/** Whose log an entry stands in; the entry itself does not say. */
+export interface LogOwner {
+  readonly sku: string
+  readonly gtin: string | null
+}
+
+function changedUnitsOf(value: string | number): number {
+  const decimal = decimalText(value)
+  const units = Number(decimal)
+  if (decimal === null || !Number.isInteger(units) || Math.abs(units) > MAX_UNITS)
+    throw new RecordFault('changedUnits: not a whole number of units')
+  // No minus zero.
+  return units + 0
+}
+
+function entryOf(
+  { sku, gtin }: LogOwner,
+  wire: WireInventoryLogEntry,
+  raw: Readonly<Record<string, unknown>>,
+  onUnknownValue: OnUnknownValue,
+): InventoryLogEntry {
+  const transactionTime = moment(wire.transactionTime)
+  if (transactionTime === null) throw new RecordFault('transactionTime: not a moment')
+  const changedUnits = changedUnitsOf(wire.changedUnits)
+  for (const field of ['transactionType', 'transactionLocation'] as const) {
+    const value = textOf(wire[field])
+    if (value !== null && !VOCABULARY[field].has(value)) onUnknownValue({ resource: 'inventory-log', field, value })
+  }
+  return {
+    id: String(wire.id),
+    sku,
+    gtin,
+    fcName: textOf(wire.fcName),
+    changedUnits,
+    transactionTime,
+    transactionLocation: textOf(wire.transactionLocation),
+    transactionReasonCode: textOf(wire.transactionReasonCode),
+    transactionReasonDescription: textOf(wire.transactionReasonDesc),
+    transactionType: textOf(wire.transactionType),
+    shipmentId: textOf(wire.shipmentId),
+    raw,
+  }
+}
+
+/** How the entries of one log are read. */
+export function inventoryLogReader(owner: LogOwner): RecordReader<WireInventoryLogEntry, InventoryLogEntry> {
+  return {
+    resource: 'inventory-log',
+    schema: wireInventoryLogEntry,
+    keyField: 'id',
+    toDomain: (wire, raw, onUnknownValue) => entryOf(owner, wire, raw, onUnknownValue),
+  }
+}
+
+/**
+ * An entry as a record of its own: its key names the SKU too, and its text is the answer's envelope around the entry as it came, so that
+ * it can be read again without the answer. Product names are left out, as a new name is no new version of a movement.
+ */
+export function ownedRecord({ sku, gtin }: LogOwner, record: ParsedRecord<InventoryLogEntry>): ParsedRecord<InventoryLogEntry> {
+  const { key } = record
+  const envelope = JSON.stringify({ gtin: gtin ?? undefined, vendorSku: sku }).slice(0, -1)
+  const rawText = `{"payload":${envelope},"inventoryLog":[${record.rawText}]}}`
+  // The separator cannot stand in either part.
+  return key === null
+    ? { ...record, rawText }
+    : { ...record, key: `${encodeURIComponent(sku)}/${encodeURIComponent(key)}`, rawText }
+}
+
+/** Reads one entry from its text as {@link ownedRecord} makes it; for replaying what lies in quarantine. Never throws. */
+export function parseInventoryLogEntry(
+  rawText: string,
+  onUnknownValue: OnUnknownValue = () => undefined,
+): ParsedRecord<InventoryLogEntry> {
+  const cut = cutRecords(rawText, ENTRIES_AT)
+  const [record] = cut?.records ?? []
+  const { data } = wireInventoryLogPage.safeParse(cut === null ? null : envelopeOf(cut.envelopeText))
+  const sku = textOf(data?.payload?.vendorSku)
+  if (record === undefined || sku === null) return { ok: false, key: null, fault: 'record: no entry of a SKU', rawText }
+  const owner = { sku, gtin: textOf(data?.payload?.gtin) }
+  return ownedRecord(owner, readRecord(inventoryLogReader(owner), record, onUnknownValue))
+}
+
+function envelopeOf(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch (error) {
+    if (error instanceof SyntaxError) return null
+    throw error
+  }
+}

@@ -1,0 +1,58 @@
+import type { Caller } from '../caller.ts'
+import { wireInventoryLogPage } from '../contract/inventory-log.ts'
+import type { InventoryLogClient, InventoryLogQuery } from '../interface.ts'
+import type { Profile } from '../profiles/profile.ts'
+import { ENTRIES_AT, inventoryLogReader, ownedRecord } from './inventory-log-record.ts'
+import { listCall, queryString, readPage, wireDate } from './paging.ts'
+import type { OnUnknownValue } from './record.ts'
+import { textOf } from './record.ts'
+
+const PATH = '/v3/fulfillment/inventory-log'
+
+function target(query: InventoryLogQuery, { keyParameter, dates, pageSize }: Profile['inventoryLog']): string {
+  const key = keyParameter === 'gtin' ? query.gtin : query.sku
+  if (key === null) throw new RangeError('this marketplace is asked for a log by GTIN, and the SKU has none')
+  const date = (instant: Date, edge: 'from' | 'to'): string =>
+    dates === 'date' ? instant.toISOString().slice(0, 'yyyy-mm-dd'.length) : wireDate(instant, edge)
+  return (
+    PATH +
+    queryString({
+      [keyParameter]: key,
+      startDate: date(query.from, 'from'),
+      endDate: date(query.to, 'to'),
+      limit: Math.min(query.limit, pageSize),
+      offset: query.offset,
+    })
+  )
+}
+
+/** The inventory log of the specification, section 7, for one seller. */
+export function createInventoryLogClient(
+  caller: Caller,
+  { inventoryLog }: Profile,
+  onUnknownValue: OnUnknownValue,
+): InventoryLogClient {
+  return {
+    keyedBy: inventoryLog.keyParameter === 'gtin' ? 'gtin' : 'sku',
+    precision: inventoryLog.dates === 'date' ? 'day' : 'second',
+    async page(query, options) {
+      const call = listCall('inventory-log.list', target(query, inventoryLog), ENTRIES_AT)
+      const answer = await caller.call(call, options)
+      const { data } = wireInventoryLogPage.safeParse(answer.envelope)
+      const owner = { sku: query.sku, gtin: textOf(data?.payload?.gtin) ?? query.gtin }
+      const page = readPage(
+        caller,
+        call,
+        answer,
+        inventoryLogReader(owner),
+        // Neither entries nor a remark about them: this is some other document.
+        () =>
+          data === undefined || (data.payload === undefined && data.headers === undefined)
+            ? null
+            : { totalCount: data.headers?.totalCount, nextCursor: null },
+        onUnknownValue,
+      )
+      return { ...page, records: page.records.map((record) => ownedRecord(owner, record)), gtin: owner.gtin }
+    },
+  }
+}

@@ -1,0 +1,42 @@
+import type { ReplenishmentRecommendation } from '../../domain/replenishment.ts'
+import type { WireReplenishment } from '../contract/replenishment.ts'
+import { wireReplenishment } from '../contract/replenishment.ts'
+import type { ParsedRecord } from '../interface.ts'
+import { wholeNumber } from '../json.ts'
+import type { OnUnknownValue, RecordReader } from './record.ts'
+import { RecordFault, readAny, textOf } from './record.ts'
+
+function unitsOf(field: string, value: string | number | null | undefined): number | null {
+  if (value === undefined || value === null || value === '') return null
+  const units = wholeNumber(value)
+  if (units === null) throw new RecordFault(`${field}: not a whole number of units`)
+  return units
+}
+
+function recommendationOf(wire: WireReplenishment, raw: Readonly<Record<string, unknown>>): ReplenishmentRecommendation {
+  return {
+    itemId: textOf(wire.itemId),
+    gtin: textOf(wire.gtin),
+    upc: textOf(wire.upc),
+    vendorSku: String(wire.vendorSku),
+    suggestedQuantity: unitsOf('suggestedQty', wire.suggestedQty),
+    maxQuantity: unitsOf('maxQty', wire.maxQty),
+    raw,
+  }
+}
+
+/** How a recommendation is read. */
+export const replenishmentReader: RecordReader<WireReplenishment, ReplenishmentRecommendation> = {
+  resource: 'replenishment',
+  schema: wireReplenishment,
+  keyField: 'vendorSku',
+  toDomain: recommendationOf,
+}
+
+/** Reads one recommendation from its JSON text (exact) or from a parsed value; for replaying what lies in quarantine. Never throws. */
+export function parseReplenishment(
+  raw: unknown,
+  onUnknownValue: OnUnknownValue = () => undefined,
+): ParsedRecord<ReplenishmentRecommendation> {
+  return readAny(replenishmentReader, raw, onUnknownValue)
+}

@@ -1,0 +1,111 @@
+import type { AccountSettings, ShippingSettings } from '../../domain/shipping-settings.ts'
+import type { Answer, Call, Caller } from '../caller.ts'
+import { Refused } from '../errors.ts'
+import type { CallOptions, JsonValue, Observed, ShippingSettingsClient, ShippingSettingsRequest } from '../interface.ts'
+import { asRecord, type CutRecord, exactJsonNumber } from '../json.ts'
+import { holdsNoAccount, readSettings } from './shipping-settings-record.ts'
+
+const PATH = '/v3/settings/shipping/simplifiedshippingsettings'
+const RECORD_AT = ['simplifiedShippingSettings']
+
+/** What a seller without settings is answered, with whatever status (public facts, section 7.5). */
+const NONE_THERE = /shipping settings not found/i
+
+/** Amounts that the ERP gave become the JSON numbers that say the same; what is null is left out. Everything else goes as it came. */
+function wireBody({ accountConfigs, ...rest }: ShippingSettings): JsonValue {
+  const money = <Money extends { readonly amount: string }>(given: Money | null | undefined) =>
+    given === null || given === undefined ? undefined : { ...given, amount: exactJsonNumber(given.amount) }
+  const settings = {
+    ...rest,
+    accountConfigs: {
+      ...accountConfigs,
+      carrierConfigs: accountConfigs.carrierConfigs.map((config) => ({
+        ...config,
+        configurations: config.configurations.map(({ shippingCharge, ...configuration }) => ({
+          ...configuration,
+          shippingCharge: {
+            ...shippingCharge,
+            perShippingCharge: {
+              ...shippingCharge.perShippingCharge,
+              shippingAndHandling: money(shippingCharge.perShippingCharge.shippingAndHandling),
+              chargePerItem: money(shippingCharge.perShippingCharge.chargePerItem),
+              chargePerWeight: money(shippingCharge.perShippingCharge.chargePerWeight),
+            },
+          },
+        })),
+      })),
+    },
+  }
+  return JSON.parse(JSON.stringify({ simplifiedShippingSettings: settings }))
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** The settings of an answer, which may also stand there without their name; null when there are none. */
+function settingsOf({ records, envelope }: Answer): CutRecord | null {
+  const [cut] = records
+  if (cut !== undefined) return holdsNoAccount(cut) ? null : cut
+  return isObject(envelope) && isObject(envelope['accountConfigs']) ? asRecord(JSON.stringify(envelope)) : null
+}
+
+/** Whether an answer without settings says that there are none, rather than something else. */
+function saysNone({ records, envelope }: Answer): boolean {
+  return records.length > 0 || (isObject(envelope) && envelope['simplifiedShippingSettings'] === null)
+}
+
+/** The shipping settings operations for one seller: creation (specification, section 4) and the read-back (public facts, section 7.5). */
+export function createShippingSettingsClient(caller: Caller): ShippingSettingsClient {
+  const observed = (answer: Answer, cut: CutRecord, atMs: number): Observed<AccountSettings> => ({
+    record: readSettings(cut),
+    observedAt: caller.clock.at(atMs),
+    correlationId: answer.correlationId,
+    httpStatus: answer.httpStatus,
+  })
+
+  async function get(options: CallOptions): Promise<Observed<AccountSettings> | null> {
+    const call: Call = {
+      operation: 'shipping-settings.get',
+      method: 'GET',
+      target: PATH,
+      body: null,
+      write: false,
+      recordsAt: RECORD_AT,
+    }
+    const answer = await caller.call(call, options).catch((error: unknown) => {
+      const none = error instanceof Refused && error.faults.some(({ description }) => NONE_THERE.test(description ?? ''))
+      if (none) return null
+      throw error
+    })
+    if (answer === null || !answer.found) return null
+    const cut = settingsOf(answer)
+    if (cut !== null) return observed(answer, cut, answer.sentMs)
+    if (saysNone(answer)) return null
+    throw caller.misfit(call, answer)
+  }
+
+  return {
+    prepare: (settings): ShippingSettingsRequest => ({
+      operation: 'shipping-settings.create',
+      path: `${PATH}/account`,
+      body: wireBody(settings),
+    }),
+    async send(request, options) {
+      const call: Call = {
+        operation: request.operation,
+        method: 'POST',
+        target: request.path,
+        body: JSON.stringify(request.body),
+        write: true,
+        recordsAt: RECORD_AT,
+        refusesInBody: true,
+      }
+      const answer = await caller.call(call, options)
+      const cut = settingsOf(answer)
+      if (cut === null) throw caller.misfit(call, answer)
+      return observed(answer, cut, answer.answeredMs)
+    },
+    get,
+  }
+}

@@ -1,0 +1,107 @@
+import { addDays, addMonths, monthBounds, pacificDay, pacificHour, pacificMidnight, pacificMonth } from './pacific-time.ts'
+
+/**
+ * When the inventory reconciliation report of which month is worth asking for (specification, its notes on the report; public facts,
+ * section 7.2): it is made anew daily at 7 am Pacific with everything up to the midnight before, and should be retrieved at most once an hour.
+ *
+ * - The running month is asked for once after each generation.
+ * - A month that is over goes on being asked for until its generation of the 10th day of the next month: what is booked late still changes it.
+ * - Where the answer is a file of an earlier generation, it is asked for again every hour for six hours: the new one is late, or "7 am PST"
+ *   was meant without daylight saving time.
+ */
+
+const generationHour = 7
+const hourMs = 3_600_000
+/** Pause between two retrievals of a month's report, whatever came of the first. */
+const retrievalPauseMs = hourMs
+/** How long after a generation the file is asked for again, when an earlier one came. */
+const lateFileMs = 6 * hourMs
+/** The last generation of a month that is waited for is the one of this day of the next month. */
+const lastGenerationDay = 10
+/** Reports begin with this month. */
+export const firstReportMonth = '2022-01'
+
+/** What is known of a month's report. */
+export interface ReportMonth {
+  /** `YYYY-MM`, Pacific. */
+  readonly month: string
+  /** When its report was last asked for, whatever came of it; null if never. On the marketplace's clock, as all times here. */
+  readonly triedAt: Date | null
+  /** When the newest report that came was made, and when it came; null before the first. */
+  readonly newest: { readonly generatedAt: Date; readonly retrievedAt: Date } | null
+  /** A report is here and waits to be imported. */
+  readonly waiting: boolean
+}
+
+/** The newest generation of reports at this moment. */
+export const latestGeneration = (now: Date): Date => {
+  const today = pacificDay(now)
+  const generation = pacificHour(today, generationHour)
+  return generation <= now ? generation : pacificHour(addDays(today, -1), generationHour)
+}
+
+/** The generation that is the first to know something of a month: on its second day. */
+const firstGeneration = (month: string): Date => pacificHour(`${month}-02`, generationHour)
+
+/** The generation after which a month counts as final. */
+const lastGeneration = (month: string): Date => pacificHour(`${addMonths(month, 1)}-${lastGenerationDay}`, generationHour)
+
+/** Whether there can be a report of a month. */
+export const isReported = (month: string, now: Date): boolean =>
+  month >= firstReportMonth && firstGeneration(month) <= latestGeneration(now)
+
+/** The Pacific midnight up to which a month's report counts movements, by the moment at which it was made. */
+export const coveredUntil = (month: string, generatedAt: Date): Date => {
+  const { from, to } = monthBounds(month)
+  const counted = pacificMidnight(pacificDay(latestGeneration(generatedAt)))
+  return new Date(Math.min(Math.max(counted.getTime(), from.getTime()), to.getTime()))
+}
+
+/**
+ * When a month's report may be asked for again; null when now is fine. A try that lies further ahead than the pause was dated by a
+ * clock that has been set since, and counts no more.
+ */
+export const retrievalPauseEnd = (triedAt: Date | null, now: Date): Date | null => {
+  if (triedAt === null || Math.abs(now.getTime() - triedAt.getTime()) >= retrievalPauseMs) return null
+  return new Date(triedAt.getTime() + retrievalPauseMs)
+}
+
+/** Whether a month's report should be asked for now, or imported because it is here already. */
+export const isDue = ({ month, triedAt, newest, waiting }: ReportMonth, now: Date): boolean => {
+  if (waiting) return true
+  if (!isReported(month, now) || retrievalPauseEnd(triedAt, now) !== null) return false
+  if (newest === null) return true
+  const wantedMs = Math.min(latestGeneration(now).getTime(), lastGeneration(month).getTime())
+  if (newest.generatedAt.getTime() >= wantedMs) return false
+  return newest.retrievedAt.getTime() < wantedMs || now.getTime() < wantedMs + lateFileMs
+}
+
+/**
+ * The months to ask for now, newest first: of the running month, the one before and those since the newest month that is known (a
+ * daemon that was off for long catches up), the ones that are due.
+ */
+export const dueMonths = (known: readonly ReportMonth[], now: Date): readonly string[] => {
+  const byMonth = new Map(known.map((entry) => [entry.month, entry]))
+  const running = pacificMonth(now)
+  const newestKnown = known.reduce(
+    (newest, { month, newest: report }) => (report !== null && month > newest ? month : newest),
+    '',
+  )
+  const previous = addMonths(running, -1)
+  const oldest = newestKnown !== '' && newestKnown < previous ? newestKnown : previous
+  const due: string[] = []
+  for (let month = running; month >= oldest; month = addMonths(month, -1)) {
+    if (isDue(byMonth.get(month) ?? { month, triedAt: null, newest: null, waiting: false }, now)) due.push(month)
+  }
+  return due
+}
+
+/** The months of a range that can have a report, oldest first. Empty when all of it is older than the first report. */
+export const reportMonths = (range: { readonly from: Date; readonly to: Date }): readonly string[] => {
+  const last = pacificMonth(new Date(range.to.getTime() - 1))
+  const wanted = pacificMonth(range.from)
+  const months: string[] = []
+  for (let month = wanted < firstReportMonth ? firstReportMonth : wanted; month <= last; month = addMonths(month, 1))
+    months.push(month)
+  return months
+}

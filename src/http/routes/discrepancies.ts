@@ -1,0 +1,62 @@
+import { z } from 'zod'
+import { discrepancyKinds } from '../../domain/reconciliation.ts'
+import { listClaims, listDiscrepancies } from '../../store/discrepancy-queries.ts'
+import { type App, problems } from '../app.ts'
+import { bigintKey, cursorCodec, pageSchema, pagingSchema } from '../paging.ts'
+import { claimSchema, discrepancySchema } from '../schemas.ts'
+import type { RouteParts } from './parts.ts'
+
+const cursors = cursorCodec('discrepancies', bigintKey)
+const claimCursors = cursorCodec('claims', z.string())
+const month = z
+  .string()
+  .regex(/^20\d{2}-(0[1-9]|1[0-2])$/, 'must be a month such as 2026-03')
+  .meta({ description: 'Month of the report, in the Pacific time zone.' })
+
+/** Where the marketplace's inventory reports do not add up, and what a seller could claim for it. */
+export const discrepancyRoutes = (app: App, { services: { database } }: RouteParts): void => {
+  app.route({
+    method: 'GET',
+    url: '/v1/discrepancies',
+    schema: {
+      tags: ['inventory'],
+      summary: 'Differences between inventory report, month before and inventory log, newest first',
+      querystring: z.object({
+        ...pagingSchema,
+        month: month.optional(),
+        sellerId: z.string().optional(),
+        sku: z.string().optional(),
+        kind: z.enum(discrepancyKinds).optional(),
+        state: z.enum(['open', 'resolved', 'all']).default('open'),
+      }),
+      response: { 200: pageSchema(discrepancySchema), ...problems() },
+    },
+    handler: async ({ query }) => {
+      const filter = {
+        sellerId: query.sellerId ?? null,
+        month: query.month ?? null,
+        sku: query.sku ?? null,
+        kind: query.kind ?? null,
+        state: query.state === 'all' ? null : query.state,
+      }
+      const page = await listDiscrepancies(database, filter, cursors.decode(query.cursor), query.limit)
+      return { items: [...page.items], nextCursor: cursors.encode(page.next) }
+    },
+  })
+
+  app.route({
+    method: 'GET',
+    url: '/v1/claims',
+    schema: {
+      tags: ['inventory'],
+      summary: 'What each seller could claim of a month: lost, damaged and unexplained units, and their value',
+      querystring: z.object({ ...pagingSchema, month, sellerId: z.string().optional() }),
+      response: { 200: pageSchema(claimSchema), ...problems() },
+    },
+    handler: async ({ query }) => {
+      const filter = { month: query.month, sellerId: query.sellerId ?? null }
+      const page = await listClaims(database, filter, claimCursors.decode(query.cursor), query.limit)
+      return { items: [...page.items], nextCursor: claimCursors.encode(page.next) }
+    },
+  })
+}

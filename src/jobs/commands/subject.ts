@@ -1,0 +1,66 @@
+import type { CallOptions, Observed, SendOptions } from '../../clients/client.ts'
+import type { MarketplaceFailure } from '../../clients/errors.ts'
+import type { WriteOperationName } from '../../clients/profiles/profile.ts'
+import type { Evidence } from '../../domain/evidence.ts'
+import type { Transaction } from '../../store/database.ts'
+
+/** A request that was sent, with how the subject stood before. `outcome` is null while nobody knows. */
+export interface SentRequest {
+  readonly baseline: unknown
+  readonly outcome: string | null
+}
+
+/** What keeps a command from being sent: its goal is reached already, or our own rules refuse it. */
+export interface Obstacle {
+  readonly state: 'confirmed' | 'rejected'
+  readonly reason: string
+}
+
+/**
+ * What a command is about, a purchase order or the seller's shipping settings, together with what the command does to it. The engine
+ * (`run.ts`) does all the rest. Commands of one subject run one at a time.
+ */
+export interface CommandSubject<Thing, Request extends object> {
+  /** As sentences name it: `the order`. */
+  readonly name: string
+  readonly operation: WriteOperationName
+  /**
+   * Whether it is read right before the request leaves, and not taken as stored. Needed where the effect carries no mark of ours, so
+   * that what others did meanwhile must not be taken for it.
+   */
+  readonly readsFirst: boolean
+  /** Why a command cannot go on while nothing is stored; null where nothing stored is a state like any other. */
+  readonly absence: string | null
+
+  /**
+   * Reads it from the marketplace; null when there is none.
+   *
+   * @throws MarketplaceFailure
+   */
+  read(options: CallOptions): Promise<Observed<Thing> | null>
+  /** Whether asking again is pointless: the marketplace does not offer this read. */
+  isUnreadable(failure: MarketplaceFailure): boolean
+  /** Stores what was read, or that there is none. */
+  store(tx: Transaction, observed: Observed<Thing> | null): Promise<void>
+  /** Locks it until the transaction ends; answers it as stored, null when nothing is. */
+  lock(tx: Transaction): Promise<Thing | null>
+
+  /** Looked at under the lock, right before the intent is stored; null: the command may be sent. */
+  obstacle(tx: Transaction, stored: Thing | null): Promise<Obstacle | null>
+  /** How it stands before the request leaves; JSON, stored with the intent. */
+  baseline(stored: Thing | null): object
+  /** What it tells of the requests that were sent, first to last; null: nothing. */
+  judge(sent: readonly SentRequest[], now: Thing | null): Evidence | null
+  /** Whether a refusal may mean that an earlier request was applied: it is then read back. A hint only. */
+  mayBeDone(failure: MarketplaceFailure): boolean
+
+  /** The request; JSON through and through. Pure. */
+  prepare(): Request
+  /** @throws MarketplaceFailure */
+  send(request: Request, options: SendOptions): Promise<Observed<Thing>>
+  /** What else becomes known in the transaction that confirms the command. */
+  confirmed?(tx: Transaction): Promise<void>
+}
+
+/** Outcomes of requests that changed nothing. `dismissed`: a person decided that it did not. */
+export const withoutEffect: ReadonlySet<string> = new Set(['not-sent', 'throttled', 'dismissed'])

@@ -1,0 +1,162 @@
+import { parseCampaign } from '../../clients/client.ts'
+import { MarketplaceFailure, Throttled } from '../../clients/errors.ts'
+import type { CallOptions, Observed } from '../../clients/interface.ts'
+import { type Campaign, type CampaignUrgency, campaignUrgencies, urgencyOf } from '../../domain/campaign.ts'
+import { pacificDay } from '../../domain/pacific-time.ts'
+import { findDifferingCampaigns, storeDifferingCampaigns } from '../../store/campaigns.ts'
+import {
+  type CampaignProblem,
+  noteCampaignProblems,
+  noteMissingCampaigns,
+  noteReadCampaigns,
+  type WatchedCampaign,
+  watchedCampaignsAfter,
+} from '../../store/watched-campaigns.ts'
+import { type FetchedPage, type StreamContext, type SyncDefinition, type SyncStream, windowNow } from './definition.ts'
+
+/** Campaigns that one page reads: few, since the operation allows ten calls a minute (public facts, section 5.1). */
+const step = 5
+/** Watched campaigns that are looked through at a time for those of one urgency. */
+const lookThrough = 1_000
+
+/** How often each urgency is looked at, as a multiple of the poll interval. Terminal states are never left: a check a day at the usual 15 minutes. */
+const multiples: Readonly<Record<CampaignUrgency, number>> = { near: 0.2, running: 1, waiting: 4, ended: 96 }
+
+/** The next campaigns of an urgency after this id, and where to go on looking; null: at the end. */
+const nextOf = async (
+  { client, database }: StreamContext,
+  urgency: CampaignUrgency,
+  after: string,
+): Promise<{ readonly campaigns: readonly WatchedCampaign[]; readonly more: boolean }> => {
+  const today = pacificDay(client.clock().now())
+  const campaigns: WatchedCampaign[] = []
+  for (let from = after; ; ) {
+    const watched = await watchedCampaignsAfter(database, client.sellerId, from, lookThrough)
+    campaigns.push(...watched.filter(({ state }) => urgencyOf(state, today) === urgency))
+    const last = watched.at(-1)
+    if (campaigns.length > step) return { campaigns: campaigns.slice(0, step), more: true }
+    if (last === undefined || watched.length < lookThrough) return { campaigns, more: false }
+    from = last.campaignId
+  }
+}
+
+/** What became of one campaign. */
+interface Reading extends WatchedCampaign {
+  /** Null: the marketplace does not know it. Undefined: it could not be read. */
+  readonly answer: Observed<Campaign> | null | undefined
+  readonly failure: MarketplaceFailure | null
+}
+
+/** A failure that may lie in this one campaign; others stop everything. */
+const mayBeOfOne = (error: unknown, { aborted }: AbortSignal): error is MarketplaceFailure =>
+  error instanceof MarketplaceFailure && !(error instanceof Throttled) && !error.credentialsDead && !aborted
+
+/** A refusal of this one campaign; no permission, or no such address, would be one of all campaigns. */
+const refusesCampaign = ({ kind, httpStatus }: MarketplaceFailure): boolean =>
+  kind === 'refused' && httpStatus !== null && [200, 400, 410, 422].includes(httpStatus)
+
+// A few at a time. When the budget ends in between, what came before counts, and the run goes on from there. A campaign that cannot be
+// read does not stand in the way of those behind it.
+const readEach = async (
+  { client }: StreamContext,
+  campaigns: readonly WatchedCampaign[],
+  { signal }: CallOptions,
+): Promise<readonly Reading[]> => {
+  const answers = await Promise.allSettled(campaigns.map(({ campaignId }) => client.campaigns.get(campaignId, { signal })))
+  const readings: Reading[] = []
+  for (const [index, campaign] of campaigns.entries()) {
+    const answer = answers[index]
+    if (answer?.status === 'fulfilled') {
+      readings.push({ ...campaign, answer: answer.value, failure: null })
+      continue
+    }
+    const failure: unknown = answer?.reason
+    if (mayBeOfOne(failure, signal)) readings.push({ ...campaign, answer: undefined, failure })
+    else if (readings.length === 0) throw failure
+    else break
+  }
+  return readings
+}
+
+const page = async (
+  context: StreamContext,
+  urgency: CampaignUrgency,
+  after: string,
+  options: CallOptions,
+): Promise<FetchedPage<Campaign>> => {
+  const { client } = context
+  const { sellerId } = client
+  const { campaigns, more } = await nextOf(context, urgency, after)
+  const readings = await readEach(context, campaigns, options)
+  const answers = readings.flatMap(({ answer }) => (answer === undefined || answer === null ? [] : [answer]))
+  const failures = readings.flatMap(({ failure }) => (failure === null || refusesCampaign(failure) ? [] : [failure]))
+  // Not even the first ones could be read: that is not about some campaign. Later it may be, and must not keep the run from its end.
+  const [failure] = failures
+  if (after === '' && failure !== undefined && failures.length === readings.length) throw failure
+
+  const problems = readings.flatMap(({ campaignId, failure: reason, problem }): CampaignProblem[] => {
+    if (reason === null) return []
+    const refused = refusesCampaign(reason)
+    return refused && reason.message === problem ? [] : [{ campaignId, problem: reason.message, refused }]
+  })
+  const readAgain = readings.flatMap(({ campaignId, answer, state, problem }) =>
+    answer !== undefined && answer !== null && (problem !== null || state?.missing === true) ? [campaignId] : [],
+  )
+  return {
+    records: answers.map((answer) => answer.record),
+    missing: readings.flatMap(({ campaignId, answer, state }) =>
+      answer === null && state?.missing !== true ? [campaignId] : [],
+    ),
+    totalCount: null,
+    nextCursor: more || readings.length < campaigns.length ? (readings.at(-1)?.campaignId ?? null) : null,
+    // One time for all of them: the earliest, so that none claims to be newer than it is.
+    observedAt: answers.reduce(
+      (earliest, { observedAt }) => (observedAt < earliest ? observedAt : earliest),
+      client.clock().now(),
+    ),
+    marketplaceNow: client.clock().now(),
+    correlationId: answers.at(-1)?.correlationId ?? failure?.correlationId ?? 'none',
+    ...(problems.length + readAgain.length === 0
+      ? {}
+      : {
+          alongside: async (tx) => {
+            await noteReadCampaigns(tx, sellerId, readAgain)
+            await noteCampaignProblems(tx, sellerId, problems)
+          },
+        }),
+  }
+}
+
+/** Watched campaigns of one urgency, one by one, in the order of their ids. */
+const streamOf = (urgency: CampaignUrgency): SyncStream<Campaign> => ({
+  counted: false,
+  checksCount: false,
+  followsWatermark: false,
+  plan: (context) => [windowNow(context)],
+  clamp: (_context, window) => window,
+  first: (context, _window, options) => page(context, urgency, '', options),
+  next: (context, _window, cursor, options) => page(context, urgency, cursor, options),
+})
+
+const streams: ReadonlyMap<string, SyncStream<Campaign>> = new Map(
+  campaignUrgencies.map((urgency) => [urgency, streamOf(urgency)]),
+)
+
+/**
+ * Campaigns that are watched: the marketplace has no operation that lists them. One stream for each urgency, so that the few calls a
+ * minute go first to those that are near their budget, start or end. A campaign that was never read belongs to the most urgent.
+ */
+export const campaignsSync: SyncDefinition<Campaign> = {
+  resource: 'campaigns',
+  streams: campaignUrgencies,
+  intervalMs: (stream, pollMs) => {
+    const urgency = campaignUrgencies.find((name) => name === stream)
+    return Math.round(pollMs * (urgency === undefined ? 1 : multiples[urgency]))
+  },
+  stream: (name) => streams.get(name) ?? null,
+  backfillParts: [],
+  parse: (rawText) => parseCampaign(rawText),
+  find: findDifferingCampaigns,
+  store: storeDifferingCampaigns,
+  noteMissing: noteMissingCampaigns,
+}

@@ -1,0 +1,306 @@
+import { z } from 'zod'
+import { parseInventoryLogEntry } from '../../clients/client.ts'
+import { Malformed, MarketplaceFailure, Refused, Throttled, Unavailable } from '../../clients/errors.ts'
+import type { CallOptions, InventoryLogPage, ParsedRecord } from '../../clients/interface.ts'
+import type { InventoryLogEntry } from '../../domain/inventory-log.ts'
+import { advancePass, beginPass, type LogPass, type PassStep, passAfter } from '../../domain/inventory-log-pass.ts'
+import { firstHalf, isWithinReach, logWindow, nextReadAt, readUpToOf } from '../../domain/inventory-log-schedule.ts'
+import { pacificMonth } from '../../domain/pacific-time.ts'
+import { reviewDiscrepancies } from '../../store/discrepancies.ts'
+import { findDifferingEntries, storeDifferingEntries } from '../../store/inventory-log.ts'
+import {
+  anotherSku,
+  type DueSku,
+  dueSkus,
+  type LogRead,
+  lockSkus,
+  noteLogReads,
+  noteOrderSkus,
+} from '../../store/inventory-skus.ts'
+import { dayMs, type FetchedPage, type StreamContext, type SyncDefinition, type SyncStream, windowNow } from './definition.ts'
+
+/** SKUs of one page of the engine, and how many of them are asked for at the same time. */
+const skusAtOnce = 48
+const concurrency = 4
+/** A page takes up no more SKUs once it holds so many entries, and leaves the rest of a long log to the next one. */
+const mostEntries = 1_000
+/** Entries of one window: with more the window is read in parts, so that what moves under its pages costs little. */
+const mostInWindow = 1_000
+/** After the budget has ended, so much time lets a tenth of a minute's calls come together: fewer runs do the same work. */
+const restMs = 5_000
+const afterRefusalMs = dayMs
+
+const unsettled = 'its log kept changing while it was read; it is read again in the next run'
+
+/** What asking for the log of one SKU brought. */
+interface SkuReading {
+  readonly due: DueSku
+  readonly records: readonly ParsedRecord<InventoryLogEntry>[]
+  readonly pages: readonly InventoryLogPage[]
+  readonly readUpTo: Date | null
+  readonly readAt: Date | null
+  /** Where to go on; null when everything that was due is read, or when it has to begin anew. */
+  readonly pass: LogPass | null
+  readonly fault: string | null
+  /** Why it ended early. */
+  readonly failure: MarketplaceFailure | null
+}
+
+const startOf = ({ client, settings }: StreamContext, due: DueSku): LogPass | null => {
+  const marketplaceNow = client.clock().now()
+  if (due.pass !== null && isWithinReach(due.pass.window, marketplaceNow)) return due.pass
+  const window = logWindow(due, { marketplaceNow, lagMs: settings.lagMs, precision: client.inventoryLog.precision })
+  return window === null ? null : beginPass(window, window.to)
+}
+
+const stepAfter = ({ client }: StreamContext, pass: LogPass, page: InventoryLogPage): PassStep => {
+  const keys = page.records.flatMap((record) => (record.ok ? [record.key] : []))
+  const shown = { keys, unreadable: page.records.length - keys.length, totalCount: page.totalCount }
+  const step = advancePass(pass, shown, mostInWindow)
+  if (step.kind !== 'large') return step
+  const half = firstHalf(pass.window, client.inventoryLog.precision)
+  return half === null ? advancePass(pass, shown, Number.POSITIVE_INFINITY) : { kind: 'on', pass: beginPass(half, pass.until) }
+}
+
+// Reads the log of one SKU, window after window and page after page. When it has to end before, what came counts.
+const readSku = async (context: StreamContext, due: DueSku, { signal }: CallOptions): Promise<SkuReading> => {
+  const { client, settings } = context
+  const { precision } = client.inventoryLog
+  const pages: InventoryLogPage[] = []
+  let reading: SkuReading = { due, records: [], pages, readUpTo: null, readAt: null, pass: null, fault: null, failure: null }
+  let pass = startOf(context, due)
+  while (pass !== null) {
+    const { window, offset } = pass
+    let page: InventoryLogPage
+    try {
+      const query = { sku: due.sku, gtin: due.gtin, ...window, limit: settings.pageSize, offset }
+      page = await client.inventoryLog.page(query, { signal })
+    } catch (error) {
+      if (!(error instanceof MarketplaceFailure)) throw error
+      return { ...reading, pass, failure: error }
+    }
+    pages.push(page)
+    reading = { ...reading, records: [...reading.records, ...page.records] }
+    const step = stepAfter(context, pass, page)
+    if (step.kind === 'unsettled') return { ...reading, fault: unsettled }
+    if (step.kind === 'on') {
+      pass = step.pass
+      continue
+    }
+    reading = { ...reading, readUpTo: readUpToOf(window, precision), readAt: page.observedAt }
+    pass = passAfter(pass, precision)
+    if (reading.records.length >= mostEntries) break
+  }
+  return { ...reading, pass }
+}
+
+// The same question would be answered the same way again.
+const isFinal = (failure: MarketplaceFailure): boolean => failure instanceof Refused || failure instanceof Malformed
+
+const isThrottled = ({ failure }: SkuReading): boolean => failure instanceof Throttled
+
+// A server fault may pass at once; whoever asks again at the end of the page has waited a little.
+const mayPass = ({ failure, pages }: SkuReading): boolean => failure instanceof Unavailable && pages.length === 0
+
+// A few at a time. A budget or a run that ends leaves the rest to the next page.
+const readEach = async (
+  context: StreamContext,
+  skus: readonly DueSku[],
+  options: CallOptions,
+): Promise<readonly SkuReading[]> => {
+  const readings: SkuReading[] = []
+  let entries = 0
+  for (let at = 0; at < skus.length; at += concurrency) {
+    const some = await Promise.all(skus.slice(at, at + concurrency).map((due) => readSku(context, due, options)))
+    readings.push(...some)
+    entries += some.reduce((sum, { records }) => sum + records.length, 0)
+    if (options.signal.aborted || entries >= mostEntries || some.some(isThrottled)) break
+  }
+  return readings
+}
+
+const readBatch = async (
+  context: StreamContext,
+  skus: readonly DueSku[],
+  options: CallOptions,
+): Promise<readonly SkuReading[]> => {
+  const readings = await readEach(context, skus, options)
+  const failed = readings.filter(mayPass).map(({ due }) => due)
+  const pointless = failed.length === readings.length || options.signal.aborted || readings.some(isThrottled)
+  if (failed.length === 0 || pointless) return readings
+  const second = new Map((await readEach(context, failed, options)).map((reading) => [reading.due.sku, reading]))
+  return readings.map((reading) => second.get(reading.due.sku) ?? reading)
+}
+
+// Whether the marketplace answers for some other SKU, one that it answered for before if there is one.
+const answersForAnother = async (
+  { client, database }: StreamContext,
+  readings: readonly SkuReading[],
+  options: CallOptions,
+): Promise<boolean> => {
+  const { sellerId, inventoryLog } = client
+  const asked = readings.map(({ due }) => due.sku)
+  const other = await anotherSku(database, sellerId, asked, inventoryLog.keyedBy === 'gtin')
+  if (other === null) return false
+  const to = client.clock().now()
+  try {
+    await inventoryLog.page({ ...other, from: new Date(to.getTime() - dayMs), to, limit: 1, offset: 0 }, options)
+    return true
+  } catch (error) {
+    if (error instanceof MarketplaceFailure && isFinal(error)) return false
+    throw error
+  }
+}
+
+/**
+ * The failure that is the run's and not that of single SKUs: nothing came at all. Otherwise failures are noted at their SKUs, so that one
+ * that the marketplace cannot cope with does not hold up the others. Where only refusals came, another SKU tells which it is.
+ */
+const failureOf = async (
+  context: StreamContext,
+  readings: readonly SkuReading[],
+  options: CallOptions,
+): Promise<Error | null> => {
+  const failures = readings.flatMap(({ failure }) => failure ?? [])
+  const [first] = failures
+  if (first === undefined || readings.some(({ pages }) => pages.length > 0)) return null
+  const throttled = failures.find((failure) => failure instanceof Throttled)
+  if (throttled !== undefined) {
+    const retryAt = new Date(Math.max(throttled.retryAt.getTime(), Date.now() + restMs))
+    return new Throttled(throttled.message, { ...throttled, retryAt })
+  }
+  const whole = failures.find((failure) => failure.credentialsDead || !isFinal(failure))
+  if (whole !== undefined) return whole
+  return (await answersForAnother(context, readings, options)) ? null : first
+}
+
+const latest = (...moments: readonly (Date | null)[]): Date | null =>
+  moments.reduce((newest, moment) => (moment !== null && (newest === null || moment > newest) ? moment : newest), null)
+
+/** What to write down of a reading; null when there is nothing. */
+const noteOf = (reading: SkuReading, marketplaceNow: Date): LogRead | null => {
+  const { due, records, pages, readUpTo, readAt, pass, fault, failure } = reading
+  const times = records.flatMap((record) => (record.ok ? [record.value.transactionTime] : []))
+  const movedAt = latest(due.movedAt, ...times)
+  const noted = {
+    sku: due.sku,
+    gtin: pages.at(-1)?.gtin ?? null,
+    readUpTo,
+    readAt,
+    movedBefore: due.movedAt,
+    movedAt,
+    pass,
+    fault,
+  }
+  if (failure === null) {
+    const dueAt = fault === null ? nextReadAt(marketplaceNow, movedAt) : marketplaceNow
+    return { ...noted, dueAt: pass === null ? dueAt : null }
+  }
+  // Dead credentials are no fault of any SKU: the next page fails for them.
+  if (failure.credentialsDead) return pages.length === 0 ? null : { ...noted, dueAt: null }
+  if (isFinal(failure)) {
+    return { ...noted, pass: null, fault: failure.message, dueAt: new Date(marketplaceNow.getTime() + afterRefusalMs) }
+  }
+  if (pages.length > 0) return { ...noted, dueAt: null }
+  return failure instanceof Throttled ? null : { ...noted, fault: failure.message, dueAt: marketplaceNow }
+}
+
+/** Where the stream stands between two pages. The number makes each cursor another one. */
+const cursorSchema = z.object({
+  page: z.number(),
+  /** SKUs whose readings may not be stored yet when the next ones are chosen. */
+  being: z.array(z.string()),
+  /** Not all of what was due had been read. */
+  more: z.boolean(),
+})
+type Cursor = z.infer<typeof cursorSchema>
+
+const start: Cursor = { page: 0, being: [], more: false }
+
+const readNext = async (
+  context: StreamContext,
+  by: Date,
+  { page, being, more }: Cursor,
+  options: CallOptions,
+): Promise<FetchedPage<InventoryLogEntry>> => {
+  const { client, database } = context
+  const { sellerId, inventoryLog } = client
+  await noteOrderSkus(database, sellerId, client.clock().now())
+  const withGtin = inventoryLog.keyedBy === 'gtin'
+  const due = await dueSkus(database, sellerId, { by, except: being, withGtin, limit: skusAtOnce })
+  const readings = await readBatch(context, due, options)
+  const failure = await failureOf(context, readings, options)
+  if (failure !== null) throw failure
+  const answers = readings.flatMap(({ pages }) => pages)
+  const marketplaceNow = client.clock().now()
+  // Whoever is told to stop has failed for that reason alone.
+  const counted = options.signal.aborted ? readings.filter((reading) => reading.failure === null) : readings
+  // The estimate of the marketplace's clock may have stepped back since the run began; what was read must not be due to the same run.
+  const readAt = new Date(Math.max(marketplaceNow.getTime(), by.getTime() + 1))
+  const notes = counted.flatMap((reading) => noteOf(reading, readAt) ?? [])
+  const leftOver = notes.length < due.length || notes.some(({ dueAt }) => dueAt === null)
+  const last = due.length < skusAtOnce && !leftOver && !more
+  const cursor: Cursor = { page: page + 1, being: notes.map(({ sku }) => sku), more: leftOver }
+  return {
+    records: readings.flatMap(({ records }) => records),
+    totalCount: null,
+    nextCursor: last ? null : JSON.stringify(cursor),
+    // One time for all of them: the earliest, so that none claims to be newer than it is.
+    observedAt: answers.reduce((earliest, { observedAt }) => (observedAt < earliest ? observedAt : earliest), marketplaceNow),
+    marketplaceNow,
+    correlationId: answers.at(-1)?.correlationId ?? 'none',
+    ...(answers.length === 0 ? { unasked: true } : {}),
+    ...(notes.length === 0
+      ? {}
+      : {
+          alongside: async (tx) => {
+            const comparable = await noteLogReads(tx, sellerId, notes)
+            if (comparable.length > 0) await reviewDiscrepancies(tx, sellerId, comparable)
+          },
+        }),
+  }
+}
+
+/**
+ * Every SKU whose log is due, most urgent first. One window, "now", holds all that was due when the run began; what becomes due at once
+ * while it goes on is read with it.
+ */
+const due: SyncStream<InventoryLogEntry> = {
+  counted: false,
+  checksCount: false,
+  followsWatermark: false,
+  plan: (context) => [windowNow(context)],
+  clamp: (_context, window) => window,
+  first: (context, window, options) => readNext(context, window.to, start, options),
+  next: (context, window, cursor, options) => readNext(context, window.to, cursorSchema.parse(JSON.parse(cursor)), options),
+}
+
+/** The inventory log, SKU by SKU, each with a watermark of its own (specification, section 7; public facts, section 7.1). */
+export const inventoryLogSync: SyncDefinition<InventoryLogEntry> = {
+  resource: 'inventory-log',
+  streams: ['due'],
+  needsEnrolment: true,
+  stream: (name) => (name === 'due' ? due : null),
+  // Each SKU's first read goes back as far as the marketplace does.
+  backfillParts: [],
+  parse: (rawText) => parseInventoryLogEntry(rawText),
+  find: findDifferingEntries,
+  store: async (tx, sellerId, observedAt, records) => {
+    if (records.length === 0) return 0
+    await lockSkus(
+      tx,
+      sellerId,
+      records.map(({ value }) => value.sku),
+    )
+    const { changed, touched } = await storeDifferingEntries(tx, sellerId, observedAt, records)
+    const months = new Map(
+      touched.map(({ sku, at }) => {
+        const month = pacificMonth(at)
+        return [`${month} ${sku}`, { sku, month }]
+      }),
+    )
+    if (months.size > 0) await reviewDiscrepancies(tx, sellerId, [...months.values()])
+    return changed
+  },
+  noteMissing: async () => 0,
+}

@@ -1,0 +1,57 @@
+import type { CallOptions, DisplayClient, Page } from '../../clients/interface.ts'
+import { rawHash } from '../../store/versions.ts'
+import { type FetchedPage, type StreamContext, type SyncStream, windowNow } from './definition.ts'
+import { PagingAstray } from './run.ts'
+
+/** Most rows of a page: the documented default (specification, Limits); a larger page might be cut short unnoticed. */
+const mostRows = 100
+
+/** A listing that is read by position, from its start to its end. */
+export interface Listing<T> {
+  /** Shares of the listing that need a query each. */
+  readonly parts: readonly (string | null)[]
+  readonly list: (
+    display: DisplayClient,
+    part: string | null,
+    range: { readonly startIndex: number; readonly count: number },
+    options: CallOptions,
+  ) => Promise<Page<T>>
+}
+
+// A cursor is the position of the next page with a digest of the last one: a host that ignores the position gives the same page again.
+const digest = (page: Page<unknown>): string => rawHash(page.records.map((record) => record.rawText).join('\n')).slice(0, 16)
+
+/** The only stream of a listing: each run reads all of it, as a snapshot of each part. */
+export const listingStream = <T>({ parts, list }: Listing<T>): SyncStream<T> => {
+  const read = async (
+    { client, settings }: StreamContext,
+    part: string | null,
+    startIndex: number,
+    options: CallOptions,
+  ): Promise<FetchedPage<T>> => {
+    if (client.display === null) throw new Error('display advertising is off: set DISPLAY_URL and what belongs to it')
+    const page = await list(client.display, part, { startIndex, count: Math.min(settings.pageSize, mostRows) }, options)
+    return {
+      ...page,
+      nextCursor: page.nextCursor === null ? null : `${page.nextCursor}:${digest(page)}`,
+      // The engine compares clocks by which windows are planned; that of the display host is another one.
+      marketplaceNow: client.clock().now(),
+    }
+  }
+  return {
+    counted: false,
+    checksCount: false,
+    followsWatermark: false,
+    snapshot: true,
+    plan: (context) => parts.map((part) => windowNow(context, part)),
+    clamp: (_context, window) => window,
+    first: (context, { part }, options) => read(context, part, 0, options),
+    next: async (context, { part }, cursor, options) => {
+      const [startIndex, before] = cursor.split(':')
+      const page = await read(context, part, Number(startIndex), options)
+      if (page.records.length > 0 && digest(page) === before)
+        throw new PagingAstray(`the listing gives the same page at position ${startIndex} again, as if it ignored startIndex`)
+      return page
+    },
+  }
+}

@@ -1,0 +1,265 @@
+import type { LogPass } from '../domain/inventory-log-pass.ts'
+import { entriesOfOneCall, type LogState } from '../domain/inventory-log-schedule.ts'
+import type { SqlRunner, Transaction } from './database.ts'
+
+// ── which SKUs there are ─────────────────────────────────────────────────────────────────────────────────
+
+/** A SKU of the fulfillment service, with its GTIN once somebody has named it. */
+export interface InventorySku {
+  readonly sku: string
+  readonly gtin: string | null
+}
+
+/** SKUs after this one, in their own order; for reading all of them in batches. */
+export const inventorySkusAfter = (
+  sql: SqlRunner,
+  sellerId: string,
+  afterSku: string,
+  limit: number,
+): Promise<readonly InventorySku[]> =>
+  sql.query<InventorySku>(
+    'SELECT sku, gtin FROM tallyman.inventory_skus WHERE seller_id = $1 AND sku > $2 ORDER BY sku LIMIT $3::int',
+    sellerId,
+    afterSku,
+    limit,
+  )
+
+/**
+ * Adds SKUs that the settings name. They count as moving from then on, since somebody wants to see them. Known ones are left as they
+ * are; one that the settings no longer name stays, for its log is stored.
+ */
+export const recordConfiguredSkus = async (sql: SqlRunner, sellerId: string, skus: readonly string[]): Promise<void> => {
+  if (skus.length === 0) return
+  await sql.execute(
+    `INSERT INTO tallyman.inventory_skus (seller_id, sku, source, log_moved_at)
+     SELECT DISTINCT $1, sku, 'settings', now() FROM unnest($2::text[]) AS t(sku) ORDER BY sku
+     ON CONFLICT DO NOTHING`,
+    sellerId,
+    skus,
+  )
+}
+
+/** A SKU as the reconciliation report names it. */
+export interface ReportedSku extends InventorySku {
+  /** Its row is new or other than before, and says that units moved: the log is read at once. */
+  readonly moved: boolean
+}
+
+/**
+ * Adds SKUs that a report names and asks for the logs of those that moved. `at` is on the marketplace's clock. Writes nothing of a SKU
+ * that is known and has not moved. Takes the locks of these SKUs in the order of their names.
+ */
+export const noteReportSkus = async (sql: SqlRunner, sellerId: string, at: Date, skus: readonly ReportedSku[]): Promise<void> => {
+  if (skus.length === 0) return
+  await sql.execute(
+    `INSERT INTO tallyman.inventory_skus AS s (seller_id, sku, gtin, source, log_moved_at)
+     SELECT $1, sku, max(gtin), 'report', CASE WHEN bool_or(moved) THEN $2::timestamptz END
+     FROM jsonb_to_recordset($3::jsonb) AS t(sku text, gtin text, moved boolean) GROUP BY sku ORDER BY sku
+     ON CONFLICT (seller_id, sku) DO UPDATE
+     SET gtin = coalesce(s.gtin, excluded.gtin), log_moved_at = greatest(s.log_moved_at, excluded.log_moved_at),
+       log_due_at = CASE WHEN excluded.log_moved_at IS NULL THEN s.log_due_at END
+     WHERE excluded.log_moved_at IS NOT NULL OR (s.gtin IS NULL AND excluded.gtin IS NOT NULL)`,
+    sellerId,
+    at.toISOString(),
+    JSON.stringify(skus),
+  )
+}
+
+/** Changes that one statement searches for orders. */
+const changesAtOnce = 20_000
+
+// The change feed has numbers in the order of commits, without gaps: what lies between the mark and the counter is all that is new.
+const searchFeed = `
+  WITH span AS MATERIALIZED (
+    SELECT coalesce(m.changes_seq, 0) AS after, least(c.last_seq, coalesce(m.changes_seq, 0) + $3::int) AS upto, c.last_seq
+    FROM tallyman.change_counter c LEFT JOIN tallyman.inventory_order_marks m ON m.seller_id = $1
+  ), touched AS (
+    SELECT DISTINCT c.purchase_order_id FROM span JOIN warehouse.changes c ON c.seq > span.after AND c.seq <= span.upto
+    WHERE c.seller_id = $1 AND c.purchase_order_id IS NOT NULL AND c.type LIKE 'order%'
+  ), noted AS (
+    INSERT INTO tallyman.inventory_skus AS s (seller_id, sku, source, log_moved_at)
+    SELECT DISTINCT $1, l.sku, 'orders', $2::timestamptz
+    FROM touched t
+    JOIN warehouse.orders o ON o.seller_id = $1 AND o.purchase_order_id = t.purchase_order_id AND o.ship_node_type = 'WFSFulfilled'
+    JOIN warehouse.order_lines l ON l.seller_id = $1 AND l.purchase_order_id = t.purchase_order_id AND l.sku <> ''
+    ORDER BY l.sku
+    ON CONFLICT (seller_id, sku) DO UPDATE SET log_due_at = NULL, log_moved_at = greatest(s.log_moved_at, excluded.log_moved_at)
+  ), marked AS (
+    INSERT INTO tallyman.inventory_order_marks AS m (seller_id, changes_seq) SELECT $1, upto FROM span WHERE upto > after
+    ON CONFLICT (seller_id) DO UPDATE SET changes_seq = excluded.changes_seq
+  )
+  SELECT upto < last_seq AS more FROM span`
+
+/**
+ * Adds the SKUs of orders that the fulfillment service ships and that have changed since the last time, and asks for their logs: an
+ * order is the first sign of a movement. Looks at the change feed only; when that holds nothing new, nothing is written. `at` is on the
+ * marketplace's clock.
+ */
+export const noteOrderSkus = async (sql: SqlRunner, sellerId: string, at: Date): Promise<void> => {
+  for (;;) {
+    const [row] = await sql.query<{ more: boolean }>(searchFeed, sellerId, at.toISOString(), changesAtOnce)
+    if (row?.more !== true) return
+  }
+}
+
+/** Locks SKUs, in the order of their names. Whoever needs these locks takes them before those of discrepancies. */
+export const lockSkus = async (tx: Transaction, sellerId: string, skus: readonly string[]): Promise<void> => {
+  await tx.execute(
+    'SELECT 1 FROM tallyman.inventory_skus WHERE seller_id = $1 AND sku = ANY ($2::text[]) ORDER BY sku FOR UPDATE',
+    sellerId,
+    skus,
+  )
+}
+
+// ── whose log is read next ───────────────────────────────────────────────────────────────────────────────
+
+/** A SKU whose log is to be read now. Moments are on the marketplace's clock. */
+export interface DueSku extends InventorySku, LogState {
+  /** Newest sign of a movement when we looked. */
+  readonly movedAt: Date | null
+  /** Where an earlier read had to stop. */
+  readonly pass: LogPass | null
+}
+
+interface DueRow extends Omit<DueSku, 'pass'> {
+  readonly pass: PassRow | null
+}
+
+/** A pass as JSON. */
+interface PassRow extends Omit<LogPass, 'window' | 'until' | 'seen' | 'known'> {
+  readonly from: string
+  readonly to: string
+  readonly until: string
+  readonly seen: readonly string[]
+  readonly known: readonly string[]
+}
+
+const toPass = ({ from, to, until, seen, known, ...rest }: PassRow): LogPass => ({
+  ...rest,
+  window: { from: new Date(from), to: new Date(to) },
+  until: new Date(until),
+  seen: new Set(seen),
+  known: new Set(known),
+})
+
+const fromPass = ({ window, until, seen, known, ...rest }: LogPass): PassRow => ({
+  ...rest,
+  from: window.from.toISOString(),
+  to: window.to.toISOString(),
+  until: until.toISOString(),
+  seen: [...seen],
+  known: [...known],
+})
+
+/** Which SKUs to choose. */
+export interface DueRequest {
+  /** Those that are due by then. */
+  readonly by: Date
+  /** Not these: their last read is being stored. */
+  readonly except: readonly string[]
+  /** Only those whose GTIN is known; the others cannot be asked for and keep waiting, as `warehouse.inventory_log_freshness` shows. */
+  readonly withGtin: boolean
+  readonly limit: number
+}
+
+// In the order of the index: at once (those that were read most recently first, so the never-read ones last), then by due time. Two
+// scans, each of which ends with its limit, since one over both would read on to the end of the index to find nothing more.
+const chooseDue = `
+  WITH due AS (
+    (SELECT * FROM tallyman.inventory_skus
+     WHERE seller_id = $1 AND log_due_at IS NULL AND sku <> ALL ($3::text[]) AND (NOT $4::boolean OR gtin IS NOT NULL)
+     ORDER BY log_due_at NULLS FIRST, log_read_up_to DESC NULLS LAST, sku LIMIT $5::int)
+    UNION ALL
+    (SELECT * FROM tallyman.inventory_skus
+     WHERE seller_id = $1 AND log_due_at <= $2::timestamptz AND sku <> ALL ($3::text[]) AND (NOT $4::boolean OR gtin IS NOT NULL)
+     ORDER BY log_due_at NULLS FIRST, log_read_up_to DESC NULLS LAST, sku LIMIT $5::int)
+    ORDER BY log_due_at NULLS FIRST, log_read_up_to DESC NULLS LAST, sku LIMIT $5::int
+  )
+  SELECT d.sku, d.gtin, d.log_read_up_to AS "readUpTo", d.log_read_at AS "readAt", d.log_moved_at AS "movedAt", d.log_pass AS pass,
+    (SELECT e.transaction_time FROM warehouse.inventory_log_entries e WHERE e.seller_id = $1 AND e.sku = d.sku
+     ORDER BY e.transaction_time DESC OFFSET $6::int LIMIT 1) AS "pageFrom"
+  FROM due d
+  ORDER BY d.log_due_at NULLS FIRST, d.log_read_up_to DESC NULLS LAST, d.sku`
+
+/**
+ * SKUs whose log is to be read, first things first: those that are known to have moved, those whose past is not read to its end, those
+ * that were never read, then the others in the order in which they became due.
+ */
+export const dueSkus = async (sql: SqlRunner, sellerId: string, request: DueRequest): Promise<readonly DueSku[]> => {
+  const { by, except, withGtin, limit } = request
+  const rows = await sql.query<DueRow>(chooseDue, sellerId, by.toISOString(), except, withGtin, limit, entriesOfOneCall - 1)
+  return rows.map((row) => ({ ...row, pass: row.pass === null ? null : toPass(row.pass) }))
+}
+
+/** A SKU that is none of these: the one that was read last, otherwise any; null when there is none. */
+export const anotherSku = async (
+  sql: SqlRunner,
+  sellerId: string,
+  except: readonly string[],
+  withGtin: boolean,
+): Promise<InventorySku | null> => {
+  const [other] = await sql.query<InventorySku>(
+    `SELECT sku, gtin FROM tallyman.inventory_skus
+     WHERE seller_id = $1 AND sku <> ALL ($2::text[]) AND (NOT $3::boolean OR gtin IS NOT NULL)
+     ORDER BY log_read_at DESC NULLS LAST, random() LIMIT 1`,
+    sellerId,
+    except,
+    withGtin,
+  )
+  return other ?? null
+}
+
+/** How far the log of a SKU has been read. */
+export interface LogRead {
+  readonly sku: string
+  readonly gtin: string | null
+  /** Up to where everything is stored now, and when that was read; null when no window has been read to its end. */
+  readonly readUpTo: Date | null
+  readonly readAt: Date | null
+  /** The SKU's newest sign of a movement when it was chosen, and now. */
+  readonly movedBefore: Date | null
+  readonly movedAt: Date | null
+  /** Null: at once. */
+  readonly dueAt: Date | null
+  readonly pass: LogPass | null
+  readonly fault: string | null
+}
+
+// This is all that a read without news writes: one row a SKU. It cannot be less, since how old a log is has to be known for each SKU, and
+// a log without entries says as much as one with. A sign of a movement that came while the log was read keeps the SKU due. A SKU that
+// somebody is giving such a sign right now is passed over and simply read again: a page holds other locks by then, so it must not wait.
+const noteReads = `
+  WITH read AS MATERIALIZED (
+    SELECT * FROM jsonb_to_recordset($2::jsonb) AS t(sku text, gtin text, "readUpTo" timestamptz, "readAt" timestamptz,
+      "movedBefore" timestamptz, "movedAt" timestamptz, "dueAt" timestamptz, pass jsonb, fault text)
+  ), before AS MATERIALIZED (
+    SELECT s.sku, s.log_read_up_to FROM tallyman.inventory_skus s
+    WHERE s.seller_id = $1 AND s.sku = ANY ($3::text[]) ORDER BY s.sku FOR UPDATE SKIP LOCKED
+  ), noted AS (
+    UPDATE tallyman.inventory_skus s
+    SET gtin = coalesce(r.gtin, s.gtin), log_read_up_to = greatest(s.log_read_up_to, r."readUpTo"),
+      log_read_at = coalesce(r."readAt", s.log_read_at), log_moved_at = greatest(s.log_moved_at, r."movedAt"),
+      log_due_at = CASE WHEN s.log_moved_at IS NOT DISTINCT FROM r."movedBefore" THEN r."dueAt" END, log_pass = r.pass,
+      log_fault = r.fault
+    FROM read r JOIN before b USING (sku)
+    WHERE s.seller_id = $1 AND s.sku = ANY ($3::text[]) AND s.sku = r.sku
+  )
+  SELECT c.sku, to_char(c.month, 'YYYY-MM') AS month
+  FROM read r JOIN before b USING (sku) JOIN warehouse.reconciliation_current_rows c ON c.seller_id = $1 AND c.sku = r.sku
+  WHERE r."readUpTo" >= c.covered_until AND (b.log_read_up_to IS NULL OR b.log_read_up_to < c.covered_until)`
+
+/**
+ * Writes down how far the logs of some SKUs have been read, by one statement; answers which rows of the reconciliation report have
+ * thereby become comparable with the log.
+ */
+export const noteLogReads = (
+  tx: Transaction,
+  sellerId: string,
+  reads: readonly LogRead[],
+): Promise<readonly { readonly sku: string; readonly month: string }[]> =>
+  tx.query(
+    noteReads,
+    sellerId,
+    JSON.stringify(reads.map((read) => ({ ...read, pass: read.pass === null ? null : fromPass(read.pass) }))),
+    reads.map((read) => read.sku),
+  )

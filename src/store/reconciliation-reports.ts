@@ -1,0 +1,296 @@
+import { coveredUntil, type ReportMonth } from '../domain/report-schedule.ts'
+import { type AlarmKey, raiseAlarm, resolveAlarm } from './alarms.ts'
+import type { Database, SqlRunner, Transaction } from './database.ts'
+import type { ReportFile } from './report-files.ts'
+
+/** The report of one month (`YYYY-MM`, Pacific) of a seller. */
+export interface SellerMonth {
+  readonly sellerId: string
+  readonly month: string
+}
+
+/** A report whose file is stored whole. Times are on the marketplace's clock. */
+export interface StoredReport extends SellerMonth, ReportFile {
+  readonly generatedAt: Date
+  /** The Pacific midnight up to which it counts movements. */
+  readonly coveredUntil: Date
+  /** When it was asked for. */
+  readonly retrievedAt: Date
+}
+
+/** A try that brings no file so many times in a row is told to a person. */
+export const failuresToTell = 3
+
+const firstDay = (month: string): string => `${month}-01`
+
+const alarmOf = ({ sellerId, month }: SellerMonth): AlarmKey => ({
+  sellerId,
+  kind: 'report-faulty',
+  subject: `reconciliation/${month}`,
+})
+
+// ── when to ask ──────────────────────────────────────────────────────────────────────────────────────────
+
+/** What is known of every month of a seller, or of one of them. */
+export const knownReportMonths = async (
+  sql: SqlRunner,
+  sellerId: string,
+  month: string | null = null,
+): Promise<readonly ReportMonth[]> => {
+  const rows = await sql.query<{
+    month: string
+    tried_at: Date | null
+    generated_at: Date | null
+    retrieved_at: Date | null
+    waiting: boolean | null
+  }>(
+    `SELECT to_char(month, 'YYYY-MM') AS month, t.tried_at, r.generated_at, r.retrieved_at, r.waiting
+     FROM (SELECT month, tried_at FROM tallyman.report_tries WHERE seller_id = $1 AND ($2::date IS NULL OR month = $2::date)) t
+     FULL JOIN (
+       SELECT month, max(generated_at) AS generated_at, max(retrieved_at) AS retrieved_at, bool_or(state = 'downloaded') AS waiting
+       FROM warehouse.reconciliation_reports
+       WHERE seller_id = $1 AND state <> 'downloading' AND ($2::date IS NULL OR month = $2::date) GROUP BY month
+     ) r USING (month)
+     ORDER BY month`,
+    sellerId,
+    month === null ? null : firstDay(month),
+  )
+  return rows.map((row) => ({
+    month: row.month,
+    triedAt: row.tried_at,
+    newest:
+      row.generated_at === null || row.retrieved_at === null
+        ? null
+        : { generatedAt: row.generated_at, retrievedAt: row.retrieved_at },
+    waiting: row.waiting ?? false,
+  }))
+}
+
+/** Notes that a report is about to be asked for; false when somebody else did since `previous`, the try that was known. */
+export const claimTry = async (
+  sql: SqlRunner,
+  { sellerId, month }: SellerMonth,
+  at: Date,
+  previous: Date | null,
+): Promise<boolean> => {
+  const claimed = await sql.execute(
+    `INSERT INTO tallyman.report_tries AS t (seller_id, month, tried_at) VALUES ($1, $2::date, $3::timestamptz)
+     ON CONFLICT (seller_id, month) DO UPDATE SET tried_at = excluded.tried_at WHERE t.tried_at = $4::timestamptz`,
+    sellerId,
+    firstDay(month),
+    at.toISOString(),
+    previous?.toISOString() ?? null,
+  )
+  return claimed > 0
+}
+
+/** Takes a claim back: nothing was asked. */
+export const releaseTry = async (sql: SqlRunner, { sellerId, month }: SellerMonth, previous: Date | null): Promise<void> => {
+  await sql.execute(
+    previous === null
+      ? 'DELETE FROM tallyman.report_tries WHERE seller_id = $1 AND month = $2::date AND $3::timestamptz IS NULL'
+      : 'UPDATE tallyman.report_tries SET tried_at = $3::timestamptz WHERE seller_id = $1 AND month = $2::date',
+    sellerId,
+    firstDay(month),
+    previous?.toISOString() ?? null,
+  )
+}
+
+/** Notes how a try has ended, and when: the clock is known better after an answer. Answers how many failed in a row; `fault` is null after one that did not. */
+export const settleTry = async (tx: SqlRunner, key: SellerMonth, at: Date, fault: string | null): Promise<number> => {
+  const [row] = await tx.query<{ failures: number }>(
+    `UPDATE tallyman.report_tries SET tried_at = $3::timestamptz, failures = CASE WHEN $4::boolean THEN failures + 1 ELSE 0 END
+     WHERE seller_id = $1 AND month = $2::date RETURNING failures`,
+    key.sellerId,
+    firstDay(key.month),
+    at.toISOString(),
+    fault !== null,
+  )
+  const failures = row?.failures ?? 0
+  if (fault !== null && failures >= failuresToTell) {
+    await raiseAlarm(
+      tx,
+      alarmOf(key),
+      `the inventory report of ${key.month} could not be had ${failures} times in a row: ${fault}; it goes on being asked for every hour, a backfill gives it up`,
+    )
+  }
+  return failures
+}
+
+// ── one report from its download to its import ───────────────────────────────────────────────────────────
+
+/** A report of which nothing but the head of its answer is known. */
+export interface ArrivingReport extends SellerMonth {
+  readonly fileName: string | null
+  readonly generatedAt: Date
+  readonly retrievedAt: Date
+  readonly correlationId: string
+}
+
+/** Begins a report and throws away what a download that broke off has left of the same month. Answers its id. */
+export const beginReport = async (database: Database, report: ArrivingReport): Promise<bigint> =>
+  database.transaction(async (tx) => {
+    await tx.execute(
+      `DELETE FROM warehouse.reconciliation_reports WHERE seller_id = $1 AND month = $2::date AND state = 'downloading'`,
+      report.sellerId,
+      firstDay(report.month),
+    )
+    const [row] = await tx.query<{ id: bigint }>(
+      `INSERT INTO warehouse.reconciliation_reports (seller_id, month, state, file_name, generated_at, covered_until, retrieved_at, correlation_id)
+       VALUES ($1, $2::date, 'downloading', $3, $4::timestamptz, $5::timestamptz, $6::timestamptz, $7) RETURNING id`,
+      report.sellerId,
+      firstDay(report.month),
+      report.fileName,
+      report.generatedAt.toISOString(),
+      coveredUntil(report.month, report.generatedAt).toISOString(),
+      report.retrievedAt.toISOString(),
+      report.correlationId,
+    )
+    if (row === undefined) throw new Error('a report was not written')
+    return row.id
+  })
+
+/** The file of a report is stored whole: from now on it waits to be imported. */
+export const completeReport = async (sql: SqlRunner, id: bigint, byteCount: number): Promise<void> => {
+  const done = await sql.execute(
+    `UPDATE warehouse.reconciliation_reports SET state = 'downloaded', byte_count = $2::bigint WHERE id = $1::bigint AND state = 'downloading'`,
+    id,
+    byteCount,
+  )
+  if (done === 0) throw new Error(`report ${id} was thrown away while it was downloaded`)
+}
+
+/** Throws a report away that did not come whole, with what is stored of its file. */
+export const removeReport = async (sql: SqlRunner, id: bigint): Promise<void> => {
+  await sql.execute(`DELETE FROM warehouse.reconciliation_reports WHERE id = $1::bigint AND state = 'downloading'`, id)
+}
+
+const storedColumns = `id AS "reportId", seller_id AS "sellerId", to_char(month, 'YYYY-MM') AS month, generated_at AS "generatedAt",
+  covered_until AS "coveredUntil", retrieved_at AS "retrievedAt", byte_count::float8 AS "byteCount"`
+
+/** The newest report of a month that waits to be imported. */
+export const waitingReport = async (sql: SqlRunner, { sellerId, month }: SellerMonth): Promise<StoredReport | null> => {
+  const [row] = await sql.query<StoredReport>(
+    `SELECT ${storedColumns} FROM warehouse.reconciliation_reports
+     WHERE seller_id = $1 AND month = $2::date AND state = 'downloaded' ORDER BY id DESC LIMIT 1`,
+    sellerId,
+    firstDay(month),
+  )
+  return row ?? null
+}
+
+/** A report by its id; null once it is put aside. `imported`: its rows are all stored, and its file is gone. */
+export const findReport = async (sql: SqlRunner, id: bigint): Promise<(StoredReport & { readonly imported: boolean }) | null> => {
+  const [row] = await sql.query<StoredReport & { readonly imported: boolean }>(
+    `SELECT ${storedColumns}, state = 'imported' AS imported FROM warehouse.reconciliation_reports
+     WHERE id = $1::bigint AND state IN ('downloaded', 'imported')`,
+    id,
+  )
+  return row ?? null
+}
+
+/** The report of a month that was imported last, not counting this one. */
+export const importedBefore = async (
+  sql: SqlRunner,
+  { sellerId, month, reportId }: StoredReport,
+): Promise<Pick<StoredReport, 'generatedAt' | 'coveredUntil'> | null> => {
+  const [row] = await sql.query<Pick<StoredReport, 'generatedAt' | 'coveredUntil'>>(
+    `SELECT generated_at AS "generatedAt", covered_until AS "coveredUntil" FROM warehouse.reconciliation_reports
+     WHERE seller_id = $1 AND month = $2::date AND state = 'imported' AND id <> $3::bigint ORDER BY generated_at DESC, id DESC LIMIT 1`,
+    sellerId,
+    firstDay(month),
+    reportId,
+  )
+  return row ?? null
+}
+
+/** Whether a report of any month was ever imported: the seller has such reports. */
+export const hasImportedReport = async (sql: SqlRunner, sellerId: string): Promise<boolean> => {
+  const [row] = await sql.query<{ found: boolean }>(
+    `SELECT EXISTS (SELECT 1 FROM warehouse.reconciliation_reports WHERE seller_id = $1 AND state = 'imported') AS found`,
+    sellerId,
+  )
+  return row?.found ?? false
+}
+
+// A report makes every earlier one of its month superfluous, and what was kept of those.
+const dropEarlier = async (tx: Transaction, { sellerId, month, reportId }: StoredReport): Promise<void> => {
+  await tx.execute(
+    `WITH earlier AS (
+       UPDATE warehouse.reconciliation_reports SET state = 'outdated'
+       WHERE seller_id = $1 AND month = $2::date AND id < $3::bigint AND state = 'downloaded'
+     )
+     DELETE FROM tallyman.report_files f USING warehouse.reconciliation_reports r
+     WHERE f.report_id = r.id AND r.seller_id = $1 AND r.month = $2::date AND r.id < $3::bigint`,
+    sellerId,
+    firstDay(month),
+    reportId,
+  )
+}
+
+const dropFile = async (tx: Transaction, { reportId }: StoredReport): Promise<void> => {
+  await tx.execute('DELETE FROM tallyman.report_files WHERE report_id = $1::bigint', reportId)
+}
+
+/** All rows of a report are stored: counts what it brought, tells it, and throws its file away. False when somebody else did so first. */
+export const finishReport = async (tx: Transaction, report: StoredReport, rowCount: number): Promise<boolean> => {
+  const { sellerId, month } = report
+  const [row] = await tx.query<{ changed: number; gone: number; file_name: string | null }>(
+    `UPDATE warehouse.reconciliation_reports r
+     SET state = 'imported', imported_at = now(), row_count = $4::int, changed_count = c.changed, gone_count = c.gone
+     FROM (
+       SELECT count(*) FILTER (WHERE report_id = $3::bigint AND missing_since IS NULL)::int AS changed,
+         count(*) FILTER (WHERE missing_since = (SELECT retrieved_at FROM warehouse.reconciliation_reports WHERE id = $3::bigint))::int AS gone
+       FROM warehouse.reconciliation_rows WHERE seller_id = $1 AND month = $2::date
+     ) c
+     WHERE r.id = $3::bigint AND r.state = 'downloaded'
+     RETURNING r.changed_count AS changed, r.gone_count AS gone, r.file_name`,
+    sellerId,
+    firstDay(month),
+    report.reportId,
+    rowCount,
+  )
+  if (row === undefined) return false
+  await dropFile(tx, report)
+  await dropEarlier(tx, report)
+  await resolveAlarm(tx, alarmOf(report))
+  tx.tell({
+    sellerId,
+    type: 'reconciliation_report.imported',
+    data: {
+      reportId: String(report.reportId),
+      month,
+      generatedAt: report.generatedAt.toISOString(),
+      coveredUntil: report.coveredUntil.toISOString(),
+      rows: rowCount,
+      changed: row.changed,
+      gone: row.gone,
+    },
+  })
+  return true
+}
+
+/** Puts a report aside that was made before one that is imported: it has nothing to tell. */
+export const setOutdated = async (tx: Transaction, report: StoredReport): Promise<void> => {
+  await tx.execute(
+    `UPDATE warehouse.reconciliation_reports SET state = 'outdated' WHERE id = $1::bigint AND state = 'downloaded'`,
+    report.reportId,
+  )
+  await dropFile(tx, report)
+}
+
+/** Puts a report aside that cannot be read, keeps its file, and calls a person. */
+export const setFaulty = async (tx: Transaction, report: StoredReport, fault: string): Promise<void> => {
+  const put = await tx.execute(
+    `UPDATE warehouse.reconciliation_reports SET state = 'faulty', fault = $2 WHERE id = $1::bigint AND state = 'downloaded'`,
+    report.reportId,
+    fault,
+  )
+  if (put === 0) return
+  await dropEarlier(tx, report)
+  await raiseAlarm(
+    tx,
+    alarmOf(report),
+    `the inventory report of ${report.month} cannot be imported: ${fault}; its file is kept (tallyman.report_files, report ${report.reportId}), what was stored before stands, and the next report of the month, or a backfill of it, is read as usual`,
+  )
+}

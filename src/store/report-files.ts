@@ -1,0 +1,90 @@
+import { promisify } from 'node:util'
+import zlib from 'node:zlib'
+import type { SqlRunner } from './database.ts'
+
+/** Unpacked bytes of a chunk: small enough to hold a few of them, large enough to pack well. */
+const chunkBytes = 256 * 1024
+
+const pack = promisify<Uint8Array, Buffer>(zlib.gzip)
+const unpack = promisify<Uint8Array, Buffer>(zlib.gunzip)
+
+/** A file that is stored whole. */
+export interface ReportFile {
+  readonly reportId: bigint
+  readonly byteCount: number
+}
+
+/** The chunks of a file are not there any more: somebody has imported it or thrown it away meanwhile. */
+export class ReportFileGone extends Error {
+  override readonly name = 'ReportFileGone'
+  constructor(reportId: bigint) {
+    super(`the file of report ${reportId} is not stored any more`)
+  }
+}
+
+const writeChunk = async (
+  sql: SqlRunner,
+  reportId: bigint,
+  chunk: number,
+  firstByte: number,
+  bytes: Uint8Array,
+): Promise<void> => {
+  await sql.execute(
+    'INSERT INTO tallyman.report_files (report_id, chunk, first_byte, bytes) VALUES ($1::bigint, $2::int, $3::bigint, $4)',
+    reportId,
+    chunk,
+    firstByte,
+    await pack(bytes),
+  )
+}
+
+/** Stores a file as it comes, one chunk at a time, each on its own. Answers how many bytes it has, unpacked. */
+export const writeReportFile = async (sql: SqlRunner, reportId: bigint, body: AsyncIterable<Uint8Array>): Promise<number> => {
+  let waiting: Uint8Array[] = []
+  let waitingBytes = 0
+  let chunk = 0
+  let stored = 0
+  const flush = async (): Promise<void> => {
+    if (waitingBytes === 0) return
+    const bytes = Buffer.concat(waiting)
+    waiting = []
+    waitingBytes = 0
+    await writeChunk(sql, reportId, chunk, stored, bytes)
+    chunk += 1
+    stored += bytes.length
+  }
+  for await (const piece of body) {
+    waiting.push(piece)
+    waitingBytes += piece.length
+    if (waitingBytes >= chunkBytes) await flush()
+  }
+  await flush()
+  return stored
+}
+
+/**
+ * A stored file from this byte on, one chunk at a time.
+ * @throws ReportFileGone
+ */
+export async function* readReportFile(
+  sql: SqlRunner,
+  { reportId, byteCount }: ReportFile,
+  from = 0,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  let position = from
+  while (position < byteCount) {
+    const [row] = await sql.query<{ first_byte: bigint; bytes: Uint8Array }>(
+      `SELECT first_byte, bytes FROM tallyman.report_files WHERE report_id = $1::bigint AND first_byte <= $2::bigint
+       ORDER BY chunk DESC LIMIT 1`,
+      reportId,
+      position,
+    )
+    if (row === undefined) throw new ReportFileGone(reportId)
+    const bytes = await unpack(row.bytes)
+    const skipped = position - Number(row.first_byte)
+    // The last chunk that is there ends before the file does.
+    if (skipped >= bytes.length) throw new ReportFileGone(reportId)
+    yield bytes.subarray(skipped)
+    position += bytes.length - skipped
+  }
+}

@@ -1,0 +1,64 @@
+import type { BehavioralAudience, ContextualTarget } from '../domain/targeting.ts'
+import { type ListedStore, listedStore } from './listed-records.ts'
+
+const listed = (names: readonly string[] | null): string[] | null => (names === null ? null : [...names])
+
+/** Contextual targets, in `warehouse.contextual_targets`; changes are told as `target.…` with the tactic `contextual`. */
+export const contextualTargetStore: ListedStore<ContextualTarget> = listedStore<ContextualTarget>({
+  name: 'contextual_targets',
+  resource: 'contextual-targets',
+  key: { column: 'id', type: 'bigint' },
+  columns: ['name text', 'taxon_path text[]', 'reach text[]', 'reach_bands text[]', 'is_disabled boolean'],
+  row: (target) => ({
+    name: target.name,
+    taxon_path: target.taxonPath,
+    reach: target.reach,
+    reach_bands: target.reachBands,
+    is_disabled: target.isDisabled,
+  }),
+  entity: 'target',
+  identity: {
+    of: ({ id }) => ({ tactic: 'contextual', id }),
+    sql: `jsonb_build_object('tactic', 'contextual', 'id', id::text)`,
+  },
+  state: {
+    of: ({ name, taxonPath, reach, reachBands, isDisabled }) => ({
+      name,
+      taxonPath: listed(taxonPath),
+      reach: [...reach],
+      reachBands: [...reachBands],
+      isDisabled,
+    }),
+    sql: `jsonb_build_object('name', name, 'taxonPath', taxon_path, 'reach', reach, 'reachBands', reach_bands, 'isDisabled', is_disabled)`,
+  },
+})
+
+/** Behavioral audiences, in `warehouse.behavioral_audiences`; changes are told as `target.…` with the tactic `behavioral`. */
+export const behavioralAudienceStore: ListedStore<BehavioralAudience> = listedStore<BehavioralAudience>({
+  name: 'behavioral_audiences',
+  resource: 'behavioral-audiences',
+  key: { column: 'id', type: 'bigint' },
+  columns: ['name text', 'audience_type text', 'attribute text', 'taxon_path text[]', 'is_disabled boolean'],
+  row: (audience) => ({
+    name: audience.name,
+    audience_type: audience.audienceType,
+    attribute: audience.attribute,
+    taxon_path: audience.taxonPath,
+    is_disabled: audience.isDisabled,
+  }),
+  entity: 'target',
+  identity: {
+    of: ({ id }) => ({ tactic: 'behavioral', id }),
+    sql: `jsonb_build_object('tactic', 'behavioral', 'id', id::text)`,
+  },
+  state: {
+    of: ({ name, taxonPath, audienceType, attribute, isDisabled }) => ({
+      name,
+      taxonPath: listed(taxonPath),
+      audienceType,
+      attribute,
+      isDisabled,
+    }),
+    sql: `jsonb_build_object('name', name, 'taxonPath', taxon_path, 'audienceType', audience_type, 'attribute', attribute, 'isDisabled', is_disabled)`,
+  },
+})

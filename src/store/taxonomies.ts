@@ -1,0 +1,31 @@
+import type { TaxonomyNode } from '../domain/taxonomy.ts'
+import { type ListedStore, listedStore } from './listed-records.ts'
+
+/** Nodes of the advertising taxonomy, in `warehouse.taxonomy_nodes`; changes are told as `taxonomy_node.…`. */
+export const taxonomyStore: ListedStore<TaxonomyNode> = listedStore<TaxonomyNode>({
+  name: 'taxonomy_nodes',
+  resource: 'taxonomies',
+  key: { column: 'node_key', type: 'text' },
+  columns: ['level integer', 'path text[]', 'parent_path text[]', 'name text', 'item_count integer', 'attributes jsonb'],
+  row: (node) => ({
+    level: node.level,
+    path: node.path,
+    parent_path: node.path.slice(0, -1),
+    name: node.name,
+    item_count: node.itemCount,
+    attributes: node.attributes,
+  }),
+  entity: 'taxonomy_node',
+  identity: {
+    of: ({ level, path }) => ({ level, path: [...path] }),
+    sql: `jsonb_build_object('level', level, 'path', path)`,
+  },
+  state: {
+    of: ({ itemCount, attributes }) => ({
+      itemCount,
+      attributes:
+        attributes === null ? null : { type: attributes.type, values: attributes.values.map((value) => ({ ...value })) },
+    }),
+    sql: `jsonb_build_object('itemCount', item_count, 'attributes', attributes)`,
+  },
+})

@@ -1,0 +1,214 @@
+import type { CampaignState } from '../domain/campaign.ts'
+import { raiseAlarm, resolveAlarm } from './alarms.ts'
+import type { SqlRunner, Transaction } from './database.ts'
+
+/** A watched campaign as the sync goes through them. */
+export interface WatchedCampaign {
+  readonly campaignId: string
+  /** What is stored; null when it was never read. */
+  readonly state: CampaignState | null
+  /** Why it could not be read last time. */
+  readonly problem: string | null
+}
+
+/** A campaign that could not be read. */
+export interface CampaignProblem {
+  readonly campaignId: string
+  /** A sentence without personal data. */
+  readonly problem: string
+  /** The marketplace refuses this campaign: trying again will not help. */
+  readonly refused: boolean
+}
+
+/** Brings what is watched because the settings name it in step with the settings; a campaign that a person has stopped watching stays so. */
+export const recordConfiguredCampaigns = async (
+  sql: SqlRunner,
+  sellerId: string,
+  campaignIds: readonly string[],
+): Promise<void> => {
+  await sql.execute(
+    `INSERT INTO tallyman.watched_campaigns AS w (seller_id, campaign_id, source)
+     SELECT DISTINCT $1, id, 'settings' FROM unnest($2::text[]) AS id WHERE id <> ''
+     ON CONFLICT (seller_id, campaign_id) DO UPDATE
+     SET source = excluded.source, added_at = now(), removed_at = NULL, removed_by = NULL
+     WHERE w.removed_by = 'settings'`,
+    sellerId,
+    campaignIds,
+  )
+  await sql.execute(
+    `UPDATE tallyman.watched_campaigns SET removed_at = now(), removed_by = 'settings'
+     WHERE seller_id = $1 AND source = 'settings' AND removed_at IS NULL AND NOT campaign_id = ANY($2::text[])`,
+    sellerId,
+    campaignIds,
+  )
+}
+
+/** Watches campaigns; answers those that were not watched before. */
+export const watchCampaigns = async (
+  sql: SqlRunner,
+  sellerId: string,
+  campaignIds: readonly string[],
+  source: string,
+): Promise<readonly string[]> => {
+  const rows = await sql.query<{ campaign_id: string }>(
+    `INSERT INTO tallyman.watched_campaigns AS w (seller_id, campaign_id, source)
+     SELECT DISTINCT $1, id, $3 FROM unnest($2::text[]) AS id
+     ON CONFLICT (seller_id, campaign_id) DO UPDATE
+     SET source = excluded.source, added_at = now(), removed_at = NULL, removed_by = NULL, missing_since = NULL, problem = NULL,
+       problem_since = NULL
+     WHERE w.removed_at IS NOT NULL
+     RETURNING campaign_id`,
+    sellerId,
+    campaignIds,
+    source,
+  )
+  return rows.map((row) => row.campaign_id).sort()
+}
+
+/** Stops watching a campaign and closes its alarms; what is stored of it stays. False when it was not watched. */
+export const unwatchCampaign = async (
+  tx: Transaction,
+  sellerId: string,
+  campaignId: string,
+  removedBy: string,
+): Promise<boolean> => {
+  const removed = await tx.execute(
+    `UPDATE tallyman.watched_campaigns SET removed_at = now(), removed_by = $3
+     WHERE seller_id = $1 AND campaign_id = $2 AND removed_at IS NULL`,
+    sellerId,
+    campaignId,
+    removedBy,
+  )
+  if (removed === 0) return false
+  for (const kind of ['campaign-missing', 'campaign-unreadable', 'campaign-anomaly'] as const) {
+    await resolveAlarm(tx, { sellerId, kind, subject: campaignId })
+  }
+  return true
+}
+
+/** Watched campaigns of a seller, by id, after this one. */
+export const watchedCampaignsAfter = async (
+  sql: SqlRunner,
+  sellerId: string,
+  after: string,
+  limit: number,
+): Promise<readonly WatchedCampaign[]> => {
+  const rows = await sql.query<{
+    campaign_id: string
+    problem: string | null
+    missing: boolean
+    status: string | null
+    start_date: string | null
+    end_date: string | null
+  }>(
+    `SELECT w.campaign_id, w.problem, w.missing_since IS NOT NULL AS missing, c.status, c.start_date::text, c.end_date::text
+     FROM tallyman.watched_campaigns w LEFT JOIN warehouse.campaigns c USING (seller_id, campaign_id)
+     WHERE w.seller_id = $1 AND w.removed_at IS NULL AND w.campaign_id > $2
+     ORDER BY w.campaign_id LIMIT $3::int`,
+    sellerId,
+    after,
+    limit,
+  )
+  return rows.map((row) => ({
+    campaignId: row.campaign_id,
+    problem: row.problem,
+    state:
+      row.status === null && !row.missing
+        ? null
+        : { status: row.status ?? '', startDate: row.start_date, endDate: row.end_date, missing: row.missing },
+  }))
+}
+
+const missingAlarm = (campaignId: string): string =>
+  `the marketplace has no campaign ${campaignId} of this seller: correct its id in CAMPAIGN_IDS (or campaignIds of SELLERS_FILE), or stop watching it with "tallyman campaigns unwatch ${campaignId}"`
+
+/** Notes campaigns that the marketplace does not know, with an alarm for each; those that are known to be missing are left alone. */
+export const noteMissingCampaigns = async (
+  tx: Transaction,
+  sellerId: string,
+  observedAt: Date,
+  campaignIds: readonly string[],
+): Promise<number> => {
+  if (campaignIds.length === 0) return 0
+  // Campaigns are locked before what is watched of them, as wherever both are written.
+  await tx.execute(
+    `UPDATE warehouse.campaigns SET missing_since = $3::timestamptz
+     WHERE seller_id = $1 AND campaign_id = ANY($2::text[]) AND missing_since IS NULL AND observed_at <= $3::timestamptz`,
+    sellerId,
+    campaignIds,
+    observedAt.toISOString(),
+  )
+  const rows = await tx.query<{ campaign_id: string }>(
+    `UPDATE tallyman.watched_campaigns SET missing_since = $3::timestamptz, problem = NULL, problem_since = NULL
+     WHERE seller_id = $1 AND campaign_id = ANY($2::text[]) AND removed_at IS NULL AND missing_since IS NULL
+     RETURNING campaign_id`,
+    sellerId,
+    campaignIds,
+    observedAt.toISOString(),
+  )
+  const missing = rows.map((row) => row.campaign_id).sort()
+  for (const campaignId of missing) {
+    await resolveAlarm(tx, { sellerId, kind: 'campaign-unreadable', subject: campaignId })
+    await raiseAlarm(tx, { sellerId, kind: 'campaign-missing', subject: campaignId }, missingAlarm(campaignId))
+    tx.tell({ sellerId, type: 'campaign.missing', data: { campaignId } })
+  }
+  return missing.length
+}
+
+/** Clears what stood against campaigns that could be read again: problem, absence, alarms. */
+export const noteReadCampaigns = async (tx: Transaction, sellerId: string, campaignIds: readonly string[]): Promise<void> => {
+  if (campaignIds.length === 0) return
+  await tx.execute(
+    `UPDATE warehouse.campaigns SET missing_since = NULL
+     WHERE seller_id = $1 AND campaign_id = ANY($2::text[]) AND missing_since IS NOT NULL`,
+    sellerId,
+    campaignIds,
+  )
+  const found = await tx.query<{ campaign_id: string }>(
+    `WITH before AS (
+       SELECT campaign_id, missing_since FROM tallyman.watched_campaigns
+       WHERE seller_id = $1 AND campaign_id = ANY($2::text[]) ORDER BY campaign_id FOR UPDATE
+     ), cleared AS (
+       UPDATE tallyman.watched_campaigns w SET missing_since = NULL, problem = NULL, problem_since = NULL
+       FROM before b WHERE w.seller_id = $1 AND w.campaign_id = b.campaign_id
+     )
+     SELECT campaign_id FROM before WHERE missing_since IS NOT NULL ORDER BY campaign_id`,
+    sellerId,
+    campaignIds,
+  )
+  for (const campaignId of campaignIds) {
+    await resolveAlarm(tx, { sellerId, kind: 'campaign-missing', subject: campaignId })
+    await resolveAlarm(tx, { sellerId, kind: 'campaign-unreadable', subject: campaignId })
+  }
+  for (const { campaign_id: campaignId } of found) tx.tell({ sellerId, type: 'campaign.found', data: { campaignId } })
+}
+
+/** A campaign that stays unreadable for so long is told to a person. */
+const patience = '1 hour'
+
+/**
+ * Notes why campaigns could not be read. One that is refused raises an alarm at once, any other when it has been unreadable for an
+ * hour.
+ */
+export const noteCampaignProblems = async (
+  tx: Transaction,
+  sellerId: string,
+  problems: readonly CampaignProblem[],
+): Promise<void> => {
+  for (const { campaignId, problem, refused } of problems) {
+    const [noted] = await tx.query<{ long: boolean }>(
+      `UPDATE tallyman.watched_campaigns SET problem = $3, problem_since = coalesce(problem_since, now())
+       WHERE seller_id = $1 AND campaign_id = $2 AND removed_at IS NULL
+       RETURNING problem_since < now() - interval '${patience}' AS long`,
+      sellerId,
+      campaignId,
+      problem,
+    )
+    if (noted === undefined || (!refused && !noted.long)) continue
+    await raiseAlarm(
+      tx,
+      { sellerId, kind: 'campaign-unreadable', subject: campaignId },
+      `campaign ${campaignId} cannot be read: ${problem}; if its id is wrong, correct it or stop watching it with "tallyman campaigns unwatch ${campaignId}"`,
+    )
+  }
+}

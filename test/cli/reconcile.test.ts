@@ -1,0 +1,84 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { openDatabase } from '../../src/store/database.ts'
+import { reviewDiscrepancies } from '../../src/store/discrepancies.ts'
+import { logReadUpTo, storeLog, storeReport } from '../store/support/inventory.ts'
+import { type Rig, startRig } from './rig.ts'
+import { type CliRun, cli } from './run.ts'
+
+let rig: Rig
+
+beforeAll(async () => {
+  rig = await startRig()
+  const database = openDatabase({ url: rig.databaseUrl })
+  // Sellers that the daemon does not sync: nothing else touches their rows.
+  for (const sellerId of ['s-1', 's-2']) {
+    await storeReport(database, sellerId, '2026-03', '2026-04-01T07:00:00Z', [
+      { sku: 'A', beginning: 20, ending: 15, lost: 2, sold: 3 },
+      { sku: 'B', beginning: 20, ending: 19 },
+    ])
+    await storeLog(database, sellerId, [
+      { sku: 'A', id: '1', kind: 'lost', changedUnits: -2, at: '2026-03-05T12:00:00Z' },
+      { sku: 'A', id: '2', kind: 'sold', changedUnits: -4, at: '2026-03-05T12:00:00Z' },
+      { sku: 'A', id: '3', kind: 'sold', changedUnits: -1, at: '2026-03-06T12:00:00Z' },
+    ])
+    await logReadUpTo(database, sellerId, '2026-04-02T00:00:00Z', 'A')
+    const pairs = ['A', 'B'].map((sku) => ({ sku, month: '2026-03' }))
+    await database.transaction((tx) => reviewDiscrepancies(tx, sellerId, pairs))
+  }
+  await storeReport(database, 's-1', '2026-02', '2026-03-01T08:00:00Z', [{ sku: 'A', beginning: 20, ending: 20 }])
+  await database.close()
+})
+afterAll(async () => {
+  await rig.stop()
+})
+
+const reconcile = (...args: readonly string[]): Promise<CliRun> => cli(['reconcile', ...args], rig.environment)
+
+test('shows what differs and what could be claimed', async () => {
+  const { code, out, talk } = await reconcile('--month', '2026-03', '--seller', 's-1')
+  expect(talk).toBe('')
+  expect(code).toBe(0)
+  expect(out).toMatch(/^sku +kind +report +expected +difference +value +since +log +seller$/m)
+  expect(out).toMatch(/^A +sold +3 +5 +-2 +2026-03-01 +extra +s-1$/m)
+  expect(out).toMatch(/^B +balance +19 +20 +-1 +2026-03-01 +s-1$/m)
+  expect(out).toContain('2 differences of 2 SKUs in 2026-03')
+  expect(out).toContain('s-1: 2 SKUs in the report, 1 compared with the log')
+  expect(out).toMatch(/^lost +2 +2$/m)
+  expect(out).toMatch(/^lost, damaged and unexplained +3 +3$/m)
+  expect(out).not.toContain('s-2')
+})
+
+test('as JSON, of all sellers', async () => {
+  const { code, out } = await reconcile('--month', '2026-03', '--json')
+  expect(code).toBe(0)
+  const answer: unknown = JSON.parse(out)
+  expect(answer).toMatchObject({
+    month: '2026-03',
+    items: expect.arrayContaining([
+      expect.objectContaining({ sellerId: 's-1', sku: 'A', kind: 'sold', difference: -2 }),
+      expect.objectContaining({ sellerId: 's-2', sku: 'B', kind: 'balance', difference: -1 }),
+    ]),
+    claims: expect.arrayContaining([
+      expect.objectContaining({ sellerId: 's-1', lost: expect.objectContaining({ units: 2 }) }),
+      expect.objectContaining({ sellerId: 's-2', total: expect.objectContaining({ units: 3 }) }),
+    ]),
+  })
+})
+
+test('says when all is in order, and when there is no report', async () => {
+  const inOrder = await reconcile('--month', '2026-02', '--seller', 's-1')
+  expect(inOrder).toMatchObject({ code: 0, talk: 'none\n' })
+  expect(inOrder.out).toContain('0 differences of 0 SKUs in 2026-02')
+  expect(inOrder.out).toContain('s-1: 1 SKU in the report, 1 compared with the log')
+  expect(await reconcile('--month', '2024-01', '--seller', 's-1')).toEqual({
+    code: 0,
+    out: '',
+    talk: 'there is no inventory report of 2024-01 yet\n',
+  })
+})
+
+test('fails when the daemon refuses', async () => {
+  const { code, talk } = await cli(['reconcile', '--month', '2026-03'], { ...rig.environment, API_KEY: 'wrong' })
+  expect(code).toBe(1)
+  expect(talk).toContain('set API_KEY')
+})

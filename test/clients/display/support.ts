@@ -1,0 +1,51 @@
+import { generateKeyPairSync } from 'node:crypto'
+import type { DisplayClient } from '../../../src/clients/client.ts'
+import { MarketplaceFailure } from '../../../src/clients/errors.ts'
+import type { Answer, ClientSettings, ClientUnderTest } from '../servers.ts'
+import { startClient, startServer } from '../servers.ts'
+
+/** The integrator's key pair. */
+export const keys = generateKeyPairSync('rsa', { modulusLength: 2048 })
+const privateKey = keys.privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()
+
+/** What must never come out of the client. */
+export const secrets = { authToken: 'hush-display-token' }
+
+/** A display host for one test and a client of it. */
+export interface DisplayUnderTest extends ClientUnderTest {
+  readonly display: DisplayClient
+  readonly seen: Awaited<ReturnType<typeof startServer>>['seen']
+}
+
+/** Starts both; `path` is that of the display base address. */
+export async function startDisplay(
+  answer: Answer,
+  settings: ClientSettings & { readonly path?: string } = {},
+): Promise<DisplayUnderTest> {
+  const { url, seen } = await startServer(answer)
+  const started = startClient(url, {
+    ...settings,
+    connection: {
+      display: {
+        url: `${url}${settings.path ?? ''}`,
+        consumerId: 'consumer-7',
+        authToken: secrets.authToken,
+        privateKey,
+        keyVersion: '1',
+        advertiserId: 10001,
+      },
+      ...settings.connection,
+    },
+  })
+  const { display } = started.client
+  if (display === null) throw new Error('display advertising is off')
+  return { ...started, display, seen }
+}
+
+/** The failure that some work ends with. */
+export async function failureOf(work: Promise<unknown>): Promise<MarketplaceFailure> {
+  const [result] = await Promise.allSettled([work])
+  if (result.status === 'fulfilled') throw new Error('expected a failure')
+  if (result.reason instanceof MarketplaceFailure) return result.reason
+  throw result.reason
+}

@@ -1,0 +1,117 @@
+import { chmod, mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { z } from 'zod'
+import { type Database, openDatabase } from '../../src/store/database.ts'
+import { startTestDaemon, type TestDaemon } from '../support/daemon.ts'
+import { eventually } from '../support/eventually.ts'
+import { startTestPostgres, type TestPostgres } from '../support/postgres.ts'
+
+/** Every table that a seller and BI may rely on (contract, "Database"). */
+const tables = [
+  'orders',
+  'order_lines',
+  'order_line_statuses',
+  'returns',
+  'return_lines',
+  'inventory_log_entries',
+  'reconciliation_reports',
+  'reconciliation_rows',
+  'inventory_discrepancies',
+  'campaigns',
+  'campaign_status_changes',
+  'taxonomy_nodes',
+  'contextual_targets',
+  'behavioral_audiences',
+  'sales_channels',
+  'replenishment_recommendations',
+  'shipping_settings',
+  'changes',
+]
+
+/** What the demonstration promises whoever starts it without settings. */
+const patienceMs = 120_000
+
+let folder: string
+let postgres: TestPostgres
+let database: Database
+let daemon: TestDaemon
+
+beforeAll(async () => {
+  folder = await mkdtemp(path.join(tmpdir(), 'tallyman-demonstration-'))
+  await chmod(folder, 0o755)
+  postgres = await startTestPostgres()
+  const url = await postgres.database()
+  database = openDatabase({ url, connections: 2 })
+  daemon = await startTestDaemon({ SANDBOX_PORT: '0', DATA_DIR: folder, DATABASE_URL: url })
+})
+afterAll(async () => {
+  await daemon.program.stop()
+  await database.close()
+  await postgres.stop()
+  await rm(folder, { recursive: true, force: true })
+})
+
+const emptyTables = async (): Promise<readonly string[]> => {
+  const counted = await Promise.all(
+    tables.map(async (table) => {
+      const [row] = await database.query<{ filled: boolean }>(`SELECT EXISTS (SELECT 1 FROM warehouse.${table}) AS filled`)
+      return row?.filled === true ? [] : [table]
+    }),
+  )
+  return counted.flat()
+}
+
+test('with no settings, within two minutes every table of the warehouse holds rows', {
+  timeout: patienceMs + 10_000,
+}, async () => {
+  await eventually(async () => expect(await emptyTables()).toEqual([]), patienceMs)
+})
+
+const plantedSchema = z.object({
+  items: z.array(
+    z.object({
+      sku: z.string(),
+      month: z.string(),
+      kind: z.string(),
+      cell: z.string().nullable(),
+      reported: z.number(),
+      expected: z.number(),
+    }),
+  ),
+})
+const foundSchema = z.object({
+  items: z.array(
+    z.object({
+      sku: z.string(),
+      month: z.string(),
+      kind: z.string(),
+      reportUnits: z.number(),
+      expectedUnits: z.number(),
+    }),
+  ),
+})
+
+const kindOf = ({ kind, cell }: { readonly kind: string; readonly cell: string | null }): string =>
+  kind === 'ending-off' ? 'balance' : kind === 'carry-over-break' ? 'carry-over' : (cell ?? kind)
+
+const planted = async (): Promise<readonly string[]> => {
+  const sandboxUrl = /"sandbox":"(http:[^"]+)"/.exec(daemon.program.output())?.[1] ?? ''
+  const answer = await fetch(`${sandboxUrl}/_sandbox/inventory/discrepancies`)
+  return plantedSchema
+    .parse(await answer.json())
+    .items.map((item) => `${item.month} ${item.sku} ${kindOf(item)}: ${item.reported}, not ${item.expected}`)
+    .sort()
+}
+
+const found = async (): Promise<readonly string[]> =>
+  foundSchema
+    .parse((await daemon.call('GET', '/v1/discrepancies?limit=1000')).body)
+    .items.map((item) => `${item.month} ${item.sku} ${item.kind}: ${item.reportUnits}, not ${item.expectedUnits}`)
+    .sort()
+
+test('every difference that the sandbox has planted is found, and nothing else', { timeout: patienceMs + 10_000 }, async () => {
+  expect(await planted()).not.toEqual([])
+  await eventually(async () => expect(await found()).toEqual(await planted()), patienceMs)
+})

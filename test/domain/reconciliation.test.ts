@@ -1,0 +1,264 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import type { InventoryLogEntry } from '../../src/domain/inventory-log.ts'
+import {
+  type DiscrepancyKind,
+  explainByLog,
+  isMovementKind,
+  type MovementKind,
+  movementKindOf,
+  movementKinds,
+  type ReportedUnits,
+  reconcile,
+} from '../../src/domain/reconciliation.ts'
+
+type Entry = Omit<InventoryLogEntry, 'raw'>
+
+/** How the log says that units of a kind moved. */
+const wording: Readonly<Record<MovementKind, readonly [type: string, code: string, description: string]>> = {
+  sold: ['Ship', 'SIP', 'Shipped to Customer'],
+  returned: ['Return', 'RTN', 'Customer Return'],
+  lost: ['Adjustment', 'LOS', 'Lost in Warehouse'],
+  found: ['Adjustment', 'FND', 'Found in Warehouse'],
+  damaged: ['Adjustment', 'DMG', 'Damaged in Warehouse'],
+  other: ['Receipt', 'RCV', 'Received from Shipment'],
+}
+const outgoing: readonly MovementKind[] = ['sold', 'lost', 'damaged']
+
+interface Movement {
+  readonly kind: MovementKind
+  /** As the report counts them; of other adjustments with their sign. */
+  readonly units: number
+}
+
+const entryOf = ({ kind, units }: Movement, index: number): Entry => {
+  const [transactionType, transactionReasonCode, transactionReasonDescription] = wording[kind]
+  return {
+    id: String(index),
+    sku: 'A',
+    gtin: null,
+    fcName: 'KY1',
+    changedUnits: outgoing.includes(kind) ? -units : units,
+    transactionTime: new Date(Date.UTC(2026, 2, 2, 0, 0, index)),
+    transactionLocation: 'Inventory',
+    transactionReasonCode,
+    transactionReasonDescription,
+    transactionType,
+    shipmentId: `shipment-${index}`,
+  }
+}
+
+const sumOf = (movements: readonly Movement[], kind: MovementKind): number =>
+  movements.filter((movement) => movement.kind === kind).reduce((sum, { units }) => sum + units, 0)
+
+/** The row that a report without faults has of these movements. */
+const rowOf = (beginningQuantity: number, movements: readonly Movement[]): ReportedUnits => ({
+  beginningQuantity,
+  endingQuantity: movements.reduce((sum, { kind, units }) => sum + (outgoing.includes(kind) ? -units : units), beginningQuantity),
+  sold: sumOf(movements, 'sold'),
+  returned: sumOf(movements, 'returned'),
+  lost: sumOf(movements, 'lost'),
+  found: sumOf(movements, 'found'),
+  damaged: sumOf(movements, 'damaged'),
+  otherAdjustments: sumOf(movements, 'other'),
+})
+
+const columns = {
+  sold: 'sold',
+  returned: 'returned',
+  lost: 'lost',
+  found: 'found',
+  damaged: 'damaged',
+  other: 'otherAdjustments',
+} as const satisfies Record<MovementKind, keyof ReportedUnits>
+
+const check = (report: ReportedUnits, log: readonly Entry[] | null, endingBefore: number | null = null) =>
+  reconcile({ report, endingBefore, movements: log })
+
+const anyMovement = fc.oneof(
+  fc.record({
+    kind: fc.constantFrom<MovementKind>('sold', 'returned', 'lost', 'found', 'damaged'),
+    units: fc.integer({ min: 1, max: 50 }),
+  }),
+  fc.record({ kind: fc.constant<MovementKind>('other'), units: fc.integer({ min: -20, max: 500 }) }),
+)
+const anyMonth = fc.record({ beginning: fc.integer({ min: 0, max: 1_000 }), movements: fc.array(anyMovement, { maxLength: 30 }) })
+
+describe('a month that is in order', () => {
+  it('has no differences, whichever sign the report gives what left', () => {
+    fc.assert(
+      fc.property(anyMonth, fc.boolean(), ({ beginning, movements }, negative) => {
+        const row = rowOf(beginning, movements)
+        const report = negative ? { ...row, sold: -row.sold, lost: -row.lost, damaged: -row.damaged } : row
+        expect(check(report, movements.map(entryOf), beginning)).toEqual([])
+      }),
+    )
+  })
+
+  it('is in order again when a late correction is in both', () => {
+    fc.assert(
+      fc.property(anyMonth, fc.array(anyMovement, { maxLength: 5 }), ({ beginning, movements }, late) => {
+        const all = [...movements, ...late]
+        const early = check(rowOf(beginning, movements), all.map(entryOf))
+        // Corrections that cancel each other out within a kind leave no trace.
+        const expected = movementKinds.filter((kind) => sumOf(late, kind) !== 0)
+        expect(early.map(({ kind }) => kind)).toEqual(expected)
+        for (const { kind, difference } of early) if (isMovementKind(kind)) expect(difference).toBe(-sumOf(late, kind))
+        expect(check(rowOf(beginning, all), all.map(entryOf))).toEqual([])
+      }),
+    )
+  })
+})
+
+describe('what was injected is what is found', () => {
+  it('entries that the log lacks', () => {
+    fc.assert(
+      fc.property(anyMonth, fc.array(fc.boolean(), { minLength: 30, maxLength: 30 }), ({ beginning, movements }, kept) => {
+        const lost = movements.filter((_movement, index) => kept[index] === false)
+        const log = movements.map(entryOf).filter((_entry, index) => kept[index] !== false)
+        const found = check(rowOf(beginning, movements), log)
+        expect(found.map(({ kind, difference }) => [kind, difference])).toEqual(
+          movementKinds.map((kind) => [kind, sumOf(lost, kind)]).filter(([, units]) => units !== 0),
+        )
+        for (const difference of found) {
+          const { kind } = difference
+          if (!isMovementKind(kind) || kind === 'other') continue
+          expect(explainByLog({ ...difference, kind }, log)).toEqual({ verdict: 'missing', certainty: 'unknown', entries: [] })
+        }
+      }),
+    )
+  })
+
+  it('entries that the log holds twice, by their ids', () => {
+    fc.assert(
+      fc.property(anyMonth, fc.nat(), fc.integer({ min: 1, max: 3 }), ({ beginning, movements }, pick, times) => {
+        const original = movements.map(entryOf)
+        const doubled = original[pick % Math.max(1, original.length)]
+        fc.pre(doubled !== undefined && doubled.changedUnits !== 0)
+        const copies = Array.from({ length: times }, (_, copy) => ({ ...doubled, id: `copy-${copy}` }))
+        const log = [...original, ...copies]
+        const found = check(rowOf(beginning, movements), log)
+        const kind = movementKindOf(doubled)
+        if (kind === null) throw new Error('every entry here belongs to a kind')
+        const surplus = times * Math.abs(doubled.changedUnits) * (kind === 'other' ? Math.sign(doubled.changedUnits) : 1)
+        expect(found).toMatchObject([{ kind, difference: -surplus }])
+        const [difference] = found
+        if (difference === undefined) throw new Error('a difference was expected')
+        const explanation = explainByLog({ ...difference, kind }, log)
+        expect(explanation.verdict).toBe('extra')
+        // A report that counts none of a kind leaves no doubt; of anything else the copies are the likeliest.
+        expect(['certain', 'likely']).toContain(explanation.certainty)
+        for (const copy of copies) expect(explanation.entries).toContainEqual(copy)
+        if (explanation.certainty === 'likely') expect(explanation.entries).toEqual(copies)
+      }),
+    )
+  })
+
+  it('cells of the row that were tampered with', () => {
+    fc.assert(
+      fc.property(
+        anyMonth,
+        fc.constantFrom(...movementKinds),
+        fc.integer({ min: -40, max: 40 }),
+        ({ beginning, movements }, kind, change) => {
+          const row = rowOf(beginning, movements)
+          const column = columns[kind]
+          fc.pre(change !== 0 && (kind === 'other' || row[column] + change >= 0))
+          const direction = outgoing.includes(kind) ? -1 : 1
+          const found = check({ ...row, [column]: row[column] + change }, movements.map(entryOf))
+          expect(found.map((one) => [one.kind, one.difference])).toEqual([
+            ['balance', -direction * change],
+            [kind, change],
+          ])
+        },
+      ),
+    )
+  })
+
+  it('quantities at the beginning and the end that do not fit', () => {
+    const anyChange = fc.integer({ min: -40, max: 40 })
+    fc.assert(
+      fc.property(anyMonth, anyChange, anyChange, ({ beginning, movements }, atBeginning, atEnd) => {
+        const row = rowOf(beginning, movements)
+        const report = {
+          ...row,
+          beginningQuantity: row.beginningQuantity + atBeginning,
+          endingQuantity: row.endingQuantity + atEnd,
+        }
+        const expected: [DiscrepancyKind, number][] = [
+          ['balance', atEnd - atBeginning],
+          ['carry-over', atBeginning],
+        ]
+        const found = check(report, movements.map(entryOf), beginning)
+        expect(found.map((one) => [one.kind, one.difference])).toEqual(expected.filter(([, units]) => units !== 0))
+      }),
+    )
+  })
+})
+
+it('does not judge by a log that was not read so far, nor by a month before that is not known', () => {
+  const row = { ...rowOf(10, [{ kind: 'sold', units: 4 }]), endingQuantity: 5 }
+  expect(check(row, null)).toEqual([{ kind: 'balance', reportUnits: 5, expectedUnits: 6, difference: -1 }])
+})
+
+describe('the kind of an entry', () => {
+  it.each([
+    ['Ship', 'SIP', 'Shipped to Customer', 'sold'],
+    ['SHIP', null, null, 'sold'],
+    ['Return', 'RTN', 'Customer Return', 'returned'],
+    ['Receipt', 'RCV', 'Received, two found missing', 'other'],
+    ['Adjustment', 'LOS', null, 'lost'],
+    ['Adjustment', null, 'Missing from inbound', 'lost'],
+    ['Adjustment', 'LOST_IN_WAREHOUSE', null, 'lost'],
+    ['Adjustment', 'InventoryLoss', null, 'lost'],
+    ['Adjustment', 'X1', 'Lost units found', 'found'],
+    ['Adjustment', 'FND', null, 'found'],
+    ['Adjustment', 'DMG', 'Lost to damage', 'damaged'],
+    ['Adjustment', 'ADJ', 'Inventory Correction', 'other'],
+    ['Adjustment', 'CLOSE', 'Foundation gloss', 'other'],
+    ['Transfer', 'LOS', 'Lost', 'other'],
+    [null, null, null, 'other'],
+  ])('%s %s %s is %s', (type, code, description, kind) => {
+    const entry = { transactionType: type, transactionReasonCode: code, transactionReasonDescription: description }
+    expect(movementKindOf({ ...entry, transactionLocation: 'Inventory' })).toBe(kind)
+    expect(movementKindOf({ ...entry, transactionLocation: 'Salvage' })).toBeNull()
+  })
+})
+
+describe('what explains a surplus in the log', () => {
+  const log = [
+    { kind: 'sold', units: 2 },
+    { kind: 'sold', units: 5 },
+    { kind: 'sold', units: 2 },
+    { kind: 'lost', units: 2 },
+  ] as const
+  const entries = log.map(entryOf)
+  const surplusOf = (reportUnits: number, expectedUnits: number) =>
+    ({ kind: 'sold', reportUnits, expectedUnits, difference: reportUnits - expectedUnits }) as const
+  const idsOf = (explanation: { readonly entries: readonly Entry[] }) => explanation.entries.map(({ id }) => id)
+
+  it('is every entry of the kind when the report counts none', () => {
+    const explanation = explainByLog(surplusOf(0, 9), entries)
+    expect(explanation).toMatchObject({ verdict: 'extra', certainty: 'certain' })
+    expect(idsOf(explanation)).toEqual(['0', '1', '2'])
+  })
+
+  it('may be any entry of just so many units', () => {
+    const explanation = explainByLog(surplusOf(7, 9), entries)
+    expect(explanation).toMatchObject({ verdict: 'extra', certainty: 'possible' })
+    expect(idsOf(explanation)).toEqual(['0', '2'])
+  })
+
+  it('is unknown when none fits', () => {
+    expect(explainByLog(surplusOf(8, 9), entries)).toEqual({ verdict: 'extra', certainty: 'unknown', entries: [] })
+  })
+
+  it('are other adjustments that stand out, or units that are missing', () => {
+    const receipts = [100, 40].map((units, index) => entryOf({ kind: 'other', units }, index))
+    const other = (reportUnits: number) =>
+      ({ kind: 'other', reportUnits, expectedUnits: 140, difference: reportUnits - 140 }) as const
+    expect(explainByLog(other(100), receipts)).toMatchObject({ verdict: 'extra', certainty: 'possible', entries: [{ id: '1' }] })
+    expect(explainByLog(other(130), receipts)).toMatchObject({ verdict: 'missing', certainty: 'unknown' })
+    expect(explainByLog(other(150), receipts)).toMatchObject({ verdict: 'missing', certainty: 'unknown' })
+  })
+})

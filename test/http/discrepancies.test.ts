@@ -1,0 +1,124 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type Database, openDatabase } from '../../src/store/database.ts'
+import { reviewDiscrepancies } from '../../src/store/discrepancies.ts'
+import { line, order, seed } from '../jobs/events/support.ts'
+import { logReadUpTo, storeLog, storeReport } from '../store/support/inventory.ts'
+import { startTestPostgres, type TestPostgres } from '../support/postgres.ts'
+import { startServer, type TestServer } from './support.ts'
+
+let postgres: TestPostgres
+let database: Database
+let server: TestServer
+
+beforeAll(async () => {
+  postgres = await startTestPostgres()
+  database = openDatabase({ url: await postgres.database() })
+  server = await startServer(database)
+  await seed(database, 's-1', order('1', [line('1', 'A', 1)]))
+  for (const sellerId of ['s-1', 's-2']) {
+    await storeReport(database, sellerId, '2026-03', '2026-04-01T07:00:00Z', [
+      { sku: 'A', beginning: 20, ending: 15, lost: 2, sold: 3 },
+      { sku: 'B', beginning: 20, ending: 19 },
+    ])
+    await storeLog(database, sellerId, [
+      { sku: 'A', id: '1', kind: 'lost', changedUnits: -2, at: '2026-03-05T12:00:00Z' },
+      { sku: 'A', id: '2', kind: 'sold', changedUnits: -3, at: '2026-03-05T12:00:00Z', shipmentId: 'S' },
+      { sku: 'A', id: '3', kind: 'sold', changedUnits: -3, at: '2026-03-05T12:00:00Z', shipmentId: 'S' },
+    ])
+    await logReadUpTo(database, sellerId, '2026-04-02T00:00:00Z', 'A')
+    const pairs = ['A', 'B'].map((sku) => ({ sku, month: '2026-03' }))
+    await database.transaction((tx) => reviewDiscrepancies(tx, sellerId, pairs))
+  }
+})
+afterAll(async () => {
+  await server.close()
+  await database.close()
+  await postgres.stop()
+})
+
+test('discrepancies are listed with their numbers, log entries and value', async () => {
+  const { status, body } = await server.json('/v1/discrepancies?month=2026-03&sellerId=s-1&sku=A')
+  expect(status).toBe(200)
+  expect(body).toEqual({
+    items: [
+      {
+        id: expect.stringMatching(/^\d+$/),
+        sellerId: 's-1',
+        sku: 'A',
+        gtin: 'gtin of A',
+        month: '2026-03',
+        kind: 'sold',
+        reportUnits: 3,
+        expectedUnits: 6,
+        difference: -3,
+        log: {
+          verdict: 'extra',
+          certainty: 'likely',
+          entryCount: 1,
+          entries: [{ id: '3', transactionTime: '2026-03-05T12:00:00.000Z', changedUnits: -3, fcName: 'KY1', shipmentId: 'S' }],
+        },
+        earliestDay: '2026-03-05',
+        unitPrice: '1.0000',
+        value: '3.00',
+        currency: 'USD',
+        state: 'open',
+        resolution: null,
+        firstSeenAt: expect.any(String),
+        changedAt: expect.any(String),
+        resolvedAt: null,
+      },
+    ],
+    nextCursor: null,
+  })
+})
+
+test('pages and filters hold', async () => {
+  const ids: string[] = []
+  let cursor: string | null = null
+  do {
+    const { body } = await server.json(`/v1/discrepancies?limit=1${cursor === null ? '' : `&cursor=${cursor}`}`)
+    ids.push(...body.items.map((item: { id: string }) => item.id))
+    cursor = body.nextCursor
+  } while (cursor !== null)
+  expect(new Set(ids).size).toBe(4)
+  expect((await server.json('/v1/discrepancies?kind=balance')).body.items).toHaveLength(2)
+  expect((await server.json('/v1/discrepancies?state=resolved')).body.items).toEqual([])
+  expect((await server.json('/v1/discrepancies?state=all')).body.items).toHaveLength(4)
+  expect((await server.json('/v1/discrepancies?month=2026-02')).body.items).toEqual([])
+  expect((await server.json('/v1/overview')).body.discrepancies).toBe(4)
+})
+
+test('the claim of a month is told by seller', async () => {
+  const { status, body } = await server.json('/v1/claims?month=2026-03&limit=1')
+  expect(status).toBe(200)
+  const usd = (amount: string) => [{ amount, currency: 'USD' }]
+  expect(body.items).toEqual([
+    {
+      sellerId: 's-1',
+      month: '2026-03',
+      skus: 2,
+      skusCompared: 1,
+      lost: { units: 2, values: usd('2.00'), unpricedUnits: 0 },
+      damaged: { units: 0, values: [], unpricedUnits: 0 },
+      found: { units: 0, values: [], unpricedUnits: 0 },
+      unexplained: { units: 1, values: [], unpricedUnits: 1 },
+      total: { units: 3, values: usd('2.00'), unpricedUnits: 1 },
+      net: { units: 3, values: usd('2.00'), unpricedUnits: 1 },
+    },
+  ])
+  const next = await server.json(`/v1/claims?month=2026-03&cursor=${body.nextCursor}`)
+  expect(next.body).toMatchObject({ items: [{ sellerId: 's-2', lost: { units: 2, values: [] } }], nextCursor: null })
+  expect((await server.json('/v1/claims?month=2026-03&sellerId=s-2')).body.items).toHaveLength(1)
+})
+
+test.each([
+  '/v1/claims',
+  '/v1/claims?month=2026-13',
+  '/v1/claims?month=0000-01',
+  '/v1/discrepancies?month=March',
+  '/v1/discrepancies?kind=stolen',
+  '/v1/discrepancies?state=closed',
+  '/v1/discrepancies?cursor=nonsense',
+])('%s is refused', async (path) => {
+  expect(await server.json(path)).toMatchObject({ status: 400, body: { errors: [{ path: expect.stringMatching(/^query\./) }] } })
+})

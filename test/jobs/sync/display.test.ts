@@ -1,0 +1,293 @@
+import { readFile } from 'node:fs/promises'
+import path from 'node:path'
+import { pino } from 'pino'
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { createInProcessBudget } from '../../../src/clients/budget.ts'
+import { createMarketplaceClient, type MarketplaceClient } from '../../../src/clients/client.ts'
+import { specification, walmartUs } from '../../../src/clients/profiles/index.ts'
+import type { OperationName, Profile, RateLimit } from '../../../src/clients/profiles/profile.ts'
+import { PagingAstray, type SyncDeps } from '../../../src/jobs/sync/run.ts'
+import { isDisplayResource, replayQuarantined, runSync, streamsOf } from '../../../src/jobs/sync/syncs.ts'
+import type { JobOutcome } from '../../../src/queues/jobs.ts'
+import { type Database, openDatabase } from '../../../src/store/database.ts'
+import { startTestPostgres, type TestPostgres } from '../../support/postgres.ts'
+import { startTestSandbox, type TestSandbox } from '../../support/sandbox.ts'
+import { testSettings, until } from './support.ts'
+
+let postgres: TestPostgres
+let sandbox: TestSandbox
+let database: Database
+const clients: MarketplaceClient[] = []
+const log = pino({ level: 'silent' })
+
+beforeAll(async () => {
+  ;[postgres, sandbox] = await Promise.all([startTestPostgres(), startTestSandbox()])
+  database = openDatabase({ url: await postgres.database() })
+})
+afterEach(async () => {
+  await sandbox.control('PUT', '/faults', {})
+  await change(fresh)
+})
+afterAll(async () => {
+  await Promise.all(clients.map((client) => client.close()))
+  await database.close()
+  await Promise.all([postgres.stop(), sandbox.stop()])
+})
+
+/** What the sandbox begins with. */
+const fresh = {
+  taxonomiesAs: 'object',
+  wrapped: false,
+  itemCountName: 'itemCount',
+  added: 0,
+  removed: 0,
+  changed: 0,
+  totalResultsOfTargets: 'rows',
+  disabledTargets: [],
+  removedTargets: [],
+  addedBehavioral: [],
+}
+const change = (settings: object) => sandbox.control('PUT', '/display', settings)
+
+const plenty = { tokens: 1_000_000, perMs: 1_000 }
+let sellers = 0
+
+const startSeller = async ({
+  limits = {},
+  profile = specification,
+  authToken = 'sandbox-display-token',
+}: {
+  readonly limits?: Partial<Record<OperationName, RateLimit>>
+  readonly profile?: Profile
+  readonly authToken?: string
+} = {}) => {
+  sellers += 1
+  const sellerId = `display-${sellers}`
+  const operations = Object.keys(specification.rateLimits)
+  const rateLimits = {
+    ...specification.rateLimits,
+    ...Object.fromEntries(operations.map((operation) => [operation, plenty])),
+    ...limits,
+  }
+  const client = createMarketplaceClient(
+    {
+      sellerId,
+      clientId: 'none',
+      clientSecret: 'none',
+      profile,
+      marketplaceUrl: sandbox.url,
+      display: {
+        url: sandbox.url,
+        consumerId: 'sandbox-consumer',
+        authToken,
+        privateKey: await readFile(path.join(sandbox.folder, 'sandbox', 'display-private-key.pem'), 'utf8'),
+        keyVersion: '1',
+        advertiserId: 10001,
+      },
+      headerPrefix: profile.headerPrefix,
+      quantityField: profile.quantityField,
+      serviceName: 'Tallyman test',
+      tokenPath: profile.tokenPath,
+      requestTimeoutMs: 10_000,
+    },
+    { budget: createInProcessBudget({ limits: rateLimits }), log: { debug: () => undefined, warn: () => undefined } },
+  )
+  clients.push(client)
+  const deps: SyncDeps = { database, client: () => client, owner: 'test', settings: testSettings }
+  const once = (resource: string): Promise<JobOutcome> =>
+    runSync(deps, { sellerId, resource, stream: 'all' }, { signal: new AbortController().signal, log })
+  const rows = <Row>(sql: string, ...parameters: readonly unknown[]) => database.query<Row>(sql, sellerId, ...parameters)
+  return {
+    sellerId,
+    client,
+    once,
+    rows,
+    /** Runs until nothing is left; answers how many runs it took. */
+    sync: async (resource: string): Promise<number> => {
+      for (let runs = 1; runs <= 100; runs += 1) {
+        const outcome = await once(resource)
+        if ('done' in outcome) return runs
+        await until(outcome.runAgainAt)
+      }
+      throw new Error(`${resource} does not come to an end`)
+    },
+    changes: (after = 0) =>
+      rows<{ type: string; data: Readonly<Record<string, unknown>> }>(
+        'SELECT type, data FROM warehouse.changes WHERE seller_id = $1 ORDER BY seq OFFSET $2::int',
+        after,
+      ),
+    /** What stands in each table, with the transaction that wrote it. */
+    marks: () =>
+      rows(`SELECT node_key AS key, xmin::text FROM warehouse.taxonomy_nodes WHERE seller_id = $1
+        UNION ALL SELECT id::text, xmin::text FROM warehouse.contextual_targets WHERE seller_id = $1
+        UNION ALL SELECT id::text, xmin::text FROM warehouse.behavioral_audiences WHERE seller_id = $1 ORDER BY 1`),
+    runs: (resource: string) =>
+      rows<{ seen: number; changed: number; quarantined: number; pages: number }>(
+        'SELECT seen, changed, quarantined, pages FROM tallyman.sync_runs WHERE seller_id = $1 AND resource = $2 ORDER BY id',
+        resource,
+      ),
+  }
+}
+
+const resources = ['taxonomies', 'contextual-targets', 'behavioral-audiences']
+
+test('every resource has one stream and no past', () => {
+  for (const resource of resources) {
+    expect(isDisplayResource(resource)).toBe(true)
+    expect(streamsOf(resource, 60_000)).toEqual([{ stream: 'all', everyMs: 60_000 }])
+  }
+})
+
+test.each([
+  ['specification', specification, {}],
+  [
+    'walmart-us',
+    { ...walmartUs, headerPrefix: 'XX' },
+    { wrapped: true, taxonomiesAs: 'array', itemCountName: 'item_count', totalResultsOfTargets: 'all' },
+  ],
+] as const)('the first pass brings all there is, the second writes nothing: %s', async (_name, profile, settings) => {
+  await change(settings)
+  const seller = await startSeller({ profile })
+  for (const resource of resources) await seller.sync(resource)
+  const levels = await seller.rows<{ level: number; nodes: number; counted: number }>(
+    `SELECT level, count(*)::int AS nodes, count(item_count)::int AS counted FROM warehouse.taxonomy_nodes
+     WHERE seller_id = $1 GROUP BY level ORDER BY level`,
+  )
+  expect(levels.map(({ level }) => level)).toEqual([1, 2, 3])
+  expect(levels.every(({ nodes, counted }) => nodes === counted)).toBe(true)
+  expect(levels[2]?.nodes).toBeGreaterThan(100)
+  // Every parent of a node is a node.
+  expect(
+    await seller.rows(
+      `SELECT node_key FROM warehouse.taxonomy_nodes n WHERE seller_id = $1 AND level > 1 AND NOT EXISTS (
+         SELECT FROM warehouse.taxonomy_nodes p WHERE p.seller_id = n.seller_id AND p.path = n.parent_path)`,
+    ),
+  ).toEqual([])
+  expect(
+    await seller.rows(`SELECT reach, reach_bands FROM warehouse.contextual_targets WHERE seller_id = $1 AND id = 200001`),
+  ).toEqual([{ reach: ['TIER_1'], reach_bands: ['LOW'] }])
+  const kinds = await seller.rows<{ kind: string; with_path: boolean }>(
+    `SELECT audience_type || '/' || attribute AS kind, bool_or(taxon_path IS NOT NULL) AS with_path
+     FROM warehouse.behavioral_audiences WHERE seller_id = $1 GROUP BY 1`,
+  )
+  expect(kinds).toHaveLength(19)
+  expect(
+    kinds
+      .filter((kind) => kind.with_path)
+      .map(({ kind }) => kind)
+      .sort(),
+  ).toEqual(['RETAIL/HISTORICAL', 'RETAIL/PREDICTIVE'])
+  const unusable = await seller.rows(
+    `SELECT 1 FROM warehouse.usable_targets u JOIN warehouse.contextual_targets t USING (seller_id, id)
+     WHERE seller_id = $1 AND u.tactic = 'contextual' AND t.is_disabled`,
+  )
+  expect(unusable).toEqual([])
+
+  const told = await seller.changes()
+  const marks = await seller.marks()
+  expect(told).toHaveLength(marks.length)
+  for (const resource of resources) await seller.sync(resource)
+  expect(await seller.marks()).toEqual(marks)
+  expect(await seller.changes()).toEqual(told)
+  for (const resource of resources) {
+    const [first, second] = await seller.runs(resource)
+    expect(first).toMatchObject({ changed: first?.seen, quarantined: 0 })
+    expect(second).toMatchObject({ seen: first?.seen, changed: 0, quarantined: 0 })
+  }
+})
+
+test('what changes, comes and goes is told, and what comes back is there again', async () => {
+  const seller = await startSeller()
+  for (const resource of resources) await seller.sync(resource)
+  const before = (await seller.changes()).length
+  await change({
+    added: 2,
+    removed: 3,
+    changed: 4,
+    removedTargets: [200_002, 500_001],
+    disabledTargets: [200_003],
+    addedBehavioral: [{ id: 900_001, name: 'New', audienceType: 'CUSTOM', attribute: 'EXTERNAL' }],
+  })
+  for (const resource of resources) await seller.sync(resource)
+  const changes = await seller.changes(before)
+  const told = (type: string, tactic?: string) => changes.filter((one) => one.type === type && one.data['tactic'] === tactic)
+  const atLevel = (type: string, level: number) => told(type).filter(({ data }) => data['level'] === level)
+  expect(atLevel('taxonomy_node.removed', 3)).toHaveLength(3)
+  expect(atLevel('taxonomy_node.added', 3)).toHaveLength(2)
+  const counts = (type: 'before' | 'after', { data }: { data: Readonly<Record<string, unknown>> }) =>
+    (data[type] as { itemCount: number }).itemCount
+  expect(atLevel('taxonomy_node.changed', 3)).toHaveLength(4)
+  for (const one of atLevel('taxonomy_node.changed', 3)) expect(counts('after', one)).toBeGreaterThan(counts('before', one))
+  expect(told('target.removed', 'contextual')).toMatchObject([{ data: { id: '200002', after: null } }])
+  expect(told('target.removed', 'behavioral')).toMatchObject([{ data: { id: '500001' } }])
+  expect(told('target.changed', 'contextual')).toMatchObject([
+    { data: { id: '200003', before: { isDisabled: false }, after: { isDisabled: true } } },
+  ])
+  expect(told('target.added', 'behavioral')).toMatchObject([{ data: { id: '900001', after: { attribute: 'EXTERNAL' } } }])
+  const missing = () =>
+    seller.rows('SELECT id FROM warehouse.contextual_targets WHERE seller_id = $1 AND missing_since IS NOT NULL')
+  expect(await missing()).toEqual([{ id: 200_002n }])
+
+  await change({ removedTargets: [] })
+  await seller.sync('contextual-targets')
+  expect(await missing()).toEqual([])
+  expect((await seller.changes(before + changes.length)).map(({ type, data }) => [type, data['id']])).toEqual([
+    ['target.added', '200002'],
+  ])
+})
+
+test('a snapshot that the budget cuts into many runs still notices what is gone', async () => {
+  const seller = await startSeller({ limits: { 'taxonomies.list': { tokens: 10, perMs: 400 } } })
+  expect(await seller.sync('taxonomies')).toBeGreaterThan(2)
+  const before = (await seller.changes()).length
+  await change({ removed: 5 })
+  expect(await seller.sync('taxonomies')).toBeGreaterThan(2)
+  const gone = (await seller.changes(before)).filter(({ type, data }) => type === 'taxonomy_node.removed' && data['level'] === 3)
+  expect(gone).toHaveLength(5)
+})
+
+test('a record that cannot be read lies in quarantine, is not gone, and heals', async () => {
+  const seller = await startSeller()
+  await sandbox.next({ operation: 'targeting.list', fault: 'malformedRecord' })
+  await seller.sync('contextual-targets')
+  const quarantined = await seller.rows<{ id: bigint; state: string }>(
+    `SELECT id, state FROM tallyman.quarantined_records WHERE seller_id = $1 AND resource = 'contextual-targets'`,
+  )
+  expect(quarantined.length).toBeGreaterThan(0)
+  for (const { id } of quarantined) expect((await replayQuarantined({ database }, id)).outcome).toBe('still-malformed')
+  await seller.sync('contextual-targets')
+  const [first, second] = await seller.runs('contextual-targets')
+  expect(first?.quarantined).toBe(quarantined.length)
+  expect(second?.quarantined).toBe(0)
+  expect((await seller.changes()).filter(({ type }) => type === 'target.removed')).toEqual([])
+})
+
+test('a host that ignores startIndex is found out', async () => {
+  const seller = await startSeller()
+  await sandbox.control('PUT', '/faults', { rules: [{ operation: 'targeting.list', repeatCursor: 1 }] })
+  await expect(seller.once('contextual-targets')).rejects.toThrow(PagingAstray)
+  expect(await seller.rows('SELECT last_error FROM tallyman.sync_states WHERE seller_id = $1')).toMatchObject([
+    { last_error: expect.stringContaining('startIndex') },
+  ])
+})
+
+test('a failure of the host changes nothing', async () => {
+  const seller = await startSeller()
+  await seller.sync('taxonomies')
+  const marks = await seller.marks()
+  for (const fault of ['okWithErrors', 'truncatedJson', 'html', 'emptyBody', 'serverErrorBefore'] as const) {
+    await sandbox.next({ operation: 'taxonomies.list', fault })
+    await expect(seller.once('taxonomies')).rejects.toThrow(/taxonomies\.list/)
+  }
+  expect(await seller.marks()).toEqual(marks)
+  await seller.sync('taxonomies')
+  expect(await seller.marks()).toEqual(marks)
+})
+
+test('an identity that is refused is said so, with the settings to look at', async () => {
+  const seller = await startSeller({ authToken: 'an-old-display-token' })
+  await expect(seller.once('taxonomies')).rejects.toThrow(/refused: HTTP 401/)
+  const [state] = await seller.rows<{ last_error: string }>('SELECT last_error FROM tallyman.sync_states WHERE seller_id = $1')
+  expect(state?.last_error).toContain('check DISPLAY_CONSUMER_ID')
+  expect(state?.last_error).not.toContain('an-old-display-token')
+})

@@ -1,0 +1,718 @@
+import type { ServerResponse } from 'node:http'
+import { gunzipSync } from 'node:zlib'
+import { pino } from 'pino'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createInProcessBudget } from '../../../src/clients/budget.ts'
+import { createMarketplaceClient } from '../../../src/clients/client.ts'
+import { Unavailable } from '../../../src/clients/errors.ts'
+import { specification, walmartUs } from '../../../src/clients/profiles/index.ts'
+import type { Profile, RateLimits } from '../../../src/clients/profiles/profile.ts'
+import { pacificHour, pacificMidnight } from '../../../src/domain/pacific-time.ts'
+import { latestGeneration } from '../../../src/domain/report-schedule.ts'
+import type { SyncDeps } from '../../../src/jobs/sync/run.ts'
+import { replayQuarantined, requestBackfill, runSync } from '../../../src/jobs/sync/syncs.ts'
+import type { JobOutcome } from '../../../src/queues/jobs.ts'
+import { type Database, openDatabase } from '../../../src/store/database.ts'
+import { afterTest, generousLimits, type SeenRequest, sendJson, startMarketplace } from '../../clients/servers.ts'
+import { startTestPostgres, type TestPostgres } from '../../support/postgres.ts'
+import { type SyncBench, startSyncBench } from './support.ts'
+
+let postgres: TestPostgres
+
+beforeAll(async () => {
+  postgres = await startTestPostgres()
+})
+afterAll(async () => {
+  await postgres.stop()
+})
+
+const sellerId = 'S-1'
+const minuteMs = 60_000
+const hourMs = 3_600_000
+const header =
+  'GTIN,SKU,Item Name,Beginning Quantity,Ending Quantity,Units Sold,Units Returned,Units Lost,Units Found,Units Damaged,Other Adjustments'
+
+/** A line of the report: so many units to begin with, so many of them sold. */
+const line = (sku: string, beginning = 10, sold = 0, gtin = `000${sku}`): string =>
+  `${gtin},${sku},"Item, ${sku}",${beginning},${beginning - sold},${sold},0,0,0,0,0`
+
+const csv = (...lines: readonly string[]): string => [header, ...lines, ''].join('\n')
+
+type Answer = (response: ServerResponse, request: SeenRequest) => void
+
+/** A marketplace whose clock the test sets, and which makes its reports by that clock. */
+interface Rig {
+  readonly database: Database
+  readonly deps: SyncDeps
+  /** The marketplace's clock, and ours. */
+  now: Date
+  /** Reports by month; a month without one is answered by a report without rows. */
+  readonly files: Map<string, string>
+  /** Takes the place of the next answers. */
+  answer: Answer | null
+  /** Months that were asked for. */
+  readonly asked: string[]
+  once(stream?: string, deps?: Partial<SyncDeps>): Promise<JobOutcome>
+  /** Runs a stream until it says that it is done. */
+  sync(stream?: string): Promise<void>
+  rows(month?: string): Promise<readonly StoredRow[]>
+  reports(): Promise<
+    readonly {
+      month: string
+      state: string
+      row_count: number | null
+      changed_count: number | null
+      gone_count: number | null
+      fault: string | null
+    }[]
+  >
+  changes(): Promise<readonly { type: string; data: Record<string, unknown> }[]>
+  chunks(): Promise<number>
+  alarms(): Promise<readonly { subject: string; message: string; open: boolean }[]>
+}
+
+interface StoredRow {
+  readonly sku: string
+  readonly sold: number
+  readonly report_id: bigint
+  readonly gone: boolean
+  readonly version: string
+}
+
+const noBody = () => undefined
+
+const startRig = async (
+  options: { readonly now?: Date; readonly profile?: Profile; readonly limits?: RateLimits } = {},
+): Promise<Rig> => {
+  const { profile = specification, limits = generousLimits } = options
+  const database = openDatabase({ url: await postgres.database(), connections: 5 })
+  const files = new Map<string, string>()
+  const asked: string[] = []
+  const monthOf = (target: string): string => {
+    const query = new URLSearchParams(target.split('?')[1] ?? '')
+    const [month, year] = query.get('monthYear')?.split('-') ?? []
+    return month === undefined ? (query.get('startDate') ?? '').slice(0, 7) : `${year}-${month}`
+  }
+  const server = await startMarketplace((request, response) => {
+    response.setHeader('date', rig.now.toUTCString())
+    const month = monthOf(request.target)
+    asked.push(month)
+    if (rig.answer !== null) return rig.answer(response, request)
+    sendReport(response, files.get(month) ?? csv(), latestGeneration(rig.now))
+  })
+  const client = createMarketplaceClient(
+    {
+      sellerId,
+      clientId: 'client',
+      clientSecret: 'secret',
+      profile,
+      marketplaceUrl: server.url,
+      display: null,
+      headerPrefix: profile.headerPrefix,
+      quantityField: profile.quantityField,
+      serviceName: 'Tallyman test',
+      tokenPath: profile.tokenPath,
+      requestTimeoutMs: 5_000,
+    },
+    { budget: createInProcessBudget({ limits }), log: { debug: noBody, warn: noBody }, now: () => rig.now.getTime() },
+  )
+  afterTest(async () => {
+    await client.close()
+    await database.close()
+  })
+  const log = pino({ level: 'silent' })
+  const deps: SyncDeps = { database, client: () => client, owner: 'test' }
+  const query = <Row>(sql: string, ...parameters: readonly unknown[]): Promise<Row[]> => database.query<Row>(sql, ...parameters)
+  const rig: Rig = {
+    database,
+    deps,
+    now: options.now ?? pacificHour('2026-11-21', 8),
+    files,
+    answer: null,
+    asked,
+    once: (stream = 'reports', more = {}) =>
+      runSync(
+        { ...deps, ...more },
+        { sellerId, resource: 'reconciliation', stream },
+        { signal: new AbortController().signal, log },
+      ),
+    sync: async (stream = 'reports') => {
+      for (let runs = 0; runs < 50; runs += 1) {
+        const outcome = await rig.once(stream)
+        if ('done' in outcome) return
+      }
+      throw new Error('the sync does not come to an end')
+    },
+    rows: (month = '2026-11') =>
+      query(
+        `SELECT sku, sold, report_id, missing_since IS NOT NULL AS gone, xmin::text AS version FROM warehouse.reconciliation_rows
+         WHERE month = $1::date ORDER BY sku`,
+        `${month}-01`,
+      ),
+    reports: () =>
+      query(
+        `SELECT to_char(month, 'YYYY-MM') AS month, state, row_count, changed_count, gone_count, fault
+         FROM warehouse.reconciliation_reports ORDER BY id`,
+      ),
+    changes: () => query('SELECT type, data FROM warehouse.changes ORDER BY seq'),
+    chunks: async () => {
+      const [row] = await query<{ count: number }>('SELECT count(*)::int AS count FROM tallyman.report_files')
+      return row?.count ?? 0
+    },
+    alarms: () => query('SELECT subject, message, resolved_at IS NULL AS open FROM tallyman.alarms ORDER BY id'),
+  }
+  return rig
+}
+
+const sendReport = (response: ServerResponse, text: string, generatedAt: Date): void => {
+  const stamp = generatedAt.toISOString().replaceAll(':', '_')
+  response
+    .writeHead(200, {
+      'content-type': 'application/octet-stream',
+      'content-disposition': `attachment: filename=InventoryReconciliationReport_${stamp}.csv`,
+    })
+    .end(text)
+}
+
+const advance = (rig: Rig, ms: number): void => {
+  rig.now = new Date(rig.now.getTime() + ms)
+}
+
+/** The rig on the next day, an hour after the report was made anew. */
+const nextDay = (rig: Rig): void => advance(rig, 24 * hourMs)
+
+describe('a report', () => {
+  test('is read for the running month and the one before, and its rows are stored', async () => {
+    const rig = await startRig()
+    rig.files.set('2026-11', csv(line('A', 10, 3), line('B')))
+    rig.files.set('2026-10', csv(line('A', 12, 2)))
+    await rig.sync()
+    expect(rig.asked).toEqual(['2026-11', '2026-10'])
+    expect(await rig.rows()).toMatchObject([
+      { sku: 'A', sold: 3 },
+      { sku: 'B', sold: 0 },
+    ])
+    expect(await rig.rows('2026-10')).toMatchObject([{ sku: 'A', sold: 2 }])
+    expect(await rig.reports()).toMatchObject([
+      { month: '2026-11', state: 'imported', row_count: 2, changed_count: 2, gone_count: 0 },
+      { month: '2026-10', state: 'imported', row_count: 1 },
+    ])
+    expect(await rig.chunks()).toBe(0)
+    const imported = (await rig.changes()).filter(({ type }) => type === 'reconciliation_report.imported')
+    expect(imported.map(({ data }) => data)).toMatchObject([
+      { month: '2026-11', rows: 2, changed: 2, coveredUntil: pacificMidnight('2026-11-21').toISOString() },
+      { month: '2026-10', rows: 1, coveredUntil: pacificMidnight('2026-11-01').toISOString() },
+    ])
+    const [raw] = await rig.database.query<{ raw: unknown; gtin: string }>(
+      `SELECT raw, gtin FROM warehouse.reconciliation_rows WHERE sku = 'B'`,
+    )
+    expect(raw).toMatchObject({ gtin: '000B', raw: { 'Item Name': 'Item, B', 'Units Sold': '0' } })
+    const skus = await rig.database.query(`SELECT sku, gtin, source FROM tallyman.inventory_skus ORDER BY sku`)
+    expect(skus).toEqual([
+      { sku: 'A', gtin: '000A', source: 'report' },
+      { sku: 'B', gtin: '000B', source: 'report' },
+    ])
+    expect(await rig.database.query('SELECT enrolled FROM tallyman.enrolments')).toEqual([{ enrolled: true }])
+  })
+
+  test('is not read again before there is a new one, by whatever clock the first plan was made', async () => {
+    const rig = await startRig()
+    await rig.sync()
+    for (let quarters = 0; quarters < 90; quarters += 1) {
+      advance(rig, 15 * minuteMs)
+      await rig.sync()
+    }
+    expect(rig.now < pacificHour('2026-11-22', 7)).toBe(true)
+    expect(rig.asked).toHaveLength(2)
+    advance(rig, 45 * minuteMs)
+    await rig.sync()
+    expect(rig.asked).toEqual(['2026-11', '2026-10', '2026-11'])
+  })
+
+  test('that is made anew writes what has changed, marks what is gone and leaves the rest alone', async () => {
+    const rig = await startRig()
+    rig.files.set('2026-11', csv(line('A', 10, 3), line('B'), line('C')))
+    await rig.sync()
+    const before = await rig.rows()
+    nextDay(rig)
+    rig.files.set('2026-11', csv(line('D'), line('B'), line('A', 10, 5)))
+    await rig.sync()
+    const after = await rig.rows()
+    expect(after).toMatchObject([
+      { sku: 'A', sold: 5, gone: false },
+      { sku: 'B', gone: false },
+      { sku: 'C', gone: true },
+      { sku: 'D' },
+    ])
+    expect(after[1]).toEqual(before[1])
+    expect((await rig.reports()).at(-1)).toMatchObject({ row_count: 3, changed_count: 2, gone_count: 1 })
+    const versions = await rig.database.query(
+      `SELECT record_key FROM tallyman.superseded_versions WHERE resource = 'reconciliation'`,
+    )
+    expect(versions).toEqual([{ record_key: '2026-11/A' }])
+    // The numbers of a running month change every day: that is told by the report, not row by row.
+    const told = (await rig.changes()).filter(({ type }) => type.startsWith('reconciliation_row.'))
+    expect(told).toEqual([{ type: 'reconciliation_row.gone', data: { month: '2026-11', sku: 'C', gtin: '000C' } }])
+    // Rows that the new report has not changed count as far as it does.
+    const current = await rig.database.query<{ sku: string; covered_until: Date }>(
+      `SELECT sku, covered_until FROM warehouse.reconciliation_current_rows WHERE month = '2026-11-01' ORDER BY sku`,
+    )
+    const until = pacificMidnight('2026-11-22')
+    expect(current).toEqual(['A', 'B', 'D'].map((sku) => ({ sku, covered_until: until })))
+  })
+
+  test('tells of rows that come back, and of a month that says something else after it was complete', async () => {
+    const rig = await startRig()
+    rig.files.set('2026-10', csv(line('A', 10, 3), line('B')))
+    await rig.sync()
+    advance(rig, 12 * 24 * hourMs)
+    const backfill = await requestBackfill(rig.database, {
+      sellerId,
+      resource: 'reconciliation',
+      range: { from: new Date('2026-10-05T00:00:00Z'), to: new Date('2026-10-06T00:00:00Z') },
+    })
+    rig.files.set('2026-10', csv(line('A', 10, 4)))
+    await rig.sync(backfill.stream)
+    advance(rig, hourMs)
+    rig.files.set('2026-10', csv(line('A', 10, 4), line('B')))
+    await requestBackfill(rig.database, {
+      sellerId,
+      resource: 'reconciliation',
+      range: { from: new Date('2026-10-05T00:00:00Z'), to: new Date('2026-10-06T00:00:00Z') },
+    })
+    await rig.sync(backfill.stream)
+    const told = (await rig.changes()).filter(({ type }) => type.startsWith('reconciliation_row.'))
+    expect(told).toMatchObject([
+      { type: 'reconciliation_row.changed', data: { month: '2026-10', sku: 'A', before: { sold: 3 }, after: { sold: 4 } } },
+      { type: 'reconciliation_row.gone', data: { sku: 'B' } },
+      { type: 'reconciliation_row.changed', data: { sku: 'B', before: null, after: { beginningQuantity: 10 } } },
+    ])
+    expect(await rig.rows('2026-10')).toMatchObject([
+      { sku: 'A', gone: false },
+      { sku: 'B', gone: false },
+    ])
+  })
+
+  test('of many pages is read whole, in whatever order its columns and rows come', async () => {
+    const rig = await startRig()
+    const skus = Array.from({ length: 3_500 }, (_, index) => `SKU-${index}`)
+    rig.files.set('2026-11', csv(...skus.map((sku) => line(sku))))
+    await rig.sync()
+    const before = await rig.rows()
+    expect(before).toHaveLength(3_500)
+    nextDay(rig)
+    const others = skus.toReversed().filter((sku) => sku !== 'SKU-17')
+    rig.files.set(
+      '2026-11',
+      [
+        'SKU,Units Sold,Other Adjustments,Units Damaged,Units Found,Units Lost,Units Returned,Ending Quantity,Beginning Quantity,Item Name,GTIN',
+      ]
+        .concat(others.map((sku) => `${sku},0,0,0,0,0,0,10,10,"Item, ${sku}",000${sku}`))
+        .join('\r\n'),
+    )
+    await rig.sync()
+    const after = await rig.rows()
+    const written = after.filter((row, index) => row.version !== before[index]?.version)
+    expect(written).toMatchObject([{ sku: 'SKU-17', gone: true }])
+    expect((await rig.reports()).at(-1)).toMatchObject({ row_count: 3_499, changed_count: 0, gone_count: 1 })
+  })
+
+  test('that the marketplace made before the one that is stored is put aside', async () => {
+    const rig = await startRig()
+    rig.files.set('2026-11', csv(line('A', 10, 3)))
+    await rig.sync()
+    nextDay(rig)
+    rig.answer = (response) => sendReport(response, csv(line('A', 10, 1)), pacificHour('2026-11-20', 7))
+    await rig.sync()
+    expect((await rig.reports()).at(-1)).toMatchObject({ month: '2026-11', state: 'outdated' })
+    expect(await rig.rows()).toMatchObject([{ sku: 'A', sold: 3 }])
+    expect(await rig.chunks()).toBe(0)
+  })
+
+  test('of an earlier generation is asked for again every hour, but not all day', async () => {
+    const rig = await startRig({ now: pacificHour('2026-11-21', 7) })
+    rig.files.set('2026-11', csv(line('A', 10, 3)))
+    rig.answer = (response) => sendReport(response, csv(line('A', 10, 3)), pacificHour('2026-11-20', 7))
+    for (let quarters = 0; quarters < 4 * 12; quarters += 1) {
+      await rig.sync()
+      advance(rig, 15 * minuteMs)
+    }
+    expect(rig.asked.filter((month) => month === '2026-11')).toHaveLength(6)
+  })
+})
+
+describe('its rows', () => {
+  test('that cannot be read go to quarantine, and stop nothing', async () => {
+    const rig = await startRig()
+    rig.files.set('2026-11', csv(line('A'), line('B').replace(',10,10,', ',10,ten,'), '0001,C,short', line('D')))
+    await rig.sync()
+    expect(await rig.rows()).toMatchObject([{ sku: 'A' }, { sku: 'D' }])
+    const quarantined = await rig.database.query<{ id: bigint; record_key: string | null; fault: string; raw_text: string }>(
+      `SELECT id, record_key, fault, raw_text FROM tallyman.quarantined_records WHERE resource = 'reconciliation' ORDER BY record_key NULLS FIRST`,
+    )
+    expect(quarantined).toMatchObject([
+      { record_key: null, fault: 'too few cells: 3 of 11' },
+      { record_key: '2026-11/B', fault: 'Ending Quantity: no whole number' },
+    ])
+    // A parser that understands it stores it where it belongs.
+    const [, second] = quarantined
+    await rig.database.execute(
+      `UPDATE tallyman.quarantined_records SET raw_text = replace(raw_text, '"ten"', '"10"') WHERE id = $1::bigint`,
+      second?.id,
+    )
+    expect(await replayQuarantined({ database: rig.database }, second?.id ?? 0n)).toEqual({ outcome: 'replayed' })
+    expect(await rig.rows()).toMatchObject([{ sku: 'A' }, { sku: 'B' }, { sku: 'D' }])
+    // While a row does not say what it is about, nothing counts as gone.
+    nextDay(rig)
+    rig.files.set('2026-11', csv(line('A'), '0001,C,short'))
+    await rig.sync()
+    expect((await rig.rows()).every(({ gone }) => !gone)).toBe(true)
+    nextDay(rig)
+    rig.files.set('2026-11', csv(line('A')))
+    await rig.sync()
+    expect(await rig.rows()).toMatchObject([{ gone: false }, { sku: 'B', gone: true }, { sku: 'D', gone: true }])
+  })
+
+  test('that contradict each other are not guessed at, however far apart they are; the same one twice does no harm', async () => {
+    const rig = await startRig()
+    const filler = Array.from({ length: 1_500 }, (_, index) => line(`F-${index}`))
+    rig.files.set('2026-11', csv(line('A', 10, 1), line('B', 10, 1), ...filler, line('A', 10, 2), line('B', 10, 1)))
+    await rig.sync()
+    expect((await rig.rows()).filter(({ sku }) => sku < 'F')).toMatchObject([{ sku: 'B', sold: 1 }])
+    const faults = await rig.database.query(`SELECT record_key, fault, state FROM tallyman.quarantined_records ORDER BY id`)
+    const fault = 'the report says two different things of this SKU'
+    expect(faults).toEqual([
+      { record_key: '2026-11/A', fault, state: 'open' },
+      { record_key: '2026-11/A', fault, state: 'open' },
+    ])
+    nextDay(rig)
+    rig.files.set('2026-11', csv(line('A', 10, 3), ...filler))
+    await rig.sync()
+    expect((await rig.rows()).find(({ sku }) => sku === 'A')).toMatchObject({ sold: 3 })
+    expect(await rig.database.query(`SELECT DISTINCT state FROM tallyman.quarantined_records`)).toEqual([{ state: 'superseded' }])
+  })
+
+  test('that Postgres cannot hold go to quarantine too', async () => {
+    const rig = await startRig()
+    rig.files.set('2026-11', csv(line('A'), line('B').replace('Item, B', 'Item\u0000B'), line('C')))
+    await rig.sync()
+    expect(await rig.rows()).toMatchObject([{ sku: 'A' }, { sku: 'C' }])
+    expect(await rig.database.query(`SELECT record_key FROM tallyman.quarantined_records`)).toEqual([{ record_key: '2026-11/B' }])
+  })
+})
+
+describe('a report that cannot be read', () => {
+  test('is kept as it came, calls a person and leaves what is stored; a later good one settles it', async () => {
+    const rig = await startRig()
+    rig.files.set('2026-11', csv(line('A', 10, 3)))
+    await rig.sync()
+    nextDay(rig)
+    const broken = csv(line('A', 10, 4)).replace('Units Lost', 'Units Astray')
+    rig.files.set('2026-11', broken)
+    await rig.sync()
+    expect(await rig.rows()).toMatchObject([{ sku: 'A', sold: 3, gone: false }])
+    expect((await rig.reports()).at(-1)).toMatchObject({
+      state: 'faulty',
+      fault: expect.stringContaining('the column Units Lost is missing'),
+    })
+    expect(await rig.alarms()).toEqual([
+      { subject: 'reconciliation/2026-11', message: expect.stringContaining('"Units Astray"'), open: true },
+    ])
+    const chunks = await rig.database.query<{ bytes: Uint8Array }>(
+      'SELECT bytes FROM tallyman.report_files ORDER BY report_id, chunk',
+    )
+    expect(gunzipSync(Buffer.concat(chunks.map(({ bytes }) => bytes))).toString()).toBe(broken)
+    // It is not asked for again before there is a new one.
+    advance(rig, 2 * hourMs)
+    const asked = rig.asked.length
+    await rig.sync()
+    expect(rig.asked).toHaveLength(asked)
+    advance(rig, 22 * hourMs)
+    rig.files.set('2026-11', csv(line('A', 10, 5)))
+    await rig.sync()
+    expect(await rig.rows()).toMatchObject([{ sku: 'A', sold: 5 }])
+    expect((await rig.alarms())[0]).toMatchObject({ open: false })
+    expect(await rig.chunks()).toBe(0)
+  })
+
+  test('is one that suddenly has no rows, but not one that never had any', async () => {
+    const rig = await startRig()
+    rig.files.set('2026-11', csv(line('A')))
+    await rig.sync()
+    expect((await rig.reports()).map(({ month, state }) => `${month} ${state}`)).toEqual(['2026-11 imported', '2026-10 imported'])
+    nextDay(rig)
+    rig.files.set('2026-11', csv())
+    await rig.sync()
+    expect((await rig.reports()).at(-1)).toMatchObject({ state: 'faulty', fault: 'it has no rows, where earlier ones had some' })
+    expect(await rig.rows()).toMatchObject([{ sku: 'A', gone: false }])
+  })
+
+  test('is one whose quotes do not end, before any of its rows is stored', async () => {
+    const rig = await startRig()
+    rig.files.set('2026-11', csv(line('A'), '"000B,B,x,1,1,0,0,0,0,0,0'))
+    await rig.sync()
+    expect(await rig.rows()).toEqual([])
+    expect(await rig.alarms()).toMatchObject([{ message: expect.stringContaining('CSV_QUOTE_NOT_CLOSED') }])
+  })
+})
+
+describe('a try that fails', () => {
+  test('is not repeated within the hour, whoever asks; the other month is read meanwhile', async () => {
+    const rig = await startRig()
+    rig.answer = (response, { target }) =>
+      target.includes('2026-11-01')
+        ? sendJson(response, 500, {})
+        : sendReport(response, csv(line('B')), latestGeneration(rig.now))
+    await expect(rig.once()).rejects.toBeInstanceOf(Unavailable)
+    for (let minutes = 0; minutes < 59; minutes += 5) {
+      await rig.sync()
+      advance(rig, 5 * minuteMs)
+    }
+    expect(rig.asked).toEqual(['2026-11', '2026-10'])
+    rig.answer = null
+    rig.files.set('2026-11', csv(line('A')))
+    advance(rig, 5 * minuteMs)
+    await rig.sync()
+    expect(rig.asked).toEqual(['2026-11', '2026-10', '2026-11'])
+    expect(await rig.rows()).toMatchObject([{ sku: 'A' }])
+  })
+
+  test('again and again calls a person, until a file comes', async () => {
+    const rig = await startRig()
+    await rig.sync()
+    nextDay(rig)
+    rig.answer = (response) => {
+      response.writeHead(200, { 'content-type': 'text/csv', 'content-length': '9999' })
+      response.write(csv(line('A')), () => response.destroy())
+    }
+    for (let tries = 1; tries <= 3; tries += 1) {
+      expect(await rig.alarms()).toEqual([])
+      await expect(rig.once()).rejects.toBeInstanceOf(Unavailable)
+      await rig.sync()
+      advance(rig, hourMs)
+    }
+    expect(await rig.alarms()).toMatchObject([{ message: expect.stringContaining('3 times in a row'), open: true }])
+    // A file that did not come whole leaves nothing behind.
+    expect(await rig.reports()).toHaveLength(2)
+    expect(await rig.chunks()).toBe(0)
+    rig.answer = null
+    await rig.sync()
+    expect(await rig.alarms()).toMatchObject([{ open: false }])
+  })
+
+  test('that never left does not count', async () => {
+    const rig = await startRig({ profile: walmartUs, limits: walmartUs.rateLimits })
+    rig.files.set('2026-11', csv(line('A')))
+    rig.files.set('2026-10', csv(line('A')))
+    const first = await rig.once()
+    if ('done' in first) throw new Error('one request was enough for two months')
+    expect(first.reason).toBe('throttled')
+    expect(rig.asked).toEqual(['2026-11'])
+    expect(await rig.database.query(`SELECT to_char(month, 'YYYY-MM') AS month FROM tallyman.report_tries`)).toEqual([
+      { month: '2026-11' },
+    ])
+  })
+
+  test('because the seller is not enrolled is asked again in a week', async () => {
+    const rig = await startRig()
+    rig.answer = (response) => sendJson(response, 404, { errors: [{ code: 'URI_NOT_FOUND' }] })
+    await rig.sync()
+    advance(rig, 2 * hourMs)
+    await rig.sync()
+    expect(rig.asked).toEqual(['2026-11'])
+    expect(await rig.database.query('SELECT enrolled FROM tallyman.enrolments')).toEqual([{ enrolled: false }])
+    const unknown = await startRig()
+    unknown.answer = (response) => sendJson(response, 404, { errors: [{ code: 'CONTENT_NOT_FOUND' }] })
+    await unknown.sync()
+    expect(await unknown.database.query('SELECT enrolled FROM tallyman.enrolments')).toEqual([{ enrolled: false }])
+  })
+})
+
+describe('after a crash', () => {
+  /** A database that loses its connection when a page is to be stored for the n-th time. */
+  const failing = (database: Database, failAt: number): Database => {
+    let pages = 0
+    return {
+      ...database,
+      transaction: (work, options) =>
+        database.transaction(async (tx) => {
+          const result = await work({
+            ...tx,
+            execute: (sql, ...parameters) => {
+              if (sql.includes('UPDATE tallyman.sync_states')) {
+                pages += 1
+                if (pages >= failAt) throw new Error('connection lost')
+              }
+              return tx.execute(sql, ...parameters)
+            },
+          })
+          return result
+        }, options),
+    }
+  }
+
+  test.each([1, 2, 3, 4])('at page %i the import goes on without asking again', async (failAt) => {
+    const rig = await startRig()
+    const skus = Array.from({ length: 2_300 }, (_, index) => `SKU-${index}`)
+    rig.files.set('2026-11', csv(...skus.map((sku) => line(sku))))
+    await expect(rig.once('reports', { database: failing(rig.database, failAt) })).rejects.toThrow('connection lost')
+    expect(rig.asked).toEqual(['2026-11'])
+    expect(await rig.chunks()).toBeGreaterThan(0)
+    // Only the try stops the next request, and only the stored file makes it needless.
+    advance(rig, 5 * minuteMs)
+    await rig.sync()
+    expect(rig.asked).toEqual(['2026-11', '2026-10'])
+    expect(await rig.rows()).toHaveLength(2_300)
+    expect((await rig.reports())[0]).toMatchObject({ state: 'imported', row_count: 2_300, changed_count: 2_300 })
+    expect(await rig.chunks()).toBe(0)
+  })
+
+  test('in the middle of a download nothing of it is left after the next one', async () => {
+    const rig = await startRig()
+    await rig.database.execute(
+      `INSERT INTO warehouse.reconciliation_reports (id, seller_id, month, state, retrieved_at, correlation_id)
+       VALUES (999, $1, '2026-11-01', 'downloading', now(), 'x')`,
+      sellerId,
+    )
+    await rig.database.execute(`INSERT INTO tallyman.report_files VALUES (999, 0, 0, '\\x00')`)
+    await rig.sync()
+    expect((await rig.reports()).map(({ state }) => state)).toEqual(['imported', 'imported'])
+    expect(await rig.chunks()).toBe(0)
+  })
+
+  test('while rows are judged anew, that goes on', async () => {
+    const rig = await startRig()
+    const skus = Array.from({ length: 2_300 }, (_, index) => `SKU-${index}`)
+    rig.files.set('2026-11', csv(...skus.map((sku) => line(sku))))
+    await rig.sync()
+    nextDay(rig)
+    // Three pages of rows, the last step of the import, then a page of rows to judge.
+    await expect(rig.once('reports', { database: failing(rig.database, 3) })).rejects.toThrow('connection lost')
+    expect((await rig.reports()).at(-1)).toMatchObject({ state: 'imported' })
+    const [state] = await rig.database.query<{ cursor: string | null }>(`SELECT cursor FROM tallyman.sync_states`)
+    expect(state?.cursor).toMatch(/^review:/)
+    await rig.sync()
+    expect(rig.asked).toHaveLength(3)
+  })
+})
+
+describe('a backfill', () => {
+  const backfill = (rig: Rig, from: string, to: string) =>
+    requestBackfill(rig.database, { sellerId, resource: 'reconciliation', range: { from: new Date(from), to: new Date(to) } })
+
+  test('reads month by month, none before 2022 and none that has no report yet', async () => {
+    const rig = await startRig({ now: pacificHour('2022-04-01', 12) })
+    rig.files.set('2022-02', csv(line('A')))
+    const { stream } = await backfill(rig, '2021-06-01T08:00:00Z', '2022-04-30T00:00:00Z')
+    await rig.sync(stream)
+    expect(rig.asked).toEqual(['2022-01', '2022-02', '2022-03'])
+    expect(await rig.rows('2022-02')).toMatchObject([{ sku: 'A' }])
+    const { stream: older } = await backfill(rig, '2020-06-01T08:00:00Z', '2021-04-30T00:00:00Z')
+    await rig.sync(older)
+    expect(rig.asked).toHaveLength(3)
+  })
+
+  test('waits for the rest of the hour where a month was asked for before', async () => {
+    const rig = await startRig()
+    await rig.sync()
+    advance(rig, 20 * minuteMs)
+    const { stream } = await backfill(rig, '2026-10-05T00:00:00Z', '2026-10-06T00:00:00Z')
+    const outcome = await rig.once(stream)
+    if ('done' in outcome) throw new Error('it did not wait')
+    expect(Math.round((outcome.runAgainAt.getTime() - Date.now()) / minuteMs)).toBe(40)
+    advance(rig, 40 * minuteMs)
+    await rig.sync(stream)
+    expect(rig.asked).toEqual(['2026-11', '2026-10', '2026-10'])
+  })
+
+  test('gives a month up that cannot be had three times, and reads the others', async () => {
+    const rig = await startRig()
+    rig.answer = (response, { target }) =>
+      target.includes('2026-08') ? sendJson(response, 500, {}) : sendReport(response, csv(line('A')), latestGeneration(rig.now))
+    const { stream } = await backfill(rig, '2026-08-05T00:00:00Z', '2026-09-06T00:00:00Z')
+    for (let tries = 1; tries <= 2; tries += 1) {
+      await expect(rig.once(stream)).rejects.toBeInstanceOf(Unavailable)
+      advance(rig, hourMs)
+    }
+    await rig.sync(stream)
+    expect(rig.asked).toEqual(['2026-08', '2026-08', '2026-08', '2026-09'])
+    expect(await rig.rows('2026-09')).toMatchObject([{ sku: 'A' }])
+    expect(await rig.alarms()).toMatchObject([{ subject: 'reconciliation/2026-08', open: true }])
+  })
+
+  test('and the daily sync at the same time ask once', async () => {
+    const rig = await startRig()
+    const skus = Array.from({ length: 1_200 }, (_, index) => `SKU-${index}`)
+    rig.files.set('2026-11', csv(...skus.map((sku) => line(sku))))
+    const { stream } = await backfill(rig, '2026-11-02T00:00:00Z', '2026-11-06T00:00:00Z')
+    await Promise.all([rig.once(), rig.once(stream)])
+    expect(rig.asked.filter((month) => month === '2026-11')).toHaveLength(1)
+    await rig.sync()
+    expect(await rig.rows()).toHaveLength(1_200)
+  })
+})
+
+test('a row that does not add up is found, and settled once it does', async () => {
+  const rig = await startRig()
+  rig.files.set('2026-11', csv(line('A').replace(',10,10,', ',10,9,')))
+  await rig.sync()
+  const discrepancies = () => rig.database.query(`SELECT sku, state FROM warehouse.inventory_discrepancies`)
+  expect(await discrepancies()).toEqual([{ sku: 'A', state: 'open' }])
+  nextDay(rig)
+  rig.files.set('2026-11', csv(line('A', 10, 1)))
+  await rig.sync()
+  expect(await discrepancies()).toEqual([{ sku: 'A', state: 'resolved' }])
+})
+
+describe('at the sandbox', () => {
+  let bench: SyncBench
+
+  beforeAll(async () => {
+    bench = await startSyncBench()
+  })
+  afterAll(async () => {
+    await bench.stop()
+  })
+
+  test('two months of stock add up, day after day, whatever the file looks like', async () => {
+    const { sellerId: seller, sync, requests } = await bench.seller()
+    await bench.sandbox.control('POST', '/inventory', { sellerId: seller, skus: 1_300, entriesPerSku: 6, prefix: 'BULK' })
+    await sync('reconciliation', 'reports')
+    const months = await bench.database.query<{ rows: number; moved: number; off: number }>(
+      `SELECT count(*)::int AS rows, count(*) FILTER (WHERE beginning_quantity <> ending_quantity)::int AS moved,
+         count(*) FILTER (WHERE ending_quantity <> beginning_quantity - abs(sold) + abs(returned) - abs(lost) + abs(found) - abs(damaged)
+           + other_adjustments)::int AS off
+       FROM warehouse.reconciliation_rows WHERE seller_id = $1 AND sku LIKE 'BULK%' GROUP BY month ORDER BY month`,
+      seller,
+    )
+    expect(months).toMatchObject([
+      { rows: 1_300, off: 0 },
+      { rows: 1_300, off: 0 },
+    ])
+    expect(months.reduce((sum, { moved }) => sum + moved, 0)).toBeGreaterThan(1_000)
+    await bench.sandbox.control('PUT', '/report', {
+      columns: ['other', 'damaged', 'found', 'lost', 'returned', 'sold', 'ending', 'beginning', 'itemName', 'sku', 'gtin'],
+      letterCase: 'upper',
+      byteOrderMark: true,
+      lineBreak: '\r\n',
+      contentType: 'application/octet-stream',
+      disposition: 'attachment:',
+    })
+    await bench.advance('24h')
+    // Any answer tells what time it is at the marketplace.
+    await sync('returns', 'changed')
+    await sync('reconciliation', 'reports')
+    const reports = await bench.database.query<{ month: string; state: string; row_count: number }>(
+      `SELECT to_char(month, 'YYYY-MM') AS month, state, row_count FROM warehouse.reconciliation_reports WHERE seller_id = $1 ORDER BY id`,
+      seller,
+    )
+    expect(reports.length).toBeGreaterThanOrEqual(3)
+    expect(reports.every(({ state, row_count: rows }) => state === 'imported' && rows === reports[0]?.row_count)).toBe(true)
+    const asked = (await requests()).filter((request) => request.includes('InventoryReconciliationReport'))
+    expect(asked).toHaveLength(reports.length)
+    await sync('reconciliation', 'reports')
+    expect((await requests()).filter((request) => request.includes('InventoryReconciliationReport'))).toHaveLength(asked.length)
+    const alarms = await bench.database.query('SELECT 1 FROM tallyman.alarms WHERE seller_id = $1', seller)
+    expect(alarms).toEqual([])
+  })
+})

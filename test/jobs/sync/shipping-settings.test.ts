@@ -1,0 +1,78 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { shippingSettingsSchema } from '../../../src/domain/shipping-settings.ts'
+import { settings } from '../../domain/support/shipping-settings.ts'
+import { type SyncBench, startSyncBench, type TestSeller } from './support.ts'
+
+let bench: SyncBench
+
+beforeAll(async () => {
+  bench = await startSyncBench()
+})
+afterAll(async () => {
+  await bench.stop()
+})
+
+const resource = 'shipping-settings'
+const path = '/v3/settings/shipping/simplifiedshippingsettings'
+const rowOf = async ({ sellerId }: TestSeller) =>
+  (
+    await bench.database.query(
+      'SELECT shipping_priority, source, missing_since IS NOT NULL AS missing FROM warehouse.shipping_settings WHERE seller_id = $1',
+      sellerId,
+    )
+  )[0]
+const enrolmentOf = ({ sellerId }: TestSeller) =>
+  bench.database.query('SELECT enrolled FROM tallyman.enrolments WHERE seller_id = $1 AND resource = $2', sellerId, resource)
+const create = async ({ client }: TestSeller, overrides: object = {}): Promise<void> => {
+  const request = client.shippingSettings.prepare(shippingSettingsSchema.parse(settings(overrides)))
+  await client.shippingSettings.send(request, { signal: AbortSignal.timeout(10_000), correlationId: crypto.randomUUID() })
+}
+const remove = async ({ sellerId }: TestSeller): Promise<void> => {
+  const answer = await fetch(`${bench.sandbox.url}/_sandbox/sellers/${sellerId}/shipping-settings`, { method: 'DELETE' })
+  if (!answer.ok) throw new Error(await answer.text())
+}
+const types = async (seller: TestSeller) => (await seller.changes()).map((change) => change.type)
+
+describe('the sync of shipping settings', () => {
+  test('stores what exists, notes what is gone, and writes nothing for what it knows', async () => {
+    const seller = await bench.seller()
+    await seller.sync(resource, 'current')
+    expect(await rowOf(seller)).toBeUndefined()
+    await create(seller)
+    await seller.sync(resource, 'current')
+    expect(await rowOf(seller)).toEqual({ shipping_priority: 'FASTEST', source: 'found', missing: false })
+    await seller.sync(resource, 'current')
+    expect(await seller.runs('current')).toMatchObject([
+      { pages: 1, seen: 0, changed: 0 },
+      { pages: 1, seen: 1, changed: 1 },
+      { pages: 1, seen: 1, changed: 0 },
+    ])
+    await remove(seller)
+    await seller.sync(resource, 'current')
+    expect(await rowOf(seller)).toMatchObject({ missing: true })
+    await create(seller, { shippingPriority: 'COST_SAVINGS' })
+    await seller.sync(resource, 'current')
+    expect(await rowOf(seller)).toEqual({ shipping_priority: 'COST_SAVINGS', source: 'found', missing: false })
+    expect((await types(seller)).filter((type) => type.startsWith('shipping_settings'))).toEqual([
+      'shipping_settings.created',
+      'shipping_settings.missing',
+      'shipping_settings.created',
+    ])
+    expect(await enrolmentOf(seller)).toEqual([{ enrolled: true }])
+  })
+
+  test('does not ask every day where the marketplace has no such read', async () => {
+    const seller = await bench.seller()
+    await bench.sandbox.next({
+      operation: 'shipping-settings.get',
+      sellerId: seller.sellerId,
+      fault: 'serverErrorBefore',
+      status: 404,
+    })
+    await seller.sync(resource, 'current')
+    expect(await enrolmentOf(seller)).toEqual([{ enrolled: false }])
+    await seller.sync(resource, 'current')
+    expect((await seller.requests()).filter((request) => request === `GET ${path}`)).toHaveLength(1)
+    expect(await rowOf(seller)).toBeUndefined()
+  })
+})

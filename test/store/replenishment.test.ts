@@ -1,0 +1,124 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { parseReplenishment } from '../../src/clients/client.ts'
+import type { ReplenishmentRecommendation } from '../../src/domain/replenishment.ts'
+import { type Database, openDatabase } from '../../src/store/database.ts'
+import {
+  currentlyRecommended,
+  endRecommendations,
+  findDifferingRecommendations,
+  storeDifferingRecommendations,
+} from '../../src/store/replenishment.ts'
+import type { StorableRecord } from '../../src/store/versions.ts'
+import { startTestPostgres, type TestPostgres } from '../support/postgres.ts'
+
+let postgres: TestPostgres
+let database: Database
+let seller = 0
+let sellerId = ''
+const at = (day: number): Date => new Date(Date.UTC(2026, 2, day))
+
+beforeAll(async () => {
+  postgres = await startTestPostgres()
+  database = openDatabase({ url: await postgres.database() })
+})
+beforeEach(() => {
+  seller += 1
+  sellerId = `seller-${seller}`
+})
+afterAll(async () => {
+  await database.close()
+  await postgres.stop()
+})
+
+const recommendation = (
+  vendorSku: string,
+  suggestedQty: number | undefined,
+  maxQty: number,
+): StorableRecord<ReplenishmentRecommendation> => {
+  const record = parseReplenishment({
+    itemId: 'I-1',
+    gtin: '00012345678905',
+    upc: '012345678905',
+    vendorSku,
+    suggestedQty,
+    maxQty,
+  })
+  if (!record.ok) throw new Error(record.fault)
+  return record
+}
+const store = async (observedAt: Date, ...records: StorableRecord<ReplenishmentRecommendation>[]): Promise<number> => {
+  const differing = await findDifferingRecommendations(database, sellerId, records)
+  return database.transaction((tx) => storeDifferingRecommendations(tx, sellerId, observedAt, differing))
+}
+const versions = async () =>
+  (
+    await database.query<{ sku: string; suggested: number | null; max: number; valid_from: Date; valid_to: Date | null }>(
+      `SELECT sku, suggested_quantity AS suggested, max_quantity AS max, valid_from, valid_to
+       FROM warehouse.replenishment_recommendations WHERE seller_id = $1 ORDER BY sku, valid_from`,
+      sellerId,
+    )
+  ).map((row) => [row.sku, row.suggested, row.max, row.valid_from.getUTCDate(), row.valid_to?.getUTCDate() ?? null])
+const current = () =>
+  database.query(
+    `SELECT sku, suggested_quantity AS suggested FROM warehouse.current_replenishment_recommendations WHERE seller_id = $1 ORDER BY sku`,
+    sellerId,
+  )
+const told = () =>
+  database.query<{ type: string; data: unknown }>(
+    'SELECT type, data FROM warehouse.changes WHERE seller_id = $1 ORDER BY seq',
+    sellerId,
+  )
+
+test('every version is a row that is valid from one answer to the next; the same answer again writes nothing', async () => {
+  expect(await store(at(1), recommendation('A', 10, 50), recommendation('B', undefined, 20))).toBe(2)
+  expect(await store(at(2), recommendation('A', 10, 50), recommendation('B', undefined, 20))).toBe(0)
+  expect(await store(at(3), recommendation('A', 12, 50), recommendation('B', undefined, 20))).toBe(1)
+  expect(await versions()).toEqual([
+    ['A', 10, 50, 1, 3],
+    ['A', 12, 50, 3, null],
+    ['B', null, 20, 1, null],
+  ])
+  expect(await current()).toEqual([
+    { sku: 'A', suggested: 12 },
+    { sku: 'B', suggested: null },
+  ])
+  expect(await told()).toEqual([
+    { type: 'replenishment.changed', data: { sku: 'A', before: null, after: { suggestedQuantity: 10, maxQuantity: 50 } } },
+    { type: 'replenishment.changed', data: { sku: 'B', before: null, after: { suggestedQuantity: null, maxQuantity: 20 } } },
+    {
+      type: 'replenishment.changed',
+      data: {
+        sku: 'A',
+        before: { suggestedQuantity: 10, maxQuantity: 50 },
+        after: { suggestedQuantity: 12, maxQuantity: 50 },
+      },
+    },
+  ])
+})
+
+test('a recommendation that is no longer given ends, and may come again', async () => {
+  await store(at(1), recommendation('A', 10, 50), recommendation('B', 5, 20))
+  expect(await currentlyRecommended(database, sellerId, ['A', 'C'])).toEqual(['A'])
+  expect(await database.transaction((tx) => endRecommendations(tx, sellerId, at(2), ['A', 'C']))).toBe(1)
+  expect(await database.transaction((tx) => endRecommendations(tx, sellerId, at(2), ['A', 'C']))).toBe(0)
+  expect(await current()).toEqual([{ sku: 'B', suggested: 5 }])
+  expect((await told()).at(-1)?.data).toEqual({ sku: 'A', before: { suggestedQuantity: 10, maxQuantity: 50 }, after: null })
+  expect(await store(at(4), recommendation('A', 10, 50))).toBe(1)
+  expect(await versions()).toEqual([
+    ['A', 10, 50, 1, 2],
+    ['A', 10, 50, 4, null],
+    ['B', 5, 20, 1, null],
+  ])
+})
+
+test('an older observation changes nothing', async () => {
+  await store(at(1), recommendation('A', 10, 50))
+  await store(at(5), recommendation('A', 12, 50))
+  await database.transaction((tx) => endRecommendations(tx, sellerId, at(8), ['A']))
+  for (const day of [1, 3, 5, 7]) expect(await store(at(day), recommendation('A', 7, 50))).toBe(0)
+  expect(await database.transaction((tx) => endRecommendations(tx, sellerId, at(4), ['A']))).toBe(0)
+  expect(await versions()).toEqual([
+    ['A', 10, 50, 1, 5],
+    ['A', 12, 50, 5, 8],
+  ])
+})
