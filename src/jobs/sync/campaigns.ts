@@ -55,27 +55,24 @@ const mayBeOfOne = (error: unknown, { aborted }: AbortSignal): error is Marketpl
 const refusesCampaign = ({ kind, httpStatus }: MarketplaceFailure): boolean =>
   kind === 'refused' && httpStatus !== null && [200, 400, 410, 422].includes(httpStatus)
 
-// A few at a time. When the budget ends in between, what came before counts, and the run goes on from there. A campaign that cannot be
-// read does not stand in the way of those behind it.
+// One after another: whoever asks for several at once without budget is told a later time for each. When the budget ends in between,
+// what came before counts. A campaign that cannot be read does not stand in the way of those behind it.
 const readEach = async (
   { client }: StreamContext,
   campaigns: readonly WatchedCampaign[],
   { signal }: CallOptions,
-): Promise<readonly Reading[]> => {
-  const answers = await Promise.allSettled(campaigns.map(({ campaignId }) => client.campaigns.get(campaignId, { signal })))
+): Promise<{ readonly readings: readonly Reading[]; readonly resumeAt?: Date }> => {
   const readings: Reading[] = []
-  for (const [index, campaign] of campaigns.entries()) {
-    const answer = answers[index]
-    if (answer?.status === 'fulfilled') {
-      readings.push({ ...campaign, answer: answer.value, failure: null })
-      continue
+  for (const campaign of campaigns) {
+    try {
+      readings.push({ ...campaign, answer: await client.campaigns.get(campaign.campaignId, { signal }), failure: null })
+    } catch (error) {
+      if (mayBeOfOne(error, signal)) readings.push({ ...campaign, answer: undefined, failure: error })
+      else if (readings.length > 0 && error instanceof Throttled) return { readings, resumeAt: error.retryAt }
+      else throw error
     }
-    const failure: unknown = answer?.reason
-    if (mayBeOfOne(failure, signal)) readings.push({ ...campaign, answer: undefined, failure })
-    else if (readings.length === 0) throw failure
-    else break
   }
-  return readings
+  return { readings }
 }
 
 const page = async (
@@ -87,7 +84,7 @@ const page = async (
   const { client } = context
   const { sellerId } = client
   const { campaigns, more } = await nextOf(context, urgency, after)
-  const readings = await readEach(context, campaigns, options)
+  const { readings, ...rest } = await readEach(context, campaigns, options)
   const answers = readings.flatMap(({ answer }) => (answer === undefined || answer === null ? [] : [answer]))
   const failures = readings.flatMap(({ failure }) => (failure === null || refusesCampaign(failure) ? [] : [failure]))
   // Not even the first ones could be read: that is not about some campaign. Later it may be, and must not keep the run from its end.
@@ -116,6 +113,7 @@ const page = async (
     ),
     marketplaceNow: client.clock().now(),
     correlationId: answers.at(-1)?.correlationId ?? failure?.correlationId ?? 'none',
+    ...rest,
     ...(problems.length + readAgain.length === 0
       ? {}
       : {

@@ -68,6 +68,8 @@ export interface FetchedPage<T> extends Page<T> {
   readonly missing?: readonly string[]
   /** The marketplace was not asked for it, since there was nothing to ask for: it proves no enrolment. */
   readonly unasked?: true
+  /** The budget ended within the page: it holds what came until then, and the run goes on from its cursor at this time. */
+  readonly resumeAt?: Date
   /** Written in the transaction of the page: progress of the stream's own, such as a watermark for each SKU. */
   readonly alongside?: (tx: Transaction) => Promise<void>
 }

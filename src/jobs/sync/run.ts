@@ -252,7 +252,13 @@ class StreamRun<T> {
       const next = this.#nextCursor(reading, page)
       const astray = next !== null && this.#isAstray(reading, next)
       // The next page is on its way while this one is stored: one page ahead, never more, so memory stays the same.
-      const goesOn = next !== null && !astray && !this.#options.signal.aborted && this.#run.pages + 1 < settings.maxPagesPerRun
+      const resumeAt = next === null ? undefined : page.resumeAt
+      const goesOn =
+        next !== null &&
+        !astray &&
+        resumeAt === undefined &&
+        !this.#options.signal.aborted &&
+        this.#run.pages + 1 < settings.maxPagesPerRun
       const [saved, following] = await Promise.allSettled([
         this.#save(reading, page, astray ? null : next, astray),
         goesOn ? this.#fetch(reading.window, next) : null,
@@ -260,6 +266,7 @@ class StreamRun<T> {
       if (saved.status === 'rejected') throw saved.reason
       if (following.status === 'rejected') throw following.reason
       if (astray) this.#strayed(reading)
+      if (resumeAt !== undefined) return { finished: false, at: resumeAt, reason: 'throttled' }
       if (following.value === null) return null
       fetched = following.value
     }
