@@ -105,6 +105,8 @@ const monthsToReview = (pairs: readonly SkuMonth[]): AskedMonth[] => {
 const pairsJson = (pairs: readonly (SkuMonth & { readonly from?: Date; readonly to?: Date })[]): string =>
   JSON.stringify(pairs.map(({ sku, month, from, to }) => ({ sku, month: `${month}-01`, from, to })))
 
+// Looked up one by one (OFFSET 0 keeps them from being joined otherwise): while a table that has just been filled has no statistics, a join
+// of it would cost the square of its size.
 const readRows = (tx: SqlRunner, sellerId: string, asked: readonly AskedMonth[]): Promise<ReviewedRow[]> =>
   tx.query<ReviewedRow>(
     `SELECT r.sku, to_char(r.month, 'YYYY-MM') AS month, r.gtin, least(r.covered_until, a."to") AS until,
@@ -114,10 +116,14 @@ const readRows = (tx: SqlRunner, sellerId: string, asked: readonly AskedMonth[])
        r.beginning_quantity AS "beginningQuantity", r.ending_quantity AS "endingQuantity", r.sold, r.returned, r.lost, r.found, r.damaged,
        r.other_adjustments AS "otherAdjustments"
      FROM json_to_recordset($2::json) AS a(sku text, month date, "from" timestamptz, "to" timestamptz)
-     JOIN warehouse.reconciliation_current_rows r ON r.seller_id = $1 AND r.month = a.month AND r.sku = a.sku
-     LEFT JOIN warehouse.reconciliation_current_rows b
-       ON b.seller_id = $1 AND b.month = (a.month - interval '1 month')::date AND b.sku = a.sku
-     LEFT JOIN tallyman.inventory_skus s ON s.seller_id = $1 AND s.sku = a.sku`,
+     CROSS JOIN LATERAL (
+       SELECT * FROM warehouse.reconciliation_current_rows WHERE seller_id = $1 AND month = a.month AND sku = a.sku OFFSET 0
+     ) r
+     LEFT JOIN LATERAL (
+       SELECT * FROM warehouse.reconciliation_current_rows
+       WHERE seller_id = $1 AND month = (a.month - interval '1 month')::date AND sku = a.sku OFFSET 0
+     ) b ON true
+     LEFT JOIN LATERAL (SELECT * FROM tallyman.inventory_skus WHERE seller_id = $1 AND sku = a.sku OFFSET 0) s ON true`,
     sellerId,
     pairsJson(asked),
   )

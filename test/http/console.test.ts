@@ -103,6 +103,24 @@ describe.runIf(executablePath !== undefined)('the console in a browser', () => {
     expect(faults).toEqual([])
   })
 
+  test('shows where the inventory does not fit, and the campaigns that are watched', async () => {
+    const client = new pg.Client({ connectionString: databaseUrl })
+    await client.connect()
+    await client.query(
+      `INSERT INTO warehouse.inventory_discrepancies (seller_id, sku, month, kind, report_units, expected_units, log_verdict, log_certainty,
+         log_entry_ids, log_entries, earliest_day, value, currency)
+       VALUES ('sandbox-seller', 'KETTLE', '2026-09-01', 'lost', 6, 4, 'missing', 'unknown', '{}', 0, '2026-09-01', 25.5, 'USD')`,
+    )
+    await client.query(`INSERT INTO tallyman.watched_campaigns (seller_id, campaign_id) VALUES ('sandbox-seller', 'SEM-77')`)
+    await client.end()
+    const rowOf = (region: string, text: string) =>
+      page.getByRole('region', { name: region }).locator('tbody tr').filter({ hasText: text })
+    await expect
+      .poll(() => rowOf('Inventory differences', 'KETTLE').allInnerTexts(), { timeout: 20_000 })
+      .toEqual([expect.stringMatching(/KETTLE\s+sandbox-seller\s+2026-09\s+lost\s+6\s+4\s+25\.50? USD\s+missing in the log/)])
+    await expect.poll(() => rowOf('Campaigns', 'SEM-77').allInnerTexts()).toEqual([expect.stringContaining('SEM-77')])
+  })
+
   test('the API page and the queues open in a browser', async () => {
     const context = await browser.newContext({ httpCredentials: { username: 'any', password: apiKey } })
     const other = await context.newPage()

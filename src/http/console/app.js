@@ -220,6 +220,41 @@ const commands = ({ items }) => {
   return table('Latest commands', ['Command', 'Order', 'State', 'Reason', 'Accepted', 'Settled'], rows)
 }
 
+const differences = ({ items, nextCursor }) => {
+  if (items.length === 0) return none('None. Reports, months and inventory log agree as far as they have been read.')
+  const rows = items.map((found) => [
+    element('code', {}, found.sku),
+    found.sellerId,
+    found.month,
+    found.kind,
+    found.reportUnits,
+    found.expectedUnits,
+    found.value === null ? '–' : `${found.value} ${found.currency}`,
+    found.log === null ? '–' : more(`${found.log.verdict} in the log`, found.log),
+  ])
+  const headings = ['SKU', 'Seller', 'Month', 'What', 'Reported', 'Expected', 'Value', 'Log']
+  const all = element('div', {}, table('Inventory differences', headings, rows))
+  if (nextCursor !== null) all.append(none(`The first ${items.length}; all are at /v1/discrepancies.`))
+  return all
+}
+
+const campaigns = ({ items, nextCursor }) => {
+  if (items.length === 0) return none('None is watched: name them in CAMPAIGN_IDS, or by tallyman campaigns watch.')
+  const rows = items.map((campaign) => [
+    element('code', {}, campaign.campaignId),
+    campaign.sellerId,
+    campaign.name ?? '–',
+    campaign.problem === null ? (campaign.status ?? 'not read yet') : element('span', { className: 'bad' }, campaign.problem),
+    campaign.totalBudget ?? '–',
+    campaign.endDate ?? 'open',
+    moment(campaign.observedAt),
+  ])
+  const headings = ['Campaign', 'Seller', 'Name', 'Status', 'Total budget', 'Ends', 'Since']
+  const all = element('div', {}, table('Campaigns', headings, rows))
+  if (nextCursor !== null) all.append(none(`The first ${items.length}; all are at /v1/campaigns.`))
+  return all
+}
+
 const syncs = ({ items }) => {
   if (items.length === 0) return none('None has run yet.')
   const rows = items.map((sync) => [
@@ -230,7 +265,7 @@ const syncs = ({ items }) => {
       : sync.running
         ? 'running'
         : sync.windowsPending > 0
-          ? `${sync.windowsPending} windows to go`
+          ? `${sync.windowsPending} ${sync.windowsPending === 1 ? 'window' : 'windows'} to go`
           : 'idle',
     ago(sync.lagMs),
     moment(sync.watermark),
@@ -275,6 +310,8 @@ const parts = [
   ['alarms', `/v1/alarms?limit=${shownRows}`, alarms],
   ['late', `/v1/orders?late=true&limit=${shownRows}`, late],
   ['commands', '/v1/commands?limit=20', commands],
+  ['differences', `/v1/discrepancies?limit=${shownRows}`, differences],
+  ['campaigns', `/v1/campaigns?watched=true&limit=${shownRows}`, campaigns],
   ['syncs', '/v1/syncs?limit=200', syncs],
   ['quarantine', `/v1/quarantine?limit=${shownRows}`, quarantine],
 ]
