@@ -3,9 +3,7 @@
  * same orders straight from memory, for comparison. Linux only (memory and processor time are read from /proc).
  * `node bench/backfill.ts [--orders 20000] [--rounds 1]`; prints medians.
  */
-import { chmod, mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import path from 'node:path'
+import { rm } from 'node:fs/promises'
 import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
 import { z } from 'zod'
@@ -18,7 +16,7 @@ import { storeOrders } from '../src/store/orders.ts'
 import type { StorableRecord } from '../src/store/versions.ts'
 import { startTestDaemon, type TestDaemon } from '../test/support/daemon.ts'
 import { startTestSandbox, type TestSandbox } from '../test/support/sandbox.ts'
-import { forgetPeak, median, numberOption, processorMs, residentMb, walBytes } from './measure.ts'
+import { benchFolder, forgetPeak, median, numberOption, processorMs, residentMb, walBytes } from './measure.ts'
 
 const orders = numberOption('orders', 20_000)
 const rounds = numberOption('rounds', 1)
@@ -123,9 +121,7 @@ const storeFromMemory = async (admin: pg.Client, emptyUrl: string): Promise<numb
 }
 
 const measure = async (): Promise<Figures> => {
-  const folder = await mkdtemp(path.join(tmpdir(), 'tallyman-bench-'))
-  // In a private folder an unprivileged Postgres, which root gets, would keep its data elsewhere, for good.
-  await chmod(folder, 0o755)
+  const folder = await benchFolder()
   const closers: (() => Promise<unknown>)[] = [() => rm(folder, { recursive: true, force: true })]
   try {
     const server = await startEmbeddedPostgres({ dataDir: folder, say: () => undefined })

@@ -7,8 +7,7 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { randomBytes, randomUUID } from 'node:crypto'
 import { once } from 'node:events'
-import { chmod, mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { rm } from 'node:fs/promises'
 import path from 'node:path'
 import { createPostgresBackend, Queue, Worker } from 'bullmq'
 import pg from 'pg'
@@ -34,7 +33,7 @@ import { storeOrders } from '../src/store/orders.ts'
 import { recordSellers } from '../src/store/sellers.ts'
 import { hasRedisServer, startTestRedis, type TestRedis } from '../test/support/redis.ts'
 import { generateOrder } from './generate.ts'
-import { median, numberOption, processorMs } from './measure.ts'
+import { benchFolder, median, numberOption, processorMs } from './measure.ts'
 import { type StatementCost, watchStatements } from './statements.ts'
 
 const statements = process.argv.includes('--statements') ? numberOption('statements', 300) : null
@@ -304,11 +303,7 @@ const startStub = async (): Promise<{ child: ChildProcess; url: string }> => {
   return { child, url: `http://127.0.0.1:${port}` }
 }
 
-const folder = await mkdtemp(path.join(tmpdir(), 'tallyman-bench-'))
-
-// In a private folder an unprivileged Postgres, which root gets, would keep its data elsewhere, for good.
-
-await chmod(folder, 0o755)
+const folder = await benchFolder()
 const closers: (() => Promise<unknown> | unknown)[] = [() => rm(folder, { recursive: true, force: true })]
 try {
   const server = await startEmbeddedPostgres({ dataDir: folder, say: () => undefined })

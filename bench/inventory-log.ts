@@ -3,9 +3,7 @@
  * sandbox's; then the same once more, when nothing has changed. Memory is the daemon's only with the settings that `npm start` gives V8:
  * `node --max-semi-space-size=4 --initial-old-space-size=32 --heap-growing-percent=30 bench/inventory-log.ts [--skus 2000] [--entries 50]`
  */
-import { chmod, mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import path from 'node:path'
+import { rm } from 'node:fs/promises'
 import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
 import { pino } from 'pino'
@@ -18,7 +16,7 @@ import { openDatabase } from '../src/store/database.ts'
 import { recordConfiguredSkus } from '../src/store/inventory-skus.ts'
 import { migrate } from '../src/store/migrate.ts'
 import { startTestSandbox } from '../test/support/sandbox.ts'
-import { forgetPeak, numberOption, residentMb, walBytes } from './measure.ts'
+import { benchFolder, forgetPeak, numberOption, residentMb, walBytes } from './measure.ts'
 
 const skus = numberOption('skus', 2_000)
 const entriesPerSku = numberOption('entries', 50)
@@ -38,9 +36,7 @@ interface Pass {
 }
 
 const measure = async (): Promise<readonly [Pass, Pass]> => {
-  const folder = await mkdtemp(path.join(tmpdir(), 'tallyman-bench-'))
-  // In a private folder an unprivileged Postgres, which root gets, would keep its data elsewhere, for good.
-  await chmod(folder, 0o755)
+  const folder = await benchFolder()
   const closers: (() => Promise<unknown>)[] = [() => rm(folder, { recursive: true, force: true })]
   try {
     const server = await startEmbeddedPostgres({ dataDir: folder, say: () => undefined })

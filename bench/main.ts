@@ -6,6 +6,7 @@ import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import path from 'node:path'
 import { z } from 'zod'
+import packageJson from '../package.json' with { type: 'json' }
 
 interface Outcome {
   readonly printed: string
@@ -13,10 +14,13 @@ interface Outcome {
   readonly told: unknown
 }
 
+/** What `npm start` tells V8: memory is measured as the daemon uses it. */
+const execArgv = packageJson.scripts.start.split(' ').filter((word) => word.startsWith('--'))
+
 /** Runs a benchmark as a process of its own, so that none inherits the memory of another. */
 const run = async (file: string, args: readonly string[]): Promise<Outcome> => {
   console.log(`\n── ${[file, ...args].join(' ')}`)
-  const child = fork(path.join(import.meta.dirname, file), args, { stdio: ['ignore', 'pipe', 'inherit', 'ipc'] })
+  const child = fork(path.join(import.meta.dirname, file), args, { execArgv, stdio: ['ignore', 'pipe', 'inherit', 'ipc'] })
   let printed = ''
   let told: unknown
   child.stdout?.setEncoding('utf8').on('data', (text: string) => {
@@ -56,10 +60,15 @@ const backfillSchema = z.object({
   aboveIdleMb: z.number(),
   walUnchangedBytes: z.number(),
 })
+const inventoryLogSchema = z.object({ entriesPerSecond: z.number(), callsPerSecond: z.number(), aboveIdleMb: z.number() })
+const reportPassSchema = z.object({ rowsPerSecond: z.number(), aboveIdleMb: z.number() })
+const reportSchema = z.object({ first: reportPassSchema, again: reportPassSchema })
 const commandsSchema = z.array(z.object({ backend: z.string(), ratio: z.number() }))
 
 const store = rowOf((await run('store.ts', ['5000', '1'])).printed, "Tallyman's store path, 2 connections")
 const backfill = backfillSchema.parse((await run('backfill.ts', ['--orders', '10000'])).told)
+const inventoryLog = inventoryLogSchema.parse((await run('inventory-log.ts', ['--skus', '1000'])).told)
+const report = reportSchema.parse((await run('report.ts', ['50000'])).told)
 const commands = commandsSchema.parse((await run('commands.ts', ['--commands', '800', '--rounds', '1'])).told)
 
 const [firstToPlain] = three(store.get('to plain (first/unch./5 %)'))
@@ -86,5 +95,8 @@ console.table([
   atLeast('whole path to store path alone, first load', backfill.firstToStorePath, 0.5),
   atMost('memory above idle during a backfill, MB', backfill.aboveIdleMb, 150),
   atMost('WAL of an unchanged backfill above idle, kB', backfill.walUnchangedBytes / 1e3, 100),
+  atLeast('inventory log, calls a second beside the 500 a minute that are allowed', inventoryLog.callsPerSecond, 500 / 60, 0),
+  atMost('memory above idle while the inventory log is read, MB', inventoryLog.aboveIdleMb, 150),
+  atMost('memory above idle while a report is imported, MB', report.first.aboveIdleMb, 150),
   ...commands.map(({ backend, ratio }) => atLeast(`commands to a bare worker, queues in ${backend}`, ratio, 0.7)),
 ])

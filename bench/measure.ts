@@ -1,5 +1,14 @@
-import { readFile, writeFile } from 'node:fs/promises'
+import { chmod, mkdtemp, readFile, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
 import type pg from 'pg'
+
+/** A folder for an embedded Postgres, which as root runs under a user who must be able to enter it. Whoever makes it removes it. */
+export const benchFolder = async (): Promise<string> => {
+  const folder = await mkdtemp(path.join(tmpdir(), 'tallyman-bench-'))
+  await chmod(folder, 0o755)
+  return folder
+}
 
 /** The value in the middle; of an even number of values the upper of the two. */
 export const median = (values: readonly number[]): number =>

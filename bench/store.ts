@@ -2,9 +2,7 @@
  * The store path against the usual ways, in one process and on one embedded Postgres.
  * `node bench/store.ts [orders] [rounds]`; prints medians and ratios.
  */
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import path from 'node:path'
+import { rm } from 'node:fs/promises'
 import pg from 'pg'
 import type { PurchaseOrder } from '../src/domain/order.ts'
 import { startEmbeddedPostgres } from '../src/embedded/postgres.ts'
@@ -13,6 +11,7 @@ import { migrate } from '../src/store/migrate.ts'
 import { storeOrders } from '../src/store/orders.ts'
 import { rawHash, type StorableRecord } from '../src/store/versions.ts'
 import { generateOrder } from './generate.ts'
+import { benchFolder, median } from './measure.ts'
 
 type Order = StorableRecord<PurchaseOrder>
 
@@ -301,11 +300,8 @@ const measure = async (way: Way, url: string, versions: readonly (readonly Order
   }
 }
 
-const median = (values: readonly number[]): number =>
-  [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN
-
 const run = async (): Promise<void> => {
-  const folder = await mkdtemp(path.join(tmpdir(), 'tallyman-bench-'))
+  const folder = await benchFolder()
   const server = await startEmbeddedPostgres({ dataDir: folder, say: () => undefined })
   try {
     await migrate(server.url)

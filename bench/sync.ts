@@ -2,9 +2,7 @@
  * The whole path: orders from the sandbox over HTTP into Postgres, by the sync engine's backfill, in one process beside the sandbox's.
  * `node bench/sync.ts [orders]`; prints rate, peak memory, and what an unchanged second pass writes.
  */
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import path from 'node:path'
+import { rm } from 'node:fs/promises'
 import { pino } from 'pino'
 import { createInProcessBudget } from '../src/clients/budget.ts'
 import { createMarketplaceClient } from '../src/clients/client.ts'
@@ -14,6 +12,7 @@ import { requestBackfill, runSync } from '../src/jobs/sync/syncs.ts'
 import { openDatabase } from '../src/store/database.ts'
 import { migrate } from '../src/store/migrate.ts'
 import { startTestSandbox, type TestSandbox } from '../test/support/sandbox.ts'
+import { benchFolder } from './measure.ts'
 
 const orders = Number(process.argv[2] ?? 20_000)
 const sellerId = 'sandbox-seller'
@@ -26,7 +25,7 @@ const place = async (sandbox: TestSandbox): Promise<void> => {
 }
 
 const run = async (): Promise<void> => {
-  const folder = await mkdtemp(path.join(tmpdir(), 'tallyman-bench-'))
+  const folder = await benchFolder()
   const [server, sandbox] = await Promise.all([
     startEmbeddedPostgres({ dataDir: folder, say: () => undefined }),
     startTestSandbox(),
