@@ -28,8 +28,6 @@ export interface Call {
   readonly refusesInBody?: true
   /** The answer may stand in an array of its own, which is then taken off. */
   readonly mayBeWrapped?: true
-  /** What is wanted as the answer; JSON when absent. */
-  readonly accept?: string
   /** Headers of this operation alone, beside those that every request carries; they overrule those. */
   readonly headers?: Readonly<Record<string, string>>
   /** `plain`: headers with the company abbreviation go without underscores (`XXSVC.NAME`), as the specification writes them in section 8. */
@@ -246,7 +244,7 @@ export function createCaller({ connection, parts, baseUrl, authorise, throttleWa
 
   function headersOf(call: Call, credentials: Pick<Credentials, 'headers'>, correlationId: string): Record<string, string> {
     const ordinary = {
-      accept: call.accept ?? 'application/json',
+      accept: 'application/json',
       ...(call.body === null ? {} : { 'content-type': 'application/json' }),
       [`${headerPrefix}_QOS.CORRELATION_ID`]: correlationId,
       ...(profile.globalOperations.has(call.operation) ? globalHeaders : {}),
@@ -389,9 +387,10 @@ export function createCaller({ connection, parts, baseUrl, authorise, throttleWa
     let correlationId = options.correlationId ?? randomUUID()
     let result = await authorised(call, options, correlationId)
     if (result.mayRepeat) {
-      // Unique for each request, so the second one has an id of its own.
+      // Unique for each request, so the second one has an id of its own. What was not looked at has used up no budget: where one call an
+      // hour is allowed, a token that died early must not cost that hour.
       correlationId = randomUUID()
-      result = await authorised(call, { signal: options.signal }, correlationId)
+      result = await authorised(call, { signal: options.signal, grant: { granted: true } }, correlationId)
     }
     const { verdict } = result
     const nothingThere = !verdict.ok && verdict.contentNotFound && !call.write

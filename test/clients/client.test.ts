@@ -340,6 +340,20 @@ describe('writing', () => {
 })
 
 describe('the budget', () => {
+  test('a request that was not looked at has used up nothing: a dead token does not cost the only call of an hour', async () => {
+    let answers = 0
+    const { url } = await startMarketplace((_request, response) => {
+      answers += 1
+      if (answers === 1) sendJson(response, 401, {})
+      else sendJson(response, 404, { errors: { error: [{ code: 'CONTENT_NOT_FOUND.GMP_ORDER_API' }] } })
+    })
+    const budget = createInProcessBudget({ limits: { ...generousLimits, 'orders.get': { tokens: 1, perMs: 3_600_000 } } })
+    const { client } = startClient(url, { budget })
+    expect(await client.orders.get('1', { signal: forever() })).toBeNull()
+    expect(answers).toBe(2)
+    expect(await client.budget.take('orders.get')).toMatchObject({ granted: false })
+  })
+
   test('stands before every call; without a grant the call fails before it is sent', async () => {
     const { url, seen } = await startMarketplace((_request, response) => sendJson(response, 200, { order: wireOrderSample('1') }))
     const budget = createInProcessBudget({ limits: { ...generousLimits, 'orders.get': { tokens: 1, perMs: 60_000 } } })

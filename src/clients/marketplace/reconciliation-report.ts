@@ -44,8 +44,6 @@ export function createReconciliationClient(caller: Caller, profile: Profile): Re
         body: null,
         write: false,
         recordsAt: [],
-        // Not published; a sibling report comes as an octet stream (public facts, section 7.2), and faults come as JSON.
-        accept: 'text/csv, application/octet-stream;q=0.9, application/json;q=0.8',
         isFile: true,
         ...(profile.reconciliationLimit === 'each month' ? { budgetScope: monthOf(query) } : {}),
       } as const

@@ -98,7 +98,7 @@ describe('the request', () => {
     const { body, correlationId } = present(report)
     await textOf(body)
     expect(seen.at(-1)?.headers).toMatchObject({
-      accept: 'text/csv, application/octet-stream;q=0.9, application/json;q=0.8',
+      accept: 'application/json',
       'xx_sec.access_token': 'token-1',
       'xx_svc.name': 'Tallyman',
       'xx_qos.correlation_id': correlationId,
