@@ -1,5 +1,4 @@
 import type { AddressInfo } from 'node:net'
-import { DAY_MS } from './core/duration.ts'
 import { type Log, stdoutLog } from './core/log.ts'
 import { createFaultControl } from './faults/faults.ts'
 import { createRateLimits } from './faults/limits.ts'
@@ -7,9 +6,10 @@ import { createApp } from './http/app.ts'
 import type { Gateway } from './http/gateway.ts'
 import { createRequestLog } from './http/request-log.ts'
 import { createLife } from './life/live.ts'
+import { placePast } from './life/past.ts'
 import { placeRandomOrders } from './life/place.ts'
 import { DEFAULT_CLIENT_ID, DEFAULT_CLIENT_SECRET, DEFAULT_SELLER_ID, dialectOf, type Settings } from './settings.ts'
-import { openWorld, type World } from './world.ts'
+import { openWorld } from './world.ts'
 
 /** A running sandbox. */
 export interface Sandbox {
@@ -73,22 +73,6 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
 function portOf(address: AddressInfo | string | null): { port: number } {
   if (address === null || typeof address === 'string') throw new Error('the sandbox listens on no port')
   return address
-}
-
-const PAST_DAYS = 30
-const PLACED = 'past-orders'
-
-/** A new world begins with orders of the last month, a third of them fulfilled by the marketplace; once. */
-function placePast(world: World): void {
-  const { settings, meta, clock } = world
-  const { pastOrders: count, sellerId } = settings
-  if (count === 0 || meta.get(PLACED) !== null) return
-  const createdTo = clock.now()
-  const span = { sellerId, createdFrom: createdTo - PAST_DAYS * DAY_MS, createdTo, alive: true, history: true }
-  const byMarketplace = Math.floor(count / 3)
-  placeRandomOrders(world, { ...span, count: count - byMarketplace, shipNodeType: 'SellerFulfilled' })
-  placeRandomOrders(world, { ...span, count: byMarketplace, shipNodeType: 'WFSFulfilled' })
-  meta.set(PLACED, String(count))
 }
 
 function placeOne({ world, log }: Gateway): void {

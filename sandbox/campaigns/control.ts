@@ -1,7 +1,8 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
 import { centsOf, decimalText } from '../core/money.ts'
-import { body, Misused } from '../http/control-request.ts'
+import { body, Misused, registeredSeller } from '../http/control-request.ts'
+import { paramsOf } from '../http/params.ts'
 import type { World } from '../world.ts'
 import { makeCampaign } from './create.ts'
 import { canMove, move, settle } from './life.ts'
@@ -58,8 +59,8 @@ export function registerCampaignControl(app: FastifyInstance, world: World): voi
     return { items: world.campaigns.list(world.clock.now()).map((campaign) => tell(world, campaign)) }
   })
   app.post('/campaigns', async (request, reply) => {
-    const { count, campaignId, sellerId = world.settings.sellerId, ...draft } = body(campaignsBody, request)
-    if (world.sellers.find(sellerId) === null) throw new Misused(404, `sellerId: ${sellerId} is not registered`)
+    const { count, campaignId, sellerId: named, ...draft } = body(campaignsBody, request)
+    const sellerId = registeredSeller(world, named)
     const now = world.clock.now()
     const campaignIds = campaignId === undefined ? freeIds(world, count) : [campaignId]
     const made = campaignIds.map((id) => makeCampaign({ ...draft, sellerId, campaignId: id }, world.settings.seed, now))
@@ -72,7 +73,7 @@ export function registerCampaignControl(app: FastifyInstance, world: World): voi
   })
   app.post('/campaigns/:campaignId', async (request) => {
     const change = body(changeBody, request)
-    const campaignId = campaignIdOf(request)
+    const { campaignId = '' } = paramsOf(request)
     const now = world.clock.now()
     const campaign = world.campaigns.find(change.sellerId ?? world.settings.sellerId, campaignId, now)
     if (campaign === null) throw new Misused(404, `campaignId: there is no campaign ${campaignId}`)
@@ -80,10 +81,6 @@ export function registerCampaignControl(app: FastifyInstance, world: World): voi
     world.campaigns.put(campaign)
     return tell(world, campaign)
   })
-}
-
-function campaignIdOf({ params }: FastifyRequest): string {
-  return typeof params === 'object' && params !== null && 'campaignId' in params ? String(params.campaignId) : ''
 }
 
 /** Ids beyond those of a fresh world. */

@@ -1,7 +1,7 @@
 import type { Cents } from '../core/money.ts'
-import { pacificDay, pacificMidnight } from '../core/pacific.ts'
+import { dayAfter, pacificDay, pacificMidnight } from '../core/pacific.ts'
 import { createRandom } from '../core/random.ts'
-import { dayAfter, live, move } from './life.ts'
+import { live, move } from './life.ts'
 import { BIDDING_STRATEGIES, type Campaign, OPEN_END } from './model.ts'
 
 /** What may be said about a new campaign; the rest is made up from its id. */

@@ -1,5 +1,5 @@
 import { DAY_MS, HOUR_MS } from '../core/duration.ts'
-import { pacificDay, pacificMidnight } from '../core/pacific.ts'
+import { dayAfter, pacificDay, pacificMidnight } from '../core/pacific.ts'
 import { type Campaign, type CampaignStatus, MOVES } from './model.ts'
 
 /** From this share of the total budget, or of the daily one on one day, a campaign is limited by its budget. */
@@ -7,29 +7,26 @@ const LIMITED_FROM = 0.9
 /** So many days, the end date among them, a campaign is ending soon. */
 const ENDING_SOON_DAYS = 3
 
-/** The day so many days later, both `YYYY-MM-DD`. */
-export function dayAfter(day: string, days = 1): string {
-  return new Date(Date.parse(day) + days * DAY_MS).toISOString().slice(0, 10)
-}
-
 /**
  * Lets the campaign live until `now`: it starts at the Pacific midnight of its start date, spends hour by hour, and is completed when its
  * end date has passed. Neither the shares nor the days at which it counts as near its budget or end are published.
  */
 export function live(campaign: Campaign, now: number): void {
-  for (let day = pacificDay(campaign.livedTo); campaign.livedTo < now && !isOver(campaign); day = dayAfter(day)) {
-    const midnight = pacificMidnight(day)
-    const nextMidnight = pacificMidnight(dayAfter(day))
-    for (let at = nextHour(campaign.livedTo); at <= Math.min(nextMidnight, now); at += HOUR_MS) {
-      spend(campaign, midnight, at)
-      // At midnight the daily budget begins anew.
-      if (at === nextMidnight) campaign.spentToday = 0
-      settle(campaign, at)
-      campaign.livedTo = at
+  if (campaign.livedTo < now) {
+    for (let day = dayOf(pacificDay(campaign.livedTo)); campaign.livedTo < now && !isOver(campaign); ) {
+      const nextDay = dayOf(dayAfter(day.name))
+      const [midnight, nextMidnight] = [pacificMidnight(day.name), pacificMidnight(nextDay.name)]
+      for (let at = nextHour(campaign.livedTo); at <= Math.min(nextMidnight, now); at += HOUR_MS) {
+        spend(campaign, midnight, at)
+        // At midnight the daily budget begins anew.
+        if (at === nextMidnight) campaign.spentToday = 0
+        settle(campaign, at, at === nextMidnight ? nextDay : day)
+      }
+      campaign.livedTo = Math.min(nextMidnight, now)
+      day = nextDay
     }
-    campaign.livedTo = Math.min(nextMidnight, now)
+    campaign.livedTo = now
   }
-  campaign.livedTo = Math.max(campaign.livedTo, now)
 }
 
 /** The full hour after a moment; every Pacific midnight is one. */
@@ -54,16 +51,25 @@ function spend(campaign: Campaign, midnight: number, at: number): void {
   campaign.spentToday += amount
 }
 
-/** Makes every move that the moment asks for, one after the other. */
-export function settle(campaign: Campaign, at: number): void {
-  if (campaign.pinned) return
-  for (let to = nextMove(campaign, at); to !== null; to = nextMove(campaign, at)) move(campaign, to, at)
+/** A Pacific day, and the first day that an end date must reach not to be soon. */
+interface Day {
+  readonly name: string
+  readonly notSoon: string
 }
 
-function nextMove(campaign: Campaign, at: number): CampaignStatus | null {
-  const day = pacificDay(at)
+function dayOf(name: string): Day {
+  return { name, notSoon: dayAfter(name, ENDING_SOON_DAYS) }
+}
+
+/** Makes every move that the moment asks for, one after the other. */
+export function settle(campaign: Campaign, at: number, day = dayOf(pacificDay(at))): void {
+  if (campaign.pinned) return
+  for (let to = nextMove(campaign, day); to !== null; to = nextMove(campaign, day)) move(campaign, to, at)
+}
+
+function nextMove(campaign: Campaign, { name: day, notSoon }: Day): CampaignStatus | null {
   const ended = day > campaign.endDate
-  const near = day > dayAfter(campaign.endDate, -ENDING_SOON_DAYS)
+  const near = notSoon > campaign.endDate
   const exhausted = campaign.spent >= campaign.totalBudget
   const limited =
     campaign.spent >= campaign.totalBudget * LIMITED_FROM || campaign.spentToday >= campaign.dailyBudget * LIMITED_FROM

@@ -1,4 +1,4 @@
-import { Refusal } from '../core/errors.ts'
+import { contentNotFound } from '../core/errors.ts'
 import { jsonAmount } from '../core/money.ts'
 import type { Operation } from '../operations/operation.ts'
 import { blemishRecords } from '../operations/perform.ts'
@@ -21,18 +21,6 @@ export function viewCampaign(campaign: Campaign, { profile }: Dialect): Record<s
   }
 }
 
-/** The body of 404 is not shown; this is the shape of newer operations (public facts, section 6.1). */
-function notFound(campaignId: string): Refusal {
-  const description = `No campaign found for campaignId: ${campaignId}`
-  const fault = {
-    code: 'CONTENT_NOT_FOUND.GMP_ADVERTISING_API',
-    field: 'campaignId',
-    severity: 'INFO',
-    category: 'DATA',
-  } as const
-  return new Refusal(404, [{ ...fault, description }], 'flat')
-}
-
 /** Search-engine-marketing campaigns (specification, endpoint 3). */
 export const campaignOperations: readonly Operation[] = [
   {
@@ -47,7 +35,9 @@ export const campaignOperations: readonly Operation[] = [
     perform(world, { sellerId, params }, plan, now) {
       const campaignId = params['campaignId'] ?? ''
       const campaign = world.campaigns.find(sellerId, campaignId, now)
-      if (campaign === null) throw notFound(campaignId)
+      // The body of 404 is not shown; this is the shape of newer operations (public facts, section 6.1).
+      if (campaign === null)
+        throw contentNotFound(`No campaign found for campaignId: ${campaignId}`, 'GMP_ADVERTISING_API', 'flat')
       return { json: blemishRecords([viewCampaign(campaign, world.settings.dialect)], 'campaignId', plan)[0] }
     },
   },

@@ -1,3 +1,5 @@
+import { STATUS_CODES } from 'node:http'
+
 /** One fault as the marketplace words it (public facts, section 6.1). */
 export interface ApiFault {
   readonly code: string
@@ -51,10 +53,9 @@ export function refuseParameter(field: string, description: string): Refusal {
 }
 
 /** 404 that means "there is none", severity INFO (public facts, section 2.4). */
-export function contentNotFound(description: string, component = 'GMP_ORDER_API'): Refusal {
-  return new Refusal(404, [
-    { code: `CONTENT_NOT_FOUND.${component}`, field: 'data', description, severity: 'INFO', category: 'DATA' },
-  ])
+export function contentNotFound(description: string, component = 'GMP_ORDER_API', shape: ErrorShape = 'nested'): Refusal {
+  const code = `CONTENT_NOT_FOUND.${component}`
+  return new Refusal(404, [{ code, field: 'data', description, severity: 'INFO', category: 'DATA' }], shape)
 }
 
 /** A refusal by the gateway, before any operation is reached. */
@@ -62,6 +63,11 @@ export function gatewayRefusal(status: number, code: string, field: string, desc
   return new Refusal(status, [
     { code: `${code}.GMP_GATEWAY_API`, field, description, severity: 'ERROR', category: status >= 500 ? 'SYSTEM' : 'REQUEST' },
   ])
+}
+
+/** 400 for a header that must be there. */
+export function missingHeader(name: string): Refusal {
+  return gatewayRefusal(400, 'MISSING_REQUEST_HEADER', name, `Required header ${name} is missing`)
 }
 
 /** 401: the token is missing, unknown, dead, or the cursor was tampered with. */
@@ -104,7 +110,7 @@ export function renderFaults(
         errors: full.map((fault) => ({ ...fault, code: `${status}.WFS.100` })),
       })
     case 'spring':
-      return json({ timestamp: new Date(now).toISOString(), status, error: first, path })
+      return json({ timestamp: new Date(now).toISOString(), status, error: STATUS_CODES[status], path })
     case 'display':
       return json({ code: 'failure', details: faults.map((fault) => fault.description) })
     case 'display-text':

@@ -1,9 +1,13 @@
+import type { z } from 'zod'
 import { type Database, textOf } from './database.ts'
 
 /** Single values that must survive a restart: clock offset, sequence numbers, faults, limits. */
 export interface Meta {
   get(key: string): string | null
   set(key: string, value: string): void
+  /** What is kept under the key as JSON; when nothing is, what the schema makes of `otherwise`, by default of `{}`. */
+  read<T>(key: string, schema: z.ZodType<T>, otherwise?: unknown): T
+  keep(key: string, value: unknown): void
   /** Takes `count` numbers of a named sequence and gives the first. */
   sequence(key: string, count: number): number
 }
@@ -19,6 +23,11 @@ export function createMeta(database: Database): Meta {
   return {
     get,
     set,
+    read(key, schema, otherwise = {}) {
+      const stored = get(key)
+      return schema.parse(stored === null ? otherwise : JSON.parse(stored))
+    },
+    keep: (key, value) => set(key, JSON.stringify(value)),
     sequence(key, count) {
       const first = Number(get(`sequence:${key}`) ?? '1')
       set(`sequence:${key}`, String(first + count))

@@ -1,4 +1,5 @@
 import { TZDate } from '@date-fns/tz'
+import { DAY_MS } from './duration.ts'
 
 const ZONE = 'America/Los_Angeles'
 
@@ -10,10 +11,18 @@ export interface Month {
   readonly to: number
 }
 
+/** What was worked out before: rules of daylight saving are dear to look up, and the same days are asked for again and again. */
+const HOURS = new Map<string, number>()
+
 /** The moment at which a Pacific day (`YYYY-MM-DD`) reaches this hour; daylight saving is seen to. */
 export function pacificHour(day: string, hour: number): number {
+  const key = `${day} ${hour}`
+  const known = HOURS.get(key)
+  if (known !== undefined) return known
   const [year = 0, month = 1, date = 1] = day.split('-').map(Number)
-  return new TZDate(year, month - 1, date, hour, ZONE).getTime()
+  const at = new TZDate(year, month - 1, date, hour, ZONE).getTime()
+  HOURS.set(key, at)
+  return at
 }
 
 /** The first instant of a Pacific day. */
@@ -27,9 +36,9 @@ export function pacificDay(at: number): string {
   return `${nameOf(date.getFullYear(), date.getMonth())}-${String(date.getDate()).padStart(2, '0')}`
 }
 
-/** The day before a day, both `YYYY-MM-DD`. */
-export function dayBefore(day: string): string {
-  return new Date(Date.parse(day) - 86_400_000).toISOString().slice(0, 10)
+/** The day so many days later (earlier when negative), both `YYYY-MM-DD`. */
+export function dayAfter(day: string, days = 1): string {
+  return new Date(Date.parse(day) + days * DAY_MS).toISOString().slice(0, 10)
 }
 
 /** The month by its name, `YYYY-MM`. */

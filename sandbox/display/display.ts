@@ -88,8 +88,7 @@ interface Catalogue {
 }
 
 export function createDisplay(meta: Meta, dataDir: string, seed: string): Display {
-  const stored = meta.get('display')
-  let settings: DisplaySettings = stored === null ? FRESH : settingsSchema.parse(JSON.parse(stored))
+  let settings = meta.read('display', settingsSchema, FRESH)
   let made: Catalogue | null = null
   const catalogue = (): Catalogue => {
     made ??= makeCatalogue(seed, settings)
@@ -101,7 +100,7 @@ export function createDisplay(meta: Meta, dataDir: string, seed: string): Displa
     change(change) {
       settings = settingsSchema.parse({ ...settings, ...change })
       made = null
-      meta.set('display', JSON.stringify(settings))
+      meta.keep('display', settings)
       return settings
     },
     subcategories: () => catalogue().subcategories,

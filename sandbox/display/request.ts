@@ -1,3 +1,4 @@
+import { isObject, type JsonObject } from '../core/json.ts'
 import type { World } from '../world.ts'
 import { displayRefusal } from './admission.ts'
 
@@ -29,7 +30,7 @@ export function openBody({ display }: World, body: unknown): DisplayBody {
   return read
 }
 
-function reader(body: Readonly<Record<string, unknown>>): DisplayBody {
+function reader(body: JsonObject): DisplayBody {
   const faults: string[] = []
   const of = <T>(key: string, fits: (value: unknown) => value is T, expected: string): T | null => {
     const value = body[key] ?? null
@@ -59,10 +60,6 @@ function reader(body: Readonly<Record<string, unknown>>): DisplayBody {
       return value === null || value.length === 0 ? null : value
     },
   }
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 function isWhole(value: unknown): value is number {

@@ -1,7 +1,7 @@
+import { isObject, type JsonObject } from '../core/json.ts'
 import type { Random } from '../core/random.ts'
 
-type Json = Readonly<Record<string, unknown>>
-type Breakage = (record: Json, keyField: string) => unknown
+type Breakage = (record: JsonObject, keyField: string) => unknown
 
 /** Ways to break a record of any kind so that nobody can use it, each in another manner. */
 const BREAKAGES: readonly [Breakage, ...Breakage[]] = [
@@ -24,7 +24,7 @@ const BREAKAGES_OF_LINES: readonly [Breakage, ...Breakage[]] = [
 ]
 
 /** The record, unusable. */
-export function breakRecord(record: Json, keyField: string, random: Random): unknown {
+export function breakRecord(record: JsonObject, keyField: string, random: Random): unknown {
   const hasLines = 'orderLines' in record || 'returnOrderLines' in record
   return random.pick(hasLines ? BREAKAGES_OF_LINES : BREAKAGES)(record, keyField)
 }
@@ -35,7 +35,7 @@ const UNKNOWN_FIELDS = { loyaltyTier: { name: 'GOLD', since: 2031 }, giftOptions
  * The record with fields and words that no text mentions. Only words that say nothing about units change: a unit in Created
  * may be called OnHold, but nothing shipped, cancelled or refunded is hidden.
  */
-export function addUnknownValues(record: Json): Json {
+export function addUnknownValues(record: JsonObject): JsonObject {
   return { ...mapDeep(record), ...UNKNOWN_FIELDS }
 }
 
@@ -45,12 +45,13 @@ const NEW_WORDS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   refundChannelName: { GIFT_CARD: 'STORE_WALLET' },
   addressType: { OFFICE: 'LOCKER' },
   boxCatalogType: { typeA: 'typeQ' },
+  transactionType: { Receipt: 'Inbound' },
   transactionReasonCode: { ADJ: 'RCL' },
   audienceType: { PERSONA: 'INTEREST' },
   attribute: { LIFESTYLE: 'MOOD' },
 }
 
-function mapDeep(value: Json): Json {
+function mapDeep(value: JsonObject): JsonObject {
   return Object.fromEntries(
     Object.entries(value).map(([name, inner]) => {
       if (typeof inner === 'string') return [name, NEW_WORDS[name]?.[inner] ?? inner]
@@ -59,8 +60,4 @@ function mapDeep(value: Json): Json {
       return [name, isObject(inner) ? mapDeep(inner) : inner]
     }),
   )
-}
-
-function isObject(value: unknown): value is Json {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

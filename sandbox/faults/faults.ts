@@ -68,10 +68,9 @@ export interface FaultControl {
 const NONE = faultsSchema.parse({})
 
 export function createFaultControl(meta: Meta, database: Database): FaultControl {
-  const stored = meta.get('faults')
-  let faults: Faults = stored === null ? NONE : faultsSchema.parse(JSON.parse(stored))
+  let faults = meta.read('faults', faultsSchema)
   let counts: Record<string, number> = {}
-  const keep = (): void => meta.set('faults', JSON.stringify(faults))
+  const keep = (): void => meta.keep('faults', faults)
   const count = (name: FaultName): void => {
     counts[name] = (counts[name] ?? 0) + 1
   }

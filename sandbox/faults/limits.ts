@@ -99,8 +99,7 @@ export function createRateLimits(
   nowMs: () => number = () => performance.now(),
   offsetMs: () => number = () => 0,
 ): RateLimits {
-  const stored = meta.get('limits')
-  let limits: Limits = stored === null ? DEFAULT_LIMITS : limitsSchema.parse(JSON.parse(stored))
+  let limits = meta.read('limits', limitsSchema, DEFAULT_LIMITS)
   const buckets = new Map<string, { tokens: number; at: number }>()
   return {
     current: () => limits,
@@ -110,7 +109,7 @@ export function createRateLimits(
         replenishHeader: change.replenishHeader ?? limits.replenishHeader,
         operations: { ...limits.operations, ...change.operations },
       }
-      meta.set('limits', JSON.stringify(limits))
+      meta.keep('limits', limits)
       buckets.clear()
       return limits
     },

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { gatewayRefusal } from '../core/errors.ts'
+import { missingHeader } from '../core/errors.ts'
 import type { FaultPlan } from '../faults/faults.ts'
 import { headerOf } from '../http/headers.ts'
 import type { Call, Operation } from '../operations/operation.ts'
@@ -42,12 +42,11 @@ type ChannelSettings = z.infer<typeof channelSettings>
 type Channel = NonNullable<ChannelSettings['items']>[number]
 
 export function channelSettingsOf({ meta }: World, sellerId: string): ChannelSettings {
-  const stored = meta.get(`channels:${sellerId}`)
-  return channelSettings.parse(stored === null ? {} : JSON.parse(stored))
+  return meta.read(`channels:${sellerId}`, channelSettings)
 }
 
 export function keepChannelSettings({ meta }: World, sellerId: string, settings: ChannelSettings): void {
-  meta.set(`channels:${sellerId}`, JSON.stringify(settings))
+  meta.keep(`channels:${sellerId}`, settings)
 }
 
 const CHANNELS: readonly Channel[] = [
@@ -72,8 +71,7 @@ function requireMarket({ settings }: World, { headers }: Call): void {
   const prefix = headerPrefix.toLowerCase()
   if (fulfillment.channelsOfPartner && headerOf(headers, `${prefix}_mart_id`) !== null) return
   for (const name of ['martId', `${prefix}martid`]) {
-    if (headerOf(headers, name) === null)
-      throw gatewayRefusal(400, 'MISSING_REQUEST_HEADER', name, `Required header ${name} is missing`)
+    if (headerOf(headers, name) === null) throw missingHeader(name)
   }
 }
 

@@ -1,8 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
-import { parseDuration } from '../core/duration.ts'
 import { monthAfter, monthOf, pacificMonth } from '../core/pacific.ts'
-import { body, checked, Misused } from '../http/control-request.ts'
+import { body, checked, duration, Misused, registeredSeller } from '../http/control-request.ts'
 import type { Life } from '../life/live.ts'
 import type { World } from '../world.ts'
 import { makeItems } from './bulk.ts'
@@ -18,12 +17,6 @@ import type { LogFilter } from './store.ts'
 
 const seller = { sellerId: z.string().min(1).optional() }
 const moment = z.iso.datetime({ offset: true }).transform((text) => Date.parse(text))
-const duration = z.string().transform((text, context) => {
-  const ms = parseDuration(text)
-  if (ms !== null) return ms
-  context.addIssue({ code: 'custom', message: 'must be a duration such as 90s, 10m, 2h or 3d' })
-  return z.NEVER
-})
 const month = z
   .string()
   .regex(/^\d{4}-(0[1-9]|1[0-2])$/, 'must be a month, YYYY-MM')
@@ -87,8 +80,8 @@ const idParameter = z.object({ id: z.coerce.number().int().min(1) })
 /** Control routes of the fulfilment service. */
 export function registerFulfillmentControl(app: FastifyInstance, world: World, life: Life): void {
   /** The seller whose inventory is meant, lived up to now. */
-  const sellerOf = (sellerId = world.settings.sellerId): string => {
-    if (world.sellers.find(sellerId) === null) throw new Misused(404, `sellerId: ${sellerId} is not registered`)
+  const sellerOf = (named?: string): string => {
+    const sellerId = registeredSeller(world, named)
     liveOn(world, sellerId, world.clock.now())
     return sellerId
   }

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { contentNotFound, Refusal } from '../core/errors.ts'
+import { contentNotFound } from '../core/errors.ts'
 import type { World } from '../world.ts'
 
 const enrolmentSchema = z.strictObject({
@@ -16,23 +16,17 @@ type Enrolment = z.infer<typeof enrolmentSchema>
 export const enrolmentBody = enrolmentSchema.extend({ sellerId: z.string().min(1).optional() })
 
 export function enrolmentOf({ meta }: World, sellerId: string): Enrolment {
-  const stored = meta.get(`enrolment:${sellerId}`)
-  return enrolmentSchema.parse(stored === null ? {} : JSON.parse(stored))
+  return meta.read(`enrolment:${sellerId}`, enrolmentSchema)
 }
 
 export function enrol({ meta }: World, sellerId: string, enrolment: Enrolment): void {
-  meta.set(`enrolment:${sellerId}`, JSON.stringify(enrolment))
+  meta.keep(`enrolment:${sellerId}`, enrolment)
 }
 
 /** Sellers that are not enrolled get 404 on all paths of the service (public facts, section 7.4). */
 export function requireEnrolment(world: World, sellerId: string, service: 'fulfillment' | 'multichannel'): void {
   const enrolment = enrolmentOf(world, sellerId)
   if (enrolment.fulfillment && (service === 'fulfillment' || enrolment.multichannel)) return
-  const { faults } = contentNotFound('The seller is not enrolled in this service', 'GMP_FULFILLMENT_API')
-  if (enrolment.answer === 'content-not-found') throw new Refusal(404, faults, 'flat')
-  throw new Refusal(
-    404,
-    faults.map((fault) => ({ ...fault, description: 'Not Found' })),
-    'spring',
-  )
+  const shape = enrolment.answer === 'spring' ? 'spring' : 'flat'
+  throw contentNotFound('The seller is not enrolled in this service', 'GMP_FULFILLMENT_API', shape)
 }

@@ -1,12 +1,13 @@
 import { DAY_MS, MINUTE_MS } from '../core/duration.ts'
+import { isDay, parseMoment } from '../core/moment.ts'
 import type { FaultPlan } from '../faults/faults.ts'
 import type { Call, Operation } from '../operations/operation.ts'
 import { blemishRecords } from '../operations/perform.ts'
-import type { Query } from '../operations/query.ts'
+import { MAX_OFFSET, type Query, readWhole } from '../operations/query.ts'
 import type { World } from '../world.ts'
 import { requireEnrolment } from './enrolment.ts'
 import type { Item } from './model.ts'
-import { gtinParameter, isDay, noSuchItem, refuseValue, required, wholeParameter, wordParameter } from './parameters.ts'
+import { gtinParameter, noSuchItem, refuseValue, required, wordParameter } from './parameters.ts'
 import { liveOn } from './simulation.ts'
 import type { LogEntry, LogFilter, LogOrder } from './store.ts'
 
@@ -15,9 +16,6 @@ const MAX_LIMIT = 200
 /** Without a start, and at most (public facts, section 7.1). */
 const DEFAULT_DAYS = 90
 const MAX_DAYS = 365
-
-const MOMENT = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}:?\d{2})?$/
-const ZONE = /(Z|[+-]\d{2}:?\d{2})$/
 
 const SORT_COLUMNS = {
   gtin: null,
@@ -60,8 +58,8 @@ function listLog(world: World, { sellerId, query }: Call, plan: FaultPlan, now: 
     column: sorted === null ? null : SORT_COLUMNS[sorted],
     direction: wordParameter(query, 'sort_order', ['ASC', 'DESC']) ?? (sorted === null ? 'DESC' : 'ASC'),
   }
-  const limit = wholeParameter(query, 'limit', DEFAULT_LIMIT, 1, MAX_LIMIT)
-  const offset = wholeParameter(query, 'offset', 0, 0, 999_999_999)
+  const limit = readWhole(query, 'limit', DEFAULT_LIMIT, [1, MAX_LIMIT], refuseValue)
+  const offset = readWhole(query, 'offset', 0, [0, MAX_OFFSET], refuseValue)
   const key = keyOf(world, query)
   liveOn(world, sellerId, now)
   world.inventory.seen(sellerId, now)
@@ -96,18 +94,13 @@ function bounds(query: Query, now: number): { readonly from: number; readonly to
   return { from: start, to: to ?? now }
 }
 
-/** A date-time, UTC when it names no zone, or a whole UTC day, whose last moment is `dayLength` later than its first. */
+/** A date-time, or a whole UTC day, whose last moment is `dayLength` later than its first. */
 function moment(query: Query, name: string, dayLength: number): number | null {
   const value = query.get(name)
   if (value === null) return null
-  const at = isDay(value) ? Date.parse(value) + dayLength : isDay(value.slice(0, 10)) ? momentOf(value) : Number.NaN
-  if (Number.isNaN(at)) throw refuseValue(name, `${name} must be an ISO 8601 date-time or a day, YYYY-MM-DD`)
-  return at
-}
-
-function momentOf(value: string): number {
-  if (!MOMENT.test(value)) return Number.NaN
-  return Date.parse(ZONE.test(value) ? value : `${value}Z`)
+  const at = parseMoment(value)
+  if (at === null) throw refuseValue(name, `${name} must be an ISO 8601 date-time or a day, YYYY-MM-DD`)
+  return isDay(value) ? at + dayLength : at
 }
 
 function payloadOf(item: Item, inventoryLog: readonly unknown[]): Record<string, unknown> {

@@ -1,5 +1,5 @@
 import { contentNotFound, Refusal } from '../core/errors.ts'
-import type { Query } from '../operations/query.ts'
+import { type Query, readWord } from '../operations/query.ts'
 
 const COMPONENT = 'GMP_INVENTORY_API'
 const GTIN = /^\d{14}$/
@@ -20,27 +20,9 @@ export function required(query: Query, name: string): string {
   return value
 }
 
-/** A whole number between the bounds. */
-export function wholeParameter(query: Query, name: string, fallback: number, low: number, high: number): number {
-  const value = query.get(name)
-  if (value === null) return fallback
-  const number = /^\d{1,9}$/.test(value) ? Number(value) : -1
-  if (number < low || number > high) throw refuseValue(name, `${name} must be a whole number from ${low} to ${high}`)
-  return number
-}
-
 /** One of the given words, whatever their case; `null` when it is not given. */
 export function wordParameter<T extends string>(query: Query, name: string, words: readonly T[]): T | null {
-  const value = query.get(name)?.toLowerCase()
-  if (value === undefined) return null
-  const word = words.find((candidate) => candidate.toLowerCase() === value)
-  if (word === undefined) throw refuseValue(name, `${name} must be one of ${words.join(', ')}`)
-  return word
-}
-
-/** Whether a text is a day of the calendar, `YYYY-MM-DD`. */
-export function isDay(value: string): boolean {
-  return /^\d{4}-\d{2}-\d{2}$/.test(value) && new Date(`${value}T00:00:00Z`).toJSON()?.startsWith(value) === true
+  return readWord(query, name, words, refuseValue, (word) => word.toLowerCase())
 }
 
 /** A single GTIN of 14 digits. */
@@ -51,5 +33,5 @@ export function gtinParameter(value: string): string {
 
 /** 404 for an item that the seller has not sent to the fulfilment service. */
 export function noSuchItem(): Refusal {
-  return new Refusal(404, contentNotFound('No such item in the fulfillment service', COMPONENT).faults, 'flat')
+  return contentNotFound('No such item in the fulfillment service', COMPONENT, 'flat')
 }

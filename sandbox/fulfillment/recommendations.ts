@@ -1,7 +1,8 @@
 import { DAY_MS } from '../core/duration.ts'
 import { type ApiFault, Refusal } from '../core/errors.ts'
+import { isObject, type JsonObject } from '../core/json.ts'
 import type { FaultPlan } from '../faults/faults.ts'
-import { headerOf } from '../http/headers.ts'
+import { globalHeaders } from '../http/headers.ts'
 import type { Call, Operation } from '../operations/operation.ts'
 import { blemishRecords } from '../operations/perform.ts'
 import type { World } from '../world.ts'
@@ -23,6 +24,8 @@ export const recommendations: Operation = {
   method: 'POST',
   urls: ['/v3/wfs/recommendation/shipment-quantity', '/v3/wfs/recommendations/inbound'],
   admission: 'marketplace',
+  // The live service counts this operation among the global ones (public facts, section 7.3).
+  requiredHeaders: (dialect) => (dialect.fulfillment.recommendationIsGlobal ? globalHeaders(dialect) : []),
   // The SKUs may also stand in the query, and then there is no body.
   body: 'optional-json',
   writes: false,
@@ -34,7 +37,6 @@ export const recommendations: Operation = {
 function recommend(world: World, call: Call, plan: FaultPlan, now: number): unknown {
   const { sellerId } = call
   requireEnrolment(world, sellerId, 'fulfillment')
-  requireGlobalHeaders(world, call)
   const { gtins, skus } = keysOf(world, call)
   liveOn(world, sellerId, now)
   const found =
@@ -43,18 +45,6 @@ function recommend(world: World, call: Call, plan: FaultPlan, now: number): unkn
   const unique = [...new Map(found.map((item) => [item.id, item])).values()]
   const replenishments = unique.map((item) => viewOf(world, item, now))
   return { status: 'OK', payload: { replenishments: blemishRecords(replenishments, 'vendorSku', plan) } }
-}
-
-/** The live service counts this operation among the global ones (public facts, section 7.3). */
-function requireGlobalHeaders({ settings }: World, { headers }: Call): void {
-  const { fulfillment, headerPrefix } = settings.dialect
-  if (!fulfillment.recommendationIsGlobal) return
-  for (const [name, value] of [
-    [`${headerPrefix}_GLOBAL_VERSION`, '3.1'],
-    [`${headerPrefix}_MARKET`, 'us'],
-  ] as const) {
-    if (headerOf(headers, name)?.toLowerCase() !== value) throw refuse(400, `Header ${name} must be ${value}`)
-  }
 }
 
 interface Keys {
@@ -66,7 +56,7 @@ interface Keys {
 /** Either GTINs or SKUs, in the body under the profile's names; or SKUs as repeated query parameters `sku` (specification, section 5). */
 function keysOf({ settings }: World, { body, query }: Call): Keys {
   const { gtinsField, skusField } = settings.dialect.fulfillment
-  const given = typeof body === 'object' && body !== null && !Array.isArray(body) ? body : {}
+  const given = isObject(body) ? body : {}
   const gtins = listOf(given, gtinsField)
   const inBody = listOf(given, skusField)
   const inQuery = new URLSearchParams(query.raw).getAll('sku').filter((sku) => sku !== '')
@@ -77,8 +67,8 @@ function keysOf({ settings }: World, { body, query }: Call): Keys {
   return { gtins: gtins.length > 0 ? gtins : null, skus }
 }
 
-function listOf(body: object, name: string): string[] {
-  const value: unknown = Reflect.get(body, name)
+function listOf(body: JsonObject, name: string): string[] {
+  const value = body[name]
   if (value === undefined || value === null) return []
   const words = Array.isArray(value) ? value.filter((one) => typeof one === 'string' && one !== '') : []
   if (!Array.isArray(value) || words.length !== value.length) throw refuse(400, `${name} must be an array of strings.`)

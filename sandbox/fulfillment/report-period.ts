@@ -1,4 +1,4 @@
-import { dayBefore, type Month, pacificDay, pacificHour, pacificMidnight } from '../core/pacific.ts'
+import { dayAfter, type Month, pacificDay, pacificHour, pacificMidnight } from '../core/pacific.ts'
 import { hashWords } from '../core/random.ts'
 import type { ReportPeriod } from './store.ts'
 
@@ -15,7 +15,7 @@ export interface Generation {
 /** The latest making of the reports at a moment. */
 export function generationAt(now: number): Generation {
   const today = pacificDay(now)
-  const day = pacificHour(today, GENERATED_AT_HOUR) <= now ? today : dayBefore(today)
+  const day = pacificHour(today, GENERATED_AT_HOUR) <= now ? today : dayAfter(today, -1)
   return { at: pacificHour(day, GENERATED_AT_HOUR), coveredUntil: pacificMidnight(day) }
 }
 

@@ -58,10 +58,9 @@ export type ReportSettings = z.infer<typeof reportSettings>
 const KEY = 'report'
 
 export function reportSettingsOf({ meta }: World): ReportSettings {
-  const stored = meta.get(KEY)
-  return reportSettings.parse(stored === null ? {} : JSON.parse(stored))
+  return meta.read(KEY, reportSettings)
 }
 
 export function keepReportSettings({ meta }: World, settings: ReportSettings): void {
-  meta.set(KEY, JSON.stringify(settings))
+  meta.keep(KEY, settings)
 }

@@ -1,5 +1,6 @@
 import { stringify } from 'csv-stringify/sync'
-import { contentNotFound, gatewayRefusal, Refusal } from '../core/errors.ts'
+import { contentNotFound, gatewayRefusal } from '../core/errors.ts'
+import { isDay } from '../core/moment.ts'
 import { type Month, monthOf, pacificMonth } from '../core/pacific.ts'
 import type { FaultPlan } from '../faults/faults.ts'
 import type { Call, Operation, Result } from '../operations/operation.ts'
@@ -7,7 +8,7 @@ import type { Query } from '../operations/query.ts'
 import type { World } from '../world.ts'
 import { requireEnrolment } from './enrolment.ts'
 import { isOutflow } from './model.ts'
-import { gtinParameter, isDay, noSuchItem, refuseValue, required } from './parameters.ts'
+import { gtinParameter, noSuchItem, refuseValue, required } from './parameters.ts'
 import { fileNameOf, periodOf } from './report-period.ts'
 import { type Column, HEADINGS, type ReportSettings, reportSettingsOf } from './report-settings.ts'
 import { liveOn } from './simulation.ts'
@@ -37,7 +38,7 @@ export const reportByDates: Operation = {
   // One an hour: of each month in the specification, which only recommends it; altogether on the live service (public facts, section 5.1).
   budgetScope: ({ settings }, query) =>
     settings.dialect.fulfillment.reportBudgetPerMonth ? (query.get('startDate')?.slice(0, 7) ?? '') : '',
-  perform: (world, call, plan, now) => makeReport(world, call, monthOfDates(call.query), plan, now),
+  perform: (world, call, plan, now) => makeReport(world, call, monthOfDates, plan, now),
 }
 
 /** The same by `monthYear`, on the live service's own path (public facts, section 7.2). */
@@ -47,26 +48,23 @@ export const reportByMonth: Operation = {
   perform(world, call, plan, now) {
     if (!world.settings.dialect.fulfillment.reportByMonth)
       throw gatewayRefusal(404, 'URI_NOT_FOUND', 'uri', 'There is no such operation')
-    return makeReport(world, call, monthOfName(call.query), plan, now)
+    return makeReport(world, call, monthOfName, plan, now)
   },
 }
 
-function makeReport(world: World, { sellerId, query }: Call, month: Month, plan: FaultPlan, now: number): Result {
+type MonthReader = (query: Query, now: number) => Month
+
+function makeReport(world: World, { sellerId, query }: Call, readMonth: MonthReader, plan: FaultPlan, now: number): Result {
   requireEnrolment(world, sellerId, 'fulfillment')
-  const current = monthOf(now).name
-  if (month.name < FIRST_MONTH) throw refuseValue('startDate', `There are no reports of months before ${FIRST_MONTH}`)
-  if (month.name > current) throw refuseValue('startDate', 'There are no reports of months to come')
+  const month = readMonth(query, now)
   const gtin = query.get('gtin')
-  if (gtin !== null && month.name !== current)
+  if (gtin !== null && month.name !== monthOf(now).name)
     throw refuseValue('gtin', 'A single GTIN can be asked for in the current month only')
   liveOn(world, sellerId, now)
   world.inventory.seen(sellerId, now)
   if (gtin !== null && world.inventory.itemsOfGtin(sellerId, gtinParameter(gtin)).length === 0) throw noSuchItem()
   const period = periodOf(month, now)
-  if (period === null) {
-    const { faults } = contentNotFound(`The report of ${month.name} has not been made yet`, 'GMP_REPORT_API')
-    throw new Refusal(404, faults, 'flat')
-  }
+  if (period === null) throw contentNotFound(`The report of ${month.name} has not been made yet`, 'GMP_REPORT_API', 'flat')
   const settings = reportSettingsOf(world)
   return {
     text: csvOf(world, sellerId, period, gtin, settings, plan),
@@ -75,19 +73,26 @@ function makeReport(world: World, { sellerId, query }: Call, month: Month, plan:
   }
 }
 
-function monthOfName(query: Query): Month {
-  const [, month, year] = /^(0[1-9]|1[0-2])-(\d{4})$/.exec(required(query, 'monthYear')) ?? []
-  if (month === undefined || year === undefined) throw refuseValue('monthYear', 'monthYear must be a month, MM-YYYY')
-  return pacificMonth(`${year}-${month}`)
+/** The month of that name, as far as there are reports; `parameter` is what named it. */
+function reportMonth(name: string, parameter: string, now: number): Month {
+  if (name < FIRST_MONTH) throw refuseValue(parameter, `There are no reports of months before ${FIRST_MONTH}`)
+  if (name > monthOf(now).name) throw refuseValue(parameter, 'There are no reports of months to come')
+  return pacificMonth(name)
 }
 
-function monthOfDates(query: Query): Month {
+function monthOfName(query: Query, now: number): Month {
+  const [, month, year] = /^(0[1-9]|1[0-2])-(\d{4})$/.exec(required(query, 'monthYear')) ?? []
+  if (month === undefined || year === undefined) throw refuseValue('monthYear', 'monthYear must be a month, MM-YYYY')
+  return reportMonth(`${year}-${month}`, 'monthYear', now)
+}
+
+function monthOfDates(query: Query, now: number): Month {
   const start = day(query, 'startDate')
   const end = day(query, 'endDate')
   if (start > end) throw refuseValue('startDate', 'startDate must not be after endDate')
   const month = start.slice(0, 7)
   if (end.slice(0, 7) !== month) throw refuseValue('endDate', 'Reports are made per month: both dates must lie in the same one')
-  return pacificMonth(month)
+  return reportMonth(month, 'startDate', now)
 }
 
 function day(query: Query, name: string): string {

@@ -17,7 +17,7 @@ export function bookShipped(world: World, order: Order, effects: readonly Effect
     const line = order.lines.find((candidate) => candidate.lineNumber === lineNumber)
     if (kind !== 'shipped' || line === undefined) continue
     const item = itemOf(world, order.sellerId, line.item.sku, line.item.productName, when)
-    const missing = quantity - item.stock
+    const missing = quantity - world.inventory.lowestStock(item, when)
     const receipt = moved(RECEIVED, missing + RECEIVED_BEYOND, when, { shipmentId: `${order.purchaseOrderId.slice(-7)}WFA` })
     world.inventory.record(item, [...(missing > 0 ? [receipt] : []), moved(SOLD, -quantity, when)])
   }
@@ -31,9 +31,12 @@ export function bookReturned(world: World, returned: ReturnOrder, line: Returned
   world.inventory.record(item, [moved(RETURNED, units, when, TO_SALVAGE.has(line.reason) ? { location: 'Salvage' } : {})])
 }
 
-/** What was due before somebody last looked is booked after that look: no entry is late unless it was asked to be. */
+/**
+ * What was due before somebody last looked is booked after that look: no entry is late unless it was asked to be. The history that it is
+ * booked into is that of today, however long ago it was due.
+ */
 function bookingTime(world: World, sellerId: string, at: number): number {
-  liveOn(world, sellerId, at)
+  liveOn(world, sellerId, world.clock.now())
   return Math.max(at, (world.inventory.life(sellerId)?.seenAt ?? 0) + 1)
 }
 

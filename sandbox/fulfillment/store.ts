@@ -102,6 +102,8 @@ export interface InventoryStore {
   rows(sellerId: string, period: ReportPeriod, afterSku: string, limit: number, gtin: string | null): ReportRow[]
   /** The row of one item, `null` when the report has none. */
   row(item: Item, period: ReportPeriod): ReportRow | null
+  /** The fewest sellable units that there ever are from a moment on: so many can leave then. */
+  lowestStock(item: Item, from: number): number
   demand(item: Item, since: number, now: number): Demand
   totals(): { readonly skus: number; readonly movements: number; readonly discrepancies: number }
 }
@@ -249,6 +251,20 @@ export function createInventoryStore(database: Database): InventoryStore {
         period.to,
       )
       return row === undefined ? null : reportRowOf(row)
+    },
+    lowestStock(item, from) {
+      const row = database.get(
+        `WITH sums AS (
+           SELECT at, id, sum(units) OVER (ORDER BY at, id) AS running FROM inventory_movements WHERE item_id = ?1 AND in_report = 1
+         )
+         SELECT min(running) AS lowest FROM (
+           SELECT running FROM sums WHERE at > ?2 UNION ALL
+           SELECT coalesce((SELECT running FROM sums WHERE at <= ?2 ORDER BY at DESC, id DESC LIMIT 1), 0)
+         )`,
+        item.id,
+        from,
+      )
+      return item.openingUnits + one(row, 'lowest')
     },
     demand(item, since, now) {
       const row = database.get(

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http'
-import { gatewayRefusal, type Refusal, unauthorized } from '../core/errors.ts'
+import { gatewayRefusal, missingHeader, unauthorized } from '../core/errors.ts'
 import { admitDisplay } from '../display/admission.ts'
 import type { Operation } from '../operations/operation.ts'
 import { sellerOfCredentials } from '../operations/token.ts'
@@ -49,11 +49,9 @@ function marketplaceHeader(
 }
 
 function admitSeller(world: World, operation: Operation, headers: IncomingHttpHeaders, now: number): Admitted {
-  const missing = (name: string): Refusal =>
-    gatewayRefusal(400, 'MISSING_REQUEST_HEADER', name, `Required header ${name} is missing`)
   const needed = (rest: string): string => {
     const { name, value } = marketplaceHeader(world, operation, headers, rest)
-    if (value === null) throw missing(name)
+    if (value === null) throw missingHeader(name)
     return value
   }
   const { name, value: token } = marketplaceHeader(world, operation, headers, 'SEC.ACCESS_TOKEN')
@@ -65,10 +63,10 @@ function admitSeller(world: World, operation: Operation, headers: IncomingHttpHe
   }
   needed('SVC.NAME')
   const accept = headerOf(headers, 'Accept')
-  if (accept === null) throw missing('Accept')
+  if (accept === null) throw missingHeader('Accept')
   checkAccept(accept)
-  for (const header of operation.requiredHeaders?.(world.settings.dialect.headerPrefix) ?? []) {
-    if (headerOf(headers, header) === null) throw missing(header)
+  for (const header of operation.requiredHeaders?.(world.settings.dialect) ?? []) {
+    if (headerOf(headers, header) === null) throw missingHeader(header)
   }
   const sellerId = world.sellers.sellerOfToken(token, now)
   if (sellerId === null) throw unauthorized('Unauthorized token or incorrect authorization header. Please verify correct format')

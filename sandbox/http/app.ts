@@ -1,21 +1,41 @@
-import Fastify, { type FastifyInstance } from 'fastify'
-import { gatewayRefusal, renderFaults } from '../core/errors.ts'
+import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
+import { gatewayRefusal } from '../core/errors.ts'
+import type { Operation } from '../operations/operation.ts'
 import { OPERATIONS } from '../operations/registry.ts'
 import { registerControl } from './control.ts'
-import { type Gateway, serve } from './gateway.ts'
+import { type Gateway, refusalAnswer, serve } from './gateway.ts'
+import { paramsOf } from './params.ts'
 
 const MAX_BODY_BYTES = 1_048_576
 
 /** The HTTP side of the sandbox: the marketplace's operations and the control routes. */
 export function createApp(gateway: Gateway): FastifyInstance {
   const { world, log } = gateway
-  // Requests that were never answered must not hold up the end of the program.
-  const app = Fastify({ logger: false, bodyLimit: MAX_BODY_BYTES, forceCloseConnections: true, exposeHeadRoutes: false })
+  const marketplaceDate = (): string => new Date(world.clock.now()).toUTCString()
+  /** What the HTTP layer refuses before an operation is reached, in the words of the marketplace. */
+  const refuse = ({ url }: FastifyRequest, reply: FastifyReply, ...refusal: Parameters<typeof gatewayRefusal>): void => {
+    const { status, contentType, text } = refusalAnswer(gateway, operationsAt(url)[0] ?? null, gatewayRefusal(...refusal), url)
+    reply.code(status).header('content-type', contentType).send(text)
+  }
+  const app = Fastify({
+    logger: false,
+    bodyLimit: MAX_BODY_BYTES,
+    // Requests that were never answered must not hold up the end of the program.
+    forceCloseConnections: true,
+    exposeHeadRoutes: false,
+    // However long an id is, it is one that is not known.
+    routerOptions: { maxParamLength: 10_000 },
+    // A path that cannot be decoded; no hook is run for it.
+    frameworkErrors: (_error, request, reply) => {
+      reply.header('date', marketplaceDate())
+      refuse(request, reply, 400, 'INVALID_REQUEST', 'uri', 'The path cannot be decoded')
+    },
+  })
   app.removeAllContentTypeParsers()
   // Bodies come as text: whether they are acceptable is for the operation to say, in the marketplace's own words.
   app.addContentTypeParser('*', { parseAs: 'string' }, (_request, body, done) => done(null, body))
   app.addHook('onSend', async (_request, reply) => {
-    reply.header('date', new Date(world.clock.now()).toUTCString())
+    reply.header('date', marketplaceDate())
   })
   for (const operation of OPERATIONS) {
     for (const url of operation.urls) {
@@ -23,6 +43,8 @@ export function createApp(gateway: Gateway): FastifyInstance {
         method: operation.method,
         url,
         handler: async (request, reply) => {
+          // A path that ends where its id should be is another path, and must not look like an id that is not known.
+          if (Object.values(paramsOf(request)).includes('')) return reply.callNotFound()
           await serve(gateway, operation, request, reply)
           // Said so, or the server would end a stream before it has begun.
           return reply
@@ -32,28 +54,30 @@ export function createApp(gateway: Gateway): FastifyInstance {
   }
   app.register(registerControl(gateway), { prefix: '/_sandbox' })
   app.setNotFoundHandler((request, reply) => {
-    const path = request.url.split('?')[0] ?? ''
-    const known = OPERATIONS.some(({ urls }) => urls.some((url) => new RegExp(`^${url.replace(/:\w+/g, '[^/]+')}$`).test(path)))
-    const refusal = known
-      ? gatewayRefusal(405, 'METHOD_NOT_ALLOWED', 'method', `${request.method} is not allowed here`)
-      : gatewayRefusal(404, 'URI_NOT_FOUND', 'uri', 'There is no such operation')
-    const { contentType, text } = renderFaults(refusal.status, refusal.faults, 'nested', request.url, world.clock.now())
-    reply.code(refusal.status).header('content-type', contentType).send(text)
+    const known = operationsAt(request.url)
+    if (known.length === 0) return refuse(request, reply, 404, 'URI_NOT_FOUND', 'uri', 'There is no such operation')
+    reply.header('allow', known.map(({ method }) => method).join(', '))
+    refuse(request, reply, 405, 'METHOD_NOT_ALLOWED', 'method', `${request.method} is not allowed here`)
   })
   app.setErrorHandler((error, request, reply) => {
     const status = statusOf(error)
     if (status === 500)
       log('error', 'request failed', { url: request.url, err: error instanceof Error ? error.stack : String(error) })
-    const { faults } = gatewayRefusal(
-      status,
-      status === 413 ? 'REQUEST_ENTITY_TOO_LARGE' : status < 500 ? 'INVALID_REQUEST' : 'SYSTEM_ERROR',
-      'data',
-      'Unable to process',
-    )
-    const { contentType, text } = renderFaults(status, faults, 'nested', request.url, world.clock.now())
-    reply.code(status).header('content-type', contentType).send(text)
+    const code = CODES.get(status) ?? (status < 500 ? 'INVALID_REQUEST' : 'SYSTEM_ERROR')
+    refuse(request, reply, status, code, 'data', 'Unable to process')
   })
   return app
+}
+
+const CODES: ReadonlyMap<number, string> = new Map([
+  [413, 'REQUEST_ENTITY_TOO_LARGE'],
+  [415, 'UNSUPPORTED_MEDIA_TYPE'],
+])
+
+/** The operations of a path, whatever the method; a placeholder stands for one part of it that is not empty. */
+function operationsAt(url: string): readonly Operation[] {
+  const path = url.split('?')[0] ?? ''
+  return OPERATIONS.filter(({ urls }) => urls.some((one) => new RegExp(`^${one.replace(/:\w+/g, '[^/]+')}$`).test(path)))
 }
 
 /** 4xx where the HTTP layer itself found the request wrong (too large, cut short); all else is our own fault. */

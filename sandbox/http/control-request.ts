@@ -1,5 +1,7 @@
 import type { FastifyRequest } from 'fastify'
-import type { z } from 'zod'
+import { z } from 'zod'
+import { DAY_MS, parseDuration } from '../core/duration.ts'
+import type { World } from '../world.ts'
 
 /** The control request is wrong; nothing was done. */
 export class Misused extends Error {
@@ -32,4 +34,21 @@ export function checked<T extends z.ZodType>(schema: T, value: unknown): z.infer
   if (parsed.success) return parsed.data
   const errors = parsed.error.issues.map((issue) => ({ path: issue.path.join('.'), message: issue.message }))
   throw new Misused(400, errors.map((error) => `${error.path}: ${error.message}`).join('; '), errors)
+}
+
+/** Ten years: every day of a leap of the clock is lived through, and the clock never goes back. */
+const LONGEST_DAYS = 3_660
+
+/** A duration such as `2d`, as milliseconds. */
+export const duration = z.string().transform((text, context) => {
+  const ms = parseDuration(text)
+  if (ms !== null && ms <= LONGEST_DAYS * DAY_MS) return ms
+  context.addIssue({ code: 'custom', message: `must be a duration such as 90s, 10m, 2h or 3d, at most ${LONGEST_DAYS}d` })
+  return z.NEVER
+})
+
+/** The seller that is meant, the first one unless another is named. Throws `Misused` for one that is not registered. */
+export function registeredSeller({ settings, sellers }: World, sellerId = settings.sellerId): string {
+  if (sellers.find(sellerId) === null) throw new Misused(404, `sellerId: ${sellerId} is not registered`)
+  return sellerId
 }

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { registerCampaignControl } from '../campaigns/control.ts'
-import { DAY_MS, parseDuration } from '../core/duration.ts'
+import { DAY_MS } from '../core/duration.ts'
 import { decimalText } from '../core/money.ts'
 import { registerDisplayControl } from '../display/control.ts'
 import { limitsChange } from '../faults/limits.ts'
@@ -9,12 +9,13 @@ import { faultsSchema, nextFault } from '../faults/schema.ts'
 import { registerFulfillmentControl } from '../fulfillment/control.ts'
 import { liveOn } from '../fulfillment/simulation.ts'
 import { askToCancel, buyerCancel } from '../life/live.ts'
+import { placePast } from '../life/past.ts'
 import { nextIds, placeOrder, placeRandomOrders } from '../life/place.ts'
 import { openReturn, returnableUnits } from '../life/returns.ts'
 import type { Order } from '../rules/model.ts'
 import { unitsIn } from '../rules/units.ts'
 import { registerShippingSettingsControl } from '../shipping-settings/control.ts'
-import { body, checked, Misused } from './control-request.ts'
+import { body, checked, duration, Misused, registeredSeller } from './control-request.ts'
 import type { Gateway } from './gateway.ts'
 import { explicitOrder, type OrderRequest, orderRequest } from './order-request.ts'
 
@@ -29,7 +30,7 @@ const effectsQuery = z.object({
   purchaseOrderId: z.string().optional(),
 })
 const pageQuery = z.object({ after: whole(0, Number.MAX_SAFE_INTEGER), limit: whole(500, 5_000) })
-const clockBody = z.strictObject({ advance: z.string() })
+const clockBody = z.strictObject({ advance: duration })
 const sellerBody = z.strictObject({
   sellerId: z.string().min(1),
   clientId: z.string().min(1).optional(),
@@ -70,9 +71,7 @@ export function registerControl(gateway: Gateway): (app: FastifyInstance) => Pro
       return place(gateway, body(orderRequest, request))
     })
     app.post('/clock', async (request) => {
-      const ms = parseDuration(body(clockBody, request).advance)
-      if (ms === null) throw new Misused(400, 'advance: must be a duration such as 90s, 10m, 2h or 3d')
-      world.clock.advance(ms)
+      world.clock.advance(body(clockBody, request).advance)
       await life.catchUp()
       return clock(gateway)
     })
@@ -168,6 +167,7 @@ export function registerControl(gateway: Gateway): (app: FastifyInstance) => Pro
     registerFulfillmentControl(app, world, life)
     app.delete('/', async () => {
       world.reset()
+      placePast(world)
       limits.reset()
       faults.reset()
       requests.clear()
@@ -203,8 +203,7 @@ function findLine(order: Order, lineNumber: string): Order['lines'][number] {
 
 async function place(gateway: Gateway, asked: OrderRequest): Promise<{ count: number; purchaseOrderIds: string[] }> {
   const { world, life } = gateway
-  const sellerId = asked.sellerId ?? world.settings.sellerId
-  if (world.sellers.find(sellerId) === null) throw new Misused(404, `sellerId: ${sellerId} is not registered`)
+  const sellerId = registeredSeller(world, asked.sellerId)
   const now = world.clock.now()
   if (asked.lines !== undefined) {
     const order = explicitOrder(asked, asked.lines, sellerId, nextIds(world, 1).at(0), now)

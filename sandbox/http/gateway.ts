@@ -12,6 +12,7 @@ import type { Call, Operation, Result } from '../operations/operation.ts'
 import { type Query, readQuery } from '../operations/query.ts'
 import type { World } from '../world.ts'
 import { admit, correlationIdOf, readJson } from './admission.ts'
+import { paramsOf } from './params.ts'
 import type { LoggedRequest, RequestLog } from './request-log.ts'
 
 /** The parts that every request passes through. */
@@ -32,6 +33,8 @@ interface Answer {
   readonly text: string | Iterable<string>
   readonly headers: Readonly<Record<string, string>>
 }
+
+type RefusalAnswer = Answer & { readonly text: string }
 
 const SERVER_ERRORS = [500, 502, 503, 504] as const
 const DEFAULT_SLOW_MS = 1_000
@@ -55,7 +58,15 @@ export async function serve(gateway: Gateway, operation: Operation, request: Fas
   gateway.requests.ended(logged)
   const { text } = answer
   reply.code(answer.status).headers(answer.headers).header('content-type', answer.contentType)
-  reply.send(typeof text === 'string' ? text : Readable.from(text))
+  reply.send(typeof text === 'string' ? text : Readable.from(inTurns(text, gateway.life)))
+}
+
+/** Piece by piece, others being heard in between. */
+async function* inTurns(pieces: Iterable<string>, life: Life): AsyncGenerator<string> {
+  for (const piece of pieces) {
+    yield piece
+    await life.breathe()
+  }
 }
 
 function beginLog({ world, requests }: Gateway, operation: Operation, request: FastifyRequest): LoggedRequest {
@@ -74,11 +85,6 @@ function beginLog({ world, requests }: Gateway, operation: Operation, request: F
   }
   requests.add(logged)
   return logged
-}
-
-function paramsOf({ params }: FastifyRequest): Readonly<Record<string, string>> {
-  if (typeof params !== 'object' || params === null) return {}
-  return Object.fromEntries(Object.entries(params).map(([name, value]) => [name, String(value)]))
 }
 
 type Ending = Answer | 'hang' | 'drop'
@@ -190,9 +196,9 @@ function attempt(
   }
 }
 
-/** Display advertising knows one shape for all its failures; elsewhere a refusal says itself how it is wrapped. */
-function refusalAnswer({ world }: Gateway, operation: Operation, refusal: Refusal, url: string): Answer {
-  const shape = operation.admission === 'display' ? operation.errorShape : refusal.shape
+/** Display advertising knows one shape for all its failures; elsewhere, and where there is no operation, a refusal says itself how it is wrapped. */
+export function refusalAnswer({ world }: Gateway, operation: Operation | null, refusal: Refusal, url: string): RefusalAnswer {
+  const shape = operation?.admission === 'display' ? operation.errorShape : refusal.shape
   const rendered = renderFaults(refusal.status, refusal.faults, shape, url.split('?')[0] ?? '', world.clock.now())
   return { status: refusal.status, ...rendered, headers: refusal instanceof Throttled ? refusal.headers : {} }
 }
@@ -276,7 +282,7 @@ function faultAnswer(
     case 'html':
       return { status: details.status ?? 503, ...renderFaults(503, [], 'html', path, now), headers: {} }
     case 'emptyBody':
-      return { status: details.status ?? 200, contentType: 'application/json', text: '', headers: {} }
+      return { status: details.status ?? 200, contentType: 'application/json', text: '', headers: real?.headers ?? {} }
     case 'truncatedJson': {
       const given = real?.text ?? '{"order":{"purchaseOrderId":"48'
       const text = typeof given === 'string' ? given : [...given].join('')
@@ -285,7 +291,7 @@ function faultAnswer(
         status: details.status ?? real?.status ?? 200,
         contentType: real?.contentType ?? 'application/json',
         text: text.slice(0, cut),
-        headers: {},
+        headers: real?.headers ?? {},
       }
     }
     case 'okWithErrors': {

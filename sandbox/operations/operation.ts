@@ -3,6 +3,7 @@ import type { ErrorShape } from '../core/errors.ts'
 import type { FaultPlan } from '../faults/faults.ts'
 import type { OperationName } from '../faults/limits.ts'
 import type { FaultName } from '../faults/schema.ts'
+import type { Dialect } from '../settings.ts'
 import type { World } from '../world.ts'
 import type { Query } from './query.ts'
 
@@ -43,8 +44,8 @@ export interface Operation {
   /** Fastify paths; the specification gives two for some operations. */
   readonly urls: readonly string[]
   readonly admission: Admission
-  /** Headers beyond those of its admission, whose absence is a 400; `prefix` is the profile's company abbreviation. */
-  readonly requiredHeaders?: (prefix: string) => readonly string[]
+  /** Headers beyond those of its admission, whose absence is a 400. */
+  readonly requiredHeaders?: (dialect: Dialect) => readonly string[]
   /** `optional-json`: nothing at all is welcome too, and read as `null`. */
   readonly body: 'none' | 'json' | 'optional-json' | 'text'
   /** Whether it changes something: only writes have effects that can come late. */

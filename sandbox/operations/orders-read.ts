@@ -6,7 +6,7 @@ import { SHIP_NODE_TYPES, type UnitState } from '../rules/model.ts'
 import type { OrderFilter } from '../store/orders.ts'
 import type { World } from '../world.ts'
 import { buildCursor, isCursor } from './cursor.ts'
-import { orderDate, type Query, readLimit, readWord } from './query.ts'
+import { orderDate, type Query, readWhole, readWord } from './query.ts'
 
 /** Orders older than this are not served at all (public facts, section 2.4). */
 const RETENTION_MS = 180 * DAY_MS
@@ -52,7 +52,7 @@ const FILTER_PARAMETERS = [
 export function listOrders(world: World, query: Query, released: boolean, options: ReadOptions): ListPage {
   const onCursor = isCursor(world, query)
   const offset = onCursor ? Number(query.get('poIndex') ?? '0') : 0
-  const limit = readLimit(query, DEFAULT_LIMIT, MAX_LIMIT)
+  const limit = readWhole(query, 'limit', DEFAULT_LIMIT, [1, MAX_LIMIT])
   if (offset >= MAX_ORDERS_A_QUERY) {
     throw refuseParameter('limit', `No more than ${MAX_ORDERS_A_QUERY} orders can be retrieved by one query; narrow the window`)
   }

@@ -1,4 +1,5 @@
-import { refuseParameter } from '../core/errors.ts'
+import { type Refusal, refuseParameter } from '../core/errors.ts'
+import { parseMoment } from '../core/moment.ts'
 
 /** The query of one request: parameters decoded, and the text as it came (a cursor is judged by its text). */
 export interface Query {
@@ -14,43 +15,59 @@ export function readQuery(url: string): Query {
 }
 
 const ORDER_DATE = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}:\d{2}(Z|[+-]\d{2}:\d{2}))?$/
-const RETURN_DATE = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}:\d{2})?)?$/
 
 /**
  * A date parameter of the orders operations in epoch milliseconds. Milliseconds in the text are refused (public facts,
  * section 2.3); a date alone means its midnight, UTC.
  */
 export function orderDate(query: Query, name: string): number | null {
-  return readDate(query, name, ORDER_DATE, 'yyyy-MM-dd or yyyy-MM-ddTHH:mm:ssZ')
+  return readDate(query, name, 'yyyy-MM-dd or yyyy-MM-ddTHH:mm:ssZ', (text) => (ORDER_DATE.test(text) ? parseMoment(text) : null))
 }
 
-/** A date parameter of the returns operation; there milliseconds are welcome. */
+/** A date parameter of the returns operation; there milliseconds are welcome, and without a zone it is UTC. */
 export function returnDate(query: Query, name: string): number | null {
-  return readDate(query, name, RETURN_DATE, 'an ISO date or timestamp')
+  return readDate(query, name, 'an ISO date or timestamp', parseMoment)
 }
 
-function readDate(query: Query, name: string, pattern: RegExp, accepted: string): number | null {
+function readDate(query: Query, name: string, accepted: string, parse: (text: string) => number | null): number | null {
   const value = query.get(name)
   if (value === null) return null
-  const at = pattern.test(value) ? Date.parse(value) : Number.NaN
-  if (Number.isNaN(at)) throw refuseParameter(name, `Invalid date format for ${name}; accepted is ${accepted}`)
+  const at = parse(value)
+  if (at === null) throw refuseParameter(name, `Invalid date format for ${name}; accepted is ${accepted}`)
   return at
 }
 
-/** A whole number from 1 to `max`. */
-export function readLimit(query: Query, fallback: number, max: number): number {
-  const value = query.get('limit')
+/** No list is that long. */
+export const MAX_OFFSET = 999_999_999
+
+type Refuse = (field: string, description: string) => Refusal
+
+/** A whole number between the bounds. */
+export function readWhole(
+  query: Query,
+  name: string,
+  fallback: number,
+  [low, high]: readonly [number, number],
+  refuse: Refuse = refuseParameter,
+): number {
+  const value = query.get(name)
   if (value === null) return fallback
-  const limit = /^\d{1,6}$/.test(value) ? Number(value) : 0
-  if (limit < 1 || limit > max) throw refuseParameter('limit', `limit must be a whole number from 1 to ${max}`)
-  return limit
+  const number = /^\d{1,9}$/.test(value) ? Number(value) : -1
+  if (number < low || number > high) throw refuse(name, `${name} must be a whole number from ${low} to ${high}`)
+  return number
 }
 
-/** One of the given words; anything else is refused. */
-export function readWord<T extends string>(query: Query, name: string, words: readonly T[]): T | null {
+/** One of the given words; anything else is refused. `fold` makes spellings that mean the same alike. */
+export function readWord<T extends string>(
+  query: Query,
+  name: string,
+  words: readonly T[],
+  refuse: Refuse = refuseParameter,
+  fold: (word: string) => string = (word) => word,
+): T | null {
   const value = query.get(name)
   if (value === null) return null
-  const word = words.find((candidate) => candidate === value)
-  if (word === undefined) throw refuseParameter(name, `${name} must be one of ${words.join(', ')}`)
+  const word = words.find((candidate) => fold(candidate) === fold(value))
+  if (word === undefined) throw refuse(name, `${name} must be one of ${words.join(', ')}`)
   return word
 }

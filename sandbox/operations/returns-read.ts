@@ -3,7 +3,7 @@ import { viewReturn } from '../http/return-view.ts'
 import type { ReturnFilter } from '../store/returns.ts'
 import type { World } from '../world.ts'
 import type { ListPage, ReadOptions } from './orders-read.ts'
-import { type Query, readLimit, readWord, returnDate } from './query.ts'
+import { MAX_OFFSET, type Query, readWhole, readWord, returnDate } from './query.ts'
 
 const DEFAULT_LIMIT = 10
 const MAX_LIMIT = 200
@@ -22,8 +22,8 @@ const FILTER_PARAMETERS = [
 
 /** `GET /v3/returns`: newest first, by offset, over a set that moves (public facts, section 4.1). */
 export function listReturns(world: World, query: Query, { sellerId }: ReadOptions): ListPage {
-  const limit = readLimit(query, DEFAULT_LIMIT, MAX_LIMIT)
-  const offset = readOffset(query)
+  const limit = readWhole(query, 'limit', DEFAULT_LIMIT, [1, MAX_LIMIT])
+  const offset = readWhole(query, 'offset', 0, [0, MAX_OFFSET])
   const created = readWindow(query, 'returnCreationStartDate', 'returnCreationEndDate')
   const modified = readWindow(query, 'returnLastModifiedStartDate', 'returnLastModifiedEndDate')
   const wfs = readWord(query, 'isWFSEnabled', ['Y', 'N'])
@@ -49,12 +49,6 @@ export function listReturns(world: World, query: Query, { sellerId }: ReadOption
     onCursor: query.get('offset') !== null,
     nextCursor: records.length === limit && next < totalCount ? cursorOf(query, sellerId, limit, next) : null,
   }
-}
-
-function readOffset(query: Query): number {
-  const value = query.get('offset') ?? '0'
-  if (!/^\d{1,9}$/.test(value)) throw refuseParameter('offset', 'offset must be a whole number')
-  return Number(value)
 }
 
 /** A window needs both of its ends (public facts, section 4.1). */

@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { z } from 'zod'
-import { body, Misused } from '../http/control-request.ts'
+import { body, registeredSeller } from '../http/control-request.ts'
+import { paramsOf } from '../http/params.ts'
 import type { World } from '../world.ts'
 
 const traitsBody = z
@@ -15,11 +16,7 @@ const traitsBody = z
 /** Control routes of the shipping settings. */
 export function registerShippingSettingsControl(app: FastifyInstance, world: World): void {
   const { shippingSettings } = world
-  const sellerOf = ({ params }: FastifyRequest): string => {
-    const id = typeof params === 'object' && params !== null && 'sellerId' in params ? String(params.sellerId) : ''
-    if (world.sellers.find(id) === null) throw new Misused(404, `sellerId: ${id} is not registered`)
-    return id
-  }
+  const sellerOf = (request: FastifyRequest): string => registeredSeller(world, paramsOf(request)['sellerId'])
   app.get('/sellers/:sellerId/traits', async (request) => shippingSettings.traits(sellerOf(request)))
   app.put('/sellers/:sellerId/traits', async (request) => {
     const { thirdPartyLogistics, bundles, internationalCenters, majorAppliances } = body(traitsBody, request)

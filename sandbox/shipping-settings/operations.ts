@@ -1,7 +1,8 @@
 import { type ApiFault, Refusal } from '../core/errors.ts'
+import { globalHeaders } from '../http/headers.ts'
 import type { Call, Operation, Result } from '../operations/operation.ts'
 import type { World } from '../world.ts'
-import { type SettingsFault, settingsFaults } from './rules.ts'
+import { part, type SettingsFault, settingsFaults } from './rules.ts'
 
 const PATH = '/v3/settings/shipping/simplifiedshippingsettings'
 
@@ -36,15 +37,10 @@ function get({ shippingSettings }: World, { sellerId }: Call): Result {
   return { json: { simplifiedShippingSettings: settings } }
 }
 
-function objectAt(value: unknown, member: string): Readonly<Record<string, unknown>> {
-  const inner: unknown = typeof value === 'object' && value !== null ? Reflect.get(value, member) : null
-  return typeof inner === 'object' && inner !== null ? { ...inner } : {}
-}
-
 /** Settings as they are kept: the order of the carrier configurations is not (specification, endpoint 4). */
 function stored(body: unknown): Record<string, unknown> {
-  const settings = objectAt(body, 'simplifiedShippingSettings')
-  const account = objectAt(settings, 'accountConfigs')
+  const settings = part(part(body)['simplifiedShippingSettings'])
+  const account = part(settings['accountConfigs'])
   const configs: unknown = account['carrierConfigs']
   return {
     ...settings,
@@ -63,7 +59,7 @@ export const shippingSettingsOperations: readonly Operation[] = [
     method: 'POST',
     urls: [`${PATH}/account`],
     admission: 'marketplace',
-    requiredHeaders: (prefix) => [`${prefix}_GLOBAL_VERSION`, `${prefix}_MARKET`],
+    requiredHeaders: globalHeaders,
     body: 'json',
     writes: true,
     errorShape: 'flat',

@@ -1,3 +1,4 @@
+import { isObject, type JsonObject } from '../core/json.ts'
 import { ADDRESS_TYPES, BEYOND_STREETS, CARRIERS, MAINLAND, REGIONS } from './vocabulary.ts'
 
 /** What the marketplace knows about a seller and what rules account-level settings out. */
@@ -13,18 +14,17 @@ export interface SettingsFault {
 const MOST = 700
 const CURRENCY = 'USD'
 
-type Part = Readonly<Record<string, unknown>>
-
-function part(value: unknown): Part {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : {}
+/** What is no object has no parts. */
+export function part(value: unknown): JsonObject {
+  return isObject(value) ? value : {}
 }
 
-function parts(of: Part, member: string): Part[] {
+function parts(of: JsonObject, member: string): JsonObject[] {
   const list: unknown = of[member]
   return Array.isArray(list) ? list.map(part) : []
 }
 
-function textOf(of: Part, member: string): string {
+function textOf(of: JsonObject, member: string): string {
   const value = of[member]
   return typeof value === 'string' ? value : ''
 }
@@ -62,12 +62,12 @@ export function settingsFaults(body: unknown, exists: boolean, traits: SellerTra
   ]
 }
 
-function statesOf(region: Part): string[] {
+function statesOf(region: JsonObject): string[] {
   const places = [region, ...parts(region, 'subRegions')]
   return places.flatMap((place) => parts(place, 'states')).map((state) => textOf(state, 'stateCode'))
 }
 
-function regionsOf(config: Part): Part[] {
+function regionsOf(config: JsonObject): JsonObject[] {
   return parts(config, 'configurations').flatMap((configuration) => parts(configuration, 'regions'))
 }
 
@@ -75,12 +75,12 @@ function repeated(values: readonly string[]): string[] {
   return [...new Set(values.filter((value, index) => values.indexOf(value) !== index))]
 }
 
-function repeatedStates(config: Part): SettingsFault[] {
+function repeatedStates(config: JsonObject): SettingsFault[] {
   const codes = repeated(regionsOf(config).flatMap(statesOf))
   return codes.length === 0 ? [] : [{ field: 'stateCode', description: `Duplicate state codes: ${codes.join(', ')}.` }]
 }
 
-function unknownServices(config: Part): SettingsFault[] {
+function unknownServices(config: JsonObject): SettingsFault[] {
   return parts(config, 'carriers').flatMap((carrier) => {
     const [name, service] = [textOf(carrier, 'carrierName'), textOf(carrier, 'carrierService')]
     const known = CARRIERS.get(name)
@@ -89,14 +89,14 @@ function unknownServices(config: Part): SettingsFault[] {
   })
 }
 
-function unknownCarriers(config: Part): SettingsFault[] {
+function unknownCarriers(config: JsonObject): SettingsFault[] {
   const names = parts(config, 'carriers').map((carrier) => textOf(carrier, 'carrierName'))
   return names.flatMap((name) =>
     CARRIERS.has(name) ? [] : [{ field: 'carrierName', description: `Invalid carrier name '${name}'.` }],
   )
 }
 
-function unreachable(config: Part): SettingsFault[] {
+function unreachable(config: JsonObject): SettingsFault[] {
   const asked = [
     ...parts(config, 'configurations').flatMap(addressTypesOf),
     ...regionsOf(config).map((region) => textOf(region, 'regionCode')),
@@ -112,12 +112,12 @@ function unreachable(config: Part): SettingsFault[] {
   })
 }
 
-function addressTypesOf(configuration: Part): string[] {
+function addressTypesOf(configuration: JsonObject): string[] {
   const types: unknown = configuration['addressTypes']
   return Array.isArray(types) ? types.map(String) : []
 }
 
-function uncovered(configs: readonly Part[]): SettingsFault[] {
+function uncovered(configs: readonly JsonObject[]): SettingsFault[] {
   const carriers = configs.flatMap((config) => parts(config, 'carriers'))
   if (!carriers.some((carrier) => CARRIERS.has(textOf(carrier, 'carrierName')))) return []
   const covered = new Set(
@@ -132,7 +132,7 @@ function uncovered(configs: readonly Part[]): SettingsFault[] {
   return [{ field: 'states/stateCode', description }]
 }
 
-function mismatchedRegions(configuration: Part): SettingsFault[] {
+function mismatchedRegions(configuration: JsonObject): SettingsFault[] {
   return parts(configuration, 'regions').flatMap((region) => {
     const [code, name] = [textOf(region, 'regionCode'), textOf(region, 'regionName')]
     if (name !== '' && REGIONS.get(code) === name) return []
@@ -154,7 +154,7 @@ function ineligibilities(traits: SellerTraits): SettingsFault[] {
   )
 }
 
-function chargeFaults(configuration: Part): SettingsFault[] {
+function chargeFaults(configuration: JsonObject): SettingsFault[] {
   if (isBlank(configuration['shippingCharge']))
     return [{ field: 'shippingCharges', description: 'Shipping charge object cannot be empty.' }]
   const charge = part(configuration['shippingCharge'])
@@ -169,7 +169,7 @@ function chargeFaults(configuration: Part): SettingsFault[] {
   )
 }
 
-function repeatedRegions(configs: readonly Part[]): SettingsFault[] {
+function repeatedRegions(configs: readonly JsonObject[]): SettingsFault[] {
   const pairs = configs.flatMap((config) => {
     const names = new Set(parts(config, 'carriers').map((carrier) => textOf(carrier, 'carrierName')))
     const codes = regionsOf(config).map((region) => textOf(region, 'regionCode'))
@@ -182,7 +182,7 @@ function repeatedRegions(configs: readonly Part[]): SettingsFault[] {
 }
 
 /** What the field table requires beyond the listed conditions; the answer to these is not shown and given in the same form. */
-function missingParts(account: Part, configs: readonly Part[]): SettingsFault[] {
+function missingParts(account: JsonObject, configs: readonly JsonObject[]): SettingsFault[] {
   const faults: SettingsFault[] = []
   const need = (fits: boolean, field: string, description: string): void => {
     if (!fits) faults.push({ field, description })

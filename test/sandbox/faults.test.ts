@@ -1,6 +1,8 @@
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { openDatabase } from '../../sandbox/core/database.ts'
+import { createMeta } from '../../sandbox/core/meta.ts'
 import { createRateLimits } from '../../sandbox/faults/limits.ts'
-import { at, connect, items, type Json, startTestSandbox, type TestClient, unitsOf } from './support.ts'
+import { at, connect, items, type Json, startTestSandbox, type TestClient, temporaryDirectory, unitsOf } from './support.ts'
 
 async function started(): Promise<TestClient> {
   const sandbox = await startTestSandbox()
@@ -111,14 +113,11 @@ describe('429', () => {
     expect((await client.call('GET', '/v3/orders')).headers.get('x-current-token-count')).toBeNull()
   })
 
-  test('a bucket fills gradually, in real time, less what a foreign program takes', () => {
+  test('a bucket fills gradually, in real time, less what a foreign program takes', async () => {
     let now = 0
-    const kept = new Map<string, string>()
-    const meta = {
-      get: (key: string) => kept.get(key) ?? null,
-      set: (key: string, value: string) => void kept.set(key, value),
-      sequence: () => 1,
-    }
+    const database = openDatabase(await temporaryDirectory())
+    onTestFinished(() => database.close())
+    const meta = createMeta(database)
     const limits = createRateLimits(meta, () => now)
     limits.change({ operations: { 'orders.get': { tokens: 60, perMs: 60_000, foreignPerMinute: 30 } } })
     for (let index = 0; index < 60; index += 1) expect(limits.take('s', 'orders.get').granted).toBe(true)

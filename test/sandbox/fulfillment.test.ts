@@ -186,6 +186,8 @@ describe('inventory log', () => {
     const page = items((await list(client, 'sellerSku=CANDLE-CEDAR&limit=10')).json, 'payload', 'inventoryLog')
     expect(page).toHaveLength(11)
     expect(page[0]).toMatchObject({ futureFlag: true })
+    const received = await list(client, 'sellerSku=CANDLE-CEDAR&transactionType=Receipt&limit=1')
+    expect(at(received.json, 'payload', 'inventoryLog', 0, 'transactionType')).toBe('Inbound')
     await client.control('PUT', '/faults', { malformedRecord: 1 })
     const broken = items((await list(client, 'sellerSku=CANDLE-CEDAR&limit=10')).json, 'payload', 'inventoryLog')
     expect(broken.filter((entry) => typeof at(entry, 'id') !== 'string')).toHaveLength(1)
@@ -329,7 +331,10 @@ describe('reconciliation report', () => {
     expect(parse(reply.text)).toHaveLength(22)
     expect((await ask(client, `${year}-${number}`)).text).toBe(reply.text)
     expect((await client.call('GET', path)).status).toBe(400)
-    expect((await client.call('GET', `${path}?monthYear=13-2026`)).status).toBe(400)
+    for (const asked of ['13-2026', '12-2021', '01-2999']) {
+      const refused = await client.call('GET', `${path}?monthYear=${asked}`)
+      expect([refused.status, at(refused.json, 'errors', 0, 'field')]).toEqual([400, 'monthYear'])
+    }
     await client.control('PUT', '/limits', { enabled: true })
     expect((await client.call('GET', `${path}?monthYear=${number}-${year}`)).status).toBe(200)
     expect((await client.call('GET', `${path}?monthYear=01-2024`)).status).toBe(429)
@@ -365,11 +370,13 @@ describe('reconciliation report', () => {
   test('faults strike its rows, its length and its answer', async () => {
     const client = await started()
     const month = await lastMonth(client)
-    const whole = (await ask(client, month)).text
+    const good = await ask(client, month)
+    const whole = good.text
     const next = (fault: string): Promise<Json> =>
       client.control('POST', '/faults/next', { fault, operation: 'reconciliation.report' })
     await next('truncatedJson')
-    const cut = (await ask(client, month)).text
+    const { text: cut, headers } = await ask(client, month)
+    expect(headers.get('content-disposition')).toBe(good.headers.get('content-disposition'))
     expect(cut.length).toBeLessThan(whole.length)
     expect(whole.startsWith(cut)).toBe(true)
     await next('duplicateRows')
@@ -460,7 +467,10 @@ describe('recommended shipment quantity', () => {
     const [one] = items(reply.json, 'payload', 'replenishments')
     expect(one).toMatchObject({ vendorSku: 'TENT-2P', customerFavorite: expect.any(Boolean) })
     expect((await client.call('POST', RECOMMEND, { listOfGtins: [String(at(one ?? null, 'gtin'))] }, headers)).status).toBe(200)
-    expect((await client.call('POST', RECOMMEND, { listOfSkus: ['TENT-2P'] })).status).toBe(400)
+    for (const name of Object.keys(headers)) {
+      const without = await client.call('POST', RECOMMEND, { listOfSkus: ['TENT-2P'] }, { ...headers, [name]: null })
+      expect([without.status, code(without)]).toEqual([400, 'MISSING_REQUEST_HEADER.GMP_GATEWAY_API'])
+    }
     expect((await client.call('POST', RECOMMEND, { sku: ['TENT-2P'] }, headers)).status).toBe(400)
   })
 })

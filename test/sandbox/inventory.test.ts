@@ -336,6 +336,28 @@ describe('movements', () => {
     for (const time of times) expect(time).toBeGreaterThanOrEqual(looked)
   })
 
+  test('an inventory that something of long ago begins has its history up to today like any other', async () => {
+    const [client, other] = [await started(), await started()]
+    await client.place([{ sku: 'WFS-C', quantity: 1 }], { shipNodeType: 'WFSFulfilled', alive: true, createdFrom: daysAgo(100) })
+    const months = async (one: TestClient): Promise<readonly Json[]> =>
+      items(await one.control('GET', '/inventory/discrepancies'), 'items').map((planted) => at(planted, 'month'))
+    expect(await months(client)).toEqual(await months(other))
+  })
+
+  test('orders of the past never take more out of the stock than there is', async () => {
+    const client = await started()
+    await client.control('GET', '/state')
+    await client.control('POST', '/orders', {
+      ...{ count: 150, shipNodeType: 'WFSFulfilled', alive: true, history: false },
+      ...{ createdFrom: daysAgo(80), createdTo: daysAgo(10) },
+    })
+    const rows = (await Promise.all((await lastMonths(client)).map((month) => report(client, month)))).flatMap((one) => [
+      ...one.values(),
+    ])
+    expect(rows.length).toBeGreaterThan(60)
+    expect(rows.filter(({ beginning, ending }) => beginning < 0 || ending < 0)).toEqual([])
+  })
+
   test('are refused when they lie in the future or are numbered twice', async () => {
     const client = await started()
     const add = (...movements: object[]): Promise<Json> => client.control('POST', '/inventory/movements', { movements })

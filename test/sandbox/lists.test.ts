@@ -1,5 +1,6 @@
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { DAY_MS, HOUR_MS } from '../../sandbox/core/duration.ts'
+import { readQuery, returnDate } from '../../sandbox/operations/query.ts'
 import { at, connect, fetchToken, items, type Json, type Reply, startTestSandbox, type TestClient, unitsOf } from './support.ts'
 
 async function started(): Promise<TestClient> {
@@ -66,6 +67,13 @@ describe('headers and token', () => {
     expect(idsOf(await client.call('GET', '/v3/orders'))).toEqual([mine])
     expect(idsOf(await other.call('GET', '/v3/orders'))).toEqual([theirs])
     expect((await other.acknowledge(mine)).status).toBe(404)
+  })
+
+  test.each(['3661d', '99999999999d', '-1d', '2', ''])('the clock does not advance by "%s"', async (advance) => {
+    const client = await started()
+    const before = at(await client.control('GET', '/clock'), 'offsetMs')
+    await expect(client.control('POST', '/clock', { advance })).rejects.toThrow('400')
+    expect(at(await client.control('GET', '/clock'), 'offsetMs')).toBe(before)
   })
 
   test('the Date header shows the virtual clock', async () => {
@@ -263,6 +271,16 @@ describe('GET /v3/returns', () => {
     expect(ids).toEqual([...ids].sort((a, b) => b - a))
     expect(new Set(ids).size).toBe(3)
     expect((await client.call('GET', '/v3/returns?status=COMPLETED')).status).toBe(404)
+  })
+
+  test('a moment without a zone is UTC, wherever the sandbox runs', async () => {
+    const zone = process.env['TZ']
+    process.env['TZ'] = 'America/New_York'
+    onTestFinished(() => {
+      if (zone === undefined) delete process.env['TZ']
+      else process.env['TZ'] = zone
+    })
+    expect(returnDate(readQuery('/v3/returns?at=2026-03-04T05:06:07'), 'at')).toBe(Date.UTC(2026, 2, 4, 5, 6, 7))
   })
 
   test('a window needs both of its ends', async () => {

@@ -58,6 +58,47 @@ test('killed with SIGKILL it continues where it stood: orders, effects, clock, t
   expect(await ended(second.child)).toEqual({ code: 0, signal: null })
 })
 
+test('killed with SIGKILL it keeps campaigns, shipping settings, inventory, and everything that was set', async () => {
+  const dataDir = await temporaryDirectory()
+  const first = await launch(dataDir)
+  const before = await connect(first.url)
+  await before.control('POST', '/campaigns/SEM-1001', { stop: true })
+  await before.control('PUT', '/sellers/sandbox-seller/traits', { bundles: true })
+  await before.control('POST', '/inventory/movements', { movements: [{ sku: 'NEW', changedUnits: 7 }] })
+  await before.control('PUT', '/report', { disposition: 'attachment:' })
+  await before.control('PUT', '/display', { removed: 3 })
+  await before.control('PUT', '/enrolment', { multichannel: false })
+  await before.control('PUT', '/limits', { operations: { 'campaigns.get': { tokens: 3, perMs: 60_000 } } })
+  const told = async (client: typeof before): Promise<unknown> =>
+    Promise.all(
+      ['/inventory', '/inventory/discrepancies', '/report', '/display', '/limits', '/sellers/sandbox-seller/traits'].map(
+        (route) => client.control('GET', route),
+      ),
+    )
+  const standing = await told(before)
+  first.child.kill('SIGKILL')
+  await ended(first.child)
+
+  const again = await connect((await launch(dataDir)).url)
+  expect(await told(again)).toEqual(standing)
+  expect((await again.call('GET', '/v3/advertising/sem/campaigns/SEM-1001')).json).toMatchObject({ status: 'STOPPED' })
+  expect(at((await again.call('GET', '/v3/fulfillment/inventory-log?sellerSku=NEW')).json, 'headers', 'totalCount')).toBe(1)
+})
+
+test('past orders belong to a new world, also to the one after a reset', async () => {
+  const dataDir = await temporaryDirectory()
+  const first = await launch(dataDir, { SANDBOX_PAST_ORDERS: '6' })
+  const client = await connect(first.url)
+  const orders = async (): Promise<unknown> => at(await client.control('GET', '/state'), 'orders')
+  expect(await orders()).toBe(6)
+  await client.control('DELETE', '/')
+  expect(await orders()).toBe(6)
+  first.child.kill('SIGKILL')
+  await ended(first.child)
+  const second = await connect((await launch(dataDir, { SANDBOX_PAST_ORDERS: '6' })).url)
+  expect(at(await second.control('GET', '/state'), 'orders')).toBe(6)
+})
+
 test('two on one directory: the second says so and ends with 1', { timeout: 20_000 }, async () => {
   const dataDir = await temporaryDirectory()
   await launch(dataDir)
