@@ -62,6 +62,13 @@ const jobBackoff = { firstMs: 500, longestMs: 10_000 }
 const jobTimes = { lockMs: 10_000, stalledIntervalMs: 5_000 }
 /** A sync may be silent for one request and this much more; then another process takes over. */
 const syncLeaseMarginMs = 10_000
+/**
+ * A run mostly waits for answers. So many at once that logs and reports of some sellers, whose runs last as long as their turn, do not keep
+ * the orders of all waiting.
+ */
+const syncsAtOnce = 12
+/** A sync stores one page while it plans the next; the others of the process need a connection now and then. */
+const databaseConnections = 20
 /** Runs of syncs are kept for a month. */
 const keepSyncRunsMs = 30 * 86_400_000
 /** The sandbox of a demonstration places an order this often. */
@@ -154,7 +161,7 @@ const run = async (config: Config, log: Logger, stop: AbortSignal, closers: Retu
   let closingDatabase = false
   const database = openDatabase({
     url,
-    connections: 12,
+    connections: databaseConnections,
     onError: (error) => {
       // The pool counts as closed a moment before its connections are; what they still say is no news.
       if (!closingDatabase) quiet.warn('pool', { err: error }, 'a database connection was lost')
@@ -250,7 +257,9 @@ const run = async (config: Config, log: Logger, stop: AbortSignal, closers: Retu
       (commandId): JobToEnqueue => ({ name: 'command.run', data: { commandId } }),
     )
     const syncs = (await unfinishedSyncs(database))
-      .filter(({ sellerId }) => sellers.has(sellerId) && !stopped.has(sellerId))
+      .filter(
+        ({ sellerId, resource }) => sellers.has(sellerId) && !stopped.has(sellerId) && resourcesOf(sellerId).includes(resource),
+      )
       .map(({ sellerId, resource, stream }): JobToEnqueue => ({ name: 'sync.run', data: { sellerId, resource, stream } }))
     const events = (await receivedEvents(database, 0n, mostEvents)).map(
       ({ source, id }): JobToEnqueue => ({ name: 'event.process', data: { source, id } }),
@@ -326,7 +335,7 @@ const run = async (config: Config, log: Logger, stop: AbortSignal, closers: Retu
         if (afterSave !== undefined) relay.nudge()
         return outcome
       },
-      { concurrency: 2 },
+      { concurrency: syncsAtOnce },
     )
     runtime.register(
       'event.process',

@@ -297,6 +297,7 @@ export interface InventoryLogQuery {
 export interface InventoryLogPage extends Page<InventoryLogEntry> {
   /** As the answer names it, otherwise as it was asked for. */
   readonly gtin: string | null
+  readonly productName: string | null
 }
 
 /** Movements of stock at the fulfilment service, SKU by SKU. */

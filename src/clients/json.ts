@@ -274,7 +274,13 @@ export function wholeNumber(value: unknown): number | null {
 const MIN_DATE_MS = Date.UTC(1, 0, 1)
 const MAX_DATE_MS = Date.UTC(9999, 11, 31)
 
-/** A moment from epoch milliseconds, epoch seconds (numbers or digits) or ISO 8601 text; null when it is none of these. */
+/** JavaScript reads a time of day without a zone as one of the machine's. */
+const ZONELESS = /^(\d{4}-\d{2}-\d{2})[T ](\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?)$/
+
+/**
+ * A moment from epoch milliseconds, epoch seconds (numbers or digits) or ISO 8601 text; null when it is none of these. Without a zone it is
+ * one of UTC.
+ */
 export function moment(value: unknown): Date | null {
   const digits =
     typeof value === 'number' ? value : typeof value === 'string' && /^-?\d+(?:\.\d+)?$/.test(value.trim()) ? Number(value) : null
@@ -282,7 +288,7 @@ export function moment(value: unknown): Date | null {
   const epochMs =
     digits === null
       ? typeof value === 'string'
-        ? Date.parse(value)
+        ? Date.parse(value.trim().replace(ZONELESS, '$1T$2Z'))
         : Number.NaN
       : Math.abs(digits) < 1e11
         ? digits * 1000

@@ -357,7 +357,9 @@ export interface CarrierConfigParts {
 const keyOf = (charge: SettingsCharge): string =>
   [charge.carrierName.toLowerCase(), charge.carrierService, charge.regionCode, charge.addressType].join(' ')
 
-/** The charges of configurations, one for each carrier service, region and address type, sorted. */
+const nameOf = (charge: SettingsCharge): string => `${charge.carrierService} to ${charge.regionCode} (${charge.addressType})`
+
+/** The charges of configurations, one for each carrier service, region and address type, sorted; what is said twice counts once. */
 export function chargesOf(carrierConfigs: readonly CarrierConfigParts[]): SettingsCharge[] {
   const charges = carrierConfigs.flatMap(({ carriers, configurations }) =>
     carriers.flatMap((carrier) =>
@@ -374,7 +376,8 @@ export function chargesOf(carrierConfigs: readonly CarrierConfigParts[]): Settin
       ),
     ),
   )
-  return charges.sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : keyOf(a) > keyOf(b) ? 1 : 0))
+  const distinct = new Map(charges.map((charge) => [`${keyOf(charge)} ${JSON.stringify(charge)}`, charge]))
+  return [...distinct].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, charge]) => charge)
 }
 
 /** The normal form of settings as they are asked for. */
@@ -441,16 +444,14 @@ export function settingsDifferences(asked: AccountSettings, found: AccountSettin
   const [before, after] = [asked.migrateFreeShippingOffers, found.migrateFreeShippingOffers]
   if (before !== null && after !== null && before !== after)
     differences.push(`migrateFreeShippingOffers is ${after}, not ${before}`)
-  const left = new Map(found.charges.map((charge) => [keyOf(charge), charge]))
+  const left = new Set(found.charges)
   for (const charge of asked.charges) {
-    const name = `${charge.carrierService} to ${charge.regionCode} (${charge.addressType})`
-    const there = left.get(keyOf(charge))
-    left.delete(keyOf(charge))
+    const candidates = [...left].filter((candidate) => keyOf(candidate) === keyOf(charge))
+    const there = candidates.find((candidate) => chargeDifference(charge, candidate) === null) ?? candidates[0]
+    if (there !== undefined) left.delete(there)
     const difference = there === undefined ? 'is not there' : chargeDifference(charge, there)
-    if (difference !== null) differences.push(`${name}: ${difference}`)
+    if (difference !== null) differences.push(`${nameOf(charge)}: ${difference}`)
   }
-  for (const charge of left.values()) {
-    differences.push(`${charge.carrierService} to ${charge.regionCode} (${charge.addressType}): was not asked for`)
-  }
+  for (const charge of left) differences.push(`${nameOf(charge)}: was not asked for`)
   return differences
 }

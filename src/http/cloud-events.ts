@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
+import { Decimal } from 'decimal.js'
 import { z } from 'zod'
 import type { IncomingEvent } from '../store/events.ts'
 import { Problem, type ProblemFault, pathText } from './problems.ts'
@@ -72,8 +73,17 @@ const eventOf = (attributes: Readonly<Record<string, unknown>>, data: unknown): 
 const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** JSON of a body. @throws Problem */
-export const parseJsonBody = (body: Buffer): unknown => {
+/** The third argument of a reviver, `{source}`, is newer than the type declarations: hence the rest parameter. */
+const onlyExactNumbers = (...[, value, context]: readonly unknown[]): unknown => {
+  if (typeof value !== 'number' || typeof context !== 'object' || context === null || !('source' in context)) return value
+  const source = String(context.source)
+  if (new Decimal(source).eq(value)) return value
+  const message = `holds the number ${source}, which would not stay exact; send it as text`
+  throw new Problem('invalid-event', { detail: 'One thing is wrong; nothing was accepted.', errors: [{ path: '', message }] })
+}
+
+/** JSON of a body; a number in it that is read as another one is refused. @throws Problem */
+const parseJsonBody = (body: Buffer): unknown => {
   let text: string
   try {
     text = new TextDecoder('utf-8', { fatal: true }).decode(body)
@@ -82,8 +92,9 @@ export const parseJsonBody = (body: Buffer): unknown => {
     throw new Problem('malformed-json', { detail: 'The body is not UTF-8.' })
   }
   try {
-    return JSON.parse(text)
+    return JSON.parse(text, onlyExactNumbers)
   } catch (error) {
+    if (error instanceof Problem) throw error
     throw new Problem('malformed-json', { detail: error instanceof Error ? error.message : 'The body is not JSON.' })
   }
 }
@@ -93,8 +104,9 @@ export const parseJsonBody = (body: Buffer): unknown => {
 const fromBase64 = (text: unknown): unknown => {
   if (typeof text !== 'string' || !/^[A-Za-z0-9+/]*={0,2}$/.test(text)) return undefined
   try {
-    return JSON.parse(Buffer.from(text, 'base64').toString('utf8'))
-  } catch {
+    return JSON.parse(Buffer.from(text, 'base64').toString('utf8'), onlyExactNumbers)
+  } catch (error) {
+    if (error instanceof Problem) throw error
     // Not JSON: the caller names it as a fault.
     return undefined
   }

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { type CommandContent, type CommandState, parseCommand, unitsOf } from '../domain/command.ts'
+import { type CommandContent, type CommandState, isSettled, parseCommand, unitsOf } from '../domain/command.ts'
 import { orderBaselineSchema } from '../domain/evidence.ts'
 import type { LineUnits, PurchaseOrder } from '../domain/order.ts'
 import { type LedgerCommand, type LineLedger, ledgersOf } from '../domain/units.ts'
@@ -230,8 +230,6 @@ interface Step {
   readonly nextActionInMs?: number
 }
 
-const settledStates: ReadonlySet<CommandState> = new Set(['confirmed', 'rejected'])
-
 /**
  * Moves a command on, and tells it. Answers false, changing nothing, when the command is no longer as expected: someone else
  * has moved it meanwhile.
@@ -242,7 +240,7 @@ export const moveCommand = async (
   expected: Expected,
   step: Step,
 ): Promise<boolean> => {
-  const settled = settledStates.has(step.state)
+  const settled = isSettled(step.state)
   const touched = await transaction.execute(
     `UPDATE tallyman.commands SET state = $4, reason = $5, evidence = COALESCE($6::jsonb, evidence),
        next_action_at = now() + $7::float8 * interval '1 millisecond', leased_until = NULL, lease_owner = NULL, updated_at = now(),

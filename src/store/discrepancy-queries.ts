@@ -166,35 +166,35 @@ const measures = claimParts
 
 // Units are unexplained when the stock lacks them and no movement says why: what all differences of a SKU together take off its stock, so that
 // movements under the wrong kind, and a wrong cell that another one makes good, count for nothing. More units lost or damaged than the log
-// tells are not among them: the report admits those, and they are claimed as such. Cells are read as magnitudes, as ever.
+// tells are not among them: the report admits those, and they are claimed as such. Cells are read as magnitudes, as ever. Differences
+// and prices are looked up one by one: of tables that have just been filled no statistics are known, and joins would cost their product.
 const claimQuery = `
   WITH seller AS MATERIALIZED (
     SELECT DISTINCT seller_id FROM warehouse.reconciliation_reports
     WHERE month = $1::date AND state = 'imported' AND ($2::text IS NULL OR seller_id = $2::text) AND ($3::text IS NULL OR seller_id > $3::text)
     ORDER BY seller_id LIMIT $4::int
-  ), shortage AS (
-    SELECT d.seller_id, d.sku, greatest(0, -sum(d.effect)) AS units
-    FROM (
-      SELECT seller_id, sku, kind, CASE WHEN kind IN ('sold', 'lost', 'damaged') THEN -difference ELSE difference END AS effect
-      FROM warehouse.inventory_discrepancies
-      WHERE month = $1::date AND state = 'open' AND seller_id IN (SELECT seller_id FROM seller)
-    ) d
-    WHERE NOT (d.kind IN ('lost', 'damaged') AND d.effect < 0)
-    GROUP BY d.seller_id, d.sku
   ), counted AS (
     SELECT r.seller_id, r.sku, abs(r.lost::bigint) AS lost, abs(r.damaged::bigint) AS damaged, abs(r.found::bigint) AS found,
-      coalesce(h.units, 0) AS unexplained, ${logCovers('s', '$5::timestamptz', 'least(r.covered_until, $6::timestamptz)')} AS compared
+      h.units AS unexplained, ${logCovers('s', '$5::timestamptz', 'least(r.covered_until, $6::timestamptz)')} AS compared
     FROM warehouse.reconciliation_current_rows r
-    LEFT JOIN shortage h ON h.seller_id = r.seller_id AND h.sku = r.sku
+    CROSS JOIN LATERAL (
+      SELECT greatest(0, -coalesce(sum(d.effect), 0)) AS units
+      FROM (
+        SELECT kind, CASE WHEN kind IN ('sold', 'lost', 'damaged') THEN -difference ELSE difference END AS effect
+        FROM warehouse.inventory_discrepancies
+        WHERE seller_id = r.seller_id AND sku = r.sku AND month = $1::date AND state = 'open' OFFSET 0
+      ) d
+      WHERE NOT (d.kind IN ('lost', 'damaged') AND d.effect < 0)
+    ) h
     LEFT JOIN tallyman.inventory_skus s ON s.seller_id = r.seller_id AND s.sku = r.sku
     WHERE r.month = $1::date AND r.seller_id IN (SELECT seller_id FROM seller)
   ), unit AS MATERIALIZED (
     SELECT *, lost + damaged + unexplained AS total, greatest(0, lost - found) + damaged + unexplained AS net FROM counted
-  ), price AS MATERIALIZED (${lastUnitPrice('(SELECT seller_id, sku FROM unit WHERE total + found > 0)')})
+  )
   SELECT k.seller_id, p.currency, count(u.sku)::int AS skus, (count(*) FILTER (WHERE u.compared))::int AS skus_compared, ${measures}
   FROM seller k
   LEFT JOIN unit u ON u.seller_id = k.seller_id
-  LEFT JOIN price p ON p.seller_id = u.seller_id AND p.sku = u.sku
+  LEFT JOIN LATERAL (${lastUnitPrice('(SELECT u.seller_id, u.sku WHERE u.total + u.found > 0)')}) p ON true
   GROUP BY k.seller_id, p.currency ORDER BY k.seller_id, p.currency`
 
 const claimedUnits = (part: ClaimPart, rows: readonly ClaimRow[]): ClaimedUnits => {

@@ -43,7 +43,11 @@ export const recordEnrolment = async (tx: Transaction, { sellerId, resource, enr
   if (stored?.turned === true) tx.tell({ sellerId, type: 'seller.enrolment_changed', data: { resource, enrolled } })
 }
 
-/** Forgets that a seller is not enrolled: somebody wants it to be asked now. */
+/** Lets the answer that a seller is not enrolled count as old: somebody wants it to be asked now. It stands until there is another one. */
 export const askEnrolmentAgain = async (sql: SqlRunner, sellerId: string, resource: string): Promise<void> => {
-  await sql.execute('DELETE FROM tallyman.enrolments WHERE seller_id = $1 AND resource = $2 AND NOT enrolled', sellerId, resource)
+  await sql.execute(
+    `UPDATE tallyman.enrolments SET checked_at = 'epoch' WHERE seller_id = $1 AND resource = $2 AND NOT enrolled`,
+    sellerId,
+    resource,
+  )
 }

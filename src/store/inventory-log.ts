@@ -5,11 +5,14 @@ import { type DifferingRecord, distinctRecords, jsonArray, jsonObject, rawHash, 
 const skuOf = ({ value }: StorableRecord<InventoryLogEntry>): string => value.sku
 const idOf = ({ value }: StorableRecord<InventoryLogEntry>): string => value.id
 
-// $2 and $3 name an entry each, by SKU and id.
+// $2 and $3 name an entry each, by SKU and id. Looked up one by one (OFFSET 0 keeps them from being joined otherwise): while a table that has
+// just been filled has no statistics, a join would read all of it.
 const probe = `
   SELECT array_agg(e.sku) AS skus, array_agg(e.entry_id) AS ids, array_agg(encode(e.raw_hash, 'hex')) AS hashes
   FROM unnest($2::text[], $3::text[]) AS t(sku, entry_id)
-  JOIN warehouse.inventory_log_entries e ON e.seller_id = $1 AND e.sku = t.sku AND e.entry_id = t.entry_id`
+  CROSS JOIN LATERAL (
+    SELECT * FROM warehouse.inventory_log_entries WHERE seller_id = $1 AND sku = t.sku AND entry_id = t.entry_id OFFSET 0
+  ) e`
 
 /** Those entries of a page whose text differs from what is stored. Reads only. */
 export const findDifferingEntries = async (

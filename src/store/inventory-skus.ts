@@ -213,6 +213,7 @@ export const anotherSku = async (
 export interface LogRead {
   readonly sku: string
   readonly gtin: string | null
+  readonly productName: string | null
   /** Up to where everything is stored now, and when that was read; null when no window has been read to its end. */
   readonly readUpTo: Date | null
   readonly readAt: Date | null
@@ -230,14 +231,14 @@ export interface LogRead {
 // somebody is giving such a sign right now is passed over and simply read again: a page holds other locks by then, so it must not wait.
 const noteReads = `
   WITH read AS MATERIALIZED (
-    SELECT * FROM jsonb_to_recordset($2::jsonb) AS t(sku text, gtin text, "readUpTo" timestamptz, "readAt" timestamptz,
+    SELECT * FROM jsonb_to_recordset($2::jsonb) AS t(sku text, gtin text, "productName" text, "readUpTo" timestamptz, "readAt" timestamptz,
       "movedBefore" timestamptz, "movedAt" timestamptz, "dueAt" timestamptz, pass jsonb, fault text)
   ), before AS MATERIALIZED (
     SELECT s.sku, s.log_read_up_to FROM tallyman.inventory_skus s
     WHERE s.seller_id = $1 AND s.sku = ANY ($3::text[]) ORDER BY s.sku FOR UPDATE SKIP LOCKED
   ), noted AS (
     UPDATE tallyman.inventory_skus s
-    SET gtin = coalesce(r.gtin, s.gtin), log_read_up_to = greatest(s.log_read_up_to, r."readUpTo"),
+    SET gtin = coalesce(r.gtin, s.gtin), product_name = coalesce(r."productName", s.product_name), log_read_up_to = greatest(s.log_read_up_to, r."readUpTo"),
       log_read_at = coalesce(r."readAt", s.log_read_at), log_moved_at = greatest(s.log_moved_at, r."movedAt"),
       log_due_at = CASE WHEN s.log_moved_at IS NOT DISTINCT FROM r."movedBefore" THEN r."dueAt" END, log_pass = r.pass,
       log_fault = r.fault

@@ -52,6 +52,9 @@ export const findNewlyFaulty = async (
   return [...byHash].filter(([hash]) => !settled.has(hash)).map(([hash, record]) => ({ ...record, hash }))
 }
 
+/** A text as Postgres can keep it: a NUL that was not escaped, which no JSON may hold, is escaped. */
+const keepable = (text: string): string => text.toWellFormed().replaceAll('\0', '\\u0000')
+
 /** Writes faulty records down, or that they were seen again. */
 export const quarantine = async (
   tx: Transaction,
@@ -71,7 +74,14 @@ export const quarantine = async (
     sellerId,
     resource,
     observedAt.toISOString(),
-    JSON.stringify(records),
+    JSON.stringify(
+      records.map(({ key, hash, rawText, fault }) => ({
+        key: key === null ? null : keepable(key),
+        hash,
+        rawText: keepable(rawText),
+        fault,
+      })),
+    ),
   )
 }
 

@@ -1,5 +1,4 @@
-import { isDeepStrictEqual } from 'node:util'
-import { type AccountSettings, accountSettingsSchema } from '../domain/shipping-settings.ts'
+import { type AccountSettings, accountSettingsSchema, settingsDifferences } from '../domain/shipping-settings.ts'
 import type { SqlRunner, Transaction } from './database.ts'
 import { type DifferingRecord, rawHash, type StorableRecord } from './versions.ts'
 
@@ -86,7 +85,7 @@ export const storeDifferingSettings = async (
   if (before !== undefined && (before.newer || (before.same && !before.missing))) return 0
   const after = record.value
   const known = before === undefined || before.missing ? null : accountSettingsSchema.parse(before.settings)
-  const changed = known === null || !isDeepStrictEqual(known, after)
+  const changed = known === null || [...settingsDifferences(known, after), ...settingsDifferences(after, known)].length > 0
   if (before !== undefined && !before.same) {
     await tx.execute(
       `INSERT INTO tallyman.superseded_versions (seller_id, resource, record_key, raw_hash, raw, first_seen_at, last_seen_at)

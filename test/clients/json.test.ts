@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import {
   asRecord,
   cutRecords,
@@ -123,6 +123,17 @@ describe('exact numbers', () => {
 })
 
 describe('moment', () => {
+  test('one without a zone is of UTC, wherever the program runs', () => {
+    vi.stubEnv('TZ', 'America/New_York')
+    try {
+      const expected = new Date('2026-03-04T05:06:07.000Z')
+      expect(new Date('2026-03-04T05:06:07')).not.toEqual(expected)
+      for (const text of ['2026-03-04T05:06:07', '2026-03-04 05:06:07', '2026-03-04T05:06:07.000', '2026-03-04T00:06:07-05:00'])
+        expect(moment(text)).toEqual(expected)
+    } finally {
+      vi.unstubAllEnvs()
+    }
+  })
   test('reads epoch ms, epoch s and ISO 8601, as numbers or text', () => {
     const expected = new Date('2025-10-09T08:53:20.000Z')
     for (const value of [1_760_000_000_000, 1_760_000_000, '1760000000000', '1760000000', '2025-10-09T08:53:20Z']) {

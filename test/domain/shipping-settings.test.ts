@@ -360,6 +360,47 @@ describe('settings read back', () => {
     expect(judgeSettings(asked, sent, found({ carrierConfigs })).verdict).toBe('applied')
   })
 
+  it('are ours where an address type or a carrier was named twice, whichever side repeats it', () => {
+    const [ups] = settings().accountConfigs.carrierConfigs
+    const repeated = (times: number) =>
+      found({
+        carrierConfigs: [
+          {
+            carriers: (ups?.carriers ?? []).flatMap((carrier) => Array.from({ length: times }, () => carrier)),
+            configurations: [
+              configuration([region('C')], { addressTypes: Array.from({ length: times }, () => 'STREET') }),
+              configuration([region('H')]),
+            ],
+          },
+        ],
+      })
+    for (const [before, after] of [
+      [1, 2],
+      [2, 1],
+      [2, 2],
+    ] as const) {
+      expect(judgeSettings(repeated(before), sent, repeated(after)).verdict).toBe('applied')
+    }
+    expect(repeated(2)).toEqual(repeated(1))
+  })
+
+  it('are not ours where one of two charges for the same is another', () => {
+    const [ups, usps] = settings().accountConfigs.carrierConfigs
+    const dear = configuration([region('C')], {
+      shippingCharge: {
+        rateModelType: 'PER_SHIPMENT_PRICING',
+        perShippingCharge: { unitOfMeasure: 'LB', shippingAndHandling: money('9'), chargePerItem: money('1.5') },
+      },
+    })
+    for (const configurations of [
+      [dear, ...(ups?.configurations ?? [])],
+      [...(ups?.configurations ?? []), dear],
+    ]) {
+      const differences = settingsDifferences(asked, found({ carrierConfigs: [{ ...ups, configurations }, usps] }))
+      expect(differences).toEqual(['UPS_GROUND to C (STREET): was not asked for'])
+    }
+  })
+
   it('count as not applied while there are none', () => {
     expect(judgeSettings(asked, sent, null)).toMatchObject({ verdict: 'not-applied' })
     expect(judgeSettings(asked, sent, null).ruledOut).toBeUndefined()

@@ -5,6 +5,9 @@ import path from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
 import { expect } from 'vitest'
+import { parseShippingSettings } from '../../src/clients/client.ts'
+import { accountSettingsOf, settingsDifferences, shippingSettingsSchema } from '../../src/domain/shipping-settings.ts'
+import { settings } from '../domain/support/shipping-settings.ts'
 import { startTestDaemon, type TestDaemon } from '../support/daemon.ts'
 import { eventually } from '../support/eventually.ts'
 import { startTestPostgres, type TestPostgres } from '../support/postgres.ts'
@@ -49,7 +52,8 @@ export const chooseSeed = (name: string): number => {
 
 /** An event as it is posted, again and again until it is accepted. */
 interface EventToPost {
-  readonly order: string
+  /** Null: it is about shipping settings. */
+  readonly order: string | null
   readonly id: string
   readonly type: string
   readonly data: object
@@ -64,12 +68,21 @@ interface CommandRow {
   readonly state: string
   readonly reason: string | null
   readonly seller_id: string
-  readonly purchase_order_id: string
+  readonly purchase_order_id: string | null
   readonly line_number: string | null
   readonly quantity: number | null
 }
 
-/** Two daemons, a sandbox with faults, four sellers, one ERP, and the means to disturb them. */
+/** What the ERP decides in one go. */
+export interface Work {
+  readonly orders: number
+  /** So many sellers that have no shipping settings get them. */
+  readonly settings: number
+  /** The events about settings come before all others. */
+  readonly settingsFirst?: boolean
+}
+
+/** Two daemons, a sandbox with faults, some sellers, one ERP, and the means to disturb them. */
 export interface Rehearsal {
   readonly dice: Dice
   readonly daemons: (TestDaemon | null)[]
@@ -79,7 +92,7 @@ export interface Rehearsal {
   flushRedis(): Promise<void>
   killPostgres(): void
   /** Places orders and posts what the ERP decides about them, twice and out of order, until all is accepted. */
-  work(orders: number, disturb?: () => Promise<void>): Promise<void>
+  work(work: Work, disturb?: () => Promise<void>): Promise<void>
   /** Places orders for each seller that no event will name. */
   placeUnasked(orders: number): Promise<void>
   /** Takes the faults away, waits until every command is settled or held, and compares what happened with what was asked. */
@@ -87,7 +100,6 @@ export interface Rehearsal {
   end(): Promise<void>
 }
 
-const sellerIds = ['seller-a', 'seller-b', 'seller-c', 'seller-d']
 const effectOfKind: Readonly<Record<string, (typeof units)[number]>> = {
   ship: 'shipped',
   cancel: 'cancelled',
@@ -95,8 +107,16 @@ const effectOfKind: Readonly<Record<string, (typeof units)[number]>> = {
 }
 
 /** Sets the stage. */
-export const stage = async (seed: number, queues: 'redis' | 'postgres', faults: object): Promise<Rehearsal> => {
+export const stage = async (
+  seed: number,
+  {
+    queues,
+    faults,
+    sellers: count,
+  }: { readonly queues: 'redis' | 'postgres'; readonly faults: object; readonly sellers: number },
+): Promise<Rehearsal> => {
   const dice = diceOf(seed)
+  const sellerIds = Array.from({ length: count }, (_, index) => `seller-${index + 1}`)
   const [postgres, sandbox, redis]: [TestPostgres, TestSandbox, TestRedis | null] = await Promise.all([
     startTestPostgres(),
     startTestSandbox({ SANDBOX_SEED: `${seed}` }),
@@ -146,7 +166,7 @@ export const stage = async (seed: number, queues: 'redis' | 'postgres', faults: 
   }
 
   const placeOrder = async (index: number): Promise<EventToPost[]> => {
-    const sellerId = sellerIds[index % sellerIds.length] ?? 'seller-a'
+    const sellerId = sellerIds[index % sellerIds.length] ?? 'seller-1'
     const quantities = Array.from({ length: 1 + dice.roll(3) }, () => 1 + dice.roll(4))
     const lines = quantities.map((quantity, line) => ({
       lineNumber: `${line + 1}`,
@@ -200,6 +220,15 @@ export const stage = async (seed: number, queues: 'redis' | 'postgres', faults: 
     return events
   }
 
+  const unsettled = [...sellerIds]
+  const defineSettings = (sellers: number): EventToPost[] =>
+    unsettled.splice(0, sellers).map((sellerId) => ({
+      order: null,
+      id: `${sellerId}-settings`,
+      type: 'erp.shipping-settings.defined',
+      data: { sellerId, simplifiedShippingSettings: settings() },
+    }))
+
   const post = async (event: EventToPost): Promise<boolean> => {
     const daemon = daemons[dice.roll(daemons.length)]
     if (daemon === null || daemon === undefined) return false
@@ -222,11 +251,20 @@ export const stage = async (seed: number, queues: 'redis' | 'postgres', faults: 
     }
   }
 
-  const work = async (orders: number, disturb: () => Promise<void> = async () => undefined): Promise<void> => {
-    const events: EventToPost[] = []
+  const work = async (
+    { orders, settings: sellers, settingsFirst = false }: Work,
+    disturb: () => Promise<void> = async () => undefined,
+  ): Promise<void> => {
+    const events = defineSettings(sellers)
     for (let index = 0; index < orders; index += 1) events.push(...(await placeOrder(index)))
     posted.push(...events)
     let open = dice.shuffle(events)
+    const waits = (event: EventToPost): boolean =>
+      event.order === null
+        ? false
+        : (settingsFirst && open.some((other) => other.order === null)) ||
+          // The marketplace refuses parcels of an order that nobody has acknowledged; all else may come in any order.
+          open.some((other) => other.type === 'erp.order.accepted' && other !== event && other.order === event.order)
     let working = true
     const disturbing = (async () => {
       while (working) await disturb()
@@ -239,8 +277,7 @@ export const stage = async (seed: number, queues: 'redis' | 'postgres', faults: 
         )
       const left: EventToPost[] = []
       for (const event of open) {
-        // The marketplace refuses parcels of an order that nobody has acknowledged; all else may come in any order.
-        if (open.some((other) => other.type === 'erp.order.accepted' && other !== event && other.order === event.order)) {
+        if (waits(event)) {
           left.push(event)
           continue
         }
@@ -294,13 +331,34 @@ export const stage = async (seed: number, queues: 'redis' | 'postgres', faults: 
        FROM tallyman.commands c LEFT JOIN tallyman.command_lines l ON l.command_id = c.id`,
     )
 
+  /** Settings were created once for each seller that got them, never twice, never others; only a held command may have created none. */
+  const compareSettings = async (rows: readonly CommandRow[]): Promise<void> => {
+    const commands = rows.filter((row) => row.kind === 'create-shipping-settings')
+    const created = (await sandbox.effects()).filter((effect) => effect.kind === 'shipping-settings-created')
+    for (const { seller_id: sellerId, state } of commands) {
+      const times = created.filter((effect) => effect.sellerId === sellerId).length
+      expect(state === 'held' ? [0, 1] : [1], `settings of ${sellerId} were created ${times} times`).toContain(times)
+      if (times === 0) continue
+      const there = (await sandbox.control('GET', `/sellers/${sellerId}/shipping-settings`)) as Record<string, unknown>
+      const record = parseShippingSettings(JSON.stringify(there['simplifiedShippingSettings']))
+      expect(record.ok && settingsDifferences(accountSettingsOf(shippingSettingsSchema.parse(settings())), record.value)).toEqual(
+        [],
+      )
+    }
+    const confirmed = commands.filter(({ state }) => state === 'confirmed').map((row) => row.seller_id)
+    const stored = await query<{ seller_id: string }>(
+      `SELECT seller_id FROM warehouse.shipping_settings WHERE source = 'command' AND missing_since IS NULL`,
+    )
+    expect(stored.map((row) => row.seller_id)).toEqual(expect.arrayContaining(confirmed))
+  }
+
   const settleAndCompare = async () => {
     await sandbox.control('PUT', '/faults', {})
     await eventually(async () => {
       const [row] = await query<{ waiting: number }>(
         `SELECT (SELECT count(*)::int FROM tallyman.erp_event WHERE status = 'received') + (SELECT count(*)::int FROM tallyman.commands c
            WHERE c.state NOT IN ('confirmed', 'rejected', 'held') AND NOT EXISTS (SELECT 1 FROM tallyman.commands h WHERE h.state = 'held'
-             AND h.seller_id = c.seller_id AND h.purchase_order_id = c.purchase_order_id AND h.sequence < c.sequence)) AS waiting`,
+             AND h.seller_id = c.seller_id AND h.subject = c.subject AND h.sequence < c.sequence)) AS waiting`,
       )
       if (row?.waiting !== 0)
         throw new Error(
@@ -316,6 +374,7 @@ export const stage = async (seed: number, queues: 'redis' | 'postgres', faults: 
     expect(stored.map((event) => event.id).sort()).toEqual(posted.map((event) => event.id).sort())
     expect(new Set(rows.map((row) => row.id)).size, 'one command an event').toBe(posted.length)
     compareUnits(rows, await sandbox.summary())
+    await compareSettings(rows)
     // Only an acknowledgement may be confirmed without a request, when the order already stands acknowledged.
     const unsent = await query<{ kind: string; reason: string | null }>(
       `SELECT kind, reason FROM tallyman.commands c WHERE state = 'confirmed'
@@ -359,8 +418,11 @@ export const stage = async (seed: number, queues: 'redis' | 'postgres', faults: 
 
 /** No unit twice, none lost: each line's effects are what the confirmed commands asked; only a held command may explain more. */
 const compareUnits = (rows: readonly CommandRow[], effects: readonly LineEffects[]): void => {
-  const key = (row: { readonly seller_id: string; readonly purchase_order_id: string; readonly line_number: string | null }) =>
-    `${row.seller_id} ${row.purchase_order_id} ${row.line_number}`
+  const key = (row: {
+    readonly seller_id: string
+    readonly purchase_order_id: string | null
+    readonly line_number: string | null
+  }) => `${row.seller_id} ${row.purchase_order_id} ${row.line_number}`
   const asked = new Map<string, { confirmed: Record<string, number>; held: Record<string, number> }>()
   for (const row of rows) {
     const effect = effectOfKind[row.kind]

@@ -182,6 +182,22 @@ describe('CloudEvents', () => {
     })
     expect(answer).toMatchObject({ status: 400, body: { code: 'malformed-json' } })
   })
+
+  test('hold no number that would become another one on its way', async () => {
+    const text = JSON.stringify(eventOf(await stored()))
+    const before = await eventCount()
+    for (const number of ['12345678901234567890', '700.00000000000000001', '1e400']) {
+      const answer = await post(text.replace('"data":{', `"data":{"erpNumber":${number},`))
+      const message = `holds the number ${number}, which would not stay exact; send it as text`
+      expect(answer).toMatchObject({ status: 422, body: { code: 'invalid-event', errors: [{ message }] } })
+      const { data: _, ...rest } = eventOf('1')
+      const encoded = Buffer.from(`{"erpNumber":${number}}`).toString('base64')
+      expect(await post({ ...rest, data_base64: encoded })).toMatchObject({ status: 422, body: { errors: [{ message }] } })
+    }
+    expect(await eventCount()).toBe(before)
+    const harmless = '"data":{"numbers":[0.30000000000000004,9007199254740992,1.5000000000000000000000,1e3,-0,0e99],'
+    expect((await post(text.replace('"data":{', harmless))).status).toBe(202)
+  })
 })
 
 describe('an answer', () => {

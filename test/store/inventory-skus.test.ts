@@ -41,6 +41,7 @@ const due = async (by: Date, more: Partial<DueRequest> = {}) =>
 const read = (sku: string, more: Partial<LogRead> = {}): LogRead => ({
   sku,
   gtin: null,
+  productName: null,
   readUpTo: at(10),
   readAt: at(12),
   movedBefore: null,
@@ -208,15 +209,16 @@ test('rows of the report that have become comparable are named once', async () =
 
 test('the freshness of each log can be looked up', async () => {
   await recordConfiguredSkus(database, sellerId, ['A', 'B'])
+  await note(read('A', { productName: 'Mug' }))
   await note(read('A'))
   const fresh = await database.query(
-    `SELECT sku, gtin, read_up_to, read_at, age > interval '1 minute' AS old, fault FROM warehouse.inventory_log_freshness
+    `SELECT sku, gtin, product_name, read_up_to, read_at, age > interval '1 minute' AS old, fault FROM warehouse.inventory_log_freshness
      WHERE seller_id = $1 ORDER BY sku`,
     sellerId,
   )
   expect(fresh).toEqual([
-    { sku: 'A', gtin: null, read_up_to: at(10), read_at: at(12), old: expect.any(Boolean), fault: null },
-    { sku: 'B', gtin: null, read_up_to: null, read_at: null, old: null, fault: null },
+    { sku: 'A', gtin: null, product_name: 'Mug', read_up_to: at(10), read_at: at(12), old: expect.any(Boolean), fault: null },
+    { sku: 'B', gtin: null, product_name: null, read_up_to: null, read_at: null, old: null, fault: null },
   ])
 })
 

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { dueCommands, readCommand } from '../../src/store/commands.ts'
 import { openDatabase } from '../../src/store/database.ts'
 import { finishedMigrations, MigrationFailed, migrate, missingMigrations } from '../../src/store/migrate.ts'
 import { startTestPostgres, type TestPostgres } from '../support/postgres.ts'
@@ -49,6 +50,46 @@ describe('migrate', () => {
       await rows(url, "SELECT to_regclass('tallyman.half') AS half, to_regclass('warehouse.orders')::text AS orders"),
     ).toEqual([{ half: null, orders: 'warehouse.orders' }])
     await rm(directory, { recursive: true })
+  })
+
+  test('keeps every command of the first version, and takes those that it still writes meanwhile', async () => {
+    const url = await postgres.emptyDatabase()
+    const directory = await mkdtemp(path.join(tmpdir(), 'tallyman-migrations-'))
+    for (const kept of ['20261121000000_first_floor', 'migration_lock.toml']) {
+      await cp(path.resolve('prisma/migrations', kept), path.join(directory, kept), { recursive: true })
+    }
+    await migrate(url, directory)
+    await rm(directory, { recursive: true })
+    // As the first version writes them.
+    const insert = (from: number) => `
+      INSERT INTO tallyman.commands (id, seller_id, purchase_order_id, kind, state, payload)
+      SELECT 'c-' || n, 's-1', 'po-' || n / 3, 'acknowledge', (ARRAY['pending', 'sending', 'verifying', 'held', 'confirmed'])[n % 5 + 1], '{}'
+      FROM generate_series(${from}, ${from + 199}) AS n`
+    await rows(url, `INSERT INTO tallyman.sellers (seller_id, state) VALUES ('s-1', 'active')`)
+    await rows(url, insert(0))
+    const columns = 'id, sequence, seller_id, purchase_order_id, kind, state, attempts, payload, created_at'
+    const before = await rows(url, `SELECT ${columns} FROM tallyman.commands ORDER BY sequence`)
+    expect(await migrate(url)).toContain('20261122000800_shipping_settings')
+    expect(await rows(url, `SELECT ${columns} FROM tallyman.commands ORDER BY sequence`)).toEqual(before)
+    await rows(url, insert(200))
+    expect(
+      await rows(url, 'SELECT DISTINCT seller_id FROM tallyman.commands WHERE subject <> $$order $$ || purchase_order_id'),
+    ).toEqual([])
+    const database = openDatabase({ url })
+    const due = await dueCommands(database, 1_000)
+    // The first unsettled one of each order, where it is not held.
+    const heads = Array.from({ length: 134 }, (_, order) =>
+      [0, 1, 2].map((n) => order * 3 + n).find((n) => n % 5 !== 4 && n < 400),
+    )
+    const expected = heads.filter((n) => n !== undefined && n % 5 !== 3).map((n) => `c-${n}`)
+    expect([...due].sort()).toEqual(expected.sort())
+    for (const id of due.slice(0, 5)) {
+      expect(await readCommand(database, id)).toMatchObject({
+        subject: expect.stringMatching(/^order po-/),
+        content: { kind: 'acknowledge' },
+      })
+    }
+    await database.close()
   })
 
   test('makes the tables that the typed client expects', async () => {

@@ -2,12 +2,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { parseSalesChannel } from '../../src/clients/client.ts'
 import type { SalesChannel } from '../../src/domain/sales-channel.ts'
 import { type Database, openDatabase } from '../../src/store/database.ts'
-import {
-  findDifferingSalesChannels,
-  findGoneSalesChannels,
-  noteMissingSalesChannels,
-  storeDifferingSalesChannels,
-} from '../../src/store/sales-channels.ts'
+import { salesChannelStore } from '../../src/store/sales-channels.ts'
 import type { StorableRecord } from '../../src/store/versions.ts'
 import { startTestPostgres, type TestPostgres } from '../support/postgres.ts'
 
@@ -48,8 +43,8 @@ const channel = (orderChannelId: string, change: object = {}): StorableRecord<Sa
   return record
 }
 const store = async (observedAt: Date, ...records: StorableRecord<SalesChannel>[]): Promise<number> => {
-  const differing = await findDifferingSalesChannels(database, sellerId, records)
-  return database.transaction((tx) => storeDifferingSalesChannels(tx, sellerId, observedAt, differing))
+  const differing = await salesChannelStore.findDiffering(database, sellerId, records)
+  return database.transaction((tx) => salesChannelStore.store(tx, sellerId, observedAt, differing))
 }
 const rows = <Row>(sql: string) => database.query<Row>(sql, sellerId)
 const told = async () =>
@@ -110,12 +105,12 @@ test('unchanged ones are not written, changed ones are, with the version before;
 
 test('what is not listed any more is noted once, and is there again when it comes back unchanged', async () => {
   await store(at(1), channel('A'), channel('B'))
-  const gone = await findGoneSalesChannels(database, sellerId, new Set(['A']))
+  const gone = await salesChannelStore.findGone(database, sellerId, new Set(['A']))
   expect(gone).toEqual(['B'])
-  const note = () => database.transaction((tx) => noteMissingSalesChannels(tx, sellerId, at(2), gone))
+  const note = () => database.transaction((tx) => salesChannelStore.noteMissing(tx, sellerId, at(2), gone))
   expect(await note()).toBe(1)
   expect(await note()).toBe(0)
-  expect(await findGoneSalesChannels(database, sellerId, new Set(['A']))).toEqual([])
+  expect(await salesChannelStore.findGone(database, sellerId, new Set(['A']))).toEqual([])
   const missing = () =>
     rows('SELECT order_channel_id AS id, missing_since FROM warehouse.sales_channels WHERE seller_id = $1 ORDER BY 1')
   expect(await missing()).toEqual([
@@ -127,5 +122,8 @@ test('what is not listed any more is noted once, and is there again when it come
     { id: 'A', missing_since: null },
     { id: 'B', missing_since: null },
   ])
-  expect((await told()).slice(2)).toEqual(['sales_channel.missing B', 'sales_channel.changed B'])
+  expect((await told()).slice(2)).toEqual(['sales_channel.removed B', 'sales_channel.added B'])
+  // What was seen before it was gone is no news after it is back, nor before.
+  await note()
+  expect(await store(at(1), channel('B', { active: 'N' }))).toBe(0)
 })

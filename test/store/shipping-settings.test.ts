@@ -95,6 +95,22 @@ test('changed settings are told with before and after, the old version is kept, 
   expect(versions).toEqual([{ record_key: 'account' }, { record_key: 'account' }])
 })
 
+test('an amount that is written otherwise is no change', async () => {
+  const [ups] = settings().accountConfigs.carrierConfigs
+  const priced = (amount: unknown) => {
+    const rates = { unitOfMeasure: 'LB', shippingAndHandling: { amount, currency: 'USD' } }
+    const configurations = [{ ...ups?.configurations[0], shippingCharge: { perShippingCharge: rates } }]
+    return settings({ carrierConfigs: [{ ...ups, configurations }] })
+  }
+  await store(priced(4.9), 1)
+  await database.transaction((tx) => noteSettingsCreated(tx, sellerId))
+  await store(priced('4.90'), 2)
+  expect(await row()).toMatchObject({ source: 'command', observed_at: at(2) })
+  await store(priced('4.91'), 3)
+  expect(await row()).toMatchObject({ source: 'found' })
+  expect((await changes()).map((change) => change.type)).toEqual(['shipping_settings.created', 'shipping_settings.changed'])
+})
+
 test('settings that are gone are noted and told once, and count as new when they come back', async () => {
   await store(settings(), 2)
   const note = (minute: number) => database.transaction((tx) => noteMissingSettings(tx, sellerId, at(minute)))

@@ -32,6 +32,7 @@ CREATE TABLE tallyman.inventory_skus (
   seller_id      text           NOT NULL,
   sku            text           NOT NULL,
   gtin           text,
+  product_name   text,
   source         text           NOT NULL,
   added_at       timestamptz(3) NOT NULL DEFAULT now(),
   log_read_up_to timestamptz(3),
@@ -44,6 +45,7 @@ CREATE TABLE tallyman.inventory_skus (
 ) WITH (fillfactor = 85);
 CREATE INDEX inventory_skus_by_turn ON tallyman.inventory_skus (seller_id, log_due_at NULLS FIRST, log_read_up_to DESC NULLS LAST, sku);
 COMMENT ON COLUMN tallyman.inventory_skus.source IS 'Who named it first: settings, orders or report.';
+COMMENT ON COLUMN tallyman.inventory_skus.product_name IS 'As the log named it last.';
 COMMENT ON COLUMN tallyman.inventory_skus.log_read_up_to IS 'On the marketplace''s clock: every entry up to here is stored.';
 COMMENT ON COLUMN tallyman.inventory_skus.log_read_at IS 'On the marketplace''s clock: when the log was last read.';
 COMMENT ON COLUMN tallyman.inventory_skus.log_moved_at IS 'Newest sign of movement: the time of an entry, or when an order or the report told of one.';
@@ -57,6 +59,6 @@ CREATE TABLE tallyman.inventory_order_marks (
 );
 
 CREATE VIEW warehouse.inventory_log_freshness AS
-  SELECT seller_id, sku, gtin, log_read_up_to AS read_up_to, log_read_at AS read_at, now() - log_read_up_to AS age, log_fault AS fault
+  SELECT seller_id, sku, gtin, product_name, log_read_up_to AS read_up_to, log_read_at AS read_at, now() - log_read_up_to AS age, log_fault AS fault
   FROM tallyman.inventory_skus;
 COMMENT ON VIEW warehouse.inventory_log_freshness IS 'How old the stored log of each SKU is; null while it was never read.';

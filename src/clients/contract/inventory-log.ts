@@ -26,6 +26,7 @@ export const wireInventoryLogPage = z.looseObject({
     .looseObject({
       gtin: lenient(text),
       vendorSku: lenient(text),
+      productName: lenient(text),
       inventoryLog: z.array(z.unknown()).max(0).nullish(),
     })
     .nullish(),

@@ -26,6 +26,10 @@ function target(query: InventoryLogQuery, { keyParameter, dates, pageSize }: Pro
   )
 }
 
+/** A GTIN has 14 digits, zeros in front included (public facts, section 7.3), which a number would have lost. */
+const gtinOf = (value: string | number | null | undefined): string | null =>
+  typeof value === 'number' ? String(value).padStart(14, '0') : textOf(value)
+
 /** The inventory log of the specification, section 7, for one seller. */
 export function createInventoryLogClient(
   caller: Caller,
@@ -39,7 +43,7 @@ export function createInventoryLogClient(
       const call = listCall('inventory-log.list', target(query, inventoryLog), ENTRIES_AT)
       const answer = await caller.call(call, options)
       const { data } = wireInventoryLogPage.safeParse(answer.envelope)
-      const owner = { sku: query.sku, gtin: textOf(data?.payload?.gtin) ?? query.gtin }
+      const owner = { sku: query.sku, gtin: gtinOf(data?.payload?.gtin) ?? query.gtin }
       const page = readPage(
         caller,
         call,
@@ -52,7 +56,12 @@ export function createInventoryLogClient(
             : { totalCount: data.headers?.totalCount, nextCursor: null },
         onUnknownValue,
       )
-      return { ...page, records: page.records.map((record) => ownedRecord(owner, record)), gtin: owner.gtin }
+      return {
+        ...page,
+        records: page.records.map((record) => ownedRecord(owner, record)),
+        gtin: owner.gtin,
+        productName: textOf(data?.payload?.productName),
+      }
     },
   }
 }

@@ -29,6 +29,11 @@ function faultOf(error: z.ZodError): string {
   return more > 0 ? `${issues.join('; ')}; and ${more} more` : issues.join('; ')
 }
 
+/** A NUL, or half of a surrogate pair: no name has these, and no database keeps them. */
+function isText(name: string): boolean {
+  return name.isWellFormed() && !name.includes('\0')
+}
+
 function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
@@ -52,6 +57,10 @@ export function readRecord<Wire, T>(
   const { keyField } = reader
   const named = typeof keyField === 'string' ? raw[keyField] : keyField(raw)
   const key = typeof named === 'string' && named !== '' ? named : typeof named === 'number' ? String(named) : null
+  if (key !== null && !isText(key)) {
+    const readable = key.toWellFormed().replaceAll('\0', '\ufffd')
+    return { ok: false, key: readable, fault: 'key: holds a NUL or half a character', rawText }
+  }
   const parsed = reader.schema.safeParse(raw)
   if (!parsed.success) return { ok: false, key, fault: faultOf(parsed.error), rawText }
   if (key === null)

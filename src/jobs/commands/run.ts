@@ -19,10 +19,11 @@ import {
 import type { Database, Transaction } from '../../store/database.ts'
 import type { Prisma } from '../../store/generated/client.ts'
 import { type ConfiguredSeller, stopSeller } from '../../store/sellers.ts'
+import { storageFault } from '../../store/versions.ts'
 import { credentialsRefused, type SellerRegistry } from '../sellers.ts'
 import { orderSubject } from './order.ts'
 import { shippingSettingsSubject } from './shipping-settings.ts'
-import { type CommandSubject, type SentRequest, withoutEffect } from './subject.ts'
+import { type CommandSubject, neverProcessed, type SentRequest } from './subject.ts'
 
 /** What the command engine needs. */
 export interface CommandParts {
@@ -140,7 +141,7 @@ interface Run<Thing, Request extends object> extends AnyRun {
   readonly subject: CommandSubject<Thing, Request>
 }
 
-const fieldsOf = ({ command }: AnyRun) => ({
+const fieldsOf = ({ command }: Pick<AnyRun, 'command'>) => ({
   seller_id: command.sellerId,
   ...(command.purchaseOrderId === null ? {} : { purchase_order_id: command.purchaseOrderId }),
   command_id: command.id,
@@ -167,14 +168,24 @@ const finish = async (run: AnyRun, step: Step): Promise<JobOutcome> => {
   }
 }
 
-/** What the marketplace showed of the subject; `unreadable`: it does not offer that. */
-type Sight<Thing> = { readonly observed: Observed<Thing> | null } | { readonly unreadable: true } | { readonly later: Step }
+/**
+ * What the marketplace showed of the subject, asked for at a moment of its own clock; `misread`: why the answer makes no sense,
+ * `unreadable`: it does not offer that.
+ */
+type Sight<Thing> =
+  | { readonly observed: Observed<Thing> | null; readonly askedAt: Date }
+  | { readonly misread: string }
+  | { readonly unreadable: true }
+  | { readonly later: Step }
 
 /** Reads the subject from the marketplace; a failure becomes a moment to try again. */
 const look = async <Thing, Request extends object>(run: Run<Thing, Request>, correlationId: string): Promise<Sight<Thing>> => {
-  const { subject, job } = run
+  const { subject, job, client } = run
+  const askedAt = client.clock().now()
   try {
-    return { observed: await subject.read({ signal: job.signal, correlationId }) }
+    const observed = await subject.read({ signal: job.signal, correlationId })
+    if (observed?.record.ok === false) return { misread: observed.record.fault }
+    return { observed, askedAt }
   } catch (error) {
     if (!(error instanceof MarketplaceFailure)) throw error
     if (error.credentialsDead) return { later: await stopFor(run, error) }
@@ -189,7 +200,26 @@ const look = async <Thing, Request extends object>(run: Run<Thing, Request>, cor
     }
     const reason = `${subject.name} cannot be read now`
     job.log.warn(fields, reason)
+    if (error.kind === 'malformed') return { misread: error.message }
     return { later: { kind: 'later', delayMs: jittered(5_000), reason } }
+  }
+}
+
+/**
+ * A step that stores what the marketplace showed. Where Postgres cannot hold that, the step is done without storing it: it is evidence
+ * all the same.
+ */
+const storing = async <Thing, Request extends object>(
+  { parts, job, subject, ...run }: Run<Thing, Request>,
+  work: (transaction: Transaction, storable: boolean) => Promise<Step>,
+): Promise<Step> => {
+  try {
+    return await parts.database.transaction((transaction) => work(transaction, true))
+  } catch (error) {
+    const fault = storageFault(error)
+    if (fault === null) throw error
+    job.log.warn({ ...fieldsOf(run), fault }, `what the marketplace shows of ${subject.name} cannot be stored`)
+    return parts.database.transaction((transaction) => work(transaction, false))
   }
 }
 
@@ -241,37 +271,40 @@ const send = async <Thing, Request extends object>(run: Run<Thing, Request>): Pr
   if (subject.readsFirst || command.attempts > 0) {
     const seen = await look(run, randomUUID())
     if ('later' in seen) return seen.later
-    if ('observed' in seen && seen.observed !== null && !seen.observed.record.ok) {
-      const reason = `${subject.name} cannot be understood: ${seen.observed.record.fault}`
-      return { kind: 'later', delayMs: jittered(30_000), reason }
+    if ('misread' in seen) {
+      return { kind: 'later', delayMs: jittered(30_000), reason: `${subject.name} cannot be understood: ${seen.misread}` }
     }
     sight = seen
   }
   faultPoint('command.before-intent')
   const correlationId = randomUUID()
-  const prepared = await parts.database.transaction(
-    async (transaction): Promise<{ request: Request; baseline: object } | { step: Step }> => {
-      if (sight !== null && 'observed' in sight) await subject.store(transaction, sight.observed)
-      const stored = await subject.lock(transaction)
-      if (stored === null && subject.absence !== null) {
-        return { step: await settle(transaction, run, 'rejected', subject.absence, null) }
-      }
-      const earlier = await judgeEarlierAttempts(transaction, run, stored, sight !== null && 'unreadable' in sight)
-      if (earlier !== null) return { step: earlier }
-      const obstacle = await subject.obstacle(transaction, stored)
-      if (obstacle !== null) return { step: await settle(transaction, run, obstacle.state, obstacle.reason, null) }
-      const request = subject.prepare()
-      const baseline = subject.baseline(stored)
-      const written = await recordIntent(transaction, command, {
-        correlationId,
-        request: jsonOf(request),
-        baseline,
-        owner: parts.owner,
-        leaseMs: leaseMs(parts),
-      })
-      return written ? { request, baseline } : { step: { kind: 'gone' } }
-    },
-  )
+  const prepare = async (transaction: Transaction): Promise<{ request: Request; baseline: object } | { step: Step }> => {
+    if (sight !== null && 'observed' in sight) await subject.store(transaction, sight.observed, sight.askedAt)
+    const stored = await subject.lock(transaction)
+    if (stored === null && subject.absence !== null) {
+      return { step: await settle(transaction, run, 'rejected', subject.absence, null) }
+    }
+    const earlier = await judgeEarlierAttempts(transaction, run, stored, sight !== null && 'unreadable' in sight)
+    if (earlier !== null) return { step: earlier }
+    const obstacle = await subject.obstacle(transaction, stored)
+    if (obstacle !== null) return { step: await settle(transaction, run, obstacle.state, obstacle.reason, null) }
+    const request = subject.prepare()
+    const baseline = subject.baseline(stored)
+    const written = await recordIntent(transaction, command, {
+      correlationId,
+      request: jsonOf(request),
+      baseline,
+      owner: parts.owner,
+      leaseMs: leaseMs(parts),
+    })
+    return written ? { request, baseline } : { step: { kind: 'gone' } }
+  }
+  const prepared = await parts.database.transaction(prepare).catch((error: unknown): { step: Step } => {
+    if (sight === null || storageFault(error) === null) throw error
+    const reason = `${subject.name} cannot be stored, so nothing is sent`
+    job.log.warn(fieldsOf(run), reason)
+    return { step: { kind: 'later', delayMs: jittered(30_000), reason } }
+  })
   if ('step' in prepared) return prepared.step
   faultPoint('command.after-intent')
   const sent: Run<Thing, Request> = { ...run, command: { ...command, state: 'sending', attempts: command.attempts + 1 } }
@@ -288,7 +321,10 @@ const send = async <Thing, Request extends object>(run: Run<Thing, Request>): Pr
   }
 }
 
-/** Before anything is sent again: what did the attempts before really change? Null when the subject shows that they changed nothing. */
+/**
+ * Before anything is sent again: what did the attempts before really change? Null when the subject shows that they changed nothing, or
+ * when a person says so and the subject does not show the opposite.
+ */
 const judgeEarlierAttempts = async <Thing, Request extends object>(
   transaction: Transaction,
   run: Run<Thing, Request>,
@@ -297,7 +333,7 @@ const judgeEarlierAttempts = async <Thing, Request extends object>(
 ): Promise<Step | null> => {
   const { command, subject } = run
   if (command.attempts === 0) return null
-  const attempts = (await readAttempts(transaction, command.id)).filter((attempt) => !withoutEffect.has(attempt.outcome ?? ''))
+  const attempts = (await readAttempts(transaction, command.id)).filter(({ outcome }) => !neverProcessed.has(outcome ?? ''))
   const last = attempts.at(-1)
   if (last === undefined) return null
   const evidence = unreadable ? null : subject.judge(attempts, stored)
@@ -305,7 +341,7 @@ const judgeEarlierAttempts = async <Thing, Request extends object>(
     await recordOutcome(transaction, command.id, last.attempt, { outcome: 'applied' })
     return settle(transaction, run, 'confirmed', 'an earlier attempt was applied after all', evidence)
   }
-  if (evidence === null || evidence.verdict === 'unclear') {
+  if (last.outcome !== 'dismissed' && (evidence === null || evidence.verdict === 'unclear')) {
     return settle(transaction, run, 'held', 'what an earlier attempt changed is unclear', evidence)
   }
   return null
@@ -327,8 +363,8 @@ const settleAnswer = async <Thing, Request extends object>(
     })
   }
   faultPoint('command.before-settle')
-  return parts.database.transaction(async (transaction) => {
-    await subject.store(transaction, answer)
+  return storing(run, async (transaction, storable) => {
+    if (storable) await subject.store(transaction, answer, answer.observedAt)
     const evidence = subject.judge([{ baseline, outcome: 'accepted' }], record.value)
     if (evidence?.verdict === 'not-applied') {
       await recordOutcome(transaction, command.id, command.attempts, { outcome: 'accepted', httpStatus: answer.httpStatus })
@@ -336,7 +372,9 @@ const settleAnswer = async <Thing, Request extends object>(
       return later(transaction, command, 'verifying', reason, nextReadBackMs(0, parts.settleTimeMs))
     }
     await recordOutcome(transaction, command.id, command.attempts, { outcome: 'applied', httpStatus: answer.httpStatus })
-    return settle(transaction, run, 'confirmed', null, evidence)
+    // It said yes: what differs all the same, a person should know.
+    const reason = evidence?.verdict === 'unclear' ? (evidence.explanation ?? null) : null
+    return settle(transaction, run, 'confirmed', reason, evidence)
   })
 }
 
@@ -412,18 +450,18 @@ const nextReadBackMs = (elapsedMs: number, settleTimeMs: number): number => {
 
 /** `verifying`: reads the subject back and compares it with how it stood before the request. */
 const verify = async <Thing, Request extends object>(run: Run<Thing, Request>): Promise<Step> => {
-  const { parts, command, subject } = run
+  const { command, subject } = run
   const correlationId = randomUUID()
   const sight = await look(run, correlationId)
   if ('later' in sight) return sight.later
-  return parts.database.transaction(async (transaction) => {
-    if ('observed' in sight) await subject.store(transaction, sight.observed)
+  return storing(run, async (transaction, storable) => {
+    if (storable && 'observed' in sight) await subject.store(transaction, sight.observed, sight.askedAt)
     await subject.lock(transaction)
     const attempts = await readAttempts(transaction, command.id)
     const last = attempts.at(-1)
     if (last === undefined) return { kind: 'gone' }
     const elapsedMs = command.databaseNow.getTime() - (last.finishedAt ?? last.startedAt).getTime()
-    const evidence = 'unreadable' in sight ? null : judgeSight(run, attempts, sight.observed)
+    const evidence = 'observed' in sight ? judgeSight(run, attempts, sight.observed) : null
     await recordReadBack(transaction, command.id, last.attempt, {
       at: command.databaseNow.toISOString(),
       correlationId,
@@ -443,6 +481,9 @@ const judgeSight = <Thing, Request extends object>(
   return observed.record.ok ? subject.judge(sent, observed.record.value) : null
 }
 
+/** Outcomes of requests that changed nothing. `dismissed`: a person says so. */
+const withoutEffect: ReadonlySet<string> = new Set([...neverProcessed, 'refused', 'dismissed'])
+
 /** What cannot be read back is never guessed: only when every request was refused, the refusal stands. */
 const concludeUnread = async <Thing, Request extends object>(
   transaction: Transaction,
@@ -450,7 +491,7 @@ const concludeUnread = async <Thing, Request extends object>(
   attempts: readonly StoredAttempt[],
   last: StoredAttempt,
 ): Promise<Step> => {
-  const open = attempts.some(({ outcome }) => outcome !== 'refused' && !withoutEffect.has(outcome ?? ''))
+  const open = attempts.some(({ outcome }) => !withoutEffect.has(outcome ?? ''))
   if (!open) return settle(transaction, run, 'rejected', `the marketplace refused it${saidOf(last)}`, null)
   return settle(transaction, run, 'held', `the marketplace does not let ${run.subject.name} be read back`, null)
 }
@@ -477,7 +518,8 @@ const conclude = async <Thing, Request extends object>(
     const reason = `the marketplace refused it${saidOf(last)}, and ${subject.name} shows that nothing was applied`
     return settle(transaction, run, 'rejected', reason, evidence)
   }
-  if (!settled) {
+  // A read that tells nothing may make sense next time, and a person is the last resort.
+  if (!settled || (evidence === null && elapsedMs < 2 * parts.settleTimeMs)) {
     const reason = `${subject.name} does not show the effect yet; reading it back again`
     return later(transaction, command, 'verifying', reason, nextReadBackMs(elapsedMs, parts.settleTimeMs))
   }

@@ -9,7 +9,7 @@ import {
   readShippingSettings,
   storeShippingSettings,
 } from '../../store/shipping-settings.ts'
-import { type CommandSubject, withoutEffect } from './subject.ts'
+import { type CommandSubject, neverProcessed } from './subject.ts'
 
 /**
  * The account-level shipping settings of a seller, as the subject of the command that creates them. There is one for each seller, and a
@@ -29,8 +29,8 @@ export const shippingSettingsSubject = (
     read: (options) => client.shippingSettings.get(options),
     // The read is published but not part of the specification: a marketplace may not have it, or not for this seller.
     isUnreadable: (failure) => failure.kind === 'refused',
-    store: async (tx, observed) => {
-      if (observed === null) await noteMissingSettings(tx, sellerId, client.clock().now())
+    store: async (tx, observed, askedAt) => {
+      if (observed === null) await noteMissingSettings(tx, sellerId, askedAt)
       else if (observed.record.ok) await storeShippingSettings(tx, sellerId, observed.observedAt, observed.record)
     },
     lock: async (tx) => {
@@ -43,7 +43,7 @@ export const shippingSettingsSubject = (
     judge: (sent, now) => {
       const outcomes = sent.map(({ outcome }) => outcome ?? 'unknown')
       const accepted = outcomes.includes('accepted')
-      const mayBeApplied = outcomes.some((outcome) => outcome !== 'refused' && !withoutEffect.has(outcome))
+      const mayBeApplied = outcomes.some((outcome) => outcome !== 'refused' && !neverProcessed.has(outcome))
       return judgeSettings(asked, { accepted, mayBeApplied }, now)
     },
     mayBeDone: (failure) =>

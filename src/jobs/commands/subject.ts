@@ -40,8 +40,8 @@ export interface CommandSubject<Thing, Request extends object> {
   read(options: CallOptions): Promise<Observed<Thing> | null>
   /** Whether asking again is pointless: the marketplace does not offer this read. */
   isUnreadable(failure: MarketplaceFailure): boolean
-  /** Stores what was read, or that there is none. */
-  store(tx: Transaction, observed: Observed<Thing> | null): Promise<void>
+  /** Stores what was read, or that there was none when it was asked for (the marketplace's clock). */
+  store(tx: Transaction, observed: Observed<Thing> | null, askedAt: Date): Promise<void>
   /** Locks it until the transaction ends; answers it as stored, null when nothing is. */
   lock(tx: Transaction): Promise<Thing | null>
 
@@ -62,5 +62,5 @@ export interface CommandSubject<Thing, Request extends object> {
   confirmed?(tx: Transaction): Promise<void>
 }
 
-/** Outcomes of requests that changed nothing. `dismissed`: a person decided that it did not. */
-export const withoutEffect: ReadonlySet<string> = new Set(['not-sent', 'throttled', 'dismissed'])
+/** Outcomes of requests that the marketplace has never looked at. */
+export const neverProcessed: ReadonlySet<string> = new Set(['not-sent', 'throttled'])

@@ -12,7 +12,14 @@ import {
   type WatchedCampaign,
   watchedCampaignsAfter,
 } from '../../store/watched-campaigns.ts'
-import { type FetchedPage, type StreamContext, type SyncDefinition, type SyncStream, windowNow } from './definition.ts'
+import {
+  earliestOf,
+  type FetchedPage,
+  type StreamContext,
+  type SyncDefinition,
+  type SyncStream,
+  windowNow,
+} from './definition.ts'
 
 /** Campaigns that one page reads: few, since the operation allows ten calls a minute (public facts, section 5.1). */
 const step = 5
@@ -84,6 +91,7 @@ const page = async (
   const { client } = context
   const { sellerId } = client
   const { campaigns, more } = await nextOf(context, urgency, after)
+  const askedAt = client.clock().now()
   const { readings, ...rest } = await readEach(context, campaigns, options)
   const answers = readings.flatMap(({ answer }) => (answer === undefined || answer === null ? [] : [answer]))
   const failures = readings.flatMap(({ failure }) => (failure === null || refusesCampaign(failure) ? [] : [failure]))
@@ -106,11 +114,7 @@ const page = async (
     ),
     totalCount: null,
     nextCursor: more || readings.length < campaigns.length ? (readings.at(-1)?.campaignId ?? null) : null,
-    // One time for all of them: the earliest, so that none claims to be newer than it is.
-    observedAt: answers.reduce(
-      (earliest, { observedAt }) => (observedAt < earliest ? observedAt : earliest),
-      client.clock().now(),
-    ),
+    observedAt: earliestOf(answers, askedAt),
     marketplaceNow: client.clock().now(),
     correlationId: answers.at(-1)?.correlationId ?? failure?.correlationId ?? 'none',
     ...rest,

@@ -27,8 +27,9 @@ export interface SyncSettings {
   readonly oldestDays: number
   /** Most records that one query can page through (public facts 2.4). */
   readonly maxPerQuery: number
-  /** A run gives its worker back after so many pages and goes on in its next run. */
+  /** A run gives its worker back after so many pages, or after so long, and goes on in its next run: others wait for their turn. */
   readonly maxPagesPerRun: number
+  readonly turnMs: number
   /** No window has so many pages: paging has gone astray. */
   readonly pageCap: number
   /** Longest silence of a running process before another may take over. */
@@ -49,6 +50,7 @@ export const defaultSyncSettings: SyncSettings = {
   oldestDays: 180,
   maxPerQuery: 10_000,
   maxPagesPerRun: 200,
+  turnMs: 15_000,
   pageCap: 1_200,
   leaseMs: 60_000,
   persistEveryMs: 10_000,
@@ -70,6 +72,8 @@ export interface FetchedPage<T> extends Page<T> {
   readonly unasked?: true
   /** The budget ended within the page: it holds what came until then, and the run goes on from its cursor at this time. */
   readonly resumeAt?: Date
+  /** Rows have moved since the page before, so that some may lie on neither: a snapshot with such a page proves nothing gone. */
+  readonly moved?: true
   /** Written in the transaction of the page: progress of the stream's own, such as a watermark for each SKU. */
   readonly alongside?: (tx: Transaction) => Promise<void>
 }
@@ -141,6 +145,15 @@ export interface SyncDefinition<T> {
 /** The marketplace does not know this seller in the programme that the resource belongs to. */
 export class NotEnrolled extends Error {
   override readonly name = 'NotEnrolled'
+}
+
+/** One time for all of several answers: the earliest, so that none claims to be newer than it is; when they were asked for, if there are none. */
+export const earliestOf = (answers: readonly { readonly observedAt: Date }[], askedAt: Date): Date => {
+  const [first, ...others] = answers
+  return others.reduce(
+    (earliest, { observedAt }) => (observedAt < earliest ? observedAt : earliest),
+    first?.observedAt ?? askedAt,
+  )
 }
 
 /** The only window of a stream that reads all there is, now. */

@@ -17,7 +17,15 @@ import {
   noteLogReads,
   noteOrderSkus,
 } from '../../store/inventory-skus.ts'
-import { dayMs, type FetchedPage, type StreamContext, type SyncDefinition, type SyncStream, windowNow } from './definition.ts'
+import {
+  dayMs,
+  earliestOf,
+  type FetchedPage,
+  type StreamContext,
+  type SyncDefinition,
+  type SyncStream,
+  windowNow,
+} from './definition.ts'
 
 /** SKUs of one page of the engine, and how many of them are asked for at the same time. */
 const skusAtOnce = 48
@@ -185,6 +193,7 @@ const noteOf = (reading: SkuReading, marketplaceNow: Date): LogRead | null => {
   const noted = {
     sku: due.sku,
     gtin: pages.at(-1)?.gtin ?? null,
+    productName: pages.at(-1)?.productName ?? null,
     readUpTo,
     readAt,
     movedBefore: due.movedAt,
@@ -198,7 +207,7 @@ const noteOf = (reading: SkuReading, marketplaceNow: Date): LogRead | null => {
   }
   // Dead credentials are no fault of any SKU: the next page fails for them.
   if (failure.credentialsDead) return pages.length === 0 ? null : { ...noted, dueAt: null }
-  if (isFinal(failure)) {
+  if (failure instanceof Refused) {
     return { ...noted, pass: null, fault: failure.message, dueAt: new Date(marketplaceNow.getTime() + afterRefusalMs) }
   }
   if (pages.length > 0) return { ...noted, dueAt: null }
@@ -245,8 +254,7 @@ const readNext = async (
     records: readings.flatMap(({ records }) => records),
     totalCount: null,
     nextCursor: last ? null : JSON.stringify(cursor),
-    // One time for all of them: the earliest, so that none claims to be newer than it is.
-    observedAt: answers.reduce((earliest, { observedAt }) => (observedAt < earliest ? observedAt : earliest), marketplaceNow),
+    observedAt: earliestOf(answers, marketplaceNow),
     marketplaceNow,
     correlationId: answers.at(-1)?.correlationId ?? 'none',
     ...(answers.length === 0 ? { unasked: true } : {}),

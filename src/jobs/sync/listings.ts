@@ -1,4 +1,4 @@
-import type { CallOptions, DisplayClient, Page } from '../../clients/interface.ts'
+import type { CallOptions, DisplayClient, Page, ParsedRecord } from '../../clients/interface.ts'
 import { rawHash } from '../../store/versions.ts'
 import { type FetchedPage, type StreamContext, type SyncStream, windowNow } from './definition.ts'
 import { PagingAstray } from './run.ts'
@@ -18,8 +18,17 @@ export interface Listing<T> {
   ) => Promise<Page<T>>
 }
 
-// A cursor is the position of the next page with a digest of the last one: a host that ignores the position gives the same page again.
-const digest = (page: Page<unknown>): string => rawHash(page.records.map((record) => record.rawText).join('\n')).slice(0, 16)
+const short = (text: string): string => rawHash(text).slice(0, 16)
+const digest = ({ records }: Page<unknown>): string => short(records.map((record) => record.rawText).join('\n'))
+const nameOf = ({ key, rawText }: ParsedRecord<unknown>): string => short(key ?? rawText)
+
+// A cursor is where the page ended, with a digest of it and the name of its last row. The next page begins with that row again: when
+// it does not come, rows before it have gone meanwhile and others have slipped into their places. A host that ignores the position
+// gives the same page again.
+const cursorAfter = (page: Page<unknown>): string | null => {
+  const last = page.records.at(-1)
+  return page.nextCursor === null || last === undefined ? null : `${page.nextCursor}:${digest(page)}:${nameOf(last)}`
+}
 
 /** The only stream of a listing: each run reads all of it, as a snapshot of each part. */
 export const listingStream = <T>({ parts, list }: Listing<T>): SyncStream<T> => {
@@ -33,7 +42,7 @@ export const listingStream = <T>({ parts, list }: Listing<T>): SyncStream<T> => 
     const page = await list(client.display, part, { startIndex, count: Math.min(settings.pageSize, mostRows) }, options)
     return {
       ...page,
-      nextCursor: page.nextCursor === null ? null : `${page.nextCursor}:${digest(page)}`,
+      nextCursor: cursorAfter(page),
       // The engine compares clocks by which windows are planned; that of the display host is another one.
       marketplaceNow: client.clock().now(),
     }
@@ -47,11 +56,13 @@ export const listingStream = <T>({ parts, list }: Listing<T>): SyncStream<T> => 
     clamp: (_context, window) => window,
     first: (context, { part }, options) => read(context, part, 0, options),
     next: async (context, { part }, cursor, options) => {
-      const [startIndex, before] = cursor.split(':')
-      const page = await read(context, part, Number(startIndex), options)
+      const [end, before, last] = cursor.split(':')
+      const startIndex = Number(end) - 1
+      const page = await read(context, part, startIndex, options)
       if (page.records.length > 0 && digest(page) === before)
         throw new PagingAstray(`the listing gives the same page at position ${startIndex} again, as if it ignored startIndex`)
-      return page
+      const again = page.records.findIndex((record) => nameOf(record) === last)
+      return again === -1 ? { ...page, moved: true } : { ...page, records: page.records.toSpliced(again, 1) }
     },
   }
 }

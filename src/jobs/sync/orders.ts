@@ -7,6 +7,7 @@ import { findDifferingOrders, noteMissingOrders, openOrdersAfter, storeDiffering
 import {
   backfillPrefix,
   dayMs,
+  earliestOf,
   type FetchedPage,
   planByLastChange,
   type StreamContext,
@@ -107,11 +108,7 @@ const sweepAfter = async (context: StreamContext, after: string, options: CallOp
     missing: read.filter(({ observed }) => observed === null).map(({ purchaseOrderId }) => purchaseOrderId),
     totalCount: null,
     nextCursor: complete ? null : (read.at(-1)?.purchaseOrderId ?? null),
-    // One time for all of them: the earliest, so that none claims to be newer than it is.
-    observedAt: answers.reduce(
-      (earliest, { observedAt }) => (observedAt < earliest ? observedAt : earliest),
-      client.clock().now(),
-    ),
+    observedAt: earliestOf(answers, askedAt),
     marketplaceNow: client.clock().now(),
     correlationId: answers.at(-1)?.correlationId ?? `none, ${askedAt.toISOString()}`,
   }

@@ -10,7 +10,7 @@ import {
   supersedeQuarantined,
 } from '../../store/quarantine.ts'
 import { type SyncLease, type SyncProgress, saveProgress } from '../../store/sync-states.ts'
-import { type DifferingRecord, type StorableRecord, storageFault } from '../../store/versions.ts'
+import { type DifferingRecord, type StorableRecord, storageFault, storageFaultPrefix } from '../../store/versions.ts'
 import type { FetchedPage, SyncDefinition, SyncHooks, SyncSettings } from './definition.ts'
 
 /** What a page brought. */
@@ -99,8 +99,10 @@ export const createPageStore = <T>({ database, definition, lease, settings, hook
       const good: StorableRecord<T>[] = []
       const faulty: FaultyRecord[] = []
       for (const record of page.records) {
-        if (record.ok) good.push(record)
-        else faulty.push(record)
+        if (!record.ok) faulty.push(record)
+        // It cannot even be looked for.
+        else if (record.key.includes('\0')) faulty.push({ ...record, fault: `${storageFaultPrefix}: its key holds a NUL` })
+        else good.push(record)
       }
       quarantinedKeys ??= await openQuarantineKeys(database, sellerId, resource)
       const stillOpen = quarantinedKeys

@@ -148,6 +148,7 @@ class StreamRun<T> {
   readonly #pages: PageStore<T>
   readonly #options: SyncRunOptions
   readonly #name: string
+  readonly #startedMs = performance.now()
   #progress: SyncProgress
   #run: SyncRun = emptyRun
   #answered = false
@@ -195,11 +196,9 @@ class StreamRun<T> {
     let mayPlan = !resumed || this.#stream.followsWatermark
     for (;;) {
       if (this.#options.signal.aborted) return { finished: false, at: new Date(), reason: 'stopping' }
-      if (this.#run.pages >= this.#context.settings.maxPagesPerRun) {
-        return { finished: false, at: new Date(), reason: 'taking turns' }
-      }
       const [window] = this.#progress.pending
       if (window !== undefined) {
+        if (this.#turnEndsWith(this.#run.pages)) return { finished: false, at: new Date(), reason: 'taking turns' }
         const stop = await this.#readWindow(window)
         if (stop !== null) return stop
         // The windows were planned by a clock that has turned out to be wrong.
@@ -228,7 +227,6 @@ class StreamRun<T> {
 
   // Null: go on with the next window.
   async #readWindow(window: SyncWindow): Promise<Stop | null> {
-    const { settings } = this.#context
     const clamped = this.#stream.clamp(this.#context, window)
     if (clamped === null) {
       this.#progress = this.#windowDone(this.#progress, window.to)
@@ -258,7 +256,7 @@ class StreamRun<T> {
         !astray &&
         resumeAt === undefined &&
         !this.#options.signal.aborted &&
-        this.#run.pages + 1 < settings.maxPagesPerRun
+        !this.#turnEndsWith(this.#run.pages + 1)
       const [saved, following] = await Promise.allSettled([
         this.#save(reading, page, astray ? null : next, astray),
         goesOn ? this.#fetch(reading.window, next) : null,
@@ -270,6 +268,11 @@ class StreamRun<T> {
       if (following.value === null) return null
       fetched = following.value
     }
+  }
+
+  #turnEndsWith(pages: number): boolean {
+    const { maxPagesPerRun, turnMs } = this.#context.settings
+    return pages >= maxPagesPerRun || (pages > 0 && performance.now() - this.#startedMs >= turnMs)
   }
 
   #snapshotKey({ part }: SyncWindow): string {
@@ -304,14 +307,16 @@ class StreamRun<T> {
   #fetchFailed(error: unknown): Stop | null {
     if (this.#options.signal.aborted) return { finished: false, at: new Date(), reason: 'stopping' }
     if (error instanceof Throttled) return { finished: false, at: error.retryAt, reason: 'throttled' }
-    const cursorDied = error instanceof Refused && error.httpStatus === 400 && this.#progress.cursor !== null
-    if (!cursorDied || this.#restarts >= restartsPerRun) throw error
+    const cursorDied = error instanceof PagingAstray || (error instanceof Refused && error.httpStatus === 400)
+    if (!cursorDied || this.#progress.cursor === null) throw error
+    // What leads nowhere now must not be where the next run goes on either.
+    this.#progress = fresh(this.#progress)
+    if (this.#restarts >= restartsPerRun) throw error
     this.#restarts += 1
     this.#options.log.warn(
-      { stream: this.#name, correlation_id: error.correlationId },
-      'the marketplace refuses its own cursor; the window is read again from its start',
+      { stream: this.#name, reason: error.message },
+      'the marketplace does not go on from its own cursor; the window is read again from its start',
     )
-    this.#progress = fresh(this.#progress)
     return null
   }
 
@@ -414,6 +419,7 @@ class StreamRun<T> {
 
   #count(reading: WindowReading, page: FetchedPage<T>): void {
     const { checksCount, snapshot } = this.#stream
+    if (page.moved === true) reading.keys = null
     for (const { key, rawText } of page.records) {
       if (!checksCount && snapshot !== true) {
         reading.seen += 1

@@ -1,11 +1,6 @@
 import { parseSalesChannel } from '../../clients/client.ts'
 import type { SalesChannel } from '../../domain/sales-channel.ts'
-import {
-  findDifferingSalesChannels,
-  findGoneSalesChannels,
-  noteMissingSalesChannels,
-  storeDifferingSalesChannels,
-} from '../../store/sales-channels.ts'
+import { salesChannelStore } from '../../store/sales-channels.ts'
 import { NotEnrolled, type SyncDefinition, type SyncStream, windowNow } from './definition.ts'
 
 /** All channels: the operation gives them on one page. */
@@ -32,8 +27,8 @@ export const salesChannelsSync: SyncDefinition<SalesChannel> = {
   stream: (name) => (name === 'all' ? all : null),
   backfillParts: [],
   parse: (rawText) => parseSalesChannel(rawText),
-  find: findDifferingSalesChannels,
-  store: storeDifferingSalesChannels,
-  noteMissing: noteMissingSalesChannels,
-  findGone: (sql, sellerId, _part, keys) => findGoneSalesChannels(sql, sellerId, keys),
+  find: salesChannelStore.findDiffering,
+  store: salesChannelStore.store,
+  noteMissing: salesChannelStore.noteMissing,
+  findGone: (sql, sellerId, _part, keys) => salesChannelStore.findGone(sql, sellerId, keys),
 }

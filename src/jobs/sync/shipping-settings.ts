@@ -11,15 +11,16 @@ const current: SyncStream<AccountSettings> = {
   plan: (context) => [windowNow(context)],
   clamp: (_context, window) => window,
   first: async ({ client }, _window, options): Promise<FetchedPage<AccountSettings>> => {
+    const askedAt = client.clock().now()
     const observed = await client.shippingSettings.get(options)
-    const now = client.clock().now()
     return {
       records: observed === null ? [] : [observed.record],
       missing: observed === null ? [accountKey] : [],
       totalCount: null,
       nextCursor: null,
-      observedAt: observed?.observedAt ?? now,
-      marketplaceNow: now,
+      // That there were none is as old as the question: what was stored since is newer.
+      observedAt: observed?.observedAt ?? askedAt,
+      marketplaceNow: client.clock().now(),
       correlationId: observed?.correlationId ?? '',
     }
   },

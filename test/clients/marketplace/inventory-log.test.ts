@@ -40,12 +40,18 @@ const ask = async (status: number, body: unknown, settings: ClientSettings = {})
   return { page, target: seen.at(-1)?.target, unknownValues }
 }
 
+test('a GTIN that comes as a number has its zeros again, and an answer without one keeps the one that was asked for', async () => {
+  const answer = (gtin: unknown) => ({ headers: { totalCount: 0 }, payload: { gtin, productName: null, inventoryLog: [] } })
+  expect((await ask(200, answer(12_345_678_905))).page).toMatchObject({ gtin: '00012345678905', productName: null })
+  expect((await ask(200, answer(undefined))).page).toMatchObject({ gtin: query.gtin })
+})
+
 test('a page of the log: by SKU between whole seconds, entries with the SKU they were asked for', async () => {
   const { page, target, unknownValues } = await ask(200, envelope([entry]))
   expect(target).toBe(
     '/v3/fulfillment/inventory-log?sellerSku=MUG%2F1%20%232&startDate=2026-09-01T08%3A00%3A00Z&endDate=2026-10-02T03%3A00%3A01Z&limit=50&offset=50',
   )
-  expect(page).toMatchObject({ totalCount: 51, gtin: '00012345678905', nextCursor: null })
+  expect(page).toMatchObject({ totalCount: 51, gtin: '00012345678905', productName: 'Mug', nextCursor: null })
   expect(page.records).toHaveLength(1)
   expect(page.records[0]).toMatchObject({
     ok: true,

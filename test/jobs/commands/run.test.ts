@@ -273,6 +273,22 @@ describe('the command engine', () => {
     expect(await effectsOf(order, 'shipped')).toBe(1)
   })
 
+  test('what a person has sent again is not sent when the order shows by then that it was applied', async () => {
+    const order = await place(3)
+    expect(await settle(await submit(order, shipment(3)))).toBe('confirmed')
+    await sandbox.next({ operation: 'orders.refund', purchaseOrderId: order, fault: 'lateEffect', delayMs: 600 })
+    const id = await submit(order, refundOf(1))
+    expect(await settle(id, ['verifying'])).toBe('verifying')
+    await database.execute(`UPDATE tallyman.commands SET state = 'held' WHERE id = $1`, id)
+    await decideCommand(database, { commandId: id, decision: 'retry', actor: 'kim', reason: 'no refund to be seen' })
+    await expect.poll(() => effectsOf(order, 'refunded')).toBe(1)
+    expect(await settle(id)).toBe('confirmed')
+    const { reason, attemptRows } = await stateOf(id)
+    expect(reason).toBe('an earlier attempt was applied after all')
+    expect(attemptRows.map((attempt) => attempt.outcome)).toEqual(['applied'])
+    expect(await effectsOf(order, 'refunded')).toBe(1)
+  })
+
   test('a decision on a command that is not held changes nothing', async () => {
     const order = await place(1)
     const id = await submit(order, shipment(1))

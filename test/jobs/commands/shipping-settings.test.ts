@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { NextFault } from '../../../sandbox/faults/schema.ts'
 import { createInProcessBudget } from '../../../src/clients/budget.ts'
-import { createMarketplaceClient } from '../../../src/clients/client.ts'
+import { createMarketplaceClient, parseShippingSettings } from '../../../src/clients/client.ts'
 import { profiles } from '../../../src/clients/profiles/index.ts'
 import { readConfig } from '../../../src/config.ts'
 import { shippingSettingsSchema } from '../../../src/domain/shipping-settings.ts'
@@ -14,6 +14,7 @@ import { createSellerRegistry, type SellerRegistry } from '../../../src/jobs/sel
 import { decideCommand, dueCommands, headCommand, insertCommands } from '../../../src/store/commands.ts'
 import { type Database, openDatabase } from '../../../src/store/database.ts'
 import { recordSellers } from '../../../src/store/sellers.ts'
+import { storeShippingSettings } from '../../../src/store/shipping-settings.ts'
 import { sendJson, startMarketplace } from '../../clients/servers.ts'
 import { settings } from '../../domain/support/shipping-settings.ts'
 import { startTestPostgres, type TestPostgres } from '../../support/postgres.ts'
@@ -321,6 +322,21 @@ describe('the creation of shipping settings', () => {
     expect(await decideCommand(database, { ...decision, decision: 'confirm' })).toEqual({ ok: true, state: 'confirmed' })
   })
 
+  test('that went unanswered is held where the read makes no sense time and again', async () => {
+    const server = await startMarketplace(({ method }, response) =>
+      sendJson(response, method === 'POST' ? 504 : 200, { errors: [] }),
+    )
+    await sellers.close()
+    sellers = registryAt(server.url)
+    parts = { ...parts, sellers, settleTimeMs: 300 }
+    expect(await settle(await submit())).toMatchObject({
+      state: 'held',
+      reason: 'the account-level setting cannot be read back',
+      outcomes: ['unknown'],
+    })
+    expect(server.seen.filter(({ method }) => method === 'POST')).toHaveLength(2)
+  })
+
   test('that a person has sent again goes out although settings cannot be read', async () => {
     await next('create', { fault: 'timeoutBefore' })
     await next('get', { fault: 'serverErrorBefore', status: 404, times: 2 })
@@ -329,6 +345,95 @@ describe('the creation of shipping settings', () => {
     await decideCommand(database, { commandId: id, decision: 'retry', actor: 'kim', reason: 'not there' })
     expect(await settle(id)).toMatchObject({ state: 'confirmed', outcomes: ['dismissed', 'applied'] })
     expect(await creations()).toEqual(['shipping-settings-created'])
+  })
+
+  test('that a person has sent again is confirmed, not refused, when the settings turn out to be there as asked for', async () => {
+    await next('create', { fault: 'timeoutAfter' })
+    await next('get', { fault: 'serverErrorBefore', status: 404 })
+    const id = await submit()
+    expect((await settle(id)).state).toBe('held')
+    await decideCommand(database, { commandId: id, decision: 'retry', actor: 'kim', reason: 'not to be seen' })
+    expect(await settle(id)).toMatchObject({
+      state: 'confirmed',
+      reason: 'an earlier attempt was applied after all',
+      outcomes: ['applied'],
+    })
+    expect(await requests('POST')).toBe(1)
+    expect(await stored()).toMatchObject({ source: 'command' })
+  })
+
+  test('tells what stands there when the marketplace accepts it but stores something else', async () => {
+    const server = await startMarketplace(({ body }, response) => {
+      sendJson(response, 200, body.replace('FASTEST', 'COST_SAVINGS'))
+    })
+    await sellers.close()
+    sellers = registryAt(server.url)
+    parts = { ...parts, sellers }
+    expect(await settle(await submit())).toMatchObject({
+      state: 'confirmed',
+      reason: 'the settings are there, but not as asked for: shippingPriority is COST_SAVINGS, not FASTEST',
+    })
+  })
+
+  test('is settled by what is read even where Postgres cannot hold it', async () => {
+    const posted: string[] = []
+    const server = await startMarketplace(({ method, body }, response) => {
+      if (method === 'POST') posted.push(body)
+      sendJson(response, 200, (posted[0] ?? '').replace('"48 State"', '"48 State\\u0000"'))
+    })
+    await sellers.close()
+    sellers = registryAt(server.url)
+    parts = { ...parts, sellers, settleTimeMs: 300 }
+    expect(await settle(await submit())).toMatchObject({ state: 'confirmed', outcomes: ['applied'] })
+    expect(posted).toHaveLength(1)
+    expect(await stored()).toBeUndefined()
+  })
+
+  test('waits before it is sent again when what stands there cannot be stored', async () => {
+    const server = await startMarketplace(({ method }, response) => {
+      if (method === 'POST') return sendJson(response, 423, {})
+      const text = JSON.stringify({ simplifiedShippingSettings: settings() })
+      sendJson(response, 200, text.replace('"48 State"', '"48 State\\u0000"'))
+    })
+    await sellers.close()
+    sellers = registryAt(server.url)
+    parts = { ...parts, sellers }
+    const id = await submit()
+    const job = { signal: AbortSignal.timeout(30_000), log }
+    await runCommand(parts, id, job)
+    await database.execute('UPDATE tallyman.commands SET next_action_at = now() WHERE id = $1', id)
+    expect(await runCommand(parts, id, job)).toMatchObject({
+      reason: 'the account-level setting cannot be stored, so nothing is sent',
+    })
+    expect(await stateOf(id)).toMatchObject({ state: 'pending', outcomes: ['not-sent'] })
+  })
+
+  test('whose read-back says "none" does not undo what was stored while that answer was under way', async () => {
+    const asked = Promise.withResolvers<void>()
+    const mayAnswer = Promise.withResolvers<void>()
+    const server = await startMarketplace(async ({ method }, response) => {
+      if (method === 'POST') return sendJson(response, 504, {})
+      asked.resolve()
+      await mayAnswer.promise
+      const description = 'Simplified Shipping Settings not found for given partnerPk'
+      sendJson(response, 200, { errors: [{ code: 'INVALID_REQUEST_CONTENT.INVALID_REQUEST', description }] })
+    })
+    await sellers.close()
+    sellers = registryAt(server.url)
+    parts = { ...parts, sellers, requestTimeoutMs: 5_000 }
+    const id = await submit()
+    expect((await settle(id, 'verifying')).state).toBe('verifying')
+    await delay(100)
+    const step = runCommand(parts, id, { signal: AbortSignal.timeout(30_000), log })
+    await asked.promise
+    const record = parseShippingSettings(JSON.stringify(settings()))
+    if (!record.ok) throw new Error(record.fault)
+    await delay(5)
+    const now = sellers.client(sellerId).clock().now()
+    await database.transaction((tx) => storeShippingSettings(tx, sellerId, now, record))
+    mayAnswer.resolve()
+    await step
+    expect(await changes()).not.toContain('shipping_settings.missing')
   })
 
   test('whose sender died is read back, not sent again', async () => {

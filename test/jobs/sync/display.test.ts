@@ -94,8 +94,22 @@ const startSeller = async ({
   )
   clients.push(client)
   const deps: SyncDeps = { database, client: () => client, owner: 'test', settings: testSettings }
-  const once = (resource: string): Promise<JobOutcome> =>
-    runSync(deps, { sellerId, resource, stream: 'all' }, { signal: new AbortController().signal, log })
+  /** A client that does something before each page of contextual targets. */
+  const beforePages = (work: (startIndex: number) => Promise<void>): MarketplaceClient => {
+    const { display } = client
+    if (display === null) throw new Error('display advertising is off')
+    const contextual: typeof display.targeting.contextual = async (query, options) => {
+      await work(query.startIndex)
+      return display.targeting.contextual(query, options)
+    }
+    return { ...client, display: { ...display, targeting: { ...display.targeting, contextual } } }
+  }
+  const once = (resource: string, beforePage?: (startIndex: number) => Promise<void>): Promise<JobOutcome> =>
+    runSync(
+      beforePage === undefined ? deps : { ...deps, client: () => beforePages(beforePage) },
+      { sellerId, resource, stream: 'all' },
+      { signal: new AbortController().signal, log },
+    )
   const rows = <Row>(sql: string, ...parameters: readonly unknown[]) => database.query<Row>(sql, sellerId, ...parameters)
   return {
     sellerId,
@@ -103,9 +117,9 @@ const startSeller = async ({
     once,
     rows,
     /** Runs until nothing is left; answers how many runs it took. */
-    sync: async (resource: string): Promise<number> => {
+    sync: async (resource: string, beforePage?: (startIndex: number) => Promise<void>): Promise<number> => {
       for (let runs = 1; runs <= 100; runs += 1) {
-        const outcome = await once(resource)
+        const outcome = await once(resource, beforePage)
         if ('done' in outcome) return runs
         await until(outcome.runAgainAt)
       }
@@ -269,6 +283,34 @@ test('a host that ignores startIndex is found out', async () => {
   expect(await seller.rows('SELECT last_error FROM tallyman.sync_states WHERE seller_id = $1')).toMatchObject([
     { last_error: expect.stringContaining('startIndex') },
   ])
+})
+
+test('a page that comes again once is read from its start, and one that led astray is not gone on with', async () => {
+  const seller = await startSeller()
+  await sandbox.next({ operation: 'targeting.list', fault: 'repeatCursor' })
+  await seller.sync('contextual-targets')
+  const [{ targets } = { targets: 0 }] = await seller.rows<{ targets: number }>(
+    'SELECT count(*)::int AS targets FROM warehouse.contextual_targets WHERE seller_id = $1',
+  )
+  expect(targets).toBeGreaterThan(testSettings.pageSize ?? 0)
+  await sandbox.control('PUT', '/faults', { rules: [{ operation: 'targeting.list', repeatCursor: 1 }] })
+  await expect(seller.once('contextual-targets')).rejects.toThrow(PagingAstray)
+  expect(await seller.rows(`SELECT cursor FROM tallyman.sync_states WHERE seller_id = $1`)).toEqual([{ cursor: null }])
+})
+
+test('what goes while pages are read makes nothing else look gone', async () => {
+  const seller = await startSeller()
+  await seller.sync('contextual-targets')
+  const before = (await seller.changes()).length
+  const ids = await seller.rows<{ id: bigint }>('SELECT id FROM warehouse.contextual_targets WHERE seller_id = $1 ORDER BY id')
+  const removed = ids.slice(3, 6).map(({ id }) => Number(id))
+  await seller.sync('contextual-targets', async (startIndex) => {
+    if (startIndex > 0) await change({ removedTargets: removed })
+  })
+  const told = async () => (await seller.changes(before)).map(({ type, data }) => [type, data['id']])
+  expect(await told()).toEqual([])
+  await seller.sync('contextual-targets')
+  expect((await told()).sort()).toEqual(removed.map((id) => ['target.removed', String(id)]))
 })
 
 test('a failure of the host changes nothing', async () => {

@@ -117,6 +117,32 @@ test('all entries of all SKUs come, once each; a second pass changes nothing but
   }
 })
 
+test('SKUs of every kind are asked for and stored as they are', async () => {
+  const seller = await bench.seller()
+  const { sellerId } = seller
+  const skus = [
+    ' A B ',
+    'A/B',
+    'A|B',
+    'A%2FB',
+    'A&B=C?#',
+    `it's "A"`,
+    '\\A\n',
+    'Größe-ß-日本-🫖',
+    '-1',
+    '00012',
+    '../A',
+    'x'.repeat(1_000),
+  ]
+  for (const sku of skus) await move(seller, sku)
+  await recordConfiguredSkus(bench.database, sellerId, skus)
+  await advance(seller, '5m')
+  await seller.sync(resource, stream)
+  expect(new Set((await entriesOf(sellerId)).map(({ sku }) => sku))).toEqual(new Set(skus))
+  expect((await skuRows(sellerId)).filter(({ log_fault: fault }) => fault !== null)).toEqual([])
+  expect((await skuRows(sellerId)).every(({ gtin }) => gtin?.length === 14)).toBe(true)
+})
+
 test('what is reported late is found by the look-back, and told with its SKU', async () => {
   const seller = await stocked(3, 5)
   await seller.sync(resource, stream)
@@ -471,6 +497,24 @@ test('one SKU that the marketplace cannot cope with does not hold up the others'
   expect(await once()).toEqual({ done: true })
   for (const sku of skus) await complete(sku)
   expect((await skuRows(sellerId)).every(({ log_fault }) => log_fault === null)).toBe(true)
+})
+
+test('an answer that came garbled once is asked for again with the next run', async () => {
+  let garbled = true
+  const { once } = await startOwn(({ key }, response) => {
+    if (!garbled || key !== 'A') return false
+    response.writeHead(200, { 'content-type': 'application/json' }).end('{"payload":{"inventoryLog":[{"id":')
+    return true
+  })
+  for (const sku of ['A', 'B']) logs.set(sku, history(2, 2))
+  await configure(['A', 'B'])
+  expect(await once()).toEqual({ done: true })
+  expect((await skuRows(sellerId))[0]?.log_fault).toContain('malformed')
+  garbled = false
+  await later()
+  expect(await once()).toEqual({ done: true })
+  await complete('A')
+  expect((await skuRows(sellerId))[0]?.log_fault).toBeNull()
 })
 
 test('when nothing is answered the run fails, and nothing is held against a SKU', async () => {

@@ -200,6 +200,16 @@ test('a stopped run goes on at the page where it stopped', async () => {
   expect(pagesAsked.filter((index) => index === '25')).toHaveLength(1)
 })
 
+test('a run gives its worker back when its turn is over, after one page at least', async () => {
+  const one = await bench.seller()
+  const ids = await one.place(100, { ...seller, createdFrom: daysAgo(30), createdTo: daysAgo(1) })
+  await bench.advance('1m')
+  expect(await one.once('orders', changed, settings({ turnMs: 0 }))).toMatchObject({ reason: 'taking turns' })
+  expect(await one.state(changed)).toMatchObject({ windows: 1, pages: 1 })
+  expect(await one.sync('orders', changed, settings({ turnMs: 0 }))).toBeGreaterThan(2)
+  expect(await one.storedOrders()).toEqual([...ids].sort())
+})
+
 test('a page and its cursor are one: what fails with the page does not move the cursor', async () => {
   const one = await bench.seller()
   const ids = await one.place(100, { ...seller, createdFrom: daysAgo(30), createdTo: daysAgo(1) })

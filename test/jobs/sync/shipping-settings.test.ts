@@ -1,5 +1,9 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { parseShippingSettings } from '../../../src/clients/client.ts'
 import { shippingSettingsSchema } from '../../../src/domain/shipping-settings.ts'
+import { storeShippingSettings } from '../../../src/store/shipping-settings.ts'
+import { sendJson, startClient, startMarketplace } from '../../clients/servers.ts'
 import { settings } from '../../domain/support/shipping-settings.ts'
 import { type SyncBench, startSyncBench, type TestSeller } from './support.ts'
 
@@ -59,6 +63,34 @@ describe('the sync of shipping settings', () => {
       'shipping_settings.created',
     ])
     expect(await enrolmentOf(seller)).toEqual([{ enrolled: true }])
+  })
+
+  test('does not undo what was stored while the answer "none" was under way', async () => {
+    const seller = await bench.seller()
+    const asked = Promise.withResolvers<void>()
+    const mayAnswer = Promise.withResolvers<void>()
+    let held = false
+    const server = await startMarketplace(async (_request, response) => {
+      if (held) {
+        asked.resolve()
+        await mayAnswer.promise
+      }
+      sendJson(response, 200, { simplifiedShippingSettings: null })
+    })
+    const { client } = startClient(server.url, { connection: { sellerId: seller.sellerId } })
+    // From now on the marketplace's clock is known.
+    expect(await client.shippingSettings.get({ signal: AbortSignal.timeout(10_000) })).toBeNull()
+    held = true
+    const run = seller.once(resource, 'current', { client: () => client })
+    await asked.promise
+    const record = parseShippingSettings(JSON.stringify(settings()))
+    if (!record.ok) throw new Error(record.fault)
+    const later = new Date(client.clock().now().getTime() + 1)
+    await bench.database.transaction((tx) => storeShippingSettings(tx, seller.sellerId, later, record))
+    await delay(20)
+    mayAnswer.resolve()
+    expect(await run).toEqual({ done: true })
+    expect(await rowOf(seller)).toMatchObject({ missing: false })
   })
 
   test('does not ask every day where the marketplace has no such read', async () => {
