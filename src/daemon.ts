@@ -75,6 +75,8 @@ const keepSyncRunsMs = 30 * 86_400_000
 const demonstrationOrderInterval = '5s'
 /** … and begins with orders of the last month, so that returns and stock have a past. */
 const demonstrationPastOrders = 120
+/** The built-in sandbox shows a change in its lists at once; a real marketplace takes its time. */
+const sandboxLagMs = 2_000
 /** A database that does not answer at the start is waited for; a supervisor may start both together. */
 const startPatienceMs = 60_000
 const checkTimeoutMs = 2_000
@@ -307,7 +309,10 @@ const run = async (config: Config, log: Logger, stop: AbortSignal, closers: Retu
             database,
             client: (sellerId) => sellers.client(sellerId),
             owner,
-            settings: { leaseMs: config.requestTimeoutMs + syncLeaseMarginMs },
+            settings: {
+              leaseMs: config.requestTimeoutMs + syncLeaseMarginMs,
+              ...(sandboxUrl === null ? {} : { lagMs: sandboxLagMs }),
+            },
             ...saving,
             onRun: ({ sellerId, stream, run: ended, watermark }) => {
               const kind = stream.startsWith('backfill:') ? 'backfill' : stream
