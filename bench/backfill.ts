@@ -16,7 +16,7 @@ import { storeOrders } from '../src/store/orders.ts'
 import type { StorableRecord } from '../src/store/versions.ts'
 import { startTestDaemon, type TestDaemon } from '../test/support/daemon.ts'
 import { startTestSandbox, type TestSandbox } from '../test/support/sandbox.ts'
-import { benchFolder, forgetPeak, median, numberOption, processorMs, residentMb, walBytes } from './measure.ts'
+import { benchFolder, daemonFlags, forgetPeak, median, numberOption, processorMs, residentMb, walBytes } from './measure.ts'
 
 const orders = numberOption('orders', 20_000)
 const rounds = numberOption('rounds', 1)
@@ -132,17 +132,20 @@ const measure = async (): Promise<Figures> => {
     const sandbox = await startTestSandbox()
     closers.push(() => sandbox.stop())
     const range = await place(sandbox)
-    const daemon = await startTestDaemon({
-      DATABASE_URL: server.url,
-      DATA_DIR: `${folder}/daemon`,
-      MARKETPLACE_URL: sandbox.url,
-      SELLER_ID: 'sandbox-seller',
-      CLIENT_ID: 'sandbox-client',
-      CLIENT_SECRET: 'sandbox-secret',
-      POLL_ORDERS: 'off',
-      POLL_ORDER_SWEEP: 'off',
-      POLL_RETURNS: 'off',
-    })
+    const daemon = await startTestDaemon(
+      {
+        DATABASE_URL: server.url,
+        DATA_DIR: `${folder}/daemon`,
+        MARKETPLACE_URL: sandbox.url,
+        SELLER_ID: 'sandbox-seller',
+        CLIENT_ID: 'sandbox-client',
+        CLIENT_SECRET: 'sandbox-secret',
+        POLL_ORDERS: 'off',
+        POLL_ORDER_SWEEP: 'off',
+        POLL_RETURNS: 'off',
+      },
+      daemonFlags,
+    )
     closers.push(() => daemon.program.stop())
     const pids = [daemon.program.child.pid, sandbox.program.child.pid, server.pid()].map((pid) => pid ?? 0)
     const [daemonPid = 0] = pids

@@ -6,7 +6,7 @@ import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import path from 'node:path'
 import { z } from 'zod'
-import packageJson from '../package.json' with { type: 'json' }
+import { daemonFlags } from './measure.ts'
 
 interface Outcome {
   readonly printed: string
@@ -14,13 +14,13 @@ interface Outcome {
   readonly told: unknown
 }
 
-/** What `npm start` tells V8: memory is measured as the daemon uses it. */
-const execArgv = packageJson.scripts.start.split(' ').filter((word) => word.startsWith('--'))
-
 /** Runs a benchmark as a process of its own, so that none inherits the memory of another. */
 const run = async (file: string, args: readonly string[]): Promise<Outcome> => {
   console.log(`\n── ${[file, ...args].join(' ')}`)
-  const child = fork(path.join(import.meta.dirname, file), args, { execArgv, stdio: ['ignore', 'pipe', 'inherit', 'ipc'] })
+  const child = fork(path.join(import.meta.dirname, file), args, {
+    execArgv: [...daemonFlags],
+    stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
+  })
   let printed = ''
   let told: unknown
   child.stdout?.setEncoding('utf8').on('data', (text: string) => {

@@ -2,6 +2,10 @@ import { chmod, mkdtemp, readFile, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import type pg from 'pg'
+import packageJson from '../package.json' with { type: 'json' }
+
+/** What `npm start` tells V8: memory is measured as the daemon uses it. */
+export const daemonFlags: readonly string[] = packageJson.scripts.start.split(' ').filter((word) => word.startsWith('--'))
 
 /** A folder for an embedded Postgres, which as root runs under a user who must be able to enter it. Whoever makes it removes it. */
 export const benchFolder = async (): Promise<string> => {

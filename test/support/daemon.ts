@@ -10,8 +10,11 @@ export interface TestDaemon {
 }
 
 /** Starts it on a free port and waits until it is ready; one that does not get there is killed. */
-export const startTestDaemon = async (env: Readonly<Record<string, string>>): Promise<TestDaemon> => {
-  const program = startProgram('src/main.ts', { PORT: '0', LOG_FORMAT: 'json', ...env })
+export const startTestDaemon = async (
+  env: Readonly<Record<string, string>>,
+  nodeFlags: readonly string[] = [],
+): Promise<TestDaemon> => {
+  const program = startProgram('src/main.ts', { PORT: '0', LOG_FORMAT: 'json', ...env }, [], nodeFlags)
   try {
     return await untilReady(program)
   } catch (error) {

@@ -16,8 +16,13 @@ export interface Program {
 }
 
 /** Runs a file of the project with the project's Node, in a bare environment. */
-export const startProgram = (file: string, env: Readonly<Record<string, string>>, args: readonly string[] = []): Program => {
-  const child = spawn(process.execPath, [path.resolve(file), ...args], {
+export const startProgram = (
+  file: string,
+  env: Readonly<Record<string, string>>,
+  args: readonly string[] = [],
+  nodeFlags: readonly string[] = [],
+): Program => {
+  const child = spawn(process.execPath, [...nodeFlags, path.resolve(file), ...args], {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '', NODE_ENV: 'test', ...env },
   })
