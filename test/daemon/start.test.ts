@@ -145,7 +145,7 @@ describe.skipIf(process.platform !== 'linux')('without any service', () => {
   })
 })
 
-test('waits for a Postgres that comes later, and a SIGTERM ends the waiting with code 0', async () => {
+test('waits for a Postgres that comes later, and a SIGTERM ends the waiting with code 0', { timeout: 120_000 }, async () => {
   const postgres = await startTestPostgres()
   try {
     const databaseUrl = new URL(await postgres.database())

@@ -23,12 +23,15 @@ export const startTestDaemon = async (
   }
 }
 
+/** A connection that was begun while Postgres was away may take its whole time-out before the next is tried. */
+const startPatienceMs = 50_000
+
 const untilReady = async (program: Program): Promise<TestDaemon> => {
   const url = await eventually(() => {
     const found = /"console":"(http:[^"]+)\/"/.exec(program.output())?.[1]
     if (found === undefined) throw new Error(`the daemon does not run yet:\n${program.output().slice(-3_000)}`)
     return found
-  })
+  }, startPatienceMs)
   const call: TestDaemon['call'] = async (method, route, body) => {
     const answer = await fetch(`${url}${route}`, {
       method,
