@@ -1,7 +1,7 @@
-import { mkdtempSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { InvalidConfig, readConfig, readSellersAgain } from '../src/config.ts'
 
 const faultsOf = (source: Record<string, string>): readonly string[] => {
@@ -15,7 +15,9 @@ const faultsOf = (source: Record<string, string>): readonly string[] => {
 }
 
 const file = (name: string, content: string): string => {
-  const target = path.join(mkdtempSync(path.join(tmpdir(), 'tallyman-config-')), name)
+  const folder = mkdtempSync(path.join(tmpdir(), 'tallyman-config-'))
+  onTestFinished(() => rmSync(folder, { recursive: true }))
+  const target = path.join(folder, name)
   writeFileSync(target, content)
   return target
 }
