@@ -9,24 +9,28 @@ interface Enrolment {
   readonly detail: string | null
 }
 
-/** Whether the marketplace said within `withinMs` that the seller is not enrolled. */
-export const isKnownNotEnrolled = async (
+/** What is known of a seller and a resource: a "not enrolled" counts for `withinMs`, then it is to be asked again. */
+export const readEnrolment = async (
   sql: SqlRunner,
   sellerId: string,
   resource: string,
   withinMs: number,
-): Promise<boolean> => {
-  const rows = await sql.query<{ enrolled: boolean }>(
-    `SELECT enrolled FROM tallyman.enrolments
-     WHERE seller_id = $1 AND resource = $2 AND NOT enrolled AND checked_at > now() - make_interval(secs => $3::float8 / 1000)`,
+): Promise<'enrolled' | 'not enrolled' | 'unknown'> => {
+  const [row] = await sql.query<{ enrolled: boolean; recent: boolean }>(
+    `SELECT enrolled, checked_at > now() - make_interval(secs => $3::float8 / 1000) AS recent
+     FROM tallyman.enrolments WHERE seller_id = $1 AND resource = $2`,
     sellerId,
     resource,
     withinMs,
   )
-  return rows.length > 0
+  if (row?.enrolled === true) return 'enrolled'
+  return row?.recent === true ? 'not enrolled' : 'unknown'
 }
 
-/** Stores what the marketplace said and tells when it is another than before, or a first no. Writes nothing when an enrolled seller still is. */
+/**
+ * Stores what the marketplace said and tells when it is another than before, or a first no. Ask {@link readEnrolment} first: also a row
+ * that stays as it is gets locked here, which is a write.
+ */
 export const recordEnrolment = async (tx: Transaction, { sellerId, resource, enrolled, detail }: Enrolment): Promise<void> => {
   const [stored] = await tx.query<{ turned: boolean }>(
     `INSERT INTO tallyman.enrolments AS e (seller_id, resource, enrolled, detail) VALUES ($1, $2, $3, $4)

@@ -3,7 +3,7 @@ import { nextWatermark, splitWindow } from '../../domain/windows.ts'
 import type { Logger } from '../../observability/log.ts'
 import type { JobOutcome } from '../../queues/jobs.ts'
 import type { Database } from '../../store/database.ts'
-import { isKnownNotEnrolled, recordEnrolment } from '../../store/enrolments.ts'
+import { readEnrolment, recordEnrolment } from '../../store/enrolments.ts'
 import {
   endRun,
   LeaseLost,
@@ -507,7 +507,8 @@ export const runStream = async <T>(
   const { database } = deps
   const { needsEnrolment = false } = definition
   const { sellerId, resource } = key
-  if (needsEnrolment && (await isKnownNotEnrolled(database, sellerId, resource, askEnrolmentAgainMs))) return { done: true }
+  const enrolment = needsEnrolment ? await readEnrolment(database, sellerId, resource, askEnrolmentAgainMs) : 'enrolled'
+  if (enrolment === 'not enrolled') return { done: true }
   const client = deps.client(sellerId)
   const claim = await takeLease(database, key, deps.owner, settings.leaseMs)
   if (!claim.taken) {
@@ -541,7 +542,7 @@ export const runStream = async <T>(
   }
   try {
     const stop = await run.read()
-    if (needsEnrolment && run.answered) {
+    if (enrolment !== 'enrolled' && run.answered) {
       await database.transaction((tx) => recordEnrolment(tx, { sellerId, resource, enrolled: true, detail: null }))
     }
     await end({ finished: stop.finished, failed: false, error: null })
