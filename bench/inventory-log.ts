@@ -7,9 +7,6 @@ import { rm } from 'node:fs/promises'
 import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
 import { pino } from 'pino'
-import { createInProcessBudget } from '../src/clients/budget.ts'
-import { createMarketplaceClient } from '../src/clients/client.ts'
-import { specification } from '../src/clients/profiles/index.ts'
 import { startEmbeddedPostgres } from '../src/embedded/postgres.ts'
 import { runSync } from '../src/jobs/sync/syncs.ts'
 import { openDatabase } from '../src/store/database.ts'
@@ -17,6 +14,7 @@ import { recordConfiguredSkus } from '../src/store/inventory-skus.ts'
 import { migrate } from '../src/store/migrate.ts'
 import { startTestSandbox } from '../test/support/sandbox.ts'
 import { benchFolder, forgetPeak, numberOption, residentMb, walBytes } from './measure.ts'
+import { createSandboxClient } from './sandbox-client.ts'
 
 const skus = numberOption('skus', 2_000)
 const entriesPerSku = numberOption('entries', 50)
@@ -51,27 +49,12 @@ const measure = async (): Promise<readonly [Pass, Pass]> => {
     closers.push(() => admin.end())
     let calls = 0
     const plenty = { tokens: 10_000_000, perMs: 1_000 }
-    const client = createMarketplaceClient(
+    const client = createSandboxClient(
+      sandbox.url,
+      { token: plenty, 'inventory-log.list': plenty },
       {
-        sellerId,
-        clientId: 'sandbox-client',
-        clientSecret: 'sandbox-secret',
-        profile: specification,
-        marketplaceUrl: sandbox.url,
-        display: null,
-        headerPrefix: specification.headerPrefix,
-        quantityField: specification.quantityField,
-        serviceName: 'Tallyman bench',
-        tokenPath: specification.tokenPath,
-        requestTimeoutMs: 30_000,
-      },
-      {
-        budget: createInProcessBudget({ limits: { ...specification.rateLimits, token: plenty, 'inventory-log.list': plenty } }),
-        log: { debug: () => undefined, warn: () => undefined },
-        hooks: {
-          onRequest: ({ operation }) => {
-            if (operation === 'inventory-log.list') calls += 1
-          },
+        onRequest: ({ operation }) => {
+          if (operation === 'inventory-log.list') calls += 1
         },
       },
     )

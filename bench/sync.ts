@@ -4,15 +4,13 @@
  */
 import { rm } from 'node:fs/promises'
 import { pino } from 'pino'
-import { createInProcessBudget } from '../src/clients/budget.ts'
-import { createMarketplaceClient } from '../src/clients/client.ts'
-import { specification } from '../src/clients/profiles/index.ts'
 import { startEmbeddedPostgres } from '../src/embedded/postgres.ts'
 import { requestBackfill, runSync } from '../src/jobs/sync/syncs.ts'
 import { openDatabase } from '../src/store/database.ts'
 import { migrate } from '../src/store/migrate.ts'
 import { startTestSandbox, type TestSandbox } from '../test/support/sandbox.ts'
 import { benchFolder } from './measure.ts'
+import { createSandboxClient } from './sandbox-client.ts'
 
 const orders = Number(process.argv[2] ?? 20_000)
 const sellerId = 'sandbox-seller'
@@ -32,31 +30,10 @@ const run = async (): Promise<void> => {
   ])
   await migrate(server.url)
   const database = openDatabase({ url: server.url, connections: 4 })
-  const client = createMarketplaceClient(
-    {
-      sellerId,
-      clientId: 'sandbox-client',
-      clientSecret: 'sandbox-secret',
-      profile: specification,
-      marketplaceUrl: sandbox.url,
-      display: null,
-      headerPrefix: specification.headerPrefix,
-      quantityField: specification.quantityField,
-      serviceName: 'Tallyman bench',
-      tokenPath: specification.tokenPath,
-      requestTimeoutMs: 30_000,
-    },
-    {
-      budget: createInProcessBudget({
-        limits: {
-          ...specification.rateLimits,
-          'orders.list': { tokens: 10_000_000, perMs: 1_000 },
-          token: { tokens: 1_000, perMs: 1_000 },
-        },
-      }),
-      log: { debug: () => undefined, warn: () => undefined },
-    },
-  )
+  const client = createSandboxClient(sandbox.url, {
+    'orders.list': { tokens: 10_000_000, perMs: 1_000 },
+    token: { tokens: 1_000, perMs: 1_000 },
+  })
   const walPosition = async (): Promise<bigint> => {
     const [row] = await database.query<{ bytes: bigint }>(`SELECT (pg_current_wal_insert_lsn() - '0/0')::bigint AS bytes`)
     return row?.bytes ?? 0n

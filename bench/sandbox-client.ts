@@ -1,0 +1,31 @@
+import { createInProcessBudget } from '../src/clients/budget.ts'
+import { type ClientHooks, createMarketplaceClient, type MarketplaceClient } from '../src/clients/client.ts'
+import { specification } from '../src/clients/profiles/index.ts'
+import type { RateLimits } from '../src/clients/profiles/profile.ts'
+
+/** A client of the sandbox's own seller, with other limits where a benchmark needs them. */
+export const createSandboxClient = (
+  marketplaceUrl: string,
+  limits: Partial<RateLimits>,
+  hooks: ClientHooks = {},
+): MarketplaceClient =>
+  createMarketplaceClient(
+    {
+      sellerId: 'sandbox-seller',
+      clientId: 'sandbox-client',
+      clientSecret: 'sandbox-secret',
+      profile: specification,
+      marketplaceUrl,
+      display: null,
+      headerPrefix: specification.headerPrefix,
+      quantityField: specification.quantityField,
+      serviceName: 'Tallyman bench',
+      tokenPath: specification.tokenPath,
+      requestTimeoutMs: 60_000,
+    },
+    {
+      budget: createInProcessBudget({ limits: { ...specification.rateLimits, ...limits } }),
+      log: { debug: () => undefined, warn: () => undefined },
+      hooks,
+    },
+  )
