@@ -44,7 +44,7 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
     world,
     life,
     limits: createRateLimits(world.meta, undefined, () => world.clock.offsetMs()),
-    faults: createFaultControl(world.meta, world.database),
+    faults: createFaultControl(world.meta, world.database, world.clock),
     requests: createRequestLog(),
     log,
   }

@@ -25,6 +25,10 @@ export interface Dialect {
   readonly closedCarriers: boolean
   /** Whether a refund of a line's whole price gives tax and shipping back as well (public facts, section 3.4). */
   readonly fullPriceRefundsAll: boolean
+  /** Whether a correlation id must be a UUID, as the specification says; the live service's own samples use other ones. */
+  readonly correlationIdIsUuid: boolean
+  /** Whether the operations are there that the specification does not know: token details, refunds through a return. */
+  readonly liveOperations: boolean
   readonly fulfillment: FulfillmentDialect
 }
 
@@ -55,6 +59,8 @@ const DIALECTS: Readonly<Record<ProfileName, Dialect>> = {
     refundNeedsQuantity: true,
     closedCarriers: false,
     fullPriceRefundsAll: false,
+    correlationIdIsUuid: true,
+    liveOperations: false,
     fulfillment: {
       logKey: 'sellerSku',
       reportByMonth: false,
@@ -73,6 +79,8 @@ const DIALECTS: Readonly<Record<ProfileName, Dialect>> = {
     refundNeedsQuantity: false,
     closedCarriers: true,
     fullPriceRefundsAll: true,
+    correlationIdIsUuid: false,
+    liveOperations: true,
     fulfillment: {
       logKey: 'gtin',
       reportByMonth: true,

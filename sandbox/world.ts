@@ -4,6 +4,7 @@ import { createClock, type VirtualClock } from './core/clock.ts'
 import { type Database, openDatabase } from './core/database.ts'
 import { createMeta, type Meta } from './core/meta.ts'
 import { createDisplay, type Display } from './display/display.ts'
+import { createHiding, type Hiding } from './faults/records.ts'
 import { createDiscrepancyStore, type DiscrepancyStore } from './fulfillment/discrepancy-store.ts'
 import { INVENTORY_TABLES } from './fulfillment/schema.ts'
 import { createInventoryStore, type InventoryStore } from './fulfillment/store.ts'
@@ -12,8 +13,10 @@ import { createShippingSettingsStore, type ShippingSettingsStore } from './shipp
 import { createDueEventStore, type DueEventStore } from './store/due-events.ts'
 import { createEffectStore, type EffectStore } from './store/effects.ts'
 import { createOrderStore, type OrderStore } from './store/orders.ts'
+import { createPasts } from './store/pasts.ts'
 import { createReturnStore, type ReturnStore } from './store/returns.ts'
 import { createSellerStore, type SellerStore } from './store/sellers.ts'
+import { createTriggerStore, type TriggerStore } from './store/triggers.ts'
 
 /** Everything that the marketplace remembers. */
 export interface World {
@@ -26,6 +29,8 @@ export interface World {
   readonly returns: ReturnStore
   readonly effects: EffectStore
   readonly dueEvents: DueEventStore
+  readonly triggers: TriggerStore
+  readonly hiding: Hiding
   readonly inventory: InventoryStore
   readonly discrepancies: DiscrepancyStore
   readonly display: Display
@@ -45,6 +50,10 @@ const FORGOTTEN = [
   'tokens',
   'sellers',
   'fault_draws',
+  'dead_cursors',
+  'hidden_records',
+  'pasts',
+  'triggers',
   'meta',
   'campaigns',
   'shipping_settings',
@@ -71,16 +80,20 @@ export function openWorld(settings: Settings): World {
     meta.set(FIRST_CAMPAIGNS, 'there')
   }
   if (meta.get(FIRST_CAMPAIGNS) === null) database.transaction(putFirstCampaigns)
+  const pasts = createPasts(database)
+  const hiding = createHiding(meta, database, clock)
   return {
     settings,
     database,
     meta,
     clock,
     sellers,
-    orders: createOrderStore(database),
-    returns: createReturnStore(database),
+    orders: createOrderStore(database, pasts, hiding),
+    returns: createReturnStore(database, pasts, hiding),
     effects: createEffectStore(database),
     dueEvents: createDueEventStore(database),
+    triggers: createTriggerStore(database),
+    hiding,
     inventory: createInventoryStore(database),
     discrepancies: createDiscrepancyStore(database),
     display,
@@ -94,6 +107,7 @@ export function openWorld(settings: Settings): World {
         putFirstCampaigns()
       })
       display.reset()
+      hiding.follow()
     },
     close: () => database.close(),
   }

@@ -61,7 +61,30 @@ CREATE TABLE IF NOT EXISTS campaigns (seller_id TEXT NOT NULL, campaign_id TEXT 
 CREATE TABLE IF NOT EXISTS shipping_settings (seller_id TEXT PRIMARY KEY, document TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS seller_traits (seller_id TEXT PRIMARY KEY, traits TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS fault_draws (key TEXT PRIMARY KEY, drawn INTEGER NOT NULL) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS dead_cursors (cursor TEXT PRIMARY KEY, details TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS hidden_records (kind TEXT NOT NULL, inner_id INTEGER NOT NULL, until INTEGER NOT NULL,
+  PRIMARY KEY (kind, inner_id)) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS pasts (
+  id INTEGER PRIMARY KEY, kind TEXT NOT NULL, inner_id INTEGER NOT NULL, until INTEGER NOT NULL, modified_at INTEGER NOT NULL,
+  state, document TEXT NOT NULL
+);
+CREATE INDEX IF NOT EXISTS pasts_record ON pasts (kind, inner_id, until);
+CREATE INDEX IF NOT EXISTS pasts_until ON pasts (until);
+CREATE TABLE IF NOT EXISTS triggers (
+  id INTEGER PRIMARY KEY, seller_id TEXT NOT NULL, purchase_order_id TEXT NOT NULL, operation TEXT NOT NULL, side TEXT NOT NULL,
+  calls_left INTEGER NOT NULL, event TEXT NOT NULL
+);
 `
+
+/** Columns that came later than their table; a file that was laid out before has the table without them. */
+const ADDED_COLUMNS = [['tokens', 'issued_at', 'INTEGER NOT NULL DEFAULT 0']] as const
+
+function addColumns(file: DatabaseSync): void {
+  for (const [table, column, definition] of ADDED_COLUMNS) {
+    const known = file.prepare('SELECT 1 FROM pragma_table_info(?) WHERE name = ?').get(table, column)
+    if (known === undefined) file.exec(`ALTER TABLE ${table} ADD COLUMN ${column} ${definition}`)
+  }
+}
 
 /** Opens (and when new, lays out) the file in `dataDir`. Throws `DataDirectoryInUse` when another sandbox has it open. */
 export function openDatabase(dataDir: string): Database {
@@ -74,6 +97,7 @@ export function openDatabase(dataDir: string): Database {
     file.exec('PRAGMA synchronous = NORMAL; PRAGMA cache_size = -32000; PRAGMA temp_store = MEMORY;')
     file.exec(SCHEMA)
     file.exec(INVENTORY_SCHEMA)
+    addColumns(file)
   } catch (error) {
     file.close()
     if (error instanceof Error && /locked|busy/i.test(error.message)) {

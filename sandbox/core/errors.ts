@@ -23,7 +23,10 @@ export const ERROR_SHAPES = [
   'html',
   'empty',
 ] as const
-export type ErrorShape = (typeof ERROR_SHAPES)[number]
+
+/** What a gateway before the marketplace may answer besides: XML, and JSON without any code (public facts, section 13). */
+export const GATEWAY_SHAPES = ['xml', 'message'] as const
+export type ErrorShape = (typeof ERROR_SHAPES)[number] | (typeof GATEWAY_SHAPES)[number]
 
 /** The marketplace refuses a request: nothing of it takes effect. */
 export class Refusal extends Error {
@@ -80,9 +83,26 @@ export interface RenderedBody {
   readonly text: string
 }
 
-const HTML =
-  '<!DOCTYPE html>\n<html><head><title>Service Unavailable</title></head>\n<body><h1>Service Unavailable - Read</h1>\n' +
-  '<p>The server is temporarily unable to service your request.</p><p>Reference&#32;&#35;11.4c645f68</p></body></html>\n'
+function page(title: string): string {
+  return (
+    `<!DOCTYPE html>\n<html><head><title>${title}</title></head>\n<body><h1>${title} - Read</h1>\n` +
+    '<p>The server is temporarily unable to service your request.</p><p>Reference&#32;&#35;11.4c645f68</p></body></html>\n'
+  )
+}
+
+function xml(code: string, title: string): string {
+  return (
+    '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n<ns2:errors xmlns:ns2="http://gateway.example/"><ns2:error>' +
+    `<ns2:code>${code}</ns2:code><ns2:description>${title}</ns2:description></ns2:error></ns2:errors>\n`
+  )
+}
+
+/** Words of OAuth 2.0 (RFC 6749, sections 4.1.2.1 and 5.2). */
+const OAUTH_ERRORS: ReadonlyMap<number, string> = new Map([
+  [400, 'invalid_client'],
+  [401, 'invalid_client'],
+  [403, 'access_denied'],
+])
 
 /** The body of an error answer in one of the shapes. */
 export function renderFaults(
@@ -94,6 +114,7 @@ export function renderFaults(
 ): RenderedBody {
   const full = faults.map((fault) => ({ ...fault, info: fault.description, causes: [], errorIdentifiers: {} }))
   const first = faults[0]?.description ?? 'unknown'
+  const title = STATUS_CODES[status] ?? 'Error'
   const json = (value: unknown, contentType = 'application/json'): RenderedBody => ({ contentType, text: JSON.stringify(value) })
   switch (shape) {
     case 'nested':
@@ -103,14 +124,14 @@ export function renderFaults(
     case 'singular':
       return json({ error: full })
     case 'oauth':
-      return json({ error: status === 400 ? 'invalid_client' : 'server_error', error_description: first })
+      return json({ error: OAUTH_ERRORS.get(status) ?? 'server_error', error_description: first })
     case 'wfs':
       return json({
         status: status >= 500 ? 'INTERNAL_SERVER_ERROR' : 'FAIL',
         errors: full.map((fault) => ({ ...fault, code: `${status}.WFS.100` })),
       })
     case 'spring':
-      return json({ timestamp: new Date(now).toISOString(), status, error: STATUS_CODES[status], path })
+      return json({ timestamp: new Date(now).toISOString(), status, error: title, path })
     case 'display':
       return json({ code: 'failure', details: faults.map((fault) => fault.description) })
     case 'display-text':
@@ -124,7 +145,11 @@ export function renderFaults(
         'application/problem+json',
       )
     case 'html':
-      return { contentType: 'text/html', text: HTML }
+      return { contentType: 'text/html', text: page(title) }
+    case 'xml':
+      return { contentType: 'application/xml', text: xml(`GATEWAY.${status}`, title) }
+    case 'message':
+      return json({ message: title })
     case 'empty':
       return { contentType: 'application/json', text: '' }
   }

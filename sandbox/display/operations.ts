@@ -1,9 +1,9 @@
-import type { FaultName } from '../faults/schema.ts'
+import { type FaultName, LIST_FAULTS } from '../faults/schema.ts'
 import type { Call, Operation } from '../operations/operation.ts'
 import { listTargets } from './targeting-list.ts'
 import { listTaxonomies } from './taxonomies-list.ts'
 
-const FAULTS: readonly FaultName[] = ['malformedRecord', 'unknownValue', 'duplicateRows', 'repeatCursor']
+const FAULTS: readonly FaultName[] = [...LIST_FAULTS, 'repeatCursor']
 
 function startsLater({ body }: Call): boolean {
   return typeof body === 'object' && body !== null && 'startIndex' in body && Number(body.startIndex) > 0

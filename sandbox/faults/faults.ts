@@ -1,16 +1,22 @@
-import { type Database, wholeOf } from '../core/database.ts'
+import type { VirtualClock } from '../core/clock.ts'
+import { type Database, textOf, wholeOf } from '../core/database.ts'
 import { ERROR_SHAPES, type ErrorShape } from '../core/errors.ts'
 import type { Meta } from '../core/meta.ts'
 import { createRandom, type Random } from '../core/random.ts'
 import type { OperationName } from './limits.ts'
+import { type RecordName, ruleOf } from './records.ts'
 import {
+  anchored,
   BLEMISHES,
   type Blemish,
+  type Body,
   detailsOf,
   type FaultDetails,
   type FaultName,
   type Faults,
+  FURTHER_PAGE_FAULTS,
   faultsSchema,
+  holds,
   type NextFault,
   OUTCOMES,
   type Outcome,
@@ -24,8 +30,8 @@ interface Struck {
   readonly method: 'GET' | 'POST'
   readonly sellerId: string | null
   readonly purchaseOrderId: string | null
-  /** Whether it asks for a further page by a cursor. */
-  readonly onCursor: boolean
+  /** The cursor by which it asks for a further page; `null` for anything else. */
+  readonly cursor: string | null
   /** The selective faults that its operation knows. */
   readonly faults: readonly FaultName[]
   /** Whether it comes with a token, or for one, that can die. */
@@ -36,11 +42,17 @@ interface Struck {
 
 /** Whether a fault means anything to this request; where not, it neither strikes nor is used up. */
 function applies(name: FaultName, request: Struck): boolean {
-  if (name === 'tokenDiesEarly') return request.withToken
+  if (name === 'tokenDiesEarly' || name === 'tokenRefused') return request.withToken
   if (!SELECTIVE_FAULTS.has(name)) return true
-  const onFurtherPages = name === 'cursorExpired' || name === 'repeatCursor'
-  return request.faults.includes(name) && (request.onCursor || !onFurtherPages)
+  return request.faults.includes(name) && (request.cursor !== null || !FURTHER_PAGE_FAULTS.has(name))
 }
+
+/** What becomes of a page, or of a read, on which a poisoned record stands. */
+export type Poison =
+  | { readonly kind: 'refused'; readonly status: number; readonly body: Body }
+  | { readonly kind: 'swollen'; readonly bytes: number }
+
+const POISONED_STATUS = 500
 
 /** What will go wrong with one request. */
 export interface FaultPlan {
@@ -51,6 +63,8 @@ export interface FaultPlan {
   readonly emptyList: boolean
   /** How long new and changed orders stay out of the lists. */
   readonly listLagMs: number
+  /** Whether this record spoils the page on which it stands; `alone` asks about a read of this record only. */
+  readonly poisonOf: (record: RecordName, alone: boolean) => Poison | null
   /** For further draws of the same request. */
   readonly random: Random
 }
@@ -63,11 +77,13 @@ export interface FaultControl {
   append(next: readonly NextFault[]): void
   reset(): void
   plan(request: Struck): FaultPlan
+  /** How far the clock of the machine that answers is ahead of the virtual one. `asked` is what is asked for, where that is known. */
+  nodeOffsetMs(asked: string): number
 }
 
 const NONE = faultsSchema.parse({})
 
-export function createFaultControl(meta: Meta, database: Database): FaultControl {
+export function createFaultControl(meta: Meta, database: Database, clock: VirtualClock): FaultControl {
   let faults = meta.read('faults', faultsSchema)
   let counts: Record<string, number> = {}
   const keep = (): void => meta.keep('faults', faults)
@@ -78,13 +94,17 @@ export function createFaultControl(meta: Meta, database: Database): FaultControl
     current: () => faults,
     struck: () => ({ ...counts }),
     replace(given) {
-      faults = given
+      const now = clock.now()
+      const inTime = <T extends Parameters<typeof anchored>[0]>(list: readonly T[]): T[] => list.map((one) => anchored(one, now))
+      faults = { ...given, rules: inTime(given.rules), next: inTime(given.next), poisoned: inTime(given.poisoned) }
       counts = {}
       database.run('DELETE FROM fault_draws')
+      database.run('DELETE FROM dead_cursors')
       keep()
     },
     append(next) {
-      faults = { ...faults, next: [...faults.next, ...next] }
+      const now = clock.now()
+      faults = { ...faults, next: [...faults.next, ...next.map((one) => anchored(one, now))] }
       keep()
     },
     reset() {
@@ -92,16 +112,17 @@ export function createFaultControl(meta: Meta, database: Database): FaultControl
       counts = {}
     },
     plan(request) {
-      const queued = takeQueued(faults.next, request)
+      const now = clock.now()
+      const queued = takeQueued(faults.next, request, now)
       if (queued.taken) {
         faults = { ...faults, next: queued.rest }
         keep()
       }
-      const rules = [faults, ...faults.rules.filter((rule) => fits(rule, request))]
+      const rules = [faults, ...faults.rules.filter((rule) => fits(rule, request, now))]
       const anyShare = rules.some((rule) => [...OUTCOMES, ...BLEMISHES].some((name) => shareOf(rule[name]) > 0))
       const random = anyShare ? drawsFor(database, faults.seed, request) : createRandom(faults.seed, request.operation)
       const blemishes = new Map(queued.blemishes)
-      let outcome = queued.outcome
+      let outcome = queued.outcome ?? deadCursor(database, request)
       if (anyShare) {
         outcome ??= drawOutcome(rules, random, request)
         for (const name of BLEMISHES) {
@@ -110,19 +131,60 @@ export function createFaultControl(meta: Meta, database: Database): FaultControl
           if (struck) blemishes.set(name, detailsOf(rule[name]))
         }
       }
+      if (outcome?.name === 'cursorExpired' && outcome.details.lasting === true && request.cursor !== null) {
+        const details = JSON.stringify(outcome.details)
+        database.run('INSERT OR REPLACE INTO dead_cursors (cursor, details) VALUES (?, ?)', request.cursor, details)
+      }
       if (outcome !== null) count(outcome.name)
       for (const name of blemishes.keys()) count(name)
       const emptyList = faults.emptyAnswer === 'emptyList' || blemishes.has('emptyListInsteadOf404')
       const errorShape = shapeOf(faults, request, random)
-      return { outcome, blemishes, errorShape, emptyList, listLagMs: faults.listLagMs, random }
+      const { listLagMs } = faults
+      return { outcome, blemishes, errorShape, emptyList, listLagMs, poisonOf: poisonIn(faults, now), random }
+    },
+    nodeOffsetMs(asked) {
+      if (faults.nodes === null) return 0
+      const { offsetsMs, choice } = faults.nodes
+      // Drawn for each kind of request by itself, so that a concurrent run can be repeated; in turn is in turn of all.
+      const drawn = nextDraw(database, choice === 'turn' ? 'node' : `node|${asked}`)
+      const index =
+        choice === 'turn'
+          ? (drawn - 1) % offsetsMs.length
+          : createRandom('node', faults.seed, asked, drawn).whole(0, offsetsMs.length - 1)
+      return offsetsMs[index] ?? 0
     },
   }
+}
+
+/** A cursor that has died for good ends every request that comes with it. */
+function deadCursor(database: Database, { cursor }: Struck): FaultPlan['outcome'] {
+  if (cursor === null) return null
+  const row = database.get('SELECT details FROM dead_cursors WHERE cursor = ?', cursor)
+  return row === undefined ? null : { name: 'cursorExpired', details: JSON.parse(textOf(row, 'details')) }
+}
+
+function poisonIn({ poisoned, seed }: Faults, now: number): FaultPlan['poisonOf'] {
+  return (record, alone) => {
+    const rule = poisoned.length === 0 ? null : ruleOf(poisoned, record, 'poisoned', seed)
+    if (rule === null || !holds(rule, now) || (alone && !rule.reads)) return null
+    if (rule.bytes !== undefined) return { kind: 'swollen', bytes: rule.bytes }
+    return { kind: 'refused', status: rule.status ?? POISONED_STATUS, body: rule.body ?? 'coded' }
+  }
+}
+
+function nextDraw(database: Database, key: string): number {
+  const row = database.get(
+    'INSERT INTO fault_draws (key, drawn) VALUES (?, 1) ON CONFLICT (key) DO UPDATE SET drawn = drawn + 1 RETURNING drawn',
+    key,
+  )
+  return row === undefined ? 1 : wholeOf(row, 'drawn')
 }
 
 /** The plan of a request that nothing can strike any more. */
 export function quietPlan(): FaultPlan {
   const random = createRandom('quiet')
-  return { outcome: null, blemishes: new Map(), errorShape: 'nested', emptyList: false, listLagMs: 0, random }
+  const shape = { errorShape: 'nested', emptyList: false, listLagMs: 0 } as const
+  return { outcome: null, blemishes: new Map(), ...shape, poisonOf: () => null, random }
 }
 
 function shapeOf({ errorShape }: Faults, request: Struck, random: Random): ErrorShape {
@@ -136,11 +198,7 @@ function shapeOf({ errorShape }: Faults, request: Struck, random: Random): Error
  */
 function drawsFor(database: Database, seed: string | number, request: Struck): Random {
   const key = `${request.operation}|${request.sellerId ?? ''}|${request.purchaseOrderId ?? ''}`
-  const row = database.get(
-    'INSERT INTO fault_draws (key, drawn) VALUES (?, 1) ON CONFLICT (key) DO UPDATE SET drawn = drawn + 1 RETURNING drawn',
-    key,
-  )
-  return createRandom('fault', seed, key, row === undefined ? 1 : wholeOf(row, 'drawn'))
+  return createRandom('fault', seed, key, nextDraw(database, key))
 }
 
 function drawOutcome(rules: readonly Partial<Faults>[], random: Random, request: Struck): FaultPlan['outcome'] {
@@ -161,7 +219,7 @@ interface Queued {
   readonly blemishes: ReadonlyMap<Blemish, FaultDetails>
 }
 
-function takeQueued(next: readonly NextFault[], request: Struck): Queued {
+function takeQueued(next: readonly NextFault[], request: Struck, now: number): Queued {
   let outcome: FaultPlan['outcome'] = null
   const blemishes = new Map<Blemish, FaultDetails>()
   const rest: NextFault[] = []
@@ -170,7 +228,7 @@ function takeQueued(next: readonly NextFault[], request: Struck): Queued {
     const blemish = BLEMISHES.find((name) => name === item.fault)
     const named = OUTCOMES.find((name) => name === item.fault)
     const free = blemish === undefined ? outcome === null : !blemishes.has(blemish)
-    if (!free || !fits(item, request) || !applies(item.fault, request)) {
+    if (!free || !fits(item, request, now) || !applies(item.fault, request)) {
       rest.push(item)
       continue
     }
@@ -187,15 +245,18 @@ interface Target {
   readonly method?: string | undefined
   readonly sellerId?: string | undefined
   readonly purchaseOrderId?: string | undefined
+  readonly from?: string | undefined
+  readonly until?: string | undefined
 }
 
-function fits(target: Target, request: Struck): boolean {
+function fits(target: Target, request: Struck, now: number): boolean {
   const same = (wanted: string | undefined, given: string | null): boolean => wanted === undefined || wanted === given
   return (
     matchesGlob(target.operation ?? '*', request.operation) &&
     same(target.method, request.method) &&
     same(target.sellerId, request.sellerId) &&
-    same(target.purchaseOrderId, request.purchaseOrderId)
+    same(target.purchaseOrderId, request.purchaseOrderId) &&
+    holds(target, now)
   )
 }
 

@@ -5,6 +5,7 @@ import type { Meta } from '../core/meta.ts'
 /** The operations of the sandbox, by the names that faults and limits use. */
 const OPERATIONS = [
   'token',
+  'token.detail',
   'orders.list',
   'orders.released',
   'orders.get',
@@ -13,6 +14,7 @@ const OPERATIONS = [
   'orders.cancel',
   'orders.refund',
   'returns.list',
+  'returns.refund',
   'taxonomies.list',
   'targeting.list',
   'campaigns.get',
@@ -24,6 +26,8 @@ const OPERATIONS = [
   'sales-channels.list',
 ] as const
 export type OperationName = (typeof OPERATIONS)[number]
+/** The name of an operation, as control requests give it. */
+export const operationName = z.enum(OPERATIONS)
 
 const bucket = z.strictObject({
   /** Tokens of a full bucket. */
@@ -40,7 +44,7 @@ const limitsSchema = z.strictObject({
   enabled: z.boolean(),
   /** The header that names the moment of the next token: two spellings are published, and it may be missing. */
   replenishHeader: z.enum(['X-Next-Replenishment-Time', 'x-next-replenish-time', 'none']),
-  operations: z.partialRecord(z.enum(OPERATIONS), bucket.nullable()),
+  operations: z.partialRecord(operationName, bucket.nullable()),
 })
 type Limits = z.infer<typeof limitsSchema>
 
@@ -63,6 +67,7 @@ const DEFAULT_LIMITS: Limits = {
     'orders.cancel': perMinute(60),
     'orders.refund': perMinute(60),
     'returns.list': perMinute(50),
+    'returns.refund': perMinute(60),
     'taxonomies.list': perMinute(600),
     'targeting.list': perMinute(600),
     'campaigns.get': perMinute(10),

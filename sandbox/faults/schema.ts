@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import { ERROR_SHAPES } from '../core/errors.ts'
+import { ERROR_SHAPES, type ErrorShape, GATEWAY_SHAPES } from '../core/errors.ts'
+import { centsOf } from '../core/money.ts'
 
 /** Faults that decide how a request ends; at most one of them strikes a request. */
 export const OUTCOMES = [
@@ -18,10 +19,15 @@ export const OUTCOMES = [
   'okWithErrors',
   'tokenDiesEarly',
   'cursorExpired',
+  'gatewayBefore',
+  'gatewayAfter',
+  'lockedBefore',
+  'lockedAfter',
+  'tokenRefused',
 ] as const
 export type Outcome = (typeof OUTCOMES)[number]
 
-/** Faults that only change what a good answer looks like, or when it comes; any number of them may strike a request. */
+/** Faults that only change what a good answer looks like, when it comes or how much of a write is done; any number of them may strike a request. */
 export const BLEMISHES = [
   'slow',
   'malformedRecord',
@@ -29,6 +35,16 @@ export const BLEMISHES = [
   'duplicateRows',
   'repeatCursor',
   'emptyListInsteadOf404',
+  'stale',
+  'falseNone',
+  'repeatedRows',
+  'reorderedRows',
+  'missingRows',
+  'oversized',
+  'partialEffect',
+  'partialAnswer',
+  'refundsAsMoney',
+  'positiveRefunds',
 ] as const
 export type Blemish = (typeof BLEMISHES)[number]
 export type FaultName = Outcome | Blemish
@@ -41,10 +57,51 @@ export const SELECTIVE_FAULTS: ReadonlySet<FaultName> = new Set([
   'repeatCursor',
   'emptyListInsteadOf404',
   'cursorExpired',
+  'stale',
+  'falseNone',
+  'repeatedRows',
+  'reorderedRows',
+  'missingRows',
+  'oversized',
+  'partialEffect',
+  'partialAnswer',
+  'refundsAsMoney',
+  'positiveRefunds',
 ])
 
+/** Those of them that every list knows. */
+export const LIST_FAULTS: readonly FaultName[] = [
+  'malformedRecord',
+  'unknownValue',
+  'duplicateRows',
+  'reorderedRows',
+  'missingRows',
+  'oversized',
+]
+
+/** Those of them that mean something to further pages only. */
+export const FURTHER_PAGE_FAULTS: ReadonlySet<FaultName> = new Set(['cursorExpired', 'repeatCursor', 'repeatedRows'])
+
+/** What the body of an answer may be that something else than the operation gives: in its own words and codes, or not. */
+const BODIES = ['coded', 'html', 'xml', 'json', 'framework', 'empty'] as const
+export type Body = (typeof BODIES)[number]
+
+/** The bodies that carry no code of the marketplace, as error shapes. */
+export const UNCODED: Readonly<Record<Exclude<Body, 'coded'>, ErrorShape>> = {
+  html: 'html',
+  xml: 'xml',
+  json: 'message',
+  framework: 'spring',
+  empty: 'empty',
+}
+
+const bytes = z.number().int().min(1).max(268_435_456)
+const amount = z
+  .union([z.string(), z.number()])
+  .refine((value) => (centsOf(value) ?? 0) > 0, 'must be an amount of money above 0 with at most two decimals')
+
 const details = {
-  /** Milliseconds: how slow, how late the effect, how long the token lives, how long a 429 says to wait. */
+  /** Milliseconds: how slow, how late the effect, how long the token lives, how long a 429 says to wait, how far behind a read is. */
   delayMs: z.number().int().min(0).max(86_400_000).optional(),
   /** The status to answer with, where a fault answers at all. */
   status: z.number().int().min(200).max(599).optional(),
@@ -52,6 +109,20 @@ const details = {
   effect: z.boolean().optional(),
   /** What the caller of a late effect sees. */
   answer: z.enum(['none', 'serverError', 'drop']).optional(),
+  /** The body of an answer by a gateway, of a refused token and of a dead cursor. */
+  body: z.enum(BODIES).optional(),
+  /** The lines that a partial write is done, or shown, for. */
+  lines: z.array(z.string().min(1)).optional(),
+  /** How many units of each line a partial write is done, or shown, for. */
+  units: z.number().int().min(0).optional(),
+  /** What a refund pays for each line instead of what was asked, as far as the charges go. */
+  amount: amount.optional(),
+  /** How many rows are repeated or missing. */
+  rows: z.number().int().min(1).max(200).optional(),
+  /** How large an answer becomes. */
+  bytes: bytes.optional(),
+  /** Whether a cursor that has died stays dead, however often it is tried. */
+  lasting: z.boolean().optional(),
 }
 
 const share = z.number().min(0).max(1)
@@ -73,12 +144,40 @@ const shares = {
   okWithErrors: chance,
   tokenDiesEarly: chance,
   cursorExpired: chance,
+  gatewayBefore: chance,
+  gatewayAfter: chance,
+  lockedBefore: chance,
+  lockedAfter: chance,
+  tokenRefused: chance,
   slow: chance,
   malformedRecord: chance,
   unknownValue: chance,
   duplicateRows: chance,
   repeatCursor: chance,
   emptyListInsteadOf404: chance,
+  stale: chance,
+  falseNone: chance,
+  repeatedRows: chance,
+  reorderedRows: chance,
+  missingRows: chance,
+  oversized: chance,
+  partialEffect: chance,
+  partialAnswer: chance,
+  refundsAsMoney: chance,
+  positiveRefunds: chance,
+}
+
+/** A moment of the virtual clock, kept as ISO text. */
+const moment = z.iso.datetime({ offset: true })
+const span = z.number().int().min(0).max(31_622_400_000)
+
+/** When something holds, by the virtual clock; from the moment it is set unless it says otherwise, and until it is replaced. */
+const time = {
+  from: moment.optional(),
+  until: moment.optional(),
+  /** The same from the moment of setting; they are kept as `from` and `until`. */
+  afterMs: span.optional(),
+  forMs: span.optional(),
 }
 
 const target = {
@@ -86,6 +185,8 @@ const target = {
   operation: z.string().min(1).optional(),
   method: z.enum(['GET', 'POST']).optional(),
   sellerId: z.string().min(1).optional(),
+  purchaseOrderId: z.string().min(1).optional(),
+  ...time,
 }
 
 const rule = z.strictObject({ ...target, ...shares })
@@ -93,10 +194,55 @@ const rule = z.strictObject({ ...target, ...shares })
 /** One exact fault for the next request that fits. */
 export const nextFault = z.strictObject({
   ...target,
-  purchaseOrderId: z.string().min(1).optional(),
   fault: z.enum([...OUTCOMES, ...BLEMISHES]),
   times: z.number().int().min(1).max(1_000_000).default(1),
   ...details,
+})
+
+export const RECORD_KINDS = ['orders', 'returns'] as const
+export type RecordKind = (typeof RECORD_KINDS)[number]
+
+/** Some records of one kind: those named, or a share of all, drawn by their ids. */
+const records = {
+  records: z.enum(RECORD_KINDS).default('orders'),
+  ids: z.array(z.string().min(1)).min(1).max(10_000).optional(),
+  share: share.optional(),
+  sellerId: z.string().min(1).optional(),
+}
+const namesRecords = (value: { ids?: unknown; share?: unknown }): boolean =>
+  (value.ids === undefined) !== (value.share === undefined)
+const NAMES_RECORDS = { message: 'either ids or share must be given' }
+
+/** Records that are in no list, though everything else knows them. */
+const hidden = z
+  .strictObject({
+    ...records,
+    /** How long, from when the record is there or this is set, whichever is later; left out: for ever. */
+    forMs: span.optional(),
+  })
+  .refine(namesRecords, NAMES_RECORDS)
+export type HiddenRule = z.infer<typeof hidden>
+
+/** Records that spoil each page on which they stand. */
+const poisoned = z
+  .strictObject({
+    ...records,
+    ...time,
+    /** What such a page is answered with; 500 unless `bytes` is given. */
+    status: z.number().int().min(400).max(599).optional(),
+    body: z.enum(BODIES).optional(),
+    /** The record is so large instead. */
+    bytes: bytes.optional(),
+    /** Whether reads of the record alone are spoilt as well. */
+    reads: z.boolean().default(false),
+  })
+  .refine(namesRecords, NAMES_RECORDS)
+
+/** Several machines answer, whose clocks do not agree. */
+const nodes = z.strictObject({
+  /** How far each machine's clock is ahead of the virtual one; negative is behind. */
+  offsetsMs: z.array(z.number().int().min(-86_400_000).max(86_400_000)).min(1).max(100),
+  choice: z.enum(['random', 'turn']).default('random'),
 })
 
 /** Body of `PUT /_sandbox/faults`: what is left out is off. Shares at the top hold for every operation. */
@@ -108,11 +254,14 @@ export const faultsSchema = z
     rules: z.array(rule).default([]),
     next: z.array(nextFault).default([]),
     /** How the bodies of fault answers are wrapped: `own` as the operation wraps its errors, `mixed` draws one of all shapes. */
-    errorShape: z.enum([...ERROR_SHAPES, 'own', 'mixed']).default('own'),
+    errorShape: z.enum([...ERROR_SHAPES, ...GATEWAY_SHAPES, 'own', 'mixed']).default('own'),
     /** `emptyList`: where there is nothing to list, 200 with an empty list instead of 404. */
     emptyAnswer: z.enum(['404', 'emptyList']).default('404'),
     /** New and changed orders reach the lists only after so many milliseconds of virtual time. */
     listLagMs: z.number().int().min(0).max(86_400_000).default(0),
+    hidden: z.array(hidden).default([]),
+    poisoned: z.array(poisoned).default([]),
+    nodes: nodes.nullable().default(null),
   })
   .superRefine((faults, context) => {
     for (const [index, one] of [faults, ...faults.rules].entries()) {
@@ -126,18 +275,19 @@ export const faultsSchema = z
         })
       }
     }
+    for (const kind of RECORD_KINDS) {
+      const sum = faults.hidden.reduce((total, one) => (one.records === kind ? total + (one.share ?? 0) : total), 0)
+      if (sum > 1 + 1e-9)
+        context.addIssue({ code: 'custom', path: ['hidden'], message: `the shares of ${kind} add up to ${sum}, above 1` })
+    }
   })
 
 export type Faults = z.infer<typeof faultsSchema>
 export type NextFault = z.infer<typeof nextFault>
 export type Chance = z.infer<typeof chance>
 
-export interface FaultDetails {
-  readonly delayMs?: number | undefined
-  readonly status?: number | undefined
-  readonly effect?: boolean | undefined
-  readonly answer?: 'none' | 'serverError' | 'drop' | undefined
-}
+type Details = { readonly [name in keyof typeof details]: z.infer<(typeof details)[name]> }
+export type FaultDetails = Partial<Details>
 
 /** The share of a chance; 0 when it is not given. */
 export function shareOf(given: Chance): number {
@@ -147,4 +297,25 @@ export function shareOf(given: Chance): number {
 /** What a chance says besides its share. */
 export function detailsOf(given: Chance): FaultDetails {
   return given === undefined || typeof given === 'number' ? {} : given
+}
+
+interface Timed {
+  readonly from?: string | undefined
+  readonly until?: string | undefined
+  readonly afterMs?: number | undefined
+  readonly forMs?: number | undefined
+}
+
+/** The same with its times made absolute: they count from now. */
+export function anchored<T extends Timed>(timed: T, now: number): T {
+  const { afterMs, forMs, ...rest } = timed
+  if (afterMs === undefined && forMs === undefined) return timed
+  const from = now + (afterMs ?? 0)
+  const until = forMs === undefined ? {} : { until: new Date(from + forMs).toISOString() }
+  return { ...timed, ...rest, afterMs: undefined, forMs: undefined, from: new Date(from).toISOString(), ...until }
+}
+
+/** Whether it holds now; its first moment belongs to it, its last does not. */
+export function holds({ from, until }: Timed, now: number): boolean {
+  return (from === undefined || now >= Date.parse(from)) && (until === undefined || now < Date.parse(until))
 }

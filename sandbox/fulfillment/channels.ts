@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { missingHeader } from '../core/errors.ts'
 import type { FaultPlan } from '../faults/faults.ts'
+import { LIST_FAULTS } from '../faults/schema.ts'
 import { headerOf } from '../http/headers.ts'
 import type { Call, Operation } from '../operations/operation.ts'
 import { blemishRecords } from '../operations/perform.ts'
@@ -18,7 +19,7 @@ export const salesChannels: Operation = {
   body: 'none',
   writes: false,
   errorShape: 'flat',
-  faults: ['malformedRecord', 'unknownValue', 'duplicateRows'],
+  faults: LIST_FAULTS,
   perform: (world, call, plan) => ({ json: listChannels(world, call, plan) }),
 }
 

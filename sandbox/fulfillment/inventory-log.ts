@@ -1,6 +1,7 @@
 import { DAY_MS, MINUTE_MS } from '../core/duration.ts'
 import { isDay, parseMoment } from '../core/moment.ts'
 import type { FaultPlan } from '../faults/faults.ts'
+import { LIST_FAULTS } from '../faults/schema.ts'
 import type { Call, Operation } from '../operations/operation.ts'
 import { blemishRecords } from '../operations/perform.ts'
 import { MAX_OFFSET, type Query, readWhole } from '../operations/query.ts'
@@ -34,7 +35,7 @@ export const inventoryLog: Operation = {
   body: 'none',
   writes: false,
   errorShape: 'flat',
-  faults: ['malformedRecord', 'unknownValue', 'duplicateRows', 'emptyListInsteadOf404'],
+  faults: [...LIST_FAULTS, 'emptyListInsteadOf404'],
   perform: (world, call, plan, now) => ({ json: listLog(world, call, plan, now) }),
 }
 

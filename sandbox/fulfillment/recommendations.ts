@@ -2,6 +2,7 @@ import { DAY_MS } from '../core/duration.ts'
 import { type ApiFault, Refusal } from '../core/errors.ts'
 import { isObject, type JsonObject } from '../core/json.ts'
 import type { FaultPlan } from '../faults/faults.ts'
+import { LIST_FAULTS } from '../faults/schema.ts'
 import { globalHeaders } from '../http/headers.ts'
 import type { Call, Operation } from '../operations/operation.ts'
 import { blemishRecords } from '../operations/perform.ts'
@@ -30,7 +31,7 @@ export const recommendations: Operation = {
   body: 'optional-json',
   writes: false,
   errorShape: 'wfs',
-  faults: ['malformedRecord', 'unknownValue', 'duplicateRows'],
+  faults: LIST_FAULTS,
   perform: (world, call, plan, now) => ({ json: recommend(world, call, plan, now) }),
 }
 

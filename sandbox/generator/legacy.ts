@@ -19,6 +19,7 @@ function unitOf(line: Line, unit: number): Line {
     ...charge,
     amount: part(charge.amount),
     tax: charge.tax === null ? null : { ...charge.tax, amount: part(charge.tax.amount) },
+    ...(charge.fees == null ? {} : { fees: { ...charge.fees, amount: part(charge.fees.amount) } }),
   }))
   return { ...line, ordered: 1, charges, entries: line.entries.map((entry) => ({ ...entry, quantity: 1 })), refunds: [] }
 }

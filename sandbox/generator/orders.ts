@@ -1,7 +1,15 @@
 import { DAY_MS, HOUR_MS } from '../core/duration.ts'
 import type { Cents } from '../core/money.ts'
 import type { Random } from '../core/random.ts'
-import type { Buyer, Charge, Item, Line, Order, ShipNodeType } from '../rules/model.ts'
+import {
+  type Buyer,
+  type Charge,
+  type Item,
+  type Line,
+  type Order,
+  SHIPPING_PROGRAM_TYPES,
+  type ShipNodeType,
+} from '../rules/model.ts'
 import { FIRST_NAMES, LAST_NAMES, PLACES, PRODUCTS, type Product, STREETS } from './catalogue.ts'
 
 export interface OrderFrame {
@@ -14,8 +22,8 @@ export interface OrderFrame {
   readonly shipNodeType?: ShipNodeType | undefined
 }
 
-/** Makes up a believable order: the same draws give the same order. */
-export function makeOrder(random: Random, frame: OrderFrame): Order {
+/** Makes up a believable order: the same draws give the same order. `rare` decides on what few orders have. */
+export function makeOrder(random: Random, frame: OrderFrame, rare: Random): Order {
   const place = random.pick(PLACES)
   const shipBy = endOfDay(frame.createdAt + random.whole(1, 3) * DAY_MS)
   const shipNodeType = frame.shipNodeType ?? drawNode(random)
@@ -31,8 +39,22 @@ export function makeOrder(random: Random, frame: OrderFrame): Order {
     currency: 'USD',
     buyer: makeBuyer(random, place, frame.customerOrderId),
     alive: frame.alive,
-    lines: makeLines(random, place[3], frame.createdAt),
+    ...(rare.chance(0.08) ? { shippingProgramType: rare.pick(SHIPPING_PROGRAM_TYPES) } : {}),
+    ...(rare.chance(0.02)
+      ? { orderType: 'REPLACEMENT', originalCustomerOrderId: String(Number(frame.customerOrderId) - 53) }
+      : {}),
+    lines: makeLines(random, place[3], frame.createdAt).map((line) => ({ ...line, charges: withRareCharges(line, rare) })),
   }
+}
+
+/** Fees beside the tax, and gift wrap: no text publishes the words of the latter, so any might come. */
+function withRareCharges({ charges, ordered }: Line, rare: Random): readonly Charge[] {
+  const fees = rare.chance(0.04) ? { name: 'Fees', amount: rare.whole(5, 60) * ordered } : null
+  const wrapped = rare.chance(0.03)
+  const [price, ...others] = charges
+  if (price === undefined || (fees === null && !wrapped)) return charges
+  const wrap: Charge = { type: 'GIFT_WRAP', name: 'Gift Wrap', amount: 399 * ordered, tax: null }
+  return [fees === null ? price : { ...price, fees }, ...others, ...(wrapped ? [wrap] : [])]
 }
 
 function drawNode(random: Random): ShipNodeType {

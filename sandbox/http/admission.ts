@@ -57,7 +57,7 @@ function admitSeller(world: World, operation: Operation, headers: IncomingHttpHe
   const { name, value: token } = marketplaceHeader(world, operation, headers, 'SEC.ACCESS_TOKEN')
   if (token === null) throw unauthorized(`Required header ${name} is missing`)
   const correlationId = needed('QOS.CORRELATION_ID')
-  if (!UUID.test(correlationId)) {
+  if (world.settings.dialect.correlationIdIsUuid && !UUID.test(correlationId)) {
     const header = marketplaceHeader(world, operation, headers, 'QOS.CORRELATION_ID').name
     throw gatewayRefusal(400, 'INVALID_REQUEST_HEADER', header, 'The correlation id must be a UUID')
   }
@@ -79,15 +79,37 @@ function checkAccept(accept: string): void {
   }
 }
 
-/** Reads a JSON body. Throws 415 for another content type and 400 for text that is no JSON. */
+/** What a text is that should have been JSON; `null` when that cannot be told. */
+function kindOf(text: string): 'XML' | 'a form' | null {
+  if (/^\s*</.test(text)) return 'XML'
+  return /^[\w.%+[\]-]+=[^{}"\s]*(&|$)/.test(text.trim()) ? 'a form' : null
+}
+
+/** What came instead of JSON, by its content type, or by its text where the type says nothing. */
+function kindOfType(type: string, text: string): string | null {
+  if (/^[\w.-]+\/([\w.-]+\+)?xml\b/i.test(type)) return 'XML'
+  if (/^(application\/x-www-form-urlencoded|multipart\/form-data)\b/i.test(type)) return 'a form'
+  return kindOf(text)
+}
+
+/** Reads a JSON body. Throws 415 for another content type and 400 for text that is no JSON, and says what came instead. */
 export function readJson(headers: IncomingHttpHeaders, text: string): unknown {
-  if (!/^application\/json\b/i.test(headerOf(headers, 'content-type') ?? '')) {
-    throw gatewayRefusal(415, 'UNSUPPORTED_MEDIA_TYPE', 'Content-Type', 'The body must be application/json')
+  const type = headerOf(headers, 'content-type') ?? ''
+  if (!/^application\/json\b/i.test(type)) {
+    const kind = kindOfType(type, text)
+    const description = `The body must be application/json${kind === null ? '' : `; this one is ${kind}`}`
+    throw gatewayRefusal(415, 'UNSUPPORTED_MEDIA_TYPE', 'Content-Type', description)
   }
   try {
     return JSON.parse(text)
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error
-    throw gatewayRefusal(400, 'MALFORMED_REQUEST_CONTENT', 'data', 'The body is no JSON')
+    const kind = kindOf(text)
+    throw gatewayRefusal(
+      400,
+      'MALFORMED_REQUEST_CONTENT',
+      'data',
+      `The body is ${kind === null ? 'no JSON' : `${kind}, not JSON`}`,
+    )
   }
 }

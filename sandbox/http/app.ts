@@ -3,15 +3,17 @@ import { gatewayRefusal } from '../core/errors.ts'
 import type { Operation } from '../operations/operation.ts'
 import { OPERATIONS } from '../operations/registry.ts'
 import { registerControl } from './control.ts'
-import { type Gateway, refusalAnswer, serve } from './gateway.ts'
+import { dateHeader, type Gateway, refusalAnswer, serve } from './gateway.ts'
 import { paramsOf } from './params.ts'
 
 const MAX_BODY_BYTES = 1_048_576
 
 /** The HTTP side of the sandbox: the marketplace's operations and the control routes. */
 export function createApp(gateway: Gateway): FastifyInstance {
-  const { world, log } = gateway
-  const marketplaceDate = (): string => new Date(world.clock.now()).toUTCString()
+  const { log } = gateway
+  /** Control routes have no part in the disagreement of clocks. */
+  const marketplaceDate = (url: string): string =>
+    dateHeader(gateway, url.startsWith('/_sandbox') ? 0 : gateway.faults.nodeOffsetMs(''))
   /** What the HTTP layer refuses before an operation is reached, in the words of the marketplace. */
   const refuse = ({ url }: FastifyRequest, reply: FastifyReply, ...refusal: Parameters<typeof gatewayRefusal>): void => {
     const { status, contentType, text } = refusalAnswer(gateway, operationsAt(url)[0] ?? null, gatewayRefusal(...refusal), url)
@@ -27,15 +29,15 @@ export function createApp(gateway: Gateway): FastifyInstance {
     routerOptions: { maxParamLength: 10_000 },
     // A path that cannot be decoded; no hook is run for it.
     frameworkErrors: (_error, request, reply) => {
-      reply.header('date', marketplaceDate())
+      reply.header('date', marketplaceDate(request.url))
       refuse(request, reply, 400, 'INVALID_REQUEST', 'uri', 'The path cannot be decoded')
     },
   })
   app.removeAllContentTypeParsers()
   // Bodies come as text: whether they are acceptable is for the operation to say, in the marketplace's own words.
   app.addContentTypeParser('*', { parseAs: 'string' }, (_request, body, done) => done(null, body))
-  app.addHook('onSend', async (_request, reply) => {
-    reply.header('date', marketplaceDate())
+  app.addHook('onSend', async (request, reply) => {
+    if (!reply.hasHeader('date')) reply.header('date', marketplaceDate(request.url))
   })
   for (const operation of OPERATIONS) {
     for (const url of operation.urls) {

@@ -8,15 +8,13 @@ import { limitsChange } from '../faults/limits.ts'
 import { faultsSchema, nextFault } from '../faults/schema.ts'
 import { registerFulfillmentControl } from '../fulfillment/control.ts'
 import { liveOn } from '../fulfillment/simulation.ts'
-import { askToCancel, buyerCancel } from '../life/live.ts'
 import { placePast } from '../life/past.ts'
 import { nextIds, placeOrder, placeRandomOrders } from '../life/place.ts'
-import { openReturn, returnableUnits } from '../life/returns.ts'
 import type { Order } from '../rules/model.ts'
-import { unitsIn } from '../rules/units.ts'
 import { registerShippingSettingsControl } from '../shipping-settings/control.ts'
 import { body, checked, duration, Misused, registeredSeller } from './control-request.ts'
 import type { Gateway } from './gateway.ts'
+import { registerOrderControl } from './order-control.ts'
 import { explicitOrder, type OrderRequest, orderRequest } from './order-request.ts'
 
 const MAX_IDS_IN_ANSWER = 1_000
@@ -37,22 +35,6 @@ const sellerBody = z.strictObject({
   clientSecret: z.string().min(1).optional(),
   revoked: z.boolean().default(false),
 })
-const lineTarget = { sellerId: z.string().optional(), purchaseOrderId: z.string(), lineNumber: z.string() }
-const returnBody = z.strictObject({
-  sellerId: z.string().optional(),
-  purchaseOrderId: z.string(),
-  lines: z
-    .array(z.strictObject({ lineNumber: z.string(), quantity: z.number().int().min(1), reason: z.string().default('DAMAGED') }))
-    .min(1),
-  /** Whether the goods travel, arrive and are refunded by themselves in time. */
-  travels: z.boolean().default(true),
-})
-const buyerCancelBody = z.strictObject({
-  ...lineTarget,
-  quantity: z.number().int().min(1).optional(),
-  intentOnly: z.boolean().default(false),
-})
-
 /** The control routes, for programs on the same machine only. */
 export function registerControl(gateway: Gateway): (app: FastifyInstance) => Promise<void> {
   const { world, life, limits, faults, requests } = gateway
@@ -79,6 +61,7 @@ export function registerControl(gateway: Gateway): (app: FastifyInstance) => Pro
     app.get('/faults', async () => ({ ...faults.current(), struck: faults.struck() }))
     app.put('/faults', async (request) => {
       faults.replace(body(faultsSchema, request))
+      world.hiding.follow()
       return faults.current()
     })
     app.post('/faults/next', async (request) => {
@@ -110,6 +93,7 @@ export function registerControl(gateway: Gateway): (app: FastifyInstance) => Pro
         orders: world.orders.total(),
         returns: world.returns.total(),
         dueEvents: world.dueEvents.total(),
+        triggers: world.triggers.total(),
         taxonomies: world.display.subcategories().length,
         contextualTargets: world.display.contextual().length,
         behavioralAudiences: world.display.behavioral().length,
@@ -137,30 +121,7 @@ export function registerControl(gateway: Gateway): (app: FastifyInstance) => Pro
       reply.code(known === null ? 201 : 200)
       return seller
     })
-    app.post('/returns', async (request, reply) => {
-      const asked = body(returnBody, request)
-      const order = findOrder(gateway, asked.sellerId, asked.purchaseOrderId)
-      for (const { lineNumber, quantity } of asked.lines) {
-        const line = findLine(order, lineNumber)
-        const free = returnableUnits(world, order, line)
-        if (quantity > free) throw new Misused(409, `lines: line ${lineNumber} has ${free} units that can be returned`)
-      }
-      reply.code(201)
-      const opened = world.database.transaction(() => openReturn(world, order, asked.lines, world.clock.now(), asked.travels))
-      return { returnOrderId: opened.returnOrderId }
-    })
-    app.post('/buyer-cancel', async (request) => {
-      const asked = body(buyerCancelBody, request)
-      const order = findOrder(gateway, asked.sellerId, asked.purchaseOrderId)
-      const line = findLine(order, asked.lineNumber)
-      const now = world.clock.now()
-      if (asked.intentOnly) {
-        askToCancel(world, order, line, now)
-        return { cancelled: 0, intentToCancel: line.intentToCancelAt !== null }
-      }
-      const quantity = asked.quantity ?? unitsIn(line, 'Created', 'Acknowledged')
-      return { cancelled: buyerCancel(world, order, line, quantity, now), intentToCancel: line.intentToCancelAt !== null }
-    })
+    registerOrderControl(app, world)
     registerDisplayControl(app, world)
     registerCampaignControl(app, world)
     registerShippingSettingsControl(app, world)
@@ -187,18 +148,6 @@ function refuseStrangers(request: FastifyRequest): void {
 
 function clock({ world }: Gateway): { now: string; offsetMs: number } {
   return { now: new Date(world.clock.now()).toISOString(), offsetMs: world.clock.offsetMs() }
-}
-
-function findOrder({ world }: Gateway, sellerId: string | undefined, purchaseOrderId: string): Order {
-  const order = world.orders.find(sellerId ?? world.settings.sellerId, purchaseOrderId)
-  if (order === null) throw new Misused(404, `purchaseOrderId: there is no order ${purchaseOrderId}`)
-  return order
-}
-
-function findLine(order: Order, lineNumber: string): Order['lines'][number] {
-  const line = order.lines.find((candidate) => candidate.lineNumber === lineNumber)
-  if (line === undefined) throw new Misused(404, `lineNumber: order ${order.purchaseOrderId} has no line ${lineNumber}`)
-  return line
 }
 
 async function place(gateway: Gateway, asked: OrderRequest): Promise<{ count: number; purchaseOrderIds: string[] }> {

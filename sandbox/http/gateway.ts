@@ -2,11 +2,11 @@ import { randomUUID } from 'node:crypto'
 import { Readable } from 'node:stream'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { contentNotFound, gatewayRefusal, Refusal, renderFaults, unauthorized } from '../core/errors.ts'
+import { gatewayRefusal, Refusal, renderFaults, unauthorized } from '../core/errors.ts'
 import type { Log } from '../core/log.ts'
 import type { FaultControl, FaultPlan } from '../faults/faults.ts'
 import type { RateLimits, Taken } from '../faults/limits.ts'
-import type { FaultDetails, Outcome } from '../faults/schema.ts'
+import { type Body, type FaultDetails, type Outcome, UNCODED } from '../faults/schema.ts'
 import type { Life } from '../life/live.ts'
 import type { Call, Operation, Result } from '../operations/operation.ts'
 import { type Query, readQuery } from '../operations/query.ts'
@@ -34,6 +34,12 @@ interface Answer {
   readonly headers: Readonly<Record<string, string>>
 }
 
+/** The same for one request, which one of the marketplace's machines answers. */
+interface Served extends Gateway {
+  /** How far that machine's clock is ahead of the virtual one. */
+  readonly nodeOffsetMs: number
+}
+
 type RefusalAnswer = Answer & { readonly text: string }
 
 const SERVER_ERRORS = [500, 502, 503, 504] as const
@@ -41,10 +47,17 @@ const DEFAULT_SLOW_MS = 1_000
 const DEFAULT_LATE_MS = 30_000
 const DEFAULT_RETRY_MS = 2_000
 
+/** The `Date` header of an answer: the virtual clock, as the machine that answers has it. */
+export function dateHeader({ world }: Gateway, nodeOffsetMs: number): string {
+  return new Date(world.clock.now() + nodeOffsetMs).toUTCString()
+}
+
 /** Serves one request of an operation: headers, token, budget, faults, effect, answer. */
-export async function serve(gateway: Gateway, operation: Operation, request: FastifyRequest, reply: FastifyReply): Promise<void> {
+export async function serve(all: Gateway, operation: Operation, request: FastifyRequest, reply: FastifyReply): Promise<void> {
   const started = performance.now()
-  await gateway.life.catchUp()
+  await all.life.catchUp()
+  const nodeOffsetMs = all.faults.nodeOffsetMs(`${operation.name}|${paramsOf(request)['po'] ?? ''}`)
+  const gateway: Served = { ...all, nodeOffsetMs }
   const logged = beginLog(gateway, operation, request)
   const answer = await answerOrSilence(gateway, operation, request, logged)
   logged.durationMs = Math.round(performance.now() - started)
@@ -58,6 +71,7 @@ export async function serve(gateway: Gateway, operation: Operation, request: Fas
   gateway.requests.ended(logged)
   const { text } = answer
   reply.code(answer.status).headers(answer.headers).header('content-type', answer.contentType)
+  reply.header('date', dateHeader(gateway, nodeOffsetMs))
   reply.send(typeof text === 'string' ? text : Readable.from(inTurns(text, gateway.life)))
 }
 
@@ -90,7 +104,7 @@ function beginLog({ world, requests }: Gateway, operation: Operation, request: F
 type Ending = Answer | 'hang' | 'drop'
 
 async function answerOrSilence(
-  gateway: Gateway,
+  gateway: Served,
   operation: Operation,
   request: FastifyRequest,
   logged: LoggedRequest,
@@ -103,7 +117,7 @@ async function answerOrSilence(
   }
 }
 
-async function business(gateway: Gateway, operation: Operation, request: FastifyRequest, logged: LoggedRequest): Promise<Ending> {
+async function business(gateway: Served, operation: Operation, request: FastifyRequest, logged: LoggedRequest): Promise<Ending> {
   const { world } = gateway
   const admitted = admit(world, operation, request.headers, world.clock.now())
   logged.sellerId = admitted.sellerId
@@ -126,7 +140,7 @@ async function business(gateway: Gateway, operation: Operation, request: Fastify
     method: operation.method,
     sellerId: admitted.sellerId,
     purchaseOrderId: logged.purchaseOrderId,
-    onCursor: operation.onFurtherPage?.(call) ?? false,
+    cursor: operation.onFurtherPage?.(call) === true ? query.raw : null,
     faults: operation.faults,
     withToken: operation.admission !== 'display',
     errorShape: operation.errorShape,
@@ -138,7 +152,11 @@ async function business(gateway: Gateway, operation: Operation, request: Fastify
   }
   const act = (): Answer =>
     attempt(gateway, operation, request.url, budget, () => operation.perform(world, call, plan, world.clock.now()))
-  return strike(gateway, operation, plan, request.url, logged, act, call)
+  const seen = { sellerId, purchaseOrderId: logged.purchaseOrderId, operation: operation.name }
+  gateway.life.happen(world.triggers.take(seen, 'before'))
+  const ending = await strike(gateway, operation, plan, request.url, logged, act, call)
+  gateway.life.happen(world.triggers.take(seen, 'after'))
+  return ending
 }
 
 function readBody(operation: Operation, request: FastifyRequest): unknown {
@@ -149,7 +167,7 @@ function readBody(operation: Operation, request: FastifyRequest): unknown {
 }
 
 /** Takes a token of the budget, or throws 429. Gives the headers that tell what is left. */
-function spend(gateway: Gateway, sellerId: string, operation: Operation, query: Query): Record<string, string> {
+function spend(gateway: Served, sellerId: string, operation: Operation, query: Query): Record<string, string> {
   const taken = gateway.limits.take(sellerId, operation.name, operation.budgetScope?.(gateway.world, query))
   const headers = budgetHeaders(gateway, taken)
   if (!taken.granted) throw new Throttled(headers)
@@ -167,11 +185,11 @@ class Throttled extends Refusal {
 }
 
 /** The moment of the next token is told on the marketplace's clock, the one of its `Date` header. */
-function budgetHeaders({ limits, world }: Gateway, { left, nextInMs }: Taken): Record<string, string> {
+function budgetHeaders({ limits, world, nodeOffsetMs }: Served, { left, nextInMs }: Taken): Record<string, string> {
   if (left === null) return {}
   const name = limits.current().replenishHeader
   const count = { 'X-Current-Token-Count': String(left) }
-  return name === 'none' ? count : { ...count, [name]: String(Math.round(world.clock.now() + nextInMs)) }
+  return name === 'none' ? count : { ...count, [name]: String(Math.round(world.clock.now() + nodeOffsetMs + nextInMs)) }
 }
 
 /** Runs the operation; a refusal is an answer like any other. */
@@ -205,7 +223,7 @@ export function refusalAnswer({ world }: Gateway, operation: Operation | null, r
 
 /** Lets the planned fault strike; `act` is the operation itself, called at most once. */
 async function strike(
-  gateway: Gateway,
+  gateway: Served,
   operation: Operation,
   plan: FaultPlan,
   url: string,
@@ -245,10 +263,15 @@ const HAPPENS: Readonly<Record<Outcome, boolean>> = {
   okWithErrors: false,
   tokenDiesEarly: true,
   cursorExpired: false,
+  gatewayBefore: false,
+  gatewayAfter: true,
+  lockedBefore: false,
+  lockedAfter: true,
+  tokenRefused: false,
 }
 
 function faultAnswer(
-  gateway: Gateway,
+  gateway: Served,
   operation: Operation,
   plan: FaultPlan,
   name: Outcome,
@@ -279,8 +302,30 @@ function faultAnswer(
     case 'dropBefore':
     case 'dropAfter':
       return 'drop'
-    case 'html':
-      return { status: details.status ?? 503, ...renderFaults(503, [], 'html', path, now), headers: {} }
+    case 'html': {
+      const status = details.status ?? 503
+      return { status, ...renderFaults(status, [], 'html', path, now), headers: {} }
+    }
+    case 'gatewayBefore':
+    case 'gatewayAfter': {
+      const status = details.status ?? plan.random.pick(GATEWAY_STATUSES)
+      return foreignAnswer(gateway, plan, status, details.body ?? plan.random.pick(GATEWAY_BODIES), url)
+    }
+    case 'lockedBefore':
+    case 'lockedAfter': {
+      const status = details.status ?? 423
+      return foreignAnswer(gateway, plan, status, details.body ?? 'coded', url, [
+        LOCKED.get(status) ?? 'RESOURCE_IS_LOCKED',
+        'The resource is locked',
+      ])
+    }
+    case 'tokenRefused': {
+      const status = details.status ?? (operation.admission === 'credentials' ? 400 : 401)
+      return foreignAnswer(gateway, plan, status, details.body ?? 'coded', url, [
+        status === 403 ? 'FORBIDDEN' : 'UNAUTHORIZED',
+        'Unauthorized token or incorrect authorization header. Please verify correct format',
+      ])
+    }
     case 'emptyBody':
       return { status: details.status ?? 200, contentType: 'application/json', text: '', headers: real?.headers ?? {} }
     case 'truncatedJson': {
@@ -300,19 +345,58 @@ function faultAnswer(
       return { status: details.status ?? 200, ...renderFaults(400, faults, shape, path, now), headers: {} }
     }
     case 'cursorExpired':
-      return refusalAnswer(
-        gateway,
-        operation,
-        new Refusal(400, contentNotFound('The cursor has expired').faults.map(asExpired)),
-        url,
-      )
+      return cursorAnswer(gateway, details, url)
     case 'tokenDiesEarly':
       return real ?? serverError(gateway, plan, details, url)
   }
 }
 
-function asExpired(fault: Refusal['faults'][number]): Refusal['faults'][number] {
-  return { ...fault, code: 'INVALID_REQUEST.GMP_ORDER_API', field: 'nextCursor', severity: 'ERROR' }
+/** What stands between a client and the marketplace answers in these ways, refusals among them, whether or not the marketplace was reached. */
+const GATEWAY_STATUSES = [400, 403, 404, 405, 408, 409, 413, 502, 503, 504, 520, 521] as const
+const GATEWAY_BODIES = ['html', 'xml', 'json', 'framework', 'empty'] as const
+/** Of 425 no text publishes a code; 423 is in public facts, section 6.2. */
+const LOCKED: ReadonlyMap<number, string> = new Map([
+  [423, 'RESOURCE_IS_LOCKED'],
+  [425, 'TOO_EARLY'],
+])
+
+/** An answer that the operation did not give: with a code, in the operation's own shape, or without any. */
+function foreignAnswer(
+  gateway: Gateway,
+  plan: FaultPlan,
+  status: number,
+  body: Body,
+  url: string,
+  [code, description]: readonly [string, string] = ['SYSTEM_ERROR', 'Internal Server Error - Read'],
+): Answer {
+  const shape = body === 'coded' ? plan.errorShape : UNCODED[body]
+  const { faults } = gatewayRefusal(status, code, 'data', description)
+  const rendered = renderFaults(status, faults, shape, url.split('?')[0] ?? '', gateway.world.clock.now())
+  return { status, ...rendered, headers: {} }
+}
+
+/** What the codes of a dead cursor are, by status; 401 was seen on the live service (public facts, section 2.2). */
+const CURSOR_CODES: ReadonlyMap<number, string> = new Map([
+  [400, 'INVALID_REQUEST'],
+  [401, 'UNAUTHORIZED'],
+  [403, 'FORBIDDEN'],
+  [404, 'URI_NOT_FOUND'],
+  [410, 'GONE'],
+  [422, 'INVALID_REQUEST_PARAM'],
+])
+
+function cursorAnswer(gateway: Gateway, details: FaultDetails, url: string): Answer {
+  const status = details.status ?? 400
+  const shape = details.body === undefined || details.body === 'coded' ? 'nested' : UNCODED[details.body]
+  const fault = {
+    code: `${CURSOR_CODES.get(status) ?? 'SYSTEM_ERROR'}.${status === 400 ? 'GMP_ORDER_API' : 'GMP_GATEWAY_API'}`,
+    field: 'nextCursor',
+    description: 'The cursor has expired',
+    severity: 'ERROR',
+    category: 'DATA',
+  } as const
+  const rendered = renderFaults(status, [fault], shape, url.split('?')[0] ?? '', gateway.world.clock.now())
+  return { status, ...rendered, headers: {} }
 }
 
 function serverError(gateway: Gateway, plan: FaultPlan, details: FaultDetails, url: string): Answer {
@@ -327,7 +411,7 @@ function serverError(gateway: Gateway, plan: FaultPlan, details: FaultDetails, u
 function late(gateway: Gateway, operation: Operation, plan: FaultPlan, details: FaultDetails, url: string, call: Call): Ending {
   const { world } = gateway
   if (operation.writes) {
-    const { sellerId, purchaseOrderId, body, correlationId, requestId } = call
+    const { sellerId, purchaseOrderId, body, params, correlationId, requestId } = call
     const dueAt = world.clock.now() + (details.delayMs ?? DEFAULT_LATE_MS)
     const { name } = operation
     world.dueEvents.schedule(dueAt, {
@@ -336,6 +420,7 @@ function late(gateway: Gateway, operation: Operation, plan: FaultPlan, details: 
       purchaseOrderId,
       operation: name,
       body,
+      params,
       correlationId,
       requestId,
     })

@@ -3,13 +3,33 @@ import { DAY_MS } from '../core/duration.ts'
 import { centsOf } from '../core/money.ts'
 import { oneLinePerUnit } from '../generator/legacy.ts'
 import { plainBuyer } from '../generator/orders.ts'
-import { type Charge, type Line, type Order, SHIP_NODE_TYPES } from '../rules/model.ts'
+import {
+  type Charge,
+  type Line,
+  type NamedAmount,
+  ORDER_TYPES,
+  type Order,
+  SHIP_NODE_TYPES,
+  SHIPPING_PROGRAM_TYPES,
+} from '../rules/model.ts'
 
-const money = z.union([z.number(), z.string()]).transform((value, context) => {
+const signedMoney = z.union([z.number(), z.string()]).transform((value, context) => {
   const cents = centsOf(value)
-  if (cents !== null && cents >= 0) return cents
-  context.addIssue({ code: 'custom', message: 'must be an amount of money, not negative, with at most two decimals' })
+  if (cents !== null) return cents
+  context.addIssue({ code: 'custom', message: 'must be an amount of money with at most two decimals' })
   return z.NEVER
+})
+/** An amount that is not negative. */
+export const money = signedMoney.refine((cents) => cents >= 0, 'must not be negative')
+
+/** A charge besides the price and the shipping, for the whole line: gift wrap, a discount, whatever the marketplace comes up with. */
+const furtherCharge = z.strictObject({
+  type: z.string().min(1),
+  name: z.string().min(1).optional(),
+  /** Negative for a discount. */
+  amount: signedMoney,
+  tax: money.optional(),
+  fees: money.optional(),
 })
 const moment = z.string().transform((value, context) => {
   const at = Date.parse(value)
@@ -33,6 +53,9 @@ const explicitLine = z.strictObject({
   tax: money.optional(),
   shipping: money.optional(),
   shippingTax: money.optional(),
+  /** `taxAndOtherFees` of the price. */
+  fees: money.optional(),
+  charges: z.array(furtherCharge).max(20).default([]),
   intentToCancel: z.boolean().default(false),
 })
 
@@ -60,6 +83,9 @@ export const orderRequest = z
       .regex(/^\d{1,20}$/, 'must be digits')
       .optional(),
     methodCode: z.string().optional(),
+    shippingProgramType: z.enum(SHIPPING_PROGRAM_TYPES).optional(),
+    orderType: z.enum(ORDER_TYPES).optional(),
+    originalCustomerOrderId: z.string().optional(),
     /** The legacy model: each line is split into one line a unit. */
     legacy: z.boolean().default(false),
     lines: z.array(explicitLine).min(1).max(500).optional(),
@@ -69,8 +95,14 @@ export const orderRequest = z
     const numbers = value.lines?.map((line, index) => line.lineNumber ?? String(index + 1)) ?? []
     if (new Set(numbers).size !== numbers.length)
       context.addIssue({ code: 'custom', path: ['lines'], message: 'line numbers must differ' })
-    if (value.lines === undefined && (value.purchaseOrderId ?? value.customerOrderId ?? value.methodCode) !== undefined) {
-      context.addIssue({ code: 'custom', path: ['lines'], message: 'are needed when ids or the method are given' })
+    const { purchaseOrderId, customerOrderId, methodCode, shippingProgramType, orderType, originalCustomerOrderId } = value
+    const exact = [purchaseOrderId, customerOrderId, methodCode, shippingProgramType, orderType, originalCustomerOrderId]
+    if (value.lines === undefined && exact.some((given) => given !== undefined)) {
+      context.addIssue({
+        code: 'custom',
+        path: ['lines'],
+        message: 'are needed when ids, the method or the kind of order are given',
+      })
     }
     const units = value.lines?.reduce((sum, line) => sum + line.quantity, 0) ?? 0
     if (value.legacy && units > MAX_LEGACY_LINES)
@@ -122,6 +154,9 @@ export function explicitOrder(
     createdAt,
     shipNodeType: request.shipNodeType ?? 'SellerFulfilled',
     methodCode: request.methodCode ?? 'Standard',
+    ...(request.shippingProgramType === undefined ? {} : { shippingProgramType: request.shippingProgramType }),
+    ...(request.orderType === undefined ? {} : { orderType: request.orderType }),
+    ...(request.originalCustomerOrderId === undefined ? {} : { originalCustomerOrderId: request.originalCustomerOrderId }),
     shipBy: createdAt + 2 * DAY_MS,
     deliverBy: createdAt + 5 * DAY_MS,
     currency: 'USD',
@@ -133,12 +168,15 @@ export function explicitOrder(
 
 function chargesOf(line: ExplicitLine): Charge[] {
   const amount = line.amount ?? (line.unitPrice ?? 1_000) * line.quantity
+  const named = (name: string, given: number | undefined): NamedAmount | null =>
+    given === undefined ? null : { name, amount: given }
   const charges: Charge[] = [
-    { type: 'PRODUCT', name: 'ItemPrice', amount, tax: line.tax === undefined ? null : { name: 'Tax1', amount: line.tax } },
+    { type: 'PRODUCT', name: 'ItemPrice', amount, tax: named('Tax1', line.tax), fees: named('Fees', line.fees) },
   ]
   if (line.shipping !== undefined) {
-    const tax = line.shippingTax === undefined ? null : { name: 'Shipping Tax', amount: line.shippingTax }
-    charges.push({ type: 'SHIPPING', name: 'Shipping', amount: line.shipping, tax })
+    charges.push({ type: 'SHIPPING', name: 'Shipping', amount: line.shipping, tax: named('Shipping Tax', line.shippingTax) })
   }
+  for (const { type, name = type, amount: further, tax, fees } of line.charges)
+    charges.push({ type, name, amount: further, tax: named(`${name} Tax`, tax), fees: named('Fees', fees) })
   return charges
 }

@@ -1,11 +1,15 @@
 import { type Cents, jsonAmount } from '../core/money.ts'
-import type { Charge, Entry, Line, Order, RefundedCharge } from '../rules/model.ts'
-import { isFullyCancelled } from '../rules/units.ts'
+import type { Charge, Entry, Line, NamedAmount, Order, RefundedCharge } from '../rules/model.ts'
+import { isFullyCancelled, putUnits } from '../rules/units.ts'
 
-/** What a reader may ask for besides the order itself. */
+/** What a reader may ask for besides the order itself, and how refunds are shown. */
 export interface ViewOptions {
   readonly productInfo: boolean
   readonly replacementInfo: boolean
+  /** Whether refunded units stay in the state in which they were, so that only the charges tell of them. */
+  readonly refundsAsMoney: boolean
+  /** Whether amounts given back are shown as positive numbers, as one official example has them. */
+  readonly positiveRefunds: boolean
 }
 
 /**
@@ -19,7 +23,9 @@ export function viewOrder(order: Order, options: ViewOptions): Record<string, un
     purchaseOrderId: order.purchaseOrderId,
     customerOrderId: order.customerOrderId,
     customerEmailId: buyer.email,
-    ...(options.replacementInfo ? { orderType: 'REGULAR', originalCustomerOrderID: null } : {}),
+    ...(options.replacementInfo
+      ? { orderType: order.orderType ?? 'REGULAR', originalCustomerOrderID: order.originalCustomerOrderId ?? null }
+      : {}),
     orderDate: order.createdAt,
     shippingInfo: {
       // The live service blanks the phone once nothing is left to deliver.
@@ -55,11 +61,11 @@ function viewLine(order: Order, line: Line, options: ViewOptions): Record<string
       condition: line.item.condition,
       ...(options.productInfo ? { imageUrl: line.item.imageUrl, weight: { value: line.item.weightPounds, unit: 'Pounds' } } : {}),
     },
-    charges: { charge: line.charges.map((charge) => viewCharge(order, charge, cancelled)) },
+    charges: { charge: line.charges.map((charge) => viewCharge(order, charge, cancelled ? 0 : 1)) },
     orderLineQuantity: quantity(line.ordered),
     statusDate: line.statusDate,
-    orderLineStatuses: { orderLineStatus: line.entries.map(viewEntry) },
-    refund: line.refunds.length === 0 ? null : viewRefund(order, line.refunds),
+    orderLineStatuses: { orderLineStatus: shownEntries(line, options).map(viewEntry) },
+    refund: line.refunds.length === 0 ? null : viewRefund(order, line.refunds, options),
     ...(line.sellerOrderId === null ? {} : { sellerOrderId: line.sellerOrderId }),
     ...(line.intentToCancelAt === null ? {} : { intentToCancel: new Date(line.intentToCancelAt).toISOString() }),
     fulfillment: {
@@ -68,9 +74,21 @@ function viewLine(order: Order, line: Line, options: ViewOptions): Record<string
       storeId: null,
       pickUpDateTime: order.deliverBy,
       pickUpBy: null,
-      shippingProgramType: null,
+      shippingProgramType: order.shippingProgramType ?? null,
     },
   }
+}
+
+/** Where refunded units came from is nobody's business, unless they are shown as if they were still there. */
+function shownEntries(line: Line, { refundsAsMoney }: ViewOptions): readonly Entry[] {
+  const shown: Line = { ...line, entries: [] }
+  for (const entry of line.entries) {
+    const { before, ...plain } = entry
+    const kept = { state: before?.state ?? 'Shipped', quantity: entry.quantity }
+    if (entry.state !== 'Refund' || !refundsAsMoney) putUnits(shown, plain)
+    else putUnits(shown, before?.parcel === undefined ? kept : { ...kept, parcel: before.parcel })
+  }
+  return shown.entries
 }
 
 function quantity(units: number): { unitOfMeasurement: string; amount: string } {
@@ -81,12 +99,16 @@ function money(order: Order, cents: Cents): { currency: string; amount: number }
   return { currency: order.currency, amount: jsonAmount(cents) }
 }
 
-function viewCharge(order: Order, charge: Charge, cancelled: boolean): Record<string, unknown> {
+/** A charge whose amounts are shown times `factor`; fees are told only where there are any. */
+function viewCharge(order: Order, charge: Charge, factor: -1 | 0 | 1): Record<string, unknown> {
+  const shown = (cents: Cents): Record<string, unknown> => money(order, cents === 0 ? 0 : cents * factor)
+  const part = ({ name, amount }: NamedAmount): Record<string, unknown> => ({ taxName: name, taxAmount: shown(amount) })
   return {
     chargeType: charge.type,
     chargeName: charge.name,
-    chargeAmount: money(order, cancelled ? 0 : charge.amount),
-    tax: charge.tax === null ? null : { taxName: charge.tax.name, taxAmount: money(order, cancelled ? 0 : charge.tax.amount) },
+    chargeAmount: shown(charge.amount),
+    tax: charge.tax === null ? null : part(charge.tax),
+    ...(charge.fees == null ? {} : { taxAndOtherFees: part(charge.fees) }),
   }
 }
 
@@ -109,7 +131,7 @@ function viewEntry(entry: Entry): Record<string, unknown> {
   }
 }
 
-function viewRefund(order: Order, refunds: readonly RefundedCharge[]): Record<string, unknown> {
+function viewRefund(order: Order, refunds: readonly RefundedCharge[], options: ViewOptions): Record<string, unknown> {
   const refundId = refunds.findLast((one) => one.refundId !== null)?.refundId ?? null
   return {
     ...(refundId === null ? {} : { refundId }),
@@ -117,33 +139,23 @@ function viewRefund(order: Order, refunds: readonly RefundedCharge[]): Record<st
     refundCharges: {
       refundCharge: refunds.map((one) => ({
         refundReason: one.reason,
-        charge: {
-          chargeType: one.type,
-          chargeName: one.name,
-          chargeAmount: money(order, -one.amount),
-          tax: one.tax === null ? null : { taxName: one.tax.name, taxAmount: money(order, -one.tax.amount) },
-        },
+        charge: viewCharge(order, one, options.positiveRefunds ? 1 : -1),
       })),
     },
   }
 }
 
 function viewSummary(order: Order): Record<string, unknown> {
-  const sum = (type: 'PRODUCT' | 'SHIPPING', part: (charge: Charge) => Cents): Cents =>
-    order.lines.reduce(
-      (total, line) =>
-        isFullyCancelled(line)
-          ? total
-          : total + line.charges.reduce((sub, one) => (one.type === type ? sub + part(one) : sub), 0),
-      0,
-    )
-  const tax = (charge: Charge): Cents => charge.tax?.amount ?? 0
-  const subTotals = [
-    { subTotalType: 'PRODUCT', cents: sum('PRODUCT', (charge) => charge.amount) },
-    { subTotalType: 'SHIPPING', cents: sum('SHIPPING', (charge) => charge.amount) },
-    { subTotalType: 'TAX', cents: sum('PRODUCT', tax) + sum('SHIPPING', tax) },
-  ]
+  const charges = order.lines.flatMap((line) => (isFullyCancelled(line) ? [] : line.charges))
+  const sum = (part: (charge: Charge) => Cents): Cents => charges.reduce((total, charge) => total + part(charge), 0)
   const amount = (cents: Cents): Record<string, unknown> => ({ currencyAmount: jsonAmount(cents), currencyUnit: order.currency })
+  const types = new Set(['PRODUCT', 'SHIPPING', ...charges.map(({ type }) => type)])
+  const fees = sum(({ fees }) => fees?.amount ?? 0)
+  const subTotals = [
+    ...[...types].map((type) => ({ subTotalType: type, cents: sum((one) => (one.type === type ? one.amount : 0)) })),
+    { subTotalType: 'TAX', cents: sum(({ tax }) => tax?.amount ?? 0) },
+    ...(fees === 0 ? [] : [{ subTotalType: 'FEES', cents: fees }]),
+  ]
   return {
     totalAmount: amount(subTotals.reduce((total, one) => total + one.cents, 0)),
     orderSubTotals: subTotals.map(({ subTotalType, cents }) => ({ subTotalType, totalAmount: amount(cents) })),

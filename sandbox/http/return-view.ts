@@ -48,8 +48,8 @@ function viewLine(order: ReturnOrder, line: ReturnedLine): Record<string, unknow
     returnReason: line.reason,
     purchaseOrderId: line.purchaseOrderId,
     purchaseOrderLineNumber: integerLineNumber(line),
-    exceptionItemType: '',
-    isReturnForException: false,
+    exceptionItemType: line.exceptionItemType ?? '',
+    isReturnForException: line.exceptionItemType !== undefined,
     rechargeReason: '',
     returnCancellationReason: '',
     item: {

@@ -7,12 +7,13 @@ import { readQuery } from '../operations/query.ts'
 import { OPERATIONS } from '../operations/registry.ts'
 import { acknowledge } from '../rules/acknowledge.ts'
 import { cancelUnits } from '../rules/cancel.ts'
-import type { EffectDraft, Line, Order } from '../rules/model.ts'
+import { CHARGE_PARTS, type EffectDraft, type Line, type Order } from '../rules/model.ts'
+import { type OwnRefund, refundByMarketplace, remainingOf } from '../rules/refund.ts'
 import { putUnits, takeUnits, unitsIn } from '../rules/units.ts'
 import type { Due, DueEvent } from '../store/due-events.ts'
 import type { World } from '../world.ts'
 import { byItself, changeOrder } from './change.ts'
-import { moveReturn, openReturn, refundReturn, returnableUnits } from './returns.ts'
+import { creditReturns, moveReturn, openReturn, refundReturn, returnableUnits } from './returns.ts'
 import { scheduleAfterShipping } from './schedule.ts'
 
 const BATCH = 500
@@ -20,6 +21,8 @@ const BATCH = 500
 /** Lets everything happen that is due by the virtual now. Every request waits for it, so no reader ever sees the past come late. */
 export interface Life {
   catchUp(): Promise<void>
+  /** Lets these things happen now, all or none. */
+  happen(events: readonly DueEvent[]): void
   /** Lets signals and other requests be heard in the middle of long work. */
   breathe(): Promise<void>
   /** From now on nobody who waits is let through: the file is about to be closed. */
@@ -47,6 +50,13 @@ export function createLife(world: World, log: Log): Life {
   }
   return {
     breathe,
+    happen(events) {
+      if (events.length === 0) return
+      const now = world.clock.now()
+      world.database.transaction(() => {
+        for (const event of events) happen(world, event, now, log)
+      })
+    },
     stop() {
       stopped = true
     },
@@ -64,6 +74,10 @@ export function createLife(world: World, log: Log): Life {
 
 function settle(world: World, { id, dueAt, event }: Due, log: Log): void {
   world.dueEvents.remove(id)
+  happen(world, event, dueAt, log)
+}
+
+function happen(world: World, event: DueEvent, dueAt: number, log: Log): void {
   switch (event.kind) {
     case 'return-step':
       moveReturn(world, event.sellerId, event.returnOrderId, event.returnOrderLineNumber, event.from, event.quantity, dueAt)
@@ -115,6 +129,9 @@ function befallLine(
     case 'deliver':
       deliver(world, order, line, event.trackingNumber, at)
       return
+    case 'own-refund':
+      refundByItself(world, order, line, event, at)
+      return
     case 'open-return': {
       const quantity = Math.min(event.quantity, returnableUnits(world, order, line))
       if (quantity > 0) openReturn(world, order, [{ lineNumber: line.lineNumber, quantity, reason: event.reason }], at, true)
@@ -134,6 +151,22 @@ export function buyerCancel(world: World, order: Order, line: Line, quantity: nu
   const units = Math.min(quantity, unitsIn(line, 'Created', 'Acknowledged'))
   if (units > 0) changeOrder(world, order, at, byItself('buyer'), () => cancelUnits(line, units, 'CUSTOMER_CANCELLED', at))
   return units
+}
+
+/**
+ * The marketplace refunds by itself: units, or money only, as far as something is shipped and left to be refunded; gives what it did.
+ * Units count towards the open returns of the line.
+ */
+export function refundByItself(world: World, order: Order, line: Line, asked: OwnRefund, at: number): EffectDraft[] {
+  const quantity = Math.min(asked.quantity, unitsIn(line, 'Shipped', 'Delivered'))
+  const shipped = unitsIn(line, 'Shipped', 'Delivered', 'Refund') > 0
+  const left = CHARGE_PARTS.some((part) => remainingOf(line, 'PRODUCT', part) > 0)
+  if (!shipped || (quantity === 0 && (asked.money === null || !left))) return []
+  const effects = changeOrder(world, order, at, byItself('marketplace'), () => [
+    refundByMarketplace(order, line, { ...asked, quantity }, at),
+  ])
+  creditReturns(world, order, effects, at)
+  return effects
 }
 
 function autoCancel(world: World, order: Order, at: number): void {
@@ -194,7 +227,7 @@ function lateWrite(world: World, event: Extract<DueEvent, { kind: 'late-write' }
   if (operation === undefined) return
   const call = {
     ...{ operation: operation.name, sellerId, purchaseOrderId, body, correlationId, requestId },
-    ...{ params: {}, query: readQuery(''), headers: {} },
+    ...{ params: event.params ?? {}, query: readQuery(''), headers: {} },
   }
   try {
     operation.perform(world, call, quietPlan(), at)

@@ -58,7 +58,8 @@ export function placeRandomOrders(world: World, request: BulkRequest): string[] 
       const random = createRandom(world.settings.seed, 'order', sequence)
       const createdAt = request.createdFrom + Math.floor(random.next() * (request.createdTo - request.createdFrom + 1))
       const { sellerId, alive, shipNodeType } = request
-      const made = makeOrder(random, { sellerId, purchaseOrderId, customerOrderId, createdAt, alive, shipNodeType })
+      const frame = { sellerId, purchaseOrderId, customerOrderId, createdAt, alive, shipNodeType }
+      const made = makeOrder(random, frame, createRandom(world.settings.seed, 'rare', sequence))
       const order = request.legacy === true ? { ...made, lines: oneLinePerUnit(made.lines) } : made
       if (request.history && createdAt <= world.clock.now() - PAST_MS) placeWithPast(world, order, random)
       else placeOrder(world, order)
@@ -114,7 +115,9 @@ function placeWithPast(world: World, order: Order, random: Random): void {
     if (fate > 0.97 && last !== undefined) {
       const refunded = delivered + 12 * HOUR_MS
       const units = random.whole(1, unitsIn(last, 'Delivered'))
-      happen(refunded, seller, [refundByMarketplace(order, last, units, 'DamagedItem', refunded)])
+      happen(refunded, seller, [
+        refundByMarketplace(order, last, { quantity: units, money: null, reason: 'DamagedItem' }, refunded),
+      ])
     }
   }
   const modifiedAt = past.at(-1)?.at ?? order.createdAt

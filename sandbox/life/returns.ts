@@ -2,7 +2,7 @@ import { DAY_MS, HOUR_MS } from '../core/duration.ts'
 import { shareOf } from '../core/money.ts'
 import { createRandom } from '../core/random.ts'
 import { bookReturned } from '../fulfillment/stock-moves.ts'
-import type { EffectDraft, Line, Order } from '../rules/model.ts'
+import type { Actor, EffectDraft, Line, Order } from '../rules/model.ts'
 import { chargedOf, refundByMarketplace } from '../rules/refund.ts'
 import { moveReturned, type ReturnedLine, type ReturnOrder } from '../rules/returns-model.ts'
 import { unitsIn } from '../rules/units.ts'
@@ -17,6 +17,7 @@ export interface ReturnRequest {
   readonly lineNumber: string
   readonly quantity: number
   readonly reason: string
+  readonly exceptionItemType?: string | undefined
 }
 
 /** Units of a line that a buyer may still send back: shipped, not refunded, not in another return. */
@@ -79,6 +80,7 @@ function returnedLine(
     sku: line.item.sku,
     productName: line.item.productName,
     reason: request.reason,
+    ...(request.exceptionItemType === undefined ? {} : { exceptionItemType: request.exceptionItemType }),
     quantity: request.quantity,
     unitPrice: shareOf(chargedOf(line, 'PRODUCT', 'amount'), 1, line.ordered),
     unitTax: shareOf(chargedOf(line, 'PRODUCT', 'tax'), 1, line.ordered),
@@ -140,6 +142,28 @@ function completePaid(line: ReturnedLine, at: number): void {
   moveReturned(line, 'DELIVERED_AT_RETURN_CENTER', 'REFUND_ISSUED', line.refundedQuantity - issued, at)
 }
 
+/** Pays for units of a returned line, as far as the order has them; gives how many. The caller has checked that so many are open. */
+export function refundReturnedUnits(
+  world: World,
+  returned: ReturnOrder,
+  line: ReturnedLine,
+  quantity: number,
+  actor: Actor,
+  at: number,
+): number {
+  const order = world.orders.find(returned.sellerId, line.purchaseOrderId)
+  const orderLine = order?.lines.find((candidate) => candidate.lineNumber === line.purchaseOrderLineNumber)
+  if (order == null || orderLine === undefined) return 0
+  const units = Math.min(quantity, line.quantity - line.refundedQuantity, unitsIn(orderLine, 'Shipped', 'Delivered'))
+  if (units === 0) return 0
+  const [effect] = changeOrder(world, order, at, actor, () => [
+    refundByMarketplace(order, orderLine, { quantity: units, money: null, reason: 'Customer returned item' }, at),
+  ])
+  payReturned(line, units, effect?.amount ?? 0, at)
+  world.returns.update(returned, at)
+  return units
+}
+
 /** The marketplace pays for units whose refund the seller has left open. */
 export function refundReturn(
   world: World,
@@ -152,16 +176,7 @@ export function refundReturn(
   const returned = world.returns.find(sellerId, returnOrderId)
   const line = returned?.lines.find((candidate) => candidate.returnOrderLineNumber === lineNumber)
   if (returned == null || line === undefined) return
-  const order = world.orders.find(sellerId, line.purchaseOrderId)
-  const orderLine = order?.lines.find((candidate) => candidate.lineNumber === line.purchaseOrderLineNumber)
-  if (order == null || orderLine === undefined) return
-  const units = Math.min(quantity, line.quantity - line.refundedQuantity, unitsIn(orderLine, 'Shipped', 'Delivered'))
-  if (units === 0) return
-  const [effect] = changeOrder(world, order, at, byItself('marketplace'), () => [
-    refundByMarketplace(order, orderLine, units, 'Customer returned item', at),
-  ])
-  payReturned(line, units, effect?.amount ?? 0, at)
-  world.returns.update(returned, at)
+  refundReturnedUnits(world, returned, line, quantity, byItself('marketplace'), at)
 }
 
 /** A refund by the seller counts towards the open returns of the same line, oldest first, so that nothing is paid for twice. */

@@ -1,8 +1,8 @@
 import { DAY_MS } from '../core/duration.ts'
 import { contentNotFound, refuseParameter } from '../core/errors.ts'
 import { hashWords } from '../core/random.ts'
-import { viewOrder } from '../http/order-view.ts'
-import { SHIP_NODE_TYPES, type UnitState } from '../rules/model.ts'
+import { type ViewOptions, viewOrder } from '../http/order-view.ts'
+import { ORDER_TYPES, SHIP_NODE_TYPES, SHIPPING_PROGRAM_TYPES, type UnitState } from '../rules/model.ts'
 import type { OrderFilter } from '../store/orders.ts'
 import type { World } from '../world.ts'
 import { buildCursor, isCursor } from './cursor.ts'
@@ -23,14 +23,23 @@ export interface ListPage {
   readonly limit: number
   readonly nextCursor: string | null
   readonly records: readonly Record<string, unknown>[]
+  /** The last records of the page before, where they are asked for. */
+  readonly previous: readonly Record<string, unknown>[]
   readonly onCursor: boolean
 }
 
+/** Whose records are read, and what faults make of the reading. */
 export interface ReadOptions {
   readonly sellerId: string
   readonly now: number
   /** How long new and changed orders stay invisible to lists. */
   readonly listLagMs: number
+  /** The moment as of which records are shown; `null` for the present. */
+  readonly asOf: number | null
+  /** How many records of the page before are wanted besides. */
+  readonly previousRows: number
+  readonly refundsAsMoney: boolean
+  readonly positiveRefunds: boolean
 }
 
 const STATES: readonly UnitState[] = ['Created', 'Acknowledged', 'Shipped', 'Delivered', 'Cancelled', 'Refund']
@@ -46,6 +55,7 @@ const FILTER_PARAMETERS = [
   'productInfo',
   'replacementInfo',
   'shippingProgramType',
+  'orderType',
 ] as const
 
 /** `GET /v3/orders`, and `/released`, which shows units still in Created and knows neither status nor last-modified filters. */
@@ -60,24 +70,31 @@ export function listOrders(world: World, query: Query, released: boolean, option
   const totalCount = world.orders.count(filter)
   const orders = world.orders.list(filter, limit, offset)
   const next = offset + orders.length
-  const view = { productInfo: query.get('productInfo') === 'true', replacementInfo: query.get('replacementInfo') === 'true' }
+  const view = viewOptions(query, options)
+  const overlap = Math.min(offset, options.previousRows)
   return {
     totalCount,
     limit,
     onCursor,
     nextCursor: orders.length === limit && next < totalCount ? cursorOf(world, query, filter, released, limit, next) : null,
     records: orders.map((order) => viewOrder(order, view)),
+    previous: overlap === 0 ? [] : world.orders.list(filter, overlap, offset - overlap).map((order) => viewOrder(order, view)),
   }
 }
 
-function readFilter(query: Query, released: boolean, onCursor: boolean, { sellerId, now, listLagMs }: ReadOptions): OrderFilter {
+function viewOptions(query: Query, { refundsAsMoney, positiveRefunds }: ReadOptions): ViewOptions {
+  const asked = { productInfo: query.get('productInfo') === 'true', replacementInfo: query.get('replacementInfo') === 'true' }
+  return { ...asked, refundsAsMoney, positiveRefunds }
+}
+
+function readFilter(query: Query, released: boolean, onCursor: boolean, options: ReadOptions): OrderFilter {
+  const { sellerId, now, listLagMs, asOf } = options
   // The cursor carries its bounds to the millisecond, which a client's own query must not.
   const createdFrom = onCursor ? Date.parse(query.get('createdStartDate') ?? '') : orderDate(query, 'createdStartDate')
   const createdTo = onCursor ? Date.parse(query.get('createdEndDate') ?? '') : orderDate(query, 'createdEndDate')
   if (createdFrom !== null && createdTo !== null && createdFrom > createdTo) {
     throw refuseParameter('createdStartDate', 'createdStartDate must not be after createdEndDate')
   }
-  readWord(query, 'shippingProgramType', ['TWO_DAY', 'ONE_DAY', 'THREE_DAY'])
   return {
     sellerId,
     shipNodeType: readWord(query, 'shipNodeType', SHIP_NODE_TYPES) ?? 'SellerFulfilled',
@@ -91,7 +108,11 @@ function readFilter(query: Query, released: boolean, onCursor: boolean, { seller
     sku: query.get('sku'),
     customerOrderId: query.get('customerOrderId'),
     purchaseOrderId: query.get('purchaseOrderId'),
-    visibleUntil: now - listLagMs,
+    shippingProgramType: readWord(query, 'shippingProgramType', SHIPPING_PROGRAM_TYPES),
+    orderType: readWord(query, 'orderType', ORDER_TYPES),
+    visibleUntil: Math.min(now - listLagMs, asOf ?? now),
+    asOf,
+    now,
   }
 }
 
@@ -117,10 +138,11 @@ export function getOrder(
   world: World,
   query: Query,
   purchaseOrderId: string,
-  { sellerId, now }: ReadOptions,
+  options: ReadOptions,
 ): { order: Record<string, unknown> } {
-  const order = world.orders.find(sellerId, purchaseOrderId)
+  const { sellerId, now, asOf } = options
+  const order =
+    asOf === null ? world.orders.find(sellerId, purchaseOrderId) : world.orders.findAsOf(sellerId, purchaseOrderId, asOf)
   if (order === null || order.createdAt < now - RETENTION_MS) throw contentNotFound(`No order found for PO: ${purchaseOrderId}`)
-  const replacementInfo = query.get('replacementInfo') === 'true'
-  return { order: viewOrder(order, { productInfo: query.get('productInfo') === 'true', replacementInfo }) }
+  return { order: viewOrder(order, viewOptions(query, options)) }
 }

@@ -1,18 +1,21 @@
 import type { OperationName } from '../faults/limits.ts'
-import type { FaultName } from '../faults/schema.ts'
+import { type FaultName, LIST_FAULTS } from '../faults/schema.ts'
 import type { Call, Operation } from './operation.ts'
 import { perform } from './perform.ts'
-import { issueToken } from './token.ts'
+import { refundOfReturn } from './returns-refund.ts'
+import { describeToken, issueToken } from './token.ts'
 
 const DEFAULT_TOKEN_LIFE_MS = 1_000
 const OF_LISTS: readonly FaultName[] = [
-  'malformedRecord',
-  'unknownValue',
-  'duplicateRows',
+  ...LIST_FAULTS,
   'repeatCursor',
   'cursorExpired',
   'emptyListInsteadOf404',
+  'stale',
+  'falseNone',
+  'repeatedRows',
 ]
+const OF_REFUNDS: readonly FaultName[] = ['refundsAsMoney', 'positiveRefunds']
 const isFurtherPage = ({ query }: Call): boolean => (query.get('hasMoreElements') ?? query.get('offset')) !== null
 
 const token: Operation = {
@@ -29,6 +32,18 @@ const token: Operation = {
     const form = typeof call.body === 'string' ? call.body : ''
     return { json: issueToken(world, call.headers.authorization, form, now, dies) }
   },
+}
+
+const tokenDetail: Operation = {
+  name: 'token.detail',
+  method: 'GET',
+  urls: ['/v3/token/detail'],
+  admission: 'marketplace',
+  body: 'none',
+  writes: false,
+  errorShape: 'nested',
+  faults: [],
+  perform: (world, call) => ({ json: describeToken(world, call.headers) }),
 }
 
 function read(name: OperationName, url: string, faults: readonly FaultName[]): Operation {
@@ -55,7 +70,7 @@ function write(name: OperationName, action: string, body: Operation['body']): Op
     body,
     writes: true,
     errorShape: 'nested',
-    faults: ['unknownValue'],
+    faults: ['unknownValue', 'partialEffect', 'partialAnswer', ...OF_REFUNDS],
     perform: (world, call, plan, now) => ({ json: perform(world, call, plan, now) }),
   }
 }
@@ -63,12 +78,14 @@ function write(name: OperationName, action: string, body: Operation['body']): Op
 /** The token operation, orders and returns (specification, section 9). */
 export const orderOperations: readonly Operation[] = [
   token,
-  read('orders.list', '/v3/orders', OF_LISTS),
-  read('orders.released', '/v3/orders/released', OF_LISTS),
-  read('orders.get', '/v3/orders/:po', ['malformedRecord', 'unknownValue']),
+  tokenDetail,
+  read('orders.list', '/v3/orders', [...OF_LISTS, ...OF_REFUNDS]),
+  read('orders.released', '/v3/orders/released', [...OF_LISTS, ...OF_REFUNDS]),
+  read('orders.get', '/v3/orders/:po', ['malformedRecord', 'unknownValue', 'stale', 'falseNone', ...OF_REFUNDS]),
   write('orders.acknowledge', 'acknowledge', 'none'),
   write('orders.ship', 'shipping', 'json'),
   write('orders.cancel', 'cancel', 'json'),
   write('orders.refund', 'refund', 'json'),
   read('returns.list', '/v3/returns', OF_LISTS),
+  refundOfReturn,
 ]

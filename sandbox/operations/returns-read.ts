@@ -21,7 +21,8 @@ const FILTER_PARAMETERS = [
 ] as const
 
 /** `GET /v3/returns`: newest first, by offset, over a set that moves (public facts, section 4.1). */
-export function listReturns(world: World, query: Query, { sellerId }: ReadOptions): ListPage {
+export function listReturns(world: World, query: Query, options: ReadOptions): ListPage {
+  const { sellerId, asOf, now } = options
   const limit = readWhole(query, 'limit', DEFAULT_LIMIT, [1, MAX_LIMIT])
   const offset = readWhole(query, 'offset', 0, [0, MAX_OFFSET])
   const created = readWindow(query, 'returnCreationStartDate', 'returnCreationEndDate')
@@ -38,14 +39,18 @@ export function listReturns(world: World, query: Query, { sellerId }: ReadOption
     createdTo: created.to,
     modifiedFrom: modified.from,
     modifiedTo: modified.to,
+    asOf,
+    now,
   }
   const totalCount = world.returns.count(filter)
   const records = world.returns.list(filter, limit, offset).map(viewReturn)
   const next = offset + records.length
+  const overlap = Math.min(offset, options.previousRows)
   return {
     totalCount,
     limit,
     records,
+    previous: overlap === 0 ? [] : world.returns.list(filter, overlap, offset - overlap).map(viewReturn),
     onCursor: query.get('offset') !== null,
     nextCursor: records.length === limit && next < totalCount ? cursorOf(query, sellerId, limit, next) : null,
   }

@@ -1,4 +1,6 @@
-import { Refusal } from '../core/errors.ts'
+import type { IncomingHttpHeaders } from 'node:http'
+import { gatewayRefusal, Refusal } from '../core/errors.ts'
+import { headerOf } from '../http/headers.ts'
 import type { World } from '../world.ts'
 
 /** How long a token says that it will live (public facts, section 1.1). */
@@ -34,6 +36,23 @@ export function issueToken(
   const token = world.sellers.issueToken(seller.sellerId, now + (diesAfterMs ?? TOKEN_LIFE_MS), now)
   return { access_token: token, token_type: 'Bearer', expires_in: TOKEN_LIFE_MS / 1_000 }
 }
+
+/** `GET /v3/token/detail`, on the live service only: what a token is good for, and how long (public facts, section 1.1). */
+export function describeToken({ settings, sellers }: World, headers: IncomingHttpHeaders): Record<string, unknown> {
+  const { liveOperations, headerPrefix } = settings.dialect
+  if (!liveOperations) throw gatewayRefusal(404, 'URI_NOT_FOUND', 'uri', 'There is no such operation')
+  const issuedAt = sellers.tokenIssuedAt(headerOf(headers, `${headerPrefix}_SEC.ACCESS_TOKEN`) ?? '')
+  return {
+    // As it was said when the token was given out: nobody tells of a token that will die early.
+    expire_at: String(issuedAt + TOKEN_LIFE_MS),
+    issued_at: String(issuedAt),
+    is_valid: true,
+    is_channel_match: true,
+    scopes: Object.fromEntries(SCOPES.map((scope) => [scope, 'full_access'])),
+  }
+}
+
+const SCOPES = ['reports', 'item', 'price', 'lagtime', 'feeds', 'returns', 'orders', 'inventory', 'content'] as const
 
 /** The seller that asks for a token, for faults that strike one seller; `null` when the credentials say nothing. */
 export function sellerOfCredentials(world: World, authorization: string | undefined): string | null {

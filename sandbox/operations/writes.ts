@@ -1,10 +1,13 @@
 import { contentNotFound } from '../core/errors.ts'
+import { createRandom, type Random } from '../core/random.ts'
+import type { FaultDetails } from '../faults/schema.ts'
 import { changeOrder } from '../life/change.ts'
 import { creditReturns } from '../life/returns.ts'
 import { scheduleAfterShipping } from '../life/schedule.ts'
 import { acknowledge } from '../rules/acknowledge.ts'
 import { cancel } from '../rules/cancel.ts'
 import type { Actor, EffectDraft, Order } from '../rules/model.ts'
+import { allowanceOf, askedOf, reduced } from '../rules/partial.ts'
 import { refund } from '../rules/refund.ts'
 import { ship } from '../rules/ship.ts'
 import type { Dialect } from '../settings.ts'
@@ -26,22 +29,61 @@ const RULES: Readonly<Record<WriteOperation, Rule>> = {
   'orders.refund': refund,
 }
 
-/** One write request: it takes effect as a whole or throws a `Refusal` and leaves everything as it was. */
-export function applyWrite(
-  world: World,
-  operation: WriteOperation,
-  sellerId: string,
-  purchaseOrderId: string,
-  body: unknown,
-  actor: Actor,
-  now: number,
-): Order {
+/** A write as it was asked for. */
+export interface WriteRequest {
+  readonly operation: WriteOperation
+  readonly sellerId: string
+  readonly purchaseOrderId: string
+  readonly body: unknown
+  readonly actor: Actor
+}
+
+/** What faults make of a write that is accepted. */
+export interface PartialWrite {
+  /** The part that takes effect; `null` for all of it. */
+  readonly effect: FaultDetails | null
+  /** The part that the answer shows; `null` for what truly is. */
+  readonly answer: FaultDetails | null
+  readonly random: Random
+}
+
+const WHOLE: PartialWrite = { effect: null, answer: null, random: createRandom('whole') }
+
+/**
+ * One write request. What the rules refuse throws a `Refusal` and leaves everything as it was; what they accept takes effect as a
+ * whole, unless a fault lets through only a part. Gives the order as it is to be shown.
+ */
+export function applyWrite(world: World, request: WriteRequest, partial: PartialWrite = WHOLE, now: number): Order {
+  const { operation, sellerId, purchaseOrderId, body, actor } = request
   const order = world.orders.find(sellerId, purchaseOrderId)
   if (order === null) throw contentNotFound(`No order found for PO: ${purchaseOrderId}`)
+  const { effect, answer, random } = partial
   return world.database.transaction(() => {
-    const effects = changeOrder(world, order, now, actor, () => RULES[operation](order, body, world.settings.dialect, now))
+    const before = answer === null ? order : structuredClone(order)
+    const whole = (target: Order): EffectDraft[] => RULES[operation](target, body, world.settings.dialect, now)
+    // Also what is done in part is first judged as a whole: a request that the rules refuse has no part that they accept.
+    if (effect !== null) whole(structuredClone(order))
+    const rule = (): EffectDraft[] => (effect === null ? whole(order) : partOf(order, request, effect, world, random, now))
+    const effects = changeOrder(world, order, now, actor, rule)
     if (operation === 'orders.ship') scheduleAfterShipping(world, order, effects, now)
     if (operation === 'orders.refund') creditReturns(world, order, effects, now)
-    return order
+    if (answer === null) return order
+    partOf(before, request, answer, world, random, now)
+    return before
   })
+}
+
+/** Does a part of what is asked for to the order, without keeping it. */
+function partOf(
+  order: Order,
+  { operation, body }: WriteRequest,
+  details: FaultDetails,
+  { settings: { dialect } }: World,
+  random: Random,
+  now: number,
+): EffectDraft[] {
+  const allowance = allowanceOf(details, askedOf(operation, order, body, dialect.quantityField), random)
+  if (operation === 'orders.acknowledge') return acknowledge(order, now, allowance)
+  const part = reduced(operation, order, body, dialect.quantityField, allowance, details.amount)
+  return part === null ? [] : RULES[operation](order, part, dialect, now)
 }

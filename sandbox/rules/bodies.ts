@@ -49,6 +49,9 @@ export const cancellationBody = z.looseObject({
 
 const money = z.looseObject({ currency: z.string(), amount: z.union([z.number(), z.string()]) })
 
+/** Tax, or fees, on an amount that is given back. */
+export const taxOfRequest = z.looseObject({ taxName: z.string(), taxAmount: money })
+
 /** Body of `POST …/refund` (public facts, section 3.4, with the units of specification, section 9, rule 5). */
 export const refundBody = z.looseObject({
   orderRefund: z.looseObject({
@@ -70,10 +73,11 @@ export const refundBody = z.looseObject({
                       z.looseObject({
                         refundReason: z.string(),
                         charge: z.looseObject({
-                          chargeType: z.enum(['PRODUCT', 'SHIPPING']),
+                          chargeType: z.string().min(1),
                           chargeName: z.string(),
                           chargeAmount: money,
-                          tax: z.looseObject({ taxName: z.string(), taxAmount: money }).nullish(),
+                          tax: taxOfRequest.nullish(),
+                          taxAndOtherFees: taxOfRequest.nullish(),
                         }),
                       }),
                     ),

@@ -17,29 +17,47 @@ export interface Parcel {
   trackingUrl: string | null
 }
 
+/** What kind of order it is, told only to who asks for it (public facts, section 2.3). */
+export const ORDER_TYPES = ['REGULAR', 'REPLACEMENT', 'PREORDER'] as const
+export type OrderType = (typeof ORDER_TYPES)[number]
+
+export const SHIPPING_PROGRAM_TYPES = ['TWO_DAY', 'ONE_DAY', 'THREE_DAY'] as const
+export type ShippingProgramType = (typeof SHIPPING_PROGRAM_TYPES)[number]
+
 /** So many units of a line stand in this state. The quantities of a line's entries add up to `ordered`. */
 export interface Entry {
   state: UnitState
   quantity: number
   cancellationReason?: string
   parcel?: Parcel
+  /** Of refunded units: where they stood before, for readers who are shown the money only. */
+  before?: { readonly state: 'Shipped' | 'Delivered'; readonly parcel?: Parcel }
 }
 
-/** Money for all units of the line together. */
-export interface Charge {
-  readonly type: 'PRODUCT' | 'SHIPPING'
+/** An amount of its own beside a charge. */
+export interface NamedAmount {
   readonly name: string
   readonly amount: Cents
-  readonly tax: { readonly name: string; readonly amount: Cents } | null
 }
+
+/** Money for all units of the line together. A discount is negative. */
+export interface Charge {
+  /** `PRODUCT`, `SHIPPING`, or any other word. */
+  readonly type: string
+  readonly name: string
+  readonly amount: Cents
+  readonly tax: NamedAmount | null
+  /** `taxAndOtherFees`, of the same form as the tax (public facts, section 2.5): more money, not the tax again. */
+  readonly fees?: NamedAmount | null
+}
+
+/** The parts of a charge, each refunded up to what it was. */
+export const CHARGE_PARTS = ['amount', 'tax', 'fees'] as const
+export type ChargePart = (typeof CHARGE_PARTS)[number]
 
 /** Money given back: positive cents, of one charge of the line. */
-export interface RefundedCharge {
+export interface RefundedCharge extends Charge {
   readonly reason: string
-  readonly type: 'PRODUCT' | 'SHIPPING'
-  readonly name: string
-  readonly amount: Cents
-  readonly tax: { readonly name: string; readonly amount: Cents } | null
   readonly refundId: string | null
   readonly comments: string | null
 }
@@ -87,6 +105,10 @@ export interface Order {
   readonly methodCode: string
   readonly shipBy: number
   readonly deliverBy: number
+  /** Left out: a regular order. */
+  readonly orderType?: OrderType
+  readonly originalCustomerOrderId?: string
+  readonly shippingProgramType?: ShippingProgramType | null
   readonly currency: string
   readonly buyer: Buyer
   /** Whether things happen to the order by themselves: deliveries, buyers, returns, auto-cancel. */

@@ -2,9 +2,19 @@ import type { z } from 'zod'
 import { refuseContent } from '../core/errors.ts'
 import { type Cents, centsOf, shareOf } from '../core/money.ts'
 import type { Dialect } from '../settings.ts'
-import { readBody, refundBody } from './bodies.ts'
+import { readBody, refundBody, type taxOfRequest } from './bodies.ts'
 import { lineOf } from './lines.ts'
-import type { EffectDraft, Line, Order, RefundedCharge } from './model.ts'
+import {
+  CHARGE_PARTS,
+  type Charge,
+  type ChargePart,
+  type EffectDraft,
+  type Entry,
+  type Line,
+  type NamedAmount,
+  type Order,
+  type RefundedCharge,
+} from './model.ts'
 import { readQuantity } from './quantity.ts'
 import { putUnits, takeUnits, unitsIn } from './units.ts'
 import { isRefundReason } from './vocabulary.ts'
@@ -71,13 +81,18 @@ function readCharges(order: Order, line: Line, asked: AskedLine): RefundedCharge
       if (!isRefundReason(refundReason)) {
         throw refuseContent(`Refund reason is not supported in line number ${line.lineNumber}`, 'refundReason')
       }
-      const tax = charge.tax ?? null
+      if (!chargeTypes(line).has(charge.chargeType)) {
+        throw refuseContent(`Charge type is not supported in line number ${line.lineNumber}`, 'chargeType')
+      }
+      const part = (given: z.infer<typeof taxOfRequest> | null | undefined): NamedAmount | null =>
+        given == null ? null : { name: given.taxName, amount: readNegative(order, line, given.taxAmount, true) }
       charges.push({
         reason: refundReason,
         type: charge.chargeType,
         name: charge.chargeName,
         amount: readNegative(order, line, charge.chargeAmount, false),
-        tax: tax === null ? null : { name: tax.taxName, amount: readNegative(order, line, tax.taxAmount, true) },
+        tax: part(charge.tax),
+        fees: part(charge.taxAndOtherFees),
         refundId: one.refundId ?? null,
         comments: one.refundComments ?? null,
       })
@@ -100,11 +115,8 @@ function readNegative(order: Order, line: Line, money: { currency: string; amoun
 
 /** Refuses when what was paid back in all exceeds what was charged, charge by charge and tax by tax. */
 function checkRemaining(order: Order, line: Line): void {
-  for (const type of ['PRODUCT', 'SHIPPING'] as const) {
-    if (
-      refundedOf(line, type, 'amount') > chargedOf(line, type, 'amount') ||
-      refundedOf(line, type, 'tax') > chargedOf(line, type, 'tax')
-    ) {
+  for (const type of chargeTypes(line)) {
+    if (CHARGE_PARTS.some((part) => sumOf(line.refunds, type, part) > 0 && remainingOf(line, type, part) < 0)) {
       throw refuseContent(
         `Refund amount exceeds the remaining ${type} charge of Line: ${line.lineNumber} of PO: ${order.purchaseOrderId}`,
         'chargeAmount',
@@ -113,42 +125,52 @@ function checkRemaining(order: Order, line: Line): void {
   }
 }
 
-/** What the buyer was charged for all units of the line, or the tax on it. */
-export function chargedOf(line: Line, type: 'PRODUCT' | 'SHIPPING', part: 'amount' | 'tax'): Cents {
-  return line.charges.reduce(
-    (sum, one) => sum + (one.type === type ? (part === 'amount' ? one.amount : (one.tax?.amount ?? 0)) : 0),
-    0,
-  )
+/** The kinds of charges that a request may name: those of the line, and those that every text knows. */
+function chargeTypes(line: Line): ReadonlySet<string> {
+  return new Set(['PRODUCT', 'SHIPPING', ...line.charges.map((charge) => charge.type)])
 }
 
-/** What was paid back so far, positive. */
-function refundedOf(line: Line, type: 'PRODUCT' | 'SHIPPING', part: 'amount' | 'tax'): Cents {
-  return line.refunds.reduce(
-    (sum, one) => sum + (one.type === type ? (part === 'amount' ? one.amount : (one.tax?.amount ?? 0)) : 0),
-    0,
-  )
+function partOf(charge: Charge, part: ChargePart): Cents {
+  return part === 'amount' ? charge.amount : (charge[part]?.amount ?? 0)
 }
 
-/** A full refund gives item, tax and shipping back, as far as they were not given back before. */
+function sumOf(charges: readonly Charge[], type: string, part: ChargePart): Cents {
+  return charges.reduce((sum, one) => sum + (one.type === type ? partOf(one, part) : 0), 0)
+}
+
+/** What the buyer was charged for all units of the line, or the tax on it, or the fees beside it. */
+export function chargedOf(line: Line, type: string, part: ChargePart): Cents {
+  return sumOf(line.charges, type, part)
+}
+
+/** What was not paid back so far. */
+export function remainingOf(line: Line, type: string, part: ChargePart): Cents {
+  return chargedOf(line, type, part) - sumOf(line.refunds, type, part)
+}
+
+/** A full refund gives everything back, as far as it was not given back before. */
 function allThatRemains(line: Line, reason: string): RefundedCharge[] {
   const rest: RefundedCharge[] = []
-  for (const type of ['PRODUCT', 'SHIPPING'] as const) {
-    const amount = chargedOf(line, type, 'amount') - refundedOf(line, type, 'amount')
-    const tax = chargedOf(line, type, 'tax') - refundedOf(line, type, 'tax')
-    if (amount <= 0 && tax <= 0) continue
-    rest.push(refundedCharge(type, reason, amount, tax))
+  for (const type of chargeTypes(line)) {
+    const left = (part: ChargePart): Cents => Math.max(0, remainingOf(line, type, part))
+    const money = { amount: left('amount'), tax: left('tax'), fees: left('fees') }
+    if (money.amount + money.tax + money.fees > 0) rest.push(refundedCharge(line, type, reason, money))
   }
   return rest
 }
 
-function refundedCharge(type: 'PRODUCT' | 'SHIPPING', reason: string, amount: Cents, tax: Cents): RefundedCharge {
-  const name = type === 'PRODUCT' ? 'ItemPrice' : 'Shipping'
+type Money = Readonly<Record<ChargePart, Cents>>
+
+function refundedCharge(line: Line, type: string, reason: string, { amount, tax, fees }: Money): RefundedCharge {
+  const charged = line.charges.find((charge) => charge.type === type)
+  const name = charged?.name ?? (type === 'PRODUCT' ? 'ItemPrice' : 'Shipping')
   return {
     reason,
     type,
     name,
     amount,
     tax: tax === 0 ? null : { name: `${name} Tax`, amount: tax },
+    fees: fees === 0 ? null : { name: charged?.fees?.name ?? `${name} Fees`, amount: fees },
     refundId: null,
     comments: null,
   }
@@ -162,32 +184,45 @@ function paysWholePrice(line: Line, charges: readonly RefundedCharge[]): boolean
 /** How many more units the money paid back covers, for requests that name no units. */
 function unitsPaid(line: Line, refundable: number): number {
   const charged = chargedOf(line, 'PRODUCT', 'amount')
-  const covered = charged === 0 ? line.ordered : Math.floor((refundedOf(line, 'PRODUCT', 'amount') * line.ordered) / charged)
+  const refunded = charged - remainingOf(line, 'PRODUCT', 'amount')
+  const covered = charged === 0 ? line.ordered : Math.floor((refunded * line.ordered) / charged)
   return Math.max(0, Math.min(refundable, covered - unitsIn(line, 'Refund')))
 }
 
 function moveRefunded(order: Order, line: Line, quantity: number, paid: readonly RefundedCharge[], now: number): EffectDraft {
   const from = unitsIn(line, 'Delivered') >= quantity ? 'Delivered' : 'Shipped'
-  if (quantity > 0) {
-    takeUnits(line, quantity, 'Delivered', 'Shipped')
-    putUnits(line, { state: 'Refund', quantity })
+  for (const taken of quantity > 0 ? takeUnits(line, quantity, 'Delivered', 'Shipped') : []) {
+    const state = taken.state === 'Delivered' ? taken.state : 'Shipped'
+    const before: Entry['before'] = taken.parcel === undefined ? { state } : { state, parcel: taken.parcel }
+    putUnits(line, { state: 'Refund', quantity: taken.quantity, before })
   }
   line.statusDate = now
-  const amount = paid.reduce((sum, one) => sum + one.amount + (one.tax?.amount ?? 0), 0)
+  const amount = paid.reduce((sum, one) => sum + CHARGE_PARTS.reduce((total, part) => total + partOf(one, part), 0), 0)
   return { lineNumber: line.lineNumber, kind: 'refunded', quantity, from, amount, currency: order.currency }
 }
 
+/** What a refund that the marketplace works out itself is about. */
+export interface OwnRefund {
+  /** Units that are refunded; 0 gives money only. */
+  readonly quantity: number
+  /** The money, in cents; `null` for the product charge, tax and fees of exactly those units. */
+  readonly money: { readonly [part in ChargePart]?: Cents | undefined } | null
+  readonly reason: string
+}
+
 /**
- * The marketplace pays `quantity` units back by itself: the product charge and tax of exactly those units, worked out so that
- * refunds of all units sum to the charge. Never more than remains.
+ * Money given back without a request that words it. What is worked out for units is such that refunds of all units sum to the charge.
+ * Never more than remains.
  */
-export function refundByMarketplace(order: Order, line: Line, quantity: number, reason: string, now: number): EffectDraft {
+export function refundByMarketplace(order: Order, line: Line, { quantity, money, reason }: OwnRefund, now: number): EffectDraft {
   const before = unitsIn(line, 'Refund')
-  const part = (total: Cents, paid: Cents): Cents =>
-    Math.max(0, Math.min(total - paid, shareOf(total, before + quantity, line.ordered) - shareOf(total, before, line.ordered)))
-  const amount = part(chargedOf(line, 'PRODUCT', 'amount'), refundedOf(line, 'PRODUCT', 'amount'))
-  const tax = part(chargedOf(line, 'PRODUCT', 'tax'), refundedOf(line, 'PRODUCT', 'tax'))
-  const paid = [refundedCharge('PRODUCT', reason, amount, tax)]
+  const part = (name: ChargePart): Cents => {
+    const total = chargedOf(line, 'PRODUCT', name)
+    const wanted =
+      money === null ? shareOf(total, before + quantity, line.ordered) - shareOf(total, before, line.ordered) : (money[name] ?? 0)
+    return Math.max(0, Math.min(remainingOf(line, 'PRODUCT', name), wanted))
+  }
+  const paid = [refundedCharge(line, 'PRODUCT', reason, { amount: part('amount'), tax: part('tax'), fees: part('fees') })]
   line.refunds.push(...paid)
   return moveRefunded(order, line, quantity, paid, now)
 }

@@ -17,6 +17,8 @@ export interface ReturnedLine {
   readonly sku: string
   readonly productName: string
   readonly reason: string
+  /** Goods that are dealt with as an exception; their refund goes through the order (public facts, section 4.3). */
+  readonly exceptionItemType?: string
   readonly quantity: number
   readonly unitPrice: Cents
   readonly unitTax: Cents

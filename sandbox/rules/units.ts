@@ -31,7 +31,9 @@ export function putUnits(line: Line, added: Entry): void {
     (entry) =>
       entry.state === added.state &&
       entry.cancellationReason === added.cancellationReason &&
-      entry.parcel?.trackingNumber === added.parcel?.trackingNumber,
+      entry.parcel?.trackingNumber === added.parcel?.trackingNumber &&
+      entry.before?.state === added.before?.state &&
+      entry.before?.parcel?.trackingNumber === added.before?.parcel?.trackingNumber,
   )
   if (like === undefined) line.entries.push(added)
   else like.quantity += added.quantity

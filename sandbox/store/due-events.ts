@@ -1,5 +1,12 @@
 import { type Database, textOf, wholeOf } from '../core/database.ts'
 
+/** What a refund of the marketplace's own pays, in cents; a part that is left out is not paid. */
+export interface OwnRefundMoney {
+  readonly amount?: number | undefined
+  readonly tax?: number | undefined
+  readonly fees?: number | undefined
+}
+
 /** Something that will happen by itself when the virtual clock reaches it. */
 export type DueEvent =
   | { readonly kind: 'marketplace-ship'; readonly sellerId: string; readonly purchaseOrderId: string }
@@ -48,11 +55,24 @@ export type DueEvent =
       readonly quantity: number
     }
   | {
+      readonly kind: 'own-refund'
+      readonly sellerId: string
+      readonly purchaseOrderId: string
+      readonly lineNumber: string
+      /** Units; with 0 only the money. */
+      readonly quantity: number
+      /** In cents; `null` for what the units cost. */
+      readonly money: OwnRefundMoney | null
+      readonly reason: string
+    }
+  | {
       readonly kind: 'late-write'
       readonly sellerId: string
       readonly purchaseOrderId: string
       readonly operation: string
       readonly body: unknown
+      /** The placeholders of the path; left out where the order is the only one. */
+      readonly params?: Readonly<Record<string, string>>
       readonly correlationId: string
       readonly requestId: string
     }

@@ -1,7 +1,9 @@
 import type { SQLInputValue } from 'node:sqlite'
 import { type Database, type Row, textOf, wholeOf } from '../core/database.ts'
-import { type Order, type ShipNodeType, STATE_BITS, type UnitState } from '../rules/model.ts'
+import { type Hiding, notHidden } from '../faults/records.ts'
+import { type Order, type OrderType, type ShipNodeType, STATE_BITS, type UnitState } from '../rules/model.ts'
 import { stateBits } from '../rules/units.ts'
+import { asOf, type Pasts } from './pasts.ts'
 
 /** Which orders of a seller a list shows; bounds are epoch milliseconds, all inclusive. */
 export interface OrderFilter {
@@ -17,12 +19,19 @@ export interface OrderFilter {
   readonly sku: string | null
   readonly customerOrderId: string | null
   readonly purchaseOrderId: string | null
+  readonly shippingProgramType: string | null
+  readonly orderType: OrderType | null
   /** Changes younger than this moment have not reached the list yet. */
   readonly visibleUntil: number
+  /** The moment whose orders are shown, as they were then; `null` for the present. */
+  readonly asOf: number | null
+  readonly now: number
 }
 
 export interface OrderStore {
   find(sellerId: string, purchaseOrderId: string): Order | null
+  /** The order as it was at a moment not longer ago than `MOST_LAG_MS`; `null` when it had not been created. */
+  findAsOf(sellerId: string, purchaseOrderId: string, at: number): Order | null
   insert(order: Order, modifiedAt: number): void
   /** Writes the order back with a new time of last change. */
   update(order: Order, modifiedAt: number): void
@@ -34,7 +43,7 @@ export interface OrderStore {
   after(id: number, limit: number): { id: number; order: Order }[]
 }
 
-export function createOrderStore(database: Database): OrderStore {
+export function createOrderStore(database: Database, pasts: Pasts, hiding: Hiding): OrderStore {
   const parse = (row: Row): Order => JSON.parse(textOf(row, 'document'))
   return {
     find(sellerId, purchaseOrderId) {
@@ -42,6 +51,16 @@ export function createOrderStore(database: Database): OrderStore {
         'SELECT document FROM orders WHERE seller_id = ? AND purchase_order_id = ?',
         sellerId,
         purchaseOrderId,
+      )
+      return row === undefined ? null : parse(row)
+    },
+    findAsOf(sellerId, purchaseOrderId, at) {
+      const row = database.get(
+        `SELECT document FROM ${PAST_ORDERS} WHERE seller_id = ? AND purchase_order_id = ? AND created_at <= ?`,
+        at,
+        sellerId,
+        purchaseOrderId,
+        at,
       )
       return row === undefined ? null : parse(row)
     },
@@ -60,6 +79,7 @@ export function createOrderStore(database: Database): OrderStore {
         JSON.stringify(order),
       )
       if (row === undefined) throw new Error('an inserted order has no number')
+      hiding.came({ records: 'orders', sellerId: order.sellerId, id: order.purchaseOrderId }, wholeOf(row, 'id'))
       for (const line of order.lines) {
         database.run(
           'INSERT OR IGNORE INTO order_skus (seller_id, sku, order_id) VALUES (?, ?, ?)',
@@ -70,6 +90,7 @@ export function createOrderStore(database: Database): OrderStore {
       }
     },
     update(order, modifiedAt) {
+      pasts.keep('orders', order.sellerId, order.purchaseOrderId, modifiedAt)
       database.run(
         'UPDATE orders SET modified_at = ?, states = ?, document = ? WHERE seller_id = ? AND purchase_order_id = ?',
         modifiedAt,
@@ -80,21 +101,18 @@ export function createOrderStore(database: Database): OrderStore {
       )
     },
     count(filter) {
-      const { from, where, values } = condition(filter)
+      const { from, where, values } = condition(filter, hiding.any('orders'))
       const row = database.get(`SELECT count(*) AS total FROM ${from} WHERE ${where}`, ...values)
       return row === undefined ? 0 : wholeOf(row, 'total')
     },
     list(filter, limit, offset) {
-      const { from, where, values } = condition(filter)
-      return database
-        .all(
-          `SELECT document FROM orders WHERE id IN (
-             SELECT id FROM ${from} WHERE ${where} ORDER BY created_at, id LIMIT ? OFFSET ?) ORDER BY created_at, id`,
-          ...values,
-          limit,
-          offset,
-        )
-        .map(parse)
+      const { from, where, values } = condition(filter, hiding.any('orders'))
+      const page = `FROM ${from} WHERE ${where} ORDER BY created_at, id LIMIT ? OFFSET ?`
+      const sql =
+        filter.asOf === null
+          ? `SELECT document FROM orders WHERE id IN (SELECT id ${page}) ORDER BY created_at, id`
+          : `SELECT document ${page}`
+      return database.all(sql, ...values, limit, offset).map(parse)
     },
     total() {
       const row = database.get('SELECT count(*) AS total FROM orders')
@@ -107,6 +125,12 @@ export function createOrderStore(database: Database): OrderStore {
   }
 }
 
+const COLUMNS = [
+  ...['id', 'seller_id', 'purchase_order_id', 'customer_order_id', 'ship_node_type', 'created_at', 'modified_at'],
+  ...['ship_by', 'states', 'document'],
+]
+const PAST_ORDERS = asOf('orders', COLUMNS)
+
 /** The narrowest index is named outright: without statistics SQLite may prefer to walk a seller's whole history in date order. */
 function indexFor(filter: OrderFilter): string {
   if (filter.purchaseOrderId !== null || filter.sku !== null) return 'orders'
@@ -116,9 +140,9 @@ function indexFor(filter: OrderFilter): string {
   return 'orders INDEXED BY orders_created'
 }
 
-function condition(filter: OrderFilter): { from: string; where: string; values: SQLInputValue[] } {
+function condition(filter: OrderFilter, hides: boolean): { from: string; where: string; values: SQLInputValue[] } {
   const parts: string[] = []
-  const values: SQLInputValue[] = []
+  const values: SQLInputValue[] = filter.asOf === null ? [] : [filter.asOf]
   const add = (part: string, ...given: readonly SQLInputValue[]): void => {
     parts.push(part)
     values.push(...given)
@@ -139,5 +163,8 @@ function condition(filter: OrderFilter): { from: string; where: string; values: 
   if (filter.sku !== null) {
     add('id IN (SELECT order_id FROM order_skus WHERE seller_id = ? AND sku = ?)', filter.sellerId, filter.sku)
   }
-  return { from: indexFor(filter), where: parts.join(' AND '), values }
+  if (filter.shippingProgramType !== null) add("json_extract(document, '$.shippingProgramType') = ?", filter.shippingProgramType)
+  if (filter.orderType !== null) add("coalesce(json_extract(document, '$.orderType'), 'REGULAR') = ?", filter.orderType)
+  if (hides) add(notHidden('orders'), filter.asOf ?? filter.now)
+  return { from: filter.asOf === null ? indexFor(filter) : PAST_ORDERS, where: parts.join(' AND '), values }
 }

@@ -1,6 +1,8 @@
 import type { SQLInputValue } from 'node:sqlite'
 import { type Database, type Row, textOf, wholeOf } from '../core/database.ts'
+import { type Hiding, notHidden } from '../faults/records.ts'
 import { type ReturnOrder, statusGroup } from '../rules/returns-model.ts'
+import { asOf, type Pasts } from './pasts.ts'
 
 /** Which returns of a seller a list shows; bounds are epoch milliseconds, inclusive. */
 export interface ReturnFilter {
@@ -14,6 +16,9 @@ export interface ReturnFilter {
   readonly createdTo: number | null
   readonly modifiedFrom: number | null
   readonly modifiedTo: number | null
+  /** The moment whose returns are shown, as they were then; `null` for the present. */
+  readonly asOf: number | null
+  readonly now: number
 }
 
 export interface ReturnStore {
@@ -28,7 +33,7 @@ export interface ReturnStore {
   total(): number
 }
 
-export function createReturnStore(database: Database): ReturnStore {
+export function createReturnStore(database: Database, pasts: Pasts, hiding: Hiding): ReturnStore {
   const parse = (row: Row): ReturnOrder => JSON.parse(textOf(row, 'document'))
   const total = (row: Row | undefined): number => (row === undefined ? 0 : wholeOf(row, 'total'))
   return {
@@ -45,9 +50,9 @@ export function createReturnStore(database: Database): ReturnStore {
         .all('SELECT document FROM returns WHERE seller_id = ? AND purchase_order_id = ? ORDER BY id', sellerId, purchaseOrderId)
         .map(parse),
     insert(order, modifiedAt) {
-      database.run(
+      const row = database.get(
         `INSERT INTO returns (seller_id, return_order_id, customer_order_id, purchase_order_id, return_type, state, wfs, created_at, modified_at, document)
-         VALUES (?, ?, ?, ?, 'REFUND', ?, ?, ?, ?, ?)`,
+         VALUES (?, ?, ?, ?, 'REFUND', ?, ?, ?, ?, ?) RETURNING id`,
         order.sellerId,
         order.returnOrderId,
         order.customerOrderId,
@@ -58,8 +63,11 @@ export function createReturnStore(database: Database): ReturnStore {
         modifiedAt,
         JSON.stringify(order),
       )
+      if (row === undefined) throw new Error('an inserted return has no number')
+      hiding.came({ records: 'returns', sellerId: order.sellerId, id: order.returnOrderId }, wholeOf(row, 'id'))
     },
     update(order, modifiedAt) {
+      pasts.keep('returns', order.sellerId, order.returnOrderId, modifiedAt)
       database.run(
         'UPDATE returns SET state = ?, modified_at = ?, document = ? WHERE seller_id = ? AND return_order_id = ?',
         statusGroup(order),
@@ -70,21 +78,27 @@ export function createReturnStore(database: Database): ReturnStore {
       )
     },
     count(filter) {
-      const { where, values } = condition(filter)
-      return total(database.get(`SELECT count(*) AS total FROM returns WHERE ${where}`, ...values))
+      const { from, where, values } = condition(filter, hiding.any('returns'))
+      return total(database.get(`SELECT count(*) AS total FROM ${from} WHERE ${where}`, ...values))
     },
     list(filter, limit, offset) {
-      const { where, values } = condition(filter)
-      const sql = `SELECT document FROM returns WHERE ${where} ORDER BY created_at DESC, id DESC LIMIT ? OFFSET ?`
+      const { from, where, values } = condition(filter, hiding.any('returns'))
+      const sql = `SELECT document FROM ${from} WHERE ${where} ORDER BY created_at DESC, id DESC LIMIT ? OFFSET ?`
       return database.all(sql, ...values, limit, offset).map(parse)
     },
     total: () => total(database.get('SELECT count(*) AS total FROM returns')),
   }
 }
 
-function condition(filter: ReturnFilter): { where: string; values: SQLInputValue[] } {
+const COLUMNS = [
+  ...['id', 'seller_id', 'return_order_id', 'customer_order_id', 'purchase_order_id', 'return_type', 'state', 'wfs'],
+  ...['created_at', 'modified_at', 'document'],
+]
+const PAST_RETURNS = asOf('returns', COLUMNS)
+
+function condition(filter: ReturnFilter, hides: boolean): { from: string; where: string; values: SQLInputValue[] } {
   const parts = ['seller_id = ?']
-  const values: SQLInputValue[] = [filter.sellerId]
+  const values: SQLInputValue[] = [...(filter.asOf === null ? [] : [filter.asOf]), filter.sellerId]
   const add = (part: string, value: SQLInputValue): void => {
     if (value === null) return
     parts.push(part)
@@ -99,5 +113,7 @@ function condition(filter: ReturnFilter): { where: string; values: SQLInputValue
   add('created_at <= ?', filter.createdTo)
   add('modified_at >= ?', filter.modifiedFrom)
   add('modified_at <= ?', filter.modifiedTo)
-  return { where: parts.join(' AND '), values }
+  add('created_at <= ?', filter.asOf)
+  if (hides) add(notHidden('returns'), filter.asOf ?? filter.now)
+  return { from: filter.asOf === null ? 'returns' : PAST_RETURNS, where: parts.join(' AND '), values }
 }

@@ -18,6 +18,8 @@ export interface SellerStore {
   issueToken(sellerId: string, expiresAt: number, now: number): string
   /** The seller that a token still speaks for; `null` when it is unknown, expired or revoked. */
   sellerOfToken(token: string, now: number): string | null
+  /** When a token was given out (virtual epoch milliseconds); 0 when that is not known. */
+  tokenIssuedAt(token: string): number
   dropToken(token: string): void
   dropTokensOf(sellerId: string): void
 }
@@ -53,12 +55,22 @@ export function createSellerStore(database: Database): SellerStore {
     issueToken(sellerId, expiresAt, now) {
       const token = `eyJ${randomUUID().replaceAll('-', '')}${randomUUID().replaceAll('-', '')}`
       database.run('DELETE FROM tokens WHERE expires_at <= ?', now)
-      database.run('INSERT INTO tokens (token, seller_id, expires_at) VALUES (?, ?, ?)', token, sellerId, expiresAt)
+      database.run(
+        'INSERT INTO tokens (token, seller_id, expires_at, issued_at) VALUES (?, ?, ?, ?)',
+        token,
+        sellerId,
+        expiresAt,
+        now,
+      )
       return token
     },
     sellerOfToken(token, now) {
       const row = database.get('SELECT seller_id FROM tokens WHERE token = ? AND expires_at > ?', token, now)
       return row === undefined ? null : textOf(row, 'seller_id')
+    },
+    tokenIssuedAt(token) {
+      const row = database.get('SELECT issued_at FROM tokens WHERE token = ?', token)
+      return row === undefined ? 0 : wholeOf(row, 'issued_at')
     },
     dropToken: (token) => {
       database.run('DELETE FROM tokens WHERE token = ?', token)

@@ -120,10 +120,9 @@ function addLines(order: Json, tally: Tally): void {
     const refunded = items(line, 'refund', 'refundCharges', 'refundCharge').reduce(
       (sum: number, charge) =>
         sum -
-        Math.round(
-          100 *
-            (Number(at(charge, 'charge', 'chargeAmount', 'amount')) + Number(at(charge, 'charge', 'tax', 'taxAmount', 'amount'))),
-        ),
+        [['chargeAmount'], ['tax', 'taxAmount'], ['taxAndOtherFees', 'taxAmount']]
+          .map((path) => Math.round(100 * Number(at(charge, 'charge', ...path, 'amount'))))
+          .reduce((total, cents) => total + cents, 0),
       0,
     )
     const ordered = Number(at(line, 'orderLineQuantity', 'amount'))

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../sandbox/server.ts'
+import { dialectOf } from '../../sandbox/settings.ts'
 
 /** Any JSON, read without ceremony: `at(json, 'list', 'meta', 'totalCount')`. */
 export type Json = string | number | boolean | null | readonly Json[] | { readonly [name: string]: Json }
@@ -74,6 +75,19 @@ export async function startTestSandbox(options: Partial<SandboxOptions> = {}): P
   const sandbox = await startSandbox({ log: () => undefined, ...options, dataDir })
   onTestFinished(() => sandbox.close())
   return { ...sandbox, dataDir }
+}
+
+/** A client of a new sandbox that limits nothing. */
+export async function startClient(options: Partial<SandboxOptions> = {}, as: ClientOptions = {}): Promise<TestClient> {
+  const { url } = await startTestSandbox(options)
+  const client = await connect(url, as)
+  await client.control('PUT', '/limits', { enabled: false })
+  return client
+}
+
+/** The same under the profile of the live service. */
+export async function startLiveClient(): Promise<TestClient> {
+  return startClient({ dialect: dialectOf('walmart-us') }, { prefix: 'WM', quantityField: 'statusQuantity' })
 }
 
 /** A token by client credentials. */
@@ -200,6 +214,13 @@ export function unitsOf(order: Json, line = 0): string {
     .map(([state, units]) => `${state} ${units}`)
     .sort()
     .join(', ')
+}
+
+/** Effects of one order: `shipped 2 of line 1 by seller`. */
+export async function effectsOf(client: TestClient, po: string): Promise<string[]> {
+  return items(await client.control('GET', `/effects?purchaseOrderId=${po}`), 'items').map(
+    (effect) => `${at(effect, 'kind')} ${at(effect, 'quantity')} of line ${at(effect, 'lineNumber')} by ${at(effect, 'by')}`,
+  )
 }
 
 /** First description of an error answer in the usual shape. */

@@ -1,0 +1,23 @@
+import { readFileSync } from 'node:fs'
+import { expect, test } from 'vitest'
+import { operationName } from '../../sandbox/faults/limits.ts'
+import { BLEMISHES, faultsSchema, nextFault, OUTCOMES } from '../../sandbox/faults/schema.ts'
+
+const text = readFileSync(new URL('../../docs/sandbox.md', import.meta.url), 'utf8').replace(/```[\s\S]*?```/g, '')
+const spans = new Set([...text.matchAll(/`([^`]+)`/g)].flatMap(([, code = '']) => code.split(/[^\w.-]+/)))
+
+test.each([
+  ['operations', operationName.options],
+  ['faults', [...OUTCOMES, ...BLEMISHES]],
+  ['details of faults', Object.keys(nextFault.shape)],
+  ['settings beside the shares', Object.keys(faultsSchema.shape)],
+])('docs/sandbox.md names all %s', (_what, names) => {
+  expect(names.filter((name) => !spans.has(name))).toEqual([])
+})
+
+test('no cell of its tables is longer than 200 characters, no other line than 160', () => {
+  const prose = text.split('\n')
+  const cells = prose.filter((line) => line.startsWith('|')).flatMap((line) => line.split(/(?<!\\)\|/))
+  expect(cells.filter((cell) => cell.trim().length > 200)).toEqual([])
+  expect(prose.filter((line) => !line.startsWith('|') && line.length > 160)).toEqual([])
+})
