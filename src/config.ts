@@ -151,6 +151,7 @@ const environment = z.object({
   SERVICE_NAME: text.default('Tallyman'),
   QUANTITY_FIELD: z.enum(quantityFields, { error: `is none of the accepted values: ${quantityFields.join(', ')}` }).optional(),
   AUTO_ACKNOWLEDGE: oneOf(['off', 'on-import'], 'off'),
+  SHIP_UNACKNOWLEDGED: oneOf(['acknowledge-first', 'refuse'], 'acknowledge-first'),
   HOST: text.default('127.0.0.1'),
   PORT: port(8080),
   API_KEY: z.string().min(16, 'is too short; accepted: at least 16 characters').optional(),
@@ -255,6 +256,8 @@ export interface Config {
   /** `sandbox`: that of the built-in sandbox; null: display advertising is off. */
   readonly display: DisplaySettings | 'sandbox' | null
   readonly autoAcknowledge: 'off' | 'on-import'
+  /** What a shipment of an order gets that is still Created. */
+  readonly shipUnacknowledged: 'acknowledge-first' | 'refuse'
   readonly http: {
     readonly host: string
     readonly port: number
@@ -491,6 +494,7 @@ export const readConfig = (source: Readonly<Record<string, string | undefined>>,
     sellersFile: values.SELLERS_FILE ?? null,
     display,
     autoAcknowledge: values.AUTO_ACKNOWLEDGE,
+    shipUnacknowledged: values.SHIP_UNACKNOWLEDGED,
     http: {
       host: values.HOST,
       port: values.PORT,

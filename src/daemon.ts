@@ -13,11 +13,12 @@ import { startEmbeddedPostgres } from './embedded/postgres.ts'
 import { lockFolder } from './embedded/process-lock.ts'
 import { createHttpServer } from './http/server.ts'
 import { acknowledgeNewOrders } from './jobs/commands/auto-acknowledge.ts'
+import { reviewOverdueCommands } from './jobs/commands/overdue.ts'
 import { runCommand } from './jobs/commands/run.ts'
 import { acceptEvents } from './jobs/events/accept.ts'
 import { createOrderFetcher } from './jobs/events/fetch-order.ts'
 import { processReceivedEvent } from './jobs/events/process.ts'
-import { createSellerRegistry, credentialsRefused } from './jobs/sellers.ts'
+import { createSellerRegistry, credentialsRefused, probeSeller } from './jobs/sellers.ts'
 import {
   backfillResources,
   isDisplayResource,
@@ -36,7 +37,8 @@ import { createQueueRuntime } from './queues/runtime.ts'
 import type { Scheduler } from './queues/schedulers.ts'
 import { sandboxLines, startSandboxProcess } from './sandbox-process.ts'
 import { reviewSyncAlarm } from './store/alarms.ts'
-import { decideCommand, dueCommands, headCommand } from './store/commands.ts'
+import { decideCommand } from './store/command-decisions.ts'
+import { dueCommands, headCommand } from './store/commands.ts'
 import { openDatabase } from './store/database.ts'
 import { askEnrolmentAgain } from './store/enrolments.ts'
 import { receivedEvents } from './store/events.ts'
@@ -44,7 +46,16 @@ import { readFigures } from './store/figures.ts'
 import { recordConfiguredSkus } from './store/inventory-skus.ts'
 import { openListener } from './store/listener.ts'
 import { finishedMigrations, migrate, missingMigrations } from './store/migrate.ts'
-import { recordSellers, stoppedSellers, stopSeller } from './store/sellers.ts'
+import {
+  dueProbes,
+  isCommandAtRest,
+  isSellerAtRest,
+  readSellers,
+  recordSellers,
+  sellersAtRest,
+  sellersChannel,
+  stopSeller,
+} from './store/sellers.ts'
 import { trimSyncRuns, unfinishedSyncs } from './store/sync-states.ts'
 import { recordConfiguredCampaigns } from './store/watched-campaigns.ts'
 import { version } from './version.ts'
@@ -53,9 +64,13 @@ import { version } from './version.ts'
 const relayIntervalMs = 5_000
 /** An event whose order cannot be fetched now is looked at again after so long. */
 const eventPatienceMs = 15_000
+/** A process learns that another one has resumed a seller by a notification; one that was lost is made up for after so long. */
+const learnSellersMs = 15_000
 /** Waiting events that one derivation enqueues; the others follow. */
 const mostEvents = 500
 const trimIntervalMs = 3_600_000
+/** Work that nobody does is looked for this often. */
+const reviewIntervalMs = 300_000
 /** A command or an event that failed (Postgres was away) must not wait long: its rows are due, and a look costs little. */
 const jobBackoff = { firstMs: 500, longestMs: 10_000 }
 /** A job of a process that was killed is taken over after so long. */
@@ -215,24 +230,37 @@ const run = async (config: Config, log: Logger, stop: AbortSignal, closers: Retu
     createClient: createMarketplaceClient,
   })
   closers.add('the marketplace clients', () => sellers.close())
-  const rememberSellers = async (): Promise<void> => {
+  const learnSellers = async (): Promise<void> => {
+    try {
+      sellers.learn(await readSellers(database))
+      quiet.recovered('sellers', 'how the sellers stand can be read again')
+    } catch (error) {
+      quiet.warn('sellers', { err: error }, 'how the sellers stand cannot be read')
+    }
+  }
+  const rememberSellers = async (by: 'start' | 'settings'): Promise<void> => {
     await recordSellers(
       database,
       sellers.ids().map((sellerId) => sellers.configured(sellerId)),
+      by,
     )
+    sellers.learn(await readSellers(database))
     for (const { sellerId, campaignIds, skus } of sellers.settings()) {
       await recordConfiguredCampaigns(database, sellerId, campaignIds)
       await recordConfiguredSkus(database, sellerId, skus)
     }
   }
-  await rememberSellers()
+  await rememberSellers('start')
 
   // ── queues ──
   const backend = createQueueBackend({ redisUrl: config.redisUrl, databaseUrl: url, quiet })
   const runtime = createQueueRuntime({ backend, log, metrics, times: jobTimes })
   closers.add('the queues', () => runtime.close())
-  const listener = openListener({ url, channels: ['tallyman_changes', 'tallyman_erp_event'], log })
+  const listener = openListener({ url, channels: ['tallyman_changes', 'tallyman_erp_event', sellersChannel], log })
   closers.add('the listener', () => listener.close())
+  listener.on(sellersChannel, () => void learnSellers())
+  const learning = setInterval(() => void learnSellers(), learnSellersMs)
+  closers.add('the look at the sellers', async () => clearInterval(learning))
 
   const afterSave = config.autoAcknowledge === 'on-import' ? acknowledgeNewOrders : undefined
   const saving = afterSave === undefined ? {} : { afterSave }
@@ -240,7 +268,10 @@ const run = async (config: Config, log: Logger, stop: AbortSignal, closers: Retu
   const resourcesOf = (sellerId: string): readonly string[] =>
     syncResources.filter((resource) => sellers.client(sellerId).display !== null || !isDisplayResource(resource))
   const schedulers = (): readonly Scheduler[] => {
-    const wanted: Scheduler[] = [{ job: { name: 'housekeeping.run', data: { task: 'trim' } }, everyMs: trimIntervalMs }]
+    const wanted: Scheduler[] = [
+      { job: { name: 'housekeeping.run', data: { task: 'trim' } }, everyMs: trimIntervalMs },
+      { job: { name: 'housekeeping.run', data: { task: 'review' } }, everyMs: reviewIntervalMs },
+    ]
     const intervals: Readonly<Record<string, number | 'off'>> = config.poll
     for (const sellerId of sellers.ids()) {
       for (const resource of resourcesOf(sellerId)) {
@@ -254,19 +285,22 @@ const run = async (config: Config, log: Logger, stop: AbortSignal, closers: Retu
     return wanted
   }
   const derive = async (): Promise<readonly JobToEnqueue[]> => {
-    const stopped = await stoppedSellers(database)
+    const resting = await sellersAtRest(database)
     const commands = (await dueCommands(database, 2_000)).map(
       (commandId): JobToEnqueue => ({ name: 'command.run', data: { commandId } }),
     )
     const syncs = (await unfinishedSyncs(database))
       .filter(
-        ({ sellerId, resource }) => sellers.has(sellerId) && !stopped.has(sellerId) && resourcesOf(sellerId).includes(resource),
+        ({ sellerId, resource }) => sellers.has(sellerId) && !resting.has(sellerId) && resourcesOf(sellerId).includes(resource),
       )
       .map(({ sellerId, resource, stream }): JobToEnqueue => ({ name: 'sync.run', data: { sellerId, resource, stream } }))
     const events = (await receivedEvents(database, 0n, mostEvents)).map(
       ({ source, id }): JobToEnqueue => ({ name: 'event.process', data: { source, id } }),
     )
-    return [...commands, ...events, ...syncs]
+    const probes = (await dueProbes(database))
+      .filter((sellerId) => sellers.has(sellerId))
+      .map((sellerId): JobToEnqueue => ({ name: 'seller.probe', data: { sellerId } }))
+    return [...commands, ...events, ...syncs, ...probes]
   }
   const relay = createRelay({ derive, schedulers, intervalMs: relayIntervalMs, runtime, log, metrics })
   const wakeCommands = (commandIds: readonly string[]): void => {
@@ -278,7 +312,19 @@ const run = async (config: Config, log: Logger, stop: AbortSignal, closers: Retu
   }
 
   const fetcher = createOrderFetcher({ database, sellers, log, ...saving })
-  const accept = { database, sellers, fetcher, wake: wakeCommands }
+  const profileOf = (sellerId: string): Profile | undefined =>
+    profiles.get(sellers.settings().find((seller) => seller.sellerId === sellerId)?.profile ?? '')
+  const accept = {
+    database,
+    sellers,
+    fetcher,
+    wake: wakeCommands,
+    rules: (sellerId: string) => ({
+      now: sellers.client(sellerId).clock().now(),
+      carriers: profileOf(sellerId)?.carriers ?? null,
+      shipUnacknowledged: config.shipUnacknowledged,
+    }),
+  }
 
   if (has('worker')) {
     const commandParts = {
@@ -295,13 +341,17 @@ const run = async (config: Config, log: Logger, stop: AbortSignal, closers: Retu
     }
     runtime.register(
       'command.run',
-      ({ data, signal, log: jobLog }) => runCommand(commandParts, data.commandId, { signal, log: jobLog }),
+      async ({ data, signal, log: jobLog }) =>
+        // What waits for a seller that is stopped or paused is due again when the seller is.
+        (await isCommandAtRest(database, data.commandId))
+          ? { done: true }
+          : runCommand(commandParts, data.commandId, { signal, log: jobLog }),
       { concurrency: 8, backoff: jobBackoff },
     )
     runtime.register(
       'sync.run',
       async ({ data, signal, log: jobLog }) => {
-        if (!sellers.has(data.sellerId) || (await stoppedSellers(database)).has(data.sellerId)) return { done: true }
+        if (!sellers.has(data.sellerId) || (await isSellerAtRest(database, data.sellerId))) return { done: true }
         // Taken before the run: settings that are read again meanwhile are not those that were refused.
         const seller = sellers.configured(data.sellerId)
         const outcome = await runSync(
@@ -350,7 +400,18 @@ const run = async (config: Config, log: Logger, stop: AbortSignal, closers: Retu
           : { runAgainAt: new Date(Date.now() + eventPatienceMs), reason: 'the marketplace cannot be asked about its order now' },
       { backoff: jobBackoff },
     )
-    runtime.register('housekeeping.run', async ({ log: jobLog }) => {
+    runtime.register('seller.probe', async ({ data: { sellerId }, signal, log: jobLog }) => {
+      const outcome = await probeSeller({ database, sellers }, sellerId, signal)
+      if (outcome === 'resumed') jobLog.info({ seller_id: sellerId }, 'the credentials are accepted again; the seller goes on')
+      else if (outcome !== null) jobLog.warn({ seller_id: sellerId, outcome }, 'the stopped seller has still not got a token')
+      return { done: true }
+    })
+    runtime.register('housekeeping.run', async ({ data, log: jobLog }) => {
+      if (data.task === 'review') {
+        const overdue = await reviewOverdueCommands({ database, settleTimeMs: config.settleTimeMs })
+        if (overdue > 0) jobLog.warn({ overdue }, 'commands are due and nobody works on them')
+        return { done: true }
+      }
       const trimmed = await trimSyncRuns(database, keepSyncRunsMs)
       if (trimmed > 0) jobLog.info({ trimmed }, 'old sync runs removed')
       return { done: true }
@@ -362,6 +423,7 @@ const run = async (config: Config, log: Logger, stop: AbortSignal, closers: Retu
     relay.start()
     // Rows of the SQL inbox are told by Postgres; the relay looks for them at intervals as well.
     listener.on('tallyman_erp_event', () => relay.nudge())
+    listener.on(sellersChannel, () => relay.nudge())
     runtime.opened.then(firstLook).catch((error: unknown) => log.warn({ err: error }, 'the first look is left to the schedulers'))
     closers.add('the relay', () => relay.stop())
   }
@@ -414,7 +476,7 @@ const run = async (config: Config, log: Logger, stop: AbortSignal, closers: Retu
   async function rereadSellers(): Promise<void> {
     try {
       await sellers.replace(readSellersAgain(process.env))
-      await rememberSellers()
+      await rememberSellers('settings')
       relay.nudge()
       log.info({ sellers: sellers.ids().length }, 'sellers read again')
     } catch (error) {
@@ -433,7 +495,7 @@ const run = async (config: Config, log: Logger, stop: AbortSignal, closers: Retu
       version,
       sellers: () => sellers.ids(),
       marketplaceNow: (sellerId) => (sellers.has(sellerId) ? sellers.client(sellerId).clock().now() : new Date()),
-      acceptEvents: (events, signal) => acceptEvents(accept, events, signal),
+      acceptEvents: (events, signal) => acceptEvents(accept, events, AbortSignal.any([signal])),
       decide: async (request) => {
         const result = await decideCommand(database, request)
         if (result.ok) relay.nudge()
@@ -461,7 +523,8 @@ const run = async (config: Config, log: Logger, stop: AbortSignal, closers: Retu
     const ids: string[] = []
     const { resource } = request
     const asked = request.sellerId === null ? sellers.ids() : [request.sellerId]
-    for (const sellerId of asked.filter((id) => resourcesOf(id).includes(resource))) {
+    const resting = await sellersAtRest(database)
+    for (const sellerId of asked.filter((id) => !resting.has(id) && resourcesOf(id).includes(resource))) {
       await askEnrolmentAgain(database, sellerId, resource)
       const streams =
         request.from === null

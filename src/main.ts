@@ -31,7 +31,7 @@ for (const signal of ['SIGTERM', 'SIGINT'] as const) {
 // What nobody handled has left the program in a state that nobody knows: start afresh.
 for (const event of ['unhandledRejection', 'uncaughtException'] as const) {
   process.on(event, (error: unknown) => {
-    log.fatal({ err: describeError(error) }, `${event}: ending`)
+    log.fatal({ err: error }, `${event}: ${describeError(error).message}; ending`)
     process.exit(1)
   })
 }
@@ -40,6 +40,6 @@ try {
   await startDaemon(config, log, stopping.signal)
   process.exit(0)
 } catch (error) {
-  log.fatal({ err: describeError(error) }, error instanceof Error ? error.message : 'the daemon cannot start')
+  log.fatal({ err: error }, describeError(error).message)
   process.exit(1)
 }

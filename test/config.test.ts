@@ -38,6 +38,12 @@ describe('readConfig', () => {
     expect(readConfig({ DEMO: 'off' }, false).poll).toMatchObject({ orders: 60_000, orderSweep: 86_400_000, returns: 900_000 })
   })
 
+  test('acknowledges before it ships, unless told to refuse', () => {
+    expect(readConfig({}, false).shipUnacknowledged).toBe('acknowledge-first')
+    expect(readConfig({ SHIP_UNACKNOWLEDGED: 'refuse' }, false).shipUnacknowledged).toBe('refuse')
+    expect(faultsOf({ SHIP_UNACKNOWLEDGED: 'never' })[0]).toContain('acknowledge-first, refuse')
+  })
+
   test('reports every fault at once, each with its variable and what is accepted', () => {
     const faults = faultsOf({
       PORT: '99999',

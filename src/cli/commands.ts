@@ -1,3 +1,4 @@
+import { InvalidArgumentError } from 'commander'
 import { stringify } from 'yaml'
 import { z } from 'zod'
 import type { CliContext } from './context.ts'
@@ -65,7 +66,7 @@ export const showCommand = async ({ terminal, daemon }: CliContext, id: string):
   else print(terminal, stringify(command, { lineWidth: 0 }).trimEnd())
 }
 
-/** `tallyman commands retry | confirm | reject`: what a person decides on a held command. */
+/** `tallyman commands retry | confirm | reject`: what a person decides on a command. */
 export const decideOnCommand = async (
   { terminal, daemon }: CliContext,
   { id, decision, reason, actor }: { id: string; decision: 'retry' | 'confirm' | 'reject'; reason: string; actor: string },
@@ -75,6 +76,51 @@ export const decideOnCommand = async (
     z.looseObject({ id: z.string(), state: z.string() }),
     { body: { actor, reason } },
   )
+  if (terminal.json) printJson(terminal, answer)
+  else print(terminal, `command ${answer.id} is ${answer.state} now`)
+}
+
+/** `1=applied`, `2/1Z999=send-again:1`: a line, perhaps the tracking number or reason of the entry, a verdict, perhaps a quantity. */
+const lineVerdict = /^(?<line>[^/=]+)(?:\/(?<mark>.+))?=(?<verdict>applied|not-applied|send-again)(?::(?<quantity>[1-9]\d*))?$/
+
+/**
+ * Reads the verdict on a line as the command line takes it.
+ *
+ * @throws InvalidArgumentError
+ */
+export const parseLineVerdict = (text: string) => {
+  const groups = lineVerdict.exec(text)?.groups
+  if (groups === undefined) {
+    throw new InvalidArgumentError(
+      'say LINE=applied, LINE=not-applied or LINE=send-again, such as 1=applied or 2/1Z999=send-again:1.',
+    )
+  }
+  const { line = '', mark, verdict = '', quantity } = groups
+  return { lineNumber: line, verdict, mark, quantity: quantity === undefined ? undefined : Number(quantity) }
+}
+
+/** `tallyman commands decide`: a verdict on each line. */
+export const decideByLine = async (
+  { terminal, daemon }: CliContext,
+  {
+    id,
+    lines,
+    reason,
+    actor,
+  }: { id: string; lines: readonly ReturnType<typeof parseLineVerdict>[]; reason: string; actor: string },
+): Promise<void> => {
+  const path = `/v1/commands/${encodeURIComponent(id)}`
+  const { kind } = await daemon.get(path, z.looseObject({ kind: z.string() }))
+  const answer = await daemon.post(`${path}/decide`, z.looseObject({ id: z.string(), state: z.string() }), {
+    body: {
+      actor,
+      reason,
+      lines: lines.map(({ mark, ...line }) => ({
+        ...line,
+        ...(mark === undefined ? {} : kind === 'ship' ? { trackingNumber: mark } : { reason: mark }),
+      })),
+    },
+  })
   if (terminal.json) printJson(terminal, answer)
   else print(terminal, `command ${answer.id} is ${answer.state} now`)
 }

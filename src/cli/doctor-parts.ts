@@ -85,24 +85,30 @@ const checkOneRedis = async (address: string): Promise<Finding[]> => {
   }
 }
 
-/** Each seller's credentials, by asking the marketplace for one order, and how its clock differs from ours. */
-export const checkMarketplace = async (config: Config, sandboxUrl: string, signal: AbortSignal): Promise<Finding[]> => {
+/** Each seller's credentials, by asking the marketplace for a token and one order, and how its clock differs from ours. */
+export const checkMarketplace = async (
+  config: Config,
+  except: ReadonlySet<string>,
+  sandboxUrl: string,
+  signal: AbortSignal,
+): Promise<Finding[]> => {
   const findings: Finding[] = []
-  const waiting = [...config.sellers]
+  const sellers = config.sellers.filter(({ sellerId }) => !except.has(sellerId))
+  const waiting = [...sellers]
   const work = async (): Promise<void> => {
     for (let seller = waiting.shift(); seller !== undefined; seller = waiting.shift()) {
       findings.push(...(await checkSeller(seller, config, sandboxUrl, signal)))
     }
   }
   await Promise.all(Array.from({ length: sellersAtOnce }, work))
-  if (config.sellers.length <= listedSellers) return findings
+  if (sellers.length <= listedSellers) return findings
   // Hundreds of sellers that are in order make one line for each check.
   const inOrder = (['credentials', 'clock', 'display'] as const).flatMap((check): Finding[] => {
     const asked = findings.filter((finding) => finding.check === check)
     const good = asked.filter((finding) => finding.state === 'ok').length
     // Sellers without credentials that work have no clock finding; one that has no advertiser has none on display advertising.
     if (asked.length === 0) return []
-    return [{ check, state: 'ok', detail: `in order for ${good} of ${count(config.sellers.length, 'seller')}` }]
+    return [{ check, state: 'ok', detail: `in order for ${good} of ${count(sellers.length, 'seller')}` }]
   })
   return [...inOrder, ...findings.filter((finding) => finding.state !== 'ok')]
 }
@@ -139,6 +145,14 @@ const checkSeller = async (
     },
   )
   try {
+    const answer = await client.credentials.ask(signal)
+    if (!answer.accepted) {
+      if (!answer.refused) return [failureFinding(sellerId, answer.failure, marketplaceUrl, seller.marketplaceUrl === null)]
+      const detail = `seller ${sellerId}: the marketplace refuses the credentials: ${answer.failure.message}`
+      const advice =
+        'put right the client id and secret of this seller; one refusal may be an accident, the daemon stops a seller that is refused for a minute'
+      return [{ check: 'credentials', state: 'fail', detail, advice }]
+    }
     const createdFrom = new Date(Date.now() - 86_400_000)
     await client.orders.list({ shipNodeType: 'SellerFulfilled', createdFrom, limit: 1 }, { signal })
     return [
@@ -196,16 +210,14 @@ const clockFinding = (sellerId: string, offsetMs: number, virtual: boolean): Fin
 
 const failureFinding = (sellerId: string, error: MarketplaceFailure, marketplaceUrl: string, sandbox: boolean): Finding => {
   const detail = `seller ${sellerId}: ${error.message}`
-  if (error.credentialsDead) {
-    const advice = 'the marketplace refused them: put right the client id and secret of this seller'
-    return { check: 'credentials', state: 'fail', detail, advice }
-  }
-  if (error.sent === 'never' || error.networkCode !== null) {
+  if (error.httpStatus === null) {
     // The daemon may well reach its own sandbox on another machine, or on a port of its choice.
     const advice = sandbox
       ? 'nothing answers where the built-in sandbox is expected; name it with --sandbox or SANDBOX_URL'
       : `check MARKETPLACE_URL (${marketplaceUrl}), and that this machine may reach it`
     return { check: 'credentials', state: sandbox ? 'warn' : 'fail', detail, advice }
   }
-  return { check: 'credentials', state: 'warn', detail, advice: 'the marketplace answered with a fault; try again later' }
+  const advice =
+    'the marketplace, or what stands on the way to it, answered with a fault: try again later, and check MARKETPLACE_URL and TOKEN_PATH if it stays'
+  return { check: 'credentials', state: 'warn', detail, advice }
 }

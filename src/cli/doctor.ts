@@ -6,6 +6,7 @@ import { checkDatabase, checkMarketplace, checkRedis } from './doctor-parts.ts'
 import { doctorUnits } from './doctor-units.ts'
 import { Failed, wordsOf } from './faults.ts'
 import type { Finding } from './findings.ts'
+import { restOf, type Seller, sellerSchema } from './sellers.ts'
 import { httpAddress } from './settings.ts'
 import { count, duration, paint, print, printJson, type Tone } from './terminal.ts'
 
@@ -21,16 +22,42 @@ const syncSchema = z.looseObject({
   failures: z.number().nullish(),
 })
 
-const alarmSchema = z.looseObject({ sellerId: z.string(), kind: z.string(), message: z.string() })
+const alarmSchema = z.looseObject({
+  id: z.union([z.string(), z.number()]),
+  sellerId: z.string(),
+  kind: z.string(),
+  message: z.string(),
+})
+/** So many alarms of a kind are told one by one. */
+const listedAlarms = 10
 
 /** Alarms that no other check tells of. */
 const alarmFindings: Readonly<Record<string, Omit<Finding, 'detail'>>> = {
-  'credentials-refused': {
-    check: 'credentials',
-    state: 'fail',
-    advice: 'put right the client id and secret of this seller, then restart the daemon or send it SIGHUP',
+  'command-held': {
+    check: 'commands',
+    state: 'warn',
+    advice: '`tallyman commands show ID` tells of its requests and reads; then confirm, reject, retry or decide it',
   },
-  'event-rejected': { check: 'events', state: 'warn', advice: 'correct the event and send it again with a new id' },
+  'command-rejected': {
+    check: 'commands',
+    state: 'warn',
+    advice: '`tallyman commands show ID` says why; mend it in the ERP, then close the alarm with `tallyman alarms resolve`',
+  },
+  'command-waiting': {
+    check: 'commands',
+    state: 'warn',
+    advice: 'it goes on by itself; `tallyman commands show ID` tells of its tries, then retry, confirm or reject it if need be',
+  },
+  'event-rejected': {
+    check: 'events',
+    state: 'warn',
+    advice: 'correct the event and send it again with a new id, then close the alarm with `tallyman alarms resolve`',
+  },
+  'event-waiting': {
+    check: 'events',
+    state: 'warn',
+    advice: 'it goes on by itself once its order can be read and its seller is served; `tallyman events show` tells more',
+  },
   'campaign-missing': {
     check: 'campaigns',
     state: 'warn',
@@ -95,12 +122,40 @@ const checkReadiness = async (daemon: Daemon): Promise<Finding[]> => {
   }
 }
 
+/** Sellers of the daemon that are stopped or paused, by their ids; none when it does not tell, which the other checks then say. */
+const restingSellers = async (daemon: Daemon): Promise<ReadonlyMap<string, Seller>> => {
+  const resting = new Map<string, Seller>()
+  try {
+    for await (const seller of daemon.list('/v1/sellers', sellerSchema)) {
+      if (seller.served && seller.state !== 'active') resting.set(seller.sellerId, seller)
+    }
+  } catch (error) {
+    if (!(error instanceof Failed)) throw error
+  }
+  return resting
+}
+
+/** All that is to be said of a seller that is stopped or paused: whatever else could be found of it follows from that. */
+const restFinding = (seller: Seller): Finding => {
+  const resume = `\`tallyman sellers resume ${seller.sellerId}\``
+  if (seller.state === 'paused') {
+    return { check: 'sellers', state: 'warn', detail: restOf(seller), advice: `${resume} takes it up again` }
+  }
+  return {
+    check: 'credentials',
+    state: 'fail',
+    detail: `seller ${seller.sellerId}: the marketplace refuses the credentials; stopped since ${seller.since ?? 'an unknown time'}`,
+    advice: `put right its client id and secret, then restart the daemon or send it SIGHUP; if they are right, ${resume} tries them at once`,
+  }
+}
+
 /** What the daemon knows that a person should look at: failing syncs, held commands, quarantined records. */
-const checkWork = async (daemon: Daemon): Promise<Finding[]> => {
+const checkWork = async (daemon: Daemon, resting: ReadonlyMap<string, Seller>): Promise<Finding[]> => {
   try {
     const findings: Finding[] = []
     let syncs = 0
     for await (const sync of daemon.list('/v1/syncs', syncSchema)) {
+      if (resting.has(sync.sellerId)) continue
       syncs += 1
       if ((sync.failures ?? 0) === 0 || sync.lastError === null || sync.lastError === undefined) continue
       findings.push({
@@ -120,7 +175,7 @@ const checkWork = async (daemon: Daemon): Promise<Finding[]> => {
             check: 'commands',
             state: 'warn',
             detail: `${count(held.items.length, 'command')}${held.nextCursor === null ? '' : ' or more'} wait for a person`,
-            advice: '`tallyman commands list --state held`, then show, and retry, confirm or reject',
+            advice: '`tallyman commands list --state held`, then show, and retry, confirm, reject or decide',
           },
     )
     const records = await daemon.page('/v1/quarantine', some, { query: { state: 'open', limit: 100 } })
@@ -134,9 +189,19 @@ const checkWork = async (daemon: Daemon): Promise<Finding[]> => {
             advice: '`tallyman quarantine list` shows why; `tallyman quarantine replay` after it is mended',
           },
     )
+    const told = new Map<string, number>()
     for await (const alarm of daemon.list('/v1/alarms', alarmSchema, { atMost: 1_000 })) {
       const finding = alarmFindings[alarm.kind]
-      if (finding !== undefined) findings.push({ ...finding, detail: `seller ${alarm.sellerId}: ${alarm.message}` })
+      const before = told.get(alarm.kind) ?? 0
+      told.set(alarm.kind, before + 1)
+      if (finding !== undefined && before < listedAlarms)
+        findings.push({ ...finding, detail: `seller ${alarm.sellerId}: ${alarm.message} (alarm ${alarm.id})` })
+    }
+    for (const [kind, times] of told) {
+      const finding = alarmFindings[kind]
+      if (finding === undefined || times <= listedAlarms) continue
+      const detail = `${count(times - listedAlarms, 'more alarm')} of the kind ${kind}`
+      findings.push({ ...finding, detail, advice: '`tallyman alarms list` shows all of them' })
     }
     return findings
   } catch (error) {
@@ -179,10 +244,13 @@ export const runDoctor = async (
   tell([finding])
   const readiness = await checkReadiness(daemon)
   tell(readiness)
-  if (!readiness.some((each) => each.detail.includes('cannot be reached'))) tell(await checkWork(daemon))
+  const reachable = !readiness.some((each) => each.detail.includes('cannot be reached'))
+  const resting = reachable ? await restingSellers(daemon) : new Map<string, Seller>()
+  if (reachable) tell(await checkWork(daemon, resting))
   tell(await checkDatabase(context.settings.databaseUrl))
   tell(await checkRedis(context.settings.redisUrl))
-  if (config !== null) tell(await checkMarketplace(config, sandboxUrl, context.signal))
+  tell([...resting.values()].map(restFinding))
+  if (config !== null) tell(await checkMarketplace(config, new Set(resting.keys()), sandboxUrl, context.signal))
 
   const failed = findings.filter((each) => each.state === 'fail').length
   const warned = findings.filter((each) => each.state === 'warn').length

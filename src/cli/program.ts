@@ -2,12 +2,14 @@ import { readFileSync } from 'node:fs'
 import { userInfo } from 'node:os'
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander'
 import { commandStates } from '../domain/command.ts'
+import { listAlarms, resolveAlarm } from './alarms.ts'
 import { listCampaigns, unwatchCampaign, watchCampaigns } from './campaigns.ts'
-import { decideOnCommand, listCommands, showCommand } from './commands.ts'
+import { decideByLine, decideOnCommand, listCommands, parseLineVerdict, showCommand } from './commands.ts'
 import { type CliContext, type CliProcess, createContext } from './context.ts'
 import { exitCodes, Failed, Misused, wordsOf } from './faults.ts'
 import { listQuarantine, replayQuarantine } from './quarantine.ts'
 import { runReconcile } from './reconcile.ts'
+import { decideOnSeller, listSellers } from './sellers.ts'
 import { sendEvents } from './send.ts'
 import { runBackfill, runSync } from './syncs.ts'
 import { paint } from './terminal.ts'
@@ -128,9 +130,9 @@ const buildProgram = (
     .argument('<id>')
     .action((id: string, _options: object, command: Command) => act(command, (context) => showCommand(context, id)))
   const decisions = [
-    ['retry', 'sends a held command again'],
-    ['confirm', 'takes a held command as done'],
-    ['reject', 'gives a held command up and frees its units'],
+    ['retry', 'sends a command again'],
+    ['confirm', 'takes a command as done'],
+    ['reject', 'gives a command up and frees its units'],
   ] as const
   for (const [decision, description] of decisions) {
     leaf(commands, decision, description)
@@ -148,6 +150,67 @@ const buildProgram = (
         ),
       )
   }
+
+  leaf(commands, 'decide', 'decides a command line by line: applied, not-applied or send-again')
+    .argument('<id>')
+    .requiredOption(
+      '--line <verdict>',
+      'such as 1=applied, 2=not-applied or 2/1Z999=send-again:1 (line, parcel or reason, verdict, units); give it for every line',
+      (text: string, before: readonly ReturnType<typeof parseLineVerdict>[] = []) => [...before, parseLineVerdict(text)],
+    )
+    .requiredOption('--reason <text>', 'why; kept with the command')
+    .option('--by <name>', 'who decides (default: the user of this system)')
+    .action(
+      (
+        id: string,
+        options: { line: readonly ReturnType<typeof parseLineVerdict>[]; reason: string; by?: string },
+        command: Command,
+      ) =>
+        act(command, (context) =>
+          decideByLine(context, {
+            id,
+            lines: options.line,
+            reason: options.reason,
+            actor: options.by ?? systemUser(process.environment),
+          }),
+        ),
+    )
+
+  const alarms = program.command('alarms').description('what a person should look at')
+  leaf(alarms, 'list', 'open alarms, the latest first', { isDefault: true })
+    .option('--limit <number>', 'at most so many', parseCount, 100)
+    .action((options: { limit: number }, command: Command) => act(command, (context) => listAlarms(context, options.limit)))
+  leaf(alarms, 'resolve', 'closes the alarm of something that is past, such as a rejected command or event')
+    .argument('<id>')
+    .option('--by <name>', 'who has looked (default: the user of this system)')
+    .action((id: string, options: { by?: string }, command: Command) =>
+      act(command, (context) => resolveAlarm(context, { id, actor: options.by ?? systemUser(process.environment) })),
+    )
+
+  const sellers = program.command('sellers').description('how each seller stands')
+  leaf(sellers, 'list', 'sellers with their state, since when and why', { isDefault: true })
+    .option('--limit <number>', 'at most so many', parseCount, 1_000)
+    .action((options: { limit: number }, command: Command) => act(command, (context) => listSellers(context, options)))
+  leaf(sellers, 'pause', 'nothing of a seller runs until it is resumed')
+    .argument('<id>')
+    .requiredOption('--reason <text>', 'why; kept with the seller')
+    .option('--by <name>', 'who decides (default: the user of this system)')
+    .action((sellerId: string, options: { reason: string; by?: string }, command: Command) =>
+      act(command, (context) => {
+        const actor = options.by ?? systemUser(process.environment)
+        return decideOnSeller(context, { sellerId, decision: 'pause', actor, reason: options.reason })
+      }),
+    )
+  leaf(sellers, 'resume', 'takes a stopped or paused seller up again; its credentials are tried at once')
+    .argument('<id>')
+    .option('--reason <text>', 'why; told in the change feed')
+    .option('--by <name>', 'who decides (default: the user of this system)')
+    .action((sellerId: string, options: { reason?: string; by?: string }, command: Command) =>
+      act(command, (context) => {
+        const actor = options.by ?? systemUser(process.environment)
+        return decideOnSeller(context, { sellerId, decision: 'resume', actor, reason: options.reason ?? null })
+      }),
+    )
 
   leaf(program, 'send', 'posts ERP events, signed when EVENTS_SECRET is set')
     .argument('<event.json>', 'a CloudEvent or a list of them; - reads standard input')

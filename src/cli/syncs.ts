@@ -2,7 +2,9 @@ import { z } from 'zod'
 import { progressOf, type SyncStream, syncStreamSchema } from './backfill-progress.ts'
 import type { CliContext } from './context.ts'
 import type { Daemon } from './daemon.ts'
+import { Failed } from './faults.ts'
 import { openProgress } from './progress.ts'
+import { restOf, sellerSchema } from './sellers.ts'
 import { count, pause, print, printJson, say } from './terminal.ts'
 
 const compact = (instant: Date): string =>
@@ -18,7 +20,7 @@ export const backfillEnd = (stream: string, from: Date): Date | null => {
   return start === compact(from) ? new Date(`${year}-${month}-${day}T${hour}:${minute}:${second}Z`) : null
 }
 
-const runSchema = z.looseObject({ jobs: z.array(z.string()) })
+const runSchema = z.looseObject({ jobs: z.array(z.string()), resting: z.array(z.string()).optional() })
 
 const start = (
   daemon: Daemon,
@@ -41,6 +43,22 @@ export const runSync = async (
   if (terminal.json) return printJson(terminal, answer)
   print(terminal, `${resource}: ${count(answer.jobs.length, 'run')} queued`)
   for (const job of answer.jobs) print(terminal, `  ${job}`)
+  tellResting(terminal, answer.resting)
+}
+
+const tellResting = (terminal: CliContext['terminal'], resting: readonly string[] = []): void => {
+  for (const sellerId of resting)
+    say(terminal, `nothing for seller ${sellerId}: it is stopped or paused; \`tallyman sellers\` tells why`)
+}
+
+/** @throws Failed when one of these sellers is stopped or paused: its backfill does not get on */
+const refuseResting = async (daemon: Daemon, sellerIds: ReadonlySet<string>): Promise<void> => {
+  for await (const seller of daemon.list('/v1/sellers', sellerSchema)) {
+    if (!sellerIds.has(seller.sellerId) || seller.state === 'active') continue
+    throw new Failed(restOf(seller), [
+      `the backfill stays where it is, and goes on when the seller does: \`tallyman sellers resume ${seller.sellerId}\``,
+    ])
+  }
 }
 
 /** The backfills that this daemon knows of, of a resource and of one seller or all. */
@@ -54,6 +72,9 @@ const backfillsOf = async (daemon: Daemon, resource: string, sellerId: string | 
 
 /** How often the state of a backfill is asked for, in milliseconds. */
 const lookEveryMs = 500
+
+/** How often it is asked whether its sellers are still at work, in milliseconds. */
+const lookAtSellersEveryMs = 5_000
 
 /** A JSON line that says the same as the one before comes only after so many milliseconds. */
 const sameLineEveryMs = 10_000
@@ -70,14 +91,21 @@ export const runBackfill = async (
   // Without --to a second call means the backfill that the first one began, not another one up to a later now.
   const underWay = (await backfillsOf(daemon, resource, sellerId)).filter((stream) => stream.windowsPending > 0)
   const ends = underWay.map((stream) => backfillEnd(stream.stream, from)).filter((end) => end !== null)
-  const { jobs } = await start(daemon, { resource, sellerId, from, to: to ?? ends[0] ?? null })
+  const { jobs, resting } = await start(daemon, { resource, sellerId, from, to: to ?? ends[0] ?? null })
+  tellResting(terminal, resting)
+  const sellerIds = new Set(jobs.map((job) => job.slice(0, job.indexOf(`/${resource}/`))))
   const isOurs = ({ sellerId: seller, stream }: SyncStream): boolean => jobs.includes(`${seller}/${resource}/${stream}`)
   say(terminal, `${underWay.some(isOurs) ? 'going on with' : 'began'} the backfill of ${resource} from ${from.toISOString()}`)
 
   const bar = openProgress(terminal, resource)
   let said = { line: '', atMs: 0 }
+  let sellersSeenAtMs = 0
   try {
     for (;;) {
+      if (performance.now() - sellersSeenAtMs >= lookAtSellersEveryMs) {
+        await refuseResting(daemon, sellerIds)
+        sellersSeenAtMs = performance.now()
+      }
       const progress = progressOf((await backfillsOf(daemon, resource, sellerId)).filter(isOurs))
       bar.show(progress)
       if (terminal.json) {

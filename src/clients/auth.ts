@@ -6,27 +6,44 @@ export interface AccessToken {
   readonly generation: number
 }
 
-/** What fetching a token brings. */
-export interface FetchedToken {
-  readonly value: string
-  readonly lifetimeMs: number
-}
+/** What the token operation answered. */
+export type TokenAnswer =
+  | { readonly kind: 'token'; readonly value: string; readonly lifetimeMs: number }
+  /** The marketplace's own word that it does not accept the credentials. `failure` makes the error for one call that needed a token. */
+  | { readonly kind: 'refused'; readonly failure: (verdict: RefusalVerdict) => MarketplaceFailure }
+  /** Anything else; `heard`: some answer came, and no 429. */
+  | { readonly kind: 'outage'; readonly heard: boolean; readonly failure: MarketplaceFailure }
+
+/** What came of asking the token operation. */
+export type TokenOutcome =
+  | { readonly kind: 'token'; readonly token: AccessToken }
+  | { readonly kind: 'refused' | 'outage'; readonly failure: MarketplaceFailure }
+
+/** What a refusal means by now: the credentials are dead, or the operation is asked again at `retryAt` (our own clock). */
+export type RefusalVerdict = { readonly dead: true } | { readonly dead: false; readonly retryAt: Date }
 
 /** Access tokens of one seller. */
 export interface TokenSource {
   /**
-   * The token to use now; fetches one when there is none or it is about to expire, however many callers ask at once.
+   * The token to use now; fetches one when there is none or it is about to expire, however many callers ask at once. A refusal is believed
+   * when it was repeated (see {@link REFUSALS_TO_DIE}): until then `Unavailable` with the time of the next try, without asking before it;
+   * from then on `credentialsDead`, without asking again until `forgive` or an accepted `ask`.
    *
-   * @throws MarketplaceFailure of the operation `token`; with `credentialsDead`, and without asking again, once the credentials were refused.
+   * @throws MarketplaceFailure of the operation `token`
    */
   token(signal: AbortSignal): Promise<AccessToken>
+  /** Asks the token operation now, whatever it answered before. Never throws: whoever is aborted learns nothing, which is an outage. */
+  ask(signal: AbortSignal): Promise<TokenOutcome>
+  /** Forgets the refusals so far. */
+  forgive(): void
   /** The marketplace did not accept this token: the next caller gets a new one. */
   reject(token: AccessToken): void
 }
 
 /** What a token source needs. `fetchToken` runs on its own, not under the signal of the caller that happened to need it first. */
 export interface TokenSourceOptions {
-  readonly fetchToken: () => Promise<FetchedToken>
+  /** Never throws for what the marketplace does. */
+  readonly fetchToken: () => Promise<TokenAnswer>
   readonly now: () => number
   /** The error for a caller that was aborted while it waited. */
   readonly aborted: () => MarketplaceFailure
@@ -35,6 +52,23 @@ export interface TokenSourceOptions {
 /** A token is renewed this long before its end, or after three quarters of its life if that is later. */
 const RENEWAL_MARGIN_MS = 120_000
 const RENEWAL_PAUSE_MS = 10_000
+
+/** Credentials are dead after so many refusals in a row, over at least {@link REFUSED_FOR_MS}: one may be an accident of the marketplace. */
+export const REFUSALS_TO_DIE = 3
+/** See {@link REFUSALS_TO_DIE}. */
+export const REFUSED_FOR_MS = 60_000
+/** Pause after the first refusal; each one more doubles it. The third try comes when the minute is over. */
+const FIRST_REFUSAL_PAUSE_MS = 20_000
+const LONGEST_REFUSAL_PAUSE_MS = 300_000
+
+/** Refusals in a row. Times are on our own clock. */
+interface Refusals {
+  readonly count: number
+  readonly firstMs: number
+  readonly askAgainAtMs: number
+  readonly dead: boolean
+  readonly failure: (verdict: RefusalVerdict) => MarketplaceFailure
+}
 
 /** Moment (same clock as `nowMs`) from which a token that was asked for at `nowMs` should be renewed. */
 export function renewalDueMs(nowMs: number, lifetimeMs: number): number {
@@ -45,47 +79,93 @@ export function renewalDueMs(nowMs: number, lifetimeMs: number): number {
 export function createTokenSource(options: TokenSourceOptions): TokenSource {
   const { now } = options
   let current: (AccessToken & { readonly renewAtMs: number; readonly expiresAtMs: number }) | null = null
-  let refresh: Promise<AccessToken> | null = null
-  let dead: MarketplaceFailure | null = null
+  let asking: Promise<TokenOutcome> | null = null
+  let refusals: Refusals | null = null
   let generation = 0
 
-  async function renew(): Promise<AccessToken> {
-    const askedMs = now()
-    try {
-      const fetched = await options.fetchToken()
-      generation += 1
-      // Counted from when we asked: the marketplace started the clock before its answer arrived.
-      current = {
-        value: fetched.value,
-        generation,
-        renewAtMs: renewalDueMs(askedMs, fetched.lifetimeMs),
-        expiresAtMs: askedMs + fetched.lifetimeMs,
-      }
-      return current
-    } catch (error) {
-      if (error instanceof MarketplaceFailure && error.credentialsDead) dead = error
-      else if (current !== null && now() < current.expiresAtMs) {
-        // The renewal was early on purpose: the old token still serves, and the token operation is left alone for a while.
-        current = { ...current, renewAtMs: now() + RENEWAL_PAUSE_MS }
-        return current
-      }
-      throw error
-    }
+  function refusedOnceMore(failure: Refusals['failure']): Refusals {
+    const nowMs = now()
+    // A clock that was set back must not make the first refusal one of the future.
+    const firstMs = Math.min(refusals?.firstMs ?? nowMs, nowMs)
+    const count = (refusals?.count ?? 0) + 1
+    const pauseMs = Math.min(FIRST_REFUSAL_PAUSE_MS * 2 ** (count - 1), LONGEST_REFUSAL_PAUSE_MS)
+    const dead = refusals?.dead === true || (count >= REFUSALS_TO_DIE && nowMs - firstMs >= REFUSED_FOR_MS)
+    return { count, firstMs, askAgainAtMs: nowMs + pauseMs, dead, failure }
   }
 
-  function shared(): Promise<AccessToken> {
-    refresh ??= renew().finally(() => {
-      refresh = null
+  function failureOf({ dead, askAgainAtMs, failure }: Refusals): MarketplaceFailure {
+    return failure(dead ? { dead } : { dead, retryAt: new Date(askAgainAtMs) })
+  }
+
+  async function fetchOnce(): Promise<TokenOutcome> {
+    const askedMs = now()
+    const answer = await options.fetchToken()
+    if (answer.kind === 'token') {
+      generation += 1
+      refusals = null
+      // Counted from when we asked: the marketplace started the clock before its answer arrived.
+      current = {
+        value: answer.value,
+        generation,
+        renewAtMs: renewalDueMs(askedMs, answer.lifetimeMs),
+        expiresAtMs: askedMs + answer.lifetimeMs,
+      }
+      return { kind: 'token', token: current }
+    }
+    if (answer.kind === 'refused') {
+      refusals = refusedOnceMore(answer.failure)
+      return { kind: 'refused', failure: failureOf(refusals) }
+    }
+    // An operation that answers now this and now that is at fault itself: the refusals were not in a row.
+    if (answer.heard && refusals?.dead !== true) refusals = null
+    return { kind: 'outage', failure: answer.failure }
+  }
+
+  function shared(): Promise<TokenOutcome> {
+    asking ??= fetchOnce().finally(() => {
+      asking = null
     })
-    return refresh
+    return asking
+  }
+
+  /** The renewal was early on purpose: the old token still serves while there is no new one. */
+  function stillServing(renewAtMs: number): AccessToken | null {
+    if (current === null || now() >= current.expiresAtMs) return null
+    current = { ...current, renewAtMs }
+    return current
+  }
+
+  function mayAsk({ dead, askAgainAtMs }: Refusals): boolean {
+    const waitMs = askAgainAtMs - now()
+    return !dead && (waitMs <= 0 || waitMs > LONGEST_REFUSAL_PAUSE_MS)
   }
 
   return {
     async token(signal) {
       if (signal.aborted) throw options.aborted()
-      if (dead !== null) throw dead
       if (current !== null && now() < current.renewAtMs) return current
-      return unlessAborted(shared(), signal, options.aborted)
+      if (refusals !== null && !mayAsk(refusals)) {
+        const serving = stillServing(refusals.askAgainAtMs)
+        if (serving !== null) return serving
+        throw failureOf(refusals)
+      }
+      const outcome = await unlessAborted(shared(), signal, options.aborted)
+      if (outcome.kind === 'token') return outcome.token
+      const serving = stillServing(refusals?.askAgainAtMs ?? now() + RENEWAL_PAUSE_MS)
+      if (serving !== null) return serving
+      throw outcome.failure
+    },
+    async ask(signal) {
+      if (signal.aborted) return { kind: 'outage', failure: options.aborted() }
+      try {
+        return await unlessAborted(shared(), signal, options.aborted)
+      } catch (error) {
+        if (error instanceof MarketplaceFailure) return { kind: 'outage', failure: error }
+        throw error
+      }
+    },
+    forgive() {
+      refusals = null
     },
     reject(token) {
       if (current?.generation === token.generation) current = null

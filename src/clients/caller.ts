@@ -26,6 +26,8 @@ export interface Call {
   readonly answerIsRecord?: true
   /** See `refusesInBody` of an exchange. */
   readonly refusesInBody?: true
+  /** See `speaksOAuth` of an exchange. */
+  readonly speaksOAuth?: true
   /** The answer may stand in an array of its own, which is then taken off. */
   readonly mayBeWrapped?: true
   /** Headers of this operation alone, beside those that every request carries; they overrule those. */
@@ -63,7 +65,9 @@ export interface Answer {
 }
 
 /** Carries calls of one seller to one host: budget, authorisation, headers, judgement. */
-export interface Caller {
+export interface Caller<A extends Authorisation = Authorisation> {
+  /** How its requests are authorised. */
+  readonly authorisation: A
   /** The clock of that host. */
   readonly clock: MarketplaceClock
   /** @throws MarketplaceFailure */
@@ -84,7 +88,7 @@ export interface Credentials {
   readonly headers: Readonly<Record<string, string>>
   /** Texts that an answer may echo, and that must go no further. */
   readonly secrets: readonly string[]
-  /** The answer was a 401. True when the same call may be accepted with the next credentials: it then goes out once more. */
+  /** The answer was a 401. True when the same call may be accepted with the next credentials: a read then goes out once more. */
   reject(faults: readonly Fault[]): boolean
 }
 
@@ -106,12 +110,12 @@ export interface BareCaller {
 }
 
 /** Where a caller sends to, and as whom. */
-export interface CallerOptions {
+export interface CallerOptions<A extends Authorisation> {
   readonly connection: SellerConnection
   readonly parts: ClientParts
   /** Base address; may have a path. */
   readonly baseUrl: string
-  readonly authorise: (bare: BareCaller) => Authorisation
+  readonly authorise: (bare: BareCaller) => A
   /** Wait in ms after a 429 that names no time; the budget's own rule when absent. */
   readonly throttleWaitMs?: number
 }
@@ -128,6 +132,8 @@ export const NO_ANSWER = {
   alreadyDone: false,
   networkCode: null,
   renewToken: false,
+  staleToken: false,
+  ownWord: false,
 } as const
 
 /** One HTTP request with its judgement. */
@@ -196,7 +202,13 @@ function withoutSecrets(verdict: Verdict, secrets: readonly string[]): Verdict {
  * {@link Answer}, or a `MarketplaceFailure`: nothing else looks at a status code. What an operation needs beyond the ordinary
  * headers goes into `Call.headers`; the headers of global operations come by themselves for those that the profile names.
  */
-export function createCaller({ connection, parts, baseUrl, authorise, throttleWaitMs }: CallerOptions): Caller {
+export function createCaller<A extends Authorisation>({
+  connection,
+  parts,
+  baseUrl,
+  authorise,
+  throttleWaitMs,
+}: CallerOptions<A>): Caller<A> {
   const { sellerId, headerPrefix, profile } = connection
   const now = parts.now ?? Date.now
   const clock = createMarketplaceClock(now)
@@ -281,7 +293,7 @@ export function createCaller({ connection, parts, baseUrl, authorise, throttleWa
     call: Call,
     credentials: Pick<Credentials, 'headers' | 'secrets'>,
     correlationId: string,
-    signal: AbortSignal,
+    { signal, mayLeave }: Pick<CallOptions, 'signal' | 'mayLeave'>,
   ): Promise<Attempt> {
     const request: HttpRequest = {
       method: call.method,
@@ -291,6 +303,7 @@ export function createCaller({ connection, parts, baseUrl, authorise, throttleWa
       signal: AbortSignal.any([signal, closing.signal]),
       // A file is asked for seldom, out of a small budget: a kept connection that has died would cost a request.
       freshConnection: call.write || call.isFile === true,
+      ...(mayLeave === undefined ? {} : { mayLeave }),
     }
     const { outcome, file } = call.isFile
       ? await exchangeFile(request)
@@ -311,6 +324,7 @@ export function createCaller({ connection, parts, baseUrl, authorise, throttleWa
       budgetHeaders: profile.budgetHeaders,
       ...(call.answerIsRecord === undefined ? {} : { statusIsData: call.answerIsRecord }),
       ...(call.refusesInBody === undefined ? {} : { refusesInBody: call.refusesInBody }),
+      ...(call.speaksOAuth === undefined ? {} : { speaksOAuth: call.speaksOAuth }),
       ...(throttleWaitMs === undefined ? {} : { throttleWaitMs }),
     }
     const verdict: Verdict =
@@ -359,27 +373,32 @@ export function createCaller({ connection, parts, baseUrl, authorise, throttleWa
     clock,
     async send(call, credentials, correlationId) {
       await spend(call, undefined, correlationId)
-      return await attempt(call, credentials, correlationId, closing.signal)
+      return await attempt(call, credentials, correlationId, { signal: closing.signal })
     },
   })
 
-  /** One authorised request, out of the budget; `mayRepeat`: it was surely not looked at, so that even a write may go out once more. */
+  /**
+   * One authorised request, out of the budget; `mayRepeat`: a read that was not looked at, which may go out once more. A write goes out
+   * once, whatever its answer: each of its requests is an attempt of whoever sends it, under a correlation id that is stored before.
+   */
   async function authorised(
     call: Call,
-    options: Pick<CallOptions, 'grant' | 'signal'>,
+    options: Pick<CallOptions, 'grant' | 'signal' | 'mayLeave'>,
     correlationId: string,
   ): Promise<Attempt & { readonly mayRepeat: boolean }> {
     await spend(call, options.grant, correlationId)
     const credentials = await authorisation.credentials(options.signal)
-    const made = await attempt(call, credentials, correlationId, options.signal)
+    const made = await attempt(call, credentials, correlationId, options)
     const { verdict, outcome } = made
     if (verdict.ok || !verdict.renewToken) return { ...made, mayRepeat: outcome.staleConnection && !call.write }
-    if (credentials.reject(verdict.faults)) return { ...made, mayRepeat: true }
-    // Other credentials will not come by themselves, so this is final.
-    return { ...made, verdict: { ...verdict, kind: 'refused' }, mayRepeat: false }
+    const othersMayDo = credentials.reject(verdict.faults)
+    if (call.write) return { ...made, mayRepeat: false }
+    if (othersMayDo) return { ...made, mayRepeat: true }
+    // Other credentials will not come by themselves, so the marketplace's own word is final.
+    return { ...made, verdict: verdict.ownWord ? { ...verdict, kind: 'refused' } : verdict, mayRepeat: false }
   }
 
-  /** A call to its end: a second request when the first was not looked at, a failure unless it brought something or "none there". */
+  /** A call to its end: a second request when a read was not looked at, a failure unless it brought something or "none there". */
   async function settle(
     call: Call,
     options: CallOptions,
@@ -405,12 +424,13 @@ export function createCaller({ connection, parts, baseUrl, authorise, throttleWa
     return { ...result, correlationId, found: !nothingThere }
   }
 
-  const misfit: Caller['misfit'] = (call, answer) => {
+  const misfit: Caller<A>['misfit'] = (call, answer) => {
     const kind = call.write ? 'unknown' : 'malformed'
     return fail(call.operation, answer.correlationId, { ...NO_ANSWER, kind, sent: 'answered', httpStatus: answer.httpStatus })
   }
 
   return {
+    authorisation,
     clock,
     async call(call, options) {
       const { outcome, verdict, records, found, correlationId } = await settle(call, options)

@@ -24,7 +24,7 @@ export { parseShippingSettings } from './marketplace/shipping-settings-record.ts
 
 /**
  * The marketplace as one seller sees it. Keep one client for as long as the credentials stay the same: it holds the token, the
- * estimate of the marketplace's clock and the memory that the credentials are dead.
+ * estimate of the marketplace's clock and the memory that the credentials were refused.
  */
 export function createMarketplaceClient(connection: SellerConnection, parts: ClientParts): MarketplaceClient {
   const { profile, sellerId, quantityField, display } = connection
@@ -38,6 +38,7 @@ export function createMarketplaceClient(connection: SellerConnection, parts: Cli
   const onUnknownValue = parts.hooks?.onUnknownValue ?? (() => undefined)
   return {
     sellerId,
+    credentials: caller.authorisation,
     clock: () => caller.clock,
     orders: createOrdersClient(caller, { ...profile, quantityField }, onUnknownValue),
     returns: createReturnsClient(caller, profile.maxPageSize, onUnknownValue),

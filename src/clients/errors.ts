@@ -4,11 +4,13 @@ import type { BudgetHeaders, OperationName } from './profiles/profile.ts'
 /**
  * What a failure means for the caller.
  *
- * - `refused`: answered with a final no; nothing was done; do not retry.
+ * - `refused`: the marketplace itself, by a code of its own, said a final no; nothing was done; do not retry.
  * - `throttled`: nothing was done; retry at `retryAt`.
  * - `unavailable`: nothing was done, or the request was a read; retry with jittered backoff.
  * - `unknown`: a write that may have been applied; read back before anything is sent again.
  * - `malformed`: a read whose answer cannot be understood; quarantine or retry, never skip.
+ *
+ * Which answer means what, and why: docs/decisions/0014-whose-word-refuses.md.
  */
 export type FailureKind = 'refused' | 'throttled' | 'unavailable' | 'unknown' | 'malformed'
 
@@ -32,9 +34,11 @@ export interface FailureDetails {
   readonly faults: readonly Fault[]
   /** When to try again, on our own clock; null when the marketplace said nothing. */
   readonly retryAt: Date | null
-  /** The token operation refused the credentials: nothing of this seller will work until they change. */
+  /** The token operation has refused the credentials again and again: nothing of this seller works until they are accepted. */
   readonly credentialsDead: boolean
-  /** 404 that means "none there", not "no such address". */
+  /** The access token of a write was not accepted, by the marketplace's own word: nothing was done, and the next request gets a new token. */
+  readonly staleToken: boolean
+  /** The marketplace's own word that there is none, which is not "no such address". */
   readonly contentNotFound: boolean
   /** A refusal whose text says that the goal was reached before. A hint only: read back to know. */
   readonly alreadyDone: boolean
@@ -56,6 +60,7 @@ export abstract class MarketplaceFailure extends Error implements FailureDetails
   readonly faults: readonly Fault[]
   readonly retryAt: Date | null
   readonly credentialsDead: boolean
+  readonly staleToken: boolean
   readonly contentNotFound: boolean
   readonly alreadyDone: boolean
   readonly networkCode: string | null
@@ -71,13 +76,14 @@ export abstract class MarketplaceFailure extends Error implements FailureDetails
     this.faults = details.faults
     this.retryAt = details.retryAt
     this.credentialsDead = details.credentialsDead
+    this.staleToken = details.staleToken
     this.contentNotFound = details.contentNotFound
     this.alreadyDone = details.alreadyDone
     this.networkCode = details.networkCode
   }
 }
 
-/** Answered with a final no; nothing was done. See `credentialsDead`, `contentNotFound` and `alreadyDone`. */
+/** The marketplace itself said a final no; nothing was done. See `credentialsDead`, `contentNotFound` and `alreadyDone`. */
 export class Refused extends MarketplaceFailure {
   readonly kind = 'refused'
 }
@@ -93,9 +99,18 @@ export class Throttled extends MarketplaceFailure {
   }
 }
 
-/** Nothing was done, or the call was a read: send again with jittered backoff. */
+/** Nothing was done, or the call was a read: send again with jittered backoff. See `staleToken`. */
 export class Unavailable extends MarketplaceFailure {
   readonly kind = 'unavailable'
+}
+
+/**
+ * The token operation has refused the credentials, but not yet so often that they count as dead: no call of the seller leaves before
+ * `retryAt`. It says nothing of what was to be called.
+ */
+export function isCredentialsDoubt(error: unknown): error is Unavailable & { readonly retryAt: Date } {
+  if (!(error instanceof Unavailable) || error.operation !== 'token' || error.retryAt === null) return false
+  return error.faults.length > 0 && error.httpStatus !== null && error.httpStatus < 500
 }
 
 /** A write that may have been applied: read back before anything is sent again. */
@@ -130,6 +145,8 @@ export interface Exchange {
   readonly statusIsData?: true
   /** This operation refuses with a 2xx and errors in the body: errors without a record are a no, whatever their codes. */
   readonly refusesInBody?: true
+  /** This operation also refuses in the words of OAuth 2.0 (RFC 6749, section 5.2): they are then the marketplace's own. */
+  readonly speaksOAuth?: true
   /** Wait in ms after a 429 that names no time; a short one when absent, which the budget lengthens. */
   readonly throttleWaitMs?: number
 }
@@ -147,8 +164,12 @@ export type Verdict =
       readonly contentNotFound: boolean
       readonly alreadyDone: boolean
       readonly networkCode: string | null
-      /** The access token was not accepted: nothing was done, and a new token may help. */
+      /** The access token was not accepted: a new one may help. */
       readonly renewToken: boolean
+      /** See {@link FailureDetails}. */
+      readonly staleToken: boolean
+      /** The marketplace itself speaks: JSON in one of its shapes, with a code. */
+      readonly ownWord: boolean
     }
 
 const MAX_FAULTS = 50
@@ -168,11 +189,33 @@ const STATUS_BY_CODE: readonly (readonly [RegExp, number])[] = [
   [/^FORBIDDEN/i, 403],
   [/^RESOURCE_IS_LOCKED/i, 423],
   [/^(?:CONTENT_NOT_FOUND|URI_NOT_FOUND|NOT_FOUND)/i, 404],
-  [/^(?:SYSTEM_ERROR|INVALID_SYSTEM_STATE|INTERNAL_SERVER_ERROR)/i, 500],
+  [/^(?:SYSTEM_ERROR|INVALID_SYSTEM_STATE|INTERNAL_SERVER_ERROR|SERVER_ERROR)/i, 500],
   [/^(?:DOWNSTREAM_SYSTEM_TIME_OUT|GATEWAY_TIMEOUT)/i, 504],
-  [/^SERVICE_UNAVAILABLE/i, 503],
+  [/^(?:SERVICE_UNAVAILABLE|TEMPORARILY_UNAVAILABLE)/i, 503],
   [/^(?:INVALID_|MISSING_|MALFORMED_|BAD_REQUEST|UNPROCESSABLE_ENTITY|METHOD_NOT_ALLOWED|UNSUPPORTED_MEDIA_TYPE)/i, 400],
 ]
+
+/**
+ * A code as the marketplace writes it: capitals, often with a component behind a dot (public facts, section 6.2; specification, Errors);
+ * the fulfillment service puts the status in front. Reason phrases ("Not Found") and bare numbers, as gateways and frameworks have them, are none.
+ */
+const OWN_CODE = /^(?:[A-Z][A-Z\d]*(?:[_.][A-Z\d]+)*|[45]\d\d\.[A-Z]+\.\d+)$/
+
+/** Errors of OAuth 2.0 (RFC 6749, sections 4.1.2.1 and 5.2). */
+const OAUTH_CODES: ReadonlySet<unknown> = new Set([
+  'invalid_request',
+  'invalid_client',
+  'invalid_grant',
+  'unauthorized_client',
+  'unsupported_grant_type',
+  'invalid_scope',
+  'access_denied',
+  'server_error',
+  'temporarily_unavailable',
+])
+
+/** Statuses that leave open what happened, as every server fault does: a lock, a replay and a time-out are told after an effect, too. */
+const OPEN_STATUSES: ReadonlySet<number> = new Set([408, 423, 425])
 
 /** Keys that carry what was asked for; errors beside them are remarks, errors without them are the answer. */
 const PAYLOAD_KEYS = ['order', 'returnOrders', 'access_token', 'payload', 'simplifiedShippingSettings']
@@ -243,6 +286,30 @@ export function readFaults(body: unknown): readonly Fault[] {
     .filter((fault) => fault !== null)
 }
 
+/** Whether one of these entries is a fault with a code, one that fits the pattern where there is one. */
+function someCoded(entries: readonly unknown[], pattern: RegExp): boolean {
+  return entries.slice(0, MAX_FAULTS).some((entry) => {
+    const code = isObject(entry) ? entry['code'] : undefined
+    return typeof code === 'string' && pattern.test(code)
+  })
+}
+
+/**
+ * Whether the marketplace itself speaks, and not something on the way: a fault with a code in one of its shapes (public facts, section
+ * 6.1). `errors.error[]` is its alone, so any code will do there; the others are common, so the code must be one of its kind. Spring's
+ * default body, `{"message":…}` and the like are JSON too, but come from whoever happens to stand there.
+ */
+function isOwnWord(body: unknown, speaksOAuth: boolean): boolean {
+  if (!isObject(body)) return false
+  const { errors, error, list, code, details } = body
+  for (const found of [errors, isObject(list) ? list['errors'] : undefined]) {
+    if (someCoded(entriesOf(found), isObject(found) && 'error' in found ? /\S/ : OWN_CODE)) return true
+  }
+  if (typeof error !== 'string' && someCoded(entriesOf(error), OWN_CODE)) return true
+  if (isFailureCode(code) && details !== undefined) return true
+  return speaksOAuth && OAUTH_CODES.has(error)
+}
+
 function hasPayload(body: unknown): boolean {
   if (!isObject(body)) return false
   if (PAYLOAD_KEYS.some((key) => body[key] !== undefined && body[key] !== null)) return true
@@ -255,7 +322,7 @@ function isRemark(entry: unknown): boolean {
 }
 
 function hasError(body: unknown): boolean {
-  return isObject(body) && entriesOf(body['errors']).some((entry) => !isRemark(entry))
+  return isObject(body) && entriesOf(body['errors']).some((entry) => isObject(entry) && !isRemark(entry))
 }
 
 function statusOfCode(code: string | null): number | null {
@@ -264,6 +331,13 @@ function statusOfCode(code: string | null): number | null {
   const leading = /^([45]\d\d)(?:\D|$)/.exec(code)?.[1]
   if (leading !== undefined) return Number(leading)
   return STATUS_BY_CODE.find(([pattern]) => pattern.test(code))?.[1] ?? null
+}
+
+/** The statuses that a body names, by its codes and by a `status` of its own. */
+function namedStatuses(body: unknown, faults: readonly Fault[], statusIsData: boolean): readonly number[] {
+  const status = isObject(body) && !statusIsData ? body['status'] : null
+  const named = typeof status === 'string' || typeof status === 'number' ? String(status) : null
+  return [...faults.map((fault) => statusOfCode(fault.code)), statusOfCode(named)].filter((found) => found !== null)
 }
 
 /** What a 2xx body says of itself: null when it is the answer, otherwise the status it should have had (0 when it does not say). */
@@ -275,7 +349,7 @@ function contradiction(body: unknown, faults: readonly Fault[], statusIsData: bo
   if (faults.length === 0 && !fails) return null
   const raw = [...entriesOf(body['errors']), ...entriesOf(body['error'])]
   if (hasPayload(body) && !fails && raw.every(isRemark)) return null
-  const found = [...faults.map((fault) => statusOfCode(fault.code)), statusOfCode(named)].filter((status) => status !== null)
+  const found = namedStatuses(body, faults, statusIsData)
   // The worst one counts: a server fault beside a refusal leaves the outcome open.
   return found.length === 0 ? 0 : Math.max(...found)
 }
@@ -325,20 +399,36 @@ export function budgetSignal(exchange: Exchange & { readonly status: number }): 
 
 interface Judgement {
   readonly kind: FailureKind
-  readonly renewToken?: boolean
+  readonly renewToken?: true
+  readonly staleToken?: boolean
 }
 
-/** By the status alone; `status` may be one that the body gave away. */
-function judgeStatus(status: number, exchange: Exchange, faults: readonly Fault[]): Judgement {
-  const open: Judgement = { kind: exchange.write ? 'unknown' : 'unavailable' }
-  if (status === 401) return { kind: 'unavailable', renewToken: true }
-  if (status === 429) return { kind: 'throttled' }
-  if (status === 423 || status === 425) return { kind: 'unavailable' }
-  // A request timeout, a redirect or a stray status leaves open what happened, as every server fault does.
-  if (status === 408 || status < 400 || status >= 500) return open
-  // The refusal itself is certain, its reason was lost on the way: ask again rather than refuse without a reason.
-  if (exchange.bodyText === null) return { kind: 'unavailable' }
-  if (status === 400 && !exchange.write && isOutageRefusal(faults)) return { kind: 'unavailable' }
+/** What is known of an answer besides its status. */
+interface Heard {
+  readonly exchange: Exchange
+  readonly faults: readonly Fault[]
+  readonly ownWord: boolean
+}
+
+/** Whether an answer names a rate budget: by what is left, by when more comes, or by when to come back. */
+function namesBudget(exchange: Exchange): boolean {
+  const { remaining, replenishAt, retryAfter } = budgetSignal({ ...exchange, status: 200 })
+  return remaining !== null || replenishAt !== null || retryAfter !== null
+}
+
+/**
+ * By the status, which may be one that the body gave away. The one question about a write: can the effect have happened? Only the
+ * marketplace's own word says that it has not; whatever else stands on the way may have passed the request on.
+ */
+function judgeStatus(status: number, { exchange, faults, ownWord }: Heard): Judgement {
+  const { write } = exchange
+  const open: Judgement = { kind: write ? 'unknown' : 'unavailable' }
+  if (status === 401)
+    return ownWord || !write ? { kind: 'unavailable', renewToken: true, staleToken: write } : { ...open, renewToken: true }
+  if (status === 429) return ownWord || !write || namesBudget(exchange) ? { kind: 'throttled' } : open
+  // A redirect or a stray status leaves open what happened, as every server fault does.
+  if (status < 400 || status >= 500 || OPEN_STATUSES.has(status) || !ownWord) return open
+  if (status === 400 && !write && isOutageRefusal(faults)) return open
   return { kind: 'refused' }
 }
 
@@ -365,7 +455,8 @@ function parseBody(text: string | null): { readonly json: boolean; readonly valu
   }
 }
 
-function judgeSuccess(exchange: Exchange, json: boolean, body: unknown, faults: readonly Fault[]): Judgement | null {
+function judgeSuccess(heard: Heard, json: boolean, body: unknown): Judgement | null {
+  const { exchange, faults, ownWord } = heard
   if (exchange.bodyText === null || !json) {
     if (exchange.write) return { kind: 'unknown' }
     // The connection broke in the middle of the answer: a whole one may come next time. Otherwise it came whole and makes no sense.
@@ -374,8 +465,9 @@ function judgeSuccess(exchange: Exchange, json: boolean, body: unknown, faults: 
   const status = contradiction(body, faults, exchange.statusIsData ?? false)
   if (status === null) return null
   if (status === 0 && exchange.refusesInBody === true && hasError(body) && !hasPayload(body)) return { kind: 'refused' }
-  if (status === 0 || (exchange.write && hasPayload(body))) return { kind: exchange.write ? 'unknown' : 'refused' }
-  return judgeStatus(status, exchange, faults)
+  if (exchange.write && (status === 0 || hasPayload(body))) return { kind: 'unknown' }
+  if (status === 0) return { kind: ownWord ? 'refused' : 'unavailable' }
+  return judgeStatus(status, heard)
 }
 
 /** Faults that we found ourselves in an answer that came: too large, or not to be unpacked. */
@@ -388,8 +480,8 @@ function isOwnCheck(networkCode: string | null): boolean {
 }
 
 /**
- * The one place that maps HTTP and network faults to failure classes. Pure and total: every exchange gets a verdict, and a write
- * that may have been applied is never anything but `unknown`.
+ * The one place that maps HTTP and network faults to failure classes. Pure and total: every exchange gets a verdict, a write
+ * that may have been applied is never anything but `unknown`, and nothing but the marketplace's own word is `refused`.
  */
 export function classify(exchange: Exchange): Verdict {
   const { status, write } = exchange
@@ -408,7 +500,8 @@ export function classify(exchange: Exchange): Verdict {
   }
   const { json, value: body } = parseBody(exchange.bodyText)
   const faults = readFaults(body)
-  const judgement = judgeAnswer(status, exchange, json, body, faults)
+  const heard: Heard = { exchange, faults, ownWord: isOwnWord(body, exchange.speaksOAuth ?? false) }
+  const judgement = judgeAnswer(status, heard, json, body)
   if (judgement === null) return { ok: true, body, faults }
   const told = budgetSignal({ ...exchange, status: judgement.kind === 'throttled' ? 429 : status })
   const waitUntil = told.retryAfter ?? (judgement.kind === 'throttled' ? told.replenishAt : null)
@@ -420,29 +513,31 @@ export function classify(exchange: Exchange): Verdict {
     httpStatus: status,
     faults,
     retryAt: judgement.kind === 'throttled' ? throttledUntil(waitUntil, exchange.nowMs) : waitUntil,
-    contentNotFound: judgement.kind === 'refused' && faults.some((fault) => /^CONTENT_NOT_FOUND/i.test(fault.code ?? '')),
+    contentNotFound: judgement.kind === 'refused' && saysNone(faults),
     alreadyDone: judgement.kind === 'refused' && write && ALREADY_DONE.test(texts),
     networkCode: exchange.networkCode,
     renewToken: judgement.renewToken ?? false,
+    staleToken: judgement.staleToken ?? false,
+    ownWord: heard.ownWord,
   }
 }
 
-const NO_HINTS = { contentNotFound: false, alreadyDone: false, renewToken: false }
+function saysNone(faults: readonly Fault[]): boolean {
+  return faults.length > 0 && faults.every(({ code }) => /^CONTENT_NOT_FOUND(?:\.|$)/i.test(code ?? ''))
+}
 
-function judgeAnswer(
-  status: number,
-  exchange: Exchange,
-  json: boolean,
-  body: unknown,
-  faults: readonly Fault[],
-): Judgement | null {
-  if (status >= 200 && status < 300) return judgeSuccess(exchange, json, body, faults)
-  // Some gateways answer an expired token or a used-up budget with a plain 400: the code tells. Both mean that nothing was done.
-  const byCode =
-    status >= 400 && status < 500
-      ? faults.map((fault) => statusOfCode(fault.code)).find((code) => code === 401 || code === 429)
-      : undefined
-  return judgeStatus(byCode ?? status, exchange, faults)
+const NO_HINTS = { contentNotFound: false, alreadyDone: false, renewToken: false, staleToken: false, ownWord: false }
+
+function judgeAnswer(status: number, heard: Heard, json: boolean, body: unknown): Judgement | null {
+  const { exchange, faults } = heard
+  if (status >= 200 && status < 300) return judgeSuccess(heard, json, body)
+  if (status < 400 || status >= 500) return judgeStatus(status, heard)
+  const named = namedStatuses(body, faults, exchange.statusIsData ?? false)
+  // A refusal that speaks of a server fault, or brings what the write should have made, contradicts itself: that leaves it open.
+  const fault = named.find((code) => code >= 500 || OPEN_STATUSES.has(code))
+  if (fault !== undefined || (exchange.write && hasPayload(body))) return judgeStatus(fault ?? 500, heard)
+  // Some gateways answer an expired token or a used-up budget with a plain 400: the code tells.
+  return judgeStatus(named.find((code) => code === 401 || code === 429) ?? status, heard)
 }
 
 function throttledUntil(told: Date | null, nowMs: number): Date {
@@ -473,6 +568,7 @@ export function toFailure(
     faults: verdict.faults,
     retryAt: verdict.retryAt,
     credentialsDead: call.credentialsDead ?? false,
+    staleToken: verdict.staleToken,
     contentNotFound: verdict.contentNotFound,
     alreadyDone: verdict.alreadyDone,
     networkCode: verdict.networkCode,
@@ -484,7 +580,10 @@ export function toFailure(
     return safeCode === null ? [] : [safeField === null ? safeCode : `${safeCode} (${safeField})`]
   })
   const status = verdict.httpStatus === null ? 'no answer' : `HTTP ${verdict.httpStatus}`
-  const message = [`${call.operation} ${verdict.kind}: ${status}`, verdict.networkCode, ...named]
+  const refusal = verdict.httpStatus !== null && verdict.httpStatus >= 400 && verdict.httpStatus < 500
+  // Whoever reads it should look at what stands on the way, not at the marketplace.
+  const whose = refusal && !verdict.ownWord ? 'not in the words of the marketplace' : null
+  const message = [`${call.operation} ${verdict.kind}: ${status}`, whose, verdict.networkCode, ...named]
     .filter((part) => part !== null)
     .join(', ')
   return failureOf(verdict.kind, message, details)

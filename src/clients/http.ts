@@ -2,9 +2,9 @@ import { once } from 'node:events'
 import type { ClientRequest } from 'node:http'
 import http from 'node:http'
 import https from 'node:https'
-import type { Socket } from 'node:net'
+import { connect, isIP, type Socket } from 'node:net'
 import { PassThrough, pipeline, type Readable, type Transform } from 'node:stream'
-import { TLSSocket } from 'node:tls'
+import { TLSSocket, connect as tlsConnect } from 'node:tls'
 import { promisify } from 'node:util'
 import zlib from 'node:zlib'
 import type { Delays, PlainResponse } from 'got'
@@ -22,7 +22,12 @@ export interface HttpRequest {
   readonly signal: AbortSignal
   /** Use a connection of its own. An idle one may be closed by the other side just as we write, which leaves open what happened. */
   readonly freshConnection: boolean
+  /** Asked on a fresh connection right before the first byte leaves; false: nothing is sent, and the code is {@link TOO_LATE}. */
+  readonly mayLeave?: () => boolean
 }
+
+/** The time in which a request may leave had passed when its connection stood. */
+export const TOO_LATE = 'TOO_LATE'
 
 /** How one HTTP request ended, whichever way. Times are epoch ms of our own clock. */
 export interface HttpOutcome {
@@ -122,6 +127,49 @@ function codeOf(error: unknown): string {
   return 'UNKNOWN_FAULT'
 }
 
+/** A fault of a connection on which nothing has been sent. */
+class ConnectFault extends Error {
+  override readonly name = 'ConnectFault'
+  readonly code: string
+
+  constructor(code: string) {
+    super(`no connection to send on: ${code}`)
+    this.code = code
+  }
+}
+
+/**
+ * Opens a connection for one request and hands it over when it stands, so that nothing is written, not even queued, before the question
+ * whether it may still leave.
+ */
+function openFresh(
+  options: http.ClientRequestArgs,
+  { secure, timeoutMs, mayLeave }: { readonly secure: boolean; readonly timeoutMs: number; readonly mayLeave: () => boolean },
+  onSending: () => void,
+  onCreate: (error: Error | null, socket: Socket) => void,
+): void {
+  const host = options.hostname ?? options.host ?? 'localhost'
+  const port = Number(options.port ?? (secure ? 443 : 80))
+  const address = { host, port, ...(options.lookup === undefined ? {} : { lookup: options.lookup }) }
+  const socket = secure ? tlsConnect({ ...address, ...(isIP(host) === 0 ? { servername: host } : {}) }) : connect(address)
+  const timer = setTimeout(() => socket.destroy(new ConnectFault('ETIMEDOUT')), timeoutMs)
+  const onError = (error: Error): void => {
+    clearTimeout(timer)
+    onCreate(error, socket)
+  }
+  socket.once('error', onError)
+  socket.once(secure ? 'secureConnect' : 'connect', () => {
+    clearTimeout(timer)
+    if (!mayLeave()) {
+      socket.destroy(new ConnectFault(TOO_LATE))
+      return
+    }
+    socket.off('error', onError)
+    onSending()
+    onCreate(null, socket)
+  })
+}
+
 /** Follows one request until its bytes may be on the wire: connected, and for TLS shaken hands. */
 function watchSending(request: ClientRequest, onSending: () => void): void {
   request.once('socket', (socket: Socket) => {
@@ -158,7 +206,6 @@ export function createTransport(options: TransportOptions): Transport {
   const keptAgent = secure
     ? new https.Agent({ keepAlive: true, maxFreeSockets: IDLE_CONNECTIONS })
     : new http.Agent({ keepAlive: true, maxFreeSockets: IDLE_CONNECTIONS })
-  const freshAgent = secure ? new https.Agent({ keepAlive: false }) : new http.Agent({ keepAlive: false })
   const connectTimeoutMs = Math.min(CONNECT_TIMEOUT_MS, requestTimeoutMs)
   const client = got.extend({
     retry: { limit: 0 },
@@ -203,13 +250,21 @@ export function createTransport(options: TransportOptions): Transport {
       signal: request.signal,
       timeout,
       request: (url, native, callback) => {
-        const agent = request.freshConnection ? freshAgent : keptAgent
         const send = secure ? https.request : http.request
-        const sending = send(url, { ...native, path, agent }, callback)
-        progress.native = sending
-        watchSending(sending, () => {
+        const onSending = (): void => {
           progress.sent = 'maybe'
-        })
+        }
+        if (request.freshConnection) {
+          const { mayLeave = () => true } = request
+          const createConnection: http.ClientRequestArgs['createConnection'] = (options, onCreate) => {
+            openFresh(options, { secure, timeoutMs: connectTimeoutMs, mayLeave }, onSending, onCreate)
+            return undefined
+          }
+          return send(url, { ...native, path, agent: undefined, createConnection }, callback)
+        }
+        const sending = send(url, { ...native, path, agent: keptAgent }, callback)
+        progress.native = sending
+        watchSending(sending, onSending)
         return sending
       },
     })
@@ -284,7 +339,6 @@ export function createTransport(options: TransportOptions): Transport {
     open,
     close() {
       keptAgent.destroy()
-      freshAgent.destroy()
     },
   }
 }

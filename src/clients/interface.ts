@@ -8,13 +8,13 @@ import type { AccountSettings, ShippingSettings } from '../domain/shipping-setti
 import type { BehavioralAudience, ContextualTarget } from '../domain/targeting.ts'
 import type { TaxonomyNode } from '../domain/taxonomy.ts'
 import type { Grant, RateBudget, Wait } from './budget.ts'
-import type { FailureKind } from './errors.ts'
+import type { FailureKind, MarketplaceFailure } from './errors.ts'
 import type { OperationName, Profile, QuantityField, WriteOperationName } from './profiles/profile.ts'
 
 /** Anything JSON can say. */
 export type JsonValue = string | number | boolean | null | readonly JsonValue[] | { readonly [key: string]: JsonValue }
 
-/** How to reach the marketplace for one seller. Other credentials mean another client: a client remembers that its own are dead. */
+/** How to reach the marketplace for one seller. Other credentials mean another client: a client remembers that its own were refused. */
 export interface SellerConnection {
   readonly sellerId: string
   readonly clientId: string
@@ -91,6 +91,8 @@ export interface CallOptions {
   readonly signal: AbortSignal
   readonly correlationId?: string
   readonly grant?: Grant
+  /** Asked right before the first byte of a write leaves; false: nothing is sent, and the call fails as never sent. */
+  readonly mayLeave?: () => boolean
 }
 
 /** How a write is sent: its correlation id was stored with the intent, so it is given. */
@@ -158,6 +160,8 @@ export interface Shipment {
   readonly trackingUrl: string | null
   readonly methodCode: string | null
   readonly shippedAt: Date
+  /** Ships although the buyer has asked to cancel the line; counts for the line wherever one of its shipments says so. */
+  readonly intentToCancelOverride?: boolean | undefined
 }
 
 /** Units to report as shipped, one shipment for each line of each parcel. */
@@ -212,7 +216,7 @@ export interface OrdersClient {
   get(purchaseOrderId: string, options: CallOptions): Promise<Observed<PurchaseOrder> | null>
   readonly prepare: OrderRequests
   /**
-   * Sends a write, exactly once (after a 401, which means "not looked at", once more with a new token).
+   * Sends a write, in one request and no other. `Unavailable` with `staleToken` means: not looked at, and the next one gets a new token.
    * `Unknown` means: read back before anything is sent again. A record of the answer that does not parse comes as `ok: false`.
    */
   send(request: WireRequest, options: SendOptions): Promise<Observed<PurchaseOrder>>
@@ -237,7 +241,7 @@ export interface ShippingSettingsClient {
   /** Pure. */
   prepare(settings: ShippingSettings): ShippingSettingsRequest
   /**
-   * Sends a creation, exactly once (after a 401, which means "not looked at", once more with a new token). Errors in the body are a
+   * Sends a creation, in one request and no other, as an order's writes are sent. Errors in the body are a
    * refusal, whatever the HTTP status (specification, Errors); `Unknown` means: read back before anything is sent again.
    */
   send(request: ShippingSettingsRequest, options: SendOptions): Promise<Observed<AccountSettings>>
@@ -395,9 +399,24 @@ export interface DisplayClient {
   readonly targeting: TargetingClient
 }
 
+/** What the token operation says of the credentials. `failure` tells what it answered. */
+export type CredentialsAnswer =
+  | { readonly accepted: true }
+  /** `refused`: by the marketplace's own word; otherwise nothing is known. */
+  | { readonly accepted: false; readonly refused: boolean; readonly failure: MarketplaceFailure }
+
+/** The credentials of one seller, as the token operation sees them. */
+export interface CredentialsClient {
+  /** Asks for a token now, whatever was answered before, out of the budget; one that is granted serves all calls. Never throws. */
+  ask(signal: AbortSignal): Promise<CredentialsAnswer>
+  /** Forgets that they were refused: the next call asks for a token. */
+  forgive(): void
+}
+
 /** The marketplace as one seller sees it. */
 export interface MarketplaceClient {
   readonly sellerId: string
+  readonly credentials: CredentialsClient
   /** The marketplace's time, estimated from its answers; our own until the first one. */
   clock(): { now(): Date }
   readonly orders: OrdersClient

@@ -204,8 +204,9 @@ const entriesOf = (order: DemoOrder, units: Allotment, extra: Readonly<Record<st
 const parcelOf = (order: DemoOrder, purpose: string, units: Allotment) => {
   const carrier = pick(carriers, chance(order, `${purpose} carrier`))
   const trackingNumber = carrier.number(order, purpose)
-  // Worked out from the order's own date, on the marketplace's clock, so that the event is the same whenever it is sent.
-  const packedMs = (5 + Math.floor(chance(order, `${purpose} time`) * 55)) * 60_000
+  // Worked out from the order's own date, on the marketplace's clock, so that the event is the same whenever it is sent. This
+  // warehouse packs within a minute: a parcel that left in the future is refused.
+  const packedMs = (5 + Math.floor(chance(order, `${purpose} time`) * 55)) * 1_000
   return {
     carrier: carrier.name,
     trackingNumber,

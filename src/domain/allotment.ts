@@ -31,8 +31,15 @@ export interface Allotment {
 /**
  * Gives units of lines to entries: entries that name a line first, then those by SKU, in line order as far as each line
  * has units left (contract, "ERP events").
+ *
+ * @param carriesMoney refunds only: whether a slot of a line carries money; those that do are given first
  */
-export function allot(entries: readonly AllotmentEntry[], kind: UnitKind, ledgers: readonly LineLedger[]): Allotment {
+export function allot(
+  entries: readonly AllotmentEntry[],
+  kind: UnitKind,
+  ledgers: readonly LineLedger[],
+  carriesMoney: (lineNumber: string) => (slot: number) => boolean = () => () => true,
+): Allotment {
   const pieces = new Map<string, AllottedPiece[]>()
   const faults: { path: string; message: string }[] = []
   let current = ledgers
@@ -44,7 +51,7 @@ export function allot(entries: readonly AllotmentEntry[], kind: UnitKind, ledger
       return
     }
     const before = current.find((ledger) => ledger.lineNumber === lineNumber)
-    const slots = kind === 'refund' && before !== undefined ? (freeSlots(before, quantity) ?? []) : []
+    const slots = kind === 'refund' && before !== undefined ? (freeSlots(before, quantity, carriesMoney(lineNumber)) ?? []) : []
     current = reserved.ledgers.map((ledger) =>
       ledger.lineNumber === lineNumber ? { ...ledger, refundSlots: [...ledger.refundSlots, ...slots] } : ledger,
     )

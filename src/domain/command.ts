@@ -36,12 +36,13 @@ export type CommandState = (typeof commandStates)[number]
  *
  * - pending -> confirmed: the goal is already reached (an order that someone else has acknowledged), nothing is sent.
  * - pending -> rejected: our own rules refuse it at the time of sending.
+ * - pending -> held: it could not be sent for too long.
  * - sending -> pending: certainly not processed (never left, or throttled).
  * - verifying -> rejected: the marketplace refused it and the subject read back shows that nothing was applied.
  * - held -> pending | verifying | confirmed | rejected: a person decided (retry sends again or reads again first).
  */
 export const commandTransitions: Readonly<Record<CommandState, readonly CommandState[]>> = {
-  pending: ['sending', 'confirmed', 'rejected'],
+  pending: ['sending', 'confirmed', 'rejected', 'held'],
   sending: ['confirmed', 'rejected', 'verifying', 'pending'],
   verifying: ['confirmed', 'rejected', 'pending', 'held'],
   held: ['pending', 'verifying', 'confirmed', 'rejected'],
@@ -74,15 +75,20 @@ const quantity = z.int().positive()
 const giveBack = z.string().regex(/^(-\d+(\.\d+)?|0(\.0+)?)$/, 'must be a negative decimal (or zero) as text, such as "-12.30"')
 const currency = z.string().min(1)
 
-const parcelLineSchema = z.object({ lineNumber, quantity })
+const parcelLineSchema = z.object({
+  lineNumber,
+  quantity,
+  /** Ships although the buyer has asked to cancel the line. */
+  intentToCancelOverride: z.boolean().optional(),
+})
 
 const parcelSchema = z.object({
   carrier: z.string().min(1),
   trackingNumber: z.string().min(1),
   trackingUrl: z.string().nullable(),
   method: z.string().nullable(),
-  /** ISO 8601, UTC. */
-  shippedAt: z.iso.datetime(),
+  /** ISO 8601, UTC. Earlier versions stored what cannot be read back: nothing that lists or counts commands may stumble over it. */
+  shippedAt: z.string(),
   lines: z.array(parcelLineSchema).min(1),
 })
 
@@ -179,6 +185,58 @@ export function parseCommand(kind: string, payload: unknown): CommandContent {
       return { kind: known, payload: refundPayloadSchema.parse(payload) }
     case 'create-shipping-settings':
       return { kind: known, payload: shippingSettingsPayloadSchema.parse(payload) }
+  }
+}
+
+/** A stored command as far as it can be read. */
+export interface StoredContent {
+  readonly content: CommandContent
+  /** Why the command must not be sent, so that a person has to decide; null when all of it was read. */
+  readonly fault: string | null
+}
+
+/**
+ * Reads stored kind and payload back, whatever they hold; never throws. What cannot be read becomes a command of its kind that takes the
+ * units of `lines` (its `command_lines`), so that it counts in full in ledgers, can be listed, held and rejected; a kind that is not known
+ * counts as a cancellation, which leaves its units to nobody else. Its other members are empty, and `fault` says so.
+ */
+export function readStoredCommand(kind: string, payload: unknown, lines: readonly LineQuantity[]): StoredContent {
+  try {
+    const content = parseCommand(kind, payload)
+    return { content, fault: content.kind === 'ship' ? shippedAtFault(content.payload) : null }
+  } catch (error) {
+    if (!(error instanceof z.ZodError)) throw error
+    const [issue] = error.issues
+    const where = issue === undefined || issue.path.length === 0 ? '' : ` at ${issue.path.map(String).join('.')}`
+    return {
+      content: unreadContent(kind, lines),
+      fault: `what is stored of it cannot be read${where}: ${issue?.message ?? 'unknown'}`,
+    }
+  }
+}
+
+function shippedAtFault({ parcels }: ShipPayload): string | null {
+  const wrong = parcels.find(({ shippedAt }) => !storedMoment.safeParse(shippedAt).success)
+  return wrong === undefined ? null : `what is stored of it cannot be read: ${wrong.shippedAt} is no time of shipping`
+}
+
+const storedMoment = z.iso.datetime()
+
+function unreadContent(kind: string, lines: readonly LineQuantity[]): CommandContent {
+  const units = lines.map(({ lineNumber: line, quantity: count }) => ({ lineNumber: line, quantity: count }))
+  switch (kind) {
+    case 'acknowledge':
+      return { kind, payload: {} }
+    case 'create-shipping-settings':
+      return { kind, payload: { simplifiedShippingSettings: { accountConfigs: { shippingPriority: '', carrierConfigs: [] } } } }
+    case 'ship': {
+      const parcel = { carrier: '', trackingNumber: '', trackingUrl: null, method: null, shippedAt: '', lines: units }
+      return { kind, payload: { parcels: [parcel] } }
+    }
+    case 'refund':
+      return { kind, payload: { lines: units.map((line) => ({ ...line, reason: '', charges: [] })) } }
+    default:
+      return { kind: 'cancel', payload: { lines: units.map((line) => ({ ...line, reason: '' })) } }
   }
 }
 

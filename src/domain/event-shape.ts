@@ -1,5 +1,6 @@
 import { Decimal } from 'decimal.js'
 import { z } from 'zod'
+import { publishedSpelling } from './carriers.ts'
 import type { DecimalText } from './order.ts'
 import { settingsFaults, shippingSettingsSchema } from './shipping-settings.ts'
 
@@ -55,10 +56,14 @@ export interface EventFault {
   readonly message: string
 }
 
-/** Choices when an event is checked. */
+/** What an event is checked against beside its order; what is left out is not looked at. */
 export interface EventOptions {
   /** Passes on reasons that are not in the published lists. Off: they are faults, since the marketplace would refuse the whole request. */
   readonly openReasons?: boolean
+  /** The marketplace's time for the seller: nothing can have been shipped later than now. */
+  readonly now?: Date
+  /** Carriers that the seller's marketplace knows by name; null: it publishes no list. */
+  readonly carriers?: ReadonlySet<string> | null
 }
 
 /** An event about shipping settings whose shape is right. */
@@ -113,15 +118,37 @@ export const creditLineSchema = z.object({
     .nullish(),
 })
 
+const earliestShipmentMs = Date.UTC(2000, 0, 1)
+/** From here on an ISO text has more than four digits of the year, which not everything reads back. */
+const latestShipmentMs = Date.UTC(9999, 11, 31)
+/** Clocks differ; a shipment so much ahead of the marketplace's is taken as one of now. */
+const aheadMs = 10 * 60_000
+
+const shippedAtSchema = z.iso
+  .datetime({ offset: true, error: 'must be an ISO 8601 date and time with its offset, such as 2026-03-01T09:30:00Z' })
+  .transform((shippedAt, context) => {
+    const moment = new Date(shippedAt)
+    if (moment.getTime() >= earliestShipmentMs && moment.getTime() < latestShipmentMs) return moment.toISOString()
+    context.addIssue({ code: 'custom', message: 'must lie after the year 1999 and before the end of the year 9999' })
+    return z.NEVER
+  })
+const trackingUrlSchema = z.url({ protocol: /^https?$/, error: 'must be an http or https address' }).nullish()
+
 const parcelSchema = z.object({
   carrier: text,
   trackingNumber: z.string().regex(/^\S+$/, 'must not be empty and must not contain white space'),
-  trackingUrl: z.url({ protocol: /^https?$/, error: 'must be an http or https address' }).nullish(),
+  trackingUrl: trackingUrlSchema,
   method: text.nullish(),
-  shippedAt: z.iso
-    .datetime({ offset: true, error: 'must be an ISO 8601 date and time with its offset, such as 2026-03-01T09:30:00Z' })
-    .transform((shippedAt) => new Date(shippedAt).toISOString()),
-  lines: z.array(lineRefSchema).min(1, 'must hold at least one line'),
+  shippedAt: shippedAtSchema,
+  lines: z
+    .array(
+      z.object({
+        ...lineRefShape,
+        /** Ships units of a line although its buyer has asked to cancel it (public facts 3.2). */
+        intentToCancelOverride: z.boolean('must be true or false').nullish(),
+      }),
+    )
+    .min(1, 'must hold at least one line'),
 })
 
 const addressShape = {
@@ -164,7 +191,7 @@ export function addressOf(event: RawEvent): EventAddress | null {
 /** Every fault of an event that can be seen without what it is about; empty when it is right by itself. */
 export function checkEvent(event: RawEvent, options: EventOptions = {}): EventFault[] {
   const read = readEvent(event)
-  return [...(read.ok ? [] : read.faults), ...entryFaults(event, options)]
+  return [...(read.ok ? [] : read.faults), ...entryFaults(event, options), ...parcelFaults(event, options)]
 }
 
 /** Whether events of this type concern an order. */
@@ -252,18 +279,40 @@ export function entryFaults(event: RawEvent, options: EventOptions): EventFault[
   return faults
 }
 
+/** Faults of single parcels beyond their shape: a shipment in the future, and a carrier that goes by no name (public facts 3.2). */
+export function parcelFaults(event: RawEvent, { now, carriers }: EventOptions): EventFault[] {
+  if (event.type !== 'erp.shipment.dispatched') return []
+  return listOf(event.data, 'parcels', 'data').flatMap(([path, parcel]) => {
+    const faults: EventFault[] = []
+    const shippedAt = shippedAtSchema.safeParse(parcel['shippedAt'])
+    if (now !== undefined && shippedAt.success && Date.parse(shippedAt.data) > now.getTime() + aheadMs) {
+      const message = `is ${shippedAt.data}, which lies in the future: it is ${now.toISOString()} at the marketplace`
+      faults.push({ path: `${path}.shippedAt`, message })
+    }
+    const carrier = text.safeParse(parcel['carrier'])
+    const unknown = carriers != null && carrier.success && publishedSpelling(carriers, carrier.data) === null
+    if (unknown && (parcel['trackingUrl'] ?? null) === null) {
+      const message = `is missing; it is needed because ${carrier.data} is no carrier that the marketplace knows by name`
+      faults.push({ path: `${path}.trackingUrl`, message })
+    }
+    return faults
+  })
+}
+
 /** Every line entry of an event with its path, as far as there are any. */
 export function rawEntries(event: RawEvent): [path: string, entry: Record<string, unknown>][] {
   if (event.type === settingsEventType) return []
-  const listOf = (holder: unknown, key: string, path: string): [string, Record<string, unknown>][] => {
-    const list = isRecord(holder) ? holder[key] : undefined
-    if (!Array.isArray(list)) return []
-    return list.flatMap((entry: unknown, index): [string, Record<string, unknown>][] =>
-      isRecord(entry) ? [[`${path}.${key}[${index}]`, entry]] : [],
-    )
-  }
   if (event.type !== 'erp.shipment.dispatched') return listOf(event.data, 'lines', 'data')
   return listOf(event.data, 'parcels', 'data').flatMap(([path, parcel]) => listOf(parcel, 'lines', path))
+}
+
+/** The members of a list that are objects, each with its path. */
+function listOf(holder: unknown, key: string, path: string): [path: string, entry: Record<string, unknown>][] {
+  const list = isRecord(holder) ? holder[key] : undefined
+  if (!Array.isArray(list)) return []
+  return list.flatMap((entry: unknown, index): [string, Record<string, unknown>][] =>
+    isRecord(entry) ? [[`${path}.${key}[${index}]`, entry]] : [],
+  )
 }
 
 function isRecord(value: unknown): value is Record<string, unknown> {

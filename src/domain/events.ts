@@ -1,5 +1,6 @@
 import type { z } from 'zod'
 import { type Allotment, type AllotmentEntry, allot } from './allotment.ts'
+import { publishedSpelling } from './carriers.ts'
 import type { CancelPayload, PlannedCommand, RefundLine, RefundPayload, ShipPayload, ShippingSettingsContent } from './command.ts'
 import {
   addressOf,
@@ -12,6 +13,7 @@ import {
   lineRefSchema,
   type OrderEvent,
   type OrderEventType,
+  parcelFaults,
   type RawEvent,
   rawEntries,
   readOrderEvent,
@@ -19,13 +21,30 @@ import {
   type unfulfillableSchema,
 } from './event-shape.ts'
 import type { DecimalText, OrderLine, PurchaseOrder } from './order.ts'
-import { minorDigits, productShare, type RefundResult, refundOfAmount, refundOfSlots, splitByWeight } from './refunds.ts'
+import {
+  finerThanCurrency,
+  minorDigits,
+  productShare,
+  type RefundResult,
+  refundOfAmount,
+  refundOfSlots,
+  slotsWithMoney,
+  splitByWeight,
+} from './refunds.ts'
 import { done, type LineLedger } from './units.ts'
 
 /** The commands of an event and the ledgers with their units reserved, or every fault and nothing else. */
 export type PlanResult =
   | { readonly ok: true; readonly commands: readonly PlannedCommand[]; readonly ledgers: readonly LineLedger[] }
   | { readonly ok: false; readonly faults: readonly EventFault[] }
+
+/** What is known of an order beside what the marketplace shows of it, and what is wanted. */
+export interface PlanOptions extends EventOptions {
+  /** A command to acknowledge the order is under way or done. Left out: none is. */
+  readonly acknowledging?: boolean
+  /** What a shipment of units gets that are still Created; `acknowledge-first` when left out. */
+  readonly shipUnacknowledged?: 'acknowledge-first' | 'refuse'
+}
 
 /**
  * Turns an event into commands and reserves their units, or says every fault.
@@ -36,17 +55,21 @@ export type PlanResult =
  *
  * An acknowledgement of an order that is already acknowledged is a command like any other; it confirms itself once
  * the order has been read. Only an order that is cancelled wholly refuses it.
+ *
+ * Units that are still Created cannot be shipped (public facts 2.6): the acknowledgement goes first, as a command of its own, unless one
+ * is under way or done.
  */
 export function planCommands(
   event: RawEvent,
   order: PurchaseOrder,
   ledgers: readonly LineLedger[],
-  options: EventOptions = {},
+  options: PlanOptions = {},
 ): PlanResult {
   const read = readOrderEvent(event)
   const faults: EventFault[] = [
     ...(read.ok ? [] : read.faults),
     ...entryFaults(event, options),
+    ...parcelFaults(event, options),
     ...orderFaults(event, order, ledgers),
   ]
   const kind = isOrderEventType(event.type) ? kindOf[event.type] : null
@@ -54,13 +77,44 @@ export function planCommands(
     if (!read.ok || faults.length > 0) return { ok: false, faults }
     return { ok: true, commands: [{ kind: 'acknowledge', purchaseOrderId: order.purchaseOrderId, payload: {} }], ledgers }
   }
-  const allotment = allot(entriesOf(event), kind, ledgers)
+  const allotment = allot(entriesOf(event), kind, ledgers, kind === 'refund' ? moneyOf(order) : undefined)
   faults.push(...allotment.faults)
   const credits = kind === 'refund' ? creditLines(event, order, allotment) : { lines: [], faults: [] }
   faults.push(...credits.faults)
+  const created = kind === 'ship' && options.acknowledging !== true ? createdLines(order, allotment) : []
+  if (kind === 'ship') faults.push(...intentFaults(event, order, allotment))
+  if (created.length > 0 && options.shipUnacknowledged === 'refuse') {
+    const message = `names an order whose line ${created.join(', ')} is still Created: acknowledge it first, by erp.order.accepted`
+    faults.push({ path: 'data.purchaseOrderId', message })
+  }
   if (!read.ok || faults.length > 0) return { ok: false, faults }
-  const command = commandOf(read.event, order, allotment, credits.lines)
-  return { ok: true, commands: [command], ledgers: allotment.ledgers }
+  const command = commandOf(read.event, order, allotment, credits.lines, options.carriers ?? null)
+  const first: PlannedCommand = { kind: 'acknowledge', purchaseOrderId: order.purchaseOrderId, payload: {} }
+  return { ok: true, commands: created.length > 0 ? [first, command] : [command], ledgers: allotment.ledgers }
+}
+
+/** Numbers of the lines that were given units although some of theirs are still Created. */
+function createdLines(order: PurchaseOrder, allotment: Allotment): string[] {
+  const given = new Set([...allotment.pieces.values()].flatMap((pieces) => pieces.map((piece) => piece.lineNumber)))
+  return order.lines.filter((line) => given.has(line.lineNumber) && isCreated(line)).map((line) => line.lineNumber)
+}
+
+function isCreated({ statuses, units, ordered }: OrderLine): boolean {
+  if (statuses.length === 0) return units.acknowledged + units.cancelled < ordered
+  return statuses.some(({ status, quantity }) => status.toLowerCase() === 'created' && quantity > 0)
+}
+
+/** Lines whose buyer has asked to cancel are shipped only when the entry says so: the marketplace refuses the request otherwise. */
+function intentFaults(event: RawEvent, order: PurchaseOrder, allotment: Allotment): EventFault[] {
+  const asked = new Set(order.lines.filter((line) => line.intentToCancel).map((line) => line.lineNumber))
+  return rawEntries(event).flatMap(([path, entry]) => {
+    const lines = (allotment.pieces.get(path) ?? [])
+      .filter((piece) => asked.has(piece.lineNumber))
+      .map((piece) => piece.lineNumber)
+    if (lines.length === 0 || entry['intentToCancelOverride'] === true) return []
+    const message = `must be true to ship line ${lines.join(', ')}, whose buyer has asked to cancel; or cancel it for CUSTOMER_REQUESTED_SELLER_TO_CANCEL`
+    return [{ path: `${path}.intentToCancelOverride`, message }]
+  })
 }
 
 /** Account-level settings that are known to exist, by when the marketplace last showed them. */
@@ -101,13 +155,14 @@ function commandOf(
   order: PurchaseOrder,
   allotment: Allotment,
   credits: readonly RefundLine[],
+  carriers: ReadonlySet<string> | null,
 ): PlannedCommand {
   const { purchaseOrderId } = order
   switch (event.type) {
     case 'erp.order.accepted':
       return { kind: 'acknowledge', purchaseOrderId, payload: {} }
     case 'erp.shipment.dispatched':
-      return { kind: 'ship', purchaseOrderId, payload: shipPayload(event.data, allotment) }
+      return { kind: 'ship', purchaseOrderId, payload: shipPayload(event.data, allotment, carriers) }
     case 'erp.lines.unfulfillable':
       return { kind: 'cancel', purchaseOrderId, payload: cancelPayload(event.data, allotment) }
     case 'erp.credit.issued': {
@@ -117,22 +172,29 @@ function commandOf(
   }
 }
 
-function shipPayload(data: z.infer<typeof dispatchedSchema>, allotment: Allotment): ShipPayload {
+function shipPayload(
+  data: z.infer<typeof dispatchedSchema>,
+  allotment: Allotment,
+  carriers: ReadonlySet<string> | null,
+): ShipPayload {
   return {
     parcels: data.parcels.map((parcel, parcelIndex) => {
-      const lines = new Map<string, number>()
-      for (const [index] of parcel.lines.entries()) {
-        for (const piece of allotment.pieces.get(`data.parcels[${parcelIndex}].lines[${index}]`) ?? []) {
-          lines.set(piece.lineNumber, (lines.get(piece.lineNumber) ?? 0) + piece.quantity)
+      const lines = new Map<string, ShipPayload['parcels'][number]['lines'][number]>()
+      for (const [index, { intentToCancelOverride }] of parcel.lines.entries()) {
+        for (const { lineNumber, quantity } of allotment.pieces.get(`data.parcels[${parcelIndex}].lines[${index}]`) ?? []) {
+          const line = lines.get(lineNumber) ?? { lineNumber, quantity: 0 }
+          line.quantity += quantity
+          if (intentToCancelOverride === true) line.intentToCancelOverride = true
+          lines.set(lineNumber, line)
         }
       }
       return {
-        carrier: parcel.carrier,
+        carrier: (carriers === null ? null : publishedSpelling(carriers, parcel.carrier)) ?? parcel.carrier,
         trackingNumber: parcel.trackingNumber,
         trackingUrl: parcel.trackingUrl ?? null,
         method: parcel.method ?? null,
         shippedAt: parcel.shippedAt,
-        lines: [...lines].map(([lineNumber, quantity]) => ({ lineNumber, quantity })),
+        lines: [...lines.values()],
       }
     }),
   }
@@ -148,6 +210,12 @@ function cancelPayload(data: z.infer<typeof unfulfillableSchema>, allotment: All
     }
   }
   return { lines }
+}
+
+/** Which slots of each line carry money. */
+function moneyOf(order: PurchaseOrder): (lineNumber: string) => (slot: number) => boolean {
+  const byLine = new Map(order.lines.map((line) => [line.lineNumber, slotsWithMoney(line)]))
+  return (lineNumber) => byLine.get(lineNumber) ?? (() => true)
 }
 
 /** The money of each piece of a credit; an amount for units of several lines is split by the product charges of those units. */
@@ -170,7 +238,13 @@ function creditLines(event: RawEvent, order: PurchaseOrder, allotment: Allotment
       })
       continue
     }
-    const amounts = amount === undefined || amount === null ? null : splitAmount(amount, pieces)
+    const named = amount === undefined || amount === null ? null : amount
+    const unsplittable = named === null ? null : splitFault(named, pieces)
+    if (unsplittable !== null) {
+      faults.push({ path: `${path}.amount`, message: unsplittable })
+      continue
+    }
+    const amounts = named === null ? null : splitAmount(named, pieces)
     for (const [index, { line, quantity, slots }] of pieces.entries()) {
       const part = amounts?.[index]
       const refund: RefundResult = part === undefined ? refundOfSlots(line, slots) : refundOfAmount(line, slots, part)
@@ -179,6 +253,20 @@ function creditLines(event: RawEvent, order: PurchaseOrder, allotment: Allotment
     }
   }
   return { lines, faults }
+}
+
+/** Why an amount cannot be cut over the lines that its entry came to; null when it can. The whole amount is looked at, not its pieces. */
+function splitFault(amount: DecimalText, pieces: readonly { line: OrderLine; slots: readonly number[] }[]): string | null {
+  const currencies = new Set(pieces.map(({ line }) => currencyOf(line)))
+  const [currency] = currencies
+  if (currency === undefined || pieces.length === 1) return null
+  const lines = pieces.map(({ line }) => line.lineNumber).join(', ')
+  if (currencies.size > 1) return `the lines ${lines} are charged in different currencies; name each line by its number`
+  const finer = currency === null ? null : finerThanCurrency(amount, currency)
+  if (finer !== null) return finer
+  const empty = splitAmount(amount, pieces).findIndex((part) => !/[1-9]/.test(part))
+  if (empty === -1 || !/[1-9]/.test(amount)) return null
+  return `the amount ${amount} leaves nothing for line ${pieces[empty]?.line.lineNumber} of the lines ${lines}; name each line by its number`
 }
 
 function splitAmount(amount: DecimalText, pieces: readonly { line: OrderLine; slots: readonly number[] }[]): DecimalText[] {

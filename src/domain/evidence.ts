@@ -13,6 +13,9 @@ import { type AccountSettings, settingsDifferences } from './shipping-settings.t
  * of a shipment, the reason of a cancellation, the reason and the money of a refund (public facts 2.6, 3.2 to 3.4). A count
  * that did not go up at all proves the opposite, because units shipped, cancelled and refunded never go down.
  *
+ * Where the marketplace has said yes to the request, its yes counts as a mark of ours: every line must then show at least the gain that
+ * was asked, under our mark or under none.
+ *
  * The limit: whoever ships, cancels or refunds the very same quantity under the very same mark between the two reads
  * cannot be told from us. Nothing is sent again then, so no unit is processed twice.
  */
@@ -54,6 +57,8 @@ export interface LineFinding {
   readonly finding: Verdict
   /** A sentence for a person. */
   readonly explanation: string
+  /** Units or money appeared under a mark of ours, or under none: they may be ours. */
+  readonly maybeOurs: boolean
 }
 
 /** The verdict with what each line told; stored as the command's evidence. */
@@ -96,18 +101,19 @@ export function takeBaseline(order: PurchaseOrder): OrderBaseline {
  *
  * @param baseline the order as read before this attempt's request left
  * @param now the order as read after the request can no longer be under way
+ * @param accepted whether the marketplace said yes to the request
  */
-export function judge(command: OrderCommandContent, baseline: OrderBaseline, now: PurchaseOrder): Evidence {
+export function judge(command: OrderCommandContent, baseline: OrderBaseline, now: PurchaseOrder, accepted = false): Evidence {
   const after = takeBaseline(now)
   switch (command.kind) {
     case 'acknowledge':
-      return judgeAcknowledge(baseline, after)
+      return judgeAcknowledge(baseline, after, accepted)
     case 'ship':
-      return judgeLines(shipmentsByLine(command.payload), baseline, after, judgeShipment)
+      return judgeLines(shipmentsByLine(command.payload), baseline, after, accepted ? seeShipment : judgeShipment)
     case 'cancel':
-      return judgeLines(cancellationsByLine(command.payload), baseline, after, judgeCancellation)
+      return judgeLines(cancellationsByLine(command.payload), baseline, after, accepted ? seeCancellation : judgeCancellation)
     case 'refund':
-      return judgeLines(refundsByLine(command.payload), baseline, after, judgeRefund)
+      return judgeLines(refundsByLine(command.payload), baseline, after, accepted ? seeRefund : judgeRefund)
   }
 }
 
@@ -123,7 +129,7 @@ function judgeLines<Asked>(
     const told = compare(lineOf(baseline, lineNumber), lineOf(after, lineNumber), (before, now) => {
       const finding = judgeLine(asked, before, now)
       if (finding.finding !== 'not-applied' || !hasNewUnknown(before, now)) return finding
-      return unclear(`${finding.explanation}, but units moved to a state we do not know`)
+      return { ...unclear(`${finding.explanation}, but units moved to a state we do not know`), maybeOurs: true }
     })
     return { lineNumber, ...told }
   })
@@ -137,11 +143,11 @@ function compare(
   judgePair: (before: LineBaseline, now: LineBaseline) => Told,
 ): Told {
   if (before === undefined || now === undefined)
-    return unclear(`the line is missing ${before === undefined ? 'before' : 'after'} the request`)
-  if (before.ordered !== now.ordered) return unclear(`ordered units changed from ${before.ordered} to ${now.ordered}`)
+    return unclear(`the line is missing ${before === undefined ? 'before' : 'after'} the request`, true)
+  if (before.ordered !== now.ordered) return unclear(`ordered units changed from ${before.ordered} to ${now.ordered}`, true)
   for (const count of ['shipped', 'cancelled', 'refunded'] as const) {
     if (now.units[count] < before.units[count])
-      return unclear(`${count} units went down from ${before.units[count]} to ${now.units[count]}`)
+      return unclear(`${count} units went down from ${before.units[count]} to ${now.units[count]}`, true)
   }
   return judgePair(before, now)
 }
@@ -185,24 +191,51 @@ function judgeShipment(asked: AskedShipment, before: LineBaseline, now: LineBase
   if (shipped === 0) return absent(`no unit was shipped since, ${quantity} asked`)
   const trackedBefore = unitsByTracking(before)
   const trackedNow = unitsByTracking(now)
+  const untracked = (trackedNow.get('') ?? 0) - (trackedBefore.get('') ?? 0)
   let missing = 0
   for (const [tracking, { units, entries }] of asked.byTracking) {
     const gained = (trackedNow.get(tracking) ?? 0) - (trackedBefore.get(tracking) ?? 0)
     const told = `${gained} of ${units} units appeared under tracking number ${tracking}, ${shipped} shipped in all`
-    if (gained > units) return unclear(`${told}: more than asked`)
-    if (gained <= 0) return unclear(`${told}: someone else may have shipped, or the tracking number is not shown`)
-    if (gained < units && entries > 1) return unclear(`${told}: a part only, or refunded since`)
+    const maybeOurs = gained > 0 || untracked > 0 || gainedOfAny(asked.byTracking, trackedBefore, trackedNow) > 0
+    if (gained > units) return unclear(`${told}: more than asked`, maybeOurs)
+    if (gained <= 0) return unclear(`${told}: someone else may have shipped, or the tracking number is not shown`, maybeOurs)
+    if (gained < units && entries > 1) return unclear(`${told}: a part only, or refunded since`, maybeOurs)
     missing += units - gained
   }
-  const untracked = (trackedNow.get('') ?? 0) - (trackedBefore.get('') ?? 0)
   const refunded = now.units.refunded - before.units.refunded
   if (shipped < quantity || missing > Math.min(refunded, Math.max(untracked, 0))) {
     return unclear(
       `${quantity - missing} of ${quantity} units appeared under our tracking numbers, ${shipped} shipped in all: a part only`,
+      true,
     )
   }
   const explained = missing === 0 ? '' : `, ${missing} of them refunded since`
   return landed(`${quantity} units appeared under our tracking numbers${explained}`)
+}
+
+/** The marketplace said yes: what is missing under our tracking numbers may stand under none. */
+function seeShipment(asked: AskedShipment, before: LineBaseline, now: LineBaseline): Told {
+  const strict = judgeShipment(asked, before, now)
+  if (strict.finding === 'applied') return strict
+  const [trackedBefore, trackedNow] = [unitsByTracking(before), unitsByTracking(now)]
+  const ours = gainedOfAny(asked.byTracking, trackedBefore, trackedNow)
+  const untracked = Math.max(0, (trackedNow.get('') ?? 0) - (trackedBefore.get('') ?? 0))
+  if (now.units.shipped - before.units.shipped < asked.quantity || ours + untracked < asked.quantity) return strict
+  return landed(`accepted, and ${ours + untracked} units appeared under our tracking numbers or none, ${asked.quantity} asked`)
+}
+
+/** Units that appeared under the marks that were asked, each mark as far as it was asked. */
+function gainedOfAny(
+  asked: ReadonlyMap<string, number | { readonly units: number }>,
+  before: ReadonlyMap<string, number>,
+  now: ReadonlyMap<string, number>,
+): number {
+  let gained = 0
+  for (const [mark, wanted] of asked) {
+    const most = typeof wanted === 'number' ? wanted : wanted.units
+    gained += Math.min(most, Math.max(0, (now.get(mark) ?? 0) - (before.get(mark) ?? 0)))
+  }
+  return gained
 }
 
 /** Units that were shipped, by normal form of their tracking number; under the empty text those that show none. */
@@ -239,15 +272,29 @@ function judgeCancellation(asked: AskedCancellation, before: LineBaseline, now: 
   if (cancelled === 0) return absent(`no unit was cancelled since, ${quantity} asked`)
   const reasonsBefore = unitsByReason(before)
   const reasonsNow = unitsByReason(now)
+  const unstated = (reasonsNow.get('') ?? 0) - (reasonsBefore.get('') ?? 0)
+  const maybeOurs = unstated > 0 || gainedOfAny(asked.byReason, reasonsBefore, reasonsNow) > 0
   for (const [reason, units] of asked.byReason) {
     const gained = (reasonsNow.get(reason) ?? 0) - (reasonsBefore.get(reason) ?? 0)
     if (gained !== units) {
       return unclear(
         `${gained} of ${units} units appeared as cancelled for ${reason}, ${cancelled} in all: someone else may have cancelled`,
+        maybeOurs,
       )
     }
   }
   return landed(`${quantity} units appeared as cancelled for the reasons we gave`)
+}
+
+/** The marketplace said yes: what is missing under our reasons may stand under none. */
+function seeCancellation(asked: AskedCancellation, before: LineBaseline, now: LineBaseline): Told {
+  const strict = judgeCancellation(asked, before, now)
+  if (strict.finding === 'applied') return strict
+  const [reasonsBefore, reasonsNow] = [unitsByReason(before), unitsByReason(now)]
+  const ours = gainedOfAny(asked.byReason, reasonsBefore, reasonsNow)
+  const unstated = Math.max(0, (reasonsNow.get('') ?? 0) - (reasonsBefore.get('') ?? 0))
+  if (now.units.cancelled - before.units.cancelled < asked.quantity || ours + unstated < asked.quantity) return strict
+  return landed(`accepted, and ${ours + unstated} units appeared as cancelled for our reasons or none, ${asked.quantity} asked`)
 }
 
 function unitsByReason(line: LineBaseline): Map<string, number> {
@@ -292,12 +339,34 @@ function judgeRefund(asked: AskedRefund, before: LineBaseline, now: LineBaseline
   const seen = `${units} of ${asked.quantity} units and ${money.toFixed()} of ${asked.money.toFixed()} appeared as refunded`
   if (units === 0 && money.isZero() && gained.length === 0) return absent(`${seen}, and no new reason`)
   const unitsShown = now.units.refunded > 0 || new Decimal(now.refundedAmount).isZero()
-  if (unitsShown && units !== asked.quantity) return unclear(`${seen}: the units do not agree`)
-  if (!money.eq(asked.money)) return unclear(`${seen}: the money does not agree`)
+  const maybeOurs = gained.length === 0 || gained.some((reason) => asked.reasons.has(reason)) || money.eq(asked.money)
+  if (unitsShown && units !== asked.quantity) return unclear(`${seen}: the units do not agree`, maybeOurs)
+  if (!money.eq(asked.money)) return unclear(`${seen}: the money does not agree`, maybeOurs)
   if (!reasonsAgree(asked.reasons, gained, now)) {
-    return unclear(`${seen}, for ${gained.join(', ') || 'no new reason'}: someone else may have refunded`)
+    return unclear(`${seen}, for ${gained.join(', ') || 'no new reason'}: someone else may have refunded`, maybeOurs)
   }
   return landed(`${seen}, for the reasons we gave`)
+}
+
+/**
+ * The marketplace said yes: reasons need not be shown, nor one of units and money. Money that is shown must be what was asked, and reasons
+ * that are shown must be ours: others may have refunded meanwhile.
+ */
+function seeRefund(asked: AskedRefund, before: LineBaseline, now: LineBaseline): Told {
+  const strict = judgeRefund(asked, before, now)
+  if (strict.finding === 'applied') return strict
+  const units = now.units.refunded - before.units.refunded
+  const money = new Decimal(now.refundedAmount).minus(before.refundedAmount)
+  const moneyShown = !new Decimal(now.refundedAmount).isZero()
+  const unitsShown = now.units.refunded > 0
+  if (!unitsShown && !moneyShown) return strict
+  const gained = gainedReasons(before, now)
+  if (gained.length > 0 && !reasonsAgree(asked.reasons, gained, now)) return strict
+  if (unitsShown && units < asked.quantity) return strict
+  if (moneyShown && !money.eq(asked.money)) return strict
+  return landed(
+    `accepted, and ${units} of ${asked.quantity} units and ${money.toFixed()} of ${asked.money.toFixed()} appeared as refunded`,
+  )
 }
 
 function gainedReasons(before: LineBaseline, now: LineBaseline): string[] {
@@ -323,7 +392,7 @@ function reasonsAgree(ours: ReadonlySet<string>, gained: readonly string[], now:
  * Units that are still in Created were there when the request would have been applied, so it was not, at least not to all:
  * not-applied unless some line has gained acknowledged units.
  */
-function judgeAcknowledge(baseline: OrderBaseline, after: OrderBaseline): Evidence {
+function judgeAcknowledge(baseline: OrderBaseline, after: OrderBaseline, accepted: boolean): Evidence {
   let acknowledged = 0
   let gained = false
   const lines: LineFinding[] = baseline.lines.map((line) => {
@@ -340,8 +409,10 @@ function judgeAcknowledge(baseline: OrderBaseline, after: OrderBaseline): Eviden
   const findings = lines.map((line) => line.finding)
   if (findings.includes('unclear')) return { verdict: 'unclear', lines }
   if (findings.includes('not-applied')) return { verdict: gained ? 'unclear' : 'not-applied', lines }
-  // An order that was cancelled wholly tells nothing about an acknowledgement before that.
-  return { verdict: acknowledged > 0 ? 'applied' : 'unclear', lines }
+  if (acknowledged > 0 || accepted) return { verdict: 'applied', lines }
+  // An order that was cancelled wholly tells nothing about an acknowledgement before that, and needs none any more.
+  const explanation = 'every unit of the order is cancelled, nothing is left to acknowledge'
+  return { verdict: 'unclear', lines, explanation, ruledOut: true }
 }
 
 // ── shipping settings ──
@@ -408,7 +479,7 @@ function lineOf(order: OrderBaseline, lineNumber: string): LineBaseline | undefi
 }
 
 /** Marks are compared by letters and digits alone: published answers spell IncorrectItemReceived as INCORRECT_ITEM_RECEIVED. */
-function normalMark(mark: string): string {
+export function normalMark(mark: string): string {
   const upper = mark.trim().toUpperCase()
   return upper.replaceAll(/[^\p{L}\p{N}]/gu, '') || upper
 }
@@ -418,13 +489,13 @@ function add(totals: Map<string, number>, key: string, quantity: number): void {
 }
 
 function landed(explanation: string): Told {
-  return { finding: 'applied', explanation }
+  return { finding: 'applied', explanation, maybeOurs: true }
 }
 
 function absent(explanation: string): Told {
-  return { finding: 'not-applied', explanation }
+  return { finding: 'not-applied', explanation, maybeOurs: false }
 }
 
-function unclear(explanation: string): Told {
-  return { finding: 'unclear', explanation }
+function unclear(explanation: string, maybeOurs = false): Told {
+  return { finding: 'unclear', explanation, maybeOurs }
 }

@@ -25,6 +25,8 @@ export interface Charge {
   readonly amount: DecimalText
   readonly currency: string
   readonly tax: ChargeTax | null
+  /** Stands beside the tax and in its shape (public facts 2.5); absent on most charges. */
+  readonly taxAndOtherFees?: ChargeTax | null
 }
 
 /** So many units of a line stand in this state. `status` is open: unknown values are kept as they came. */
@@ -61,7 +63,7 @@ export interface OrderLine {
   readonly units: LineUnits
   readonly statuses: readonly LineStatus[]
   readonly charges: readonly Charge[]
-  /** Money given back so far as the marketplace reports it (a positive decimal), `"0"` when none. */
+  /** Money given back so far as the marketplace reports it, taxes and fees included; never negative, `"0"` when none. */
   readonly refundedAmount: DecimalText
   /** Reasons of the refunds that the marketplace reports, in its order. */
   readonly refundReasons: readonly string[]

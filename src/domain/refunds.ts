@@ -1,18 +1,17 @@
 import { Decimal } from 'decimal.js'
 import type { RefundCharge } from './command.ts'
-import type { Charge, DecimalText } from './order.ts'
+import type { Charge, ChargeTax, DecimalText } from './order.ts'
 import { accounted, type LineLedger } from './units.ts'
 
 /**
  * How much money belongs to which units of a line.
  *
  * The marketplace states charges for a whole line. A line of n units is cut into n slots, 0 to n - 1, and slot i carries
- * round(total * (i + 1) / n) - round(total * i / n) of each charge and of each tax, rounded half up to the minor unit of
- * the currency. Whatever the order and grouping in which the slots are refunded, together they are exactly the line.
+ * round(total * (i + 1) / n) - round(total * i / n) of each charge, rounded half up to the minor unit of the currency. The taxes and fees
+ * of a charge are cut in the same way over those slots that carry some of the charge itself: a refund charge of zero with a tax is refused
+ * (public facts 3.4), so no slot may hold one. Whatever the order and grouping in which the slots are refunded, together they are
+ * exactly the line.
  */
-
-/** Charge types that a refund of units gives back. Other types (fees of other services) are left to a person. */
-export const refundableChargeTypes: readonly string[] = ['PRODUCT', 'SHIPPING']
 
 /** What the arithmetic needs of an order line; {@link OrderLine} fits. */
 export interface RefundableLine {
@@ -41,35 +40,52 @@ export function minorDigits(currency: string): number | null {
 }
 
 /**
- * The slots that the next refund of so many units takes: the lowest that none of our refunds holds. Refunds that were not
- * ours hold no particular slot; they count from the highest down.
+ * The slots that the next refund of so many units takes: the lowest that none of our refunds holds, those that carry money first. Refunds
+ * that were not ours hold no particular slot; they count from the highest down.
  *
  * @returns null when fewer are free.
  */
-export function freeSlots(ledger: LineLedger, quantity: number): number[] | null {
+export function freeSlots(
+  ledger: LineLedger,
+  quantity: number,
+  carriesMoney: (slot: number) => boolean = () => true,
+): number[] | null {
   const held = new Set(ledger.refundSlots)
   const free: number[] = []
   for (let slot = 0; slot < ledger.ordered; slot++) if (!held.has(slot)) free.push(slot)
   const foreign = Math.max(0, accounted(ledger, 'refund') - held.size)
   if (free.length - foreign < quantity) return null
-  return free.slice(0, quantity)
+  const ours = free.slice(0, free.length - foreign)
+  const chosen = [...ours.filter(carriesMoney), ...ours.filter((slot) => !carriesMoney(slot))].slice(0, quantity)
+  return chosen.sort((a, b) => a - b)
+}
+
+/** Which slots of a line carry money that a refund can give back; all of them where the charges cannot be worked with. */
+export function slotsWithMoney(line: RefundableLine): (slot: number) => boolean {
+  const net = netOf(line)
+  if (!net.ok) return () => true
+  return (slot) => net.parts.some((part) => shareOf(part.amount, slot, line.ordered) > 0n)
 }
 
 /**
- * The charges of exactly these slots, negative, for a refund request (public facts 3.4).
+ * The charges of exactly these slots, negative, for a refund request (public facts 3.4): of every type, with their taxes and fees.
  *
- * PRODUCT and SHIPPING charges with their taxes. A discount (a negative charge) lowers the charge it belongs to, since a
+ * The marketplace's form has one tax for each charge and no place for fees, so the fees of a charge travel in its tax, under the
+ * tax's name, or under their own where there is no tax. A discount (a negative charge) lowers the charge it belongs to, since a
  * refund may carry only negative amounts and must not give back more than the buyer paid. What comes to zero is left out.
  */
 export function refundOfSlots(line: RefundableLine, slots: readonly number[]): RefundResult {
   const net = netOf(line)
   if (!net.ok) return net
+  const untyped = net.parts.find((part) => part.amount > 0n && part.charge.chargeType.trim() === '')
+  if (untyped !== undefined) {
+    const message = `line ${line.lineNumber} has a charge without a type, which cannot be given back by itself; name an amount`
+    return { ok: false, message }
+  }
   const charges: RefundCharge[] = []
   for (const part of net.parts) {
     const amount = sharesOf(part.amount, slots, line.ordered)
-    const tax = sharesOf(part.tax, slots, line.ordered)
-    if (amount === 0n && tax === 0n) continue
-    charges.push(chargeOf(part, net.digits, amount, tax))
+    if (amount > 0n) charges.push(chargeOf(part, net.digits, amount, taxSharesOf(part, slots, line.ordered)))
   }
   return checked(line, charges, slots.length)
 }
@@ -83,13 +99,9 @@ export function refundOfSlots(line: RefundableLine, slots: readonly number[]): R
 export function refundOfAmount(line: RefundableLine, slots: readonly number[], amount: DecimalText): RefundResult {
   const net = netOf(line)
   if (!net.ok) return net
+  const finer = finerThanCurrency(amount, net.currency)
+  if (finer !== null) return { ok: false, message: finer }
   const asked = minorOf(amount, net.digits)
-  if (!new Exact(amount).eq(decimalOf(asked, net.digits))) {
-    return {
-      ok: false,
-      message: `the amount ${amount} is finer than ${net.currency} allows (${net.digits} digits after the point)`,
-    }
-  }
   if (asked <= 0n) return { ok: false, message: `the amount ${amount} must be above zero` }
   const charges: RefundCharge[] = []
   let left = asked
@@ -105,6 +117,13 @@ export function refundOfAmount(line: RefundableLine, slots: readonly number[], a
     return { ok: false, message }
   }
   return checked(line, charges, slots.length)
+}
+
+/** A sentence that says that an amount has more digits than its currency; null when it has not, or when the currency is unknown. */
+export function finerThanCurrency(amount: DecimalText, currency: string): string | null {
+  const digits = minorDigits(currency)
+  if (digits === null || new Exact(amount).eq(decimalOf(minorOf(amount, digits), digits))) return null
+  return `the amount ${amount} is finer than ${currency} allows (${digits} digits after the point)`
 }
 
 /** The product charge, without tax, of these slots; null when the line's charges cannot be worked with. */
@@ -136,61 +155,107 @@ export function refundTotal(charges: readonly RefundCharge[]): DecimalText {
 interface NetPart {
   readonly charge: Charge
   amount: bigint
+  /** Taxes and fees. */
   tax: bigint
+  taxName: string
 }
 
 type Net =
   | { readonly ok: true; readonly parts: readonly NetPart[]; readonly digits: number; readonly currency: string }
   | { readonly ok: false; readonly message: string }
 
-/** The refundable charges in minor units, discounts taken off: first from charges of their own type, then from the others. */
+/** The charges in minor units, discounts taken off: first from charges of their own type, then from the others. */
 function netOf(line: RefundableLine): Net {
-  const included = line.charges.filter((charge) => refundableChargeTypes.includes(charge.chargeType.toUpperCase()))
-  const currency = included[0]?.currency
-  if (currency === undefined) return { ok: false, message: `line ${line.lineNumber} has no product or shipping charge to refund` }
-  if (included.some((charge) => charge.currency !== currency || (charge.tax !== null && charge.tax.currency !== currency))) {
+  const money = line.charges.flatMap((charge) => [charge, ...taxesOf(charge)]).filter(({ amount }) => !new Exact(amount).isZero())
+  const currency = (money[0] ?? line.charges[0])?.currency
+  if (currency === undefined) return { ok: false, message: `line ${line.lineNumber} has no charge to refund` }
+  if (money.some((one) => one.currency !== currency)) {
     return { ok: false, message: `the charges of line ${line.lineNumber} are in more than one currency` }
   }
   const digits = minorDigits(currency)
   if (digits === null) return { ok: false, message: `line ${line.lineNumber} is charged in an unknown currency, ${currency}` }
-  const parts: NetPart[] = included.map((charge) => ({
+  const parts: NetPart[] = line.charges.map((charge) => ({
     charge,
     amount: minorOf(charge.amount, digits),
-    tax: charge.tax === null ? 0n : minorOf(charge.tax.amount, digits),
+    tax: taxesOf(charge).reduce((sum, tax) => sum + minorOf(tax.amount, digits), 0n),
+    taxName: taxesOf(charge)[0]?.taxName ?? '',
   }))
-  takeOff(parts, 'amount')
-  takeOff(parts, 'tax')
+  // More discount than charges lowers the taxes, and the other way round: the buyer paid the sum.
+  const [overAmount, overTax] = [takeOff(parts, 'amount'), takeOff(parts, 'tax')]
+  lower(parts, 'tax', overAmount)
+  lower(parts, 'amount', overTax)
+  joinLoneTaxes(parts)
   return { ok: true, parts, digits, currency }
 }
 
-function takeOff(parts: readonly NetPart[], field: 'amount' | 'tax'): void {
+/** Taxes and fees of a charge, the tax first. */
+function taxesOf(charge: Charge): readonly ChargeTax[] {
+  return [charge.tax, charge.taxAndOtherFees].flatMap((tax) => tax ?? [])
+}
+
+/** A tax whose charge comes to zero (a discount took it all) joins one that does not, of its own type if there is one: no form takes it alone. */
+function joinLoneTaxes(parts: readonly NetPart[]): void {
+  for (const lone of parts) {
+    if (lone.amount > 0n || lone.tax <= 0n) continue
+    const [host] = ofTypeFirst(parts, lone).filter((part) => part.amount > 0n)
+    if (host === undefined) continue
+    host.tax += lone.tax
+    if (host.taxName === '') host.taxName = lone.taxName
+    lone.tax = 0n
+  }
+}
+
+function ofTypeFirst(parts: readonly NetPart[], { charge }: NetPart): NetPart[] {
+  const type = charge.chargeType.toUpperCase()
+  const same = (part: NetPart): number => Number(part.charge.chargeType.toUpperCase() === type)
+  return [...parts].sort((a, b) => same(b) - same(a))
+}
+
+/** Takes discounts off the other parts; answers what is left of them when those are used up. */
+function takeOff(parts: readonly NetPart[], field: 'amount' | 'tax'): bigint {
+  let over = 0n
   for (const discount of parts) {
     if (discount[field] >= 0n) continue
-    const type = discount.charge.chargeType.toUpperCase()
-    const sameTypeFirst = [...parts].sort(
-      (a, b) => Number(b.charge.chargeType.toUpperCase() === type) - Number(a.charge.chargeType.toUpperCase() === type),
-    )
-    let left = -discount[field]
-    for (const part of sameTypeFirst) {
-      if (part[field] <= 0n) continue
-      const taken = part[field] < left ? part[field] : left
-      part[field] -= taken
-      left -= taken
-    }
+    over += lower(ofTypeFirst(parts, discount), field, -discount[field])
     discount[field] = 0n
   }
+  return over
+}
+
+/** Lowers the parts by so much in all, one after another, none below zero; answers what is left over. */
+function lower(parts: readonly NetPart[], field: 'amount' | 'tax', by: bigint): bigint {
+  let left = by
+  for (const part of parts) {
+    if (part[field] <= 0n) continue
+    const taken = part[field] < left ? part[field] : left
+    part[field] -= taken
+    left -= taken
+  }
+  return left
 }
 
 function isProduct(part: NetPart): boolean {
   return part.charge.chargeType.toUpperCase() === 'PRODUCT'
 }
 
+function shareOf(total: bigint, slot: number, count: number): bigint {
+  const slots = BigInt(count)
+  return roundedRatio(total * BigInt(slot + 1), slots) - roundedRatio(total * BigInt(slot), slots)
+}
+
 function sharesOf(total: bigint, slots: readonly number[], ordered: number): bigint {
-  const units = BigInt(ordered)
-  return slots.reduce(
-    (sum, slot) => sum + roundedRatio(total * BigInt(slot + 1), units) - roundedRatio(total * BigInt(slot), units),
-    0n,
-  )
+  return slots.reduce((sum, slot) => sum + shareOf(total, slot, ordered), 0n)
+}
+
+/** The tax of these slots: cut over the slots that carry some of the charge. */
+function taxSharesOf(part: NetPart, slots: readonly number[], ordered: number): bigint {
+  // With a minor unit or more for each slot none is left without.
+  if (part.amount >= BigInt(ordered)) return sharesOf(part.tax, slots, ordered)
+  const carrying: number[] = []
+  for (let slot = 0; slot < ordered; slot++) if (shareOf(part.amount, slot, ordered) > 0n) carrying.push(slot)
+  const places = new Map(carrying.map((slot, place) => [slot, place]))
+  const asked = slots.flatMap((slot) => places.get(slot) ?? [])
+  return sharesOf(part.tax, asked, carrying.length)
 }
 
 /** Half up; both arguments non-negative, the divisor above zero. */
@@ -209,21 +274,27 @@ function decimalOf(minor: bigint, digits: number): DecimalText {
 
 function chargeOf(part: NetPart, digits: number, amount: bigint, tax: bigint): RefundCharge {
   const { chargeType, chargeName, currency } = part.charge
-  const taxName = part.charge.tax?.taxName ?? ''
   return {
     chargeType,
     chargeName,
     amount: decimalOf(-amount, digits),
     currency,
-    tax: tax === 0n ? null : { taxName, amount: decimalOf(-tax, digits), currency },
+    tax: tax === 0n ? null : { taxName: part.taxName, amount: decimalOf(-tax, digits), currency },
   }
+}
+
+/** What was paid in all, taxes, fees and discounts included. */
+export function paidOn(charges: readonly Charge[]): Decimal {
+  return charges
+    .flatMap((charge) => [charge.amount, ...taxesOf(charge).map((tax) => tax.amount)])
+    .reduce((sum, amount) => sum.plus(amount), new Exact(0))
 }
 
 function checked(line: RefundableLine, charges: RefundCharge[], quantity: number): RefundResult {
   if (charges.length === 0) {
     return { ok: false, message: `these ${quantity} unit(s) of line ${line.lineNumber} carry no money to give back` }
   }
-  const paid = line.charges.reduce((sum, charge) => sum.plus(charge.amount).plus(charge.tax?.amount ?? 0), new Exact(0))
+  const paid = paidOn(line.charges)
   const left = paid.minus(line.refundedAmount)
   const asked = refundTotal(charges)
   if (left.lt(asked)) {

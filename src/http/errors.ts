@@ -1,4 +1,5 @@
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
+import { createQuietLog, type Logger } from '../observability/log.ts'
 import { isDatabaseAway } from '../store/faults.ts'
 import { Problem, type ProblemCode, type ProblemDetails, problemDocument, problemKinds, problemMediaType } from './problems.ts'
 import { InvalidRequest } from './serializers.ts'
@@ -22,9 +23,9 @@ const problemOf = (error: unknown): { readonly code: ProblemCode; readonly detai
   if (error instanceof InvalidRequest) {
     return { code: error.part === 'body' ? 'invalid-body' : 'invalid-request', details: { errors: error.faults } }
   }
-  // Readiness tells it, once and for all; a line for each request would be a flood.
   if (isDatabaseAway(error)) {
-    return { code: 'unavailable', details: { detail: 'The database cannot be reached now.', headers: { 'retry-after': '5' } } }
+    const detail = 'The database cannot do its work now; nothing was half done. Ask again.'
+    return { code: 'unavailable', details: { detail, headers: { 'retry-after': '5' } } }
   }
   if (!(error instanceof Error) || !('code' in error)) return null
   const code = codesOfFastify[String(error.code)]
@@ -36,21 +37,44 @@ const problemOf = (error: unknown): { readonly code: ProblemCode; readonly detai
     : null
 }
 
-/** Answers any error with its problem document; what is no fault of the request is logged and told as `internal`. */
-export const answerError = (error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply => {
-  const known = problemOf(error)
-  const code = known?.code ?? 'internal'
-  // Only the log says what went wrong inside; the correlation id connects the two.
-  if (known === null) {
-    request.log.error({ err: error, method: request.method, route: request.routeOptions.url }, 'a request failed')
+/** What becomes of errors. */
+export interface ErrorAnswers {
+  /** Answers any error with its problem document; what is no fault of the request is logged and told as `internal`. */
+  readonly answer: (error: unknown, request: FastifyRequest, reply: FastifyReply) => FastifyReply
+  /** Told of every request for which the database did its work. */
+  readonly succeeded: () => void
+}
+
+/** An outage is told once an hour, and when it is over, however many requests meet it. */
+const outageIntervalMs = 3_600_000
+
+/** One for the server: it remembers whether an outage has been told. */
+export const createErrorAnswers = (log: Pick<Logger, 'info' | 'warn' | 'error'>): ErrorAnswers => {
+  const outages = createQuietLog(log, { intervalMs: outageIntervalMs })
+  return {
+    answer: (error, request, reply) => {
+      const known = problemOf(error)
+      const code = known?.code ?? 'internal'
+      // Only the log says what went wrong inside; the correlation id connects the two. A line for each request of an outage would be a flood.
+      if (known === null) {
+        request.log.error({ err: error, method: request.method, route: request.routeOptions.url }, 'a request failed')
+      } else if (!(error instanceof Problem) && code === 'unavailable') {
+        outages.warn(
+          'database',
+          { err: error },
+          'the database cannot do its work now: requests that need it are answered with 503',
+        )
+      }
+      const details: ProblemDetails = known?.details ?? { detail: 'The log says more, under the correlation id.' }
+      const document = problemDocument(code, details, { instance: pathOf(request), correlationId: request.id })
+      return reply
+        .header('x-correlation-id', request.id)
+        .status(problemKinds[code].status)
+        .headers(details.headers ?? {})
+        .type(problemMediaType)
+        .serializer((payload: unknown) => JSON.stringify(payload))
+        .send(document)
+    },
+    succeeded: () => outages.recovered('database', 'the database does its work again'),
   }
-  const details: ProblemDetails = known?.details ?? { detail: 'The log says more, under the correlation id.' }
-  const document = problemDocument(code, details, { instance: pathOf(request), correlationId: request.id })
-  return reply
-    .header('x-correlation-id', request.id)
-    .status(problemKinds[code].status)
-    .headers(details.headers ?? {})
-    .type(problemMediaType)
-    .serializer((payload: unknown) => JSON.stringify(payload))
-    .send(document)
 }

@@ -26,6 +26,7 @@ export const problemKinds = {
   'event-conflict': { status: 409, title: 'Another event has this source and id' },
   'ambiguous-order': { status: 409, title: 'Several sellers have an order by this id' },
   'ambiguous-campaign': { status: 409, title: 'Several sellers have a campaign by this id' },
+  'seller-stopped': { status: 409, title: 'The seller is stopped or paused' },
   'illegal-state': { status: 409, title: 'The state does not allow it' },
   'body-too-large': { status: 413, title: 'The body is too large' },
   'uri-too-long': { status: 414, title: 'The address is too long' },

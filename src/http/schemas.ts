@@ -160,12 +160,15 @@ const lineStatusSchema = z.object({
   shippedAt: z.date().nullable(),
 })
 
+const taxSchema = z.object({ taxName: z.string(), amount: z.string(), currency: z.string() }).nullable()
+
 const chargeSchema = z.object({
   chargeType: z.string(),
   chargeName: z.string(),
   amount: z.string(),
   currency: z.string(),
-  tax: z.object({ taxName: z.string(), amount: z.string(), currency: z.string() }).nullable(),
+  tax: taxSchema,
+  taxAndOtherFees: taxSchema,
 })
 
 /** One row of the change feed. */
@@ -419,6 +422,16 @@ export const overviewSchema = z
     quarantined: count,
     discrepancies: count.meta({ description: 'Open ones between inventory reports and what they should state.' }),
     alarms: count,
+    needsPerson: z
+      .object({
+        commandsHeld: count,
+        commandsRejected: count,
+        commandsWaiting: count,
+        eventsRejected: count,
+        eventsWaiting: count,
+        sellersStopped: count,
+      })
+      .meta({ description: 'What waits for a person; rejections until their alarm is closed.' }),
   })
   .meta({ id: 'Overview' })
 

@@ -6,7 +6,7 @@ import fastify, { type FastifyBaseLogger, LogController } from 'fastify'
 import type { ZodTypeProvider } from 'fastify-type-provider-zod'
 import type { App } from './app.ts'
 import { createChangeFeed } from './change-feed.ts'
-import { answerError, pathOf } from './errors.ts'
+import { createErrorAnswers, pathOf } from './errors.ts'
 import { createGuard } from './guard.ts'
 import { Problem, rawProblemResponse } from './problems.ts'
 import { alarmRoutes } from './routes/alarms.ts'
@@ -20,6 +20,7 @@ import { eventRoutes } from './routes/events.ts'
 import { healthRoutes } from './routes/health.ts'
 import { orderRoutes } from './routes/orders.ts'
 import { quarantineRoutes } from './routes/quarantine.ts'
+import { sellerRoutes } from './routes/sellers.ts'
 import { syncRoutes } from './routes/syncs.ts'
 import { openapiTransform, openapiTransformObject, serializerCompiler, validatorCompiler } from './serializers.ts'
 import type { HttpServices } from './services.ts'
@@ -47,6 +48,7 @@ export const createHttpServer = async (services: HttpServices): Promise<HttpServ
   const stopping = new AbortController()
   const changes = createChangeFeed(services.database, services.listener)
   const log: FastifyBaseLogger = services.log
+  const errors = createErrorAnswers(services.log)
   const app: App = fastify({
     loggerInstance: log,
     // One line a request would drown the log of a busy daemon; failures are logged below.
@@ -58,7 +60,7 @@ export const createHttpServer = async (services: HttpServices): Promise<HttpServ
     return503OnClosing: false,
     forceCloseConnections: 'idle',
     requestTimeout: 60_000,
-    frameworkErrors: (error, request, reply) => void answerError(error, request, reply),
+    frameworkErrors: (error, request, reply) => void errors.answer(error, request, reply),
     clientErrorHandler: (error: Error & { code?: string }, socket: Socket) => {
       if (error.code === 'ECONNRESET' || !socket.writable) {
         socket.destroy()
@@ -71,7 +73,7 @@ export const createHttpServer = async (services: HttpServices): Promise<HttpServ
 
   app.setValidatorCompiler(validatorCompiler)
   app.setSerializerCompiler(serializerCompiler)
-  app.setErrorHandler(answerError)
+  app.setErrorHandler(errors.answer)
 
   const methods = new Map<string, { readonly pattern: RegExp; readonly methods: Set<string> }>()
   app.addHook('onRoute', ({ url, method }) => {
@@ -102,7 +104,9 @@ export const createHttpServer = async (services: HttpServices): Promise<HttpServ
   })
 
   // Node closes connections that are idle when the server closes; one whose answer ended since would stay for its keep-alive time.
-  app.addHook('onResponse', async () => {
+  app.addHook('onResponse', async (request, reply) => {
+    // Every route of the interface asks the database.
+    if (reply.statusCode < 300 && request.url.startsWith('/v1/')) errors.succeeded()
     if (stopping.signal.aborted && !app.server.listening) setImmediate(() => app.server.closeIdleConnections())
   })
 
@@ -129,11 +133,21 @@ export const createHttpServer = async (services: HttpServices): Promise<HttpServ
         },
       },
       security: [{ apiKey: [] }],
-      tags: ['events', 'commands', 'orders', 'changes', 'syncs', 'campaigns', 'quarantine', 'inventory', 'alarms', 'health'].map(
-        (name) => ({
-          name,
-        }),
-      ),
+      tags: [
+        'events',
+        'commands',
+        'orders',
+        'changes',
+        'syncs',
+        'sellers',
+        'campaigns',
+        'quarantine',
+        'inventory',
+        'alarms',
+        'health',
+      ].map((name) => ({
+        name,
+      })),
     },
     transform: openapiTransform,
     transformObject: openapiTransformObject,
@@ -157,6 +171,7 @@ export const createHttpServer = async (services: HttpServices): Promise<HttpServ
     orderRoutes(routes, parts)
     changeRoutes(routes, parts)
     syncRoutes(routes, parts)
+    sellerRoutes(routes, parts)
     quarantineRoutes(routes, parts)
     campaignRoutes(routes, parts)
     discrepancyRoutes(routes, parts)
@@ -164,7 +179,7 @@ export const createHttpServer = async (services: HttpServices): Promise<HttpServ
     healthRoutes(routes, parts)
     consoleRoutes(routes)
   })
-  await boardRoutes(app, services)
+  await boardRoutes(app, services, errors)
   await app.ready()
 
   const drain = (): void => {

@@ -1,6 +1,6 @@
 import type { Queue } from 'bullmq'
 import type { Logger } from 'pino'
-import type { Decision, DecisionResult } from '../store/commands.ts'
+import type { DecisionRequest, DecisionResult } from '../store/command-decisions.ts'
 import type { Database } from '../store/database.ts'
 import type { EventsVerdict, IncomingEvent } from '../store/events.ts'
 import type { Listener } from '../store/listener.ts'
@@ -27,16 +27,6 @@ export interface SyncRunRequest {
   readonly stream?: string
   readonly from: Date | null
   readonly to: Date | null
-}
-
-/** What a person decides on a command. */
-export interface DecisionRequest {
-  readonly commandId: string
-  readonly decision: Decision
-  /** Who decides. */
-  readonly actor: string
-  /** Why. */
-  readonly reason: string
 }
 
 /** What became of a quarantined record that was read again. */

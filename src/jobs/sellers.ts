@@ -3,7 +3,8 @@ import type { RateBudget } from '../clients/budget.ts'
 import type { ClientHooks, ClientLog, MarketplaceClient, SellerConnection } from '../clients/client.ts'
 import type { Profile } from '../clients/profiles/profile.ts'
 import type { DisplaySettings, SellerSettings } from '../config.ts'
-import type { ConfiguredSeller } from '../store/sellers.ts'
+import type { Database } from '../store/database.ts'
+import { type ConfiguredSeller, claimProbe, resumeProbed, type SellerStanding } from '../store/sellers.ts'
 
 /** No such seller is configured in this process. */
 export class UnknownSeller extends Error {
@@ -15,7 +16,7 @@ export class UnknownSeller extends Error {
 
 /** Why a seller is stopped, with what to do. */
 export const credentialsRefused = (sellerId: string, httpStatus: number | null): string =>
-  `the marketplace refuses the credentials of seller ${sellerId} (HTTP ${httpStatus ?? 'none'}): correct them in the settings; nothing of this seller runs until then`
+  `the marketplace refuses the credentials of seller ${sellerId} again and again (HTTP ${httpStatus ?? 'none'}), so nothing of this seller runs: correct them in the settings, then restart or send SIGHUP; if they are right, \`tallyman sellers resume ${sellerId}\` tries them at once, which happens by itself every 15 minutes`
 
 /** The configured sellers, each with its client; replaced as a whole when the settings are read again. */
 export interface SellerRegistry {
@@ -29,8 +30,10 @@ export interface SellerRegistry {
   settings(): readonly SellerSettings[]
   /** @throws UnknownSeller */
   configured(sellerId: string): ConfiguredSeller
-  /** Takes new settings: clients of sellers that have not changed are kept, with their tokens. */
+  /** Takes new settings: clients of sellers that have not changed are kept with their tokens, but forget that credentials were refused. */
   replace(sellers: readonly SellerSettings[]): Promise<void>
+  /** Takes over how the sellers stand: the client of one that has been resumed since forgets that its credentials were refused. */
+  learn(standings: readonly Pick<SellerStanding, 'sellerId' | 'resumes'>[]): void
   close(): Promise<void>
 }
 
@@ -62,6 +65,7 @@ interface Entry {
 /** Builds a client for each seller. */
 export const createSellerRegistry = (parts: SellerRegistryParts): SellerRegistry => {
   let entries = new Map<string, Entry>()
+  const resumes = new Map<string, number>()
 
   const connect = (settings: SellerSettings): Entry => {
     const profile = parts.profiles.get(settings.profile)
@@ -117,12 +121,47 @@ export const createSellerRegistry = (parts: SellerRegistryParts): SellerRegistry
     has: (sellerId) => entries.has(sellerId),
     client: (sellerId) => find(sellerId).client,
     settings: () => [...entries.values()].map((entry) => entry.settings),
-    configured: (sellerId) => ({ sellerId, credentialsFingerprint: find(sellerId).fingerprint }),
+    configured: (sellerId) => ({
+      sellerId,
+      credentialsFingerprint: find(sellerId).fingerprint,
+      resumes: resumes.get(sellerId) ?? 0,
+    }),
     replace: async (sellers) => {
-      await Promise.all(take(sellers).map((entry) => entry.client.close()))
+      const dropped = take(sellers)
+      for (const { client } of entries.values()) client.credentials.forgive()
+      await Promise.all(dropped.map((entry) => entry.client.close()))
+    },
+    learn: (standings) => {
+      for (const { sellerId, resumes: count } of standings) {
+        if ((resumes.get(sellerId) ?? 0) === count) continue
+        // The memory goes before the count is known: in between, what is remembered must not pass for something newer.
+        entries.get(sellerId)?.client.credentials.forgive()
+        resumes.set(sellerId, count)
+      }
     },
     close: async () => {
       await Promise.all([...entries.values()].map((entry) => entry.client.close()))
     },
   }
+}
+
+/** What a probe needs. */
+export interface ProbeParts {
+  readonly database: Database
+  readonly sellers: SellerRegistry
+}
+
+/**
+ * Asks for a token of a stopped seller, when that is due and nobody else does it, and takes the seller up again when one is granted; what a
+ * `seller.probe` job does. Answers what came of it; null when it was not to be asked.
+ */
+export const probeSeller = async (
+  { database, sellers }: ProbeParts,
+  sellerId: string,
+  signal: AbortSignal,
+): Promise<'resumed' | 'refused' | 'unanswered' | null> => {
+  if (!sellers.has(sellerId) || !(await claimProbe(database, sellerId))) return null
+  const answer = await sellers.client(sellerId).credentials.ask(signal)
+  if (!answer.accepted) return answer.refused ? 'refused' : 'unanswered'
+  return (await resumeProbed(database, sellerId)) ? 'resumed' : null
 }

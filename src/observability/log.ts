@@ -99,7 +99,7 @@ const deepestCause = 5
 
 /** Turns anything thrown into what may stand in the log: type, message, stack, codes and causes; no request, no response, no row values. */
 export const describeError = (thrown: unknown, depth = 0): LoggedError => {
-  if (!(thrown instanceof Error)) return { type: typeof thrown, message: scrub(String(thrown)) }
+  if (!(thrown instanceof Error)) return describeOther(thrown)
   const entries = new Map<string, unknown>(Object.entries(thrown))
   const fields = errorFields.flatMap((name): [string, unknown][] => {
     const value = entries.get(name)
@@ -116,6 +116,18 @@ export const describeError = (thrown: unknown, depth = 0): LoggedError => {
     ...(deeper && thrown instanceof AggregateError
       ? { errors: thrown.errors.slice(0, 5).map((error: unknown) => describeError(error, depth + 1)) }
       : {}),
+  }
+}
+
+/** What was thrown and is no error: its own words, or at least what it has. */
+const describeOther = (thrown: unknown): LoggedError => {
+  if (typeof thrown !== 'object' || thrown === null) return { type: typeof thrown, message: scrub(String(thrown)) }
+  const { message }: { message?: unknown } = thrown
+  const names = Object.keys(thrown).slice(0, 10).join(', ')
+  return {
+    type: typeof thrown,
+    message:
+      typeof message === 'string' ? scrub(message) : names === '' ? 'an object without members' : `an object with ${names}`,
   }
 }
 

@@ -22,6 +22,8 @@ export const jobDefinitions = {
   'command.run': { queue: 'commands', data: z.strictObject({ commandId: id }) },
   /** Turns a durable ERP event into commands. */
   'event.process': { queue: 'events', data: z.strictObject({ source: id, id }) },
+  /** Asks whether the credentials of a stopped seller are accepted again. */
+  'seller.probe': { queue: 'housekeeping', data: z.strictObject({ sellerId: id }) },
   /** Upkeep: trimming, sweeps, alarms. */
   'housekeeping.run': { queue: 'housekeeping', data: z.strictObject({ task: id }) },
 } as const satisfies Record<string, { queue: QueueName; data: z.ZodType<Readonly<Record<string, string>>> }>
@@ -37,6 +39,7 @@ export const jobSchemas: { readonly [Name in JobName]: z.ZodType<JobData<Name>> 
   'sync.run': jobDefinitions['sync.run'].data,
   'command.run': jobDefinitions['command.run'].data,
   'event.process': jobDefinitions['event.process'].data,
+  'seller.probe': jobDefinitions['seller.probe'].data,
   'housekeeping.run': jobDefinitions['housekeeping.run'].data,
 }
 

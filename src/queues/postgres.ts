@@ -10,6 +10,7 @@ import {
 } from 'bullmq'
 import pg from 'pg'
 import type { QuietLog } from '../observability/log.ts'
+import { SteadyClient } from '../steady-client.ts'
 import { type BackendCheck, keptEvents, type QueueBackend } from './backend-interface.ts'
 import { createConsumer } from './consumer.ts'
 import { asError, QueuesUnavailable, withDeadline } from './faults.ts'
@@ -22,19 +23,30 @@ const openTimeoutMs = 10_000
 const connections = queueNames.length * 3
 
 /**
- * A client that never brings the process down. An `error` event without a listener is fatal in Node, and a client of a pool has none while it is
- * checked out, nor after BullMQ's `removeAllListeners` on closing. Nothing is hidden: the query under way rejects, and so does the next one.
+ * A pool that hands out no connection that has broken meanwhile. `pg` does when a backend ends right after the session was prepared, and such
+ * a client says nothing any more: BullMQ would keep it as its listening connection for ever, and take no job again.
  */
-class SteadyClient extends pg.Client {
-  constructor(config?: string | pg.ClientConfig) {
-    super(config)
-    this.on('error', () => undefined)
+class LivePool extends pg.Pool {
+  override connect(): Promise<pg.PoolClient>
+  override connect(
+    callback: (error: Error | undefined, client: pg.PoolClient | undefined, done: (release?: unknown) => void) => void,
+  ): void
+  override connect(
+    callback?: (error: Error | undefined, client: pg.PoolClient | undefined, done: (release?: unknown) => void) => void,
+  ): Promise<pg.PoolClient> | undefined {
+    if (callback === undefined) return this.#live()
+    // For one query each, which rejects.
+    super.connect(callback)
+    return undefined
   }
 
-  override removeAllListeners(event?: string | symbol): this {
-    super.removeAllListeners(event)
-    if (event === undefined || event === 'error') this.on('error', () => undefined)
-    return this
+  async #live(): Promise<pg.PoolClient> {
+    for (;;) {
+      const client = await super.connect()
+      // `pg` has no other sign of it.
+      if (Reflect.get(client, '_queryable') !== false) return client
+      client.release(true)
+    }
   }
 }
 
@@ -64,7 +76,7 @@ export const createPostgresQueues = (options: { readonly databaseUrl: string; re
   let queues: ReadonlyMap<QueueName, Queue> | undefined
 
   const connect = (): pg.Pool => {
-    const made = new pg.Pool({
+    const made = new LivePool({
       connectionString: databaseUrl,
       max: connections,
       connectionTimeoutMillis: 5_000,

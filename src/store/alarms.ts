@@ -6,6 +6,8 @@ export interface AlarmKey {
   readonly kind:
     | 'credentials-refused'
     | 'command-held'
+    | 'command-rejected'
+    | 'command-waiting'
     | 'event-rejected'
     | 'sync-failing'
     | 'campaign-missing'
@@ -39,9 +41,9 @@ export const resolveAlarm = async (sql: SqlRunner, key: AlarmKey): Promise<void>
 }
 
 /** What lies in the past: nothing but a person can tell that somebody has looked. Other kinds close with their cause. */
-const closedByPerson = `kind IN ('event-rejected', 'campaign-anomaly')`
+const closedByPerson = `kind IN ('command-rejected', 'event-rejected', 'campaign-anomaly')`
 
-/** Closes the alarm of a rejected event, or of a campaign that moved as it should not. */
+/** Closes the alarm of a rejected command or event, or of a campaign that moved as it should not. */
 export const closeAlarm = async (sql: SqlRunner, id: bigint): Promise<'closed' | 'not-found' | 'not-closable'> => {
   const closed = await sql.execute(
     `UPDATE tallyman.alarms SET resolved_at = now() WHERE id = $1 AND ${closedByPerson} AND resolved_at IS NULL`,

@@ -231,6 +231,17 @@ export const commandsOfEvent = async (sql: SqlRunner, source: string, id: string
     ),
   )
 
+/** Whether a command to acknowledge this order is under way or done. Reads without a lock: take that of the order first. */
+export const isAcknowledging = async (sql: SqlRunner, sellerId: string, purchaseOrderId: string): Promise<boolean> => {
+  const found = await sql.query(
+    `SELECT 1 AS found FROM tallyman.commands
+     WHERE seller_id = $1 AND purchase_order_id = $2 AND kind = 'acknowledge' AND state <> 'rejected' LIMIT 1`,
+    sellerId,
+    purchaseOrderId,
+  )
+  return found.length > 0
+}
+
 /** One command, or null. */
 export const readCommandDetail = async (sql: SqlRunner, commandId: string): Promise<CommandDetail | null> => {
   const rows = await sql.query<CommandRow>(`SELECT ${columns} FROM tallyman.commands c WHERE c.id = $1`, commandId)

@@ -1,12 +1,21 @@
 import { randomUUID } from 'node:crypto'
-import { type CommandContent, type CommandState, isSettled, parseCommand, unitsOf } from '../domain/command.ts'
-import { orderBaselineSchema } from '../domain/evidence.ts'
+import {
+  type CommandContent,
+  type CommandState,
+  isSettled,
+  type OrderCommandContent,
+  readStoredCommand,
+  type StoredContent,
+  unitsOf,
+} from '../domain/command.ts'
+import { type DecidedParts, decidedPartsSchema, takesUnits } from '../domain/decision.ts'
+import { type OrderBaseline, orderBaselineSchema } from '../domain/evidence.ts'
 import type { LineUnits, PurchaseOrder } from '../domain/order.ts'
+import type { Confirmed } from '../domain/proof.ts'
 import { type LedgerCommand, type LineLedger, ledgersOf } from '../domain/units.ts'
 import { raiseAlarm, resolveAlarm } from './alarms.ts'
-import type { Database, SqlRunner, Transaction } from './database.ts'
+import type { SqlRunner, Transaction } from './database.ts'
 import type { Prisma } from './generated/client.ts'
-import { lockShippingSettings } from './shipping-settings.ts'
 
 /** A command as stored, without its attempts. */
 export interface StoredCommand {
@@ -17,7 +26,14 @@ export interface StoredCommand {
   /** Null: it is about the seller's shipping settings. */
   readonly purchaseOrderId: string | null
   readonly state: CommandState
+  /** What is to be carried out; less than was asked where a person has decided the rest. */
   readonly content: CommandContent
+  /** Why it cannot be carried out as it is stored, so that a person must decide; null: it can. */
+  readonly fault: string | null
+  /** What a person has decided by line; null: nothing. */
+  readonly parts: DecidedParts | null
+  /** What of it was applied, as a person says. */
+  readonly applied: readonly Confirmed[]
   readonly attempts: number
   readonly eventSource: string | null
   readonly eventId: string | null
@@ -25,6 +41,10 @@ export interface StoredCommand {
   readonly nextActionAt: Date
   /** Until when another process may be in the middle of sending it. */
   readonly leasedUntil: Date | null
+  /** Since when its next step could not be done, and how many tries in a row have failed; null and 0 while it gets on. */
+  readonly troubledSince: Date | null
+  readonly troubledLooks: number
+  readonly createdAt: Date
   /** The database's clock when the row was read. */
   readonly databaseNow: Date
 }
@@ -39,6 +59,8 @@ export interface StoredAttempt {
   readonly finishedAt: Date | null
   readonly outcome: string | null
   readonly failure: Prisma.JsonObject | null
+  /** How many reads since have shown the subject in a way that could be judged. */
+  readonly clearReads: number
 }
 
 interface CommandRow {
@@ -49,36 +71,78 @@ interface CommandRow {
   kind: string
   state: CommandState
   payload: unknown
+  parts: unknown
   attempts: number
   event_source: string | null
   event_id: string | null
   next_action_at: Date
   leased_until: Date | null
+  troubled_since: Date | null
+  troubled_looks: number
+  created_at: Date
   database_now: Date
 }
 
-const commandColumns = `c.id, c.seller_id, c.subject, c.purchase_order_id, c.kind, c.state, c.payload, c.attempts, c.event_source, c.event_id,
-  c.next_action_at, c.leased_until, now() AS database_now`
+const commandColumns = `c.id, c.seller_id, c.subject, c.purchase_order_id, c.kind, c.state, c.payload, c.parts, c.attempts, c.event_source,
+  c.event_id, c.next_action_at, c.leased_until, c.troubled_since, c.troubled_looks, c.created_at, now() AS database_now`
 
-const fromRow = (row: CommandRow): StoredCommand => ({
+const partsOf = (parts: unknown): DecidedParts | null => (parts === null ? null : decidedPartsSchema.parse(parts))
+
+/** What is still to be carried out of a command. Units of one that cannot be read any more are those that were stored beside it. */
+const readContent = async (
+  sql: SqlRunner,
+  {
+    id,
+    kind,
+    payload,
+    parts,
+  }: { readonly id: string; readonly kind: string; readonly payload: unknown; readonly parts: unknown },
+): Promise<StoredContent> => {
+  const open = partsOf(parts)?.open ?? payload
+  const read = readStoredCommand(kind, open, [])
+  if (read.fault === null) return read
+  const lines = await sql.query<{ line_number: string; quantity: number }>(
+    `SELECT line_number, quantity FROM tallyman.command_lines WHERE command_id = $1 ORDER BY line_number`,
+    id,
+  )
+  return readStoredCommand(
+    kind,
+    open,
+    lines.map((line) => ({ lineNumber: line.line_number, quantity: line.quantity })),
+  )
+}
+
+const appliedOf = (kind: string, parts: DecidedParts | null): Confirmed[] =>
+  (parts?.applied ?? []).flatMap(({ payload, baseline }) => {
+    const { content } = readStoredCommand(kind, payload, [])
+    return content.kind === 'create-shipping-settings' ? [] : [{ content, baseline }]
+  })
+
+const fromRow = (row: CommandRow, { content, fault }: StoredContent): StoredCommand => ({
   id: row.id,
   sellerId: row.seller_id,
   subject: row.subject,
   purchaseOrderId: row.purchase_order_id,
   state: row.state,
-  content: parseCommand(row.kind, row.payload),
+  content,
+  fault,
+  parts: partsOf(row.parts),
+  applied: appliedOf(row.kind, partsOf(row.parts)),
   attempts: row.attempts,
   eventSource: row.event_source,
   eventId: row.event_id,
   nextActionAt: row.next_action_at,
   leasedUntil: row.leased_until,
+  troubledSince: row.troubled_since,
+  troubledLooks: row.troubled_looks,
+  createdAt: row.created_at,
   databaseNow: row.database_now,
 })
 
 /** The command, or null. Reads without a lock: a hint of what to do next, never the ground for doing it. */
 export const readCommand = async (sql: SqlRunner, commandId: string): Promise<StoredCommand | null> => {
   const [row] = await sql.query<CommandRow>(`SELECT ${commandColumns} FROM tallyman.commands c WHERE c.id = $1`, commandId)
-  return row === undefined ? null : fromRow(row)
+  return row === undefined ? null : fromRow(row, await readContent(sql, row))
 }
 
 /** The unsettled command of the same subject that comes before this one, if any: commands of one subject run one at a time. */
@@ -113,8 +177,11 @@ export const readAttempts = async (sql: SqlRunner, commandId: string): Promise<r
     finished_at: Date | null
     outcome: string | null
     failure: Prisma.JsonObject | null
+    clear_reads: number
   }>(
-    `SELECT attempt, correlation_id, baseline, started_at, finished_at, outcome, failure
+    `SELECT attempt, correlation_id, baseline, started_at, finished_at, outcome, failure,
+       (SELECT count(*) FROM jsonb_array_elements(read_backs) r WHERE r ->> 'verdict' IN ('applied', 'not-applied', 'unclear'))::int
+         AS clear_reads
      FROM tallyman.command_attempts WHERE command_id = $1 ORDER BY attempt`,
     commandId,
   )
@@ -126,44 +193,94 @@ export const readAttempts = async (sql: SqlRunner, commandId: string): Promise<r
     finishedAt: row.finished_at,
     outcome: row.outcome,
     failure: row.failure,
+    clearReads: row.clear_reads,
   }))
 }
 
-const unitsByLine = (baseline: unknown): Record<string, LineUnits> | null => {
-  if (baseline === null) return null
-  return Object.fromEntries(orderBaselineSchema.parse(baseline).lines.map((line) => [line.lineNumber, line.units]))
+const unitsByLine = (baseline: OrderBaseline | null): Record<string, LineUnits> | null =>
+  baseline === null ? null : Object.fromEntries(baseline.lines.map((line) => [line.lineNumber, line.units]))
+
+/** A command of an order, or a part of one that a person has decided. */
+interface CommandOfOrder {
+  readonly content: OrderCommandContent
+  readonly state: CommandState
+  readonly baseline: OrderBaseline | null
+}
+
+/** What our commands on an order say of its units. */
+export interface OrderWork {
+  /** In the order of the commands. */
+  readonly ledgerCommands: readonly LedgerCommand[]
+  /** Those that were applied, with how the order stood before each. */
+  readonly confirmed: readonly Confirmed[]
 }
 
 /**
- * The unit ledgers of an order. Take them under the order's row lock (`lockOrder`): whoever reserves or sends units holds it.
- * `except` leaves one command out, so that it can be checked against all others.
+ * Our commands on an order, as far as units go. Take them under the order's row lock (`lockOrder`): whoever reserves or sends units holds
+ * it. `except` leaves one command out, so that it can be checked against all others; what a person says was applied of it still counts.
  */
+export const readOrderWork = async (
+  sql: SqlRunner,
+  sellerId: string,
+  purchaseOrderId: string,
+  except: string | null = null,
+): Promise<OrderWork> => {
+  // A command that was never sent has no attempt. Each attempt but the first was made only after the order had shown that those
+  // before it changed nothing, so the baseline of the latest one counts.
+  const rows = await sql.query<{
+    id: string
+    kind: string
+    state: CommandState
+    payload: unknown
+    parts: unknown
+    baseline: unknown
+  }>(
+    `SELECT c.id, c.kind, c.state, c.payload, c.parts,
+       (SELECT a.baseline FROM tallyman.command_attempts a
+        WHERE a.command_id = c.id AND a.outcome IS DISTINCT FROM 'not-sent' ORDER BY a.attempt DESC LIMIT 1) AS baseline
+     FROM tallyman.commands c
+     WHERE c.seller_id = $1 AND c.purchase_order_id = $2 AND (c.state <> 'rejected' OR c.parts IS NOT NULL)
+     ORDER BY c.sequence`,
+    sellerId,
+    purchaseOrderId,
+  )
+  const commands: CommandOfOrder[] = []
+  for (const row of rows) commands.push(...commandsOf(row, (await readContent(sql, row)).content, row.id === except))
+  return {
+    ledgerCommands: commands.map(
+      ({ content, state, baseline }): LedgerCommand => ({ ...content, state, baseline: unitsByLine(baseline) }),
+    ),
+    confirmed: commands.filter(({ state }) => state === 'confirmed'),
+  }
+}
+
+const commandsOf = (
+  row: {
+    readonly kind: string
+    readonly state: CommandState
+    readonly payload: unknown
+    readonly parts: unknown
+    readonly baseline: unknown
+  },
+  content: CommandContent,
+  onlyDecided: boolean,
+): CommandOfOrder[] => {
+  const parts = partsOf(row.parts)
+  const found = appliedOf(row.kind, parts).map((part): CommandOfOrder => ({ ...part, state: 'confirmed' }))
+  const nothingOpen = row.state === 'rejected' || (parts !== null && parts.open === null)
+  if (onlyDecided || nothingOpen) return found
+  if (content.kind === 'create-shipping-settings') return found
+  const baseline = row.baseline === null ? null : orderBaselineSchema.parse(row.baseline)
+  return [...found, { content, state: row.state, baseline }]
+}
+
+/** The unit ledgers of an order; see {@link readOrderWork}. */
 export const readLedgers = async (
   sql: SqlRunner,
   sellerId: string,
   order: PurchaseOrder,
   except: string | null = null,
-): Promise<LineLedger[]> => {
-  // A command that was never sent has no attempt. Each attempt but the first was made only after the order had shown that those
-  // before it changed nothing, so the baseline of the latest one counts.
-  const rows = await sql.query<{ kind: string; state: CommandState; payload: unknown; baseline: unknown }>(
-    `SELECT c.kind, c.state, c.payload,
-       (SELECT a.baseline FROM tallyman.command_attempts a
-        WHERE a.command_id = c.id AND a.outcome IS DISTINCT FROM 'not-sent' ORDER BY a.attempt DESC LIMIT 1) AS baseline
-     FROM tallyman.commands c
-     WHERE c.seller_id = $1 AND c.purchase_order_id = $2 AND c.state <> 'rejected' AND c.id IS DISTINCT FROM $3
-     ORDER BY c.sequence`,
-    sellerId,
-    order.purchaseOrderId,
-    except,
-  )
-  const commands = rows.flatMap((row): LedgerCommand[] => {
-    const content = parseCommand(row.kind, row.payload)
-    if (content.kind === 'create-shipping-settings') return []
-    return [{ ...content, state: row.state, baseline: unitsByLine(row.baseline) }]
-  })
-  return ledgersOf(order, commands)
-}
+): Promise<LineLedger[]> => ledgersOf(order, (await readOrderWork(sql, sellerId, order.purchaseOrderId, except)).ledgerCommands)
 
 const describe = (command: CommandContent): Prisma.InputJsonObject => ({
   kind: command.kind,
@@ -216,70 +333,110 @@ export const insertCommands = async (
   return rows.map((row) => row.id)
 }
 
-/** Which command a step changes, and from which state and attempt: a step that comes too late changes nothing. */
-export interface Expected {
+/** What a step makes of a command. */
+export interface CommandStep {
   readonly state: CommandState
-  readonly attempts: number
-}
-
-interface Step {
-  readonly state: CommandState
-  readonly reason?: string | null
+  readonly reason: string
   readonly evidence?: Prisma.InputJsonObject | null
   /** From now, by the database's clock. */
   readonly nextActionInMs?: number
+  /** It did not get on: counted, so that nothing waits for ever. Otherwise the count begins afresh. */
+  readonly troubled?: true
+  /** Nobody asked for what is rejected here, or a person has rejected it: no alarm. */
+  readonly quiet?: true
+}
+
+/** How long a command has been in trouble, after one more try that failed. */
+export interface Trouble {
+  readonly sinceMs: number
+  readonly looks: number
 }
 
 /**
- * Moves a command on, and tells it. Answers false, changing nothing, when the command is no longer as expected: someone else
- * has moved it meanwhile.
+ * Locks a command for a step, after its subject; false when it is no longer as expected: someone else has moved it meanwhile, and
+ * nothing may be written for it any more.
+ */
+export const lockCommand = async (
+  transaction: Transaction,
+  commandId: string,
+  { state, attempts }: Pick<StoredCommand, 'state' | 'attempts'>,
+): Promise<boolean> => {
+  const rows = await transaction.query(
+    `SELECT 1 AS locked FROM tallyman.commands WHERE id = $1 AND state = $2 AND attempts = $3 FOR UPDATE`,
+    commandId,
+    state,
+    attempts,
+  )
+  return rows.length > 0
+}
+
+const alarmOf = (command: StoredCommand, kind: 'command-held' | 'command-rejected' | 'command-waiting') =>
+  ({ sellerId: command.sellerId, kind, subject: command.id }) as const
+
+const describeSubject = (command: StoredCommand): { readonly about: string; readonly what: string } =>
+  command.purchaseOrderId === null
+    ? { about: command.content.kind, what: 'the shipping settings of the account' }
+    : { about: `${command.content.kind} of order ${command.purchaseOrderId}`, what: 'the order' }
+
+/**
+ * Moves a command on, and tells it. Answers null, changing nothing, when the command is no longer as it was read: someone else
+ * has moved it meanwhile. Otherwise how long it has been in trouble.
  */
 export const moveCommand = async (
   transaction: Transaction,
   command: StoredCommand,
-  expected: Expected,
-  step: Step,
-): Promise<boolean> => {
-  const settled = isSettled(step.state)
-  const touched = await transaction.execute(
+  step: CommandStep,
+): Promise<Trouble | null> => {
+  const [row] = await transaction.query<{ since_ms: number | null; looks: number }>(
     `UPDATE tallyman.commands SET state = $4, reason = $5, evidence = COALESCE($6::jsonb, evidence),
        next_action_at = now() + $7::float8 * interval '1 millisecond', leased_until = NULL, lease_owner = NULL, updated_at = now(),
+       troubled_since = CASE WHEN $9 THEN COALESCE(troubled_since, now()) END,
+       troubled_looks = CASE WHEN $9 THEN troubled_looks + 1 ELSE 0 END,
        settled_at = CASE WHEN $8 THEN now() ELSE NULL END
-     WHERE id = $1 AND state = $2 AND attempts = $3`,
+     WHERE id = $1 AND state = $2 AND attempts = $3
+     RETURNING (extract(epoch FROM now() - troubled_since) * 1000)::float8 AS since_ms, troubled_looks AS looks`,
     command.id,
-    expected.state,
-    expected.attempts,
+    command.state,
+    command.attempts,
     step.state,
-    step.reason ?? null,
+    step.reason,
     step.evidence === undefined || step.evidence === null ? null : JSON.stringify(step.evidence),
     step.nextActionInMs ?? 0,
-    settled,
+    isSettled(step.state),
+    step.troubled === true,
   )
-  if (touched === 0) return false
-  const alarm = { sellerId: command.sellerId, kind: 'command-held', subject: command.id } as const
-  if (step.state === 'held') {
-    const [about, what] =
-      command.purchaseOrderId === null
-        ? [command.content.kind, 'the shipping settings of the account']
-        : [`${command.content.kind} of order ${command.purchaseOrderId}`, 'the order']
-    const advice = `look at ${what} and then confirm, reject or retry command ${command.id}`
-    await raiseAlarm(transaction, alarm, `${about}: ${step.reason ?? 'held'}; ${advice}`)
-  } else if (expected.state === 'held') {
-    await resolveAlarm(transaction, alarm)
+  if (row === undefined) return null
+  const { about, what } = describeSubject(command)
+  if (command.troubledSince !== null && step.troubled !== true)
+    await resolveAlarm(transaction, alarmOf(command, 'command-waiting'))
+  if (step.state === 'held' && command.state !== 'held') {
+    const byLine = takesUnits(command.content) ? ', or decide it line by line' : ''
+    const advice = `look at ${what} and then confirm, reject or retry command ${command.id}${byLine}`
+    await raiseAlarm(transaction, alarmOf(command, 'command-held'), `${about}: ${step.reason}; ${advice}`)
+  } else if (command.state === 'held' && step.state !== 'held') {
+    await resolveAlarm(transaction, alarmOf(command, 'command-held'))
   }
-  if (step.state !== expected.state && (step.state !== 'pending' || expected.state === 'held')) {
+  if (step.state === 'rejected' && step.quiet !== true) {
+    const advice = `its units are free again: see what the ERP must do now, then close this alarm (command ${command.id})`
+    await raiseAlarm(transaction, alarmOf(command, 'command-rejected'), `${about}: rejected, ${step.reason}; ${advice}`)
+  }
+  if (step.state !== command.state && (step.state !== 'pending' || command.state === 'held')) {
     transaction.tell({
       sellerId: command.sellerId,
       type: `command.${step.state}`,
       purchaseOrderId: command.purchaseOrderId ?? undefined,
       commandId: command.id,
-      data: {
-        ...describe(command.content),
-        ...(step.reason === undefined || step.reason === null ? {} : { reason: step.reason }),
-      },
+      data: { ...describe(command.content), reason: step.reason },
     })
   }
-  return true
+  return { sinceMs: row.since_ms ?? 0, looks: row.looks }
+}
+
+/** Says that a command does not get on; the alarm closes when it does, or when it is settled or held. */
+export const alarmWaiting = async (transaction: Transaction, command: StoredCommand, reason: string): Promise<void> => {
+  const { about } = describeSubject(command)
+  const message = `${about} waits: ${reason}; it goes on by itself, or decide command ${command.id} yourself`
+  await raiseAlarm(transaction, alarmOf(command, 'command-waiting'), message)
 }
 
 /**
@@ -383,63 +540,35 @@ export const dueCommands = async (sql: SqlRunner, limit: number): Promise<readon
   return rows.map((row) => row.id)
 }
 
-/** What a person decides on a held command. */
-export type Decision = 'retry' | 'confirm' | 'reject'
+/** Commands, first of their subjects, that have been due for at least so long, the longest first; none of stopped sellers. */
+export const overdueCommands = async (
+  sql: SqlRunner,
+  leastMs: number,
+  limit: number,
+): Promise<readonly { readonly id: string; readonly overdueMs: number }[]> => {
+  const rows = await sql.query<{ id: string; overdue_ms: number }>(
+    `SELECT c.id, (extract(epoch FROM now() - GREATEST(c.next_action_at, c.leased_until)) * 1000)::float8 AS overdue_ms
+     FROM tallyman.commands c LEFT JOIN tallyman.sellers s ON s.seller_id = c.seller_id
+     WHERE c.state IN ('pending', 'sending', 'verifying') AND COALESCE(s.state, 'active') = 'active'
+       AND c.next_action_at <= now() - $1::float8 * interval '1 millisecond'
+       AND (c.leased_until IS NULL OR c.leased_until <= now() - $1::float8 * interval '1 millisecond')
+       AND NOT EXISTS (SELECT 1 FROM tallyman.commands e WHERE e.seller_id = c.seller_id
+         AND e.subject = c.subject AND e.sequence < c.sequence AND e.state NOT IN ('confirmed', 'rejected'))
+     ORDER BY c.next_action_at LIMIT $2`,
+    leastMs,
+    limit,
+  )
+  return rows.map((row) => ({ id: row.id, overdueMs: row.overdue_ms }))
+}
 
-/** How a decision went. */
-export type DecisionResult =
-  | { readonly ok: true; readonly state: CommandState }
-  | { readonly ok: false; readonly fault: 'not-found' }
-  | { readonly ok: false; readonly fault: 'not-held'; readonly state: CommandState }
-
-const decided = { retry: 'pending', confirm: 'confirmed', reject: 'rejected' } as const satisfies Record<Decision, CommandState>
-
-/**
- * Carries out what a person decided, and keeps who, when, why and on what evidence. Only a held command is open to decisions;
- * a pending one that has never been sent may be rejected as well.
- */
-export const decideCommand = async (
-  database: Database,
-  request: { readonly commandId: string; readonly decision: Decision; readonly actor: string; readonly reason: string },
-): Promise<DecisionResult> =>
-  database.transaction(async (transaction) => {
-    const peek = await readCommand(transaction, request.commandId)
-    if (peek === null) return { ok: false, fault: 'not-found' }
-    // Locks are always taken in this order: the subject's, the command's row, the change counter.
-    if (peek.purchaseOrderId === null) await lockShippingSettings(transaction, peek.sellerId)
-    else {
-      await transaction.query(
-        `SELECT 1 AS locked FROM warehouse.orders WHERE seller_id = $1 AND purchase_order_id = $2 FOR UPDATE`,
-        peek.sellerId,
-        peek.purchaseOrderId,
-      )
-    }
-    const [row] = await transaction.query<CommandRow & { evidence: Prisma.JsonValue }>(
-      `SELECT ${commandColumns}, c.evidence FROM tallyman.commands c WHERE c.id = $1 FOR UPDATE`,
-      request.commandId,
-    )
-    if (row === undefined) return { ok: false, fault: 'not-found' }
-    const command = fromRow(row)
-    const untouched = command.state === 'pending' && command.attempts === 0 && request.decision === 'reject'
-    if (command.state !== 'held' && !untouched) return { ok: false, fault: 'not-held', state: command.state }
-    await transaction.execute(
-      `INSERT INTO tallyman.command_decisions (command_id, decision, actor, reason, evidence) VALUES ($1, $2, $3, $4, $5::jsonb)`,
-      command.id,
-      request.decision,
-      request.actor,
-      request.reason,
-      row.evidence === null ? null : JSON.stringify(row.evidence),
-    )
-    if (request.decision === 'retry') {
-      await transaction.execute(
-        `UPDATE tallyman.command_attempts SET outcome = 'dismissed' WHERE command_id = $1 AND outcome IS DISTINCT FROM 'not-sent'`,
-        command.id,
-      )
-    }
-    const state = decided[request.decision]
-    await moveCommand(transaction, command, command, {
-      state,
-      reason: `${request.decision} by ${request.actor}: ${request.reason}`,
-    })
-    return { ok: true, state }
-  })
+/** Puts the next step of a command off while nothing is wrong with it: the rate budget has no call left. */
+export const postponeCommand = async (sql: SqlRunner, command: StoredCommand, delayMs: number): Promise<void> => {
+  await sql.execute(
+    `UPDATE tallyman.commands SET next_action_at = now() + $4::float8 * interval '1 millisecond'
+     WHERE id = $1 AND state = $2 AND attempts = $3`,
+    command.id,
+    command.state,
+    command.attempts,
+    delayMs,
+  )
+}

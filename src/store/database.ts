@@ -1,5 +1,9 @@
 import { PrismaPg } from '@prisma/adapter-pg'
+import { DriverAdapterError } from '@prisma/driver-adapter-utils'
+import { SteadyClient } from '../steady-client.ts'
+import { committingWith } from './commit.ts'
 import { type Prisma, PrismaClient } from './generated/client.ts'
+import { boundSession, type SessionBounds } from './session.ts'
 
 /** One thing that has changed; becomes one row of `warehouse.changes`, in the transaction of the change it tells. */
 export interface ChangeRecord {
@@ -21,7 +25,7 @@ export interface SqlRunner {
   execute(sql: string, ...parameters: readonly unknown[]): Promise<number>
 }
 
-/** A transaction under way. Changes told through it are appended as its last statement, right before the commit. */
+/** A transaction under way. Changes told through it are appended as its last statement, in one message with the commit. */
 export interface Transaction extends SqlRunner {
   readonly prisma: Prisma.TransactionClient
   tell(change: ChangeRecord): void
@@ -50,6 +54,18 @@ export interface DatabaseOptions {
   readonly connections?: number
   /** Told of errors on idle connections, which nobody awaits. */
   readonly onError?: (error: Error) => void
+  /** How long the server bears what a session does; those of the daemon when left out. */
+  readonly bounds?: SessionBounds
+}
+
+/** A statement failed where nobody had asked for it: as part of the commit. `code` is the SQLSTATE. */
+export class CommitFailed extends Error {
+  override readonly name = 'CommitFailed'
+  readonly code: string
+  constructor(code: string, message: string, options: ErrorOptions) {
+    super(message, options)
+    this.code = code
+  }
 }
 
 const runner = (client: Prisma.TransactionClient | PrismaClient): SqlRunner => ({
@@ -59,7 +75,8 @@ const runner = (client: Prisma.TransactionClient | PrismaClient): SqlRunner => (
 })
 
 // The counter's row lock is held until commit, so numbers follow the order of commits. It must be the last lock that a
-// transaction takes: two transactions that each append and then lock orders could wait for each other.
+// transaction takes: two transactions that each append and then lock orders could wait for each other. The statement goes with the COMMIT
+// in one message, so that no process can keep the lock by not going on.
 const appendChanges = `
   WITH told AS (
     SELECT * FROM jsonb_to_recordset($1::jsonb) AS t(ordinal int, seller_id text, type text, purchase_order_id text,
@@ -89,27 +106,48 @@ const append = async (sql: SqlRunner, changes: readonly ChangeRecord[]): Promise
   await sql.execute(appendChanges, JSON.stringify(rows))
 }
 
+/** An error of the commit as others come: with its SQLSTATE, where there is one. */
+const asStatementError = (error: unknown): unknown => {
+  if (!(error instanceof DriverAdapterError)) return error
+  const { originalCode, originalMessage = error.message } = error.cause
+  return originalCode === undefined ? error : new CommitFailed(originalCode, originalMessage, { cause: error })
+}
+
 /** Opens a pool; connects on first use. */
-export const openDatabase = ({ url, connections = 10, onError }: DatabaseOptions): Database => {
-  const adapter = new PrismaPg(
-    { connectionString: url, max: connections, connectionTimeoutMillis: 10_000, application_name: 'tallyman' },
+export const openDatabase = ({ url, connections = 10, onError, bounds }: DatabaseOptions): Database => {
+  const pool = new PrismaPg(
+    {
+      connectionString: url,
+      max: connections,
+      connectionTimeoutMillis: 10_000,
+      keepAlive: true,
+      keepAliveInitialDelayMillis: 10_000,
+      application_name: 'tallyman',
+      Client: SteadyClient,
+      onConnect: (client) => boundSession(client, bounds),
+    },
     { onPoolError: (error) => onError?.(error), onConnectionError: (error) => onError?.(error) },
   )
-  const prisma = new PrismaClient({ adapter })
+  const prisma = new PrismaClient({ adapter: committingWith(pool, appendChanges) })
   return {
     prisma,
     ...runner(prisma),
-    transaction: (work, { maxWaitMs = 10_000, timeoutMs = 30_000 } = {}) =>
-      prisma.$transaction(
-        async (client) => {
-          const told: ChangeRecord[] = []
-          const sql = runner(client)
-          const result = await work({ ...sql, prisma: client, tell: (change) => told.push(change) })
-          if (told.length > 0) await append(sql, told)
-          return result
-        },
-        { maxWait: maxWaitMs, timeout: timeoutMs },
-      ),
+    transaction: async (work, { maxWaitMs = 10_000, timeoutMs = 30_000 } = {}) => {
+      try {
+        return await prisma.$transaction(
+          async (client) => {
+            const told: ChangeRecord[] = []
+            const sql = runner(client)
+            const result = await work({ ...sql, prisma: client, tell: (change) => told.push(change) })
+            if (told.length > 0) await append(sql, told)
+            return result
+          },
+          { maxWait: maxWaitMs, timeout: timeoutMs },
+        )
+      } catch (error) {
+        throw asStatementError(error)
+      }
+    },
     close: () => prisma.$disconnect(),
   }
 }

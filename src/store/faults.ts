@@ -4,33 +4,65 @@ import { Prisma } from './generated/client.ts'
 const maxTries = 5
 const longestPauseMs = 50
 
-// Prisma's codes for an unreachable server, time-outs on the way to it, a closed connection, and a pool without a free one.
-const awayCodes = new Set(['P1001', 'P1002', 'P1008', 'P1017', 'P2024'])
+// Prisma's codes for an unreachable server, time-outs on the way to it, a closed connection, a pool without a free one, and a transaction
+// that could not begin or was over before its end (P2028).
+const awayCodes = new Set(['P1001', 'P1002', 'P1008', 'P1017', 'P2024', 'P2028'])
 const awayKinds = new Set(['DatabaseNotReachable', 'ConnectionClosed', 'SocketTimeout', 'TooManyConnections'])
-// Postgres's classes 08 (connection), 57P (going down, starting up) and 53300 (too many connections).
-const awayStates = /^(08...|57P0[123]|53300)$/
+// Postgres's classes 08 (connection), 57P (going down, starting up, session ended), 53 (out of disk, memory, connections) and 58 (a
+// disk that does not answer); the server's own time-outs: statement (57014), lock (55P03), idle transaction (25P03), transaction (25P04);
+// and a server that takes no writes now (25006), as one that was a replica a moment ago.
+const awayStates = /^(08...|57P..|57014|53...|58...|55P03|25P0[34]|25006)$/
+// Codes of sockets and name lookups, where no library has given them a name of its own.
+const awaySocketCodes = new Set([
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'ECONNABORTED',
+  'EPIPE',
+  'ETIMEDOUT',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'EHOSTDOWN',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+])
+// What the pool and its connections say; these errors carry no code. The last one is ours (session.ts).
+const awaySentences =
+  /^(timeout exceeded when trying to connect|client has encountered a connection error|connection terminated|query read timeout|cannot use a pool after calling end|postgres has not answered)/i
 
 const property = (value: unknown, name: string): unknown =>
   typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined
 
-const causeOf = (error: unknown): unknown => property(property(property(error, 'meta'), 'driverAdapterError'), 'cause')
+/** What the driver said, within an error of Prisma or of a commit. */
+const causeOf = (error: unknown): unknown =>
+  property(property(property(error, 'meta'), 'driverAdapterError'), 'cause') ?? property(error, 'cause')
 
 const sqlStateOf = (error: unknown): string => {
   const state = property(causeOf(error), 'originalCode')
-  return typeof state === 'string' ? state : ''
+  if (typeof state === 'string') return state
+  // Prisma's own codes look like SQLSTATEs.
+  const code = error instanceof Prisma.PrismaClientKnownRequestError ? null : property(error, 'code')
+  return typeof code === 'string' && /^[0-9A-Z]{5}$/.test(code) ? code : ''
 }
 
-/** Whether an error of a statement says that Postgres cannot be reached now, as opposed to an answer that we do not like. */
+/**
+ * Whether an error of a statement or a transaction says that Postgres cannot do its work now, as opposed to an answer that we do not like:
+ * it cannot be reached, has ended the session, is out of something, or takes no writes. What was asked for may be asked again later.
+ * Nothing is half done; only when a COMMIT was under way it may be done wholly.
+ */
 export const isDatabaseAway = (error: unknown): boolean => {
-  if (!(error instanceof Prisma.PrismaClientKnownRequestError)) return error instanceof Prisma.PrismaClientInitializationError
-  if (awayCodes.has(error.code) || awayStates.test(sqlStateOf(error))) return true
+  if (error instanceof Prisma.PrismaClientInitializationError) return true
+  if (error instanceof Prisma.PrismaClientKnownRequestError && awayCodes.has(error.code)) return true
+  if (awayStates.test(sqlStateOf(error))) return true
   const kind = property(causeOf(error), 'kind')
-  return typeof kind === 'string' && awayKinds.has(kind)
+  if (typeof kind === 'string' && awayKinds.has(kind)) return true
+  if (!(error instanceof Error)) return false
+  const code = property(error, 'code')
+  return (typeof code === 'string' && awaySocketCodes.has(code)) || awaySentences.test(error.message)
 }
 
 /** Postgres chose this transaction to end a deadlock (40P01) or a serialization failure (40001): it may simply run again. */
 const mayRunAgain = (error: unknown): boolean =>
-  error instanceof Prisma.PrismaClientKnownRequestError && (error.code === 'P2034' || /^(40P01|40001)$/.test(sqlStateOf(error)))
+  (error instanceof Prisma.PrismaClientKnownRequestError && error.code === 'P2034') || /^(40P01|40001)$/.test(sqlStateOf(error))
 
 /** Runs a transaction again when Postgres ended it for the sake of others; it leaves no trace of the first run. */
 export const retryOnDeadlock = async <Result>(run: () => Promise<Result>): Promise<Result> => {

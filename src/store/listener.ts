@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
+import { SteadyClient } from '../steady-client.ts'
 
 /** Hears Postgres notifications. A hint only: whoever is woken looks at the tables, and looks now and then unasked as well. */
 export interface Listener {
@@ -45,7 +46,7 @@ export const openListener = ({
 
   /** Resolves when the connection is lost or the listener closes. */
   const listenOnce = async (connected: () => void): Promise<unknown> => {
-    const connection = new pg.Client({
+    const connection = new SteadyClient({
       connectionString: url,
       application_name: 'tallyman listener',
       connectionTimeoutMillis: queryTimeoutMs,

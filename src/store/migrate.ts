@@ -7,7 +7,8 @@ import {
   type SqlMigrationAwareDriverAdapterFactory,
 } from '@prisma/driver-adapter-utils'
 import * as engineBindings from '@prisma/schema-engine-wasm/schema_engine_bg'
-import pg from 'pg'
+import type pg from 'pg'
+import { SteadyClient } from '../steady-client.ts'
 
 const migrationsDirectory = fileURLToPath(new URL('../../prisma/migrations', import.meta.url))
 const schemaFile = fileURLToPath(new URL('../../prisma/schema.prisma', import.meta.url))
@@ -20,12 +21,8 @@ export class MigrationFailed extends Error {
   override readonly name = 'MigrationFailed'
 }
 
-// A connection that breaks tells so twice: the query under way rejects, and an event is emitted that ends the process if nobody hears it.
-const newClient = (url: string, options: pg.ClientConfig = {}): pg.Client => {
-  const client = new pg.Client({ connectionString: url, application_name: 'tallyman migrate', ...options })
-  client.on('error', () => undefined)
-  return client
-}
+const newClient = (url: string, options: pg.ClientConfig = {}): pg.Client =>
+  new SteadyClient({ connectionString: url, application_name: 'tallyman migrate', ...options })
 
 /** Longest wait for the state of the migrations: readiness is asked for all the time, and the connections must not pile up. */
 const lookTimeoutMs = 5_000
@@ -105,7 +102,7 @@ export const migrate = async (url: string, directory: string = migrationsDirecto
   const opened: SqlDriverAdapter[] = []
   try {
     await lock.query('SELECT pg_advisory_lock($1)', [migrationLock])
-    const factory = new PrismaPg({ connectionString: url, max: 2, application_name: 'tallyman migrate' })
+    const factory = new PrismaPg({ connectionString: url, max: 2, application_name: 'tallyman migrate', Client: SteadyClient })
     const bound = bindMigrationAwareSqlAdapterFactory(wholeScripts(factory, url, opened))
     const engine = await engineBindings.SchemaEngine.new(
       { datamodels: [['schema.prisma', await readFile(schemaFile, 'utf8')]] },

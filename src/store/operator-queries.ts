@@ -145,6 +145,17 @@ export interface Overview {
   /** Open discrepancies of inventory reports. */
   readonly discrepancies: number
   readonly alarms: number
+  /** What waits for a person: everything here has an open alarm, but for events and records that wait by themselves. */
+  readonly needsPerson: {
+    readonly commandsHeld: number
+    /** Rejected by the marketplace or by our own rules, and nobody has closed the alarm. */
+    readonly commandsRejected: number
+    /** Their next step fails time after time; they go on by themselves, or a person decides. */
+    readonly commandsWaiting: number
+    readonly eventsRejected: number
+    readonly eventsWaiting: number
+    readonly sellersStopped: number
+  }
 }
 
 /** Counts what is open. `lateAt`: the moment, by each seller's marketplace clock, before which an open order should have been shipped. */
@@ -169,6 +180,10 @@ export const readOverview = async (sql: SqlRunner, lateAt: ReadonlyMap<string, D
        (SELECT count(*) FROM warehouse.inventory_discrepancies WHERE state = 'open')::int AS discrepancies,
        (SELECT count(*) FROM tallyman.alarms WHERE resolved_at IS NULL)::int AS alarms`,
   )
+  const open = await sql.query<{ kind: string; count: number }>(
+    `SELECT kind, count(*)::int AS count FROM tallyman.alarms WHERE resolved_at IS NULL GROUP BY kind`,
+  )
+  const alarmsOf = new Map(open.map(({ kind, count }) => [kind, count]))
   return {
     orders: { open: orders?.open ?? 0, late: orders?.late ?? 0 },
     commands: Object.fromEntries(commands.map(({ state, count }) => [state, count])),
@@ -176,5 +191,13 @@ export const readOverview = async (sql: SqlRunner, lateAt: ReadonlyMap<string, D
     quarantined: rest?.quarantined ?? 0,
     discrepancies: rest?.discrepancies ?? 0,
     alarms: rest?.alarms ?? 0,
+    needsPerson: {
+      commandsHeld: commands.find(({ state }) => state === 'held')?.count ?? 0,
+      commandsRejected: alarmsOf.get('command-rejected') ?? 0,
+      commandsWaiting: alarmsOf.get('command-waiting') ?? 0,
+      eventsRejected: alarmsOf.get('event-rejected') ?? 0,
+      eventsWaiting: alarmsOf.get('event-waiting') ?? 0,
+      sellersStopped: alarmsOf.get('credentials-refused') ?? 0,
+    },
   }
 }

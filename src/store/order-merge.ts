@@ -8,7 +8,12 @@ const keepTax = (stored: ChargeTax | null, reported: ChargeTax | null): ChargeTa
 
 const keepCharge = (stored: Charge, reported: Charge | undefined): Charge => {
   if (reported === undefined) return stored
-  return { ...(isZero(stored.amount) ? reported : stored), tax: keepTax(stored.tax, reported.tax) }
+  const taxAndOtherFees = keepTax(stored.taxAndOtherFees ?? null, reported.taxAndOtherFees ?? null)
+  return {
+    ...(isZero(stored.amount) ? reported : stored),
+    tax: keepTax(stored.tax, reported.tax),
+    ...(taxAndOtherFees === null ? {} : { taxAndOtherFees }),
+  }
 }
 
 // A line may carry two charges of one name, so the n-th of a name belongs to the n-th of that name.
@@ -26,7 +31,7 @@ const withOccurrence = (charges: readonly Charge[]): Map<string, Charge> => {
 
 /**
  * Charges of a line as first seen. The marketplace reports zero once units are cancelled (public facts 2.5), which must not
- * take away what a refund is worked out from; a charge or tax that was zero or not there before is taken over.
+ * take away what a refund is worked out from; a charge, tax or fee that was zero or not there before is taken over.
  */
 export const mergeCharges = (stored: readonly Charge[], reported: readonly Charge[]): readonly Charge[] => {
   const before = withOccurrence(stored)

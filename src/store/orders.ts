@@ -1,4 +1,5 @@
 import type { Charge, LineStatus, OrderLine, PurchaseOrder } from '../domain/order.ts'
+import { progressOf } from '../domain/progress.ts'
 import type { Database, SqlRunner, Transaction } from './database.ts'
 import { isOpen, mergeOrder, orderChanges, orderSeen } from './order-merge.ts'
 import {
@@ -118,11 +119,14 @@ interface LockedRow {
   readonly raw_hash: string
   readonly observed_at: Date
   readonly missing: boolean
+  /** Views that were behind have come for so long; null: none. */
+  readonly behind_ms: number | null
 }
 
 const lockOrders = (tx: Transaction, sellerId: string, purchaseOrderIds: readonly string[]): Promise<LockedRow[]> =>
   tx.query<LockedRow>(
-    `SELECT purchase_order_id, encode(raw_hash, 'hex') AS raw_hash, observed_at, missing_since IS NOT NULL AS missing
+    `SELECT purchase_order_id, encode(raw_hash, 'hex') AS raw_hash, observed_at, missing_since IS NOT NULL AS missing,
+       (extract(epoch FROM now() - behind_since) * 1000)::float8 AS behind_ms
      FROM warehouse.orders WHERE seller_id = $1 AND purchase_order_id = ANY($2::text[])
      ORDER BY purchase_order_id FOR UPDATE`,
     sellerId,
@@ -145,7 +149,7 @@ export const lockOrder = async (tx: Transaction, sellerId: string, purchaseOrder
 // of arrays, not a row for each order: half the work of a page without changes is carrying rows.
 const probe = `
   SELECT array_agg(purchase_order_id) AS keys,
-    array_agg(CASE WHEN missing_since IS NULL THEN encode(raw_hash, 'hex') ELSE '' END) AS hashes
+    array_agg(CASE WHEN missing_since IS NULL AND behind_since IS NULL THEN encode(raw_hash, 'hex') ELSE '' END) AS hashes
   FROM warehouse.orders WHERE seller_id = $1 AND purchase_order_id = ANY($2::text[])`
 
 /** Those records of a page whose text differs from what is stored, or that were thought missing. Reads only. */
@@ -230,8 +234,8 @@ const writeOrders = `
     ON CONFLICT DO NOTHING
   ), updated AS (
     UPDATE warehouse.orders o
-    SET ${assign(orderColumns, 'r')}, raw_hash = decode(r.raw_hash, 'hex'), observed_at = $2::timestamptz, missing_since = NULL,
-      changed_at = now()
+    SET ${assign(orderColumns, 'r')}, raw_hash = decode(r.raw_hash, 'hex'), observed_at = GREATEST(o.observed_at, $2::timestamptz),
+      missing_since = NULL, behind_since = NULL, changed_at = now()
     FROM reported r
     WHERE o.seller_id = $1 AND o.purchase_order_id = ANY($6::text[]) AND o.purchase_order_id = r.purchase_order_id
     RETURNING o.purchase_order_id
@@ -375,8 +379,38 @@ const write = async (tx: Transaction, sellerId: string, observedAt: Date, writes
   return new Set(missed.map((row) => row.purchase_order_id))
 }
 
-const isNewer = (record: DifferingRecord<PurchaseOrder>, stored: LockedRow, observedAt: Date): boolean =>
-  stored.observed_at <= observedAt && (stored.raw_hash !== record.hash || stored.missing)
+/** A view that shows less than is stored is believed when nothing better has come for so long. */
+const behindBelievedAfterMs = 86_400_000
+
+/**
+ * What to do with a view of a stored order. What it shows decides before its time: units that were shipped, cancelled or refunded stay so,
+ * therefore a view that shows fewer is late, and one that shows more is newer, whatever the clocks of the marketplace's nodes say.
+ */
+const judgeView = (
+  record: DifferingRecord<PurchaseOrder>,
+  before: PurchaseOrder,
+  stored: LockedRow,
+  observedAt: Date,
+): 'write' | 'skip' | 'behind' => {
+  const { order } = progressOf(before, record.value)
+  if (order === 'ahead') return 'write'
+  const newer = stored.observed_at <= observedAt
+  if (!newer) return 'skip'
+  if (order === 'behind' || order === 'mixed') {
+    if (stored.behind_ms === null) return 'behind'
+    return stored.behind_ms >= behindBelievedAfterMs ? 'write' : 'skip'
+  }
+  return stored.raw_hash !== record.hash || stored.missing || stored.behind_ms !== null ? 'write' : 'skip'
+}
+
+const noteBehind = async (tx: Transaction, sellerId: string, purchaseOrderIds: readonly string[]): Promise<void> => {
+  if (purchaseOrderIds.length === 0) return
+  await tx.execute(
+    `UPDATE warehouse.orders SET behind_since = now() WHERE seller_id = $1 AND purchase_order_id = ANY($2::text[]) AND behind_since IS NULL`,
+    sellerId,
+    purchaseOrderIds,
+  )
+}
 
 // Locks the known ones, then looks again: what was found before the lock may have changed since.
 const prepare = async (
@@ -389,21 +423,29 @@ const prepare = async (
   const locked = new Map(
     known.length === 0 ? [] : (await lockOrders(tx, sellerId, known)).map((row) => [row.purchase_order_id, row]),
   )
-  const outdated = records.flatMap((record) => {
+  const differing = records.flatMap((record) => {
     const stored = locked.get(record.key)
-    return stored !== undefined && isNewer(record, stored, observedAt) ? [record.key] : []
+    const same = stored?.raw_hash === record.hash && !stored.missing && stored.behind_ms === null
+    return stored === undefined || same ? [] : [record.key]
   })
-  const before = outdated.length === 0 ? new Map<string, PurchaseOrder>() : await readOrders(tx, sellerId, outdated)
-  return records.flatMap((record): Write[] => {
+  const before = differing.length === 0 ? new Map<string, PurchaseOrder>() : await readOrders(tx, sellerId, differing)
+  const behind: string[] = []
+  const writes = records.flatMap((record): Write[] => {
+    const row = locked.get(record.key)
+    if (row === undefined) return [{ record, order: record.value, before: null }]
     const stored = before.get(record.key)
-    if (stored !== undefined) return [{ record, order: mergeOrder(stored, record.value), before: stored }]
-    return locked.has(record.key) ? [] : [{ record, order: record.value, before: null }]
+    if (stored === undefined) return []
+    const verdict = judgeView(record, stored, row, observedAt)
+    if (verdict === 'behind') behind.push(record.key)
+    return verdict === 'write' ? [{ record, order: mergeOrder(stored, record.value), before: stored }] : []
   })
+  await noteBehind(tx, sellerId, behind)
+  return writes
 }
 
 /**
- * Stores records that {@link findDifferingOrders} found, by one statement, and tells what has changed. An older observation
- * never overwrites a newer one; the version that is replaced is kept in `tallyman.superseded_versions`.
+ * Stores records that {@link findDifferingOrders} found, by one statement, and tells what has changed. An older observation, or
+ * one that shows less than is known, never overwrites a newer one; the version that is replaced is kept in `tallyman.superseded_versions`.
  */
 export const storeDifferingOrders = async (
   tx: Transaction,

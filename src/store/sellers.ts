@@ -1,50 +1,237 @@
 import { raiseAlarm, resolveAlarm } from './alarms.ts'
-import type { Database } from './database.ts'
+import type { Database, SqlRunner, Transaction } from './database.ts'
+import { type ListPage, pageOf } from './page.ts'
 
-/** A seller as configured; the fingerprint changes with anything that could make refused credentials work again. */
-export interface ConfiguredSeller {
+/** `stopped`: the marketplace refuses its credentials. `paused`: a person wants it so. Either way nothing of it runs. */
+export const sellerStates = ['active', 'stopped', 'paused'] as const
+/** See {@link sellerStates}. */
+export type SellerState = (typeof sellerStates)[number]
+
+/** A seller as configured. The fingerprint changes with anything that could make refused credentials work again. */
+export interface SellerSettingsMark {
   readonly sellerId: string
   readonly credentialsFingerprint: string
 }
 
-/** Records the configured sellers. One that stood stopped is taken up again when its fingerprint has changed. */
-export const recordSellers = async (database: Database, sellers: readonly ConfiguredSeller[]): Promise<void> => {
+/** A seller as this process works with it. */
+export interface ConfiguredSeller extends SellerSettingsMark {
+  /** How often it had been resumed when this process last heard: refusals that are remembered from before that do not count any more. */
+  readonly resumes: number
+}
+
+/** How a seller stands. */
+export interface SellerStanding {
+  readonly sellerId: string
+  readonly state: SellerState
+  /** Why it is stopped or paused; null while it is active. */
+  readonly reason: string | null
+  /** Since when it is stopped or paused. */
+  readonly since: Date | null
+  readonly pausedBy: string | null
+  /** When a token is asked for the next time; null unless it is stopped. */
+  readonly probeAt: Date | null
+  /** See {@link ConfiguredSeller}. */
+  readonly resumes: number
+}
+
+/** What made a seller active again: the start of a process, settings that were read again, the probe, or a person. */
+export type ResumedBy =
+  | { readonly by: 'start' | 'settings' | 'probe' }
+  | { readonly by: 'person'; readonly actor: string; readonly reason: string | null }
+
+/** Notified whenever a seller's standing changes. */
+export const sellersChannel = 'tallyman_sellers'
+
+interface SellerRow {
+  readonly seller_id: string
+  readonly state: SellerState
+  readonly stopped_reason: string | null
+  readonly stopped_at: Date | null
+  readonly paused_by: string | null
+  readonly probe_at: Date | null
+  readonly resumes: number
+}
+
+const columns = 'seller_id, state, stopped_reason, stopped_at, paused_by, probe_at, resumes'
+
+const fromRow = (row: SellerRow): SellerStanding => ({
+  sellerId: row.seller_id,
+  state: row.state,
+  reason: row.stopped_reason,
+  since: row.stopped_at,
+  pausedBy: row.paused_by,
+  probeAt: row.probe_at,
+  resumes: row.resumes,
+})
+
+const notify = (transaction: Transaction): Promise<number> => transaction.execute(`SELECT pg_notify('${sellersChannel}', '')`)
+
+const alarmOf = (sellerId: string) => ({ sellerId, kind: 'credentials-refused', subject: 'credentials' }) as const
+
+/** Makes a seller active that is in one of these states, and tells it; false when it is in none of them. */
+const resume = async (
+  transaction: Transaction,
+  sellerId: string,
+  from: readonly SellerState[],
+  resumed: ResumedBy,
+): Promise<boolean> => {
+  const touched = await transaction.execute(
+    `UPDATE tallyman.sellers SET state = 'active', stopped_reason = NULL, stopped_at = NULL, paused_by = NULL, probe_at = NULL,
+       resumes = resumes + 1, updated_at = now()
+     WHERE seller_id = $1 AND state = ANY ($2::text[])`,
+    sellerId,
+    from,
+  )
+  if (touched === 0) return false
+  await resolveAlarm(transaction, alarmOf(sellerId))
+  transaction.tell({ sellerId, type: 'seller.resumed', data: { ...resumed } })
+  await notify(transaction)
+  return true
+}
+
+/** Records the configured sellers. One that stood stopped is taken up again: with these settings, or at this start, it shall be tried anew. */
+export const recordSellers = async (
+  database: Database,
+  sellers: readonly SellerSettingsMark[],
+  by: 'start' | 'settings' = 'start',
+): Promise<void> => {
   await database.transaction(async (transaction) => {
     for (const seller of [...sellers].sort((a, b) => (a.sellerId < b.sellerId ? -1 : 1))) {
-      const revived = await transaction.query<{ revived: boolean }>(
+      await transaction.execute(
         `INSERT INTO tallyman.sellers AS s (seller_id, state, credentials_fingerprint) VALUES ($1, 'active', $2)
-         ON CONFLICT (seller_id) DO UPDATE SET state = 'active', stopped_reason = NULL, stopped_at = NULL,
-           credentials_fingerprint = excluded.credentials_fingerprint, updated_at = now()
-         WHERE s.credentials_fingerprint IS DISTINCT FROM excluded.credentials_fingerprint
-         RETURNING (xmax <> 0) AS revived`,
+         ON CONFLICT (seller_id) DO UPDATE SET credentials_fingerprint = excluded.credentials_fingerprint, updated_at = now()
+         WHERE s.credentials_fingerprint IS DISTINCT FROM excluded.credentials_fingerprint`,
         seller.sellerId,
         seller.credentialsFingerprint,
       )
-      if (revived[0]?.revived === true) {
-        await resolveAlarm(transaction, { sellerId: seller.sellerId, kind: 'credentials-refused', subject: 'credentials' })
-      }
+      await resume(transaction, seller.sellerId, ['stopped'], { by })
     }
   })
 }
 
-/** Stops a seller whose credentials the marketplace refuses, with an alarm. Does nothing when its settings have changed since. */
+/**
+ * Stops a seller whose credentials the marketplace refuses, with an alarm. Does nothing, and answers false, when its settings have changed
+ * or when it has been resumed since this process learned of the refusals.
+ */
 export const stopSeller = async (database: Database, seller: ConfiguredSeller, reason: string): Promise<boolean> =>
   database.transaction(async (transaction) => {
-    const stopped = await transaction.execute(
-      `UPDATE tallyman.sellers SET state = 'stopped', stopped_reason = $3, stopped_at = now(), updated_at = now()
-       WHERE seller_id = $1 AND state = 'active' AND credentials_fingerprint = $2`,
+    const [stopped] = await transaction.query<{ stopped_at: Date }>(
+      `UPDATE tallyman.sellers SET state = 'stopped', stopped_reason = $3, stopped_at = now(), updated_at = now(),
+         probe_at = now() + $5::float8 * interval '1 millisecond'
+       WHERE seller_id = $1 AND state = 'active' AND credentials_fingerprint = $2 AND resumes = $4
+       RETURNING stopped_at`,
       seller.sellerId,
       seller.credentialsFingerprint,
       reason,
+      seller.resumes,
+      probeIntervalMs,
     )
-    if (stopped === 0) return false
-    await raiseAlarm(transaction, { sellerId: seller.sellerId, kind: 'credentials-refused', subject: 'credentials' }, reason)
+    if (stopped === undefined) return false
+    await raiseAlarm(transaction, alarmOf(seller.sellerId), `stopped since ${stopped.stopped_at.toISOString()}: ${reason}`)
     transaction.tell({ sellerId: seller.sellerId, type: 'seller.stopped', data: { reason } })
+    await notify(transaction)
     return true
   })
 
-/** Sellers that are stopped now. */
-export const stoppedSellers = async (database: Database): Promise<ReadonlySet<string>> => {
-  const rows = await database.query<{ seller_id: string }>(`SELECT seller_id FROM tallyman.sellers WHERE state = 'stopped'`)
-  return new Set(rows.map((row) => row.seller_id))
+const readOne = async (sql: SqlRunner, sellerId: string): Promise<SellerStanding | null> => {
+  const [row] = await sql.query<SellerRow>(`SELECT ${columns} FROM tallyman.sellers WHERE seller_id = $1`, sellerId)
+  return row === undefined ? null : fromRow(row)
 }
+
+/**
+ * Makes a stopped or paused seller active because a person says so. For one that is active it makes every process forget the refusals
+ * so far, so that its credentials are tried at once. Null when there is no such seller.
+ */
+export const resumeSeller = async (
+  database: Database,
+  { sellerId, actor, reason }: { readonly sellerId: string; readonly actor: string; readonly reason: string | null },
+): Promise<SellerStanding | null> =>
+  database.transaction(async (transaction) => {
+    if (!(await resume(transaction, sellerId, ['stopped', 'paused'], { by: 'person', actor, reason }))) {
+      await transaction.execute('UPDATE tallyman.sellers SET resumes = resumes + 1 WHERE seller_id = $1', sellerId)
+      await notify(transaction)
+    }
+    return readOne(transaction, sellerId)
+  })
+
+/** Pauses a seller because a person says so; neither a start nor the probe takes it up again. Null when there is no such seller. */
+export const pauseSeller = async (
+  database: Database,
+  { sellerId, actor, reason }: { readonly sellerId: string; readonly actor: string; readonly reason: string },
+): Promise<SellerStanding | null> =>
+  database.transaction(async (transaction) => {
+    const touched = await transaction.execute(
+      `UPDATE tallyman.sellers SET state = 'paused', stopped_reason = $2, paused_by = $3, probe_at = NULL, updated_at = now(),
+         stopped_at = CASE WHEN state = 'paused' THEN stopped_at ELSE now() END
+       WHERE seller_id = $1 AND (state, stopped_reason, paused_by) IS DISTINCT FROM ('paused', $2, $3)`,
+      sellerId,
+      reason,
+      actor,
+    )
+    if (touched > 0) {
+      transaction.tell({ sellerId, type: 'seller.paused', data: { actor, reason } })
+      await notify(transaction)
+    }
+    return readOne(transaction, sellerId)
+  })
+
+/** How every seller stands that was ever configured, by id. */
+export const listSellers = async (
+  sql: SqlRunner,
+  after: string | null,
+  limit: number,
+): Promise<ListPage<SellerStanding, string>> => {
+  const rows = await sql.query<SellerRow>(
+    `SELECT ${columns} FROM tallyman.sellers WHERE $1::text IS NULL OR seller_id > $1 ORDER BY seller_id LIMIT $2::int`,
+    after,
+    limit + 1,
+  )
+  return pageOf(rows.map(fromRow), limit, ({ sellerId }) => sellerId)
+}
+
+/** How every seller stands. */
+export const readSellers = async (sql: SqlRunner): Promise<readonly SellerStanding[]> =>
+  (await sql.query<SellerRow>(`SELECT ${columns} FROM tallyman.sellers`)).map(fromRow)
+
+/** Sellers that are stopped or paused now, by their ids. */
+export const sellersAtRest = async (sql: SqlRunner): Promise<ReadonlyMap<string, SellerStanding>> => {
+  const rows = await sql.query<SellerRow>(`SELECT ${columns} FROM tallyman.sellers WHERE state <> 'active'`)
+  return new Map(rows.map((row) => [row.seller_id, fromRow(row)]))
+}
+
+/** Whether a seller is stopped or paused now. */
+export const isSellerAtRest = async (sql: SqlRunner, sellerId: string): Promise<boolean> =>
+  (await sql.query(`SELECT 1 AS rests FROM tallyman.sellers WHERE seller_id = $1 AND state <> 'active'`, sellerId)).length > 0
+
+/** Whether the seller of a command is stopped or paused now. */
+export const isCommandAtRest = async (sql: SqlRunner, commandId: string): Promise<boolean> =>
+  (
+    await sql.query(
+      `SELECT 1 AS rests FROM tallyman.commands c JOIN tallyman.sellers s ON s.seller_id = c.seller_id
+       WHERE c.id = $1 AND s.state <> 'active'`,
+      commandId,
+    )
+  ).length > 0
+
+/** How often a token is asked for while a seller is stopped: seldom, for a refusal that lasts is a person's to mend. */
+export const probeIntervalMs = 900_000
+
+const probeIsDue = `state = 'stopped' AND (probe_at IS NULL OR probe_at <= now())`
+
+/** Stopped sellers for which a token should be asked now. */
+export const dueProbes = async (sql: SqlRunner): Promise<readonly string[]> =>
+  (await sql.query<{ seller_id: string }>(`SELECT seller_id FROM tallyman.sellers WHERE ${probeIsDue}`)).map(
+    (row) => row.seller_id,
+  )
+
+/** Takes the probe that is due, so that no other process makes it; false when none is due any more. */
+export const claimProbe = async (sql: SqlRunner, sellerId: string): Promise<boolean> =>
+  (await sql.execute(
+    `UPDATE tallyman.sellers SET probe_at = now() + $2::float8 * interval '1 millisecond' WHERE seller_id = $1 AND ${probeIsDue}`,
+    sellerId,
+    probeIntervalMs,
+  )) > 0
+
+/** Makes a stopped seller active whose credentials a probe has found accepted; false when it is stopped no more. */
+export const resumeProbed = (database: Database, sellerId: string): Promise<boolean> =>
+  database.transaction((transaction) => resume(transaction, sellerId, ['stopped'], { by: 'probe' }))

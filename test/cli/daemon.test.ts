@@ -143,7 +143,7 @@ describe('commands', () => {
     expect(shown.out).toContain('correlationId: ')
     const decided = await tallyman(['commands', 'retry', commandId, '--reason', 'to try'])
     expect(decided.code).toBe(1)
-    expect(decided.talk).toMatch(/is confirmed; only a held one/)
+    expect(decided.talk).toMatch(/is confirmed: it is settled/)
   })
 
   test('a held command is decided with who and why', async () => {

@@ -26,6 +26,8 @@ describe('misuse exits with 2 and says what is wrong', () => {
     [['quarantine', 'replay', '1', '--all'], /name the id of one record, or give --all/],
     [['campaigns', 'watch'], /missing required argument 'id'/],
     [['campaigns', 'unwatch'], /missing required argument 'id'/],
+    [['sellers', 'pause', 's-1'], /required option '--reason <text>'/],
+    [['sellers', 'resume'], /missing required argument 'id'/],
     [['reconcile'], /required option '--month <month>'/],
     [['reconcile', '--month', '2026-13'], /a month such as 2026-03/],
     [['reconcile', '--month', '2026-3'], /a month such as 2026-03/],

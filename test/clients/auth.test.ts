@@ -18,6 +18,8 @@ async function failureOf(work: Promise<unknown>): Promise<MarketplaceFailure> {
   throw new Error('expected a failure')
 }
 
+const UNAUTHORIZED = { errors: { error: [{ code: 'UNAUTHORIZED.GMP_GATEWAY_API', severity: 'ERROR' }] } }
+
 /** A marketplace that accepts only its newest token. */
 async function startStrict(options: { readonly onToken?: Answer; readonly expiresIn?: unknown } = {}) {
   const state = { newest: '', issued: 0 }
@@ -28,7 +30,7 @@ async function startStrict(options: { readonly onToken?: Answer; readonly expire
       state.newest = `token-${state.issued}`
       return sendJson(response, 200, { access_token: state.newest, token_type: 'Bearer', expires_in: options.expiresIn ?? 900 })
     }
-    if (request.headers['xx_sec.access_token'] !== state.newest) return sendJson(response, 401, { error: 'unauthorized' })
+    if (request.headers['xx_sec.access_token'] !== state.newest) return sendJson(response, 401, UNAUTHORIZED)
     return sendJson(response, 200, ORDER)
   })
   return { ...server, state }
@@ -91,20 +93,56 @@ describe('the access token', () => {
     })
   })
 
-  test('that dies early is renewed once after a 401, even for a write, under a new correlation id', async () => {
+  test('that dies early is renewed once for a read, which goes out once more under an id of its own', async () => {
     const { url, seen, state } = await startStrict()
     const { client } = startClient(url)
     await client.orders.get('108', { signal: forever() })
     state.newest = 'somebody else logged in'
-    const answer = await client.orders.send(client.orders.prepare.acknowledge('108'), {
-      signal: forever(),
-      correlationId: 'given',
-    })
-    const writes = seen.filter((request) => request.method === 'POST' && request.target !== '/v3/token')
-    expect(writes.map((request) => request.headers['xx_qos.correlation_id'])).toEqual(['given', answer.correlationId])
-    expect(answer.correlationId).not.toBe('given')
+    const answer = await client.orders.get('108', { signal: forever(), correlationId: 'given' })
+    const reads = seen.filter((request) => request.method === 'GET').slice(1)
+    expect(reads.map((request) => request.headers['xx_qos.correlation_id'])).toEqual(['given', answer?.correlationId])
+    expect(answer?.correlationId).not.toBe('given')
     expect(tokenRequests(seen)).toHaveLength(2)
   })
+
+  const acknowledge = (client: ReturnType<typeof startClient>['client'], correlationId: string) =>
+    client.orders.send(client.orders.prepare.acknowledge('108'), { signal: forever(), correlationId })
+  const writesOf = (seen: readonly SeenRequest[]) =>
+    seen.filter(({ method, target }) => method === 'POST' && target !== '/v3/token')
+
+  test('that dies early ends a write, which is never sent again by itself; the next one has a new token', async () => {
+    const { url, seen, state } = await startStrict()
+    const { client } = startClient(url)
+    await client.orders.get('108', { signal: forever() })
+    state.newest = 'somebody else logged in'
+    expect(await failureOf(acknowledge(client, 'first'))).toMatchObject({
+      kind: 'unavailable',
+      sent: 'answered',
+      staleToken: true,
+      correlationId: 'first',
+      httpStatus: 401,
+      credentialsDead: false,
+    })
+    const answer = await acknowledge(client, 'second')
+    expect(answer.correlationId).toBe('second')
+    expect(writesOf(seen).map((request) => request.headers['xx_qos.correlation_id'])).toEqual(['first', 'second'])
+    expect(tokenRequests(seen)).toHaveLength(2)
+  })
+
+  test.each(['', '<html>Log in</html>', '{"message":"Unauthorized"}'])(
+    'a 401 %j on a write leaves open what happened; the next request has a new token',
+    async (body) => {
+      const { url, seen } = await startServer((request, response) => {
+        if (request.target === '/v3/token') return sendJson(response, 200, { access_token: 't', expires_in: 900 })
+        return request.method === 'GET' ? sendJson(response, 200, ORDER) : sendJson(response, 401, body)
+      })
+      const { client } = startClient(url)
+      expect(await failureOf(acknowledge(client, 'c'))).toMatchObject({ kind: 'unknown', sent: 'answered', staleToken: false })
+      expect(writesOf(seen)).toHaveLength(1)
+      await client.orders.get('108', { signal: forever() })
+      expect(tokenRequests(seen)).toHaveLength(2)
+    },
+  )
 
   test('is renewed once for many 401s that come together', async () => {
     const { url, seen, state } = await startStrict()
@@ -116,17 +154,17 @@ describe('the access token', () => {
   })
 
   test('that is not accepted even when new ends in "try later", after two requests', async () => {
-    const { url, seen } = await startServer((request, response) =>
-      request.target === '/v3/token'
-        ? sendJson(response, 200, { access_token: 't', expires_in: 900 })
-        : sendJson(response, 401, ''),
-    )
-    const { client } = startClient(url)
-    const failure = await failureOf(
-      client.orders.send(client.orders.prepare.acknowledge('1'), { signal: forever(), correlationId: 'c' }),
-    )
-    expect(failure).toMatchObject({ kind: 'unavailable', httpStatus: 401, credentialsDead: false })
-    expect(seen.filter((request) => request.target !== '/v3/token')).toHaveLength(2)
+    for (const body of ['', UNAUTHORIZED]) {
+      const { url, seen } = await startServer((request, response) =>
+        request.target === '/v3/token'
+          ? sendJson(response, 200, { access_token: 't', expires_in: 900 })
+          : sendJson(response, 401, body),
+      )
+      const { client } = startClient(url)
+      const failure = await failureOf(client.orders.get('1', { signal: forever() }))
+      expect(failure).toMatchObject({ kind: 'unavailable', httpStatus: 401, credentialsDead: false, staleToken: false })
+      expect(seen.filter((request) => request.target !== '/v3/token')).toHaveLength(2)
+    }
   })
 
   test('does not die with the caller that asked for it first', async () => {
@@ -148,29 +186,144 @@ describe('the access token', () => {
   })
 })
 
+const REFUSING: readonly (readonly [number, object])[] = [
+  [400, { error: 'invalid_client', error_description: 'hunter2-very-secret is wrong' }],
+  [400, { errors: { error: [{ code: 'INVALID_REQUEST.GMP_GATEWAY_API', description: 'hunter2-very-secret' }] } }],
+  [401, { error: 'invalid_client' }],
+  [401, UNAUTHORIZED],
+  [403, { errors: [{ code: 'FORBIDDEN.GMP_GATEWAY_API' }] }],
+]
+
+/** A marketplace whose token operation answers as the test says, and a client on a clock of the test's. */
+async function startScripted() {
+  const script = { status: 200, body: {} as object | string, nowMs: Date.UTC(2026, 10, 22) }
+  const server = await startServer((request, response) => {
+    if (request.target !== '/v3/token') return sendJson(response, 200, ORDER)
+    return script.status === 200
+      ? sendJson(response, 200, { access_token: 't', expires_in: 900 })
+      : sendJson(response, script.status, script.body)
+  })
+  const now = () => script.nowMs
+  const { client } = startClient(server.url, { now, budget: createInProcessBudget({ limits: generousLimits, now }) })
+  const call = () => failureOf(client.orders.get('108', { signal: forever() }))
+  return { ...server, script, client, call }
+}
+
 describe('dead credentials', () => {
-  test.each([400, 401, 403])('%i of the token operation is final and remembered', async (status) => {
-    const { url, seen } = await startStrict({
-      onToken: (_request, response) =>
-        sendJson(response, status, { error: 'invalid_client', error_description: 'hunter2-very-secret is wrong' }),
-    })
-    const { client } = startClient(url)
-    for (let call = 0; call < 3; call += 1) {
-      const failure = await failureOf(client.orders.get('108', { signal: forever() }))
-      expect(failure).toMatchObject({
-        kind: 'refused',
-        credentialsDead: true,
-        operation: 'token',
-        sent: 'never',
-        httpStatus: status,
-      })
-      expect(JSON.stringify([failure.message, failure.faults, failure.stack])).not.toContain('hunter2')
+  test.each(REFUSING)(
+    '%i %j of the token operation is believed the third time, a minute after the first',
+    async (status, body) => {
+      const { seen, script, client, call } = await startScripted()
+      Object.assign(script, { status, body })
+      const startMs = script.nowMs
+      for (const [askedAfterMs, nextAfterMs] of [
+        [0, 20_000],
+        [20_000, 60_000],
+      ] as const) {
+        script.nowMs = startMs + askedAfterMs
+        const before = seen.length
+        for (let call_ = 0; call_ < 3; call_ += 1) {
+          const failure = await call()
+          expect(failure).toMatchObject({
+            kind: 'unavailable',
+            operation: 'token',
+            sent: 'never',
+            httpStatus: status,
+            credentialsDead: false,
+            retryAt: new Date(startMs + nextAfterMs),
+          })
+          expect(JSON.stringify([failure.message, failure.faults, failure.stack])).not.toContain('hunter2')
+        }
+        // Those who come before its time do not ask again.
+        expect(seen.length - before).toBe(1)
+      }
+      script.nowMs = startMs + 60_000
+      for (let call_ = 0; call_ < 3; call_ += 1) {
+        expect(await call()).toMatchObject({ kind: 'refused', credentialsDead: true, sent: 'never', httpStatus: status })
+      }
+      script.nowMs += 86_400_000
+      expect(await call()).toMatchObject({ credentialsDead: true })
+      expect(seen).toHaveLength(3)
+
+      // Somebody says that they are right now: the memory goes, and the next call asks.
+      client.credentials.forgive()
+      expect(await call()).toMatchObject({ kind: 'unavailable', credentialsDead: false })
+      script.status = 200
+      client.credentials.forgive()
+      expect((await client.orders.get('108', { signal: forever() }))?.record.ok).toBe(true)
+    },
+  )
+
+  test.each([
+    [400, '<html>'],
+    [400, ''],
+    [401, '{"message":"Unauthorized"}'],
+    [403, '<html>Access Denied</html>'],
+    [403, { timestamp: 'x', status: 403, error: 'Forbidden', path: '/v3/token' }],
+    [403, { errors: { error: [{ code: 'SYSTEM_ERROR.GMP_GATEWAY_API' }] } }],
+    [400, { error: 'server_error' }],
+    [404, { errors: [{ code: 'URI_NOT_FOUND' }] }],
+    [503, { error: 'invalid_client' }],
+  ])('%i %j of the token operation is an outage, however often it comes', async (status, body) => {
+    const { seen, script, call } = await startScripted()
+    Object.assign(script, { status, body })
+    for (let minute = 0; minute < 10; minute += 1) {
+      script.nowMs += 60_000
+      expect(await call()).toMatchObject({ kind: 'unavailable', credentialsDead: false, sent: 'never', httpStatus: status })
     }
-    expect(seen).toHaveLength(1)
+    expect(seen).toHaveLength(10)
+  })
+
+  test('an operation that answers now this and now that does not count as refusing', async () => {
+    const { script, call } = await startScripted()
+    for (let minute = 0; minute < 12; minute += 1) {
+      script.nowMs += 300_000
+      Object.assign(
+        script,
+        minute % 3 === 2 ? { status: 502, body: '<html>' } : { status: 400, body: { error: 'invalid_client' } },
+      )
+      expect(await call()).toMatchObject({ kind: 'unavailable', credentialsDead: false })
+    }
+  })
+
+  test('a refusal of an early renewal does not end the token that still serves', async () => {
+    const { seen, script, client } = await startScripted()
+    await client.orders.get('108', { signal: forever() })
+    Object.assign(script, { status: 400, body: { error: 'invalid_client' } })
+    for (let step = 0; step < 11; step += 1) {
+      script.nowMs += 80_000
+      expect((await client.orders.get('108', { signal: forever() }))?.record.ok).toBe(true)
+    }
+    // Renewal is due after 780 s: asked then, and twenty seconds later at the earliest.
+    expect(tokenRequests(seen)).toHaveLength(3)
+  })
+
+  test('asking by hand disregards the memory, tells what came of it, and revives when it is accepted', async () => {
+    const { script, client, call, seen } = await startScripted()
+    Object.assign(script, { status: 400, body: { error: 'invalid_client' } })
+    for (const afterMs of [0, 20_000, 40_000]) {
+      script.nowMs += afterMs
+      await call()
+    }
+    expect(await call()).toMatchObject({ credentialsDead: true })
+    expect(await client.credentials.ask(forever())).toMatchObject({
+      accepted: false,
+      refused: true,
+      failure: { credentialsDead: true, httpStatus: 400 },
+    })
+    Object.assign(script, { status: 503, body: '' })
+    expect(await client.credentials.ask(forever())).toMatchObject({ accepted: false, refused: false })
+    expect(await call()).toMatchObject({ credentialsDead: true })
+    expect(await client.credentials.ask(AbortSignal.abort())).toMatchObject({ accepted: false, refused: false })
+    script.status = 200
+    const before = seen.length
+    expect(await client.credentials.ask(forever())).toEqual({ accepted: true })
+    expect((await client.orders.get('108', { signal: forever() }))?.record.ok).toBe(true)
+    expect(tokenRequests(seen.slice(before))).toHaveLength(1)
   })
 
   test('other answers of it are not: they are tried again', async () => {
-    for (const status of [404, 405, 423, 429, 500, 503]) {
+    for (const status of [400, 401, 403, 404, 405, 423, 429, 500, 503]) {
       const { url } = await startStrict({ onToken: (_request, response) => sendJson(response, status, '<html>') })
       const { client } = startClient(url)
       expect(await failureOf(client.orders.get('108', { signal: forever() }))).toMatchObject({

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { WireErrorBody } from '../../src/clients/contract/errors.ts'
@@ -41,46 +42,153 @@ const write = (status: number, bodyText: string | null = '{}', more: Partial<Exc
 
 const nested = (code: string, more: object = {}) => JSON.stringify({ errors: { error: [{ code, severity: 'ERROR', ...more }] } })
 
-describe('by status', () => {
-  test.each([
-    [400, 'refused', 'refused'],
-    [401, 'unavailable', 'unavailable'],
-    [403, 'refused', 'refused'],
-    [404, 'refused', 'refused'],
-    [408, 'unavailable', 'unknown'],
-    [409, 'refused', 'refused'],
-    [413, 'refused', 'refused'],
-    [415, 'refused', 'refused'],
-    [423, 'unavailable', 'unavailable'],
-    [429, 'throttled', 'throttled'],
-    [500, 'unavailable', 'unknown'],
-    [502, 'unavailable', 'unknown'],
-    [503, 'unavailable', 'unknown'],
-    [504, 'unavailable', 'unknown'],
-    [520, 'unavailable', 'unknown'],
-    [521, 'unavailable', 'unknown'],
-    [302, 'unavailable', 'unknown'],
-  ])('%i means %s for a read and %s for a write, with JSON, HTML or no body', (status, forRead, forWrite) => {
-    for (const body of ['{}', '<html><body>Access Denied</body></html>', '']) {
-      expect(read(status, body)).toBe(forRead)
-      expect(write(status, body)).toBe(forWrite)
+const coded = nested('INVALID_REQUEST_CONTENT.GMP_ORDER_API', { field: 'data' })
+const record = { order: { purchaseOrderId: '1' } }
+
+/** The bodies that the table of the decision record names. */
+const bodies: Readonly<Record<string, readonly (string | null)[]>> = {
+  coded: [
+    coded,
+    nested('some code of the marketplace alone'),
+    JSON.stringify({ errors: [{ code: 'CONTENT_NOT_FOUND.GMP_ORDER_API', severity: 'INFO' }] }),
+    JSON.stringify({ error: [{ code: 'FORBIDDEN' }] }),
+    JSON.stringify({ list: { errors: { error: [{ code: 'INVALID_REQUEST_PARAM.GMP_ORDER_API' }] } } }),
+    JSON.stringify({ status: 'FAIL', errors: [{ code: '400.WFS.100', description: 'gtin/sku is required attribute.' }] }),
+    JSON.stringify({ code: 'failure', details: 'no' }),
+    JSON.stringify({ code: 'failure', details: ['TOO_MANY_FILTERS_PROVIDED_IN_REQUEST'] }),
+  ],
+  uncoded: [
+    '<html><body>Access Denied</body></html>',
+    '<?xml version="1.0"?><ns2:errors xmlns:ns2="http://x/"><ns2:error><ns2:code>FORBIDDEN</ns2:code></ns2:error></ns2:errors>',
+    '',
+    'no healthy upstream',
+    '{}',
+    '[]',
+    'null',
+    '{"message":"Forbidden"}',
+    JSON.stringify({ timestamp: '2026-11-21', status: 404, error: 'Not Found', path: '/v3/orders' }),
+    JSON.stringify({ title: 'Forbidden', detail: 'by the policy of this proxy' }),
+    JSON.stringify({ errors: ['not allowed'] }),
+    JSON.stringify({ errors: [{ code: 'Forbidden', message: 'no' }] }),
+    JSON.stringify({ errors: { code: 'Forbidden' } }),
+    JSON.stringify({ error: { code: 403, message: 'no', status: 'PERMISSION_DENIED' } }),
+    JSON.stringify({ error: 'invalid_client' }),
+    JSON.stringify({ code: 'failure' }),
+    coded.slice(0, -1),
+    null,
+  ],
+  'coded as a server fault': [
+    nested('SYSTEM_ERROR.GMP_GATEWAY_API'),
+    JSON.stringify({ errors: [{ code: 'INVALID_REQUEST' }, { code: 'DOWNSTREAM_SYSTEM_TIME_OUT' }] }),
+    JSON.stringify({ errors: [{ code: '500.WFS.100' }] }),
+    JSON.stringify({ status: 'INTERNAL_SERVER_ERROR', errors: [{ code: '400.WFS.100' }] }),
+  ],
+  'coded as a lock': [nested('RESOURCE_IS_LOCKED.GMP_ORDER_API')],
+  'coded, beside the record': [JSON.stringify({ ...record, errors: [{ code: 'INVALID_REQUEST_CONTENT' }] })],
+  'coded as an outage': [nested('INVALID_REQUEST.GMP_ORDER_API', { field: 'data', description: 'Invalid Request' })],
+  'coded as a dead token': [nested('UNAUTHORIZED.GMP_GATEWAY_API')],
+  'coded as a used-up budget': [nested('REQUEST_THRESHOLD_VIOLATED.GMP_GATEWAY_API'), nested('TOO_MANY_REQUESTS')],
+  'coded with a known code': [coded, JSON.stringify({ errors: [{ code: 'CONTENT_NOT_FOUND' }] }), nested('400.WFS.100')],
+  'coded with an unknown code': [nested('SOMETHING_ELSE'), JSON.stringify({ code: 'failure', details: ['no'] })],
+  'a failure without a code': ['{"status":"FAIL"}', '{"error":"Not Found"}', '{"errors":["no"]}'],
+  'the record': [
+    JSON.stringify(record),
+    JSON.stringify({ ...record, errors: [{ code: 'NOTE', severity: 'INFO' }] }),
+    '{"list":{"meta":{}}}',
+    '{"status":"OK","payload":{}}',
+  ],
+  'no JSON': ['', '<html>', '{"order":', 'null!'],
+  cut: [null],
+}
+const headersOf: Readonly<Record<string, readonly Exchange['headers'][]>> = {
+  ', with Retry-After': [{ 'retry-after': '7' }, { 'retry-after': new Date(NOW + 7_000).toUTCString() }],
+  ', with a budget': [{ 'x-current-token-count': '0' }, { 'x-next-replenish-time': String(NOW + 5_000) }],
+}
+
+interface Row {
+  readonly statuses: readonly (number | null)[]
+  readonly body: string
+  readonly read: string
+  readonly write: string
+}
+
+const rowsOf = (text: string): readonly Row[] =>
+  text.split('\n').flatMap((line): Row[] => {
+    const [, status = '', body = '', forRead = '', forWrite = ''] = line.split('|').map((cell) => cell.trim())
+    if (!/^\d|^none$/.test(status)) return []
+    return [{ statuses: status === 'none' ? [null] : status.split(', ').map(Number), body, read: forRead, write: forWrite }]
+  })
+
+const told = (verdict: Verdict): string => `${kindOf(verdict)}${!verdict.ok && verdict.renewToken ? ' + token' : ''}`
+
+function exchangesOf({ statuses, body }: Row): readonly Exchange[] {
+  const [status] = statuses
+  if (status === null) {
+    const codes = ['ENOTFOUND', 'ECONNREFUSED', 'EPROTO', 'ETIMEDOUT', 'ECONNRESET', 'EPIPE', 'ABORTED']
+    const sent = body === 'never sent' ? 'never' : 'maybe'
+    return codes.map((networkCode) => exchange({ status: null, bodyText: null, networkCode, sent }))
+  }
+  const [suffix, headers] = Object.entries(headersOf).find(([name]) => body.endsWith(name)) ?? ['', [{}]]
+  const texts = bodies[body.slice(0, body.length - suffix.length)]
+  if (texts === undefined) throw new Error(`the test knows no body "${body}"`)
+  return statuses.flatMap((one) =>
+    texts.flatMap((bodyText) =>
+      headers.map((given) =>
+        exchange({ status: one, bodyText, headers: given, networkCode: bodyText === null ? 'ECONNRESET' : null }),
+      ),
+    ),
+  )
+}
+
+const table = rowsOf(readFileSync(new URL('../../docs/decisions/0014-whose-word-refuses.md', import.meta.url), 'utf8'))
+
+describe('the table of docs/decisions/0014', () => {
+  test('names every status that has a meaning of its own', () => {
+    const named = new Set(table.flatMap(({ statuses }) => statuses))
+    for (const status of [200, 302, 400, 401, 403, 404, 405, 408, 409, 423, 425, 429, 500, 502, 503, 504, 520, 521, null]) {
+      expect(named).toContain(status)
     }
   })
 
+  test.each(table)('$statuses, $body: a read is $read, a write $write', (row) => {
+    const exchanges = exchangesOf(row)
+    expect(exchanges.length).toBeGreaterThan(0)
+    for (const one of exchanges) {
+      const { status, bodyText, headers } = one
+      const name = JSON.stringify({ status, bodyText, headers })
+      expect(told(classify({ ...one, write: false })), `read ${name}`).toBe(row.read)
+      expect(told(classify({ ...one, write: true })), `write ${name}`).toBe(row.write)
+    }
+  })
+})
+
+describe('by status', () => {
   test('only a 401 asks for a new token', () => {
     for (const status of [200, 400, 403, 429, 500]) {
       const verdict = classify(exchange({ status }))
       expect(verdict.ok || !verdict.renewToken).toBe(true)
     }
-    expect(classify(exchange({ status: 401 }))).toMatchObject({ renewToken: true })
-    expect(classify(exchange({ status: 400, bodyText: nested('UNAUTHORIZED.GMP_GATEWAY_API') }))).toMatchObject({
-      renewToken: true,
-    })
   })
 
-  test('a refusal whose reason was lost on the way is asked for again', () => {
-    expect(write(400, null, { networkCode: 'ECONNRESET' })).toBe('unavailable')
-    expect(write(429, null, { networkCode: 'ECONNRESET' })).toBe('throttled')
+  test('a stale token is told of a write alone, and by the marketplace’s own word alone', () => {
+    const unauthorized = nested('UNAUTHORIZED.GMP_GATEWAY_API')
+    const of = (bodyText: string, forWrite: boolean) => classify(exchange({ status: 401, bodyText, write: forWrite }))
+    expect(of(unauthorized, true)).toMatchObject({ kind: 'unavailable', sent: 'answered', staleToken: true })
+    expect(of(unauthorized, false)).toMatchObject({ kind: 'unavailable', staleToken: false })
+    expect(of('', true)).toMatchObject({ kind: 'unknown', staleToken: false })
+  })
+
+  test('a cut refusal leaves open whose word it was', () => {
+    expect(write(400, null, { networkCode: 'ECONNRESET' })).toBe('unknown')
+    expect(write(429, null, { networkCode: 'ECONNRESET' })).toBe('unknown')
+    expect(write(429, null, { networkCode: 'ECONNRESET', headers: { 'retry-after': '1' } })).toBe('throttled')
+  })
+
+  test('words of OAuth are the marketplace’s own where it speaks them', () => {
+    const judge = (body: object) => kindOf(classify(exchange({ status: 400, bodyText: JSON.stringify(body), speaksOAuth: true })))
+    expect(judge({ error: 'invalid_client', error_description: 'd' })).toBe('refused')
+    expect(judge({ error: 'server_error' })).toBe('unavailable')
+    expect(judge({ error: 'Bad Request', status: 400 })).toBe('unavailable')
   })
 
   test('the outage refusal of reads is not final, that of writes is', () => {
@@ -90,17 +198,6 @@ describe('by status', () => {
     expect(
       read(400, nested('INVALID_REQUEST.GMP_ORDER_API', { field: 'createdStartDate', description: 'Invalid Request' })),
     ).toBe('refused')
-  })
-})
-
-describe('by network fault', () => {
-  const faults = ['ENOTFOUND', 'ECONNREFUSED', 'EPROTO', 'ETIMEDOUT', 'ECONNRESET', 'EPIPE', 'ABORTED']
-  test.each(faults)('%s: never sent is unavailable, maybe sent is unknown for a write', (networkCode) => {
-    const lost = { status: null, bodyText: null, networkCode }
-    expect(kindOf(classify(exchange({ ...lost, sent: 'never', write: true })))).toBe('unavailable')
-    expect(kindOf(classify(exchange({ ...lost, sent: 'never' })))).toBe('unavailable')
-    expect(kindOf(classify(exchange({ ...lost, sent: 'maybe', write: true })))).toBe('unknown')
-    expect(kindOf(classify(exchange({ ...lost, sent: 'maybe' })))).toBe('unavailable')
   })
 })
 
@@ -121,7 +218,7 @@ describe('a 2xx answer', () => {
     expect(write(200, nested('SYSTEM_ERROR.GMP_GATEWAY_API'))).toBe('unknown')
     expect(read(200, nested('SYSTEM_ERROR.GMP_GATEWAY_API'))).toBe('unavailable')
     expect(read(200, nested('REQUEST_THRESHOLD_VIOLATED.GMP_GATEWAY_API'))).toBe('throttled')
-    expect(read(200, '{"status":"FAIL"}')).toBe('refused')
+    expect(read(200, '{"status":"FAIL"}')).toBe('unavailable')
     expect(read(200, '{"status":"SERVICE_UNAVAILABLE"}')).toBe('unavailable')
     expect(write(200, '{"status":"FAIL"}')).toBe('unknown')
     expect(read(200, '{"code":"failure","details":["no"]}')).toBe('refused')
@@ -172,13 +269,16 @@ describe('error bodies', () => {
   test('"none there" is told from "no such address"', () => {
     const found = (bodyText: string) => classify(exchange({ status: 404, bodyText }))
     expect(found(nested('CONTENT_NOT_FOUND.GMP_ORDER_API', { severity: 'INFO' }))).toMatchObject({ contentNotFound: true })
+    expect(found(nested('URI_NOT_FOUND.GMP_GATEWAY_API'))).toMatchObject({ kind: 'refused', contentNotFound: false })
+    const both = { errors: [{ code: 'CONTENT_NOT_FOUND.GMP_ORDER_API' }, { code: 'URI_NOT_FOUND.GMP_GATEWAY_API' }] }
+    expect(found(JSON.stringify(both))).toMatchObject({ kind: 'refused', contentNotFound: false })
     for (const body of [
-      nested('URI_NOT_FOUND.GMP_GATEWAY_API'),
-      '{"status":404,"error":"Not Found","path":"/v3"}',
+      '{"status":404,"error":"CONTENT_NOT_FOUND","path":"/v3"}',
+      '{"errors":["CONTENT_NOT_FOUND"]}',
       '<html>',
       '',
     ]) {
-      expect(found(body)).toMatchObject({ kind: 'refused', contentNotFound: false })
+      expect(found(body)).toMatchObject({ kind: 'unavailable', contentNotFound: false })
     }
   })
 
@@ -348,6 +448,30 @@ describe('any exchange at all', () => {
       fc.property(anyExchange, (seen) => {
         expect(kindOf(classify({ ...seen, write: false }))).not.toBe('unknown')
       }),
+    )
+  })
+
+  test('nothing but the marketplace’s own word refuses, and no write is throttled or unavailable without one or a budget', () => {
+    fc.assert(
+      fc.property(anyExchange, (seen) => {
+        const verdict = classify(seen)
+        if (verdict.ok) return
+        if (verdict.kind === 'refused') expect(verdict.ownWord).toBe(true)
+        const certain = verdict.kind === 'unavailable' || verdict.kind === 'throttled'
+        if (seen.write && seen.status !== null && certain && !verdict.ownWord) {
+          expect(verdict.kind).toBe('throttled')
+          expect(Object.keys(seen.headers)).not.toEqual([])
+        }
+      }),
+      { numRuns: 2_000 },
+    )
+  })
+
+  test('a failure says when the word was not the marketplace’s', () => {
+    const verdict = classify(exchange({ status: 403, bodyText: '<html>' }))
+    if (verdict.ok) throw new Error('expected a failure')
+    expect(toFailure(verdict, { operation: 'orders.get', sellerId: 'S', correlationId: 'c' }).message).toBe(
+      'orders.get unavailable: HTTP 403, not in the words of the marketplace',
     )
   })
 

@@ -262,3 +262,21 @@ describe('what goes out', () => {
     expect(await transport.exchange(get())).toMatchObject({ sent: 'maybe', staleConnection: true })
   })
 })
+
+test('nothing leaves once it may not, although the connection stands', async () => {
+  let asked = 0
+  const mayLeave = (): boolean => {
+    asked += 1
+    return false
+  }
+  const { url, seen } = await startServer((_request, response) => response.end('{}'))
+  expect(await transportTo(url).exchange(post({ mayLeave }))).toMatchObject({
+    sent: 'never',
+    status: null,
+    networkCode: 'TOO_LATE',
+  })
+  const silent = await startTcp((socket) => socket.once('data', () => expect.unreachable('a byte has left')))
+  expect(await transportTo(silent.url).exchange(post({ mayLeave }))).toMatchObject({ sent: 'never', networkCode: 'TOO_LATE' })
+  expect(asked).toBe(2)
+  expect(seen).toEqual([])
+})

@@ -94,6 +94,40 @@ describe('an order', () => {
     expect(orderOf(wireOrderSample('1')).lines[0]?.refundedAmount).toBe('0')
   })
 
+  test('refunded money that comes positive counts all the same, with its fees', () => {
+    const money = (amount: unknown) => ({ currency: 'USD', amount })
+    const fees = { taxName: 'Fee', taxAmount: money(0.05) }
+    const charge = {
+      chargeType: 'PRODUCT',
+      chargeName: 'ItemPrice',
+      chargeAmount: money('10.30'),
+      tax: null,
+      taxAndOtherFees: fees,
+    }
+    const order = orderOf(
+      withStatuses(1, [entry('Refund', '1')], {
+        refund: { refundCharges: { refundCharge: [{ refundReason: 'DamagedItem', charge }] } },
+      }),
+    )
+    expect(order.lines[0]?.refundedAmount).toBe('10.35')
+  })
+
+  test('fees beside the tax of a charge are money too', () => {
+    const fees = { taxName: 'Bag fee', taxAmount: { currency: 'USD', amount: 0.3 } }
+    const product = { chargeType: 'PRODUCT', chargeName: 'ItemPrice', chargeAmount: { currency: 'USD', amount: 30 }, tax: null }
+    const charged = (taxAndOtherFees: unknown) =>
+      wireOrderSample('1', {
+        orderLines: { orderLine: [wireLine('1', 1, { charges: { charge: [{ ...product, taxAndOtherFees }] } })] },
+      })
+    expect(orderOf(charged(fees)).lines[0]?.charges[0]?.taxAndOtherFees).toEqual({
+      taxName: 'Bag fee',
+      amount: '0.3',
+      currency: 'USD',
+    })
+    expect(orderOf(charged(null)).lines[0]?.charges[0]).not.toHaveProperty('taxAndOtherFees')
+    expect(faultOf(charged({ ...fees, taxAmount: { currency: 'USD', amount: 'some' } }))).toContain('taxAndOtherFees')
+  })
+
   test('an unknown status is kept, counted, and moves no units', () => {
     const seen: UnknownValueReport[] = []
     const record = parseOrder(JSON.stringify(withStatuses(2, [entry('OnHold', '2')])), (report) => seen.push(report))

@@ -132,6 +132,19 @@ describe('writes after the specification', () => {
     })
   })
 
+  test('ship: the override of a buyer’s wish to cancel stands on the line', () => {
+    const lines = [
+      { lineNumber: '1', shipments: [SHIPMENT, { ...SHIPMENT, intentToCancelOverride: true }] },
+      { lineNumber: '2', shipments: [{ ...SHIPMENT, intentToCancelOverride: false }] },
+    ]
+    expect(prepare.ship({ purchaseOrderId: '108', lines }).body).toMatchObject({
+      orderShipment: {
+        orderLines: { orderLine: [{ lineNumber: '1', intentToCancelOverride: true }, { lineNumber: '2' }] },
+      },
+    })
+    expect(JSON.stringify(prepare.ship({ purchaseOrderId: '108', lines: lines.slice(1) }).body)).not.toContain('Override')
+  })
+
   test('an id cannot leave its place in the path', () => {
     expect(prepare.acknowledge('../token?x=1').path).toBe('/v3/orders/..%2Ftoken%3Fx%3D1/acknowledge')
   })
@@ -142,6 +155,8 @@ describe('writes after the specification', () => {
         RangeError,
       )
     }
+    const lines = [{ lineNumber: '1', shipments: [{ ...SHIPMENT, shippedAt: new Date('no time') }] }]
+    expect(() => prepare.ship({ purchaseOrderId: '1', lines })).toThrow(RangeError)
     const charges = [{ ...CHARGE, amount: '-12345678901234567.89' }]
     expect(() =>
       prepare.refund({ purchaseOrderId: '1', lines: [{ lineNumber: '1', quantity: 1, reason: 'R', charges }] }),
@@ -172,6 +187,11 @@ test('the live profile words the same differently', () => {
   })
   expect(JSON.stringify(ship.body)).toContain('"statusQuantity":{"unitOfMeasurement":"EACH","amount":"2"}')
   expect(JSON.stringify(ship.body)).toContain('"carrierName":{"otherCarrier":"Pigeon Post"}')
+  const lower = prepare.ship({
+    purchaseOrderId: '108',
+    lines: [{ lineNumber: '1', shipments: [{ ...SHIPMENT, carrier: 'ups' }] }],
+  })
+  expect(JSON.stringify(lower.body)).toContain('"carrierName":{"carrier":"UPS"}')
   expect(JSON.stringify(ship.body)).toContain('"sellerOrderId":"108"')
   const refund = prepare.refund({
     purchaseOrderId: '1',

@@ -158,32 +158,45 @@ describe('faults', () => {
     expect(early).toMatchObject({ kind: 'refused', alreadyDone: false })
   })
 
-  test('a token that dies early costs one renewal, also for a write', async () => {
+  test('a token that dies early costs one renewal; a write is left to its sender', async () => {
     const { client, sandbox, reports } = await rehearse()
     const purchaseOrderId = await sandbox.place([LINE])
     await client.orders.get(purchaseOrderId, { signal: forever() })
     await sandbox.control('PUT', '/faults', { next: [{ fault: 'tokenDiesEarly', operation: 'orders.acknowledge' }] })
-    expect(lineOf(await send(client, client.orders.prepare.acknowledge(purchaseOrderId))).units.acknowledged).toBe(3)
+    const { acknowledge } = client.orders.prepare
+    expect(await failureOf(send(client, acknowledge(purchaseOrderId)))).toMatchObject({ kind: 'unavailable', staleToken: true })
+    expect(lineOf(await send(client, acknowledge(purchaseOrderId))).units.acknowledged).toBe(3)
+    await sandbox.control('PUT', '/faults', { next: [{ fault: 'tokenDiesEarly', operation: 'orders.get' }] })
+    expect(lineOf(await client.orders.get(purchaseOrderId, { signal: forever() })).units.acknowledged).toBe(3)
     expect(reports.map((report) => `${report.operation} ${report.status}`)).toEqual([
       'token 200',
       'orders.get 200',
       'orders.acknowledge 401',
       'token 200',
       'orders.acknowledge 200',
+      'orders.get 401',
+      'token 200',
+      'orders.get 200',
     ])
   })
 
-  test('a revoked client is dead, and left alone', async () => {
-    const { client, sandbox, reports } = await rehearse()
+  test('a revoked client is dead when it was refused for a minute, and left alone', async () => {
+    let nowMs = Date.now()
+    const { client, sandbox, reports } = await rehearse(specification, { now: () => nowMs })
     const seller = { sellerId: 'sandbox-seller', clientId: 'sandbox-client', clientSecret: 'sandbox-secret' }
     await sandbox.control('POST', '/sellers', { ...seller, revoked: true })
-    for (let call = 0; call < 3; call += 1) {
-      expect(await failureOf(client.orders.get('1', { signal: forever() }))).toMatchObject({
-        kind: 'refused',
-        credentialsDead: true,
-      })
+    const ask = () => failureOf(client.orders.get('1', { signal: forever() }))
+    for (let refusals = 1; refusals < 3; refusals += 1) {
+      const failure = await ask()
+      expect(failure).toMatchObject({ kind: 'unavailable', credentialsDead: false, httpStatus: 400 })
+      expect(reports).toHaveLength(refusals)
+      nowMs = failure.retryAt?.getTime() ?? nowMs
     }
-    expect(reports).toHaveLength(1)
+    for (let call = 0; call < 3; call += 1) expect(await ask()).toMatchObject({ kind: 'refused', credentialsDead: true })
+    expect(reports).toHaveLength(3)
+    await sandbox.control('POST', '/sellers', { ...seller, revoked: false })
+    expect(await client.credentials.ask(forever())).toEqual({ accepted: true })
+    expect(await client.orders.get('1', { signal: forever() })).toBeNull()
   })
 
   test('the sandbox’s own limits teach the budget', async () => {

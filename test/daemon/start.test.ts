@@ -164,3 +164,26 @@ test('waits for a Postgres that comes later, and a SIGTERM ends the waiting with
     await postgres.stop()
   }
 })
+
+test('what nobody handled ends the daemon with a line that says what it was', async () => {
+  // Thrown as soon as the daemon has said that it listens for such things.
+  const throwing = `process.on('newListener', (event) => {
+    if (event === 'uncaughtException') setImmediate(() => { throw Object.assign(new Error('the disk is gone'), { code: 'EIO' }) })
+  })`
+  const env = { DATABASE_URL: 'postgres://127.0.0.1:1/none', MARKETPLACE_URL: 'http://127.0.0.1:1', DATA_DIR: folder }
+  const seller = { SELLER_ID: 's', CLIENT_ID: 'c', CLIENT_SECRET: 'x', LOG_FORMAT: 'json' }
+  const flags = ['--import', `data:text/javascript,${encodeURIComponent(throwing)}`]
+  const program = startProgram('src/main.ts', { ...env, ...seller }, [], flags)
+  programs.push(program)
+  await program.ended
+  expect(program.child.exitCode).toBe(1)
+  const line =
+    program
+      .output()
+      .split('\n')
+      .find((one) => one.includes('"fatal"')) ?? '{}'
+  expect(JSON.parse(line)).toMatchObject({
+    msg: 'uncaughtException: the disk is gone; ending',
+    err: { type: 'Error', message: 'the disk is gone', code: 'EIO' },
+  })
+})

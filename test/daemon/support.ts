@@ -4,6 +4,8 @@ import { createServer, connect as openSocket, type Socket } from 'node:net'
 import pg from 'pg'
 import { expect } from 'vitest'
 import { z } from 'zod'
+import { openDatabase } from '../../src/store/database.ts'
+import { stopSeller } from '../../src/store/sellers.ts'
 import type { TestDaemon } from '../support/daemon.ts'
 import { eventually } from '../support/eventually.ts'
 import type { Program } from '../support/process.ts'
@@ -115,6 +117,23 @@ export const untilEffects = (
     expect(effects.map(({ kind }) => kind).sort()).toEqual([...kinds].sort())
     return effects
   })
+
+/** Stops a seller as if its credentials had been refused for a minute. */
+export const stopSellerNow = async (databaseUrl: string, sellerId: string): Promise<void> => {
+  const database = openDatabase({ url: databaseUrl, connections: 1 })
+  try {
+    const [mark] = await database.query<{ credentials_fingerprint: string; resumes: number }>(
+      'SELECT credentials_fingerprint, resumes FROM tallyman.sellers WHERE seller_id = $1',
+      sellerId,
+    )
+    if (mark === undefined) throw new Error(`there is no seller ${sellerId}`)
+    const { credentials_fingerprint: credentialsFingerprint, resumes } = mark
+    const stopped = await stopSeller(database, { sellerId, credentialsFingerprint, resumes }, 'the credentials are refused')
+    if (!stopped) throw new Error(`seller ${sellerId} does not stop`)
+  } finally {
+    await database.close()
+  }
+}
 
 /** Rows of a query, over a connection of its own. */
 export const query = async <Row extends object>(databaseUrl: string, sql: string): Promise<Row[]> => {

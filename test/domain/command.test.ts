@@ -7,6 +7,7 @@ import {
   isSettled,
   mayMove,
   parseCommand,
+  readStoredCommand,
   reserves,
   unitsOf,
 } from '../../src/domain/command.ts'
@@ -53,6 +54,32 @@ describe('payloads', () => {
     expect(() => parseCommand('return', {})).toThrow(ZodError)
     expect(() => parseCommand('ship', { lines: [] })).toThrow(ZodError)
     expect(() => parseCommand('cancel', { lines: [{ ...line('1', 0), reason: 'Others' }] })).toThrow(ZodError)
+  })
+
+  it('of earlier versions with times that cannot be read back are listed and counted all the same, and not sent', () => {
+    const shippedAt = '+010000-01-01T04:59:59.000Z'
+    const payload = { parcels: [{ ...parcel, shippedAt, trackingNumber: 'A', lines: [line('2', 1)] }] }
+    expect(unitsOf(parseCommand('ship', payload).payload)).toEqual([line('2', 1)])
+    const read = readStoredCommand('ship', payload, [line('2', 1)])
+    expect(read).toEqual({ content: { kind: 'ship', payload }, fault: expect.stringContaining(shippedAt) })
+    expect(readStoredCommand('ship', { parcels: [{ ...payload.parcels[0], ...parcel }] }, []).fault).toBeNull()
+  })
+
+  it('that cannot be read at all take the units of their lines, whatever they hold', () => {
+    const lines = [line('1', 2), line('2', 1)]
+    for (const kind of ['ship', 'cancel', 'refund', 'exchange']) {
+      for (const payload of [null, 7, 'x', {}, { lines: 'none' }, { parcels: [{}] }]) {
+        const { content, fault } = readStoredCommand(kind, payload, lines)
+        expect(content.kind).toBe(kind === 'exchange' ? 'cancel' : kind)
+        expect(unitsOf(content.payload)).toEqual(lines)
+        expect(fault).toContain('cannot be read')
+      }
+    }
+    expect(readStoredCommand('create-shipping-settings', null, [])).toMatchObject({
+      content: { kind: 'create-shipping-settings' },
+      fault: expect.stringContaining('cannot be read'),
+    })
+    expect(readStoredCommand('acknowledge', {}, [])).toEqual({ content: { kind: 'acknowledge', payload: {} }, fault: null })
   })
 
   it('never carry a refund that takes money from the buyer', () => {

@@ -1,11 +1,11 @@
 import { Decimal } from 'decimal.js'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { type PlannedCommand, parseCommand, unitsOf } from '../../src/domain/command.ts'
+import { type PlannedCommand, parseCommand, readStoredCommand, unitsOf } from '../../src/domain/command.ts'
 import { addressOf, cancelReasons, checkEvent } from '../../src/domain/event-shape.ts'
 import { type PlanResult, planCommands } from '../../src/domain/events.ts'
 import { refundTotal } from '../../src/domain/refunds.ts'
-import { accounted, available, ledgersOf } from '../../src/domain/units.ts'
+import { accounted, available, type LineLedger, ledgersOf } from '../../src/domain/units.ts'
 import * as market from './support/marketplace.ts'
 
 const purchaseOrderId = '1796277083022'
@@ -174,6 +174,127 @@ describe('a dispatched shipment', () => {
     expect(faults['data.parcels[0].lines[5].quantity']).toContain('line 5 has 1 unit left to ship')
   })
 
+  it.each([
+    ['the end of the year 9999 as others count it', '9999-12-31T23:59:59-05:00'],
+    ['the year 0', '0000-01-01T00:00:00Z'],
+    ['a time before the year 0', '0000-01-01T00:00:00+01:00'],
+    ['the last century', '1999-12-31T23:59:59Z'],
+    ['a day that does not exist', '2026-02-30T00:00:00Z'],
+    ['an hour that does not exist', '2026-02-28T24:00:00Z'],
+  ])('is refused for %s, also without an order', (_, shippedAt) => {
+    const parcels = [{ ...parcel, shippedAt, lines: [{ sku: 'B', quantity: 1 }] }]
+    expect(faultsOf(plan('erp.shipment.dispatched', { parcels }))).toHaveProperty(['data.parcels[0].shippedAt'])
+    expect(checkEvent({ type: 'erp.shipment.dispatched', data: { purchaseOrderId, parcels } })).toMatchObject([
+      { path: 'data.parcels[0].shippedAt' },
+    ])
+  })
+
+  it('never throws for a time of shipping, and what it accepts can be stored and read back', () => {
+    const digits = (length: number) => fc.stringMatching(new RegExp(`^\\d{${length}}$`))
+    const offset = fc.oneof(
+      fc.constant('Z'),
+      fc.tuple(fc.constantFrom('+', '-'), digits(2), digits(2)).map(([s, h, m]) => `${s}${h}:${m}`),
+    )
+    const moment = fc
+      .tuple(digits(4), digits(2), digits(2), digits(2), digits(2), digits(2), fc.option(fc.stringMatching(/^\d{1,9}$/)), offset)
+      .map(([y, mo, d, h, mi, s, f, o]) => `${y}-${mo}-${d}T${h}:${mi}:${s}${f === null ? '' : `.${f}`}${o}`)
+    const near = fc
+      .date({ noInvalidDate: true, min: new Date('1990-01-01'), max: new Date('9999-12-31T23:59:59Z') })
+      .map((at) => at.toISOString())
+    fc.assert(
+      fc.property(fc.oneof(moment, near), (shippedAt) => {
+        const result = plan('erp.shipment.dispatched', {
+          parcels: [{ ...parcel, shippedAt, lines: [{ sku: 'B', quantity: 1 }] }],
+        })
+        if (!result.ok) return
+        const command = commandOf(result)
+        expect(readStoredCommand(command.kind, JSON.parse(JSON.stringify(command.payload)), []).fault).toBeNull()
+      }),
+      { numRuns: 1_000 },
+    )
+  })
+
+  it('cannot have been shipped later than now, as the marketplace counts it', () => {
+    const now = new Date('2026-03-01T08:20:00Z')
+    const shippedAt = (text: string, clock: Date | undefined = now) =>
+      plan(
+        'erp.shipment.dispatched',
+        { parcels: [{ ...parcel, shippedAt: text, lines: [{ sku: 'B', quantity: 1 }] }] },
+        order(),
+        {
+          ...(clock === undefined ? {} : { now: clock }),
+        },
+      )
+    expect(shippedAt('2026-03-01T08:30:00Z').ok).toBe(true)
+    expect(faultsOf(shippedAt('2026-03-01T08:30:01Z'))['data.parcels[0].shippedAt']).toContain('in the future')
+    expect(faultsOf(shippedAt('2026-03-01T09:31:00+01:00'))['data.parcels[0].shippedAt']).toContain('2026-03-01T08:31:00.000Z')
+  })
+
+  it('takes the marketplace’s own spelling of a carrier, and needs an address to track others', () => {
+    const carriers = new Set(['UPS', 'DHL Ecommerce - US'])
+    const with_ = (carrier: string, more: object = {}, options: object = { carriers }) =>
+      plan(
+        'erp.shipment.dispatched',
+        { parcels: [{ ...parcel, carrier, ...more, lines: [{ sku: 'B', quantity: 1 }] }] },
+        order(),
+        options,
+      )
+    const carrierOf = (result: PlanResult) => commandOf(result).payload
+    expect(carrierOf(with_(' ups '))).toMatchObject({ parcels: [{ carrier: 'UPS', trackingUrl: null }] })
+    expect(carrierOf(with_('dhl  ecommerce - us'))).toMatchObject({ parcels: [{ carrier: 'DHL Ecommerce - US' }] })
+    expect(faultsOf(with_('Pigeon Post'))['data.parcels[0].trackingUrl']).toContain('Pigeon Post')
+    const trackingUrl = 'https://pigeons.example/7'
+    expect(carrierOf(with_('Pigeon Post', { trackingUrl }))).toMatchObject({ parcels: [{ carrier: 'Pigeon Post', trackingUrl }] })
+    expect(carrierOf(with_('Pigeon Post', {}, { carriers: null }))).toMatchObject({ parcels: [{ carrier: 'Pigeon Post' }] })
+  })
+
+  it('of a line whose buyer asked to cancel must say that it ships all the same', () => {
+    const read = market.read(order())
+    const asked = { ...read, lines: read.lines.map((line) => ({ ...line, intentToCancel: line.lineNumber === '4' })) }
+    const ship = (lines: object[]) =>
+      planCommands(
+        { type: 'erp.shipment.dispatched', data: { purchaseOrderId, parcels: [{ ...parcel, lines }] } },
+        asked,
+        ledgersOf(asked, []),
+      )
+    expect(ship([{ lineNumber: '3', quantity: 2 }]).ok).toBe(true)
+    expect(faultsOf(ship([{ sku: 'A', quantity: 3 }]))['data.parcels[0].lines[0].intentToCancelOverride']).toContain('line 4')
+    const overridden = ship([
+      { sku: 'A', quantity: 3, intentToCancelOverride: true },
+      { sku: 'B', quantity: 1 },
+    ])
+    expect(commandOf(overridden).payload).toMatchObject({
+      parcels: [
+        {
+          lines: [
+            { lineNumber: '3', quantity: 2, intentToCancelOverride: true },
+            { lineNumber: '4', quantity: 1, intentToCancelOverride: true },
+            { lineNumber: '5', quantity: 1 },
+          ],
+        },
+      ],
+    })
+    expect(faultsOf(ship([{ sku: 'B', quantity: 1, intentToCancelOverride: 'yes' }]))).toHaveProperty([
+      'data.parcels[0].lines[0].intentToCancelOverride',
+    ])
+  })
+
+  it('of units that are still Created acknowledges first, unless that is under way, or is refused', () => {
+    const created = market.placeOrder([{ quantity: 2, sku: 'A' }])
+    const shipped = { parcels: [{ ...parcel, lines: [{ sku: 'A', quantity: 1 }] }] }
+    const kinds = (result: PlanResult) => (result.ok ? result.commands.map(({ kind }) => kind) : faultsOf(result))
+    expect(kinds(plan('erp.shipment.dispatched', shipped, created))).toEqual(['acknowledge', 'ship'])
+    expect(kinds(plan('erp.shipment.dispatched', shipped, created, { acknowledging: true }))).toEqual(['ship'])
+    const refused = plan('erp.shipment.dispatched', shipped, created, { shipUnacknowledged: 'refuse' })
+    expect(faultsOf(refused)['data.purchaseOrderId']).toContain('acknowledge it first')
+    const under = { shipUnacknowledged: 'refuse', acknowledging: true }
+    expect(kinds(plan('erp.shipment.dispatched', shipped, created, under))).toEqual(['ship'])
+    market.acknowledge(created)
+    expect(kinds(plan('erp.shipment.dispatched', shipped, created, { shipUnacknowledged: 'refuse' }))).toEqual(['ship'])
+    const cancel = { lines: [{ sku: 'A', quantity: 1, reason: outOfStock }] }
+    expect(kinds(plan('erp.lines.unfulfillable', cancel, market.placeOrder([{ quantity: 2, sku: 'A' }])))).toEqual(['cancel'])
+  })
+
   it('is refused when the marketplace fulfils the order itself', () => {
     const theirs = order()
     theirs.shipNodeType = 'WFSFulfilled'
@@ -263,6 +384,46 @@ describe('an issued credit', () => {
         { lineNumber: '4', charges: [{ amount: '-6.00' }] },
       ],
     })
+  })
+
+  it('is refused when its amount is finer than the currency, also where it spreads over several lines', () => {
+    expect(faultsOf(credit({ sku: 'A', quantity: 5, amount: '5.005' }))['data.lines[0].amount']).toContain('finer')
+    expect(faultsOf(credit({ sku: 'A', quantity: 5, amount: 5.005 }))['data.lines[0].amount']).toContain('5.005')
+    expect(faultsOf(credit({ sku: 'A', quantity: 5, amount: '0.01' }))['data.lines[0].amount']).toContain('leaves nothing')
+    expect(credit({ sku: 'A', quantity: 5, amount: '5.010' }).ok).toBe(true)
+  })
+
+  it('takes no amount for lines in different currencies', () => {
+    const placed = market.placeOrder([
+      { quantity: 1, sku: 'A', charges: [market.charge('20.00')] },
+      { quantity: 1, sku: 'A', charges: [market.charge('20.00', null, 'PRODUCT', 'EUR')] },
+    ])
+    market.acknowledge(placed)
+    for (const line of placed.lines) market.ship(line, 1, '1Z')
+    const lines = [{ sku: 'A', quantity: 2, reason: 'DamagedItem', amount: '10.00' }]
+    expect(faultsOf(plan('erp.credit.issued', { lines }, placed))['data.lines[0].amount']).toContain('different currencies')
+    expect(plan('erp.credit.issued', { lines: [{ sku: 'A', quantity: 2, reason: 'DamagedItem' }] }, placed).ok).toBe(true)
+  })
+
+  it('says that fully discounted units have no money to give back, and gives back those that have', () => {
+    const placed = market.placeOrder([
+      { quantity: 1, sku: 'FREE', charges: [market.charge('20.00', '1.60'), market.charge('-20.00')] },
+      { quantity: 3, sku: 'CHEAP', charges: [market.charge('0.02')] },
+    ])
+    market.acknowledge(placed)
+    for (const line of placed.lines) market.ship(line, line.units.length, '1Z')
+    const refund = (sku: string, quantity: number, ledgers: readonly LineLedger[] = ledgersOf(market.read(placed), [])) => {
+      const data = { purchaseOrderId, lines: [{ sku, quantity, reason: 'DamagedItem' }] }
+      return planCommands({ type: 'erp.credit.issued', data }, market.read(placed), ledgers)
+    }
+    expect(faultsOf(refund('FREE', 1))['data.lines[0]']).toContain('no money')
+    const first = refund('CHEAP', 1)
+    const second = refund('CHEAP', 1, first.ok ? first.ledgers : [])
+    expect([first, second].map((result) => commandOf(result).payload)).toMatchObject([
+      { lines: [{ slots: [0], charges: [{ amount: '-0.01' }] }] },
+      { lines: [{ slots: [2], charges: [{ amount: '-0.01' }] }] },
+    ])
+    expect(faultsOf(refund('CHEAP', 1, second.ok ? second.ledgers : []))['data.lines[0]']).toContain('no money')
   })
 
   it('is refused for units that were not shipped, and accepted once their ship command is pending', () => {

@@ -11,6 +11,7 @@ import {
   refundOfAmount,
   refundOfSlots,
   refundTotal,
+  slotsWithMoney,
   splitByWeight,
 } from '../../src/domain/refunds.ts'
 import type { LineLedger } from '../../src/domain/units.ts'
@@ -74,10 +75,58 @@ describe('refund arithmetic', () => {
           }
         }
         expect((sums.get('PRODUCT') ?? new Decimal(0)).toFixed(digits)).toBe(text(product))
-        expect((sums.get('PRODUCT tax') ?? new Decimal(0)).toFixed(digits)).toBe(text(productTax))
         expect((sums.get('SHIPPING') ?? new Decimal(0)).toFixed(digits)).toBe(text(shipping))
-        expect((sums.get('SHIPPING tax') ?? new Decimal(0)).toFixed(digits)).toBe(text(shippingTax))
+        // A tax without a charge of its own travels with the other charge, or not at all when there is none.
+        const carried = (own: number, tax: number, other: number, otherTax: number): number =>
+          (own > 0 ? tax : 0) + (own > 0 && other === 0 ? otherTax : 0)
+        expect((sums.get('PRODUCT tax') ?? new Decimal(0)).toFixed(digits)).toBe(
+          text(carried(product, productTax, shipping, shippingTax)),
+        )
+        expect((sums.get('SHIPPING tax') ?? new Decimal(0)).toFixed(digits)).toBe(
+          text(carried(shipping, shippingTax, product, productTax)),
+        )
       }),
+    )
+  })
+
+  it('gives back charges of every type with taxes, fees and discounts, to the cent, in whatever pieces, and never a charge of zero', () => {
+    const cents = (max: number) => fc.integer({ min: 0, max })
+    const money = fc.oneof(cents(12), cents(5_000))
+    const types = fc.constantFrom('PRODUCT', 'SHIPPING', 'GIFT_WRAP', 'Recycling')
+    const text = (amount: number): string => new Decimal(amount).div(100).toFixed(2)
+    const one = fc.record({ type: types, amount: money, tax: fc.option(money), fees: fc.option(money), discount: fc.boolean() })
+    fc.assert(
+      fc.property(split, fc.array(one, { minLength: 1, maxLength: 6 }), ({ ordered, groups }, given) => {
+        const charges = given.map(({ type, amount, tax, fees, discount }): Charge => {
+          const sign = discount ? -1 : 1
+          const taxed = charge(text(sign * amount), tax === null ? null : text(sign * tax), type)
+          return fees === null || discount
+            ? taxed
+            : { ...taxed, taxAndOtherFees: { taxName: 'Fees', amount: text(fees), currency: 'USD' } }
+        })
+        const sum = (of: (entry: (typeof given)[number]) => number) =>
+          given.reduce((total, entry) => total + (entry.discount ? -1 : 1) * of(entry), 0)
+        const amounts = sum(({ amount }) => amount)
+        const taxes = sum(({ tax, fees, discount }) => (tax ?? 0) + (discount ? 0 : (fees ?? 0)))
+        const line = lineOf(ordered, charges)
+        let total = new Decimal(0)
+        for (const slots of groups) {
+          const refund = refundOfSlots(line, slots)
+          if (!refund.ok) {
+            expect(refund.message).toContain('no money')
+            continue
+          }
+          for (const part of refund.charges) {
+            expect(new Decimal(part.amount).lt(0)).toBe(true)
+            if (part.tax !== null) expect(new Decimal(part.tax.amount).lt(0)).toBe(true)
+          }
+          total = total.plus(refundTotal(refund.charges))
+        }
+        // Taxes alone cannot be given back; more discount than charges lowers the taxes, and the other way round.
+        const carried = Math.max(0, amounts) + Math.min(0, taxes) > 0
+        expect(total.toFixed(2)).toBe(text(carried ? amounts + taxes : 0))
+      }),
+      { numRuns: 500 },
     )
   })
 
@@ -123,11 +172,53 @@ describe('refund arithmetic', () => {
     )
   })
 
-  it('leaves other types of charges alone', () => {
-    const line = lineOf(1, [charge('10.00'), charge('5.00', null, 'GIFT_WRAP')])
+  it('gives gift wrap and whatever else was charged back, under its own type', () => {
+    const line = lineOf(2, [charge('10.00'), charge('5.00', '0.40', 'GIFT_WRAP')])
     expect(chargesOf(refundOfSlots(line, [0]))).toEqual([
-      { chargeType: 'PRODUCT', chargeName: 'ItemPrice', amount: '-10.00', currency: 'USD', tax: null },
+      { chargeType: 'PRODUCT', chargeName: 'ItemPrice', amount: '-5.00', currency: 'USD', tax: null },
+      {
+        chargeType: 'GIFT_WRAP',
+        chargeName: 'Shipping',
+        amount: '-2.50',
+        currency: 'USD',
+        tax: { taxName: 'Shipping Tax', amount: '-0.20', currency: 'USD' },
+      },
     ])
+  })
+
+  it('sends the fees of a charge in its tax, the one place that the form has', () => {
+    const fees = { taxName: 'Bag fee', amount: '0.30', currency: 'USD' }
+    const both = lineOf(1, [{ ...charge('10.00', '0.80'), taxAndOtherFees: fees }])
+    expect(chargesOf(refundOfSlots(both, [0]))[0]?.tax).toEqual({ taxName: 'ItemPrice Tax', amount: '-1.10', currency: 'USD' })
+    const alone = lineOf(1, [{ ...charge('10.00'), taxAndOtherFees: fees }])
+    expect(chargesOf(refundOfSlots(alone, [0]))[0]?.tax).toEqual({ taxName: 'Bag fee', amount: '-0.30', currency: 'USD' })
+    // All of it may be given back, and no more.
+    expect(refundOfSlots({ ...both, refundedAmount: '0.01' }, [0])).toMatchObject({ ok: false })
+    expect(refundOfSlots({ ...both, refundedAmount: '0.00' }, [0]).ok).toBe(true)
+  })
+
+  it('plans no charge of zero for a line that a discount took wholly, whatever tax is left on it', () => {
+    expect(refundOfSlots(lineOf(1, [charge('10.00', '0.80'), charge('-10.00')]), [0])).toMatchObject({
+      ok: false,
+      message: expect.stringContaining('no money'),
+    })
+    const shipped = lineOf(1, [charge('10.00', '0.80'), charge('-10.00'), charge('5.00', '0.40', 'SHIPPING')])
+    expect(chargesOf(refundOfSlots(shipped, [0]))).toEqual([
+      {
+        chargeType: 'SHIPPING',
+        chargeName: 'Shipping',
+        amount: '-5.00',
+        currency: 'USD',
+        tax: { taxName: 'Shipping Tax', amount: '-1.20', currency: 'USD' },
+      },
+    ])
+  })
+
+  it('refuses a charge without a type, which no request can name', () => {
+    const line = lineOf(1, [charge('10.00'), charge('1.00', null, '')])
+    expect(refundOfSlots(line, [0])).toMatchObject({ ok: false, message: expect.stringContaining('without a type') })
+    expect(refundOfAmount(line, [0], '10.00').ok).toBe(true)
+    expect(refundOfSlots(lineOf(1, [charge('10.00'), charge('0.00', null, '', '')]), [0]).ok).toBe(true)
   })
 
   it('never rounds a total up that is finer than the currency', () => {
@@ -139,7 +230,7 @@ describe('refund arithmetic', () => {
       ok: false,
       message: expect.stringContaining('no money'),
     })
-    expect(refundOfSlots(lineOf(1, []), [0])).toMatchObject({ ok: false, message: expect.stringContaining('no product') })
+    expect(refundOfSlots(lineOf(1, []), [0])).toMatchObject({ ok: false, message: expect.stringContaining('no charge') })
     const mixed = [charge('1.00'), charge('1.00', null, 'SHIPPING', 'EUR')]
     expect(refundOfSlots(lineOf(1, mixed), [0])).toMatchObject({
       ok: false,
@@ -218,6 +309,15 @@ describe('slots', () => {
     const pending = { ship: 0, cancel: 0, refund: 2 }
     expect(freeSlots(ledger({ pending, refundSlots: [0, 2] }), 2)).toEqual([1, 3])
     expect(freeSlots(ledger({ pending, refundSlots: [0, 2] }), 3)).toBeNull()
+  })
+
+  it('are those with money first, where there is less than a minor unit for each', () => {
+    const line = lineOf(3, [charge('0.02')])
+    expect(slotsWithMoney(line)(0)).toBe(true)
+    expect(slotsWithMoney(line)(1)).toBe(false)
+    expect(slotsWithMoney(lineOf(1, []))(0)).toBe(true)
+    expect(freeSlots(ledger({ ordered: 3 }), 2, slotsWithMoney(line))).toEqual([0, 2])
+    expect(freeSlots(ledger({ ordered: 3, refundSlots: [0] }), 1, slotsWithMoney(line))).toEqual([2])
   })
 
   it('are kept from the top for refunds that were not ours', () => {

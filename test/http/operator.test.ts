@@ -150,11 +150,15 @@ describe('commands', () => {
     })
   })
 
-  test('show their attempts, evidence and decisions, and take what a person decides once they are held', async () => {
+  test('show their attempts, evidence and decisions, and take what a person decides unless their request is leaving', async () => {
     const id = await ship('d-1', '12-none', 1).catch(() => null)
     expect(id).toBeNull()
     const commandId = await ship('d-2', '10', 1)
     const decision = { actor: 'Ada', reason: 'seen in the seller center' }
+    await database.execute(
+      `UPDATE tallyman.commands SET state = 'sending', leased_until = now() + interval '1 minute' WHERE id = $1`,
+      commandId,
+    )
     expect(await post(`/v1/commands/${commandId}/confirm`, decision)).toMatchObject({
       status: 409,
       body: { code: 'illegal-state' },

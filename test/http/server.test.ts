@@ -131,7 +131,7 @@ describe('problems', () => {
     expect(JSON.stringify(line)).toContain('secret innards')
   })
 
-  test('a database that is away is 503 without a line for each request', async () => {
+  test('a database that is away is 503, with one line for the outage and not one for each request', async () => {
     const url = new URL(postgres.url)
     url.port = '1'
     const nowhere = openDatabase({ url: url.href })
@@ -139,7 +139,16 @@ describe('problems', () => {
     const answer = await cut.json('/v1/orders')
     expect(answer).toMatchObject({ status: 503, body: { code: 'unavailable' } })
     expect(answer.headers.get('retry-after')).toBe('5')
-    expect(cut.log.filter(({ level }) => Number(level) >= 40)).toEqual([])
+    const event = { specversion: '1.0', id: '1', source: 'a', type: 'erp.order.accepted', data: { purchaseOrderId: '1' } }
+    const posted = await cut.json('/v1/events', {
+      method: 'POST',
+      headers: { 'content-type': 'application/cloudevents+json' },
+      body: JSON.stringify(event),
+    })
+    expect(posted).toMatchObject({ status: 503, body: { code: 'unavailable' } })
+    expect(posted.headers.get('retry-after')).toBe('5')
+    const told = cut.log.filter(({ level }) => Number(level) >= 40)
+    expect(told).toMatchObject([{ level: 40, msg: expect.stringContaining('answered with 503') }])
     expect((await cut.fetch('/livez')).status).toBe(200)
     await cut.close()
     await nowhere.close()
@@ -272,14 +281,18 @@ describe('the OpenAPI document', () => {
       'get /v1/orders/{purchaseOrderId}',
       'get /v1/overview',
       'get /v1/quarantine',
+      'get /v1/sellers',
       'get /v1/syncs',
       'post /v1/alarms/{id}/resolve',
       'post /v1/campaigns',
       'post /v1/commands/{id}/confirm',
+      'post /v1/commands/{id}/decide',
       'post /v1/commands/{id}/reject',
       'post /v1/commands/{id}/retry',
       'post /v1/events',
       'post /v1/quarantine/{id}/replay',
+      'post /v1/sellers/{id}/pause',
+      'post /v1/sellers/{id}/resume',
       'post /v1/syncs/{resource}/run',
     ])
     const problem = body.paths['/v1/events'].post.responses['422'].content['application/problem+json'].schema

@@ -63,6 +63,9 @@ describe('the log', () => {
   test('anything thrown can be described, endless causes too', () => {
     expect(describeError('text')).toEqual({ type: 'string', message: 'text' })
     expect(describeError(null)).toEqual({ type: 'object', message: 'null' })
+    expect(describeError({ message: 'postgres://me:pw@db/x is gone' }).message).toBe('postgres://***@db/x is gone')
+    expect(describeError({ a: 1, b: 2 }).message).toBe('an object with a, b')
+    expect(describeError({}).message).toBe('an object without members')
     const ring = new Error('ring')
     ring.cause = ring
     expect(JSON.stringify(describeError(ring)).length).toBeLessThan(5_000)

@@ -276,3 +276,49 @@ test('unknown fields of the sample survive in raw', async () => {
   await storeOrders(database, { sellerId, records: [orderRecord('1', { brandNew: { deep: [1, 'two'] } })], observedAt: at(1) })
   expect((await readOrder(database, sellerId, '1'))?.raw).toEqual({ ...wireOrderSample('1'), brandNew: { deep: [1, 'two'] } })
 })
+
+test('what a view shows decides before its time: less than is known never overwrites, more is newer', async () => {
+  const sellerId = newSeller()
+  const view = (shipped: number) =>
+    orderWith('100', [lineWith('1', 2, [wireStatus('Acknowledged', 2 - shipped), wireStatus('Shipped', shipped)])])
+  const store = (shipped: number, minute: number) =>
+    storeOrders(database, { sellerId, records: [view(shipped)], observedAt: at(minute) })
+  const shipped = async () => (await readOrder(database, sellerId, '100'))?.lines[0]?.units.shipped
+  await store(1, 10)
+  // A list page that lags behind, although it was asked for later.
+  expect((await store(0, 20)).changed).toBe(0)
+  expect(await shipped()).toBe(1)
+  // Another node, whose clock is behind, knows more.
+  expect((await store(2, 5)).changed).toBe(1)
+  expect(await shipped()).toBe(2)
+  // Behind for a day, and nothing better has come: then it is believed.
+  await store(0, 30)
+  await database.execute(`UPDATE warehouse.orders SET behind_since = now() - interval '2 days' WHERE seller_id = $1`, sellerId)
+  expect((await store(0, 40)).changed).toBe(1)
+  expect(await shipped()).toBe(0)
+  const [row] = await database.query<{ behind_since: Date | null }>(
+    'SELECT behind_since FROM warehouse.orders WHERE seller_id = $1',
+    sellerId,
+  )
+  expect(row?.behind_since).toBeNull()
+})
+
+test('a late view is forgotten as soon as the marketplace shows what is known again', async () => {
+  const sellerId = newSeller()
+  const view = (cancelled: number) =>
+    orderWith('100', [lineWith('1', 2, [wireStatus('Created', 2 - cancelled), wireStatus('Cancelled', cancelled)])])
+  const store = (cancelled: number, minute: number) =>
+    storeOrders(database, { sellerId, records: [view(cancelled)], observedAt: at(minute) })
+  const behind = async () =>
+    (
+      await database.query<{ behind: boolean }>(
+        'SELECT behind_since IS NOT NULL AS behind FROM warehouse.orders WHERE seller_id = $1',
+        sellerId,
+      )
+    )[0]
+  await store(1, 1)
+  await store(0, 2)
+  expect(await behind()).toEqual({ behind: true })
+  await store(1, 3)
+  expect(await behind()).toEqual({ behind: false })
+})

@@ -11,12 +11,15 @@ const amount = z.looseObject({ currency: lenient(z.string()), amount: numberLike
 /** Units with their unit of measurement; the amount comes as text. */
 export const wireQuantity = z.looseObject({ unitOfMeasurement: lenient(z.string()), amount: numberLike })
 
-/** Money with its tax; both for all units of the line. */
+const wireTax = z.looseObject({ taxName: lenient(z.string()), taxAmount: amount.nullish() }).nullish()
+
+/** Money with its tax and fees; all of it for all units of the line. Fees stand in the shape of a tax (public facts, section 2.5). */
 export const wireCharge = z.looseObject({
   chargeType: lenient(z.string()),
   chargeName: lenient(z.string()),
   chargeAmount: amount,
-  tax: z.looseObject({ taxName: lenient(z.string()), taxAmount: amount.nullish() }).nullish(),
+  tax: wireTax,
+  taxAndOtherFees: wireTax,
 })
 
 /** How a parcel travels. */
@@ -130,6 +133,8 @@ export type RequestLineStatus = {
 /** A line of a ship or cancel request. */
 export type RequestLine = {
   readonly lineNumber: string
+  /** Of a ship request: although the buyer has asked to cancel the line (public facts, section 3.2). */
+  readonly intentToCancelOverride?: boolean
   readonly sellerOrderId?: string
   readonly orderLineStatuses: { readonly orderLineStatus: readonly RequestLineStatus[] }
 }

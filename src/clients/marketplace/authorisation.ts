@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto'
-import { createTokenSource } from '../auth.ts'
+import { createTokenSource, type TokenAnswer } from '../auth.ts'
 import type { Authorisation, BareCaller, Call } from '../caller.ts'
 import { NO_ANSWER } from '../caller.ts'
 import { wireToken } from '../contract/token.ts'
-import type { MarketplaceFailure, Verdict } from '../errors.ts'
-import { toFailure } from '../errors.ts'
-import type { SellerConnection } from '../interface.ts'
+import type { Verdict } from '../errors.ts'
+import { MarketplaceFailure, toFailure } from '../errors.ts'
+import type { CredentialsClient, SellerConnection } from '../interface.ts'
 import { decimalText } from '../json.ts'
 
 /** Lifetime of a token that names none (public facts, section 1.1). */
@@ -14,11 +14,25 @@ const MAX_TOKEN_LIFETIME_MS = 86_400_000
 
 const OPERATION = 'token'
 
+type Failed = Verdict & { readonly ok: false }
+
+/** Statuses of the token operation that speak of the credentials (public facts, section 1.1). */
+const REFUSING_STATUSES: readonly (number | null)[] = [400, 401, 403]
+
+/** Whether the marketplace itself says that it does not accept the credentials; HTML, an uncoded body and any other status are an outage. */
+function refusesCredentials({ kind, httpStatus, ownWord, renewToken }: Failed): boolean {
+  return ownWord && REFUSING_STATUSES.includes(httpStatus) && (kind === 'refused' || renewToken)
+}
+
 /**
  * Marketplace-side requests: an access token by client credentials, shared by all calls of the seller (specification,
- * Authentication; public facts, section 1.1). A 401 means that the token died early, so the call goes out once more with a new one.
+ * Authentication; public facts, section 1.1). A 401 means that the token died early, so the next request gets a new one.
  */
-export function createTokenAuthorisation(connection: SellerConnection, now: () => number, bare: BareCaller): Authorisation {
+export function createTokenAuthorisation(
+  connection: SellerConnection,
+  now: () => number,
+  bare: BareCaller,
+): Authorisation & CredentialsClient {
   const { sellerId, headerPrefix } = connection
   const basic = `Basic ${Buffer.from(`${connection.clientId}:${connection.clientSecret}`).toString('base64')}`
   const secrets = [connection.clientSecret, basic, basic.slice('Basic '.length)]
@@ -31,46 +45,64 @@ export function createTokenAuthorisation(connection: SellerConnection, now: () =
     // A second token harms nobody: this POST may be repeated like a read.
     write: false,
     recordsAt: [],
+    speaksOAuth: true,
     headers: { 'content-type': 'application/x-www-form-urlencoded' },
   }
 
-  /** Nothing but dead credentials is final here, and whatever became of the token request, the call that needed it never left. */
-  function failureOf(verdict: Verdict & { readonly ok: false }, correlationId: string): MarketplaceFailure {
-    const { httpStatus, kind } = verdict
-    const credentialsDead = kind !== 'throttled' && (httpStatus === 400 || httpStatus === 401 || httpStatus === 403)
-    const judged = {
-      ...verdict,
-      contentNotFound: false,
-      sent: 'never',
-      kind: credentialsDead ? 'refused' : kind === 'throttled' ? kind : 'unavailable',
-    } as const
-    return toFailure(judged, { operation: OPERATION, sellerId, correlationId, credentialsDead })
+  /** Whatever became of the token request, the call that needed it never left. Nothing but dead credentials is final. */
+  function failureOf(
+    verdict: Failed,
+    correlationId: string,
+    judged: { readonly credentialsDead: boolean; readonly retryAt?: Date | null },
+  ): MarketplaceFailure {
+    const { credentialsDead, retryAt = verdict.retryAt } = judged
+    const kind = credentialsDead ? 'refused' : verdict.kind === 'throttled' ? 'throttled' : 'unavailable'
+    const told: Failed = { ...verdict, contentNotFound: false, staleToken: false, sent: 'never', kind, retryAt }
+    return toFailure(told, { operation: OPERATION, sellerId, correlationId, credentialsDead })
   }
 
-  const unavailable = (
-    correlationId: string,
-    details: { networkCode?: string; httpStatus?: number | null },
-  ): MarketplaceFailure =>
-    toFailure({ ...NO_ANSWER, kind: 'unavailable', sent: 'never', ...details }, { operation: OPERATION, sellerId, correlationId })
+  const unavailable = (details: { networkCode?: string; httpStatus?: number | null }): Failed => ({
+    ...NO_ANSWER,
+    kind: 'unavailable',
+    sent: 'never',
+    ...details,
+  })
 
-  const tokens = createTokenSource({
-    now,
-    aborted: () => unavailable(randomUUID(), { networkCode: 'ABORTED' }),
-    async fetchToken() {
-      const correlationId = randomUUID()
+  async function fetchToken(): Promise<TokenAnswer> {
+    const correlationId = randomUUID()
+    const outage = (verdict: Failed): TokenAnswer => ({
+      kind: 'outage',
+      heard: verdict.httpStatus !== null && verdict.kind !== 'throttled',
+      failure: failureOf(verdict, correlationId, { credentialsDead: false }),
+    })
+    try {
       const { verdict, outcome } = await bare.send(
         call,
         { headers: { authorization: basic, ...serviceName }, secrets },
         correlationId,
       )
-      if (!verdict.ok) throw failureOf(verdict, correlationId)
+      if (!verdict.ok) {
+        if (!refusesCredentials(verdict)) return outage(verdict)
+        const failure = (judged: { readonly dead: boolean; readonly retryAt?: Date }): MarketplaceFailure =>
+          failureOf(verdict, correlationId, { credentialsDead: judged.dead, retryAt: judged.retryAt ?? null })
+        return { kind: 'refused', failure }
+      }
       const parsed = wireToken.safeParse(verdict.body)
-      if (!parsed.success) throw unavailable(correlationId, { httpStatus: outcome.status })
+      if (!parsed.success) return outage(unavailable({ httpStatus: outcome.status }))
       const seconds = Number(decimalText(parsed.data.expires_in) ?? Number.NaN)
       const lifetimeMs = seconds > 0 ? Math.min(seconds * 1000, MAX_TOKEN_LIFETIME_MS) : DEFAULT_TOKEN_LIFETIME_MS
-      return { value: parsed.data.access_token, lifetimeMs }
-    },
-  })
+      return { kind: 'token', value: parsed.data.access_token, lifetimeMs }
+    } catch (error) {
+      // No budget for it now.
+      if (error instanceof MarketplaceFailure) return { kind: 'outage', heard: false, failure: error }
+      throw error
+    }
+  }
+
+  const aborted = (): MarketplaceFailure =>
+    failureOf(unavailable({ networkCode: 'ABORTED' }), randomUUID(), { credentialsDead: false })
+
+  const tokens = createTokenSource({ now, aborted, fetchToken })
 
   return {
     async credentials(signal) {
@@ -84,5 +116,11 @@ export function createTokenAuthorisation(connection: SellerConnection, now: () =
         },
       }
     },
+    async ask(signal) {
+      const outcome = await tokens.ask(signal)
+      if (outcome.kind === 'token') return { accepted: true }
+      return { accepted: false, refused: outcome.kind === 'refused', failure: outcome.failure }
+    },
+    forgive: () => tokens.forgive(),
   }
 }

@@ -8,13 +8,13 @@ import { readRecord } from './record.ts'
 
 const PATH = '/v3/advertising/sem/campaigns/'
 
-/** No such address at all, as the gateway and the framework behind it say it: other 404s that name a fault speak of the campaign. */
-const NO_SUCH_ADDRESS = /^(?:URI_NOT_FOUND|Not Found$)/i
+/** No such address at all: other 404s in the marketplace's own words speak of the campaign. */
+const NO_SUCH_ADDRESS = /^URI_NOT_FOUND/i
 
 /** Codes of a 404 for a campaign are not published (public facts, section 8.4: only the status is). */
 function knowsNoSuchCampaign(error: unknown): boolean {
   if (!(error instanceof Refused) || error.httpStatus !== 404) return false
-  return error.faults.length > 0 && error.faults.every(({ code }) => !NO_SUCH_ADDRESS.test(code ?? ''))
+  return error.faults.every(({ code }) => !NO_SUCH_ADDRESS.test(code ?? ''))
 }
 
 /** The campaign operation of the specification, section 3, for one seller. */

@@ -1,4 +1,4 @@
-import type { Charge, LineStatus, LineUnits, OrderLine, PurchaseOrder } from '../../domain/order.ts'
+import type { Charge, ChargeTax, LineStatus, LineUnits, OrderLine, PurchaseOrder } from '../../domain/order.ts'
 import type { WireCharge, WireOrder, WireOrderLine, WireOrderLineStatus, WireRefund } from '../contract/orders.ts'
 import { wireOrder } from '../contract/orders.ts'
 import type { ParsedRecord } from '../interface.ts'
@@ -26,22 +26,26 @@ function amountOf(value: unknown, where: string): string {
   return text
 }
 
+function taxOf(wire: WireCharge['tax'], currency: string, where: string): ChargeTax | null {
+  const amount = wire?.taxAmount
+  if (amount === undefined || amount === null) return null
+  return {
+    taxName: wire?.taxName ?? '',
+    amount: amountOf(amount.amount, `${where}.taxAmount.amount`),
+    currency: amount.currency ?? currency,
+  }
+}
+
 function chargeOf(wire: WireCharge, where: string): Charge {
   const currency = wire.chargeAmount.currency ?? ''
-  const taxAmount = wire.tax?.taxAmount
+  const taxAndOtherFees = taxOf(wire.taxAndOtherFees, currency, `${where}.taxAndOtherFees`)
   return {
     chargeType: wire.chargeType ?? '',
     chargeName: wire.chargeName ?? '',
     amount: amountOf(wire.chargeAmount.amount, `${where}.chargeAmount.amount`),
     currency,
-    tax:
-      taxAmount === undefined || taxAmount === null
-        ? null
-        : {
-            taxName: wire.tax?.taxName ?? '',
-            amount: amountOf(taxAmount.amount, `${where}.tax.taxAmount.amount`),
-            currency: taxAmount.currency ?? currency,
-          },
+    tax: taxOf(wire.tax, currency, `${where}.tax`),
+    ...(taxAndOtherFees === null ? {} : { taxAndOtherFees }),
   }
 }
 
@@ -95,7 +99,10 @@ function refundsOf(line: WireOrderLine): readonly WireRefund[] {
   return [line.refund ?? [], line.refunds?.refund ?? []].flat()
 }
 
-/** What was given back: the marketplace writes it negative, with the tax beside it. */
+/**
+ * What was given back, taxes and fees beside the charges. The marketplace writes it negative; a sample of its own shows it positive. A refund
+ * gives back either way: the magnitudes count, so that no sign makes room for a second refund.
+ */
 function refundOf(
   refunds: readonly WireRefund[],
   where: string,
@@ -103,12 +110,11 @@ function refundOf(
   const entries = refunds.flatMap((refund) => refund.refundCharges?.refundCharge ?? [])
   const amounts = entries.flatMap(({ charge }, index) => {
     if (charge === undefined || charge === null) return []
-    const { amount, tax } = chargeOf(charge, `${where}.${index}.charge`)
-    return tax === null ? [amount] : [amount, tax.amount]
+    const { amount, tax, taxAndOtherFees } = chargeOf(charge, `${where}.${index}.charge`)
+    return [amount, ...[tax, taxAndOtherFees].flatMap((one) => one?.amount ?? [])]
   })
-  const total = new ExactDecimal(sumDecimals(amounts))
   return {
-    amount: total.isZero() ? '0' : total.negated().toFixed(),
+    amount: sumDecimals(amounts.map((amount) => new ExactDecimal(amount).abs().toFixed())),
     reasons: entries.flatMap(({ refundReason }) => textOf(refundReason) ?? []),
   }
 }

@@ -1,3 +1,4 @@
+import { publishedSpelling } from '../../domain/carriers.ts'
 import type { CancelBody, RefundBody, RefundBodyCharge, RequestLine, RequestQuantity, ShipBody } from '../contract/orders.ts'
 import type {
   CancelRequest,
@@ -45,20 +46,28 @@ export function createOrderRequests(dialect: RequestDialect): OrderRequests {
     return dialect.quantityField === 'quantity' ? { quantity: stated } : { statusQuantity: stated }
   }
 
+  function momentMs(moment: Date): number {
+    if (Number.isNaN(moment.getTime())) throw new RangeError('a request needs the time at which the units were shipped')
+    return moment.getTime()
+  }
+
   function carrierName(carrier: string): { readonly carrier: string } | { readonly otherCarrier: string } {
-    return dialect.carriers === null || dialect.carriers.has(carrier) ? { carrier } : { otherCarrier: carrier }
+    if (dialect.carriers === null) return { carrier }
+    const published = publishedSpelling(dialect.carriers, carrier)
+    return published === null ? { otherCarrier: carrier } : { carrier: published }
   }
 
   function shipLine(purchaseOrderId: string, lineNumber: string, shipments: readonly Shipment[]): RequestLine {
     return {
       lineNumber,
+      ...(shipments.some((shipment) => shipment.intentToCancelOverride === true) ? { intentToCancelOverride: true } : {}),
       ...(dialect.shipSellerOrderId ? { sellerOrderId: purchaseOrderId.slice(0, MAX_SELLER_ORDER_ID) } : {}),
       orderLineStatuses: {
         orderLineStatus: shipments.map((shipment) => ({
           status: 'Shipped',
           ...units(shipment.quantity),
           trackingInfo: {
-            shipDateTime: shipment.shippedAt.getTime(),
+            shipDateTime: momentMs(shipment.shippedAt),
             carrierName: carrierName(shipment.carrier),
             ...(shipment.methodCode === null ? {} : { methodCode: shipment.methodCode }),
             trackingNumber: shipment.trackingNumber,
@@ -92,6 +101,7 @@ export function createOrderRequests(dialect: RequestDialect): OrderRequests {
     return wireRequest('orders.cancel', purchaseOrderId, 'cancel', body)
   }
 
+  /** One tax for each charge is all that the form has (public facts 3.4): fees come in it, see `domain/refunds.ts`. */
   function refundCharge(reason: string, { chargeType, chargeName, amount, currency, tax }: RefundCharge): RefundBodyCharge {
     return {
       refundReason: reason,

@@ -37,7 +37,7 @@ export const alarmRoutes = (app: App, { services }: RouteParts): void => {
     schema: {
       tags: ['alarms'],
       summary:
-        'Close the alarm of a rejected event or of an unlisted move of a campaign; all other alarms close by themselves when their cause is gone',
+        'Close the alarm of a rejected command or event, or of an unlisted move of a campaign; all other alarms close by themselves when their cause is gone',
       params: z.object({ id: bigintKey }),
       body: z.object({ actor: z.string().trim().min(1).max(200) }),
       response: { 200: z.object({ id: z.bigint(), resolved: z.boolean() }), ...problems(404, 409) },

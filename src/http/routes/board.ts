@@ -2,7 +2,7 @@ import { createBullBoard } from '@bull-board/api'
 import { BullMQAdapter } from '@bull-board/api/bullMQAdapter'
 import { FastifyAdapter } from '@bull-board/fastify'
 import type { App } from '../app.ts'
-import { answerError } from '../errors.ts'
+import type { ErrorAnswers } from '../errors.ts'
 import type { HttpServices } from '../services.ts'
 
 const basePath = '/queues'
@@ -19,7 +19,7 @@ const policy = [
 ].join('; ')
 
 /** bull-board over the queues. Job data are ids, so there is nothing to hide in them. */
-export const boardRoutes = async (app: App, services: HttpServices): Promise<void> => {
+export const boardRoutes = async (app: App, services: HttpServices, { answer }: ErrorAnswers): Promise<void> => {
   const adapter = new FastifyAdapter().setBasePath(basePath)
   createBullBoard({
     queues: services
@@ -33,7 +33,7 @@ export const boardRoutes = async (app: App, services: HttpServices): Promise<voi
       scope.addHook('onRoute', (route) => {
         route.config = { ...route.config, access: 'browser' }
         // bull-board has an error handler of its own, which would answer a missing key with 500.
-        route.errorHandler = (error, request, reply) => void answerError(error, request, reply)
+        route.errorHandler = (error, request, reply) => void answer(error, request, reply)
       })
       // Its page asks another host for a font; this one speaks to nobody else.
       scope.addHook('onSend', async (_request, reply, payload) => {

@@ -1,4 +1,6 @@
 import { z } from 'zod'
+import { verdicts } from '../../domain/decision.ts'
+import type { DecisionResult } from '../../store/command-decisions.ts'
 import { listCommands, readCommandDetail } from '../../store/command-queries.ts'
 import { type App, idParams, problems } from '../app.ts'
 import { bigintKey, cursorCodec, pageSchema, pagingSchema } from '../paging.ts'
@@ -13,6 +15,19 @@ const meanings = {
   confirm: 'It was applied: its units are done.',
   reject: 'It was not applied and must not be: its units are free again.',
 } as const
+
+const actorAndReason = {
+  actor: z.string().trim().min(1, 'must not be empty').max(200).meta({ description: 'Who decides.' }),
+  reason: z.string().trim().min(1, 'must not be empty').max(2_000).meta({ description: 'Why.' }),
+}
+
+const lineDecisionSchema = z.strictObject({
+  lineNumber: z.string().min(1),
+  verdict: z.enum(verdicts),
+  quantity: z.int().positive().optional().meta({ description: 'Left out: all units of the line that are not decided yet.' }),
+  trackingNumber: z.string().optional().meta({ description: 'Ships: which parcel, where the line is spread over several.' }),
+  reason: z.string().optional().meta({ description: 'Cancellations and refunds: which entry, where the line has several.' }),
+})
 
 /** Commands, and what a person decides on them. */
 export const commandRoutes = (app: App, { services }: RouteParts): void => {
@@ -63,6 +78,15 @@ export const commandRoutes = (app: App, { services }: RouteParts): void => {
     },
   })
 
+  const answer = (id: string, result: DecisionResult) => {
+    if (result.ok) return { id, state: result.state }
+    if (result.fault === 'not-found') throw notFound(id)
+    if (result.fault === 'wrong-lines')
+      throw new Problem('invalid-request', { detail: 'The decision does not fit the command.', errors: result.faults })
+    const why = result.state === 'sending' ? 'its request is leaving right now; try again in a minute' : 'it is settled'
+    throw new Problem('illegal-state', { detail: `Command ${id} is ${result.state}: ${why}.` })
+  }
+
   for (const decision of decisions) {
     app.route({
       method: 'POST',
@@ -70,22 +94,27 @@ export const commandRoutes = (app: App, { services }: RouteParts): void => {
       schema: {
         tags: ['commands'],
         summary: `Decide: ${decision}`,
-        description: `${meanings[decision]} Kept with who, when and why.`,
+        description: `${meanings[decision]} Kept with who, when and why. Every command that is not settled is open to it.`,
         params: idParams,
-        body: z.strictObject({
-          actor: z.string().trim().min(1, 'must not be empty').max(200).meta({ description: 'Who decides.' }),
-          reason: z.string().trim().min(1, 'must not be empty').max(2_000).meta({ description: 'Why.' }),
-        }),
+        body: z.strictObject(actorAndReason),
         response: { 200: z.object({ id: z.string(), state: commandStateSchema }), ...problems(404, 409, 413, 415, 422) },
       },
-      handler: async ({ params: { id }, body }) => {
-        const result = await services.decide({ commandId: id, decision, actor: body.actor, reason: body.reason })
-        if (result.ok) return { id, state: result.state }
-        if (result.fault === 'not-found') throw notFound(id)
-        throw new Problem('illegal-state', {
-          detail: `Command ${id} is ${result.state}; only a held one is open to "${decision}".`,
-        })
-      },
+      handler: async ({ params: { id }, body }) => answer(id, await services.decide({ commandId: id, decision, ...body })),
     })
   }
+
+  app.route({
+    method: 'POST',
+    url: '/v1/commands/:id/decide',
+    schema: {
+      tags: ['commands'],
+      summary: 'Decide line by line',
+      description:
+        'For units of each line: applied, not applied (and must not be), or to be sent again. Every unit of the command needs one verdict; the ledger of the order follows.',
+      params: idParams,
+      body: z.strictObject({ ...actorAndReason, lines: z.array(lineDecisionSchema).min(1).max(1_000) }),
+      response: { 200: z.object({ id: z.string(), state: commandStateSchema }), ...problems(404, 409, 413, 415, 422) },
+    },
+    handler: async ({ params: { id }, body }) => answer(id, await services.decide({ commandId: id, ...body })),
+  })
 }

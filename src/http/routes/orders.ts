@@ -100,7 +100,7 @@ export const orderRoutes = (app: App, { services }: RouteParts): void => {
           ...line,
           ...line.units,
           statuses: [...line.statuses],
-          charges: [...line.charges],
+          charges: line.charges.map((charge) => ({ ...charge, taxAndOtherFees: charge.taxAndOtherFees ?? null })),
           ledger: ledgerOf.get(line.lineNumber) ?? null,
         })),
         commands,

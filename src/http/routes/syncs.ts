@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { type SellerStanding, sellersAtRest } from '../../store/sellers.ts'
 import { listSyncs } from '../../store/sync-states.ts'
 import { type App, problems } from '../app.ts'
 import { cursorCodec, pageSchema, pagingSchema } from '../paging.ts'
@@ -19,6 +20,9 @@ const comesAfter = (key: readonly string[], other: readonly string[]): boolean =
   }
   return false
 }
+
+const describeRest = ({ sellerId, state, reason, since, pausedBy }: SellerStanding): string =>
+  `seller ${sellerId} is ${state} since ${since?.toISOString() ?? 'an unknown time'}${pausedBy === null ? '' : ` by ${pausedBy}`}: ${reason ?? 'no reason was kept'}`
 
 /** State of the syncs; run one now, or a backfill. */
 export const syncRoutes = (app: App, { services }: RouteParts): void => {
@@ -63,8 +67,15 @@ export const syncRoutes = (app: App, { services }: RouteParts): void => {
         })
         .nullish(),
       response: {
-        202: z.object({ resource: z.string(), jobs: z.array(z.string()).readonly() }),
-        ...problems(404, 413, 415, 422),
+        202: z.object({
+          resource: z.string(),
+          jobs: z.array(z.string()).readonly(),
+          resting: z
+            .array(z.string())
+            .readonly()
+            .meta({ description: 'Sellers that are stopped or paused: nothing is run for them.' }),
+        }),
+        ...problems(404, 409, 413, 415, 422),
       },
     },
     handler: async ({ params: { resource }, body }, reply) => {
@@ -82,9 +93,15 @@ export const syncRoutes = (app: App, { services }: RouteParts): void => {
           errors: [{ path: 'sellerId', message: `is ${sellerId}, a seller that this daemon does not serve` }],
         })
       }
+      const asked = sellerId === null ? services.sellers() : [sellerId]
+      const atRest = await sellersAtRest(services.database)
+      const resting = asked.flatMap((id) => atRest.get(id) ?? [])
+      if (resting.length > 0 && resting.length === asked.length) {
+        throw new Problem('seller-stopped', { detail: `Nothing is run: ${resting.map(describeRest).join('; ')}.` })
+      }
       const jobs = await services.syncs.run({ resource, sellerId, from: body?.from ?? null, to: body?.to ?? null })
       reply.status(202)
-      return { resource, jobs }
+      return { resource, jobs, resting: resting.map((standing) => standing.sellerId) }
     },
   })
 }

@@ -2,15 +2,18 @@ import type { MarketplaceClient, WireRequest } from '../../clients/client.ts'
 import type { OrderCommandContent, OrderCommandKind } from '../../domain/command.ts'
 import { judge, orderBaselineSchema, takeBaseline } from '../../domain/evidence.ts'
 import type { PurchaseOrder } from '../../domain/order.ts'
-import { checkBeforeSend } from '../../domain/units.ts'
-import { readLedgers } from '../../store/commands.ts'
+import { progressOf } from '../../domain/progress.ts'
+import { proofOf, provenOrder, raiseBaseline } from '../../domain/proof.ts'
+import { checkMoneyLeft } from '../../domain/refund-money.ts'
+import { checkBeforeSend, ledgersOf } from '../../domain/units.ts'
+import { type OrderWork, readOrderWork, type StoredCommand } from '../../store/commands.ts'
 import { lockOrder, storeOrder } from '../../store/orders.ts'
 import { acknowledge } from './acknowledge.ts'
 import { cancel } from './cancel.ts'
 import type { CommandDefinition } from './definition.ts'
 import { refund } from './refund.ts'
 import { ship } from './ship.ts'
-import type { CommandSubject } from './subject.ts'
+import type { CommandSubject, Obstacle, Standing } from './subject.ts'
 
 const definitions: { readonly [Kind in OrderCommandKind]: CommandDefinition<Kind> } = { acknowledge, ship, cancel, refund }
 
@@ -28,22 +31,49 @@ const wireRequest = (content: OrderCommandContent, client: MarketplaceClient, pu
   }
 }
 
+/** A command on a purchase order. */
+export type OrderCommand = Pick<StoredCommand, 'id' | 'sellerId' | 'applied' | 'eventId'> & {
+  readonly purchaseOrderId: string
+  readonly content: OrderCommandContent
+}
+
+const obstacleOf = (
+  { content, eventId }: OrderCommand,
+  work: OrderWork,
+  stored: PurchaseOrder,
+  view: PurchaseOrder,
+): Obstacle | null => {
+  if (definitions[content.kind].goalReached(view))
+    return { state: 'confirmed', reason: 'the marketplace already stands there; nothing was sent' }
+  const faults = checkBeforeSend(ledgersOf(view, work.ledgerCommands), content).map((fault) => fault.message)
+  if (content.kind === 'refund') faults.push(...checkMoneyLeft(content.payload, stored, view))
+  if (faults.length === 0) return null
+  const reason = faults.join('; ')
+  return content.kind === 'acknowledge' && eventId === null
+    ? { state: 'rejected', reason, quiet: true }
+    : { state: 'rejected', reason }
+}
+
+/** What is known of the order under its lock: what is stored, and what our other commands prove. */
+const standingOf = (command: OrderCommand, stored: PurchaseOrder | null, work: OrderWork): Standing<PurchaseOrder> => {
+  const proof = proofOf(work.confirmed)
+  return {
+    stored,
+    lag: (read) => {
+      const lagging = [stored === null ? [] : progressOf(stored, read).lagging, progressOf(provenOrder(proof), read).lagging]
+      return [...new Set(lagging.flat())].join('; ') || null
+    },
+    obstacle: (view) => (stored === null || view === null ? null : obstacleOf(command, work, stored, view)),
+    baseline: (view) => (view === null ? {} : raiseBaseline(takeBaseline(view), proof)),
+  }
+}
+
 /** A purchase order, as the subject of one command. */
-export const orderSubject = (
-  {
-    id,
-    sellerId,
-    purchaseOrderId,
-    content,
-  }: {
-    readonly id: string
-    readonly sellerId: string
-    readonly purchaseOrderId: string
-    readonly content: OrderCommandContent
-  },
-  client: MarketplaceClient,
-): CommandSubject<PurchaseOrder, WireRequest> => {
-  const { operation, readsOrderFirst, goalReached } = definitions[content.kind]
+export const orderSubject = (command: OrderCommand, client: MarketplaceClient): CommandSubject<PurchaseOrder, WireRequest> => {
+  const { id, sellerId, purchaseOrderId, content } = command
+  const { operation, readsOrderFirst } = definitions[content.kind]
+  // What a person says was applied of this very command must not be taken for what is sent now.
+  const decided = proofOf(command.applied)
   return {
     name: 'the order',
     operation,
@@ -56,17 +86,15 @@ export const orderSubject = (
       const { value: order, rawText } = observed.record
       await storeOrder(tx, { sellerId, order, rawText, observedAt: observed.observedAt })
     },
-    lock: (tx) => lockOrder(tx, sellerId, purchaseOrderId),
-    obstacle: async (tx, order) => {
-      if (order === null) return null
-      if (goalReached(order)) return { state: 'confirmed', reason: 'the marketplace already stands there; nothing was sent' }
-      const faults = checkBeforeSend(await readLedgers(tx, sellerId, order, id), content)
-      return faults.length === 0 ? null : { state: 'rejected', reason: faults.map((fault) => fault.message).join('; ') }
+    lock: async (tx) => {
+      const stored = await lockOrder(tx, sellerId, purchaseOrderId)
+      return standingOf(command, stored, await readOrderWork(tx, sellerId, purchaseOrderId, id))
     },
-    baseline: (order) => (order === null ? {} : takeBaseline(order)),
     judge: (sent, order) => {
       const last = sent.at(-1)
-      return last === undefined || order === null ? null : judge(content, orderBaselineSchema.parse(last.baseline), order)
+      if (last === undefined || order === null) return null
+      const baseline = raiseBaseline(orderBaselineSchema.parse(last.baseline), decided)
+      return judge(content, baseline, order, last.outcome === 'accepted')
     },
     mayBeDone: (failure) => failure.alreadyDone,
     prepare: () => wireRequest(content, client, purchaseOrderId),

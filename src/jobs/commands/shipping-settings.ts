@@ -35,11 +35,15 @@ export const shippingSettingsSubject = (
     },
     lock: async (tx) => {
       await lockShippingSettings(tx, sellerId)
-      return (await readShippingSettings(tx, sellerId))?.settings ?? null
+      return {
+        stored: (await readShippingSettings(tx, sellerId))?.settings ?? null,
+        // Settings do not grow: whatever was read last counts.
+        lag: () => null,
+        obstacle: (view) =>
+          view === null ? null : { state: 'rejected', reason: 'account-level settings exist already; nothing was sent' },
+        baseline: (view) => ({ settings: view }),
+      }
     },
-    obstacle: async (_tx, stored) =>
-      stored === null ? null : { state: 'rejected', reason: 'account-level settings exist already; nothing was sent' },
-    baseline: (stored) => ({ settings: stored }),
     judge: (sent, now) => {
       const outcomes = sent.map(({ outcome }) => outcome ?? 'unknown')
       const accepted = outcomes.includes('accepted')

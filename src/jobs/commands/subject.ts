@@ -14,6 +14,20 @@ export interface SentRequest {
 export interface Obstacle {
   readonly state: 'confirmed' | 'rejected'
   readonly reason: string
+  /** A command that nobody asked for is refused without an alarm. */
+  readonly quiet?: true
+}
+
+/** All that is known of a subject, held under its lock: what is stored, and what our own commands prove. */
+export interface Standing<Thing> {
+  /** As stored; null when nothing is. */
+  readonly stored: Thing | null
+  /** Why what was read is behind what is known, so that it decides nothing; null when it is not. */
+  lag(read: Thing): string | null
+  /** Null: the command may be sent. */
+  obstacle(view: Thing | null): Obstacle | null
+  /** How it stands before the request leaves, with all that is proven; JSON, stored with the intent. */
+  baseline(view: Thing | null): object
 }
 
 /**
@@ -29,7 +43,7 @@ export interface CommandSubject<Thing, Request extends object> {
    * that what others did meanwhile must not be taken for it.
    */
   readonly readsFirst: boolean
-  /** Why a command cannot go on while nothing is stored; null where nothing stored is a state like any other. */
+  /** Why a command cannot go on while nothing is stored or shown; null where nothing there is a state like any other. */
   readonly absence: string | null
 
   /**
@@ -42,13 +56,9 @@ export interface CommandSubject<Thing, Request extends object> {
   isUnreadable(failure: MarketplaceFailure): boolean
   /** Stores what was read, or that there was none when it was asked for (the marketplace's clock). */
   store(tx: Transaction, observed: Observed<Thing> | null, askedAt: Date): Promise<void>
-  /** Locks it until the transaction ends; answers it as stored, null when nothing is. */
-  lock(tx: Transaction): Promise<Thing | null>
+  /** Locks it until the transaction ends, and answers all that is known of it. */
+  lock(tx: Transaction): Promise<Standing<Thing>>
 
-  /** Looked at under the lock, right before the intent is stored; null: the command may be sent. */
-  obstacle(tx: Transaction, stored: Thing | null): Promise<Obstacle | null>
-  /** How it stands before the request leaves; JSON, stored with the intent. */
-  baseline(stored: Thing | null): object
   /** What it tells of the requests that were sent, first to last; null: nothing. */
   judge(sent: readonly SentRequest[], now: Thing | null): Evidence | null
   /** Whether a refusal may mean that an earlier request was applied: it is then read back. A hint only. */
@@ -64,3 +74,6 @@ export interface CommandSubject<Thing, Request extends object> {
 
 /** Outcomes of requests that the marketplace has never looked at. */
 export const neverProcessed: ReadonlySet<string> = new Set(['not-sent', 'throttled'])
+
+/** Outcomes of requests that changed nothing. `dismissed`: a person says so. */
+export const withoutEffect: ReadonlySet<string> = new Set([...neverProcessed, 'refused', 'dismissed'])

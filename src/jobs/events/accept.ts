@@ -1,6 +1,6 @@
 import { checkEvent, type EventFault } from '../../domain/event-shape.ts'
 import { faultPoint } from '../../fault-points.ts'
-import type { Database, Transaction } from '../../store/database.ts'
+import type { Transaction } from '../../store/database.ts'
 import {
   type EventKey,
   type EventReceipt,
@@ -26,17 +26,11 @@ import {
   storeCommands,
   unknownOrderFault,
 } from './decide.ts'
-import type { EventSellers, OrderFetcher, OrderPresence } from './fetch-order.ts'
+import type { OrderPresence } from './fetch-order.ts'
+import { type AcceptParts, rulesOf } from './parts.ts'
 import { storableFaults } from './storable.ts'
 
-/** What accepting events needs. */
-export interface AcceptParts {
-  readonly database: Database
-  readonly sellers: EventSellers
-  readonly fetcher: OrderFetcher
-  /** After the commit: these commands are due. Must not throw; a sweep finds them anyway. */
-  readonly wake: (commandIds: readonly string[]) => void
-}
+export type { AcceptParts } from './parts.ts'
 
 interface Candidate {
   readonly index: number
@@ -106,8 +100,8 @@ export const acceptEvents = async (
 
   const candidates = [...first.values()]
   for (const { index, event, addressed } of candidates) {
-    if (addressed.ok && checkEvent(event).length === 0) continue
-    faults.push(...indexed(index, await allFaults(parts.database, event, addressed)))
+    if (addressed.ok && checkEvent(event, rulesOf(parts, addressed.key.sellerId)).length === 0) continue
+    faults.push(...indexed(index, await allFaults(parts, event, addressed)))
   }
   const presences = await ensureOrders(parts, candidates, new Set(faults.map((fault) => fault.index)), signal)
   const fresh = await inOneTransaction(parts, candidates, presences, faults)
@@ -175,7 +169,7 @@ const acceptAll = async (
   const wrong = new Set(faultsSoFar.map((fault) => fault.index))
   const faults = [...faultsSoFar]
   const due: string[] = []
-  const subjects = await lockAll(tx, candidates)
+  const subjects = await lockAll(tx, parts, candidates)
   for (const locked of subjects.values()) {
     for (const decided of await decideReceived(tx, locked, parts.sellers)) {
       if (decided.state === 'accepted') due.push(...decided.commands)
@@ -220,11 +214,15 @@ const acceptAll = async (
 }
 
 /** Locks the subjects by their names, as every batch does: two batches cannot wait for each other. */
-const lockAll = async (tx: Transaction, candidates: readonly Candidate[]): Promise<ReadonlyMap<string, LockedSubject>> => {
+const lockAll = async (
+  tx: Transaction,
+  parts: AcceptParts,
+  candidates: readonly Candidate[],
+): Promise<ReadonlyMap<string, LockedSubject>> => {
   const keys = new Map(candidates.flatMap(({ addressed }) => (addressed.ok ? [[subjectName(addressed.key), addressed.key]] : [])))
   const subjects = new Map<string, LockedSubject>()
   for (const [name, key] of [...keys].sort(([a], [b]) => (a < b ? -1 : 1))) {
-    const locked = await lockForPlanning(tx, key)
+    const locked = await lockForPlanning(tx, key, rulesOf(parts, key.sellerId))
     if (locked !== null) subjects.set(name, locked)
   }
   return subjects

@@ -2,8 +2,9 @@ import type { CommandContent } from '../../domain/command.ts'
 import { addressOf, checkEvent, type EventFault } from '../../domain/event-shape.ts'
 import { planCommands, planSettings } from '../../domain/events.ts'
 import { raiseAlarm } from '../../store/alarms.ts'
+import { isAcknowledging } from '../../store/command-queries.ts'
 import { insertCommands, readLedgers } from '../../store/commands.ts'
-import type { SqlRunner, Transaction } from '../../store/database.ts'
+import type { Transaction } from '../../store/database.ts'
 import {
   type EventProblem,
   type IncomingEvent,
@@ -16,6 +17,7 @@ import { lockOrder, readOrder } from '../../store/orders.ts'
 import { lockShippingSettings, readShippingSettings } from '../../store/shipping-settings.ts'
 import { bodyHash } from './body-hash.ts'
 import type { EventSellers, OrderKey } from './fetch-order.ts'
+import { type AcceptParts, type EventRules, rulesOf } from './parts.ts'
 
 /** The shipping settings of a seller. */
 interface SettingsKey {
@@ -82,7 +84,7 @@ export interface LockedSubject {
 }
 
 /** Locks the subject until the transaction ends; null when it is an order that is not stored. */
-export const lockForPlanning = async (tx: Transaction, key: SubjectKey): Promise<LockedSubject | null> => {
+export const lockForPlanning = async (tx: Transaction, key: SubjectKey, rules: EventRules): Promise<LockedSubject | null> => {
   if (!isOrder(key)) {
     await lockShippingSettings(tx, key.sellerId)
     const existing = await readShippingSettings(tx, key.sellerId)
@@ -97,11 +99,15 @@ export const lockForPlanning = async (tx: Transaction, key: SubjectKey): Promise
   const order = await lockOrder(tx, key.sellerId, key.purchaseOrderId)
   if (order === null) return null
   let ledgers: Parameters<typeof planCommands>[2] = await readLedgers(tx, key.sellerId, order)
+  let acknowledging = await isAcknowledging(tx, key.sellerId, key.purchaseOrderId)
   return {
     key,
     plan: (event) => {
-      const plan = planCommands(event, order, ledgers)
-      if (plan.ok) ledgers = plan.ledgers
+      const plan = planCommands(event, order, ledgers, { ...rules, acknowledging })
+      if (plan.ok) {
+        ledgers = plan.ledgers
+        acknowledging ||= plan.commands.some(({ kind }) => kind === 'acknowledge')
+      }
       return plan
     },
   }
@@ -180,16 +186,23 @@ const sameSubject = (a: SubjectKey, b: SubjectKey): boolean =>
   a.sellerId === b.sellerId && a.purchaseOrderId === b.purchaseOrderId
 
 /** Every fault of an event, with those that only show against what it is about, as far as that is stored; for an event that is wrong anyway. */
-export const allFaults = async (sql: SqlRunner, event: IncomingEvent, addressed: Addressed): Promise<readonly EventFault[]> => {
-  const shape = checkEvent(event)
-  if (!addressed.ok) return [...shape, ...addressed.faults]
+export const allFaults = async (
+  parts: Pick<AcceptParts, 'database' | 'rules'>,
+  event: IncomingEvent,
+  addressed: Addressed,
+): Promise<readonly EventFault[]> => {
+  if (!addressed.ok) return [...checkEvent(event), ...addressed.faults]
   const { key } = addressed
+  const { database } = parts
+  const rules = rulesOf(parts, key.sellerId)
+  const shape = checkEvent(event, rules)
   if (!isOrder(key)) {
-    const plan = planSettings(event, await readShippingSettings(sql, key.sellerId))
+    const plan = planSettings(event, await readShippingSettings(database, key.sellerId))
     return plan.ok ? shape : plan.faults
   }
-  const order = await readOrder(sql, key.sellerId, key.purchaseOrderId)
+  const order = await readOrder(database, key.sellerId, key.purchaseOrderId)
   if (order === null) return shape
-  const plan = planCommands(event, order, await readLedgers(sql, key.sellerId, order))
+  const acknowledging = await isAcknowledging(database, key.sellerId, key.purchaseOrderId)
+  const plan = planCommands(event, order, await readLedgers(database, key.sellerId, order), { ...rules, acknowledging })
   return plan.ok ? shape : plan.faults
 }

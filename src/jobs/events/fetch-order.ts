@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import type { CallOptions, MarketplaceClient, Observed } from '../../clients/client.ts'
 import { MarketplaceFailure } from '../../clients/errors.ts'
 import type { PurchaseOrder } from '../../domain/order.ts'
@@ -5,6 +6,7 @@ import type { Database, Transaction } from '../../store/database.ts'
 import { orderIsStored } from '../../store/order-queries.ts'
 import { storeOrdersIn } from '../../store/orders.ts'
 import { type FaultyRecord, findNewlyFaulty, quarantine } from '../../store/quarantine.ts'
+import { isSellerAtRest } from '../../store/sellers.ts'
 import { storageFault } from '../../store/versions.ts'
 
 /** Which order. */
@@ -13,7 +15,7 @@ export interface OrderKey {
   readonly purchaseOrderId: string
 }
 
-/** Whether an order is stored by now; `later`: the marketplace cannot be asked now, `unknown`: it has no such order. */
+/** Whether an order is stored by now; `later`: the marketplace cannot be asked now, `unknown`: it has said twice that it has no such order. */
 export type OrderPresence =
   | { readonly presence: 'stored' }
   | { readonly presence: 'unknown' }
@@ -29,7 +31,10 @@ export interface EventSellers {
 
 /** Fetches orders that an event names before a sync has brought them. */
 export interface OrderFetcher {
-  /** Never throws for what the marketplace does; throws when Postgres fails. */
+  /**
+   * Never throws for what the marketplace does; throws when Postgres fails. `signal` is that of one request or job: under one, so many
+   * orders are waited for until the marketplace has denied them twice, and others are `later`.
+   */
   ensure(key: OrderKey, signal: AbortSignal): Promise<OrderPresence>
 }
 
@@ -45,6 +50,8 @@ export interface OrderFetcherParts {
   ) => Promise<void>
   /** Longest wait for the marketplace, in milliseconds. */
   readonly fetchTimeoutMs?: number
+  /** Time between two answers that there is no such order, in milliseconds. */
+  readonly secondAskMs?: number
   /** Our own clock, epoch ms. */
   readonly now?: () => number
 }
@@ -54,18 +61,25 @@ const longestPauseMs = 300_000
 /** Pauses are hints to save calls; beyond so many orders they start afresh. */
 const maxPauses = 10_000
 
-/**
- * Whether a refusal says something about the order that was asked for, not about us: then asking again would change nothing.
- * 401 and 403 concern credentials and scopes, which can be mended while the event waits.
- */
-const refusesTheOrder = (failure: MarketplaceFailure): boolean =>
+/** The marketplace denies an order falsely now and then, for some seconds: it is asked again after so long before it is believed. */
+const defaultSecondAskMs = 3_000
+/** After so long a denial is forgotten. */
+const denialsCountMs = 3_600_000
+/** Orders that one request or job waits for in this way. */
+const mostSecondAsks = 2
+
+/** The marketplace's own word that there is no such order; a wrong address (`URI_NOT_FOUND`) and any other refusal speak of something else. */
+const deniesTheOrder = (failure: MarketplaceFailure): boolean =>
   failure.kind === 'refused' &&
-  !failure.credentialsDead &&
-  (failure.contentNotFound || failure.httpStatus === 400 || failure.httpStatus === 404 || failure.httpStatus === 422)
+  failure.httpStatus === 404 &&
+  failure.faults.every(({ code }) => !/^URI_NOT_FOUND/i.test(code ?? ''))
 
 /** One for the process: it remembers which sellers and orders are not worth asking about yet. */
 export const createOrderFetcher = (parts: OrderFetcherParts): OrderFetcher => {
-  const { database, sellers, log, afterSave, fetchTimeoutMs = 10_000, now = Date.now } = parts
+  const { database, sellers, log, afterSave, fetchTimeoutMs = 10_000, secondAskMs = defaultSecondAskMs, now = Date.now } = parts
+  const secondAsks = new WeakMap<AbortSignal, number>()
+  // When each order was denied, epoch ms, while that has been said only once.
+  const denials = new Map<string, number>()
   const pauses = new Map<string, { readonly untilMs: number; readonly pauseMs: number }>()
 
   const pauseKey = (key: OrderKey) => JSON.stringify([key.sellerId, key.purchaseOrderId])
@@ -107,12 +121,13 @@ export const createOrderFetcher = (parts: OrderFetcherParts): OrderFetcher => {
       : waits(`the marketplace answered with another order than ${key.purchaseOrderId}`)
   }
 
-  const ask = async (key: OrderKey, options: CallOptions, stopping: AbortSignal): Promise<OrderPresence> => {
+  const askOnce = async (key: OrderKey, stopping: AbortSignal): Promise<OrderPresence> => {
+    const options: CallOptions = { signal: AbortSignal.any([stopping, AbortSignal.timeout(fetchTimeoutMs)]) }
     let observed: Observed<PurchaseOrder> | null
     try {
       observed = await sellers.client(key.sellerId).orders.get(key.purchaseOrderId, options)
     } catch (error) {
-      if (error instanceof MarketplaceFailure && refusesTheOrder(error)) return { presence: 'unknown' }
+      if (error instanceof MarketplaceFailure && deniesTheOrder(error)) return { presence: 'unknown' }
       if (stopping.aborted) return { presence: 'later', reason: 'stopped before the marketplace answered' }
       // Anything else, our own time-out included, says nothing about the order.
       const retryAt = error instanceof MarketplaceFailure ? error.retryAt : null
@@ -129,6 +144,39 @@ export const createOrderFetcher = (parts: OrderFetcherParts): OrderFetcher => {
     return store(key, observed)
   }
 
+  /** Whether the order was denied before, long enough ago and not too long ago to count together with a denial of now. */
+  const wasDenied = (name: string): boolean => {
+    const agoMs = now() - (denials.get(name) ?? Number.NaN)
+    return agoMs >= secondAskMs && agoMs < denialsCountMs
+  }
+
+  /** Believes that there is no such order when it was said twice, some time apart. */
+  const ask = async (key: OrderKey, stopping: AbortSignal): Promise<OrderPresence> => {
+    const name = pauseKey(key)
+    const first = await askOnce(key, stopping)
+    if (first.presence !== 'unknown' || wasDenied(name)) {
+      if (first.presence !== 'later') denials.delete(name)
+      return first
+    }
+    if (denials.size >= maxPauses) denials.clear()
+    denials.set(name, now())
+    const waited = secondAsks.get(stopping) ?? 0
+    if (waited >= mostSecondAsks) {
+      pause(name, new Date(now() + secondAskMs))
+      return { presence: 'later', reason: `the marketplace has said once that it has no order ${key.purchaseOrderId}` }
+    }
+    secondAsks.set(stopping, waited + 1)
+    try {
+      await delay(secondAskMs, undefined, { signal: stopping })
+    } catch (error) {
+      if (!stopping.aborted) throw error
+      return { presence: 'later', reason: 'stopped before the marketplace was asked again' }
+    }
+    const second = await askOnce(key, stopping)
+    if (second.presence !== 'later') denials.delete(name)
+    return second
+  }
+
   return {
     ensure: async (key, signal) => {
       if (await orderIsStored(database, key.sellerId, key.purchaseOrderId)) {
@@ -138,7 +186,10 @@ export const createOrderFetcher = (parts: OrderFetcherParts): OrderFetcher => {
       if (pausedFor(key.sellerId) || pausedFor(pauseKey(key))) {
         return { presence: 'later', reason: 'the marketplace could not be asked a moment ago' }
       }
-      return ask(key, { signal: AbortSignal.any([signal, AbortSignal.timeout(fetchTimeoutMs)]) }, signal)
+      if (await isSellerAtRest(database, key.sellerId)) {
+        return { presence: 'later', reason: `seller ${key.sellerId} is stopped or paused` }
+      }
+      return ask(key, signal)
     },
   }
 }

@@ -1,7 +1,6 @@
 import { checkEvent } from '../../domain/event-shape.ts'
 import { type EventKey, lockReceivedEvents, readStoredEvent, type StoredEvent } from '../../store/events.ts'
 import { retryOnDeadlock } from '../../store/faults.ts'
-import type { AcceptParts } from './accept.ts'
 import {
   addressEvent,
   allFaults,
@@ -13,6 +12,7 @@ import {
   sellerForTelling,
   unknownOrderFault,
 } from './decide.ts'
+import { type AcceptParts, rulesOf } from './parts.ts'
 
 /**
  * Decides one waiting event, and with it all others that wait for the same subject, in the order in which they came; what an
@@ -36,7 +36,8 @@ const decideWithOthers = async (
   const addressed = addressEvent(event, parts.sellers)
   if (!addressed.ok) return rejectAlone(parts, event)
   const { key } = addressed
-  const faults = checkEvent(event)
+  const rules = rulesOf(parts, key.sellerId)
+  const faults = checkEvent(event, rules)
   // An order is not worth a call when the event that names it is wrong by itself.
   if (isOrder(key) && faults.length === 0) {
     const { presence } = await parts.fetcher.ensure(key, signal)
@@ -45,7 +46,7 @@ const decideWithOthers = async (
   }
   const decided = await retryOnDeadlock(() =>
     parts.database.transaction(async (tx): Promise<readonly Decided[]> => {
-      const locked = await lockForPlanning(tx, key)
+      const locked = await lockForPlanning(tx, key, rules)
       if (locked !== null) return decideReceived(tx, locked, parts.sellers)
       const waits = (await lockReceivedEvents(tx, key.purchaseOrderId)).some((one) => one.sequence === event.sequence)
       if (!waits || faults.length === 0) return []
@@ -60,7 +61,7 @@ const decideWithOthers = async (
 
 /** An event about nothing of ours is wrong whatever comes. */
 const rejectAlone = async (parts: AcceptParts, event: StoredEvent): Promise<readonly Decided[]> => {
-  const faults = await allFaults(parts.database, event, addressEvent(event, parts.sellers))
+  const faults = await allFaults(parts, event, addressEvent(event, parts.sellers))
   await parts.database.transaction((tx) =>
     rejectReceived(tx, event, { sellerId: sellerForTelling(event, parts.sellers), purchaseOrderId: null }, faults),
   )

@@ -54,9 +54,9 @@ interface Reading extends WatchedCampaign {
   readonly failure: MarketplaceFailure | null
 }
 
-/** A failure that may lie in this one campaign; others stop everything. */
+/** A failure that may lie in this one campaign; others, such as a token that is not granted, stop everything. */
 const mayBeOfOne = (error: unknown, { aborted }: AbortSignal): error is MarketplaceFailure =>
-  error instanceof MarketplaceFailure && !(error instanceof Throttled) && !error.credentialsDead && !aborted
+  error instanceof MarketplaceFailure && !(error instanceof Throttled) && error.operation !== 'token' && !aborted
 
 /** A refusal of this one campaign; no permission, or no such address, would be one of all campaigns. */
 const refusesCampaign = ({ kind, httpStatus }: MarketplaceFailure): boolean =>

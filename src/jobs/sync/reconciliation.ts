@@ -288,6 +288,7 @@ const throttledUntil = (context: StreamContext, at: Date): Throttled => {
     faults: [],
     retryAt: new Date(Date.now() + Math.max(waitMs, 0)),
     credentialsDead: false,
+    staleToken: false,
     contentNotFound: false,
     alreadyDone: false,
     networkCode: null,

@@ -1,4 +1,4 @@
-import { MarketplaceFailure, Refused, Throttled } from '../../clients/errors.ts'
+import { isCredentialsDoubt, MarketplaceFailure, Refused, Throttled } from '../../clients/errors.ts'
 import { nextWatermark, splitWindow } from '../../domain/windows.ts'
 import type { Logger } from '../../observability/log.ts'
 import type { JobOutcome } from '../../queues/jobs.ts'
@@ -25,6 +25,7 @@ import {
   type SyncSettings,
   type SyncStream,
 } from './definition.ts'
+import { meansNotEnrolled, noteEnrolledAnswer } from './enrolment.ts'
 import { createPageStore, type PageStore, type SavedPage } from './pages.ts'
 
 /** What the engine needs from the rest of the daemon. */
@@ -112,9 +113,6 @@ const describe = (error: unknown): string => {
 
 const notEnrolledAdvice =
   'the marketplace answers 404 here (or its path is another one: compare MARKETPLACE_PROFILE); it is asked again in a week, or when a person runs the sync'
-
-const meansNotEnrolled = (error: unknown): boolean =>
-  error instanceof NotEnrolled || (error instanceof Refused && error.httpStatus === 404)
 
 const fresh = (progress: SyncProgress): SyncProgress => ({
   ...progress,
@@ -307,6 +305,8 @@ class StreamRun<T> {
   #fetchFailed(error: unknown): Stop | null {
     if (this.#options.signal.aborted) return { finished: false, at: new Date(), reason: 'stopping' }
     if (error instanceof Throttled) return { finished: false, at: error.retryAt, reason: 'throttled' }
+    // It is not this stream that fails: either the next token comes, or the seller stops as a whole.
+    if (isCredentialsDoubt(error)) return { finished: false, at: error.retryAt, reason: 'the credentials were refused' }
     const cursorDied = error instanceof PagingAstray || (error instanceof Refused && error.httpStatus === 400)
     if (!cursorDied || this.#progress.cursor === null) throw error
     // What leads nowhere now must not be where the next run goes on either.
@@ -542,6 +542,7 @@ export const runStream = async <T>(
   }
   try {
     const stop = await run.read()
+    if (run.answered) noteEnrolledAnswer(database, key)
     if (enrolment !== 'enrolled' && run.answered) {
       await database.transaction((tx) => recordEnrolment(tx, { sellerId, resource, enrolled: true, detail: null }))
     }
@@ -549,7 +550,7 @@ export const runStream = async <T>(
     return stop.finished ? { done: true } : { runAgainAt: stop.at, reason: stop.reason }
   } catch (error) {
     if (error instanceof LeaseLost) return abandon(lease, options)
-    if (needsEnrolment && meansNotEnrolled(error)) {
+    if (needsEnrolment && meansNotEnrolled(database, key, error)) {
       options.log.info({ stream: `${resource}/${key.stream}` }, `the seller is not enrolled: ${notEnrolledAdvice}`)
       await database.transaction((tx) => recordEnrolment(tx, { sellerId, resource, enrolled: false, detail: describe(error) }))
       run.forget()

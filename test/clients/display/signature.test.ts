@@ -102,6 +102,18 @@ describe('a display request', () => {
   })
 })
 
+test.each(['', '<html>Log in</html>', '{"message":"Unauthorized"}'])(
+  'a 401 %j that is no word of the host is an outage, not a refusal of who sends it',
+  async (body) => {
+    const { display, seen } = await startDisplay((_request, response) => sendJson(response, 401, body))
+    expect(await failureOf(display.taxonomies.list(ALL, { signal: forever() }))).toMatchObject({
+      kind: 'unavailable',
+      httpStatus: 401,
+    })
+    expect(seen).toHaveLength(1)
+  },
+)
+
 test.each([0, 200, 470, 495])(
   'no secret comes out of a failure, even when the host echoes it after %i characters',
   async (before) => {

@@ -137,13 +137,13 @@ test.each([
 })
 
 test.each([
-  ['of the gateway', JSON.stringify({ errors: [{ code: 'URI_NOT_FOUND.GMP_GATEWAY_API' }] })],
-  ['of the framework', JSON.stringify({ timestamp: '2026-03-01', status: 404, error: 'Not Found', path: '/v3' })],
-  ['without a word', '<html>nothing here</html>'],
-])('a 404 %s means that the address is wrong', async (_name, body) => {
+  ['of the gateway', JSON.stringify({ errors: [{ code: 'URI_NOT_FOUND.GMP_GATEWAY_API' }] }), 'refused'],
+  ['of the framework', JSON.stringify({ timestamp: '2026-03-01', status: 404, error: 'Not Found', path: '/v3' }), 'unavailable'],
+  ['without a word', '<html>nothing here</html>', 'unavailable'],
+])('a 404 %s says nothing of the campaign', async (_name, body, kind) => {
   const { url } = await startMarketplace((_request, response) => sendJson(response, 404, body))
   const { client } = startClient(url)
-  expect(await outcomeOf(client.campaigns.get('88001', options()))).toMatchObject({ kind: 'refused', httpStatus: 404 })
+  expect(await outcomeOf(client.campaigns.get('88001', options()))).toMatchObject({ kind, httpStatus: 404 })
 })
 
 test('another campaign than the one asked for is no answer, and dots are no id', async () => {

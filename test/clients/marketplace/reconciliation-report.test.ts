@@ -393,9 +393,11 @@ describe('anything else in its place is judged as any answer', () => {
     expect(reports.at(-1)).toMatchObject({ outcome: 'none', status: 404 })
   })
 
-  test('an address that does not exist is a refusal', async () => {
-    const url = await answering((response) => sendJson(response, 404, {}))
-    expect(await failureOf(url)).toMatchObject({ kind: 'refused', httpStatus: 404, contentNotFound: false })
+  test('an address that does not exist is a refusal, a 404 without a word an outage', async () => {
+    const none = await answering((response) => sendJson(response, 404, { errors: [{ code: 'URI_NOT_FOUND' }] }))
+    expect(await failureOf(none)).toMatchObject({ kind: 'refused', httpStatus: 404, contentNotFound: false })
+    const wordless = await answering((response) => sendJson(response, 404, {}))
+    expect(await failureOf(wordless)).toMatchObject({ kind: 'unavailable', httpStatus: 404, contentNotFound: false })
   })
 })
 

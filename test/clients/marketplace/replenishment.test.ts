@@ -121,16 +121,17 @@ test('a lookup may be repeated: a broken connection leaves nothing open', async 
   expect((await failureOf(client.replenishment.recommend({ skus: ['MUG-1'] }, options()))).kind).toBe('unavailable')
 })
 
-test('nothing there is an empty page, no such address is a refusal, a partial answer is none', async () => {
+test('nothing there is an empty page, a page of the gateway is an outage, a partial answer is none', async () => {
   const none = { errors: [{ code: 'CONTENT_NOT_FOUND.WFS', severity: 'INFO' }] }
   const ask = async (status: number, body: unknown) =>
     (await startWith(status, body)).client.replenishment.recommend({ skus: ['MUG-1'] }, options())
   expect((await ask(404, none)).records).toEqual([])
   expect((await ask(200, envelope(null))).records).toEqual([])
   expect((await ask(200, { status: 'OK', payload: null })).records).toEqual([])
-  expect(await failureOf(ask(404, '<html></html>'))).toMatchObject({ kind: 'refused', httpStatus: 404 })
+  expect(await failureOf(ask(404, { errors: [{ code: 'URI_NOT_FOUND' }] }))).toMatchObject({ kind: 'refused', httpStatus: 404 })
+  expect(await failureOf(ask(404, '<html></html>'))).toMatchObject({ kind: 'unavailable', httpStatus: 404 })
   expect((await failureOf(ask(200, envelope([sample], { status: 'PARTIAL' })))).kind).toBe('malformed')
-  expect((await failureOf(ask(200, envelope([sample], { status: 'FAIL' })))).kind).toBe('refused')
+  expect((await failureOf(ask(200, envelope([sample], { status: 'FAIL' })))).kind).toBe('unavailable')
   expect((await failureOf(ask(200, { status: 'OK' }))).kind).toBe('malformed')
 })
 

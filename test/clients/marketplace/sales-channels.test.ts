@@ -119,11 +119,11 @@ test('no channels: an empty list or null; no such thing for this seller: null', 
   const none = { errors: [{ code: 'CONTENT_NOT_FOUND.GMP', severity: 'INFO' }] }
   expect(await (await listFrom(404, none)).page).toBeNull()
   const failure = await failureOf((await listFrom(404, '<html></html>')).page)
-  expect(failure).toMatchObject({ kind: 'refused', httpStatus: 404 })
+  expect(failure).toMatchObject({ kind: 'unavailable', httpStatus: 404 })
 })
 
 test.each([
-  ['FAIL', 'refused'],
+  ['FAIL', 'unavailable'],
   ['INTERNAL_SERVER_ERROR', 'unavailable'],
   ['TOO_MANY_REQUESTS', 'throttled'],
   ['PARTIAL', 'malformed'],

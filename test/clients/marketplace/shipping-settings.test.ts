@@ -168,7 +168,7 @@ describe('reading settings', () => {
 
   test.each([
     ['URI_NOT_FOUND', 404, { errors: [refusal('', 'no such address', { code: 'URI_NOT_FOUND.GMP' })] }, 'refused'],
-    ['a bare 404', 404, { timestamp: 'x', status: 404, error: 'Not Found', path }, 'refused'],
+    ['a bare 404', 404, { timestamp: 'x', status: 404, error: 'Not Found', path }, 'unavailable'],
     ['another refusal', 400, { errors: [refusal('partnerId', 'Invalid')] }, 'refused'],
     ['something else altogether', 200, { hello: 'there' }, 'malformed'],
     ['a server error', 503, {}, 'unavailable'],

@@ -6,9 +6,11 @@ import { createMarketplaceClient } from '../../../src/clients/client.ts'
 import { profiles } from '../../../src/clients/profiles/index.ts'
 import { readConfig } from '../../../src/config.ts'
 import type { CommandState, PlannedCommand } from '../../../src/domain/command.ts'
-import { type CommandParts, runCommand } from '../../../src/jobs/commands/run.ts'
+import type { CommandParts } from '../../../src/jobs/commands/engine.ts'
+import { runCommand } from '../../../src/jobs/commands/run.ts'
 import { createSellerRegistry, type SellerRegistry } from '../../../src/jobs/sellers.ts'
-import { decideCommand, insertCommands } from '../../../src/store/commands.ts'
+import { decideCommand } from '../../../src/store/command-decisions.ts'
+import { insertCommands } from '../../../src/store/commands.ts'
 import { type Database, openDatabase } from '../../../src/store/database.ts'
 import { lockOrder, storeOrder } from '../../../src/store/orders.ts'
 import { recordSellers } from '../../../src/store/sellers.ts'
@@ -295,7 +297,7 @@ describe('the command engine', () => {
     expect(await settle(id)).toBe('confirmed')
     expect(await decideCommand(database, { commandId: id, decision: 'reject', actor: 'kim', reason: 'x' })).toEqual({
       ok: false,
-      fault: 'not-held',
+      fault: 'not-open',
       state: 'confirmed',
     })
     expect(await decideCommand(database, { commandId: 'nope', decision: 'retry', actor: 'kim', reason: 'x' })).toEqual({
@@ -350,21 +352,29 @@ describe('the command engine', () => {
   test('dead credentials stop the seller with an alarm, and send nothing', async () => {
     const order = await place(1)
     await sellers.close()
+    let aheadMs = 0
+    const now = () => Date.now() + aheadMs
     sellers = createSellerRegistry({
       sellers: readConfig({}, false).sellers.map((seller) => ({ ...seller, clientSecret: 'wrong' })),
       sandboxUrl: sandbox.url,
       display: null,
       requestTimeoutMs: 400,
       profiles,
-      budgetOf: (profile) => createInProcessBudget({ limits: profile.rateLimits }),
+      budgetOf: (profile) => createInProcessBudget({ limits: profile.rateLimits, now }),
       log,
       hooks: {},
-      createClient: createMarketplaceClient,
+      createClient: (connection, clientParts) => createMarketplaceClient(connection, { ...clientParts, now }),
     })
     await recordSellers(database, [sellers.configured(sellerId)])
     parts = { ...parts, sellers }
     const id = await submit(order, shipment(1))
-    await runCommand(parts, id, job())
+    // Refusals are believed when they have lasted for a minute.
+    for (const afterMs of [0, 30_000, 60_000]) {
+      aheadMs += afterMs
+      expect(await database.prisma.seller.findUniqueOrThrow({ where: { sellerId } })).toMatchObject({ state: 'active' })
+      await database.execute('UPDATE tallyman.commands SET next_action_at = now() WHERE id = $1', id)
+      await runCommand(parts, id, job())
+    }
     expect(await database.prisma.seller.findUniqueOrThrow({ where: { sellerId } })).toMatchObject({ state: 'stopped' })
     expect(await database.prisma.alarm.count({ where: { sellerId, kind: 'credentials-refused', resolvedAt: null } })).toBe(1)
     expect((await stateOf(id)).state).toBe('pending')

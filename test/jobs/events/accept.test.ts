@@ -156,6 +156,56 @@ describe('an event of a stored order', () => {
   })
 })
 
+describe('a shipment of an order that is still Created', () => {
+  const created = (id: string) => order(id, [line('1', 'A', 3, { acknowledged: 0 })])
+  const kinds = async () =>
+    (await database.query<{ kind: string }>('SELECT kind FROM tallyman.commands ORDER BY sequence')).map(({ kind }) => kind)
+
+  test('is acknowledged first, once, whichever events come and however', async () => {
+    await seed(database, 's-1', created('1'))
+    const events = parts(database, shop)
+    const [first] = receiptsOf(await acceptEvents(events, [shipped('1', 1), shipped('1', 1)], signal))
+    expect(first?.commands).toHaveLength(2)
+    receiptsOf(await acceptEvents(events, [shipped('1', 1)], signal))
+    expect(await kinds()).toEqual(['acknowledge', 'ship', 'ship', 'ship'])
+  })
+
+  test('needs no acknowledgement after one by the ERP, and a new one after that was rejected', async () => {
+    await seed(database, 's-1', created('1'))
+    const events = parts(database, shop)
+    receiptsOf(await acceptEvents(events, [accepted('1'), shipped('1', 1)], signal))
+    expect(await kinds()).toEqual(['acknowledge', 'ship'])
+    await database.execute(`UPDATE tallyman.commands SET state = 'rejected', settled_at = now() WHERE kind = 'acknowledge'`)
+    receiptsOf(await acceptEvents(events, [shipped('1', 1)], signal))
+    expect(await kinds()).toEqual(['acknowledge', 'ship', 'acknowledge', 'ship'])
+  })
+
+  test('is refused where the settings say so', async () => {
+    await seed(database, 's-1', created('1'))
+    const rules = () => ({ now: new Date(), carriers: null, shipUnacknowledged: 'refuse' as const })
+    const events = parts(database, shop, ['s-1'], { rules })
+    expect(faultsOf(await acceptEvents(events, [shipped('1', 1)], signal))).toMatchObject([{ path: 'data.purchaseOrderId' }])
+    expect(await kinds()).toEqual([])
+  })
+})
+
+test('a shipment is checked against the carriers and the clock of its own seller', async () => {
+  for (const sellerId of ['s-1', 's-2']) await seed(database, sellerId, order('1', [line('1', 'A', 3)]))
+  const rules = (sellerId: string) => ({
+    now: new Date(sellerId === 's-1' ? '2026-03-02T08:00:00Z' : '2026-03-03T00:00:00Z'),
+    carriers: sellerId === 's-1' ? new Set(['FedEx']) : null,
+    shipUnacknowledged: 'refuse' as const,
+  })
+  const events = parts(database, shop, ['s-1', 's-2'], { rules })
+  const of = (sellerId: string): IncomingEvent => {
+    const event = shipped('1', 1)
+    return { ...event, data: { ...(event.data as object), sellerId } }
+  }
+  const faults = faultsOf(await acceptEvents(events, [of('s-1')], signal))
+  expect(faults.map(({ path }) => path).sort()).toEqual(['data.parcels[0].shippedAt', 'data.parcels[0].trackingUrl'])
+  expect(receiptsOf(await acceptEvents(events, [of('s-2')], signal))).toMatchObject([{ state: 'accepted' }])
+})
+
 describe('a wrong event', () => {
   test('is told every fault by its path and leaves no trace', async () => {
     await seed(database, 's-1', order('1', [line('1', 'A', 3)]))

@@ -82,6 +82,7 @@ export const parts = (
   database: Database,
   shop: ReturnType<typeof marketplace>,
   sellerIds: readonly string[] = ['s-1'],
+  more: Partial<AcceptParts> = {},
 ): AcceptParts & { readonly woken: string[]; readonly clock: { nowMs: number } } => {
   const woken: string[] = []
   const clock = { nowMs: 1_000_000 }
@@ -96,7 +97,8 @@ export const parts = (
     sellers,
     woken,
     clock,
-    fetcher: createOrderFetcher({ database, sellers, log, now: () => clock.nowMs }),
+    fetcher: createOrderFetcher({ database, sellers, log, secondAskMs: 5, now: () => clock.nowMs }),
     wake: (commandIds) => woken.push(...commandIds),
+    ...more,
   }
 }

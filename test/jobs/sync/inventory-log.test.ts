@@ -197,6 +197,8 @@ test('through faults of every kind all entries come, once each', async () => {
 test('a seller that is not enrolled is not asked again', async () => {
   const seller = await stocked(2, 2)
   await bench.sandbox.control('PUT', '/enrolment', { sellerId: seller.sellerId, fulfillment: false })
+  // The framework's own 404 is believed the third time.
+  for (let run = 0; run < 2; run += 1) await expect(seller.once(resource, stream)).rejects.toThrow('404')
   expect(await seller.once(resource, stream)).toEqual({ done: true })
   const asked = async () => (await seller.requests()).filter((request) => request.includes('inventory-log')).length
   const before = await asked()

@@ -65,6 +65,9 @@ test.each(['spring', 'content-not-found'])(
   async (answer) => {
     const one = await bench.seller()
     await bench.sandbox.control('PUT', '/enrolment', { sellerId: one.sellerId, multichannel: false, answer })
+    // The framework's own 404 is believed the third time.
+    const doubts = answer === 'spring' ? 2 : 0
+    for (let run = 0; run < doubts; run += 1) await expect(one.once('sales-channels', 'all')).rejects.toThrow('404')
     await sync(one)
     expect(await enrolment(one)).toEqual([{ enrolled: false }])
     const calls = (await one.requests()).length

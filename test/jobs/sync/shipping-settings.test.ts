@@ -98,7 +98,7 @@ describe('the sync of shipping settings', () => {
     await bench.sandbox.next({
       operation: 'shipping-settings.get',
       sellerId: seller.sellerId,
-      fault: 'serverErrorBefore',
+      fault: 'okWithErrors',
       status: 404,
     })
     await seller.sync(resource, 'current')

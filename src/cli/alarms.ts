@@ -1,0 +1,34 @@
+import { z } from 'zod'
+import type { CliContext } from './context.ts'
+import { take } from './lists.ts'
+import { print, printJson, printTable, say } from './terminal.ts'
+
+const alarmSchema = z.looseObject({
+  id: z.union([z.string(), z.number()]),
+  sellerId: z.string(),
+  kind: z.string(),
+  message: z.string(),
+  raisedAt: z.string(),
+})
+
+/** `tallyman alarms list`: what a person should look at. */
+export const listAlarms = async ({ terminal, daemon }: CliContext, limit: number): Promise<void> => {
+  const { items, more } = await take(daemon, '/v1/alarms', alarmSchema, limit, {})
+  if (terminal.json) return printJson(terminal, { items, more })
+  printTable(
+    terminal,
+    [{ heading: 'id' }, { heading: 'kind' }, { heading: 'raised' }, { heading: 'seller' }, { heading: 'message' }],
+    items.map((alarm) => [String(alarm.id), alarm.kind, alarm.raisedAt, alarm.sellerId, alarm.message]),
+  )
+  if (more) say(terminal, 'there are more; --limit shows them')
+}
+
+/** `tallyman alarms resolve`: somebody has looked. Alarms of what still goes on close with their cause. */
+export const resolveAlarm = async (
+  { terminal, daemon }: CliContext,
+  { id, actor }: { readonly id: string; readonly actor: string },
+): Promise<void> => {
+  const answer = await daemon.post(`/v1/alarms/${encodeURIComponent(id)}/resolve`, z.unknown(), { body: { actor } })
+  if (terminal.json) printJson(terminal, answer)
+  else print(terminal, `alarm ${id} is closed`)
+}

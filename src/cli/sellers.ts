@@ -1,0 +1,61 @@
+import { z } from 'zod'
+import type { CliContext } from './context.ts'
+import { take } from './lists.ts'
+import { print, printJson, printTable, say, type Tone } from './terminal.ts'
+
+/** A seller as `GET /v1/sellers` shows it. */
+export const sellerSchema = z.looseObject({
+  sellerId: z.string(),
+  state: z.string(),
+  reason: z.string().nullish(),
+  since: z.string().nullish(),
+  pausedBy: z.string().nullish(),
+  nextProbeAt: z.string().nullish(),
+  served: z.boolean(),
+})
+/** See {@link sellerSchema}. */
+export type Seller = z.infer<typeof sellerSchema>
+
+/** How a seller that is stopped or paused stands, as one sentence. */
+export const restOf = ({ sellerId, state, since, pausedBy, reason }: Seller): string =>
+  `seller ${sellerId} is ${state}${typeof since === 'string' ? ` since ${since}` : ''}${typeof pausedBy === 'string' ? ` by ${pausedBy}` : ''}: ${reason ?? 'no reason was kept'}`
+
+const tones: Readonly<Record<string, Tone>> = { active: 'good', stopped: 'bad', paused: 'warning' }
+
+const stateCell = (state: string) => {
+  const tone = tones[state]
+  return tone === undefined ? state : { text: state, tone }
+}
+
+/** `tallyman sellers list`. */
+export const listSellers = async ({ terminal, daemon }: CliContext, { limit }: { limit: number }): Promise<void> => {
+  const { items, more } = await take(daemon, '/v1/sellers', sellerSchema, limit)
+  if (terminal.json) return printJson(terminal, { items, more })
+  printTable(
+    terminal,
+    [{ heading: 'seller' }, { heading: 'state' }, { heading: 'since' }, { heading: 'by' }, { heading: 'reason' }],
+    items.map((seller) => [
+      seller.sellerId,
+      stateCell(seller.state),
+      seller.since ?? '',
+      seller.pausedBy ?? '',
+      seller.served ? (seller.reason ?? '') : `${seller.reason ?? ''} (not in the settings)`.trim(),
+    ]),
+  )
+  if (more) say(terminal, 'there are more; --limit shows them')
+}
+
+/** `tallyman sellers pause | resume`: what a person decides on a seller. */
+export const decideOnSeller = async (
+  { terminal, daemon }: CliContext,
+  { sellerId, decision, actor, reason }: { sellerId: string; decision: 'pause' | 'resume'; actor: string; reason: string | null },
+): Promise<void> => {
+  const seller = await daemon.post(`/v1/sellers/${encodeURIComponent(sellerId)}/${decision}`, sellerSchema, {
+    body: { actor, ...(reason === null ? {} : { reason }) },
+  })
+  if (terminal.json) return printJson(terminal, seller)
+  print(
+    terminal,
+    seller.state === 'active' ? `seller ${seller.sellerId} is active; its credentials are tried at once` : restOf(seller),
+  )
+}

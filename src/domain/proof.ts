@@ -1,0 +1,257 @@
+import { Decimal } from 'decimal.js'
+import type { CancelPayload, OrderCommandContent, RefundPayload, ShipPayload } from './command.ts'
+import { type LineBaseline, normalMark, type OrderBaseline } from './evidence.ts'
+import type { GrowingOrder } from './progress.ts'
+import { refundTotal } from './refunds.ts'
+
+/** A confirmed command with the order as it stood before its request left. */
+export interface Confirmed {
+  readonly content: OrderCommandContent
+  /** Null when no request of ours ever left. */
+  readonly baseline: OrderBaseline | null
+}
+
+/** What is proven of one line at least, counts and marks. */
+export interface ProvenLine {
+  readonly shipped: number
+  readonly cancelled: number
+  readonly refunded: number
+  /** Positive decimal. */
+  readonly refundedAmount: string
+  /** Units by normal form of the tracking number. */
+  readonly byTracking: ReadonlyMap<string, number>
+  /** Units by normal form of the reason of a cancellation. */
+  readonly byReason: ReadonlyMap<string, number>
+  /** Reasons of refunds, as often as they must be there. */
+  readonly refundReasons: readonly string[]
+}
+
+/** By line number. */
+export type Proof = ReadonlyMap<string, ProvenLine>
+
+interface Gain {
+  shipped: number
+  cancelled: number
+  refunded: number
+  refundedAmount: Decimal
+  readonly byTracking: Map<string, number>
+  readonly byReason: Map<string, number>
+  readonly refundReasons: string[]
+}
+
+const noGain = (): Gain => ({
+  shipped: 0,
+  cancelled: 0,
+  refunded: 0,
+  refundedAmount: new Decimal(0),
+  byTracking: new Map(),
+  byReason: new Map(),
+  refundReasons: [],
+})
+
+/**
+ * What our confirmed commands prove of an order, whatever a late view of it shows: each one on top of how the order stood before it, and
+ * all of them together. A view that shows less is behind; a baseline that shows less is raised ({@link raiseBaseline}).
+ */
+export function proofOf(confirmed: readonly Confirmed[]): Proof {
+  const totals = new Map<string, Gain>()
+  const proof = new Map<string, ProvenLine>()
+  for (const { content, baseline } of confirmed) {
+    for (const [lineNumber, gain] of gainsOf(content)) {
+      const total = totals.get(lineNumber) ?? noGain()
+      totals.set(lineNumber, total)
+      addGain(total, gain)
+      const before = baseline?.lines.find((line) => line.lineNumber === lineNumber)
+      const proven = proof.get(lineNumber)
+      const onTop = before === undefined ? gain : onTopOf(before, gain)
+      proof.set(lineNumber, [onTop, total].reduce<ProvenLine>(most, proven ?? noGainProven()))
+    }
+  }
+  return proof
+}
+
+/** The baseline, with everything that is proven and that it does not show. */
+export function raiseBaseline(baseline: OrderBaseline, proof: Proof): OrderBaseline {
+  return {
+    ...baseline,
+    lines: baseline.lines.map((line) => {
+      const proven = proof.get(line.lineNumber)
+      return proven === undefined ? line : raiseLine(line, proven)
+    }),
+  }
+}
+
+/**
+ * The proof as an order for `progressOf`: what is proven is known. Not every marketplace shows the units or the money of a refund, so only
+ * counts that each one shows may call a view late.
+ */
+export function provenOrder(proof: Proof): GrowingOrder {
+  return {
+    lines: [...proof].map(([lineNumber, { shipped, cancelled }]) => ({
+      lineNumber,
+      units: { shipped, cancelled, refunded: 0 },
+      refundedAmount: '0',
+    })),
+  }
+}
+
+/**
+ * Only counts that are below what is proven are raised, and marks only with their count: where the count is there, the marks stand as the
+ * marketplace shows them (a tracking number may be lost with a refund). Of a refund some marketplaces show units, some money: what a line
+ * shows of neither is raised in both, otherwise in what it shows.
+ */
+function raiseLine(line: LineBaseline, proven: ProvenLine): LineBaseline {
+  const { units } = line
+  const statuses = [...line.statuses]
+  if (units.shipped < proven.shipped) statuses.push(...missingOf(line, 'trackingNumber', 'Shipped', proven.byTracking))
+  if (units.cancelled < proven.cancelled) statuses.push(...missingOf(line, 'cancellationReason', 'Cancelled', proven.byReason))
+  const showsMoney = !new Decimal(line.refundedAmount).isZero()
+  const raisesUnits = units.refunded < proven.refunded && (units.refunded > 0 || !showsMoney)
+  const raisesMoney = new Decimal(line.refundedAmount).lt(proven.refundedAmount) && (showsMoney || units.refunded === 0)
+  return {
+    ...line,
+    units: {
+      ...units,
+      shipped: Math.max(units.shipped, proven.shipped),
+      cancelled: Math.max(units.cancelled, proven.cancelled),
+      refunded: raisesUnits ? proven.refunded : units.refunded,
+    },
+    statuses,
+    refundedAmount: raisesMoney ? proven.refundedAmount : line.refundedAmount,
+    refundReasons:
+      raisesUnits || raisesMoney
+        ? [...line.refundReasons, ...missingReasons(line.refundReasons, proven.refundReasons)]
+        : line.refundReasons,
+  }
+}
+
+function missingOf(
+  line: LineBaseline,
+  mark: 'trackingNumber' | 'cancellationReason',
+  status: string,
+  wanted: ReadonlyMap<string, number>,
+): LineBaseline['statuses'] {
+  return [...wanted].flatMap(([text, units]) => {
+    const shown = line.statuses
+      .filter((entry) => entry[mark] !== null && normalMark(entry[mark]) === text && isOf(status, entry.status))
+      .reduce((sum, entry) => sum + entry.quantity, 0)
+    if (shown >= units) return []
+    return [{ status, quantity: units - shown, trackingNumber: null, cancellationReason: null, [mark]: text }]
+  })
+}
+
+function missingReasons(shown: readonly string[], wanted: readonly string[]): string[] {
+  const left = shown.map(normalMark)
+  return wanted.filter((reason) => {
+    const at = left.indexOf(reason)
+    if (at >= 0) left.splice(at, 1)
+    return at < 0
+  })
+}
+
+const isOf = (status: string, shown: string): boolean =>
+  (status === 'Cancelled') === /^cancell?ed$/i.test(shown) && !/^(?:created|acknowledged)$/i.test(shown)
+
+function gainsOf(content: OrderCommandContent): ReadonlyMap<string, Gain> {
+  const gains = new Map<string, Gain>()
+  const of = (lineNumber: string): Gain => {
+    const gain = gains.get(lineNumber) ?? noGain()
+    gains.set(lineNumber, gain)
+    return gain
+  }
+  switch (content.kind) {
+    case 'acknowledge':
+      break
+    case 'ship':
+      addShipment(content.payload, of)
+      break
+    case 'cancel':
+      addCancellation(content.payload, of)
+      break
+    case 'refund':
+      addRefund(content.payload, of)
+      break
+  }
+  return gains
+}
+
+function addShipment({ parcels }: ShipPayload, of: (lineNumber: string) => Gain): void {
+  for (const { trackingNumber, lines } of parcels) {
+    for (const { lineNumber, quantity } of lines) {
+      const gain = of(lineNumber)
+      gain.shipped += quantity
+      count(gain.byTracking, normalMark(trackingNumber), quantity)
+    }
+  }
+}
+
+function addCancellation({ lines }: CancelPayload, of: (lineNumber: string) => Gain): void {
+  for (const { lineNumber, quantity, reason } of lines) {
+    const gain = of(lineNumber)
+    gain.cancelled += quantity
+    count(gain.byReason, normalMark(reason), quantity)
+  }
+}
+
+function addRefund({ lines }: RefundPayload, of: (lineNumber: string) => Gain): void {
+  for (const { lineNumber, quantity, reason, charges } of lines) {
+    const gain = of(lineNumber)
+    gain.refunded += quantity
+    gain.refundedAmount = gain.refundedAmount.plus(refundTotal(charges))
+    gain.refundReasons.push(normalMark(reason))
+  }
+}
+
+function addGain(total: Gain, gain: Gain): void {
+  total.shipped += gain.shipped
+  total.cancelled += gain.cancelled
+  total.refunded += gain.refunded
+  total.refundedAmount = total.refundedAmount.plus(gain.refundedAmount)
+  for (const [mark, units] of gain.byTracking) count(total.byTracking, mark, units)
+  for (const [mark, units] of gain.byReason) count(total.byReason, mark, units)
+  total.refundReasons.push(...gain.refundReasons)
+}
+
+function onTopOf(before: LineBaseline, gain: Gain): Gain {
+  const byTracking = new Map(gain.byTracking)
+  const byReason = new Map(gain.byReason)
+  for (const { status, quantity, trackingNumber, cancellationReason } of before.statuses) {
+    const tracking = trackingNumber === null ? null : normalMark(trackingNumber)
+    const reason = cancellationReason === null ? null : normalMark(cancellationReason)
+    if (tracking !== null && gain.byTracking.has(tracking) && isOf('Shipped', status)) count(byTracking, tracking, quantity)
+    if (reason !== null && gain.byReason.has(reason) && isOf('Cancelled', status)) count(byReason, reason, quantity)
+  }
+  return {
+    shipped: gain.shipped === 0 ? 0 : before.units.shipped + gain.shipped,
+    cancelled: gain.cancelled === 0 ? 0 : before.units.cancelled + gain.cancelled,
+    refunded: gain.refunded === 0 ? 0 : before.units.refunded + gain.refunded,
+    refundedAmount: gain.refunded === 0 ? gain.refundedAmount : gain.refundedAmount.plus(before.refundedAmount),
+    byTracking,
+    byReason,
+    refundReasons: gain.refunded === 0 ? [] : [...before.refundReasons.map(normalMark), ...gain.refundReasons],
+  }
+}
+
+const noGainProven = (): ProvenLine => ({ ...noGain(), refundedAmount: '0' })
+
+function most(proven: ProvenLine, more: Gain | ProvenLine): ProvenLine {
+  return {
+    shipped: Math.max(proven.shipped, more.shipped),
+    cancelled: Math.max(proven.cancelled, more.cancelled),
+    refunded: Math.max(proven.refunded, more.refunded),
+    refundedAmount: Decimal.max(proven.refundedAmount, more.refundedAmount).toFixed(),
+    byTracking: mostOf(proven.byTracking, more.byTracking),
+    byReason: mostOf(proven.byReason, more.byReason),
+    refundReasons: more.refundReasons.length > proven.refundReasons.length ? more.refundReasons : proven.refundReasons,
+  }
+}
+
+function mostOf(a: ReadonlyMap<string, number>, b: ReadonlyMap<string, number>): ReadonlyMap<string, number> {
+  const all = new Map(a)
+  for (const [mark, units] of b) all.set(mark, Math.max(all.get(mark) ?? 0, units))
+  return all
+}
+
+function count(totals: Map<string, number>, mark: string, units: number): void {
+  totals.set(mark, (totals.get(mark) ?? 0) + units)
+}

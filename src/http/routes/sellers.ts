@@ -1,0 +1,95 @@
+import { z } from 'zod'
+import { listSellers, pauseSeller, resumeSeller, type SellerStanding, sellerStates } from '../../store/sellers.ts'
+import { type App, idParams, problems } from '../app.ts'
+import { cursorCodec, pageSchema, pagingSchema } from '../paging.ts'
+import { Problem } from '../problems.ts'
+import type { RouteParts } from './parts.ts'
+
+const cursors = cursorCodec('sellers', z.string())
+
+const sellerSchema = z
+  .object({
+    sellerId: z.string(),
+    state: z.enum(sellerStates).meta({
+      description:
+        'stopped: the marketplace refuses the credentials; paused: a person wants it so. Either way nothing of the seller runs.',
+    }),
+    reason: z.string().nullable().meta({ description: 'Why it is stopped or paused, and what to do.' }),
+    since: z.date().nullable().meta({ description: 'Since when it is stopped or paused.' }),
+    pausedBy: z.string().nullable(),
+    nextProbeAt: z.date().nullable().meta({ description: 'When a token is asked for the next time while it is stopped.' }),
+    served: z.boolean().meta({ description: 'The settings of this daemon name it.' }),
+  })
+  .meta({ id: 'Seller' })
+
+const actor = z.string().trim().min(1, 'must not be empty').max(200).meta({ description: 'Who decides.' })
+const reason = z.string().trim().min(1, 'must not be empty').max(2_000).meta({ description: 'Why.' })
+
+/** Who decides where nobody is named: whoever holds the key. */
+const anOperator = 'operator'
+
+/** How the sellers stand; pause one, or take it up again. */
+export const sellerRoutes = (app: App, { services }: RouteParts): void => {
+  const { database } = services
+  const shown = ({ sellerId, state, reason: why, since, pausedBy, probeAt }: SellerStanding) => {
+    const served = services.sellers().includes(sellerId)
+    return { sellerId, state, reason: why, since, pausedBy, nextProbeAt: probeAt, served }
+  }
+  const found = (sellerId: string, standing: SellerStanding | null): SellerStanding => {
+    if (standing === null) throw new Problem('not-found', { detail: `There is no seller ${sellerId}.` })
+    return standing
+  }
+
+  app.route({
+    method: 'GET',
+    url: '/v1/sellers',
+    schema: {
+      tags: ['sellers'],
+      summary: 'How each seller stands',
+      querystring: z.object(pagingSchema),
+      response: { 200: pageSchema(sellerSchema), ...problems() },
+    },
+    handler: async ({ query }) => {
+      const page = await listSellers(database, cursors.decode(query.cursor), query.limit)
+      return { items: page.items.map(shown), nextCursor: cursors.encode(page.next) }
+    },
+  })
+
+  app.route({
+    method: 'POST',
+    url: '/v1/sellers/:id/pause',
+    schema: {
+      tags: ['sellers'],
+      summary: 'Pause a seller',
+      description:
+        'Nothing of it runs until it is resumed, over restarts too; events are taken and wait. What is under way at this moment ends first.',
+      params: idParams,
+      body: z.strictObject({ actor: actor.default(anOperator), reason }),
+      response: { 200: sellerSchema, ...problems(404, 413, 415, 422) },
+    },
+    handler: async ({ params: { id }, body, log }) => {
+      const standing = found(id, await pauseSeller(database, { sellerId: id, actor: body.actor, reason: body.reason }))
+      log.info({ seller_id: id, actor: body.actor }, 'seller paused')
+      return shown(standing)
+    },
+  })
+
+  app.route({
+    method: 'POST',
+    url: '/v1/sellers/:id/resume',
+    schema: {
+      tags: ['sellers'],
+      summary: 'Take a stopped or paused seller up again',
+      description: 'Its credentials are tried at once. Where they are refused again and again, it is stopped again.',
+      params: idParams,
+      body: z.strictObject({ actor: actor.default(anOperator), reason: reason.nullish() }).nullish(),
+      response: { 200: sellerSchema, ...problems(404, 413, 415, 422) },
+    },
+    handler: async ({ params: { id }, body, log }) => {
+      const by = body?.actor ?? anOperator
+      const standing = found(id, await resumeSeller(database, { sellerId: id, actor: by, reason: body?.reason ?? null }))
+      log.info({ seller_id: id, actor: by }, 'seller resumed')
+      return shown(standing)
+    },
+  })
+}

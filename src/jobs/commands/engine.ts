@@ -1,0 +1,65 @@
+import type { MarketplaceClient } from '../../clients/client.ts'
+import { type Clock, systemClock } from '../../clock.ts'
+import type { CommandKind } from '../../domain/command.ts'
+import type { StoredCommand } from '../../store/commands.ts'
+import type { Database } from '../../store/database.ts'
+import type { ConfiguredSeller } from '../../store/sellers.ts'
+import type { SellerRegistry } from '../sellers.ts'
+import type { CommandSubject } from './subject.ts'
+
+/** What the command engine needs. */
+export interface CommandParts {
+  readonly database: Database
+  readonly sellers: SellerRegistry
+  /** Names this process in leases. */
+  readonly owner: string
+  readonly requestTimeoutMs: number
+  /** How long after an unanswered write its effect may still appear; longer than the longest request can live. */
+  readonly settleTimeMs: number
+  /** Told after a command has been settled: the next of its subject may go. */
+  readonly onSettled: (sellerId: string, subject: string) => Promise<void>
+  /** Counts how commands end, by kind. */
+  readonly onOutcome?: (
+    kind: CommandKind,
+    outcome: 'confirmed' | 'rejected' | 'held' | 'unknown' | 'throttled' | 'not-sent',
+  ) => void
+  /** Our own clocks; those of the machine when left out. */
+  readonly clock?: Clock
+  /** Spreads waits: from 0 up to but not including 1; `Math.random` when left out. */
+  readonly random?: () => number
+}
+
+/** The part of a job that the engine uses. */
+export interface CommandJob {
+  readonly signal: AbortSignal
+  readonly log: {
+    info(fields: object, message: string): void
+    warn(fields: object, message: string): void
+  }
+}
+
+/** One look at one command. */
+export interface AnyRun {
+  readonly parts: CommandParts
+  /** As it was configured when the client was picked: settings that came in meanwhile must not be stopped for the old ones. */
+  readonly seller: ConfiguredSeller
+  readonly job: CommandJob
+  readonly command: StoredCommand
+  readonly client: MarketplaceClient
+}
+
+/** One look at one command, with what it is about. */
+export interface Run<Thing, Request extends object> extends AnyRun {
+  readonly subject: CommandSubject<Thing, Request>
+}
+
+/** The clocks of a run. */
+export const clockOf = ({ clock = systemClock }: CommandParts): Clock => clock
+
+/** What every log line about a command names. */
+export const fieldsOf = ({ command }: Pick<AnyRun, 'command'>) => ({
+  seller_id: command.sellerId,
+  ...(command.purchaseOrderId === null ? {} : { purchase_order_id: command.purchaseOrderId }),
+  command_id: command.id,
+  kind: command.content.kind,
+})

@@ -1,0 +1,173 @@
+import type { Observed } from '../../clients/client.ts'
+import type { MarketplaceFailure } from '../../clients/errors.ts'
+import { faultPoint } from '../../fault-points.ts'
+import { type AttemptOutcome, lockCommand, readAttempts, recordOutcome } from '../../store/commands.ts'
+import type { Transaction } from '../../store/database.ts'
+import { type AnyRun, clockOf, fieldsOf, type Run } from './engine.ts'
+import { jsonOf, later, type Step, settle, stopFor, storing, troubled } from './steps.ts'
+import { neverProcessed } from './subject.ts'
+import { nextReadBackMs } from './waits.ts'
+
+interface AttemptResult {
+  readonly outcome: AttemptOutcome
+  readonly httpStatus?: number | null
+  readonly failure?: object
+}
+
+const failureJson = (failure: MarketplaceFailure): object => ({
+  kind: failure.kind,
+  sent: failure.sent,
+  httpStatus: failure.httpStatus,
+  networkCode: failure.networkCode,
+  alreadyDone: failure.alreadyDone,
+  faults: failure.faults,
+})
+
+const mostFaultsTold = 5
+
+const wordsOf = (failure: MarketplaceFailure): string => {
+  const words = failure.faults
+    .slice(0, mostFaultsTold)
+    .map(({ code, field, description }) => [code, field, description].filter((word) => word !== null).join(', '))
+    .filter((said) => said !== '')
+    .join('; ')
+  return `the marketplace refused it (HTTP ${failure.httpStatus ?? 'none'}${words === '' ? '' : `: ${words}`})`
+}
+
+/** The command is locked before its attempt is written, as everywhere; a step that comes too late writes nothing. */
+const writing = async <Thing, Request extends object>(
+  transaction: Transaction,
+  { command }: Run<Thing, Request>,
+  { failure, ...result }: AttemptResult,
+  move: () => Promise<Step>,
+): Promise<Step> => {
+  if (!(await lockCommand(transaction, command.id, command))) return { kind: 'gone' }
+  await recordOutcome(transaction, command.id, command.attempts, {
+    ...result,
+    ...(failure === undefined ? {} : { failure: jsonOf(failure) }),
+  })
+  return move()
+}
+
+/**
+ * The marketplace said yes: the subject is stored from the answer at once. Confirmed means seen: only an answer that shows all of what was
+ * asked confirms; any other is read back.
+ */
+export const settleAnswer = async <Thing, Request extends object>(
+  run: Run<Thing, Request>,
+  baseline: object,
+  answer: Observed<Thing>,
+): Promise<Step> => {
+  const { parts, subject } = run
+  const { record, httpStatus } = answer
+  if (!record.ok) return toVerifying(run, { outcome: 'accepted', httpStatus, failure: { kind: 'malformed-answer' } })
+  faultPoint('command.before-settle')
+  return storing(run, async (transaction, storable) => {
+    if (storable) await subject.store(transaction, answer, answer.observedAt)
+    const evidence = subject.judge([{ baseline, outcome: 'accepted' }], record.value)
+    if (evidence?.verdict === 'applied') {
+      return writing(transaction, run, { outcome: 'applied', httpStatus }, () =>
+        settle(transaction, run, 'confirmed', `the marketplace accepted it, and ${subject.name} shows it`, evidence),
+      )
+    }
+    return writing(transaction, run, { outcome: 'accepted', httpStatus }, () =>
+      later(
+        transaction,
+        run,
+        'verifying',
+        `the marketplace accepted it, but ${subject.name} does not show all of it yet`,
+        nextReadBackMs(parts, 0),
+      ),
+    )
+  })
+}
+
+/** The marketplace said no, or nothing. */
+export const settleFailure = async <Thing, Request extends object>(
+  run: Run<Thing, Request>,
+  failure: MarketplaceFailure,
+): Promise<Step> => {
+  const { parts, job, command, subject } = run
+  const { kind } = command.content
+  const details = { httpStatus: failure.httpStatus, failure: failureJson(failure) }
+  const fields = {
+    ...fieldsOf(run),
+    correlation_id: failure.correlationId,
+    failure: failure.kind,
+    http_status: failure.httpStatus,
+  }
+  if (failure.kind === 'unknown' || failure.kind === 'malformed') {
+    parts.onOutcome?.(kind, 'unknown')
+    job.log.warn(fields, `the outcome is unknown; reading ${subject.name} back`)
+    return toVerifying(run, { outcome: 'unknown', ...details })
+  }
+  if (failure.kind === 'throttled' || failure.kind === 'unavailable' || failure.credentialsDead) {
+    const throttled = failure.kind === 'throttled'
+    parts.onOutcome?.(kind, throttled ? 'throttled' : 'not-sent')
+    const reason = throttled
+      ? 'the marketplace asked to wait'
+      : `the marketplace did not take the request, nothing was done: ${failure.message}`
+    job.log.warn(fields, reason)
+    const delayMs = waitOf(run, failure)
+    const step = await unsent(run, { outcome: throttled ? 'throttled' : 'not-sent', ...details }, reason, delayMs)
+    return failure.credentialsDead ? stopFor(run, failure) : step
+  }
+  job.log.warn(fields, 'the marketplace refused the command')
+  faultPoint('command.before-settle')
+  return parts.database.transaction(async (transaction) => {
+    const before = (await readAttempts(transaction, command.id)).filter(
+      ({ attempt, outcome }) => attempt !== command.attempts && !neverProcessed.has(outcome ?? ''),
+    )
+    // "Already done", or a refusal after an attempt whose effect may have come late: the subject tells, not the words.
+    if (subject.mayBeDone(failure) || before.length > 0) return verifying(transaction, run, { outcome: 'refused', ...details })
+    return writing(transaction, run, { outcome: 'refused', ...details }, () =>
+      settle(transaction, run, 'rejected', wordsOf(failure), null),
+    )
+  })
+}
+
+/** What the marketplace asks for; nothing after a token that had died, once: the next attempt gets a new one. */
+const waitOf = ({ parts, command }: AnyRun, failure: MarketplaceFailure): number | undefined => {
+  if (failure.retryAt !== null) return Math.max(0, failure.retryAt.getTime() - clockOf(parts).wallMs())
+  return failure.staleToken && command.troubledLooks === 0 ? 0 : undefined
+}
+
+/** The time to send ran out before a byte had left: others may be reading back by now, unless the command is still ours. */
+export const settleUnsent = async <Thing, Request extends object>(run: Run<Thing, Request>): Promise<Step> => {
+  run.job.log.warn(fieldsOf(run), 'the time to send this command ran out before its request left')
+  const reason = 'the time to send it ran out before its request left'
+  return unsent(run, { outcome: 'not-sent', failure: { kind: 'too-late' } }, reason, 0)
+}
+
+const unsent = <Thing, Request extends object>(
+  run: Run<Thing, Request>,
+  result: AttemptResult,
+  reason: string,
+  delayMs: number | undefined,
+): Promise<Step> =>
+  run.parts.database.transaction((transaction) =>
+    writing(transaction, run, result, () => troubled(transaction, run, 'pending', reason, delayMs)),
+  )
+
+const toVerifying = async <Thing, Request extends object>(run: Run<Thing, Request>, result: AttemptResult): Promise<Step> => {
+  faultPoint('command.before-settle')
+  return run.parts.database.transaction((transaction) => verifying(transaction, run, result))
+}
+
+const verifying = <Thing, Request extends object>(
+  transaction: Transaction,
+  run: Run<Thing, Request>,
+  result: AttemptResult,
+): Promise<Step> => {
+  const refused = result.outcome === 'refused'
+  const reason = `${refused ? 'refused' : 'outcome unknown'}; reading ${run.subject.name} back`
+  return writing(transaction, run, result, () =>
+    later(transaction, run, 'verifying', reason, refused ? 0 : nextReadBackMs(run.parts, 0)),
+  )
+}
+
+/** `sending` with a lease that has run out: whoever sent it is gone, and the request may have left. */
+export const takeOver = <Thing, Request extends object>(run: Run<Thing, Request>): Promise<Step> => {
+  run.job.log.warn(fieldsOf(run), `the sending of this command was interrupted; reading ${run.subject.name} back`)
+  return toVerifying(run, { outcome: 'unknown', failure: { kind: 'interrupted' } })
+}

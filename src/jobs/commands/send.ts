@@ -1,0 +1,164 @@
+import { randomUUID } from 'node:crypto'
+import { MarketplaceFailure } from '../../clients/errors.ts'
+import { faultPoint } from '../../fault-points.ts'
+import { lockCommand, readAttempts, recordIntent, recordOutcome } from '../../store/commands.ts'
+import type { Transaction } from '../../store/database.ts'
+import { storageFault } from '../../store/versions.ts'
+import { leaseMs, startDeadline } from './deadline.ts'
+import { clockOf, fieldsOf, type Run } from './engine.ts'
+import { look, type Sight } from './look.ts'
+import { settleAnswer, settleFailure, settleUnsent } from './outcome.ts'
+import { jsonOf, postponed, type Step, settle, stopFor, troubled } from './steps.ts'
+import { neverProcessed, type Standing } from './subject.ts'
+
+/** A sight that the request may go by; null: nothing was read, what is stored counts. */
+type Readable<Thing> = Extract<Sight<Thing>, { kind: 'seen' | 'none' | 'unreadable' }> | null
+
+/** `pending`: checks once more, stores the intent, sends, and stores what came of it. */
+export const send = async <Thing, Request extends object>(run: Run<Thing, Request>): Promise<Step> => {
+  const { parts, command, client, subject, job } = run
+  const grant = await client.budget.take(subject.operation)
+  if (!grant.granted) {
+    return postponed(run, 'the rate budget is used up', grant.availableAt.getTime() - clockOf(parts).wallMs())
+  }
+  const sight = subject.readsFirst || command.attempts > 0 ? await readBefore(run) : null
+  if (sight !== null && 'step' in sight) return sight.step
+  faultPoint('command.before-intent')
+  const deadline = startDeadline(parts)
+  const correlationId = randomUUID()
+  const prepared = await prepare(run, sight, correlationId)
+  if ('step' in prepared) return prepared.step
+  faultPoint('command.after-intent')
+  const sent: Run<Thing, Request> = { ...run, command: { ...command, state: 'sending', attempts: command.attempts + 1 } }
+  // Whoever was suspended for long must not send what others have long begun to read back.
+  if (deadline.passed()) return settleUnsent(sent)
+  try {
+    const signal = AbortSignal.any([job.signal, deadline.signal])
+    const mayLeave = (): boolean => !deadline.passed()
+    const answer = await subject.send(prepared.request, { correlationId, grant, signal, mayLeave })
+    faultPoint('command.after-send')
+    return await settleAnswer(sent, prepared.baseline, answer)
+  } catch (error) {
+    if (!(error instanceof MarketplaceFailure)) throw error
+    faultPoint('command.after-send')
+    return settleFailure(sent, error)
+  }
+}
+
+/** What is read right before sending: absent, unreadable or senseless means wait. */
+const readBefore = async <Thing, Request extends object>(
+  run: Run<Thing, Request>,
+): Promise<Exclude<Readable<Thing>, null> | { readonly step: Step }> => {
+  const { parts, subject } = run
+  const sight = await look(run, randomUUID())
+  const inTrouble = async (reason: string, delayMs?: number) => ({
+    step: await parts.database.transaction((transaction) => troubled(transaction, run, 'pending', reason, delayMs)),
+  })
+  switch (sight.kind) {
+    case 'seen':
+    case 'unreadable':
+      return sight
+    case 'none':
+      return subject.absence === null
+        ? sight
+        : inTrouble(`the marketplace says that it does not have ${subject.name}, so nothing is sent`)
+    case 'trouble':
+      return inTrouble(`${sight.reason}; nothing is sent before it can be`, sight.delayMs ?? undefined)
+    case 'wait':
+      return { step: await postponed(run, sight.reason, sight.delayMs) }
+    case 'refused-credentials':
+      return { step: await stopFor(run, sight.failure) }
+  }
+}
+
+type Prepared<Request> = { readonly request: Request; readonly baseline: object } | { readonly step: Step }
+
+/** Judges what was read, checks the rules, and stores the intent: all under the subject's lock. */
+const prepare = async <Thing, Request extends object>(
+  run: Run<Thing, Request>,
+  sight: Readable<Thing>,
+  correlationId: string,
+): Promise<Prepared<Request>> => {
+  const { parts, job, subject } = run
+  try {
+    return await parts.database.transaction((transaction) => prepareIn(transaction, run, sight, correlationId))
+  } catch (error) {
+    const fault = storageFault(error)
+    if (sight === null || fault === null) throw error
+    const reason = `what the marketplace shows of ${subject.name} cannot be stored, so nothing is sent: ${fault}`
+    job.log.warn(fieldsOf(run), reason)
+    return { step: await parts.database.transaction((transaction) => troubled(transaction, run, 'pending', reason)) }
+  }
+}
+
+const prepareIn = async <Thing, Request extends object>(
+  transaction: Transaction,
+  run: Run<Thing, Request>,
+  sight: Readable<Thing>,
+  correlationId: string,
+): Promise<Prepared<Request>> => {
+  const { parts, command, subject } = run
+  if (sight?.kind === 'seen') await subject.store(transaction, sight.seen.observed, sight.askedAt)
+  if (sight?.kind === 'none') await subject.store(transaction, null, sight.askedAt)
+  const standing = await subject.lock(transaction)
+  if (standing.stored === null && subject.absence !== null) {
+    return { step: await settle(transaction, run, 'rejected', subject.absence, null) }
+  }
+  const lag = sight?.kind === 'seen' ? standing.lag(sight.seen.value) : null
+  if (lag !== null) {
+    const reason = `what the marketplace shows of ${subject.name} is behind what is known (${lag}), so nothing is sent`
+    return { step: await troubled(transaction, run, 'pending', reason) }
+  }
+  const view = sight?.kind === 'seen' ? sight.seen.value : standing.stored
+  const earlier = await judgeEarlierAttempts(transaction, run, standing, view, sight?.kind === 'unreadable')
+  if (earlier !== null) return { step: earlier }
+  const obstacle = standing.obstacle(view)
+  if (obstacle !== null) {
+    return { step: await settle(transaction, run, obstacle.state, obstacle.reason, null, obstacle.quiet) }
+  }
+  const request = subject.prepare()
+  const baseline = standing.baseline(view)
+  const written = await recordIntent(transaction, command, {
+    correlationId,
+    request: jsonOf(request),
+    baseline,
+    owner: parts.owner,
+    leaseMs: leaseMs(parts),
+  })
+  return written ? { request, baseline } : { step: { kind: 'gone' } }
+}
+
+/**
+ * Before anything is sent again: what did the attempts before really change? Null when the subject shows that they changed nothing, or
+ * when a person says so and the subject does not show the opposite.
+ */
+const judgeEarlierAttempts = async <Thing, Request extends object>(
+  transaction: Transaction,
+  run: Run<Thing, Request>,
+  standing: Standing<Thing>,
+  view: Thing | null,
+  unreadable: boolean,
+): Promise<Step | null> => {
+  const { command, subject } = run
+  if (command.attempts === 0) return null
+  const attempts = (await readAttempts(transaction, command.id)).filter(({ outcome }) => !neverProcessed.has(outcome ?? ''))
+  const last = attempts.at(-1)
+  if (last === undefined) return null
+  // What a list has shown meanwhile counts as much as what was read just now.
+  const evidence = unreadable ? null : subject.judge(attempts, view)
+  const applied = [evidence, standing.stored === null ? null : subject.judge(attempts, standing.stored)].find(
+    (told) => told?.verdict === 'applied',
+  )
+  if (applied !== undefined && applied !== null) {
+    if (!(await lockCommand(transaction, command.id, command))) return { kind: 'gone' }
+    await recordOutcome(transaction, command.id, last.attempt, { outcome: 'applied' })
+    return settle(transaction, run, 'confirmed', 'an earlier attempt was applied after all', applied)
+  }
+  if (evidence?.ruledOut === true) {
+    return settle(transaction, run, 'rejected', evidence.explanation ?? 'it cannot be applied any more', evidence)
+  }
+  if (last.outcome !== 'dismissed' && (evidence === null || evidence.verdict === 'unclear')) {
+    return settle(transaction, run, 'held', 'what an earlier attempt changed is unclear', evidence)
+  }
+  return null
+}

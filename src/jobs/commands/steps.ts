@@ -1,0 +1,108 @@
+import type { MarketplaceFailure } from '../../clients/errors.ts'
+import type { Evidence } from '../../domain/evidence.ts'
+import { alarmWaiting, moveCommand, postponeCommand } from '../../store/commands.ts'
+import type { Transaction } from '../../store/database.ts'
+import type { Prisma } from '../../store/generated/client.ts'
+import { stopSeller } from '../../store/sellers.ts'
+import { storageFault } from '../../store/versions.ts'
+import { credentialsRefused } from '../sellers.ts'
+import { type AnyRun, fieldsOf, type Run } from './engine.ts'
+import { alarmAfterMs, backOffMs, fewestLooks, patienceMs } from './waits.ts'
+
+/** What happened inside a transaction, for after its commit. `gone`: somebody else has moved the command meanwhile. */
+export type Step =
+  | { readonly kind: 'settled'; readonly outcome: 'confirmed' | 'rejected' }
+  | { readonly kind: 'held' }
+  | { readonly kind: 'later'; readonly delayMs: number; readonly reason: string }
+  | { readonly kind: 'gone' }
+
+/** JSON through and through, as a `jsonb` column takes it. */
+export const jsonOf = (value: object): Prisma.InputJsonObject => JSON.parse(JSON.stringify(value)) as Prisma.InputJsonObject
+
+/** Settles a command, or hands it to a person. */
+export const settle = async <Thing, Request extends object>(
+  transaction: Transaction,
+  { command, subject }: Run<Thing, Request>,
+  state: 'confirmed' | 'rejected' | 'held',
+  reason: string,
+  evidence: Evidence | null,
+  quiet?: true,
+): Promise<Step> => {
+  const moved = await moveCommand(transaction, command, {
+    state,
+    reason,
+    evidence: evidence === null ? null : jsonOf(evidence),
+    ...(quiet === true ? { quiet } : {}),
+  })
+  if (moved === null) return { kind: 'gone' }
+  if (state === 'confirmed') await subject.confirmed?.(transaction)
+  return state === 'held' ? { kind: 'held' } : { kind: 'settled', outcome: state }
+}
+
+/** The rate budget says when, and the database knows it: nothing is wrong. */
+export const postponed = async ({ parts, command }: AnyRun, reason: string, delayMs: number): Promise<Step> => {
+  await postponeCommand(parts.database, command, Math.max(0, delayMs))
+  return { kind: 'later', delayMs, reason }
+}
+
+/** Moves the command on to the same or another unsettled state, to be looked at again. */
+export const later = async (
+  transaction: Transaction,
+  { command }: AnyRun,
+  state: 'pending' | 'verifying',
+  reason: string,
+  delayMs: number,
+): Promise<Step> => {
+  const moved = await moveCommand(transaction, command, { state, reason, nextActionInMs: delayMs })
+  return moved === null ? { kind: 'gone' } : { kind: 'later', delayMs, reason }
+}
+
+/**
+ * The next step cannot be done now. Tried again with back-off, with an alarm when that goes on, and handed to a person in the end:
+ * nothing waits for ever.
+ *
+ * @param delayMs when the marketplace itself said how long to wait
+ */
+export const troubled = async <Thing, Request extends object>(
+  transaction: Transaction,
+  run: Run<Thing, Request>,
+  state: 'pending' | 'verifying',
+  reason: string,
+  delayMs: number = backOffMs(run.parts, run.command.troubledLooks),
+): Promise<Step> => {
+  const { parts, command } = run
+  const trouble = await moveCommand(transaction, command, { state, reason, nextActionInMs: delayMs, troubled: true })
+  if (trouble === null) return { kind: 'gone' }
+  const { sinceMs, looks } = trouble
+  if (sinceMs >= patienceMs(parts, state) && looks >= fewestLooks) {
+    const tries = `${looks} tries in a row since ${Math.round(sinceMs / 60_000)} minutes`
+    return settle(transaction, { ...run, command: { ...command, state } }, 'held', `${reason} (${tries})`, null)
+  }
+  if (sinceMs >= alarmAfterMs(parts)) await alarmWaiting(transaction, command, reason)
+  return { kind: 'later', delayMs, reason }
+}
+
+/**
+ * A step that stores what the marketplace showed. Where Postgres cannot hold that, the step is done without storing it: what was read is
+ * judged itself, not what storage made of it.
+ */
+export const storing = async <Thing, Request extends object>(
+  { parts, job, subject, ...run }: Run<Thing, Request>,
+  work: (transaction: Transaction, storable: boolean) => Promise<Step>,
+): Promise<Step> => {
+  try {
+    return await parts.database.transaction((transaction) => work(transaction, true))
+  } catch (error) {
+    const fault = storageFault(error)
+    if (fault === null) throw error
+    job.log.warn({ ...fieldsOf(run), fault }, `what the marketplace shows of ${subject.name} cannot be stored`)
+    return parts.database.transaction((transaction) => work(transaction, false))
+  }
+}
+
+/** The marketplace refuses the seller's credentials: the seller is stopped, and with it the command. */
+export const stopFor = async (run: AnyRun, failure: MarketplaceFailure): Promise<Step> => {
+  const reason = credentialsRefused(run.command.sellerId, failure.httpStatus)
+  if (await stopSeller(run.parts.database, run.seller, reason)) run.job.log.warn(fieldsOf(run), reason)
+  return { kind: 'gone' }
+}

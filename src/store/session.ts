@@ -1,0 +1,69 @@
+import { Socket } from 'node:net'
+import type pg from 'pg'
+
+/**
+ * How long the server bears what one of our sessions does. A process that is frozen, or cut off from the server, keeps its locks no
+ * longer than this: all others wait for them. In milliseconds.
+ */
+export interface SessionBounds {
+  /** A transaction in which nothing is asked for: whoever opened it is frozen or gone. */
+  readonly idleInTransactionMs: number
+  /** One wait for a lock. Longer than an idle transaction may live, so that whoever waits for a frozen one outlives it. */
+  readonly lockMs: number
+  /** One statement, its waits included. */
+  readonly statementMs: number
+  /** A transaction, whatever it does; only servers from version 17 on know this one. */
+  readonly transactionMs: number
+  /** On our side: a connection on which nothing has come for so long, longer than any statement may take, is given up. */
+  readonly silenceMs: number
+}
+
+/** The bounds of the daemon's sessions. */
+export const sessionBounds: SessionBounds = {
+  idleInTransactionMs: 10_000,
+  lockMs: 20_000,
+  statementMs: 60_000,
+  transactionMs: 120_000,
+  silenceMs: 75_000,
+}
+
+// A server notices within half a minute that a client's machine is gone: probes every five seconds, after ten quiet ones.
+const networkSettings = {
+  tcp_keepalives_idle: '10',
+  tcp_keepalives_interval: '5',
+  tcp_keepalives_count: '4',
+  tcp_user_timeout: '20000',
+} as const
+
+// Set by a statement and not at the start-up of the connection: poolers refuse start-up parameters that they do not know, and DATABASE_URL
+// may carry options of its own. What the server does not know (older versions) or what is set tighter already stays as it is. On a Unix
+// socket the network settings are 0 and mean nothing.
+const bound = `
+  SELECT set_config(s.name, w.value, false) FROM jsonb_each_text($1::jsonb) AS w (name, value)
+  JOIN pg_catalog.pg_settings s ON s.name = w.name
+  WHERE s.setting ~ '^-?[0-9]+$' AND (s.setting::bigint <= 0 OR s.setting::bigint > w.value::bigint)`
+
+const socketOf = (client: pg.ClientBase): Socket | null => {
+  const connection: unknown = Reflect.get(client, 'connection')
+  const stream: unknown = typeof connection === 'object' && connection !== null ? Reflect.get(connection, 'stream') : null
+  return stream instanceof Socket ? stream : null
+}
+
+/**
+ * Bounds a session, on the server's side and on ours; for every new connection, before it is used. Behind a partition nobody would tell
+ * us for a quarter of an hour that the server is gone.
+ */
+export const boundSession = async (client: pg.ClientBase, bounds: SessionBounds = sessionBounds): Promise<void> => {
+  const wanted = {
+    idle_in_transaction_session_timeout: String(bounds.idleInTransactionMs),
+    lock_timeout: String(bounds.lockMs),
+    statement_timeout: String(bounds.statementMs),
+    transaction_timeout: String(bounds.transactionMs),
+    ...networkSettings,
+  }
+  const socket = socketOf(client)
+  socket?.setTimeout(bounds.silenceMs, () => {
+    socket.destroy(new Error('Postgres has not answered for longer than any statement may take'))
+  })
+  await client.query(bound, [JSON.stringify(wanted)])
+}

@@ -1,0 +1,119 @@
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { restOf } from '../../src/cli/sellers.ts'
+import { stopSellerNow } from '../daemon/support.ts'
+import { eventually } from '../support/eventually.ts'
+import { type Rig, startRig } from './rig.ts'
+import { type CliRun, cli } from './run.ts'
+
+const sellerId = 'sandbox-seller'
+let rig: Rig
+beforeAll(async () => {
+  rig = await startRig()
+})
+afterAll(async () => {
+  await rig.stop()
+})
+afterEach(async () => {
+  await rig.sandbox.control('PUT', '/faults', {})
+  await tallyman(['sellers', 'resume', sellerId])
+})
+
+const tallyman = (args: readonly string[]): Promise<CliRun> => cli(args, rig.environment)
+const stop = () => stopSellerNow(rig.databaseUrl, sellerId)
+
+test('sellers are listed, paused with a reason and resumed', async () => {
+  expect((await tallyman(['sellers'])).out).toMatch(/^sandbox-seller +active *$/m)
+  const paused = await tallyman(['sellers', 'pause', sellerId, '--reason', 'stock-taking', '--by', 'Ada'])
+  expect(paused).toMatchObject({
+    code: 0,
+    out: expect.stringMatching(/^seller sandbox-seller is paused since \S+ by Ada: stock-taking\n$/),
+  })
+  expect((await tallyman(['sellers', 'list'])).out).toMatch(/^sandbox-seller +paused +\S+ +Ada +stock-taking$/m)
+  const doctor = await tallyman(['doctor'])
+  expect(doctor.out).toMatch(/^warn {2}sellers: seller sandbox-seller is paused since .* by Ada: stock-taking$/m)
+  expect(doctor.out).toContain('`tallyman sellers resume sandbox-seller`')
+  expect(doctor.out).not.toMatch(/credentials: /)
+  const resumed = await tallyman(['sellers', 'resume', sellerId, '--json'])
+  expect(JSON.parse(resumed.out)).toMatchObject({ sellerId, state: 'active', reason: null })
+  const unknown = await tallyman(['sellers', 'resume', 'nobody'])
+  expect(unknown).toMatchObject({ code: 1, talk: expect.stringContaining('There is no seller nobody') })
+})
+
+test('sync and backfill of a stopped seller say so at once, and queue nothing', async () => {
+  await stop()
+  for (const args of [
+    ['sync', 'orders'],
+    ['sync', 'orders', '--seller', sellerId],
+    ['backfill', 'orders', '--from', '2026-01-01'],
+  ]) {
+    const { code, out, talk } = await tallyman(args)
+    expect({ code, out }, args.join(' ')).toEqual({ code: 1, out: '' })
+    expect(talk).toMatch(/seller sandbox-seller is stopped since \d{4}-\S+: the credentials are refused/)
+  }
+  expect(await rig.sql(`SELECT 1 FROM tallyman.sync_states WHERE stream LIKE 'backfill:20260101T%'`)).toEqual([])
+})
+
+test('a backfill whose seller is stopped on the way ends, and goes on when the seller does', async () => {
+  await rig.sandbox.placeRandom(30, { createdFrom: new Date(Date.now() - 20 * 86_400_000).toISOString(), alive: false })
+  await rig.sandbox.control('PUT', '/faults', { slow: { share: 1, delayMs: 1_500 } })
+  const backfill = ['backfill', 'orders', '--from', new Date(Date.now() - 150 * 86_400_000).toISOString().slice(0, 10)]
+  const run = tallyman(backfill)
+  await eventually(async () => {
+    const rows = await rig.sql(`SELECT 1 FROM tallyman.sync_states WHERE stream LIKE 'backfill:%' AND pending <> '[]'`)
+    expect(rows).toHaveLength(1)
+  })
+  await stop()
+  const { code, talk } = await run
+  expect(code).toBe(1)
+  expect(talk).toMatch(/seller sandbox-seller is stopped since \S+: the credentials are refused/)
+  expect(talk).toContain('goes on when the seller does: `tallyman sellers resume sandbox-seller`')
+  await rig.sandbox.control('PUT', '/faults', {})
+  await tallyman(['sellers', 'resume', sellerId])
+  const again = await tallyman(backfill)
+  expect(again.talk).toContain('going on with the backfill')
+  expect(again.code).toBe(0)
+})
+
+test('doctor says one thing of a stopped seller: refused, since when, and what to do', async () => {
+  await stop()
+  const run = await tallyman(['doctor', '--json'])
+  expect(run.code).toBe(1)
+  const { findings } = JSON.parse(run.out) as { findings: { check: string; state: string; detail: string; advice?: string }[] }
+  const about = findings.filter(({ detail }) => detail.includes(sellerId))
+  expect(about).toEqual([
+    {
+      check: 'credentials',
+      state: 'fail',
+      detail: expect.stringMatching(/^seller sandbox-seller: the marketplace refuses the credentials; stopped since \d{4}-\S+Z$/),
+      advice: expect.stringContaining('`tallyman sellers resume sandbox-seller` tries them at once'),
+    },
+  ])
+  expect(findings.filter(({ check, state }) => check === 'credentials' && state === 'ok')).toEqual([])
+})
+
+test('doctor says refused, and nothing else, of credentials that only it has tried', async () => {
+  const { out } = await cli(['doctor'], { ...rig.environment, CLIENT_SECRET: 'mistyped' })
+  expect(out.match(/^\w+ +credentials: .*$/gm)).toEqual([
+    expect.stringMatching(
+      /^fail {2}credentials: seller sandbox-seller: the marketplace refuses the credentials: token unavailable: HTTP 400, invalid_client$/,
+    ),
+  ])
+})
+
+test('doctor takes a page of a gateway for an outage', async () => {
+  await rig.sandbox.next({ fault: 'html', status: 403, operation: 'token' })
+  const { out } = await tallyman(['doctor'])
+  expect(out.match(/^\w+ +credentials: .*$/gm)).toEqual([
+    expect.stringMatching(
+      /^warn {2}credentials: seller sandbox-seller: token unavailable: HTTP 403, not in the words of the marketplace$/,
+    ),
+  ])
+})
+
+test('a seller at rest is told with all that is known', () => {
+  const seller = { sellerId: 'S', state: 'stopped', served: true }
+  expect(restOf(seller)).toBe('seller S is stopped: no reason was kept')
+  expect(restOf({ ...seller, state: 'paused', since: 'T', pausedBy: 'Ada', reason: 'x' })).toBe(
+    'seller S is paused since T by Ada: x',
+  )
+})

@@ -1,0 +1,96 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { CommandState } from '../../src/domain/command.ts'
+import { alarmWaiting, insertCommands, moveCommand, readCommand } from '../../src/store/commands.ts'
+import { type Database, openDatabase } from '../../src/store/database.ts'
+import { type Rig, startRig } from './rig.ts'
+import { cli } from './run.ts'
+
+let rig: Rig
+let database: Database
+
+beforeAll(async () => {
+  rig = await startRig()
+  database = openDatabase({ url: rig.databaseUrl, connections: 2 })
+})
+afterAll(async () => {
+  await database.close()
+  await rig.stop()
+})
+
+const tallyman = (...args: readonly string[]) => cli(args, rig.environment)
+
+/** A command that stands so; its seller is served by nobody, so that it stays. */
+const leave = async (purchaseOrderId: string, state: CommandState, reason: string): Promise<string> => {
+  const [id = ''] = await database.transaction((tx) =>
+    insertCommands(tx, {
+      sellerId: 'elsewhere',
+      purchaseOrderId,
+      event: null,
+      commands: [
+        { kind: 'cancel', payload: { lines: [{ lineNumber: '1', quantity: 2, reason: 'SELLER_CANCEL_OUT_OF_STOCK' }] } },
+      ],
+    }),
+  )
+  await database.transaction(async (tx) => {
+    const command = await readCommand(tx, id)
+    if (command === null) throw new Error('the command is not stored')
+    if (state === 'verifying' || state === 'pending') {
+      await moveCommand(tx, command, { state, reason, troubled: true, nextActionInMs: 3_600_000 })
+      await alarmWaiting(tx, command, reason)
+    } else await moveCommand(tx, command, { state, reason })
+  })
+  return id
+}
+
+test('doctor and the overview name everything that waits for a person, and their advice works as it stands', async () => {
+  const held = await leave('1', 'held', 'what an earlier attempt changed is unclear')
+  const rejected = await leave('2', 'rejected', 'the marketplace refused it (HTTP 400)')
+  const waiting = await leave('3', 'verifying', 'the order cannot be read')
+  await leave('4', 'confirmed', 'the order shows it')
+  await rig.sql(
+    `INSERT INTO tallyman.erp_event (source, id, type, data) VALUES ('/erp', 'e-1', 'erp.order.accepted', '{"purchaseOrderId": 5}')`,
+  )
+  await expect
+    .poll(async () => (await rig.sql(`SELECT status FROM tallyman.erp_event WHERE id = 'e-1'`))[0]?.['status'], {
+      timeout: 30_000,
+    })
+    .toBe('rejected')
+
+  const overview = async (): Promise<unknown> => {
+    const answer = await fetch(`${rig.daemon.url}/v1/overview`, {
+      headers: { authorization: `Bearer ${rig.environment['API_KEY'] ?? ''}` },
+    })
+    const { needsPerson } = (await answer.json()) as { needsPerson: unknown }
+    return needsPerson
+  }
+  expect(await overview()).toMatchObject({ commandsHeld: 1, commandsRejected: 1, commandsWaiting: 1, eventsRejected: 1 })
+
+  const { out } = await tallyman('doctor')
+  for (const told of [held, rejected, waiting, 'event e-1 of /erp']) expect(out).toContain(told)
+  expect(out).toContain('tallyman commands list --state held')
+  expect(out).toContain('tallyman alarms resolve')
+
+  // The advice, followed.
+  expect((await tallyman('commands', 'list', '--state', 'held')).out).toContain(held)
+  expect(await tallyman('commands', 'decide', held, '--line', '1=applied', '--reason', 'seen there')).toMatchObject({ code: 0 })
+  expect(await tallyman('commands', 'reject', waiting, '--reason', 'done by hand')).toMatchObject({ code: 0 })
+  const { items } = JSON.parse((await tallyman('alarms', 'list', '--json')).out) as { items: { id: string }[] }
+  for (const { id } of items) expect(await tallyman('alarms', 'resolve', id)).toMatchObject({ code: 0 })
+  expect(await overview()).toEqual({
+    commandsHeld: 0,
+    commandsRejected: 0,
+    commandsWaiting: 0,
+    eventsRejected: 0,
+    eventsWaiting: 0,
+    sellersStopped: 0,
+  })
+  expect((await tallyman('doctor')).out).toMatch(/^ok {4}commands: none is held$/m)
+})
+
+test('a verdict by line that makes no sense is a misuse, and changes nothing', async () => {
+  const held = await leave('9', 'held', 'unclear')
+  expect(await tallyman('commands', 'decide', held, '--line', '1=perhaps', '--reason', 'x')).toMatchObject({ code: 2 })
+  const wrong = await tallyman('commands', 'decide', held, '--line', '7=applied', '--reason', 'x')
+  expect(wrong.code).toBe(1)
+  expect(wrong.talk).toContain('a line that the command does not concern')
+})

@@ -1,0 +1,105 @@
+import { expect, test } from 'vitest'
+import type { OrderCommandContent } from '../../src/domain/command.ts'
+import type { OrderBaseline } from '../../src/domain/evidence.ts'
+import { progressOf } from '../../src/domain/progress.ts'
+import { proofOf, provenOrder, raiseBaseline } from '../../src/domain/proof.ts'
+
+const baseline = (
+  units: Partial<OrderBaseline['lines'][number]['units']>,
+  more: Partial<OrderBaseline['lines'][number]> = {},
+): OrderBaseline => ({
+  purchaseOrderId: '1',
+  lines: [
+    {
+      lineNumber: '1',
+      ordered: 5,
+      units: { acknowledged: 5, shipped: 0, cancelled: 0, refunded: 0, ...units },
+      statuses: [],
+      refundedAmount: '0',
+      refundReasons: [],
+      ...more,
+    },
+  ],
+})
+
+const shipped = (trackingNumber: string, quantity: number): OrderCommandContent => ({
+  kind: 'ship',
+  payload: {
+    parcels: [
+      {
+        carrier: 'UPS',
+        trackingNumber,
+        trackingUrl: null,
+        method: null,
+        shippedAt: '2026-11-20T10:00:00Z',
+        lines: [{ lineNumber: '1', quantity }],
+      },
+    ],
+  },
+})
+
+const refunded: OrderCommandContent = {
+  kind: 'refund',
+  payload: {
+    lines: [
+      {
+        lineNumber: '1',
+        quantity: 1,
+        reason: 'DamagedItem',
+        charges: [{ chargeType: 'PRODUCT', chargeName: 'ItemPrice', amount: '-10.00', currency: 'USD', tax: null }],
+      },
+    ],
+  },
+}
+
+test('a confirmed shipment raises a baseline that does not show it, count and tracking number', () => {
+  const proof = proofOf([{ content: shipped('1Z-9', 1), baseline: baseline({ shipped: 1 }) }])
+  const [line] = raiseBaseline(baseline({}), proof).lines
+  expect(line?.units.shipped).toBe(2)
+  expect(line?.statuses).toEqual([{ status: 'Shipped', quantity: 1, trackingNumber: '1Z9', cancellationReason: null }])
+  expect(progressOf(provenOrder(proof), baseline({ shipped: 1 })).lagging).toHaveLength(1)
+  expect(progressOf(provenOrder(proof), baseline({ shipped: 2 })).lagging).toEqual([])
+})
+
+test('a baseline that shows the count keeps its marks as the marketplace shows them', () => {
+  const proof = proofOf([{ content: shipped('1Z-9', 1), baseline: baseline({}) }])
+  // A tracking number may be lost when its unit is refunded.
+  const shown = baseline(
+    { shipped: 1, refunded: 1 },
+    { statuses: [{ status: 'Refund', quantity: 1, trackingNumber: null, cancellationReason: null }] },
+  )
+  expect(raiseBaseline(shown, proof)).toEqual(shown)
+})
+
+test('several confirmed commands add up, whatever each one saw before it', () => {
+  const proof = proofOf([
+    { content: shipped('A', 1), baseline: baseline({}) },
+    { content: shipped('A', 2), baseline: null },
+  ])
+  const [line] = raiseBaseline(baseline({}), proof).lines
+  expect(line?.units.shipped).toBe(3)
+  expect(line?.statuses).toMatchObject([{ quantity: 3, trackingNumber: 'A' }])
+})
+
+test('a refund is raised in what the line shows of refunds', () => {
+  const proof = proofOf([{ content: refunded, baseline: baseline({}) }])
+  expect(raiseBaseline(baseline({}), proof).lines[0]).toMatchObject({
+    units: { refunded: 1 },
+    refundedAmount: '10',
+    refundReasons: ['DAMAGEDITEM'],
+  })
+  const moneyOnly = baseline({}, { refundedAmount: '4.00' })
+  expect(raiseBaseline(moneyOnly, proof).lines[0]).toMatchObject({ units: { refunded: 0 }, refundedAmount: '10' })
+  const unitsOnly = baseline({ refunded: 1 })
+  expect(raiseBaseline(unitsOnly, proof)).toEqual(unitsOnly)
+})
+
+test('a view is behind, ahead, both or neither, by what can only grow', () => {
+  const order = (units: object, more: object = {}) => baseline(units, more)
+  expect(progressOf(order({ shipped: 1 }), order({ shipped: 1, acknowledged: 0 })).order).toBe('same')
+  expect(progressOf(order({ shipped: 1 }), order({ shipped: 2 })).order).toBe('ahead')
+  expect(progressOf(order({ shipped: 1 }), order({ shipped: 0 })).order).toBe('behind')
+  expect(progressOf(order({ shipped: 1 }), order({ shipped: 0, cancelled: 1 })).order).toBe('mixed')
+  expect(progressOf(order({}, { refundedAmount: '5.00' }), order({}, { refundedAmount: '4.99' })).order).toBe('behind')
+  expect(progressOf(order({}), { lines: [] })).toEqual({ order: 'behind', lagging: ['line 1 is missing'] })
+})

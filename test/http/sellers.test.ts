@@ -1,0 +1,132 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { type Database, openDatabase } from '../../src/store/database.ts'
+import { pauseSeller, recordSellers, stopSeller } from '../../src/store/sellers.ts'
+import { startTestPostgres, type TestPostgres } from '../support/postgres.ts'
+import { startServer, type TestServer } from './support.ts'
+
+let postgres: TestPostgres
+let database: Database
+let server: TestServer
+let ran: { sellerId: string | null }[]
+beforeAll(async () => {
+  postgres = await startTestPostgres()
+})
+afterAll(async () => {
+  await postgres.stop()
+})
+beforeEach(async () => {
+  database = openDatabase({ url: await postgres.database() })
+  ran = []
+  server = await startServer(database, {
+    sellers: () => ['s-1', 's-2'],
+    syncs: {
+      resources: ['orders'],
+      withPast: ['orders'],
+      run: async (request) => {
+        ran.push(request)
+        return [`${request.sellerId ?? 'all'}/orders`]
+      },
+    },
+  })
+  const mark = { credentialsFingerprint: 'f' }
+  await recordSellers(database, [
+    { sellerId: 's-1', ...mark },
+    { sellerId: 's-2', ...mark },
+    { sellerId: 's-old', ...mark },
+  ])
+  return async () => {
+    await server.close()
+    await database.close()
+  }
+})
+
+const post = (path: string, body?: object) =>
+  server.json(path, {
+    method: 'POST',
+    ...(body === undefined ? {} : { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }),
+  })
+const stop = (sellerId: string) =>
+  stopSeller(database, { sellerId, credentialsFingerprint: 'f', resumes: 0 }, 'the marketplace refuses the credentials')
+
+test('sellers are listed with state, reason and since, page by page', async () => {
+  await stop('s-1')
+  await pauseSeller(database, { sellerId: 's-2', actor: 'Ada', reason: 'stock-taking' })
+  const { status, body } = await server.json('/v1/sellers')
+  expect(status).toBe(200)
+  expect(body).toEqual({
+    items: [
+      {
+        sellerId: 's-1',
+        state: 'stopped',
+        reason: 'the marketplace refuses the credentials',
+        since: expect.stringMatching(/^\d{4}-.*Z$/),
+        pausedBy: null,
+        nextProbeAt: expect.stringMatching(/^\d{4}-.*Z$/),
+        served: true,
+      },
+      {
+        sellerId: 's-2',
+        state: 'paused',
+        reason: 'stock-taking',
+        since: expect.any(String),
+        pausedBy: 'Ada',
+        nextProbeAt: null,
+        served: true,
+      },
+      { sellerId: 's-old', state: 'active', reason: null, since: null, pausedBy: null, nextProbeAt: null, served: false },
+    ],
+    nextCursor: null,
+  })
+  const first = (await server.json('/v1/sellers?limit=2')).body
+  expect(first.items).toHaveLength(2)
+  expect((await server.json(`/v1/sellers?cursor=${first.nextCursor}`)).body.items).toMatchObject([{ sellerId: 's-old' }])
+})
+
+test('a person pauses with a reason and resumes, with or without one', async () => {
+  expect(await post('/v1/sellers/s-1/pause', { actor: 'Ada', reason: 'stock-taking' })).toMatchObject({
+    status: 200,
+    body: { sellerId: 's-1', state: 'paused', reason: 'stock-taking', pausedBy: 'Ada' },
+  })
+  for (const body of [{}, { actor: 'Ada' }, { actor: 'Ada', reason: ' ' }, { reason: 'x', until: 'tomorrow' }]) {
+    expect(await post('/v1/sellers/s-1/pause', body)).toMatchObject({ status: 422, body: { code: 'invalid-body' } })
+  }
+  expect(await post('/v1/sellers/s-1/resume', { actor: 'Ada', reason: 'done' })).toMatchObject({
+    status: 200,
+    body: { state: 'active', reason: null, since: null },
+  })
+  await stop('s-2')
+  expect(await post('/v1/sellers/s-2/resume')).toMatchObject({ status: 200, body: { state: 'active' } })
+  for (const route of ['pause', 'resume']) {
+    expect(await post(`/v1/sellers/nobody/${route}`, { reason: 'x' })).toMatchObject({ status: 404, body: { code: 'not-found' } })
+  }
+  const { body } = await server.json('/v1/changes?after=0')
+  expect(body.items.map(({ type, data }: { type: string; data: object }) => [type, data])).toEqual([
+    ['seller.paused', { actor: 'Ada', reason: 'stock-taking' }],
+    ['seller.resumed', { by: 'person', actor: 'Ada', reason: 'done' }],
+    ['seller.stopped', { reason: 'the marketplace refuses the credentials' }],
+    ['seller.resumed', { by: 'person', actor: 'operator', reason: null }],
+  ])
+})
+
+test('a sync of a seller that is stopped or paused is refused at once, with since when and why', async () => {
+  await stop('s-1')
+  for (const body of [{ sellerId: 's-1' }, { sellerId: 's-1', from: '2026-01-01' }]) {
+    expect(await post('/v1/syncs/orders/run', body)).toMatchObject({
+      status: 409,
+      body: {
+        code: 'seller-stopped',
+        detail: expect.stringMatching(/seller s-1 is stopped since \d{4}-\S+Z: the marketplace refuses the credentials/),
+      },
+    })
+  }
+  expect(ran).toEqual([])
+  expect(await post('/v1/syncs/orders/run')).toMatchObject({ status: 202, body: { resting: ['s-1'] } })
+  expect(await post('/v1/syncs/orders/run', { sellerId: 's-2' })).toMatchObject({ status: 202, body: { resting: [] } })
+  expect(ran).toHaveLength(2)
+  await pauseSeller(database, { sellerId: 's-2', actor: 'Ada', reason: 'stock-taking' })
+  expect(await post('/v1/syncs/orders/run')).toMatchObject({
+    status: 409,
+    body: { detail: expect.stringContaining('seller s-2 is paused since') },
+  })
+  expect(ran).toHaveLength(2)
+})

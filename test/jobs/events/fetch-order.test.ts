@@ -1,0 +1,118 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { acceptEvents } from '../../../src/jobs/events/accept.ts'
+import { createOrderFetcher, type OrderPresence } from '../../../src/jobs/events/fetch-order.ts'
+import { processReceivedEvent } from '../../../src/jobs/events/process.ts'
+import { type Database, openDatabase } from '../../../src/store/database.ts'
+import { pauseSeller, recordSellers } from '../../../src/store/sellers.ts'
+import { wireOrderSample } from '../../clients/samples.ts'
+import { sendJson, startClient, startMarketplace } from '../../clients/servers.ts'
+import { startTestPostgres, type TestPostgres } from '../../support/postgres.ts'
+
+let postgres: TestPostgres
+let database: Database
+beforeAll(async () => {
+  postgres = await startTestPostgres()
+})
+afterAll(async () => {
+  await postgres.stop()
+})
+beforeEach(async () => {
+  database = openDatabase({ url: await postgres.database() })
+  return () => database.close()
+})
+
+const none = { errors: { error: [{ code: 'CONTENT_NOT_FOUND.GMP_ORDER_API', severity: 'INFO' }] } }
+const clock = { nowMs: 0 }
+
+/** A fetcher over a marketplace that gives these answers, the last one again and again. */
+const startFetcher = async (...answers: readonly (readonly [status: number, body: unknown])[]) => {
+  const { url, seen } = await startMarketplace((_request, response, index) => {
+    // The first request is for the token.
+    const [status, body] = answers[Math.min(index - 1, answers.length - 1)] ?? [500, '']
+    sendJson(response, status, body)
+  })
+  const { client } = startClient(url)
+  const sellers = { only: () => 'S-1', has: () => true, client: () => client }
+  clock.nowMs = 1_000_000
+  const parts = { database, sellers, log: { warn: () => undefined }, secondAskMs: 20, now: () => clock.nowMs }
+  const fetcher = createOrderFetcher(parts)
+  const accept = { database, sellers, fetcher, wake: () => undefined }
+  const asked = () => seen.filter(({ target }) => target !== '/v3/token').length
+  const ensure = (purchaseOrderId = '108', { signal } = new AbortController()): Promise<OrderPresence> =>
+    fetcher.ensure({ sellerId: 'S-1', purchaseOrderId }, signal)
+  return { ensure, asked, accept }
+}
+
+test.each([
+  ['CONTENT_NOT_FOUND', none],
+  ['another code of its own', { errors: [{ code: 'ORDER_NOT_FOUND' }] }],
+])('an order is unknown when the marketplace has said so twice (%s)', async (_name, body) => {
+  const { ensure, asked } = await startFetcher([404, body])
+  expect(await ensure()).toEqual({ presence: 'unknown' })
+  expect(asked()).toBe(2)
+})
+
+test('a denial that is false is made up for', async () => {
+  const { ensure, asked } = await startFetcher([404, none], [200, { order: wireOrderSample('108') }])
+  expect(await ensure()).toEqual({ presence: 'stored' })
+  expect(asked()).toBe(2)
+})
+
+test.each([
+  [403, '<html><body>Access Denied</body></html>'],
+  [404, '<html><body>Not here</body></html>'],
+  [404, '<?xml version="1.0"?><error><code>CONTENT_NOT_FOUND</code></error>'],
+  [404, ''],
+  [404, { timestamp: 'x', status: 404, error: 'Not Found', path: '/v3/orders/108' }],
+  [404, { message: 'no Route matched with those values' }],
+  [404, { errors: [{ code: 'URI_NOT_FOUND.GMP_GATEWAY_API' }] }],
+  [400, { errors: [{ code: 'INVALID_REQUEST_PARAM.GMP_ORDER_API' }] }],
+  [403, { errors: [{ code: 'FORBIDDEN.GMP_GATEWAY_API' }] }],
+  [410, ''],
+  [422, { errors: [{ code: 'UNPROCESSABLE_ENTITY' }] }],
+  [429, ''],
+  [500, { errors: [{ code: 'CONTENT_NOT_FOUND' }] }],
+])('%i %j says nothing of the order: its event waits, however often it comes', async (status, body) => {
+  const { accept, asked } = await startFetcher([status, body])
+  const event = { source: '/erp', id: 'e-1', type: 'erp.order.accepted', data: { purchaseOrderId: '108' } }
+  const { signal } = new AbortController()
+  expect(await acceptEvents(accept, [event], signal)).toMatchObject({ ok: true, receipts: [{ state: 'received' }] })
+  for (let look = 0; look < 3; look += 1) {
+    clock.nowMs += 3_700_000
+    expect(await processReceivedEvent(accept, event, signal)).toBe('later')
+  }
+  expect(asked()).toBeGreaterThan(status === 429 ? 0 : 1)
+  expect(await database.query('SELECT status FROM tallyman.erp_event')).toEqual([{ status: 'received' }])
+  expect(await database.query('SELECT 1 AS alarm FROM tallyman.alarms')).toEqual([])
+})
+
+test('one denial in the middle of an outage is not believed', async () => {
+  const { ensure } = await startFetcher([404, none], [503, ''])
+  expect(await ensure()).toMatchObject({ presence: 'later' })
+})
+
+test('of many orders of one request some are waited for; the others are decided when they come again', async () => {
+  const { ensure, asked } = await startFetcher([404, none])
+  const request = new AbortController()
+  const presences: string[] = []
+  for (const id of ['1', '2', '3', '4']) presences.push((await ensure(id, request)).presence)
+  expect(presences).toEqual(['unknown', 'unknown', 'later', 'later'])
+  const before = asked()
+  // Not before its time.
+  expect(await ensure('3', request)).toMatchObject({ presence: 'later' })
+  expect(asked()).toBe(before)
+  clock.nowMs += 1_000
+  expect(await ensure('3', request)).toEqual({ presence: 'unknown' })
+  expect(asked()).toBe(before + 1)
+  // What was said long ago does not count any more.
+  clock.nowMs += 86_400_000
+  expect(await ensure('4', request)).toMatchObject({ presence: 'later' })
+})
+
+test('the marketplace is not asked for a seller that is stopped or paused', async () => {
+  const { ensure, asked } = await startFetcher([200, { order: wireOrderSample('108') }])
+  await recordSellers(database, [{ sellerId: 'S-1', credentialsFingerprint: 'f' }])
+  await pauseSeller(database, { sellerId: 'S-1', actor: 'Ada', reason: 'stock-taking' })
+  expect(await ensure()).toEqual({ presence: 'later', reason: 'seller S-1 is stopped or paused' })
+  expect(asked()).toBe(0)
+})

@@ -1,0 +1,140 @@
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
+import { createInProcessBudget } from '../../src/clients/budget.ts'
+import { createMarketplaceClient } from '../../src/clients/client.ts'
+import { MarketplaceFailure } from '../../src/clients/errors.ts'
+import { profiles } from '../../src/clients/profiles/index.ts'
+import { readConfig } from '../../src/config.ts'
+import { createSellerRegistry, credentialsRefused, probeSeller, type SellerRegistry } from '../../src/jobs/sellers.ts'
+import { type Database, openDatabase } from '../../src/store/database.ts'
+import { readSellers, recordSellers, resumeSeller, stopSeller } from '../../src/store/sellers.ts'
+import { startTestPostgres, type TestPostgres } from '../support/postgres.ts'
+import { startTestSandbox, type TestSandbox } from '../support/sandbox.ts'
+
+const sellerId = 'sandbox-seller'
+let postgres: TestPostgres
+let sandbox: TestSandbox
+let database: Database
+let aheadMs: number
+let registries: SellerRegistry[]
+beforeAll(async () => {
+  ;[postgres, sandbox] = await Promise.all([startTestPostgres(), startTestSandbox()])
+})
+afterAll(async () => {
+  await Promise.all([postgres.stop(), sandbox.stop()])
+})
+beforeEach(async () => {
+  database = openDatabase({ url: await postgres.database() })
+  aheadMs = 0
+  registries = []
+})
+afterEach(async () => {
+  await Promise.all(registries.map((registry) => registry.close()))
+  await database.close()
+})
+
+const log = { debug: () => undefined, warn: () => undefined }
+const now = () => Date.now() + aheadMs
+
+/** The sellers of one process; they share nothing with those of another but the database. */
+const startProcess = async (): Promise<SellerRegistry> => {
+  const registry = createSellerRegistry({
+    sellers: readConfig({}, false).sellers,
+    sandboxUrl: sandbox.url,
+    display: null,
+    requestTimeoutMs: 5_000,
+    profiles,
+    budgetOf: (profile) => createInProcessBudget({ limits: profile.rateLimits, now }),
+    log,
+    hooks: {},
+    createClient: (connection, parts) => createMarketplaceClient(connection, { ...parts, now }),
+  })
+  registries.push(registry)
+  await recordSellers(database, [registry.configured(sellerId)])
+  registry.learn(await readSellers(database))
+  return registry
+}
+
+const revoke = (revoked: boolean) =>
+  sandbox.control('POST', '/sellers', { sellerId, clientId: 'sandbox-client', clientSecret: 'sandbox-secret', revoked })
+const signal = () => AbortSignal.timeout(10_000)
+const read = (registry: SellerRegistry) => registry.client(sellerId).orders.get('1', { signal: signal() })
+
+/** Calls until the credentials count as dead; answers the failure that says so. */
+const untilDead = async (registry: SellerRegistry): Promise<MarketplaceFailure> => {
+  for (let call = 0; call < 5; call += 1) {
+    const failure = await read(registry).then(
+      () => null,
+      (error: unknown) => error,
+    )
+    if (!(failure instanceof MarketplaceFailure)) throw new Error('expected a failure')
+    if (failure.credentialsDead) return failure
+    aheadMs += Math.max(0, (failure.retryAt?.getTime() ?? 0) - now())
+  }
+  throw new Error('the credentials do not die')
+}
+const standing = async () => (await readSellers(database))[0]
+const tokensAsked = async () =>
+  ((await sandbox.control('GET', '/requests?limit=5000')) as { items: { operation: string }[] }).items.filter(
+    ({ operation }) => operation === 'token',
+  ).length
+
+test('a process that remembers refusals neither stops a seller that was resumed since, nor goes on refusing by itself', async () => {
+  const [one, other] = [await startProcess(), await startProcess()]
+  await revoke(true)
+  const before = other.configured(sellerId)
+  const failure = await untilDead(one)
+  await untilDead(other)
+  expect(await stopSeller(database, one.configured(sellerId), credentialsRefused(sellerId, failure.httpStatus))).toBe(true)
+  expect((await standing())?.reason).toContain('tallyman sellers resume sandbox-seller')
+
+  await revoke(false)
+  await resumeSeller(database, { sellerId, actor: 'Ada', reason: null })
+  // The other process has not heard of it: it still refuses, but what it remembers stops nothing.
+  await expect(read(other)).rejects.toMatchObject({ credentialsDead: true })
+  expect(await stopSeller(database, before, 'refused')).toBe(false)
+  expect(await stopSeller(database, other.configured(sellerId), 'refused')).toBe(false)
+  for (const registry of [one, other]) {
+    registry.learn(await readSellers(database))
+    expect(await read(registry)).toBeNull()
+  }
+  expect(await standing()).toMatchObject({ state: 'active', resumes: 1 })
+})
+
+test('settings that are read again let a refused seller try at once, also when they are the same', async () => {
+  const registry = await startProcess()
+  await revoke(true)
+  await untilDead(registry)
+  await revoke(false)
+  await registry.replace(registry.settings())
+  expect(await read(registry)).toBeNull()
+})
+
+test('the probe asks for one token, by one process, and takes the seller up again when it is granted', async () => {
+  const [one, other] = [await startProcess(), await startProcess()]
+  const probe = (registry: SellerRegistry) => probeSeller({ database, sellers: registry }, sellerId, signal())
+  const due = () => database.execute(`UPDATE tallyman.sellers SET probe_at = now() WHERE seller_id = $1`, sellerId)
+  await revoke(true)
+  await untilDead(one)
+  await stopSeller(database, one.configured(sellerId), 'refused')
+  expect(await probe(one)).toBeNull()
+
+  await due()
+  aheadMs += 900_000
+  const before = await tokensAsked()
+  expect([await probe(one), await probe(other)]).toEqual(['refused', null])
+  expect(await tokensAsked()).toBe(before + 1)
+  expect(await standing()).toMatchObject({ state: 'stopped' })
+
+  await due()
+  aheadMs += 900_000
+  await sandbox.next({ fault: 'html', status: 503, operation: 'token' })
+  await revoke(false)
+  expect(await probe(one)).toBe('unanswered')
+  await due()
+  aheadMs += 900_000
+  expect((await Promise.all([probe(one), probe(other)])).filter((outcome) => outcome !== null)).toEqual(['resumed'])
+  expect(await standing()).toMatchObject({ state: 'active', reason: null, resumes: 1 })
+  one.learn(await readSellers(database))
+  expect(await read(one)).toBeNull()
+  expect(await probe(one)).toBeNull()
+})

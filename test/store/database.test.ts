@@ -1,0 +1,299 @@
+import { createServer } from 'node:net'
+import pg from 'pg'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { type Database, type DatabaseOptions, openDatabase } from '../../src/store/database.ts'
+import { isDatabaseAway, retryOnDeadlock } from '../../src/store/faults.ts'
+import { sessionBounds } from '../../src/store/session.ts'
+import { storageFault } from '../../src/store/versions.ts'
+import { openPassage } from '../daemon/support.ts'
+import { eventually } from '../support/eventually.ts'
+import { startTestPostgres, type TestPostgres } from '../support/postgres.ts'
+import { startProgram } from '../support/process.ts'
+
+let postgres: TestPostgres
+let url: string
+let admin: pg.Client
+/** Apart from `admin`, which sees the same activity for as long as its transaction lasts. */
+let watcher: pg.Client
+const cleanUps: (() => Promise<unknown>)[] = []
+
+beforeAll(async () => {
+  postgres = await startTestPostgres()
+})
+afterAll(() => postgres.stop())
+beforeEach(async () => {
+  url = await postgres.database()
+  admin = new pg.Client({ connectionString: url })
+  watcher = new pg.Client({ connectionString: url })
+  await Promise.all([admin.connect(), watcher.connect()])
+  await admin.query(`INSERT INTO tallyman.sellers (seller_id, state) VALUES ('s-1', 'active')`)
+  cleanUps.push(() => Promise.all([admin.end(), watcher.end()]))
+})
+afterEach(async () => {
+  for (const cleanUp of cleanUps.splice(0).reverse()) await cleanUp()
+})
+
+const open = (options: Partial<DatabaseOptions> = {}): Database => {
+  const database = openDatabase({ url, connections: 2, ...options })
+  cleanUps.push(() => database.close())
+  return database
+}
+
+const thrownBy = async (work: Promise<unknown>): Promise<unknown> =>
+  work.then(
+    () => {
+      throw new Error('nothing was thrown')
+    },
+    (error: unknown) => error,
+  )
+
+const startWriter = (env: Readonly<Record<string, string>>) => {
+  const program = startProgram('test/store/frozen-writer.ts', { DATABASE_URL: url, ...env })
+  cleanUps.push(() => program.kill())
+  return program
+}
+
+const touchSeller = (database: Database) =>
+  database.transaction(async (tx) => {
+    await tx.execute(`UPDATE tallyman.sellers SET updated_at = now() WHERE seller_id = 's-1'`)
+    tx.tell({ sellerId: 's-1', type: 'test.touched', data: {} })
+  })
+
+const found = async (sql: string): Promise<number> => (await watcher.query(sql)).rowCount ?? 0
+const halfDone = () => found(`SELECT 1 FROM tallyman.sellers WHERE seller_id = 'half'`)
+const told = (type: string) => found(`SELECT 1 FROM warehouse.changes WHERE type = '${type}'`)
+const waitingForLock = () =>
+  eventually(async () => expect(await found(`SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock'`)).toBeGreaterThan(0))
+
+describe('a process that is frozen', () => {
+  test('in the middle of a transaction holds the others up for seconds only, and finds it undone when it goes on', async () => {
+    const writer = startWriter({ STOP: 'in-transaction' })
+    await eventually(async () =>
+      expect(await found(`SELECT 1 FROM pg_stat_activity WHERE state = 'idle in transaction'`)).toBe(1),
+    )
+    const database = open()
+    const startedAt = performance.now()
+    await touchSeller(database)
+    expect(performance.now() - startedAt).toBeLessThan(sessionBounds.idleInTransactionMs + 5_000)
+    expect([await halfDone(), await told('test.frozen')]).toEqual([0, 0])
+    writer.child.kill('SIGCONT')
+    await eventually(() => expect(writer.output()).toContain('failed, away: true'))
+    expect(await halfDone()).toBe(0)
+  })
+
+  test('with its COMMIT under way holds nobody up: changes and COMMIT are one message', async () => {
+    await admin.query('BEGIN; SELECT 1 FROM tallyman.change_counter FOR UPDATE')
+    const writer = startWriter({ STOP: 'never' })
+    await waitingForLock()
+    writer.child.kill('SIGSTOP')
+    await admin.query('COMMIT')
+    // Nobody tells the server to go on, and yet the transaction ends.
+    await eventually(async () => expect([await halfDone(), await told('test.frozen')]).toEqual([1, 1]), 2_000)
+    await touchSeller(open())
+    expect(await told('test.touched')).toBe(1)
+    writer.child.kill('SIGCONT')
+    await eventually(() => expect(writer.output()).toContain('committed'))
+  })
+})
+
+describe('a session', () => {
+  const settingsOf = async (database: Database): Promise<Record<string, string>> => {
+    const rows = await database.query<{ name: string; setting: string }>(
+      `SELECT name, setting FROM pg_settings WHERE name LIKE '%timeout%' OR name LIKE 'tcp_keepalives%'`,
+    )
+    return Object.fromEntries(rows.map(({ name, setting }) => [name, setting]))
+  }
+
+  test('is bounded on the side of the server', async () => {
+    const settings = await settingsOf(open())
+    expect(settings).toMatchObject({
+      idle_in_transaction_session_timeout: '10000',
+      lock_timeout: '20000',
+      statement_timeout: '60000',
+      tcp_user_timeout: '20000',
+      tcp_keepalives_idle: '10',
+    })
+    const [version] = await open().query<{ number: string }>(`SELECT current_setting('server_version_num') AS number`)
+    expect(settings['transaction_timeout']).toBe(Number(version?.number) >= 170_000 ? '120000' : undefined)
+  })
+
+  test('keeps what is set tighter', async () => {
+    const tighter = new URL(url)
+    tighter.searchParams.set('options', '-c statement_timeout=1234 -c lock_timeout=99999')
+    expect(await settingsOf(open({ url: tighter.href }))).toMatchObject({ statement_timeout: '1234', lock_timeout: '20000' })
+  })
+
+  test('whose server falls silent is given up, and the next one is a new one', async () => {
+    const address = new URL(url)
+    const passage = await openPassage(Number(address.port))
+    cleanUps.push(() => passage.close())
+    address.port = String(passage.port)
+    const bounds = { ...sessionBounds, statementMs: 300, silenceMs: 800 }
+    const database = open({ url: address.href, bounds, connections: 1 })
+    await database.query('SELECT 1 AS one')
+    passage.freeze()
+    const error = await thrownBy(database.query('SELECT 2 AS two'))
+    expect(isDatabaseAway(error), String(error)).toBe(true)
+    await passage.open()
+    expect(await database.query('SELECT 3 AS three')).toEqual([{ three: 3 }])
+  })
+})
+
+describe('a commit that fails', () => {
+  test('says why, leaves nothing, and its connection is as good as new', async () => {
+    const database = open({ connections: 1 })
+    const insert = (value: string) =>
+      database.transaction(async (tx) => {
+        await tx.execute(`INSERT INTO tallyman.sellers (seller_id, state) VALUES ('half', 'active')`)
+        tx.tell({ sellerId: 's-1', type: 'test.told', data: { value } })
+      })
+    const error = await thrownBy(insert('a\u0000b'))
+    expect(storageFault(error)).toContain('22P05')
+    expect(isDatabaseAway(error)).toBe(false)
+    expect(await halfDone()).toBe(0)
+    const tricky = `it's "quoted" \\ $1 ; -- \n ü $$`
+    await insert(tricky)
+    expect((await admin.query(`SELECT data ->> 'value' AS value FROM warehouse.changes`)).rows).toEqual([{ value: tricky }])
+    expect(await halfDone()).toBe(1)
+  })
+
+  test('for a deadlock runs again', async () => {
+    const database = open()
+    let runs = 0
+    await admin.query('BEGIN; SELECT 1 FROM tallyman.change_counter FOR UPDATE')
+    const done = retryOnDeadlock(() =>
+      database.transaction(async (tx) => {
+        runs += 1
+        await tx.execute(`UPDATE tallyman.sellers SET updated_at = now() WHERE seller_id = 's-1'`)
+        tx.tell({ sellerId: 's-1', type: 'test.told', data: {} })
+      }),
+    )
+    await waitingForLock()
+    // Now both wait for each other; whichever the server chooses, ours ends well.
+    const theirs = await admin
+      .query(`SET deadlock_timeout = '10s'; UPDATE tallyman.sellers SET updated_at = now() WHERE seller_id = 's-1'`)
+      .then(() => 'done')
+    await admin.query('COMMIT')
+    await done
+    expect([theirs, runs]).toEqual(['done', 2])
+    expect(await told('test.told')).toBe(1)
+  })
+})
+
+describe('Postgres is away', () => {
+  const terminate = () =>
+    admin.query(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'tallyman'
+      AND datname = current_database()`)
+  const untilGone = () =>
+    eventually(async () =>
+      expect(
+        await found(`SELECT 1 FROM pg_stat_activity WHERE application_name = 'tallyman' AND datname = current_database()`),
+      ).toBe(0),
+    )
+
+  const raised = (code: string) => `DO $$ BEGIN RAISE EXCEPTION 'x' USING ERRCODE = '${code}'; END $$`
+  const cases: readonly (readonly [string, (database: Database) => Promise<unknown>])[] = [
+    [
+      'when a backend ends between two statements',
+      (database) =>
+        database.transaction(async (tx) => {
+          await tx.query('SELECT 1 AS one')
+          await terminate()
+          await untilGone()
+          await tx.query('SELECT 2 AS two')
+        }),
+    ],
+    [
+      'when a backend ends before the commit',
+      (database) =>
+        database.transaction(async (tx) => {
+          tx.tell({ sellerId: 's-1', type: 'test.told', data: {} })
+          await tx.query('SELECT 1 AS one')
+          await terminate()
+          await untilGone()
+        }),
+    ],
+    [
+      'when a backend ends in a statement',
+      async (database) => {
+        const ended = database.query('SELECT pg_sleep(30)::text')
+        const outcome = thrownBy(ended)
+        await eventually(async () => expect((await terminate()).rowCount).toBeGreaterThan(0))
+        throw await outcome
+      },
+    ],
+    ['for a statement that takes too long', (database) => database.query('SELECT pg_sleep(30)::text')],
+    [
+      'for a lock that does not come',
+      async (database) => {
+        await admin.query('BEGIN; SELECT 1 FROM tallyman.change_counter FOR UPDATE')
+        try {
+          await touchSeller(database)
+        } finally {
+          await admin.query('ROLLBACK')
+        }
+      },
+    ],
+    [
+      'for a transaction that was idle too long',
+      (database) =>
+        database.transaction(async (tx) => {
+          await tx.query('SELECT 1 AS one')
+          await untilGone()
+          await tx.query('SELECT 2 AS two')
+        }),
+    ],
+    [
+      'for a transaction that is over before its end',
+      (database) => database.transaction((tx) => tx.query('SELECT pg_sleep(0.2)::text'), { timeoutMs: 20 }),
+    ],
+    [
+      'for a pool without a free connection',
+      async (database) => {
+        const busy = [1, 2].map(() => thrownBy(database.query('SELECT pg_sleep(30)::text')))
+        const error = await thrownBy(database.transaction((tx) => tx.query('SELECT 1 AS one'), { maxWaitMs: 20 }))
+        await Promise.all(busy)
+        throw error
+      },
+    ],
+    ['for a server that is read-only', (database) => database.execute(raised('25006'))],
+    ['for a full disk', (database) => database.execute(raised('53100'))],
+    ['for a server without memory', (database) => database.execute(raised('53200'))],
+    ['for too many connections', (database) => database.execute(raised('53300'))],
+    ['for a disk that does not answer', (database) => database.execute(raised('58030'))],
+    ['for a server that is starting', (database) => database.execute(raised('57P03'))],
+  ]
+
+  test.each(cases)('%s', async (_, work) => {
+    const bounds = { ...sessionBounds, statementMs: 400, lockMs: 300, idleInTransactionMs: 300 }
+    const error = await thrownBy(work(open({ bounds })))
+    expect(isDatabaseAway(error), String(error)).toBe(true)
+  })
+
+  test('where nobody listens, and where nobody answers', async () => {
+    const silent = createServer(() => undefined)
+    await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve))
+    cleanUps.push(async () => silent.close())
+    const address = silent.address()
+    const nowhere = new URL(url)
+    for (const port of [1, typeof address === 'object' && address !== null ? address.port : 0]) {
+      nowhere.port = String(port)
+      const database = open({ url: nowhere.href, connections: 1 })
+      const errors = await Promise.all([
+        thrownBy(database.query('SELECT 1 AS one')),
+        thrownBy(database.query('SELECT 1 AS one')),
+        thrownBy(database.transaction((tx) => tx.query('SELECT 1 AS one'))),
+      ])
+      for (const error of errors) expect(isDatabaseAway(error), String(error)).toBe(true)
+    }
+  })
+
+  test('but not when it does not like what it is asked', async () => {
+    const database = open()
+    for (const sql of ['SELECT nothing', 'SELECT 1/0', raised('23505'), raised('40001'), raised('P0001')]) {
+      expect(isDatabaseAway(await thrownBy(database.execute(sql))), sql).toBe(false)
+    }
+    expect(isDatabaseAway(new Error('the name of a connection terminated in a dot'))).toBe(false)
+    expect(isDatabaseAway(undefined)).toBe(false)
+  })
+})
