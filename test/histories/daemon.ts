@@ -1,0 +1,192 @@
+import { createInProcessBudget } from '../../src/clients/budget.ts'
+import { createMarketplaceClient } from '../../src/clients/client.ts'
+import { profiles } from '../../src/clients/profiles/index.ts'
+import type { SellerSettings } from '../../src/config.ts'
+import { acknowledgeNewOrders } from '../../src/jobs/commands/auto-acknowledge.ts'
+import type { CommandJob, CommandParts } from '../../src/jobs/commands/engine.ts'
+import type { AcceptParts } from '../../src/jobs/events/accept.ts'
+import { createOrderFetcher } from '../../src/jobs/events/fetch-order.ts'
+import { createSellerRegistry, type SellerRegistry } from '../../src/jobs/sellers.ts'
+import type { SyncHooks } from '../../src/jobs/sync/definition.ts'
+import type { Database, Transaction } from '../../src/store/database.ts'
+import { Prisma } from '../../src/store/generated/client.ts'
+import { type Disturbance, type History, type Moment, requestTimeoutMs, settleTimeMs } from './history.ts'
+import type { Stage } from './stage.ts'
+
+/** What a process that has died throws at whoever still works in it. */
+class Died extends Error {
+  override readonly name = 'Died'
+}
+
+/** What a step is doing, as far as disturbances go by it. */
+export type Phase = 'sending' | 'sent' | 'reading back' | 'accepting' | 'undisturbed'
+
+/** A process of ours in a history. */
+export interface Daemon {
+  readonly place: number
+  readonly sellers: SellerRegistry
+  readonly command: CommandParts
+  readonly accept: AcceptParts
+  readonly database: Database
+  readonly log: CommandJob['log']
+  /** What every import of new orders does besides. */
+  readonly saving: SyncHooks
+  /** What it does now; set by whoever begins a step. */
+  phase: Phase
+  busy: boolean
+  dead: boolean
+  /** A fault was thrown at the step under way: that it fails is no wonder. */
+  disturbed: boolean
+  close(): Promise<void>
+}
+
+/** What a process is made of. */
+export interface DaemonParts {
+  readonly place: number
+  readonly stage: Stage
+  readonly history: History
+  readonly database: Database
+  readonly settings: SellerSettings
+  readonly random: () => number
+  /** What a moment brings, if anything. */
+  readonly disturbance: (moment: Moment) => Disturbance | null
+  readonly tell: (line: string) => void
+}
+
+const intentStatement = /INSERT INTO tallyman\.command_attempts/
+
+/** Faults as Prisma words them: its own time-out of a transaction, a backend that was terminated, a connection that is gone. */
+const faultOf = (time: number): Error => {
+  const named = (code: string, meta: Record<string, unknown>) =>
+    new Prisma.PrismaClientKnownRequestError('a fault of the histories', { code, clientVersion: 'histories', meta })
+  switch (time % 3) {
+    case 0:
+      return named('P2028', {})
+    case 1:
+      return named('P2010', { driverAdapterError: { cause: { kind: 'postgres', originalCode: '57P01' } } })
+    default:
+      return named('P1017', {})
+  }
+}
+
+const momentsOf: Readonly<Record<Phase, readonly [before: Moment, after: Moment] | null>> = {
+  sending: ['before intent', 'after intent'],
+  sent: ['before outcome', 'after outcome'],
+  'reading back': ['before read-back', 'after read-back'],
+  accepting: ['before acceptance', 'after acceptance'],
+  undisturbed: null,
+}
+
+/** Starts a process. */
+export const createDaemon = (parts: DaemonParts): Daemon => {
+  const { place, stage, history, settings, tell } = parts
+  let sleptMs = 0
+
+  const alive = (): void => {
+    if (daemon.dead) throw new Died(`process ${place} is dead`)
+  }
+
+  const pass = async (moment: Moment): Promise<void> => {
+    const disturbance = parts.disturbance(moment)
+    if (disturbance === null) return
+    daemon.disturbed = true
+    tell(`process ${place}, ${moment}: ${disturbance.does}${disturbance.forMs > 0 ? ` for ${disturbance.forMs} ms` : ''}`)
+    switch (disturbance.does) {
+      case 'dies':
+        daemon.dead = true
+        return alive()
+      case 'error':
+        throw faultOf(disturbance.time)
+      case 'pauses':
+      case 'sleeps':
+        await stage.park(stage.nowMs() + disturbance.forMs)
+        if (disturbance.does === 'sleeps') sleptMs += disturbance.forMs
+    }
+  }
+
+  const { database } = parts
+  const watched: Database = {
+    prisma: database.prisma,
+    query: async (sql, ...parameters) => {
+      alive()
+      return database.query(sql, ...parameters)
+    },
+    execute: async (sql, ...parameters) => {
+      alive()
+      return database.execute(sql, ...parameters)
+    },
+    transaction: async (work, options) => {
+      alive()
+      const moments = momentsOf[daemon.phase]
+      if (moments !== null) await pass(moments[0])
+      let intent = false
+      const result = await database.transaction((transaction) => {
+        const watchedTransaction: Transaction = {
+          prisma: transaction.prisma,
+          tell: transaction.tell,
+          query: transaction.query,
+          execute: (sql, ...parameters) => {
+            intent ||= intentStatement.test(sql)
+            return transaction.execute(sql, ...parameters)
+          },
+        }
+        return work(watchedTransaction)
+      }, options)
+      // Before the request leaves a step may store what it has read; only the intent is the intent.
+      if (moments !== null && (daemon.phase !== 'sending' || intent)) {
+        if (daemon.phase === 'sending') daemon.phase = 'sent'
+        await pass(moments[1])
+      }
+      alive()
+      return result
+    },
+    close: () => database.close(),
+  }
+
+  const log = {
+    debug: () => undefined,
+    info: (_fields: object, message: string) => tell(`process ${place}: ${message}`),
+    warn: (_fields: object, message: string) => tell(`process ${place}: ${message}`),
+  }
+  const sellers = createSellerRegistry({
+    sellers: [settings],
+    sandboxUrl: null,
+    display: null,
+    requestTimeoutMs,
+    profiles,
+    budgetOf: ({ rateLimits }) => createInProcessBudget({ limits: rateLimits, now: stage.nowMs, random: parts.random }),
+    log,
+    hooks: {},
+    createClient: (connection, clientParts) => createMarketplaceClient(connection, { ...clientParts, now: stage.nowMs }),
+  })
+  const saving = history.autoAcknowledge ? { afterSave: acknowledgeNewOrders } : {}
+  const daemon: Daemon = {
+    place,
+    sellers,
+    database: watched,
+    log,
+    saving,
+    command: {
+      database: watched,
+      sellers,
+      owner: `process-${place}`,
+      requestTimeoutMs,
+      settleTimeMs,
+      onSettled: async () => undefined,
+      clock: { wallMs: stage.nowMs, monotonicMs: () => stage.nowMs() - sleptMs },
+      random: parts.random,
+    },
+    accept: {
+      database: watched,
+      sellers,
+      fetcher: createOrderFetcher({ database: watched, sellers, log, now: stage.nowMs, ...saving }),
+      wake: () => undefined,
+    },
+    phase: 'undisturbed',
+    busy: false,
+    dead: false,
+    disturbed: false,
+    close: () => sellers.close(),
+  }
+  return daemon
+}

@@ -1,0 +1,159 @@
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { Command } from 'commander'
+import { historyOf, seedOf, shrink } from './generator.ts'
+import type { History } from './history.ts'
+import type { RuleName } from './oracle.ts'
+import { type Played, play } from './play.ts'
+import { faultsOf, stories } from './stories.ts'
+import { codeOf } from './story.ts'
+import { openTheatre, type Theatre } from './theatre.ts'
+
+const whole = (text: string): number => {
+  const value = Number(text)
+  if (!Number.isSafeInteger(value) || value < 0) throw new Error(`${text} is no whole number`)
+  return value
+}
+
+const program = new Command('histories')
+  .description(
+    'Plays hostile histories against the command engine, over a Postgres of its own. Ends with 1 when one is not withstood.',
+  )
+  .option('--count <number>', 'how many', whole, 500)
+  .option('--from <number>', 'the first one; left out, goes on where the last run of this seed was interrupted', whole)
+  .option('--seed <number>', 'of the whole row', whole, 1)
+  .option('--only <number>', 'plays the one history of this seed, and tells all that happened', whole)
+  .option('--story <words>', 'plays the stories whose name contains these words, and tells all that happened')
+  .option('--at-once <number>', 'so many histories at the same time', whole, 4)
+  .option('--go-on', 'does not stop at the first that is not withstood')
+  .option('--no-shrink', 'does not look for a shorter one')
+  .parse()
+const options = program.opts<{
+  count: number
+  from?: number
+  seed: number
+  only?: number
+  story?: string
+  atOnce: number
+  goOn?: true
+  shrink: boolean
+}>()
+
+const tell = (heading: string, played: Played, faults: readonly string[]): void => {
+  const ends = played.commands.map(({ kind, state, reason }) => `  ${kind}: ${state}${reason === null ? '' : `, ${reason}`}`)
+  const verdict = faults.length === 0 ? 'withstood' : faults.join('\n')
+  console.log(`── ${heading}\n${played.trace.join('\n')}\n${ends.join('\n')}\n${verdict}\n`)
+}
+
+const tellStories = async (theatre: Theatre, words: string): Promise<boolean> => {
+  let withstood = true
+  for (const story of stories.filter(({ name }) => name.includes(words))) {
+    const played = await play(theatre, story.history)
+    const faults = faultsOf(story, played)
+    withstood &&= faults.length === 0
+    tell(story.name, played, faults)
+  }
+  return withstood
+}
+
+const rulesOf = (played: Played): ReadonlySet<RuleName> => new Set(played.violations.map(({ rule }) => rule))
+
+const tellFailure = async (theatre: Theatre, seed: number, played: Played): Promise<void> => {
+  console.log(`\nseed ${seed} is not withstood:\n${faultsOf({}, played).join('\n')}`)
+  if (!options.shrink) return
+  const rules = rulesOf(played)
+  const [worst] = rules
+  const fails = async (history: History): Promise<boolean> => {
+    const again = await play(theatre, history)
+    return worst !== undefined && rulesOf(again).has(worst)
+  }
+  console.log(`looking for a shorter one that breaks the rule "${worst}"`)
+  const short = await shrink(seed, fails, 120_000)
+  const again = await play(theatre, short)
+  tell(`seed ${seed}, shortened`, again, faultsOf({}, again))
+  console.log(`to keep it, in test/histories/stories:\n${codeOf(short)}\n`)
+}
+
+/** Where a run of a seed stands, so that it can go on. */
+const stateFile = path.join(tmpdir(), 'tallyman-histories', `seed-${options.seed}.json`)
+const readState = async (): Promise<number> => {
+  const text = await readFile(stateFile, 'utf8').catch(() => null)
+  const next: unknown = text === null ? 0 : JSON.parse(text)
+  return typeof next === 'number' ? next : 0
+}
+const writeState = async (next: number): Promise<void> => {
+  await mkdir(path.dirname(stateFile), { recursive: true })
+  await writeFile(stateFile, JSON.stringify(next))
+}
+
+const playMany = async (theatre: Theatre): Promise<boolean> => {
+  const stored = options.from ?? (await readState())
+  const first = stored >= options.count && options.from === undefined ? 0 : stored
+  const end = options.from === undefined ? options.count : first + options.count
+  if (first > 0) console.log(`going on at history ${first}; --from 0 begins anew`)
+  const beganMs = performance.now()
+  const broken = new Map<string, number>()
+  const holds = new Map<string, number>()
+  let next = first
+  let done = 0
+  let failed = 0
+  let commands = 0
+  let held = 0
+  let needless = 0
+  let stop = false
+  const progress = (): string => {
+    const perHistory = (performance.now() - beganMs) / Math.max(done, 1)
+    const rules = [...broken].map(([rule, count]) => `${count} ${rule}`).join(', ')
+    return `${first + done} of ${end}, ${perHistory.toFixed(0)} ms each; ${commands} commands, ${held} held (${needless} needlessly); ${
+      failed === 0 ? 'all withstood' : `${failed} not withstood: ${rules}`
+    }`
+  }
+  const worker = async (): Promise<void> => {
+    while (next < end && !stop) {
+      const seed = seedOf(options.seed, next)
+      next += 1
+      const played = await play(theatre, historyOf(seed))
+      done += 1
+      commands += played.commands.length
+      held += played.holds.length
+      needless += played.holds.filter((hold) => hold.needless).length
+      for (const { reason, needless: without } of played.holds) {
+        // The details after the colon differ each time.
+        const why = `${reason.split(/: | \(/)[0] ?? ''}${without ? ', NEEDLESSLY' : ''}`
+        holds.set(why, (holds.get(why) ?? 0) + 1)
+        if (without) console.log(`\rseed ${seed}, held needlessly: ${reason}`)
+      }
+      if (played.violations.length > 0) {
+        failed += 1
+        for (const rule of rulesOf(played)) broken.set(rule, (broken.get(rule) ?? 0) + 1)
+        stop ||= options.goOn !== true
+        if (options.goOn === true) console.log(`\rseed ${seed}: ${faultsOf({}, played).join('; ')}`)
+        else if (failed === 1) await tellFailure(theatre, seed, played)
+      }
+      if (done % 100 === 0) await writeState(Math.max(0, next - options.atOnce))
+      if (process.stdout.isTTY || done % 500 === 0) process.stdout.write(`\r${progress()}${process.stdout.isTTY ? '' : '\n'}`)
+    }
+  }
+  await Promise.all(Array.from({ length: options.atOnce }, worker))
+  await writeState(failed === 0 ? end : Math.max(0, next - options.atOnce))
+  console.log(`\n${progress()}`)
+  for (const [reason, count] of [...holds].sort((a, b) => b[1] - a[1]))
+    console.log(`${String(count).padStart(6)} held: ${reason}`)
+  return failed === 0
+}
+
+const theatre = await openTheatre(options.story !== undefined || options.only !== undefined ? 1 : options.atOnce)
+try {
+  if (options.story !== undefined) process.exitCode = (await tellStories(theatre, options.story)) ? 0 : 1
+  else if (options.only !== undefined) {
+    const history = historyOf(options.only)
+    const played = await play(theatre, history)
+    tell(`seed ${options.only}`, played, faultsOf({}, played))
+    console.log(codeOf(history))
+    if (played.violations.length > 0 && options.shrink) await tellFailure(theatre, options.only, played)
+    process.exitCode = played.violations.length === 0 ? 0 : 1
+  } else process.exitCode = (await playMany(theatre)) ? 0 : 1
+} finally {
+  await theatre.stop()
+}

@@ -1,0 +1,288 @@
+import type pg from 'pg'
+import { parseCommand, unitsOf } from '../../src/domain/command.ts'
+import { refundTotal } from '../../src/domain/refunds.ts'
+import type { History } from './history.ts'
+import type { TrueEffect, World } from './marketplace.ts'
+
+/** What must never be. */
+export type RuleName =
+  /** Units or money more often than asked. */
+  | 'double'
+  /** Money of ours on top of money that the marketplace had given back long before, together more than the line cost. */
+  | 'overpaid'
+  /** Confirmed, but the effect is not there, or not whole, or another. */
+  | 'false confirmation'
+  /** Rejected, but the effect is there. */
+  | 'lost'
+  /** Refused for good on the word of a gateway. */
+  | 'refused by a gateway'
+  /** Neither confirmed, rejected nor held, and not behind one that is held. */
+  | 'unfinished'
+  /** An accepted event that came to nothing. */
+  | 'event lost'
+  /** Held or rejected without a reason or an alarm. */
+  | 'silent'
+  /** A request at the marketplace that no attempt names. */
+  | 'untraceable'
+  /** A step failed by itself. */
+  | 'threw'
+
+/** One breach. */
+export interface Violation {
+  readonly rule: RuleName
+  readonly what: string
+}
+
+/** A held command. */
+export interface Hold {
+  readonly reason: string
+  /** Nobody else touched the order and the marketplace did what it said: the truth was plain to see. */
+  readonly needless: boolean
+}
+
+/** What the oracle says. */
+export interface Verdict {
+  readonly violations: readonly Violation[]
+  readonly commands: readonly {
+    readonly kind: string
+    readonly state: string
+    readonly reason: string | null
+    readonly event: string | null
+  }[]
+  readonly holds: readonly Hold[]
+}
+
+/** A command as the database tells it at the end. */
+export interface EndedCommand {
+  readonly id: string
+  readonly kind: string
+  readonly state: string
+  readonly reason: string | null
+  readonly subject: string
+  readonly purchaseOrderId: string
+  readonly event: string | null
+  readonly payload: unknown
+  readonly decided: boolean
+  readonly alarmed: boolean
+  readonly attempts: readonly { readonly correlationId: string; readonly outcome: string | null }[]
+}
+
+interface EndedEvent {
+  readonly id: string
+  readonly status: string
+  readonly explained: boolean
+  /** Rejected because the marketplace knows no such order. */
+  readonly orphaned: boolean
+  readonly alarmed: boolean
+  readonly commands: number
+}
+
+/** What the database tells at the end. */
+export interface Record {
+  readonly commands: readonly EndedCommand[]
+  readonly events: readonly EndedEvent[]
+}
+
+/** An event that the ERP has posted. */
+export interface Posted {
+  readonly id: string
+  /** We said that it is safe with us. */
+  readonly accepted: boolean
+  readonly purchaseOrderId: string
+}
+
+/** Reads what the database tells of a seller and a source. */
+export const readRecord = async (client: pg.ClientBase, sellerId: string, source: string): Promise<Record> => {
+  const { rows: commands } = await client.query<EndedCommand>(
+    `SELECT c.id, c.kind, c.state, c.reason, c.subject, c.purchase_order_id AS "purchaseOrderId", c.event_id AS event, c.payload,
+       EXISTS (SELECT 1 FROM tallyman.command_decisions d WHERE d.command_id = c.id) AS decided,
+       EXISTS (SELECT 1 FROM tallyman.alarms a WHERE a.seller_id = c.seller_id AND a.subject = c.id AND a.resolved_at IS NULL) AS alarmed,
+       coalesce((SELECT json_agg(json_build_object('correlationId', a.correlation_id, 'outcome', a.outcome) ORDER BY a.attempt)
+         FROM tallyman.command_attempts a WHERE a.command_id = c.id), '[]') AS attempts
+     FROM tallyman.commands c WHERE c.seller_id = $1 ORDER BY c.sequence`,
+    [sellerId],
+  )
+  const { rows: events } = await client.query<EndedEvent>(
+    `SELECT e.id, e.status, e.problem IS NOT NULL AS explained,
+       coalesce(e.problem ->> 'errors' LIKE '%which the marketplace does not know as an order%', false) AS orphaned,
+       EXISTS (SELECT 1 FROM tallyman.alarms a WHERE a.seller_id = $1 AND a.subject = e.source || ' ' || e.id AND a.resolved_at IS NULL) AS alarmed,
+       (SELECT count(*)::int FROM tallyman.commands c WHERE c.event_source = e.source AND c.event_id = e.id) AS commands
+     FROM tallyman.erp_event e WHERE e.source = $2 ORDER BY e.sequence`,
+    [sellerId, source],
+  )
+  return { commands, events }
+}
+
+interface AskedLine {
+  readonly lineNumber: string
+  readonly units: number
+  readonly cents: number
+}
+
+const askedOf = ({ kind, payload }: EndedCommand): readonly AskedLine[] => {
+  const content = parseCommand(kind, payload)
+  return unitsOf(content.payload).map(({ lineNumber, quantity }) => {
+    const charges =
+      content.kind === 'refund'
+        ? content.payload.lines.filter((line) => line.lineNumber === lineNumber).flatMap((line) => line.charges)
+        : []
+    return { lineNumber, units: quantity, cents: Math.round(Number(refundTotal(charges)) * 100) }
+  })
+}
+
+const ours = (world: World, command: EndedCommand): readonly TrueEffect[] =>
+  world.effects.filter((effect) => effect.commandId === command.id)
+
+const sumOf = (effects: readonly TrueEffect[], lineNumber: string): { units: number; cents: number } =>
+  effects
+    .filter((effect) => effect.lineNumber === lineNumber)
+    .reduce((sum, { units, cents }) => ({ units: sum.units + units, cents: sum.cents + cents }), { units: 0, cents: 0 })
+
+/** How much of a command has truly happened; `coming`: a part is still to come. */
+export const truthOf = (world: World, command: EndedCommand): 'whole' | 'none' | 'part' | 'coming' => {
+  if (world.pendingOf(command.id) > 0) return 'coming'
+  const effects = ours(world, command)
+  const asked = askedOf(command)
+  if (asked.length === 0) {
+    const { lines } = world.orderOf(command.purchaseOrderId)
+    if (effects.length === 0) return 'none'
+    return lines.some(({ statuses }) => statuses.some(({ status }) => status === 'Created')) ? 'part' : 'whole'
+  }
+  const sums = asked.map((line) => ({ line, sum: sumOf(effects, line.lineNumber) }))
+  if (sums.every(({ line, sum }) => sum.units === line.units && sum.cents === line.cents)) return 'whole'
+  return sums.every(({ sum }) => sum.units === 0 && sum.cents === 0) ? 'none' : 'part'
+}
+
+/** What the oracle goes by. */
+export interface Evidence {
+  readonly history: History
+  readonly world: World
+  readonly record: Record
+  readonly posted: readonly Posted[]
+  readonly thrown: readonly string[]
+}
+
+const describe = (command: EndedCommand, place: number): string =>
+  `command ${place + 1} (${command.kind}, ${command.event ?? 'of our own'}, ${command.state}: ${command.reason ?? 'no reason'})`
+
+/** Compares what is said with what truly happened. */
+export const judge = ({ history, world, record, posted, thrown }: Evidence): Verdict => {
+  const violations: Violation[] = []
+  const breach = (rule: RuleName, what: string): void => void violations.push({ rule, what })
+  const holds: Hold[] = []
+
+  for (const [place, command] of record.commands.entries()) {
+    const name = describe(command, place)
+    const effects = ours(world, command)
+    const asked = askedOf(command)
+    for (const line of asked) {
+      const sum = sumOf(
+        effects.filter(({ inflated }) => !inflated),
+        line.lineNumber,
+      )
+      if (sum.units > line.units) breach('double', `${name}: ${sum.units} units of line ${line.lineNumber}, ${line.units} asked`)
+      else if (sum.cents > line.cents)
+        breach('double', `${name}: ${sum.cents} cents on line ${line.lineNumber}, ${line.cents} asked`)
+    }
+    const truth = truthOf(world, command)
+    if (command.state === 'confirmed') {
+      const reached = command.kind === 'acknowledge' ? goalReached(world, command) : truth === 'whole'
+      if (!reached && !violations.some(({ rule, what }) => rule === 'double' && what.startsWith(name)))
+        breach('false confirmation', `${name}: applied ${truth}`)
+    } else if (command.state === 'rejected') {
+      if (truth !== 'none' && command.kind !== 'acknowledge') breach('lost', `${name}: applied ${truth}`)
+      const last = command.attempts.at(-1)
+      const request = world.requests.find(({ correlationId }) => correlationId === last?.correlationId)
+      if (!command.decided && last?.outcome === 'refused' && request?.answered === 'gateway') breach('refused by a gateway', name)
+    } else if (command.state === 'held') {
+      holds.push({ reason: command.reason ?? 'no reason', needless: isPlain(history, world, command) })
+    } else {
+      const before = record.commands.slice(0, place)
+      const waits = before.some((other) => other.subject === command.subject && other.state === 'held')
+      if (!waits) breach('unfinished', name)
+    }
+    // An acknowledgement of our own that has become needless is nobody's decision: it needs a reason, and no alarm.
+    const needless = /every unit of the order is cancelled/.test(command.reason ?? '') && command.event === null
+    const told = command.reason !== null && (command.alarmed || command.decided || needless)
+    if ((command.state === 'held' || command.state === 'rejected') && !told) {
+      breach('silent', `${name}: ${command.reason === null ? 'no reason' : 'no alarm'}`)
+    }
+  }
+
+  for (const event of record.events) {
+    const name = `event ${event.id}`
+    if (event.status === 'received') breach('unfinished', `${name} is still received`)
+    if (event.status === 'accepted' && event.commands === 0) breach('event lost', `${name} has no command`)
+    if (event.status !== 'rejected') continue
+    if (!event.explained || !event.alarmed) breach('silent', `${name} is rejected without a reason or an alarm`)
+    if (!event.orphaned) continue
+    const order = posted.find(({ id }) => id === event.id)?.purchaseOrderId
+    const own = world.requests.some(
+      (asked) => asked.operation === 'get' && asked.purchaseOrderId === order && asked.answered === 'coded',
+    )
+    if (!own)
+      breach('event lost', `${name} is rejected for an order that is there, and the marketplace never said that it is not`)
+  }
+  for (const { id, accepted } of posted) {
+    if (accepted && !record.events.some((event) => event.id === id))
+      breach('event lost', `event ${id} was accepted and is not stored`)
+  }
+
+  const known = new Set(record.commands.flatMap(({ attempts }) => attempts.map(({ correlationId }) => correlationId)))
+  for (const { operation, correlationId } of world.requests) {
+    if (!['acknowledge', 'ship', 'cancel', 'refund'].includes(operation)) continue
+    if (correlationId === null || !known.has(correlationId)) breach('untraceable', `a request of ${operation}`)
+  }
+  for (const what of overpayments(history, world)) breach('overpaid', what)
+  for (const what of thrown) breach('threw', what)
+  return {
+    violations,
+    holds,
+    commands: record.commands.map(({ kind, state, reason, event }) => ({ kind, state, reason, event })),
+  }
+}
+
+/** Acknowledge is about its goal: no unit stands in Created any more. */
+const goalReached = (world: World, command: EndedCommand): boolean =>
+  world.orderOf(command.purchaseOrderId).lines.every(({ statuses }) => statuses.every(({ status }) => status !== 'Created'))
+
+/** After so many requests in vain a person may be asked, however plain the order is. */
+const patientAttempts = 6
+
+const isPlain = (history: History, world: World, command: EndedCommand): boolean => {
+  const touched = world.effects.some(({ by, purchaseOrderId }) => by === 'others' && purchaseOrderId === command.purchaseOrderId)
+  // What cannot be read for ever, a person must look at.
+  const endless = history.rules.some(({ calls }) => calls >= 1_000)
+  const lied = world.requests.some(
+    ({ commandId, answered, did }) =>
+      commandId === command.id &&
+      ((did !== null && did !== 'all' && did !== 'nothing') ||
+        (did === 'nothing' &&
+          answered !== null &&
+          ['true', 'stale', 'partial', 'errors', 'already done', 'unreadable'].includes(answered)) ||
+        (did === null && answered === 'already done')),
+  )
+  const truth = truthOf(world, command)
+  return !touched && !endless && !lied && command.attempts.length < patientAttempts && (truth === 'whole' || truth === 'none')
+}
+
+/** Money that somebody else gave back so long before ours that every read must have shown it. */
+const overpayments = (history: History, world: World): readonly string[] => {
+  const lagMs = Math.max(...history.nature.nodes.map(({ orderLagMs }) => orderLagMs)) + 1_000
+  return world.effects.flatMap((effect) => {
+    if (effect.by !== 'us' || effect.kind !== 'refund' || effect.inflated) return []
+    const line = world.orderOf(effect.purchaseOrderId).lines.find(({ lineNumber }) => lineNumber === effect.lineNumber)
+    const before = world.effects.filter(
+      (other) =>
+        other.kind === 'refund' &&
+        other.purchaseOrderId === effect.purchaseOrderId &&
+        other.lineNumber === effect.lineNumber &&
+        other !== effect &&
+        (other.by === 'us' ? other.atMs <= effect.atMs : other.atMs + lagMs <= effect.askedAtMs),
+    )
+    if (line === undefined || !before.some(({ by }) => by === 'others')) return []
+    const given = before.reduce((sum, { cents }) => sum + cents, effect.cents)
+    const cost = line.priceCents + line.taxCents
+    return given > cost ? [`line ${effect.lineNumber}: ${given} cents given back of ${cost}`] : []
+  })
+}

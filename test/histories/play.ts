@@ -1,0 +1,402 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { MarketplaceFailure } from '../../src/clients/errors.ts'
+import { runCommand } from '../../src/jobs/commands/run.ts'
+import { acceptEvents } from '../../src/jobs/events/accept.ts'
+import { processReceivedEvent } from '../../src/jobs/events/process.ts'
+import { ordersSync } from '../../src/jobs/sync/orders.ts'
+import type { JobOutcome } from '../../src/queues/jobs.ts'
+import { decideCommand } from '../../src/store/command-decisions.ts'
+import { recordSellers } from '../../src/store/sellers.ts'
+import { storageFault } from '../../src/store/versions.ts'
+import { setClock } from './clock.ts'
+import { createDaemon, type Daemon } from './daemon.ts'
+import { type Act, type Disturbance, type History, type Moment, type PlannedEvent, settleTimeMs } from './history.ts'
+import { createWorld } from './marketplace.ts'
+import { judge, type Posted, readRecord, truthOf, type Verdict } from './oracle.ts'
+import { createStage } from './stage.ts'
+import type { Slot, Theatre } from './theatre.ts'
+
+/** How a history went. */
+export interface Played extends Verdict {
+  /** What happened, line by line, for whoever reads a failure. */
+  readonly trace: readonly string[]
+  readonly steps: number
+  /** Virtual time that has passed, in milliseconds. */
+  readonly lastedMs: number
+}
+
+/** Carries one step of a command; the direct way calls it. `missed`: the queue had the job already, so nothing ran. */
+export type Carry = (commandId: string, work: () => Promise<JobOutcome>) => Promise<JobOutcome | 'missed'>
+
+const directly: Carry = (_commandId, work) => work()
+
+/** When every history begins. */
+const beginningMs = Date.UTC(2026, 10, 20, 12)
+/** From the last disturbance on, everything must be settled within so long. */
+const patienceMs = 30 * settleTimeMs
+/** More steps than that are as bad as no end. */
+const mostSteps = 600
+const restartMs = 5_000
+/** The relay finds what no job stands for. */
+const relayMs = 15_000
+const postAgainMs = 5_000
+const mostPosts = 10
+
+const cancelReasons = ['SELLER_CANCEL_OUT_OF_STOCK', 'SELLER_CANCEL_PRICING_ERROR'] as const
+const refundReasons = ['DamagedItem', 'CustomerChangedMind'] as const
+
+/** Repeatable random numbers from 0 to below 1 (mulberry32). */
+const diceOf = (seed: number): (() => number) => {
+  let state = seed >>> 0
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
+  }
+}
+
+const lineNumber = (line: number): string => String(line + 1)
+const decimal = (cents: number): string => (cents / 100).toFixed(2)
+
+const eventOf = (event: PlannedEvent, sellerId: string, purchaseOrderId: string): { type: string; data: object } => {
+  const address = { sellerId, purchaseOrderId }
+  switch (event.type) {
+    case 'accepted':
+      return { type: 'erp.order.accepted', data: address }
+    case 'dispatched': {
+      const parcels = event.parcels.map(({ tracking, lines }) => ({
+        carrier: 'UPS',
+        trackingNumber: `1Z${purchaseOrderId}${tracking}`,
+        shippedAt: '2026-11-20T10:00:00Z',
+        lines: lines.map(({ line, units }) => ({ lineNumber: lineNumber(line), quantity: units })),
+      }))
+      return { type: 'erp.shipment.dispatched', data: { ...address, parcels } }
+    }
+    case 'unfulfillable': {
+      const lines = event.lines.map(({ line, units, reason }) => ({
+        lineNumber: lineNumber(line),
+        quantity: units,
+        reason: cancelReasons[reason % cancelReasons.length],
+      }))
+      return { type: 'erp.lines.unfulfillable', data: { ...address, lines } }
+    }
+    case 'credit': {
+      const lines = event.lines.map(({ line, units, reason, cents }) => ({
+        lineNumber: lineNumber(line),
+        quantity: units,
+        reason: refundReasons[reason % refundReasons.length],
+        ...(cents === null ? {} : { amount: decimal(cents), currency: 'USD' }),
+      }))
+      return { type: 'erp.credit.issued', data: { ...address, lines } }
+    }
+  }
+}
+
+/** Work that a process is to do as soon as one is free. */
+interface Errand {
+  readonly atMs: number
+  readonly name: string
+  readonly run: (daemon: Daemon) => Promise<void>
+}
+
+interface DueRow {
+  readonly what: 'command' | 'event'
+  readonly id: string
+  readonly state: string
+  readonly at: number
+}
+
+const dueRows = `
+  SELECT 'command' AS what, c.id, c.state, c.sequence,
+    extract(epoch FROM greatest(c.next_action_at, coalesce(c.leased_until, c.next_action_at)))::float8 * 1000 AS at
+  FROM tallyman.commands c
+  WHERE c.seller_id = $1 AND c.state IN ('pending', 'sending', 'verifying') AND NOT EXISTS (
+    SELECT 1 FROM tallyman.commands e WHERE e.seller_id = c.seller_id AND e.subject = c.subject AND e.sequence < c.sequence
+      AND e.state NOT IN ('confirmed', 'rejected'))
+  UNION ALL
+  SELECT 'event', e.id, e.status, e.sequence, 0 FROM tallyman.erp_event e WHERE e.source = $2 AND e.status = 'received'
+  ORDER BY what DESC, sequence`
+
+let played = 0
+
+/** Plays a history to its end and judges it. Rejects when the harness itself fails. */
+export const play = async (theatre: Theatre, history: History, carry: Carry = directly): Promise<Played> =>
+  theatre.inSlot((slot) => playIn(theatre, slot, history, carry))
+
+const playIn = async (theatre: Theatre, slot: Slot, history: History, carry: Carry): Promise<Played> => {
+  played += 1
+  const number = played
+  const sellerId = `seller-${number}`
+  const source = `/histories/${number}`
+  const purchaseOrderId = (place: number): string => `${7_000_000 + number}${place}`
+  const trace: string[] = []
+  const stage = createStage(beginningMs)
+  const tell = (line: string): void => {
+    trace.push(`${((stage.nowMs() - beginningMs) / 1000).toFixed(2).padStart(9)} s  ${line}`)
+  }
+  const world = createWorld({
+    stage,
+    nature: history.nature,
+    rules: history.rules,
+    orders: history.orders,
+    purchaseOrderId,
+    tell,
+  })
+  const random = diceOf(history.dice)
+  const times = new Map<Moment, number>()
+  let lastDisturbedMs = beginningMs
+  const disturbance = (moment: Moment): Disturbance | null => {
+    const time = (times.get(moment) ?? 0) + 1
+    times.set(moment, time)
+    const found = history.disturbances.find((each) => each.moment === moment && each.time === time) ?? null
+    if (found !== null) lastDisturbedMs = stage.nowMs() + found.forMs
+    return found
+  }
+
+  const name = `h${number}`
+  const settings = {
+    sellerId,
+    clientId: 'client',
+    clientSecret: 'secret',
+    profile: 'walmart-us',
+    headerPrefix: null,
+    quantityField: null,
+    tokenPath: null,
+    marketplaceUrl: theatre.marketplace.open(name, world),
+    serviceName: 'Histories',
+    advertiserId: null,
+    campaignIds: [],
+    skus: [],
+  } as const
+  const start = (place: number): Daemon =>
+    createDaemon({ place, stage, history, database: slot.database, settings, random, disturbance, tell })
+
+  const daemons = Array.from({ length: history.processes }, (_, place) => start(place))
+  const errands: Errand[] = []
+  const notBefore = new Map<string, number>()
+  const failures = new Map<string, number>()
+  const thrown: string[] = []
+  const posted = new Map<string, Posted>()
+  let steps = 0
+
+  let clockMs = Number.NaN
+  const setTime = async (): Promise<void> => {
+    if (clockMs === stage.nowMs()) return
+    const first = Number.isNaN(clockMs)
+    clockMs = stage.nowMs()
+    await setClock(slot.client, slot.clock, clockMs, first)
+  }
+
+  /** Runs one step in a process. */
+  const begin = async (
+    daemon: Daemon,
+    what: { name: string; commandId: string | null; key: string },
+    work: () => Promise<void>,
+  ) => {
+    steps += 1
+    daemon.busy = true
+    daemon.disturbed = false
+    const ended = async (): Promise<void> => {
+      try {
+        await work()
+        failures.delete(what.key)
+      } catch (error) {
+        tell(`process ${daemon.place}: ${what.name} failed: ${error instanceof Error ? error.message : String(error)}`)
+        const expected = daemon.disturbed || daemon.dead
+        if (!expected) thrown.push(`${what.name}: ${error instanceof Error ? error.message : String(error)}`)
+        const failed = (failures.get(what.key) ?? 0) + 1
+        failures.set(what.key, failed)
+        notBefore.set(what.key, stage.nowMs() + Math.min(1_000 * 2 ** failed, 300_000))
+      }
+      daemon.busy = false
+      if (!daemon.dead) return
+      await daemon.close()
+      stage.at(stage.nowMs() + restartMs, () => {
+        daemons[daemon.place] = start(daemon.place)
+      })
+    }
+    await stage.begin({ name: what.name, process: daemon.place, commandId: what.commandId }, ended)
+  }
+
+  const runStep = (daemon: Daemon, { id, state }: DueRow): Promise<void> =>
+    begin(daemon, { name: `${state} command ${id.slice(0, 8)}`, commandId: id, key: id }, async () => {
+      tell(`process ${daemon.place} takes ${state} command ${id.slice(0, 8)}`)
+      daemon.phase = state === 'pending' ? 'sending' : 'reading back'
+      const job = { signal: new AbortController().signal, log: daemon.log }
+      const outcome = await carry(id, () => runCommand(daemon.command, id, job))
+      if (outcome === 'missed') notBefore.set(id, stage.nowMs() + relayMs)
+      else if ('runAgainAt' in outcome) {
+        notBefore.set(id, outcome.runAgainAt.getTime())
+        tell(`process ${daemon.place}: again in ${outcome.runAgainAt.getTime() - stage.nowMs()} ms, ${outcome.reason}`)
+      } else notBefore.set(id, stage.nowMs() + relayMs)
+    })
+
+  const processEvent = (daemon: Daemon, { id }: DueRow): Promise<void> =>
+    begin(daemon, { name: `event ${id}`, commandId: null, key: `event ${id}` }, async () => {
+      daemon.phase = 'accepting'
+      const result = await processReceivedEvent(daemon.accept, { source, id }, new AbortController().signal)
+      tell(`process ${daemon.place}: event ${id} is ${result}`)
+      notBefore.set(`event ${id}`, stage.nowMs() + relayMs)
+    })
+
+  const post = (id: string, event: { readonly type: string; readonly data: object }, atMs: number, tries: number): void => {
+    errands.push({
+      atMs,
+      name: `post ${id}`,
+      run: async (daemon) => {
+        daemon.phase = 'accepting'
+        try {
+          const verdict = await acceptEvents(daemon.accept, [{ source, id, ...event }], new AbortController().signal)
+          const told = verdict.ok ? (verdict.receipts[0]?.state ?? 'nothing') : `${verdict.reason} ${JSON.stringify(verdict)}`
+          tell(`process ${daemon.place}: event ${id} (${event.type}) is ${told}`)
+          if (verdict.ok) posted.set(id, { id, accepted: true, purchaseOrderId: purchaseOrderOf(event.data) })
+          else if (posted.get(id)?.accepted !== true)
+            posted.set(id, { id, accepted: false, purchaseOrderId: purchaseOrderOf(event.data) })
+        } catch (error) {
+          // Whoever gets no answer, or a fault, posts again.
+          if (tries < mostPosts) post(id, event, stage.nowMs() + postAgainMs, tries + 1)
+          throw error
+        }
+      },
+    })
+  }
+  const purchaseOrderOf = (data: object): string => ('purchaseOrderId' in data ? String(data.purchaseOrderId) : '')
+
+  const synchronise = async (daemon: Daemon): Promise<void> => {
+    daemon.phase = 'undisturbed'
+    const { orders } = daemon.sellers.client(sellerId)
+    try {
+      const page = await orders.list(
+        { shipNodeType: 'SellerFulfilled', createdFrom: new Date(stage.nowMs() - 86_400_000), limit: 100 },
+        { signal: new AbortController().signal },
+      )
+      const records = page.records.flatMap((record) => (record.ok ? [record] : []))
+      const differing = await ordersSync.find(daemon.database, sellerId, records)
+      for (const record of differing) {
+        try {
+          await daemon.database.transaction((tx) => ordersSync.store(tx, sellerId, page.observedAt, [record], daemon.saving))
+        } catch (error) {
+          if (storageFault(error) === null) throw error
+        }
+      }
+      tell(`process ${daemon.place}: a page of the order list, ${differing.length} orders differ`)
+    } catch (error) {
+      if (!(error instanceof MarketplaceFailure)) throw error
+    }
+  }
+
+  /** A person looks at the truth and decides right; what was applied in part only is left alone. */
+  const decideAll = async (unapplied: 'retry' | 'reject'): Promise<void> => {
+    const record = await readRecord(slot.client, sellerId, source)
+    for (const command of record.commands.filter(({ state }) => state === 'held')) {
+      const applied = truthOf(world, command)
+      const decision = applied === 'whole' ? 'confirm' : applied === 'none' ? unapplied : null
+      tell(`a person finds command ${command.id.slice(0, 8)} applied ${applied}: ${decision ?? 'leaves it'}`)
+      if (decision === null) continue
+      await decideCommand(slot.database, { commandId: command.id, decision, actor: 'kim', reason: 'as it is at the marketplace' })
+      notBefore.delete(command.id)
+    }
+  }
+
+  const arrange = (act: Act, place: number): void => {
+    const atMs = beginningMs + act.atMs
+    const id = `event-${place}`
+    switch (act.does) {
+      case 'post': {
+        const event = eventOf(act.event, sellerId, purchaseOrderId(act.event.order))
+        if (!act.inbox) for (let copy = 0; copy < act.copies; copy += 1) post(id, event, atMs, 1)
+        else
+          stage.at(atMs, () => {
+            inserts.push({ id, ...event })
+          })
+        return
+      }
+      case 'sync':
+        errands.push({ atMs, name: 'sync', run: synchronise })
+        return
+      case 'decide':
+        stage.at(atMs, () => {
+          decisions.push(act.unapplied)
+        })
+        return
+      default:
+        stage.at(atMs, () => {
+          tell(act.does)
+          world.perform(act)
+        })
+    }
+  }
+  const inserts: { id: string; type: string; data: object }[] = []
+  const decisions: ('retry' | 'reject')[] = []
+
+  const serve = async (): Promise<void> => {
+    for (const { id, type, data } of inserts.splice(0)) {
+      await slot.client.query('INSERT INTO tallyman.erp_event (source, id, type, data) VALUES ($1, $2, $3, $4)', [
+        source,
+        id,
+        type,
+        data,
+      ])
+      posted.set(id, { id, accepted: true, purchaseOrderId: purchaseOrderOf(data) })
+      tell(`event ${id} (${type}) lies in the inbox`)
+    }
+    for (const unapplied of decisions.splice(0)) await decideAll(unapplied)
+  }
+
+  type Due = { readonly atMs: number; readonly go: (daemon: Daemon) => Promise<void> }
+  const nextDue = async (): Promise<Due | null> => {
+    const { rows } = await slot.client.query<DueRow>({ name: 'due', text: dueRows, values: [sellerId, source] })
+    const due = rows.map((row): Due => {
+      const command = row.what === 'command'
+      const key = command ? row.id : `event ${row.id}`
+      const atMs = Math.max(row.at, notBefore.get(key) ?? 0, stage.nowMs())
+      return { atMs, go: (daemon) => (command ? runStep(daemon, row) : processEvent(daemon, row)) }
+    })
+    for (const errand of errands) {
+      const go = async (daemon: Daemon): Promise<void> => {
+        errands.splice(errands.indexOf(errand), 1)
+        await begin(daemon, { name: errand.name, commandId: null, key: errand.name }, () => errand.run(daemon))
+      }
+      due.push({ atMs: Math.max(errand.atMs, stage.nowMs()), go })
+    }
+    return due.reduce<Due | null>((first, each) => (first === null || each.atMs < first.atMs ? each : first), null)
+  }
+
+  try {
+    await setTime()
+    await recordSellers(
+      slot.database,
+      daemons.slice(0, 1).map((daemon) => daemon.sellers.configured(sellerId)),
+    )
+    for (const [place, act] of history.acts.entries()) arrange(act, place)
+    let turn = 0
+    for (;;) {
+      const free = daemons.filter((daemon) => !daemon.busy && !daemon.dead)
+      const due = free.length === 0 ? null : await nextDue()
+      const arrangedAtMs = stage.nextAtMs()
+      if (due === null && arrangedAtMs === null) break
+      const atMs = Math.min(due?.atMs ?? Number.POSITIVE_INFINITY, arrangedAtMs ?? Number.POSITIVE_INFINITY)
+      const deadlineMs = Math.max(world.lastDisturbedMs(), lastDisturbedMs) + patienceMs
+      if ((atMs > deadlineMs && errands.length === 0) || steps >= mostSteps) break
+      stage.moveTo(atMs)
+      await setTime()
+      if (arrangedAtMs !== null && arrangedAtMs <= atMs) {
+        await stage.happen()
+        await serve()
+      } else {
+        const daemon = free[turn % free.length]
+        turn += 1
+        if (due !== null && daemon !== undefined) await due.go(daemon)
+      }
+      if (stage.failed.length > 0) throw new AggregateError(stage.failed, 'the harness failed')
+    }
+    const record = await readRecord(slot.client, sellerId, source)
+    const verdict = judge({ history, world, record, posted: [...posted.values()], thrown })
+    return { ...verdict, trace, steps, lastedMs: stage.nowMs() - beginningMs }
+  } finally {
+    theatre.marketplace.close(name)
+    await Promise.all(daemons.map((daemon) => daemon.close()))
+    await delay(0)
+  }
+}
