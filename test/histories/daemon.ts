@@ -77,6 +77,9 @@ const momentsOf: Readonly<Record<Phase, readonly [before: Moment, after: Moment]
   undisturbed: null,
 }
 
+/** The second question about an order waits in true time, in which nothing of a history happens. */
+const secondAskMs = 1
+
 /** Starts a process. */
 export const createDaemon = (parts: DaemonParts): Daemon => {
   const { place, stage, history, settings, tell } = parts
@@ -179,7 +182,7 @@ export const createDaemon = (parts: DaemonParts): Daemon => {
     accept: {
       database: watched,
       sellers,
-      fetcher: createOrderFetcher({ database: watched, sellers, log, now: stage.nowMs, ...saving }),
+      fetcher: createOrderFetcher({ database: watched, sellers, log, now: stage.nowMs, secondAskMs, ...saving }),
       wake: () => undefined,
     },
     phase: 'undisturbed',

@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { hasRedisServer } from '../support/redis.ts'
 import { historyOf, seedOf } from './generator.ts'
 import { play } from './play.ts'
+import { type Carry, directly, openQueues, type QueueCarrier } from './queues.ts'
 import { faultsOf, stories } from './stories.ts'
 import { openTheatre, type Theatre } from './theatre.ts'
 
@@ -11,12 +13,22 @@ const count = 500
 /** What the engine does not withstand yet. */
 const notYet: readonly string[] = []
 
+const stores = hasRedisServer() ? (['postgres', 'redis'] as const) : (['postgres'] as const)
+
 let theatre: Theatre
+let queues: readonly QueueCarrier[]
 
 beforeAll(async () => {
   theatre = await openTheatre(4)
+  queues = await Promise.all(stores.map(openQueues))
 })
-afterAll(() => theatre.stop())
+afterAll(async () => {
+  await Promise.all(queues.map((each) => each.stop()))
+  await theatre.stop()
+})
+
+/** Of ten histories one goes through the queues on each store: they are slower, and hold no truth. */
+const carryOf = (index: number): Carry => queues[index % 10]?.carry ?? directly
 
 describe('stories', () => {
   for (const story of stories) {
@@ -36,8 +48,11 @@ describe(generated, () => {
     const broken: string[] = []
     const each = async (index: number): Promise<void> => {
       const seed = seedOf(1, index)
-      const played = await play(theatre, historyOf(seed))
-      if (played.violations.length > 0) broken.push(`npm run histories -- --only ${seed}: ${faultsOf({}, played).join('; ')}`)
+      const played = await play(theatre, historyOf(seed), carryOf(index))
+      if (played.violations.length > 0)
+        broken.push(
+          `npm run histories -- --only ${seed}${index % 10 < stores.length ? ` --queues ${stores[index % 10]}` : ''}: ${faultsOf({}, played).join('; ')}`,
+        )
     }
     // While they are known to fail a few of them tell as much.
     await Promise.all(Array.from({ length: awaited ? 40 : count }, (_, index) => each(index)))

@@ -1,11 +1,12 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { Command } from 'commander'
+import { Command, Option } from 'commander'
 import { historyOf, seedOf, shrink } from './generator.ts'
 import type { History } from './history.ts'
 import type { RuleName } from './oracle.ts'
 import { type Played, play } from './play.ts'
+import { type CarrierName, type Carry, carriers, directly, openQueues, type QueueCarrier } from './queues.ts'
 import { faultsOf, stories } from './stories.ts'
 import { codeOf } from './story.ts'
 import { openTheatre, type Theatre } from './theatre.ts'
@@ -26,6 +27,11 @@ const program = new Command('histories')
   .option('--only <number>', 'plays the one history of this seed, and tells all that happened', whole)
   .option('--story <words>', 'plays the stories whose name contains these words, and tells all that happened')
   .option('--at-once <number>', 'so many histories at the same time', whole, 4)
+  .addOption(
+    new Option('--queues <store>', 'steps go through the queues of the daemon in this store, or are called directly')
+      .choices([...carriers, 'both'])
+      .default('none'),
+  )
   .option('--go-on', 'does not stop at the first that is not withstood')
   .option('--no-shrink', 'does not look for a shorter one')
   .parse()
@@ -36,6 +42,7 @@ const options = program.opts<{
   only?: number
   story?: string
   atOnce: number
+  queues: CarrierName | 'both'
   goOn?: true
   shrink: boolean
 }>()
@@ -46,10 +53,18 @@ const tell = (heading: string, played: Played, faults: readonly string[]): void 
   console.log(`── ${heading}\n${played.trace.join('\n')}\n${ends.join('\n')}\n${verdict}\n`)
 }
 
+/** The queues that the steps go through, in turn. */
+const queues: QueueCarrier[] = []
+const openAll = async (): Promise<void> => {
+  const wanted = options.queues === 'both' ? (['postgres', 'redis'] as const) : options.queues === 'none' ? [] : [options.queues]
+  for (const store of wanted) queues.push(await openQueues(store))
+}
+const carryOf = (seed: number): Carry => queues[seed % queues.length]?.carry ?? directly
+
 const tellStories = async (theatre: Theatre, words: string): Promise<boolean> => {
   let withstood = true
   for (const story of stories.filter(({ name }) => name.includes(words))) {
-    const played = await play(theatre, story.history)
+    const played = await play(theatre, story.history, carryOf(0))
     const faults = faultsOf(story, played)
     withstood &&= faults.length === 0
     tell(story.name, played, faults)
@@ -65,12 +80,12 @@ const tellFailure = async (theatre: Theatre, seed: number, played: Played): Prom
   const rules = rulesOf(played)
   const [worst] = rules
   const fails = async (history: History): Promise<boolean> => {
-    const again = await play(theatre, history)
+    const again = await play(theatre, history, carryOf(seed))
     return worst !== undefined && rulesOf(again).has(worst)
   }
   console.log(`looking for a shorter one that breaks the rule "${worst}"`)
   const short = await shrink(seed, fails, 120_000)
-  const again = await play(theatre, short)
+  const again = await play(theatre, short, carryOf(seed))
   tell(`seed ${seed}, shortened`, again, faultsOf({}, again))
   console.log(`to keep it, in test/histories/stories:\n${codeOf(short)}\n`)
 }
@@ -113,7 +128,7 @@ const playMany = async (theatre: Theatre): Promise<boolean> => {
     while (next < end && !stop) {
       const seed = seedOf(options.seed, next)
       next += 1
-      const played = await play(theatre, historyOf(seed))
+      const played = await play(theatre, historyOf(seed), carryOf(seed))
       done += 1
       commands += played.commands.length
       held += played.holds.length
@@ -145,15 +160,17 @@ const playMany = async (theatre: Theatre): Promise<boolean> => {
 
 const theatre = await openTheatre(options.story !== undefined || options.only !== undefined ? 1 : options.atOnce)
 try {
+  await openAll()
   if (options.story !== undefined) process.exitCode = (await tellStories(theatre, options.story)) ? 0 : 1
   else if (options.only !== undefined) {
     const history = historyOf(options.only)
-    const played = await play(theatre, history)
+    const played = await play(theatre, history, carryOf(options.only))
     tell(`seed ${options.only}`, played, faultsOf({}, played))
     console.log(codeOf(history))
     if (played.violations.length > 0 && options.shrink) await tellFailure(theatre, options.only, played)
     process.exitCode = played.violations.length === 0 ? 0 : 1
   } else process.exitCode = (await playMany(theatre)) ? 0 : 1
 } finally {
+  await Promise.all(queues.map((each) => each.stop()))
   await theatre.stop()
 }

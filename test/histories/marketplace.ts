@@ -8,7 +8,7 @@ import { type Asked, type AskedEntry, alreadyDoneWords, happen, orderOnTheWire, 
 /** Something that truly happened to a line. */
 export interface TrueEffect {
   readonly atMs: number
-  /** When its request arrived; the same as `atMs` for what others did. */
+  /** When its request was processed, its effect may come later; the same as `atMs` for what others did. */
   readonly askedAtMs: number
   readonly by: 'us' | 'others'
   readonly kind: 'acknowledge' | 'ship' | 'cancel' | 'refund' | 'deliver'

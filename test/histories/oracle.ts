@@ -266,7 +266,14 @@ const isPlain = (history: History, world: World, command: EndedCommand): boolean
   return !touched && !endless && !lied && command.attempts.length < patientAttempts && (truth === 'whole' || truth === 'none')
 }
 
-/** Money that somebody else gave back so long before ours that every read must have shown it. */
+/** When the order was last looked at before a request of ours was processed; the request itself where nobody looked. */
+const lookedAtMs = (world: World, { commandId, purchaseOrderId, askedAtMs }: TrueEffect): number =>
+  world.requests
+    .filter((each) => each.operation === 'get' && each.commandId === commandId && each.purchaseOrderId === purchaseOrderId)
+    .filter(({ atMs }) => atMs <= askedAtMs)
+    .at(-1)?.atMs ?? askedAtMs
+
+/** Money that somebody else gave back so long before ours that the read before ours must have shown it. */
 const overpayments = (history: History, world: World): readonly string[] => {
   const lagMs = Math.max(...history.nature.nodes.map(({ orderLagMs }) => orderLagMs)) + 1_000
   return world.effects.flatMap((effect) => {
@@ -278,7 +285,7 @@ const overpayments = (history: History, world: World): readonly string[] => {
         other.purchaseOrderId === effect.purchaseOrderId &&
         other.lineNumber === effect.lineNumber &&
         other !== effect &&
-        (other.by === 'us' ? other.atMs <= effect.atMs : other.atMs + lagMs <= effect.askedAtMs),
+        (other.by === 'us' ? other.atMs <= effect.atMs : other.atMs + lagMs <= lookedAtMs(world, effect)),
     )
     if (line === undefined || !before.some(({ by }) => by === 'others')) return []
     const given = before.reduce((sum, { cents }) => sum + cents, effect.cents)

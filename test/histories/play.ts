@@ -4,7 +4,6 @@ import { runCommand } from '../../src/jobs/commands/run.ts'
 import { acceptEvents } from '../../src/jobs/events/accept.ts'
 import { processReceivedEvent } from '../../src/jobs/events/process.ts'
 import { ordersSync } from '../../src/jobs/sync/orders.ts'
-import type { JobOutcome } from '../../src/queues/jobs.ts'
 import { decideCommand } from '../../src/store/command-decisions.ts'
 import { recordSellers } from '../../src/store/sellers.ts'
 import { storageFault } from '../../src/store/versions.ts'
@@ -13,6 +12,7 @@ import { createDaemon, type Daemon } from './daemon.ts'
 import { type Act, type Disturbance, type History, type Moment, type PlannedEvent, settleTimeMs } from './history.ts'
 import { createWorld } from './marketplace.ts'
 import { judge, type Posted, readRecord, truthOf, type Verdict } from './oracle.ts'
+import { type Carry, directly } from './queues.ts'
 import { createStage } from './stage.ts'
 import type { Slot, Theatre } from './theatre.ts'
 
@@ -24,11 +24,6 @@ export interface Played extends Verdict {
   /** Virtual time that has passed, in milliseconds. */
   readonly lastedMs: number
 }
-
-/** Carries one step of a command; the direct way calls it. `missed`: the queue had the job already, so nothing ran. */
-export type Carry = (commandId: string, work: () => Promise<JobOutcome>) => Promise<JobOutcome | 'missed'>
-
-const directly: Carry = (_commandId, work) => work()
 
 /** When every history begins. */
 const beginningMs = Date.UTC(2026, 10, 20, 12)
@@ -224,7 +219,7 @@ const playIn = async (theatre: Theatre, slot: Slot, history: History, carry: Car
       tell(`process ${daemon.place} takes ${state} command ${id.slice(0, 8)}`)
       daemon.phase = state === 'pending' ? 'sending' : 'reading back'
       const job = { signal: new AbortController().signal, log: daemon.log }
-      const outcome = await carry(id, () => runCommand(daemon.command, id, job))
+      const outcome = await carry({ name: 'command.run', data: { commandId: id } }, () => runCommand(daemon.command, id, job))
       if (outcome === 'missed') notBefore.set(id, stage.nowMs() + relayMs)
       else if ('runAgainAt' in outcome) {
         notBefore.set(id, outcome.runAgainAt.getTime())
@@ -235,8 +230,11 @@ const playIn = async (theatre: Theatre, slot: Slot, history: History, carry: Car
   const processEvent = (daemon: Daemon, { id }: DueRow): Promise<void> =>
     begin(daemon, { name: `event ${id}`, commandId: null, key: `event ${id}` }, async () => {
       daemon.phase = 'accepting'
-      const result = await processReceivedEvent(daemon.accept, { source, id }, new AbortController().signal)
-      tell(`process ${daemon.place}: event ${id} is ${result}`)
+      await carry({ name: 'event.process', data: { source, id } }, async () => {
+        const result = await processReceivedEvent(daemon.accept, { source, id }, new AbortController().signal)
+        tell(`process ${daemon.place}: event ${id} is ${result}`)
+        return { done: true }
+      })
       notBefore.set(`event ${id}`, stage.nowMs() + relayMs)
     })
 

@@ -1,0 +1,268 @@
+/** One text for another, in a file; the text stands there exactly once. */
+export interface Replacement {
+  readonly file: string
+  readonly from: string
+  readonly to: string
+}
+
+/** A rule of the engine that is taken out. */
+export interface Mutation {
+  /** The rule, as a sentence. */
+  readonly rule: string
+  readonly replacements: readonly Replacement[]
+}
+
+const without = (rule: string, file: string, from: string, to = ''): Mutation => ({
+  rule,
+  replacements: [{ file: `src/${file}`, from, to }],
+})
+
+/** Rules without which the engine must not withstand the histories. `npm run mutations` takes them out one by one. */
+export const mutations: readonly Mutation[] = [
+  // ── before a request leaves ──
+  without(
+    'A request leaves before its deadline only.',
+    'jobs/commands/deadline.ts',
+    'passed: () => Math.abs(clock.wallMs() - wallMs) >= allowedMs || clock.monotonicMs() - monotonicMs >= allowedMs',
+    'passed: () => clock.monotonicMs() - monotonicMs < -allowedMs + wallMs * 0',
+  ),
+  {
+    rule: 'The deadline begins before the intent is stored.',
+    replacements: [
+      { file: 'src/jobs/commands/send.ts', from: '  const deadline = startDeadline(parts)\n', to: '' },
+      {
+        file: 'src/jobs/commands/send.ts',
+        from: "  faultPoint('command.after-intent')\n",
+        to: "  faultPoint('command.after-intent')\n  const deadline = startDeadline(parts)\n",
+      },
+    ],
+  },
+  without(
+    'The deadline goes by the wall clock too: the other stands still while a machine sleeps.',
+    'jobs/commands/deadline.ts',
+    'Math.abs(clock.wallMs() - wallMs) >= allowedMs || ',
+  ),
+  without(
+    'Nothing is sent while the marketplace says that it does not have the order.',
+    'jobs/commands/send.ts',
+    'return subject.absence === null\n',
+    "return subject.absence !== 'nothing'\n",
+  ),
+  without(
+    'Nothing is sent on a view that is behind what is known.',
+    'jobs/commands/send.ts',
+    'if (lag !== null) {',
+    'if (lag === "nothing") {',
+  ),
+  without(
+    'What earlier attempts changed is judged before another request.',
+    'jobs/commands/send.ts',
+    'if (command.attempts === 0) return null',
+    'if (command.attempts >= 0) return null',
+  ),
+  without(
+    'When it is unclear what an earlier attempt changed, a person is asked.',
+    'jobs/commands/send.ts',
+    "if (last.outcome !== 'dismissed' && (evidence === null || evidence.verdict === 'unclear')) {",
+    'if (last.attempt < 0) {',
+  ),
+  without(
+    'Our own rules are checked once more on what was read right before sending.',
+    'jobs/commands/order.ts',
+    'const faults = checkBeforeSend(ledgersOf(view, work.ledgerCommands), content).map((fault) => fault.message)',
+    'const faults: string[] = checkBeforeSend([], content).map((fault) => fault.message).slice(0, 0)',
+  ),
+  without(
+    'The money of a refund is checked once more right before sending.',
+    'jobs/commands/order.ts',
+    "  if (content.kind === 'refund') faults.push(...checkMoneyLeft(content.payload, stored, view))\n",
+  ),
+  without(
+    'What confirmed commands prove raises the baseline.',
+    'jobs/commands/order.ts',
+    'raiseBaseline(takeBaseline(view), proof)',
+    'takeBaseline(view)',
+  ),
+  without(
+    'What confirmed commands prove tells that a view is behind.',
+    'jobs/commands/order.ts',
+    'progressOf(provenOrder(proof), read).lagging',
+    'progressOf(provenOrder(proofOf([])), read).lagging',
+  ),
+  // ── what an answer says ──
+  without(
+    'A yes confirms only what the order shows.',
+    'jobs/commands/outcome.ts',
+    "if (evidence?.verdict === 'applied') {",
+    'if (evidence !== null) {',
+  ),
+  without(
+    'An open outcome is read back.',
+    'jobs/commands/outcome.ts',
+    "if (failure.kind === 'unknown' || failure.kind === 'malformed') {",
+    "if (failure.kind === 'malformed') {",
+  ),
+  without(
+    'A refusal that says "already done", and one after an attempt that may have had its effect, is read back.',
+    'jobs/commands/outcome.ts',
+    'if (subject.mayBeDone(failure) || before.length > 0)',
+    'if (before.length > 100)',
+  ),
+  without(
+    'Whoever takes over an interrupted sending reads back first.',
+    'jobs/commands/run.ts',
+    "state === 'sending' ? takeOver(run) : verify(run)",
+    "state === 'sending' ? send(run) : verify(run)",
+  ),
+  without(
+    'A lock (423, 425) leaves open what happened.',
+    'clients/errors.ts',
+    'if (status < 400 || status >= 500 || OPEN_STATUSES.has(status) || !ownWord) return open',
+    'if (status < 400 || status >= 500 || !ownWord) return open',
+  ),
+  without(
+    'Only the own word of the marketplace refuses.',
+    'clients/errors.ts',
+    'if (status < 400 || status >= 500 || OPEN_STATUSES.has(status) || !ownWord) return open',
+    'if (status < 400 || status >= 500 || OPEN_STATUSES.has(status)) return open',
+  ),
+  without(
+    'A write whose connection broke may have had its effect.',
+    'clients/errors.ts',
+    "const kind = write && exchange.sent !== 'never' ? 'unknown' : 'unavailable'",
+    "const kind = 'unavailable' as const",
+  ),
+  without(
+    'A write that is answered with what is no JSON may have had its effect.',
+    'clients/errors.ts',
+    "    if (exchange.write) return { kind: 'unknown' }\n",
+  ),
+  without(
+    'A write goes out once under one correlation id, whatever its answer.',
+    'clients/caller.ts',
+    '    if (call.write) return { ...made, mayRepeat: false }\n',
+  ),
+  // ── reading back ──
+  without(
+    'A view that is behind what is known proves nothing against a request.',
+    'jobs/commands/verify.ts',
+    'if (lag !== null) return { trouble:',
+    'if (lag === "nothing") return { trouble:',
+  ),
+  without(
+    'Nothing counts against a request before the settle time is over.',
+    'jobs/commands/verify.ts',
+    'if (elapsedMs < parts.settleTimeMs || last.clearReads + 1 < fewestClearReads) {',
+    'if (last.clearReads + 1 < fewestClearReads) {',
+  ),
+  without(
+    'What the marketplace accepted is never sent again by itself.',
+    'jobs/commands/verify.ts',
+    "verdict === 'not-applied' && last.outcome === 'unknown' && command.attempts < mostAttempts",
+    "verdict === 'not-applied' && command.attempts < mostAttempts",
+  ),
+  without(
+    'A refused command of which something appeared under our mark is never rejected by itself.',
+    'jobs/commands/verify.ts',
+    'if (refused && !evidence.lines.some((line) => line.maybeOurs)) {',
+    'if (refused) {',
+  ),
+  without(
+    'Nothing waits for ever: what fails too long is held.',
+    'jobs/commands/steps.ts',
+    'if (sinceMs >= patienceMs(parts, state) && looks >= fewestLooks) {',
+    'if (sinceMs >= 1_000 * patienceMs(parts, state) && looks >= fewestLooks) {',
+  ),
+  // ── evidence ──
+  without(
+    'A shipment is known by its tracking number.',
+    'domain/evidence.ts',
+    '  const trackedBefore = unitsByTracking(before)\n  const trackedNow = unitsByTracking(now)\n  const untracked',
+    "  if (shipped >= quantity) return landed('shipped')\n  const trackedBefore = unitsByTracking(before)\n  const trackedNow = unitsByTracking(now)\n  const untracked",
+  ),
+  without(
+    'A cancellation is known by its reason.',
+    'domain/evidence.ts',
+    '    if (gained !== units) {\n',
+    '    if (cancelled < quantity || gained > 1_000) {\n',
+  ),
+  without(
+    'A refund is known by its money.',
+    'domain/evidence.ts',
+    '  if (!money.eq(asked.money)) return',
+    '  if (money.isNaN()) return',
+  ),
+  without(
+    'A refund is known by its reasons.',
+    'domain/evidence.ts',
+    '  if (!reasonsAgree(asked.reasons, gained, now)) {\n',
+    '  if (gained.length > 1_000) {\n',
+  ),
+  without(
+    'An accepted shipment is seen whole before it is confirmed.',
+    'domain/evidence.ts',
+    'if (now.units.shipped - before.units.shipped < asked.quantity || ours + untracked < asked.quantity) return strict',
+    'if (ours + untracked < 1) return strict',
+  ),
+  without(
+    'An accepted cancellation is seen whole before it is confirmed.',
+    'domain/evidence.ts',
+    'if (now.units.cancelled - before.units.cancelled < asked.quantity || ours + unstated < asked.quantity) return strict',
+    'if (now.units.cancelled === before.units.cancelled) return strict',
+  ),
+  without(
+    'An accepted refund is seen with the money that was asked.',
+    'domain/evidence.ts',
+    '  if (moneyShown && !money.eq(asked.money)) return strict\n',
+  ),
+  // ── units and money ──
+  without(
+    'Units of a command under way count as done.',
+    'domain/units.ts',
+    'Math.max(inFlight.baseline[count], confirmed[count]) + inFlight.quantity : 0',
+    '0 : 0',
+  ),
+  without(
+    'Units that are promised are not promised again.',
+    'domain/units.ts',
+    'return done(ledger, kind) + ledger.pending[kind]',
+    'return done(ledger, kind)',
+  ),
+  without(
+    'Units of confirmed commands count, whatever an old view of the order shows.',
+    'domain/units.ts',
+    'return Math.max(reported[count], confirmed[count], landed)',
+    'return Math.max(reported[count], landed)',
+  ),
+  without(
+    'A unit is refunded once: its share of the money belongs to one refund.',
+    'domain/refunds.ts',
+    'if (!held.has(slot)) free.push(slot)',
+    'free.push(slot)',
+  ),
+  without(
+    'The refunds of all units add up to the line.',
+    'domain/refunds.ts',
+    'sharesOf(part.amount, slots, line.ordered)\n    if (amount > 0n)',
+    'sharesOf(part.amount, slots.map((_slot, index) => index), line.ordered)\n    if (amount > 0n)',
+  ),
+  // ── what is stored and accepted ──
+  without(
+    'A view that shows fewer units never replaces what is stored.',
+    'store/orders.ts',
+    "    if (stored.behind_ms === null) return 'behind'\n    return stored.behind_ms >= behindBelievedAfterMs ? 'write' : 'skip'\n",
+    "    return 'write'\n",
+  ),
+  without(
+    'A view that shows more units replaces what is stored, whatever its date.',
+    'store/orders.ts',
+    "if (order === 'ahead') return 'write'",
+    "if (order === 'ahead' && stored.observed_at <= observedAt) return 'write'",
+  ),
+  without(
+    'An event is rejected only when its order was denied twice.',
+    'jobs/events/fetch-order.ts',
+    "if (first.presence !== 'unknown' || wasDenied(name)) {",
+    "if (first.presence !== 'unknown' || wasDenied('') === false) {",
+  ),
+]
