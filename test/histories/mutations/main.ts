@@ -10,9 +10,10 @@ import { type Mutation, mutations } from './rules.ts'
 const program = new Command('mutations')
   .description('Takes rules out of the engine, one at a time, in a copy of this tree: the histories must fail each time.')
   .option('--rule <words>', 'only the rules that contain these words', '')
+  .option('--from <number>', 'goes on at the n-th rule', '1')
   .option('--count <number>', 'so many histories at most for each rule', '500')
   .parse()
-const options = program.opts<{ rule: string; count: string }>()
+const options = program.opts<{ rule: string; from: string; count: string }>()
 
 /** What a history needs, besides the packages. */
 const parts = ['src', 'test', 'prisma', 'package.json', 'tsconfig.json']
@@ -63,7 +64,9 @@ const playWithout = async (
 const folder = await copyTree()
 let missed = 0
 try {
-  const wanted = mutations.filter(({ rule }) => rule.toLowerCase().includes(options.rule.toLowerCase()))
+  const wanted = mutations
+    .slice(Number(options.from) - 1)
+    .filter(({ rule }) => rule.toLowerCase().includes(options.rule.toLowerCase()))
   for (const mutation of wanted) {
     const found = await playWithout(folder, mutation)
     if (found === null) missed += 1

@@ -1,0 +1,128 @@
+import { randomUUID } from 'node:crypto'
+import pg from 'pg'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { createInProcessBudget } from '../../../src/clients/budget.ts'
+import { createMarketplaceClient } from '../../../src/clients/client.ts'
+import { profiles } from '../../../src/clients/profiles/index.ts'
+import { readConfig } from '../../../src/config.ts'
+import { runCommand } from '../../../src/jobs/commands/run.ts'
+import { createSellerRegistry, type SellerRegistry } from '../../../src/jobs/sellers.ts'
+import { decideCommand } from '../../../src/store/command-decisions.ts'
+import { insertCommands } from '../../../src/store/commands.ts'
+import { type Database, openDatabase } from '../../../src/store/database.ts'
+import { storeOrder } from '../../../src/store/orders.ts'
+import { lineWith, orderWith, wireStatus } from '../../store/support/records.ts'
+import { eventually } from '../../support/eventually.ts'
+import { startTestPostgres, type TestPostgres } from '../../support/postgres.ts'
+
+const sellerId = 'sandbox-seller'
+const purchaseOrderId = '4800'
+const log = { info: () => undefined, warn: () => undefined, debug: () => undefined }
+
+let postgres: TestPostgres
+let url: string
+let database: Database
+let sellers: SellerRegistry
+/** Holds the row of the attempt, so that whoever writes it waits. */
+let holder: pg.Client
+
+beforeAll(async () => {
+  postgres = await startTestPostgres()
+})
+afterAll(() => postgres.stop())
+beforeEach(async () => {
+  url = await postgres.database()
+  database = openDatabase({ url })
+  holder = new pg.Client({ connectionString: url })
+  await holder.connect()
+  sellers = createSellerRegistry({
+    sellers: readConfig({}, false).sellers,
+    // Nothing here asks the marketplace.
+    sandboxUrl: 'http://127.0.0.1:1',
+    display: null,
+    requestTimeoutMs: 400,
+    profiles,
+    budgetOf: (profile) => createInProcessBudget({ limits: profile.rateLimits }),
+    log,
+    hooks: {},
+    createClient: createMarketplaceClient,
+  })
+})
+afterEach(async () => {
+  await holder.end()
+  await sellers.close()
+  await database.close()
+})
+
+/** A command whose sender is gone. */
+const interrupted = async (): Promise<string> => {
+  const record = orderWith(purchaseOrderId, [lineWith('1', 1, [wireStatus('Created', 1)])])
+  const [id = ''] = await database.transaction(async (tx) => {
+    await storeOrder(tx, { sellerId, order: record.value, rawText: record.rawText, observedAt: new Date() })
+    return insertCommands(tx, { sellerId, purchaseOrderId, event: null, commands: [{ kind: 'acknowledge', payload: {} }] })
+  })
+  await database.execute(
+    `UPDATE tallyman.commands SET state = 'sending', attempts = 1, leased_until = now() - interval '1 second' WHERE id = $1`,
+    id,
+  )
+  await database.execute(
+    `INSERT INTO tallyman.command_attempts (command_id, attempt, correlation_id, request, baseline) VALUES ($1, 1, $2, '{}', '{}')`,
+    id,
+    randomUUID(),
+  )
+  return id
+}
+
+const takeOver = (id: string) =>
+  runCommand(
+    { database, sellers, owner: 'test', requestTimeoutMs: 400, settleTimeMs: 1_000, onSettled: async () => undefined },
+    id,
+    { signal: AbortSignal.timeout(30_000), log },
+  )
+
+const decide = (commandId: string) =>
+  decideCommand(database, { commandId, decision: 'retry', actor: 'kim', reason: 'nothing was applied' })
+
+/** Resolves when so many sessions wait for a lock with a statement like this. */
+const waits = (statement: string) =>
+  eventually(async () => {
+    const rows = await database.query(
+      `SELECT 1 AS one FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock' AND query LIKE $1`,
+      statement,
+    )
+    expect(rows).toHaveLength(1)
+  })
+
+const writingTheAttempt = 'UPDATE tallyman.command_attempts%'
+const lockingTheCommand = '%FROM tallyman.commands WHERE%FOR UPDATE%'
+
+// Had one of both the attempt and waited for the command, the other the command and waited for the attempt, neither could go on.
+describe('the command is locked before its attempt', () => {
+  test('by a step, while a person decides', async () => {
+    const id = await interrupted()
+    await holder.query('BEGIN')
+    await holder.query('SELECT 1 FROM tallyman.command_attempts WHERE command_id = $1 FOR UPDATE', [id])
+    const step = takeOver(id)
+    await waits(writingTheAttempt)
+    const decision = decide(id)
+    await waits(lockingTheCommand)
+    await holder.query('COMMIT')
+    expect(await step).toMatchObject({ reason: expect.stringContaining('reading the order back') })
+    expect(await decision).toEqual({ ok: false, fault: 'not-open', state: 'sending' })
+  })
+
+  test('by a decision, while a step is done', async () => {
+    const id = await interrupted()
+    await holder.query('BEGIN')
+    await holder.query('SELECT 1 FROM tallyman.command_attempts WHERE command_id = $1 FOR UPDATE', [id])
+    const decision = decide(id)
+    await waits(writingTheAttempt)
+    const step = takeOver(id)
+    await waits(lockingTheCommand)
+    await holder.query('COMMIT')
+    expect(await decision).toEqual({ ok: true, state: 'pending' })
+    expect(await step).toEqual({ done: true })
+    const rows = await database.query('SELECT state FROM tallyman.commands WHERE id = $1', id)
+    expect(rows).toEqual([{ state: 'pending' }])
+  })
+})
