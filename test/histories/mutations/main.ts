@@ -4,6 +4,7 @@ import { cp, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { Command } from 'commander'
+import { z } from 'zod'
 import { applied, root } from './apply.ts'
 import { type Mutation, mutations } from './rules.ts'
 
@@ -36,11 +37,14 @@ const outputOf = async (child: ChildProcess): Promise<{ readonly code: number; r
   return { code: Number(code ?? 1), text }
 }
 
-/** Plays the histories without a rule. Answers the seed that failed and the rules of the oracle it broke; null: all were withstood. */
-const playWithout = async (
-  folder: string,
-  mutation: Mutation,
-): Promise<{ readonly seed: string; readonly broke: string } | null> => {
+const findingSchema = z.union([
+  z.object({ story: z.string(), broke: z.string() }),
+  z.object({ seed: z.int(), broke: z.string() }),
+])
+type Finding = z.infer<typeof findingSchema>
+
+/** Plays the histories without a rule; answers the stories and the first seed that were not withstood. */
+const playWithout = async (folder: string, mutation: Mutation): Promise<readonly Finding[]> => {
   const changed = new Map<string, string>()
   for (const replacement of mutation.replacements) {
     const before = changed.get(replacement.file) ?? (await readFile(path.join(root, replacement.file), 'utf8'))
@@ -48,18 +52,22 @@ const playWithout = async (
   }
   for (const [file, text] of changed) await writeFile(path.join(folder, file), text)
   try {
-    const args = ['test/histories/main.ts', '--from', '0', '--count', options.count, '--no-shrink']
-    const child = spawn(process.execPath, args, { cwd: folder, stdio: ['ignore', 'pipe', 'pipe'] })
+    const child = spawn(process.execPath, ['test/histories/mutations/try.ts', options.count], {
+      cwd: folder,
+      stdio: ['ignore', 'pipe', 'pipe'],
+    })
     const { code, text } = await outputOf(child)
-    if (code === 0) return null
-    const found = /^seed (\d+) is not withstood:\n([^\n]*)/m.exec(text)
     // A tree that does not even run proves nothing.
-    if (found?.[1] === undefined) throw new Error(`the histories did not run without "${mutation.rule}":\n${text.slice(-2_000)}`)
-    return { seed: found[1], broke: found[2] ?? '' }
+    if (code !== 0) throw new Error(`the histories did not run without "${mutation.rule}":\n${text.slice(-2_000)}`)
+    const lines = text.split('\n').filter((line) => line.startsWith('{'))
+    return lines.map((line) => findingSchema.parse(JSON.parse(line)))
   } finally {
     for (const file of changed.keys()) await cp(path.join(root, file), path.join(folder, file))
   }
 }
+
+const told = (finding: Finding): string =>
+  `    ${'seed' in finding ? `seed ${finding.seed}` : `story "${finding.story}"`}: ${finding.broke}`
 
 const folder = await copyTree()
 let missed = 0
@@ -68,9 +76,9 @@ try {
     .slice(Number(options.from) - 1)
     .filter(({ rule }) => rule.toLowerCase().includes(options.rule.toLowerCase()))
   for (const mutation of wanted) {
-    const found = await playWithout(folder, mutation)
-    if (found === null) missed += 1
-    console.log(found === null ? `NOT SEEN  ${mutation.rule}` : `seed ${found.seed}  ${mutation.rule}  (${found.broke})`)
+    const findings = await playWithout(folder, mutation)
+    if (findings.length === 0) missed += 1
+    console.log(`${findings.length === 0 ? 'NOT SEEN  ' : ''}${mutation.rule}\n${findings.map(told).join('\n')}`)
   }
   console.log(`${wanted.length - missed} of ${wanted.length} rules are missed by the histories when they are taken out`)
 } finally {
