@@ -57,6 +57,15 @@ describe('problems', () => {
       'invalid-cursor',
     ],
     ['a cursor that is none', '/v1/alarms?cursor=%00', {}, 400, 'invalid-cursor'],
+    ['a zero character in the address', '/v1/events/a/%00', {}, 400, 'invalid-request'],
+    ['a zero character in a parameter', '/v1/events?sellerId=%00', {}, 400, 'invalid-request'],
+    [
+      'half a surrogate pair in a body',
+      '/v1/events/a/b/reject',
+      { method: 'POST', body: '{"actor": "a", "reason": "\\ud800"}', headers: { 'content-type': 'application/json' } },
+      422,
+      'invalid-body',
+    ],
     ['an address that cannot be decoded', '/v1/orders/%ff', {}, 400, 'malformed-request'],
     [
       'a body of another type',

@@ -1,11 +1,7 @@
 import { maxDataDepth, maxIdLength, maxKeyBytes, maxTypeLength } from '../../domain/event-bounds.ts'
 import { addressOf, type EventFault } from '../../domain/event-shape.ts'
+import { unstorable } from '../../domain/text.ts'
 import type { IncomingEvent, StoredEvent } from '../../store/events.ts'
-
-const unstorable = (text: string): string | null => {
-  if (text.includes('\u0000')) return 'must not contain the character U+0000, which Postgres cannot store'
-  return text.isWellFormed() ? null : 'must not contain half of a surrogate pair, which is no Unicode text'
-}
 
 const dataFaults = (value: unknown, path: string, depth: number, faults: EventFault[]): void => {
   if (typeof value === 'string') {
