@@ -18,6 +18,8 @@ import { runCommand } from './jobs/commands/run.ts'
 import { acceptEvents } from './jobs/events/accept.ts'
 import { createOrderFetcher } from './jobs/events/fetch-order.ts'
 import { processReceivedEvent } from './jobs/events/process.ts'
+import { rejectByPerson } from './jobs/events/reject.ts'
+import { reviewEvents, reviewWaitingEvents } from './jobs/events/review.ts'
 import { createSellerRegistry, credentialsRefused, probeSeller } from './jobs/sellers.ts'
 import {
   backfillResources,
@@ -41,7 +43,7 @@ import { decideCommand } from './store/command-decisions.ts'
 import { dueCommands, headCommand } from './store/commands.ts'
 import { openDatabase } from './store/database.ts'
 import { askEnrolmentAgain } from './store/enrolments.ts'
-import { receivedEvents } from './store/events.ts'
+import { dueEvents } from './store/events.ts'
 import { readFigures } from './store/figures.ts'
 import { recordConfiguredSkus } from './store/inventory-skus.ts'
 import { openListener } from './store/listener.ts'
@@ -62,8 +64,6 @@ import { version } from './version.ts'
 
 /** How often due work is derived from Postgres without being asked. */
 const relayIntervalMs = 5_000
-/** An event whose order cannot be fetched now is looked at again after so long. */
-const eventPatienceMs = 15_000
 /** A process learns that another one has resumed a seller by a notification; one that was lost is made up for after so long. */
 const learnSellersMs = 15_000
 /** Waiting events that one derivation enqueues; the others follow. */
@@ -294,7 +294,7 @@ const run = async (config: Config, log: Logger, stop: AbortSignal, closers: Retu
         ({ sellerId, resource }) => sellers.has(sellerId) && !resting.has(sellerId) && resourcesOf(sellerId).includes(resource),
       )
       .map(({ sellerId, resource, stream }): JobToEnqueue => ({ name: 'sync.run', data: { sellerId, resource, stream } }))
-    const events = (await receivedEvents(database, 0n, mostEvents)).map(
+    const events = (await dueEvents(database, mostEvents)).map(
       ({ source, id }): JobToEnqueue => ({ name: 'event.process', data: { source, id } }),
     )
     const probes = (await dueProbes(database))
@@ -394,10 +394,11 @@ const run = async (config: Config, log: Logger, stop: AbortSignal, closers: Retu
     )
     runtime.register(
       'event.process',
-      async ({ data, signal }) =>
-        (await processReceivedEvent(accept, data, signal)) === 'settled'
-          ? { done: true }
-          : { runAgainAt: new Date(Date.now() + eventPatienceMs), reason: 'the marketplace cannot be asked about its order now' },
+      async ({ data, signal }) => {
+        // One that still waits is due again when its row says so, and then in any process.
+        await processReceivedEvent(accept, data, signal)
+        return { done: true }
+      },
       { backoff: jobBackoff },
     )
     runtime.register('seller.probe', async ({ data: { sellerId }, signal, log: jobLog }) => {
@@ -410,6 +411,9 @@ const run = async (config: Config, log: Logger, stop: AbortSignal, closers: Retu
       if (data.task === 'review') {
         const overdue = await reviewOverdueCommands({ database, settleTimeMs: config.settleTimeMs })
         if (overdue > 0) jobLog.warn({ overdue }, 'commands are due and nobody works on them')
+        const events = await reviewEvents(database)
+        if (events.rejected > 0) jobLog.warn({ rejected: events.rejected }, 'events were rejected: they could not be decided')
+        if (events.waiting > 0) jobLog.warn({ waiting: events.waiting }, 'events have been waiting for long')
         return { done: true }
       }
       const trimmed = await trimSyncRuns(database, keepSyncRunsMs)
@@ -499,6 +503,11 @@ const run = async (config: Config, log: Logger, stop: AbortSignal, closers: Retu
       decide: async (request) => {
         const result = await decideCommand(database, request)
         if (result.ok) relay.nudge()
+        return result
+      },
+      rejectEvent: async (key, by) => {
+        const result = await rejectByPerson(database, key, by)
+        if (result.ok) await reviewWaitingEvents(database)
         return result
       },
       syncs: { resources: syncResources, withPast: backfillResources, run: runSyncsNow },

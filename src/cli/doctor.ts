@@ -51,12 +51,14 @@ const alarmFindings: Readonly<Record<string, Omit<Finding, 'detail'>>> = {
   'event-rejected': {
     check: 'events',
     state: 'warn',
-    advice: 'correct the event and send it again with a new id, then close the alarm with `tallyman alarms resolve`',
+    advice:
+      '`tallyman events show SOURCE ID` says why; correct it and send it again with a new id, then close the alarm with `tallyman alarms resolve`',
   },
   'event-waiting': {
     check: 'events',
     state: 'warn',
-    advice: 'it goes on by itself once its order can be read and its seller is served; `tallyman events show` tells more',
+    advice:
+      'each goes on by itself once its order can be read and its seller is served; `tallyman events list --state received` shows them, `tallyman events reject SOURCE ID --reason …` ends one',
   },
   'campaign-missing': {
     check: 'campaigns',

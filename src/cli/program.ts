@@ -2,10 +2,12 @@ import { readFileSync } from 'node:fs'
 import { userInfo } from 'node:os'
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander'
 import { commandStates } from '../domain/command.ts'
+import { eventStates } from '../domain/event-shape.ts'
 import { listAlarms, resolveAlarm } from './alarms.ts'
 import { listCampaigns, unwatchCampaign, watchCampaigns } from './campaigns.ts'
 import { decideByLine, decideOnCommand, listCommands, parseLineVerdict, showCommand } from './commands.ts'
 import { type CliContext, type CliProcess, createContext } from './context.ts'
+import { listEvents, rejectEvent, showEvent } from './erp-events.ts'
 import { exitCodes, Failed, Misused, wordsOf } from './faults.ts'
 import { listQuarantine, replayQuarantine } from './quarantine.ts'
 import { runReconcile } from './reconcile.ts'
@@ -185,6 +187,34 @@ const buildProgram = (
     .option('--by <name>', 'who has looked (default: the user of this system)')
     .action((id: string, options: { by?: string }, command: Command) =>
       act(command, (context) => resolveAlarm(context, { id, actor: options.by ?? systemUser(process.environment) })),
+    )
+
+  const events = program.command('events').description('what the ERP has told')
+  leaf(events, 'list', 'events, the latest first', { isDefault: true })
+    .addOption(new Option('--state <state>', 'in this state').choices(eventStates))
+    .option('--seller <id>', 'of this seller only')
+    .option('--limit <number>', 'at most so many', parseCount, 100)
+    .action((options: { state?: string; seller?: string; limit: number }, command: Command) =>
+      act(command, (context) =>
+        listEvents(context, { state: options.state ?? null, sellerId: options.seller ?? null, limit: options.limit }),
+      ),
+    )
+  leaf(events, 'show', 'an event with its commands, or why it waits or was rejected')
+    .argument('<source>')
+    .argument('<id>')
+    .action((source: string, id: string, _options: object, command: Command) =>
+      act(command, (context) => showEvent(context, { source, id })),
+    )
+  leaf(events, 'reject', 'ends an event that waits; it becomes no command')
+    .argument('<source>')
+    .argument('<id>')
+    .requiredOption('--reason <text>', 'why; kept with the event')
+    .option('--by <name>', 'who decides (default: the user of this system)')
+    .action((source: string, id: string, options: { reason: string; by?: string }, command: Command) =>
+      act(command, (context) => {
+        const actor = options.by ?? systemUser(process.environment)
+        return rejectEvent(context, { source, id, reason: options.reason, actor })
+      }),
     )
 
   const sellers = program.command('sellers').description('how each seller stands')

@@ -12,6 +12,12 @@ export const settingsEventType = 'erp.shipping-settings.defined'
 /** Every event type (contract, "ERP events"). */
 const erpEventTypes: readonly string[] = [...orderEventTypes, settingsEventType]
 
+/** Where an event can stand: stored and waiting to be decided, turned into commands, or refused with a problem. */
+export const eventStates = ['received', 'accepted', 'rejected'] as const
+
+/** See {@link eventStates}. */
+export type EventState = (typeof eventStates)[number]
+
 /** An event type that concerns an order. */
 export type OrderEventType = (typeof orderEventTypes)[number]
 

@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import { Decimal } from 'decimal.js'
 import { z } from 'zod'
+import { maxDataDepth, nestingOf } from '../domain/event-bounds.ts'
 import type { IncomingEvent } from '../store/events.ts'
 import { Problem, type ProblemFault, pathText } from './problems.ts'
 
@@ -82,7 +83,16 @@ const onlyExactNumbers = (...[, value, context]: readonly unknown[]): unknown =>
   throw new Problem('invalid-event', { detail: 'One thing is wrong; nothing was accepted.', errors: [{ path: '', message }] })
 }
 
-/** JSON of a body; a number in it that is read as another one is refused. @throws Problem */
+/** Levels of a body: those of an event's data, and above them the event and its batch; extensions are flat. Reading with a reviver recurses. */
+const maxBodyDepth = 2 * maxDataDepth
+
+const refuseDepth = (text: string): void => {
+  if (nestingOf(text) <= maxBodyDepth) return
+  const errors = [{ path: 'data', message: `is nested more than ${maxDataDepth} levels deep` }]
+  throw new Problem('invalid-event', { detail: 'One thing is wrong; nothing was accepted.', errors })
+}
+
+/** JSON of a body; a number in it that is read as another one is refused, and bottomless nesting. @throws Problem */
 const parseJsonBody = (body: Buffer): unknown => {
   let text: string
   try {
@@ -91,6 +101,7 @@ const parseJsonBody = (body: Buffer): unknown => {
     // Only wrong bytes make it throw.
     throw new Problem('malformed-json', { detail: 'The body is not UTF-8.' })
   }
+  refuseDepth(text)
   try {
     return JSON.parse(text, onlyExactNumbers)
   } catch (error) {
@@ -103,8 +114,10 @@ const parseJsonBody = (body: Buffer): unknown => {
 
 const fromBase64 = (text: unknown): unknown => {
   if (typeof text !== 'string' || !/^[A-Za-z0-9+/]*={0,2}$/.test(text)) return undefined
+  const decoded = Buffer.from(text, 'base64').toString('utf8')
+  refuseDepth(decoded)
   try {
-    return JSON.parse(Buffer.from(text, 'base64').toString('utf8'), onlyExactNumbers)
+    return JSON.parse(decoded, onlyExactNumbers)
   } catch (error) {
     if (error instanceof Problem) throw error
     // Not JSON: the caller names it as a fault.

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { campaignUrgencies } from '../domain/campaign.ts'
 import { commandStates } from '../domain/command.ts'
+import { eventStates } from '../domain/event-shape.ts'
 import { discrepancyKinds } from '../domain/reconciliation.ts'
 
 // Shapes of answers. Dates go over the wire as ISO 8601 in UTC, bigints and decimals as text.
@@ -11,10 +12,17 @@ const open = z.unknown().meta({ description: 'Open: as it was stored.' })
 /** State of a command (contract, "Command states"). */
 export const commandStateSchema = z.enum(commandStates)
 
+/** Body of a decision: who, and why. */
+export const actorAndReason = {
+  actor: z.string().trim().min(1, 'must not be empty').max(200).meta({ description: 'Who decides.' }),
+  reason: z.string().trim().min(1, 'must not be empty').max(2_000).meta({ description: 'Why.' }),
+}
+
 const faultSchema = z.object({ path: z.string(), message: z.string() })
 
-const eventStateSchema = z
-  .enum(['received', 'accepted', 'rejected'])
+/** State of an event. */
+export const eventStateSchema = z
+  .enum(eventStates)
   .meta({ description: 'received: durable, waits to be decided; accepted: its commands exist; rejected: see problem.' })
 
 const eventProblemSchema = z.object({
@@ -87,16 +95,43 @@ export const commandSchema = z
   })
   .meta({ id: 'Command' })
 
+const waitsForSchema = z
+  .string()
+  .nullable()
+  .meta({ description: 'Why it still waits, as of the last time that it was looked at.' })
+
+/** A stored event as lists show it. */
+export const listedEventSchema = z
+  .object({
+    sequence: z.bigint().meta({ description: 'Events of one order are decided in this order.' }),
+    source: z.string(),
+    id: z.string(),
+    type: z.string(),
+    sellerId: z.string().nullable(),
+    purchaseOrderId: z.string().nullable(),
+    state: eventStateSchema,
+    problem: eventProblemSchema.nullable(),
+    waitsFor: waitsForSchema,
+    receivedAt: z.date(),
+    processedAt: z.date().nullable(),
+    commands: z.array(z.string()).readonly().meta({ description: 'Ids of its commands, in their order.' }),
+  })
+  .meta({ id: 'ListedEvent' })
+
 /** A stored event with its commands. */
 export const eventSchema = z
   .object({
+    sequence: z.bigint(),
     source: z.string(),
     id: z.string(),
     type: z.string(),
     data: open,
+    unreadable: z.string().nullable().meta({ description: 'Why `data` is not shown; null: it is.' }),
     sellerId: z.string().nullable(),
+    purchaseOrderId: z.string().nullable(),
     state: eventStateSchema,
     problem: eventProblemSchema.nullable(),
+    waitsFor: waitsForSchema,
     receivedAt: z.date(),
     processedAt: z.date().nullable(),
     commands: z.array(commandSchema).readonly(),
@@ -428,7 +463,7 @@ export const overviewSchema = z
         commandsRejected: count,
         commandsWaiting: count,
         eventsRejected: count,
-        eventsWaiting: count,
+        eventsWaiting: count.meta({ description: 'Not decided within 15 minutes.' }),
         sellersStopped: count,
       })
       .meta({ description: 'What waits for a person; rejections until their alarm is closed.' }),

@@ -1,6 +1,7 @@
 import type { FastifySchemaCompiler, FastifySerializerCompiler } from 'fastify'
 import { createJsonSchemaTransform, createJsonSchemaTransformObject, createSerializerCompiler } from 'fastify-type-provider-zod'
 import { type core, z } from 'zod'
+import { unstorable } from '../domain/text.ts'
 import { type ProblemFault, pathText } from './problems.ts'
 
 /** A request that does not fit the schema of its route; `part` is `body`, `querystring`, `params` or `headers`. */
@@ -17,17 +18,35 @@ export class InvalidRequest extends Error {
 
 const partNames: Readonly<Record<string, string>> = { querystring: 'query', params: 'path', headers: 'headers' }
 
-/** Checks a part of a request with its zod schema; every fault with its path, which for a body begins in the body itself. */
+/** Text that Postgres can neither store nor look for, wherever it stands in a checked part of a request. */
+const textFaults = (value: unknown, path: readonly PropertyKey[]): { path: readonly PropertyKey[]; message: string }[] => {
+  if (typeof value === 'string') {
+    const message = unstorable(value)
+    return message === null ? [] : [{ path, message }]
+  }
+  if (Array.isArray(value)) return value.flatMap((item: unknown, index) => textFaults(item, [...path, index]))
+  if (typeof value !== 'object' || value === null) return []
+  return Object.entries(value).flatMap(([name, member]) => textFaults(member, [...path, name]))
+}
+
+/** Checks a part of a request with its zod schema, and that its text can be stored; every fault with its path, which for a body begins in the body itself. */
 export const validatorCompiler: FastifySchemaCompiler<core.$ZodType> =
   ({ schema, httpPart = 'body' }) =>
   (data) => {
     const result = z.safeParse(schema, data)
-    if (result.success) return { value: result.data }
     const prefix = partNames[httpPart]
+    const placed = (path: readonly PropertyKey[]): string => pathText(prefix === undefined ? path : [prefix, ...path])
+    if (result.success) {
+      // A cursor is decoded before anything else, and has a problem of its own.
+      const isCursor = ({ path }: { path: readonly PropertyKey[] }) => httpPart === 'querystring' && path[0] === 'cursor'
+      const found = textFaults(result.data, []).filter((fault) => !isCursor(fault))
+      const faults = found.map(({ path, message }) => ({ path: placed(path), message }))
+      return faults.length === 0 ? { value: result.data } : { error: new InvalidRequest(httpPart, faults) }
+    }
     const faults = result.error.issues.flatMap((issue) => {
       const paths = issue.code === 'unrecognized_keys' ? issue.keys.map((key) => [...issue.path, key]) : [issue.path]
       return paths.map((path) => ({
-        path: pathText(prefix === undefined ? path : [prefix, ...path]),
+        path: placed(path),
         message: issue.code === 'unrecognized_keys' ? 'is unknown' : issue.message,
       }))
     })

@@ -2,7 +2,7 @@ import type { Queue } from 'bullmq'
 import type { Logger } from 'pino'
 import type { DecisionRequest, DecisionResult } from '../store/command-decisions.ts'
 import type { Database } from '../store/database.ts'
-import type { EventsVerdict, IncomingEvent } from '../store/events.ts'
+import type { EventKey, EventsVerdict, IncomingEvent, PersonsReason, PersonsRejection } from '../store/events.ts'
 import type { Listener } from '../store/listener.ts'
 
 /** One thing that health depends on. `detail` is a sentence for a person; never a secret. */
@@ -62,6 +62,8 @@ export interface HttpServices {
   marketplaceNow(sellerId: string): Date
   /** Makes events durable and turns them into commands (`jobs/events/accept.ts`). */
   acceptEvents(events: readonly IncomingEvent[], signal: AbortSignal): Promise<EventsVerdict>
+  /** A person ends a waiting event (`jobs/events/reject.ts`). */
+  rejectEvent(key: EventKey, by: PersonsReason): Promise<PersonsRejection>
   /** Carries out a decision and enqueues what is due then. */
   decide(request: DecisionRequest): Promise<DecisionResult>
   readonly syncs: {

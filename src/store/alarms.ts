@@ -9,6 +9,7 @@ export interface AlarmKey {
     | 'command-rejected'
     | 'command-waiting'
     | 'event-rejected'
+    | 'event-waiting'
     | 'sync-failing'
     | 'campaign-missing'
     | 'campaign-unreadable'
@@ -37,6 +38,21 @@ export const resolveAlarm = async (sql: SqlRunner, key: AlarmKey): Promise<void>
     key.sellerId,
     key.kind,
     key.subject,
+  )
+}
+
+/** Resolves the open alarms of a kind and subject, but for those of these sellers. */
+export const resolveAlarmsOfOthers = async (
+  sql: SqlRunner,
+  { kind, subject }: Pick<AlarmKey, 'kind' | 'subject'>,
+  sellerIds: readonly string[],
+): Promise<void> => {
+  await sql.execute(
+    `UPDATE tallyman.alarms SET resolved_at = now()
+     WHERE kind = $1 AND subject = $2 AND resolved_at IS NULL AND NOT seller_id = ANY ($3::text[])`,
+    kind,
+    subject,
+    [...sellerIds],
   )
 }
 

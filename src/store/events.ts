@@ -1,4 +1,5 @@
-import { type EventFault, settingsEventType } from '../domain/event-shape.ts'
+import { maxDataBytes, maxDataDepth, maxIdLength, maxKeyBytes, nestingOf } from '../domain/event-bounds.ts'
+import { type EventFault, type EventState, settingsEventType } from '../domain/event-shape.ts'
 import type { SqlRunner, Transaction } from './database.ts'
 
 /** What identifies an event (CloudEvents 1.0: `source` + `id`). */
@@ -13,9 +14,6 @@ export interface IncomingEvent extends EventKey {
   readonly data: unknown
 }
 
-/** Where an event stands: stored and waiting to be decided, turned into commands, or refused with a problem. */
-export type EventState = 'received' | 'accepted' | 'rejected'
-
 /** Why an event was refused, as a problem document (RFC 9457). */
 export interface EventProblem {
   readonly type: string
@@ -25,6 +23,18 @@ export interface EventProblem {
   readonly code: string
   readonly errors: readonly EventFault[]
 }
+
+/** Who ended a waiting event, and why. */
+export interface PersonsReason {
+  readonly actor: string
+  readonly reason: string
+}
+
+/** What came of a person's wish to end a waiting event. */
+export type PersonsRejection =
+  | { readonly ok: true; readonly state: 'rejected' }
+  | { readonly ok: false; readonly fault: 'not-found' }
+  | { readonly ok: false; readonly fault: 'not-waiting'; readonly state: EventState }
 
 /** An event that is durable. `status` says whether this post made it so, `state` where it stands now. */
 export interface EventReceipt extends EventKey {
@@ -50,6 +60,10 @@ export interface IndexedFault extends EventFault {
 /** A stored event with the ids of its commands. */
 export interface StoredEvent extends IncomingEvent {
   readonly sequence: bigint
+  /** Why its data is not shown, as an end to "data …"; null: it is. Then `data` is null. */
+  readonly unreadable: string | null
+  /** The purchase order that it names, in the form in which Postgres compares it (`tallyman.normal_id`); null: none. */
+  readonly purchaseOrderId: string | null
   /** SHA-256 of type and data, hexadecimal; null for a row of the SQL inbox that has not been looked at. */
   readonly bodyHash: string | null
   readonly sellerId: string | null
@@ -58,6 +72,8 @@ export interface StoredEvent extends IncomingEvent {
   readonly commands: readonly string[]
   readonly receivedAt: Date
   readonly processedAt: Date | null
+  /** Why it could not be decided when it was looked at last; null: it has not been looked at, or waits no more. */
+  readonly waitsFor: string | null
 }
 
 interface EventRow {
@@ -65,7 +81,9 @@ interface EventRow {
   readonly id: string
   readonly sequence: bigint
   readonly type: string
-  readonly data: unknown
+  readonly data: string | null
+  readonly data_bytes: number
+  readonly purchase_order_id: string | null
   readonly body_hash: string | null
   readonly seller_id: string | null
   readonly status: EventState
@@ -73,18 +91,35 @@ interface EventRow {
   readonly commands: readonly string[]
   readonly received_at: Date
   readonly processed_at: Date | null
+  readonly waits_for: string | null
 }
 
-const columns = `e.source, e.id, e.sequence, e.type, e.data, encode(e.body_hash, 'hex') AS body_hash, e.seller_id, e.status, e.problem,
-  e.received_at, e.processed_at,
+const orderOfData = `left(tallyman.normal_id(e.data -> 'purchaseOrderId'), ${maxIdLength})`
+
+// The data as text: how large and how deep it is must be known before anything walks through it.
+const columns = `e.source, e.id, e.sequence, e.type, CASE WHEN octet_length(e.data::text) <= ${maxDataBytes} THEN e.data::text END AS data,
+  octet_length(e.data::text) AS data_bytes, ${orderOfData} AS purchase_order_id,
+  encode(e.body_hash, 'hex') AS body_hash, e.seller_id, e.status, e.problem, e.received_at, e.processed_at,
+  CASE WHEN e.status = 'received' THEN e.waits_for END AS waits_for,
   ARRAY(SELECT c.id FROM tallyman.commands c WHERE c.event_source = e.source AND c.event_id = e.id ORDER BY c.sequence) AS commands`
 
-const fromRow = (row: EventRow): StoredEvent => ({
+const unreadableFor = ({ data, data_bytes: bytes }: EventRow): string | null => {
+  if (data === null) return `is too large: ${bytes} bytes as text, at most ${maxDataBytes} are taken`
+  return nestingOf(data) > maxDataDepth ? `is nested more than ${maxDataDepth} levels deep` : null
+}
+
+const fromRow = (row: EventRow): StoredEvent => {
+  const unreadable = unreadableFor(row)
+  const data: unknown = unreadable === null && row.data !== null ? JSON.parse(row.data) : null
+  return { ...storedOf(row), data, unreadable }
+}
+
+const storedOf = (row: EventRow): Omit<StoredEvent, 'data' | 'unreadable'> => ({
   source: row.source,
   id: row.id,
   sequence: row.sequence,
   type: row.type,
-  data: row.data,
+  purchaseOrderId: row.purchase_order_id,
   bodyHash: row.body_hash,
   sellerId: row.seller_id,
   state: row.status,
@@ -92,6 +127,7 @@ const fromRow = (row: EventRow): StoredEvent => ({
   commands: row.commands,
   receivedAt: row.received_at,
   processedAt: row.processed_at,
+  waitsFor: row.waits_for,
 })
 
 /** Those of the events that are stored. */
@@ -131,14 +167,14 @@ export const insertEvent = async (
   return inserted === 1
 }
 
-/** Decides an event that was waiting; answers false when it no longer waits. */
+/** Decides an event that was waiting; answers false when it no longer waits. Without a hash the one it has stays. */
 export const settleEvent = async (
   tx: Transaction,
   key: EventKey,
-  decision: { readonly bodyHash: string; readonly sellerId: string | null; readonly problem: EventProblem | null },
+  decision: { readonly bodyHash: string | null; readonly sellerId: string | null; readonly problem: EventProblem | null },
 ): Promise<boolean> => {
   const settled = await tx.execute(
-    `UPDATE tallyman.erp_event SET status = $3, body_hash = decode($4, 'hex'), seller_id = COALESCE($5, seller_id), problem = $6::jsonb,
+    `UPDATE tallyman.erp_event SET status = $3, body_hash = COALESCE(decode($4, 'hex'), body_hash), seller_id = COALESCE($5, seller_id), problem = $6::jsonb,
        processed_at = now()
      WHERE source = $1 AND id = $2 AND status = 'received'`,
     key.source,
@@ -151,19 +187,45 @@ export const settleEvent = async (
   return settled === 1
 }
 
-/** Events that wait to be decided, in the order in which they came, after this sequence number. */
-export const receivedEvents = async (sql: SqlRunner, afterSequence: bigint, limit: number): Promise<readonly StoredEvent[]> => {
+/** Rows of before these bounds were kept by the table; the columns are those of `e`. */
+const keyFits = `octet_length(e.source) BETWEEN 1 AND ${maxKeyBytes} AND octet_length(e.id) BETWEEN 1 AND ${maxKeyBytes}`
+
+/** Waiting events that are to be looked at now, those first that were due first, then in the order in which they came. */
+export const dueEvents = (sql: SqlRunner, limit: number): Promise<readonly EventKey[]> =>
+  sql.query<EventKey>(
+    `SELECT e.source, e.id FROM tallyman.erp_event e WHERE e.status = 'received' AND e.due_at <= now() AND ${keyFits}
+     ORDER BY e.due_at, e.sequence LIMIT $1::int`,
+    limit,
+  )
+
+/** Keeps why a waiting event could not be decided, whose it is if that was not known, and when it is to be looked at again. */
+export const putOffEvent = async (
+  sql: SqlRunner,
+  key: EventKey,
+  { reason, sellerId, dueInMs }: { readonly reason: string; readonly sellerId: string | null; readonly dueInMs: number },
+): Promise<void> => {
+  await sql.execute(
+    `UPDATE tallyman.erp_event SET waits_for = $3, seller_id = COALESCE(seller_id, $4), due_at = now() + $5::int * interval '1 millisecond'
+     WHERE source = $1 AND id = $2 AND status = 'received'`,
+    key.source,
+    key.id,
+    reason,
+    sellerId,
+    dueInMs,
+  )
+}
+
+/** Waiting events that came longer ago than this, or whose source or id no job can carry. */
+export const endlessEvents = async (sql: SqlRunner, longestMs: number, limit: number): Promise<readonly StoredEvent[]> => {
   const rows = await sql.query<EventRow>(
-    `SELECT ${columns} FROM tallyman.erp_event e WHERE e.status = 'received' AND e.sequence > $1::bigint
+    `SELECT ${columns} FROM tallyman.erp_event e WHERE e.status = 'received'
+       AND (e.received_at <= now() - $1::float8 * interval '1 millisecond' OR NOT (${keyFits}))
      ORDER BY e.sequence LIMIT $2::int`,
-    afterSequence,
+    longestMs,
     limit,
   )
   return rows.map(fromRow)
 }
-
-/** Longest purchase order id that an event may name; also stands in the index `erp_event_received_by_order`. */
-export const maxPurchaseOrderIdLength = 255
 
 /**
  * Locks the waiting events about this purchase order (null: about shipping settings), in the order in which they came. Take the lock
@@ -171,9 +233,7 @@ export const maxPurchaseOrderIdLength = 255
  */
 export const lockReceivedEvents = async (tx: Transaction, purchaseOrderId: string | null): Promise<readonly StoredEvent[]> => {
   const [condition, parameter] =
-    purchaseOrderId === null
-      ? ['e.type = $1', settingsEventType]
-      : [`left(btrim(e.data ->> 'purchaseOrderId'), ${maxPurchaseOrderIdLength}) = $1`, purchaseOrderId]
+    purchaseOrderId === null ? ['e.type = $1', settingsEventType] : [`${orderOfData} = $1`, purchaseOrderId]
   const rows = await tx.query<EventRow>(
     `SELECT ${columns} FROM tallyman.erp_event e WHERE e.status = 'received' AND ${condition} ORDER BY e.sequence FOR UPDATE OF e`,
     parameter,

@@ -1,5 +1,6 @@
 import type { CommandState } from '../domain/command.ts'
 import type { SqlRunner } from './database.ts'
+import { tellWaitingAfterMs } from './event-queries.ts'
 import { type ListPage, pageOf } from './page.ts'
 
 /** Where a quarantined record stands. */
@@ -145,7 +146,7 @@ export interface Overview {
   /** Open discrepancies of inventory reports. */
   readonly discrepancies: number
   readonly alarms: number
-  /** What waits for a person: everything here has an open alarm, but for events and records that wait by themselves. */
+  /** What waits for a person: everything here has an open alarm, or gets one within minutes. */
   readonly needsPerson: {
     readonly commandsHeld: number
     /** Rejected by the marketplace or by our own rules, and nobody has closed the alarm. */
@@ -153,6 +154,7 @@ export interface Overview {
     /** Their next step fails time after time; they go on by themselves, or a person decides. */
     readonly commandsWaiting: number
     readonly eventsRejected: number
+    /** Not decided within 15 minutes; they go on by themselves, or a person ends them. */
     readonly eventsWaiting: number
     readonly sellersStopped: number
   }
@@ -174,11 +176,20 @@ export const readOverview = async (sql: SqlRunner, lateAt: ReadonlyMap<string, D
      SELECT state, count(*)::int FROM tallyman.commands
      WHERE state IN ('confirmed', 'rejected') AND settled_at > now() - interval '24 hours' GROUP BY state`,
   )
-  const [rest] = await sql.query<{ waiting_events: number; quarantined: number; discrepancies: number; alarms: number }>(
+  const [rest] = await sql.query<{
+    waiting_events: number
+    long_waiting_events: number
+    quarantined: number
+    discrepancies: number
+    alarms: number
+  }>(
     `SELECT (SELECT count(*) FROM tallyman.erp_event WHERE status = 'received')::int AS waiting_events,
+       (SELECT count(*) FROM tallyman.erp_event
+         WHERE status = 'received' AND received_at <= now() - $1::int * interval '1 millisecond')::int AS long_waiting_events,
        (SELECT count(*) FROM tallyman.quarantined_records WHERE state = 'open')::int AS quarantined,
        (SELECT count(*) FROM warehouse.inventory_discrepancies WHERE state = 'open')::int AS discrepancies,
        (SELECT count(*) FROM tallyman.alarms WHERE resolved_at IS NULL)::int AS alarms`,
+    tellWaitingAfterMs,
   )
   const open = await sql.query<{ kind: string; count: number }>(
     `SELECT kind, count(*)::int AS count FROM tallyman.alarms WHERE resolved_at IS NULL GROUP BY kind`,
@@ -196,7 +207,7 @@ export const readOverview = async (sql: SqlRunner, lateAt: ReadonlyMap<string, D
       commandsRejected: alarmsOf.get('command-rejected') ?? 0,
       commandsWaiting: alarmsOf.get('command-waiting') ?? 0,
       eventsRejected: alarmsOf.get('event-rejected') ?? 0,
-      eventsWaiting: alarmsOf.get('event-waiting') ?? 0,
+      eventsWaiting: rest?.long_waiting_events ?? 0,
       sellersStopped: alarmsOf.get('credentials-refused') ?? 0,
     },
   }

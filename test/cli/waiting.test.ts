@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { CommandState } from '../../src/domain/command.ts'
+import { reviewEvents } from '../../src/jobs/events/review.ts'
 import { alarmWaiting, insertCommands, moveCommand, readCommand } from '../../src/store/commands.ts'
 import { type Database, openDatabase } from '../../src/store/database.ts'
 import { type Rig, startRig } from './rig.ts'
@@ -56,6 +57,21 @@ test('doctor and the overview name everything that waits for a person, and their
     })
     .toBe('rejected')
 
+  const inbox = { source: 'https://erp.example/a b', id: 'e/2%' }
+  await rig.sql(
+    `INSERT INTO tallyman.erp_event (source, id, type, data, received_at)
+     VALUES ($1, $2, 'erp.order.accepted', '{"sellerId": "elsewhere", "purchaseOrderId": "6"}', now() - interval '1 hour')`,
+    inbox.source,
+    inbox.id,
+  )
+  await expect
+    .poll(async () => (await rig.sql(`SELECT waits_for FROM tallyman.erp_event WHERE id = $1`, inbox.id))[0]?.['waits_for'], {
+      timeout: 30_000,
+    })
+    .toContain('seller elsewhere')
+  // What the daemon does every five minutes.
+  await reviewEvents(database)
+
   const overview = async (): Promise<unknown> => {
     const answer = await fetch(`${rig.daemon.url}/v1/overview`, {
       headers: { authorization: `Bearer ${rig.environment['API_KEY'] ?? ''}` },
@@ -63,10 +79,16 @@ test('doctor and the overview name everything that waits for a person, and their
     const { needsPerson } = (await answer.json()) as { needsPerson: unknown }
     return needsPerson
   }
-  expect(await overview()).toMatchObject({ commandsHeld: 1, commandsRejected: 1, commandsWaiting: 1, eventsRejected: 1 })
+  expect(await overview()).toMatchObject({
+    commandsHeld: 1,
+    commandsRejected: 1,
+    commandsWaiting: 1,
+    eventsRejected: 1,
+    eventsWaiting: 1,
+  })
 
   const { out } = await tallyman('doctor')
-  for (const told of [held, rejected, waiting, 'event e-1 of /erp']) expect(out).toContain(told)
+  for (const told of [held, rejected, waiting, 'event e-1 of /erp', `${inbox.id} of ${inbox.source}`]) expect(out).toContain(told)
   expect(out).toContain('tallyman commands list --state held')
   expect(out).toContain('tallyman alarms resolve')
 
@@ -74,6 +96,23 @@ test('doctor and the overview name everything that waits for a person, and their
   expect((await tallyman('commands', 'list', '--state', 'held')).out).toContain(held)
   expect(await tallyman('commands', 'decide', held, '--line', '1=applied', '--reason', 'seen there')).toMatchObject({ code: 0 })
   expect(await tallyman('commands', 'reject', waiting, '--reason', 'done by hand')).toMatchObject({ code: 0 })
+  expect((await tallyman('events')).out).toMatch(/^\/erp +e-1 +erp\.order\.accepted +5 +rejected .*data\.purchaseOrderId is 5/m)
+  const list = await tallyman('events', 'list', '--state', 'received')
+  expect(list.out).toMatch(
+    /^https:\/\/erp\.example\/a b +e\/2% .* received .* elsewhere +no process .* serves seller elsewhere$/m,
+  )
+  expect((await tallyman('events', 'show', inbox.source, inbox.id)).out).toContain('waitsFor: no process')
+  expect(await tallyman('events', 'reject', inbox.source, inbox.id, '--reason', 'sent by hand', '--by', 'Ada')).toMatchObject({
+    code: 0,
+    out: 'event e/2% of https://erp.example/a b is rejected now\n',
+  })
+  expect(await tallyman('events', 'reject', inbox.source, inbox.id, '--reason', 'x')).toMatchObject({
+    code: 1,
+    talk: expect.stringContaining('is rejected already'),
+  })
+  expect(await tallyman('events', 'reject', inbox.source, inbox.id)).toMatchObject({ code: 2 })
+  const events = JSON.parse((await tallyman('events', 'list', '--seller', 'elsewhere', '--json')).out) as { items: unknown[] }
+  expect(events.items).toMatchObject([{ id: inbox.id, problem: { detail: 'Ada: sent by hand' } }])
   const { items } = JSON.parse((await tallyman('alarms', 'list', '--json')).out) as { items: { id: string }[] }
   for (const { id } of items) expect(await tallyman('alarms', 'resolve', id)).toMatchObject({ code: 0 })
   expect(await overview()).toEqual({

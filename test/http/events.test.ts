@@ -252,6 +252,99 @@ describe('an answer', () => {
   })
 })
 
+describe('what became of events', () => {
+  const reject = (source: string, id: string, body: unknown) =>
+    server.json(`/v1/events/${encodeURIComponent(source)}/${encodeURIComponent(id)}/reject`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    })
+  const inbox = (source: string, id: string, data: string) =>
+    database.execute(
+      `INSERT INTO tallyman.erp_event (source, id, type, data) VALUES ($1, $2, 'erp.order.accepted', $3::jsonb)`,
+      source,
+      id,
+      data,
+    )
+
+  test('is listed by state, page by page', async () => {
+    for (const id of ['l-1', 'l-2', 'l-3']) await inbox('urn:list', id, '{"purchaseOrderId": 7.0, "sellerId": "s-list"}')
+    const first = await server.json('/v1/events?state=received&sellerId=s-list&limit=2')
+    expect(first).toMatchObject({
+      status: 200,
+      body: {
+        items: [
+          {
+            id: 'l-3',
+            source: 'urn:list',
+            state: 'received',
+            purchaseOrderId: '7',
+            sellerId: 's-list',
+            problem: null,
+            waitsFor: null,
+          },
+          { id: 'l-2', commands: [] },
+        ],
+      },
+    })
+    const rest = await server.json(`/v1/events?state=received&sellerId=s-list&limit=2&cursor=${first.body.nextCursor}`)
+    expect(rest.body).toMatchObject({ items: [{ id: 'l-1' }], nextCursor: null })
+    expect((await server.json('/v1/events?state=rejected&sellerId=s-list')).body).toEqual({ items: [], nextCursor: null })
+    expect(await server.json('/v1/events?state=waiting')).toMatchObject({ status: 400, body: { code: 'invalid-request' } })
+  })
+
+  test.each([
+    ['urn:erp', 'r-1'],
+    ['https://erp.example/a b/c?d=e&f=%2F#g', 'id/with %25 and ü'],
+    ['ü'.repeat(500), '/'.repeat(1_000)],
+    ['a/reject', 'reject'],
+  ])('is ended by a person, whatever source and id are: %s', async (source, id) => {
+    await inbox(source, id, '{"purchaseOrderId": "7", "sellerId": "s-list"}')
+    const by = { actor: 'Ada', reason: 'done by hand' }
+    expect(await reject(source, id, by)).toMatchObject({ status: 200, body: { source, id, state: 'rejected' } })
+    const found = await server.json(`/v1/events/${encodeURIComponent(source)}/${encodeURIComponent(id)}`)
+    expect(found.body).toMatchObject({
+      state: 'rejected',
+      problem: { code: 'event-rejected-by-person', detail: 'Ada: done by hand' },
+    })
+    expect(await reject(source, id, by)).toMatchObject({ status: 409, body: { code: 'illegal-state' } })
+  })
+
+  test('is decided by somebody, with a reason, and only while it waits', async () => {
+    expect(await reject('urn:erp', 'nobody', { actor: 'Ada', reason: 'x' })).toMatchObject({ status: 404 })
+    await inbox('urn:erp', 'r-2', '{"purchaseOrderId": "7"}')
+    expect(await reject('urn:erp', 'r-2', { actor: 'Ada' })).toMatchObject({ status: 422, body: { code: 'invalid-body' } })
+    const event = eventOf(await stored())
+    expect(await post(event)).toMatchObject({ status: 202 })
+    const refused = await reject(event.source, event.id, { actor: 'Ada', reason: 'x' })
+    expect(refused).toMatchObject({ status: 409, body: { detail: expect.stringContaining('accepted already') } })
+  })
+
+  test('is shown also of a row that cannot be read', async () => {
+    await inbox('urn:erp', 'deep', `{"purchaseOrderId": "7", "note": ${'['.repeat(4_000)}${']'.repeat(4_000)}}`)
+    expect(await server.json('/v1/events/urn%3Aerp/deep')).toMatchObject({
+      status: 200,
+      body: { data: null, unreadable: 'is nested more than 32 levels deep', purchaseOrderId: '7' },
+    })
+  })
+})
+
+test('a body of bottomless nesting is refused as such', async () => {
+  const before = await eventCount()
+  const deep = `${'['.repeat(100_000)}${']'.repeat(100_000)}`
+  const data = `{"purchaseOrderId": "1", "note": ${deep}}`
+  const event = `{"specversion":"1.0","id":"d","source":"urn:erp","type":"erp.order.accepted"`
+  const bodies = [`${event},"data":${data}}`, `${event},"data_base64":"${Buffer.from(data).toString('base64')}"}`]
+  for (const body of bodies)
+    expect(await post(body)).toMatchObject({ status: 422, body: { code: 'invalid-event', errors: [{ path: 'data' }] } })
+  expect(await post(deep)).toMatchObject({ status: 422 })
+  expect(await eventCount()).toBe(before)
+})
+
+test.each(['.', '..'])('an id %s, which no address can hold, is refused', async (id) => {
+  expect(await post(eventOf(await stored(), { id }))).toMatchObject({ status: 422, body: { errors: [{ path: 'id' }] } })
+})
+
 describe('signatures', () => {
   const send = async (change: { secret?: string; at?: Date; headers?: Record<string, string>; body?: string } = {}) => {
     const body = JSON.stringify(eventOf(await stored()))

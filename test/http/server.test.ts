@@ -57,6 +57,15 @@ describe('problems', () => {
       'invalid-cursor',
     ],
     ['a cursor that is none', '/v1/alarms?cursor=%00', {}, 400, 'invalid-cursor'],
+    ['a zero character in the address', '/v1/events/a/%00', {}, 400, 'invalid-request'],
+    ['a zero character in a parameter', '/v1/events?sellerId=%00', {}, 400, 'invalid-request'],
+    [
+      'half a surrogate pair in a body',
+      '/v1/events/a/b/reject',
+      { method: 'POST', body: '{"actor": "a", "reason": "\\ud800"}', headers: { 'content-type': 'application/json' } },
+      422,
+      'invalid-body',
+    ],
     ['an address that cannot be decoded', '/v1/orders/%ff', {}, 400, 'malformed-request'],
     [
       'a body of another type',
@@ -105,7 +114,11 @@ describe('problems', () => {
   })
 
   test('a method that is not allowed names those that are', async () => {
-    expect((await open.fetch('/v1/events', { method: 'GET' })).headers.get('allow')).toBe('POST')
+    expect((await open.fetch('/v1/events', { method: 'PUT' })).headers.get('allow')?.split(', ').sort()).toEqual([
+      'GET',
+      'HEAD',
+      'POST',
+    ])
   })
 
   test('every fault of a body is told by its path', async () => {
@@ -186,6 +199,7 @@ describe('the key', () => {
     '/queues',
     '/openapi.json',
     '/docs/',
+    '/v1/events',
     '/v1/events/a/b',
     '/nothing',
   ]
@@ -276,6 +290,7 @@ describe('the OpenAPI document', () => {
       'get /v1/commands',
       'get /v1/commands/{id}',
       'get /v1/discrepancies',
+      'get /v1/events',
       'get /v1/events/{source}/{id}',
       'get /v1/orders',
       'get /v1/orders/{purchaseOrderId}',
@@ -290,6 +305,7 @@ describe('the OpenAPI document', () => {
       'post /v1/commands/{id}/reject',
       'post /v1/commands/{id}/retry',
       'post /v1/events',
+      'post /v1/events/{source}/{id}/reject',
       'post /v1/quarantine/{id}/replay',
       'post /v1/sellers/{id}/pause',
       'post /v1/sellers/{id}/resume',

@@ -4,6 +4,7 @@ import { pino } from 'pino'
 import { createHttpServer, type HttpServer } from '../../src/http/server.ts'
 import type { BoardQueue, HttpServices } from '../../src/http/services.ts'
 import { acceptEvents } from '../../src/jobs/events/accept.ts'
+import { rejectByPerson } from '../../src/jobs/events/reject.ts'
 import { decideCommand } from '../../src/store/command-decisions.ts'
 import type { Database } from '../../src/store/database.ts'
 import type { Listener } from '../../src/store/listener.ts'
@@ -56,6 +57,7 @@ export const startServer = async (database: Database, overrides: Partial<HttpSer
     sellers: () => ['s-1'],
     marketplaceNow: () => new Date('2026-03-10T00:00:00Z'),
     acceptEvents: (posted, signal) => acceptEvents(events, posted, signal),
+    rejectEvent: (key, by) => rejectByPerson(database, key, by),
     decide: (request) => decideCommand(database, request),
     syncs: {
       resources: ['orders', 'returns'],

@@ -1,6 +1,9 @@
+import fc from 'fast-check'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { addressOf } from '../../src/domain/event-shape.ts'
 import { type Database, openDatabase } from '../../src/store/database.ts'
-import { insertEvent, readStoredEvent, receivedEvents, settleEvent } from '../../src/store/events.ts'
+import { listEvents } from '../../src/store/event-queries.ts'
+import { dueEvents, insertEvent, lockReceivedEvents, putOffEvent, readStoredEvent, settleEvent } from '../../src/store/events.ts'
 import { isDatabaseAway, retryOnDeadlock } from '../../src/store/faults.ts'
 import { startTestPostgres, type TestPostgres } from '../support/postgres.ts'
 
@@ -42,16 +45,156 @@ test('an event is stored once and read back as it was', async () => {
   expect(await readStoredEvent(database, { source: 'urn:erp', id: '2' })).toBeNull()
 })
 
-test('waiting events come in their order and are settled once', async () => {
+test('waiting events come in their order, are put off, and are settled once', async () => {
   for (const id of ['b', 'a', 'c']) await database.transaction((tx) => insertEvent(tx, row(id)))
-  const waiting = await receivedEvents(database, 0n, 10)
-  expect(waiting.map(({ id }) => id)).toEqual(['b', 'a', 'c'])
+  const due = async () => (await dueEvents(database, 10)).map(({ id }) => id)
+  expect(await due()).toEqual(['b', 'a', 'c'])
   const settle = () =>
     database.transaction((tx) =>
       settleEvent(tx, { source: 'urn:erp', id: 'a' }, { bodyHash: 'cd'.repeat(32), sellerId: null, problem: null }),
     )
   expect([await settle(), await settle()]).toEqual([true, false])
-  expect((await receivedEvents(database, waiting[0]?.sequence ?? 0n, 10)).map(({ id }) => id)).toEqual(['c'])
+  expect(await due()).toEqual(['b', 'c'])
+  const putOff = (dueInMs: number) =>
+    putOffEvent(database, { source: 'urn:erp', id: 'b' }, { reason: 'no route', sellerId: 's-2', dueInMs })
+  await putOff(60_000)
+  expect(await due()).toEqual(['c'])
+  // Whose it is was fixed when it was taken.
+  expect(await readStoredEvent(database, { source: 'urn:erp', id: 'b' })).toMatchObject({ waitsFor: 'no route', sellerId: 's-1' })
+  await putOff(0)
+  expect(await due()).toEqual(['c', 'b'])
+})
+
+test('rows that wait for long stand before none that came later', async () => {
+  const insert = (from: number, to: number) =>
+    database.execute(
+      `INSERT INTO tallyman.erp_event (source, id, type, data) SELECT 'urn:erp', 'e-' || n, 'erp.order.accepted', '{}' FROM generate_series($1::int, $2::int) n`,
+      from,
+      to,
+    )
+  await insert(1, 50)
+  for (const key of await dueEvents(database, 50))
+    await putOffEvent(database, key, { reason: 'x', sellerId: null, dueInMs: 60_000 })
+  await insert(51, 51)
+  expect(await dueEvents(database, 50)).toMatchObject([{ id: 'e-51' }])
+})
+
+test('Postgres and the daemon read a purchase order id alike, however it is written', async () => {
+  const space = fc.constantFrom(
+    ...'\t\n\v\f\r \u00a0\u1680\u2000\u2003\u200a\u2028\u2029\u202f\u205f\u3000\ufeff',
+    '\u0085',
+    '\u180e',
+    '\u200b',
+  )
+  const written = fc.oneof(
+    fc
+      .tuple(
+        fc.array(space),
+        fc.oneof(fc.constantFrom('1', '', '0', '1.0', 'PO\u00a07', 'ü'), fc.string({ unit: 'grapheme' })),
+        fc.array(space),
+      )
+      .map(([before, text, after]) => JSON.stringify(`${before.join('')}${text.replaceAll('\u0000', '')}${after.join('')}`)),
+    fc.constantFrom(
+      '1',
+      '1.0',
+      '1e3',
+      '0',
+      '-1',
+      '-0',
+      '1.5',
+      '9007199254740991',
+      '9007199254740992',
+      '1e400',
+      '1e-400',
+      '0.1e1',
+      'null',
+      'true',
+      '[]',
+      '{}',
+    ),
+    fc.integer().map(String),
+    fc.maxSafeInteger().map((id) => `${id}.000`),
+  )
+  const asPostgres = async (json: string) => {
+    const [read] = await database.query<{ id: string | null; data: string }>(
+      `SELECT tallyman.normal_id($1::jsonb) AS id, $1::jsonb::text AS data`,
+      json,
+    )
+    return read
+  }
+  await fc.assert(
+    fc.asyncProperty(written, async (json) => {
+      const read = await asPostgres(json)
+      const data: unknown = { purchaseOrderId: JSON.parse(read?.data ?? '') }
+      expect(read?.id ?? null).toBe(addressOf({ type: 'erp.order.accepted', data })?.purchaseOrderId ?? null)
+    }),
+    { numRuns: 500 },
+  )
+  expect(await asPostgres('"\\u00a0 1\\n\\t"')).toMatchObject({ id: '1' })
+  expect(await asPostgres('1.0')).toMatchObject({ id: '1' })
+  // JavaScript reads these as another number; the difference is what ends such a row.
+  expect(await asPostgres('9007199254740990.6')).toMatchObject({ id: null })
+})
+
+test('waiting rows of an order are found however their id is written', async () => {
+  const ids = ['"7"', '" 7\\n"', '"\\u00a07\\t"', '7', '7.0', '"70"', '"07"']
+  for (const [place, id] of ids.entries()) {
+    await database.execute(
+      `INSERT INTO tallyman.erp_event (source, id, type, data) VALUES ('urn:erp', $1, 'erp.order.accepted', $2::jsonb)`,
+      `e-${place}`,
+      `{"purchaseOrderId": ${id}}`,
+    )
+  }
+  const locked = await database.transaction((tx) => lockReceivedEvents(tx, '7'))
+  expect(locked.map(({ id }) => id)).toEqual(['e-0', 'e-1', 'e-2', 'e-3', 'e-4'])
+})
+
+test('the inbox refuses what could never be carried, and keeps what was there before free to end', async () => {
+  const insert = (values: Readonly<Record<string, string>>) => {
+    const given = { source: `'urn:erp'`, id: `'e-1'`, type: `'erp.order.accepted'`, data: `'{}'`, ...values }
+    return database.execute(
+      `INSERT INTO tallyman.erp_event (${Object.keys(given).join(', ')}) VALUES (${Object.values(given).join(', ')})`,
+    )
+  }
+  const wrong: Readonly<Record<string, string>>[] = [
+    { id: `''` },
+    { source: `''` },
+    { id: `'..'` },
+    { source: `'.'` },
+    { id: `repeat('x', 1001)` },
+    { source: `repeat('ü', 501)` },
+    { type: `''` },
+    { type: `repeat('x', 257)` },
+    { received_at: `'infinity'` },
+    { received_at: `now() + interval '2 days'` },
+    { sequence: '0' },
+    { data: `(SELECT jsonb_agg(md5(n::text)) FROM generate_series(1, 500000) n)` },
+  ]
+  for (const values of wrong) await expect(insert(values), JSON.stringify(values)).rejects.toThrow(/_fits/)
+  await insert({ id: `repeat('x', 1000)`, source: `repeat('ü', 500)` })
+  // What is stored and waits no more is not looked at.
+  await insert({ id: `''`, status: `'rejected'` })
+})
+
+test('events are listed newest first, by state and seller, with their orders and reasons', async () => {
+  for (const id of ['1', '2', '3']) await database.transaction((tx) => insertEvent(tx, row(id)))
+  await database.transaction((tx) => insertEvent(tx, row('4', 'accepted')))
+  await database.execute(
+    `INSERT INTO tallyman.erp_event (source, id, type, data) VALUES ('urn:erp', '5', 'x', '{"sellerId": " s-2 ", "purchaseOrderId": 8.0}')`,
+  )
+  await putOffEvent(database, { source: 'urn:erp', id: '2' }, { reason: 'no route', sellerId: null, dueInMs: 0 })
+  const first = await listEvents(database, { state: 'received', sellerId: null }, null, 2)
+  expect(first.items).toMatchObject([
+    { id: '5', sellerId: 's-2', purchaseOrderId: '8', state: 'received', waitsFor: null, commands: [] },
+    { id: '3', sellerId: 's-1', purchaseOrderId: '1' },
+  ])
+  const rest = await listEvents(database, { state: 'received', sellerId: null }, first.next, 2)
+  expect(rest).toMatchObject({ items: [{ id: '2', waitsFor: 'no route' }, { id: '1' }], next: null })
+  const of = async (filter: Parameters<typeof listEvents>[1]) =>
+    (await listEvents(database, filter, null, 10)).items.map(({ id }) => id)
+  expect(await of({ state: 'accepted', sellerId: null })).toEqual(['4'])
+  expect(await of({ state: null, sellerId: 's-2' })).toEqual(['5'])
+  expect(await of({ state: 'rejected', sellerId: null })).toEqual([])
 })
 
 test('a transaction that Postgres ends for a deadlock runs again', async () => {

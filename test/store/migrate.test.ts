@@ -3,8 +3,10 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { eventProblem } from '../../src/jobs/events/reject.ts'
 import { dueCommands, readCommand } from '../../src/store/commands.ts'
 import { openDatabase } from '../../src/store/database.ts'
+import { dueEvents, endlessEvents, settleEvent } from '../../src/store/events.ts'
 import { finishedMigrations, MigrationFailed, migrate, missingMigrations } from '../../src/store/migrate.ts'
 import { startTestPostgres, type TestPostgres } from '../support/postgres.ts'
 
@@ -50,6 +52,39 @@ describe('migrate', () => {
       await rows(url, "SELECT to_regclass('tallyman.half') AS half, to_regclass('warehouse.orders')::text AS orders"),
     ).toEqual([{ half: null, orders: 'warehouse.orders' }])
     await rm(directory, { recursive: true })
+  })
+
+  test('leaves no event of the first version behind that could never end', async () => {
+    const url = await postgres.emptyDatabase()
+    const directory = await mkdtemp(path.join(tmpdir(), 'tallyman-migrations-'))
+    for (const kept of ['20261121000000_first_floor', 'migration_lock.toml']) {
+      await cp(path.resolve('prisma/migrations', kept), path.join(directory, kept), { recursive: true })
+    }
+    await migrate(url, directory)
+    await rm(directory, { recursive: true })
+    const insert = (values: string) =>
+      rows(url, `INSERT INTO tallyman.erp_event (source, id, type, data, sequence, received_at) VALUES (${values})`)
+    const data = `'{"purchaseOrderId": "1\\n"}'`
+    await insert(`'', '', '', ${data}, -5, 'infinity'`)
+    await insert(`'urn:erp', repeat('x', 20000), repeat('t', 300), '[]', -4, '-infinity'`)
+    await insert(`'urn:erp', 'deep', 'x', (repeat('[', 4000) || repeat(']', 4000))::jsonb, -3, now()`)
+    await insert(`'urn:erp', 'decided', 'x', ${data}, -2, now()`)
+    await rows(url, `UPDATE tallyman.erp_event SET status = 'accepted' WHERE id = 'decided'`)
+    await migrate(url)
+    const database = openDatabase({ url })
+    expect(await dueEvents(database, 10)).toEqual([{ source: 'urn:erp', id: 'deep' }])
+    expect((await endlessEvents(database, 86_400_000, 10)).map(({ id }) => id.length)).toEqual([0, 20_000])
+    for (const key of [
+      { source: '', id: '' },
+      { source: 'urn:erp', id: 'x'.repeat(20_000) },
+      { source: 'urn:erp', id: 'deep' },
+    ])
+      expect(
+        await database.transaction((tx) =>
+          settleEvent(tx, key, { bodyHash: null, sellerId: null, problem: eventProblem([{ path: 'id', message: 'is wrong' }]) }),
+        ),
+      ).toBe(true)
+    await database.close()
   })
 
   test('keeps every command of the first version, and takes those that it still writes meanwhile', async () => {

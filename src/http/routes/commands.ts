@@ -5,7 +5,7 @@ import { listCommands, readCommandDetail } from '../../store/command-queries.ts'
 import { type App, idParams, problems } from '../app.ts'
 import { bigintKey, cursorCodec, pageSchema, pagingSchema } from '../paging.ts'
 import { Problem } from '../problems.ts'
-import { commandSchema, commandStateSchema } from '../schemas.ts'
+import { actorAndReason, commandSchema, commandStateSchema } from '../schemas.ts'
 import type { RouteParts } from './parts.ts'
 
 const cursors = cursorCodec('commands', bigintKey)
@@ -15,11 +15,6 @@ const meanings = {
   confirm: 'It was applied: its units are done.',
   reject: 'It was not applied and must not be: its units are free again.',
 } as const
-
-const actorAndReason = {
-  actor: z.string().trim().min(1, 'must not be empty').max(200).meta({ description: 'Who decides.' }),
-  reason: z.string().trim().min(1, 'must not be empty').max(2_000).meta({ description: 'Why.' }),
-}
 
 const lineDecisionSchema = z.strictObject({
   lineNumber: z.string().min(1),

@@ -1,12 +1,16 @@
 import { z } from 'zod'
 import { commandsOfEvent } from '../../store/command-queries.ts'
+import { listEvents } from '../../store/event-queries.ts'
 import { readStoredEvent } from '../../store/events.ts'
 import { type App, problems } from '../app.ts'
 import { carriesEvents, type EventMode, eventMediaTypes, inBatch, parseEvents } from '../cloud-events.ts'
+import { bigintKey, cursorCodec, pageSchema, pagingSchema } from '../paging.ts'
 import { Problem, type ProblemFault } from '../problems.ts'
-import { eventReceiptSchema, eventSchema } from '../schemas.ts'
+import { actorAndReason, eventReceiptSchema, eventSchema, eventStateSchema, listedEventSchema } from '../schemas.ts'
 import { createSignatureCheck } from '../signature.ts'
 import type { RouteParts } from './parts.ts'
+
+const cursors = cursorCodec('events', bigintKey)
 
 const described = (count: number): string => (count === 1 ? 'One thing is wrong' : `${count} things are wrong`)
 
@@ -32,6 +36,11 @@ const cloudEventSchema = z
 const cloudEventDataSchema = z
   .union([z.looseObject({ purchaseOrderId: z.string() }), z.looseObject({ simplifiedShippingSettings: z.looseObject({}) })])
   .meta({ description: 'Binary mode: the data alone.' })
+
+const eventParams = z.object({
+  source: z.string().min(1).meta({ description: 'URL-encoded.' }),
+  id: z.string().min(1).meta({ description: 'URL-encoded.' }),
+})
 
 /** ERP events in, and what became of them. */
 export const eventRoutes = (app: App, { services, stopping }: RouteParts): void => {
@@ -92,20 +101,60 @@ export const eventRoutes = (app: App, { services, stopping }: RouteParts): void 
 
   app.route({
     method: 'GET',
+    url: '/v1/events',
+    schema: {
+      tags: ['events'],
+      summary: 'Events, newest first',
+      querystring: z.object({ ...pagingSchema, state: eventStateSchema.optional(), sellerId: z.string().optional() }),
+      response: { 200: pageSchema(listedEventSchema), ...problems() },
+    },
+    handler: async ({ query }) => {
+      const filter = { state: query.state ?? null, sellerId: query.sellerId ?? null }
+      const page = await listEvents(services.database, filter, cursors.decode(query.cursor), query.limit)
+      return { items: [...page.items], nextCursor: cursors.encode(page.next) }
+    },
+  })
+
+  const notFound = (source: string, id: string): Problem =>
+    new Problem('not-found', { detail: `There is no event ${id} of ${source}.` })
+
+  app.route({
+    method: 'GET',
     url: '/v1/events/:source/:id',
     schema: {
       tags: ['events'],
       summary: 'An event with its commands',
-      params: z.object({
-        source: z.string().min(1).meta({ description: 'URL-encoded.' }),
-        id: z.string().min(1).meta({ description: 'URL-encoded.' }),
-      }),
+      params: eventParams,
       response: { 200: eventSchema, ...problems(404) },
     },
     handler: async ({ params: { source, id } }) => {
       const event = await readStoredEvent(services.database, { source, id })
-      if (event === null) throw new Problem('not-found', { detail: `There is no event ${id} of ${source}.` })
+      if (event === null) throw notFound(source, id)
       return { ...event, commands: await commandsOfEvent(services.database, source, id) }
+    },
+  })
+
+  app.route({
+    method: 'POST',
+    url: '/v1/events/:source/:id/reject',
+    schema: {
+      tags: ['events'],
+      summary: 'End a waiting event',
+      description:
+        'It becomes no command. Kept with who, when and why; its source and id stay taken. Only an event that is `received` is open to it.',
+      params: eventParams,
+      body: z.strictObject(actorAndReason),
+      response: {
+        200: z.object({ source: z.string(), id: z.string(), state: eventStateSchema }),
+        ...problems(404, 409, 413, 415, 422),
+      },
+    },
+    handler: async ({ params: { source, id }, body }) => {
+      const result = await services.rejectEvent({ source, id }, body)
+      if (result.ok) return { source, id, state: result.state }
+      if (result.fault === 'not-found') throw notFound(source, id)
+      const advice = result.state === 'accepted' ? '; its commands can be rejected one by one' : ''
+      throw new Problem('illegal-state', { detail: `Event ${id} of ${source} is ${result.state} already${advice}.` })
     },
   })
 }

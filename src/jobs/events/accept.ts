@@ -13,7 +13,7 @@ import {
   type StoredEvent,
 } from '../../store/events.ts'
 import { retryOnDeadlock } from '../../store/faults.ts'
-import { bodyHash } from './body-hash.ts'
+import { bodyHash, storedHash } from './body-hash.ts'
 import {
   type Addressed,
   addressEvent,
@@ -61,8 +61,6 @@ const duplicateOf = (stored: StoredEvent): EventReceipt => ({
   problem: stored.problem,
 })
 
-const hashOf = (stored: StoredEvent): string => stored.bodyHash ?? bodyHash(stored)
-
 const indexed = (index: number, faults: readonly EventFault[]): IndexedFault[] => faults.map((fault) => ({ index, ...fault }))
 
 /**
@@ -92,7 +90,7 @@ export const acceptEvents = async (
   for (const [index, event] of events.entries()) {
     const hash = hashes[index] ?? ''
     const known = stored.get(nameOf(event))
-    const before = known === undefined ? first.get(nameOf(event))?.hash : hashOf(known)
+    const before = known === undefined ? first.get(nameOf(event))?.hash : storedHash(known)
     if (before !== undefined && before !== hash) conflicts.add(index)
     if (before === undefined) first.set(nameOf(event), { index, event, hash, addressed: addressEvent(event, parts.sellers) })
   }
@@ -232,6 +230,6 @@ const lockAll = async (
 const duplicateInside = async (tx: Transaction, { index, event, hash }: Candidate): Promise<EventReceipt> => {
   const stored = await readStoredEvent(tx, event)
   if (stored === null) throw new Error(`event ${event.id} of ${event.source} has vanished while it was being accepted`)
-  if (hashOf(stored) !== hash) throw new Undone({ ok: false, reason: 'conflict', indexes: [index] })
+  if (storedHash(stored) !== hash) throw new Undone({ ok: false, reason: 'conflict', indexes: [index] })
   return duplicateOf(stored)
 }

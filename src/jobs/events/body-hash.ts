@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import type { StoredEvent } from '../../store/events.ts'
 
 /** JSON with the members of every object in the order of their names: equal values, equal texts. */
 const canonical = (value: unknown): string => {
@@ -20,3 +21,7 @@ export const bodyHash = (event: { readonly type: string; readonly data: unknown 
   createHash('sha256')
     .update(canonical([event.type, event.data]))
     .digest('hex')
+
+/** The hash of a stored event; null for one whose data cannot be read, which no other event equals. */
+export const storedHash = (event: StoredEvent): string | null =>
+  event.bodyHash ?? (event.unreadable === null ? bodyHash(event) : null)

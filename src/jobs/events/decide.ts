@@ -1,23 +1,18 @@
 import type { CommandContent } from '../../domain/command.ts'
+import { maxIdLength } from '../../domain/event-bounds.ts'
 import { addressOf, checkEvent, type EventFault } from '../../domain/event-shape.ts'
 import { planCommands, planSettings } from '../../domain/events.ts'
-import { raiseAlarm } from '../../store/alarms.ts'
 import { isAcknowledging } from '../../store/command-queries.ts'
 import { insertCommands, readLedgers } from '../../store/commands.ts'
 import type { Transaction } from '../../store/database.ts'
-import {
-  type EventProblem,
-  type IncomingEvent,
-  lockReceivedEvents,
-  maxPurchaseOrderIdLength,
-  type StoredEvent,
-  settleEvent,
-} from '../../store/events.ts'
+import { type IncomingEvent, lockReceivedEvents, settleEvent } from '../../store/events.ts'
 import { lockOrder, readOrder } from '../../store/orders.ts'
 import { lockShippingSettings, readShippingSettings } from '../../store/shipping-settings.ts'
-import { bodyHash } from './body-hash.ts'
+import { storedHash } from './body-hash.ts'
 import type { EventSellers, OrderKey } from './fetch-order.ts'
 import { type AcceptParts, type EventRules, rulesOf } from './parts.ts'
+import { eventProblem, rejectReceived } from './reject.ts'
+import { undecidableFaults } from './storable.ts'
 
 /** The shipping settings of a seller. */
 interface SettingsKey {
@@ -34,24 +29,33 @@ export const isOrder = (key: SubjectKey): key is OrderKey => key.purchaseOrderId
 /** What an event is about, or why that cannot be told. */
 export type Addressed =
   | { readonly ok: true; readonly key: SubjectKey }
-  | { readonly ok: false; readonly faults: readonly EventFault[] }
+  | {
+      readonly ok: false
+      readonly faults: readonly EventFault[]
+      /** The seller whom this process does not serve, where that is all that is wrong; null: it is wrong wherever it is looked at. */
+      readonly unserved: string | null
+    }
 
-/** Finds what an event is about; a seller that is not named is the only one there is. */
-export const addressEvent = (event: IncomingEvent, sellers: EventSellers): Addressed => {
+/** Finds what an event is about; a seller that is not named is the one that was fixed when it was taken, or the only one there is. */
+export const addressEvent = (event: IncomingEvent & { readonly sellerId?: string | null }, sellers: EventSellers): Addressed => {
   const address = addressOf(event)
   // Without an address the shape is at fault, and whoever checks the shape says how.
-  if (address === null) return { ok: false, faults: [] }
+  if (address === null) return { ok: false, faults: [], unserved: null }
   const faults: EventFault[] = []
-  if ((address.purchaseOrderId?.length ?? 0) > maxPurchaseOrderIdLength) {
-    faults.push({ path: 'data.purchaseOrderId', message: `is longer than ${maxPurchaseOrderIdLength} characters` })
+  for (const name of ['purchaseOrderId', 'sellerId'] as const) {
+    if ((address[name]?.length ?? 0) > maxIdLength)
+      faults.push({ path: `data.${name}`, message: `is longer than ${maxIdLength} characters` })
   }
-  const sellerId = address.sellerId ?? sellers.only()
+  if (faults.length > 0) return { ok: false, faults, unserved: null }
+  const sellerId = address.sellerId ?? event.sellerId ?? sellers.only()
   if (sellerId === null) {
-    faults.push({ path: 'data.sellerId', message: 'is missing; it is needed because this daemon serves several sellers' })
-  } else if (!sellers.has(sellerId)) {
-    faults.push({ path: 'data.sellerId', message: `is ${sellerId}, a seller that this daemon does not serve` })
+    const message = 'is missing; it is needed because this daemon serves several sellers'
+    return { ok: false, faults: [{ path: 'data.sellerId', message }], unserved: null }
   }
-  if (sellerId === null || faults.length > 0) return { ok: false, faults }
+  if (!sellers.has(sellerId)) {
+    const message = `is ${sellerId}, a seller that this daemon does not serve`
+    return { ok: false, faults: [{ path: 'data.sellerId', message }], unserved: sellerId }
+  }
   return { ok: true, key: { sellerId, purchaseOrderId: address.purchaseOrderId } }
 }
 
@@ -59,16 +63,6 @@ export const addressEvent = (event: IncomingEvent, sellers: EventSellers): Addre
 export const unknownOrderFault = (key: OrderKey): EventFault => ({
   path: 'data.purchaseOrderId',
   message: `is ${key.purchaseOrderId}, which the marketplace does not know as an order of seller ${key.sellerId}`,
-})
-
-/** The problem that is kept with a rejected event and shown to whoever asks for it. */
-export const eventProblem = (faults: readonly EventFault[]): EventProblem => ({
-  type: 'urn:tallyman:problem:invalid-event',
-  title: 'The event is wrong',
-  status: 422,
-  detail: faults.length === 1 ? 'One thing is wrong with the event.' : `${faults.length} things are wrong with the event.`,
-  code: 'invalid-event',
-  errors: faults,
 })
 
 /** What an event comes to: commands, or every fault. */
@@ -124,38 +118,6 @@ export const storeCommands = (
 /** What became of a waiting event. */
 export type Decided = { readonly state: 'accepted'; readonly commands: readonly string[] } | { readonly state: 'rejected' }
 
-/** Refuses a waiting event for good: the reason is kept with it, told as a change, and raised as an alarm. */
-export const rejectReceived = async (
-  tx: Transaction,
-  event: StoredEvent,
-  key: { readonly sellerId: string; readonly purchaseOrderId: string | null },
-  faults: readonly EventFault[],
-): Promise<void> => {
-  const problem = eventProblem(faults)
-  const settled = await settleEvent(tx, event, { bodyHash: bodyHash(event), sellerId: key.sellerId, problem })
-  if (!settled) return
-  await raiseAlarm(
-    tx,
-    { sellerId: key.sellerId, kind: 'event-rejected', subject: `${event.source} ${event.id}` },
-    `ERP event ${event.id} of ${event.source} was rejected after it had been taken: ${faults.map(({ path, message }) => `${path} ${message}`).join('; ')}; mend it and send it again under a new id`,
-  )
-  tx.tell({
-    sellerId: key.sellerId,
-    type: 'event.rejected',
-    purchaseOrderId: key.purchaseOrderId ?? undefined,
-    data: {
-      source: event.source,
-      id: event.id,
-      type: event.type,
-      errors: faults.map(({ path, message }) => ({ path, message })),
-    },
-  })
-}
-
-/** Seller of an event in changes and alarms, as well as it can be told: both need one even when the event names none that is known. */
-export const sellerForTelling = (event: IncomingEvent, sellers: EventSellers): string =>
-  addressOf(event)?.sellerId ?? sellers.only() ?? ''
-
 /**
  * Decides the events that wait for a locked subject, in the order in which they came. Whoever accepts an event about it does
  * this first, so that commands follow their events.
@@ -167,18 +129,30 @@ export const decideReceived = async (
 ): Promise<readonly Decided[]> => {
   const decided: Decided[] = []
   for (const event of await lockReceivedEvents(tx, locked.key.purchaseOrderId)) {
+    // What cannot be decided at all is ended by its own job.
+    if (undecidableFaults(event).length > 0) continue
     const addressed = addressEvent(event, sellers)
     if (!addressed.ok || !sameSubject(addressed.key, locked.key)) continue
-    const plan = locked.plan(event)
+    const plan = planOrFault(locked, event)
     if (!plan.ok) {
-      await rejectReceived(tx, event, locked.key, plan.faults)
+      await rejectReceived(tx, event, { ...locked.key, problem: eventProblem(plan.faults) })
       decided.push({ state: 'rejected' })
       continue
     }
-    await settleEvent(tx, event, { bodyHash: bodyHash(event), sellerId: locked.key.sellerId, problem: null })
+    await settleEvent(tx, event, { bodyHash: storedHash(event), sellerId: locked.key.sellerId, problem: null })
     decided.push({ state: 'accepted', commands: await storeCommands(tx, locked.key, event, plan.commands) })
   }
   return decided
+}
+
+/** Planning works out of what is known alone: what throws once throws each time, and must not stand before the events behind it for ever. */
+const planOrFault = (locked: LockedSubject, event: IncomingEvent): EventPlan => {
+  try {
+    return locked.plan(event)
+  } catch (error) {
+    const message = `cannot be worked out: ${error instanceof Error ? error.message : String(error)}`
+    return { ok: false, faults: [{ path: 'data', message }] }
+  }
 }
 
 /** Whether two keys name one subject. */

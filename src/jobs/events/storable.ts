@@ -1,17 +1,7 @@
-import type { EventFault } from '../../domain/event-shape.ts'
-import type { IncomingEvent } from '../../store/events.ts'
-
-/** Longest `source` and `id`, in bytes of UTF-8: together they must fit into an index row of Postgres. */
-export const maxKeyBytes = 1_000
-/** Longest `type`, in characters. */
-export const maxTypeLength = 256
-/** Deepest nesting of `data`: far beyond any event, far below what a stack can take. */
-const maxDepth = 32
-
-const unstorable = (text: string): string | null => {
-  if (text.includes('\u0000')) return 'must not contain the character U+0000, which Postgres cannot store'
-  return text.isWellFormed() ? null : 'must not contain half of a surrogate pair, which is no Unicode text'
-}
+import { maxDataDepth, maxIdLength, maxKeyBytes, maxTypeLength } from '../../domain/event-bounds.ts'
+import { addressOf, type EventFault } from '../../domain/event-shape.ts'
+import { unstorable } from '../../domain/text.ts'
+import type { IncomingEvent, StoredEvent } from '../../store/events.ts'
 
 const dataFaults = (value: unknown, path: string, depth: number, faults: EventFault[]): void => {
   if (typeof value === 'string') {
@@ -20,8 +10,8 @@ const dataFaults = (value: unknown, path: string, depth: number, faults: EventFa
     return
   }
   if (typeof value !== 'object' || value === null) return
-  if (depth >= maxDepth) {
-    faults.push({ path, message: `is nested more than ${maxDepth} levels deep` })
+  if (depth >= maxDataDepth) {
+    faults.push({ path, message: `is nested more than ${maxDataDepth} levels deep` })
     return
   }
   if (Array.isArray(value)) {
@@ -35,17 +25,41 @@ const dataFaults = (value: unknown, path: string, depth: number, faults: EventFa
   }
 }
 
-/** What keeps an event from being stored at all: text that Postgres refuses, keys too long for an index, bottomless nesting. */
-export const storableFaults = (event: IncomingEvent): readonly EventFault[] => {
+/** Faults of what names an event. */
+const keyFaults = (event: IncomingEvent): EventFault[] => {
   const faults: EventFault[] = []
   for (const name of ['source', 'id', 'type'] as const) {
     const message = unstorable(event[name])
     if (message !== null) faults.push({ path: name, message })
   }
   for (const name of ['source', 'id'] as const) {
+    if (event[name] === '') faults.push({ path: name, message: 'must not be empty' })
     if (Buffer.byteLength(event[name]) > maxKeyBytes) faults.push({ path: name, message: `is longer than ${maxKeyBytes} bytes` })
+    // Every client takes them out of an address, encoded or not (WHATWG URL, "double-dot URL path segment").
+    if (event[name] === '.' || event[name] === '..')
+      faults.push({ path: name, message: 'must not be . or .., which no address can hold' })
   }
   if (event.type.length > maxTypeLength) faults.push({ path: 'type', message: `is longer than ${maxTypeLength} characters` })
+  return faults
+}
+
+/** What keeps an event from being stored at all: text that Postgres refuses, keys too long for an index, bottomless nesting. */
+export const storableFaults = (event: IncomingEvent): readonly EventFault[] => {
+  const faults = keyFaults(event)
   dataFaults(event.data, 'data', 0, faults)
+  return faults
+}
+
+/**
+ * What keeps a stored event from being decided, whatever it is about: a row of the SQL inbox may be anything that Postgres takes. An event
+ * with such a fault must not be hashed or planned.
+ */
+export const undecidableFaults = (event: StoredEvent): readonly EventFault[] => {
+  const faults = keyFaults(event)
+  if (event.unreadable !== null) return [...faults, { path: 'data', message: event.unreadable }]
+  const purchaseOrderId = addressOf(event)?.purchaseOrderId ?? null
+  if (purchaseOrderId !== null && purchaseOrderId.length <= maxIdLength && purchaseOrderId !== event.purchaseOrderId) {
+    faults.push({ path: 'data.purchaseOrderId', message: 'is a number that would not stay exact; send it as text' })
+  }
   return faults
 }

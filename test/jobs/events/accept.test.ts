@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { type AcceptParts, acceptEvents } from '../../../src/jobs/events/accept.ts'
 import { processReceivedEvent } from '../../../src/jobs/events/process.ts'
 import { type Database, openDatabase } from '../../../src/store/database.ts'
-import { type EventsVerdict, type IncomingEvent, readEvents, receivedEvents } from '../../../src/store/events.ts'
+import { type EventKey, type EventsVerdict, type IncomingEvent, readEvents } from '../../../src/store/events.ts'
 import { startTestPostgres, type TestPostgres } from '../../support/postgres.ts'
 import { line, marketplace, order, parts, seed } from './support.ts'
 
@@ -43,7 +43,9 @@ const shipped = (purchaseOrderId: string, quantity: number, id: string = randomU
 
 /** What the jobs of all waiting events come to. */
 const processAll = async (events: AcceptParts) => {
-  const waiting = await receivedEvents(database, 0n, 1_000)
+  const waiting = await database.query<EventKey>(
+    `SELECT source, id FROM tallyman.erp_event WHERE status = 'received' ORDER BY sequence`,
+  )
   for (const event of waiting) await processReceivedEvent(events, event, signal)
   const states = (await readEvents(database, waiting)).map((event) => event.state)
   const of = (state: string) => states.filter((one) => one === state).length

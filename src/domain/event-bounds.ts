@@ -1,0 +1,36 @@
+/** Longest `source` and `id` of an event, in bytes of UTF-8: together they must fit into an index row of Postgres. */
+export const maxKeyBytes = 1_000
+/** Longest `type` of an event, in characters. */
+export const maxTypeLength = 256
+/** Longest purchase order id and seller id that an event may name, in UTF-16 units; the first also stands in the index `erp_event_received_by_order`. */
+export const maxIdLength = 255
+/** Deepest nesting of `data`: far beyond any event, far below what a stack can take. */
+export const maxDataDepth = 32
+/** Most bytes of `data` as Postgres writes it out: whatever fits into a request over HTTP stays far below. */
+export const maxDataBytes = 4_194_304
+/** So many faults are kept with a rejected event. */
+export const maxFaultsKept = 50
+
+const quote = 0x22
+const backslash = 0x5c
+const openings: ReadonlySet<number> = new Set([0x5b, 0x7b])
+const closings: ReadonlySet<number> = new Set([0x5d, 0x7d])
+
+/** Levels of arrays and objects in a JSON text, found without recursion: 0 for a plain value. */
+export const nestingOf = (json: string): number => {
+  let deepest = 0
+  let level = 0
+  let inText = false
+  for (let at = 0; at < json.length; at += 1) {
+    const unit = json.charCodeAt(at)
+    if (inText) {
+      if (unit === backslash) at += 1
+      else if (unit === quote) inText = false
+    } else if (unit === quote) inText = true
+    else if (openings.has(unit)) {
+      level += 1
+      deepest = Math.max(deepest, level)
+    } else if (closings.has(unit)) level -= 1
+  }
+  return deepest
+}

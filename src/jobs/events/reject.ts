@@ -1,0 +1,150 @@
+import { createHash } from 'node:crypto'
+import { maxFaultsKept, maxIdLength } from '../../domain/event-bounds.ts'
+import { addressOf, type EventFault } from '../../domain/event-shape.ts'
+import { raiseAlarm } from '../../store/alarms.ts'
+import type { Database, Transaction } from '../../store/database.ts'
+import {
+  type EventKey,
+  type EventProblem,
+  type PersonsReason,
+  type PersonsRejection,
+  readStoredEvent,
+  type StoredEvent,
+  settleEvent,
+} from '../../store/events.ts'
+import { storedHash } from './body-hash.ts'
+
+const longestText = 500
+const longestMessage = 2_000
+const toldInMessage = 5
+/** An index row of Postgres holds 2.7 kB, seller and kind included. */
+const longestSubjectBytes = 1_000
+
+/** A text cut to a length, and still a text: half a surrogate pair cannot be stored. */
+const clipped = (text: string, length: number): string =>
+  text.length <= length ? text : `${text.slice(0, length - 1).toWellFormed()}…`
+
+const clippedFaults = (faults: readonly EventFault[]): readonly EventFault[] =>
+  faults
+    .slice(0, maxFaultsKept)
+    .map(({ path, message }) => ({ path: clipped(path, longestText), message: clipped(message, longestText) }))
+
+const counted = (faults: readonly EventFault[]): string => {
+  if (faults.length === 1) return 'One thing is wrong with the event.'
+  const all = `${faults.length} things are wrong with the event`
+  return faults.length > maxFaultsKept ? `${all}; the first ${maxFaultsKept} are listed.` : `${all}.`
+}
+
+/** The problem that is kept with a rejected event and shown to whoever asks for it: the first faults, each cut to what can be read. */
+export const eventProblem = (faults: readonly EventFault[]): EventProblem => ({
+  type: 'urn:tallyman:problem:invalid-event',
+  title: 'The event is wrong',
+  status: 422,
+  detail: counted(faults),
+  code: 'invalid-event',
+  errors: clippedFaults(faults),
+})
+
+/** The problem of an event that has waited for the longest time that any may wait. */
+export const expiredProblem = (days: number, waitsFor: string | null): EventProblem => ({
+  type: 'urn:tallyman:problem:event-expired',
+  title: 'The event has waited for too long',
+  status: 422,
+  detail: clipped(`It could not be decided within ${days} days: ${waitsFor ?? 'no process has looked at it'}.`, longestMessage),
+  code: 'event-expired',
+  errors: [],
+})
+
+const personsProblem = ({ actor, reason }: PersonsReason): EventProblem => ({
+  type: 'urn:tallyman:problem:event-rejected-by-person',
+  title: 'A person has rejected the event',
+  status: 422,
+  detail: `${actor}: ${reason}`,
+  code: 'event-rejected-by-person',
+  errors: [],
+})
+
+const subjectOf = ({ source, id }: EventKey): string => {
+  const subject = `${source} ${id}`
+  if (Buffer.byteLength(subject) <= longestSubjectBytes) return subject
+  return `${clipped(subject, longestSubjectBytes / 5)} ${createHash('sha256').update(subject).digest('hex')}`
+}
+
+/** An event as sentences name it. */
+export const nameOfEvent = ({ source, id }: EventKey): string =>
+  `${clipped(id, longestText) || '(empty id)'} of ${clipped(source, longestText) || '(empty source)'}`
+
+const reasonOf = ({ detail, errors }: EventProblem): string => {
+  if (errors.length === 0) return detail
+  const told = errors.slice(0, toldInMessage).map(({ path, message }) => `${path} ${message}`)
+  if (errors.length > told.length) told.push(`${errors.length - told.length} more`)
+  return told.join('; ')
+}
+
+/** Seller of an event in changes and alarms, as well as it can be told: both need one even when the event names none that is known. */
+export const sellerForTelling = (event: StoredEvent, only: string | null): string => {
+  const named = event.sellerId ?? addressOf(event)?.sellerId ?? null
+  return named !== null && named.length <= maxIdLength ? named : (only ?? '')
+}
+
+/** What is said of a rejected event: whose it is, which order it is about, and why. */
+export interface Rejection {
+  readonly sellerId: string
+  readonly purchaseOrderId: string | null
+  readonly problem: EventProblem
+}
+
+/** Ends a waiting event; answers false when it no longer waits. */
+const settleRejected = async (
+  tx: Transaction,
+  event: StoredEvent,
+  { sellerId, purchaseOrderId, problem }: Rejection,
+  by: PersonsReason | null,
+): Promise<boolean> => {
+  const settled = await settleEvent(tx, event, {
+    bodyHash: storedHash(event),
+    sellerId: sellerId === '' ? null : sellerId,
+    problem,
+  })
+  if (!settled) return false
+  tx.tell({
+    sellerId,
+    type: 'event.rejected',
+    purchaseOrderId: purchaseOrderId ?? undefined,
+    data: {
+      source: clipped(event.source, longestMessage),
+      id: clipped(event.id, longestMessage),
+      type: clipped(event.type, longestText),
+      code: problem.code,
+      errors: problem.errors.map(({ path, message }) => ({ path, message })),
+      ...(by === null ? {} : { actor: by.actor, reason: by.reason }),
+    },
+  })
+  return true
+}
+
+/** Refuses a waiting event for good: the reason is kept with it, told as a change, and raised as an alarm. */
+export const rejectReceived = async (tx: Transaction, event: StoredEvent, rejection: Rejection): Promise<void> => {
+  if (!(await settleRejected(tx, event, rejection, null))) return
+  const why = `ERP event ${nameOfEvent(event)} was rejected after it had been taken: ${reasonOf(rejection.problem)}`
+  await raiseAlarm(
+    tx,
+    { sellerId: rejection.sellerId, kind: 'event-rejected', subject: subjectOf(event) },
+    `${clipped(why, longestMessage)}; mend it and send it again under a new id`,
+  )
+}
+
+/**
+ * A person ends a waiting event: it becomes no command. Kept with who and why, and told as a change; no alarm, since somebody has looked.
+ * Its source and id stay taken.
+ */
+export const rejectByPerson = (database: Database, key: EventKey, by: PersonsReason): Promise<PersonsRejection> =>
+  database.transaction(async (tx): Promise<PersonsRejection> => {
+    const event = await readStoredEvent(tx, key)
+    if (event === null) return { ok: false, fault: 'not-found' }
+    const sellerId = sellerForTelling(event, null)
+    const rejection = { sellerId, purchaseOrderId: event.purchaseOrderId, problem: personsProblem(by) }
+    if (await settleRejected(tx, event, rejection, by)) return { ok: true, state: 'rejected' }
+    const decided = await readStoredEvent(tx, key)
+    return { ok: false, fault: 'not-waiting', state: decided?.state ?? event.state }
+  })

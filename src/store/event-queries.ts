@@ -1,0 +1,128 @@
+import { maxIdLength } from '../domain/event-bounds.ts'
+import type { EventState } from '../domain/event-shape.ts'
+import type { SqlRunner } from './database.ts'
+import type { EventKey, EventProblem } from './events.ts'
+import { type ListPage, pageOf } from './page.ts'
+
+/** An event as lists show it: without its data. */
+export interface ListedEvent extends EventKey {
+  readonly sequence: bigint
+  readonly type: string
+  /** Null: not known yet, or none that can be told. */
+  readonly sellerId: string | null
+  readonly purchaseOrderId: string | null
+  readonly state: EventState
+  readonly problem: EventProblem | null
+  /** Why it could not be decided when it was looked at last; null: it waits no more, or has not been looked at. */
+  readonly waitsFor: string | null
+  readonly receivedAt: Date
+  readonly processedAt: Date | null
+  /** Ids of its commands, in their order. */
+  readonly commands: readonly string[]
+}
+
+/** Which events to list; null: any. */
+export interface EventFilter {
+  readonly state: EventState | null
+  readonly sellerId: string | null
+}
+
+// Literals, so that the partial indexes of waiting and rejected events are used.
+const conditionOf = { received: `e.status = 'received'`, accepted: `e.status = 'accepted'`, rejected: `e.status = 'rejected'` }
+
+/** Whose an event is, as well as it can be told. */
+const sellerOf = `COALESCE(e.seller_id, left(tallyman.normal_id(e.data -> 'sellerId'), ${maxIdLength}))`
+
+/** Events, newest first, before this sequence number. */
+export const listEvents = async (
+  sql: SqlRunner,
+  { state, sellerId }: EventFilter,
+  before: bigint | null,
+  limit: number,
+): Promise<ListPage<ListedEvent, bigint>> => {
+  const rows = await sql.query<{
+    source: string
+    id: string
+    sequence: bigint
+    type: string
+    seller_id: string | null
+    purchase_order_id: string | null
+    status: EventState
+    problem: EventProblem | null
+    waits_for: string | null
+    received_at: Date
+    processed_at: Date | null
+    commands: readonly string[]
+  }>(
+    `SELECT e.source, e.id, e.sequence, e.type, ${sellerOf} AS seller_id,
+       left(tallyman.normal_id(e.data -> 'purchaseOrderId'), ${maxIdLength}) AS purchase_order_id, e.status, e.problem,
+       CASE WHEN e.status = 'received' THEN e.waits_for END AS waits_for, e.received_at, e.processed_at,
+       ARRAY(SELECT c.id FROM tallyman.commands c WHERE c.event_source = e.source AND c.event_id = e.id ORDER BY c.sequence) AS commands
+     FROM tallyman.erp_event e
+     WHERE ${state === null ? 'true' : conditionOf[state]} AND ($1::text IS NULL OR ${sellerOf} = $1::text)
+       AND ($2::bigint IS NULL OR e.sequence < $2::bigint)
+     ORDER BY e.sequence DESC LIMIT $3::int`,
+    sellerId,
+    before,
+    limit + 1,
+  )
+  return pageOf(
+    rows.map(
+      (row): ListedEvent => ({
+        source: row.source,
+        id: row.id,
+        sequence: row.sequence,
+        type: row.type,
+        sellerId: row.seller_id,
+        purchaseOrderId: row.purchase_order_id,
+        state: row.status,
+        problem: row.problem,
+        waitsFor: row.waits_for,
+        receivedAt: row.received_at,
+        processedAt: row.processed_at,
+        commands: row.commands,
+      }),
+    ),
+    limit,
+    (event) => event.sequence,
+  )
+}
+
+/** An event that must not wait for longer than this without anybody being told, in milliseconds. */
+export const tellWaitingAfterMs = 900_000
+
+/** The events of a seller that have waited for longer than {@link tellWaitingAfterMs}. */
+export interface LongWaiting {
+  /** Empty: the events name none. */
+  readonly sellerId: string
+  readonly count: number
+  /** The first of them, in the order in which they came. */
+  readonly first: readonly (EventKey & { readonly waitsFor: string | null; readonly receivedAt: Date })[]
+}
+
+/** Events that have waited for long, by seller, the first `shown` of each. */
+export const longWaitingEvents = async (sql: SqlRunner, shown: number): Promise<readonly LongWaiting[]> => {
+  const rows = await sql.query<{
+    seller_id: string
+    count: number
+    source: string
+    id: string
+    waits_for: string | null
+    received_at: Date
+  }>(
+    `SELECT w.* FROM (
+       SELECT COALESCE(${sellerOf}, '') AS seller_id, e.source, e.id, e.waits_for, e.received_at, e.sequence,
+         (count(*) OVER seller)::int AS count, row_number() OVER (seller ORDER BY e.sequence) AS place
+       FROM tallyman.erp_event e
+       WHERE e.status = 'received' AND e.received_at <= now() - $1::int * interval '1 millisecond'
+       WINDOW seller AS (PARTITION BY COALESCE(${sellerOf}, ''))
+     ) w WHERE w.place <= $2::int ORDER BY w.seller_id, w.sequence`,
+    tellWaitingAfterMs,
+    shown,
+  )
+  return [...Map.groupBy(rows, (row) => row.seller_id)].map(([sellerId, events]) => ({
+    sellerId,
+    count: events[0]?.count ?? 0,
+    first: events.map(({ source, id, waits_for: waitsFor, received_at: receivedAt }) => ({ source, id, waitsFor, receivedAt })),
+  }))
+}
