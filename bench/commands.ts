@@ -119,6 +119,7 @@ const sellersOf = (stubUrl: string): SellerRegistry => {
     advertiserId: null,
     campaignIds: [],
     skus: [],
+    logReasons: new Map(),
   }
   return createSellerRegistry({
     sellers: [seller],

@@ -168,6 +168,7 @@ const playIn = async (theatre: Theatre, slot: Slot, history: History, carry: Car
     advertiserId: null,
     campaignIds: [],
     skus: [],
+    logReasons: new Map(),
   } as const
   const start = (place: number): Daemon =>
     createDaemon({ place, stage, history, database: slot.database, settings, random, disturbance, tell })
