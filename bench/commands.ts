@@ -120,6 +120,7 @@ const sellersOf = (stubUrl: string): SellerRegistry => {
     campaignIds: [],
     skus: [],
     logReasons: new Map(),
+    reportColumns: {},
   }
   return createSellerRegistry({
     sellers: [seller],

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import { parse as parseYaml } from 'yaml'
 import { z } from 'zod'
+import { type ColumnNames, columnMeanings } from './clients/marketplace/report-csv.ts'
 import { type MovementKind, movementKinds, type ReasonMap, wordsOf } from './domain/log-reasons.ts'
 import { parseDurationMs } from './duration.ts'
 
@@ -131,6 +132,7 @@ const jsonObject = <Schema extends z.ZodType>(schema: Schema, accepts: string) =
     return parsed.success ? parsed.data : fault()
   })
 
+const reportColumns = z.record(text, z.enum(columnMeanings))
 const logReasons = z.record(text, z.enum(movementKinds))
 
 const reasonMap = (reasons: Readonly<Record<string, MovementKind>>): ReasonMap =>
@@ -201,6 +203,10 @@ const environment = z.object({
   ADVERTISER_ID: advertiserId.optional(),
   CAMPAIGN_IDS: nameList.default([]),
   INVENTORY_SKUS: nameList.default([]),
+  REPORT_COLUMNS: jsonObject(
+    reportColumns,
+    `header -> meaning, such as {"Stock at start": "beginning"}; meanings: ${columnMeanings.join(', ')}`,
+  ).default({}),
   LOG_REASONS: jsonObject(logReasons, `reason -> kind, such as {"Q7": "lost"}; kinds: ${movementKinds.join(', ')}`).default({}),
   ...pollIntervals(),
 })
@@ -248,6 +254,8 @@ export interface SellerSettings {
   readonly skus: readonly string[]
   /** What reasons of the inventory log mean, by their words. */
   readonly logReasons: ReasonMap
+  /** What headers of the reconciliation report mean, for those that nobody knows. */
+  readonly reportColumns: ColumnNames
 }
 
 /** How the daemon speaks to display advertising; one identity for all advertisers (specification, Authentication). */
@@ -314,6 +322,7 @@ const sellerEntry = z.strictObject({
   campaignIds: z.array(text).optional(),
   skus: z.array(text).optional(),
   logReasons: logReasons.optional(),
+  reportColumns: reportColumns.optional(),
 })
 const sellersDocument = z.union([z.array(sellerEntry).min(1), z.strictObject({ sellers: z.array(sellerEntry).min(1) })])
 
@@ -351,6 +360,7 @@ const defaultsOf = (values: Environment) => ({
   campaignIds: values.CAMPAIGN_IDS,
   skus: values.INVENTORY_SKUS,
   logReasons: reasonMap(values.LOG_REASONS),
+  reportColumns: values.REPORT_COLUMNS,
 })
 
 const readSellersFile = (file: string, values: Environment, faults: string[]): SellerSettings[] => {
@@ -407,6 +417,7 @@ const readSellersFile = (file: string, values: Environment, faults: string[]): S
         campaignIds: entry.campaignIds ?? defaults.campaignIds,
         skus: entry.skus ?? defaults.skus,
         logReasons: entry.logReasons === undefined ? defaults.logReasons : reasonMap(entry.logReasons),
+        reportColumns: entry.reportColumns ?? defaults.reportColumns,
       },
     ]
   })

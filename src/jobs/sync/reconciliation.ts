@@ -103,12 +103,12 @@ interface Inspection {
 }
 
 const inspect = async (context: StreamContext, report: StoredReport): Promise<Inspection> => {
-  const { database } = context
-  const { columns, end: firstRow } = await readHeader(readReportFile(database, report))
+  const { database, client } = context
+  const { columns, end: firstRow } = await readHeader(readReportFile(database, report), client.reconciliation.columnNames)
   const keys = createReportKeys()
   let rowCount = 0
   let hasNamelessRow = false
-  for await (const { cells } of readLines(readReportFile(database, report, firstRow))) {
+  for await (const { cells } of readLines(readReportFile(database, report, firstRow), columns)) {
     rowCount += 1
     const sku = skuOf(columns, cells)
     if (sku === null) hasNamelessRow = true
@@ -129,7 +129,7 @@ const findContradictory = async (
 ): Promise<ReadonlySet<string>> => {
   const textHashes = new Map<string, string>()
   const contradictory = new Set<string>()
-  for await (const { cells } of readLines(readReportFile(database, report, firstRow))) {
+  for await (const { cells } of readLines(readReportFile(database, report, firstRow), columns)) {
     const sku = skuOf(columns, cells)
     if (sku === null || !keys.isRepeated(sku)) continue
     const textHash = rawHash(readRow(report.month, columns, cells).rawText)
@@ -167,7 +167,7 @@ const rowsFrom = async (context: StreamContext, report: StoredReport, from: numb
   const inspection = await inspectionOf(context, report)
   const records: ParsedRecord<ReportedRow>[] = []
   let end = from
-  for await (const line of readLines(readReportFile(context.database, report, from))) {
+  for await (const line of readLines(readReportFile(context.database, report, from), inspection.columns)) {
     records.push(recordOf(report, inspection, line.cells))
     end = from + line.end
     if (records.length === rowsPerPage) break
