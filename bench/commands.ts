@@ -119,6 +119,8 @@ const sellersOf = (stubUrl: string): SellerRegistry => {
     advertiserId: null,
     campaignIds: [],
     skus: [],
+    logReasons: new Map(),
+    reportColumns: {},
   }
   return createSellerRegistry({
     sellers: [seller],

@@ -3,6 +3,8 @@ import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import { parse as parseYaml } from 'yaml'
 import { z } from 'zod'
+import { type ColumnNames, columnMeanings } from './clients/marketplace/report-csv.ts'
+import { type MovementKind, movementKinds, type ReasonMap, wordsOf } from './domain/log-reasons.ts'
 import { parseDurationMs } from './duration.ts'
 
 /** Exit code of a start with invalid settings (EX_CONFIG of sysexits). */
@@ -113,6 +115,29 @@ const nameList = z.string().transform((list) => [
   ),
 ])
 
+/** A JSON object in a variable, held against a schema. */
+const jsonObject = <Schema extends z.ZodType>(schema: Schema, accepts: string) =>
+  z.string().transform((source, context): z.output<Schema> => {
+    const fault = (): never => {
+      context.addIssue({ code: 'custom', message: `is not what is accepted: a JSON object of ${accepts}` })
+      return z.NEVER
+    }
+    let value: unknown
+    try {
+      value = JSON.parse(source)
+    } catch {
+      return fault()
+    }
+    const parsed = schema.safeParse(value)
+    return parsed.success ? parsed.data : fault()
+  })
+
+const reportColumns = z.record(text, z.enum(columnMeanings))
+const logReasons = z.record(text, z.enum(movementKinds))
+
+const reasonMap = (reasons: Readonly<Record<string, MovementKind>>): ReasonMap =>
+  new Map(Object.entries(reasons).map(([reason, kind]) => [wordsOf(reason), kind]))
+
 const hourMs = 3_600_000
 const dayMs = 24 * hourMs
 
@@ -178,6 +203,11 @@ const environment = z.object({
   ADVERTISER_ID: advertiserId.optional(),
   CAMPAIGN_IDS: nameList.default([]),
   INVENTORY_SKUS: nameList.default([]),
+  REPORT_COLUMNS: jsonObject(
+    reportColumns,
+    `header -> meaning, such as {"Stock at start": "beginning"}; meanings: ${columnMeanings.join(', ')}`,
+  ).default({}),
+  LOG_REASONS: jsonObject(logReasons, `reason -> kind, such as {"Q7": "lost"}; kinds: ${movementKinds.join(', ')}`).default({}),
   ...pollIntervals(),
 })
 
@@ -222,6 +252,10 @@ export interface SellerSettings {
   readonly campaignIds: readonly string[]
   /** Stock keys whose inventory is followed, beside those that orders and reports name. */
   readonly skus: readonly string[]
+  /** What reasons of the inventory log mean, by their words. */
+  readonly logReasons: ReasonMap
+  /** What headers of the reconciliation report mean, for those that nobody knows. */
+  readonly reportColumns: ColumnNames
 }
 
 /** How the daemon speaks to display advertising; one identity for all advertisers (specification, Authentication). */
@@ -287,6 +321,8 @@ const sellerEntry = z.strictObject({
   advertiserId: z.int().positive().optional(),
   campaignIds: z.array(text).optional(),
   skus: z.array(text).optional(),
+  logReasons: logReasons.optional(),
+  reportColumns: reportColumns.optional(),
 })
 const sellersDocument = z.union([z.array(sellerEntry).min(1), z.strictObject({ sellers: z.array(sellerEntry).min(1) })])
 
@@ -323,6 +359,8 @@ const defaultsOf = (values: Environment) => ({
   advertiserId: values.ADVERTISER_ID ?? null,
   campaignIds: values.CAMPAIGN_IDS,
   skus: values.INVENTORY_SKUS,
+  logReasons: reasonMap(values.LOG_REASONS),
+  reportColumns: values.REPORT_COLUMNS,
 })
 
 const readSellersFile = (file: string, values: Environment, faults: string[]): SellerSettings[] => {
@@ -378,6 +416,8 @@ const readSellersFile = (file: string, values: Environment, faults: string[]): S
         advertiserId: entry.advertiserId ?? defaults.advertiserId,
         campaignIds: entry.campaignIds ?? defaults.campaignIds,
         skus: entry.skus ?? defaults.skus,
+        logReasons: entry.logReasons === undefined ? defaults.logReasons : reasonMap(entry.logReasons),
+        reportColumns: entry.reportColumns ?? defaults.reportColumns,
       },
     ]
   })

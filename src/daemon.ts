@@ -20,6 +20,7 @@ import { createOrderFetcher } from './jobs/events/fetch-order.ts'
 import { processReceivedEvent } from './jobs/events/process.ts'
 import { rejectByPerson } from './jobs/events/reject.ts'
 import { reviewEvents, reviewWaitingEvents } from './jobs/events/review.ts'
+import { takeReasons } from './jobs/log-reasons.ts'
 import { createSellerRegistry, credentialsRefused, probeSeller } from './jobs/sellers.ts'
 import {
   backfillResources,
@@ -245,9 +246,10 @@ const run = async (config: Config, log: Logger, stop: AbortSignal, closers: Retu
       by,
     )
     sellers.learn(await readSellers(database))
-    for (const { sellerId, campaignIds, skus } of sellers.settings()) {
+    for (const { sellerId, campaignIds, skus, logReasons } of sellers.settings()) {
       await recordConfiguredCampaigns(database, sellerId, campaignIds)
       await recordConfiguredSkus(database, sellerId, skus)
+      await takeReasons(database, sellerId, logReasons)
     }
   }
   await rememberSellers('start')

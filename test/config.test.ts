@@ -70,6 +70,21 @@ describe('readConfig', () => {
     expect(readConfig({ REDIS_URL: '', PORT: '' }, false)).toMatchObject({ redisUrl: null, http: { port: 8080 } })
   })
 
+  test('reads what reasons of the inventory log mean, by their words', () => {
+    const reasons = (source: Record<string, string>) => [...(readConfig(source, false).sellers[0]?.logReasons ?? [])]
+    expect(reasons({})).toEqual([])
+    expect(reasons({ LOG_REASONS: '{"GoneWest": "lost", "Q-7": "other"}' })).toEqual([
+      ['gone west', 'lost'],
+      ['q 7', 'other'],
+    ])
+    for (const wrong of ['{', '[]', '{"Q7": "stolen"}', '"lost"']) {
+      expect(faultsOf({ LOG_REASONS: wrong }), wrong).toEqual([expect.stringMatching(/^LOG_REASONS: .*accepted.*lost, found/)])
+    }
+    const own = file('s.json', JSON.stringify([{ sellerId: 'a', clientId: 'c', clientSecret: 's', logReasons: { Q7: 'found' } }]))
+    const seller = { MARKETPLACE_URL: 'https://m.example', SELLERS_FILE: own, LOG_REASONS: '{"Q7": "lost"}' }
+    expect(reasons(seller)).toEqual([['q7', 'found']])
+  })
+
   test('demands API_KEY and EVENTS_SECRET away from the loopback interface', () => {
     const faults = faultsOf({ HOST: '0.0.0.0' })
     expect(faults.map((fault) => fault.split(':')[0])).toEqual(['API_KEY', 'EVENTS_SECRET'])

@@ -75,6 +75,11 @@ const alarmFindings: Readonly<Record<string, Omit<Finding, 'detail'>>> = {
     state: 'warn',
     advice: 'look at the campaign in the advertising console, then close the alarm with POST /v1/alarms/{id}/resolve',
   },
+  'log-reason-unknown': {
+    check: 'inventory',
+    state: 'warn',
+    advice: 'name its kind in LOG_REASONS, or close the alarm with POST /v1/alarms/{id}/resolve',
+  },
 }
 
 const checkConfiguration = (environment: CliContext['environment']): { finding: Finding; config: Config | null } => {

@@ -31,6 +31,7 @@ const claimSchema = z.looseObject({
   damaged: claimedSchema,
   found: claimedSchema,
   unexplained: claimedSchema,
+  uncertain: claimedSchema,
   total: claimedSchema,
   net: claimedSchema,
 })
@@ -68,6 +69,7 @@ const printClaim = ({ terminal }: CliContext, claim: ShownClaim): void => {
     ['unexplained', claim.unexplained],
     ['lost, damaged and unexplained', claim.total],
     ['less what was found', claim.net],
+    ['uncertain, in neither sum', claim.uncertain],
   ] as const
   printTable(
     terminal,

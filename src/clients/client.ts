@@ -46,7 +46,7 @@ export function createMarketplaceClient(connection: SellerConnection, parts: Cli
     salesChannels: createSalesChannelsClient(caller, connection, onUnknownValue),
     replenishment: createReplenishmentClient(caller, profile, onUnknownValue),
     inventoryLog: createInventoryLogClient(caller, profile, onUnknownValue),
-    reconciliation: createReconciliationClient(caller, profile),
+    reconciliation: createReconciliationClient(caller, profile, connection.reportColumns ?? {}),
     shippingSettings: createShippingSettingsClient(caller),
     display: display === null || displayCaller === null ? null : createDisplayClient(displayCaller, display, onUnknownValue),
     budget: { take: (operation) => parts.budget.take(sellerId, operation) },

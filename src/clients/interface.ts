@@ -9,6 +9,7 @@ import type { BehavioralAudience, ContextualTarget } from '../domain/targeting.t
 import type { TaxonomyNode } from '../domain/taxonomy.ts'
 import type { Grant, RateBudget, Wait } from './budget.ts'
 import type { FailureKind, MarketplaceFailure } from './errors.ts'
+import type { ColumnNames } from './marketplace/report-csv.ts'
 import type { OperationName, Profile, QuantityField, WriteOperationName } from './profiles/profile.ts'
 
 /** Anything JSON can say. */
@@ -31,6 +32,8 @@ export interface SellerConnection {
   readonly tokenPath: string
   /** Longest life of one HTTP request, from its start to the last byte of the answer. */
   readonly requestTimeoutMs: number
+  /** What headers of the reconciliation report mean, for those that nobody knows. */
+  readonly reportColumns?: ColumnNames
 }
 
 /** How to reach display advertising (specification, Authentication; public facts, section 1.3). */
@@ -338,6 +341,8 @@ export interface ReportDownload {
 
 /** The inventory reconciliation report of one seller. */
 export interface ReconciliationClient {
+  /** What the seller has said about headers of the file. */
+  readonly columnNames: ColumnNames
   /**
    * Asks for a report; null when the marketplace says that there is none.
    *

@@ -1,4 +1,5 @@
 import { Decimal } from 'decimal.js'
+import { pacificHour } from '../domain/pacific-time.ts'
 
 /**
  * Reading JSON without harm to numbers, and record by record.
@@ -274,24 +275,47 @@ export function wholeNumber(value: unknown): number | null {
 const MIN_DATE_MS = Date.UTC(1, 0, 1)
 const MAX_DATE_MS = Date.UTC(9999, 11, 31)
 
-/** JavaScript reads a time of day without a zone as one of the machine's. */
-const ZONELESS = /^(\d{4}-\d{2}-\d{2})[T ](\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?)$/
+/** ISO 8601 with a day at least; a space may stand for the T, and an offset may lack its colon. */
+const ISO = /^(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2}(?::\d{2}(?:[.,]\d+)?)?) ?(Z|[+-]\d{2}(?::?\d{2})?)?)?$/i
+
+/** `03/24/2022 9:29 am`: how the marketplace's guide to the inventory log writes a moment. */
+const AMERICAN = /^(\d{1,2})\/(\d{1,2})\/(\d{4})(?:,? (\d{1,2}):(\d{2})(?::(\d{2}))?(?: ?([ap])\.?m\.?)?)?$/i
+
+const isoMs = ([, day = '', time = '00:00', zone = 'Z']: readonly string[]): number => {
+  const offset = /^[+-]\d{2}$/.test(zone) ? `${zone}:00` : zone.replace(/^([+-]\d{2})(\d{2})$/, '$1:$2')
+  // A day that the month does not have would run on into the next one.
+  if (new Date(`${day}T00:00:00Z`).toJSON()?.startsWith(day) !== true) return Number.NaN
+  return Date.parse(`${day}T${time.replace(',', '.')}${offset.toUpperCase()}`)
+}
+
+const americanMs = ([, month = '', date = '', year = '', hour = '0', minute = '0', second = '0', half]: readonly (
+  | string
+  | undefined
+)[]): number => {
+  const day = `${year}-${month.padStart(2, '0')}-${date.padStart(2, '0')}`
+  const hours = half === undefined ? Number(hour) : (Number(hour) % 12) + (half.toLowerCase() === 'p' ? 12 : 0)
+  const isHour = half === undefined ? Number(hour) <= 23 : Number(hour) >= 1 && Number(hour) <= 12
+  const exists = new Date(`${day}T00:00:00Z`).toJSON()?.startsWith(day) === true
+  if (!exists || !isHour || Number(minute) > 59 || Number(second) > 59) return Number.NaN
+  return pacificHour(day, hours).getTime() + Number(minute) * 60_000 + Number(second) * 1_000
+}
+
+const textMs = (text: string): number => {
+  const iso = ISO.exec(text)
+  if (iso !== null) return isoMs(iso)
+  const american = AMERICAN.exec(text)
+  return american === null ? Number.NaN : americanMs(american)
+}
 
 /**
- * A moment from epoch milliseconds, epoch seconds (numbers or digits) or ISO 8601 text; null when it is none of these. Without a zone it is
- * one of UTC.
+ * A moment from epoch milliseconds, epoch seconds (numbers or digits), ISO 8601 text, or the American form of the marketplace's guides; null
+ * when it is none of these. ISO 8601 without a zone is one of UTC; the American form is wall time of the Pacific zone, by which the
+ * marketplace keeps its reports (specification, its notes on the report's refresh).
  */
 export function moment(value: unknown): Date | null {
-  const digits =
-    typeof value === 'number' ? value : typeof value === 'string' && /^-?\d+(?:\.\d+)?$/.test(value.trim()) ? Number(value) : null
+  const text = typeof value === 'string' ? value.trim() : ''
+  const digits = typeof value === 'number' ? value : /^-?\d+(?:\.\d+)?$/.test(text) ? Number(text) : null
   // 1e11 ms is 1973, 1e11 s is the year 5138: no marketplace means either.
-  const epochMs =
-    digits === null
-      ? typeof value === 'string'
-        ? Date.parse(value.trim().replace(ZONELESS, '$1T$2Z'))
-        : Number.NaN
-      : Math.abs(digits) < 1e11
-        ? digits * 1000
-        : digits
+  const epochMs = digits === null ? textMs(text) : Math.abs(digits) < 1e11 ? digits * 1000 : digits
   return epochMs > MIN_DATE_MS && epochMs < MAX_DATE_MS ? new Date(Math.trunc(epochMs)) : null
 }

@@ -1,4 +1,5 @@
 import type { InventoryLogEntry } from './inventory-log.ts'
+import { type LogMovement, type MovementKind, movementKindOf, movementKinds, type ReasonMap } from './log-reasons.ts'
 import type { ReconciliationRow } from './reconciliation-report.ts'
 
 /**
@@ -6,20 +7,15 @@ import type { ReconciliationRow } from './reconciliation-report.ts'
  * how many units, and which entries of the log may be why.
  */
 
-/** What moves stock, as the report counts it (specification, "Inventory reconciliation report"). */
-export const movementKinds = ['sold', 'returned', 'lost', 'found', 'damaged', 'other'] as const
-
-/** A column of movements of the report. */
-export type MovementKind = (typeof movementKinds)[number]
-
 /**
  * What can differ.
  *
  * - balance: beginning and movements of the report do not make its ending.
  * - carry-over: the month does not begin with what the month before ended with.
+ * - row: the report is made without a row that it had, and no movement of the log shows what it leaves out.
  * - any kind of movement: the report and the log do not count the same units of it.
  */
-export const discrepancyKinds = ['balance', 'carry-over', ...movementKinds] as const
+export const discrepancyKinds = ['balance', 'carry-over', 'row', ...movementKinds] as const
 
 /** A kind of discrepancy. */
 export type DiscrepancyKind = (typeof discrepancyKinds)[number]
@@ -30,21 +26,15 @@ export type ReportedUnits = Pick<
   'beginningQuantity' | 'endingQuantity' | 'sold' | 'returned' | 'lost' | 'found' | 'damaged' | 'otherAdjustments'
 >
 
-/** What of a log entry says which kind of movement it is, and of how many units; several alike may be added up to one. */
-export type LogMovement = Pick<
-  InventoryLogEntry,
-  'changedUnits' | 'transactionLocation' | 'transactionReasonCode' | 'transactionReasonDescription' | 'transactionType'
->
-
 /** Units of each kind: as many as were sold, returned, lost, found and damaged; `other` with its sign, negative when units left. */
 export type UnitsByKind = Readonly<Record<MovementKind, number>>
 
 /** Two numbers that should be the same. */
 export interface Difference {
   readonly kind: DiscrepancyKind
-  /** What the report states: its ending of a balance, its beginning of a carry-over, otherwise its units of the kind. */
+  /** What the report states: its ending of a balance, its beginning of a carry-over, none of a row that is gone, otherwise its units of the kind. */
   readonly reportUnits: number
-  /** What it should state by its other columns (balance), by the month before (carry-over), or by the log. */
+  /** What it should state by its other columns (balance), by the month before (carry-over), by the ending of a row that is gone, or by the log. */
   readonly expectedUnits: number
   /** `reportUnits` less `expectedUnits`. */
   readonly difference: number
@@ -73,87 +63,102 @@ export interface LogExplanation<Entry> {
 /** What a unit of the kind does to the stock. */
 const directions: UnitsByKind = { sold: -1, returned: 1, lost: -1, found: 1, damaged: -1, other: 1 }
 
-/** The units of a row by kind. All but `other` are magnitudes: a report that writes what left with a minus means the same. */
-const reportedUnits = (report: ReportedUnits): UnitsByKind => ({
-  sold: Math.abs(report.sold),
-  returned: Math.abs(report.returned),
-  lost: Math.abs(report.lost),
-  found: Math.abs(report.found),
-  damaged: Math.abs(report.damaged),
+const unitsAs = (report: ReportedUnits, outgoing: (units: number) => number): UnitsByKind => ({
+  sold: outgoing(report.sold),
+  returned: report.returned,
+  lost: outgoing(report.lost),
+  found: report.found,
+  damaged: outgoing(report.damaged),
   other: report.otherAdjustments,
 })
 
-/** Stock that is not for sale, which the report does not count (public facts, section 7.1). */
-const unsellableLocation = 'salvage'
-
-// The reasons of an adjustment are an open set (public facts, section 7.1), so words decide. What was found again may have been lost or
-// missing before, and says so; hence the order.
-const reasons: readonly (readonly [MovementKind, RegExp])[] = [
-  ['found', /\b(fnd|found)\b/],
-  ['damaged', /\b(dmg|damaged?|damages)\b/],
-  ['lost', /\b(los|lost|loss|missing)\b/],
+/** How a row may be written: all that moved is counted; what left stands with a minus; or units are counted and a minus takes them back. */
+const readings: readonly ((report: ReportedUnits) => UnitsByKind)[] = [
+  (report) => ({ ...unitsAs(report, Math.abs), returned: Math.abs(report.returned), found: Math.abs(report.found) }),
+  (report) => unitsAs(report, (units) => 0 - units),
+  (report) => unitsAs(report, (units) => units),
 ]
 
-/** Words of a code or a description: `LOST_IN_WAREHOUSE` and `LostInWarehouse` have three. */
-const words = (text: string | null): string =>
-  (text ?? '')
-    .replaceAll(/(\p{Ll})(\p{Lu})/gu, '$1 $2')
-    .replaceAll(/[^\p{L}\p{N}]+/gu, ' ')
-    .toLowerCase()
-
-/**
- * The column of the report in which a movement belongs; null when the report does not count it. Types are `Ship`, `Return`, `Receipt` and
- * `Adjustment`, an open set (public facts, section 7.1): receipts and what is unknown count as other adjustments.
- */
-export const movementKindOf = (movement: Omit<LogMovement, 'changedUnits'>): MovementKind | null => {
-  if (movement.transactionLocation?.trim().toLowerCase() === unsellableLocation) return null
-  switch (movement.transactionType?.trim().toLowerCase()) {
-    case 'ship':
-      return 'sold'
-    case 'return':
-      return 'returned'
-    case 'adjustment': {
-      const reason = `${words(movement.transactionReasonCode)} ${words(movement.transactionReasonDescription)}`
-      return reasons.find(([, pattern]) => pattern.test(reason))?.[0] ?? 'other'
-    }
-    default:
-      return 'other'
-  }
-}
-
 /** The units of the log by kind, counted as the report counts them: an entry that takes a sale back makes one sold unit less. */
-const loggedUnits = (movements: readonly LogMovement[]): UnitsByKind => {
+const loggedUnits = (movements: readonly LogMovement[], reasons: ReasonMap | undefined): UnitsByKind => {
   const units = { sold: 0, returned: 0, lost: 0, found: 0, damaged: 0, other: 0 }
   for (const movement of movements) {
-    const kind = movementKindOf(movement)
+    const kind = movementKindOf(movement, reasons)
     if (kind !== null) units[kind] += directions[kind] * movement.changedUnits
   }
   return units
 }
+
+/** What movements of the log make of the stock that is for sale, whatever their kinds. */
+export const stockChange = (movements: readonly LogMovement[]): number =>
+  movements.reduce((sum, movement) => (movementKindOf(movement) === null ? sum : sum + movement.changedUnits), 0)
 
 const differenceOf = (kind: DiscrepancyKind, reportUnits: number, expectedUnits: number): Difference[] =>
   reportUnits === expectedUnits ? [] : [{ kind, reportUnits, expectedUnits, difference: reportUnits - expectedUnits }]
 
 /** What is known of one SKU in one month. */
 export interface MonthOfSku {
-  readonly report: ReportedUnits
-  /** What the report of the month before ended with; null when there is none that counts to its end. */
+  /** Null when the month's report is without a row of the SKU: then it counts no movement of it. */
+  readonly report: ReportedUnits | null
+  /** What such a row stated as the ending before the report was made without it; null or left out when there was none. */
+  readonly endingWhenListed?: number | null
+  /**
+   * What the report of the month before ended with, or of the last month that had a row, with what the log knows of the months between;
+   * null when that is not known.
+   */
   readonly endingBefore: number | null
   /** Movements of the log within the time that the report counts; null when the log has not been read so far. */
   readonly movements: readonly LogMovement[] | null
+  /** What the seller has said about reasons of the log. */
+  readonly reasons?: ReasonMap
 }
 
-/** Everything that does not add up: a month that is in order has no differences. */
-export const reconcile = ({ report, endingBefore, movements }: MonthOfSku): readonly Difference[] => {
-  const reported = reportedUnits(report)
-  const logged = movements === null ? null : loggedUnits(movements)
-  const moved = movementKinds.reduce((sum, kind) => sum + directions[kind] * reported[kind], 0)
-  return [
-    ...differenceOf('balance', report.endingQuantity, report.beginningQuantity + moved),
-    ...(endingBefore === null ? [] : differenceOf('carry-over', report.beginningQuantity, endingBefore)),
-    ...(logged === null ? [] : movementKinds.flatMap((kind) => differenceOf(kind, reported[kind], logged[kind]))),
-  ]
+/** A month as it was read. */
+export interface ReadMonth {
+  /** The report's units; all zero where it has no row. */
+  readonly units: UnitsByKind
+  /** Everything that does not add up: a month that is in order has no differences. */
+  readonly differences: readonly Difference[]
 }
+
+const noUnits: UnitsByKind = { sold: 0, returned: 0, lost: 0, found: 0, damaged: 0, other: 0 }
+
+const movementDifferences = (units: UnitsByKind, logged: UnitsByKind | null): readonly Difference[] =>
+  logged === null ? [] : movementKinds.flatMap((kind) => differenceOf(kind, units[kind], logged[kind]))
+
+const readUnlisted = ({ endingWhenListed = null }: MonthOfSku, logged: UnitsByKind | null): ReadMonth => {
+  const moved = movementDifferences(noUnits, logged)
+  const gone = moved.length === 0 && endingWhenListed !== null ? differenceOf('row', 0, endingWhenListed) : []
+  return { units: noUnits, differences: [...gone, ...moved] }
+}
+
+const totalUnits = (differences: readonly Difference[]): number =>
+  differences.reduce((sum, { difference }) => sum + Math.abs(difference), 0)
+
+/**
+ * Reads a month and says what does not add up. A minus in a row may mean that units left, or that what was counted before is taken back:
+ * of the ways to read it, the one counts that leaves the fewest units open, and of equals the one that passes over the sign.
+ */
+export const reconcile = (month: MonthOfSku): ReadMonth => {
+  const { report, endingBefore, movements, reasons } = month
+  const logged = movements === null ? null : loggedUnits(movements, reasons)
+  if (report === null) return readUnlisted(month, logged)
+  const isSigned = [report.sold, report.returned, report.lost, report.found, report.damaged].some((units) => units < 0)
+  const ways = readings.slice(0, isSigned ? readings.length : 1).map((read) => {
+    const units = read(report)
+    const moved = movementKinds.reduce((sum, kind) => sum + directions[kind] * units[kind], 0)
+    const balance = differenceOf('balance', report.endingQuantity, report.beginningQuantity + moved)
+    const byKind = movementDifferences(units, logged)
+    return { units, balance, byKind, open: totalUnits([...balance, ...byKind]) }
+  })
+  const { units, balance, byKind } = ways.reduce((best, way) => (way.open < best.open ? way : best))
+  const carryOver = endingBefore === null ? [] : differenceOf('carry-over', report.beginningQuantity, endingBefore)
+  return { units, differences: [...balance, ...carryOver, ...byKind] }
+}
+
+/** What a difference says about the stock: how many units are there beyond what is known of its movements; negative when they lack. */
+export const stockEffect = (kind: DiscrepancyKind, difference: number): number =>
+  (isMovementKind(kind) ? directions[kind] * difference : difference) + 0
 
 /** Whether a kind of discrepancy is one between the report and the log. */
 export const isMovementKind = (kind: DiscrepancyKind): kind is MovementKind => movementKinds.some((each) => each === kind)
@@ -194,13 +199,14 @@ const copiesIn = <Entry extends ComparableEntry>(entries: readonly Entry[]): Ent
 export const explainByLog = <Entry extends ComparableEntry>(
   { kind, reportUnits, difference }: Difference & { readonly kind: MovementKind },
   entries: readonly Entry[],
+  reasons?: ReasonMap,
 ): LogExplanation<Entry> => {
   const surplus = -difference
   const nothing = { certainty: 'unknown', entries: [] } as const
   if (kind !== 'other' && surplus < 0) return { verdict: 'missing', ...nothing }
 
   const unitsOf = (entry: Entry): number => directions[kind] * entry.changedUnits
-  const ofKind = entries.filter((entry) => movementKindOf(entry) === kind)
+  const ofKind = entries.filter((entry) => movementKindOf(entry, reasons) === kind)
   if (reportUnits === 0 && ofKind.every((entry) => Math.sign(unitsOf(entry)) === Math.sign(surplus))) {
     return { verdict: 'extra', certainty: 'certain', entries: ofKind }
   }

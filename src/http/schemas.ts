@@ -443,6 +443,10 @@ export const claimSchema = z
     damaged: claimedUnitsSchema.meta({ description: 'As the report states.' }),
     found: claimedUnitsSchema.meta({ description: 'As the report states.' }),
     unexplained: claimedUnitsSchema.meta({ description: 'Units that the stock lacks though no movement says why.' }),
+    uncertain: claimedUnitsSchema.meta({
+      description:
+        'Units that may be gone, in no sum: the log may hold a copy, another month makes them good, or the report is without a row.',
+    }),
     total: claimedUnitsSchema.meta({ description: 'Lost, damaged and unexplained.' }),
     net: claimedUnitsSchema.meta({ description: 'The same, less found units as far as units of their SKU were lost.' }),
   })

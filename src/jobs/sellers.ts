@@ -87,6 +87,7 @@ export const createSellerRegistry = (parts: SellerRegistryParts): SellerRegistry
       serviceName: settings.serviceName,
       tokenPath: settings.tokenPath ?? profile.tokenPath,
       requestTimeoutMs: parts.requestTimeoutMs,
+      reportColumns: settings.reportColumns,
     }
     // The sandbox gets a new port at each start; its address must not make old credentials look new.
     const identity = { ...settings, profile: profile.name }

@@ -15,6 +15,7 @@ export interface AlarmKey {
     | 'campaign-unreadable'
     | 'campaign-anomaly'
     | 'report-faulty'
+    | 'log-reason-unknown'
   readonly subject: string
 }
 
@@ -57,9 +58,9 @@ export const resolveAlarmsOfOthers = async (
 }
 
 /** What lies in the past: nothing but a person can tell that somebody has looked. Other kinds close with their cause. */
-const closedByPerson = `kind IN ('command-rejected', 'event-rejected', 'campaign-anomaly')`
+const closedByPerson = `kind IN ('command-rejected', 'event-rejected', 'campaign-anomaly', 'log-reason-unknown')`
 
-/** Closes the alarm of a rejected command or event, or of a campaign that moved as it should not. */
+/** Closes the alarm of a rejected command or event, of a campaign that moved as it should not, or of a reason that nobody has named. */
 export const closeAlarm = async (sql: SqlRunner, id: bigint): Promise<'closed' | 'not-found' | 'not-closable'> => {
   const closed = await sql.execute(
     `UPDATE tallyman.alarms SET resolved_at = now() WHERE id = $1 AND ${closedByPerson} AND resolved_at IS NULL`,

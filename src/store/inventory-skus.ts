@@ -247,11 +247,17 @@ const noteReads = `
   )
   SELECT c.sku, to_char(c.month, 'YYYY-MM') AS month
   FROM read r JOIN before b USING (sku) JOIN warehouse.reconciliation_current_rows c ON c.seller_id = $1 AND c.sku = r.sku
-  WHERE r."readUpTo" >= c.covered_until AND (b.log_read_up_to IS NULL OR b.log_read_up_to < c.covered_until)`
+  WHERE r."readUpTo" >= c.covered_until AND (b.log_read_up_to IS NULL OR b.log_read_up_to < c.covered_until)
+  UNION
+  SELECT r.sku, to_char(n.month, 'YYYY-MM') FROM read r JOIN before b USING (sku) CROSS JOIN (
+    SELECT month, max(covered_until) AS covered_until FROM warehouse.reconciliation_reports WHERE seller_id = $1 AND state = 'imported' GROUP BY month
+  ) n
+  WHERE r."readUpTo" >= n.covered_until AND (b.log_read_up_to IS NULL OR b.log_read_up_to < n.covered_until)
+    AND n.month >= r."readAt" - interval '13 months'`
 
 /**
- * Writes down how far the logs of some SKUs have been read, by one statement; answers which rows of the reconciliation report have
- * thereby become comparable with the log.
+ * Writes down how far the logs of some SKUs have been read, by one statement; answers which months of the reconciliation report have
+ * thereby become comparable with the log, whether or not they have a row of the SKU.
  */
 export const noteLogReads = (
   tx: Transaction,

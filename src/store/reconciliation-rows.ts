@@ -1,7 +1,8 @@
 import { monthBounds } from '../domain/pacific-time.ts'
 import { type ReconciliationRow, rowKey, rowOfKey } from '../domain/reconciliation-report.ts'
 import type { SqlRunner, Transaction } from './database.ts'
-import { reviewDiscrepancies, type SkuMonth } from './discrepancies.ts'
+import { reviewDiscrepancies } from './discrepancies.ts'
+import type { SkuMonth } from './discrepancy-sources.ts'
 import { noteReportSkus } from './inventory-skus.ts'
 import { type DifferingRecord, findDiffering, jsonArray, jsonObject, type StorableRecord } from './versions.ts'
 
@@ -267,4 +268,44 @@ export const skusOfMonth = async (
     limit,
   )
   return rows.map(({ sku }) => sku)
+}
+
+/** SKUs that a month's report may lack, among some of the seller's. */
+export interface UnlistedSkus {
+  readonly skus: readonly string[]
+  /** After which to go on; null when there are no more. */
+  readonly next: string | null
+}
+
+/** SKUs that one look for unlisted ones passes over at most. */
+const skusAtOnce = 5_000
+
+/**
+ * The seller's SKUs after this one, in their own order, that a month has no row of though the log, a difference or an earlier month knows them:
+ * what to review once the month's report is whole.
+ */
+export const unlistedSkus = async (sql: SqlRunner, sellerId: string, month: string, after: string): Promise<UnlistedSkus> => {
+  const { from, to } = monthBounds(month)
+  const rows = await sql.query<{ sku: string; last: boolean; asked: boolean }>(
+    `WITH looked AS MATERIALIZED (SELECT sku FROM tallyman.inventory_skus WHERE seller_id = $1 AND sku > $3 ORDER BY sku LIMIT $4::int),
+     furthest AS (SELECT max(sku) AS sku, count(*) AS n FROM looked)
+     SELECT s.sku, s.sku = l.sku AS last, a.asked FROM looked s CROSS JOIN furthest l
+     CROSS JOIN LATERAL (
+       SELECT NOT EXISTS (SELECT 1 FROM warehouse.reconciliation_rows WHERE seller_id = $1 AND month = $2::date AND sku = s.sku AND missing_since IS NULL)
+         AND (EXISTS (SELECT 1 FROM warehouse.inventory_log_entries WHERE seller_id = $1 AND sku = s.sku AND transaction_time >= $5::timestamptz
+             AND transaction_time < $6::timestamptz)
+           OR EXISTS (SELECT 1 FROM warehouse.reconciliation_rows WHERE seller_id = $1 AND sku = s.sku AND month < $2::date)
+           OR EXISTS (SELECT 1 FROM warehouse.inventory_discrepancies WHERE seller_id = $1 AND sku = s.sku AND month = $2::date AND state = 'open'))
+         AS asked
+     ) a
+     WHERE a.asked OR (s.sku = l.sku AND l.n = $4::int) ORDER BY s.sku`,
+    sellerId,
+    `${month}-01`,
+    after,
+    skusAtOnce,
+    from.toISOString(),
+    to.toISOString(),
+  )
+  const last = rows.at(-1)
+  return { skus: rows.filter(({ asked }) => asked).map(({ sku }) => sku), next: last?.last === true ? last.sku : null }
 }

@@ -26,6 +26,7 @@ beforeAll(async () => {
     await database.transaction((tx) => reviewDiscrepancies(tx, sellerId, pairs))
   }
   await storeReport(database, 's-1', '2026-02', '2026-03-01T08:00:00Z', [{ sku: 'A', beginning: 20, ending: 20 }])
+  await database.transaction((tx) => reviewDiscrepancies(tx, 's-1', [{ sku: 'A', month: '2026-02' }]))
   await database.close()
 })
 afterAll(async () => {

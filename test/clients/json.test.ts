@@ -141,6 +141,30 @@ describe('moment', () => {
     }
   })
 
+  test("reads the form of the guides as the marketplace's wall time, wherever the program runs", () => {
+    for (const zone of ['America/New_York', 'Asia/Tokyo']) {
+      vi.stubEnv('TZ', zone)
+      try {
+        // One before and one after the clocks go forward.
+        expect(moment('03/24/2022 9:29 am')).toEqual(new Date('2022-03-24T16:29:00Z'))
+        expect(moment('3/1/2022 9:29 PM')).toEqual(new Date('2022-03-02T05:29:00Z'))
+        expect(moment('03/24/2022 12:05 AM')).toEqual(new Date('2022-03-24T07:05:00Z'))
+        expect(moment('03/24/2022')).toEqual(new Date('2022-03-24T07:00:00Z'))
+        expect(moment('2022-03-24')).toEqual(new Date('2022-03-24T00:00:00Z'))
+        expect(moment('2022-03-24T09:29:00.5+0200')).toEqual(new Date('2022-03-24T07:29:00.500Z'))
+      } finally {
+        vi.unstubAllEnvs()
+      }
+    }
+  })
+
+  test.each(['Shipped 3', 'March 2022', '13/24/2022', '02/30/2022', '2026-02-30T00:00:00Z', '03/24/2022 13:00 am', 'now', ''])(
+    '%j is none',
+    (value) => {
+      expect(moment(value)).toBeNull()
+    },
+  )
+
   test('never gives an impossible date', () => {
     fc.assert(
       fc.property(fc.anything(), (value) => {

@@ -1,13 +1,11 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { InventoryLogEntry } from '../../src/domain/inventory-log.ts'
+import { hasUnknownReason, type MovementKind, movementKindOf, movementKinds, wordsOf } from '../../src/domain/log-reasons.ts'
 import {
   type DiscrepancyKind,
   explainByLog,
   isMovementKind,
-  type MovementKind,
-  movementKindOf,
-  movementKinds,
   type ReportedUnits,
   reconcile,
 } from '../../src/domain/reconciliation.ts'
@@ -73,7 +71,7 @@ const columns = {
 } as const satisfies Record<MovementKind, keyof ReportedUnits>
 
 const check = (report: ReportedUnits, log: readonly Entry[] | null, endingBefore: number | null = null) =>
-  reconcile({ report, endingBefore, movements: log })
+  reconcile({ report, endingBefore, movements: log }).differences
 
 const anyMovement = fc.oneof(
   fc.record({
@@ -216,12 +214,93 @@ describe('the kind of an entry', () => {
     ['Adjustment', 'DMG', 'Lost to damage', 'damaged'],
     ['Adjustment', 'ADJ', 'Inventory Correction', 'other'],
     ['Adjustment', 'CLOSE', 'Foundation gloss', 'other'],
+    ['Adjustment', null, 'Lost: item not found', 'lost'],
+    ['Adjustment', null, 'Misplaced', 'lost'],
+    ['Adjustment', null, 'Misplaced item found', 'found'],
+    ['Adjustment', null, 'Unable to locate', 'lost'],
+    ['Adjustment', null, 'Item could not be located', 'lost'],
+    ['Adjustment', null, "Can't find item", 'lost'],
+    ['Adjustment', null, 'Located in reserve', 'found'],
+    ['Adjustment', null, 'Inventory shrinkage', 'lost'],
+    ['Adjustment', 'ADJ', 'Shrink', 'lost'],
+    ['Adjustment', null, 'Found missing at cycle count', 'lost'],
+    ['Adjustment', null, 'Found to be damaged', 'damaged'],
+    ['Adjustment', null, 'Broken', 'damaged'],
+    ['Adjustment', null, 'Defective', 'damaged'],
+    ['Adjustment', null, 'Crushed carton', 'damaged'],
+    ['Adjustment', 'INVENTORY_RECOVERED', null, 'found'],
     ['Transfer', 'LOS', 'Lost', 'other'],
     [null, null, null, 'other'],
   ])('%s %s %s is %s', (type, code, description, kind) => {
     const entry = { transactionType: type, transactionReasonCode: code, transactionReasonDescription: description }
     expect(movementKindOf({ ...entry, transactionLocation: 'Inventory' })).toBe(kind)
     expect(movementKindOf({ ...entry, transactionLocation: 'Salvage' })).toBeNull()
+  })
+})
+
+it('is what the seller says of a code or of a description, before any word of it', () => {
+  const entry = { transactionType: 'Adjustment', transactionLocation: 'Inventory' }
+  const reasons = new Map([
+    [wordsOf('Q7'), 'lost'],
+    [wordsOf('FoundInAudit'), 'other'],
+  ] as const)
+  const kindOf = (code: string | null, description: string | null) =>
+    movementKindOf({ ...entry, transactionReasonCode: code, transactionReasonDescription: description }, reasons)
+  expect(kindOf('q7', 'Found')).toBe('lost')
+  expect(kindOf('A1', 'Found in audit')).toBe('other')
+  expect(kindOf('A1', 'Found')).toBe('found')
+})
+
+it.each([
+  ['Adjustment', 'ZX', 'Quarantine', true],
+  ['Adjustment', 'ADJ', null, false],
+  ['Adjustment', null, 'Inventory Correction', false],
+  ['Adjustment', null, null, false],
+  ['Adjustment', 'Q7', null, false],
+  ['Receipt', 'ZX', 'Quarantine', false],
+])('the reason of %s %s %s is unknown: %s', (type, code, description, unknown) => {
+  const entry = { transactionType: type, transactionReasonCode: code, transactionReasonDescription: description }
+  expect(hasUnknownReason({ ...entry, transactionLocation: null }, new Map([['q7', 'lost']]))).toBe(unknown)
+})
+
+describe('the signs of a row', () => {
+  const sale = (units: number): Entry => ({ ...entryOf({ kind: 'sold', units }, 1), changedUnits: -units })
+  const row = (beginning: number, ending: number, sold: number): ReportedUnits => ({
+    ...rowOf(beginning, []),
+    endingQuantity: ending,
+    sold,
+  })
+
+  it('say that what was sold before is taken back, where nothing else fits', () => {
+    expect(check(row(10, 11, -1), [sale(-1)])).toEqual([])
+    expect(check(row(10, 11, -1), null)).toEqual([])
+    expect(check({ ...row(10, 9, 0), returned: -1 }, null)).toEqual([])
+  })
+
+  it('say that units left, with one among them that is taken back', () => {
+    expect(check({ ...row(10, 8, -3), lost: 1 }, [sale(3), entryOf({ kind: 'lost', units: -1 }, 2)])).toEqual([])
+    expect(check(row(10, 7, -3), [sale(2)])).toMatchObject([{ kind: 'sold', reportUnits: 3, expectedUnits: 2 }])
+  })
+})
+
+describe('a SKU without a row', () => {
+  const log = [entryOf({ kind: 'sold', units: 4 }, 1), entryOf({ kind: 'lost', units: 2 }, 2)]
+  const without = (movements: readonly Entry[] | null, endingWhenListed: number | null = null) =>
+    reconcile({ report: null, endingBefore: 5, endingWhenListed, movements }).differences
+
+  it('counts nothing of what the log shows', () => {
+    expect(without(log, 9)).toEqual([
+      { kind: 'sold', reportUnits: 0, expectedUnits: 4, difference: -4 },
+      { kind: 'lost', reportUnits: 0, expectedUnits: 2, difference: -2 },
+    ])
+  })
+
+  it('differs by the stock that its row stated, where the log says nothing', () => {
+    const gone = { kind: 'row', reportUnits: 0, expectedUnits: 9, difference: -9 }
+    expect(without([], 9)).toEqual([gone])
+    expect(without(null, 9)).toEqual([gone])
+    expect(without([], 0)).toEqual([])
+    expect(without([])).toEqual([])
   })
 })
 

@@ -163,6 +163,8 @@ const playIn = async (theatre: Theatre, slot: Slot, history: History, carry: Car
     advertiserId: null,
     campaignIds: [],
     skus: [],
+    logReasons: new Map(),
+    reportColumns: {},
   } as const
   const start = (place: number): Daemon =>
     createDaemon({ place, stage, history, database: slot.database, settings, random, disturbance, tell })

@@ -102,6 +102,7 @@ test('the claim of a month is told by seller', async () => {
       damaged: { units: 0, values: [], unpricedUnits: 0 },
       found: { units: 0, values: [], unpricedUnits: 0 },
       unexplained: { units: 1, values: [], unpricedUnits: 1 },
+      uncertain: { units: 0, values: [], unpricedUnits: 0 },
       total: { units: 3, values: usd('2.00'), unpricedUnits: 1 },
       net: { units: 3, values: usd('2.00'), unpricedUnits: 1 },
     },

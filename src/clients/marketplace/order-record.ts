@@ -2,9 +2,9 @@ import type { Charge, ChargeTax, LineStatus, LineUnits, OrderLine, PurchaseOrder
 import type { WireCharge, WireOrder, WireOrderLine, WireOrderLineStatus, WireRefund } from '../contract/orders.ts'
 import { wireOrder } from '../contract/orders.ts'
 import type { ParsedRecord } from '../interface.ts'
-import { decimalText, ExactDecimal, moment, sumDecimals, wholeNumber } from '../json.ts'
+import { decimalText, ExactDecimal, sumDecimals, wholeNumber } from '../json.ts'
 import type { OnUnknownValue, RecordReader } from './record.ts'
-import { RecordFault, rawAt, rawUnder, readAny, textOf } from './record.ts'
+import { momentOf, RecordFault, rawAt, rawUnder, readAny, textOf } from './record.ts'
 
 /** Line states by their name in lower case, and what a unit in that state has been through (facts 2.6; a refunded unit was shipped). */
 const STATES: ReadonlyMap<string, keyof LineUnits | 'created'> = new Map([
@@ -68,7 +68,7 @@ function unitsOfStatuses(entries: readonly WireOrderLineStatus[], ordered: numbe
   return named.map((units) => units ?? rest)
 }
 
-function lineStatusOf(wire: WireOrderLineStatus, quantity: number, raw: unknown): LineStatus {
+function lineStatusOf(wire: WireOrderLineStatus, quantity: number, raw: unknown, onUnknownValue: OnUnknownValue): LineStatus {
   const tracking = wire.trackingInfo
   const carrier = tracking?.carrierName
   return {
@@ -79,7 +79,7 @@ function lineStatusOf(wire: WireOrderLineStatus, quantity: number, raw: unknown)
     methodCode: textOf(tracking?.methodCode),
     trackingNumber: textOf(tracking?.trackingNumber),
     trackingUrl: textOf(tracking?.trackingURL),
-    shippedAt: moment(tracking?.shipDateTime),
+    shippedAt: momentOf(tracking?.shipDateTime, { resource: 'order', field: 'shipDateTime' }, onUnknownValue),
     raw,
   }
 }
@@ -132,7 +132,7 @@ function lineOf(wire: WireOrderLine, index: number, raw: unknown, onUnknownValue
   const entries = wire.orderLineStatuses?.orderLineStatus ?? []
   const units = unitsOfStatuses(entries, ordered, `${where}.orderLineStatuses.orderLineStatus`)
   const rawStatuses = rawUnder(raw, 'orderLineStatuses', 'orderLineStatus')
-  const statuses = entries.map((entry, at) => lineStatusOf(entry, units[at] ?? 0, rawAt(rawStatuses, at)))
+  const statuses = entries.map((entry, at) => lineStatusOf(entry, units[at] ?? 0, rawAt(rawStatuses, at), onUnknownValue))
   const charges = (wire.charges?.charge ?? []).map((charge, at) => chargeOf(charge, `${where}.charges.charge.${at}`))
   const refund = refundOf(refundsOf(wire), `${where}.refund`)
   return {
@@ -148,7 +148,7 @@ function lineOf(wire: WireOrderLine, index: number, raw: unknown, onUnknownValue
     refundReasons: refund.reasons,
     currency: textOf(charges[0]?.currency),
     intentToCancel: isIntentToCancel(wire.intentToCancel),
-    statusDate: moment(wire.statusDate),
+    statusDate: momentOf(wire.statusDate, { resource: 'order', field: 'statusDate' }, onUnknownValue),
     raw,
   }
 }
@@ -168,12 +168,16 @@ function orderOf(wire: WireOrder, raw: Readonly<Record<string, unknown>>, onUnkn
   return {
     purchaseOrderId: String(wire.purchaseOrderId),
     customerOrderId: textOf(wire.customerOrderId),
-    orderDate: moment(wire.orderDate),
+    orderDate: momentOf(wire.orderDate, { resource: 'order', field: 'orderDate' }, onUnknownValue),
     orderType: textOf(wire.orderType),
     shipNodeType,
     methodCode: textOf(shipping?.methodCode),
-    estimatedShipDate: moment(shipping?.estimatedShipDate),
-    estimatedDeliveryDate: moment(shipping?.estimatedDeliveryDate),
+    estimatedShipDate: momentOf(shipping?.estimatedShipDate, { resource: 'order', field: 'estimatedShipDate' }, onUnknownValue),
+    estimatedDeliveryDate: momentOf(
+      shipping?.estimatedDeliveryDate,
+      { resource: 'order', field: 'estimatedDeliveryDate' },
+      onUnknownValue,
+    ),
     customerName: textOf(shipping?.postalAddress?.name),
     customerEmail: textOf(wire.customerEmailId),
     customerPhone: textOf(shipping?.phone),

@@ -5,6 +5,7 @@ import type { ReconciliationClient, ReportQuery } from '../interface.ts'
 import type { Profile } from '../profiles/profile.ts'
 import { attachmentName, stampOf } from './content-disposition.ts'
 import { queryString } from './paging.ts'
+import type { ColumnNames } from './report-csv.ts'
 
 /** First and last day of a query. The last day of the running month is today: there is nothing to tell of the days to come. */
 function daysOf(query: ReportQuery, today: string): { readonly from: string; readonly to: string } {
@@ -34,8 +35,9 @@ function target(query: ReportQuery, profile: Profile, now: Date): string {
 }
 
 /** The inventory reconciliation report of the specification, section 6, for one seller. */
-export function createReconciliationClient(caller: Caller, profile: Profile): ReconciliationClient {
+export function createReconciliationClient(caller: Caller, profile: Profile, columnNames: ColumnNames): ReconciliationClient {
   return {
+    columnNames,
     async download(query, options) {
       const call = {
         operation: 'reconciliation.report',

@@ -1,7 +1,7 @@
 import type { z } from 'zod'
 import type { ClientHooks, ParsedRecord, UnknownValueReport } from '../interface.ts'
 import type { CutRecord } from '../json.ts'
-import { asRecord, parseExact } from '../json.ts'
+import { asRecord, moment, parseExact } from '../json.ts'
 
 /** Counts a value outside the known set. */
 export type OnUnknownValue = NonNullable<ClientHooks['onUnknownValue']>
@@ -86,6 +86,17 @@ export function readAny<Wire, T>(reader: RecordReader<Wire, T>, raw: unknown, on
 /** Text of a field, or null; a number is written out, an empty text counts as absent. */
 export function textOf(value: string | number | null | undefined): string | null {
   return value === undefined || value === null || value === '' ? null : String(value)
+}
+
+/** A moment of a record; null when there is none, and counted when there is something that cannot be read as one. */
+export function momentOf(
+  value: string | number | null | undefined,
+  where: Pick<UnknownValueReport, 'resource' | 'field'>,
+  onUnknownValue: OnUnknownValue,
+): Date | null {
+  const read = moment(value)
+  if (read === null && textOf(value) !== null) onUnknownValue({ ...where, value: String(value) })
+  return read
 }
 
 /** The element at `index` of a raw array, for keeping it beside what was read from it. */

@@ -14,26 +14,66 @@ export class ReportFault extends Error {
   override readonly name = 'ReportFault'
 }
 
-/** What a column may be called, once case, spaces and punctuation are taken off. The first spelling that is found counts. */
-const KEY_SPELLINGS = {
-  sku: ['sku', 'sellersku', 'vendorsku', 'partnersku', 'merchantsku', 'itemsku', 'skuid', 'skunumber', 'skucode'],
-  gtin: ['gtin', 'gtin14', 'itemgtin', 'productgtin', 'gtinnumber', 'globaltradeitemnumber'],
+/** What names a row, and words that may stand around that in a header, once case, spaces and punctuation are taken off. */
+const KEYS = {
+  sku: /^(?:seller|vendor|partner|merchant|supplier|item|product|your|my|m)*sku(?:s|id|number|no|num|code|key)*$/,
+  gtin: /^(?:item|product|trade|global|seller|vendor)*(?:gtin(?:14)?|globaltradeitemnumber)(?:s|id|number|no|num|code)*$/,
 } as const
 
 /** Words that may stand around what a quantity is called, in any number: `Units Sold`, `soldUnits`, `Total Qty Sold`. */
-const FILLER = '(?:units?|quantity|quantities|qty|inventory|stock|total|count|onhand|of)*'
+const FILLER =
+  '(?:units?|quantity|quantities|qty|inventory|stock|total|count|onhand|of|balances?|levels?|the|month|period|net|customers?)*'
 
-/** Each needed quantity, as a fault names it and as its header may call it. */
+/** Where units may have been lost, found or damaged. */
+const PLACE = '(?:(?:in|at|by)?(?:the)?(?:warehouses?|fc|fulfillmentcenters?|fulfilmentcenters?|transit|inbound|walmart|wfs))?'
+
+/** Each needed quantity, as a fault names it and as its header may call it; where the first words name no column, the second may. */
 const QUANTITIES = {
-  beginningQuantity: ['Beginning Quantity', 'beginning|begin|opening|starting'],
-  endingQuantity: ['Ending Quantity', 'ending|end|closing'],
-  sold: ['Units Sold', 'sold'],
-  returned: ['Units Returned', 'returned|returns|customerreturned|customerreturns'],
-  lost: ['Units Lost', 'lost'],
-  found: ['Units Found', 'found'],
-  damaged: ['Units Damaged', 'damaged|damages'],
-  otherAdjustments: ['Other Adjustments', 'otheradjustments?|otheradjusted|other'],
+  beginningQuantity: ['Beginning Quantity', 'beginning|begin|opening|starting', 'open|start|initial'],
+  endingQuantity: ['Ending Quantity', 'ending|end|closing', 'close|final'],
+  sold: ['Units Sold', 'sold', 'sales?|shipped|shipments|shippedtocustomers?|orders?|ordered'],
+  returned: ['Units Returned', 'returned|returns|customerreturned|customerreturns', 'return|returnedbycustomers?|customerreturn'],
+  lost: ['Units Lost', 'lost', `(?:lost|loss|losses|missing)${PLACE}|${PLACE}(?:lost|loss|losses)`],
+  found: ['Units Found', 'found', `(?:found|recovered)${PLACE}|${PLACE}found`],
+  damaged: ['Units Damaged', 'damaged|damages', `(?:damaged?|damages)${PLACE}|${PLACE}(?:damaged?|damages)`],
+  otherAdjustments: [
+    'Other Adjustments',
+    'otheradjustments?|otheradjusted|other',
+    'others|adjustments?|adjusted|othermovements?|otherchanges?',
+  ],
 } as const
+
+/** What a column can mean, for headers that nobody knows beforehand; `ignore`: nothing that is needed. */
+export const columnMeanings = [
+  'sku',
+  'gtin',
+  'beginning',
+  'ending',
+  'sold',
+  'returned',
+  'lost',
+  'found',
+  'damaged',
+  'other',
+  'ignore',
+] as const
+
+/** A meaning of a column. */
+export type ColumnMeaning = (typeof columnMeanings)[number]
+
+/** What a seller has said about headers: meanings by the header's text. Case, spaces and punctuation do not count. */
+export type ColumnNames = Readonly<Record<string, ColumnMeaning>>
+
+const MEANINGS = {
+  beginningQuantity: 'beginning',
+  endingQuantity: 'ending',
+  sold: 'sold',
+  returned: 'returned',
+  lost: 'lost',
+  found: 'found',
+  damaged: 'damaged',
+  otherAdjustments: 'other',
+} as const satisfies Record<keyof typeof QUANTITIES, ColumnMeaning>
 
 type Quantity = keyof typeof QUANTITIES
 
@@ -46,6 +86,10 @@ export interface ReportColumns {
   readonly quantities: Readonly<Record<Quantity, number>>
   /** Columns in the order of their names: a file with other column order holds the same rows. */
   readonly byName: readonly (readonly [name: string, index: number])[]
+  /** What was said about headers that stand here; kept with each row, which can be read again by it. */
+  readonly said: ColumnNames
+  /** What separates the cells of a line. */
+  readonly delimiter: string
 }
 
 const MAX_HEADERS_TOLD = 40
@@ -68,45 +112,92 @@ function told(headers: readonly string[]): string {
   return `${names.join(', ')}${headers.length > names.length ? ` and ${headers.length - names.length} more` : ''}`
 }
 
+/** What a header line is found to hold, and what is wrong with it. */
+interface FoundColumns {
+  readonly columns: ReportColumns
+  readonly faults: readonly string[]
+  /** How many of the needed columns are there. */
+  readonly known: number
+}
+
+function lookForColumns(line: readonly string[], names: ColumnNames, delimiter: string): FoundColumns {
+  const headers = distinct(line)
+  const texts = line.map(compact)
+  const saidOf = new Map(Object.entries(names).map(([header, meaning]) => [compact(header), meaning]))
+  const said = texts.map((text) => saidOf.get(text))
+  const faults: string[] = []
+  const matching = (meaning: ColumnMeaning, ...patterns: readonly RegExp[]): readonly number[] => {
+    const meant = said.flatMap((one, at) => (one === meaning ? [at] : []))
+    if (meant.length > 0) return meant
+    const tries = patterns.map((pattern) =>
+      texts.flatMap((text, at) => (said[at] === undefined && pattern.test(text) ? [at] : [])),
+    )
+    return tries.find((found) => found.length > 0) ?? []
+  }
+  const one = (label: string, found: readonly number[]): number | null => {
+    if (found.length > 1) faults.push(`more than one column could be ${label}`)
+    return found[0] ?? null
+  }
+  const quantity = (name: Quantity): number | null => {
+    const [label, words, others] = QUANTITIES[name]
+    const patterns = [words, others].map((each) => new RegExp(`^${FILLER}(?:${each})${FILLER}$`))
+    const index = one(label, matching(MEANINGS[name], ...patterns))
+    if (index === null) faults.push(`the column ${label} is missing`)
+    return index
+  }
+  // Several spellings may name the same key: the plain one counts, otherwise the first.
+  const sku = matching('sku', /^sku$/, KEYS.sku)[0] ?? null
+  const gtin = matching('gtin', /^gtin$/, KEYS.gtin)[0] ?? null
+  const unread = headers.find((_header, at) => said[at] === undefined && /sku/.test(texts[at] ?? ''))
+  if (sku === null && unread !== undefined) {
+    faults.push(`${told([unread])} speaks of a SKU and is not known; REPORT_COLUMNS can say what it means`)
+  } else if (sku === null && gtin === null) faults.push('both columns SKU and GTIN are missing')
+  const found = {
+    beginningQuantity: quantity('beginningQuantity'),
+    endingQuantity: quantity('endingQuantity'),
+    sold: quantity('sold'),
+    returned: quantity('returned'),
+    lost: quantity('lost'),
+    found: quantity('found'),
+    damaged: quantity('damaged'),
+    otherAdjustments: quantity('otherAdjustments'),
+  }
+  const columns = {
+    headers,
+    sku,
+    gtin,
+    quantities: {
+      beginningQuantity: found.beginningQuantity ?? 0,
+      endingQuantity: found.endingQuantity ?? 0,
+      sold: found.sold ?? 0,
+      returned: found.returned ?? 0,
+      lost: found.lost ?? 0,
+      found: found.found ?? 0,
+      damaged: found.damaged ?? 0,
+      otherAdjustments: found.otherAdjustments ?? 0,
+    },
+    byName: [...headers.entries()]
+      .map(([index, name]) => [name, index] as const)
+      .sort(([left], [right]) => (left < right ? -1 : left > right ? 1 : 0)),
+    said: Object.fromEntries(
+      line.flatMap((header, at): [string, ColumnMeaning][] => {
+        const meaning = said[at]
+        return meaning === undefined ? [] : [[header.trim(), meaning]]
+      }),
+    ),
+    delimiter,
+  }
+  const known = [sku, gtin, ...Object.values(found)].filter((index) => index !== null).length
+  return { columns, faults, known }
+}
+
 /**
  * Finds the columns.
  *
  * @throws ReportFault when one is missing, or several could be the same one
  */
-function findColumns(line: readonly string[]): ReportColumns {
-  const headers = distinct(line)
-  const names = line.map(compact)
-  const faults: string[] = []
-  const key = (spellings: readonly string[]): number | null =>
-    spellings.map((spelling) => names.indexOf(spelling)).find((index) => index >= 0) ?? null
-  const quantity = (name: Quantity): number => {
-    const [label, words] = QUANTITIES[name]
-    const pattern = new RegExp(`^${FILLER}(?:${words})${FILLER}$`)
-    const [index, another] = names.flatMap((text, at) => (pattern.test(text) ? [at] : []))
-    if (index === undefined) faults.push(`the column ${label} is missing`)
-    if (another !== undefined) faults.push(`more than one column could be ${label}`)
-    return index ?? 0
-  }
-  const columns = {
-    headers,
-    sku: key(KEY_SPELLINGS.sku),
-    gtin: key(KEY_SPELLINGS.gtin),
-    quantities: {
-      beginningQuantity: quantity('beginningQuantity'),
-      endingQuantity: quantity('endingQuantity'),
-      sold: quantity('sold'),
-      returned: quantity('returned'),
-      lost: quantity('lost'),
-      found: quantity('found'),
-      damaged: quantity('damaged'),
-      otherAdjustments: quantity('otherAdjustments'),
-    },
-    byName: [...headers.entries()]
-      .map(([index, name]) => [name, index] as const)
-      .sort(([one], [other]) => (one < other ? -1 : one > other ? 1 : 0)),
-  }
-  if (columns.sku === null && columns.gtin === null) faults.unshift('both columns SKU and GTIN are missing')
-  if (faults.length > 0) throw new ReportFault(`${faults.join(', ')}; the columns are ${told(headers)}`)
+function findColumns({ columns, faults }: FoundColumns): ReportColumns {
+  if (faults.length > 0) throw new ReportFault(`${faults.join(', ')}; the columns are ${told(columns.headers)}`)
   return columns
 }
 
@@ -132,8 +223,12 @@ const isParsedLine = (value: unknown): value is ParsedLine =>
  *
  * @throws ReportFault where the CSV breaks off; what reading `bytes` throws
  */
-export async function* readLines(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<ReportLine, void, undefined> {
+export async function* readLines(
+  bytes: AsyncIterable<Uint8Array>,
+  { delimiter = ',' }: { readonly delimiter?: string } = {},
+): AsyncGenerator<ReportLine, void, undefined> {
   const parser = parse({
+    delimiter,
     bom: true,
     info: true,
     relax_column_count: true,
@@ -157,16 +252,68 @@ export async function* readLines(bytes: AsyncIterable<Uint8Array>): AsyncGenerat
   }
 }
 
+/** Lines that may stand above the header (a title, when it was made), and what they and the header are looked for in. */
+const PREAMBLE_LINES = 25
+const HEAD_BYTES = 64 * 1_024
+const DELIMITERS = [',', ';', '\t', '|'] as const
+
+const NEWLINE = 0x0a
+const RETURN = 0x0d
+
+/** The beginning of a file, up to the end of a line. */
+async function headOf(bytes: AsyncIterable<Uint8Array>): Promise<Buffer> {
+  const pieces: Uint8Array[] = []
+  let size = 0
+  for await (const piece of bytes) {
+    pieces.push(piece)
+    size += piece.length
+    if (size >= HEAD_BYTES) {
+      const head = Buffer.concat(pieces)
+      const end = Math.max(head.lastIndexOf(NEWLINE), head.lastIndexOf(RETURN))
+      return end < 0 ? head : head.subarray(0, end + 1)
+    }
+  }
+  return Buffer.concat(pieces)
+}
+
+interface HeaderLine extends FoundColumns {
+  readonly end: number
+}
+
+async function headerLines(head: Buffer, delimiter: string, names: ColumnNames): Promise<readonly HeaderLine[]> {
+  const lines: HeaderLine[] = []
+  try {
+    for await (const { cells, end } of readLines(Readable.from([head]), { delimiter })) {
+      lines.push({ ...lookForColumns(cells, names, delimiter), end })
+      if (lines.length === PREAMBLE_LINES) break
+    }
+  } catch (error) {
+    // A line further down breaks off; whether that is a fault, reading the rows tells.
+    if (!(error instanceof ReportFault) || lines.length === 0) throw error
+  }
+  return lines
+}
+
 /**
- * The header line of a file, and where the rows begin.
+ * The header line of a file, and where the rows begin: the first line that names all that is needed, with whatever stands between its cells.
+ * `names` says what headers mean that nobody knows.
  *
  * @throws ReportFault when there is none, or a needed column is missing; what reading `bytes` throws
  */
 export async function readHeader(
   bytes: AsyncIterable<Uint8Array>,
+  names: ColumnNames = {},
 ): Promise<{ readonly columns: ReportColumns; readonly end: number }> {
-  for await (const { cells, end } of readLines(bytes)) return { columns: findColumns(cells), end }
-  throw new ReportFault('the file is empty')
+  const head = await headOf(bytes)
+  let best: HeaderLine | null = null
+  for (const delimiter of DELIMITERS) {
+    for (const line of await headerLines(head, delimiter, names)) {
+      if (line.faults.length === 0) return { columns: line.columns, end: line.end }
+      if (best === null || line.known > best.known) best = line
+    }
+  }
+  if (best === null) throw new ReportFault('the file is empty')
+  return { columns: findColumns(best), end: best.end }
 }
 
 const MAX_INTEGER = 2 ** 31 - 1
@@ -189,6 +336,8 @@ const rawRow = z.object({
   more: z.array(z.string()).optional(),
   /** Cells that the last headers lack. */
   missing: z.number().optional(),
+  /** What was said about headers that nobody knows. */
+  columns: z.record(z.string(), z.enum(columnMeanings)).optional(),
 })
 
 function faultOf(columns: ReportColumns, cells: readonly string[], extra: number): string | null {
@@ -257,7 +406,7 @@ export function skuOf(columns: ReportColumns, cells: readonly string[]): string 
 
 /** Reads one row. A row that cannot be read comes as its text; the text of the same row is the same whatever the order of the columns. */
 export function readRow(month: string, columns: ReportColumns, cells: readonly string[]): ParsedRecord<ReconciliationRow> {
-  const { headers, byName } = columns
+  const { headers, byName, said } = columns
   const row: Record<string, string> = {}
   for (const [name, index] of byName) {
     const cell = cells[index]
@@ -265,7 +414,13 @@ export function readRow(month: string, columns: ReportColumns, cells: readonly s
   }
   const more = extraCells(columns, cells)
   const missing = Math.max(headers.length - cells.length, 0)
-  const rawText = JSON.stringify({ month, row, ...(more.length > 0 ? { more } : {}), ...(missing > 0 ? { missing } : {}) })
+  const rawText = JSON.stringify({
+    month,
+    row,
+    ...(more.length > 0 ? { more } : {}),
+    ...(missing > 0 ? { missing } : {}),
+    ...(Object.keys(said).length > 0 ? { columns: said } : {}),
+  })
   return readCells(month, columns, cells, more.length, row, rawText)
 }
 
@@ -282,11 +437,11 @@ function parseJson(text: string): unknown {
 export function parseReportRow(rawText: string): ParsedRecord<ReconciliationRow> {
   const { data } = rawRow.safeParse(parseJson(rawText))
   if (data === undefined) return { ok: false, key: null, fault: 'no row of a report', rawText }
-  const { month, row, more = [], missing = 0 } = data
+  const { month, row, more = [], missing = 0, columns: said = {} } = data
   const cells = Object.values(row)
   const lacking = Array.from({ length: missing }, (_, index) => `missing column ${index + 1}`)
   try {
-    const columns = findColumns([...Object.keys(row), ...lacking])
+    const columns = findColumns(lookForColumns([...Object.keys(row), ...lacking], said, ','))
     return readCells(month, columns, cells, more.length, row, rawText)
   } catch (error) {
     if (error instanceof ReportFault) return { ok: false, key: null, fault: error.message, rawText }

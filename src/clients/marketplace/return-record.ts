@@ -3,9 +3,9 @@ import type { ReturnLine, ReturnOrder, ReturnRefundChannel, ReturnTrackingStatus
 import type { WireReturn, WireReturnLine, wireReturnQuantity } from '../contract/returns.ts'
 import { wireRefundChannel, wireReturn, wireTrackingStatus } from '../contract/returns.ts'
 import type { ParsedRecord } from '../interface.ts'
-import { decimalText, moment, wholeNumber } from '../json.ts'
+import { decimalText, wholeNumber } from '../json.ts'
 import type { OnUnknownValue, RecordReader } from './record.ts'
-import { RecordFault, rawAt, rawUnder, readAny, textOf } from './record.ts'
+import { momentOf, RecordFault, rawAt, rawUnder, readAny, textOf } from './record.ts'
 
 function unitsOf(quantity: z.infer<typeof wireReturnQuantity> | null | undefined): number | null {
   if (quantity === undefined || quantity === null) return null
@@ -19,14 +19,14 @@ function listOf(value: unknown): readonly unknown[] {
 }
 
 /** Whatever the entry looks like it is kept: a record must not be dropped for it (specification, section 9, rule 6). */
-function trackingStatusOf(raw: unknown): ReturnTrackingStatus {
+function trackingStatusOf(raw: unknown, onUnknownValue: OnUnknownValue): ReturnTrackingStatus {
   const { data } = wireTrackingStatus.safeParse(raw)
   if (typeof data !== 'object') {
     return { status: textOf(data), statusTime: null, currentRefundStatus: null, quantity: null, raw }
   }
   return {
     status: textOf(data.status),
-    statusTime: moment(data.statusTime),
+    statusTime: momentOf(data.statusTime, { resource: 'return', field: 'statusTime' }, onUnknownValue),
     currentRefundStatus: textOf(data.currentRefundStatus),
     quantity: unitsOf(data.quantity),
     raw,
@@ -39,11 +39,11 @@ function refundChannelOf(raw: unknown): ReturnRefundChannel {
   return { refundChannelName: textOf(data.refundChannelName), quantity: unitsOf(data.quantity), raw }
 }
 
-function lineOf(wire: WireReturnLine, index: number, raw: unknown): ReturnLine {
+function lineOf(wire: WireReturnLine, index: number, raw: unknown, onUnknownValue: OnUnknownValue): ReturnLine {
   const where = `returnOrderLines.${index}`
   const number = wholeNumber(wire.returnOrderLineNumber)
   if (number === null) throw new RecordFault(`${where}.returnOrderLineNumber: not a whole number`)
-  const trackingStatuses = listOf(wire.currentTrackingStatuses).map(trackingStatusOf)
+  const trackingStatuses = listOf(wire.currentTrackingStatuses).map((one) => trackingStatusOf(one, onUnknownValue))
   const stated = unitsOf(wire.quantity)
   if (stated === null && wire.quantity !== undefined && wire.quantity !== null) {
     throw new RecordFault(`${where}.quantity: not a whole number of units`)
@@ -73,7 +73,7 @@ const RETURN_TYPES = new Set(['REFUND', 'REPLACEMENT', 'PREORDER'])
 
 function returnOf(wire: WireReturn, raw: Readonly<Record<string, unknown>>, onUnknownValue: OnUnknownValue): ReturnOrder {
   const rawLines = rawUnder(raw, 'returnOrderLines')
-  const lines = wire.returnOrderLines.map((line, index) => lineOf(line, index, rawAt(rawLines, index)))
+  const lines = wire.returnOrderLines.map((line, index) => lineOf(line, index, rawAt(rawLines, index), onUnknownValue))
   const numbers = new Set(lines.map((line) => line.returnOrderLineNumber))
   if (numbers.size !== lines.length) throw new RecordFault('returnOrderLines: a returnOrderLineNumber appears twice')
   const returnType = textOf(wire.returnType)
@@ -84,8 +84,8 @@ function returnOf(wire: WireReturn, raw: Readonly<Record<string, unknown>>, onUn
     customerOrderId: textOf(wire.customerOrderId),
     returnType,
     refundMode: textOf(wire.refundMode),
-    returnOrderDate: moment(wire.returnOrderDate),
-    returnByDate: moment(wire.returnByDate),
+    returnOrderDate: momentOf(wire.returnOrderDate, { resource: 'return', field: 'returnOrderDate' }, onUnknownValue),
+    returnByDate: momentOf(wire.returnByDate, { resource: 'return', field: 'returnByDate' }, onUnknownValue),
     totalRefundAmount: decimalText(wire.totalRefundAmount?.currencyAmount),
     currency: textOf(wire.totalRefundAmount?.currencyUnit),
     lines,

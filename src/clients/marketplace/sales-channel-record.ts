@@ -3,9 +3,8 @@ import type { ReturnAddress, SalesChannel } from '../../domain/sales-channel.ts'
 import type { WireSalesChannel, wireReturnAddress } from '../contract/sales-channels.ts'
 import { wireSalesChannel } from '../contract/sales-channels.ts'
 import type { ParsedRecord } from '../interface.ts'
-import { moment } from '../json.ts'
 import type { OnUnknownValue, RecordReader } from './record.ts'
-import { readAny, textOf } from './record.ts'
+import { momentOf, readAny, textOf } from './record.ts'
 
 function addressOf(wire: z.infer<typeof wireReturnAddress>): ReturnAddress {
   return {
@@ -43,7 +42,7 @@ function channelOf(wire: WireSalesChannel, raw: Readonly<Record<string, unknown>
     active: activeOf(wire.active, onUnknownValue),
     partnerId: textOf(wire.sellerId),
     partnerName: textOf(wire.sellerName),
-    createdDate: moment(wire.createdDate),
+    createdDate: momentOf(wire.createdDate, { resource: 'sales-channel', field: 'createdDate' }, onUnknownValue),
     martId: textOf(wire.martId),
     raw,
   }

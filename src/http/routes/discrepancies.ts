@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { discrepancyKinds } from '../../domain/reconciliation.ts'
-import { listClaims, listDiscrepancies } from '../../store/discrepancy-queries.ts'
+import { listClaims } from '../../store/claims.ts'
+import { listDiscrepancies } from '../../store/discrepancy-queries.ts'
 import { type App, problems } from '../app.ts'
 import { bigintKey, cursorCodec, pageSchema, pagingSchema } from '../paging.ts'
 import { claimSchema, discrepancySchema } from '../schemas.ts'

@@ -5,6 +5,7 @@ import type { CallOptions, InventoryLogPage, ParsedRecord } from '../../clients/
 import type { InventoryLogEntry } from '../../domain/inventory-log.ts'
 import { advancePass, beginPass, type LogPass, type PassStep, passAfter } from '../../domain/inventory-log-pass.ts'
 import { firstHalf, isWithinReach, logWindow, nextReadAt, readUpToOf } from '../../domain/inventory-log-schedule.ts'
+import { hasUnknownReason } from '../../domain/log-reasons.ts'
 import { pacificMonth } from '../../domain/pacific-time.ts'
 import { reviewDiscrepancies } from '../../store/discrepancies.ts'
 import { findDifferingEntries, storeDifferingEntries } from '../../store/inventory-log.ts'
@@ -17,6 +18,7 @@ import {
   noteLogReads,
   noteOrderSkus,
 } from '../../store/inventory-skus.ts'
+import { noteUnknownReasons } from '../../store/log-reasons.ts'
 import {
   dayMs,
   earliestOf,
@@ -301,6 +303,8 @@ export const inventoryLogSync: SyncDefinition<InventoryLogEntry> = {
       records.map(({ value }) => value.sku),
     )
     const { changed, touched } = await storeDifferingEntries(tx, sellerId, observedAt, records)
+    const unknown = records.map(({ value }) => value).filter((entry) => hasUnknownReason(entry))
+    await noteUnknownReasons(tx, sellerId, unknown)
     const months = new Map(
       touched.map(({ sku, at }) => {
         const month = pacificMonth(at)

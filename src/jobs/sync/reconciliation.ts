@@ -39,6 +39,7 @@ import {
   type ReportedRow,
   skusOfMonth,
   storeDifferingRows,
+  unlistedSkus,
 } from '../../store/reconciliation-rows.ts'
 import { readReportFile, writeReportFile } from '../../store/report-files.ts'
 import { rawHash } from '../../store/versions.ts'
@@ -54,15 +55,15 @@ import { createReportKeys, type ReportKeys } from './report-keys.ts'
 
 // A report goes through three steps, each on its own after a crash: its file is downloaded into the database (so that the marketplace is not
 // asked again within the hour), its rows are read from there page by page, and once all are stored it is finished: rows that it is
-// without are marked, and what is judged by how far the report counts is judged anew.
+// without are marked, what is judged by how far the report counts is judged anew, and so is what it has no row of.
 
 const rowsPerPage = 1_000
 const skusPerLook = 10_000
 
 // ── cursors ──────────────────────────────────────────────────────────────────────────────────────────────
 
-/** `rows` from a byte of the file, stored rows that are `gone` after a SKU, `review` after a SKU. */
-type Step = 'rows' | 'gone' | 'review'
+/** `rows` from a byte of the file, stored rows that are `gone` after a SKU, `review` after a SKU, `unlisted` SKUs after one. */
+type Step = 'rows' | 'gone' | 'review' | 'unlisted'
 
 const cursorTo = (step: Step, { reportId }: StoredReport, after: string | number): string => `${step}:${reportId}:${after}`
 
@@ -102,12 +103,12 @@ interface Inspection {
 }
 
 const inspect = async (context: StreamContext, report: StoredReport): Promise<Inspection> => {
-  const { database } = context
-  const { columns, end: firstRow } = await readHeader(readReportFile(database, report))
+  const { database, client } = context
+  const { columns, end: firstRow } = await readHeader(readReportFile(database, report), client.reconciliation.columnNames)
   const keys = createReportKeys()
   let rowCount = 0
   let hasNamelessRow = false
-  for await (const { cells } of readLines(readReportFile(database, report, firstRow))) {
+  for await (const { cells } of readLines(readReportFile(database, report, firstRow), columns)) {
     rowCount += 1
     const sku = skuOf(columns, cells)
     if (sku === null) hasNamelessRow = true
@@ -128,7 +129,7 @@ const findContradictory = async (
 ): Promise<ReadonlySet<string>> => {
   const textHashes = new Map<string, string>()
   const contradictory = new Set<string>()
-  for await (const { cells } of readLines(readReportFile(database, report, firstRow))) {
+  for await (const { cells } of readLines(readReportFile(database, report, firstRow), columns)) {
     const sku = skuOf(columns, cells)
     if (sku === null || !keys.isRepeated(sku)) continue
     const textHash = rawHash(readRow(report.month, columns, cells).rawText)
@@ -166,7 +167,7 @@ const rowsFrom = async (context: StreamContext, report: StoredReport, from: numb
   const inspection = await inspectionOf(context, report)
   const records: ParsedRecord<ReportedRow>[] = []
   let end = from
-  for await (const line of readLines(readReportFile(context.database, report, from))) {
+  for await (const line of readLines(readReportFile(context.database, report, from), inspection.columns)) {
     records.push(recordOf(report, inspection, line.cells))
     end = from + line.end
     if (records.length === rowsPerPage) break
@@ -191,7 +192,7 @@ const finish = async (
   const countsFurther = before !== null && before.coveredUntil.getTime() !== report.coveredUntil.getTime()
   return pageOf(context, report.retrievedAt, {
     missing,
-    nextCursor: countsFurther ? cursorTo('review', report, '') : null,
+    nextCursor: cursorTo(countsFurther ? 'review' : 'unlisted', report, ''),
     alongside: async (tx) => {
       await finishReport(tx, report, rowCount)
     },
@@ -222,8 +223,24 @@ const reviewAfter = async (context: StreamContext, report: StoredReport, after: 
   const skus = await skusOfMonth(context.database, sellerId, month, after, rowsPerPage)
   const last = skus.at(-1)
   return pageOf(context, report.retrievedAt, {
-    nextCursor: last === undefined || skus.length < rowsPerPage ? null : cursorTo('review', report, last),
+    nextCursor:
+      last === undefined || skus.length < rowsPerPage ? cursorTo('unlisted', report, '') : cursorTo('review', report, last),
     alongside: async (tx: Transaction) => {
+      const pairs = skus.map((sku) => ({ sku, month }))
+      await reviewDiscrepancies(tx, sellerId, pairs)
+    },
+  })
+}
+
+/** What the report is without is part of what it says: that nothing of such SKUs moved, and that they kept their stock. */
+const unlistedAfter = async (context: StreamContext, report: StoredReport, after: string): Promise<ReportPage> => {
+  const { sellerId, month } = report
+  const { next } = await unlistedSkus(context.database, sellerId, month, after)
+  return pageOf(context, report.retrievedAt, {
+    nextCursor: next === null ? null : cursorTo('unlisted', report, next),
+    alongside: async (tx: Transaction) => {
+      // Asked again: this page is fetched while the one before it is stored.
+      const { skus } = await unlistedSkus(tx, sellerId, month, after)
       const pairs = skus.map((sku) => ({ sku, month }))
       await reviewDiscrepancies(tx, sellerId, pairs)
     },
@@ -378,6 +395,7 @@ const readOn: SyncStream<ReportedRow>['next'] = async (context, _window, cursor)
   const report = await findReport(context.database, reportId)
   // This page is fetched while the one before it is stored, so the report may not be imported yet when its rows are to be judged.
   if (report !== null && step === 'review') return reviewAfter(context, report, after)
+  if (report !== null && step === 'unlisted') return unlistedAfter(context, report, after)
   // Somebody else has brought it to its end.
   if (report === null || report.imported) return nothing(context)
   return step === 'rows' ? rowsFrom(context, report, Number(after)) : goneAfter(context, report, after)

@@ -443,7 +443,7 @@ async function* inPieces(text: string | Uint8Array, size = 7): AsyncGenerator<Ui
 async function read(text: string, size?: number): Promise<ParsedRecord<ReconciliationRow>[]> {
   const { columns, end } = await readHeader(inPieces(text, size))
   const records: ParsedRecord<ReconciliationRow>[] = []
-  for await (const { cells } of readLines(inPieces(Buffer.from(text).subarray(end), size))) {
+  for await (const { cells } of readLines(inPieces(Buffer.from(text).subarray(end), size), columns)) {
     records.push(readRow('2026-10', columns, cells))
   }
   return records
@@ -501,12 +501,52 @@ describe('the columns', () => {
       'opening and closing',
       'Item GTIN,Merchant SKU,Opening Stock,Closing Stock,Quantity Sold,Quantity Returned,Quantity Lost,Quantity Found,Quantity Damaged,Other Adjustments Quantity',
     ],
+    [
+      "the marketplace's own words elsewhere",
+      'GTIN,Vendor (Seller) SKU,Beginning Balance,Ending Balance,Units Shipped,Customer Returns,Lost in Warehouse,Found in Warehouse,Damaged in FC,Adjustments',
+    ],
+    ['balances', 'GTIN,Seller SKU,Opening Balance,Closing Balance,Sales,Returns,Losses,Recovered,Damage,Inventory Adjustments'],
+    [
+      'months',
+      'GTIN,SKU,Beginning of Month Inventory,End of Month Inventory,Net Sales,Returned by Customer,Units Lost at FC,FC Found,Warehouse Damages,Others',
+    ],
   ])('are known by %s', async (_name, header) => {
     expect(await only(`${header}\n0001,SKU-1,10,7,4,1,2,3,5,4\n`)).toMatchObject({
       ok: true,
       key: '2026-10/SKU-1',
       value: VALUES,
     })
+  })
+
+  test.each([';', '\t', '|'])('may be separated by %j', async (delimiter) => {
+    const lines = [HEADER, '0001,SKU-1,Lamp,10,7,4,1,2,3,5,4', ''].map((text) => text.replaceAll(',', delimiter))
+    expect(await only(lines.join('\n'))).toMatchObject({ ok: true, key: '2026-10/SKU-1', value: VALUES })
+  })
+
+  test('may stand below lines that say something else', async () => {
+    const preamble = 'Inventory Reconciliation Report\n"Period","2026-10-01, to 2026-10-31"\n\nGenerated,2026-11-01T15:00:00Z\n'
+    expect(await only(`${preamble}${HEADER}\n0001,SKU-1,Lamp,10,7,4,1,2,3,5,4\n`)).toMatchObject({
+      ok: true,
+      key: '2026-10/SKU-1',
+      value: VALUES,
+    })
+  })
+
+  test('of which one speaks of a SKU and is not known are at fault, though there is a GTIN', async () => {
+    const header = 'GTIN,SKU (as listed),Beginning,Ending,Sold,Returned,Lost,Found,Damaged,Other'
+    expect(await fault(`${header}\n`)).toContain('"SKU (as listed)" speaks of a SKU and is not known; REPORT_COLUMNS')
+    // One that is known is enough.
+    expect(await only(`${header},SKU\n0001,x,10,7,4,1,2,3,5,4,SKU-1\n`)).toMatchObject({ ok: true, key: '2026-10/SKU-1' })
+  })
+
+  test('mean what the settings say, and so do their rows when they are read again', async () => {
+    const header = 'Article,SKU note,Stock on day one,Ending,Sold,Returned,Lost,Found,Damaged,Moved Otherwise'
+    const names = { ARTICLE: 'sku', 'SKU note': 'ignore', 'stock on day one': 'beginning', 'Moved otherwise': 'other' } as const
+    const { columns, end } = await readHeader(inPieces(`${header}\n`), names)
+    expect(end).toBe(header.length + 1)
+    const record = readRow('2026-10', columns, ['SKU-1', 'x', '10', '7', '4', '1', '2', '3', '5', '4'])
+    expect(record).toMatchObject({ ok: true, key: '2026-10/SKU-1', value: { ...VALUES, gtin: null } })
+    expect(parseReportRow(record.rawText)).toEqual(record)
   })
 
   test('may come in any order, with others between them that are kept', async () => {

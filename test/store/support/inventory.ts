@@ -1,4 +1,4 @@
-import type { MovementKind } from '../../../src/domain/reconciliation.ts'
+import type { MovementKind } from '../../../src/domain/log-reasons.ts'
 import type { SqlRunner } from '../../../src/store/database.ts'
 
 /** Numbers of a row of the report; what is left out is zero. */

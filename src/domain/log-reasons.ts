@@ -1,0 +1,108 @@
+import type { InventoryLogEntry } from './inventory-log.ts'
+
+/**
+ * Which column of the report an entry of the inventory log belongs to. Types are `Ship`, `Return`, `Receipt` and `Adjustment`; the reasons
+ * of an adjustment are an open set (public facts, section 7.1), so words decide, and what a seller has said about a reason decides first.
+ */
+
+/** What moves stock, as the report counts it (specification, "Inventory reconciliation report"). */
+export const movementKinds = ['sold', 'returned', 'lost', 'found', 'damaged', 'other'] as const
+
+/** A column of movements of the report. */
+export type MovementKind = (typeof movementKinds)[number]
+
+/** What of a log entry says which kind of movement it is, and of how many units; several alike may be added up to one. */
+export type LogMovement = Pick<
+  InventoryLogEntry,
+  'changedUnits' | 'transactionLocation' | 'transactionReasonCode' | 'transactionReasonDescription' | 'transactionType'
+>
+
+/** What a seller has said about reasons: kinds by the words of a code or a description, as {@link wordsOf} writes them. */
+export type ReasonMap = ReadonlyMap<string, MovementKind>
+
+const noReasons: ReasonMap = new Map()
+
+/** Words of a code or a description, in small letters with one space between: `LOST_IN_WAREHOUSE` and `LostInWarehouse` have three. */
+export const wordsOf = (text: string | null): string =>
+  (text ?? '')
+    .replaceAll(/(\p{Ll})(\p{Lu})/gu, '$1 $2')
+    .replaceAll(/[^\p{L}\p{N}]+/gu, ' ')
+    .toLowerCase()
+    .trim()
+
+/** Stock that is not for sale, which the report does not count (public facts, section 7.1). */
+const unsellableLocation = 'salvage'
+
+const damage =
+  'dmg|dmgd|damaged?|damages|damaging|broken?|breakage|defects?|defective|crush(?:ed)?|crack(?:ed)?|torn|ripped|dented|leak(?:ed|ing|age)?|' +
+  'spoil(?:ed|age)?|smashed|shattered|scratched|bent|soiled|stained|contaminated|melted|mou?ldy|unsellable|unsaleable'
+const loss =
+  'los|lost|loss|losses|miss(?:ing)?|misplaced?|mislaid|shrink(?:age)?|stolen|theft|pilferage|pilfered|disappeared|vanished|unlocated|unlocatable|' +
+  'unaccounted|short(?:age)?'
+const finding = 'found|fnd|find|located?|recovered|recover|recovery|reappeared|resurfaced'
+
+// The first that fits counts. What was not found is lost and what was found damaged is damaged; what was found again may have been lost or
+// missing before, and says so. The last are words of what the report counts as other adjustments: they say that a reason is known.
+const patterns: readonly (readonly [MovementKind, RegExp])[] = [
+  [
+    'lost',
+    new RegExp(
+      `\\b(?:not|never|no|nowhere|cannot|t|unable|failed|failure|without|un)\\b(?: (?:be|been|being|to|yet|longer))* (?:${finding})\\b`,
+    ),
+  ],
+  ['lost', new RegExp(`\\bfound(?: to be| as| to have been)? (?:${loss})\\b`)],
+  ['damaged', new RegExp(`\\bfound(?: to be| as| to have been)? (?:${damage})\\b`)],
+  ['found', new RegExp(`\\b(?:${finding})\\b`)],
+  ['damaged', new RegExp(`\\b(?:${damage})\\b`)],
+  ['lost', new RegExp(`\\b(?:${loss})\\b`)],
+  [
+    'other',
+    /\b(?:adj|adjust(?:ed|ment|ments)?|correct(?:ed|ion|ions)?|cor|rcv|rec|receipts?|received?|receiving|inbound|outbound|transfer(?:red|s)?|remov(?:al|als|ed)|dispos(?:al|ed)|donat(?:ed|ion)|convert(?:ed)?|conversion|repack(?:ed)?|cycle|re ?count(?:ed)?|count(?:ed)?|reconcil(?:ed|iation)|audit(?:ed)?|invent(?:ory|aire) update)\b/,
+  ],
+]
+
+/**
+ * The kind that a reason names: what the seller has said about its code, then about its description, then what its words say. Null when
+ * nothing of it is known.
+ */
+export const kindOfReason = (
+  code: string | null,
+  description: string | null,
+  reasons: ReasonMap = noReasons,
+): MovementKind | null => {
+  const [codeWords, descriptionWords] = [wordsOf(code), wordsOf(description)]
+  const said = reasons.get(codeWords) ?? reasons.get(descriptionWords)
+  if (said !== undefined) return said
+  const all = `${codeWords} ${descriptionWords}`
+  return patterns.find(([, pattern]) => pattern.test(all))?.[0] ?? null
+}
+
+const typeOf = ({ transactionType }: Pick<LogMovement, 'transactionType'>): string => transactionType?.trim().toLowerCase() ?? ''
+
+/**
+ * The column of the report in which a movement belongs; null when the report does not count it. Receipts and what is unknown count as
+ * other adjustments.
+ */
+export const movementKindOf = (
+  movement: Omit<LogMovement, 'changedUnits'>,
+  reasons: ReasonMap = noReasons,
+): MovementKind | null => {
+  if (movement.transactionLocation?.trim().toLowerCase() === unsellableLocation) return null
+  switch (typeOf(movement)) {
+    case 'ship':
+      return 'sold'
+    case 'return':
+      return 'returned'
+    case 'adjustment':
+      return kindOfReason(movement.transactionReasonCode, movement.transactionReasonDescription, reasons) ?? 'other'
+    default:
+      return 'other'
+  }
+}
+
+/** Whether an adjustment counts as `other` only because nothing of its reason is known. One without any reason says nothing. */
+export const hasUnknownReason = (movement: Omit<LogMovement, 'changedUnits'>, reasons: ReasonMap = noReasons): boolean => {
+  const { transactionReasonCode: code, transactionReasonDescription: description } = movement
+  if (typeOf(movement) !== 'adjustment' || (wordsOf(code) === '' && wordsOf(description) === '')) return false
+  return kindOfReason(code, description, reasons) === null
+}

@@ -1,0 +1,102 @@
+import { addMonths } from './pacific-time.ts'
+import { type Certainty, type DiscrepancyKind, isMovementKind, stockEffect } from './reconciliation.ts'
+
+/**
+ * What the open differences of one SKU, over all its months, say about units that are gone without a word: those that the stock lacks and
+ * that no month after it makes good.
+ */
+
+/** An open difference of the SKU, as far as it counts here. */
+export interface OpenDifference {
+  /** `YYYY-MM`. */
+  readonly month: string
+  readonly kind: DiscrepancyKind
+  readonly difference: number
+  readonly certainty: Certainty | null
+  /** The month's report has a row of the SKU. */
+  readonly listed: boolean
+}
+
+/** Units of one month. */
+export interface Shortage {
+  /** Gone, and no movement says why. */
+  readonly unexplained: number
+  /** They may be gone: an entry of the log may be a copy, another month makes them good, or the report is without a row. */
+  readonly uncertain: number
+}
+
+/** A month's effects on the stock while they are told apart. */
+interface MonthEffects {
+  /** Of each kind; shifts between months take from it. */
+  readonly byKind: Map<DiscrepancyKind, number>
+  uncertain: number
+}
+
+const admittedKinds: ReadonlySet<DiscrepancyKind> = new Set(['lost', 'damaged'])
+
+const effectsByMonth = (open: readonly OpenDifference[]): ReadonlyMap<string, MonthEffects> => {
+  const months = new Map<string, MonthEffects>()
+  for (const { month, kind, difference, certainty, listed } of open) {
+    const effects = months.get(month) ?? { byKind: new Map<DiscrepancyKind, number>(), uncertain: 0 }
+    months.set(month, effects)
+    const effect = stockEffect(kind, difference)
+    // A copy in the log moved nothing, and a report without a row says nothing of the stock: neither makes good what lacks elsewhere.
+    if (certainty === 'likely' || kind === 'row' || !listed) effects.uncertain += Math.max(0, -effect)
+    else effects.byKind.set(kind, effect)
+  }
+  return months
+}
+
+/** What the report counts in one month and the log in the next one, or the other way round, has only passed midnight. */
+const takeShifts = (months: ReadonlyMap<string, MonthEffects>): void => {
+  for (const [month, { byKind }] of months) {
+    const next = months.get(addMonths(month, 1))
+    if (next === undefined) continue
+    for (const [kind, effect] of byKind) {
+      const other = next.byKind.get(kind) ?? 0
+      if (!isMovementKind(kind) || effect * other >= 0) continue
+      const units = Math.min(Math.abs(effect), Math.abs(other))
+      byKind.set(kind, effect - Math.sign(effect) * units)
+      next.byKind.set(kind, other - Math.sign(other) * units)
+      const lacking = effect < 0 ? months.get(month) : next
+      if (lacking !== undefined && !admittedKinds.has(kind)) lacking.uncertain += units
+    }
+  }
+}
+
+/** What is left of a month's effects, all kinds together. The report admits what it counts as lost or damaged: that is claimed as such. */
+const sumOf = ({ byKind }: MonthEffects): number =>
+  [...byKind].reduce((sum, [kind, effect]) => (admittedKinds.has(kind) && effect < 0 ? sum : sum + effect), 0)
+
+/**
+ * Units that lack in each month that has differences. Within a month movements under the wrong kind, and a wrong cell that another one makes
+ * good, count for nothing. Units that come again in a later month are settled, the youngest shortage first; units too many settle what
+ * lacks in the month right after. What was settled is uncertain, not unexplained.
+ */
+export const shortagesOf = (open: readonly OpenDifference[]): ReadonlyMap<string, Shortage> => {
+  const months = effectsByMonth(open)
+  takeShifts(months)
+  const unsettled: { readonly month: string; units: number }[] = []
+  const lacking = new Map<string, number>()
+  let before: { readonly month: string; readonly surplus: number } | null = null
+  for (const month of [...months.keys()].sort()) {
+    const effects = months.get(month)
+    const sum = effects === undefined ? 0 : sumOf(effects)
+    let surplus = Math.max(0, sum)
+    const carried = before !== null && addMonths(before.month, 1) === month ? before.surplus : 0
+    lacking.set(month, Math.max(0, -sum))
+    unsettled.push({ month, units: Math.max(0, Math.max(0, -sum) - carried) })
+    for (const shortage of unsettled.toReversed()) {
+      const settled = Math.min(shortage.units, surplus)
+      shortage.units -= settled
+      surplus -= settled
+    }
+    before = { month, surplus }
+  }
+  return new Map(
+    unsettled.map(({ month, units }) => {
+      const settled = (lacking.get(month) ?? 0) - units
+      return [month, { unexplained: units, uncertain: settled + (months.get(month)?.uncertain ?? 0) }]
+    }),
+  )
+}

@@ -1,0 +1,101 @@
+import type { SqlRunner } from './database.ts'
+import { type ListPage, pageOf } from './page.ts'
+
+/** So many units, and what they are worth at the last known prices of their SKUs. */
+export interface ClaimedUnits {
+  readonly units: number
+  /** Decimals, one for each currency. */
+  readonly values: readonly { readonly amount: string; readonly currency: string }[]
+  /** Those of the units whose SKUs have no known price, so that they are in none of the values. */
+  readonly unpricedUnits: number
+}
+
+/**
+ * What goes into a claim. `uncertain`: units that may be gone, in no sum; `total`: lost, damaged and unexplained; `net`: the same, with found
+ * units taken off those lost of their SKU.
+ */
+export const claimParts = ['lost', 'damaged', 'found', 'unexplained', 'uncertain', 'total', 'net'] as const
+
+/** What a seller could claim of one month. */
+export interface Claim extends Readonly<Record<(typeof claimParts)[number], ClaimedUnits>> {
+  readonly sellerId: string
+  /** `YYYY-MM`, Pacific. */
+  readonly month: string
+  /** SKUs that the month's report lists. */
+  readonly skus: number
+  /** Those of them that have been compared with the log; the log of the others has not been read far enough. */
+  readonly skusCompared: number
+}
+
+type ClaimPart = (typeof claimParts)[number]
+
+interface ClaimRow extends Readonly<Record<`${ClaimPart}_units`, bigint>>, Readonly<Record<`${ClaimPart}_value`, string | null>> {
+  readonly seller_id: string
+  readonly currency: string | null
+  readonly skus: number
+  readonly skus_compared: number
+}
+
+const measures = claimParts
+  .map(
+    (part) => `coalesce(sum(u.${part}) FILTER (WHERE u.${part} > 0), 0)::bigint AS ${part}_units,
+      round(sum(u.${part} * u.price_amount / u.price_units) FILTER (WHERE u.${part} > 0), 2)::text AS ${part}_value`,
+  )
+  .join(', ')
+
+// What each SKU brings is kept up to date by the reviews of its differences, so that all there is to do is to add it up; most rows bring nothing.
+const claimQuery = `
+  WITH seller AS MATERIALIZED (
+    SELECT DISTINCT seller_id FROM warehouse.reconciliation_reports
+    WHERE month = $1::date AND state = 'imported' AND ($2::text IS NULL OR seller_id = $2::text) AND ($3::text IS NULL OR seller_id > $3::text)
+    ORDER BY seller_id LIMIT $4::int
+  )
+  SELECT k.seller_id, u.currency, (count(*) FILTER (WHERE u.listed))::int AS skus,
+    (count(*) FILTER (WHERE u.listed AND u.compared))::int AS skus_compared, ${measures}
+  FROM seller k
+  LEFT JOIN (
+    SELECT *, lost + damaged + unexplained AS total, greatest(0, lost - found) + damaged + unexplained AS net
+    FROM tallyman.claim_rows WHERE month = $1::date
+  ) u ON u.seller_id = k.seller_id
+  GROUP BY k.seller_id, u.currency ORDER BY k.seller_id, u.currency`
+
+const claimedUnits = (part: ClaimPart, rows: readonly ClaimRow[]): ClaimedUnits => {
+  const counted = rows.map((row) => ({
+    units: Number(row[`${part}_units`]),
+    amount: row[`${part}_value`],
+    currency: row.currency,
+  }))
+  return {
+    units: counted.reduce((sum, { units }) => sum + units, 0),
+    values: counted.flatMap(({ units, amount, currency }) =>
+      amount === null || currency === null || units === 0 ? [] : [{ amount, currency }],
+    ),
+    unpricedUnits: counted.reduce((sum, { units, currency }) => (currency === null ? sum + units : sum), 0),
+  }
+}
+
+/** What each seller could claim of a month (`YYYY-MM`), of sellers after this one; of sellers without a report of it, nothing is said. */
+export const listClaims = async (
+  sql: SqlRunner,
+  { month, sellerId }: { readonly month: string; readonly sellerId: string | null },
+  after: string | null,
+  limit: number,
+): Promise<ListPage<Claim, string>> => {
+  const rows = await sql.query<ClaimRow>(claimQuery, `${month}-01`, sellerId, after, limit + 1)
+  const claims = [...Map.groupBy(rows, (row) => row.seller_id)].map(
+    ([seller, ofSeller]): Claim => ({
+      sellerId: seller,
+      month,
+      skus: ofSeller.reduce((sum, row) => sum + row.skus, 0),
+      skusCompared: ofSeller.reduce((sum, row) => sum + row.skus_compared, 0),
+      lost: claimedUnits('lost', ofSeller),
+      damaged: claimedUnits('damaged', ofSeller),
+      found: claimedUnits('found', ofSeller),
+      unexplained: claimedUnits('unexplained', ofSeller),
+      uncertain: claimedUnits('uncertain', ofSeller),
+      total: claimedUnits('total', ofSeller),
+      net: claimedUnits('net', ofSeller),
+    }),
+  )
+  return pageOf(claims, limit, (claim) => claim.sellerId)
+}

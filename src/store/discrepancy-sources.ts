@@ -1,0 +1,254 @@
+import type { InventoryLogEntry } from '../domain/inventory-log.ts'
+import type { LogMovement } from '../domain/log-reasons.ts'
+import { monthBounds } from '../domain/pacific-time.ts'
+import type { ReportedUnits } from '../domain/reconciliation.ts'
+import type { SqlRunner } from './database.ts'
+
+/** One SKU in one month of the report (`YYYY-MM`, Pacific). */
+export interface SkuMonth {
+  readonly sku: string
+  readonly month: string
+}
+
+/** A month under review, with the Pacific midnights between which it lies. */
+export interface AskedMonth extends SkuMonth {
+  readonly from: Date
+  readonly to: Date
+}
+
+/** A SKU in a month of which there is a report; whether or not that has a row of it. */
+export interface ReviewedMonth extends SkuMonth {
+  readonly gtin: string | null
+  /** Null when the report is without a row. */
+  readonly report: ReportedUnits | null
+  /** The ending of a row that the report had and is without now. */
+  readonly endingWhenListed: number | null
+  /** Movements before this moment are counted. */
+  readonly until: Date
+  /** The log holds everything that the report counts. */
+  readonly logComplete: boolean
+  /** It was read that far at least, though it may not reach back to the month's beginning any more. */
+  readonly logReadFar: boolean
+  /** The log knows movements since the month began. */
+  readonly movesOn: boolean
+  /** The last month before that has a row; null when none has. */
+  readonly before: {
+    readonly ending: number
+    /** That row counts to its month's end, and the reports of all months between to theirs: whatever they lack is no movement of theirs. */
+    readonly whole: boolean
+    /** The months without a row in between; null when there are none. */
+    readonly gap: { readonly from: Date; readonly to: Date; readonly logComplete: boolean } | null
+  } | null
+}
+
+/** A stretch of a SKU's log. */
+export interface LogStretch {
+  readonly sku: string
+  readonly from: Date
+  readonly to: Date
+}
+
+/** An entry of the log, without its raw text. */
+export type StoredEntry = Omit<InventoryLogEntry, 'raw' | 'gtin'>
+
+/** How a month of a SKU is named among others. */
+export const keyOf = ({ sku, month }: SkuMonth): string => `${month} ${sku}`
+
+/**
+ * How far back the marketplace gives the log, in days: 365 (public facts, section 7.1), less one for the time that a first reading takes.
+ * What lies further back may never have been read.
+ */
+const logReachDays = 364
+
+/** SQL that tells whether the log of a row of `tallyman.inventory_skus` is whole between two moments. */
+const logCovers = (sku: string, from: string, until: string): string =>
+  `coalesce(${sku}.log_read_up_to >= ${until} AND ${from} >= ${sku}.log_read_at - interval '${logReachDays} days', false)`
+
+/** SQL of the moment at which a month ends, given the date of its first day. */
+const endOfMonth = (month: string): string => `((${month} + interval '1 month') AT TIME ZONE 'America/Los_Angeles')`
+
+/** Pairs as a parameter of SQL: months become the dates of their first days. */
+const pairsJson = (pairs: readonly (SkuMonth & { readonly from?: Date; readonly to?: Date })[]): string =>
+  JSON.stringify(pairs.map(({ sku, month, from, to }) => ({ sku, month: `${month}-01`, from, to })))
+
+/** These months, and for each the next one with a row, which should begin with what this one ends with. */
+export const monthsToReview = async (
+  tx: SqlRunner,
+  sellerId: string,
+  pairs: readonly SkuMonth[],
+): Promise<readonly AskedMonth[]> => {
+  const next = await tx.query<SkuMonth>(
+    `SELECT DISTINCT a.sku, to_char(n.month, 'YYYY-MM') AS month
+     FROM json_to_recordset($2::json) AS a(sku text, month date)
+     CROSS JOIN LATERAL (
+       SELECT month FROM warehouse.reconciliation_rows
+       WHERE seller_id = $1 AND sku = a.sku AND month > a.month AND missing_since IS NULL ORDER BY month LIMIT 1
+     ) n`,
+    sellerId,
+    pairsJson(pairs),
+  )
+  const bounds = new Map<string, ReturnType<typeof monthBounds>>()
+  const boundsOf = (month: string) => {
+    const known = bounds.get(month) ?? monthBounds(month)
+    bounds.set(month, known)
+    return known
+  }
+  const distinct = new Map([...pairs, ...next].map(({ sku, month }) => [keyOf({ sku, month }), { sku, month }]))
+  return [...distinct.values()].map((pair) => ({ ...pair, ...boundsOf(pair.month) }))
+}
+
+interface MonthRow extends SkuMonth, ReportedUnits {
+  readonly gtin: string | null
+  readonly listed: boolean
+  readonly endingWhenListed: number | null
+  readonly until: Date
+  readonly logComplete: boolean
+  readonly logReadFar: boolean
+  readonly movesOn: boolean
+  readonly monthBefore: string | null
+  readonly endingBefore: number
+  readonly wholeBefore: boolean
+  readonly gapLogComplete: boolean
+}
+
+// Looked up one by one (OFFSET 0 keeps them from being joined otherwise): while a table that has just been filled has no statistics, a join
+// of it would cost the square of its size.
+const readMonthsQuery = `
+  SELECT a.sku, to_char(a.month, 'YYYY-MM') AS month, coalesce(r.gtin, g.gtin, s.gtin) AS gtin, r.sku IS NOT NULL AS listed,
+    g.ending_quantity AS "endingWhenListed", least(n.covered_until, a."to") AS until,
+    ${logCovers('s', 'a."from"', 'least(n.covered_until, a."to")')} AS "logComplete",
+    coalesce(s.log_read_up_to >= least(n.covered_until, a."to"), false) AS "logReadFar",
+    EXISTS (SELECT 1 FROM warehouse.inventory_log_entries e WHERE e.seller_id = $1 AND e.sku = a.sku AND e.transaction_time >= a."from"
+      AND e.missing_since IS NULL) AS "movesOn",
+    to_char(b.month, 'YYYY-MM') AS "monthBefore", b.ending_quantity AS "endingBefore",
+    coalesce(w.whole, false) AS "wholeBefore", ${logCovers('s', endOfMonth('b.month'), 'a."from"')} AS "gapLogComplete",
+    r.beginning_quantity AS "beginningQuantity", r.ending_quantity AS "endingQuantity", r.sold, r.returned, r.lost, r.found, r.damaged,
+    r.other_adjustments AS "otherAdjustments"
+  FROM json_to_recordset($2::json) AS a(sku text, month date, "from" timestamptz, "to" timestamptz)
+  LEFT JOIN LATERAL (
+    SELECT * FROM warehouse.reconciliation_rows WHERE seller_id = $1 AND month = a.month AND sku = a.sku AND missing_since IS NULL OFFSET 0
+  ) r ON true
+  LEFT JOIN LATERAL (
+    SELECT * FROM warehouse.reconciliation_rows WHERE seller_id = $1 AND month = a.month AND sku = a.sku AND missing_since IS NOT NULL OFFSET 0
+  ) g ON true
+  CROSS JOIN LATERAL (
+    SELECT max(covered_until) AS covered_until FROM warehouse.reconciliation_reports
+    WHERE seller_id = $1 AND month = a.month AND (state = 'imported' OR id = r.report_id)
+  ) n
+  LEFT JOIN LATERAL (
+    SELECT month, ending_quantity, report_id FROM warehouse.reconciliation_rows
+    WHERE seller_id = $1 AND sku = a.sku AND month < a.month AND missing_since IS NULL ORDER BY month DESC LIMIT 1
+  ) b ON true
+  LEFT JOIN LATERAL (
+    SELECT count(DISTINCT p.month) = extract(year FROM age(a.month, b.month)) * 12 + extract(month FROM age(a.month, b.month)) AS whole
+    FROM warehouse.reconciliation_reports p
+    WHERE p.seller_id = $1 AND p.month >= b.month AND p.month < a.month AND (p.state = 'imported' OR p.id = b.report_id)
+      AND p.covered_until >= ${endOfMonth('p.month')}
+  ) w ON true
+  LEFT JOIN LATERAL (SELECT * FROM tallyman.inventory_skus WHERE seller_id = $1 AND sku = a.sku OFFSET 0) s ON true
+  WHERE n.covered_until IS NOT NULL`
+
+/** What is known of these months, as far as there are reports of them. */
+export const readMonths = async (
+  tx: SqlRunner,
+  sellerId: string,
+  asked: readonly AskedMonth[],
+): Promise<readonly ReviewedMonth[]> => {
+  const rows = await tx.query<MonthRow>(readMonthsQuery, sellerId, pairsJson(asked))
+  return rows.map(
+    ({
+      sku,
+      month,
+      gtin,
+      listed,
+      endingWhenListed,
+      until,
+      logComplete,
+      logReadFar,
+      movesOn,
+      monthBefore,
+      ...row
+    }): ReviewedMonth => {
+      const { endingBefore, wholeBefore, gapLogComplete, ...report } = row
+      const gap = monthBefore === null ? null : { from: monthBounds(monthBefore).to, to: monthBounds(month).from }
+      return {
+        sku,
+        month,
+        gtin,
+        report: listed ? report : null,
+        endingWhenListed,
+        until,
+        logComplete,
+        logReadFar,
+        movesOn,
+        before:
+          gap === null
+            ? null
+            : {
+                ending: endingBefore,
+                whole: wholeBefore,
+                gap: gap.from < gap.to ? { ...gap, logComplete: gapLogComplete } : null,
+              },
+      }
+    },
+  )
+}
+
+/** The log of these stretches, in their order, each added up to one movement for each of what decides its kind. */
+export const readMovements = async (
+  tx: SqlRunner,
+  sellerId: string,
+  stretches: readonly LogStretch[],
+): Promise<readonly (readonly LogMovement[])[]> => {
+  const movements = stretches.map((): LogMovement[] => [])
+  if (stretches.length === 0) return movements
+  const found = await tx.query<{
+    n: number
+    units: bigint
+    location: string | null
+    code: string | null
+    description: string | null
+    type: string | null
+  }>(
+    `SELECT a.n, sum(e.changed_units)::bigint AS units, e.transaction_location AS location, e.transaction_reason_code AS code,
+       e.transaction_reason_description AS description, e.transaction_type AS type
+     FROM json_to_recordset($2::json) AS a(n int, sku text, "from" timestamptz, "to" timestamptz)
+     JOIN warehouse.inventory_log_entries e ON e.seller_id = $1 AND e.sku = a.sku AND e.transaction_time >= a."from"
+       AND e.transaction_time < a."to" AND e.missing_since IS NULL
+     GROUP BY a.n, e.transaction_location, e.transaction_reason_code, e.transaction_reason_description, e.transaction_type`,
+    sellerId,
+    JSON.stringify(stretches.map((stretch, n) => ({ ...stretch, n }))),
+  )
+  for (const row of found) {
+    movements[row.n]?.push({
+      changedUnits: Number(row.units),
+      transactionLocation: row.location,
+      transactionReasonCode: row.code,
+      transactionReasonDescription: row.description,
+      transactionType: row.type,
+    })
+  }
+  return movements
+}
+
+/** Single entries of the log of these months, by {@link keyOf}, in the order of their time. */
+export const readEntries = async (
+  tx: SqlRunner,
+  sellerId: string,
+  months: readonly AskedMonth[],
+): Promise<ReadonlyMap<string, readonly StoredEntry[]>> => {
+  if (months.length === 0) return new Map()
+  const entries = await tx.query<StoredEntry & { readonly month: string }>(
+    `SELECT to_char(a.month, 'YYYY-MM') AS month, e.sku, e.entry_id AS id, e.fc_name AS "fcName", e.changed_units AS "changedUnits",
+       e.transaction_time AS "transactionTime", e.transaction_location AS "transactionLocation",
+       e.transaction_reason_code AS "transactionReasonCode", e.transaction_reason_description AS "transactionReasonDescription",
+       e.transaction_type AS "transactionType", e.shipment_id AS "shipmentId"
+     FROM json_to_recordset($2::json) AS a(sku text, month date, "from" timestamptz, "to" timestamptz)
+     JOIN warehouse.inventory_log_entries e ON e.seller_id = $1 AND e.sku = a.sku AND e.transaction_time >= a."from"
+       AND e.transaction_time < a."to" AND e.missing_since IS NULL
+     ORDER BY e.transaction_time, e.entry_id`,
+    sellerId,
+    pairsJson(months),
+  )
+  return Map.groupBy(entries, keyOf)
+}

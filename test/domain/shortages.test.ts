@@ -1,0 +1,91 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { type OpenDifference, shortagesOf } from '../../src/domain/shortages.ts'
+
+const open = (
+  month: string,
+  kind: OpenDifference['kind'],
+  difference: number,
+  more: Partial<OpenDifference> = {},
+): OpenDifference => ({
+  month,
+  kind,
+  difference,
+  certainty: null,
+  listed: true,
+  ...more,
+})
+const shortages = (...differences: readonly OpenDifference[]) => Object.fromEntries(shortagesOf(differences))
+
+test('units that the ending lacks are gone', () => {
+  expect(shortages(open('2026-03', 'balance', -5))).toEqual({ '2026-03': { unexplained: 5, uncertain: 0 } })
+  expect(shortages(open('2026-03', 'found', -2))).toEqual({ '2026-03': { unexplained: 2, uncertain: 0 } })
+})
+
+test('a shortage that is right again later is uncertain, as far as it is', () => {
+  expect(shortages(open('2026-03', 'balance', -5), open('2026-04', 'carry-over', 5))).toEqual({
+    '2026-03': { unexplained: 0, uncertain: 5 },
+    '2026-04': { unexplained: 0, uncertain: 0 },
+  })
+  expect(shortages(open('2026-03', 'balance', -5), open('2026-06', 'carry-over', 3))).toMatchObject({
+    '2026-03': { unexplained: 2, uncertain: 3 },
+  })
+})
+
+test('what passed midnight between report and log is not gone, in either direction', () => {
+  const later = shortages(open('2026-03', 'sold', 2), open('2026-04', 'sold', -2))
+  expect(later).toEqual({ '2026-03': { unexplained: 0, uncertain: 2 }, '2026-04': { unexplained: 0, uncertain: 0 } })
+  const earlier = shortages(open('2026-03', 'sold', -2), open('2026-04', 'sold', 2))
+  expect(earlier).toEqual({ '2026-03': { unexplained: 0, uncertain: 0 }, '2026-04': { unexplained: 0, uncertain: 2 } })
+  // A loss that the report counts a month later than the log hides no other one.
+  expect(shortages(open('2026-02', 'balance', -4), open('2026-03', 'lost', -2), open('2026-04', 'lost', 2))).toMatchObject({
+    '2026-02': { unexplained: 4, uncertain: 0 },
+  })
+})
+
+test('what is likely a copy is neither gone nor makes good what is', () => {
+  expect(shortages(open('2026-03', 'returned', -3, { certainty: 'likely' }))).toEqual({
+    '2026-03': { unexplained: 0, uncertain: 3 },
+  })
+  expect(shortages(open('2026-03', 'sold', -3, { certainty: 'likely' }), open('2026-03', 'balance', -2))).toEqual({
+    '2026-03': { unexplained: 2, uncertain: 0 },
+  })
+})
+
+test('a report without a row says nothing of the stock', () => {
+  expect(shortages(open('2026-03', 'other', -7, { listed: false }), open('2026-03', 'sold', -4, { listed: false }))).toEqual({
+    '2026-03': { unexplained: 0, uncertain: 7 },
+  })
+  expect(shortages(open('2026-03', 'row', -9, { listed: false }))).toEqual({ '2026-03': { unexplained: 0, uncertain: 9 } })
+})
+
+test('what the report admits is claimed as such, and a wrong cell that another one makes good counts for nothing', () => {
+  expect(shortages(open('2026-03', 'lost', 2))).toEqual({ '2026-03': { unexplained: 0, uncertain: 0 } })
+  expect(shortages(open('2026-03', 'sold', 3), open('2026-03', 'balance', 3))).toEqual({
+    '2026-03': { unexplained: 0, uncertain: 0 },
+  })
+})
+
+test('a surplus settles the month right after it, not a later one', () => {
+  expect(shortages(open('2026-03', 'balance', 3), open('2026-04', 'carry-over', -3))).toMatchObject({
+    '2026-04': { unexplained: 0, uncertain: 3 },
+  })
+  expect(shortages(open('2026-03', 'balance', 3), open('2026-05', 'carry-over', -3))).toMatchObject({
+    '2026-05': { unexplained: 3, uncertain: 0 },
+  })
+})
+
+test('whatever the differences, no more is unexplained than the stock lacks in all, and never less than it ends without', () => {
+  const months = ['2026-01', '2026-02', '2026-03', '2026-04', '2026-05']
+  const units = fc.array(fc.integer({ min: -9, max: 9 }), { minLength: 5, maxLength: 5 })
+  fc.assert(
+    fc.property(units, (effects) => {
+      const found = [...shortagesOf(effects.map((effect, at) => open(months[at] ?? '', 'balance', effect))).values()]
+      const unexplained = found.reduce((sum, each) => sum + each.unexplained, 0)
+      const uncertain = found.reduce((sum, each) => sum + each.uncertain, 0)
+      const lacking = effects.reduce((sum, effect) => sum + Math.max(0, -effect), 0)
+      expect(unexplained + uncertain).toBe(lacking)
+      expect(unexplained).toBeGreaterThanOrEqual(Math.max(0, -effects.reduce((sum, effect) => sum + effect, 0)))
+    }),
+  )
+})
