@@ -162,6 +162,9 @@ const environment = z.object({
       'is not a signing secret; accepted: whsec_ and base64, two separated by a comma while rotating',
     )
     .optional(),
+  LOOK_BACK: timeSpan(1_800_000, 1_000),
+  REREAD_EVERY: interval(),
+  REREAD_DEPTH: timeSpan(45 * 86_400_000, 3_600_000),
   REQUEST_TIMEOUT: timeSpan(30_000, 100),
   SETTLE_TIME: timeSpan(120_000, 200),
   DRAIN_TIMEOUT: timeSpan(15_000, 100),
@@ -269,6 +272,10 @@ export interface Config {
   readonly drainTimeoutMs: number
   readonly roles: readonly Role[]
   readonly log: { readonly level: string; readonly format: 'json' | 'pretty' }
+  /** How far before the watermark each window of a sync that follows changes begins. */
+  readonly lookBackMs: number
+  /** How often, and how far back by creation date, orders and returns are read again. */
+  readonly reread: { readonly everyMs: number | 'off'; readonly depthMs: number }
   /** Interval of each sync; `off`: never by itself. */
   readonly poll: Readonly<Record<PollName, number | 'off'>>
 }
@@ -501,6 +508,8 @@ export const readConfig = (source: Readonly<Record<string, string | undefined>>,
       apiKey: values.API_KEY ?? null,
       eventsSecrets: values.EVENTS_SECRET?.split(/[ ,]+/).filter(Boolean) ?? [],
     },
+    lookBackMs: values.LOOK_BACK,
+    reread: { everyMs: values.REREAD_EVERY ?? dayMs, depthMs: values.REREAD_DEPTH },
     requestTimeoutMs: values.REQUEST_TIMEOUT,
     settleTimeMs: values.SETTLE_TIME,
     drainTimeoutMs: values.DRAIN_TIMEOUT,

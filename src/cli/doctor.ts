@@ -58,6 +58,11 @@ const alarmFindings: Readonly<Record<string, Omit<Finding, 'detail'>>> = {
     state: 'warn',
     advice: 'it goes on by itself once its order can be read and its seller is served; `tallyman events show` tells more',
   },
+  'reading-skipped': {
+    check: 'syncs',
+    state: 'warn',
+    advice: 'it is tried again by itself; `tallyman quarantine dismiss ID --reason TEXT` settles what is not to be had',
+  },
   'campaign-missing': {
     check: 'campaigns',
     state: 'warn',

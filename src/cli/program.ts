@@ -7,7 +7,7 @@ import { listCampaigns, unwatchCampaign, watchCampaigns } from './campaigns.ts'
 import { decideByLine, decideOnCommand, listCommands, parseLineVerdict, showCommand } from './commands.ts'
 import { type CliContext, type CliProcess, createContext } from './context.ts'
 import { exitCodes, Failed, Misused, wordsOf } from './faults.ts'
-import { listQuarantine, replayQuarantine } from './quarantine.ts'
+import { dismissQuarantine, listQuarantine, replayQuarantine } from './quarantine.ts'
 import { runReconcile } from './reconcile.ts'
 import { decideOnSeller, listSellers } from './sellers.ts'
 import { sendEvents } from './send.ts'
@@ -230,6 +230,15 @@ const buildProgram = (
         if ((id === undefined) === (options.all === undefined)) throw new Misused('name the id of one record, or give --all')
         return replayQuarantine(context, id ?? null)
       }),
+    )
+  leaf(quarantine, 'dismiss', 'settles a record that is not to be had; the same text seen again stays settled')
+    .argument('<id>')
+    .requiredOption('--reason <text>', 'why; kept with the record')
+    .option('--by <name>', 'who decides (default: the user of this system)')
+    .action((id: string, options: { reason: string; by?: string }, command: Command) =>
+      act(command, (context) =>
+        dismissQuarantine(context, { id, reason: options.reason, actor: options.by ?? systemUser(process.environment) }),
+      ),
     )
 
   const campaigns = program.command('campaigns').description('advertising campaigns that are watched')

@@ -10,6 +10,7 @@ export interface AlarmKey {
     | 'command-waiting'
     | 'event-rejected'
     | 'sync-failing'
+    | 'reading-skipped'
     | 'campaign-missing'
     | 'campaign-unreadable'
     | 'campaign-anomaly'

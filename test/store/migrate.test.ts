@@ -128,6 +128,7 @@ describe('migrate', () => {
       'inventoryOrderMark',
       'reconciliationReport',
       'reconciliationRow',
+      'namedOrder',
       'reportTry',
       'reportFile',
       'inventoryDiscrepancy',

@@ -10,6 +10,8 @@ import {
   earliestOf,
   type FetchedPage,
   planByLastChange,
+  planReread,
+  rereadStream,
   type StreamContext,
   type SyncDefinition,
   type SyncStream,
@@ -30,13 +32,16 @@ const changed = (shipNodeType: string): SyncStream<PurchaseOrder> => ({
   counted: true,
   checksCount: true,
   followsWatermark: true,
+  narrows: true,
+  across: (context) => ({ from: oldest(context), to: context.client.clock().now() }),
   plan: planByLastChange,
   clamp: ({ client, settings }, window) => clampToWall(window, client.clock().now(), settings.oldestDays),
   first: (context, window, options) =>
     context.client.orders.list(
       {
         shipNodeType,
-        createdFrom: oldest(context),
+        createdFrom: window.across?.from ?? oldest(context),
+        ...(window.across === undefined ? {} : { createdTo: window.across.to }),
         lastModifiedFrom: window.from,
         lastModifiedTo: window.to,
         limit: context.settings.pageSize,
@@ -52,6 +57,8 @@ const released: SyncStream<PurchaseOrder> = {
   // Orders leave this list all the time, and the next run reads all of it again.
   checksCount: false,
   followsWatermark: false,
+  narrows: true,
+  complete: 'stream',
   plan: (context) => {
     const window = { from: oldest(context), to: context.client.clock().now() }
     return releasedNodeTypes.map((part) => ({ ...window, part }))
@@ -133,6 +140,9 @@ const backfill: SyncStream<PurchaseOrder> = {
   counted: true,
   checksCount: true,
   followsWatermark: false,
+  narrows: true,
+  retriedBy: rereadStream,
+  across: ({ client }, window) => ({ from: window.from, to: client.clock().now() }),
   plan: () => [],
   clamp: ({ client, settings }, window) => clampToWall(window, client.clock().now(), settings.oldestDays),
   first: ({ client, settings }, window, options) =>
@@ -141,6 +151,7 @@ const backfill: SyncStream<PurchaseOrder> = {
         shipNodeType: window.part ?? 'SellerFulfilled',
         createdFrom: window.from,
         createdTo: window.to,
+        ...(window.across === undefined ? {} : { lastModifiedFrom: window.across.from, lastModifiedTo: window.across.to }),
         limit: settings.pageSize,
       },
       options,
@@ -148,10 +159,18 @@ const backfill: SyncStream<PurchaseOrder> = {
   next: ({ client }, _window, cursor, options) => client.orders.continue(cursor, 'list', options),
 }
 
+/** What was created lately, whatever its last change says: what the lists showed later than the look-back, and orders that closed unseen. */
+const reread: SyncStream<PurchaseOrder> = {
+  ...backfill,
+  complete: 'resource',
+  plan: (context) => planReread(context, nodeTypes),
+}
+
 const streams: ReadonlyMap<string, SyncStream<PurchaseOrder>> = new Map([
   ...nodeTypes.map((nodeType): [string, SyncStream<PurchaseOrder>] => [`changed:${nodeType}`, changed(nodeType)]),
   ['released', released],
   ['sweep', sweep],
+  [rereadStream, reread],
 ])
 
 /** Orders: by last change for each node type, released ones, and every open order once a day. */

@@ -199,7 +199,9 @@ test('a stopped run goes on at the page where it stopped', async () => {
   await one.sync('orders', changed)
   expect(await one.storedOrders()).toEqual([...ids].sort())
   const pagesAsked = (await one.requests()).map((request) => /poIndex=(\d+)/.exec(request)?.[1])
-  expect(pagesAsked.filter((index) => index === '25')).toHaveLength(1)
+  // Once the long window is read it is read again, as something new has come; up to then no page is asked for twice.
+  const firstPass = pagesAsked.slice(0, pagesAsked.indexOf('175'))
+  expect(firstPass.filter((index) => index === '25')).toHaveLength(1)
 })
 
 test('a run gives its worker back when its turn is over, after one page at least', async () => {
