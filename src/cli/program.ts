@@ -82,14 +82,16 @@ const buildProgram = (
 
   leaf(program, 'doctor', 'checks configuration, daemon, database, Redis, credentials and clock; says what to do')
     .option('--units', "compares the sandbox's effects with the database, unit by unit")
+    .option('--orders', 'shows which orders are named by returns, the inventory log and events, day by day, and are not stored')
     .option('--sandbox <url>', 'address of the sandbox (default: SANDBOX_URL, or http://127.0.0.1:$SANDBOX_PORT)')
     .option('--wait <seconds>', 'with --units: how long to look again at what differs', parseSeconds, 300)
-    .action((options: { units?: true; sandbox?: string; wait: number }, command: Command) =>
+    .action((options: { units?: true; orders?: true; sandbox?: string; wait: number }, command: Command) =>
       act(command, async (context) => {
         // Loaded when asked for: clients, queues and database are half of the time that every other command takes to start.
         const { runDoctor } = await import('./doctor.ts')
         await runDoctor(context, {
           units: options.units === true,
+          orders: options.orders === true,
           sandbox: options.sandbox ?? null,
           waitMs: options.wait * 1_000,
         })

@@ -76,12 +76,12 @@ export const quarantine = async (
   await tx.execute(
     `INSERT INTO tallyman.quarantined_records AS q (seller_id, resource, record_key, raw_hash, raw_text, fault, observed_at, stream, skipped, retry_at)
      SELECT $1, $2, key, decode(hash, 'hex'), "rawText", fault, $3::timestamptz, $5, skipped,
-       CASE WHEN skipped IS NOT NULL THEN now() + interval '1 hour' END
+       CASE WHEN jsonb_typeof(skipped -> 'window') = 'object' THEN now() + interval '1 hour' END
      FROM json_to_recordset($4::json) AS t(key text, hash text, "rawText" text, fault text, skipped jsonb) ORDER BY hash
      ON CONFLICT (seller_id, resource, raw_hash) DO UPDATE
      SET state = 'open', fault = excluded.fault, record_key = excluded.record_key, last_seen_at = now(), seen_count = q.seen_count + 1,
        observed_at = greatest(q.observed_at, excluded.observed_at), stream = excluded.stream, skipped = excluded.skipped,
-       retry_at = CASE WHEN excluded.skipped IS NULL THEN NULL
+       retry_at = CASE WHEN excluded.retry_at IS NULL THEN NULL
          ELSE now() + least(interval '1 day', interval '1 hour' * power(2, least(q.seen_count, 10))) END
      WHERE q.state <> 'dismissed'`,
     sellerId,

@@ -71,6 +71,8 @@ export interface StreamContext {
 /** A page, with the ids that the marketplace said it does not have. */
 export interface FetchedPage<T> extends Page<T> {
   readonly missing?: readonly string[]
+  /** Records that were asked for by name and are never answered for, though others are: they are passed over. */
+  readonly unreadable?: readonly { readonly key: string; readonly fault: string }[]
   /** The marketplace was not asked for it, since there was nothing to ask for: it proves no enrolment. */
   readonly unasked?: true
   /** The budget ended within the page: it holds what came until then, and the run goes on from its cursor at this time. */

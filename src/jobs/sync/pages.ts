@@ -113,7 +113,12 @@ export const createPageStore = <T>({ database, definition, lease, settings, hook
   return {
     save: async (page, progressAfter, snapshot) => {
       const good: StorableRecord<T>[] = []
-      const faulty: FaultyRecord[] = []
+      const faulty: FaultyRecord[] = (page.unreadable ?? []).map(({ key, fault }) => ({
+        key,
+        fault,
+        rawText: JSON.stringify({ asked: key }),
+        skipped: { window: null },
+      }))
       for (const record of page.records) {
         if (!record.ok) faulty.push(record)
         // It cannot even be looked for.
