@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import { parse as parseYaml } from 'yaml'
 import { z } from 'zod'
-import { type ColumnNames, columnMeanings } from './clients/marketplace/report-csv.ts'
+import { type ColumnNames, columnMeanings } from './clients/marketplace/report-columns.ts'
 import { type MovementKind, movementKinds, type ReasonMap, wordsOf } from './domain/log-reasons.ts'
 import { parseDurationMs } from './duration.ts'
 
@@ -187,6 +187,9 @@ const environment = z.object({
       'is not a signing secret; accepted: whsec_ and base64, two separated by a comma while rotating',
     )
     .optional(),
+  LOOK_BACK: timeSpan(1_800_000, 1_000),
+  REREAD_EVERY: interval(),
+  REREAD_DEPTH: timeSpan(45 * 86_400_000, 3_600_000),
   REQUEST_TIMEOUT: timeSpan(30_000, 100),
   SETTLE_TIME: timeSpan(120_000, 200),
   DRAIN_TIMEOUT: timeSpan(15_000, 100),
@@ -303,6 +306,10 @@ export interface Config {
   readonly drainTimeoutMs: number
   readonly roles: readonly Role[]
   readonly log: { readonly level: string; readonly format: 'json' | 'pretty' }
+  /** How far before the watermark each window of a sync that follows changes begins. */
+  readonly lookBackMs: number
+  /** How often, and how far back by creation date, orders and returns are read again. */
+  readonly reread: { readonly everyMs: number | 'off'; readonly depthMs: number }
   /** Interval of each sync; `off`: never by itself. */
   readonly poll: Readonly<Record<PollName, number | 'off'>>
 }
@@ -541,6 +548,8 @@ export const readConfig = (source: Readonly<Record<string, string | undefined>>,
       apiKey: values.API_KEY ?? null,
       eventsSecrets: values.EVENTS_SECRET?.split(/[ ,]+/).filter(Boolean) ?? [],
     },
+    lookBackMs: values.LOOK_BACK,
+    reread: { everyMs: values.REREAD_EVERY ?? dayMs, depthMs: values.REREAD_DEPTH },
     requestTimeoutMs: values.REQUEST_TIMEOUT,
     settleTimeMs: values.SETTLE_TIME,
     drainTimeoutMs: values.DRAIN_TIMEOUT,

@@ -22,6 +22,7 @@ import { rejectByPerson } from './jobs/events/reject.ts'
 import { reviewEvents, reviewWaitingEvents } from './jobs/events/review.ts'
 import { takeReasons } from './jobs/log-reasons.ts'
 import { createSellerRegistry, credentialsRefused, probeSeller } from './jobs/sellers.ts'
+import { rereadStream } from './jobs/sync/definition.ts'
 import {
   backfillResources,
   isDisplayResource,
@@ -59,7 +60,7 @@ import {
   sellersChannel,
   stopSeller,
 } from './store/sellers.ts'
-import { trimSyncRuns, unfinishedSyncs } from './store/sync-states.ts'
+import { dropCursor, listSyncs, trimSyncRuns, unfinishedSyncs } from './store/sync-states.ts'
 import { recordConfiguredCampaigns } from './store/watched-campaigns.ts'
 import { version } from './version.ts'
 
@@ -279,7 +280,8 @@ const run = async (config: Config, log: Logger, stop: AbortSignal, closers: Retu
       for (const resource of resourcesOf(sellerId)) {
         const pollMs = intervals[resource] ?? 'off'
         for (const { stream, everyMs: oftenMs } of streamsOf(resource, pollMs === 'off' ? 0 : pollMs)) {
-          const everyMs = stream === 'sweep' ? config.poll.orderSweep : pollMs === 'off' ? pollMs : oftenMs
+          const own = stream === 'sweep' ? config.poll.orderSweep : stream === rereadStream ? config.reread.everyMs : null
+          const everyMs = own ?? (pollMs === 'off' ? pollMs : oftenMs)
           if (everyMs !== 'off') wanted.push({ job: { name: 'sync.run', data: { sellerId, resource, stream } }, everyMs })
         }
       }
@@ -363,6 +365,8 @@ const run = async (config: Config, log: Logger, stop: AbortSignal, closers: Retu
             owner,
             settings: {
               leaseMs: config.requestTimeoutMs + syncLeaseMarginMs,
+              lookBackMs: config.lookBackMs,
+              rereadDepthMs: config.reread.depthMs,
               ...(sandboxUrl === null ? {} : { lagMs: sandboxLagMs }),
             },
             ...saving,
@@ -475,7 +479,20 @@ const run = async (config: Config, log: Logger, stop: AbortSignal, closers: Retu
 
   // A start is a good moment to look at everything: schedulers are spread over their whole interval. The looks are spread as well.
   async function firstLook(): Promise<void> {
-    const syncs = schedulers().flatMap(({ job, everyMs }) => (job.name === 'sync.run' ? [{ job, everyMs }] : []))
+    // What was read again not long ago is not read again because of a restart.
+    const rereadLately = new Set(
+      (await listSyncs(database))
+        .filter(
+          ({ stream, lagMs }) =>
+            stream === rereadStream && config.reread.everyMs !== 'off' && lagMs !== null && lagMs < config.reread.everyMs,
+        )
+        .map(({ sellerId, resource }) => JSON.stringify([sellerId, resource])),
+    )
+    const syncs = schedulers().flatMap(({ job, everyMs }) => {
+      if (job.name !== 'sync.run') return []
+      const { sellerId, resource, stream } = job.data
+      return stream === rereadStream && rereadLately.has(JSON.stringify([sellerId, resource])) ? [] : [{ job, everyMs }]
+    })
     await runtime.enqueueMany(syncs.map(({ job, everyMs }, place) => ({ ...job, delayMs: Math.min(place * 100, everyMs) })))
   }
 
@@ -552,6 +569,8 @@ const run = async (config: Config, log: Logger, stop: AbortSignal, closers: Retu
               ).stream,
             ]
       for (const stream of streams) {
+        // Whoever asks may know that its cursor leads nowhere.
+        if (request.from === null) await dropCursor(database, { sellerId, resource, stream })
         await runtime.enqueue('sync.run', { sellerId, resource, stream }, { runNow: true })
         ids.push(`${sellerId}/${resource}/${stream}`)
       }

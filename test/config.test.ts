@@ -66,6 +66,23 @@ describe('readConfig', () => {
     expect(faults.join()).not.toContain('hunter2')
   })
 
+  test('takes how far back and how often to read again', () => {
+    expect(readConfig({}, false)).toMatchObject({
+      lookBackMs: 1_800_000,
+      reread: { everyMs: 86_400_000, depthMs: 45 * 86_400_000 },
+    })
+    const given = { LOOK_BACK: '2h', REREAD_EVERY: '12h', REREAD_DEPTH: '7d' }
+    expect(readConfig(given, false)).toMatchObject({
+      lookBackMs: 7_200_000,
+      reread: { everyMs: 43_200_000, depthMs: 604_800_000 },
+    })
+    expect(readConfig({ REREAD_EVERY: 'off' }, false).reread.everyMs).toBe('off')
+    expect(faultsOf({ REREAD_DEPTH: '5m', LOOK_BACK: 'long' }).map((fault) => fault.split(':')[0])).toEqual([
+      'LOOK_BACK',
+      'REREAD_DEPTH',
+    ])
+  })
+
   test('takes an empty variable as unset', () => {
     expect(readConfig({ REDIS_URL: '', PORT: '' }, false)).toMatchObject({ redisUrl: null, http: { port: 8080 } })
   })

@@ -19,6 +19,8 @@ export const syncStreamSchema = z.looseObject({
     quarantined: z.number(),
     windowSeen: z.number(),
     windowTotal: z.number().nullable(),
+    skipped: z.number().default(0),
+    outOfReachBefore: z.string().nullish(),
   }),
 })
 /** See {@link syncStreamSchema}. */
@@ -33,6 +35,10 @@ export interface BackfillProgress {
   readonly seen: number
   readonly changed: number
   readonly quarantined: number
+  /** Parts that could not be read and were passed over; they are tried again. */
+  readonly skipped: number
+  /** ISO; everything before this was asked for and is older than the marketplace answers for. */
+  readonly outOfReachBefore: string | null
   /** Why a stream does not get on at the moment; it is tried again by itself. */
   readonly trouble: string | null
 }
@@ -58,6 +64,12 @@ export const progressOf = (streams: readonly SyncStream[]): BackfillProgress => 
     seen: sum(({ totals }) => totals.seen),
     changed: sum(({ totals }) => totals.changed),
     quarantined: sum(({ totals }) => totals.quarantined),
+    skipped: sum(({ totals }) => totals.skipped),
+    outOfReachBefore:
+      streams
+        .flatMap(({ totals }) => totals.outOfReachBefore ?? [])
+        .sort()
+        .at(-1) ?? null,
     trouble: failing === undefined ? null : `seller ${failing.sellerId}: ${failing.lastError}`,
   }
 }

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { type Config, InvalidConfig, readConfig } from '../config.ts'
 import type { CliContext } from './context.ts'
 import { type Daemon, Refused, Unreachable } from './daemon.ts'
+import { doctorOrders } from './doctor-orders.ts'
 import { checkDatabase, checkMarketplace, checkRedis } from './doctor-parts.ts'
 import { doctorUnits } from './doctor-units.ts'
 import { Failed, wordsOf } from './faults.ts'
@@ -59,6 +60,11 @@ const alarmFindings: Readonly<Record<string, Omit<Finding, 'detail'>>> = {
     state: 'warn',
     advice:
       'each goes on by itself once its order can be read and its seller is served; `tallyman events list --state received` shows them, `tallyman events reject SOURCE ID --reason …` ends one',
+  },
+  'reading-skipped': {
+    check: 'syncs',
+    state: 'warn',
+    advice: 'it is tried again by itself; `tallyman quarantine dismiss ID --reason TEXT` settles what is not to be had',
   },
   'campaign-missing': {
     check: 'campaigns',
@@ -228,10 +234,11 @@ const tones = { ok: 'good', warn: 'warning', fail: 'bad' } as const satisfies Re
 /** `tallyman doctor`. @throws Failed when a check failed */
 export const runDoctor = async (
   context: CliContext,
-  options: { readonly units: boolean; readonly sandbox: string | null; readonly waitMs: number },
+  options: { readonly units: boolean; readonly orders: boolean; readonly sandbox: string | null; readonly waitMs: number },
 ): Promise<void> => {
   const { terminal, environment, daemon } = context
   const sandboxUrl = options.sandbox === null ? context.settings.sandboxUrl : httpAddress('--sandbox', options.sandbox)
+  if (options.orders) return doctorOrders(context)
   if (options.units) return doctorUnits(context, sandboxUrl, options.waitMs)
 
   const findings: Finding[] = []

@@ -9,7 +9,7 @@ import { decideByLine, decideOnCommand, listCommands, parseLineVerdict, showComm
 import { type CliContext, type CliProcess, createContext } from './context.ts'
 import { listEvents, rejectEvent, showEvent } from './erp-events.ts'
 import { exitCodes, Failed, Misused, wordsOf } from './faults.ts'
-import { listQuarantine, replayQuarantine } from './quarantine.ts'
+import { dismissQuarantine, listQuarantine, replayQuarantine } from './quarantine.ts'
 import { runReconcile } from './reconcile.ts'
 import { decideOnSeller, listSellers } from './sellers.ts'
 import { sendEvents } from './send.ts'
@@ -84,14 +84,16 @@ const buildProgram = (
 
   leaf(program, 'doctor', 'checks configuration, daemon, database, Redis, credentials and clock; says what to do')
     .option('--units', "compares the sandbox's effects with the database, unit by unit")
+    .option('--orders', 'shows which orders are named by returns, the inventory log and events, day by day, and are not stored')
     .option('--sandbox <url>', 'address of the sandbox (default: SANDBOX_URL, or http://127.0.0.1:$SANDBOX_PORT)')
     .option('--wait <seconds>', 'with --units: how long to look again at what differs', parseSeconds, 300)
-    .action((options: { units?: true; sandbox?: string; wait: number }, command: Command) =>
+    .action((options: { units?: true; orders?: true; sandbox?: string; wait: number }, command: Command) =>
       act(command, async (context) => {
         // Loaded when asked for: clients, queues and database are half of the time that every other command takes to start.
         const { runDoctor } = await import('./doctor.ts')
         await runDoctor(context, {
           units: options.units === true,
+          orders: options.orders === true,
           sandbox: options.sandbox ?? null,
           waitMs: options.wait * 1_000,
         })
@@ -260,6 +262,15 @@ const buildProgram = (
         if ((id === undefined) === (options.all === undefined)) throw new Misused('name the id of one record, or give --all')
         return replayQuarantine(context, id ?? null)
       }),
+    )
+  leaf(quarantine, 'dismiss', 'settles a record that is not to be had; the same text seen again stays settled')
+    .argument('<id>')
+    .requiredOption('--reason <text>', 'why; kept with the record')
+    .option('--by <name>', 'who decides (default: the user of this system)')
+    .action((id: string, options: { reason: string; by?: string }, command: Command) =>
+      act(command, (context) =>
+        dismissQuarantine(context, { id, reason: options.reason, actor: options.by ?? systemUser(process.environment) }),
+      ),
     )
 
   const campaigns = program.command('campaigns').description('advertising campaigns that are watched')

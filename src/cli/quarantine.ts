@@ -86,3 +86,13 @@ const replayOne = async ({ daemon }: CliContext, id: string, single: boolean): P
     return { id, done: error.status !== 422, outcome: error.message }
   }
 }
+
+/** `tallyman quarantine dismiss`: a person settles a record that is not to be had. */
+export const dismissQuarantine = async (
+  { terminal, daemon }: CliContext,
+  { id, ...body }: { readonly id: string; readonly actor: string; readonly reason: string },
+): Promise<void> => {
+  const answer = await daemon.post(`/v1/quarantine/${encodeURIComponent(id)}/dismiss`, z.unknown(), { body })
+  if (terminal.json) printJson(terminal, answer)
+  else print(terminal, `record ${id} is dismissed`)
+}

@@ -117,8 +117,17 @@ export const runBackfill = async (
       }
       if (progress.finished) {
         bar.close()
-        const { seen, changed, quarantined } = progress
-        if (!terminal.json) print(terminal, `done: ${seen} seen, ${changed} stored, ${quarantined} quarantined`)
+        const { seen, changed, quarantined, skipped, outOfReachBefore } = progress
+        if (!terminal.json) {
+          print(terminal, `done: ${seen} seen, ${changed} stored, ${quarantined} quarantined`)
+          if (outOfReachBefore !== null)
+            print(terminal, `out of reach: the marketplace answers for nothing before ${outOfReachBefore}; that was not read`)
+          if (skipped > 0)
+            print(
+              terminal,
+              `${count(skipped, 'part')} could not be read and will be tried again; \`tallyman quarantine\` names them`,
+            )
+        }
         return
       }
       await pause(lookEveryMs, signal)

@@ -9,7 +9,7 @@ import type { BehavioralAudience, ContextualTarget } from '../domain/targeting.t
 import type { TaxonomyNode } from '../domain/taxonomy.ts'
 import type { Grant, RateBudget, Wait } from './budget.ts'
 import type { FailureKind, MarketplaceFailure } from './errors.ts'
-import type { ColumnNames } from './marketplace/report-csv.ts'
+import type { ColumnNames } from './marketplace/report-columns.ts'
 import type { OperationName, Profile, QuantityField, WriteOperationName } from './profiles/profile.ts'
 
 /** Anything JSON can say. */

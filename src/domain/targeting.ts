@@ -42,15 +42,16 @@ export interface AudienceChoice {
 
 /**
  * Holds a behavioral query to the rules (specification, section 2): without ids and text it names an audience type, and an attribute
- * as well unless the type is custom; an attribute belongs to its type.
+ * as well unless the type is custom; an attribute belongs to its type, and may stand without one where audiences are named.
  *
  * @throws RangeError that names the pair
  */
 export const checkAudienceChoice = ({ audienceType, attribute, isNamed }: AudienceChoice): void => {
   const pair = `audienceType ${audienceType ?? '(none)'} with attribute ${attribute ?? '(none)'}`
   if (audienceType === undefined) {
-    if (attribute === undefined && isNamed) return
-    throw new RangeError(`${pair}: an audience type is needed${attribute === undefined ? ' without ids and search text' : ''}`)
+    if (!isNamed) throw new RangeError(`${pair}: an audience type is needed without ids and search text`)
+    if (attribute === undefined || isKnownAttribute(attribute.toUpperCase())) return
+    throw new RangeError(`${pair}: there is no such attribute`)
   }
   const attributes = attributesByType.get(audienceType.toUpperCase())
   if (attributes === undefined) throw new RangeError(`${pair}: there is no such audience type`)

@@ -90,6 +90,23 @@ export function splitWindow(window: TimeWindow, totalCount: number | null, maxPe
 }
 
 /**
+ * Halves a window in which something cannot be read, so that what can be read comes in: down to a single second, whose bounds are all that
+ * is left to ask for. Null when it is that short.
+ */
+export function narrowWindow(window: TimeWindow): readonly [TimeWindow, TimeWindow] | null {
+  const split = splitWindow(window, 1, 0)
+  if (split.kind === 'split') return split.windows
+  // Two seconds cannot share one. What lies exactly on the seam is in one of the halves unless both of the marketplace's bounds exclude it.
+  const seam = new Date(window.from.getTime() + secondMs)
+  return seam < window.to
+    ? [
+        { from: window.from, to: seam },
+        { from: seam, to: window.to },
+      ]
+    : null
+}
+
+/**
  * Cuts a range into windows of at most `sliceMs`, oldest first, neighbours sharing a second. The range is widened to whole seconds.
  *
  * @throws RangeError when a slice would not be longer than the second that neighbours share.

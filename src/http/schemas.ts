@@ -275,6 +275,10 @@ export const syncSchema = z
       quarantined: count,
       windowSeen: count,
       windowTotal: count.nullable(),
+      skipped: count.meta({ description: 'Parts that could not be read and were passed over.' }),
+      outOfReachBefore: z.string().nullable().meta({
+        description: 'Everything before this was asked for, and is older than the marketplace answers for.',
+      }),
     }),
     running: z.boolean(),
     lagMs: z.number().nullable().meta({ description: 'Since the last run that read everything there was.' }),
@@ -347,12 +351,19 @@ export const quarantinedSchema = z
     resource: z.string(),
     recordKey: z.string().nullable(),
     fault: z.string(),
-    state: z.enum(['open', 'replayed', 'superseded']),
+    state: z.enum(['open', 'replayed', 'superseded', 'dismissed']),
     seenCount: count,
     rawText: z.string(),
     firstSeenAt: z.date(),
     lastSeenAt: z.date(),
     replayedAt: z.date().nullable(),
+    skipped: z.boolean().meta({
+      description:
+        'Not a record but a part of a list, or an order, that was passed over because it cannot be had; `rawText` names it.',
+    }),
+    retryAt: z.date().nullable().meta({ description: 'When what was passed over is asked for again.' }),
+    dismissedBy: z.string().nullable(),
+    dismissedReason: z.string().nullable(),
   })
   .meta({ id: 'QuarantinedRecord' })
 

@@ -14,6 +14,7 @@ import { boardRoutes } from './routes/board.ts'
 import { campaignRoutes } from './routes/campaigns.ts'
 import { changeRoutes } from './routes/changes.ts'
 import { commandRoutes } from './routes/commands.ts'
+import { completenessRoutes } from './routes/completeness.ts'
 import { consoleRoutes } from './routes/console.ts'
 import { discrepancyRoutes } from './routes/discrepancies.ts'
 import { eventRoutes } from './routes/events.ts'
@@ -176,6 +177,7 @@ export const createHttpServer = async (services: HttpServices): Promise<HttpServ
     campaignRoutes(routes, parts)
     discrepancyRoutes(routes, parts)
     alarmRoutes(routes, parts)
+    completenessRoutes(routes, parts)
     healthRoutes(routes, parts)
     consoleRoutes(routes)
   })

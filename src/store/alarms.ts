@@ -11,6 +11,7 @@ export interface AlarmKey {
     | 'event-rejected'
     | 'event-waiting'
     | 'sync-failing'
+    | 'reading-skipped'
     | 'campaign-missing'
     | 'campaign-unreadable'
     | 'campaign-anomaly'

@@ -4,7 +4,7 @@ import { tellWaitingAfterMs } from './event-queries.ts'
 import { type ListPage, pageOf } from './page.ts'
 
 /** Where a quarantined record stands. */
-export type QuarantineState = 'open' | 'replayed' | 'superseded'
+export type QuarantineState = 'open' | 'replayed' | 'superseded' | 'dismissed'
 
 /** A record that did not parse. */
 export interface QuarantinedRecord {
@@ -20,6 +20,12 @@ export interface QuarantinedRecord {
   readonly firstSeenAt: Date
   readonly lastSeenAt: Date
   readonly replayedAt: Date | null
+  /** Not a record but a part of a list, or an order, that was passed over because it cannot be had; when it is asked for again. */
+  readonly skipped: boolean
+  readonly retryAt: Date | null
+  /** Who has settled it by word, and why. */
+  readonly dismissedBy: string | null
+  readonly dismissedReason: string | null
 }
 
 /** Which quarantined records to list; null: any. */
@@ -41,6 +47,10 @@ interface QuarantineRow {
   readonly first_seen_at: Date
   readonly last_seen_at: Date
   readonly replayed_at: Date | null
+  readonly skipped: boolean
+  readonly retry_at: Date | null
+  readonly dismissed_by: string | null
+  readonly dismissed_reason: string | null
 }
 
 /** Quarantined records, newest first, before this id. */
@@ -51,7 +61,8 @@ export const listQuarantined = async (
   limit: number,
 ): Promise<ListPage<QuarantinedRecord, bigint>> => {
   const rows = await sql.query<QuarantineRow>(
-    `SELECT id, seller_id, resource, record_key, fault, state, seen_count, raw_text, first_seen_at, last_seen_at, replayed_at
+    `SELECT id, seller_id, resource, record_key, fault, state, seen_count, raw_text, first_seen_at, last_seen_at, replayed_at,
+       skipped IS NOT NULL AS skipped, retry_at, dismissed_by, dismissed_reason
      FROM tallyman.quarantined_records
      WHERE ($1::text IS NULL OR state = $1::text) AND ($2::text IS NULL OR seller_id = $2::text)
        AND ($3::text IS NULL OR resource = $3::text) AND ($4::bigint IS NULL OR id < $4::bigint)
@@ -76,6 +87,10 @@ export const listQuarantined = async (
         firstSeenAt: row.first_seen_at,
         lastSeenAt: row.last_seen_at,
         replayedAt: row.replayed_at,
+        skipped: row.skipped,
+        retryAt: row.retry_at,
+        dismissedBy: row.dismissed_by,
+        dismissedReason: row.dismissed_reason,
       }),
     ),
     limit,

@@ -1,4 +1,7 @@
+import { raiseAlarm, resolveAlarm } from './alarms.ts'
 import type { SqlRunner, Transaction } from './database.ts'
+import type { StoredWindow, SyncWindow } from './sync-states.ts'
+import { windowOf } from './sync-states.ts'
 import { rawHash, storageFaultPrefix } from './versions.ts'
 
 /** A record that could not be understood or stored, as it came. */
@@ -8,6 +11,8 @@ export interface FaultyRecord {
   readonly rawText: string
   /** Why, in a sentence without personal data. */
   readonly fault: string
+  /** Not a record but what was passed over because it cannot be had; its `rawText` names it. */
+  readonly skipped?: { readonly window: SyncWindow | null }
 }
 
 /** A record in quarantine. */
@@ -15,7 +20,9 @@ export interface QuarantinedRecord extends FaultyRecord {
   readonly id: bigint
   readonly sellerId: string
   readonly resource: string
-  readonly state: 'open' | 'replayed' | 'superseded'
+  readonly state: 'open' | 'replayed' | 'superseded' | 'dismissed'
+  /** Not a record but what was passed over. */
+  readonly isSkip: boolean
   /** On the marketplace's clock. */
   readonly observedAt: Date
 }
@@ -42,7 +49,8 @@ export const findNewlyFaulty = async (
   const rows = await sql.query<{ hash: string }>(
     `SELECT encode(raw_hash, 'hex') AS hash FROM tallyman.quarantined_records
      WHERE seller_id = $1 AND resource = $2 AND raw_hash IN (SELECT decode(h, 'hex') FROM unnest($3::text[]) AS h)
-       AND (CASE WHEN state = 'open' THEN last_seen_at > now() - interval '1 hour' ELSE observed_at >= $4::timestamptz END)`,
+       AND (CASE state WHEN 'open' THEN last_seen_at > now() - interval '1 hour' WHEN 'dismissed' THEN true
+         ELSE observed_at >= $4::timestamptz END)`,
     sellerId,
     resource,
     [...byHash.keys()],
@@ -55,33 +63,40 @@ export const findNewlyFaulty = async (
 /** A text as Postgres can keep it: a NUL that was not escaped, which no JSON may hold, is escaped. */
 const keepable = (text: string): string => text.toWellFormed().replaceAll('\0', '\\u0000')
 
-/** Writes faulty records down, or that they were seen again. */
+/** Writes faulty records down, or that they were seen again; `stream`: which way of reading has brought them. */
 export const quarantine = async (
   tx: Transaction,
   sellerId: string,
   resource: string,
   observedAt: Date,
   records: readonly NewlyFaulty[],
+  stream: string | null = null,
 ): Promise<void> => {
   if (records.length === 0) return
   await tx.execute(
-    `INSERT INTO tallyman.quarantined_records AS q (seller_id, resource, record_key, raw_hash, raw_text, fault, observed_at)
-     SELECT $1, $2, key, decode(hash, 'hex'), "rawText", fault, $3::timestamptz
-     FROM json_to_recordset($4::json) AS t(key text, hash text, "rawText" text, fault text) ORDER BY hash
+    `INSERT INTO tallyman.quarantined_records AS q (seller_id, resource, record_key, raw_hash, raw_text, fault, observed_at, stream, skipped, retry_at)
+     SELECT $1, $2, key, decode(hash, 'hex'), "rawText", fault, $3::timestamptz, $5, skipped,
+       CASE WHEN jsonb_typeof(skipped -> 'window') = 'object' THEN now() + interval '1 hour' END
+     FROM json_to_recordset($4::json) AS t(key text, hash text, "rawText" text, fault text, skipped jsonb) ORDER BY hash
      ON CONFLICT (seller_id, resource, raw_hash) DO UPDATE
      SET state = 'open', fault = excluded.fault, record_key = excluded.record_key, last_seen_at = now(), seen_count = q.seen_count + 1,
-       observed_at = greatest(q.observed_at, excluded.observed_at)`,
+       observed_at = greatest(q.observed_at, excluded.observed_at), stream = excluded.stream, skipped = excluded.skipped,
+       retry_at = CASE WHEN excluded.retry_at IS NULL THEN NULL
+         ELSE now() + least(interval '1 day', interval '1 hour' * power(2, least(q.seen_count, 10))) END
+     WHERE q.state <> 'dismissed'`,
     sellerId,
     resource,
     observedAt.toISOString(),
     JSON.stringify(
-      records.map(({ key, hash, rawText, fault }) => ({
+      records.map(({ key, hash, rawText, fault, skipped }) => ({
         key: key === null ? null : keepable(key),
         hash,
         rawText: keepable(rawText),
         fault,
+        skipped: skipped ?? null,
       })),
     ),
+    stream,
   )
 }
 
@@ -140,11 +155,130 @@ export const supersedeQuarantined = (
 /** A quarantined record, locked until the transaction ends; null when there is none. */
 export const lockQuarantined = async (tx: Transaction, id: bigint): Promise<QuarantinedRecord | null> => {
   const [row] = await tx.query<QuarantinedRecord>(
-    `SELECT id, seller_id AS "sellerId", resource, record_key AS key, raw_text AS "rawText", fault, state, observed_at AS "observedAt"
+    `SELECT id, seller_id AS "sellerId", resource, record_key AS key, raw_text AS "rawText", fault, state, observed_at AS "observedAt",
+       skipped IS NOT NULL AS "isSkip"
      FROM tallyman.quarantined_records WHERE id = $1::bigint FOR UPDATE`,
     id,
   )
   return row ?? null
+}
+
+/** Why a record cannot be dismissed. */
+export type DismissRefusal = 'not-found' | 'already-settled'
+
+/**
+ * Settles an open record by a person's word: it is not to be had, or not wanted. The same text seen later stays dismissed.
+ * Answers null when it is done.
+ */
+export const dismissQuarantined = async (
+  tx: Transaction,
+  id: bigint,
+  { actor, reason }: { readonly actor: string; readonly reason: string },
+): Promise<DismissRefusal | null> => {
+  const record = await lockQuarantined(tx, id)
+  if (record === null) return 'not-found'
+  if (record.state !== 'open') return 'already-settled'
+  await tx.execute(
+    `UPDATE tallyman.quarantined_records SET state = 'dismissed', dismissed_by = $2, dismissed_reason = $3, retry_at = NULL WHERE id = $1::bigint`,
+    id,
+    actor,
+    reason,
+  )
+  await reviewSkipAlarm(tx, record.sellerId, record.resource)
+  return null
+}
+
+/**
+ * Settles records without a key that a complete reading has not brought again: at their place there is something readable now, or
+ * nothing. `stream`: only those that this way of reading had brought; null: those of any. `since`: when the reading was planned, ISO.
+ * What was passed over is not settled by it. Answers how many were.
+ */
+export const expireKeyless = (
+  tx: Transaction,
+  sellerId: string,
+  resource: string,
+  stream: string | null,
+  since: string,
+): Promise<number> =>
+  tx.execute(
+    // A record that is seen again and again is noted once an hour only.
+    `UPDATE tallyman.quarantined_records SET state = 'superseded'
+     WHERE state = 'open' AND seller_id = $1 AND resource = $2 AND record_key IS NULL AND skipped IS NULL
+       AND ($3::text IS NULL OR stream = $3) AND last_seen_at < $4::timestamptz - interval '1 hour'`,
+    sellerId,
+    resource,
+    stream,
+    since,
+  )
+
+/** Whether any record without a key stands in quarantine. */
+export const hasKeyless = async (sql: SqlRunner, sellerId: string, resource: string): Promise<boolean> => {
+  const rows = await sql.query(
+    `SELECT 1 FROM tallyman.quarantined_records
+     WHERE state = 'open' AND seller_id = $1 AND resource = $2 AND record_key IS NULL AND skipped IS NULL LIMIT 1`,
+    sellerId,
+    resource,
+  )
+  return rows.length > 0
+}
+
+/** Windows tried again by one run. */
+const retriesAtOnce = 20
+
+/** Windows that a stream has passed over and that are due to be asked for again. */
+export const dueSkippedWindows = async (
+  sql: SqlRunner,
+  sellerId: string,
+  resource: string,
+  stream: string,
+): Promise<readonly SyncWindow[]> => {
+  const rows = await sql.query<{ id: bigint; window: StoredWindow }>(
+    `SELECT id, skipped -> 'window' AS window FROM tallyman.quarantined_records
+     WHERE state = 'open' AND seller_id = $1 AND resource = $2 AND stream = $3 AND record_key IS NULL AND jsonb_typeof(skipped -> 'window') = 'object'
+       AND retry_at <= now()
+     ORDER BY retry_at, id LIMIT ${retriesAtOnce}`,
+    sellerId,
+    resource,
+    stream,
+  )
+  return rows.map(({ id, window }) => ({ ...windowOf(window), skippedAs: String(id) }))
+}
+
+/** A window that had been passed over has been read. */
+export const settleSkipped = (tx: Transaction, id: string): Promise<number> =>
+  tx.execute(
+    `UPDATE tallyman.quarantined_records SET state = 'superseded', retry_at = NULL WHERE id = $1::bigint AND state = 'open'`,
+    id,
+  )
+
+/** What was passed over is asked for again with the next run of its stream. */
+export const askSkippedAgain = async (tx: Transaction, id: bigint): Promise<void> => {
+  await tx.execute('UPDATE tallyman.quarantined_records SET retry_at = now() WHERE id = $1::bigint', id)
+}
+
+/** What was passed over lies before all that the marketplace answers for: it is not asked for any more, and stays open. */
+export const giveUpSkipped = (sql: SqlRunner, id: string): Promise<number> =>
+  sql.execute(
+    `UPDATE tallyman.quarantined_records SET retry_at = NULL, fault = fault || '; by now older than the marketplace answers for'
+     WHERE id = $1::bigint AND state = 'open' AND retry_at IS NOT NULL`,
+    id,
+  )
+
+/** Raises the alarm of what was passed over of a resource, and resolves it once nothing of it is left. */
+export const reviewSkipAlarm = async (sql: SqlRunner, sellerId: string, resource: string): Promise<void> => {
+  const [open] = await sql.query<{ count: number; first: string | null; fault: string | null }>(
+    `SELECT count(*)::int AS count, (array_agg(raw_text ORDER BY id))[1] AS first, (array_agg(fault ORDER BY id))[1] AS fault
+     FROM tallyman.quarantined_records WHERE state = 'open' AND seller_id = $1 AND resource = $2 AND skipped IS NOT NULL`,
+    sellerId,
+    resource,
+  )
+  const key = { sellerId, kind: 'reading-skipped', subject: resource } as const
+  if (open === undefined || open.count === 0) return resolveAlarm(sql, key)
+  await raiseAlarm(
+    sql,
+    key,
+    `${open.count} ${open.count === 1 ? 'part' : 'parts'} of ${resource} cannot be read and ${open.count === 1 ? 'was' : 'were'} passed over; the first: ${open.first ?? ''} (${open.fault ?? ''}). They are tried again by themselves; \`tallyman quarantine list\` names all of them`,
+  )
 }
 
 /** Marks a locked record as replayed: it was understood now and stored, or a newer version stands already. */

@@ -12,6 +12,14 @@ export interface SyncWindow {
   readonly from: Date
   readonly to: Date
   readonly part: string | null
+  /** What is asked for of the other time of a record (creation where windows go by last change): only when a second holds too much. */
+  readonly across?: { readonly from: Date; readonly to: Date }
+  /** Records of a page, where fewer than usual are asked for. */
+  readonly limit?: number
+  /** A part of a window that could not be read as a whole. */
+  readonly narrowed?: true
+  /** It was passed over before and is tried again: its row in quarantine. */
+  readonly skippedAs?: string
 }
 
 /** What a stream has done so far. */
@@ -26,6 +34,19 @@ export interface SyncTotals {
   readonly windowTotal: number | null
   /** What earlier passes over the current window found, each `seen of announced`. */
   readonly windowPasses: readonly string[]
+  /** Records that this pass over the current window has written. */
+  readonly windowChanged: number
+  /** How often the current window was begun anew because its cursor led nowhere. */
+  readonly windowRestarts: number
+  /** Where the last request failed (its cursor, or `first`), and how often in a row it did. */
+  readonly failedAt: string | null
+  readonly failedTimes: number
+  /** Windows that were passed over since the stream began to read. */
+  readonly skipped: number
+  /** ISO; everything before this was asked for and is older than the marketplace answers for. */
+  readonly outOfReachBefore: string | null
+  /** ISO, by the clock of the database: when the reading that is under way was planned. */
+  readonly plannedAt: string | null
 }
 
 /** Where a stream stands. The first pending window is the one under way; `cursor` and `pages` belong to it. */
@@ -69,11 +90,26 @@ export class LeaseLost extends Error {
   }
 }
 
+/** A window as JSON. */
+export interface StoredWindow extends Omit<SyncWindow, 'from' | 'to' | 'across'> {
+  readonly from: string
+  readonly to: string
+  readonly across?: { readonly from: string; readonly to: string }
+}
+
+/** A window of its JSON. */
+export const windowOf = ({ from, to, across, ...rest }: StoredWindow): SyncWindow => ({
+  ...rest,
+  from: new Date(from),
+  to: new Date(to),
+  ...(across === undefined ? {} : { across: { from: new Date(across.from), to: new Date(across.to) } }),
+})
+
 interface StateRow {
   readonly watermark: Date | null
   readonly cursor: string | null
   readonly pages: number
-  readonly pending: readonly { readonly from: string; readonly to: string; readonly part: string | null }[]
+  readonly pending: readonly StoredWindow[]
   readonly totals: Partial<SyncTotals>
 }
 
@@ -86,6 +122,13 @@ const noTotals: SyncTotals = {
   windowSeen: 0,
   windowTotal: null,
   windowPasses: [],
+  windowChanged: 0,
+  windowRestarts: 0,
+  failedAt: null,
+  failedTimes: 0,
+  skipped: 0,
+  outOfReachBefore: null,
+  plannedAt: null,
 }
 
 /** A stream that has never run. */
@@ -95,7 +138,7 @@ const toProgress = (row: StateRow): SyncProgress => ({
   watermark: row.watermark,
   cursor: row.cursor,
   pages: row.pages,
-  pending: row.pending.map((window) => ({ from: new Date(window.from), to: new Date(window.to), part: window.part })),
+  pending: row.pending.map(windowOf),
   totals: { ...noTotals, ...row.totals },
 })
 
@@ -217,6 +260,22 @@ export const requestWindows = async (sql: SqlRunner, key: SyncKey, windows: read
     JSON.stringify({ ...noTotals, windowsTotal: windows.length }),
   )
   return given > 0
+}
+
+/**
+ * Has the window under way of a stream begin anew: somebody asks for the stream, and may know that its cursor leads nowhere. Nothing
+ * happens while a process runs it. Answers whether there was something to drop.
+ */
+export const dropCursor = async (sql: SqlRunner, key: SyncKey): Promise<boolean> => {
+  const dropped = await sql.execute(
+    `UPDATE tallyman.sync_states SET cursor = NULL, pages = 0,
+       totals = totals || '{"windowSeen": 0, "windowTotal": null, "windowChanged": 0, "failedAt": null, "failedTimes": 0}'
+     WHERE seller_id = $1 AND resource = $2 AND stream = $3 AND cursor IS NOT NULL AND (lease_until IS NULL OR lease_until <= now())`,
+    key.sellerId,
+    key.resource,
+    key.stream,
+  )
+  return dropped > 0
 }
 
 /** A stream as people look at it. */

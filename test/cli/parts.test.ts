@@ -137,6 +137,7 @@ describe('progress of a backfill', () => {
       quarantined: 1,
       windowSeen: 0,
       windowTotal: null,
+      skipped: 0,
       ...changes,
     },
     ...rest,
@@ -153,6 +154,14 @@ describe('progress of a backfill', () => {
   })
   test('nothing begun is nothing done, and never finished', () => {
     expect(progressOf([])).toMatchObject({ done: 0, finished: false })
+  })
+  test('what was out of reach, or passed over, is said', () => {
+    const parts = [
+      stream({ skipped: 1, outOfReachBefore: '2026-05-01T00:00:00.000Z' }),
+      stream({ outOfReachBefore: '2026-05-26T00:00:00.000Z' }),
+    ]
+    expect(progressOf(parts)).toMatchObject({ skipped: 1, outOfReachBefore: '2026-05-26T00:00:00.000Z' })
+    expect(progressOf([stream({})])).toMatchObject({ skipped: 0, outOfReachBefore: null })
   })
   test('a failing stream says why', () => {
     expect(progressOf([stream({}, { failures: 2, lastError: 'HTTP 500' })]).trouble).toBe('seller S: HTTP 500')

@@ -31,6 +31,14 @@ const entry = (status: string, amount: unknown, field = 'statusQuantity') => ({
 })
 
 describe('an order', () => {
+  test('whose statuses account for more units than were ordered is kept, and counted', () => {
+    const seen: UnknownValueReport[] = []
+    const raw = withStatuses(3, [entry('Shipped', '3'), entry('Cancelled', '1')])
+    const record = parseOrder(JSON.stringify(raw), (report) => void seen.push(report))
+    expect(record).toMatchObject({ ok: true, value: { lines: [{ ordered: 3, units: { shipped: 3, cancelled: 1 } }] } })
+    expect(seen).toEqual([{ resource: 'order', field: 'orderLineStatus.quantity', value: 'more than ordered' }])
+  })
+
   test('is read field by field', () => {
     const order = orderOf(wireOrderSample('108000000001'))
     expect(order).toMatchObject({
@@ -235,6 +243,13 @@ describe('a return', () => {
     ])
     expect(record.value.totalRefundAmount).toBe('21.87')
     expect(seen).toEqual([{ resource: 'return', field: 'returnType', value: 'SWAP' }])
+  })
+
+  test.each([21.87, -21.87, '21.87', '-21.87'])('gives back %s as 21.87: the sign says nothing', (currencyAmount) => {
+    const record = parseReturn(
+      JSON.stringify(wireReturnSample('R-1', { totalRefundAmount: { currencyAmount, currencyUnit: 'USD' } })),
+    )
+    expect(record).toMatchObject({ ok: true, value: { totalRefundAmount: '21.87' } })
   })
 
   test('is not dropped for the shape of those two fields', () => {

@@ -93,7 +93,28 @@ describe('reading', () => {
     await sandbox.control('POST', '/returns', { purchaseOrderId, lines: [{ lineNumber: '1', quantity: 2 }] })
     const window = { createdFrom: new Date(Date.now() - DAY_MS), createdTo: new Date(Date.now() + DAY_MS), limit: 50 }
     const page = await client.returns.list(window, { signal: forever() })
-    expect(page.records).toMatchObject([{ ok: true, value: { lines: [{ quantity: 2, purchaseOrderId }] } }])
+    const [record] = page.records
+    if (record?.ok !== true) throw new Error('the return cannot be read')
+    const { value } = record
+    expect(record.key).toBe(value.returnOrderId)
+    expect(value).toMatchObject({
+      returnType: 'REFUND',
+      currency: 'USD',
+      lines: [{ quantity: 2, purchaseOrderId, purchaseOrderLineNumber: '1' }],
+    })
+    expect(value.customerOrderId).toMatch(/^\d+$/)
+    expect(value.returnOrderDate).toBeInstanceOf(Date)
+    expect(Number(value.totalRefundAmount)).toBeGreaterThan(0)
+    const [line] = value.lines
+    expect(line).toMatchObject({
+      sku: LINE.sku,
+      unitOfMeasure: expect.stringMatching(/^EA/),
+      returnReason: expect.any(String),
+      status: expect.any(String),
+    })
+    expect(line?.trackingStatuses.reduce((units, status) => units + (status.quantity ?? 0), 0)).toBe(2)
+    expect(line?.trackingStatuses.every(({ status, statusTime }) => status !== null && statusTime instanceof Date)).toBe(true)
+    expect(line?.refundChannels).toMatchObject([{ refundChannelName: expect.any(String), quantity: 2 }])
   })
 
   test('a malformed record comes as its text, an unknown value is kept, the page goes on', async () => {

@@ -153,6 +153,20 @@ const steps = fc.array(fc.record({ minutes: fc.integer({ min: 1, max: 2_000 }), 
 
 describe('whatever happens', () => {
   it('a month is asked for at most once an hour, and never before there can be something new', () => {
+    // Looked at every few minutes for a month, with outages of every length: nothing here depends on what is drawn.
+    const busy = Array.from({ length: 5_000 }, (_, step) => ({ minutes: 1 + (step % 17), up: step % 97 < 60 }))
+    const asked = Map.groupBy(simulate(pacificHour('2026-10-20', 5), busy, 123), ({ month: name }) => name)
+    expect(asked.size).toBeGreaterThan(1)
+    let retries = 0
+    for (const fetches of asked.values()) {
+      for (const [index, { at }] of fetches.entries()) {
+        const before = fetches[index - 1]?.at
+        if (before === undefined) continue
+        expect(at.getTime() - before.getTime()).toBeGreaterThanOrEqual(hourMs)
+        if (at.getTime() - before.getTime() < 2 * hourMs) retries += 1
+      }
+    }
+    expect(retries).toBeGreaterThan(10)
     fc.assert(
       fc.property(instants, steps, fc.constantFrom(0, 123, hourMs), (start, moments, delayMs) => {
         const last = new Map<string, Date>()

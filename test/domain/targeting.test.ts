@@ -44,7 +44,9 @@ describe('kinds of audience', () => {
     expect(() => checkAudienceChoice({ audienceType: 'retail', isNamed: true })).not.toThrow()
     expect(() => checkAudienceChoice({ audienceType: 'retail', isNamed: false })).toThrow(/HISTORICAL, PREDICTIVE/)
     expect(() => checkAudienceChoice({ audienceType: 'custom', isNamed: false })).not.toThrow()
-    expect(() => checkAudienceChoice({ attribute: 'AGE', isNamed: true })).toThrow(RangeError)
+    expect(() => checkAudienceChoice({ attribute: 'age', isNamed: true })).not.toThrow()
+    expect(() => checkAudienceChoice({ attribute: 'AGE', isNamed: false })).toThrow(RangeError)
+    expect(() => checkAudienceChoice({ attribute: 'SIZE', isNamed: true })).toThrow(/SIZE/)
     expect(() => checkAudienceChoice({ audienceType: 'pets', isNamed: true })).toThrow(/pets/)
   })
 

@@ -276,6 +276,23 @@ describe('quarantine and alarms', () => {
     expect(await post('/v1/quarantine/9/replay')).toMatchObject({ status: 404 })
     expect(await post('/v1/quarantine/x/replay')).toMatchObject({ status: 400, body: { errors: [{ path: 'path.id' }] } })
   })
+
+  test('a record is dismissed with a reason, and once', async () => {
+    const [row] = await database.query<{ id: bigint }>(
+      `INSERT INTO tallyman.quarantined_records (seller_id, resource, raw_hash, raw_text, fault, observed_at)
+       VALUES ('s-1', 'orders', '\x77', '[]', 'no key', now()) RETURNING id`,
+    )
+    const path = `/v1/quarantine/${row?.id}/dismiss`
+    expect(await post(path, { actor: 'kim' })).toMatchObject({ status: 422 })
+    expect(await post(path, { actor: 'kim', reason: 'not to be had' })).toMatchObject({
+      status: 200,
+      body: { state: 'dismissed' },
+    })
+    expect(await post(path, { actor: 'kim', reason: 'again' })).toMatchObject({ status: 409 })
+    expect(await post('/v1/quarantine/999999/dismiss', { actor: 'kim', reason: 'no such' })).toMatchObject({ status: 404 })
+    const { items } = await all('/v1/quarantine?state=dismissed', 10)
+    expect(items).toMatchObject([{ dismissedBy: 'kim', dismissedReason: 'not to be had', skipped: false, retryAt: null }])
+  })
 })
 
 describe('the queue board', () => {

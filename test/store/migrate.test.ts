@@ -163,6 +163,7 @@ describe('migrate', () => {
       'inventoryOrderMark',
       'reconciliationReport',
       'reconciliationRow',
+      'namedOrder',
       'reportTry',
       'reportFile',
       'inventoryDiscrepancy',

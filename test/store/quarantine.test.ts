@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Database, openDatabase } from '../../src/store/database.ts'
 import {
+  dismissQuarantined,
+  expireKeyless,
   type FaultyRecord,
   findNewlyFaulty,
   findRefusedTexts,
@@ -72,4 +74,40 @@ test('what Postgres refused is known by its text', async () => {
 test('an error that blames no record is none of quarantine’s business', async () => {
   expect(storageFault(await database.query('SELECT 1 FROM nowhere').catch((error: unknown) => error))).toBeNull()
   expect(storageFault(new Error('socket closed'))).toBeNull()
+})
+
+test('a record that a person has dismissed stays settled, however often it comes again', async () => {
+  await put('d', 1, bad(null, '["no key"]'))
+  const [row] = await database.query<{ id: bigint }>(`SELECT id FROM tallyman.quarantined_records WHERE seller_id = 'd'`)
+  const id = row?.id ?? 0n
+  const by = { actor: 'kim', reason: 'a leftover of the marketplace' }
+  expect(await database.transaction((tx) => dismissQuarantined(tx, id, by))).toBeNull()
+  expect(await put('d', 2, bad(null, '["no key"]'))).toBe(0)
+  const kept = `SELECT state, dismissed_by, dismissed_reason FROM tallyman.quarantined_records WHERE id = $1::bigint`
+  expect(await database.query(kept, id)).toEqual([{ state: 'dismissed', dismissed_by: 'kim', dismissed_reason: by.reason }])
+  expect(await database.transaction((tx) => dismissQuarantined(tx, id, by))).toBe('already-settled')
+  expect(await database.transaction((tx) => dismissQuarantined(tx, 999_999n, by))).toBe('not-found')
+})
+
+test('a record without a key is settled by a complete reading that did not bring it again, and by no other', async () => {
+  const by = async (stream: string, text: string, hoursAgo: number): Promise<void> => {
+    const found = await findNewlyFaulty(database, 'e', 'orders', at(1), [bad(null, text)])
+    await database.transaction((tx) => quarantine(tx, 'e', 'orders', at(1), found, stream))
+    await database.execute(
+      `UPDATE tallyman.quarantined_records SET last_seen_at = now() - make_interval(hours => $2::int) WHERE seller_id = 'e' AND raw_text = $1`,
+      text,
+      hoursAgo,
+    )
+  }
+  await by('released', '["gone"]', 3)
+  await by('released', '["still there"]', 0)
+  await by('changed', '["of another stream"]', 3)
+  await put('e', 1, bad('7', '{"e":7}'))
+  const expire = (stream: string | null) =>
+    database.transaction((tx) => expireKeyless(tx, 'e', 'orders', stream, new Date(Date.now() - 60_000).toISOString()))
+  expect(await expire('released')).toBe(1)
+  expect(await expire('released')).toBe(0)
+  expect(await expire(null)).toBe(1)
+  const open = `SELECT raw_text FROM tallyman.quarantined_records WHERE seller_id = 'e' AND state = 'open' ORDER BY raw_text`
+  expect(await database.query(open)).toEqual([{ raw_text: '["still there"]' }, { raw_text: '{"e":7}' }])
 })

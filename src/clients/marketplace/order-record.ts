@@ -131,6 +131,9 @@ function lineOf(wire: WireOrderLine, index: number, raw: unknown, onUnknownValue
   if (ordered === null) throw new RecordFault(`${where}.orderLineQuantity.amount: not a whole number of units`)
   const entries = wire.orderLineStatuses?.orderLineStatus ?? []
   const units = unitsOfStatuses(entries, ordered, `${where}.orderLineStatuses.orderLineStatus`)
+  if (units.reduce<number>((sum, each) => sum + each, 0) > ordered) {
+    onUnknownValue({ resource: 'order', field: 'orderLineStatus.quantity', value: 'more than ordered' })
+  }
   const rawStatuses = rawUnder(raw, 'orderLineStatuses', 'orderLineStatus')
   const statuses = entries.map((entry, at) => lineStatusOf(entry, units[at] ?? 0, rawAt(rawStatuses, at), onUnknownValue))
   const charges = (wire.charges?.charge ?? []).map((charge, at) => chargeOf(charge, `${where}.charges.charge.${at}`))

@@ -3,6 +3,7 @@ import { CsvError, parse } from 'csv-parse'
 import { z } from 'zod'
 import { type ReconciliationRow, rowKey } from '../../domain/reconciliation-report.ts'
 import type { ParsedRecord } from '../interface.ts'
+import { type ColumnMeaning, type ColumnNames, columnMeanings } from './report-columns.ts'
 
 /**
  * Reading the CSV file of the inventory reconciliation report. Neither its column names nor their order are published (specification,
@@ -42,27 +43,6 @@ const QUANTITIES = {
     'others|adjustments?|adjusted|othermovements?|otherchanges?',
   ],
 } as const
-
-/** What a column can mean, for headers that nobody knows beforehand; `ignore`: nothing that is needed. */
-export const columnMeanings = [
-  'sku',
-  'gtin',
-  'beginning',
-  'ending',
-  'sold',
-  'returned',
-  'lost',
-  'found',
-  'damaged',
-  'other',
-  'ignore',
-] as const
-
-/** A meaning of a column. */
-export type ColumnMeaning = (typeof columnMeanings)[number]
-
-/** What a seller has said about headers: meanings by the header's text. Case, spaces and punctuation do not count. */
-export type ColumnNames = Readonly<Record<string, ColumnMeaning>>
 
 const MEANINGS = {
   beginningQuantity: 'beginning',

@@ -86,7 +86,8 @@ function returnOf(wire: WireReturn, raw: Readonly<Record<string, unknown>>, onUn
     refundMode: textOf(wire.refundMode),
     returnOrderDate: momentOf(wire.returnOrderDate, { resource: 'return', field: 'returnOrderDate' }, onUnknownValue),
     returnByDate: momentOf(wire.returnByDate, { resource: 'return', field: 'returnByDate' }, onUnknownValue),
-    totalRefundAmount: decimalText(wire.totalRefundAmount?.currencyAmount),
+    // Refunds come negative or positive (an official sample has them positive): either way so much was given back.
+    totalRefundAmount: decimalText(wire.totalRefundAmount?.currencyAmount)?.replace(/^-/, '') ?? null,
     currency: textOf(wire.totalRefundAmount?.currencyUnit),
     lines,
     raw,

@@ -38,5 +38,12 @@ export const walmartUs: Profile = {
     martId: '202',
     partnerIdParameter: true,
   },
-  globalOperations: new Set(['shipping-settings.create', 'shipping-settings.get', 'replenishment.recommend'] as const),
+  // The report and the log are global operations there too: their reference marks both headers as required.
+  globalOperations: new Set([
+    'shipping-settings.create',
+    'shipping-settings.get',
+    'replenishment.recommend',
+    'reconciliation.report',
+    'inventory-log.list',
+  ] as const),
 }

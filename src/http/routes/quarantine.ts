@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { listQuarantined } from '../../store/operator-queries.ts'
+import { dismissQuarantined } from '../../store/quarantine.ts'
 import { type App, problems } from '../app.ts'
 import { bigintKey, cursorCodec, pageSchema, pagingSchema } from '../paging.ts'
 import { Problem } from '../problems.ts'
@@ -18,7 +19,7 @@ export const quarantineRoutes = (app: App, { services }: RouteParts): void => {
       summary: 'Records that did not parse, newest first',
       querystring: z.object({
         ...pagingSchema,
-        state: z.enum(['open', 'replayed', 'superseded', 'all']).default('open'),
+        state: z.enum(['open', 'replayed', 'superseded', 'dismissed', 'all']).default('open'),
         sellerId: z.string().optional(),
         resource: z.string().optional(),
       }),
@@ -60,6 +61,25 @@ export const quarantineRoutes = (app: App, { services }: RouteParts): void => {
         case 'still-malformed':
           throw new Problem('still-malformed', { detail: result.fault })
       }
+    },
+  })
+
+  app.route({
+    method: 'POST',
+    url: '/v1/quarantine/:id/dismiss',
+    schema: {
+      tags: ['quarantine'],
+      summary: 'Settle a record by word: it cannot be had, or is not wanted; the same text seen again stays settled',
+      params: z.object({ id: bigintKey }),
+      body: z.strictObject({ actor: z.string().trim().min(1).max(200), reason: z.string().trim().min(1).max(2_000) }),
+      response: { 200: z.object({ id: z.bigint(), state: z.literal('dismissed') }), ...problems(404, 409, 413, 415) },
+    },
+    handler: async ({ params: { id }, body, log }) => {
+      const refusal = await services.database.transaction((tx) => dismissQuarantined(tx, id, body))
+      if (refusal === 'not-found') throw new Problem('not-found', { detail: `There is no quarantined record ${id}.` })
+      if (refusal === 'already-settled') throw new Problem('illegal-state', { detail: `Record ${id} is settled already.` })
+      log.info({ quarantined_id: String(id), actor: body.actor }, 'quarantined record dismissed')
+      return { id, state: 'dismissed' as const }
     },
   })
 }

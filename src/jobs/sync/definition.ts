@@ -1,6 +1,6 @@
 import type { CallOptions, MarketplaceClient, Page, ParsedRecord } from '../../clients/interface.ts'
 import type { PurchaseOrder } from '../../domain/order.ts'
-import { planWindow, type TimeWindow } from '../../domain/windows.ts'
+import { planWindow, sliceRange, type TimeWindow } from '../../domain/windows.ts'
 import type { Database, SqlRunner, Transaction } from '../../store/database.ts'
 import type { SyncWindow } from '../../store/sync-states.ts'
 import type { DifferingRecord, StorableRecord } from '../../store/versions.ts'
@@ -40,6 +40,8 @@ export interface SyncSettings {
   readonly sweepStep: number
   /** Length of a backfill's windows. */
   readonly backfillSliceMs: number
+  /** How far back by creation date orders and returns are read again and again, for what is listed later than the look-back. */
+  readonly rereadDepthMs: number
 }
 
 /** Defaults, in the terms of the public facts named above. */
@@ -56,6 +58,7 @@ export const defaultSyncSettings: SyncSettings = {
   persistEveryMs: 10_000,
   sweepStep: 50,
   backfillSliceMs: 10 * 86_400_000,
+  rereadDepthMs: 45 * 86_400_000,
 }
 
 /** What a stream reads with. */
@@ -68,6 +71,8 @@ export interface StreamContext {
 /** A page, with the ids that the marketplace said it does not have. */
 export interface FetchedPage<T> extends Page<T> {
   readonly missing?: readonly string[]
+  /** Records that were asked for by name and are never answered for, though others are: they are passed over. */
+  readonly unreadable?: readonly { readonly key: string; readonly fault: string }[]
   /** The marketplace was not asked for it, since there was nothing to ask for: it proves no enrolment. */
   readonly unasked?: true
   /** The budget ended within the page: it holds what came until then, and the run goes on from its cursor at this time. */
@@ -97,6 +102,17 @@ export interface SyncStream<T> {
    * process had begun the window, or a record of it had no readable key, nobody knows all that came, and nothing counts as gone.
    */
   readonly snapshot?: true
+  /**
+   * A window is a stretch of time that any part of can be asked for alone, with pages of any size: where a page cannot be had, the window is
+   * halved until what spoils it stands alone and is passed over.
+   */
+  readonly narrows?: true
+  /** The other time of a record by which a window that is down to a second can still be halved, as far as it reaches. */
+  readonly across?: (context: StreamContext, window: SyncWindow) => TimeWindow
+  /** The stream that tries again what this one has passed over, where that is not itself. */
+  readonly retriedBy?: string
+  /** When all windows are read, this stream has shown all that it can show, or all that its resource has. */
+  readonly complete?: 'stream' | 'resource'
 }
 
 /** What the rest of the house hangs onto a page. */
@@ -162,6 +178,14 @@ export const windowNow = ({ client }: StreamContext, part: string | null = null)
   return { from: now, to: now, part }
 }
 
+/** What was created lately, in slices, oldest first; for each part. The same as a backfill of that time. */
+export const planReread = ({ client, settings }: StreamContext, parts: readonly (string | null)[]): readonly SyncWindow[] => {
+  const nowMs = client.clock().now().getTime()
+  const range = { from: new Date(nowMs - settings.rereadDepthMs), to: new Date(nowMs - settings.lagMs) }
+  if (range.from >= range.to) return []
+  return sliceRange(range, settings.backfillSliceMs).flatMap((window) => parts.map((part) => ({ ...window, part })))
+}
+
 /** The window of a stream that follows changes: from its watermark less the look-back, up to a lag before the marketplace's now. */
 export const planByLastChange = ({ client, settings }: StreamContext, watermark: Date | null): readonly SyncWindow[] => {
   const window = planWindow({
@@ -174,6 +198,9 @@ export const planByLastChange = ({ client, settings }: StreamContext, watermark:
   })
   return window === null ? [] : [{ ...window, part: null }]
 }
+
+/** Name of the stream that reads again what was created lately. */
+export const rereadStream = 'reread'
 
 /** Streams of this name read a range of creation times that someone has asked for. */
 export const backfillPrefix = 'backfill:'

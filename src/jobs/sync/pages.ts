@@ -7,16 +7,27 @@ import {
   type NewlyFaulty,
   openQuarantineKeys,
   quarantine,
+  reviewSkipAlarm,
   supersedeQuarantined,
 } from '../../store/quarantine.ts'
-import { type SyncLease, type SyncProgress, saveProgress } from '../../store/sync-states.ts'
-import { type DifferingRecord, type StorableRecord, storageFault, storageFaultPrefix } from '../../store/versions.ts'
+import { type SyncLease, type SyncProgress, type SyncWindow, saveProgress } from '../../store/sync-states.ts'
+import { type DifferingRecord, rawHash, type StorableRecord, storageFault, storageFaultPrefix } from '../../store/versions.ts'
 import type { FetchedPage, SyncDefinition, SyncHooks, SyncSettings } from './definition.ts'
 
 /** What a page brought. */
 export interface SavedPage {
   readonly changed: number
   readonly quarantined: number
+}
+
+/** A window, or the rest of one, that cannot be read. */
+export interface PassedOver {
+  readonly window: SyncWindow
+  /** The stream that tries it again. */
+  readonly stream: string
+  /** Why, in a sentence without personal data. */
+  readonly fault: string
+  readonly observedAt: Date
 }
 
 /** Stores pages of one run, each together with the progress that it brings, in one transaction. */
@@ -27,6 +38,8 @@ export interface PageStore<T> {
     progressAfter: (saved: SavedPage) => SyncProgress,
     snapshot: { readonly part: string | null; readonly keys: ReadonlySet<string> } | null,
   ): Promise<SyncProgress>
+  /** Writes down that a window is passed over, in quarantine and as an alarm, with where the stream goes on. */
+  passOver(passed: PassedOver, progress: SyncProgress): Promise<void>
 }
 
 /** What a page store works with. */
@@ -57,6 +70,7 @@ export const createPageStore = <T>({ database, definition, lease, settings, hook
   const { resource } = definition
   let persistedAtMs = performance.now()
   let quarantinedKeys: Set<string> | undefined
+  const passedOver = new Set<string>()
 
   const write = (
     { observedAt, differing, faulty, healed, missing, alongside }: PageWork<T>,
@@ -65,11 +79,13 @@ export const createPageStore = <T>({ database, definition, lease, settings, hook
   ): Promise<SyncProgress> =>
     database.transaction(async (tx) => {
       // Quarantine before records, as a replay locks them too.
-      await quarantine(tx, sellerId, resource, observedAt, faulty)
+      await quarantine(tx, sellerId, resource, observedAt, faulty, lease.stream)
       if (healed.length > 0) await supersedeQuarantined(tx, sellerId, resource, observedAt, healed)
       const stored = alreadyChanged + (await definition.store(tx, sellerId, observedAt, differing, hooks))
       const changed = stored + (await definition.noteMissing(tx, sellerId, observedAt, missing))
       await alongside?.(tx)
+      // Orders may have been passed over, or read at last.
+      if (healed.length > 0 || faulty.some(({ skipped }) => skipped !== undefined)) await reviewSkipAlarm(tx, sellerId, resource)
       const progress = progressAfter({ changed, quarantined: faulty.length })
       // After the records, so that whoever stores orders locks them first; it fails, with all of the page, once the lease is lost.
       await saveProgress(tx, lease, progress, settings.leaseMs)
@@ -97,7 +113,12 @@ export const createPageStore = <T>({ database, definition, lease, settings, hook
   return {
     save: async (page, progressAfter, snapshot) => {
       const good: StorableRecord<T>[] = []
-      const faulty: FaultyRecord[] = []
+      const faulty: FaultyRecord[] = (page.unreadable ?? []).map(({ key, fault }) => ({
+        key,
+        fault,
+        rawText: JSON.stringify({ asked: key }),
+        skipped: { window: null },
+      }))
       for (const record of page.records) {
         if (!record.ok) faulty.push(record)
         // It cannot even be looked for.
@@ -136,5 +157,24 @@ export const createPageStore = <T>({ database, definition, lease, settings, hook
       for (const record of newlyFaulty) if (record.key !== null) stillOpen.add(record.key)
       return progress
     },
+    passOver: ({ window, stream, fault, observedAt }, progress) =>
+      database.transaction(async (tx) => {
+        const { from, to, part, across, limit } = window
+        const asked: SyncWindow = {
+          ...{ from, to, part, narrowed: true },
+          ...(across === undefined ? {} : { across }),
+          ...(limit === undefined ? {} : { limit }),
+        }
+        // The same window must have the same text, however it was kept meanwhile.
+        const range = across === undefined ? {} : { across: { from: across.from, to: across.to } }
+        const rawText = JSON.stringify({ stream, part, from, to, ...range, ...(limit === undefined ? {} : { limit }) })
+        // Neighbouring windows share a second: what spoils it is met twice.
+        if (passedOver.has(rawText)) return saveProgress(tx, lease, progress, settings.leaseMs)
+        passedOver.add(rawText)
+        const record = { key: null, rawText, fault, skipped: { window: asked }, hash: rawHash(rawText) }
+        await quarantine(tx, sellerId, resource, observedAt, [record], stream)
+        await reviewSkipAlarm(tx, sellerId, resource)
+        await saveProgress(tx, lease, progress, settings.leaseMs)
+      }),
   }
 }

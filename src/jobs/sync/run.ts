@@ -1,9 +1,17 @@
 import { isCredentialsDoubt, MarketplaceFailure, Refused, Throttled } from '../../clients/errors.ts'
-import { nextWatermark, splitWindow } from '../../domain/windows.ts'
+import { narrowWindow, nextWatermark, splitWindow, type TimeWindow } from '../../domain/windows.ts'
 import type { Logger } from '../../observability/log.ts'
 import type { JobOutcome } from '../../queues/jobs.ts'
 import type { Database } from '../../store/database.ts'
 import { readEnrolment, recordEnrolment } from '../../store/enrolments.ts'
+import {
+  dueSkippedWindows,
+  expireKeyless,
+  giveUpSkipped,
+  hasKeyless,
+  reviewSkipAlarm,
+  settleSkipped,
+} from '../../store/quarantine.ts'
 import {
   endRun,
   LeaseLost,
@@ -64,6 +72,11 @@ export class PagingAstray extends Error {
   override readonly name = 'PagingAstray'
 }
 
+/** A cursor led to nothing although more had been announced. */
+export class EndedTooSoon extends Error {
+  override readonly name = 'EndedTooSoon'
+}
+
 // A window that is read once more is a cure for a moving set; one that goes astray again and again is a fault to report.
 const restartsPerRun = 2
 const rereadsPerWindow = 2
@@ -71,6 +84,13 @@ const rereadsPerWindow = 2
 const clockSurpriseMs = 60_000
 const worthCatchingUpMs = 60_000
 const askEnrolmentAgainMs = 7 * dayMs
+/** A window that begins later than asked by more than this was partly out of reach. */
+const worthTellingMs = 3_600_000
+/** How far from a window that cannot be read another one is asked for, to tell a spoilt page from an outage of everything. */
+const elsewhereMs = [3_600_000, dayMs, 7 * dayMs]
+/** A window as long as that is read until a pass brings nothing new: rows slip between pages while the set moves. */
+const longWindowMs = dayMs
+const firstPlace = 'first'
 
 /** A snapshot that a run could not finish: what came of its window up to a cursor. */
 interface UnfinishedSnapshot {
@@ -118,12 +138,12 @@ const fresh = (progress: SyncProgress): SyncProgress => ({
   ...progress,
   cursor: null,
   pages: 0,
-  totals: { ...progress.totals, windowSeen: 0, windowTotal: null },
+  totals: { ...progress.totals, windowSeen: 0, windowTotal: null, windowChanged: 0, failedAt: null, failedTimes: 0 },
 })
 
 const withoutPasses = (progress: SyncProgress): SyncProgress => ({
   ...progress,
-  totals: { ...progress.totals, windowPasses: [] },
+  totals: { ...progress.totals, windowPasses: [], windowRestarts: 0 },
 })
 
 /** The pages of one window as this run has read them. */
@@ -146,13 +166,18 @@ class StreamRun<T> {
   readonly #pages: PageStore<T>
   readonly #options: SyncRunOptions
   readonly #name: string
+  readonly #key: SyncKey
+  readonly #plannedAt: string
   readonly #startedMs = performance.now()
   #progress: SyncProgress
   #run: SyncRun = emptyRun
   #answered = false
   #restarts = 0
-  #plannedAt: { readonly clockMs: number; readonly ownMs: number } | null = null
+  #plannedBy: { readonly clockMs: number; readonly ownMs: number } | null = null
   #replanned = false
+  /** The first page of the window under way, where it has come already. */
+  #firstPage: FetchedPage<T> | null = null
+  #passedOver = 0
 
   constructor(parts: {
     readonly context: StreamContext
@@ -160,14 +185,16 @@ class StreamRun<T> {
     readonly pages: PageStore<T>
     readonly progress: SyncProgress
     readonly options: SyncRunOptions
-    readonly name: string
+    readonly lease: SyncLease
   }) {
     this.#context = parts.context
     this.#stream = parts.stream
     this.#pages = parts.pages
     this.#progress = parts.progress
     this.#options = parts.options
-    this.#name = parts.name
+    this.#key = parts.lease
+    this.#name = `${parts.lease.resource}/${parts.lease.stream}`
+    this.#plannedAt = parts.lease.startedAt.toISOString()
   }
 
   get progress(): SyncProgress {
@@ -200,7 +227,7 @@ class StreamRun<T> {
         const stop = await this.#readWindow(window)
         if (stop !== null) return stop
         // The windows were planned by a clock that has turned out to be wrong.
-        if (this.#progress.pending.length === 0 && this.#plannedAt === null && this.#replanned) mayPlan = true
+        if (this.#progress.pending.length === 0 && this.#plannedBy === null && this.#replanned) mayPlan = true
         continue
       }
       if (!mayPlan) return { finished: true }
@@ -212,24 +239,49 @@ class StreamRun<T> {
   async #plan(resumed: boolean): Promise<boolean> {
     const { client } = this.#context
     const { watermark } = this.#progress
-    this.#plannedAt = { clockMs: client.clock().now().getTime(), ownMs: performance.now() }
-    const pending = await this.#stream.plan(this.#context, watermark)
+    this.#plannedBy = { clockMs: client.clock().now().getTime(), ownMs: performance.now() }
+    const planned = await this.#stream.plan(this.#context, watermark)
     // A run that only went on with what an earlier one had left may have to catch up. It must not begin anew for the few seconds since
     // then: with a tight budget that would be left over again, for ever.
-    const newest = Math.max(...pending.map(({ to }) => to.getTime()))
+    const newest = Math.max(...planned.map(({ to }) => to.getTime()))
     if (resumed && watermark !== null && newest - watermark.getTime() < worthCatchingUpMs) return false
-    const planned = { ...withoutPasses(fresh(this.#progress)), pending }
-    this.#progress = { ...planned, totals: { ...planned.totals, windowsTotal: pending.length, windowsDone: 0 } }
+    const { sellerId, resource, stream } = this.#key
+    const again = this.#stream.narrows === true ? await dueSkippedWindows(this.#context.database, sellerId, resource, stream) : []
+    const pending = [...planned, ...again]
+    const begun = withoutPasses(fresh(this.#progress))
+    this.#progress = {
+      ...begun,
+      pending,
+      totals: {
+        ...begun.totals,
+        windowsTotal: pending.length,
+        windowsDone: 0,
+        skipped: 0,
+        outOfReachBefore: null,
+        plannedAt: this.#plannedAt,
+      },
+    }
     return pending.length > 0
+  }
+
+  /** Notes that everything before a moment is older than the marketplace answers for. */
+  #outOfReach(before: Date): void {
+    const { totals } = this.#progress
+    const known = totals.outOfReachBefore
+    if (known !== null && Date.parse(known) >= before.getTime()) return
+    this.#progress = { ...this.#progress, totals: { ...totals, outOfReachBefore: before.toISOString() } }
   }
 
   // Null: go on with the next window.
   async #readWindow(window: SyncWindow): Promise<Stop | null> {
     const clamped = this.#stream.clamp(this.#context, window)
     if (clamped === null) {
+      if (window.skippedAs !== undefined) await giveUpSkipped(this.#context.database, window.skippedAs)
+      else this.#outOfReach(window.to)
       this.#progress = this.#windowDone(this.#progress, window.to)
       return null
     }
+    if (clamped.from.getTime() - window.from.getTime() > worthTellingMs) this.#outOfReach(clamped.from)
     const reading: WindowReading = {
       window: { ...window, ...clamped },
       cursors: new Set(),
@@ -239,14 +291,23 @@ class StreamRun<T> {
       emptyPages: 0,
     }
     this.#note(reading.window)
-    let fetched = await this.#fetch(reading.window, this.#progress.cursor)
+    const begun = this.#firstPage
+    this.#firstPage = null
+    let fetched: PromiseSettledResult<FetchedPage<T>> =
+      begun === null ? await this.#fetch(reading.window, this.#progress.cursor) : { status: 'fulfilled', value: begun }
     for (;;) {
-      if (fetched.status === 'rejected') return this.#fetchFailed(fetched.reason)
+      if (fetched.status === 'rejected') return this.#obstructed(reading.window, fetched.reason)
       const page = fetched.value
       if (page.unasked !== true) this.#answered = true
-      if (this.#progress.cursor === null && !this.#accepts(reading, page)) return null
-      const next = this.#nextCursor(reading, page)
-      const astray = next !== null && this.#isAstray(reading, next)
+      if (this.#progress.cursor === null && !(await this.#accepts(reading, page))) return null
+      this.#count(reading, page)
+      const tooSoon = this.#endedTooSoon(reading, page)
+      if (tooSoon !== null) return this.#obstructed(reading.window, tooSoon)
+      const offered = this.#nextCursor(reading, page)
+      const wrong = offered !== null && this.#isAstray(reading, offered)
+      // A cursor that leads in circles once all that was announced has come is only a bad way to say that this was the last page.
+      const next = wrong && this.#isWhole(reading) ? null : offered
+      const astray = next !== null && wrong
       // The next page is on its way while this one is stored: one page ahead, never more, so memory stays the same.
       const resumeAt = next === null ? undefined : page.resumeAt
       const goesOn =
@@ -261,7 +322,7 @@ class StreamRun<T> {
       ])
       if (saved.status === 'rejected') throw saved.reason
       if (following.status === 'rejected') throw following.reason
-      if (astray) this.#strayed(reading)
+      if (astray) await this.#strayed(reading)
       if (resumeAt !== undefined) return { finished: false, at: resumeAt, reason: 'throttled' }
       if (following.value === null) return null
       fetched = following.value
@@ -294,34 +355,152 @@ class StreamRun<T> {
 
   async #fetch(window: SyncWindow, cursor: string | null): Promise<PromiseSettledResult<FetchedPage<T>>> {
     const options = { signal: this.#options.signal }
+    const { limit } = window
+    const context =
+      limit === undefined ? this.#context : { ...this.#context, settings: { ...this.#context.settings, pageSize: limit } }
     const [result] = await Promise.allSettled([
-      cursor === null
-        ? this.#stream.first(this.#context, window, options)
-        : this.#stream.next(this.#context, window, cursor, options),
+      cursor === null ? this.#stream.first(context, window, options) : this.#stream.next(context, window, cursor, options),
     ])
     return result
   }
 
-  #fetchFailed(error: unknown): Stop | null {
+  /**
+   * A page cannot be had. Null: the run goes on, with the window from its start, with parts of it, or behind it.
+   *
+   * - A cursor that the marketplace itself calls dead is dropped at once; one on which a second request fails, when the window's first page
+   *   comes. Two in a row mean that it is not the cursor.
+   * - Then, as long as the marketplace answers elsewhere, the window is halved, and its parts again, until what spoils it stands alone.
+   * - That is passed over: it stands in quarantine and in an alarm, and is tried again later.
+   *
+   * @throws what has failed, when that is no matter of this page, or not yet known to be one
+   */
+  async #obstructed(window: SyncWindow, error: unknown): Promise<Stop | null> {
     if (this.#options.signal.aborted) return { finished: false, at: new Date(), reason: 'stopping' }
     if (error instanceof Throttled) return { finished: false, at: error.retryAt, reason: 'throttled' }
     // It is not this stream that fails: either the next token comes, or the seller stops as a whole.
     if (isCredentialsDoubt(error)) return { finished: false, at: error.retryAt, reason: 'the credentials were refused' }
-    const cursorDied = error instanceof PagingAstray || (error instanceof Refused && error.httpStatus === 400)
-    if (!cursorDied || this.#progress.cursor === null) throw error
-    // What leads nowhere now must not be where the next run goes on either.
-    this.#progress = fresh(this.#progress)
-    if (this.#restarts >= restartsPerRun) throw error
-    this.#restarts += 1
-    this.#options.log.warn(
-      { stream: this.#name, reason: error.message },
-      'the marketplace does not go on from its own cursor; the window is read again from its start',
-    )
+    const failure = error instanceof MarketplaceFailure ? error : null
+    const ofPaging = error instanceof PagingAstray || error instanceof EndedTooSoon
+    if ((failure === null && !ofPaging) || failure?.credentialsDead === true || failure?.operation === 'token') throw error
+    const { cursor, totals } = this.#progress
+    const place = cursor ?? firstPlace
+    const times = totals.failedAt === place ? totals.failedTimes + 1 : 1
+    this.#progress = { ...this.#progress, totals: { ...totals, failedAt: place, failedTimes: times } }
+    const narrows = this.#stream.narrows === true
+    if (cursor !== null && (ofPaging || (error instanceof Refused && error.httpStatus === 400))) {
+      if (this.#restarts < restartsPerRun && (!narrows || totals.windowRestarts < restartsPerRun)) {
+        this.#beginAnew(error)
+        return null
+      }
+    } else if (times === 1 && (totals.windowRestarts === 0 || !narrows)) {
+      // One failure is no sign of anything. Of a part of a window that was asked for only because of failures it is found out at once.
+      if (window.narrowed === true) return null
+      throw error
+    } else if (cursor !== null && (!narrows || totals.windowRestarts === 0)) {
+      const first = await this.#fetch(window, null)
+      if (first.status === 'fulfilled') {
+        this.#beginAnew(error)
+        this.#firstPage = first.value
+        return null
+      }
+    }
+    if (!narrows) {
+      // What leads nowhere now must not be where the next run goes on either.
+      if (ofPaging || (error instanceof Refused && error.httpStatus === 400)) this.#progress = fresh(this.#progress)
+      throw error
+    }
+    if (!(await this.#answersElsewhere(window))) throw error
+    if (this.#narrow(window, failure?.networkCode === 'BODY_TOO_LARGE' ? 'page' : 'all')) {
+      this.#options.log.warn(
+        { stream: this.#name, reason: error instanceof Error ? error.message : String(error) },
+        'a page cannot be read; its window is read in smaller parts',
+      )
+      return null
+    }
+    // Passed over is only what fails in two runs, some time apart, or beside something that did.
+    if (times < 3 && this.#passedOver === 0 && window.skippedAs === undefined) throw error
+    await this.#passOver(window, error instanceof Error ? error.message : String(error))
     return null
   }
 
+  #beginAnew(error: unknown): void {
+    const begun = fresh(this.#progress)
+    this.#progress = { ...begun, totals: { ...begun.totals, windowRestarts: begun.totals.windowRestarts + 1 } }
+    this.#restarts += 1
+    this.#options.log.warn(
+      { stream: this.#name, reason: error instanceof Error ? error.message : String(error) },
+      'the marketplace does not go on from its own cursor; the window is read again from its start',
+    )
+  }
+
+  /** Whether the marketplace answers for a second outside of a window, or of a long one. An answer that there is nothing is one. */
+  async #answersElsewhere({ from, to, part }: SyncWindow): Promise<boolean> {
+    const nowMs = this.#context.client.clock().now().getTime()
+    const lengthMs = to.getTime() - from.getTime()
+    const starts = [
+      ...elsewhereMs.map((awayMs) => from.getTime() - awayMs),
+      ...elsewhereMs.map((awayMs) => to.getTime() + awayMs).filter((startMs) => startMs < nowMs - 1_000),
+      ...(lengthMs > longWindowMs ? [0.25, 0.5, 0.75].map((share) => from.getTime() + Math.floor(lengthMs * share)) : []),
+    ]
+    for (const startMs of starts) {
+      const second = Math.floor(startMs / 1_000) * 1_000
+      const other = { from: new Date(second), to: new Date(second + 1_000), part }
+      const clamped = this.#stream.clamp(this.#context, other)
+      if (clamped === null) continue
+      const answer = await this.#fetch({ ...other, ...clamped, limit: 1 }, null)
+      if (answer.status === 'fulfilled') return true
+      if (answer.reason instanceof Throttled || this.#options.signal.aborted) return false
+    }
+    return false
+  }
+
+  /**
+   * Replaces a window by parts of it: halves, and at last pages of one record (`time`: halves only; `page`: smaller pages first).
+   * False: it is as small as can be.
+   */
+  #narrow(window: SyncWindow, by: 'all' | 'time' | 'page'): boolean {
+    const limit = window.limit ?? this.#context.settings.pageSize
+    const part = (parts: Partial<SyncWindow>): SyncWindow => ({ ...window, ...parts, narrowed: true })
+    if (by === 'page' && limit > 1) {
+      this.#replaceWindow([part({ limit: Math.floor(limit / 2) })])
+      return true
+    }
+    const halves = narrowWindow(window)
+    if (halves !== null) {
+      this.#replaceWindow(halves.map((half) => part(half)))
+      return true
+    }
+    const across: TimeWindow | undefined = window.across ?? this.#stream.across?.(this.#context, window)
+    const slices = across === undefined ? null : narrowWindow(across)
+    if (slices !== null) {
+      this.#replaceWindow(slices.map((slice) => part({ across: slice })))
+      return true
+    }
+    if (by === 'time' || limit === 1) return false
+    this.#replaceWindow([part({ limit: 1 })])
+    return true
+  }
+
+  async #passOver(window: SyncWindow, fault: string): Promise<void> {
+    const { client, settings } = this.#context
+    const now = client.clock().now()
+    const upTo = Math.min(window.to.getTime(), now.getTime() - (this.#stream.followsWatermark ? settings.lagMs : 0))
+    const { totals } = this.#progress
+    const counted = { ...this.#progress, totals: { ...totals, skipped: totals.skipped + 1 } }
+    const progress = this.#windowDone(counted, new Date(upTo))
+    const stream = this.#stream.retriedBy ?? this.#key.stream
+    await this.#pages.passOver({ window, stream, fault, observedAt: now }, progress)
+    this.#progress = progress
+    this.#passedOver += 1
+    this.#run = { ...this.#run, quarantined: this.#run.quarantined + 1 }
+    this.#options.log.warn(
+      { stream: this.#name, from: window.from.toISOString(), to: window.to.toISOString() },
+      'a part of a list cannot be read and is passed over; it is tried again later',
+    )
+  }
+
   /** Whether the first page of a window may be stored; if not, the windows have been planned anew. */
-  #accepts(reading: WindowReading, page: FetchedPage<T>): boolean {
+  async #accepts(reading: WindowReading, page: FetchedPage<T>): Promise<boolean> {
     if (this.#clockSurprise(page.marketplaceNow)) return false
     const { settings } = this.#context
     const bound = page.marketplaceNow.getTime() - (this.#stream.followsWatermark ? settings.lagMs : 0)
@@ -329,21 +508,22 @@ class StreamRun<T> {
     if (!this.#stream.counted) return true
     const verdict = splitWindow(reading.window, page.totalCount, Math.floor(settings.maxPerQuery * 0.95))
     if (verdict.kind === 'split') {
-      this.#replaceWindow(verdict.windows.map((half) => ({ ...half, part: reading.window.part })))
+      this.#replaceWindow(verdict.windows.map((half) => ({ ...reading.window, ...half })))
       return false
     }
     if (verdict.kind === 'cannotSplit') {
-      this.#options.log.warn(
-        { stream: this.#name, total_count: page.totalCount },
-        'two seconds hold more records than one query may return; those beyond it wait for the sweep',
-      )
+      if (this.#narrow(reading.window, 'time')) return false
+      const fault = `one second holds ${page.totalCount} records, more than the ${settings.maxPerQuery} that a query can page through; those beyond are not read here`
+      const stream = this.#stream.retriedBy ?? this.#key.stream
+      await this.#pages.passOver({ window: reading.window, stream, fault, observedAt: page.marketplaceNow }, this.#progress)
+      this.#options.log.warn({ stream: this.#name, total_count: page.totalCount }, fault)
     }
     this.#progress = { ...this.#progress, totals: { ...this.#progress.totals, windowTotal: page.totalCount } }
     return true
   }
 
   #clockSurprise(marketplaceNow: Date): boolean {
-    const planned = this.#plannedAt
+    const planned = this.#plannedBy
     if (planned === null || this.#replanned) return false
     const expectedMs = planned.clockMs + (performance.now() - planned.ownMs)
     if (Math.abs(marketplaceNow.getTime() - expectedMs) < clockSurpriseMs) return false
@@ -352,7 +532,7 @@ class StreamRun<T> {
       "the marketplace's clock is not ours; the windows are planned again by it",
     )
     this.#replanned = true
-    this.#plannedAt = null
+    this.#plannedBy = null
     this.#progress = { ...fresh(this.#progress), pending: [] }
     return true
   }
@@ -373,6 +553,19 @@ class StreamRun<T> {
     return reading.emptyPages >= 2 ? null : page.nextCursor
   }
 
+  #isWhole(reading: WindowReading): boolean {
+    const { windowTotal } = this.#progress.totals
+    return this.#stream.checksCount && windowTotal !== null && reading.seen >= windowTotal
+  }
+
+  /** A cursor that dies may be answered with "none there": it is known by what was announced. */
+  #endedTooSoon(reading: WindowReading, page: FetchedPage<T>): EndedTooSoon | null {
+    const { cursor, totals } = this.#progress
+    if (cursor === null || !this.#stream.checksCount || page.records.length > 0 || page.nextCursor !== null) return null
+    if (totals.windowTotal === null || reading.seen >= totals.windowTotal) return null
+    return new EndedTooSoon(`a cursor of ${this.#name} led to nothing after ${reading.seen} of ${totals.windowTotal} records`)
+  }
+
   #isAstray(reading: WindowReading, next: string): boolean {
     if (next === this.#progress.cursor || reading.cursors.has(next)) return true
     reading.cursors.add(next)
@@ -380,7 +573,6 @@ class StreamRun<T> {
   }
 
   async #save(reading: WindowReading, page: FetchedPage<T>, next: string | null, astray: boolean): Promise<void> {
-    this.#count(reading, page)
     const before = this.#progress
     const last = next === null && !astray
     const gone = last && this.#stream.snapshot === true && reading.keys !== null ? reading.keys : null
@@ -391,6 +583,9 @@ class StreamRun<T> {
         changed: before.totals.changed + changed,
         quarantined: before.totals.quarantined + quarantined,
         windowSeen: reading.seen,
+        windowChanged: before.totals.windowChanged + changed,
+        failedAt: null,
+        failedTimes: 0,
       }
       this.#run = {
         ...this.#run,
@@ -402,14 +597,14 @@ class StreamRun<T> {
       const moved = { ...before, cursor: next, pages: before.pages + 1, totals }
       if (next !== null) return moved
       if (astray) return fresh(moved)
-      const pass = this.#shortPass(moved)
+      const pass = this.#shortPass(reading, moved)
       if (pass === null) return this.#windowDone(moved, reading.storedUpTo)
       return fresh({ ...moved, totals: { ...totals, windowPasses: [...totals.windowPasses, pass] } })
     }
     const runBefore = this.#run
     try {
       const missing = gone === null ? null : { part: reading.window.part, keys: gone }
-      this.#progress = await this.#pages.save(page, progressAfter, missing)
+      this.#progress = await this.#pages.save(last ? await this.#withSettlements(reading, page) : page, progressAfter, missing)
       this.#rememberSnapshot(reading, next)
     } catch (error) {
       this.#run = runBefore
@@ -432,11 +627,43 @@ class StreamRun<T> {
     }
   }
 
-  // Rows that move while pages are read can slip between two pages (public facts 2.2). Fewer than announced means: look again, until
-  // two passes agree. Null: the window is complete.
-  #shortPass({ totals }: SyncProgress): string | null {
-    const { windowSeen, windowTotal, windowPasses } = totals
-    if (!this.#stream.checksCount || windowTotal === null || windowSeen >= windowTotal) return null
+  /** The last page of a window with what a whole reading settles: what was passed over before, and records without a key that did not come again. */
+  async #withSettlements({ window }: WindowReading, page: FetchedPage<T>): Promise<FetchedPage<T>> {
+    const { sellerId, resource, stream } = this.#key
+    const { pending, totals } = this.#progress
+    const { skippedAs } = window
+    const { complete } = this.#stream
+    const since = totals.plannedAt
+    const expires =
+      complete !== undefined &&
+      since !== null &&
+      pending.length === 1 &&
+      totals.skipped === 0 &&
+      (await hasKeyless(this.#context.database, sellerId, resource))
+    if (skippedAs === undefined && !expires) return page
+    return {
+      ...page,
+      alongside: async (tx) => {
+        await page.alongside?.(tx)
+        if (expires) await expireKeyless(tx, sellerId, resource, complete === 'stream' ? stream : null, since)
+        if (skippedAs === undefined) return
+        await settleSkipped(tx, skippedAs)
+        await reviewSkipAlarm(tx, sellerId, resource)
+      },
+    }
+  }
+
+  // Rows that move while pages are read can slip between two pages (public facts 2.2). Fewer than announced, or something new in a long
+  // window, means: look again, until two passes agree or one brings nothing new. Null: the window is complete.
+  #shortPass({ window }: WindowReading, { totals, pages }: SyncProgress): string | null {
+    const { windowSeen, windowTotal, windowPasses, windowChanged } = totals
+    if (!this.#stream.checksCount || windowTotal === null) return null
+    if (windowSeen >= windowTotal) {
+      // A false "none there" looks like any other: for a long stretch of time it is worth a second request.
+      const mayMore = windowTotal === 0 ? windowPasses.length === 0 : pages > 1 && windowChanged > 0
+      const long = mayMore && window.to.getTime() - window.from.getTime() > longWindowMs
+      return long && windowPasses.length < rereadsPerWindow ? `${windowSeen} of ${windowTotal}, ${windowChanged} new` : null
+    }
     const pass = `${windowSeen} of ${windowTotal}`
     if (windowPasses.length < rereadsPerWindow && !windowPasses.includes(pass)) return pass
     this.#options.log.warn(
@@ -460,15 +687,14 @@ class StreamRun<T> {
     }
   }
 
-  #strayed(reading: WindowReading): void {
+  async #strayed(reading: WindowReading): Promise<void> {
     const problem = `paging of ${this.#name} has gone astray after ${reading.cursors.size} pages (a cursor came back, or there is no end); the window is read again in smaller parts`
     this.#run = { ...this.#run, error: problem }
     this.#options.log.warn({ stream: this.#name }, problem)
-    if (this.#stream.counted) {
-      const verdict = splitWindow(reading.window, 1, 0)
-      if (verdict.kind === 'split') this.#replaceWindow(verdict.windows.map((half) => ({ ...half, part: reading.window.part })))
-    }
     this.#restarts += 1
+    if (this.#stream.narrows === true && !this.#narrow(reading.window, 'time')) {
+      return this.#passOver(reading.window, `its pages lead in circles after ${reading.seen} records`)
+    }
     if (this.#restarts > restartsPerRun) throw new PagingAstray(problem)
   }
 
@@ -523,7 +749,7 @@ export const runStream = async <T>(
     pages,
     progress: claim.progress,
     options,
-    name: `${key.resource}/${key.stream}`,
+    lease,
   })
   const end = async (ended: EndedRun): Promise<void> => {
     const record: SyncRun = { ...run.run, error: ended.error ?? run.run.error }

@@ -1,7 +1,7 @@
 import { sliceRange, type TimeWindow } from '../../domain/windows.ts'
 import type { JobOutcome } from '../../queues/jobs.ts'
 import type { Database, Transaction } from '../../store/database.ts'
-import { lockQuarantined, markReplayed, noteFault, type QuarantinedRecord } from '../../store/quarantine.ts'
+import { askSkippedAgain, lockQuarantined, markReplayed, noteFault, type QuarantinedRecord } from '../../store/quarantine.ts'
 import { requestWindows, type SyncKey } from '../../store/sync-states.ts'
 import { storageFault } from '../../store/versions.ts'
 import { campaignsSync } from './campaigns.ts'
@@ -146,6 +146,10 @@ export const replayQuarantined = async (
       const record = await lockQuarantined(tx, id)
       if (record === null) return { outcome: 'not-found' }
       if (record.state !== 'open') return { outcome: 'already-settled', state: record.state }
+      if (record.isSkip) {
+        await askSkippedAgain(tx, id)
+        return { outcome: 'still-malformed', fault: `${record.fault}; it is asked for again with the next run` }
+      }
       return find(record.resource).replay(tx, record, hooks)
     })
   } catch (error) {

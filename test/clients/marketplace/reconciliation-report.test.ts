@@ -94,15 +94,30 @@ describe('the request', () => {
 
   test('asks for a file and carries what every request carries', async () => {
     const { url, seen } = await startMarketplace((_request, response) => sendCsv(response))
-    const { report } = await ask(url)
-    const { body, correlationId } = present(report)
-    await textOf(body)
-    expect(seen.at(-1)?.headers).toMatchObject({
-      accept: 'application/json',
-      'xx_sec.access_token': 'token-1',
-      'xx_svc.name': 'Tallyman',
-      'xx_qos.correlation_id': correlationId,
-    })
+    const ids = new Set<string>()
+    for (const [query, settings] of [
+      [{ month: '2026-09' }, {}],
+      [{ month: '2026-10' }, walmart],
+    ] as const) {
+      const { report } = await ask(url, query, settings)
+      const { body, correlationId } = present(report)
+      await textOf(body)
+      const sent = seen.at(-1)
+      expect(sent?.method).toBe('GET')
+      expect(sent?.headers).toMatchObject({
+        accept: 'application/json',
+        'xx_sec.access_token': `token-${ids.size + 1}`,
+        'xx_svc.name': 'Tallyman',
+        'xx_qos.correlation_id': correlationId,
+      })
+      expect(correlationId).toMatch(/^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/)
+      expect(sent?.headers).not.toHaveProperty('content-type')
+      const global = [sent?.headers['xx_global_version'], sent?.headers['xx_market']]
+      // The live service demands these of its report, the specification of shipping settings only.
+      expect(global).toEqual(settings === walmart ? ['3.1', 'us'] : [undefined, undefined])
+      ids.add(correlationId)
+    }
+    expect(ids.size).toBe(2)
   })
 
   test.each([

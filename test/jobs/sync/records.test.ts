@@ -123,16 +123,31 @@ test('returns come in by last change, with what travels and through which channe
   await one.place(400, { shipNodeType: 'SellerFulfilled', createdFrom: old, createdTo: old })
   await bench.advance('1m')
   await one.sync('returns', 'changed')
-  const [counts] = await bench.database.query<{ returns: number; lines: number; tracking: number; seen: number }>(
+  const [counts] = await bench.database.query<{
+    returns: number
+    lines: number
+    tracking: number
+    channels: number
+    seen: number
+  }>(
     `SELECT (SELECT count(*)::int FROM warehouse.returns WHERE seller_id = $1) AS returns,
        (SELECT count(*)::int FROM warehouse.return_lines WHERE seller_id = $1) AS lines,
        (SELECT count(*)::int FROM warehouse.return_line_tracking_statuses WHERE seller_id = $1) AS tracking,
+       (SELECT count(*)::int FROM warehouse.return_line_refund_channels WHERE seller_id = $1 AND refund_channel_name <> ''
+         AND quantity > 0) AS channels,
        (SELECT count(*)::int FROM warehouse.changes WHERE seller_id = $1 AND type = 'return.seen') AS seen`,
     one.sellerId,
   )
   expect(counts?.returns).toBeGreaterThan(0)
   expect(counts?.lines).toBeGreaterThanOrEqual(counts?.returns ?? 1)
   expect(counts?.tracking).toBeGreaterThanOrEqual(counts?.lines ?? 1)
+  expect(counts?.channels).toBeGreaterThan(0)
+  const [told] = await bench.database.query<{ channels: number; tracking: number }>(
+    `SELECT sum(jsonb_array_length(raw -> 'refundChannels'))::int AS channels, sum(jsonb_array_length(raw -> 'currentTrackingStatuses'))::int AS tracking
+     FROM warehouse.return_lines WHERE seller_id = $1`,
+    one.sellerId,
+  )
+  expect(counts).toMatchObject({ channels: told?.channels, tracking: told?.tracking })
   expect(counts?.seen).toBe(counts?.returns)
   await one.sync('returns', 'changed')
   expect((await one.runs('changed')).at(-1)).toMatchObject({ changed: 0, error: null })

@@ -73,6 +73,9 @@ export interface SyncBench {
   stop(): Promise<void>
 }
 
+/** Enough for any page here; an answer above it comes soon. */
+const mostBytes = 1_048_576
+
 /** Small steps, so that a few hundred orders are many pages. */
 export const testSettings: Partial<SyncSettings> = { pageSize: 25, lagMs: 1_000, leaseMs: 30_000 }
 
@@ -113,7 +116,7 @@ export const startSyncBench = async (): Promise<SyncBench> => {
           tokenPath: specification.tokenPath,
           requestTimeoutMs: 10_000,
         },
-        { budget: createInProcessBudget({ limits: rateLimits }), log: { debug: noBody, warn: noBody } },
+        { budget: createInProcessBudget({ limits: rateLimits }), log: { debug: noBody, warn: noBody }, maxBodyBytes: mostBytes },
       )
       clients.push(client)
       const deps: SyncDeps = { database, client: () => client, owner: 'test', settings: testSettings }

@@ -1,0 +1,37 @@
+import { z } from 'zod'
+import { namedByDay, namingSources } from '../../store/named-orders.ts'
+import { type App, problems } from '../app.ts'
+import type { RouteParts } from './parts.ts'
+
+/** Whether what one source names is stored. */
+export const completenessRoutes = (app: App, { services }: RouteParts): void => {
+  app.route({
+    method: 'GET',
+    url: '/v1/completeness',
+    schema: {
+      tags: ['orders'],
+      summary: 'Orders that returns, the inventory log and events have named, by day, and which of them are not stored',
+      querystring: z.object({
+        sellerId: z.string().optional(),
+        days: z.coerce.number().int().min(1).max(365).default(45),
+      }),
+      response: {
+        200: z.object({
+          items: z.array(
+            z.object({
+              sellerId: z.string(),
+              source: z.enum(namingSources),
+              day: z.iso.date(),
+              named: z.int(),
+              stored: z.int(),
+              missing: z.int(),
+              missingIds: z.array(z.string()).readonly().meta({ description: 'Of those missing, the first twenty.' }),
+            }),
+          ),
+        }),
+        ...problems(),
+      },
+    },
+    handler: async ({ query }) => ({ items: [...(await namedByDay(services.database, query.sellerId ?? null, query.days))] }),
+  })
+}

@@ -1,0 +1,98 @@
+import type { SqlRunner, Transaction } from './database.ts'
+
+/** Who has named an order. */
+export const namingSources = ['returns', 'inventory-log', 'events'] as const
+/** See {@link namingSources}. */
+export type NamingSource = (typeof namingSources)[number]
+
+/** How many orders a source has named on a day (UTC), and how many of them are stored. */
+export interface NamedDay {
+  readonly sellerId: string
+  readonly source: NamingSource
+  /** `YYYY-MM-DD`. */
+  readonly day: string
+  readonly named: number
+  readonly stored: number
+  readonly missing: number
+  /** Of those missing, the first few. */
+  readonly missingIds: readonly string[]
+}
+
+// $1 seller (null: all), $2 days back. A shipment of the log names an order only where units left by a number like an order's.
+const named = `
+  SELECT l.seller_id, 'returns' AS source, (coalesce(r.return_order_date, r.first_seen_at) AT TIME ZONE 'UTC')::date AS day,
+    l.purchase_order_id
+  FROM warehouse.returns r JOIN warehouse.return_lines l USING (seller_id, return_order_id)
+  WHERE ($1::text IS NULL OR r.seller_id = $1) AND l.purchase_order_id <> ''
+    AND coalesce(r.return_order_date, r.first_seen_at) >= now() - make_interval(days => $2::int)
+  UNION
+  SELECT e.seller_id, 'inventory-log', (e.transaction_time AT TIME ZONE 'UTC')::date, e.shipment_id
+  FROM warehouse.inventory_log_entries e
+  WHERE ($1::text IS NULL OR e.seller_id = $1) AND e.changed_units < 0 AND e.shipment_id ~ '^[0-9]{9,20}$'
+    AND e.transaction_time >= now() - make_interval(days => $2::int)
+  UNION
+  SELECT e.seller_id, 'events', (e.received_at AT TIME ZONE 'UTC')::date, e.data ->> 'purchaseOrderId'
+  FROM tallyman.erp_event e
+  WHERE e.seller_id IS NOT NULL AND ($1::text IS NULL OR e.seller_id = $1) AND e.data ->> 'purchaseOrderId' <> ''
+    AND e.received_at >= now() - make_interval(days => $2::int)`
+
+/** Longest id that is asked for: others are no purchase orders. */
+const longestId = 100
+
+/**
+ * Orders that something names, that are not stored, and that were not asked for lately: their ids after `after`, in their order.
+ * An order that the marketplace denies is asked for again after an hour, later each time, up to a week.
+ */
+export const namedOrdersToAsk = async (
+  sql: SqlRunner,
+  sellerId: string,
+  { after, days, limit }: { readonly after: string; readonly days: number; readonly limit: number },
+): Promise<readonly string[]> => {
+  const rows = await sql.query<{ id: string }>(
+    `SELECT DISTINCT n.purchase_order_id AS id FROM (${named}) n
+     WHERE n.purchase_order_id > $3 AND length(n.purchase_order_id) <= ${longestId}
+       AND NOT EXISTS (SELECT FROM warehouse.orders o WHERE o.seller_id = n.seller_id AND o.purchase_order_id = n.purchase_order_id)
+       AND NOT EXISTS (SELECT FROM tallyman.named_orders a
+         WHERE a.seller_id = n.seller_id AND a.purchase_order_id = n.purchase_order_id AND a.ask_again_at > now())
+     ORDER BY 1 LIMIT $4::int`,
+    sellerId,
+    days,
+    after,
+    limit,
+  )
+  return rows.map((row) => row.id)
+}
+
+/** What came of asking for an order by its id: `stored`, `none`, or why it could not be read. */
+export interface NamedAnswer {
+  readonly purchaseOrderId: string
+  readonly answer: string
+}
+
+/** Notes that orders were asked for, and when they are asked for again. */
+export const noteNamedAsked = async (tx: Transaction, sellerId: string, answers: readonly NamedAnswer[]): Promise<void> => {
+  if (answers.length === 0) return
+  await tx.execute(
+    `INSERT INTO tallyman.named_orders AS n (seller_id, purchase_order_id, asked_at, ask_again_at, asks, answer)
+     SELECT $1, t."purchaseOrderId", now(), now() + interval '1 hour', 1, t.answer
+     FROM jsonb_to_recordset($2::jsonb) AS t("purchaseOrderId" text, answer text) ORDER BY 2
+     ON CONFLICT (seller_id, purchase_order_id) DO UPDATE
+     SET asked_at = now(), asks = n.asks + 1, answer = excluded.answer,
+       ask_again_at = now() + least(interval '7 days', interval '1 hour' * power(2, least(n.asks, 10)))`,
+    sellerId,
+    JSON.stringify(answers),
+  )
+}
+
+/** For each seller, source and day, the newest first: how many orders it has named, how many of them are stored, and which are not. */
+export const namedByDay = (sql: SqlRunner, sellerId: string | null, days: number): Promise<readonly NamedDay[]> =>
+  sql.query<NamedDay>(
+    `SELECT n.seller_id AS "sellerId", n.source, n.day::text AS day, count(*)::int AS named, count(o.purchase_order_id)::int AS stored,
+       (count(*) - count(o.purchase_order_id))::int AS missing,
+       coalesce((array_agg(n.purchase_order_id ORDER BY n.purchase_order_id) FILTER (WHERE o.purchase_order_id IS NULL))[1:20], '{}')
+         AS "missingIds"
+     FROM (${named}) n LEFT JOIN warehouse.orders o ON o.seller_id = n.seller_id AND o.purchase_order_id = n.purchase_order_id
+     GROUP BY 1, 2, 3 ORDER BY 1, 3 DESC, 2`,
+    sellerId,
+    days,
+  )

@@ -1,0 +1,302 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import type { SyncDeps } from '../../../src/jobs/sync/run.ts'
+import { requestBackfill } from '../../../src/jobs/sync/syncs.ts'
+import { dropCursor } from '../../../src/store/sync-states.ts'
+import { type SyncBench, startSyncBench, type TestSeller, testSettings } from './support.ts'
+
+let bench: SyncBench
+beforeAll(async () => {
+  bench = await startSyncBench()
+})
+afterEach(async () => {
+  await bench.sandbox.control('PUT', '/faults', {})
+})
+afterAll(async () => {
+  await bench.stop()
+})
+
+const changed = 'changed:SellerFulfilled'
+const seller = { shipNodeType: 'SellerFulfilled' } as const
+const dayMs = 86_400_000
+const daysAgo = (days: number): string => new Date(Date.now() - days * dayMs).toISOString()
+const faults = (body: object): Promise<unknown> => bench.sandbox.control('PUT', '/faults', body)
+
+/** Runs a stream as its job does, failed runs included, until it is done; answers how many runs failed. */
+const read = async (
+  one: TestSeller,
+  resource: string,
+  stream: string,
+  deps: Partial<SyncDeps> = {},
+  atMost = 60,
+): Promise<number> => {
+  let failed = 0
+  for (let run = 0; run < atMost; run += 1) {
+    const outcome = await one.once(resource, stream, deps).catch(() => null)
+    if (outcome === null) failed += 1
+    else if ('done' in outcome) return failed
+  }
+  throw new Error(`${resource}/${stream} does not come to an end: ${(await one.state(stream)).last_error}`)
+}
+
+interface Passed {
+  readonly id: bigint
+  readonly state: string
+  readonly fault: string
+  readonly from: string
+  readonly to: string
+  readonly seconds: number
+}
+const passedOver = (one: TestSeller): Promise<readonly Passed[]> =>
+  bench.database.query<Passed>(
+    `SELECT id, state, fault, skipped -> 'window' ->> 'from' AS from, skipped -> 'window' ->> 'to' AS to,
+       extract(epoch FROM (skipped -> 'window' ->> 'to')::timestamptz - (skipped -> 'window' ->> 'from')::timestamptz)::int AS seconds
+     FROM tallyman.quarantined_records WHERE seller_id = $1 AND skipped IS NOT NULL ORDER BY id`,
+    one.sellerId,
+  )
+const alarms = async (one: TestSeller): Promise<readonly string[]> =>
+  (
+    await bench.database.query<{ message: string }>(
+      `SELECT message FROM tallyman.alarms WHERE seller_id = $1 AND kind = 'reading-skipped' AND resolved_at IS NULL`,
+      one.sellerId,
+    )
+  ).map(({ message }) => message)
+const placePast = (one: TestSeller, count: number): Promise<readonly string[]> =>
+  one.place(count, { ...seller, createdFrom: daysAgo(30), createdTo: daysAgo(1), history: false })
+const retryNow = (one: TestSeller): Promise<number> =>
+  bench.database.execute(
+    'UPDATE tallyman.quarantined_records SET retry_at = now() WHERE seller_id = $1 AND retry_at IS NOT NULL',
+    one.sellerId,
+  )
+
+describe('a cursor that has died for good', () => {
+  test.each([
+    [401, 'coded'],
+    [403, 'coded'],
+    [404, 'coded'],
+    [404, 'framework'],
+    [410, 'html'],
+    [422, 'coded'],
+    [500, 'coded'],
+  ] as const)('%i, %s: after a second failure the window begins anew, and all of it comes', async (status, body) => {
+    const one = await bench.seller()
+    const ids = await placePast(one, 120)
+    await bench.advance('1m')
+    await bench.sandbox.next({ fault: 'cursorExpired', sellerId: one.sellerId, status, body, lasting: true })
+    expect(await read(one, 'orders', changed)).toBeLessThanOrEqual(2)
+    expect(await one.storedOrders()).toEqual([...ids].sort())
+    expect(await one.state(changed)).toMatchObject({ cursor: null, windows: 0, failures: 0, last_error: null })
+    expect(await passedOver(one)).toEqual([])
+  })
+
+  test('a cursor that leads to "none there" is no end of the list', async () => {
+    const one = await bench.seller()
+    const ids = await placePast(one, 120)
+    await bench.advance('1m')
+    await bench.sandbox.next({ fault: 'falseNone', sellerId: one.sellerId, operation: 'orders.list' })
+    const half = { ...one.client.orders, list: one.client.orders.list }
+    let pages = 0
+    const orders: typeof half = {
+      ...half,
+      continue: async (cursor, which, options) => {
+        pages += 1
+        const page = await one.client.orders.continue(cursor, which, options)
+        return pages === 2 ? { ...page, records: [], nextCursor: null, totalCount: 0 } : page
+      },
+    }
+    await faults({})
+    await read(one, 'orders', changed, { client: () => ({ ...one.client, orders }) })
+    expect(await one.storedOrders()).toEqual([...ids].sort())
+  })
+
+  test('an outage of everything leaves the cursor where it is', async () => {
+    const one = await bench.seller()
+    const ids = await placePast(one, 120)
+    await bench.advance('1m')
+    await one.once('orders', changed, { settings: { ...testSettings, maxPagesPerRun: 2 } })
+    const { cursor } = await one.state(changed)
+    expect(cursor).not.toBeNull()
+    await faults({ serverErrorBefore: 1 })
+    for (let run = 0; run < 4; run += 1) await expect(one.once('orders', changed)).rejects.toMatchObject({ kind: 'unavailable' })
+    expect((await one.state(changed)).cursor).toBe(cursor)
+    await faults({})
+    await read(one, 'orders', changed)
+    expect(await one.storedOrders()).toEqual([...ids].sort())
+    expect(await passedOver(one)).toEqual([])
+  })
+
+  test('whoever asks for the sync drops its cursor', async () => {
+    const one = await bench.seller()
+    await placePast(one, 120)
+    await bench.advance('1m')
+    await one.once('orders', changed, { settings: { ...testSettings, maxPagesPerRun: 2 } })
+    const key = { sellerId: one.sellerId, resource: 'orders', stream: changed }
+    expect(await dropCursor(bench.database, key)).toBe(true)
+    expect(await one.state(changed)).toMatchObject({ cursor: null, pages: 0, windows: 1 })
+    expect(await dropCursor(bench.database, key)).toBe(false)
+  })
+})
+
+describe('a page that never comes', () => {
+  test.each([[{ status: 500 }], [{ status: 400 }], [{ status: 403, body: 'html' }], [{ bytes: 1_100_000 }]])(
+    '%j: all but the record that spoils it is stored; that is passed over, told, and tried again',
+    async (poison) => {
+      const one = await bench.seller()
+      const ids = await placePast(one, 100)
+      await bench.advance('1m')
+      const bad = ids[40] ?? ''
+      await faults({ poisoned: [{ ids: [bad], ...poison }] })
+      await read(one, 'orders', changed)
+      expect(await one.storedOrders()).toEqual(ids.filter((id) => id !== bad).sort())
+      const rows = await passedOver(one)
+      expect(rows.length).toBeGreaterThan(0)
+      expect(rows.every((row) => row.state === 'open' && row.seconds <= 1)).toBe(true)
+      expect(await alarms(one)).toEqual([expect.stringContaining(rows[0]?.from ?? 'no window')])
+      expect(await one.state(changed)).toMatchObject({ cursor: null, windows: 0, failures: 0 })
+      // What is new goes on coming in meanwhile, and no request is spent on what was passed over before it is due.
+      const more = await one.place(3, seller)
+      await bench.advance('10m')
+      await read(one, 'orders', changed)
+      expect(await one.storedOrders()).toHaveLength(ids.length - 1 + more.length)
+      await faults({})
+      await retryNow(one)
+      await read(one, 'orders', changed)
+      expect(await one.storedOrders()).toContain(bad)
+      expect((await passedOver(one)).map((row) => row.state)).toEqual(rows.map(() => 'superseded'))
+      expect(await alarms(one)).toEqual([])
+    },
+  )
+
+  test('what was passed over and still cannot be read waits longer each time', async () => {
+    const one = await bench.seller()
+    const ids = await placePast(one, 30)
+    await bench.advance('1m')
+    await faults({ poisoned: [{ ids: [ids[7]] }] })
+    await read(one, 'orders', changed)
+    const waits = () =>
+      bench.database.query<{ hours: number; seen_count: number }>(
+        `SELECT round(extract(epoch FROM retry_at - now()) / 3600)::int AS hours, seen_count FROM tallyman.quarantined_records
+         WHERE seller_id = $1 ORDER BY id LIMIT 1`,
+        one.sellerId,
+      )
+    await retryNow(one)
+    await bench.advance('5m')
+    await read(one, 'orders', changed)
+    expect(await waits()).toEqual([{ hours: 2, seen_count: 2 }])
+    await retryNow(one)
+    await bench.advance('5m')
+    await read(one, 'orders', changed)
+    expect(await waits()).toEqual([{ hours: 4, seen_count: 3 }])
+  })
+
+  test('a backfill, the list of released orders and returns get past it too', async () => {
+    const one = await bench.seller()
+    const ids = await one.place(60, { ...seller, createdFrom: daysAgo(1.5), createdTo: daysAgo(0.5), history: false })
+    const bad = ids[20] ?? ''
+    await faults({ poisoned: [{ ids: [bad] }] })
+    await read(one, 'orders', 'released')
+    expect(await one.storedOrders()).toEqual(ids.filter((id) => id !== bad).sort())
+    const range = { from: new Date(daysAgo(2)), to: new Date(Date.now() + 60_000) }
+    const { stream } = await requestBackfill(bench.database, { sellerId: one.sellerId, resource: 'orders', range })
+    await read(one, 'orders', stream)
+    const streams = await bench.database.query<{ stream: string }>(
+      'SELECT DISTINCT stream FROM tallyman.quarantined_records WHERE seller_id = $1 ORDER BY stream',
+      one.sellerId,
+    )
+    // What a backfill passes over is tried again by the daily reading, as nobody runs a backfill twice.
+    expect(streams.map((row) => row.stream)).toEqual(['released', 'reread'])
+  })
+
+  test('a whole backend that answers nothing but errors is an outage: nothing is passed over', async () => {
+    const one = await bench.seller()
+    await placePast(one, 60)
+    await bench.advance('1m')
+    await faults({ rules: [{ operation: 'orders.list', serverErrorBefore: 1 }] })
+    for (let run = 0; run < 6; run += 1) await expect(one.once('orders', changed)).rejects.toThrow()
+    expect(await passedOver(one)).toEqual([])
+    expect(await one.state(changed)).toMatchObject({ windows: 1 })
+  })
+
+  test('more orders in one second than a query may page through are read by their creation', async () => {
+    const one = await bench.seller()
+    const ids = await one.place(120, { ...seller, createdFrom: daysAgo(30), createdTo: daysAgo(1), history: false })
+    await bench.advance('1m')
+    const at = new Date(Math.floor(Date.now() / 1_000) * 1_000 - dayMs)
+    // The marketplace is made to say that all of them changed in one second.
+    const orders: typeof one.client.orders = {
+      ...one.client.orders,
+      list: (query, options) => {
+        const { lastModifiedFrom, lastModifiedTo, createdTo = new Date(), ...rest } = query
+        const inside =
+          lastModifiedFrom !== undefined && lastModifiedTo !== undefined && lastModifiedFrom <= at && at <= lastModifiedTo
+        const none = { createdFrom: new Date(Date.now() - 60_000), createdTo: new Date(Date.now() - 59_000) }
+        return one.client.orders.list({ ...rest, ...(inside ? { createdTo } : none) }, options)
+      },
+    }
+    const deps = { client: () => ({ ...one.client, orders }), settings: { ...testSettings, maxPerQuery: 30 } }
+    await read(one, 'orders', changed, deps)
+    expect(await one.storedOrders()).toEqual([...ids].sort())
+    expect(await passedOver(one)).toEqual([])
+  })
+})
+
+const once = [
+  'serverErrorBefore',
+  'dropBefore',
+  'html',
+  'truncatedJson',
+  'emptyBody',
+  'okWithErrors',
+  'cursorExpired',
+  'falseNone',
+] as const
+const forEver = [{ status: 500 }, { status: 404, body: 'framework' }] as const
+
+describe('a listing of 50 pages', () => {
+  const settings = { ...testSettings, pageSize: 4, maxPerQuery: 1_000 }
+
+  test.each(once)('%s at every page in turn, once: all of it is stored, and nothing is passed over', async (fault) => {
+    const one = await bench.seller()
+    const ids = await placePast(one, 200)
+    await bench.advance('1m')
+    let struck = 0
+    // Each page is struck the first time it is asked for, so that every run fails at another one.
+    const seen = new Set<string>()
+    const strike = async (page: string): Promise<void> => {
+      if (seen.has(page)) return
+      seen.add(page)
+      struck += 1
+      await bench.sandbox.next({ fault, sellerId: one.sellerId, operation: 'orders.list' })
+    }
+    const orders: typeof one.client.orders = {
+      ...one.client.orders,
+      list: async (query, options) => {
+        if (fault !== 'cursorExpired') await strike('first')
+        return one.client.orders.list(query, options)
+      },
+      continue: async (cursor, which, options) => {
+        await strike(cursor)
+        return one.client.orders.continue(cursor, which, options)
+      },
+    }
+    await read(one, 'orders', changed, { client: () => ({ ...one.client, orders }), settings }, 300)
+    expect(struck).toBeGreaterThanOrEqual(fault === 'cursorExpired' ? 49 : fault === 'falseNone' ? 1 : 50)
+    expect(await one.storedOrders()).toEqual([...ids].sort())
+    expect(await passedOver(one)).toEqual([])
+  })
+
+  test.each(forEver)(
+    '%j at three places, for ever: the rest is stored, and what is passed over stands in an alarm',
+    async (poison) => {
+      const one = await bench.seller()
+      const ids = await placePast(one, 200)
+      await bench.advance('1m')
+      const bad = [0, 99, 199].map((place) => ids[place] ?? '')
+      await faults({ poisoned: [{ ids: bad, ...poison }] })
+      await read(one, 'orders', changed, { settings }, 300)
+      expect(await one.storedOrders()).toEqual(ids.filter((id) => !bad.includes(id)).sort())
+      const rows = await passedOver(one)
+      expect(rows.length).toBeGreaterThanOrEqual(3)
+      expect(await alarms(one)).toEqual([expect.stringContaining(`${rows.length} parts of orders`)])
+    },
+  )
+})
