@@ -183,8 +183,8 @@ const tell = (tx: Transaction, sellerId: string, { record, before }: Write): voi
   })
 }
 
-const movedUnits = ({ sold, returned, lost, found, damaged, otherAdjustments }: RowState): boolean =>
-  [sold, returned, lost, found, damaged, otherAdjustments].some((units) => units !== 0)
+const movedUnits = ({ sold, returned, lost, found, damaged, otherAdjustments }: RowState): number =>
+  [sold, returned, lost, found, damaged, otherAdjustments].reduce((sum, units) => sum + Math.abs(units), 0)
 
 const pairsOf = (keys: readonly string[]): SkuMonth[] => keys.map((key) => rowOfKey(key))
 
@@ -218,7 +218,8 @@ export const storeDifferingRows = async (
   const skus = written.map((row) => ({
     sku: row.sku,
     gtin: row.gtin,
-    moved: movedUnits(row) && (ends.get(row.month) ?? logFrom) > logFrom,
+    units: movedUnits(row),
+    moved: movedUnits(row) > 0 && (ends.get(row.month) ?? logFrom) > logFrom,
   }))
   await noteReportSkus(tx, sellerId, observedAt, skus)
   await reviewDiscrepancies(tx, sellerId, pairsOf(written.map(({ month, sku }) => rowKey(month, sku))))
