@@ -40,6 +40,16 @@ export const recordConfiguredSkus = async (sql: SqlRunner, sellerId: string, sku
   )
 }
 
+/** The SKUs of GTINs, as logs and reports have named both; a GTIN of several SKUs says nothing. */
+export const skusByGtin = async (sql: SqlRunner, sellerId: string): Promise<ReadonlyMap<string, string>> => {
+  const rows = await sql.query<{ gtin: string; sku: string }>(
+    `SELECT gtin, min(sku) AS sku FROM tallyman.inventory_skus
+     WHERE seller_id = $1 AND gtin IS NOT NULL AND sku <> gtin GROUP BY gtin HAVING count(*) = 1`,
+    sellerId,
+  )
+  return new Map(rows.map(({ gtin, sku }) => [gtin, sku]))
+}
+
 /** A SKU as the reconciliation report names it. */
 export interface ReportedSku extends InventorySku {
   /** Its row is new or other than before, and says that units moved: the log is read at once. */
@@ -120,6 +130,12 @@ const searchFeed = `
     JOIN warehouse.order_lines l ON l.seller_id = $1 AND l.purchase_order_id = t.purchase_order_id AND l.sku <> ''
     ORDER BY l.sku
     ON CONFLICT (seller_id, sku) DO UPDATE SET log_due_at = NULL, log_moved_at = greatest(s.log_moved_at, excluded.log_moved_at)
+  ), priced AS (
+    UPDATE tallyman.claim_rows c SET price_amount = p.amount, price_units = p.units, currency = p.currency
+    FROM (${lastUnitPrice(`(SELECT DISTINCT l.seller_id, l.sku FROM touched t JOIN warehouse.order_lines l
+      ON l.seller_id = $1 AND l.purchase_order_id = t.purchase_order_id AND l.sku <> '')`)}) p
+    WHERE c.seller_id = $1 AND c.sku = p.sku AND c.price_amount IS NULL
+      AND c.lost + c.damaged + c.found + c.unexplained + c.uncertain > 0
   ), marked AS (
     INSERT INTO tallyman.inventory_order_marks AS m (seller_id, changes_seq) SELECT $1, upto FROM span WHERE upto > after
     ON CONFLICT (seller_id) DO UPDATE SET changes_seq = excluded.changes_seq
@@ -128,7 +144,7 @@ const searchFeed = `
 
 /**
  * Adds the SKUs of orders that the fulfillment service ships and that have changed since the last time, and asks for their logs: an
- * order is the first sign of a movement. Looks at the change feed only; when that holds nothing new, nothing is written. `at` is on the
+ * order is the first sign of a movement. Claims of SKUs without a known price take that of such an order. Looks at the change feed only; when that holds nothing new, nothing is written. `at` is on the
  * marketplace's clock.
  */
 export const noteOrderSkus = async (sql: SqlRunner, sellerId: string, at: Date): Promise<void> => {

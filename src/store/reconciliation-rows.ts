@@ -252,6 +252,38 @@ export const noteGoneRows = async (
   return gone.length
 }
 
+/**
+ * Removes rows that were stored under their GTIN because nobody knew its SKU then: the report has not lost them, they have another name now.
+ * What was found under that name is withdrawn.
+ */
+export const removeRenamedRows = async (
+  tx: Transaction,
+  sellerId: string,
+  month: string,
+  gtins: readonly string[],
+): Promise<void> => {
+  const removed = await tx.query<{ sku: string }>(
+    `DELETE FROM warehouse.reconciliation_rows WHERE seller_id = $1 AND month = $2::date AND sku = ANY ($3::text[]) AND sku = gtin RETURNING sku`,
+    sellerId,
+    `${month}-01`,
+    gtins,
+  )
+  const skus = removed.map(({ sku }) => sku)
+  if (skus.length === 0) return
+  await tx.execute(
+    `UPDATE warehouse.inventory_discrepancies SET state = 'resolved', resolution = 'withdrawn', resolved_at = now(), changed_at = now()
+     WHERE seller_id = $1 AND month = $2::date AND sku = ANY ($3::text[]) AND state = 'open'`,
+    sellerId,
+    `${month}-01`,
+    skus,
+  )
+  await reviewDiscrepancies(
+    tx,
+    sellerId,
+    skus.map((sku) => ({ sku, month })),
+  )
+}
+
 /** SKUs after this one, in their own order, of the rows that a month has now. */
 export const skusOfMonth = async (
   sql: SqlRunner,
