@@ -14,13 +14,23 @@ const reachMs = 365 * dayMs
 const firstMarginMs = 3_600_000
 
 /**
- * A movement may be reported late. Three days cover a weekend; {@link LogState.pageFrom} makes it more where that costs nothing.
+ * A movement may be reported late. Three days cover a weekend; {@link LogState.pageFrom} makes it more where that costs nothing. The first
+ * reading of each day looks back the longest, and once in a while all is read again: see {@link fullReadEveryMs}.
  */
 const lookBackMs = 3 * dayMs
 const longestLookBackMs = 45 * dayMs
 
 /** Entries that surely fit on one page of the smallest published size, 50, with room for new ones. */
 export const entriesOfOneCall = 40
+
+/** How often a log is read again over all of its reach: what was reported later than any look-back, or taken back since, shows then. */
+const fullReadEveryMs = 30 * dayMs
+/** The same for a SKU with a difference between report and log: the log may be what is wrong. */
+const fullReadWhileDifferingMs = dayMs
+
+/** When a log that has just been begun to be read in full is due to be so again. */
+export const nextFullReadAt = (begunAt: Date, differs: boolean): Date =>
+  new Date(begunAt.getTime() + (differs ? fullReadWhileDifferingMs : fullReadEveryMs))
 
 /** A SKU without a movement for so long is quiet. */
 const activeMs = 30 * dayMs
@@ -35,7 +45,13 @@ export interface LogState {
   readonly readAt: Date | null
   /** Time of the {@link entriesOfOneCall}th entry, counted from the newest; null when there are fewer. */
   readonly pageFrom: Date | null
+  /** When all of it is to be read again; null when that was never begun. */
+  readonly fullDueAt: Date | null
 }
+
+/** Whether the next reading is one of the log's whole reach. */
+export const isFullRead = ({ readUpTo, fullDueAt }: LogState, marketplaceNow: Date): boolean =>
+  readUpTo === null || fullDueAt === null || fullDueAt <= marketplaceNow
 
 /** How exactly the marketplace takes moments; a `day` may be its own or one of UTC, and the last one may count or not. */
 export type LogPrecision = 'second' | 'day'
@@ -49,22 +65,37 @@ export const isWithinReach = ({ from }: TimeWindow, marketplaceNow: Date): boole
 
 const floorTo = (ms: number, step: number): number => Math.floor(ms / step) * step
 
+const isFirstOfDay = (readAt: Date | null, now: Date): boolean =>
+  readAt === null || Math.floor(readAt.getTime() / dayMs) !== Math.floor(now.getTime() / dayMs)
+
 /**
- * The stretch to read now: from a look-back before what was read last, and at first 365 days, up to a lag before now. The look-back is as
- * long as one call reaches, between 3 and 45 days. Null when it would be empty.
+ * The part of a window of which a reading that was whole has proven what is there: without its edges, at which entries may or may not come.
+ */
+export const provenPart = ({ from, to }: TimeWindow, precision: LogPrecision): TimeWindow | null => {
+  const edgeMs = precision === 'day' ? dayMs : secondMs
+  const part = { from: new Date(from.getTime() + edgeMs), to: new Date(to.getTime() - edgeMs) }
+  return part.from < part.to ? part : null
+}
+
+/**
+ * The stretch to read now: from a look-back before what was read last, and in full 365 days, up to a lag before now. The look-back is as
+ * long as one call reaches, between 3 and 45 days, and 45 with the first reading of a UTC day. Null when it would be empty.
  */
 export const logWindow = (
-  { readUpTo, readAt, pageFrom }: LogState,
+  state: LogState,
   { marketplaceNow, lagMs, precision }: { marketplaceNow: Date; lagMs: number; precision: LogPrecision },
 ): TimeWindow | null => {
+  const { readUpTo, readAt, pageFrom } = state
   const nowMs = marketplaceNow.getTime()
   const to = floorTo(nowMs - lagMs, secondMs)
   const wall = nowMs - reachMs + firstMarginMs
   const lookBacks = [
-    readUpTo === null ? wall : readUpTo.getTime() - overlapMs,
+    readUpTo === null || isFullRead(state, marketplaceNow) ? wall : readUpTo.getTime() - overlapMs,
     // Whatever was reported by the time of the last read was seen then. A clock that was set back since is not trusted.
     Math.min(readAt?.getTime() ?? to, to) - lookBackMs,
-    Math.max(pageFrom?.getTime() ?? 0, nowMs - longestLookBackMs),
+    isFirstOfDay(readAt, marketplaceNow)
+      ? nowMs - longestLookBackMs
+      : Math.max(pageFrom?.getTime() ?? 0, nowMs - longestLookBackMs),
   ]
   const earliest = Math.min(...lookBacks)
   const step = precision === 'day' ? dayMs : secondMs

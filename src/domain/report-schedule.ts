@@ -6,6 +6,7 @@ import { addDays, addMonths, monthBounds, pacificDay, pacificHour, pacificMidnig
  *
  * - The running month is asked for once after each generation.
  * - A month that is over goes on being asked for until its generation of the 10th day of the next month: what is booked late still changes it.
+ * - After that it is asked for once in 30 days for six months: as long as a seller may still claim, what it says should be known.
  * - Where the answer is a file of an earlier generation, it is asked for again every hour for six hours: the new one is late, or "7 am PST"
  *   was meant without daylight saving time.
  */
@@ -18,6 +19,9 @@ const retrievalPauseMs = hourMs
 const lateFileMs = 6 * hourMs
 /** The last generation of a month that is waited for is the one of this day of the next month. */
 const lastGenerationDay = 10
+/** How often, and for how many months, a month is read again after it counts as final. */
+const rereadPauseMs = 30 * 24 * hourMs
+const rereadMonths = 6
 /** Reports begin with this month. */
 export const firstReportMonth = '2022-01'
 
@@ -66,13 +70,19 @@ export const retrievalPauseEnd = (triedAt: Date | null, now: Date): Date | null 
   return new Date(triedAt.getTime() + retrievalPauseMs)
 }
 
+/** Whether nothing new is waited for, though it may still be claimed by. */
+const isFinal = (month: string, now: Date): boolean =>
+  lastGeneration(month) <= now && month >= addMonths(pacificMonth(now), -rereadMonths)
+
 /** Whether a month's report should be asked for now, or imported because it is here already. */
 export const isDue = ({ month, triedAt, newest, waiting }: ReportMonth, now: Date): boolean => {
   if (waiting) return true
   if (!isReported(month, now) || retrievalPauseEnd(triedAt, now) !== null) return false
   if (newest === null) return true
   const wantedMs = Math.min(latestGeneration(now).getTime(), lastGeneration(month).getTime())
-  if (newest.generatedAt.getTime() >= wantedMs) return false
+  if (newest.generatedAt.getTime() >= wantedMs) {
+    return isFinal(month, now) && now.getTime() - newest.retrievedAt.getTime() >= rereadPauseMs
+  }
   return newest.retrievedAt.getTime() < wantedMs || now.getTime() < wantedMs + lateFileMs
 }
 
@@ -89,9 +99,16 @@ export const dueMonths = (known: readonly ReportMonth[], now: Date): readonly st
   )
   const previous = addMonths(running, -1)
   const oldest = newestKnown !== '' && newestKnown < previous ? newestKnown : previous
+  const claimable = known
+    .filter(({ month, newest }) => newest !== null && month < oldest && month >= addMonths(running, -rereadMonths))
+    .map(({ month }) => month)
   const due: string[] = []
   for (let month = running; month >= oldest; month = addMonths(month, -1)) {
     if (isDue(byMonth.get(month) ?? { month, triedAt: null, newest: null, waiting: false }, now)) due.push(month)
+  }
+  for (const month of claimable.toSorted().toReversed()) {
+    const entry = byMonth.get(month)
+    if (entry !== undefined && isDue(entry, now)) due.push(month)
   }
   return due
 }

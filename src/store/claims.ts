@@ -29,35 +29,33 @@ export interface Claim extends Readonly<Record<(typeof claimParts)[number], Clai
 
 type ClaimPart = (typeof claimParts)[number]
 
+/** Parts that are stored; `total` is made of three of them. */
+const storedParts = ['lost', 'damaged', 'found', 'unexplained', 'uncertain', 'net'] as const
+
 interface ClaimRow extends Readonly<Record<`${ClaimPart}_units`, bigint>>, Readonly<Record<`${ClaimPart}_value`, string | null>> {
   readonly seller_id: string
+  /** Null for SKUs without a known price. */
   readonly currency: string | null
   readonly skus: number
   readonly skus_compared: number
 }
 
-const measures = claimParts
-  .map(
-    (part) => `coalesce(sum(u.${part}) FILTER (WHERE u.${part} > 0), 0)::bigint AS ${part}_units,
-      round(sum(u.${part} * u.price_amount / u.price_units) FILTER (WHERE u.${part} > 0), 2)::text AS ${part}_value`,
-  )
+const measures = storedParts
+  .map((part) => `coalesce(t.${part}_units, 0)::bigint AS ${part}_units, round(t.${part}_value, 2)::text AS ${part}_value`)
   .join(', ')
 
-// What each SKU brings is kept up to date by the reviews of its differences, so that all there is to do is to add it up; most rows bring nothing.
+// The sums are kept up to date with every review (tallyman.claim_rows and what adds them up), so that there is nothing left to do.
 const claimQuery = `
   WITH seller AS MATERIALIZED (
     SELECT DISTINCT seller_id FROM warehouse.reconciliation_reports
     WHERE month = $1::date AND state = 'imported' AND ($2::text IS NULL OR seller_id = $2::text) AND ($3::text IS NULL OR seller_id > $3::text)
     ORDER BY seller_id LIMIT $4::int
   )
-  SELECT k.seller_id, u.currency, (count(*) FILTER (WHERE u.listed))::int AS skus,
-    (count(*) FILTER (WHERE u.listed AND u.compared))::int AS skus_compared, ${measures}
-  FROM seller k
-  LEFT JOIN (
-    SELECT *, lost + damaged + unexplained AS total, greatest(0, lost - found) + damaged + unexplained AS net
-    FROM tallyman.claim_rows WHERE month = $1::date
-  ) u ON u.seller_id = k.seller_id
-  GROUP BY k.seller_id, u.currency ORDER BY k.seller_id, u.currency`
+  SELECT k.seller_id, nullif(t.currency, '') AS currency, coalesce(t.skus, 0)::int AS skus, coalesce(t.skus_compared, 0)::int AS skus_compared,
+    ${measures}, coalesce(t.lost_units + t.damaged_units + t.unexplained_units, 0)::bigint AS total_units,
+    round(t.lost_value + t.damaged_value + t.unexplained_value, 2)::text AS total_value
+  FROM seller k LEFT JOIN tallyman.claim_totals t ON t.seller_id = k.seller_id AND t.month = $1::date
+  ORDER BY k.seller_id, t.currency`
 
 const claimedUnits = (part: ClaimPart, rows: readonly ClaimRow[]): ClaimedUnits => {
   const counted = rows.map((row) => ({

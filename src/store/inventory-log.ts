@@ -8,7 +8,7 @@ const idOf = ({ value }: StorableRecord<InventoryLogEntry>): string => value.id
 // $2 and $3 name an entry each, by SKU and id. Looked up one by one (OFFSET 0 keeps them from being joined otherwise): while a table that has
 // just been filled has no statistics, a join would read all of it.
 const probe = `
-  SELECT array_agg(e.sku) AS skus, array_agg(e.entry_id) AS ids, array_agg(encode(e.raw_hash, 'hex')) AS hashes
+  SELECT array_agg(e.sku) AS skus, array_agg(e.entry_id) AS ids, array_agg(CASE WHEN e.missing_since IS NULL THEN encode(e.raw_hash, 'hex') ELSE '' END) AS hashes
   FROM unnest($2::text[], $3::text[]) AS t(sku, entry_id)
   CROSS JOIN LATERAL (
     SELECT * FROM warehouse.inventory_log_entries WHERE seller_id = $1 AND sku = t.sku AND entry_id = t.entry_id OFFSET 0
@@ -56,6 +56,7 @@ interface LockedRow extends EntryState {
   readonly entry_id: string
   readonly raw_hash: string
   readonly observed_at: Date
+  readonly gone: boolean
 }
 
 const lockEntries = (
@@ -64,7 +65,7 @@ const lockEntries = (
   records: readonly StorableRecord<InventoryLogEntry>[],
 ): Promise<LockedRow[]> =>
   tx.query<LockedRow>(
-    `SELECT e.sku, e.entry_id, encode(e.raw_hash, 'hex') AS raw_hash, e.observed_at, e.changed_units AS "changedUnits",
+    `SELECT e.sku, e.entry_id, encode(e.raw_hash, 'hex') AS raw_hash, e.observed_at, e.missing_since IS NOT NULL AS gone, e.changed_units AS "changedUnits",
        e.transaction_time AS "transactionTime", e.transaction_location AS "transactionLocation",
        e.transaction_reason_code AS "transactionReasonCode", e.transaction_type AS "transactionType"
      FROM unnest($2::text[], $3::text[]) AS t(sku, entry_id)
@@ -106,12 +107,12 @@ const writeEntries = `
     INSERT INTO tallyman.superseded_versions (seller_id, resource, record_key, raw_hash, raw, first_seen_at, last_seen_at)
     SELECT $1, 'inventory-log', r.record_key, o.raw_hash, o.raw, o.changed_at, now()
     FROM warehouse.inventory_log_entries o JOIN reported r ON r.known AND r.sku = o.sku AND r.entry_id = o.entry_id
-    WHERE o.seller_id = $1 AND o.sku = ANY ($4::text[])
+    WHERE o.seller_id = $1 AND o.sku = ANY ($4::text[]) AND o.raw_hash <> decode(r.raw_hash, 'hex')
     ON CONFLICT DO NOTHING
   ), updated AS (
     UPDATE warehouse.inventory_log_entries o
     SET ${names.map((name) => `${name} = r.${name}`).join(', ')}, raw_hash = decode(r.raw_hash, 'hex'), raw = r.raw,
-      observed_at = $2::timestamptz, changed_at = now()
+      observed_at = $2::timestamptz, missing_since = NULL, changed_at = now()
     FROM reported r
     WHERE o.seller_id = $1 AND o.sku = ANY ($4::text[]) AND r.known AND o.sku = r.sku AND o.entry_id = r.entry_id
   )
@@ -171,7 +172,9 @@ const prepare = async (
   return records.flatMap((record): Write[] => {
     const stored = locked.get(nameOf(record.value.sku, record.value.id))
     if (stored === undefined) return [{ record, before: null }]
-    return stored.observed_at <= observedAt && stored.raw_hash !== record.hash ? [{ record, before: stored }] : []
+    return stored.observed_at <= observedAt && (stored.raw_hash !== record.hash || stored.gone)
+      ? [{ record, before: stored }]
+      : []
   })
 }
 
@@ -252,4 +255,51 @@ export const storeDifferingEntries = async (
   }
   for (const [sku, entries] of added) tx.tell(entriesAdded(sellerId, sku, entries))
   return { changed, touched }
+}
+
+/** A part of a SKU's log that was read whole. */
+export interface WholePart {
+  readonly sku: string
+  /** Entries strictly between these are all there. */
+  readonly from: Date
+  readonly to: Date
+  /** Ids of the entries that came. */
+  readonly ids: readonly string[]
+  /** When the first page of it was asked for, on the marketplace's clock. */
+  readonly observedAt: Date
+}
+
+/**
+ * Marks entries that the log is without now, of parts that were read whole, and tells each. They count no more, and come back when the log
+ * shows them again. Answers when they had said that something moved. The SKUs are locked by the caller.
+ */
+export const noteGoneEntries = async (
+  tx: Transaction,
+  sellerId: string,
+  parts: readonly WholePart[],
+): Promise<readonly { readonly sku: string; readonly at: Date }[]> => {
+  if (parts.length === 0) return []
+  const gone = await tx.query<{ sku: string; entry_id: string; transaction_time: Date; changed_units: number }>(
+    `WITH part AS MATERIALIZED (
+       SELECT * FROM json_to_recordset($2::json) AS t(sku text, "from" timestamptz, "to" timestamptz, ids jsonb, "observedAt" timestamptz)
+     ), missing AS MATERIALIZED (
+       SELECT e.sku, e.entry_id, p."observedAt" FROM part p
+       JOIN warehouse.inventory_log_entries e ON e.seller_id = $1 AND e.sku = p.sku AND e.transaction_time > p."from" AND e.transaction_time < p."to"
+       WHERE e.missing_since IS NULL AND e.observed_at < p."observedAt" AND NOT p.ids ? e.entry_id
+       ORDER BY e.sku, e.entry_id FOR UPDATE OF e
+     )
+     UPDATE warehouse.inventory_log_entries e SET missing_since = m."observedAt", changed_at = now()
+     FROM missing m WHERE e.seller_id = $1 AND e.sku = m.sku AND e.entry_id = m.entry_id
+     RETURNING e.sku, e.entry_id, e.transaction_time, e.changed_units`,
+    sellerId,
+    JSON.stringify(parts),
+  )
+  for (const { sku, entry_id: entryId, transaction_time: at, changed_units: changedUnits } of gone) {
+    tx.tell({
+      sellerId,
+      type: 'inventory_log.entry_gone',
+      data: { sku, entryId, transactionTime: at.toISOString(), changedUnits },
+    })
+  }
+  return gone.map(({ sku, transaction_time: at }) => ({ sku, at }))
 }

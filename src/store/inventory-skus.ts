@@ -1,6 +1,7 @@
 import type { LogPass } from '../domain/inventory-log-pass.ts'
 import { entriesOfOneCall, type LogState } from '../domain/inventory-log-schedule.ts'
 import type { SqlRunner, Transaction } from './database.ts'
+import { lastUnitPrice } from './unit-price.ts'
 
 // ── which SKUs there are ─────────────────────────────────────────────────────────────────────────────────
 
@@ -39,10 +40,22 @@ export const recordConfiguredSkus = async (sql: SqlRunner, sellerId: string, sku
   )
 }
 
+/** The SKUs of GTINs, as logs and reports have named both; a GTIN of several SKUs says nothing. */
+export const skusByGtin = async (sql: SqlRunner, sellerId: string): Promise<ReadonlyMap<string, string>> => {
+  const rows = await sql.query<{ gtin: string; sku: string }>(
+    `SELECT gtin, min(sku) AS sku FROM tallyman.inventory_skus
+     WHERE seller_id = $1 AND gtin IS NOT NULL AND sku <> gtin GROUP BY gtin HAVING count(*) = 1`,
+    sellerId,
+  )
+  return new Map(rows.map(({ gtin, sku }) => [gtin, sku]))
+}
+
 /** A SKU as the reconciliation report names it. */
 export interface ReportedSku extends InventorySku {
   /** Its row is new or other than before, and says that units moved: the log is read at once. */
   readonly moved: boolean
+  /** How many moved, in whichever direction. */
+  readonly units: number
 }
 
 /**
@@ -52,16 +65,49 @@ export interface ReportedSku extends InventorySku {
 export const noteReportSkus = async (sql: SqlRunner, sellerId: string, at: Date, skus: readonly ReportedSku[]): Promise<void> => {
   if (skus.length === 0) return
   await sql.execute(
-    `INSERT INTO tallyman.inventory_skus AS s (seller_id, sku, gtin, source, log_moved_at)
-     SELECT $1, sku, max(gtin), 'report', CASE WHEN bool_or(moved) THEN $2::timestamptz END
-     FROM jsonb_to_recordset($3::jsonb) AS t(sku text, gtin text, moved boolean) GROUP BY sku ORDER BY sku
+    `WITH reported AS MATERIALIZED (
+       SELECT sku, max(gtin) AS gtin, bool_or(moved) AS moved, max(units) AS units
+       FROM jsonb_to_recordset($3::jsonb) AS t(sku text, gtin text, moved boolean, units bigint) GROUP BY sku
+     ), price AS MATERIALIZED (${lastUnitPrice('(SELECT $1::text AS seller_id, sku FROM reported WHERE moved)')})
+     INSERT INTO tallyman.inventory_skus AS s (seller_id, sku, gtin, source, log_moved_at, stake)
+     SELECT $1, r.sku, r.gtin, 'report', CASE WHEN r.moved THEN $2::timestamptz END,
+       CASE WHEN r.moved THEN round(r.units * coalesce(p.amount / p.units, 1), 2) END
+     FROM reported r LEFT JOIN price p ON p.sku = r.sku ORDER BY r.sku
      ON CONFLICT (seller_id, sku) DO UPDATE
      SET gtin = coalesce(s.gtin, excluded.gtin), log_moved_at = greatest(s.log_moved_at, excluded.log_moved_at),
-       log_due_at = CASE WHEN excluded.log_moved_at IS NULL THEN s.log_due_at END
+       log_due_at = CASE WHEN excluded.log_moved_at IS NULL THEN s.log_due_at END, stake = coalesce(excluded.stake, s.stake)
      WHERE excluded.log_moved_at IS NOT NULL OR (s.gtin IS NULL AND excluded.gtin IS NOT NULL)`,
     sellerId,
     at.toISOString(),
     JSON.stringify(skus),
+  )
+}
+
+/** SKUs that one run sends to be read in full at most; the next one goes on. */
+const differingAtOnce = 2_000
+
+/**
+ * Has the logs of SKUs read in full, at once, whose report and log have come to differ since that was done last, or differ still after a day: of
+ * the two the log may be wrong. The dearest first. `at` is on the marketplace's clock.
+ */
+export const noteDifferingSkus = async (sql: SqlRunner, sellerId: string, at: Date): Promise<void> => {
+  await sql.execute(
+    `WITH differing AS MATERIALIZED (
+       SELECT sku, max(first_seen_at) AS since, sum(value) AS value FROM warehouse.inventory_discrepancies
+       WHERE seller_id = $1 AND state = 'open' AND log_verdict IS NOT NULL GROUP BY sku
+     ), chosen AS MATERIALIZED (
+       SELECT s.sku FROM differing d JOIN tallyman.inventory_skus s ON s.seller_id = $1 AND s.sku = d.sku
+       WHERE s.log_read_up_to IS NOT NULL AND s.log_pass IS NULL AND s.log_fault IS NULL
+         AND (s.log_full_at IS NULL OR s.log_full_at < d.since OR s.log_full_at < now() - interval '1 day')
+         AND (s.log_due_at IS NOT NULL OR s.log_full_due_at IS NULL OR s.log_full_due_at > $2::timestamptz)
+       ORDER BY d.value DESC NULLS LAST, s.sku LIMIT $3::int
+     ), locked AS MATERIALIZED (
+       SELECT s.sku FROM tallyman.inventory_skus s WHERE s.seller_id = $1 AND s.sku IN (SELECT sku FROM chosen) ORDER BY s.sku FOR UPDATE SKIP LOCKED
+     )
+     UPDATE tallyman.inventory_skus s SET log_due_at = NULL, log_full_due_at = $2::timestamptz FROM locked l WHERE s.seller_id = $1 AND s.sku = l.sku`,
+    sellerId,
+    at.toISOString(),
+    differingAtOnce,
   )
 }
 
@@ -84,6 +130,12 @@ const searchFeed = `
     JOIN warehouse.order_lines l ON l.seller_id = $1 AND l.purchase_order_id = t.purchase_order_id AND l.sku <> ''
     ORDER BY l.sku
     ON CONFLICT (seller_id, sku) DO UPDATE SET log_due_at = NULL, log_moved_at = greatest(s.log_moved_at, excluded.log_moved_at)
+  ), priced AS (
+    UPDATE tallyman.claim_rows c SET price_amount = p.amount, price_units = p.units, currency = p.currency
+    FROM (${lastUnitPrice(`(SELECT DISTINCT l.seller_id, l.sku FROM touched t JOIN warehouse.order_lines l
+      ON l.seller_id = $1 AND l.purchase_order_id = t.purchase_order_id AND l.sku <> '')`)}) p
+    WHERE c.seller_id = $1 AND c.sku = p.sku AND c.price_amount IS NULL
+      AND c.lost + c.damaged + c.found + c.unexplained + c.uncertain > 0
   ), marked AS (
     INSERT INTO tallyman.inventory_order_marks AS m (seller_id, changes_seq) SELECT $1, upto FROM span WHERE upto > after
     ON CONFLICT (seller_id) DO UPDATE SET changes_seq = excluded.changes_seq
@@ -92,7 +144,7 @@ const searchFeed = `
 
 /**
  * Adds the SKUs of orders that the fulfillment service ships and that have changed since the last time, and asks for their logs: an
- * order is the first sign of a movement. Looks at the change feed only; when that holds nothing new, nothing is written. `at` is on the
+ * order is the first sign of a movement. Claims of SKUs without a known price take that of such an order. Looks at the change feed only; when that holds nothing new, nothing is written. `at` is on the
  * marketplace's clock.
  */
 export const noteOrderSkus = async (sql: SqlRunner, sellerId: string, at: Date): Promise<void> => {
@@ -117,6 +169,8 @@ export const lockSkus = async (tx: Transaction, sellerId: string, skus: readonly
 export interface DueSku extends InventorySku, LogState {
   /** Newest sign of a movement when we looked. */
   readonly movedAt: Date | null
+  /** The report and its log differ. */
+  readonly differs: boolean
   /** Where an earlier read had to stop. */
   readonly pass: LogPass | null
 }
@@ -168,18 +222,20 @@ const chooseDue = `
   WITH due AS (
     (SELECT * FROM tallyman.inventory_skus
      WHERE seller_id = $1 AND log_due_at IS NULL AND sku <> ALL ($3::text[]) AND (NOT $4::boolean OR gtin IS NOT NULL)
-     ORDER BY log_due_at NULLS FIRST, log_read_up_to DESC NULLS LAST, sku LIMIT $5::int)
+     ORDER BY log_due_at NULLS FIRST, log_read_up_to DESC NULLS LAST, stake DESC NULLS LAST, sku LIMIT $5::int)
     UNION ALL
     (SELECT * FROM tallyman.inventory_skus
      WHERE seller_id = $1 AND log_due_at <= $2::timestamptz AND sku <> ALL ($3::text[]) AND (NOT $4::boolean OR gtin IS NOT NULL)
-     ORDER BY log_due_at NULLS FIRST, log_read_up_to DESC NULLS LAST, sku LIMIT $5::int)
-    ORDER BY log_due_at NULLS FIRST, log_read_up_to DESC NULLS LAST, sku LIMIT $5::int
+     ORDER BY log_due_at NULLS FIRST, log_read_up_to DESC NULLS LAST, stake DESC NULLS LAST, sku LIMIT $5::int)
+    ORDER BY log_due_at NULLS FIRST, log_read_up_to DESC NULLS LAST, stake DESC NULLS LAST, sku LIMIT $5::int
   )
-  SELECT d.sku, d.gtin, d.log_read_up_to AS "readUpTo", d.log_read_at AS "readAt", d.log_moved_at AS "movedAt", d.log_pass AS pass,
+  SELECT d.sku, d.gtin, d.log_read_up_to AS "readUpTo", d.log_read_at AS "readAt", d.log_full_due_at AS "fullDueAt", d.log_moved_at AS "movedAt",
+    EXISTS (SELECT 1 FROM warehouse.inventory_discrepancies x WHERE x.seller_id = $1 AND x.sku = d.sku AND x.state = 'open'
+      AND x.log_verdict IS NOT NULL) AS differs, d.log_pass AS pass,
     (SELECT e.transaction_time FROM warehouse.inventory_log_entries e WHERE e.seller_id = $1 AND e.sku = d.sku
      ORDER BY e.transaction_time DESC OFFSET $6::int LIMIT 1) AS "pageFrom"
   FROM due d
-  ORDER BY d.log_due_at NULLS FIRST, d.log_read_up_to DESC NULLS LAST, d.sku`
+  ORDER BY d.log_due_at NULLS FIRST, d.log_read_up_to DESC NULLS LAST, d.stake DESC NULLS LAST, d.sku`
 
 /**
  * SKUs whose log is to be read, first things first: those that are known to have moved, those whose past is not read to its end, those
@@ -222,6 +278,8 @@ export interface LogRead {
   readonly movedAt: Date | null
   /** Null: at once. */
   readonly dueAt: Date | null
+  /** When all of it is to be read again; null leaves that as it is. */
+  readonly fullDueAt: Date | null
   readonly pass: LogPass | null
   readonly fault: string | null
 }
@@ -232,7 +290,7 @@ export interface LogRead {
 const noteReads = `
   WITH read AS MATERIALIZED (
     SELECT * FROM jsonb_to_recordset($2::jsonb) AS t(sku text, gtin text, "productName" text, "readUpTo" timestamptz, "readAt" timestamptz,
-      "movedBefore" timestamptz, "movedAt" timestamptz, "dueAt" timestamptz, pass jsonb, fault text)
+      "movedBefore" timestamptz, "movedAt" timestamptz, "dueAt" timestamptz, "fullDueAt" timestamptz, pass jsonb, fault text)
   ), before AS MATERIALIZED (
     SELECT s.sku, s.log_read_up_to FROM tallyman.inventory_skus s
     WHERE s.seller_id = $1 AND s.sku = ANY ($3::text[]) ORDER BY s.sku FOR UPDATE SKIP LOCKED
@@ -240,6 +298,8 @@ const noteReads = `
     UPDATE tallyman.inventory_skus s
     SET gtin = coalesce(r.gtin, s.gtin), product_name = coalesce(r."productName", s.product_name), log_read_up_to = greatest(s.log_read_up_to, r."readUpTo"),
       log_read_at = coalesce(r."readAt", s.log_read_at), log_moved_at = greatest(s.log_moved_at, r."movedAt"),
+      log_full_due_at = coalesce(r."fullDueAt", s.log_full_due_at),
+      log_full_at = CASE WHEN r."fullDueAt" IS NULL THEN s.log_full_at ELSE now() END,
       log_due_at = CASE WHEN s.log_moved_at IS NOT DISTINCT FROM r."movedBefore" THEN r."dueAt" END, log_pass = r.pass,
       log_fault = r.fault
     FROM read r JOIN before b USING (sku)

@@ -183,8 +183,8 @@ const tell = (tx: Transaction, sellerId: string, { record, before }: Write): voi
   })
 }
 
-const movedUnits = ({ sold, returned, lost, found, damaged, otherAdjustments }: RowState): boolean =>
-  [sold, returned, lost, found, damaged, otherAdjustments].some((units) => units !== 0)
+const movedUnits = ({ sold, returned, lost, found, damaged, otherAdjustments }: RowState): number =>
+  [sold, returned, lost, found, damaged, otherAdjustments].reduce((sum, units) => sum + Math.abs(units), 0)
 
 const pairsOf = (keys: readonly string[]): SkuMonth[] => keys.map((key) => rowOfKey(key))
 
@@ -218,7 +218,8 @@ export const storeDifferingRows = async (
   const skus = written.map((row) => ({
     sku: row.sku,
     gtin: row.gtin,
-    moved: movedUnits(row) && (ends.get(row.month) ?? logFrom) > logFrom,
+    units: movedUnits(row),
+    moved: movedUnits(row) > 0 && (ends.get(row.month) ?? logFrom) > logFrom,
   }))
   await noteReportSkus(tx, sellerId, observedAt, skus)
   await reviewDiscrepancies(tx, sellerId, pairsOf(written.map(({ month, sku }) => rowKey(month, sku))))
@@ -249,6 +250,38 @@ export const noteGoneRows = async (
   for (const { key, gtin } of gone) tx.tell({ sellerId, type: 'reconciliation_row.gone', data: { ...rowOfKey(key), gtin } })
   await reviewDiscrepancies(tx, sellerId, pairsOf(gone.map(({ key }) => key)))
   return gone.length
+}
+
+/**
+ * Removes rows that were stored under their GTIN because nobody knew its SKU then: the report has not lost them, they have another name now.
+ * What was found under that name is withdrawn.
+ */
+export const removeRenamedRows = async (
+  tx: Transaction,
+  sellerId: string,
+  month: string,
+  gtins: readonly string[],
+): Promise<void> => {
+  const removed = await tx.query<{ sku: string }>(
+    `DELETE FROM warehouse.reconciliation_rows WHERE seller_id = $1 AND month = $2::date AND sku = ANY ($3::text[]) AND sku = gtin RETURNING sku`,
+    sellerId,
+    `${month}-01`,
+    gtins,
+  )
+  const skus = removed.map(({ sku }) => sku)
+  if (skus.length === 0) return
+  await tx.execute(
+    `UPDATE warehouse.inventory_discrepancies SET state = 'resolved', resolution = 'withdrawn', resolved_at = now(), changed_at = now()
+     WHERE seller_id = $1 AND month = $2::date AND sku = ANY ($3::text[]) AND state = 'open'`,
+    sellerId,
+    `${month}-01`,
+    skus,
+  )
+  await reviewDiscrepancies(
+    tx,
+    sellerId,
+    skus.map((sku) => ({ sku, month })),
+  )
 }
 
 /** SKUs after this one, in their own order, of the rows that a month has now. */

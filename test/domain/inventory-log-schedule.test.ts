@@ -5,7 +5,9 @@ import {
   isWithinReach,
   type LogPrecision,
   logWindow,
+  nextFullReadAt,
   nextReadAt,
+  provenPart,
   readUpToOf,
 } from '../../src/domain/inventory-log-schedule.ts'
 
@@ -14,7 +16,10 @@ const now = new Date('2026-11-21T15:30:20.500Z')
 const before = (days: number): Date => new Date(now.getTime() - days * dayMs)
 const precisions: readonly LogPrecision[] = ['second', 'day']
 const window = (state: Partial<Parameters<typeof logWindow>[0]>, precision: LogPrecision = 'second') =>
-  logWindow({ readUpTo: null, readAt: null, pageFrom: null, ...state }, { marketplaceNow: now, lagMs: 120_000, precision })
+  logWindow(
+    { readUpTo: null, readAt: null, pageFrom: null, fullDueAt: before(-1), ...state },
+    { marketplaceNow: now, lagMs: 120_000, precision },
+  )
 
 test('a first read goes back 365 days, less an hour', () => {
   expect(window({})).toEqual({ from: new Date('2025-11-21T16:30:21Z'), to: new Date('2026-11-21T15:28:20Z') })
@@ -30,12 +35,34 @@ test('the look-back is as long as one call reaches, between 3 and 45 days', () =
   expect(from(before(0.2))).toEqual(new Date(Math.floor(before(3.1).getTime() / 1_000) * 1_000))
 })
 
+test('the first reading of a day looks back 45 days, and one that is due in full 365', () => {
+  const state = { readUpTo: before(1), readAt: before(1), pageFrom: before(0.2) }
+  expect(window(state)?.from).toEqual(new Date(Math.floor(before(45).getTime() / 1_000) * 1_000))
+  for (const fullDueAt of [null, before(0), before(3)]) {
+    expect(window({ ...state, fullDueAt })?.from).toEqual(new Date('2025-11-21T16:30:21Z'))
+  }
+  expect(nextFullReadAt(now, false)).toEqual(before(-30))
+  expect(nextFullReadAt(now, true)).toEqual(before(-1))
+})
+
+test('what a window proves to be there ends short of its edges', () => {
+  const part = { from: before(3), to: before(1) }
+  expect(provenPart(part, 'second')).toEqual({
+    from: new Date(part.from.getTime() + 1_000),
+    to: new Date(part.to.getTime() - 1_000),
+  })
+  expect(provenPart(part, 'day')).toBeNull()
+})
+
 test('windows leave no gap, whatever the clock did between two reads', () => {
   const instant = fc.integer({ min: -400 * dayMs, max: 400 * dayMs }).map((ms) => new Date(now.getTime() + ms))
   fc.assert(
     fc.property(fc.option(instant), fc.option(instant), fc.option(instant), fc.constantFrom(...precisions), (...given) => {
       const [readUpTo, readAt, pageFrom, precision] = given
-      const planned = logWindow({ readUpTo, readAt, pageFrom }, { marketplaceNow: now, lagMs: 120_000, precision })
+      const planned = logWindow(
+        { readUpTo, readAt, pageFrom, fullDueAt: before(-1) },
+        { marketplaceNow: now, lagMs: 120_000, precision },
+      )
       if (planned === null) throw new Error('there is always something to read')
       expect(isWithinReach(planned, now)).toBe(true)
       expect(planned.to.getTime()).toBeLessThanOrEqual(now.getTime() - 120_000)

@@ -80,6 +80,18 @@ describe('a month is due', () => {
     expect(isDue(at('2026-11-25', 8), pacificHour('2026-11-26', 8))).toBe(false)
   })
 
+  it('once in thirty days after that, for six months', () => {
+    const read = (at: string) => ({ generatedAt: new Date(at), retrievedAt: new Date(at) })
+    const known = month({ month: '2026-05', newest: read('2026-06-20T15:00:00Z') })
+    expect(isDue(known, new Date('2026-07-20T14:59:00Z'))).toBe(false)
+    expect(isDue(known, new Date('2026-07-20T15:00:00Z'))).toBe(true)
+    expect(
+      dueMonths([known, month({ month: '2026-07', newest: read('2026-08-20T15:00:00Z') })], new Date('2026-08-20T16:00:00Z')),
+    ).toEqual(['2026-08', '2026-05'])
+    expect(isDue(known, new Date('2026-11-30T15:00:00Z'))).toBe(true)
+    expect(isDue(known, new Date('2026-12-02T15:00:00Z'))).toBe(false)
+  })
+
   it('again every hour, for six hours, when the file of an earlier generation came', () => {
     const generation = pacificHour('2026-11-21', 7)
     const known = (retrievedAt: Date): ReportMonth =>
@@ -181,7 +193,7 @@ describe('whatever happens', () => {
     )
   })
 
-  it('a marketplace that works is asked once a day for each month that may change', () => {
+  it('a marketplace that works is asked once a day for each month that may change, then once in thirty days', () => {
     fc.assert(
       fc.property(instants, (start) => {
         const quarters = Array.from({ length: 2 * 24 * 40 }, () => ({ minutes: 30, up: true }))
@@ -196,9 +208,9 @@ describe('whatever happens', () => {
           if (!day.endsWith('-01')) expect(days).toContain(day)
         }
         for (const { month: name, at } of asked) {
-          if (at.getTime() > start.getTime() + 26 * hourMs) {
-            expect(at < pacificHour(`${addMonths(name, 1)}-11`, 7)).toBe(true)
-          }
+          if (at < pacificHour(`${addMonths(name, 1)}-11`, 7)) continue
+          const before = asked.findLast((one) => one.month === name && one.at < at)
+          if (before !== undefined) expect(at.getTime() - before.at.getTime()).toBeGreaterThanOrEqual(30 * 24 * hourMs)
         }
       }),
       { numRuns: 6 },

@@ -47,6 +47,7 @@ const read = (sku: string, more: Partial<LogRead> = {}): LogRead => ({
   movedBefore: null,
   movedAt: null,
   dueAt: at(12),
+  fullDueAt: null,
   pass: null,
   fault: null,
   ...more,
@@ -80,9 +81,9 @@ test('SKUs of the settings are added once and listed in batches', async () => {
 
 test('a report adds SKUs and asks for those that moved; of the others nothing is written', async () => {
   await noteReportSkus(database, sellerId, at(1), [
-    { sku: 'moved', gtin: '1', moved: true },
-    { sku: 'still', gtin: null, moved: false },
-    { sku: 'still', gtin: '2', moved: false },
+    { sku: 'moved', gtin: '1', units: 1, moved: true },
+    { sku: 'still', gtin: null, units: 0, moved: false },
+    { sku: 'still', gtin: '2', units: 0, moved: false },
   ])
   expect(await rows()).toMatchObject([
     { sku: 'moved', gtin: '1', source: 'report', log_moved_at: at(1) },
@@ -91,12 +92,12 @@ test('a report adds SKUs and asks for those that moved; of the others nothing is
   await note(read('moved', { movedBefore: at(1), movedAt: at(1), dueAt: at(100) }), read('still', { dueAt: at(100) }))
   const before = await rows()
   await noteReportSkus(database, sellerId, at(2), [
-    { sku: 'moved', gtin: 'another', moved: false },
-    { sku: 'still', gtin: null, moved: false },
+    { sku: 'moved', gtin: 'another', units: 0, moved: false },
+    { sku: 'still', gtin: null, units: 0, moved: false },
   ])
   expect(await rows()).toEqual(before)
   expect(await due(at(50))).toEqual([])
-  await noteReportSkus(database, sellerId, at(3), [{ sku: 'still', gtin: null, moved: true }])
+  await noteReportSkus(database, sellerId, at(3), [{ sku: 'still', gtin: null, units: 1, moved: true }])
   expect(await due(at(50))).toEqual(['still'])
 })
 
@@ -131,7 +132,7 @@ test('the turn: what moved, what is not read to its end, what was never read, th
     database,
     sellerId,
     at(0),
-    ['early', 'late', 'later', 'moved', 'never', 'part', 'quiet'].map((sku) => ({ sku, gtin: null, moved: false })),
+    ['early', 'late', 'later', 'moved', 'never', 'part', 'quiet'].map((sku) => ({ sku, gtin: null, units: 0, moved: false })),
   )
   const pass = { ...beginPass({ from: at(0), to: at(1) }, at(9)), offset: 50, seen: new Set(['x', 'y']), totalCount: 70 }
   await note(
@@ -142,17 +143,27 @@ test('the turn: what moved, what is not read to its end, what was never read, th
     read('moved', { dueAt: at(900) }),
     read('part', { readUpTo: at(5), dueAt: null, pass }),
   )
-  await noteReportSkus(database, sellerId, at(13), [{ sku: 'moved', gtin: null, moved: true }])
+  await noteReportSkus(database, sellerId, at(13), [{ sku: 'moved', gtin: null, units: 1, moved: true }])
   expect(await due(at(30))).toEqual(['moved', 'part', 'never', 'early', 'late'])
   expect(await due(at(30), { limit: 2 })).toEqual(['moved', 'part'])
   expect(await due(at(30), { limit: 2, except: ['moved', 'never'] })).toEqual(['part', 'early'])
   expect(await due(at(30), { withGtin: true })).toEqual([])
   const [, part] = await dueSkus(database, sellerId, { by: at(30), except: [], withGtin: false, limit: 2 })
-  expect(part).toEqual({ sku: 'part', gtin: null, readUpTo: at(5), readAt: at(12), movedAt: null, pageFrom: null, pass })
+  expect(part).toEqual({
+    sku: 'part',
+    gtin: null,
+    differs: false,
+    fullDueAt: null,
+    readUpTo: at(5),
+    readAt: at(12),
+    movedAt: null,
+    pageFrom: null,
+    pass,
+  })
 })
 
 test('what was read never moves back, and a sign of movement during the read keeps the SKU due', async () => {
-  await noteReportSkus(database, sellerId, at(0), [{ sku: 'A', gtin: null, moved: false }])
+  await noteReportSkus(database, sellerId, at(0), [{ sku: 'A', gtin: null, units: 0, moved: false }])
   await note(read('A', { gtin: '7', movedAt: at(4), fault: 'oops' }))
   expect(await rows()).toMatchObject([
     {
@@ -165,7 +176,7 @@ test('what was read never moves back, and a sign of movement during the read kee
       log_fault: 'oops',
     },
   ])
-  await noteReportSkus(database, sellerId, at(20), [{ sku: 'A', gtin: null, moved: true }])
+  await noteReportSkus(database, sellerId, at(20), [{ sku: 'A', gtin: null, units: 1, moved: true }])
   await note(read('A', { movedBefore: at(4), movedAt: at(5), readUpTo: at(8), readAt: null, dueAt: at(99) }))
   expect(await rows()).toMatchObject([
     { gtin: '7', log_read_up_to: at(10), log_read_at: at(12), log_moved_at: at(20), log_due_at: null, log_fault: null },
@@ -175,7 +186,7 @@ test('what was read never moves back, and a sign of movement during the read kee
 test('a SKU that somebody else has locked is passed over', async () => {
   await recordConfiguredSkus(database, sellerId, ['A', 'B'])
   await database.transaction(async (tx) => {
-    await noteReportSkus(tx, sellerId, at(1), [{ sku: 'A', gtin: null, moved: true }])
+    await noteReportSkus(tx, sellerId, at(1), [{ sku: 'A', gtin: null, units: 1, moved: true }])
     const moved = (await rows())[1]?.['log_moved_at']
     if (!(moved instanceof Date)) throw new Error('no moment')
     await note(read('A'), read('B', { movedBefore: moved, movedAt: moved }))

@@ -378,6 +378,9 @@ const extraCells = ({ headers }: ReportColumns, cells: readonly string[]): reado
   return more.some((cell) => cell.trim() !== '') ? more : []
 }
 
+/** Whether a file names its rows by GTIN, having no SKUs at all. */
+export const isByGtin = ({ sku }: ReportColumns): boolean => sku === null
+
 /** The SKU that a row is about, as {@link readRow} reads it; null where it cannot be known. */
 export function skuOf(columns: ReportColumns, cells: readonly string[]): string | null {
   if (faultOf(columns, cells, extraCells(columns, cells).length) !== null) return null

@@ -4,17 +4,27 @@ import { Malformed, MarketplaceFailure, Refused, Throttled, Unavailable } from '
 import type { CallOptions, InventoryLogPage, ParsedRecord } from '../../clients/interface.ts'
 import type { InventoryLogEntry } from '../../domain/inventory-log.ts'
 import { advancePass, beginPass, type LogPass, type PassStep, passAfter } from '../../domain/inventory-log-pass.ts'
-import { firstHalf, isWithinReach, logWindow, nextReadAt, readUpToOf } from '../../domain/inventory-log-schedule.ts'
+import {
+  firstHalf,
+  isFullRead,
+  isWithinReach,
+  logWindow,
+  nextFullReadAt,
+  nextReadAt,
+  provenPart,
+  readUpToOf,
+} from '../../domain/inventory-log-schedule.ts'
 import { hasUnknownReason } from '../../domain/log-reasons.ts'
 import { pacificMonth } from '../../domain/pacific-time.ts'
 import { reviewDiscrepancies } from '../../store/discrepancies.ts'
-import { findDifferingEntries, storeDifferingEntries } from '../../store/inventory-log.ts'
+import { findDifferingEntries, noteGoneEntries, storeDifferingEntries, type WholePart } from '../../store/inventory-log.ts'
 import {
   anotherSku,
   type DueSku,
   dueSkus,
   type LogRead,
   lockSkus,
+  noteDifferingSkus,
   noteLogReads,
   noteOrderSkus,
 } from '../../store/inventory-skus.ts'
@@ -52,15 +62,35 @@ interface SkuReading {
   /** Where to go on; null when everything that was due is read, or when it has to begin anew. */
   readonly pass: LogPass | null
   readonly fault: string | null
+  /** Begun anew, over all of the log's reach. */
+  readonly full: boolean
+  /** Parts of which all that is there has come. */
+  readonly whole: readonly WholePart[]
   /** Why it ended early. */
   readonly failure: MarketplaceFailure | null
 }
 
-const startOf = ({ client, settings }: StreamContext, due: DueSku): LogPass | null => {
+const startOf = ({ client, settings }: StreamContext, due: DueSku): { readonly pass: LogPass | null; readonly full: boolean } => {
   const marketplaceNow = client.clock().now()
-  if (due.pass !== null && isWithinReach(due.pass.window, marketplaceNow)) return due.pass
+  if (due.pass !== null && isWithinReach(due.pass.window, marketplaceNow)) return { pass: due.pass, full: false }
   const window = logWindow(due, { marketplaceNow, lagMs: settings.lagMs, precision: client.inventoryLog.precision })
-  return window === null ? null : beginPass(window, window.to)
+  return { pass: window === null ? null : beginPass(window, window.to), full: isFullRead(due, marketplaceNow) }
+}
+
+/** What a window that was read whole has proven to be there; null where entries could not be read, or the answers did not say how many there are. */
+const wholePart = (
+  { client }: StreamContext,
+  sku: string,
+  pass: LogPass,
+  page: InventoryLogPage,
+  since: Date,
+): WholePart | null => {
+  const keys = [...pass.seen, ...page.records.flatMap((record) => (record.ok ? [record.key] : []))]
+  const ids = new Set(keys.map((key) => decodeURIComponent(key.slice(key.indexOf('/') + 1))))
+  const isRead = pass.unreadable === 0 && page.records.every((record) => record.ok)
+  const part = provenPart(pass.window, client.inventoryLog.precision)
+  if (!isRead || part === null || page.totalCount === null || ids.size < page.totalCount) return null
+  return { sku, ...part, ids: [...ids], observedAt: since }
 }
 
 const stepAfter = ({ client }: StreamContext, pass: LogPass, page: InventoryLogPage): PassStep => {
@@ -77,8 +107,22 @@ const readSku = async (context: StreamContext, due: DueSku, { signal }: CallOpti
   const { client, settings } = context
   const { precision } = client.inventoryLog
   const pages: InventoryLogPage[] = []
-  let reading: SkuReading = { due, records: [], pages, readUpTo: null, readAt: null, pass: null, fault: null, failure: null }
-  let pass = startOf(context, due)
+  const start = startOf(context, due)
+  let pass = start.pass
+  let reading: SkuReading = {
+    due,
+    records: [],
+    pages,
+    readUpTo: null,
+    readAt: null,
+    pass: null,
+    fault: null,
+    full: start.full,
+    whole: [],
+    failure: null,
+  }
+  // Of a window that was begun in an earlier run nobody knows when its first page was asked for.
+  let since: Date | null = null
   while (pass !== null) {
     const { window, offset } = pass
     let page: InventoryLogPage
@@ -90,6 +134,7 @@ const readSku = async (context: StreamContext, due: DueSku, { signal }: CallOpti
       return { ...reading, pass, failure: error }
     }
     pages.push(page)
+    if (offset === 0) since = page.observedAt
     reading = { ...reading, records: [...reading.records, ...page.records] }
     const step = stepAfter(context, pass, page)
     if (step.kind === 'unsettled') return { ...reading, fault: unsettled }
@@ -97,7 +142,9 @@ const readSku = async (context: StreamContext, due: DueSku, { signal }: CallOpti
       pass = step.pass
       continue
     }
-    reading = { ...reading, readUpTo: readUpToOf(window, precision), readAt: page.observedAt }
+    const part = since === null ? null : wholePart(context, due.sku, pass, page, since)
+    const whole = part === null ? reading.whole : [...reading.whole, part]
+    reading = { ...reading, whole, readUpTo: readUpToOf(window, precision), readAt: page.observedAt }
     pass = passAfter(pass, precision)
     if (reading.records.length >= mostEntries) break
   }
@@ -189,7 +236,7 @@ const latest = (...moments: readonly (Date | null)[]): Date | null =>
 
 /** What to write down of a reading; null when there is nothing. */
 const noteOf = (reading: SkuReading, marketplaceNow: Date): LogRead | null => {
-  const { due, records, pages, readUpTo, readAt, pass, fault, failure } = reading
+  const { due, records, pages, readUpTo, readAt, pass, fault, full, failure } = reading
   const times = records.flatMap((record) => (record.ok ? [record.value.transactionTime] : []))
   const movedAt = latest(due.movedAt, ...times)
   const noted = {
@@ -200,6 +247,7 @@ const noteOf = (reading: SkuReading, marketplaceNow: Date): LogRead | null => {
     readAt,
     movedBefore: due.movedAt,
     movedAt,
+    fullDueAt: full && pages.length > 0 ? nextFullReadAt(marketplaceNow, due.differs) : null,
     pass,
     fault,
   }
@@ -237,6 +285,7 @@ const readNext = async (
   const { client, database } = context
   const { sellerId, inventoryLog } = client
   await noteOrderSkus(database, sellerId, client.clock().now())
+  if (page === 0) await noteDifferingSkus(database, sellerId, client.clock().now())
   const withGtin = inventoryLog.keyedBy === 'gtin'
   const due = await dueSkus(database, sellerId, { by, except: being, withGtin, limit: skusAtOnce })
   const readings = await readBatch(context, due, options)
@@ -264,8 +313,14 @@ const readNext = async (
       ? {}
       : {
           alongside: async (tx) => {
+            const gone = await noteGoneEntries(
+              tx,
+              sellerId,
+              readings.flatMap(({ whole }) => whole),
+            )
             const comparable = await noteLogReads(tx, sellerId, notes)
-            if (comparable.length > 0) await reviewDiscrepancies(tx, sellerId, comparable)
+            const months = [...comparable, ...gone.map(({ sku, at }) => ({ sku, month: pacificMonth(at) }))]
+            if (months.length > 0) await reviewDiscrepancies(tx, sellerId, months)
           },
         }),
   }

@@ -1,6 +1,7 @@
 import { MarketplaceFailure, Refused, Throttled } from '../../clients/errors.ts'
 import type { CallOptions, ParsedRecord } from '../../clients/interface.ts'
 import {
+  isByGtin,
   parseReportRow,
   type ReportColumns,
   ReportFault,
@@ -14,6 +15,7 @@ import { rowKey } from '../../domain/reconciliation-report.ts'
 import { dueMonths, isDue, isReported, type ReportMonth, reportMonths, retrievalPauseEnd } from '../../domain/report-schedule.ts'
 import type { Transaction } from '../../store/database.ts'
 import { reviewDiscrepancies } from '../../store/discrepancies.ts'
+import { skusByGtin } from '../../store/inventory-skus.ts'
 import {
   beginReport,
   claimTry,
@@ -37,6 +39,7 @@ import {
   findDifferingRows,
   noteGoneRows,
   type ReportedRow,
+  removeRenamedRows,
   skusOfMonth,
   storeDifferingRows,
   unlistedSkus,
@@ -98,6 +101,8 @@ interface Inspection {
   readonly keys: ReportKeys
   /** SKUs of which the file says different things. */
   readonly contradictory: ReadonlySet<string>
+  /** SKUs of the GTINs that name the rows; null where SKUs do. */
+  readonly skuOfGtin: ReadonlyMap<string, string> | null
   /** Some row does not say what it is about: nobody knows all that came, so nothing counts as gone. */
   readonly hasNamelessRow: boolean
 }
@@ -105,6 +110,7 @@ interface Inspection {
 const inspect = async (context: StreamContext, report: StoredReport): Promise<Inspection> => {
   const { database, client } = context
   const { columns, end: firstRow } = await readHeader(readReportFile(database, report), client.reconciliation.columnNames)
+  const skuOfGtin = isByGtin(columns) ? await skusByGtin(database, report.sellerId) : null
   const keys = createReportKeys()
   let rowCount = 0
   let hasNamelessRow = false
@@ -112,25 +118,26 @@ const inspect = async (context: StreamContext, report: StoredReport): Promise<In
     rowCount += 1
     const sku = skuOf(columns, cells)
     if (sku === null) hasNamelessRow = true
-    else keys.add(sku)
+    else keys.add(skuOfGtin?.get(sku) ?? sku)
   }
   const known = keys.close()
   const contradictory = known.anyRepeated
-    ? await findContradictory(context, report, { columns, firstRow, keys: known })
+    ? await findContradictory(context, report, { columns, firstRow, keys: known, skuOfGtin })
     : new Set<string>()
-  return { columns, firstRow, rowCount, keys: known, contradictory, hasNamelessRow }
+  return { columns, firstRow, rowCount, keys: known, contradictory, skuOfGtin, hasNamelessRow }
 }
 
 /** The same row twice says nothing new (public facts, section 2.2, knows it of lists); two different ones of a SKU contradict each other. */
 const findContradictory = async (
   { database }: StreamContext,
   report: StoredReport,
-  { columns, firstRow, keys }: Pick<Inspection, 'columns' | 'firstRow' | 'keys'>,
+  { columns, firstRow, keys, skuOfGtin }: Pick<Inspection, 'columns' | 'firstRow' | 'keys' | 'skuOfGtin'>,
 ): Promise<ReadonlySet<string>> => {
   const textHashes = new Map<string, string>()
   const contradictory = new Set<string>()
   for await (const { cells } of readLines(readReportFile(database, report, firstRow), columns)) {
-    const sku = skuOf(columns, cells)
+    const name = skuOf(columns, cells)
+    const sku = name === null ? null : (skuOfGtin?.get(name) ?? name)
     if (sku === null || !keys.isRepeated(sku)) continue
     const textHash = rawHash(readRow(report.month, columns, cells).rawText)
     if ((textHashes.get(sku) ?? textHash) !== textHash) contradictory.add(sku)
@@ -152,12 +159,15 @@ const inspectionOf = (context: StreamContext, report: StoredReport): Promise<Ins
 
 const recordOf = (
   { month, reportId }: StoredReport,
-  { columns, contradictory }: Inspection,
+  { columns, contradictory, skuOfGtin }: Inspection,
   cells: readonly string[],
 ): ParsedRecord<ReportedRow> => {
   const parsed = readRow(month, columns, cells)
   if (!parsed.ok) return parsed
-  const { key, rawText, value } = parsed
+  const { rawText } = parsed
+  const sku = skuOfGtin?.get(parsed.value.sku) ?? parsed.value.sku
+  const value = { ...parsed.value, sku }
+  const key = rowKey(month, sku)
   // Which of them is true cannot be known.
   if (contradictory.has(value.sku)) return { ok: false, key, fault: 'the report says two different things of this SKU', rawText }
   return { ok: true, key, rawText, value: { row: value, reportId } }
@@ -184,7 +194,7 @@ const rowsFrom = async (context: StreamContext, report: StoredReport, from: numb
 const finish = async (
   context: StreamContext,
   report: StoredReport,
-  missing: readonly string[],
+  { missing, renamed }: { readonly missing: readonly string[]; readonly renamed: readonly string[] },
   { rowCount }: Inspection,
 ): Promise<ReportPage> => {
   const before = await importedBefore(context.database, report)
@@ -194,6 +204,7 @@ const finish = async (
     missing,
     nextCursor: cursorTo(countsFurther ? 'review' : 'unlisted', report, ''),
     alongside: async (tx) => {
+      if (renamed.length > 0) await removeRenamedRows(tx, report.sellerId, report.month, renamed)
       await finishReport(tx, report, rowCount)
     },
   })
@@ -203,18 +214,25 @@ const goneAfter = async (context: StreamContext, report: StoredReport, after: st
   const { database } = context
   const { sellerId, month } = report
   const inspection = await inspectionOf(context, report)
-  if (inspection.hasNamelessRow) return finish(context, report, [], inspection)
+  if (inspection.hasNamelessRow) return finish(context, report, { missing: [], renamed: [] }, inspection)
   const missing: string[] = []
+  const renamed: string[] = []
   for (let last = after; ; ) {
     const skus = await skusOfMonth(database, sellerId, month, last, skusPerLook)
     for (const sku of skus) {
       last = sku
-      if (!inspection.keys.has(sku)) missing.push(rowKey(month, sku))
-      if (missing.length === rowsPerPage) {
-        return pageOf(context, report.retrievedAt, { missing, nextCursor: cursorTo('gone', report, last) })
+      if (inspection.keys.has(sku)) continue
+      if (inspection.skuOfGtin?.has(sku) === true) renamed.push(sku)
+      else missing.push(rowKey(month, sku))
+      if (missing.length + renamed.length === rowsPerPage) {
+        return pageOf(context, report.retrievedAt, {
+          missing,
+          nextCursor: cursorTo('gone', report, last),
+          alongside: (tx) => removeRenamedRows(tx, sellerId, month, renamed),
+        })
       }
     }
-    if (skus.length < skusPerLook) return finish(context, report, missing, inspection)
+    if (skus.length < skusPerLook) return finish(context, report, { missing, renamed }, inspection)
   }
 }
 

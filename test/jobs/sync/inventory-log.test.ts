@@ -642,3 +642,63 @@ test('discrepancies follow the log: when it reaches a row of the report, and whe
   expect(await once()).toEqual({ done: true })
   expect(await discrepancies()).toEqual([{ sku: 'A', month, kind: 'sold', difference: 2, state: 'resolved' }])
 })
+
+test('an entry that the log takes back counts no more, and counts again when it is back', async () => {
+  logs.set('A', history(120, 20))
+  const { once } = await startOwn()
+  await configure(['A'])
+  await once()
+  const [copy] = (logs.get('A') ?? []).splice(60, 1)
+  if (copy === undefined) throw new Error('no entry')
+  const gone = () =>
+    bench.database.query(
+      'SELECT entry_id FROM warehouse.inventory_log_entries WHERE seller_id = $1 AND missing_since IS NOT NULL',
+      sellerId,
+    )
+  // The look-back of this read does not reach that far.
+  await later()
+  await once()
+  expect(await gone()).toEqual([])
+  const full = () =>
+    bench.database.execute(
+      `UPDATE tallyman.inventory_skus SET log_full_due_at = log_full_due_at - interval '31 days', log_due_at = NULL WHERE seller_id = $1`,
+      sellerId,
+    )
+  await full()
+  await once()
+  expect(await gone()).toEqual([{ entry_id: copy.id }])
+  expect((await changesOf(sellerId)).at(-1)).toMatchObject({
+    type: 'inventory_log.entry_gone',
+    data: { sku: 'A', entryId: copy.id },
+  })
+  logs.get('A')?.push(copy)
+  await full()
+  await once()
+  expect(await gone()).toEqual([])
+})
+
+test('a difference has the log of its SKU read in full, at once', async () => {
+  logs.set('A', history(200, 40))
+  const { once } = await startOwn()
+  await configure(['A'])
+  await once()
+  const from = (day: number) => questions.filter((question) => question.from < ago(day)).length
+  questions = []
+  await later()
+  await once()
+  expect(from(200)).toBe(0)
+  await bench.database.execute(
+    `INSERT INTO warehouse.inventory_discrepancies (seller_id, sku, month, kind, report_units, expected_units, log_verdict, log_certainty,
+       log_entry_ids, log_entries, earliest_day) VALUES ($1, 'A', '2026-03-01', 'sold', 3, 2, 'missing', 'unknown', '{}', 0, '2026-03-01')`,
+    sellerId,
+  )
+  await bench.database.execute(
+    `UPDATE tallyman.inventory_skus SET log_due_at = now() + interval '9 days' WHERE seller_id = $1`,
+    sellerId,
+  )
+  await once()
+  expect(from(200)).toBeGreaterThan(0)
+  questions = []
+  await once()
+  expect(from(200)).toBe(0)
+})

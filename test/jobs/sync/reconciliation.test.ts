@@ -652,6 +652,26 @@ describe('a backfill', () => {
   })
 })
 
+test('a report by GTIN counts for the SKU that the log has named beside it, from then on', async () => {
+  const rig = await startRig({ now: new Date('2026-10-20T16:00:00Z') })
+  const byGtin = (beginning: number) =>
+    `GTIN,Beginning,Ending,Sold,Returned,Lost,Found,Damaged,Other\n0001,${beginning},${beginning},0,0,0,0,0,0\n0002,5,5,0,0,0,0,0,0\n`
+  rig.files.set('2026-10', byGtin(10))
+  await rig.sync()
+  expect((await rig.rows('2026-10')).map(({ sku }) => sku)).toEqual(['0001', '0002'])
+  await rig.database.execute(
+    `INSERT INTO tallyman.inventory_skus (seller_id, sku, gtin, source) VALUES ($1, 'SKU-1', '0001', 'orders'), ($1, 'SKU-2', '0002', 'orders'), ($1, 'SKU-3', '0002', 'orders')`,
+    sellerId,
+  )
+  rig.now = new Date('2026-10-21T16:00:00Z')
+  rig.files.set('2026-10', byGtin(12))
+  await rig.sync()
+  // Two SKUs have the second GTIN: whose row it is nobody knows.
+  expect((await rig.rows('2026-10')).filter(({ gone }) => !gone).map(({ sku }) => sku)).toEqual(['0002', 'SKU-1'])
+  expect(await rig.database.query(`SELECT 1 FROM warehouse.inventory_discrepancies WHERE state = 'open'`)).toEqual([])
+  expect((await rig.changes()).filter(({ type }) => type === 'reconciliation_row.gone')).toEqual([])
+})
+
 test('a row that does not add up is found, and settled once it does', async () => {
   const rig = await startRig()
   rig.files.set('2026-11', csv(line('A').replace(',10,10,', ',10,9,')))

@@ -1,0 +1,475 @@
+import { createRandom, type Random } from '../../sandbox/core/random.ts'
+import { type MovementKind, wordsOf } from '../../src/domain/log-reasons.ts'
+import { addMonths, monthBounds } from '../../src/domain/pacific-time.ts'
+import type { DiscrepancyKind } from '../../src/domain/reconciliation.ts'
+
+/**
+ * Random worlds: a stock of many SKUs over three months, what truly moved, and what the marketplace makes of it in its reports and in its log,
+ * with every way in which one of the two goes wrong. Each world also says what a reader who knows only reports and log can find out, and what
+ * has to be settled in the end. It knows nothing of how that is found.
+ */
+
+/** An entry of the marketplace's log. */
+export interface LogLine {
+  readonly id: string
+  readonly at: Date
+  readonly units: number
+  readonly type: string
+  readonly code: string | null
+  readonly description: string | null
+  readonly location: 'Inventory' | 'Salvage'
+}
+
+/** A row of the report; all but beginning and ending as the file states them. */
+export type Row = Readonly<Record<'beginning' | 'ending' | MovementKind, number>>
+
+/** One difference that can be found. */
+export interface Expected {
+  readonly month: string
+  readonly kind: DiscrepancyKind
+  readonly report: number
+  readonly expected: number
+}
+
+/** One SKU: what the marketplace shows of it, first and in the end. */
+export interface Item {
+  readonly sku: string
+  /** What was done to it. */
+  readonly deed: string
+  readonly priceCents: number
+  /** Rows by month, of the reports as they are made first and made again; a month without one is left out. */
+  readonly rows: readonly [ReadonlyMap<string, Row>, ReadonlyMap<string, Row>]
+  readonly log: readonly [readonly LogLine[], readonly LogLine[]]
+  /** What stands in the end. */
+  readonly differences: readonly Expected[]
+  /** Differences of the first reports and logs that have to be settled in the end. */
+  readonly settled: readonly Pick<Expected, 'month' | 'kind'>[]
+  /** Units that are gone without a word, by month. */
+  readonly unexplained: ReadonlyMap<string, number>
+}
+
+/** Three months, one after the other. */
+type Months = readonly [string, string, string]
+
+/** A world. */
+export interface World {
+  readonly seed: number
+  readonly months: Months
+  /** What left stands with a minus in its reports. */
+  readonly signed: boolean
+  /** What the seller says of reasons that nobody knows. */
+  readonly reasons: ReadonlyMap<string, MovementKind>
+  readonly items: readonly Item[]
+}
+
+/** A movement as it truly was. */
+interface Movement {
+  readonly kind: MovementKind
+  /** As the report counts them. */
+  readonly units: number
+  readonly line: LogLine
+}
+
+const kinds = ['sold', 'returned', 'lost', 'found', 'damaged', 'other'] as const
+const directions: Readonly<Record<MovementKind, number>> = { sold: -1, returned: 1, lost: -1, found: 1, damaged: -1, other: 1 }
+
+type Wording = readonly [type: string, code: string | null, description: string | null]
+
+const wordings: Readonly<Record<MovementKind, readonly [Wording, ...Wording[]]>> = {
+  sold: [
+    ['Ship', 'SIP', 'Shipped to Customer'],
+    ['SHIP', null, null],
+  ],
+  returned: [['Return', 'RTN', 'Customer Return']],
+  lost: [
+    ['Adjustment', 'LOS', 'Lost in Warehouse'],
+    ['Adjustment', null, 'Lost: item not found'],
+    ['Adjustment', null, 'Misplaced'],
+    ['Adjustment', 'X4', 'Unable to locate'],
+    ['Adjustment', 'ADJ', 'Shrinkage'],
+    ['Adjustment', 'LOST_IN_TRANSIT', null],
+    ['Adjustment', 'Q7', 'Gone West'],
+  ],
+  found: [
+    ['Adjustment', 'FND', 'Found in Warehouse'],
+    ['Adjustment', null, 'Misplaced units found'],
+    ['Adjustment', 'InventoryRecovered', null],
+  ],
+  damaged: [
+    ['Adjustment', 'DMG', 'Damaged in Warehouse'],
+    ['Adjustment', null, 'Broken'],
+    ['Adjustment', null, 'Defective'],
+    ['Adjustment', null, 'Crushed in FC'],
+    ['Adjustment', 'Z9', 'Found damaged'],
+  ],
+  other: [
+    ['Receipt', 'RCV', 'Received from Shipment'],
+    ['Adjustment', 'ADJ', 'Inventory Correction'],
+    ['Transfer', null, 'Lost and found'],
+  ],
+}
+
+const outgoing: ReadonlySet<MovementKind> = new Set(['sold', 'lost', 'damaged'])
+
+/** The cells of a row as a file of the world writes them. */
+export const cellsOf = (row: Row, signed: boolean): readonly number[] => [
+  row.beginning,
+  row.ending,
+  ...kinds.map((kind) => (signed && outgoing.has(kind) ? 0 - row[kind] : row[kind])),
+]
+
+/** What is done to SKUs, and how often. */
+const deeds = [
+  'nothing',
+  'nothing',
+  'nothing',
+  'cell',
+  'entry missing',
+  'entry twice',
+  'entry too many',
+  'silent loss',
+  'begins with less',
+  'right again',
+  'row left out',
+  'only in the log',
+  'loses its row',
+  'row dropped',
+  'still row dropped',
+  'cut off late',
+  'entry late',
+  'copy taken back',
+  'report corrected',
+  'sale taken back',
+  'moves without a row',
+] as const
+type Deed = (typeof deeds)[number]
+
+const startMonths = ['2025-09', '2025-10', '2025-12', '2026-01', '2026-02', '2026-03'] as const
+
+const skusOfWorld = 150
+
+const sumOf = (movements: readonly Movement[], kind: MovementKind): number =>
+  movements.filter((movement) => movement.kind === kind).reduce((sum, { units }) => sum + units, 0)
+
+const stockOf = (movements: readonly Movement[]): number =>
+  movements.reduce((sum, { kind, units }) => sum + directions[kind] * units, 0)
+
+const rowOf = (beginning: number, movements: readonly Movement[]): Row => ({
+  beginning,
+  ending: beginning + stockOf(movements),
+  sold: sumOf(movements, 'sold'),
+  returned: sumOf(movements, 'returned'),
+  lost: sumOf(movements, 'lost'),
+  found: sumOf(movements, 'found'),
+  damaged: sumOf(movements, 'damaged'),
+  other: sumOf(movements, 'other'),
+})
+
+const knownBounds = new Map<string, ReturnType<typeof monthBounds>>()
+
+const boundsOf = (month: string): ReturnType<typeof monthBounds> => {
+  const bounds = knownBounds.get(month) ?? monthBounds(month)
+  knownBounds.set(month, bounds)
+  return bounds
+}
+
+/** A SKU while it is made up. */
+class Draft {
+  readonly #random: Random
+  readonly months: Months
+  readonly opening: number
+  readonly byMonth: Map<string, Movement[]>
+  #count = 0
+  readonly taken = new Set<number>()
+
+  constructor(random: Random, months: Months, still: boolean) {
+    this.#random = random
+    this.months = months
+    this.opening = random.whole(0, 400)
+    this.byMonth = new Map(months.map((month) => [month, []]))
+    if (still) return
+    for (const month of months) {
+      for (let left = random.whole(1, 5); left > 0; left -= 1) {
+        const kind = random.pick(kinds)
+        this.add(month, kind, kind === 'other' ? random.pick([-3, 5, 40] as const) : random.whole(1, 9))
+      }
+    }
+  }
+
+  /** A moment of a month that no other movement of the SKU has, often right at its edges or where the clocks are set. */
+  #moment(month: string): Date {
+    const { from, to } = boundsOf(month)
+    const edges = [from.getTime(), to.getTime() - 1_000, from.getTime() + 3_600_000, to.getTime() - 3_600_000] as const
+    for (;;) {
+      const spread = from.getTime() + this.#random.whole(0, (to.getTime() - from.getTime()) / 1_000 - 1) * 1_000
+      const at = this.#random.whole(0, 4) === 0 ? this.#random.pick(edges) : spread
+      if (this.taken.has(at)) continue
+      this.taken.add(at)
+      return new Date(at)
+    }
+  }
+
+  movement(month: string, kind: MovementKind, units: number): Movement {
+    const [type, code, description] = this.#random.pick(wordings[kind])
+    this.#count += 1
+    return {
+      kind,
+      units,
+      line: {
+        id: `e${this.#count}`,
+        at: this.#moment(month),
+        units: directions[kind] * units,
+        type,
+        code,
+        description,
+        location: 'Inventory',
+      },
+    }
+  }
+
+  add(month: string, kind: MovementKind, units: number): Movement {
+    const movement = this.movement(month, kind, units)
+    this.byMonth.get(month)?.push(movement)
+    return movement
+  }
+
+  of(month: string): readonly Movement[] {
+    return this.byMonth.get(month) ?? []
+  }
+
+  /** Rows of reports that make no mistake. */
+  rows(): Map<string, Row> {
+    const rows = new Map<string, Row>()
+    let stock = this.opening
+    for (const month of this.months) {
+      const row = rowOf(stock, this.of(month))
+      rows.set(month, row)
+      stock = row.ending
+    }
+    return rows
+  }
+
+  log(): LogLine[] {
+    return this.months.flatMap((month) => this.of(month).map(({ line }) => line))
+  }
+}
+
+const shifted = (row: Row, beginning: number, ending: number): Row => ({
+  ...row,
+  beginning: row.beginning + beginning,
+  ending: row.ending + ending,
+})
+
+/** Rows of which all after a month have more or less stock. */
+const after = (rows: ReadonlyMap<string, Row>, month: string, units: number): Map<string, Row> =>
+  new Map([...rows].map(([of, row]) => [of, of > month ? shifted(row, units, units) : row]))
+
+const withRow = (rows: ReadonlyMap<string, Row>, month: string, change: (row: Row) => Row): Map<string, Row> =>
+  new Map([...rows].map(([of, row]) => [of, of === month ? change(row) : row]))
+
+const without = (rows: ReadonlyMap<string, Row>, gone: (month: string) => boolean): Map<string, Row> =>
+  new Map([...rows].filter(([month]) => !gone(month)))
+
+const missingRow = (draft: Draft, ...months: readonly string[]): Expected[] =>
+  months.flatMap((month) =>
+    kinds.flatMap((kind) => {
+      const expected = sumOf(draft.of(month), kind)
+      return expected === 0 ? [] : [{ month, kind, report: 0, expected }]
+    }),
+  )
+
+/** Whether units that the report counts more than the log, or less, lack in the stock without a word. */
+const lacking = (kind: MovementKind, difference: number): number => {
+  const effect = directions[kind] * difference
+  return effect < 0 && !((kind === 'lost' || kind === 'damaged') && difference > 0) ? -effect : 0
+}
+
+const itemOf = (random: Random, sku: string, months: Months, deed: Deed): Item => {
+  const draft = new Draft(random, months, deed === 'sale taken back' || deed === 'still row dropped')
+  const [first, second, third] = months
+  const units = random.whole(2, 9)
+  const month = random.pick(months)
+  const early = random.pick([first, second] as const)
+  const item = {
+    sku,
+    deed,
+    priceCents: random.whole(100, 9_999),
+    settled: [],
+    unexplained: new Map<string, number>(),
+  }
+  const plain = draft.rows()
+  const build = (more: Partial<Item> = {}): Item => {
+    const rows = draft.rows()
+    const log = draft.log()
+    return { ...item, rows: [rows, rows], log: [log, log], differences: [], ...more }
+  }
+  const both = <Value>(value: Value): readonly [Value, Value] => [value, value]
+  const rowAt = (of: string): Row => draft.rows().get(of) ?? rowOf(0, [])
+  const only = (of: string, kind: MovementKind, report: number, expected: number): Pick<Item, 'differences' | 'unexplained'> => ({
+    differences: report === expected ? [] : [{ month: of, kind, report, expected }],
+    unexplained: new Map([[of, lacking(kind, report - expected)]].filter((one): one is [string, number] => Number(one[1]) > 0)),
+  })
+  /** A movement of a kind of its own, so that nothing else of the kind hides it. */
+  const lone = (of: string): Movement => {
+    const kind = random.pick(['sold', 'returned', 'lost', 'found', 'damaged'] as const)
+    return draft.add(of, kind, units)
+  }
+  switch (deed) {
+    case 'nothing': {
+      // What lies in the salvage is in the log and counts for nothing.
+      const salvage: LogLine = { ...draft.movement(month, 'lost', units).line, location: 'Salvage' }
+      return build({ log: both([...draft.log(), salvage]) })
+    }
+    case 'cell': {
+      const kind = random.pick(kinds)
+      const row = rowAt(month)
+      return build({
+        rows: both(withRow(plain, month, (one) => ({ ...one, [kind]: one[kind] + units }))),
+        differences: [
+          { month, kind, report: row[kind] + units, expected: row[kind] },
+          { month, kind: 'balance', report: row.ending, expected: row.ending + directions[kind] * units },
+        ],
+      })
+    }
+    case 'entry missing': {
+      const { kind, line } = lone(month)
+      const report = rowAt(month)[kind]
+      return build({ log: both(draft.log().filter(({ id }) => id !== line.id)), ...only(month, kind, report, report - units) })
+    }
+    case 'entry twice': {
+      const { kind, line } = lone(month)
+      const report = rowAt(month)[kind]
+      return build({
+        log: both([...draft.log(), { ...line, id: 'copy' }]),
+        differences: [{ month, kind, report, expected: report + units }],
+      })
+    }
+    case 'entry too many': {
+      const kind = random.pick(['sold', 'returned', 'lost', 'found', 'damaged'] as const)
+      const report = rowAt(month)[kind]
+      return build({
+        log: both([...draft.log(), draft.movement(month, kind, units).line]),
+        ...only(month, kind, report, report + units),
+      })
+    }
+    case 'silent loss': {
+      const row = rowAt(month)
+      const rows = after(
+        withRow(plain, month, (one) => shifted(one, 0, -units)),
+        month,
+        -units,
+      )
+      return build({
+        rows: both(rows),
+        differences: [{ month, kind: 'balance', report: row.ending - units, expected: row.ending }],
+        unexplained: new Map([[month, units]]),
+      })
+    }
+    case 'begins with less': {
+      const next = addMonths(early, 1)
+      const { ending } = rowAt(early)
+      return build({
+        rows: both(after(plain, early, -units)),
+        differences: [{ month: next, kind: 'carry-over', report: ending - units, expected: ending }],
+        unexplained: new Map([[next, units]]),
+      })
+    }
+    case 'right again': {
+      const { ending } = rowAt(early)
+      return build({
+        rows: both(withRow(plain, early, (one) => shifted(one, 0, -units))),
+        differences: [
+          { month: early, kind: 'balance', report: ending - units, expected: ending },
+          { month: addMonths(early, 1), kind: 'carry-over', report: ending, expected: ending - units },
+        ],
+      })
+    }
+    case 'row left out':
+      return build({ rows: both(without(plain, (of) => of === month)), differences: missingRow(draft, month) })
+    case 'only in the log':
+      return build({ rows: both(new Map<string, Row>()), differences: missingRow(draft, ...months) })
+    case 'loses its row':
+      return build({
+        rows: both(without(plain, (of) => of > early)),
+        differences: missingRow(draft, ...months.filter((of) => of > early)),
+      })
+    case 'row dropped':
+      return build({ rows: [plain, without(plain, (of) => of === month)], differences: missingRow(draft, month) })
+    case 'still row dropped': {
+      const { ending } = rowAt(month)
+      return build({
+        rows: [plain, without(plain, (of) => of === month)],
+        differences: ending === 0 ? [] : [{ month, kind: 'row', report: 0, expected: ending }],
+      })
+    }
+    case 'cut off late': {
+      // The report counts it a month after the log.
+      const next = addMonths(early, 1)
+      const { kind } = lone(early)
+      const effect = directions[kind] * units
+      const [row, then] = [rowAt(early), rowAt(next)]
+      const rows = withRow(
+        withRow(draft.rows(), early, (one) => ({ ...shifted(one, 0, -effect), [kind]: one[kind] - units })),
+        next,
+        (one) => ({ ...shifted(one, -effect, 0), [kind]: one[kind] + units }),
+      )
+      return build({
+        rows: both(rows),
+        differences: [
+          { month: early, kind, report: row[kind] - units, expected: row[kind] },
+          { month: next, kind, report: then[kind] + units, expected: then[kind] },
+        ],
+      })
+    }
+    case 'entry late': {
+      const { kind, line } = lone(month)
+      return build({ log: [draft.log().filter(({ id }) => id !== line.id), draft.log()], settled: [{ month, kind }] })
+    }
+    case 'copy taken back': {
+      const { kind, line } = lone(month)
+      return build({ log: [[...draft.log(), { ...line, id: 'copy' }], draft.log()], settled: [{ month, kind }] })
+    }
+    case 'report corrected': {
+      const kind = random.pick(kinds)
+      return build({
+        rows: [withRow(plain, month, (one) => ({ ...one, [kind]: one[kind] + units })), plain],
+        settled: [
+          { month, kind },
+          { month, kind: 'balance' },
+        ],
+      })
+    }
+    case 'sale taken back':
+      draft.add(second, 'sold', -units)
+      return build()
+    case 'moves without a row': {
+      // Never listed, but for the last month, which begins with what the log makes of it.
+      const rows = without(draft.rows(), (of) => of === second)
+      const sum = stockOf(draft.of(second))
+      const { ending } = rowAt(first)
+      return build({
+        rows: both(withRow(rows, third, (one) => shifted(one, -units, -units))),
+        differences: [
+          ...missingRow(draft, second),
+          { month: third, kind: 'carry-over', report: ending + sum - units, expected: ending + sum },
+        ],
+        unexplained: new Map([[third, units]]),
+      })
+    }
+  }
+}
+
+/** The world of a seed. */
+export const worldOf = (seed: number): World => {
+  const random = createRandom(seed, 'worlds')
+  const first = random.pick(startMonths)
+  const months: Months = [first, addMonths(first, 1), addMonths(first, 2)]
+  const signed = random.chance(0.3)
+  const items = Array.from({ length: skusOfWorld }, (_, index) => {
+    const chosen = deeds[index] ?? random.pick(deeds)
+    // Where a minus says that units left, none can say that a sale was taken back.
+    const deed = signed && chosen === 'sale taken back' ? 'nothing' : chosen
+    return itemOf(random, `SKU-${String(index).padStart(3, '0')}`, months, deed)
+  })
+  return { seed, months, signed, reasons: new Map([[wordsOf('Gone West'), 'lost']]), items }
+}
