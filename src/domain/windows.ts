@@ -107,6 +107,22 @@ export function narrowWindow(window: TimeWindow): readonly [TimeWindow, TimeWind
 }
 
 /**
+ * What is left of a window without some stretches of it, oldest first. Neighbours share a bound with what was cut out; stretches that touch
+ * are one.
+ */
+export function carveOut(window: TimeWindow, holes: readonly TimeWindow[]): TimeWindow[] {
+  const pieces: TimeWindow[] = []
+  let from = window.from
+  for (const hole of [...holes].sort((a, b) => a.from.getTime() - b.from.getTime())) {
+    if (hole.to <= from || hole.from >= window.to) continue
+    if (hole.from > from) pieces.push({ from, to: hole.from })
+    from = hole.to
+  }
+  if (from < window.to) pieces.push({ from, to: window.to })
+  return pieces
+}
+
+/**
  * Cuts a range into windows of at most `sliceMs`, oldest first, neighbours sharing a second. The range is widened to whole seconds.
  *
  * @throws RangeError when a slice would not be longer than the second that neighbours share.

@@ -244,6 +244,27 @@ export const dueSkippedWindows = async (
   return rows.map(({ id, window }) => ({ ...windowOf(window), skippedAs: String(id) }))
 }
 
+/** So many windows that are passed over are left out of others. */
+const mostHoles = 1_000
+
+/** Windows that a stream passes over now, due or not. */
+export const openSkippedWindows = async (
+  sql: SqlRunner,
+  sellerId: string,
+  resource: string,
+  stream: string,
+): Promise<readonly SyncWindow[]> => {
+  const rows = await sql.query<{ window: StoredWindow }>(
+    `SELECT skipped -> 'window' AS window FROM tallyman.quarantined_records
+     WHERE state = 'open' AND seller_id = $1 AND resource = $2 AND stream = $3 AND record_key IS NULL AND jsonb_typeof(skipped -> 'window') = 'object'
+     ORDER BY id DESC LIMIT ${mostHoles}`,
+    sellerId,
+    resource,
+    stream,
+  )
+  return rows.map(({ window }) => windowOf(window))
+}
+
 /** A window that had been passed over has been read. */
 export const settleSkipped = (tx: Transaction, id: string): Promise<number> =>
   tx.execute(

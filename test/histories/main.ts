@@ -7,6 +7,7 @@ import type { History } from './history.ts'
 import type { RuleName } from './oracle.ts'
 import { type Played, play } from './play.ts'
 import { type CarrierName, type Carry, carriers, directly, openQueues, type QueueCarrier } from './queues.ts'
+import { playReadings } from './reading/main.ts'
 import { faultsOf, stories } from './stories.ts'
 import { codeOf } from './story.ts'
 import { openTheatre, type Theatre } from './theatre.ts'
@@ -21,6 +22,7 @@ const program = new Command('histories')
   .description(
     'Plays hostile histories against the command engine, over a Postgres of its own. Ends with 1 when one is not withstood.',
   )
+  .option('--reading', 'histories of reading instead: lists that lie, cursors that die, pages that spoil')
   .option('--count <number>', 'how many', whole, 500)
   .option('--from <number>', 'the first one; left out, goes on where the last run of this seed was interrupted', whole)
   .option('--seed <number>', 'of the whole row', whole, 1)
@@ -36,6 +38,7 @@ const program = new Command('histories')
   .option('--no-shrink', 'does not look for a shorter one')
   .parse()
 const options = program.opts<{
+  reading?: true
   count: number
   from?: number
   seed: number
@@ -161,7 +164,10 @@ const playMany = async (theatre: Theatre): Promise<boolean> => {
 const theatre = await openTheatre(options.story !== undefined || options.only !== undefined ? 1 : options.atOnce)
 try {
   await openAll()
-  if (options.story !== undefined) process.exitCode = (await tellStories(theatre, options.story)) ? 0 : 1
+  if (options.reading === true) {
+    const { from = 0, only = null, story = null, goOn = false, ...rest } = options
+    process.exitCode = (await playReadings(theatre, { ...rest, from, only, story, goOn })) ? 0 : 1
+  } else if (options.story !== undefined) process.exitCode = (await tellStories(theatre, options.story)) ? 0 : 1
   else if (options.only !== undefined) {
     const history = historyOf(options.only)
     const played = await play(theatre, history, carryOf(options.only))

@@ -50,14 +50,15 @@ export interface World {
 }
 
 /** A request on the wire, its path without the prefix of its world. */
-interface Incoming {
+export interface Incoming {
   readonly method: string
   readonly path: string
   readonly correlationId: string | null
   readonly body: string
 }
 
-type Reply =
+/** An answer on the wire, or a connection that is dropped. */
+export type Reply =
   | { readonly is: 'drop' }
   | {
       readonly is: 'answer'
@@ -530,7 +531,7 @@ export const createWorld = ({ stage, nature, rules, orders, purchaseOrderId, tel
 /** The server of many worlds, each under a prefix of its own. */
 export interface Marketplace {
   /** Address of a world that is open. */
-  open(name: string, world: World): string
+  open(name: string, world: Pick<World, 'answer'>): string
   close(name: string): void
   stop(): Promise<void>
 }
@@ -557,7 +558,7 @@ const respond = (response: ServerResponse, answer: Reply): void => {
 
 /** Starts the server on a free loopback port. */
 export const startMarketplace = async (): Promise<Marketplace> => {
-  const worlds = new Map<string, World>()
+  const worlds = new Map<string, Pick<World, 'answer'>>()
   const server = createServer((request, response) => {
     const chunks: Buffer[] = []
     request.on('data', (chunk: Buffer) => void chunks.push(chunk))

@@ -109,6 +109,8 @@ export interface SyncStream<T> {
   readonly narrows?: true
   /** The other time of a record by which a window that is down to a second can still be halved, as far as it reaches. */
   readonly across?: (context: StreamContext, window: SyncWindow) => TimeWindow
+  /** It runs seldom: its plan is written down at once, so that a run which dies at its beginning is taken up again, and not a day later. */
+  readonly seldom?: true
   /** The stream that tries again what this one has passed over, where that is not itself. */
   readonly retriedBy?: string
   /** When all windows are read, this stream has shown all that it can show, or all that its resource has. */

@@ -208,6 +208,7 @@ const named: SyncStream<PurchaseOrder> = {
 
 /** Every open order, one by one, in the order of ids: what no list has shown stays missed for a day at most. */
 const sweep: SyncStream<PurchaseOrder> = {
+  seldom: true,
   counted: false,
   checksCount: false,
   followsWatermark: false,
@@ -247,6 +248,7 @@ const backfill: SyncStream<PurchaseOrder> = {
 /** What was created lately, whatever its last change says: what the lists showed later than the look-back, and orders that closed unseen. */
 const reread: SyncStream<PurchaseOrder> = {
   ...backfill,
+  seldom: true,
   complete: 'resource',
   plan: (context) => planReread(context, nodeTypes),
 }

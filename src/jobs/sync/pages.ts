@@ -38,6 +38,8 @@ export interface PageStore<T> {
     progressAfter: (saved: SavedPage) => SyncProgress,
     snapshot: { readonly part: string | null; readonly keys: ReadonlySet<string> } | null,
   ): Promise<SyncProgress>
+  /** Writes down where the stream stands. */
+  keep(progress: SyncProgress): Promise<void>
   /** Writes down that a window is passed over, in quarantine and as an alarm, with where the stream goes on. */
   passOver(passed: PassedOver, progress: SyncProgress): Promise<void>
 }
@@ -157,6 +159,7 @@ export const createPageStore = <T>({ database, definition, lease, settings, hook
       for (const record of newlyFaulty) if (record.key !== null) stillOpen.add(record.key)
       return progress
     },
+    keep: (progress) => saveProgress(database, lease, progress, settings.leaseMs),
     passOver: ({ window, stream, fault, observedAt }, progress) =>
       database.transaction(async (tx) => {
         const { from, to, part, across, limit } = window

@@ -31,7 +31,12 @@ const backfill: SyncStream<ReturnOrder> = {
 }
 
 /** What was created lately, whatever its last change says. */
-const reread: SyncStream<ReturnOrder> = { ...backfill, complete: 'resource', plan: (context) => planReread(context, [null]) }
+const reread: SyncStream<ReturnOrder> = {
+  ...backfill,
+  seldom: true,
+  complete: 'resource',
+  plan: (context) => planReread(context, [null]),
+}
 
 const streams: ReadonlyMap<string, SyncStream<ReturnOrder>> = new Map([
   ['changed', changed],

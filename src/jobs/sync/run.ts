@@ -1,5 +1,5 @@
 import { isCredentialsDoubt, MarketplaceFailure, Refused, Throttled } from '../../clients/errors.ts'
-import { narrowWindow, nextWatermark, splitWindow, type TimeWindow } from '../../domain/windows.ts'
+import { carveOut, narrowWindow, nextWatermark, splitWindow, type TimeWindow } from '../../domain/windows.ts'
 import type { Logger } from '../../observability/log.ts'
 import type { JobOutcome } from '../../queues/jobs.ts'
 import type { Database } from '../../store/database.ts'
@@ -9,6 +9,7 @@ import {
   expireKeyless,
   giveUpSkipped,
   hasKeyless,
+  openSkippedWindows,
   reviewSkipAlarm,
   settleSkipped,
 } from '../../store/quarantine.ts'
@@ -246,8 +247,11 @@ class StreamRun<T> {
     const newest = Math.max(...planned.map(({ to }) => to.getTime()))
     if (resumed && watermark !== null && newest - watermark.getTime() < worthCatchingUpMs) return false
     const { sellerId, resource, stream } = this.#key
-    const again = this.#stream.narrows === true ? await dueSkippedWindows(this.#context.database, sellerId, resource, stream) : []
-    const pending = [...planned, ...again]
+    const { database } = this.#context
+    const narrows = this.#stream.narrows === true
+    const holes = narrows ? await openSkippedWindows(database, sellerId, resource, stream) : []
+    const again = holes.length > 0 ? await dueSkippedWindows(database, sellerId, resource, stream) : []
+    const pending = [...planned.flatMap((window) => this.#without(window, holes)), ...again]
     const begun = withoutPasses(fresh(this.#progress))
     this.#progress = {
       ...begun,
@@ -261,7 +265,26 @@ class StreamRun<T> {
         plannedAt: this.#plannedAt,
       },
     }
+    if (this.#stream.seldom === true) await this.#pages.keep(this.#progress)
     return pending.length > 0
+  }
+
+  /** A window without what is passed over now: it would be met with every run. Of a second of which only a part is, the rest stays. */
+  #without(window: SyncWindow, holes: readonly SyncWindow[]): readonly SyncWindow[] {
+    const own = holes.filter((hole) => hole.part === window.part && hole.from < window.to && hole.to > window.from)
+    if (own.length === 0) return [window]
+    const seconds = Map.groupBy(own, ({ from, to }) => `${from.getTime()} ${to.getTime()}`)
+    const rests = [...seconds.values()].flatMap((parts) => {
+      const [first] = parts
+      const all = first === undefined ? undefined : this.#stream.across?.(this.#context, first)
+      const across = parts.flatMap((part) => part.across ?? [])
+      if (first === undefined || all === undefined || across.length < parts.length) return []
+      return carveOut(all, across).map(
+        (rest): SyncWindow => ({ from: first.from, to: first.to, part: first.part, across: rest, narrowed: true }),
+      )
+    })
+    const pieces = carveOut(window, own).map((piece): SyncWindow => ({ ...window, ...piece }))
+    return [...rests, ...pieces].sort((a, b) => a.from.getTime() - b.from.getTime())
   }
 
   /** Notes that everything before a moment is older than the marketplace answers for. */
