@@ -61,18 +61,6 @@ export const mutations: readonly Mutation[] = [
     'if (command.attempts >= 0) return null',
   ),
   without(
-    'When it is unclear what an earlier attempt changed, a person is asked.',
-    'jobs/commands/send.ts',
-    "if (last.outcome !== 'dismissed' && (evidence === null || evidence.verdict === 'unclear')) {",
-    'if (last.attempt < 0) {',
-  ),
-  without(
-    'Our own rules are checked once more on what was read right before sending.',
-    'jobs/commands/order.ts',
-    'const faults = checkBeforeSend(ledgersOf(view, work.ledgerCommands), content).map((fault) => fault.message)',
-    'const faults: string[] = checkBeforeSend([], content).map((fault) => fault.message).slice(0, 0)',
-  ),
-  without(
     'The money of a refund is checked once more right before sending.',
     'jobs/commands/order.ts',
     "  if (content.kind === 'refund') faults.push(...checkMoneyLeft(content.payload, stored, view))\n",
@@ -82,12 +70,6 @@ export const mutations: readonly Mutation[] = [
     'jobs/commands/order.ts',
     'raiseBaseline(takeBaseline(view), proof)',
     'takeBaseline(view)',
-  ),
-  without(
-    'What confirmed commands prove tells that a view is behind.',
-    'jobs/commands/order.ts',
-    'progressOf(provenOrder(proof), read).lagging',
-    'progressOf(provenOrder(proofOf([])), read).lagging',
   ),
   // ── what an answer says ──
   without(
@@ -107,12 +89,6 @@ export const mutations: readonly Mutation[] = [
     'jobs/commands/outcome.ts',
     'if (subject.mayBeDone(failure) || before.length > 0)',
     'if (before.length > 100)',
-  ),
-  without(
-    'Whoever takes over an interrupted sending reads back first.',
-    'jobs/commands/run.ts',
-    "state === 'sending' ? takeOver(run) : verify(run)",
-    "state === 'sending' ? send(run) : verify(run)",
   ),
   without(
     'A lock (423, 425) leaves open what happened.',
@@ -144,28 +120,10 @@ export const mutations: readonly Mutation[] = [
   ),
   // ── reading back ──
   without(
-    'A view that is behind what is known proves nothing against a request.',
-    'jobs/commands/verify.ts',
-    'if (lag !== null) return { trouble:',
-    'if (lag === "nothing") return { trouble:',
-  ),
-  without(
     'Nothing counts against a request before the settle time is over.',
     'jobs/commands/verify.ts',
     'if (elapsedMs < parts.settleTimeMs || last.clearReads + 1 < fewestClearReads) {',
     'if (last.clearReads + 1 < fewestClearReads) {',
-  ),
-  without(
-    'What the marketplace accepted is never sent again by itself.',
-    'jobs/commands/verify.ts',
-    "verdict === 'not-applied' && last.outcome === 'unknown' && command.attempts < mostAttempts",
-    "verdict === 'not-applied' && command.attempts < mostAttempts",
-  ),
-  without(
-    'A refused command of which something appeared under our mark is never rejected by itself.',
-    'jobs/commands/verify.ts',
-    'if (refused && !evidence.lines.some((line) => line.maybeOurs)) {',
-    'if (refused) {',
   ),
   without(
     'Nothing waits for ever: what fails too long is held.',
@@ -215,54 +173,11 @@ export const mutations: readonly Mutation[] = [
     'domain/evidence.ts',
     '  if (moneyShown && !money.eq(asked.money)) return strict\n',
   ),
-  // ── units and money ──
-  without(
-    'Units of a command under way count as done.',
-    'domain/units.ts',
-    'Math.max(inFlight.baseline[count], confirmed[count]) + inFlight.quantity : 0',
-    '0 : 0',
-  ),
-  without(
-    'Units that are promised are not promised again.',
-    'domain/units.ts',
-    'return done(ledger, kind) + ledger.pending[kind]',
-    'return done(ledger, kind)',
-  ),
-  without(
-    'Units of confirmed commands count, whatever an old view of the order shows.',
-    'domain/units.ts',
-    'return Math.max(reported[count], confirmed[count], landed)',
-    'return Math.max(reported[count], landed)',
-  ),
-  without(
-    'A unit is refunded once: its share of the money belongs to one refund.',
-    'domain/refunds.ts',
-    'if (!held.has(slot)) free.push(slot)',
-    'free.push(slot)',
-  ),
-  without(
-    'The refunds of all units add up to the line.',
-    'domain/refunds.ts',
-    'sharesOf(part.amount, slots, line.ordered)\n    if (amount > 0n)',
-    'sharesOf(part.amount, slots.map((_slot, index) => index), line.ordered)\n    if (amount > 0n)',
-  ),
   // ── what is stored and accepted ──
   without(
     'A view that shows fewer units never replaces what is stored.',
     'store/orders.ts',
     "    if (stored.behind_ms === null) return 'behind'\n    return stored.behind_ms >= behindBelievedAfterMs ? 'write' : 'skip'\n",
     "    return 'write'\n",
-  ),
-  without(
-    'A view that shows more units replaces what is stored, whatever its date.',
-    'store/orders.ts',
-    "if (order === 'ahead') return 'write'",
-    "if (order === 'ahead' && stored.observed_at <= observedAt) return 'write'",
-  ),
-  without(
-    'An event is rejected only when its order was denied twice.',
-    'jobs/events/fetch-order.ts',
-    "if (first.presence !== 'unknown' || wasDenied(name)) {",
-    "if (first.presence !== 'unknown' || wasDenied('') === false) {",
   ),
 ]
