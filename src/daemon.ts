@@ -13,7 +13,7 @@ import { startEmbeddedPostgres } from './embedded/postgres.ts'
 import { lockFolder } from './embedded/process-lock.ts'
 import { createHttpServer } from './http/server.ts'
 import { acknowledgeNewOrders } from './jobs/commands/auto-acknowledge.ts'
-import { reviewOverdueCommands } from './jobs/commands/overdue.ts'
+import { createOverdueWatch, reviewOverdueCommands } from './jobs/commands/overdue.ts'
 import { runCommand } from './jobs/commands/run.ts'
 import { acceptEvents } from './jobs/events/accept.ts'
 import { createOrderFetcher } from './jobs/events/fetch-order.ts'
@@ -413,9 +413,10 @@ const run = async (config: Config, log: Logger, stop: AbortSignal, closers: Retu
       else if (outcome !== null) jobLog.warn({ seller_id: sellerId, outcome }, 'the stopped seller has still not got a token')
       return { done: true }
     })
+    const overdueWatch = createOverdueWatch()
     runtime.register('housekeeping.run', async ({ data, log: jobLog }) => {
       if (data.task === 'review') {
-        const overdue = await reviewOverdueCommands({ database, settleTimeMs: config.settleTimeMs })
+        const overdue = await reviewOverdueCommands({ database, settleTimeMs: config.settleTimeMs }, overdueWatch)
         if (overdue > 0) jobLog.warn({ overdue }, 'commands are due and nobody works on them')
         const events = await reviewEvents(database)
         if (events.rejected > 0) jobLog.warn({ rejected: events.rejected }, 'events were rejected: they could not be decided')

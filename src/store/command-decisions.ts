@@ -1,6 +1,7 @@
 import type { CommandState } from '../domain/command.ts'
 import { cutCommand, type DecidedParts, type DecisionFault, type LineDecision, takesUnits } from '../domain/decision.ts'
 import { orderBaselineSchema } from '../domain/evidence.ts'
+import { proofOf, raiseBaseline } from '../domain/proof.ts'
 import { lockCommand, moveCommand, readAttempts, readCommand, type StoredCommand } from './commands.ts'
 import type { Database, Transaction } from './database.ts'
 import { lockShippingSettings } from './shipping-settings.ts'
@@ -86,7 +87,8 @@ const byLine = async (transaction: Transaction, command: StoredCommand, lines: r
   if (!result.ok) return result
   const { applied, sendAgain } = result.cut
   const sent = (await readAttempts(transaction, command.id)).filter(({ outcome }) => outcome !== 'not-sent').at(-1)
-  const baseline = sent === undefined ? null : orderBaselineSchema.parse(sent.baseline)
+  // Parts that are decided one after the other may go by the same attempt: each stands on top of those before it.
+  const baseline = sent === undefined ? null : raiseBaseline(orderBaselineSchema.parse(sent.baseline), proofOf(command.applied))
   const before = parts?.applied ?? []
   const all = applied === null ? before : [...before, { payload: applied.payload, baseline }]
   if (sendAgain !== null) return { ok: true, state: 'pending', parts: { applied: all, open: sendAgain.payload } }

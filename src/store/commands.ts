@@ -11,7 +11,7 @@ import {
 import { type DecidedParts, decidedPartsSchema, takesUnits } from '../domain/decision.ts'
 import { type OrderBaseline, orderBaselineSchema } from '../domain/evidence.ts'
 import type { LineUnits, PurchaseOrder } from '../domain/order.ts'
-import type { Confirmed } from '../domain/proof.ts'
+import { type Confirmed, proofOf, raiseBaseline } from '../domain/proof.ts'
 import { type LedgerCommand, type LineLedger, ledgersOf } from '../domain/units.ts'
 import { raiseAlarm, resolveAlarm } from './alarms.ts'
 import type { SqlRunner, Transaction } from './database.ts'
@@ -35,6 +35,8 @@ export interface StoredCommand {
   /** What of it was applied, as a person says. */
   readonly applied: readonly Confirmed[]
   readonly attempts: number
+  /** How often a person has decided on it. */
+  readonly decisions: number
   readonly eventSource: string | null
   readonly eventId: string | null
   /** Earliest moment of the next step, by the database's clock. */
@@ -73,6 +75,7 @@ interface CommandRow {
   payload: unknown
   parts: unknown
   attempts: number
+  decisions: number
   event_source: string | null
   event_id: string | null
   next_action_at: Date
@@ -83,8 +86,10 @@ interface CommandRow {
   database_now: Date
 }
 
-const commandColumns = `c.id, c.seller_id, c.subject, c.purchase_order_id, c.kind, c.state, c.payload, c.parts, c.attempts, c.event_source,
-  c.event_id, c.next_action_at, c.leased_until, c.troubled_since, c.troubled_looks, c.created_at, now() AS database_now`
+const decisionsOf = '(SELECT count(*) FROM tallyman.command_decisions d WHERE d.command_id = c.id)::int'
+
+const commandColumns = `c.id, c.seller_id, c.subject, c.purchase_order_id, c.kind, c.state, c.payload, c.parts, c.attempts, ${decisionsOf} AS decisions,
+  c.event_source, c.event_id, c.next_action_at, c.leased_until, c.troubled_since, c.troubled_looks, c.created_at, now() AS database_now`
 
 const partsOf = (parts: unknown): DecidedParts | null => (parts === null ? null : decidedPartsSchema.parse(parts))
 
@@ -129,6 +134,7 @@ const fromRow = (row: CommandRow, { content, fault }: StoredContent): StoredComm
   parts: partsOf(row.parts),
   applied: appliedOf(row.kind, partsOf(row.parts)),
   attempts: row.attempts,
+  decisions: row.decisions,
   eventSource: row.event_source,
   eventId: row.event_id,
   nextActionAt: row.next_action_at,
@@ -266,11 +272,13 @@ const commandsOf = (
   onlyDecided: boolean,
 ): CommandOfOrder[] => {
   const parts = partsOf(row.parts)
-  const found = appliedOf(row.kind, parts).map((part): CommandOfOrder => ({ ...part, state: 'confirmed' }))
+  const applied = appliedOf(row.kind, parts)
+  const found = applied.map((part): CommandOfOrder => ({ ...part, state: 'confirmed' }))
   const nothingOpen = row.state === 'rejected' || (parts !== null && parts.open === null)
   if (onlyDecided || nothingOpen) return found
   if (content.kind === 'create-shipping-settings') return found
-  const baseline = row.baseline === null ? null : orderBaselineSchema.parse(row.baseline)
+  // What a person says was applied stands before the rest, which may go by the baseline of the very same attempt.
+  const baseline = row.baseline === null ? null : raiseBaseline(orderBaselineSchema.parse(row.baseline), proofOf(applied))
   return [...found, { content, state: row.state, baseline }]
 }
 
@@ -353,19 +361,21 @@ export interface Trouble {
 }
 
 /**
- * Locks a command for a step, after its subject; false when it is no longer as expected: someone else has moved it meanwhile, and
- * nothing may be written for it any more.
+ * Locks a command for a step, after its subject; false when it is no longer as expected: someone else has moved it or decided on it
+ * meanwhile, and nothing may be written or sent for it as it was read.
  */
 export const lockCommand = async (
   transaction: Transaction,
   commandId: string,
-  { state, attempts }: Pick<StoredCommand, 'state' | 'attempts'>,
+  { state, attempts, decisions }: Pick<StoredCommand, 'state' | 'attempts' | 'decisions'>,
 ): Promise<boolean> => {
   const rows = await transaction.query(
-    `SELECT 1 AS locked FROM tallyman.commands WHERE id = $1 AND state = $2 AND attempts = $3 FOR UPDATE`,
+    `SELECT 1 AS locked FROM tallyman.commands c
+     WHERE c.id = $1 AND c.state = $2 AND c.attempts = $3 AND ${decisionsOf} = $4 FOR UPDATE OF c`,
     commandId,
     state,
     attempts,
+    decisions,
   )
   return rows.length > 0
 }
@@ -407,7 +417,8 @@ export const moveCommand = async (
   )
   if (row === undefined) return null
   const { about, what } = describeSubject(command)
-  if (command.troubledSince !== null && step.troubled !== true)
+  // Whoever reviews what nobody works on raises this alarm for commands without trouble of their own.
+  if (step.troubled !== true && (command.troubledSince !== null || step.state === 'held' || isSettled(step.state)))
     await resolveAlarm(transaction, alarmOf(command, 'command-waiting'))
   if (step.state === 'held' && command.state !== 'held') {
     const byLine = takesUnits(command.content) ? ', or decide it line by line' : ''

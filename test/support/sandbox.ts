@@ -27,6 +27,7 @@ export interface LineToPlace {
   readonly amount?: string
   readonly tax?: string
   readonly shipping?: string
+  readonly intentToCancel?: boolean
 }
 
 /** One effect, as `GET /_sandbox/effects` lists it. */

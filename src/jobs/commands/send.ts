@@ -101,6 +101,8 @@ const prepareIn = async <Thing, Request extends object>(
   if (sight?.kind === 'seen') await subject.store(transaction, sight.seen.observed, sight.askedAt)
   if (sight?.kind === 'none') await subject.store(transaction, null, sight.askedAt)
   const standing = await subject.lock(transaction)
+  // A person may have decided on it since it was read: what was prepared here is then not what is to be sent.
+  if (!(await lockCommand(transaction, command.id, command))) return { step: { kind: 'gone' } }
   if (standing.stored === null && subject.absence !== null) {
     return { step: await settle(transaction, run, 'rejected', subject.absence, null) }
   }
@@ -150,14 +152,16 @@ const judgeEarlierAttempts = async <Thing, Request extends object>(
     (told) => told?.verdict === 'applied',
   )
   if (applied !== undefined && applied !== null) {
-    if (!(await lockCommand(transaction, command.id, command))) return { kind: 'gone' }
     await recordOutcome(transaction, command.id, last.attempt, { outcome: 'applied' })
     return settle(transaction, run, 'confirmed', 'an earlier attempt was applied after all', applied)
   }
   if (evidence?.ruledOut === true) {
     return settle(transaction, run, 'rejected', evidence.explanation ?? 'it cannot be applied any more', evidence)
   }
-  if (last.outcome !== 'dismissed' && (evidence === null || evidence.verdict === 'unclear')) {
+  if (last.outcome === 'dismissed') return null
+  if (evidence === null)
+    return troubled(transaction, run, 'pending', `the marketplace does not let ${subject.name} be read, so nothing is sent again`)
+  if (evidence.verdict === 'unclear') {
     return settle(transaction, run, 'held', 'what an earlier attempt changed is unclear', evidence)
   }
   return null

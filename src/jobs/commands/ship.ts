@@ -10,7 +10,7 @@ export const ship: CommandDefinition<'ship'> = {
   request: (prepare, purchaseOrderId, payload) => {
     const lines = new Map<string, Shipment[]>()
     for (const parcel of payload.parcels) {
-      for (const { lineNumber, quantity } of parcel.lines) {
+      for (const { lineNumber, quantity, intentToCancelOverride } of parcel.lines) {
         const shipments = lines.get(lineNumber) ?? []
         lines.set(lineNumber, shipments)
         shipments.push({
@@ -20,6 +20,7 @@ export const ship: CommandDefinition<'ship'> = {
           trackingUrl: parcel.trackingUrl,
           methodCode: parcel.method,
           shippedAt: new Date(parcel.shippedAt),
+          intentToCancelOverride,
         })
       }
     }

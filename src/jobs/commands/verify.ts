@@ -2,11 +2,11 @@ import { randomUUID } from 'node:crypto'
 import type { Evidence } from '../../domain/evidence.ts'
 import { lockCommand, readAttempts, recordOutcome, recordReadBack, type StoredAttempt } from '../../store/commands.ts'
 import type { Transaction } from '../../store/database.ts'
-import type { Run } from './engine.ts'
+import type { AnyRun, Run } from './engine.ts'
 import { look, type Sight } from './look.ts'
 import { later, postponed, type Step, settle, stopFor, storing, troubled } from './steps.ts'
 import { type Standing, withoutEffect } from './subject.ts'
-import { fewestClearReads, mostAttempts, nextReadBackMs } from './waits.ts'
+import { fewestClearReads, fewestLooks, mostAttempts, nextReadBackMs } from './waits.ts'
 
 /** `verifying`: reads the subject back and compares it with how it stood before the request. */
 export const verify = async <Thing, Request extends object>(run: Run<Thing, Request>): Promise<Step> => {
@@ -70,7 +70,10 @@ const tell = <Thing, Request extends object>(
   }
 }
 
-/** What cannot be read back is never guessed: only when every request was refused, the refusal stands. */
+/**
+ * What cannot be read back is never guessed: only when every request was refused, the refusal stands. One answer does not tell that a
+ * marketplace offers no such read: a person is asked when it has said so time and again.
+ */
 const concludeUnread = async <Thing, Request extends object>(
   transaction: Transaction,
   run: Run<Thing, Request>,
@@ -78,8 +81,16 @@ const concludeUnread = async <Thing, Request extends object>(
   last: StoredAttempt,
 ): Promise<Step> => {
   if (allRefused(attempts)) return settle(transaction, run, 'rejected', `the marketplace refused it${saidOf(last)}`, null)
-  return settle(transaction, run, 'held', `the marketplace does not let ${run.subject.name} be read back`, null)
+  const { parts, command, subject } = run
+  const reason = `the marketplace does not let ${subject.name} be read back`
+  if (elapsedSince(run, last) < parts.settleTimeMs || command.troubledLooks + 1 < fewestLooks)
+    return troubled(transaction, run, 'verifying', reason)
+  return settle(transaction, run, 'held', reason, null)
 }
+
+/** How long the outcome of an attempt has been known, or unknown, in milliseconds. */
+const elapsedSince = ({ command }: AnyRun, last: StoredAttempt): number =>
+  command.databaseNow.getTime() - (last.finishedAt ?? last.startedAt).getTime()
 
 const conclude = async <Thing, Request extends object>(
   transaction: Transaction,
@@ -90,7 +101,7 @@ const conclude = async <Thing, Request extends object>(
 ): Promise<Step> => {
   const { parts, command, subject } = run
   const { verdict } = evidence
-  const elapsedMs = command.databaseNow.getTime() - (last.finishedAt ?? last.startedAt).getTime()
+  const elapsedMs = elapsedSince(run, last)
   if (verdict === 'applied') {
     await recordOutcome(transaction, command.id, last.attempt, { outcome: 'applied' })
     return settle(transaction, run, 'confirmed', `confirmed by reading ${subject.name} back`, evidence)

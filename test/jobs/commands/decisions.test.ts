@@ -125,6 +125,29 @@ describe('a decision by line', () => {
     expect(await left('refund')).toEqual({ '1': 2, '2': 0 })
   })
 
+  test.each(['by line', 'as a whole'])(
+    'parts that are decided one after the other count on top of each other, the last %s',
+    async (way) => {
+      // Two of six were shipped by somebody else before.
+      const record = orderWith(purchaseOrderId, [
+        lineWith('1', 6, [wireStatus('Acknowledged', 4), wireStatus('Shipped', 2)]),
+        lineWith('2', 2, [wireStatus('Acknowledged', 2)]),
+      ])
+      const { value: order, rawText } = record
+      const observedAt = new Date('2026-11-20T11:00:00Z')
+      await database.transaction((tx) => storeOrder(tx, { sellerId, order, rawText, observedAt }))
+      const id = await held(shipment)
+      await decide(id, [
+        { lineNumber: '1', trackingNumber: 'T1', verdict: 'applied' },
+        { lineNumber: '1', trackingNumber: 'T2', verdict: 'send-again' },
+        { lineNumber: '2', verdict: 'not-applied' },
+      ])
+      if (way === 'by line') await decide(id, [{ lineNumber: '1', verdict: 'applied' }])
+      else await decideCommand(database, { commandId: id, decision: 'confirm', actor: 'kim', reason: 'seen' })
+      expect(await left('ship')).toEqual({ '1': 1, '2': 2 })
+    },
+  )
+
   test('nothing applied and nothing sent again is a rejection, without an alarm', async () => {
     const id = await held(shipment)
     const lines = ['1', '2'].map((lineNumber): LineDecision => ({ lineNumber, verdict: 'not-applied' }))

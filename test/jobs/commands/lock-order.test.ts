@@ -73,7 +73,7 @@ const interrupted = async (): Promise<string> => {
   return id
 }
 
-const takeOver = (id: string) =>
+const runStep = (id: string) =>
   runCommand(
     { database, sellers, owner: 'test', requestTimeoutMs: 400, settleTimeMs: 1_000, onSettled: async () => undefined },
     id,
@@ -84,17 +84,17 @@ const decide = (commandId: string) =>
   decideCommand(database, { commandId, decision: 'retry', actor: 'kim', reason: 'nothing was applied' })
 
 /** Resolves when so many sessions wait for a lock with a statement like this. */
-const waits = (statement: string) =>
+const waits = (statement: string, sessions = 1) =>
   eventually(async () => {
     const rows = await database.query(
       `SELECT 1 AS one FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock' AND query LIKE $1`,
       statement,
     )
-    expect(rows).toHaveLength(1)
+    expect(rows).toHaveLength(sessions)
   })
 
 const writingTheAttempt = 'UPDATE tallyman.command_attempts%'
-const lockingTheCommand = '%FROM tallyman.commands WHERE%FOR UPDATE%'
+const lockingTheCommand = '%FROM tallyman.commands c%FOR UPDATE%'
 
 // Had one of both the attempt and waited for the command, the other the command and waited for the attempt, neither could go on.
 describe('the command is locked before its attempt', () => {
@@ -102,7 +102,7 @@ describe('the command is locked before its attempt', () => {
     const id = await interrupted()
     await holder.query('BEGIN')
     await holder.query('SELECT 1 FROM tallyman.command_attempts WHERE command_id = $1 FOR UPDATE', [id])
-    const step = takeOver(id)
+    const step = runStep(id)
     await waits(writingTheAttempt)
     const decision = decide(id)
     await waits(lockingTheCommand)
@@ -117,12 +117,49 @@ describe('the command is locked before its attempt', () => {
     await holder.query('SELECT 1 FROM tallyman.command_attempts WHERE command_id = $1 FOR UPDATE', [id])
     const decision = decide(id)
     await waits(writingTheAttempt)
-    const step = takeOver(id)
+    const step = runStep(id)
     await waits(lockingTheCommand)
     await holder.query('COMMIT')
     expect(await decision).toEqual({ ok: true, state: 'pending' })
     expect(await step).toEqual({ done: true })
     const rows = await database.query('SELECT state FROM tallyman.commands WHERE id = $1', id)
     expect(rows).toEqual([{ state: 'pending' }])
+  })
+})
+
+describe('what a person decides while a step is about to send', () => {
+  const lockingTheOrder = '%warehouse.orders%FOR UPDATE%'
+  const parcel = { carrier: 'UPS', trackingNumber: 'T1', trackingUrl: null, method: null, shippedAt: '2026-11-20T10:00:00Z' }
+
+  test('holds: units that are not to be sent do not leave with a request that was made before', async () => {
+    const record = orderWith(purchaseOrderId, [lineWith('1', 2, [wireStatus('Acknowledged', 2)])])
+    const payload = { parcels: [{ ...parcel, lines: [{ lineNumber: '1', quantity: 2 }] }] }
+    const [id = ''] = await database.transaction(async (tx) => {
+      await storeOrder(tx, { sellerId, order: record.value, rawText: record.rawText, observedAt: new Date() })
+      return insertCommands(tx, { sellerId, purchaseOrderId, event: null, commands: [{ kind: 'ship', payload }] })
+    })
+    await holder.query('BEGIN')
+    await holder.query('SELECT 1 FROM warehouse.orders WHERE purchase_order_id = $1 FOR UPDATE', [purchaseOrderId])
+    const decision = decideCommand(database, {
+      commandId: id,
+      actor: 'kim',
+      reason: 'one was lost',
+      lines: [
+        { lineNumber: '1', quantity: 1, verdict: 'not-applied' },
+        { lineNumber: '1', quantity: 1, verdict: 'send-again' },
+      ],
+    })
+    await waits(lockingTheOrder)
+    const step = runStep(id)
+    await waits(lockingTheOrder, 2)
+    await holder.query('COMMIT')
+    expect(await decision).toEqual({ ok: true, state: 'pending' })
+    expect(await step).toEqual({ done: true })
+    const attempts = 'SELECT request FROM tallyman.command_attempts WHERE command_id = $1'
+    expect(await database.query(attempts, id)).toEqual([])
+    // The next step goes by the decision.
+    await runStep(id)
+    const [attempt] = await database.query<{ request: object }>(attempts, id)
+    expect(JSON.stringify(attempt?.request)).toContain('"amount":"1"')
   })
 })

@@ -340,6 +340,20 @@ describe('the command engine', () => {
     expect((await stateOf(id)).attemptRows).toHaveLength(1)
   })
 
+  test('units of a line whose buyer has asked to cancel are shipped when the command says so', async () => {
+    const order = await sandbox.place({
+      lines: [{ lineNumber: '1', sku: 'KETTLE', quantity: 1, unitPrice: '10.00', tax: '0.85', intentToCancel: true }],
+    })
+    await observe(order)
+    expect(await settle(await submit(order, { kind: 'acknowledge', payload: {} }))).toBe('confirmed')
+    expect(await settle(await submit(order, shipment(1)))).toBe('rejected')
+    const overriding = shipment(1)
+    if (overriding.kind !== 'ship') throw new Error('no shipment')
+    for (const parcel of overriding.payload.parcels) for (const line of parcel.lines) line.intentToCancelOverride = true
+    expect(await settle(await submit(order, overriding))).toBe('confirmed')
+    expect(await effectsOf(order, 'shipped')).toBe(1)
+  })
+
   test('many workers at once send a command once', async () => {
     const order = await place(1)
     const id = await submit(order, shipment(1))
