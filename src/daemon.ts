@@ -278,8 +278,9 @@ const run = async (config: Config, log: Logger, stop: AbortSignal, closers: Retu
       for (const resource of resourcesOf(sellerId)) {
         const pollMs = intervals[resource] ?? 'off'
         for (const { stream, everyMs: oftenMs } of streamsOf(resource, pollMs === 'off' ? 0 : pollMs)) {
-          const own = stream === 'sweep' ? config.poll.orderSweep : stream === rereadStream ? config.reread.everyMs : null
-          const everyMs = own ?? (pollMs === 'off' ? pollMs : oftenMs)
+          // The sweep has an interval of its own; what is not polled at all is not read again either.
+          const rereadMs = stream === rereadStream ? config.reread.everyMs : oftenMs
+          const everyMs = stream === 'sweep' ? config.poll.orderSweep : pollMs === 'off' ? pollMs : rereadMs
           if (everyMs !== 'off') wanted.push({ job: { name: 'sync.run', data: { sellerId, resource, stream } }, everyMs })
         }
       }
