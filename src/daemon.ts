@@ -47,6 +47,7 @@ import { readFigures } from './store/figures.ts'
 import { recordConfiguredSkus } from './store/inventory-skus.ts'
 import { openListener } from './store/listener.ts'
 import { finishedMigrations, migrate, missingMigrations } from './store/migrate.ts'
+import { streamsWithDueSkips } from './store/quarantine.ts'
 import {
   dueProbes,
   isCommandAtRest,
@@ -292,7 +293,8 @@ const run = async (config: Config, log: Logger, stop: AbortSignal, closers: Retu
     const commands = (await dueCommands(database, 2_000)).map(
       (commandId): JobToEnqueue => ({ name: 'command.run', data: { commandId } }),
     )
-    const syncs = (await unfinishedSyncs(database))
+    // What was passed over is tried again when it is due, however seldom its stream runs by itself.
+    const syncs = [...(await unfinishedSyncs(database)), ...(await streamsWithDueSkips(database))]
       .filter(
         ({ sellerId, resource }) => sellers.has(sellerId) && !resting.has(sellerId) && resourcesOf(sellerId).includes(resource),
       )
