@@ -50,6 +50,7 @@ import { readFigures } from './store/figures.ts'
 import { recordConfiguredSkus } from './store/inventory-skus.ts'
 import { openListener } from './store/listener.ts'
 import { finishedMigrations, migrate, missingMigrations } from './store/migrate.ts'
+import { streamsWithDueSkips } from './store/quarantine.ts'
 import {
   dueProbes,
   isCommandAtRest,
@@ -280,8 +281,9 @@ const run = async (config: Config, log: Logger, stop: AbortSignal, closers: Retu
       for (const resource of resourcesOf(sellerId)) {
         const pollMs = intervals[resource] ?? 'off'
         for (const { stream, everyMs: oftenMs } of streamsOf(resource, pollMs === 'off' ? 0 : pollMs)) {
-          const own = stream === 'sweep' ? config.poll.orderSweep : stream === rereadStream ? config.reread.everyMs : null
-          const everyMs = own ?? (pollMs === 'off' ? pollMs : oftenMs)
+          // The sweep has an interval of its own; what is not polled at all is not read again either.
+          const rereadMs = stream === rereadStream ? config.reread.everyMs : oftenMs
+          const everyMs = stream === 'sweep' ? config.poll.orderSweep : pollMs === 'off' ? pollMs : rereadMs
           if (everyMs !== 'off') wanted.push({ job: { name: 'sync.run', data: { sellerId, resource, stream } }, everyMs })
         }
       }
@@ -293,7 +295,8 @@ const run = async (config: Config, log: Logger, stop: AbortSignal, closers: Retu
     const commands = (await dueCommands(database, 2_000)).map(
       (commandId): JobToEnqueue => ({ name: 'command.run', data: { commandId } }),
     )
-    const syncs = (await unfinishedSyncs(database))
+    // What was passed over is tried again when it is due, however seldom its stream runs by itself.
+    const syncs = [...(await unfinishedSyncs(database)), ...(await streamsWithDueSkips(database))]
       .filter(
         ({ sellerId, resource }) => sellers.has(sellerId) && !resting.has(sellerId) && resourcesOf(sellerId).includes(resource),
       )

@@ -1,6 +1,6 @@
 import { raiseAlarm, resolveAlarm } from './alarms.ts'
 import type { SqlRunner, Transaction } from './database.ts'
-import type { StoredWindow, SyncWindow } from './sync-states.ts'
+import type { StoredWindow, SyncKey, SyncWindow } from './sync-states.ts'
 import { windowOf } from './sync-states.ts'
 import { rawHash, storageFaultPrefix } from './versions.ts'
 
@@ -223,7 +223,7 @@ export const hasKeyless = async (sql: SqlRunner, sellerId: string, resource: str
 }
 
 /** Windows tried again by one run. */
-const retriesAtOnce = 20
+const retriesAtOnce = 500
 
 /** Windows that a stream has passed over and that are due to be asked for again. */
 export const dueSkippedWindows = async (
@@ -243,6 +243,15 @@ export const dueSkippedWindows = async (
   )
   return rows.map(({ id, window }) => ({ ...windowOf(window), skippedAs: String(id) }))
 }
+
+/** Streams that have passed over something which is due to be asked for again. */
+export const streamsWithDueSkips = (sql: SqlRunner): Promise<readonly SyncKey[]> =>
+  sql.query<SyncKey>(
+    `SELECT DISTINCT q.seller_id AS "sellerId", q.resource, q.stream FROM tallyman.quarantined_records q
+     JOIN tallyman.sync_states s USING (seller_id, resource, stream)
+     WHERE q.state = 'open' AND q.record_key IS NULL AND q.retry_at <= now() AND s.failures = 0
+       AND (s.lease_until IS NULL OR s.lease_until <= now())`,
+  )
 
 /** So many windows that are passed over are left out of others. */
 const mostHoles = 1_000

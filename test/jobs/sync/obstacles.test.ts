@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import type { SyncDeps } from '../../../src/jobs/sync/run.ts'
 import { requestBackfill } from '../../../src/jobs/sync/syncs.ts'
+import { streamsWithDueSkips } from '../../../src/store/quarantine.ts'
 import { dropCursor } from '../../../src/store/sync-states.ts'
 import { type SyncBench, startSyncBench, type TestSeller, testSettings } from './support.ts'
 
@@ -178,9 +179,13 @@ describe('a page that never comes', () => {
          WHERE seller_id = $1 ORDER BY id LIMIT 1`,
         one.sellerId,
       )
+    const due = async () => (await streamsWithDueSkips(bench.database)).filter(({ sellerId }) => sellerId === one.sellerId)
+    expect(await due()).toEqual([])
     await retryNow(one)
+    expect(await due()).toEqual([{ sellerId: one.sellerId, resource: 'orders', stream: changed }])
     await bench.advance('5m')
     await read(one, 'orders', changed)
+    expect(await due()).toEqual([])
     expect(await waits()).toEqual([{ hours: 2, seen_count: 2 }])
     await retryNow(one)
     await bench.advance('5m')
