@@ -1,7 +1,13 @@
 import { pipeline, Readable } from 'node:stream'
 import { CsvError, parse } from 'csv-parse'
 import { z } from 'zod'
-import { type ReconciliationRow, rowKey } from '../../domain/reconciliation-report.ts'
+import {
+  type ColumnMeaning,
+  type ColumnNames,
+  columnMeanings,
+  type ReconciliationRow,
+  rowKey,
+} from '../../domain/reconciliation-report.ts'
 import type { ParsedRecord } from '../interface.ts'
 
 /**
@@ -42,27 +48,6 @@ const QUANTITIES = {
     'others|adjustments?|adjusted|othermovements?|otherchanges?',
   ],
 } as const
-
-/** What a column can mean, for headers that nobody knows beforehand; `ignore`: nothing that is needed. */
-export const columnMeanings = [
-  'sku',
-  'gtin',
-  'beginning',
-  'ending',
-  'sold',
-  'returned',
-  'lost',
-  'found',
-  'damaged',
-  'other',
-  'ignore',
-] as const
-
-/** A meaning of a column. */
-export type ColumnMeaning = (typeof columnMeanings)[number]
-
-/** What a seller has said about headers: meanings by the header's text. Case, spaces and punctuation do not count. */
-export type ColumnNames = Readonly<Record<string, ColumnMeaning>>
 
 const MEANINGS = {
   beginningQuantity: 'beginning',
