@@ -3,8 +3,8 @@ import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import { parse as parseYaml } from 'yaml'
 import { z } from 'zod'
-import { type ColumnNames, columnMeanings } from './clients/marketplace/report-columns.ts'
 import { type MovementKind, movementKinds, type ReasonMap, wordsOf } from './domain/log-reasons.ts'
+import { type ColumnNames, columnMeanings } from './domain/reconciliation-report.ts'
 import { parseDurationMs } from './duration.ts'
 
 /** Exit code of a start with invalid settings (EX_CONFIG of sysexits). */

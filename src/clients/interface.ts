@@ -1,6 +1,7 @@
 import type { Campaign } from '../domain/campaign.ts'
 import type { InventoryLogEntry } from '../domain/inventory-log.ts'
 import type { DecimalText, PurchaseOrder, ShipNodeType } from '../domain/order.ts'
+import type { ColumnNames } from '../domain/reconciliation-report.ts'
 import type { ReplenishmentRecommendation } from '../domain/replenishment.ts'
 import type { ReturnOrder } from '../domain/return.ts'
 import type { SalesChannel } from '../domain/sales-channel.ts'
@@ -9,7 +10,6 @@ import type { BehavioralAudience, ContextualTarget } from '../domain/targeting.t
 import type { TaxonomyNode } from '../domain/taxonomy.ts'
 import type { Grant, RateBudget, Wait } from './budget.ts'
 import type { FailureKind, MarketplaceFailure } from './errors.ts'
-import type { ColumnNames } from './marketplace/report-columns.ts'
 import type { OperationName, Profile, QuantityField, WriteOperationName } from './profiles/profile.ts'
 
 /** Anything JSON can say. */

@@ -26,3 +26,24 @@ export const rowOfKey = (key: string): { readonly month: string; readonly sku: s
   month: key.slice(0, 'YYYY-MM'.length),
   sku: key.slice('YYYY-MM/'.length),
 })
+
+/** What a column can mean, for headers that nobody knows beforehand; `ignore`: nothing that is needed. */
+export const columnMeanings = [
+  'sku',
+  'gtin',
+  'beginning',
+  'ending',
+  'sold',
+  'returned',
+  'lost',
+  'found',
+  'damaged',
+  'other',
+  'ignore',
+] as const
+
+/** A meaning of a column. */
+export type ColumnMeaning = (typeof columnMeanings)[number]
+
+/** What a seller has said about headers: meanings by the header's text. Case, spaces and punctuation do not count. */
+export type ColumnNames = Readonly<Record<string, ColumnMeaning>>

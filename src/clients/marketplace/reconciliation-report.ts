@@ -1,11 +1,11 @@
 import { monthBounds, pacificDay, pacificMonth } from '../../domain/pacific-time.ts'
+import type { ColumnNames } from '../../domain/reconciliation-report.ts'
 import type { Caller } from '../caller.ts'
 import { headerText } from '../errors.ts'
 import type { ReconciliationClient, ReportQuery } from '../interface.ts'
 import type { Profile } from '../profiles/profile.ts'
 import { attachmentName, stampOf } from './content-disposition.ts'
 import { queryString } from './paging.ts'
-import type { ColumnNames } from './report-columns.ts'
 
 /** First and last day of a query. The last day of the running month is today: there is nothing to tell of the days to come. */
 function daysOf(query: ReportQuery, today: string): { readonly from: string; readonly to: string } {

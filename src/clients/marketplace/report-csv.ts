@@ -1,9 +1,14 @@
 import { pipeline, Readable } from 'node:stream'
 import { CsvError, parse } from 'csv-parse'
 import { z } from 'zod'
-import { type ReconciliationRow, rowKey } from '../../domain/reconciliation-report.ts'
+import {
+  type ColumnMeaning,
+  type ColumnNames,
+  columnMeanings,
+  type ReconciliationRow,
+  rowKey,
+} from '../../domain/reconciliation-report.ts'
 import type { ParsedRecord } from '../interface.ts'
-import { type ColumnMeaning, type ColumnNames, columnMeanings } from './report-columns.ts'
 
 /**
  * Reading the CSV file of the inventory reconciliation report. Neither its column names nor their order are published (specification,
