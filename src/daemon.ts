@@ -18,6 +18,7 @@ import { runCommand } from './jobs/commands/run.ts'
 import { acceptEvents } from './jobs/events/accept.ts'
 import { createOrderFetcher } from './jobs/events/fetch-order.ts'
 import { processReceivedEvent } from './jobs/events/process.ts'
+import { readGtinReport } from './jobs/gtin-report.ts'
 import { takeReasons } from './jobs/log-reasons.ts'
 import { createSellerRegistry, credentialsRefused, probeSeller } from './jobs/sellers.ts'
 import {
@@ -504,6 +505,8 @@ const run = async (config: Config, log: Logger, stop: AbortSignal, closers: Retu
         return result
       },
       syncs: { resources: syncResources, withPast: backfillResources, run: runSyncsNow },
+      readGtinReport: (sellerId, gtin, signal) =>
+        readGtinReport({ client: sellers.client(sellerId), database }, gtin, { signal }),
       replayQuarantined: (id) => replayQuarantined({ database, ...saving }, id),
       health: { live, ready },
       metrics: readMetrics,
