@@ -20,6 +20,7 @@ import { createOrderFetcher } from './jobs/events/fetch-order.ts'
 import { processReceivedEvent } from './jobs/events/process.ts'
 import { rejectByPerson } from './jobs/events/reject.ts'
 import { reviewEvents, reviewWaitingEvents } from './jobs/events/review.ts'
+import { readGtinReport } from './jobs/gtin-report.ts'
 import { takeReasons } from './jobs/log-reasons.ts'
 import { createSellerRegistry, credentialsRefused, probeSeller } from './jobs/sellers.ts'
 import { rereadStream } from './jobs/sync/definition.ts'
@@ -534,6 +535,8 @@ const run = async (config: Config, log: Logger, stop: AbortSignal, closers: Retu
         return result
       },
       syncs: { resources: syncResources, withPast: backfillResources, run: runSyncsNow },
+      readGtinReport: (sellerId, gtin, signal) =>
+        readGtinReport({ client: sellers.client(sellerId), database }, gtin, { signal }),
       replayQuarantined: (id) => replayQuarantined({ database, ...saving }, id),
       health: { live, ready },
       metrics: readMetrics,

@@ -10,7 +10,7 @@ import { type CliContext, type CliProcess, createContext } from './context.ts'
 import { listEvents, rejectEvent, showEvent } from './erp-events.ts'
 import { exitCodes, Failed, Misused, wordsOf } from './faults.ts'
 import { dismissQuarantine, listQuarantine, replayQuarantine } from './quarantine.ts'
-import { runReconcile } from './reconcile.ts'
+import { runReconcile, runReconcileGtin } from './reconcile.ts'
 import { decideOnSeller, listSellers } from './sellers.ts'
 import { sendEvents } from './send.ts'
 import { runBackfill, runSync } from './syncs.ts'
@@ -297,11 +297,16 @@ const buildProgram = (
     )
 
   leaf(program, 'reconcile', 'shows where the inventory reports of a month do not add up, and what could be claimed')
-    .requiredOption('--month <month>', 'month of the reports, such as 2026-03', parseMonth)
+    .option('--month <month>', 'month of the reports, such as 2026-03', parseMonth)
+    .option('--gtin <gtin>', 'asks the marketplace now for this one item of the running month')
     .option('--seller <id>', 'of this seller only')
-    .action((options: { month: string; seller?: string }, command: Command) =>
-      act(command, (context) => runReconcile(context, { month: options.month, sellerId: options.seller ?? null })),
-    )
+    .action((options: { month?: string; gtin?: string; seller?: string }, command: Command) => {
+      const { month, gtin, seller: sellerId = null } = options
+      if (gtin !== undefined && month === undefined)
+        return act(command, (context) => runReconcileGtin(context, { gtin, sellerId }))
+      if (month !== undefined && gtin === undefined) return act(command, (context) => runReconcile(context, { month, sellerId }))
+      throw new Misused('name either a month (--month 2026-03) or an item of the running one (--gtin)')
+    })
 
   leaf(program, 'migrate', 'applies missing migrations to DATABASE_URL').action((_options: object, command: Command) =>
     act(command, async (context) => {

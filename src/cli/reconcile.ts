@@ -128,3 +128,48 @@ export const runReconcile = async (
   print(terminal, `\n${count(items.length, 'difference')} of ${count(skus, 'SKU')} in ${month}`)
   for (const claim of claims) printClaim(context, claim)
 }
+
+const gtinReportSchema = z.looseObject({
+  month: z.string(),
+  generatedAt: z.string().nullable(),
+  rows: z.array(
+    z.looseObject({
+      sku: z.string(),
+      beginningQuantity: z.number(),
+      endingQuantity: z.number(),
+      compared: z.boolean(),
+      differences: z.array(
+        z.looseObject({ kind: z.string(), reportUnits: z.number(), expectedUnits: z.number(), difference: z.number() }),
+      ),
+    }),
+  ),
+})
+
+/** `tallyman reconcile --gtin`: what the marketplace's report of the running month says of one item now, and where that does not add up. */
+export const runReconcileGtin = async (
+  { terminal, daemon }: CliContext,
+  { gtin, sellerId }: { readonly gtin: string; readonly sellerId: string | null },
+): Promise<void> => {
+  const report = await daemon.get(`/v1/reconciliation/${encodeURIComponent(gtin)}`, gtinReportSchema, { query: { sellerId } })
+  if (terminal.json) return printJson(terminal, report)
+  if (report.rows.length === 0) return say(terminal, `the report of ${report.month} says nothing of ${gtin}`)
+  for (const row of report.rows) {
+    const log = row.compared ? 'compared with the log' : 'the log has not been read far enough'
+    print(terminal, `${row.sku} in ${report.month}: began with ${row.beginningQuantity}, stands at ${row.endingQuantity}; ${log}`)
+    printTable(
+      terminal,
+      [
+        { heading: 'kind' },
+        { heading: 'report', align: 'right' },
+        { heading: 'expected', align: 'right' },
+        { heading: 'difference', align: 'right' },
+      ],
+      row.differences.map((one) => [
+        one.kind,
+        String(one.reportUnits),
+        String(one.expectedUnits),
+        { text: signed(one.difference), tone: 'warning' },
+      ]),
+    )
+  }
+}

@@ -443,6 +443,35 @@ const claimedUnitsSchema = z.object({
   unpricedUnits: count.meta({ description: 'Units in none of the values, since no price of their SKUs is known.' }),
 })
 
+/** The report of one GTIN, as the marketplace gives it now. */
+export const gtinReportSchema = z
+  .object({
+    sellerId: z.string(),
+    gtin: z.string(),
+    month: z.string(),
+    generatedAt: z.date().nullable(),
+    coveredUntil: z.date().nullable().meta({ description: 'Movements before this moment are counted.' }),
+    rows: z.array(
+      z.object({
+        sku: z.string(),
+        gtin: z.string().nullable(),
+        beginningQuantity: z.int(),
+        endingQuantity: z.int(),
+        sold: z.int(),
+        returned: z.int(),
+        lost: z.int(),
+        found: z.int(),
+        damaged: z.int(),
+        otherAdjustments: z.int(),
+        compared: z.boolean().meta({ description: 'The inventory log has been read up to where the report counts.' }),
+        differences: z.array(
+          z.object({ kind: z.enum(discrepancyKinds), reportUnits: z.int(), expectedUnits: z.int(), difference: z.int() }),
+        ),
+      }),
+    ),
+  })
+  .meta({ id: 'GtinReport' })
+
 /** What a seller could claim of a month. */
 export const claimSchema = z
   .object({

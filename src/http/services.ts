@@ -1,5 +1,6 @@
 import type { Queue } from 'bullmq'
 import type { Logger } from 'pino'
+import type { GtinReport } from '../domain/gtin-report.ts'
 import type { DecisionRequest, DecisionResult } from '../store/command-decisions.ts'
 import type { Database } from '../store/database.ts'
 import type { EventKey, EventsVerdict, IncomingEvent, PersonsReason, PersonsRejection } from '../store/events.ts'
@@ -74,6 +75,8 @@ export interface HttpServices {
     /** Answers the ids of the jobs that will do it. */
     run(request: SyncRunRequest): Promise<readonly string[]>
   }
+  /** Asks the marketplace for the report of one GTIN now (`jobs/gtin-report.ts`); throws what that throws. */
+  readGtinReport(sellerId: string, gtin: string, signal: AbortSignal): Promise<GtinReport>
   replayQuarantined(id: bigint): Promise<ReplayResult>
   readonly health: {
     /** Alive: work is being consumed. Does not touch the database. */

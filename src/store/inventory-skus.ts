@@ -50,6 +50,16 @@ export const skusByGtin = async (sql: SqlRunner, sellerId: string): Promise<Read
   return new Map(rows.map(({ gtin, sku }) => [gtin, sku]))
 }
 
+/** Up to when the log of a SKU is stored, on the marketplace's clock; null when it was never read. */
+export const logReadUpTo = async (sql: SqlRunner, sellerId: string, sku: string): Promise<Date | null> => {
+  const [row] = await sql.query<{ upTo: Date | null }>(
+    'SELECT log_read_up_to AS "upTo" FROM tallyman.inventory_skus WHERE seller_id = $1 AND sku = $2',
+    sellerId,
+    sku,
+  )
+  return row?.upTo ?? null
+}
+
 /** A SKU as the reconciliation report names it. */
 export interface ReportedSku extends InventorySku {
   /** Its row is new or other than before, and says that units moved: the log is read at once. */

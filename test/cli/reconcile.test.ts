@@ -78,6 +78,20 @@ test('says when all is in order, and when there is no report', async () => {
   })
 })
 
+test('reads one item of the running month now, once an hour', async () => {
+  const { items } = (await rig.sandbox.control('GET', '/inventory?sellerId=sandbox-seller&limit=1')) as {
+    items: readonly { sku: string; gtin: string }[]
+  }
+  const [item] = items
+  if (item === undefined) throw new Error('the sandbox has no stock')
+  const { code, out, talk } = await reconcile('--gtin', item.gtin, '--json')
+  // The daemon itself may have asked for the month within the hour.
+  if (code === 1) expect(talk).toMatch(/throttled|budget|not available/i)
+  else expect(JSON.parse(out)).toMatchObject({ gtin: item.gtin, rows: [{ sku: item.sku }] })
+  expect(await reconcile()).toMatchObject({ code: 2 })
+  expect(await reconcile('--gtin', 'x')).toMatchObject({ code: 1 })
+})
+
 test('fails when the daemon refuses', async () => {
   const { code, talk } = await cli(['reconcile', '--month', '2026-03'], { ...rig.environment, API_KEY: 'wrong' })
   expect(code).toBe(1)

@@ -296,6 +296,7 @@ describe('the OpenAPI document', () => {
       'get /v1/orders/{purchaseOrderId}',
       'get /v1/overview',
       'get /v1/quarantine',
+      'get /v1/reconciliation/{gtin}',
       'get /v1/sellers',
       'get /v1/syncs',
       'post /v1/alarms/{id}/resolve',

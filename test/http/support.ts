@@ -64,6 +64,14 @@ export const startServer = async (database: Database, overrides: Partial<HttpSer
       withPast: ['orders', 'returns'],
       run: async ({ resource, sellerId }) => [`${resource}~${sellerId ?? 'all'}`],
     },
+    readGtinReport: async (sellerId, gtin) => ({
+      sellerId,
+      gtin,
+      month: '2026-03',
+      generatedAt: null,
+      coveredUntil: null,
+      rows: [],
+    }),
     replayQuarantined: async (id) =>
       id === 1n
         ? { outcome: 'replayed' }

@@ -1,10 +1,12 @@
 import { z } from 'zod'
+import { MarketplaceFailure, Throttled } from '../../clients/errors.ts'
 import { discrepancyKinds } from '../../domain/reconciliation.ts'
 import { listClaims } from '../../store/claims.ts'
 import { listDiscrepancies } from '../../store/discrepancy-queries.ts'
 import { type App, problems } from '../app.ts'
 import { bigintKey, cursorCodec, pageSchema, pagingSchema } from '../paging.ts'
-import { claimSchema, discrepancySchema } from '../schemas.ts'
+import { Problem } from '../problems.ts'
+import { claimSchema, discrepancySchema, gtinReportSchema } from '../schemas.ts'
 import type { RouteParts } from './parts.ts'
 
 const cursors = cursorCodec('discrepancies', bigintKey)
@@ -15,7 +17,8 @@ const month = z
   .meta({ description: 'Month of the report, in the Pacific time zone.' })
 
 /** Where the marketplace's inventory reports do not add up, and what a seller could claim for it. */
-export const discrepancyRoutes = (app: App, { services: { database } }: RouteParts): void => {
+export const discrepancyRoutes = (app: App, { services }: RouteParts): void => {
+  const { database } = services
   app.route({
     method: 'GET',
     url: '/v1/discrepancies',
@@ -58,6 +61,38 @@ export const discrepancyRoutes = (app: App, { services: { database } }: RoutePar
       const filter = { month: query.month, sellerId: query.sellerId ?? null }
       const page = await listClaims(database, filter, claimCursors.decode(query.cursor), query.limit)
       return { items: [...page.items], nextCursor: claimCursors.encode(page.next) }
+    },
+  })
+
+  app.route({
+    method: 'GET',
+    url: '/v1/reconciliation/:gtin',
+    schema: {
+      tags: ['inventory'],
+      summary: 'The report of one GTIN of the running month, asked for now and held against the log',
+      description:
+        'Stores nothing. It is one of the requests that the marketplace grants for the month within the hour: 503 with `Retry-After` when that is spent.',
+      params: z.object({ gtin: z.string().regex(/^\d{8,14}$/, 'must be 8 to 14 digits') }),
+      querystring: z.object({ sellerId: z.string().optional().meta({ description: 'Needed when there are several sellers.' }) }),
+      response: { 200: gtinReportSchema, ...problems(404, 503) },
+    },
+    handler: async ({ params, query, signal }) => {
+      const sellers = services.sellers()
+      const sellerId = query.sellerId ?? (sellers.length === 1 ? sellers[0] : undefined)
+      if (sellerId === undefined)
+        throw new Problem('invalid-request', { detail: 'several sellers are served: name one in sellerId' })
+      if (!sellers.includes(sellerId)) throw new Problem('not-found', { detail: `seller ${sellerId} is not served here` })
+      try {
+        const report = await services.readGtinReport(sellerId, params.gtin, signal)
+        return { ...report, rows: report.rows.map((row) => ({ ...row, differences: [...row.differences] })) }
+      } catch (error) {
+        if (!(error instanceof MarketplaceFailure)) throw error
+        const waitMs = error instanceof Throttled ? error.retryAt.getTime() - Date.now() : 0
+        throw new Problem('unavailable', {
+          detail: error.message,
+          headers: { 'retry-after': String(Math.max(1, Math.ceil(waitMs / 1_000))) },
+        })
+      }
     },
   })
 }

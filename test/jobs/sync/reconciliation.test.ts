@@ -9,6 +9,7 @@ import { specification, walmartUs } from '../../../src/clients/profiles/index.ts
 import type { Profile, RateLimits } from '../../../src/clients/profiles/profile.ts'
 import { pacificHour, pacificMidnight } from '../../../src/domain/pacific-time.ts'
 import { latestGeneration } from '../../../src/domain/report-schedule.ts'
+import { readGtinReport } from '../../../src/jobs/gtin-report.ts'
 import type { SyncDeps } from '../../../src/jobs/sync/run.ts'
 import { replayQuarantined, requestBackfill, runSync } from '../../../src/jobs/sync/syncs.ts'
 import type { JobOutcome } from '../../../src/queues/jobs.ts'
@@ -670,6 +671,26 @@ test('a report by GTIN counts for the SKU that the log has named beside it, from
   expect((await rig.rows('2026-10')).filter(({ gone }) => !gone).map(({ sku }) => sku)).toEqual(['0002', 'SKU-1'])
   expect(await rig.database.query(`SELECT 1 FROM warehouse.inventory_discrepancies WHERE state = 'open'`)).toEqual([])
   expect((await rig.changes()).filter(({ type }) => type === 'reconciliation_row.gone')).toEqual([])
+})
+
+test('one item of the running month is read on demand, held against the log, and not stored', async () => {
+  const rig = await startRig({ now: new Date('2026-10-20T16:00:00Z') })
+  rig.files.set('2026-10', csv(line('A', 10, 3)))
+  const read = () =>
+    readGtinReport({ client: rig.deps.client(sellerId), database: rig.database }, '000A', {
+      signal: new AbortController().signal,
+    })
+  const row = { sku: 'A', gtin: '000A', beginningQuantity: 10, endingQuantity: 7, sold: 3 }
+  expect(await read()).toMatchObject({ sellerId, month: '2026-10', rows: [{ ...row, compared: false, differences: [] }] })
+  await rig.database.execute(
+    `INSERT INTO tallyman.inventory_skus (seller_id, sku, source, log_read_up_to) VALUES ($1, 'A', 'settings', '2026-10-20T15:00:00Z')`,
+    sellerId,
+  )
+  const differences = [{ kind: 'sold', reportUnits: 3, expectedUnits: 0, difference: 3 }]
+  expect(await read()).toMatchObject({ rows: [{ ...row, compared: true, differences }] })
+  expect(await rig.rows('2026-10')).toEqual([])
+  rig.answer = (response) => sendJson(response, 404, { errors: [{ code: 'CONTENT_NOT_FOUND' }] })
+  expect(await read()).toMatchObject({ generatedAt: null, rows: [] })
 })
 
 test('a row that does not add up is found, and settled once it does', async () => {

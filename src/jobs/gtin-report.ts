@@ -1,0 +1,65 @@
+import type { CallOptions, MarketplaceClient } from '../clients/interface.ts'
+import { ReportFault, readHeader, readLines, readRow } from '../clients/marketplace/report-csv.ts'
+import type { GtinReport, GtinRow } from '../domain/gtin-report.ts'
+import { monthBounds, pacificMonth } from '../domain/pacific-time.ts'
+import { reconcile } from '../domain/reconciliation.ts'
+import { coveredUntil } from '../domain/report-schedule.ts'
+import type { Database } from '../store/database.ts'
+import { readMovements } from '../store/discrepancy-sources.ts'
+import { logReadUpTo, skusByGtin } from '../store/inventory-skus.ts'
+import { readReasons } from '../store/log-reasons.ts'
+
+/** Longest report of one GTIN that is read; one row of it is a hundred bytes. */
+const mostBytes = 1_000_000
+
+const whole = async (body: AsyncIterable<Uint8Array>): Promise<Buffer> => {
+  const pieces: Uint8Array[] = []
+  let size = 0
+  for await (const piece of body) {
+    size += piece.length
+    if (size > mostBytes) throw new RangeError(`a report of one GTIN is longer than ${mostBytes} bytes`)
+    pieces.push(piece)
+  }
+  return Buffer.concat(pieces)
+}
+
+async function* one(bytes: Buffer): AsyncGenerator<Uint8Array> {
+  yield bytes
+}
+
+/**
+ * Asks the marketplace for the report of one GTIN of the running month, which alone can be asked for so (specification, section 6), and holds it
+ * against the stored log. Stores nothing. It is one of the requests that the marketplace grants for the month within the hour.
+ *
+ * @throws MarketplaceFailure; ReportFault when the file cannot be read; RangeError when it is far too long
+ */
+export const readGtinReport = async (
+  { client, database }: { readonly client: MarketplaceClient; readonly database: Database },
+  gtin: string,
+  options: CallOptions,
+): Promise<GtinReport> => {
+  const { sellerId } = client
+  const month = pacificMonth(client.clock().now())
+  const answer = await client.reconciliation.download({ month, gtin }, options)
+  if (answer === null) return { sellerId, gtin, month, generatedAt: null, coveredUntil: null, rows: [] }
+  const file = await whole(answer.body)
+  const generatedAt = answer.generatedAt ?? answer.answeredAt
+  const until = coveredUntil(month, generatedAt)
+  const { columns, end } = await readHeader(one(file), client.reconciliation.columnNames)
+  const skuOf = await skusByGtin(database, sellerId)
+  const reasons = await readReasons(database, sellerId)
+  const rows: GtinRow[] = []
+  for await (const { cells } of readLines(one(file.subarray(end)), columns)) {
+    const parsed = readRow(month, columns, cells)
+    if (!parsed.ok) throw new ReportFault(parsed.fault)
+    const { raw: _raw, month: _month, ...row } = parsed.value
+    const sku = skuOf.get(row.sku) ?? row.sku
+    const readUpTo = await logReadUpTo(database, sellerId, sku)
+    const compared = readUpTo !== null && readUpTo >= until
+    const stretch = { sku, from: monthBounds(month).from, to: until }
+    const [movements = []] = compared ? await readMovements(database, sellerId, [stretch]) : []
+    const { differences } = reconcile({ report: row, endingBefore: null, movements: compared ? movements : null, reasons })
+    rows.push({ ...row, sku, compared, differences })
+  }
+  return { sellerId, gtin, month, generatedAt, coveredUntil: until, rows }
+}
