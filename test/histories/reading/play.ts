@@ -26,7 +26,7 @@ const patienceMs = 10 * hourMs
 /** More runs than that are as bad as no end. */
 const mostRuns = 600
 /** More requests than that would not fit beside everything else. */
-const mostRequests = 10_000
+const mostRequests = 15_000
 
 const settings = {
   pageSize: 4,

@@ -88,7 +88,7 @@ export const readingStories: readonly ReadingStory[] = [
     orders: several(9),
     rules: [lying('drop', 60, { pages: 'further' })],
   }),
-  story('answers end in their middle for an hour', { orders: several(9), rules: [lying('truncate', 60)] }),
+  story('answers end in their middle for half an hour', { orders: several(5), rules: [lying('truncate', 30)] }),
   story('pages lead in circles for an hour', { orders: several(13), rules: [lying('circle', 60)] }),
   story('the process dies at the beginning of the daily reading', {
     orders: [...several(3), orderAgo(400, { hiddenForMs: 401 * minuteMs })],
