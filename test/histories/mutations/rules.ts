@@ -63,7 +63,7 @@ export const mutations: readonly Mutation[] = [
   without(
     'When it is unclear what an earlier attempt changed, a person is asked.',
     'jobs/commands/send.ts',
-    "if (last.outcome !== 'dismissed' && (evidence === null || evidence.verdict === 'unclear')) {",
+    "if (evidence.verdict === 'unclear') {",
     'if (last.attempt < 0) {',
   ),
   without(
