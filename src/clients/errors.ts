@@ -465,7 +465,8 @@ function judgeSuccess(heard: Heard, json: boolean, body: unknown): Judgement | n
   const status = contradiction(body, faults, exchange.statusIsData ?? false)
   if (status === null) return null
   if (status === 0 && exchange.refusesInBody === true && hasError(body) && !hasPayload(body)) return { kind: 'refused' }
-  if (exchange.write && (status === 0 || hasPayload(body))) return { kind: 'unknown' }
+  // 207 says that parts of it ended differently: some may have been done.
+  if (exchange.write && (status === 0 || exchange.status === 207 || hasPayload(body))) return { kind: 'unknown' }
   if (status === 0) return { kind: ownWord ? 'refused' : 'unavailable' }
   return judgeStatus(status, heard)
 }

@@ -417,6 +417,11 @@ describe('any exchange at all', () => {
     }
   })
 
+  test('a write of which parts ended differently (207) is unknown, whatever its body says', () => {
+    expect(kindOf(classify(exchange({ status: 207, bodyText: coded, write: true })))).toBe('unknown')
+    expect(kindOf(classify(exchange({ status: 200, bodyText: coded, write: true })))).toBe('refused')
+  })
+
   test('a write that may have been applied is unknown, never something to send again', () => {
     fc.assert(
       fc.property(anyExchange, (seen) => {
