@@ -31,7 +31,7 @@ export interface EmbeddedPostgres {
   readonly url: string
   /** Shuts the server down (fast mode: open transactions are rolled back) and waits for its end. */
   stop(): Promise<void>
-  /** Process id of the server now; null while it is being started again. */
+  /** Process id of the server now, also of one that does not answer yet; null while there is none. */
   pid(): number | null
 }
 
@@ -214,7 +214,8 @@ export const startEmbeddedPostgres = async (options: EmbeddedPostgresOptions): P
   const port = await freePort()
   const address = (database: string) => `postgresql://tallyman:${password}@127.0.0.1:${port}/${database}`
   let child: ChildProcess | null = null
-  let stopping = false
+  let relaunching: Promise<void> = Promise.resolve()
+  const stopping = new AbortController()
 
   const launch = async (): Promise<void> => {
     const settings = [
@@ -240,6 +241,8 @@ export const startEmbeddedPostgres = async (options: EmbeddedPostgresOptions): P
       if (child === started) child = null
     })
     await once(started, 'spawn')
+    // From now on `stop` ends it, also while it does not answer yet.
+    child = started
     for (let waitedMs = 0; ; waitedMs += 50) {
       if (ended) throw new Error(`the embedded Postgres ended at once; see ${folder}/postgres.log`)
       try {
@@ -249,28 +252,40 @@ export const startEmbeddedPostgres = async (options: EmbeddedPostgresOptions): P
         })
         break
       } catch (error) {
-        if (waitedMs > 60_000)
+        if (waitedMs > 60_000) {
+          started.kill('SIGKILL')
+          child = null
           throw new Error(`the embedded Postgres does not answer; see ${folder}/postgres.log`, { cause: error })
+        }
         await delay(50)
       }
     }
-    child = started
-    started.once('exit', () => void relaunch())
+    started.once('exit', () => {
+      relaunching = relaunch()
+    })
     if (ended) await relaunch()
   }
 
   const relaunch = async (): Promise<void> => {
-    for (let delayMs = 500; !stopping && child === null; delayMs = Math.min(delayMs * 2, 30_000)) {
+    const { signal } = stopping
+    for (let delayMs = 500; !signal.aborted && child === null; delayMs = Math.min(delayMs * 2, 30_000)) {
       say(`the embedded Postgres ended by itself; starting it again in ${delayMs} ms`)
-      await delay(delayMs, undefined, { ref: false })
-      if (stopping) return
       try {
+        await delay(delayMs, undefined, { ref: false, signal })
         await clearLeftovers(cluster, say)
-        await launch()
+        if (!signal.aborted) await launch()
       } catch (error) {
-        say(error instanceof Error ? error.message : String(error))
+        if (!signal.aborted) say(error instanceof Error ? error.message : String(error))
       }
     }
+  }
+
+  const end = async (running: ChildProcess | null): Promise<void> => {
+    if (running === null || running.exitCode !== null || running.signalCode !== null) return
+    const ended = once(running, 'exit')
+    running.ref()
+    running.kill('SIGINT')
+    await ended
   }
 
   await launch()
@@ -278,14 +293,11 @@ export const startEmbeddedPostgres = async (options: EmbeddedPostgresOptions): P
     url: address('tallyman'),
     pid: () => child?.pid ?? null,
     stop: async () => {
-      stopping = true
-      const running = child
-      if (running !== null && running.exitCode === null && running.signalCode === null) {
-        const end = once(running, 'exit')
-        running.ref()
-        running.kill('SIGINT')
-        await end
-      }
+      stopping.abort()
+      await end(child)
+      // One that was just being started again.
+      await relaunching
+      await end(child)
       await log.close()
     },
   }
