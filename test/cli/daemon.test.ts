@@ -191,8 +191,9 @@ describe('sync and backfill', () => {
 
   test('a backfill is followed to its end; the second time it finds nothing new', async () => {
     const day = 86_400_000
-    const from = new Date(Date.now() - 40 * day)
-    const to = new Date(Date.now() - 20 * day)
+    // Before what the daily reading by creation date reaches, which may be at work.
+    const from = new Date(Date.now() - 90 * day)
+    const to = new Date(Date.now() - 70 * day)
     const range = ['--from', from.toISOString(), '--to', to.toISOString()]
     await rig.sandbox.placeRandom(60, {
       createdFrom: new Date(from.getTime() + day).toISOString(),
