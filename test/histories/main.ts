@@ -101,6 +101,8 @@ const readState = async (): Promise<number> => {
   return typeof next === 'number' ? next : 0
 }
 const writeState = async (next: number): Promise<void> => {
+  // A look at some others is no progress of the row.
+  if (options.from !== undefined) return
   await mkdir(path.dirname(stateFile), { recursive: true })
   await writeFile(stateFile, JSON.stringify(next))
 }
