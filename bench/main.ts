@@ -63,12 +63,14 @@ const backfillSchema = z.object({
 const inventoryLogSchema = z.object({ entriesPerSecond: z.number(), callsPerSecond: z.number(), aboveIdleMb: z.number() })
 const reportPassSchema = z.object({ rowsPerSecond: z.number(), aboveIdleMb: z.number() })
 const reportSchema = z.object({ first: reportPassSchema, again: reportPassSchema })
+const claimsSchema = z.object({ slowestMs: z.number() })
 const commandsSchema = z.array(z.object({ backend: z.string(), ratio: z.number() }))
 
 const store = rowOf((await run('store.ts', ['5000', '1'])).printed, "Tallyman's store path, 2 connections")
 const backfill = backfillSchema.parse((await run('backfill.ts', ['--orders', '10000'])).told)
 const inventoryLog = inventoryLogSchema.parse((await run('inventory-log.ts', ['--skus', '1000'])).told)
 const report = reportSchema.parse((await run('report.ts', ['50000'])).told)
+const claims = claimsSchema.parse((await run('claims.ts', ['30000'])).told)
 const commands = commandsSchema.parse((await run('commands.ts', ['--commands', '800', '--rounds', '1'])).told)
 
 const [firstToPlain] = three(store.get('to plain (first/unch./5 %)'))
@@ -98,5 +100,6 @@ console.table([
   atLeast('inventory log, calls a second beside the 500 a minute that are allowed', inventoryLog.callsPerSecond, 500 / 60, 0),
   atMost('memory above idle while the inventory log is read, MB', inventoryLog.aboveIdleMb, 150),
   atMost('memory above idle while a report is imported, MB', report.first.aboveIdleMb, 150),
+  atMost('slowest answer with claims or differences, ms', claims.slowestMs, 300),
   ...commands.map(({ backend, ratio }) => atLeast(`commands to a bare worker, queues in ${backend}`, ratio, 0.7)),
 ])

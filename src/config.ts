@@ -4,8 +4,10 @@ import path from 'node:path'
 import { parse as parseYaml } from 'yaml'
 import { z } from 'zod'
 import { type MovementKind, movementKinds, type ReasonMap, wordsOf } from './domain/log-reasons.ts'
+import { nearestName } from './domain/nearest.ts'
 import { type ColumnNames, columnMeanings } from './domain/reconciliation-report.ts'
 import { parseDurationMs } from './duration.ts'
+import type { HttpLimits } from './http/services.ts'
 
 /** Exit code of a start with invalid settings (EX_CONFIG of sysexits). */
 export const configExitCode = 78
@@ -22,17 +24,28 @@ export class InvalidConfig extends Error {
 
 const loopbackHosts = new Set(['127.0.0.1', '::1', 'localhost'])
 
-const duration = (accepts: string, { minMs = 1, off = false }: { minMs?: number; off?: boolean } = {}) =>
+const duration = (
+  accepts: string,
+  { minMs = 1, maxMs = Number.POSITIVE_INFINITY, off = false }: { minMs?: number; maxMs?: number; off?: boolean } = {},
+) =>
   z.string().transform((text, context): number | 'off' => {
     if (off && text === 'off') return 'off'
     const durationMs = parseDurationMs(text)
-    if (durationMs !== null && durationMs >= minMs) return durationMs
+    if (durationMs !== null && durationMs >= minMs && durationMs <= maxMs) return durationMs
     context.addIssue({ code: 'custom', message: `is not a duration; accepted: ${accepts}` })
     return z.NEVER
   })
 
-const timeSpan = (fallbackMs: number, minMs = 1) =>
-  duration('a number with its unit, such as 500ms, 90s, 5m, 1h or 2d', { minMs }).pipe(z.number()).default(fallbackMs)
+/** Farther back nothing is read, whatever is asked for. */
+const longestReread = 3_650 * 86_400_000
+
+const timeSpan = (fallbackMs: number, minMs = 1, maxMs?: number) =>
+  duration(
+    `a number with its unit, such as 500ms, 90s, 5m, 1h or 2d${maxMs === undefined ? '' : `, up to ${Math.round(maxMs / 86_400_000)}d`}`,
+    { minMs, ...(maxMs === undefined ? {} : { maxMs }) },
+  )
+    .pipe(z.number())
+    .default(fallbackMs)
 
 const interval = () =>
   duration('a number with its unit of at least 1s, such as 90s, 5m or 1h; or off', { minMs: 1_000, off: true }).optional()
@@ -44,6 +57,17 @@ const port = (fallback: number) =>
     .transform(Number)
     .refine((value) => value <= 65_535, 'is not a port; accepted: 0 (any free one) to 65535')
     .default(fallback)
+
+/** A bound: a whole number between two others. */
+const bound = (fallback: number, least: number, most: number) => {
+  const accepted = `is not a bound; accepted: a whole number from ${least} to ${most}`
+  return z
+    .string()
+    .regex(/^\d{1,12}$/, accepted)
+    .transform(Number)
+    .refine((value) => value >= least && value <= most, accepted)
+    .default(fallback)
+}
 
 const url = (protocols: readonly string[]) =>
   z.string().refine(
@@ -189,10 +213,16 @@ const environment = z.object({
     .optional(),
   LOOK_BACK: timeSpan(1_800_000, 1_000),
   REREAD_EVERY: interval(),
-  REREAD_DEPTH: timeSpan(45 * 86_400_000, 3_600_000),
+  REREAD_DEPTH: timeSpan(45 * 86_400_000, 3_600_000, longestReread),
   REQUEST_TIMEOUT: timeSpan(30_000, 100),
   SETTLE_TIME: timeSpan(120_000, 200),
   DRAIN_TIMEOUT: timeSpan(15_000, 100),
+  MAX_BODY_BYTES: bound(1_048_576, 1_024, 16_777_216),
+  MAX_BATCH_EVENTS: bound(1_000, 1, 1_000),
+  MAX_PAGE_RECORDS: bound(10_000, 200, 1_000_000),
+  MAX_CONNECTIONS: bound(500, 1, 100_000),
+  MAX_STREAMS: bound(100, 0, 100_000),
+  MAX_FAULTS_TOLD: bound(100, 1, 10_000),
   SANDBOX_PORT: port(8181),
   DEMO: oneOf(['on', 'off'], 'on'),
   ROLES: roles,
@@ -300,8 +330,11 @@ export interface Config {
     readonly port: number
     readonly apiKey: string | null
     readonly eventsSecrets: readonly string[]
+    readonly limits: HttpLimits
   }
   readonly requestTimeoutMs: number
+  /** Most records that one answer of the marketplace may hold. */
+  readonly maxPageRecords: number
   readonly settleTimeMs: number
   readonly drainTimeoutMs: number
   readonly roles: readonly Role[]
@@ -310,6 +343,8 @@ export interface Config {
   readonly lookBackMs: number
   /** How often, and how far back by creation date, orders and returns are read again. */
   readonly reread: { readonly everyMs: number | 'off'; readonly depthMs: number }
+  /** Variables that begin like settings and are none. */
+  readonly unknownSettings: readonly string[]
   /** Interval of each sync; `off`: never by itself. */
   readonly poll: Readonly<Record<PollName, number | 'off'>>
 }
@@ -331,9 +366,76 @@ const sellerEntry = z.strictObject({
   logReasons: logReasons.optional(),
   reportColumns: reportColumns.optional(),
 })
-const sellersDocument = z.union([z.array(sellerEntry).min(1), z.strictObject({ sellers: z.array(sellerEntry).min(1) })])
+const sellerList = z.array(sellerEntry).min(1, 'must hold at least one seller')
+const sellersDocument = z.strictObject({ sellers: sellerList })
+
+/** `sellers[0].clientId` of a place in the file. */
+const placeIn = (path: readonly PropertyKey[]): string =>
+  path.reduce<string>(
+    (all, key) => (typeof key === 'number' ? `${all}[${key}]` : all === '' ? String(key) : `${all}.${String(key)}`),
+    '',
+  )
+
+const mostFaultsOfFile = 20
+
+/** What is wrong with a file of sellers, each with its place; no value is repeated, it may be a secret. */
+const sellersFaults = (error: z.ZodError): readonly string[] => {
+  const faults = error.issues.flatMap((issue) => {
+    if (issue.code === 'unrecognized_keys') {
+      const known = issue.path.length <= 1 ? ['sellers'] : Object.keys(sellerEntry.shape)
+      return issue.keys.map((key) => {
+        const near = nearestName(key, known)
+        return `${placeIn([...issue.path, key])} is unknown${near === null ? '' : `, ${near} is near`}`
+      })
+    }
+    const missing = issue.code === 'invalid_type' && /received undefined$/.test(issue.message)
+    return [`${placeIn(issue.path) || 'the document'} ${missing ? 'is missing' : `is wrong: ${issue.message}`}`]
+  })
+  return faults.length <= mostFaultsOfFile
+    ? faults
+    : [...faults.slice(0, mostFaultsOfFile), `and ${faults.length - mostFaultsOfFile} more`]
+}
 
 type Environment = z.infer<typeof environment>
+
+const settingNames: readonly string[] = [...Object.keys(environment.shape), ...secrets.map((name) => `${name}_FILE`)]
+/** Variables of the command line, which may stand beside the daemon's. */
+const commandLineNames: readonly string[] = ['SANDBOX_URL', 'TALLYMAN_URL']
+/** First words that nobody else's variables have: what begins like this is meant for us. */
+const ownWords: ReadonlySet<string> = new Set([
+  'POLL',
+  'REREAD',
+  'MARKETPLACE',
+  'SELLERS',
+  'DISPLAY',
+  'SANDBOX',
+  'CAMPAIGN',
+  'INVENTORY',
+  'QUANTITY',
+  'SETTLE',
+  'EVENTS',
+  'ADVERTISER',
+  'SHIP',
+  'LOOK',
+  'MAX',
+])
+const firstWord = (name: string): string => name.split('_')[0] ?? ''
+
+/** Variables that are nearly a setting: a setting that is ignored does something else than what was meant. */
+const misspelt = (source: Readonly<Record<string, string | undefined>>): readonly string[] =>
+  Object.keys(source).flatMap((name) => {
+    if (settingNames.includes(name) || commandLineNames.includes(name) || (source[name] ?? '') === '') return []
+    const near = nearestName(name, settingNames)
+    return near !== null && ownWords.has(firstWord(near)) && firstWord(name).toUpperCase() === firstWord(near)
+      ? [`${name}: is no setting; accepted: ${near}, which is near`]
+      : []
+  })
+
+/** Variables that begin like settings and are none, for a warning: an earlier version may not know them yet, and others may set them. */
+const unknownSettings = (source: Readonly<Record<string, string | undefined>>): readonly string[] =>
+  Object.keys(source).filter(
+    (name) => /^(POLL|REREAD|RETAIN)_/.test(name) && !settingNames.includes(name) && (source[name] ?? '') !== '',
+  )
 
 const readSecretFiles = (source: Readonly<Record<string, string | undefined>>, faults: string[]): Record<string, string> => {
   const values: Record<string, string> = {}
@@ -380,14 +482,17 @@ const readSellersFile = (file: string, values: Environment, faults: string[]): S
     )
     return []
   }
-  const parsed = sellersDocument.safeParse(document)
+  const parsed = Array.isArray(document)
+    ? sellersDocument.safeParse({ sellers: document })
+    : sellersDocument.safeParse(document ?? {})
   if (!parsed.success) {
-    faults.push(
-      `SELLERS_FILE: ${file} is not a list of sellers: ${z.prettifyError(parsed.error).replaceAll('\n', ' ')}; accepted: sellers, each with sellerId, clientId, and clientSecret or clientSecretFile`,
-    )
+    for (const fault of sellersFaults(parsed.error))
+      faults.push(
+        `SELLERS_FILE: ${file}: ${fault}; accepted: sellers, each with sellerId, clientId, and clientSecret or clientSecretFile`,
+      )
     return []
   }
-  const entries = Array.isArray(parsed.data) ? parsed.data : parsed.data.sellers
+  const entries = parsed.data.sellers
   const seen = new Set<string>()
   return entries.flatMap((entry): SellerSettings[] => {
     if (seen.has(entry.sellerId))
@@ -495,7 +600,7 @@ const readDisplay = (values: Environment, sellers: readonly SellerSettings[], fa
 const parseEnvironment = (
   source: Readonly<Record<string, string | undefined>>,
 ): { values: Environment; sellers: SellerSettings[]; display: Config['display'] } => {
-  const faults: string[] = []
+  const faults: string[] = [...misspelt(source)]
   const parsed = environment.safeParse(readSecretFiles(source, faults))
   if (!parsed.success) {
     for (const issue of parsed.error.issues) faults.push(`${issue.path[0]?.toString() ?? 'environment'}: ${issue.message}`)
@@ -547,14 +652,23 @@ export const readConfig = (source: Readonly<Record<string, string | undefined>>,
       port: values.PORT,
       apiKey: values.API_KEY ?? null,
       eventsSecrets: values.EVENTS_SECRET?.split(/[ ,]+/).filter(Boolean) ?? [],
+      limits: {
+        bodyBytes: values.MAX_BODY_BYTES,
+        batchEvents: values.MAX_BATCH_EVENTS,
+        connections: values.MAX_CONNECTIONS,
+        streams: values.MAX_STREAMS,
+        faultsTold: values.MAX_FAULTS_TOLD,
+      },
     },
     lookBackMs: values.LOOK_BACK,
     reread: { everyMs: values.REREAD_EVERY ?? dayMs, depthMs: values.REREAD_DEPTH },
     requestTimeoutMs: values.REQUEST_TIMEOUT,
+    maxPageRecords: values.MAX_PAGE_RECORDS,
     settleTimeMs: values.SETTLE_TIME,
     drainTimeoutMs: values.DRAIN_TIMEOUT,
     roles: values.ROLES,
     log: { level: values.LOG_LEVEL, format: values.LOG_FORMAT ?? (terminal ? 'pretty' : 'json') },
+    unknownSettings: unknownSettings(source),
     poll,
   })
 }

@@ -2,16 +2,19 @@ import { randomUUID } from 'node:crypto'
 import { mkdir, readFile } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import { setTimeout as delay } from 'node:timers/promises'
-import { createInProcessBudget, type RateBudget } from './clients/budget.ts'
+import { createInProcessBudget, type Grant, type RateBudget, shareOf, type Wait } from './clients/budget.ts'
 import { createMarketplaceClient } from './clients/client.ts'
 import { MarketplaceFailure } from './clients/errors.ts'
 import { profiles } from './clients/profiles/index.ts'
 import type { Profile } from './clients/profiles/profile.ts'
 import { type Config, InvalidConfig, readSellersAgain, sandboxDisplay, sandboxDisplayKeyFile } from './config.ts'
 import { startDemonstration } from './demo/erp.ts'
+import { intersect } from './domain/windows.ts'
 import { startEmbeddedPostgres } from './embedded/postgres.ts'
 import { lockFolder } from './embedded/process-lock.ts'
+import { assertListenable } from './free-port.ts'
 import { createHttpServer } from './http/server.ts'
+import type { HealthCheck } from './http/services.ts'
 import { acknowledgeNewOrders } from './jobs/commands/auto-acknowledge.ts'
 import { createOverdueWatch, reviewOverdueCommands } from './jobs/commands/overdue.ts'
 import { runCommand } from './jobs/commands/run.ts'
@@ -21,12 +24,15 @@ import { processReceivedEvent } from './jobs/events/process.ts'
 import { rejectByPerson } from './jobs/events/reject.ts'
 import { reviewEvents, reviewWaitingEvents } from './jobs/events/review.ts'
 import { readGtinReport } from './jobs/gtin-report.ts'
+import { handBack } from './jobs/hand-back.ts'
 import { takeReasons } from './jobs/log-reasons.ts'
 import { createSellerRegistry, credentialsRefused, probeSeller } from './jobs/sellers.ts'
+import { createServing } from './jobs/serving.ts'
 import { rereadStream } from './jobs/sync/definition.ts'
 import {
   backfillResources,
   isDisplayResource,
+  reachOfBackfill,
   replayQuarantined,
   requestBackfill,
   runSync,
@@ -41,25 +47,28 @@ import { createRelay } from './queues/relay.ts'
 import { createQueueRuntime } from './queues/runtime.ts'
 import type { Scheduler } from './queues/schedulers.ts'
 import { sandboxLines, startSandboxProcess } from './sandbox-process.ts'
+import { shareCheck } from './shared-check.ts'
 import { reviewSyncAlarm } from './store/alarms.ts'
 import { decideCommand } from './store/command-decisions.ts'
 import { dueCommands, headCommand } from './store/commands.ts'
 import { openDatabase } from './store/database.ts'
 import { askEnrolmentAgain } from './store/enrolments.ts'
 import { dueEvents } from './store/events.ts'
+import { describeAway, isTurnedAway } from './store/faults.ts'
 import { readFigures } from './store/figures.ts'
 import { recordConfiguredSkus } from './store/inventory-skus.ts'
 import { openListener } from './store/listener.ts'
 import { finishedMigrations, migrate, missingMigrations } from './store/migrate.ts'
 import { streamsWithDueSkips } from './store/quarantine.ts'
+import { lookAtStore } from './store/readiness.ts'
 import {
   dueProbes,
   isCommandAtRest,
   isSellerAtRest,
   readSellers,
-  recordSellers,
   sellersAtRest,
   sellersChannel,
+  servedSellers,
   stopSeller,
 } from './store/sellers.ts'
 import { dropCursor, listSyncs, trimSyncRuns, unfinishedSyncs } from './store/sync-states.ts'
@@ -68,7 +77,10 @@ import { version } from './version.ts'
 
 /** How often due work is derived from Postgres without being asked. */
 const relayIntervalMs = 5_000
-/** A process learns that another one has resumed a seller by a notification; one that was lost is made up for after so long. */
+/**
+ * So often a process says which sellers it serves, and reads how they stand: it learns that another one has resumed a seller by a notification, and
+ * one that was lost is made up for.
+ */
 const learnSellersMs = 15_000
 /** Waiting events that one derivation enqueues; the others follow. */
 const mostEvents = 500
@@ -88,6 +100,8 @@ const syncLeaseMarginMs = 10_000
 const syncsAtOnce = 12
 /** A sync stores one page while it plans the next; the others of the process need a connection now and then. */
 const databaseConnections = 20
+/** Orders that events name before a sync has brought them are looked up with this share of the budget; the rest is for orders that are known. */
+const lookupShare = 0.25
 /** Runs of syncs are kept for a month. */
 const keepSyncRunsMs = 30 * 86_400_000
 /** The sandbox of a demonstration places an order this often. */
@@ -98,6 +112,8 @@ const demonstrationPastOrders = 120
 const sandboxLagMs = 2_000
 /** A database that does not answer at the start is waited for; a supervisor may start both together. */
 const startPatienceMs = 60_000
+/** … but one that answers and lets us in not only for as long as another program may take to make the role or the database. */
+const turnedAwayPatienceMs = 10_000
 const checkTimeoutMs = 2_000
 /** Requests under way get so long when the daemon stops. */
 const httpGraceMs = 3_000
@@ -121,21 +137,27 @@ const createClosers = (log: Logger) => {
 
 /** Answers what was applied; null: told to stop before Postgres answered. */
 const migrateWithPatience = async (url: string, quiet: QuietLog, stop: AbortSignal): Promise<readonly string[] | null> => {
-  const deadline = performance.now() + startPatienceMs
+  const beganMs = performance.now()
   for (;;) {
     try {
       const applied = await migrate(url)
       quiet.recovered('start', 'Postgres answers')
       return applied
     } catch (error) {
-      const reachable = await finishedMigrations(url).then(
-        () => true,
-        () => false,
+      const away = await finishedMigrations(url).then(
+        () => null,
+        (cause: unknown) => ({ cause, turnedAway: isTurnedAway(cause) }),
       )
-      if (reachable) throw error
+      if (away === null) throw error
       if (stop.aborted) return null
-      if (performance.now() > deadline) throw error
-      quiet.warn('start', {}, 'Postgres does not answer yet; waiting for it')
+      const { cause, turnedAway } = away
+      const patienceMs = turnedAway ? turnedAwayPatienceMs : startPatienceMs
+      if (performance.now() - beganMs > patienceMs) {
+        const seconds = Math.round(patienceMs / 1_000)
+        throw new Error(`${describeAway(cause)}, for ${seconds} seconds now: check DATABASE_URL`, { cause })
+      }
+      if (turnedAway) quiet.warn('turned away', {}, `${describeAway(cause)}; trying again for some seconds`)
+      else quiet.warn('start', {}, 'Postgres does not answer yet; waiting for it')
       await Promise.race([delay(1_000), aborted(stop)])
     }
   }
@@ -163,6 +185,8 @@ const run = async (config: Config, log: Logger, stop: AbortSignal, closers: Retu
   const metrics = createMetrics({ version })
   const quiet = createQuietLog(log)
 
+  if (has('http') && config.http.port !== 0) await assertListenable(config.http)
+
   // ── Postgres ──
   let databaseUrl = config.databaseUrl
   if (databaseUrl === null || config.sandbox !== null) {
@@ -176,6 +200,7 @@ const run = async (config: Config, log: Logger, stop: AbortSignal, closers: Retu
     databaseUrl = postgres.url
   }
   const url = databaseUrl
+  const migrations = await missingMigrations([])
   const applied = await migrateWithPatience(url, quiet, stop)
   if (applied === null) return
   if (applied.length > 0) log.info({ migrations: applied }, 'database migrated')
@@ -221,6 +246,7 @@ const run = async (config: Config, log: Logger, stop: AbortSignal, closers: Retu
     sandboxUrl,
     display,
     requestTimeoutMs: config.requestTimeoutMs,
+    maxRecords: config.maxPageRecords,
     profiles,
     budgetOf,
     log,
@@ -234,20 +260,18 @@ const run = async (config: Config, log: Logger, stop: AbortSignal, closers: Retu
     createClient: createMarketplaceClient,
   })
   closers.add('the marketplace clients', () => sellers.close())
+  const serving = createServing({ database, sellers })
   const learnSellers = async (): Promise<void> => {
     try {
+      await serving.say()
       sellers.learn(await readSellers(database))
-      quiet.recovered('sellers', 'how the sellers stand can be read again')
+      quiet.recovered('sellers', 'how the sellers stand can be told and read again')
     } catch (error) {
-      quiet.warn('sellers', { err: error }, 'how the sellers stand cannot be read')
+      quiet.warn('sellers', { err: error }, 'how the sellers stand cannot be told or read')
     }
   }
   const rememberSellers = async (by: 'start' | 'settings'): Promise<void> => {
-    await recordSellers(
-      database,
-      sellers.ids().map((sellerId) => sellers.configured(sellerId)),
-      by,
-    )
+    await serving.begin(by)
     sellers.learn(await readSellers(database))
     for (const { sellerId, campaignIds, skus, logReasons } of sellers.settings()) {
       await recordConfiguredCampaigns(database, sellerId, campaignIds)
@@ -259,6 +283,7 @@ const run = async (config: Config, log: Logger, stop: AbortSignal, closers: Retu
 
   // ── queues ──
   const backend = createQueueBackend({ redisUrl: config.redisUrl, databaseUrl: url, quiet })
+  const queuesName = backend.kind === 'redis' ? 'redis' : 'queues'
   const runtime = createQueueRuntime({ backend, log, metrics, times: jobTimes })
   closers.add('the queues', () => runtime.close())
   const listener = openListener({ url, channels: ['tallyman_changes', 'tallyman_erp_event', sellersChannel], log })
@@ -310,7 +335,9 @@ const run = async (config: Config, log: Logger, stop: AbortSignal, closers: Retu
       .map((sellerId): JobToEnqueue => ({ name: 'seller.probe', data: { sellerId } }))
     return [...commands, ...events, ...syncs, ...probes]
   }
-  const relay = createRelay({ derive, schedulers, intervalMs: relayIntervalMs, runtime, log, metrics })
+  const foreignSellers = async (): Promise<ReadonlySet<string>> =>
+    new Set([...(await servedSellers(database))].filter((sellerId) => !sellers.has(sellerId)))
+  const relay = createRelay({ derive, schedulers, foreignSellers, intervalMs: relayIntervalMs, runtime, log, metrics })
   const wakeCommands = (commandIds: readonly string[]): void => {
     for (const commandId of commandIds) {
       runtime.enqueue('command.run', { commandId }, { runNow: true }).catch((error: unknown) => {
@@ -319,18 +346,30 @@ const run = async (config: Config, log: Logger, stop: AbortSignal, closers: Retu
     }
   }
 
-  const fetcher = createOrderFetcher({ database, sellers, log, ...saving })
   const profileOf = (sellerId: string): Profile | undefined =>
     profiles.get(sellers.settings().find((seller) => seller.sellerId === sellerId)?.profile ?? '')
+  const lookupBudgets = new Map<string, RateBudget>()
+  const mayLookUp = async (sellerId: string): Promise<Grant | Wait> => {
+    const profile = profileOf(sellerId)
+    if (profile === undefined) return { granted: true }
+    const known = lookupBudgets.get(profile.name)
+    const budget = known ?? createInProcessBudget({ limits: shareOf(profile.rateLimits, 'orders.get', lookupShare) })
+    lookupBudgets.set(profile.name, budget)
+    return budget.take(sellerId, 'orders.get')
+  }
+  const fetcher = createOrderFetcher({ database, sellers, log, mayAsk: mayLookUp, ...saving })
   const accept = {
     database,
     sellers,
     fetcher,
     wake: wakeCommands,
+    only: serving.only,
+    settleTimeMs: config.settleTimeMs,
     rules: (sellerId: string) => ({
       now: sellers.client(sellerId).clock().now(),
       carriers: profileOf(sellerId)?.carriers ?? null,
       shipUnacknowledged: config.shipUnacknowledged,
+      fullPriceRefundsAll: profileOf(sellerId)?.fullPriceRefundsAll ?? false,
     }),
   }
 
@@ -349,17 +388,18 @@ const run = async (config: Config, log: Logger, stop: AbortSignal, closers: Retu
     }
     runtime.register(
       'command.run',
-      async ({ data, signal, log: jobLog }) =>
+      async ({ data, signal, starts, log: jobLog }) =>
         // What waits for a seller that is stopped or paused is due again when the seller is.
         (await isCommandAtRest(database, data.commandId))
           ? { done: true }
-          : runCommand(commandParts, data.commandId, { signal, log: jobLog }),
+          : runCommand(commandParts, data.commandId, { signal, starts, log: jobLog }),
       { concurrency: 8, backoff: jobBackoff },
     )
     runtime.register(
       'sync.run',
-      async ({ data, signal, log: jobLog }) => {
-        if (!sellers.has(data.sellerId) || (await isSellerAtRest(database, data.sellerId))) return { done: true }
+      async ({ data, signal, starts, log: jobLog }) => {
+        if (await isSellerAtRest(database, data.sellerId)) return { done: true }
+        if (!sellers.has(data.sellerId)) return handBack({ database }, data.sellerId, starts)
         // Taken before the run: settings that are read again meanwhile are not those that were refused.
         const seller = sellers.configured(data.sellerId)
         const outcome = await runSync(
@@ -404,14 +444,15 @@ const run = async (config: Config, log: Logger, stop: AbortSignal, closers: Retu
     )
     runtime.register(
       'event.process',
-      async ({ data, signal }) => {
+      async ({ data, signal, starts }) => {
+        const came = await processReceivedEvent(accept, data, signal)
         // One that still waits is due again when its row says so, and then in any process.
-        await processReceivedEvent(accept, data, signal)
-        return { done: true }
+        return typeof came === 'object' ? handBack({ database }, came.elsewhere, starts) : { done: true }
       },
       { backoff: jobBackoff },
     )
-    runtime.register('seller.probe', async ({ data: { sellerId }, signal, log: jobLog }) => {
+    runtime.register('seller.probe', async ({ data: { sellerId }, signal, starts, log: jobLog }) => {
+      if (!sellers.has(sellerId)) return handBack({ database }, sellerId, starts)
       const outcome = await probeSeller({ database, sellers }, sellerId, signal)
       if (outcome === 'resumed') jobLog.info({ seller_id: sellerId }, 'the credentials are accepted again; the seller goes on')
       else if (outcome !== null) jobLog.warn({ seller_id: sellerId, outcome }, 'the stopped seller has still not got a token')
@@ -514,10 +555,28 @@ const run = async (config: Config, log: Logger, stop: AbortSignal, closers: Retu
   }
 
   async function serve(): Promise<string> {
+    // Anybody may ask, as often as they like: one look a second serves all, and takes no connection but those of the pools.
+    const shared = { freshMs: 1_000, timeoutMs: checkTimeoutMs, mostHanging: 2 }
+    const late = { ok: false, detail: 'Postgres does not answer in time' }
+    const lookAtPostgres = shareCheck(() => lookAtStore(database, migrations, checkTimeoutMs), { ...shared, late })
+    const lookAtQueues = shareCheck(() => runtime.check(checkTimeoutMs), {
+      ...shared,
+      timeoutMs: checkTimeoutMs * 2,
+      late: { ok: false, detail: 'the store of the queues does not answer in time', warnings: [] },
+    })
+    const ready = async () => {
+      const [store, queues] = await Promise.all([lookAtPostgres(), lookAtQueues()])
+      const checks: readonly HealthCheck[] = [
+        { name: 'postgres', ...store },
+        { name: queuesName, ok: queues.ok, detail: queues.detail },
+      ]
+      return { ok: checks.every((check) => check.ok), checks }
+    }
     const server = await createHttpServer({
       database,
       listener,
       log,
+      limits: config.http.limits,
       apiKey: config.http.apiKey,
       eventsSecrets: config.http.eventsSecrets,
       version,
@@ -534,7 +593,7 @@ const run = async (config: Config, log: Logger, stop: AbortSignal, closers: Retu
         if (result.ok) await reviewWaitingEvents(database)
         return result
       },
-      syncs: { resources: syncResources, withPast: backfillResources, run: runSyncsNow },
+      syncs: { resources: syncResources, withPast: backfillResources, reach: reachOfBackfill, run: runSyncsNow },
       readGtinReport: (sellerId, gtin, signal) =>
         readGtinReport({ client: sellers.client(sellerId), database }, gtin, { signal }),
       replayQuarantined: (id) => replayQuarantined({ database, ...saving }, id),
@@ -558,6 +617,13 @@ const run = async (config: Config, log: Logger, stop: AbortSignal, closers: Retu
     const ids: string[] = []
     const { resource } = request
     const asked = request.sellerId === null ? sellers.ids() : [request.sellerId]
+    const backfill = async (sellerId: string, from: Date, to: Date | null): Promise<readonly string[]> => {
+      const now = sellers.client(sellerId).clock().now()
+      const range = { from, to: to ?? now }
+      // What one seller's marketplace has reached may be still to come for another's.
+      if (intersect(range, reachOfBackfill(resource, now)) === null) return []
+      return [(await requestBackfill(database, { sellerId, resource, range, now })).stream]
+    }
     const resting = await sellersAtRest(database)
     for (const sellerId of asked.filter((id) => !resting.has(id) && resourcesOf(id).includes(resource))) {
       await askEnrolmentAgain(database, sellerId, resource)
@@ -566,15 +632,7 @@ const run = async (config: Config, log: Logger, stop: AbortSignal, closers: Retu
           ? streamsOf(resource)
               .map(({ stream }) => stream)
               .filter((stream) => request.stream === undefined || stream === request.stream)
-          : [
-              (
-                await requestBackfill(database, {
-                  sellerId,
-                  resource,
-                  range: { from: request.from, to: request.to ?? sellers.client(sellerId).clock().now() },
-                })
-              ).stream,
-            ]
+          : await backfill(sellerId, request.from, request.to)
       for (const stream of streams) {
         // Whoever asks may know that its cursor leads nowhere.
         if (request.from === null) await dropCursor(database, { sellerId, resource, stream })
@@ -588,22 +646,6 @@ const run = async (config: Config, log: Logger, stop: AbortSignal, closers: Retu
   function live() {
     const verdict = runtime.liveness(Date.now())
     return { ok: verdict.alive, checks: [{ name: 'work is consumed', ok: verdict.alive, detail: verdict.detail }] }
-  }
-
-  async function ready() {
-    const postgres = Promise.race([
-      finishedMigrations(url).then(async (finished) => {
-        const missing = await missingMigrations(finished)
-        return missing.length === 0 ? { ok: true } : { ok: false, detail: `migrations are missing: ${missing.join(', ')}` }
-      }),
-      delay(checkTimeoutMs, { ok: false, detail: 'Postgres does not answer in time' }),
-    ]).catch(() => ({ ok: false, detail: 'Postgres cannot be reached' }))
-    const [databaseCheck, queues] = await Promise.all([postgres, runtime.check(checkTimeoutMs)])
-    const checks = [
-      { name: 'postgres', ...databaseCheck },
-      { name: backend.kind === 'redis' ? 'redis' : 'queues', ok: queues.ok, detail: queues.detail },
-    ]
-    return { ok: checks.every((check) => check.ok), checks }
   }
 
   async function readMetrics() {

@@ -15,6 +15,7 @@ const read = () => {
 const config = read()
 const log = createLogger(config.log)
 const stopping = new AbortController()
+for (const name of config.unknownSettings) log.warn({ setting: name }, `${name} is no setting, and does nothing`)
 
 // The first signal drains, the second one ends at once. Postgres and the sandbox are process groups of their own and are stopped last.
 for (const signal of ['SIGTERM', 'SIGINT'] as const) {

@@ -60,6 +60,27 @@ describe('readConfig', () => {
     }
   })
 
+  test('bounds are whole numbers within reason', () => {
+    expect(readConfig({}, false).http.limits).toEqual({
+      bodyBytes: 1_048_576,
+      batchEvents: 1_000,
+      connections: 500,
+      streams: 100,
+      faultsTold: 100,
+    })
+    expect(readConfig({}, false).maxPageRecords).toBe(10_000)
+    expect(readConfig({ MAX_STREAMS: '0', MAX_CONNECTIONS: '7' }, false).http.limits).toMatchObject({
+      streams: 0,
+      connections: 7,
+    })
+    expect(faultsOf({ MAX_BATCH_EVENTS: '1001', MAX_STREAMS: '-1', MAX_CONNECTIONS: 'many', MAX_BODY_BYTES: '1e6' })).toEqual([
+      'MAX_BODY_BYTES: is not a bound; accepted: a whole number from 1024 to 16777216',
+      'MAX_BATCH_EVENTS: is not a bound; accepted: a whole number from 1 to 1000',
+      'MAX_CONNECTIONS: is not a bound; accepted: a whole number from 1 to 100000',
+      'MAX_STREAMS: is not a bound; accepted: a whole number from 0 to 100000',
+    ])
+  })
+
   test('never repeats a secret in a fault', () => {
     const faults = faultsOf({ API_KEY: 'hunter2', EVENTS_SECRET: 'whsec_!!', DATABASE_URL: 'mysql://user:hunter2@host' })
     expect(faults).toHaveLength(3)
@@ -77,6 +98,7 @@ describe('readConfig', () => {
       reread: { everyMs: 43_200_000, depthMs: 604_800_000 },
     })
     expect(readConfig({ REREAD_EVERY: 'off' }, false).reread.everyMs).toBe('off')
+    expect(faultsOf({ REREAD_DEPTH: '99999d' })[0]).toContain('up to 3650d')
     expect(faultsOf({ REREAD_DEPTH: '5m', LOOK_BACK: 'long' }).map((fault) => fault.split(':')[0])).toEqual([
       'LOOK_BACK',
       'REREAD_DEPTH',
@@ -156,5 +178,62 @@ describe('readConfig', () => {
     expect(faultsOf({ MARKETPLACE_URL: 'https://m.example', SELLERS_FILE: without })[0]).toContain('no secret')
     const unknown = file('s.json', JSON.stringify([{ sellerId: 'a', clientId: 'c', clientSecret: 's', colour: 'red' }]))
     expect(faultsOf({ MARKETPLACE_URL: 'https://m.example', SELLERS_FILE: unknown })[0]).toContain('SELLERS_FILE')
+  })
+
+  test('names the place of each fault in a sellers file, and never what stands there', () => {
+    const sellers = [
+      { sellerId: 'a', clientSecret: 'hunter2' },
+      { sellerId: 'b', clientId: 'c', clientSecret: ['hunter2'], profile: 'hunter2', colour: 'red', clientIdd: 'c' },
+    ]
+    const expected = (at: string) => [
+      `${at}[0].clientId is missing`,
+      expect.stringMatching(/^sellers\[1\]\.clientSecret is wrong: /),
+      expect.stringMatching(/^sellers\[1\]\.profile is wrong: .*specification/),
+      'sellers[1].colour is unknown',
+      'sellers[1].clientIdd is unknown, clientId is near',
+    ]
+    for (const document of [sellers, { sellers }]) {
+      const name = file('s.json', JSON.stringify(document))
+      const faults = faultsOf({ MARKETPLACE_URL: 'https://m.example', SELLERS_FILE: name })
+      expect(faults.map((fault) => fault.slice(`SELLERS_FILE: ${name}: `.length).split('; accepted:')[0])).toEqual(
+        expected('sellers'),
+      )
+      expect(faults.join()).not.toContain('hunter2')
+    }
+    for (const [text, fault] of [
+      ['', 'sellers is missing'],
+      ['[]', 'sellers is wrong: must hold at least one seller'],
+      ['{"seller": []}', 'seller is unknown, sellers is near'],
+      ['"text"', 'the document is wrong'],
+    ] as const) {
+      const faults = faultsOf({ MARKETPLACE_URL: 'https://m.example', SELLERS_FILE: file('s.yaml', text) })
+      expect(faults.join(), text).toContain(fault)
+    }
+  })
+})
+
+describe('a misspelt setting', () => {
+  test('is a fault that names the one that is meant', () => {
+    expect(faultsOf({ POLL_ORDRES: '5m', MARKETPLACE_PROFIL: 'walmart-us', MAX_STREAM: '3', Poll_returns: 'off' })).toEqual([
+      'POLL_ORDRES: is no setting; accepted: POLL_ORDERS, which is near',
+      'MARKETPLACE_PROFIL: is no setting; accepted: MARKETPLACE_PROFILE, which is near',
+      'MAX_STREAM: is no setting; accepted: MAX_STREAMS, which is near',
+      'Poll_returns: is no setting; accepted: POLL_RETURNS, which is near',
+    ])
+  })
+
+  test('is left to others where they may mean something else by it', () => {
+    const others = {
+      CLIENT_IP: '1',
+      DATADIR: '/x',
+      PORTS: '1',
+      LOGNAME: 'me',
+      DISPLAY: ':0',
+      SANDBOX_SERVICE_HOST: 'x',
+      SANDBOX_URL: 'http://127.0.0.1:8181',
+      HOSTNAME: 'x',
+    }
+    expect(readConfig(others, false).unknownSettings).toEqual([])
+    expect(readConfig({ POLL_ORDRES: '', POLL_WEATHER: '5m' }, false).unknownSettings).toEqual(['POLL_WEATHER'])
   })
 })

@@ -20,7 +20,11 @@ export const backfillEnd = (stream: string, from: Date): Date | null => {
   return start === compact(from) ? new Date(`${year}-${month}-${day}T${hour}:${minute}:${second}Z`) : null
 }
 
-const runSchema = z.looseObject({ jobs: z.array(z.string()), resting: z.array(z.string()).optional() })
+const runSchema = z.looseObject({
+  jobs: z.array(z.string()),
+  resting: z.array(z.string()).optional(),
+  range: z.looseObject({ from: z.string(), to: z.string(), clamped: z.boolean() }).nullish(),
+})
 
 const start = (
   daemon: Daemon,
@@ -91,11 +95,12 @@ export const runBackfill = async (
   // Without --to a second call means the backfill that the first one began, not another one up to a later now.
   const underWay = (await backfillsOf(daemon, resource, sellerId)).filter((stream) => stream.windowsPending > 0)
   const ends = underWay.map((stream) => backfillEnd(stream.stream, from)).filter((end) => end !== null)
-  const { jobs, resting } = await start(daemon, { resource, sellerId, from, to: to ?? ends[0] ?? null })
+  const { jobs, resting, range } = await start(daemon, { resource, sellerId, from, to: to ?? ends[0] ?? null })
   tellResting(terminal, resting)
   const sellerIds = new Set(jobs.map((job) => job.slice(0, job.indexOf(`/${resource}/`))))
   const isOurs = ({ sellerId: seller, stream }: SyncStream): boolean => jobs.includes(`${seller}/${resource}/${stream}`)
   say(terminal, `${underWay.some(isOurs) ? 'going on with' : 'began'} the backfill of ${resource} from ${from.toISOString()}`)
+  if (range?.clamped === true) say(terminal, `only ${range.from} to ${range.to} can be reached; the rest of it is left out`)
 
   const bar = openProgress(terminal, resource)
   let said = { line: '', atMs: 0 }

@@ -91,6 +91,12 @@ export function bucketShape(limit: RateLimit): BucketShape {
   return { burst, intervalMs: limit.perMs / (limit.tokens + 1 - burst) }
 }
 
+/** Limits in which one operation has a share of its limit, at least one request. */
+export function shareOf(limits: RateLimits, operation: OperationName, share: number): RateLimits {
+  const { tokens, perMs } = limits[operation]
+  return { ...limits, [operation]: { tokens: Math.max(1, Math.floor(tokens * share)), perMs } }
+}
+
 /** A full bucket. */
 export const FULL_BUCKET: BucketMemory = { arrivalMs: 0, rate: 1, blockedUntilMs: 0, strikes: 0, slowedAtMs: 0, promisedMs: 0 }
 

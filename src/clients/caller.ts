@@ -3,12 +3,12 @@ import type { BudgetSignal, Grant } from './budget.ts'
 import type { MarketplaceClock } from './clock.ts'
 import { createMarketplaceClock } from './clock.ts'
 import type { Exchange, Fault, MarketplaceFailure, ResponseHeaders, Verdict } from './errors.ts'
-import { budgetSignal, classify, headerText, toFailure } from './errors.ts'
+import { budgetSignal, classify, headerText, TOO_MANY_RECORDS, toFailure } from './errors.ts'
 import type { HttpOutcome, HttpRequest } from './http.ts'
 import { BodyFault, createTransport, readBounded } from './http.ts'
 import type { CallOptions, ClientParts, SellerConnection } from './interface.ts'
-import type { CutRecord } from './json.ts'
-import { asRecord, cutRecords, soleElement } from './json.ts'
+import type { CutRecord, RecordCut } from './json.ts'
+import { asRecord, cutRecords, soleElement, TooManyRecords } from './json.ts'
 import type { OperationName } from './profiles/profile.ts'
 
 /** One call of an operation. */
@@ -121,6 +121,7 @@ export interface CallerOptions<A extends Authorisation> {
 }
 
 const DEFAULT_MAX_BODY_BYTES = 32 * 1024 * 1024
+const DEFAULT_MAX_RECORDS = 10_000
 
 /** A verdict's fields where no answer was judged. */
 export const NO_ANSWER = {
@@ -215,6 +216,7 @@ export function createCaller<A extends Authorisation>({
   const closing = new AbortController()
   const announced = new Set<OperationName>()
   const maxBodyBytes = parts.maxBodyBytes ?? DEFAULT_MAX_BODY_BYTES
+  const maxRecords = parts.maxRecords ?? DEFAULT_MAX_RECORDS
   const transport = createTransport({
     baseUrl,
     requestTimeoutMs: connection.requestTimeoutMs,
@@ -288,6 +290,21 @@ export function createCaller<A extends Authorisation>({
     }
   }
 
+  /** The records of an answer. One with more of them than can be worked through did not come, as one that is too large. */
+  function cutAnswer(
+    call: Call,
+    outcome: HttpOutcome,
+  ): { readonly outcome: HttpOutcome; readonly text: string | null; readonly cut: RecordCut | null } {
+    const text = outcome.bodyText !== null && call.mayBeWrapped === true ? soleElement(outcome.bodyText) : outcome.bodyText
+    if (text === null || call.recordsAt.length === 0) return { outcome, text, cut: null }
+    try {
+      return { outcome, text, cut: cutRecords(text, call.recordsAt, maxRecords) }
+    } catch (error) {
+      if (!(error instanceof TooManyRecords)) throw error
+      return { outcome: { ...outcome, bodyText: null, networkCode: TOO_MANY_RECORDS }, text: null, cut: null }
+    }
+  }
+
   /** One HTTP request and all that is learned from it. */
   async function attempt(
     call: Call,
@@ -305,13 +322,12 @@ export function createCaller<A extends Authorisation>({
       freshConnection: call.write || call.isFile === true,
       ...(mayLeave === undefined ? {} : { mayLeave }),
     }
-    const { outcome, file } = call.isFile
+    const { outcome: came, file } = call.isFile
       ? await exchangeFile(request)
       : { outcome: await transport.exchange(request), file: null }
+    const { outcome, text, cut } = cutAnswer(call, came)
     if (outcome.status !== null)
       clock.observe(headerText(outcome.headers, 'date') ?? undefined, outcome.sentMs, outcome.answeredMs)
-    const text = outcome.bodyText !== null && call.mayBeWrapped === true ? soleElement(outcome.bodyText) : outcome.bodyText
-    const cut = text === null || call.recordsAt.length === 0 ? null : cutRecords(text, call.recordsAt)
     const exchange: Exchange = {
       write: call.write,
       sent: outcome.sent,

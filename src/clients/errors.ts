@@ -475,9 +475,11 @@ function judgeSuccess(heard: Heard, json: boolean, body: unknown): Judgement | n
 export const BODY_TOO_LARGE = 'BODY_TOO_LARGE'
 /** See `BODY_TOO_LARGE`. */
 export const BODY_UNREADABLE = 'BODY_UNREADABLE'
+/** See `BODY_TOO_LARGE`: more records than one answer may hold. */
+export const TOO_MANY_RECORDS = 'TOO_MANY_RECORDS'
 
 function isOwnCheck(networkCode: string | null): boolean {
-  return networkCode === BODY_TOO_LARGE || networkCode === BODY_UNREADABLE
+  return networkCode === BODY_TOO_LARGE || networkCode === BODY_UNREADABLE || networkCode === TOO_MANY_RECORDS
 }
 
 /**
@@ -574,12 +576,7 @@ export function toFailure(
     alreadyDone: verdict.alreadyDone,
     networkCode: verdict.networkCode,
   }
-  // Codes and field names are the marketplace's words too: only what looks like a name may enter a message.
-  const named = verdict.faults.slice(0, 3).flatMap(({ code, field }) => {
-    const safeCode = safeName(code)
-    const safeField = safeName(field)
-    return safeCode === null ? [] : [safeField === null ? safeCode : `${safeCode} (${safeField})`]
-  })
+  const named = namesOfFaults(verdict.faults.slice(0, 3))
   const status = verdict.httpStatus === null ? 'no answer' : `HTTP ${verdict.httpStatus}`
   const refusal = verdict.httpStatus !== null && verdict.httpStatus >= 400 && verdict.httpStatus < 500
   // Whoever reads it should look at what stands on the way, not at the marketplace.
@@ -588,6 +585,17 @@ export function toFailure(
     .filter((part) => part !== null)
     .join(', ')
   return failureOf(verdict.kind, message, details)
+}
+
+/** Codes of faults, each with its field. They are the marketplace's words too: only what looks like a name comes along, and no free text. */
+export function namesOfFaults(faults: readonly unknown[]): readonly string[] {
+  return faults.flatMap((fault) => {
+    if (!isObject(fault)) return []
+    const { code, field } = fault
+    const safeCode = typeof code === 'string' ? safeName(code) : null
+    const safeField = typeof field === 'string' ? safeName(field) : null
+    return safeCode === null ? [] : [safeField === null ? safeCode : `${safeCode} (${safeField})`]
+  })
 }
 
 function failureOf(kind: FailureKind, message: string, details: FailureDetails): MarketplaceFailure {

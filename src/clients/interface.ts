@@ -85,6 +85,8 @@ export interface ClientParts {
   readonly hooks?: ClientHooks
   /** Bound of an answer, both on the wire and unpacked; default 32 MiB. */
   readonly maxBodyBytes?: number
+  /** Most records of one answer; default 10,000. */
+  readonly maxRecords?: number
   /** Our own clock, epoch ms. */
   readonly now?: () => number
 }
@@ -179,13 +181,20 @@ export interface CancelRequest {
   readonly lines: readonly { readonly lineNumber: string; readonly quantity: number; readonly reason: string }[]
 }
 
+interface RefundTax {
+  readonly taxName: string
+  readonly amount: DecimalText
+  readonly currency: string
+}
+
 /** Money of one charge to give back: negative decimals. */
 export interface RefundCharge {
   readonly chargeType: string
   readonly chargeName: string
   readonly amount: DecimalText
   readonly currency: string
-  readonly tax: { readonly taxName: string; readonly amount: DecimalText; readonly currency: string } | null
+  readonly tax: RefundTax | null
+  readonly taxAndOtherFees?: RefundTax | undefined
 }
 
 /** Units to refund, with the money of exactly those units. */

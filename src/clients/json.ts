@@ -154,11 +154,18 @@ class Cursor {
   }
 }
 
+/** More records than an answer may hold. */
+export class TooManyRecords extends Error {
+  override readonly name = 'TooManyRecords'
+}
+
 /**
  * Cuts the records at `path` out of a document without parsing them. A single object there counts as one record.
  * Null when the path leads nowhere, to something else, or the text is broken around the records: then parse it as a whole.
+ *
+ * @throws TooManyRecords as soon as there are more than `most`
  */
-export function cutRecords(text: string, path: readonly string[]): RecordCut | null {
+export function cutRecords(text: string, path: readonly string[], most = Number.POSITIVE_INFINITY): RecordCut | null {
   const cursor = new Cursor(text)
   for (const key of path) if (!cursor.enter(key)) return null
   const start = cursor.at
@@ -168,6 +175,7 @@ export function cutRecords(text: string, path: readonly string[]): RecordCut | n
     cursor.wide = false
     cursor.deepest = 0
     if (!cursor.skipValue()) return false
+    if (records.length >= most) throw new TooManyRecords(`an answer holds more than ${most} records`)
     records.push(cursor.record(text.slice(from, cursor.at).trimEnd()))
     return true
   }
@@ -274,6 +282,8 @@ export function wholeNumber(value: unknown): number | null {
 
 const MIN_DATE_MS = Date.UTC(1, 0, 1)
 const MAX_DATE_MS = Date.UTC(9999, 11, 31)
+/** A number that would be earlier is no moment but something else: a day without its dashes, an index, a count. */
+const MIN_EPOCH_MS = Date.UTC(2000, 0, 1)
 
 /** ISO 8601 with a day at least; a space may stand for the T, and an offset may lack its colon. */
 const ISO = /^(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2}(?::\d{2}(?:[.,]\d+)?)?) ?(Z|[+-]\d{2}(?::?\d{2})?)?)?$/i
@@ -308,7 +318,7 @@ const textMs = (text: string): number => {
 }
 
 /**
- * A moment from epoch milliseconds, epoch seconds (numbers or digits), ISO 8601 text, or the American form of the marketplace's guides; null
+ * A moment from epoch milliseconds, epoch seconds (numbers or digits, from the year 2000 on), ISO 8601 text, or the American form of the marketplace's guides; null
  * when it is none of these. ISO 8601 without a zone is one of UTC; the American form is wall time of the Pacific zone, by which the
  * marketplace keeps its reports (specification, its notes on the report's refresh).
  */
@@ -317,5 +327,5 @@ export function moment(value: unknown): Date | null {
   const digits = typeof value === 'number' ? value : /^-?\d+(?:\.\d+)?$/.test(text) ? Number(text) : null
   // 1e11 ms is 1973, 1e11 s is the year 5138: no marketplace means either.
   const epochMs = digits === null ? textMs(text) : Math.abs(digits) < 1e11 ? digits * 1000 : digits
-  return epochMs > MIN_DATE_MS && epochMs < MAX_DATE_MS ? new Date(Math.trunc(epochMs)) : null
+  return epochMs > (digits === null ? MIN_DATE_MS : MIN_EPOCH_MS) && epochMs < MAX_DATE_MS ? new Date(Math.trunc(epochMs)) : null
 }

@@ -92,13 +92,16 @@ const parcelSchema = z.object({
   lines: z.array(parcelLineSchema).min(1),
 })
 
+const refundTaxSchema = z.object({ taxName: z.string(), amount: giveBack, currency })
+
 const refundChargeSchema = z.object({
   chargeType: z.string(),
   chargeName: z.string(),
-  /** Without tax; never positive (public facts 3.4: refund amounts are negative). */
+  /** Without tax and fees; never positive (public facts 3.4: refund amounts are negative). */
   amount: giveBack,
   currency,
-  tax: z.object({ taxName: z.string(), amount: giveBack, currency }).nullable(),
+  tax: refundTaxSchema.nullable(),
+  taxAndOtherFees: refundTaxSchema.optional(),
 })
 
 /** Payload of an acknowledge command: none, it is about the whole purchase order. */

@@ -4,6 +4,8 @@ export const maxKeyBytes = 1_000
 export const maxTypeLength = 256
 /** Longest purchase order id and seller id that an event may name, in UTF-16 units; the first also stands in the index `erp_event_received_by_order`. */
 export const maxIdLength = 255
+/** Longest tracking number of a parcel, in UTF-16 units: far beyond those of any carrier. */
+export const maxTrackingNumberLength = 255
 /** Deepest nesting of `data`: far beyond any event, far below what a stack can take. */
 export const maxDataDepth = 32
 /** Most bytes of `data` as Postgres writes it out: whatever fits into a request over HTTP stays far below. */

@@ -1,6 +1,7 @@
 import { Decimal } from 'decimal.js'
 import { z } from 'zod'
 import { publishedSpelling } from './carriers.ts'
+import { maxTrackingNumberLength } from './event-bounds.ts'
 import type { DecimalText } from './order.ts'
 import { settingsFaults, shippingSettingsSchema } from './shipping-settings.ts'
 
@@ -120,7 +121,7 @@ export const creditLineSchema = z.object({
     .nullish(),
   currency: z
     .string()
-    .regex(/^[A-Z]{3}$/, 'must be a currency code such as USD')
+    .regex(/^[A-Za-z]{3}$/, 'must be a currency code such as USD')
     .nullish(),
 })
 
@@ -142,7 +143,10 @@ const trackingUrlSchema = z.url({ protocol: /^https?$/, error: 'must be an http 
 
 const parcelSchema = z.object({
   carrier: text,
-  trackingNumber: z.string().regex(/^\S+$/, 'must not be empty and must not contain white space'),
+  trackingNumber: z
+    .string()
+    .regex(/^\S+$/, 'must not be empty and must not contain white space')
+    .max(maxTrackingNumberLength, `must not be longer than ${maxTrackingNumberLength} characters`),
   trackingUrl: trackingUrlSchema,
   method: text.nullish(),
   shippedAt: shippedAtSchema,

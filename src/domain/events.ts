@@ -1,7 +1,15 @@
 import type { z } from 'zod'
 import { type Allotment, type AllotmentEntry, allot } from './allotment.ts'
 import { publishedSpelling } from './carriers.ts'
-import type { CancelPayload, PlannedCommand, RefundLine, RefundPayload, ShipPayload, ShippingSettingsContent } from './command.ts'
+import type {
+  CancelPayload,
+  PlannedCommand,
+  RefundCharge,
+  RefundLine,
+  RefundPayload,
+  ShipPayload,
+  ShippingSettingsContent,
+} from './command.ts'
 import {
   addressOf,
   creditLineSchema,
@@ -23,11 +31,14 @@ import {
 import type { DecimalText, OrderLine, PurchaseOrder } from './order.ts'
 import {
   finerThanCurrency,
+  fullPriceGivesBack,
   minorDigits,
   productShare,
   type RefundResult,
   refundOfAmount,
   refundOfSlots,
+  refundTotal,
+  sameCurrency,
   slotsWithMoney,
   splitByWeight,
 } from './refunds.ts'
@@ -44,6 +55,8 @@ export interface PlanOptions extends EventOptions {
   readonly acknowledging?: boolean
   /** What a shipment of units gets that are still Created; `acknowledge-first` when left out. */
   readonly shipUnacknowledged?: 'acknowledge-first' | 'refuse'
+  /** Whether the marketplace gives back tax and shipping too when the whole product price of a line is asked for (public facts 3.4). */
+  readonly fullPriceRefundsAll?: boolean
 }
 
 /**
@@ -79,7 +92,7 @@ export function planCommands(
   }
   const allotment = allot(entriesOf(event), kind, ledgers, kind === 'refund' ? moneyOf(order) : undefined)
   faults.push(...allotment.faults)
-  const credits = kind === 'refund' ? creditLines(event, order, allotment) : { lines: [], faults: [] }
+  const credits = kind === 'refund' ? creditLines(event, order, allotment, options) : { lines: [], faults: [] }
   faults.push(...credits.faults)
   const created = kind === 'ship' && options.acknowledging !== true ? createdLines(order, allotment) : []
   if (kind === 'ship') faults.push(...intentFaults(event, order, allotment))
@@ -219,8 +232,14 @@ function moneyOf(order: PurchaseOrder): (lineNumber: string) => (slot: number) =
 }
 
 /** The money of each piece of a credit; an amount for units of several lines is split by the product charges of those units. */
-function creditLines(event: RawEvent, order: PurchaseOrder, allotment: Allotment): { lines: RefundLine[]; faults: EventFault[] } {
+function creditLines(
+  event: RawEvent,
+  order: PurchaseOrder,
+  allotment: Allotment,
+  { fullPriceRefundsAll = false }: PlanOptions,
+): { lines: RefundLine[]; faults: EventFault[] } {
   const lines: RefundLine[] = []
+  const asked = new Map<OrderLine, AskedMoney>()
   const faults: EventFault[] = []
   for (const [path, raw] of rawEntries(event)) {
     const entry = creditLineSchema.safeParse(raw)
@@ -230,7 +249,7 @@ function creditLines(event: RawEvent, order: PurchaseOrder, allotment: Allotment
       const line = order.lines.find((candidate) => candidate.lineNumber === piece.lineNumber)
       return line === undefined ? [] : [{ ...piece, line }]
     })
-    const foreign = pieces.find(({ line }) => currencyOf(line) !== null && currencyOf(line) !== (currency ?? currencyOf(line)))
+    const foreign = pieces.find(({ line }) => !chargedIn(line, currency ?? null))
     if (foreign !== undefined) {
       faults.push({
         path: `${path}.currency`,
@@ -248,16 +267,45 @@ function creditLines(event: RawEvent, order: PurchaseOrder, allotment: Allotment
     for (const [index, { line, quantity, slots }] of pieces.entries()) {
       const part = amounts?.[index]
       const refund: RefundResult = part === undefined ? refundOfSlots(line, slots) : refundOfAmount(line, slots, part)
-      if (refund.ok) lines.push({ lineNumber: line.lineNumber, quantity, reason, charges: refund.charges, slots: [...slots] })
-      else faults.push({ path: part === undefined ? path : `${path}.amount`, message: refund.message })
+      const at = part === undefined ? path : `${path}.amount`
+      if (refund.ok) {
+        lines.push({ lineNumber: line.lineNumber, quantity, reason, charges: refund.charges, slots: [...slots] })
+        const before = asked.get(line)
+        const charges = [...(before?.charges ?? []), ...refund.charges]
+        asked.set(
+          line,
+          before === undefined || before.amount === null ? { charges, path: at, amount: part ?? null } : { ...before, charges },
+        )
+      } else faults.push({ path: at, message: refund.message })
     }
   }
+  if (fullPriceRefundsAll) for (const [line, money] of asked) faults.push(...fullPriceFaults(line, money))
   return { lines, faults }
+}
+
+/** What an event asks back of one line. */
+interface AskedMoney {
+  readonly charges: readonly RefundCharge[]
+  /** The entry that names an amount, or any where none does. */
+  readonly path: string
+  readonly amount: DecimalText | null
+}
+
+/** Faults of a credit that asks for the whole product price of a line where that gives back more than it asks for. */
+function fullPriceFaults(line: OrderLine, { charges, path, amount }: AskedMoney): EventFault[] {
+  const all = fullPriceGivesBack(line, charges)
+  if (all === null) return []
+  const what = `the whole product price of line ${line.lineNumber}, for which the marketplace would give back ${all} ${currencyOf(line)}`
+  const message =
+    amount === null
+      ? `asks for ${what} instead of ${refundTotal(charges)}; credit these units one by one, or name an amount below the price`
+      : `the amount ${amount} comes to ${what}, tax and shipping too; leave amount out to give back everything of these units, or name less`
+  return [{ path, message }]
 }
 
 /** Why an amount cannot be cut over the lines that its entry came to; null when it can. The whole amount is looked at, not its pieces. */
 function splitFault(amount: DecimalText, pieces: readonly { line: OrderLine; slots: readonly number[] }[]): string | null {
-  const currencies = new Set(pieces.map(({ line }) => currencyOf(line)))
+  const currencies = new Set(pieces.map(({ line }) => currencyOf(line)?.toUpperCase() ?? null))
   const [currency] = currencies
   if (currency === undefined || pieces.length === 1) return null
   const lines = pieces.map(({ line }) => line.lineNumber).join(', ')
@@ -277,6 +325,12 @@ function splitAmount(amount: DecimalText, pieces: readonly { line: OrderLine; sl
     pieces.map(({ line, slots }) => productShare(line, slots) ?? '0'),
     digits,
   )
+}
+
+/** Whether a line is charged in this currency; a line or a credit that names none does not contradict. */
+function chargedIn(line: OrderLine, currency: string | null): boolean {
+  const own = currencyOf(line)
+  return own === null || currency === null || sameCurrency(own, currency)
 }
 
 function currencyOf(line: OrderLine): string | null {

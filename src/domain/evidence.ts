@@ -59,6 +59,8 @@ export interface LineFinding {
   readonly explanation: string
   /** Units or money appeared under a mark of ours, or under none: they may be ours. */
   readonly maybeOurs: boolean
+  /** Units or money appeared under a mark of ours. */
+  readonly underOurMark: boolean
 }
 
 /** The verdict with what each line told; stored as the command's evidence. */
@@ -143,11 +145,12 @@ function compare(
   judgePair: (before: LineBaseline, now: LineBaseline) => Told,
 ): Told {
   if (before === undefined || now === undefined)
-    return unclear(`the line is missing ${before === undefined ? 'before' : 'after'} the request`, true)
-  if (before.ordered !== now.ordered) return unclear(`ordered units changed from ${before.ordered} to ${now.ordered}`, true)
+    return unclear(`the line is missing ${before === undefined ? 'before' : 'after'} the request`, { maybeOurs: true })
+  if (before.ordered !== now.ordered)
+    return unclear(`ordered units changed from ${before.ordered} to ${now.ordered}`, { maybeOurs: true })
   for (const count of ['shipped', 'cancelled', 'refunded'] as const) {
     if (now.units[count] < before.units[count])
-      return unclear(`${count} units went down from ${before.units[count]} to ${now.units[count]}`, true)
+      return unclear(`${count} units went down from ${before.units[count]} to ${now.units[count]}`, { maybeOurs: true })
   }
   return judgePair(before, now)
 }
@@ -161,19 +164,17 @@ function combined(findings: readonly Verdict[]): Verdict {
 
 interface AskedShipment {
   readonly quantity: number
-  /** By normal form of the tracking number: units, and in how many entries of the request. */
-  readonly byTracking: ReadonlyMap<string, { readonly units: number; readonly entries: number }>
+  /** Units by normal form of the tracking number. */
+  readonly byTracking: ReadonlyMap<string, number>
 }
 
 function shipmentsByLine(payload: ShipPayload): Map<string, AskedShipment> {
-  const lines = new Map<string, { quantity: number; byTracking: Map<string, { units: number; entries: number }> }>()
+  const lines = new Map<string, { quantity: number; byTracking: Map<string, number> }>()
   for (const parcel of payload.parcels) {
     for (const entry of parcel.lines) {
       const asked = lines.get(entry.lineNumber) ?? { quantity: 0, byTracking: new Map() }
       asked.quantity += entry.quantity
-      const tracking = normalMark(parcel.trackingNumber)
-      const { units, entries } = asked.byTracking.get(tracking) ?? { units: 0, entries: 0 }
-      asked.byTracking.set(tracking, { units: units + entry.quantity, entries: entries + 1 })
+      add(asked.byTracking, normalMark(parcel.trackingNumber), entry.quantity)
       lines.set(entry.lineNumber, asked)
     }
   }
@@ -181,9 +182,8 @@ function shipmentsByLine(payload: ShipPayload): Map<string, AskedShipment> {
 }
 
 /**
- * A tracking number stays with its units when the carrier delivers them, but may be lost when they are refunded. So fewer
- * units than asked under our number still tell of our shipment when refunds explain what is missing: an entry is applied
- * whole, so where it is the only one of its number, one unit of it tells of all.
+ * A tracking number stays with its units when the carrier delivers them, but may be lost when they are refunded. What is missing under
+ * our number is never taken as ours for that: the units that were refunded may be somebody else's.
  */
 function judgeShipment(asked: AskedShipment, before: LineBaseline, now: LineBaseline): Told {
   const shipped = now.units.shipped - before.units.shipped
@@ -192,47 +192,49 @@ function judgeShipment(asked: AskedShipment, before: LineBaseline, now: LineBase
   const trackedBefore = unitsByTracking(before)
   const trackedNow = unitsByTracking(now)
   const untracked = (trackedNow.get('') ?? 0) - (trackedBefore.get('') ?? 0)
-  let missing = 0
-  for (const [tracking, { units, entries }] of asked.byTracking) {
+  const ours = gainedOfAny(asked.byTracking, trackedBefore, trackedNow)
+  for (const [tracking, units] of asked.byTracking) {
     const gained = (trackedNow.get(tracking) ?? 0) - (trackedBefore.get(tracking) ?? 0)
+    if (gained === units) continue
     const told = `${gained} of ${units} units appeared under tracking number ${tracking}, ${shipped} shipped in all`
-    const maybeOurs = gained > 0 || untracked > 0 || gainedOfAny(asked.byTracking, trackedBefore, trackedNow) > 0
-    if (gained > units) return unclear(`${told}: more than asked`, maybeOurs)
-    if (gained <= 0) return unclear(`${told}: someone else may have shipped, or the tracking number is not shown`, maybeOurs)
-    if (gained < units && entries > 1) return unclear(`${told}: a part only, or refunded since`, maybeOurs)
-    missing += units - gained
+    const why =
+      gained > units
+        ? 'more than asked'
+        : gained > 0
+          ? 'a part only, or refunded since'
+          : 'someone else may have shipped, or the tracking number is not shown'
+    return unclear(`${told}: ${why}`, { maybeOurs: ours > 0 || untracked > 0, underOurMark: ours > 0 })
   }
-  const refunded = now.units.refunded - before.units.refunded
-  if (shipped < quantity || missing > Math.min(refunded, Math.max(untracked, 0))) {
-    return unclear(
-      `${quantity - missing} of ${quantity} units appeared under our tracking numbers, ${shipped} shipped in all: a part only`,
-      true,
-    )
+  if (shipped < quantity) {
+    const told = `${quantity} units appeared under our tracking numbers, but only ${shipped} shipped in all`
+    return unclear(told, { maybeOurs: true, underOurMark: true })
   }
-  const explained = missing === 0 ? '' : `, ${missing} of them refunded since`
-  return landed(`${quantity} units appeared under our tracking numbers${explained}`)
+  return landed(`${quantity} units appeared under our tracking numbers`)
 }
 
-/** The marketplace said yes: what is missing under our tracking numbers may stand under none. */
+/**
+ * The marketplace said yes: what is missing under our tracking numbers may stand under none. Units that were refunded since stand under
+ * none as well, whoever shipped them, and do not count; nor do those that appeared under numbers of others.
+ */
 function seeShipment(asked: AskedShipment, before: LineBaseline, now: LineBaseline): Told {
   const strict = judgeShipment(asked, before, now)
   if (strict.finding === 'applied') return strict
   const [trackedBefore, trackedNow] = [unitsByTracking(before), unitsByTracking(now)]
   const ours = gainedOfAny(asked.byTracking, trackedBefore, trackedNow)
-  const untracked = Math.max(0, (trackedNow.get('') ?? 0) - (trackedBefore.get('') ?? 0))
+  const refunded = now.units.refunded - before.units.refunded
+  const untracked = Math.max(0, (trackedNow.get('') ?? 0) - (trackedBefore.get('') ?? 0) - refunded)
   if (now.units.shipped - before.units.shipped < asked.quantity || ours + untracked < asked.quantity) return strict
   return landed(`accepted, and ${ours + untracked} units appeared under our tracking numbers or none, ${asked.quantity} asked`)
 }
 
 /** Units that appeared under the marks that were asked, each mark as far as it was asked. */
 function gainedOfAny(
-  asked: ReadonlyMap<string, number | { readonly units: number }>,
+  asked: ReadonlyMap<string, number>,
   before: ReadonlyMap<string, number>,
   now: ReadonlyMap<string, number>,
 ): number {
   let gained = 0
-  for (const [mark, wanted] of asked) {
-    const most = typeof wanted === 'number' ? wanted : wanted.units
+  for (const [mark, most] of asked) {
     gained += Math.min(most, Math.max(0, (now.get(mark) ?? 0) - (before.get(mark) ?? 0)))
   }
   return gained
@@ -273,13 +275,14 @@ function judgeCancellation(asked: AskedCancellation, before: LineBaseline, now: 
   const reasonsBefore = unitsByReason(before)
   const reasonsNow = unitsByReason(now)
   const unstated = (reasonsNow.get('') ?? 0) - (reasonsBefore.get('') ?? 0)
-  const maybeOurs = unstated > 0 || gainedOfAny(asked.byReason, reasonsBefore, reasonsNow) > 0
+  const underOurMark = gainedOfAny(asked.byReason, reasonsBefore, reasonsNow) > 0
+  const maybeOurs = unstated > 0 || underOurMark
   for (const [reason, units] of asked.byReason) {
     const gained = (reasonsNow.get(reason) ?? 0) - (reasonsBefore.get(reason) ?? 0)
     if (gained !== units) {
       return unclear(
         `${gained} of ${units} units appeared as cancelled for ${reason}, ${cancelled} in all: someone else may have cancelled`,
-        maybeOurs,
+        { maybeOurs, underOurMark },
       )
     }
   }
@@ -339,11 +342,12 @@ function judgeRefund(asked: AskedRefund, before: LineBaseline, now: LineBaseline
   const seen = `${units} of ${asked.quantity} units and ${money.toFixed()} of ${asked.money.toFixed()} appeared as refunded`
   if (units === 0 && money.isZero() && gained.length === 0) return absent(`${seen}, and no new reason`)
   const unitsShown = now.units.refunded > 0 || new Decimal(now.refundedAmount).isZero()
-  const maybeOurs = gained.length === 0 || gained.some((reason) => asked.reasons.has(reason)) || money.eq(asked.money)
-  if (unitsShown && units !== asked.quantity) return unclear(`${seen}: the units do not agree`, maybeOurs)
-  if (!money.eq(asked.money)) return unclear(`${seen}: the money does not agree`, maybeOurs)
+  const underOurMark = gained.some((reason) => asked.reasons.has(reason))
+  const ours = { maybeOurs: gained.length === 0 || underOurMark || money.eq(asked.money), underOurMark }
+  if (unitsShown && units !== asked.quantity) return unclear(`${seen}: the units do not agree`, ours)
+  if (!money.eq(asked.money)) return unclear(`${seen}: the money does not agree`, ours)
   if (!reasonsAgree(asked.reasons, gained, now)) {
-    return unclear(`${seen}, for ${gained.join(', ') || 'no new reason'}: someone else may have refunded`, maybeOurs)
+    return unclear(`${seen}, for ${gained.join(', ') || 'no new reason'}: someone else may have refunded`, ours)
   }
   return landed(`${seen}, for the reasons we gave`)
 }
@@ -489,13 +493,13 @@ function add(totals: Map<string, number>, key: string, quantity: number): void {
 }
 
 function landed(explanation: string): Told {
-  return { finding: 'applied', explanation, maybeOurs: true }
+  return { finding: 'applied', explanation, maybeOurs: true, underOurMark: true }
 }
 
 function absent(explanation: string): Told {
-  return { finding: 'not-applied', explanation, maybeOurs: false }
+  return { finding: 'not-applied', explanation, maybeOurs: false, underOurMark: false }
 }
 
-function unclear(explanation: string, maybeOurs = false): Told {
-  return { finding: 'unclear', explanation, maybeOurs }
+function unclear(explanation: string, { maybeOurs = false, underOurMark = false } = {}): Told {
+  return { finding: 'unclear', explanation, maybeOurs, underOurMark }
 }

@@ -38,18 +38,30 @@ const damage =
   'spoil(?:ed|age)?|smashed|shattered|scratched|bent|soiled|stained|contaminated|melted|mou?ldy|unsellable|unsaleable'
 const loss =
   'los|lost|loss|losses|miss(?:ing)?|misplaced?|mislaid|shrink(?:age)?|stolen|theft|pilferage|pilfered|disappeared|vanished|unlocated|unlocatable|' +
-  'unaccounted|short(?:age)?'
+  'unaccounted|unfound|short(?:age)?'
 const finding = 'found|fnd|find|located?|recovered|recover|recovery|reappeared|resurfaced'
 
+// `n t` is what is left of `n't`.
+const contraction = '(?:is|was|are|were|has|have|had|do|does|did|could|would|should|ca|wo)n ?t'
+const negation = `not|never|no|none|nothing|without|${contraction}`
+/** Words between a negation and what it denies that change nothing. */
+const filler =
+  'be|been|being|to|yet|longer|able|ever|still|is|was|were|has|have|had|the|an?|any|of|it|items?|units?|pieces?|products?|stock|inventory|sku|\\p{L}+ly'
+/** Words that begin a new thought: what was denied before them says nothing of what comes behind. */
+const turn = 'later|then|now|but|subsequently|again|and'
+
+const reading = (pattern: string): RegExp => new RegExp(`\\b(?:${pattern})\\b`, 'u')
+
 // The first that fits counts. What was not found is lost and what was found damaged is damaged; what was found again may have been lost or
-// missing before, and says so. The last are words of what the report counts as other adjustments: they say that a reason is known.
-const patterns: readonly (readonly [MovementKind, RegExp])[] = [
-  [
-    'lost',
-    new RegExp(
-      `\\b(?:not|never|no|nowhere|cannot|t|unable|failed|failure|without|un)\\b(?: (?:be|been|being|to|yet|longer))* (?:${finding})\\b`,
-    ),
-  ],
+// missing before, and says so. What is denied in words that are not known here means nothing. The last are words of what the report counts as
+// other adjustments: they say that a reason is known.
+const patterns: readonly (readonly [MovementKind | null, RegExp])[] = [
+  ['lost', reading(`(?:${negation}|nowhere|cannot|unable|failed|failure|un)(?: (?:${filler}))* (?:${finding})`)],
+  ['lost', reading(`(?:0|zero)(?: (?:${filler}))* (?:${finding})(?! [1-9])`)],
+  ['found', reading(`no longer (?:${loss})`)],
+  [null, reading(`(?:${negation})(?: (?:${filler}))* (?:${loss}|${damage})`)],
+  ['lost', reading(`(?:${finding}) (?:nothing|none|0|zero|no (?:items?|units?|stock|inventory))`)],
+  [null, reading(`(?:${negation}|cannot|unable|failed)(?: (?!(?:${turn})\\b)[\\p{L}\\p{N}]+){1,4} (?:${finding})`)],
   ['lost', new RegExp(`\\bfound(?: to be| as| to have been)? (?:${loss})\\b`)],
   ['damaged', new RegExp(`\\bfound(?: to be| as| to have been)? (?:${damage})\\b`)],
   ['found', new RegExp(`\\b(?:${finding})\\b`)],
@@ -73,8 +85,19 @@ export const kindOfReason = (
   const [codeWords, descriptionWords] = [wordsOf(code), wordsOf(description)]
   const said = reasons.get(codeWords) ?? reasons.get(descriptionWords)
   if (said !== undefined) return said
-  const all = `${codeWords} ${descriptionWords}`
+  // No word of the one belongs to a word of the other.
+  const all = `${codeWords} / ${descriptionWords}`
   return patterns.find(([, pattern]) => pattern.test(all))?.[0] ?? null
+}
+
+/** The kind of an adjustment; null when nothing of its reason is known, or when units are found by words and leave by number. */
+const kindOfAdjustment = (
+  { changedUnits, transactionReasonCode: code, transactionReasonDescription: description }: LogMovement,
+  reasons: ReasonMap,
+): MovementKind | null => {
+  const kind = kindOfReason(code, description, reasons)
+  const isSaid = reasons.has(wordsOf(code)) || reasons.has(wordsOf(description))
+  return kind === 'found' && changedUnits < 0 && !isSaid ? null : kind
 }
 
 const typeOf = ({ transactionType }: Pick<LogMovement, 'transactionType'>): string => transactionType?.trim().toLowerCase() ?? ''
@@ -83,10 +106,7 @@ const typeOf = ({ transactionType }: Pick<LogMovement, 'transactionType'>): stri
  * The column of the report in which a movement belongs; null when the report does not count it. Receipts and what is unknown count as
  * other adjustments.
  */
-export const movementKindOf = (
-  movement: Omit<LogMovement, 'changedUnits'>,
-  reasons: ReasonMap = noReasons,
-): MovementKind | null => {
+export const movementKindOf = (movement: LogMovement, reasons: ReasonMap = noReasons): MovementKind | null => {
   if (movement.transactionLocation?.trim().toLowerCase() === unsellableLocation) return null
   switch (typeOf(movement)) {
     case 'ship':
@@ -94,15 +114,15 @@ export const movementKindOf = (
     case 'return':
       return 'returned'
     case 'adjustment':
-      return kindOfReason(movement.transactionReasonCode, movement.transactionReasonDescription, reasons) ?? 'other'
+      return kindOfAdjustment(movement, reasons) ?? 'other'
     default:
       return 'other'
   }
 }
 
 /** Whether an adjustment counts as `other` only because nothing of its reason is known. One without any reason says nothing. */
-export const hasUnknownReason = (movement: Omit<LogMovement, 'changedUnits'>, reasons: ReasonMap = noReasons): boolean => {
+export const hasUnknownReason = (movement: LogMovement, reasons: ReasonMap = noReasons): boolean => {
   const { transactionReasonCode: code, transactionReasonDescription: description } = movement
   if (typeOf(movement) !== 'adjustment' || (wordsOf(code) === '' && wordsOf(description) === '')) return false
-  return kindOfReason(code, description, reasons) === null
+  return kindOfAdjustment(movement, reasons) === null
 }

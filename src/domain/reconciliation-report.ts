@@ -18,6 +18,9 @@ export interface ReconciliationRow {
   readonly raw: Readonly<Record<string, string>>
 }
 
+/** A GTIN as all of its spellings are compared: with 14 digits. What cannot be one stays as it is. */
+export const gtin14 = (gtin: string): string => (/^\d{8,14}$/.test(gtin) ? gtin.padStart(14, '0') : gtin)
+
 /** How a row of the report is named among all records of its resource. */
 export const rowKey = (month: string, sku: string): string => `${month}/${sku}`
 

@@ -70,9 +70,10 @@ export function slotsWithMoney(line: RefundableLine): (slot: number) => boolean 
 /**
  * The charges of exactly these slots, negative, for a refund request (public facts 3.4): of every type, with their taxes and fees.
  *
- * The marketplace's form has one tax for each charge and no place for fees, so the fees of a charge travel in its tax, under the
- * tax's name, or under their own where there is no tax. A discount (a negative charge) lowers the charge it belongs to, since a
- * refund may carry only negative amounts and must not give back more than the buyer paid. What comes to zero is left out.
+ * Tax and fees of a charge stand beside it, each in its own place: the request has the form of the order read, `taxAndOtherFees` too
+ * (official OpenAPI of 2026, "Refund order lines"). A discount (a negative charge) lowers the charge it belongs to, since a refund may
+ * carry only negative amounts and must not give back more than the buyer paid. What comes to zero is left out. No type of charge is
+ * asked for more than was charged under it, tax by tax and fee by fee: the marketplace would refuse the whole request.
  */
 export function refundOfSlots(line: RefundableLine, slots: readonly number[]): RefundResult {
   const net = netOf(line)
@@ -85,7 +86,10 @@ export function refundOfSlots(line: RefundableLine, slots: readonly number[]): R
   const charges: RefundCharge[] = []
   for (const part of net.parts) {
     const amount = sharesOf(part.amount, slots, line.ordered)
-    if (amount > 0n) charges.push(chargeOf(part, net.digits, amount, taxSharesOf(part, slots, line.ordered)))
+    if (amount === 0n) continue
+    const tax = besideSharesOf(part, part.tax, slots, line.ordered)
+    const fees = besideSharesOf(part, part.fees, slots, line.ordered)
+    charges.push(chargeOf(part, net.digits, { amount, tax, fees }))
   }
   return checked(line, charges, slots.length)
 }
@@ -107,9 +111,9 @@ export function refundOfAmount(line: RefundableLine, slots: readonly number[], a
   let left = asked
   for (const part of net.parts.filter(isProduct)) {
     const share = sharesOf(part.amount, slots, line.ordered)
-    const taken = share < left ? share : left
+    const taken = smaller(share, left)
     left -= taken
-    if (taken > 0n) charges.push(chargeOf(part, net.digits, taken, 0n))
+    if (taken > 0n) charges.push(chargeOf(part, net.digits, { amount: taken }))
   }
   if (left > 0n) {
     const most = decimalOf(asked - left, net.digits)
@@ -147,95 +151,184 @@ export function splitByWeight(amount: DecimalText, weights: readonly DecimalText
   })
 }
 
-/** What these refund charges give back in all, tax included, as a positive decimal. */
+/** What these refund charges give back in all, tax and fees included, as a positive decimal. */
 export function refundTotal(charges: readonly RefundCharge[]): DecimalText {
-  return charges.reduce((sum, charge) => sum.minus(charge.amount).minus(charge.tax?.amount ?? 0), new Exact(0)).toFixed()
+  return sumOf(charges.flatMap((charge) => [charge, ...taxesOf(charge)]))
+    .negated()
+    .toFixed()
 }
 
-interface NetPart {
-  readonly charge: Charge
-  amount: bigint
-  /** Taxes and fees. */
-  tax: bigint
-  taxName: string
+/**
+ * What the marketplace gives back beyond these charges of one request, where it gives back everything of a line, tax and shipping too, as
+ * soon as the whole product price is asked for (public facts 3.4). The price is that of all PRODUCT charges, discounts among them.
+ *
+ * @returns null when it gives back what is asked, and no more; otherwise all that it would give back, as a positive decimal.
+ */
+export function fullPriceGivesBack(line: RefundableLine, charges: readonly RefundCharge[]): DecimalText | null {
+  const typed = (type: string) => line.charges.filter(({ chargeType }) => chargeType.toUpperCase() === type)
+  const price = sumOf(typed('PRODUCT'))
+  const asked = sumOf(charges.filter(({ chargeType }) => chargeType.toUpperCase() === 'PRODUCT')).negated()
+  if (!price.gt(0) || asked.lt(price)) return null
+  const types = new Set(line.charges.map(({ chargeType }) => chargeType.toUpperCase()))
+  // What a discount of one type takes off another's charge stands nowhere: each type counts for itself, tax by tax and fee by fee.
+  const charged = [...types].flatMap((type) => [
+    sumOf(typed(type)),
+    sumOf(typed(type).flatMap(({ tax }) => tax ?? [])),
+    sumOf(typed(type).flatMap(({ taxAndOtherFees }) => taxAndOtherFees ?? [])),
+  ])
+  const all = charged.reduce((total, part) => total.plus(Decimal.max(0, part)), new Exact(0)).minus(line.refundedAmount)
+  return all.gt(refundTotal(charges)) ? all.toFixed() : null
 }
+
+/** What a charge consists of; each part is refunded up to what it was. */
+type PartName = 'amount' | 'tax' | 'fees'
+
+interface NetPart extends Record<PartName, bigint> {
+  readonly charge: Charge
+  /** The amount before discounts of other charges. */
+  readonly charged: bigint
+  taxName: string
+  feesName: string
+}
+
+/** Where more discount than there is goes: more off the charges than they are lowers the taxes, and the other way round. */
+const overflow = [
+  ['amount', ['tax', 'fees']],
+  ['tax', ['fees', 'amount']],
+  ['fees', ['tax', 'amount']],
+] as const satisfies readonly (readonly [PartName, readonly PartName[]])[]
 
 type Net =
   | { readonly ok: true; readonly parts: readonly NetPart[]; readonly digits: number; readonly currency: string }
   | { readonly ok: false; readonly message: string }
 
-/** The charges in minor units, discounts taken off: first from charges of their own type, then from the others. */
+/** The charges in minor units, discounts taken off: first from charges of their own type, then from the price, then from the others. */
 function netOf(line: RefundableLine): Net {
   const money = line.charges.flatMap((charge) => [charge, ...taxesOf(charge)]).filter(({ amount }) => !new Exact(amount).isZero())
   const currency = (money[0] ?? line.charges[0])?.currency
   if (currency === undefined) return { ok: false, message: `line ${line.lineNumber} has no charge to refund` }
-  if (money.some((one) => one.currency !== currency)) {
+  if (money.some((one) => !sameCurrency(one.currency, currency))) {
     return { ok: false, message: `the charges of line ${line.lineNumber} are in more than one currency` }
   }
   const digits = minorDigits(currency)
   if (digits === null) return { ok: false, message: `line ${line.lineNumber} is charged in an unknown currency, ${currency}` }
   const parts: NetPart[] = line.charges.map((charge) => ({
     charge,
+    charged: minorOf(charge.amount, digits),
     amount: minorOf(charge.amount, digits),
-    tax: taxesOf(charge).reduce((sum, tax) => sum + minorOf(tax.amount, digits), 0n),
-    taxName: taxesOf(charge)[0]?.taxName ?? '',
+    tax: minorOf(charge.tax?.amount ?? '0', digits),
+    fees: minorOf(charge.taxAndOtherFees?.amount ?? '0', digits),
+    taxName: charge.tax?.taxName ?? '',
+    feesName: charge.taxAndOtherFees?.taxName ?? '',
   }))
-  // More discount than charges lowers the taxes, and the other way round: the buyer paid the sum.
-  const [overAmount, overTax] = [takeOff(parts, 'amount'), takeOff(parts, 'tax')]
-  lower(parts, 'tax', overAmount)
-  lower(parts, 'amount', overTax)
-  joinLoneTaxes(parts)
+  const over = { amount: takeOff(parts, 'amount'), tax: takeOff(parts, 'tax'), fees: takeOff(parts, 'fees') }
+  for (const [name, others] of overflow) {
+    let left = over[name]
+    for (const other of others) left = lower(byType(parts, 'PRODUCT'), other, left)
+  }
+  joinTaxes(parts)
+  keepCarriers(parts, BigInt(line.ordered))
   return { ok: true, parts, digits, currency }
 }
 
-/** Taxes and fees of a charge, the tax first. */
-function taxesOf(charge: Charge): readonly ChargeTax[] {
-  return [charge.tax, charge.taxAndOtherFees].flatMap((tax) => tax ?? [])
+/** Whether two currency codes name the same currency; their case does not matter. */
+export function sameCurrency(one: string, other: string): boolean {
+  return one.toUpperCase() === other.toUpperCase()
 }
 
-/** A tax whose charge comes to zero (a discount took it all) joins one that does not, of its own type if there is one: no form takes it alone. */
-function joinLoneTaxes(parts: readonly NetPart[]): void {
+function sumOf(money: readonly { readonly amount: DecimalText }[]): Decimal {
+  return money.reduce((sum, { amount }) => sum.plus(amount), new Exact(0))
+}
+
+/** Taxes and fees of a charge, the tax first. */
+function taxesOf({ tax, taxAndOtherFees }: Charge | RefundCharge): readonly ChargeTax[] {
+  return [tax, taxAndOtherFees].flatMap((one) => one ?? [])
+}
+
+/** Taxes and fees of a charge that comes to zero join another charge of its type, by which the marketplace counts them: no form takes them alone. */
+function joinTaxes(parts: readonly NetPart[]): void {
   for (const lone of parts) {
-    if (lone.amount > 0n || lone.tax <= 0n) continue
-    const [host] = ofTypeFirst(parts, lone).filter((part) => part.amount > 0n)
-    if (host === undefined) continue
+    if (!isLone(lone)) continue
+    const own = parts.filter((part) => typeOf(part) === typeOf(lone))
+    const host = own.find((part) => part.amount > 0n) ?? own.find(isLone) ?? lone
+    if (host === lone) continue
     host.tax += lone.tax
+    host.fees += lone.fees
     if (host.taxName === '') host.taxName = lone.taxName
+    if (host.feesName === '') host.feesName = lone.feesName
     lone.tax = 0n
+    lone.fees = 0n
   }
 }
 
-function ofTypeFirst(parts: readonly NetPart[], { charge }: NetPart): NetPart[] {
-  const type = charge.chargeType.toUpperCase()
-  const same = (part: NetPart): number => Number(part.charge.chargeType.toUpperCase() === type)
-  return [...parts].sort((a, b) => same(b) - same(a))
+/**
+ * Taxes and fees whose charge a discount of another type took wholly: the charge keeps a minor unit for each unit of the line, and the
+ * discount takes as much off other charges instead. Under a discount of its own type the charge is nothing to the marketplace either, so
+ * that no request can carry its tax: it is left out.
+ */
+function keepCarriers(parts: readonly NetPart[], ordered: bigint): void {
+  const lone = parts.filter(isLone)
+  for (const wanted of [1n, ordered]) {
+    for (const part of lone) {
+      const own = parts.filter((one) => typeOf(one) === typeOf(part))
+      const room = own.reduce((sum, { charged, amount }) => sum + charged - amount, 0n)
+      let need = smaller(wanted - part.amount, room)
+      for (const giver of parts) {
+        if (need <= 0n) break
+        if (lone.includes(giver)) continue
+        const given = smaller(need, giver.amount - (giver.tax + giver.fees > 0n ? 1n : 0n))
+        if (given <= 0n) continue
+        giver.amount -= given
+        part.amount += given
+        need -= given
+      }
+    }
+  }
+}
+
+function isLone({ amount, tax, fees }: NetPart): boolean {
+  return amount === 0n && tax + fees > 0n
+}
+
+function typeOf({ charge }: NetPart): string {
+  return charge.chargeType.toUpperCase()
+}
+
+/** Those of this type first. */
+function byType(parts: readonly NetPart[], type: string): NetPart[] {
+  return [...parts].sort((a, b) => Number(typeOf(b) === type) - Number(typeOf(a) === type))
 }
 
 /** Takes discounts off the other parts; answers what is left of them when those are used up. */
-function takeOff(parts: readonly NetPart[], field: 'amount' | 'tax'): bigint {
+function takeOff(parts: readonly NetPart[], name: PartName): bigint {
+  const inOrder = byType(parts, 'PRODUCT')
   let over = 0n
   for (const discount of parts) {
-    if (discount[field] >= 0n) continue
-    over += lower(ofTypeFirst(parts, discount), field, -discount[field])
-    discount[field] = 0n
+    if (discount[name] >= 0n) continue
+    over += lower(byType(inOrder, typeOf(discount)), name, -discount[name])
+    discount[name] = 0n
   }
   return over
 }
 
 /** Lowers the parts by so much in all, one after another, none below zero; answers what is left over. */
-function lower(parts: readonly NetPart[], field: 'amount' | 'tax', by: bigint): bigint {
+function lower(parts: readonly NetPart[], name: PartName, by: bigint): bigint {
   let left = by
   for (const part of parts) {
-    if (part[field] <= 0n) continue
-    const taken = part[field] < left ? part[field] : left
-    part[field] -= taken
+    if (part[name] <= 0n) continue
+    const taken = smaller(part[name], left)
+    part[name] -= taken
     left -= taken
   }
   return left
 }
 
 function isProduct(part: NetPart): boolean {
-  return part.charge.chargeType.toUpperCase() === 'PRODUCT'
+  return typeOf(part) === 'PRODUCT'
+}
+
+function smaller(one: bigint, other: bigint): bigint {
+  return one < other ? one : other
 }
 
 function shareOf(total: bigint, slot: number, count: number): bigint {
@@ -247,15 +340,15 @@ function sharesOf(total: bigint, slots: readonly number[], ordered: number): big
   return slots.reduce((sum, slot) => sum + shareOf(total, slot, ordered), 0n)
 }
 
-/** The tax of these slots: cut over the slots that carry some of the charge. */
-function taxSharesOf(part: NetPart, slots: readonly number[], ordered: number): bigint {
+/** What of a charge's tax, or of its fees, belongs to these slots: cut over the slots that carry some of the charge. */
+function besideSharesOf(part: NetPart, total: bigint, slots: readonly number[], ordered: number): bigint {
   // With a minor unit or more for each slot none is left without.
-  if (part.amount >= BigInt(ordered)) return sharesOf(part.tax, slots, ordered)
+  if (part.amount >= BigInt(ordered)) return sharesOf(total, slots, ordered)
   const carrying: number[] = []
   for (let slot = 0; slot < ordered; slot++) if (shareOf(part.amount, slot, ordered) > 0n) carrying.push(slot)
   const places = new Map(carrying.map((slot, place) => [slot, place]))
   const asked = slots.flatMap((slot) => places.get(slot) ?? [])
-  return sharesOf(part.tax, asked, carrying.length)
+  return sharesOf(total, asked, carrying.length)
 }
 
 /** Half up; both arguments non-negative, the divisor above zero. */
@@ -272,22 +365,24 @@ function decimalOf(minor: bigint, digits: number): DecimalText {
   return new Exact(minor.toString()).div(new Exact(10).pow(digits)).toFixed(digits)
 }
 
-function chargeOf(part: NetPart, digits: number, amount: bigint, tax: bigint): RefundCharge {
+function chargeOf(part: NetPart, digits: number, money: { amount: bigint; tax?: bigint; fees?: bigint }): RefundCharge {
   const { chargeType, chargeName, currency } = part.charge
+  const beside = (taxName: string, minor = 0n): ChargeTax | null =>
+    minor === 0n ? null : { taxName, amount: decimalOf(-minor, digits), currency }
+  const fees = beside(part.feesName, money.fees)
   return {
     chargeType,
     chargeName,
-    amount: decimalOf(-amount, digits),
+    amount: decimalOf(-money.amount, digits),
     currency,
-    tax: tax === 0n ? null : { taxName: part.taxName, amount: decimalOf(-tax, digits), currency },
+    tax: beside(part.taxName, money.tax),
+    ...(fees === null ? {} : { taxAndOtherFees: fees }),
   }
 }
 
 /** What was paid in all, taxes, fees and discounts included. */
 export function paidOn(charges: readonly Charge[]): Decimal {
-  return charges
-    .flatMap((charge) => [charge.amount, ...taxesOf(charge).map((tax) => tax.amount)])
-    .reduce((sum, amount) => sum.plus(amount), new Exact(0))
+  return sumOf(charges.flatMap((charge) => [charge, ...taxesOf(charge)]))
 }
 
 function checked(line: RefundableLine, charges: RefundCharge[], quantity: number): RefundResult {

@@ -7,6 +7,8 @@ import { addDays, addMonths, monthBounds, pacificDay, pacificHour, pacificMidnig
  * - The running month is asked for once after each generation.
  * - A month that is over goes on being asked for until its generation of the 10th day of the next month: what is booked late still changes it.
  * - After that it is asked for once in 30 days for six months: as long as a seller may still claim, what it says should be known.
+ * - A month after the oldest that is known, of which no report came, is asked for until one does: a false "none", or a run that broke off,
+ *   leaves no hole. Once the month counts as final, each pause is twice as long as the one before, up to 30 days.
  * - Where the answer is a file of an earlier generation, it is asked for again every hour for six hours: the new one is late, or "7 am PST"
  *   was meant without daylight saving time.
  */
@@ -35,7 +37,12 @@ export interface ReportMonth {
   readonly newest: { readonly generatedAt: Date; readonly retrievedAt: Date } | null
   /** A report is here and waits to be imported. */
   readonly waiting: boolean
+  /** Tries in a row that brought no file. */
+  readonly failures: number
 }
+
+/** A month of which nothing is known yet. */
+export const unknownMonth = (month: string): ReportMonth => ({ month, triedAt: null, newest: null, waiting: false, failures: 0 })
 
 /** The newest generation of reports at this moment. */
 export const latestGeneration = (now: Date): Date => {
@@ -61,24 +68,29 @@ export const coveredUntil = (month: string, generatedAt: Date): Date => {
   return new Date(Math.min(Math.max(counted.getTime(), from.getTime()), to.getTime()))
 }
 
+const pauseEnd = (triedAt: Date | null, now: Date, pauseMs: number): Date | null => {
+  if (triedAt === null || Math.abs(now.getTime() - triedAt.getTime()) >= pauseMs) return null
+  return new Date(triedAt.getTime() + pauseMs)
+}
+
 /**
  * When a month's report may be asked for again; null when now is fine. A try that lies further ahead than the pause was dated by a
  * clock that has been set since, and counts no more.
  */
-export const retrievalPauseEnd = (triedAt: Date | null, now: Date): Date | null => {
-  if (triedAt === null || Math.abs(now.getTime() - triedAt.getTime()) >= retrievalPauseMs) return null
-  return new Date(triedAt.getTime() + retrievalPauseMs)
-}
+export const retrievalPauseEnd = (triedAt: Date | null, now: Date): Date | null => pauseEnd(triedAt, now, retrievalPauseMs)
+
+/** How long a month that is over, and of which no report has come, is left alone after so many tries. */
+const holePauseMs = (failures: number): number => Math.min(retrievalPauseMs * 2 ** Math.max(0, failures - 1), rereadPauseMs)
 
 /** Whether nothing new is waited for, though it may still be claimed by. */
 const isFinal = (month: string, now: Date): boolean =>
   lastGeneration(month) <= now && month >= addMonths(pacificMonth(now), -rereadMonths)
 
 /** Whether a month's report should be asked for now, or imported because it is here already. */
-export const isDue = ({ month, triedAt, newest, waiting }: ReportMonth, now: Date): boolean => {
+export const isDue = ({ month, triedAt, newest, waiting, failures }: ReportMonth, now: Date): boolean => {
   if (waiting) return true
   if (!isReported(month, now) || retrievalPauseEnd(triedAt, now) !== null) return false
-  if (newest === null) return true
+  if (newest === null) return lastGeneration(month) > now || pauseEnd(triedAt, now, holePauseMs(failures)) === null
   const wantedMs = Math.min(latestGeneration(now).getTime(), lastGeneration(month).getTime())
   if (newest.generatedAt.getTime() >= wantedMs) {
     return isFinal(month, now) && now.getTime() - newest.retrievedAt.getTime() >= rereadPauseMs
@@ -87,28 +99,19 @@ export const isDue = ({ month, triedAt, newest, waiting }: ReportMonth, now: Dat
 }
 
 /**
- * The months to ask for now, newest first: of the running month, the one before and those since the newest month that is known (a
- * daemon that was off for long catches up), the ones that are due.
+ * The months to ask for now, newest first: of the running month, the one before and all since the oldest of which there is a report (a
+ * daemon that was off for long catches up, and so does one that could not have some of them), the ones that are due.
  */
 export const dueMonths = (known: readonly ReportMonth[], now: Date): readonly string[] => {
   const byMonth = new Map(known.map((entry) => [entry.month, entry]))
   const running = pacificMonth(now)
-  const newestKnown = known.reduce(
-    (newest, { month, newest: report }) => (report !== null && month > newest ? month : newest),
-    '',
+  const oldest = known.reduce(
+    (oldestKnown, { month, newest }) => (newest !== null && month < oldestKnown ? month : oldestKnown),
+    addMonths(running, -1),
   )
-  const previous = addMonths(running, -1)
-  const oldest = newestKnown !== '' && newestKnown < previous ? newestKnown : previous
-  const claimable = known
-    .filter(({ month, newest }) => newest !== null && month < oldest && month >= addMonths(running, -rereadMonths))
-    .map(({ month }) => month)
   const due: string[] = []
   for (let month = running; month >= oldest; month = addMonths(month, -1)) {
-    if (isDue(byMonth.get(month) ?? { month, triedAt: null, newest: null, waiting: false }, now)) due.push(month)
-  }
-  for (const month of claimable.toSorted().toReversed()) {
-    const entry = byMonth.get(month)
-    if (entry !== undefined && isDue(entry, now)) due.push(month)
+    if (isDue(byMonth.get(month) ?? unknownMonth(month), now)) due.push(month)
   }
   return due
 }
@@ -121,4 +124,13 @@ export const reportMonths = (range: { readonly from: Date; readonly to: Date }):
   for (let month = wanted < firstReportMonth ? firstReportMonth : wanted; month <= last; month = addMonths(month, 1))
     months.push(month)
   return months
+}
+
+/** The part of a range for which there are no reports, since they begin later; null when there is none. */
+export const rangeBeforeReports = (range: {
+  readonly from: Date
+  readonly to: Date
+}): { readonly from: Date; readonly to: Date } | null => {
+  const { from: begin } = monthBounds(firstReportMonth)
+  return range.from < begin ? { from: range.from, to: range.to < begin ? range.to : begin } : null
 }

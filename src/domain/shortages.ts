@@ -1,3 +1,4 @@
+import { movementKinds } from './log-reasons.ts'
 import { addMonths } from './pacific-time.ts'
 import { type Certainty, type DiscrepancyKind, isMovementKind, stockEffect } from './reconciliation.ts'
 
@@ -34,6 +35,9 @@ interface MonthEffects {
 
 const admittedKinds: ReadonlySet<DiscrepancyKind> = new Set(['lost', 'damaged'])
 
+/** What a loss that the report admits may be in the log, and in an ending that is without it; no loss comes as a return or as a find. */
+const counterparts = ['lost', 'damaged', 'sold', 'other', 'balance'] as const
+
 const effectsByMonth = (open: readonly OpenDifference[]): ReadonlyMap<string, MonthEffects> => {
   const months = new Map<string, MonthEffects>()
   for (const { month, kind, difference, certainty, listed } of open) {
@@ -64,13 +68,35 @@ const takeShifts = (months: ReadonlyMap<string, MonthEffects>): void => {
   }
 }
 
-/** What is left of a month's effects, all kinds together. The report admits what it counts as lost or damaged: that is claimed as such. */
-const sumOf = ({ byKind }: MonthEffects): number =>
-  [...byKind].reduce((sum, [kind, effect]) => (admittedKinds.has(kind) && effect < 0 ? sum : sum + effect), 0)
+/** Two effects that are opposite take each other back, as far as they go. */
+const takeBack = (byKind: Map<DiscrepancyKind, number>, kind: DiscrepancyKind, other: DiscrepancyKind): void => {
+  const [effect, otherEffect] = [byKind.get(kind) ?? 0, byKind.get(other) ?? 0]
+  const units = effect * otherEffect < 0 ? Math.min(Math.abs(effect), Math.abs(otherEffect)) : 0
+  byKind.set(kind, effect - Math.sign(effect) * units)
+  byKind.set(other, otherEffect - Math.sign(otherEffect) * units)
+}
+
+/**
+ * What is left of a month's effects, all kinds together. The report admits what it counts as lost or damaged: that is claimed as such, so it
+ * is left out, with what the log calls otherwise for it. Before that, an ending that is too large for the cells takes back what the cells
+ * count too much. A beginning is the affair of other months.
+ */
+const sumOf = ({ byKind }: MonthEffects): number => {
+  const left = new Map(byKind)
+  if ((left.get('balance') ?? 0) > 0) {
+    for (const kind of movementKinds) if (!admittedKinds.has(kind)) takeBack(left, 'balance', kind)
+  }
+  for (const kind of admittedKinds) {
+    if ((left.get(kind) ?? 0) >= 0) continue
+    for (const other of counterparts) takeBack(left, kind, other)
+    left.delete(kind)
+  }
+  return [...left.values()].reduce((sum, effect) => sum + effect, 0)
+}
 
 /**
  * Units that lack in each month that has differences. Within a month movements under the wrong kind, and a wrong cell that another one makes
- * good, count for nothing. Units that come again in a later month are settled, the youngest shortage first; units too many settle what
+ * good, count for nothing: a loss that the log calls otherwise hides no other one. Units that come again in a later month are settled, the youngest shortage first; units too many settle what
  * lacks in the month right after. What was settled is uncertain, not unexplained.
  */
 export const shortagesOf = (open: readonly OpenDifference[]): ReadonlyMap<string, Shortage> => {

@@ -62,8 +62,7 @@ export function planWindow(request: WindowRequest): TimeWindow | null {
 
 /** The part of a window that the marketplace still answers, or null when there is none. */
 export function clampToWall(window: TimeWindow, marketplaceNow: Date, oldestDays: number): TimeWindow | null {
-  const wall = ceilToSecond(marketplaceNow.getTime() - oldestDays * dayMs + wallMarginMs)
-  const from = Math.max(window.from.getTime(), wall)
+  const from = Math.max(window.from.getTime(), reachOf(marketplaceNow, oldestDays).from.getTime())
   return from < window.to.getTime() ? { from: new Date(from), to: window.to } : null
 }
 
@@ -123,23 +122,52 @@ export function carveOut(window: TimeWindow, holes: readonly TimeWindow[]): Time
 }
 
 /**
- * Cuts a range into windows of at most `sliceMs`, oldest first, neighbours sharing a second. The range is widened to whole seconds.
+ * The first slice of a range, of at most `sliceMs`, and what is left of it; neighbours share a second. The range is widened to whole seconds.
  *
  * @throws RangeError when a slice would not be longer than the second that neighbours share.
  */
-export function sliceRange(range: TimeWindow, sliceMs: number): TimeWindow[] {
+export function cutSlice(range: TimeWindow, sliceMs: number): { readonly slice: TimeWindow; readonly rest: TimeWindow | null } {
   const step = floorToSecond(sliceMs)
   if (step <= overlapMs) throw new RangeError(`a slice must be longer than ${overlapMs} ms, not ${sliceMs}`)
+  const from = floorToSecond(range.from.getTime())
   const end = ceilToSecond(range.to.getTime())
+  const to = Math.min(from + step, end)
+  return {
+    slice: { from: new Date(from), to: new Date(to) },
+    rest: to === end ? null : { from: new Date(to - overlapMs), to: new Date(end) },
+  }
+}
+
+/** How many slices {@link cutSlice} makes of a range. */
+export function countSlices(range: TimeWindow, sliceMs: number): number {
+  const step = floorToSecond(sliceMs)
+  const lengthMs = ceilToSecond(range.to.getTime()) - floorToSecond(range.from.getTime())
+  return lengthMs <= 0 ? 0 : Math.max(1, Math.ceil((lengthMs - overlapMs) / (step - overlapMs)))
+}
+
+/** Cuts a range of bounded length into windows, oldest first, by {@link cutSlice}. */
+export function sliceRange(range: TimeWindow, sliceMs: number): TimeWindow[] {
   const slices: TimeWindow[] = []
-  let from = floorToSecond(range.from.getTime())
-  while (from < end) {
-    const to = Math.min(from + step, end)
-    slices.push({ from: new Date(from), to: new Date(to) })
-    if (to === end) break
-    from = to - overlapMs
+  let left: TimeWindow | null = range.from < range.to ? range : null
+  while (left !== null) {
+    const { slice, rest } = cutSlice(left, sliceMs)
+    slices.push(slice)
+    left = rest
   }
   return slices
+}
+
+/** What two stretches of time share, or null. */
+export function intersect(one: TimeWindow, other: TimeWindow): TimeWindow | null {
+  const from = one.from > other.from ? one.from : other.from
+  const to = one.to < other.to ? one.to : other.to
+  return from < to ? { from, to } : null
+}
+
+/** What can be asked for: no older than so many days, kept off the wall by a margin, and not beyond now. */
+export function reachOf(marketplaceNow: Date, oldestDays: number): TimeWindow {
+  const wall = ceilToSecond(marketplaceNow.getTime() - oldestDays * dayMs + wallMarginMs)
+  return { from: new Date(wall), to: marketplaceNow }
 }
 
 /**

@@ -14,9 +14,6 @@ export const eventMediaTypes = {
   batch: 'application/cloudevents-batch+json',
 } as const
 
-/** Most events of one batch: all of them are decided in one transaction. */
-export const maxBatch = 1_000
-
 /** The events of a request, each envelope checked, or every fault of the envelopes. */
 export type ParsedEvents =
   | { readonly ok: true; readonly mode: EventMode; readonly events: readonly IncomingEvent[] }
@@ -136,9 +133,9 @@ const structuredEvent = (value: unknown): { event: IncomingEvent | null; faults:
   return { event: eventOf(attributes, decoded ?? null), faults }
 }
 
-const batchEvents = (value: unknown): ParsedEvents => {
+const batchEvents = (value: unknown, most: number): ParsedEvents => {
   if (!Array.isArray(value)) return { ok: false, faults: [{ path: '', message: 'must be an array of CloudEvents' }] }
-  if (value.length > maxBatch) return { ok: false, faults: [{ path: '', message: `must hold at most ${maxBatch} events` }] }
+  if (value.length > most) return { ok: false, faults: [{ path: '', message: `must hold at most ${most} events` }] }
   const parsed = value.map(structuredEvent)
   const faults = parsed.flatMap((one, index) => one.faults.map((fault) => inBatch(index, fault)))
   if (faults.length > 0) return { ok: false, faults }
@@ -188,10 +185,10 @@ const binaryEvent = (request: IncomingMessage, contentType: string, body: Buffer
 
 const mediaTypeOf = (headers: IncomingHttpHeaders): string => headers['content-type']?.split(';')[0]?.trim().toLowerCase() ?? ''
 
-/** Takes the events out of a request. @throws Problem when the body is not JSON at all */
-export const parseEvents = (request: IncomingMessage, body: Buffer): ParsedEvents => {
+/** Takes the events out of a request, of a batch so many at most. @throws Problem when the body is not JSON at all */
+export const parseEvents = (request: IncomingMessage, body: Buffer, mostInBatch: number): ParsedEvents => {
   const mediaType = mediaTypeOf(request.headers)
-  if (mediaType === eventMediaTypes.batch) return batchEvents(parseJsonBody(body))
+  if (mediaType === eventMediaTypes.batch) return batchEvents(parseJsonBody(body), mostInBatch)
   if (mediaType !== eventMediaTypes.structured) return binaryEvent(request, mediaType, body)
   const { event, faults } = structuredEvent(parseJsonBody(body))
   if (event === null || faults.length > 0) return { ok: false, faults }

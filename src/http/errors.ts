@@ -37,6 +37,14 @@ const problemOf = (error: unknown): { readonly code: ProblemCode; readonly detai
     : null
 }
 
+/** The first faults, with a word on how many more there are. */
+const bounded = (details: ProblemDetails, most: number): ProblemDetails => {
+  const { errors, detail } = details
+  if (errors === undefined || errors.length <= most) return details
+  const more = `The first ${most} of ${errors.length} faults are listed.`
+  return { ...details, errors: errors.slice(0, most), detail: detail === undefined ? more : `${detail} ${more}` }
+}
+
 /** What becomes of errors. */
 export interface ErrorAnswers {
   /** Answers any error with its problem document; what is no fault of the request is logged and told as `internal`. */
@@ -48,8 +56,8 @@ export interface ErrorAnswers {
 /** An outage is told once an hour, and when it is over, however many requests meet it. */
 const outageIntervalMs = 3_600_000
 
-/** One for the server: it remembers whether an outage has been told. */
-export const createErrorAnswers = (log: Pick<Logger, 'info' | 'warn' | 'error'>): ErrorAnswers => {
+/** One for the server: it remembers whether an outage has been told. An answer lists so many faults at most. */
+export const createErrorAnswers = (log: Pick<Logger, 'info' | 'warn' | 'error'>, mostFaults: number): ErrorAnswers => {
   const outages = createQuietLog(log, { intervalMs: outageIntervalMs })
   return {
     answer: (error, request, reply) => {
@@ -66,7 +74,10 @@ export const createErrorAnswers = (log: Pick<Logger, 'info' | 'warn' | 'error'>)
         )
       }
       const details: ProblemDetails = known?.details ?? { detail: 'The log says more, under the correlation id.' }
-      const document = problemDocument(code, details, { instance: pathOf(request), correlationId: request.id })
+      const document = problemDocument(code, bounded(details, mostFaults), {
+        instance: pathOf(request),
+        correlationId: request.id,
+      })
       return reply
         .header('x-correlation-id', request.id)
         .status(problemKinds[code].status)

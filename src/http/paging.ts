@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { unstorable } from '../domain/text.ts'
 import { Problem } from './problems.ts'
 
 const defaultLimit = 100
@@ -42,8 +43,9 @@ export const cursorCodec = <Key>(list: string, schema: z.ZodType<Key>): CursorCo
   },
   decode: (cursor) => {
     if (cursor === undefined) return null
-    const parsed = z.tuple([z.literal(list), schema]).safeParse(decodeJson(cursor))
-    if (parsed.success) return parsed.data[1]
+    const decoded = decodeJson(cursor)
+    const parsed = z.tuple([z.literal(list), schema]).safeParse(decoded)
+    if (parsed.success && isStorable(decoded)) return parsed.data[1]
     throw new Problem('invalid-cursor', { errors: [{ path: 'query.cursor', message: 'is none of this list' }] })
   },
 })
@@ -53,6 +55,10 @@ export const bigintKey: z.ZodType<bigint> = z
   .string()
   .regex(/^\d{1,18}$/)
   .transform(BigInt)
+
+/** Whether Postgres can look for all text of a cursor. */
+const isStorable = (value: unknown): boolean =>
+  Array.isArray(value) ? value.every(isStorable) : typeof value !== 'string' || unstorable(value) === null
 
 const decodeJson = (cursor: string): unknown => {
   try {

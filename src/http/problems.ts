@@ -15,6 +15,7 @@ export const problemKinds = {
   'malformed-request': { status: 400, title: 'The request is malformed' },
   'malformed-json': { status: 400, title: 'The body is not JSON' },
   'invalid-request': { status: 400, title: 'The request has wrong parameters' },
+  'unknown-parameter': { status: 400, title: 'The route does not know a parameter' },
   'invalid-cursor': { status: 400, title: 'The cursor is none of this list' },
   unauthenticated: { status: 401, title: 'A key is needed' },
   'invalid-signature': { status: 401, title: 'The signature does not prove the sender' },

@@ -69,6 +69,8 @@ const decisionSchema = z.object({
   decidedAt: z.date(),
 })
 
+const lineQuantities = z.array(z.object({ lineNumber: z.string(), quantity: count })).readonly()
+
 /** A command with its attempts, evidence and decisions. */
 export const commandSchema = z
   .object({
@@ -82,7 +84,10 @@ export const commandSchema = z
     state: commandStateSchema,
     event: z.object({ source: z.string(), id: z.string() }).nullable(),
     payload: open,
-    lines: z.array(z.object({ lineNumber: z.string(), quantity: count })).readonly(),
+    lines: lineQuantities,
+    parts: z.object({ applied: lineQuantities, open: lineQuantities }).nullable().meta({
+      description: 'What a person has decided line by line: what was applied, and what is still to be sent. null: nothing.',
+    }),
     reason: z.string().nullable(),
     evidence: open,
     correlationIds: z.array(z.string()).readonly(),
@@ -100,20 +105,29 @@ const waitsForSchema = z
   .nullable()
   .meta({ description: 'Why it still waits, as of the last time that it was looked at.' })
 
+const eventName = {
+  source: z.string(),
+  id: z.string(),
+  type: z.string(),
+}
+
+/** How an event stands. */
+const eventStanding = {
+  sellerId: z.string().nullable(),
+  purchaseOrderId: z.string().nullable(),
+  state: eventStateSchema,
+  problem: eventProblemSchema.nullable(),
+  waitsFor: waitsForSchema,
+  receivedAt: z.date(),
+  processedAt: z.date().nullable(),
+}
+
 /** A stored event as lists show it. */
 export const listedEventSchema = z
   .object({
     sequence: z.bigint().meta({ description: 'Events of one order are decided in this order.' }),
-    source: z.string(),
-    id: z.string(),
-    type: z.string(),
-    sellerId: z.string().nullable(),
-    purchaseOrderId: z.string().nullable(),
-    state: eventStateSchema,
-    problem: eventProblemSchema.nullable(),
-    waitsFor: waitsForSchema,
-    receivedAt: z.date(),
-    processedAt: z.date().nullable(),
+    ...eventName,
+    ...eventStanding,
     commands: z.array(z.string()).readonly().meta({ description: 'Ids of its commands, in their order.' }),
   })
   .meta({ id: 'ListedEvent' })
@@ -122,18 +136,10 @@ export const listedEventSchema = z
 export const eventSchema = z
   .object({
     sequence: z.bigint(),
-    source: z.string(),
-    id: z.string(),
-    type: z.string(),
+    ...eventName,
     data: open,
     unreadable: z.string().nullable().meta({ description: 'Why `data` is not shown; null: it is.' }),
-    sellerId: z.string().nullable(),
-    purchaseOrderId: z.string().nullable(),
-    state: eventStateSchema,
-    problem: eventProblemSchema.nullable(),
-    waitsFor: waitsForSchema,
-    receivedAt: z.date(),
-    processedAt: z.date().nullable(),
+    ...eventStanding,
     commands: z.array(commandSchema).readonly(),
   })
   .meta({ id: 'Event' })

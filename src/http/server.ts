@@ -6,8 +6,10 @@ import fastify, { type FastifyBaseLogger, LogController } from 'fastify'
 import type { ZodTypeProvider } from 'fastify-type-provider-zod'
 import type { App } from './app.ts'
 import { createChangeFeed } from './change-feed.ts'
+import { boundConnections } from './connections.ts'
 import { createErrorAnswers, pathOf } from './errors.ts'
 import { createGuard } from './guard.ts'
+import { refuseUnknownParameters } from './parameters.ts'
 import { Problem, rawProblemResponse } from './problems.ts'
 import { alarmRoutes } from './routes/alarms.ts'
 import { boardRoutes } from './routes/board.ts'
@@ -26,8 +28,6 @@ import { syncRoutes } from './routes/syncs.ts'
 import { openapiTransform, openapiTransformObject, serializerCompiler, validatorCompiler } from './serializers.ts'
 import type { HttpServices } from './services.ts'
 
-/** Largest body that is read, in bytes. */
-const bodyLimit = 1_048_576
 /** Longest path parameter: an event's source, each of its bytes percent-encoded. */
 const maxParamLength = 4_096
 
@@ -49,12 +49,12 @@ export const createHttpServer = async (services: HttpServices): Promise<HttpServ
   const stopping = new AbortController()
   const changes = createChangeFeed(services.database, services.listener)
   const log: FastifyBaseLogger = services.log
-  const errors = createErrorAnswers(services.log)
+  const errors = createErrorAnswers(services.log, services.limits.faultsTold)
   const app: App = fastify({
     loggerInstance: log,
     // One line a request would drown the log of a busy daemon; failures are logged below.
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'correlation_id' }),
-    bodyLimit,
+    bodyLimit: services.limits.bodyBytes,
     routerOptions: { maxParamLength, ignoreTrailingSlash: true },
     genReqId: () => randomUUID(),
     // While it closes, requests on open connections are answered as ever, and their connections end.
@@ -92,6 +92,17 @@ export const createHttpServer = async (services: HttpServices): Promise<HttpServ
     })
   })
 
+  const connections = boundConnections(app.server, services.limits.connections)
+  app.addHook('onRequest', async (request, reply) => {
+    if (!connections.isExcess(request.raw)) return
+    reply.header('connection', 'close')
+    // Health is what a supervisor goes by: many clients are no reason to end the daemon.
+    if (request.routeOptions.config.access === 'open') return
+    throw new Problem('unavailable', {
+      detail: `More than ${services.limits.connections} connections are open (MAX_CONNECTIONS). Ask again.`,
+      headers: { 'retry-after': '1' },
+    })
+  })
   app.addHook('onRequest', createGuard({ apiKey: services.apiKey, signed: services.eventsSecrets.length > 0 }))
   app.addHook('onSend', async (request, reply) => {
     reply.headers({
@@ -167,6 +178,7 @@ export const createHttpServer = async (services: HttpServices): Promise<HttpServ
 
   const parts = { services, changes, stopping: stopping.signal }
   await app.register(async (routes) => {
+    refuseUnknownParameters(routes)
     eventRoutes(routes, parts)
     commandRoutes(routes, parts)
     orderRoutes(routes, parts)

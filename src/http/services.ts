@@ -46,9 +46,24 @@ export interface BoardQueue {
   readonly readOnly: boolean
 }
 
+/** Bounds of what the HTTP server takes. */
+export interface HttpLimits {
+  /** Largest body, in bytes. */
+  readonly bodyBytes: number
+  /** Most events of one batch: all of them are decided in one transaction. */
+  readonly batchEvents: number
+  /** Connections at once. */
+  readonly connections: number
+  /** Readers of the change feed that wait at once, by server-sent events or long poll. */
+  readonly streams: number
+  /** Most faults that one answer lists. */
+  readonly faultsTold: number
+}
+
 /** Everything that the HTTP server needs from the rest of the daemon; wired in `main.ts`. */
 export interface HttpServices {
   readonly database: Database
+  readonly limits: HttpLimits
   /** Wakes long polls and event streams; its channel `tallyman_changes`. */
   readonly listener: Listener
   readonly log: Logger
@@ -72,7 +87,9 @@ export interface HttpServices {
     readonly resources: readonly string[]
     /** Those of them that have a past which can be read again. */
     readonly withPast: readonly string[]
-    /** Answers the ids of the jobs that will do it. */
+    /** Times of such a resource that can be read again now. */
+    reach(resource: string, now: Date): { readonly from: Date; readonly to: Date }
+    /** Answers the ids of the jobs that will do it. Times out of reach are left out. */
     run(request: SyncRunRequest): Promise<readonly string[]>
   }
   /** Asks the marketplace for the report of one GTIN now (`jobs/gtin-report.ts`); throws what that throws. */

@@ -1,8 +1,10 @@
 import type { CallOptions, MarketplaceClient } from '../clients/interface.ts'
-import { ReportFault, readHeader, readLines, readRow } from '../clients/marketplace/report-csv.ts'
+import { lookAtRow, ReportFault, readHeader, readLines, readRow } from '../clients/marketplace/report-csv.ts'
+import { createRowSorter, type LookedAt } from '../clients/marketplace/report-footer.ts'
 import type { GtinReport, GtinRow } from '../domain/gtin-report.ts'
 import { monthBounds, pacificMonth } from '../domain/pacific-time.ts'
 import { reconcile } from '../domain/reconciliation.ts'
+import { gtin14 } from '../domain/reconciliation-report.ts'
 import { coveredUntil } from '../domain/report-schedule.ts'
 import type { Database } from '../store/database.ts'
 import { readMovements } from '../store/discrepancy-sources.ts'
@@ -49,11 +51,15 @@ export const readGtinReport = async (
   const skuOf = await skusByGtin(database, sellerId)
   const reasons = await readReasons(database, sellerId)
   const rows: GtinRow[] = []
-  for await (const { cells } of readLines(one(file.subarray(end)), columns)) {
-    const parsed = readRow(month, columns, cells)
+  const sorter = createRowSorter((cells) => lookAtRow(columns, cells))
+  const lines: LookedAt[] = []
+  for await (const line of readLines(one(file.subarray(end)), columns)) lines.push(...sorter.next(line))
+  lines.push(...sorter.close().rows)
+  for (const { line } of lines) {
+    const parsed = readRow(month, columns, line.cells)
     if (!parsed.ok) throw new ReportFault(parsed.fault)
     const { raw: _raw, month: _month, ...row } = parsed.value
-    const sku = skuOf.get(row.sku) ?? row.sku
+    const sku = skuOf.get(gtin14(row.sku)) ?? row.sku
     const readUpTo = await logReadUpTo(database, sellerId, sku)
     const compared = readUpTo !== null && readUpTo >= until
     const stretch = { sku, from: monthBounds(month).from, to: until }

@@ -21,7 +21,7 @@ export const credentialsRefused = (sellerId: string, httpStatus: number | null):
 /** The configured sellers, each with its client; replaced as a whole when the settings are read again. */
 export interface SellerRegistry {
   ids(): readonly string[]
-  /** The only seller, or null when there are several: then an event must name its own. */
+  /** The only seller that this process serves, or null when there are several. */
   only(): string | null
   has(sellerId: string): boolean
   /** @throws UnknownSeller */
@@ -45,6 +45,8 @@ export interface SellerRegistryParts {
   /** Display advertising, for sellers that are advertisers; null while it is off. */
   readonly display: DisplaySettings | null
   readonly requestTimeoutMs: number
+  /** Most records of one answer; the clients' own bound when absent. */
+  readonly maxRecords?: number
   readonly profiles: ReadonlyMap<string, Profile>
   /** The budget of one profile's limits table. */
   readonly budgetOf: (profile: Profile) => RateBudget
@@ -52,7 +54,7 @@ export interface SellerRegistryParts {
   readonly hooks: ClientHooks
   readonly createClient: (
     connection: SellerConnection,
-    parts: { readonly budget: RateBudget; readonly log: ClientLog; readonly hooks: ClientHooks },
+    parts: { readonly budget: RateBudget; readonly log: ClientLog; readonly hooks: ClientHooks; readonly maxRecords?: number },
   ) => MarketplaceClient
 }
 
@@ -97,7 +99,12 @@ export const createSellerRegistry = (parts: SellerRegistryParts): SellerRegistry
     return {
       settings,
       fingerprint,
-      client: parts.createClient(connection, { budget: parts.budgetOf(profile), log: parts.log, hooks: parts.hooks }),
+      client: parts.createClient(connection, {
+        budget: parts.budgetOf(profile),
+        log: parts.log,
+        hooks: parts.hooks,
+        ...(parts.maxRecords === undefined ? {} : { maxRecords: parts.maxRecords }),
+      }),
     }
   }
 

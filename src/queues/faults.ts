@@ -1,3 +1,5 @@
+import { socketCodes } from '../socket-codes.ts'
+
 /** The store of the queues (Redis or Postgres) does not answer. What was to be enqueued is found again by the relay. */
 export class QueuesUnavailable extends Error {
   override readonly name = 'QueuesUnavailable'
@@ -17,21 +19,8 @@ export class LockLost extends Error {
 /** An error of anything thrown. */
 export const asError = (thrown: unknown): Error => (thrown instanceof Error ? thrown : new Error(String(thrown)))
 
-// Codes of sockets and name lookups, and Postgres's classes 08 (connection), 57P (going down, starting up) and 53300 (too many connections).
-const socketCodes = new Set([
-  'ECONNREFUSED',
-  'ECONNRESET',
-  'ECONNABORTED',
-  'EPIPE',
-  'ETIMEDOUT',
-  'EHOSTUNREACH',
-  'ENETUNREACH',
-  'EHOSTDOWN',
-  'ENOTFOUND',
-  'EAI_AGAIN',
-  'ENOENT',
-  'QUEUES_UNAVAILABLE',
-])
+const awayCodes: ReadonlySet<string> = new Set([...socketCodes, 'ENOENT', 'QUEUES_UNAVAILABLE'])
+// Postgres's classes 08 (connection), 57P (going down, starting up) and 53300 (too many connections).
 const sqlstates = /^(08...|57P..|53300)$/
 // Where the libraries give no code, their own sentences are the only sign.
 const sentences =
@@ -41,7 +30,7 @@ const sentences =
 export const isConnectionFault = (thrown: unknown): boolean => {
   for (let error: unknown = thrown, depth = 0; error instanceof Error && depth < 5; error = error.cause, depth += 1) {
     const code = 'code' in error ? error.code : undefined
-    if (typeof code === 'string' && (socketCodes.has(code) || sqlstates.test(code))) return true
+    if (typeof code === 'string' && (awayCodes.has(code) || sqlstates.test(code))) return true
     if (sentences.test(error.message)) return true
     if (error instanceof AggregateError && error.errors.some(isConnectionFault)) return true
   }

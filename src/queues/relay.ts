@@ -11,6 +11,8 @@ export interface RelayOptions {
   readonly derive: () => Promise<readonly JobToEnqueue[]>
   /** The schedulers that should be there; those that a flush took away are made again, obsolete ones removed. */
   readonly schedulers?: () => readonly Scheduler[]
+  /** Sellers whom only other processes serve: these look after their schedulers. */
+  readonly foreignSellers?: () => Promise<ReadonlySet<string>>
   /** Longest time between two derivations, in milliseconds. */
   readonly intervalMs: number
   readonly runtime: Pick<QueueRuntime, 'enqueueMany' | 'applySchedulers'>
@@ -36,7 +38,7 @@ const firstPauseMs = 500
  * Postgres is the truth, the queue a hint: the relay derives every due job from Postgres at the start, after nudges and at intervals, and enqueues
  * it; a job that is in its queue already stays the one it is. When Postgres or the queues do not answer it waits longer each time, up to the interval.
  */
-export const createRelay = ({ derive, schedulers, intervalMs, runtime, log, metrics }: RelayOptions): Relay => {
+export const createRelay = ({ derive, schedulers, foreignSellers, intervalMs, runtime, log, metrics }: RelayOptions): Relay => {
   const quiet = createQuietLog(log)
   let running: Promise<void> | undefined
   let stopping = false
@@ -48,7 +50,7 @@ export const createRelay = ({ derive, schedulers, intervalMs, runtime, log, metr
     // Cleared first: what is committed while we derive asks for another derivation.
     nudged = false
     try {
-      if (schedulers !== undefined) await runtime.applySchedulers(schedulers())
+      if (schedulers !== undefined) await runtime.applySchedulers(schedulers(), await foreignSellers?.())
       const due = await derive()
       if (due.length > 0) await runtime.enqueueMany(due)
       failuresInARow = 0

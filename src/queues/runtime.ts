@@ -81,8 +81,14 @@ export interface QueueRuntime {
   removeScheduler(id: string): Promise<boolean>
   /** @throws QueuesUnavailable */
   listSchedulers(): Promise<readonly SchedulerInfo[]>
-  /** Makes the schedulers exactly these: missing ones are made, changed ones changed, all others removed. @throws QueuesUnavailable */
-  applySchedulers(wanted: readonly Scheduler[]): Promise<{ readonly made: number; readonly removed: number }>
+  /**
+   * Makes the schedulers exactly these: missing ones are made, changed ones changed, all others removed but those of sellers whom only other
+   * processes serve. @throws QueuesUnavailable
+   */
+  applySchedulers(
+    wanted: readonly Scheduler[],
+    foreignSellers?: ReadonlySet<string>,
+  ): Promise<{ readonly made: number; readonly removed: number }>
   /** Takes no more jobs until `resume`; those that run go on. */
   pause(): Promise<void>
   resume(): Promise<void>

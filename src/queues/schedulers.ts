@@ -30,6 +30,10 @@ interface Stored extends SchedulerInfo {
   readonly data: unknown
 }
 
+/** The seller that a scheduler works for; null: none. */
+const sellerOf = ({ data }: Stored): string | null =>
+  typeof data === 'object' && data !== null && 'sellerId' in data && typeof data.sellerId === 'string' ? data.sellerId : null
+
 /** A tick so late that its scheduler must have lost it (its job was removed by hand); no worker running is the harmless cause. */
 const lateMs = 60_000
 const mostSchedulers = 100_000
@@ -111,7 +115,10 @@ export const createSchedulers = ({ backend, timeoutMs }: { readonly backend: Que
       const removed = await guarded(Promise.all(queueNames.map((name) => backend.queue(name).removeJobScheduler(id))))
       return removed.some(Boolean)
     },
-    applySchedulers: async (wanted: readonly Scheduler[]): Promise<{ readonly made: number; readonly removed: number }> => {
+    applySchedulers: async (
+      wanted: readonly Scheduler[],
+      foreignSellers: ReadonlySet<string> = new Set(),
+    ): Promise<{ readonly made: number; readonly removed: number }> => {
       const stored = new Map((await list()).map((one) => [one.id, one]))
       let made = 0
       for (const scheduler of wanted) {
@@ -119,8 +126,9 @@ export const createSchedulers = ({ backend, timeoutMs }: { readonly backend: Que
         if ((await upsert(scheduler, stored.get(id))) === 'made') made += 1
         stored.delete(id)
       }
-      for (const obsolete of stored.values()) await guarded(backend.queue(obsolete.queue).removeJobScheduler(obsolete.id))
-      return { made, removed: stored.size }
+      const obsolete = [...stored.values()].filter((one) => !foreignSellers.has(sellerOf(one) ?? ''))
+      for (const { queue, id } of obsolete) await guarded(backend.queue(queue).removeJobScheduler(id))
+      return { made, removed: obsolete.length }
     },
   } as const
 }

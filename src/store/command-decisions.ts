@@ -63,12 +63,12 @@ export const decideCommand = async (database: Database, request: DecisionRequest
         command.id,
       )
     }
-    await moveCommand(transaction, command, {
+    const moved = await moveCommand(transaction, command, {
       state: outcome.state,
       reason: `${'lines' in request ? 'decided by line' : request.decision} by ${request.actor}: ${request.reason}`,
       quiet: true,
     })
-    return { ok: true, state: outcome.state }
+    return { ok: true, state: moved?.state ?? outcome.state }
   })
 
 type Outcome =

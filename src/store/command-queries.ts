@@ -1,4 +1,5 @@
 import type { CommandState } from '../domain/command.ts'
+import { type DecidedUnits, decidedUnits } from './commands.ts'
 import type { SqlRunner } from './database.ts'
 import { type ListPage, pageOf } from './page.ts'
 
@@ -41,6 +42,8 @@ export interface CommandDetail {
   readonly payload: unknown
   /** Units that it takes of each line. */
   readonly lines: readonly { readonly lineNumber: string; readonly quantity: number }[]
+  /** What a person has decided of it line by line; null: nothing. */
+  readonly parts: DecidedUnits | null
   readonly reason: string | null
   readonly evidence: unknown
   /** Correlation ids of its requests, first to last. */
@@ -72,6 +75,7 @@ interface CommandRow {
   readonly event_source: string | null
   readonly event_id: string | null
   readonly payload: unknown
+  readonly parts: unknown
   readonly reason: string | null
   readonly evidence: unknown
   readonly next_action_at: Date
@@ -82,7 +86,7 @@ interface CommandRow {
 
 type OfCommand<Row> = Row & { readonly command_id: string }
 
-const columns = `c.id, c.sequence, c.seller_id, c.purchase_order_id, c.kind, c.state, c.event_source, c.event_id, c.payload, c.reason,
+const columns = `c.id, c.sequence, c.seller_id, c.purchase_order_id, c.kind, c.state, c.event_source, c.event_id, c.payload, c.parts, c.reason,
   c.evidence, c.next_action_at, c.created_at, c.updated_at, c.settled_at`
 
 const grouped = <Row, Item>(rows: readonly OfCommand<Row>[], itemOf: (row: OfCommand<Row>) => Item): Map<string, Item[]> => {
@@ -169,6 +173,7 @@ const withDetails = async (sql: SqlRunner, rows: readonly CommandRow[]): Promise
     event: row.event_source === null || row.event_id === null ? null : { source: row.event_source, id: row.event_id },
     payload: row.payload,
     lines: lines.get(row.id) ?? [],
+    parts: decidedUnits(row.kind, row.parts),
     reason: row.reason,
     evidence: row.evidence,
     correlationIds: (attempts.get(row.id) ?? []).map((attempt) => attempt.correlationId),

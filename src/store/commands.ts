@@ -3,6 +3,7 @@ import {
   type CommandContent,
   type CommandState,
   isSettled,
+  type LineQuantity,
   type OrderCommandContent,
   readStoredCommand,
   type StoredContent,
@@ -16,6 +17,7 @@ import { type LedgerCommand, type LineLedger, ledgersOf } from '../domain/units.
 import { raiseAlarm, resolveAlarm } from './alarms.ts'
 import type { SqlRunner, Transaction } from './database.ts'
 import type { Prisma } from './generated/client.ts'
+import { sellerIsServed } from './sellers.ts'
 
 /** A command as stored, without its attempts. */
 export interface StoredCommand {
@@ -122,6 +124,29 @@ const appliedOf = (kind: string, parts: DecidedParts | null): Confirmed[] =>
     const { content } = readStoredCommand(kind, payload, [])
     return content.kind === 'create-shipping-settings' ? [] : [{ content, baseline }]
   })
+
+/** Units of a command that a person has decided line by line: what was applied, and what is still to be sent. Null: it was not decided so. */
+export interface DecidedUnits {
+  readonly applied: readonly LineQuantity[]
+  readonly open: readonly LineQuantity[]
+}
+
+/** Reads the column `parts`. */
+export const decidedUnits = (kind: string, column: unknown): DecidedUnits | null => {
+  const parts = partsOf(column)
+  if (parts === null) return null
+  const open = parts.open === null ? null : readStoredCommand(kind, parts.open, []).content
+  return { applied: unitsApplied(appliedOf(kind, parts)), open: open === null ? [] : unitsOf(open.payload) }
+}
+
+const unitsApplied = (applied: readonly Confirmed[]): LineQuantity[] => {
+  const units = new Map<string, number>()
+  for (const { content } of applied) {
+    for (const { lineNumber, quantity } of unitsOf(content.payload))
+      units.set(lineNumber, (units.get(lineNumber) ?? 0) + quantity)
+  }
+  return [...units].map(([lineNumber, quantity]) => ({ lineNumber, quantity }))
+}
 
 const fromRow = (row: CommandRow, { content, fault }: StoredContent): StoredCommand => ({
   id: row.id,
@@ -354,8 +379,10 @@ export interface CommandStep {
   readonly quiet?: true
 }
 
-/** How long a command has been in trouble, after one more try that failed. */
-export interface Trouble {
+/** How a command stands after a step, and how long it has been in trouble. */
+export interface Moved {
+  /** `confirmed` for a rejected one of which a person has found a part applied: that part counts, and an alarm tells of the rest. */
+  readonly state: CommandState
   readonly sinceMs: number
   readonly looks: number
 }
@@ -390,57 +417,65 @@ const describeSubject = (command: StoredCommand): { readonly about: string; read
 
 /**
  * Moves a command on, and tells it. Answers null, changing nothing, when the command is no longer as it was read: someone else
- * has moved it meanwhile. Otherwise how long it has been in trouble.
+ * has moved it meanwhile. Otherwise how it stands, and how long it has been in trouble.
  */
-export const moveCommand = async (
-  transaction: Transaction,
-  command: StoredCommand,
-  step: CommandStep,
-): Promise<Trouble | null> => {
+export const moveCommand = async (transaction: Transaction, command: StoredCommand, step: CommandStep): Promise<Moved | null> => {
+  const applied = unitsApplied(command.applied)
+  const restRejected = step.state === 'rejected' && applied.length > 0
+  const state = restRejected ? 'confirmed' : step.state
+  const reason = restRejected ? `a part was applied, the rest was rejected: ${step.reason}` : step.reason
   const [row] = await transaction.query<{ since_ms: number | null; looks: number }>(
     `UPDATE tallyman.commands SET state = $4, reason = $5, evidence = COALESCE($6::jsonb, evidence),
        next_action_at = now() + $7::float8 * interval '1 millisecond', leased_until = NULL, lease_owner = NULL, updated_at = now(),
        troubled_since = CASE WHEN $9 THEN COALESCE(troubled_since, now()) END,
        troubled_looks = CASE WHEN $9 THEN troubled_looks + 1 ELSE 0 END,
-       settled_at = CASE WHEN $8 THEN now() ELSE NULL END
+       settled_at = CASE WHEN $8 THEN now() ELSE NULL END,
+       parts = CASE WHEN $10 THEN jsonb_set(parts, '{open}', 'null') ELSE parts END
      WHERE id = $1 AND state = $2 AND attempts = $3
      RETURNING (extract(epoch FROM now() - troubled_since) * 1000)::float8 AS since_ms, troubled_looks AS looks`,
     command.id,
     command.state,
     command.attempts,
-    step.state,
-    step.reason,
+    state,
+    reason,
     step.evidence === undefined || step.evidence === null ? null : JSON.stringify(step.evidence),
     step.nextActionInMs ?? 0,
-    isSettled(step.state),
+    isSettled(state),
     step.troubled === true,
+    restRejected,
   )
   if (row === undefined) return null
   const { about, what } = describeSubject(command)
   // Whoever reviews what nobody works on raises this alarm for commands without trouble of their own.
-  if (step.troubled !== true && (command.troubledSince !== null || step.state === 'held' || isSettled(step.state)))
+  if (step.troubled !== true && (command.troubledSince !== null || state === 'held' || isSettled(state)))
     await resolveAlarm(transaction, alarmOf(command, 'command-waiting'))
-  if (step.state === 'held' && command.state !== 'held') {
+  if (state === 'held' && command.state !== 'held') {
     const byLine = takesUnits(command.content) ? ', or decide it line by line' : ''
     const advice = `look at ${what} and then confirm, reject or retry command ${command.id}${byLine}`
-    await raiseAlarm(transaction, alarmOf(command, 'command-held'), `${about}: ${step.reason}; ${advice}`)
-  } else if (command.state === 'held' && step.state !== 'held') {
+    await raiseAlarm(transaction, alarmOf(command, 'command-held'), `${about}: ${reason}; ${advice}`)
+  } else if (command.state === 'held' && state !== 'held') {
     await resolveAlarm(transaction, alarmOf(command, 'command-held'))
   }
   if (step.state === 'rejected' && step.quiet !== true) {
-    const advice = `its units are free again: see what the ERP must do now, then close this alarm (command ${command.id})`
-    await raiseAlarm(transaction, alarmOf(command, 'command-rejected'), `${about}: rejected, ${step.reason}; ${advice}`)
+    const whose = restRejected ? 'the units of the rest are free again' : 'its units are free again'
+    const advice = `${whose}: see what the ERP must do now, then close this alarm (command ${command.id})`
+    const ended = restRejected ? reason : `rejected, ${reason}`
+    await raiseAlarm(transaction, alarmOf(command, 'command-rejected'), `${about}: ${ended}; ${advice}`)
   }
-  if (step.state !== command.state && (step.state !== 'pending' || command.state === 'held')) {
+  if (state !== command.state && (state !== 'pending' || command.state === 'held')) {
     transaction.tell({
       sellerId: command.sellerId,
-      type: `command.${step.state}`,
+      type: `command.${state}`,
       purchaseOrderId: command.purchaseOrderId ?? undefined,
       commandId: command.id,
-      data: { ...describe(command.content), reason: step.reason },
+      data: {
+        ...describe(command.content),
+        ...(applied.length > 0 ? { applied: applied.map((line) => ({ ...line })) } : {}),
+        reason,
+      },
     })
   }
-  return { sinceMs: row.since_ms ?? 0, looks: row.looks }
+  return { state, sinceMs: row.since_ms ?? 0, looks: row.looks }
 }
 
 /** Says that a command does not get on; the alarm closes when it does, or when it is settled or held. */
@@ -537,11 +572,14 @@ export const recordReadBack = async (
   )
 }
 
-/** Ids of commands that a worker should look at now: the first of each subject, due, and not being sent by somebody alive. */
+/**
+ * Ids of commands that a worker should look at now: the first of each subject, due, not being sent by somebody alive, and of a seller that is
+ * at work and served by some process. Those of others would only stand before them.
+ */
 export const dueCommands = async (sql: SqlRunner, limit: number): Promise<readonly string[]> => {
   const rows = await sql.query<{ id: string }>(
     `SELECT c.id FROM tallyman.commands c JOIN tallyman.sellers s ON s.seller_id = c.seller_id AND s.state = 'active'
-     WHERE c.state IN ('pending', 'sending', 'verifying') AND c.next_action_at <= now()
+     WHERE c.state IN ('pending', 'sending', 'verifying') AND c.next_action_at <= now() AND ${sellerIsServed('s')}
        AND (c.leased_until IS NULL OR c.leased_until <= now())
        AND NOT EXISTS (SELECT 1 FROM tallyman.commands e WHERE e.seller_id = c.seller_id
          AND e.subject = c.subject AND e.sequence < c.sequence AND e.state NOT IN ('confirmed', 'rejected'))

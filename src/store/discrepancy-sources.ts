@@ -3,6 +3,7 @@ import type { LogMovement } from '../domain/log-reasons.ts'
 import { monthBounds } from '../domain/pacific-time.ts'
 import type { ReportedUnits } from '../domain/reconciliation.ts'
 import type { SqlRunner } from './database.ts'
+import { gtin14Sql } from './inventory-skus.ts'
 
 /** One SKU in one month of the report (`YYYY-MM`, Pacific). */
 export interface SkuMonth {
@@ -34,7 +35,10 @@ export interface ReviewedMonth extends SkuMonth {
   /** The last month before that has a row; null when none has. */
   readonly before: {
     readonly ending: number
-    /** That row counts to its month's end, and the reports of all months between to theirs: whatever they lack is no movement of theirs. */
+    /**
+     * What the stock was in between is known: that row counts to its month's end, and the reports of all months between to theirs, so that
+     * whatever they lack is no movement of theirs; or the log is whole from there on, whether or not there are reports of those months.
+     */
     readonly whole: boolean
     /** The months without a row in between; null when there are none. */
     readonly gap: { readonly from: Date; readonly to: Date; readonly logComplete: boolean } | null
@@ -121,7 +125,8 @@ const readMonthsQuery = `
     EXISTS (SELECT 1 FROM warehouse.inventory_log_entries e WHERE e.seller_id = $1 AND e.sku = a.sku AND e.transaction_time >= a."from"
       AND e.missing_since IS NULL) AS "movesOn",
     to_char(b.month, 'YYYY-MM') AS "monthBefore", b.ending_quantity AS "endingBefore",
-    coalesce(w.whole, false) AS "wholeBefore", ${logCovers('s', endOfMonth('b.month'), 'a."from"')} AS "gapLogComplete",
+    coalesce(w.whole OR w.ends AND ${logCovers('s', endOfMonth('b.month'), 'a."from"')}, false) AS "wholeBefore",
+    ${logCovers('s', endOfMonth('b.month'), 'a."from"')} AS "gapLogComplete",
     r.beginning_quantity AS "beginningQuantity", r.ending_quantity AS "endingQuantity", r.sold, r.returned, r.lost, r.found, r.damaged,
     r.other_adjustments AS "otherAdjustments"
   FROM json_to_recordset($2::json) AS a(sku text, month date, "from" timestamptz, "to" timestamptz)
@@ -136,19 +141,36 @@ const readMonthsQuery = `
     WHERE seller_id = $1 AND month = a.month AND (state = 'imported' OR id = r.report_id)
   ) n
   LEFT JOIN LATERAL (
+    SELECT nameless_count > 0 AS nameless, by_gtin FROM warehouse.reconciliation_reports
+    WHERE seller_id = $1 AND month = a.month AND state = 'imported' ORDER BY generated_at DESC, id DESC LIMIT 1
+  ) i ON true
+  LEFT JOIN LATERAL (
     SELECT month, ending_quantity, report_id FROM warehouse.reconciliation_rows
     WHERE seller_id = $1 AND sku = a.sku AND month < a.month AND missing_since IS NULL ORDER BY month DESC LIMIT 1
   ) b ON true
   LEFT JOIN LATERAL (
-    SELECT count(DISTINCT p.month) = extract(year FROM age(a.month, b.month)) * 12 + extract(month FROM age(a.month, b.month)) AS whole
+    SELECT count(DISTINCT p.month) = extract(year FROM age(a.month, b.month)) * 12 + extract(month FROM age(a.month, b.month)) AS whole,
+      bool_or(p.month = b.month) AS ends
     FROM warehouse.reconciliation_reports p
     WHERE p.seller_id = $1 AND p.month >= b.month AND p.month < a.month AND (p.state = 'imported' OR p.id = b.report_id)
-      AND p.covered_until >= ${endOfMonth('p.month')}
+      AND p.covered_until >= ${endOfMonth('p.month')} AND (p.month = b.month OR coalesce(p.nameless_count, 0) = 0)
+      AND NOT EXISTS (SELECT 1 FROM tallyman.unread_report_skus WHERE seller_id = $1 AND month = p.month AND sku = a.sku)
   ) w ON true
   LEFT JOIN LATERAL (SELECT * FROM tallyman.inventory_skus WHERE seller_id = $1 AND sku = a.sku OFFSET 0) s ON true
-  WHERE n.covered_until IS NOT NULL`
+  LEFT JOIN LATERAL (
+    SELECT true AS unread FROM tallyman.unread_report_skus WHERE seller_id = $1 AND month = a.month AND sku = a.sku OFFSET 0
+  ) u ON true
+  LEFT JOIN LATERAL (
+    SELECT true AS named FROM warehouse.reconciliation_rows
+    WHERE seller_id = $1 AND month = a.month AND sku = ${gtin14Sql('s.gtin')} AND sku <> a.sku AND missing_since IS NULL OFFSET 0
+  ) h ON true
+  WHERE n.covered_until IS NOT NULL AND u.unread IS NOT TRUE
+    AND (r.sku IS NOT NULL OR (i.nameless IS NOT TRUE AND (i.by_gtin IS NOT TRUE OR (s.gtin IS NOT NULL AND h.named IS NOT TRUE))))`
 
-/** What is known of these months, as far as there are reports of them. */
+/**
+ * What is known of these months, as far as there are reports of them. Those are left out whose newest report cannot be read where it speaks of the
+ * SKU, or may do so in a row that names none, or a GTIN that may be that of the SKU.
+ */
 export const readMonths = async (
   tx: SqlRunner,
   sellerId: string,
@@ -215,7 +237,7 @@ export const readMovements = async (
      FROM json_to_recordset($2::json) AS a(n int, sku text, "from" timestamptz, "to" timestamptz)
      JOIN warehouse.inventory_log_entries e ON e.seller_id = $1 AND e.sku = a.sku AND e.transaction_time >= a."from"
        AND e.transaction_time < a."to" AND e.missing_since IS NULL
-     GROUP BY a.n, e.transaction_location, e.transaction_reason_code, e.transaction_reason_description, e.transaction_type`,
+     GROUP BY a.n, sign(e.changed_units), e.transaction_location, e.transaction_reason_code, e.transaction_reason_description, e.transaction_type`,
     sellerId,
     JSON.stringify(stretches.map((stretch, n) => ({ ...stretch, n }))),
   )

@@ -71,6 +71,8 @@ export interface StoredEvent extends IncomingEvent {
   readonly problem: EventProblem | null
   readonly commands: readonly string[]
   readonly receivedAt: Date
+  /** Milliseconds since then, on the clock of Postgres. */
+  readonly waitedMs: number
   readonly processedAt: Date | null
   /** Why it could not be decided when it was looked at last; null: it has not been looked at, or waits no more. */
   readonly waitsFor: string | null
@@ -90,6 +92,7 @@ interface EventRow {
   readonly problem: EventProblem | null
   readonly commands: readonly string[]
   readonly received_at: Date
+  readonly waited_ms: number
   readonly processed_at: Date | null
   readonly waits_for: string | null
 }
@@ -99,7 +102,8 @@ const orderOfData = `left(tallyman.normal_id(e.data -> 'purchaseOrderId'), ${max
 // The data as text: how large and how deep it is must be known before anything walks through it.
 const columns = `e.source, e.id, e.sequence, e.type, CASE WHEN octet_length(e.data::text) <= ${maxDataBytes} THEN e.data::text END AS data,
   octet_length(e.data::text) AS data_bytes, ${orderOfData} AS purchase_order_id,
-  encode(e.body_hash, 'hex') AS body_hash, e.seller_id, e.status, e.problem, e.received_at, e.processed_at,
+  encode(e.body_hash, 'hex') AS body_hash, e.seller_id, e.status, e.problem, e.received_at,
+  extract(epoch FROM now() - e.received_at)::float8 * 1000 AS waited_ms, e.processed_at,
   CASE WHEN e.status = 'received' THEN e.waits_for END AS waits_for,
   ARRAY(SELECT c.id FROM tallyman.commands c WHERE c.event_source = e.source AND c.event_id = e.id ORDER BY c.sequence) AS commands`
 
@@ -126,6 +130,7 @@ const storedOf = (row: EventRow): Omit<StoredEvent, 'data' | 'unreadable'> => ({
   problem: row.problem,
   commands: row.commands,
   receivedAt: row.received_at,
+  waitedMs: row.waited_ms,
   processedAt: row.processed_at,
   waitsFor: row.waits_for,
 })
@@ -150,7 +155,7 @@ export const readStoredEvent = async (sql: SqlRunner, key: EventKey): Promise<St
  */
 export const insertEvent = async (
   tx: Transaction,
-  row: IncomingEvent & { readonly bodyHash: string; readonly sellerId: string; readonly state: 'received' | 'accepted' },
+  row: IncomingEvent & { readonly bodyHash: string; readonly sellerId: string | null; readonly state: 'received' | 'accepted' },
 ): Promise<boolean> => {
   const inserted = await tx.execute(
     `INSERT INTO tallyman.erp_event (source, id, type, data, body_hash, seller_id, status, processed_at)

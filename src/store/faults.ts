@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
+import { socketCodes } from '../socket-codes.ts'
 import { Prisma } from './generated/client.ts'
 
 const maxTries = 5
@@ -12,19 +13,7 @@ const awayKinds = new Set(['DatabaseNotReachable', 'ConnectionClosed', 'SocketTi
 // disk that does not answer); the server's own time-outs: statement (57014), lock (55P03), idle transaction (25P03), transaction (25P04);
 // and a server that takes no writes now (25006), as one that was a replica a moment ago.
 const awayStates = /^(08...|57P..|57014|53...|58...|55P03|25P0[34]|25006)$/
-// Codes of sockets and name lookups, where no library has given them a name of its own.
-const awaySocketCodes = new Set([
-  'ECONNREFUSED',
-  'ECONNRESET',
-  'ECONNABORTED',
-  'EPIPE',
-  'ETIMEDOUT',
-  'EHOSTUNREACH',
-  'ENETUNREACH',
-  'EHOSTDOWN',
-  'ENOTFOUND',
-  'EAI_AGAIN',
-])
+const awaySocketCodes: ReadonlySet<string> = new Set(socketCodes)
 // What the pool and its connections say; these errors carry no code. The last one is ours (session.ts).
 const awaySentences =
   /^(timeout exceeded when trying to connect|client has encountered a connection error|connection terminated|query read timeout|cannot use a pool after calling end|postgres has not answered)/i
@@ -58,6 +47,29 @@ export const isDatabaseAway = (error: unknown): boolean => {
   if (!(error instanceof Error)) return false
   const code = property(error, 'code')
   return (typeof code === 'string' && awaySocketCodes.has(code)) || awaySentences.test(error.message)
+}
+
+const awaySayings: readonly (readonly [states: RegExp, saying: string])[] = [
+  [/^25006$/, 'Postgres takes no writes: it is read-only'],
+  [/^53100$/, 'the disk of Postgres is full'],
+  [/^53200$/, 'Postgres is out of memory'],
+  [/^53300$/, 'Postgres takes no more connections'],
+  [/^53...$/, 'Postgres is out of something that it needs'],
+  [/^58...$/, 'the disk of Postgres does not do its work'],
+  [/^28...$/, 'Postgres refuses the credentials of DATABASE_URL'],
+  [/^3D000$/, 'the database that DATABASE_URL names does not exist'],
+  [/^(57014|55P03)$/, 'Postgres does not answer in time'],
+]
+
+/** Whether Postgres answers and does not let us in: wrong credentials (28xxx), or no such database (3D000). */
+export const isTurnedAway = (error: unknown): boolean => /^(28...|3D000)$/.test(sqlStateOf(error))
+
+/** Why Postgres cannot do its work now, as a sentence for a person: what it said of itself, without a name or a value. */
+export const describeAway = (error: unknown): string => {
+  const state = sqlStateOf(error)
+  const known = awaySayings.find(([states]) => states.test(state))
+  if (known !== undefined) return known[1]
+  return state === '' || isDatabaseAway(error) ? 'Postgres cannot be reached' : `Postgres fails with ${state}`
 }
 
 /** Postgres chose this transaction to end a deadlock (40P01) or a serialization failure (40001): it may simply run again. */

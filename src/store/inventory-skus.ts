@@ -40,13 +40,18 @@ export const recordConfiguredSkus = async (sql: SqlRunner, sellerId: string, sku
   )
 }
 
-/** The SKUs of GTINs, as logs and reports have named both; a GTIN of several SKUs says nothing. */
+/** SQL of a GTIN as all of its spellings are compared, as `gtin14` makes it. */
+export const gtin14Sql = (gtin: string): string =>
+  `CASE WHEN ${gtin} ~ '^[0-9]{8,14}$' THEN lpad(${gtin}, 14, '0') ELSE ${gtin} END`
+
+/** SQL of the SKUs of GTINs (of 14 digits) of the seller `$1`, as logs and reports have named both; a GTIN of several SKUs says nothing. */
+export const knownGtins = `SELECT gtin, min(sku) AS sku FROM (
+    SELECT sku, ${gtin14Sql('gtin')} AS gtin FROM tallyman.inventory_skus WHERE seller_id = $1 AND gtin IS NOT NULL
+  ) s WHERE ${gtin14Sql('sku')} <> gtin GROUP BY gtin HAVING count(*) = 1`
+
+/** What {@link knownGtins} answers. */
 export const skusByGtin = async (sql: SqlRunner, sellerId: string): Promise<ReadonlyMap<string, string>> => {
-  const rows = await sql.query<{ gtin: string; sku: string }>(
-    `SELECT gtin, min(sku) AS sku FROM tallyman.inventory_skus
-     WHERE seller_id = $1 AND gtin IS NOT NULL AND sku <> gtin GROUP BY gtin HAVING count(*) = 1`,
-    sellerId,
-  )
+  const rows = await sql.query<{ gtin: string; sku: string }>(knownGtins, sellerId)
   return new Map(rows.map(({ gtin, sku }) => [gtin, sku]))
 }
 
@@ -183,6 +188,8 @@ export interface DueSku extends InventorySku, LogState {
   readonly differs: boolean
   /** Where an earlier read had to stop. */
   readonly pass: LogPass | null
+  /** Why the last read failed; null when it did not. */
+  readonly fault: string | null
 }
 
 interface DueRow extends Omit<DueSku, 'pass'> {
@@ -241,7 +248,7 @@ const chooseDue = `
   )
   SELECT d.sku, d.gtin, d.log_read_up_to AS "readUpTo", d.log_read_at AS "readAt", d.log_full_due_at AS "fullDueAt", d.log_moved_at AS "movedAt",
     EXISTS (SELECT 1 FROM warehouse.inventory_discrepancies x WHERE x.seller_id = $1 AND x.sku = d.sku AND x.state = 'open'
-      AND x.log_verdict IS NOT NULL) AS differs, d.log_pass AS pass,
+      AND x.log_verdict IS NOT NULL) AS differs, d.log_pass AS pass, d.log_fault AS fault,
     (SELECT e.transaction_time FROM warehouse.inventory_log_entries e WHERE e.seller_id = $1 AND e.sku = d.sku
      ORDER BY e.transaction_time DESC OFFSET $6::int LIMIT 1) AS "pageFrom"
   FROM due d

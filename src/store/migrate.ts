@@ -21,6 +21,13 @@ export class MigrationFailed extends Error {
   override readonly name = 'MigrationFailed'
 }
 
+/** What was thrown, in words: the engine throws plain objects too. */
+const saidBy = (thrown: unknown): string => {
+  if (typeof thrown !== 'object' || thrown === null) return String(thrown)
+  const { message } = thrown as { readonly message?: unknown }
+  return typeof message === 'string' && message !== '' ? message : JSON.stringify(thrown).slice(0, 2_000)
+}
+
 const newClient = (url: string, options: pg.ClientConfig = {}): pg.Client =>
   new SteadyClient({ connectionString: url, application_name: 'tallyman migrate', ...options })
 
@@ -124,9 +131,7 @@ export const migrate = async (url: string, directory: string = migrationsDirecto
       engine.free()
     }
   } catch (error) {
-    throw new MigrationFailed(`a database migration failed: ${error instanceof Error ? error.message : String(error)}`, {
-      cause: error,
-    })
+    throw new MigrationFailed(`a database migration failed: ${saidBy(error)}`, { cause: error })
   } finally {
     for (const adapter of opened) await adapter.dispose()
     await lock.end()

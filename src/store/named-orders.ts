@@ -31,9 +31,9 @@ const named = `
   WHERE ($1::text IS NULL OR e.seller_id = $1) AND e.changed_units < 0 AND e.shipment_id ~ '^[0-9]{9,20}$'
     AND e.transaction_time >= now() - make_interval(days => $2::int)
   UNION
-  SELECT e.seller_id, 'events', (e.received_at AT TIME ZONE 'UTC')::date, e.data ->> 'purchaseOrderId'
+  SELECT e.seller_id, 'events', (e.received_at AT TIME ZONE 'UTC')::date, tallyman.normal_id(e.data -> 'purchaseOrderId')
   FROM tallyman.erp_event e
-  WHERE e.seller_id IS NOT NULL AND ($1::text IS NULL OR e.seller_id = $1) AND e.data ->> 'purchaseOrderId' <> ''
+  WHERE e.seller_id IS NOT NULL AND ($1::text IS NULL OR e.seller_id = $1) AND tallyman.normal_id(e.data -> 'purchaseOrderId') IS NOT NULL
     AND e.received_at >= now() - make_interval(days => $2::int)`
 
 /** Longest id that is asked for: others are no purchase orders. */

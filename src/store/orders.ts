@@ -2,6 +2,7 @@ import type { Charge, LineStatus, OrderLine, PurchaseOrder } from '../domain/ord
 import { progressOf } from '../domain/progress.ts'
 import type { Database, SqlRunner, Transaction } from './database.ts'
 import { isOpen, mergeOrder, orderChanges, orderSeen } from './order-merge.ts'
+import { momentsAmong, spreadMoments } from './spread-moments.ts'
 import {
   type DifferingRecord,
   distinctRecords,
@@ -522,6 +523,52 @@ export const openOrdersAfter = async (
     sellerId,
     afterPurchaseOrderId,
     limit,
+  )
+  return rows.map((row) => row.purchase_order_id)
+}
+
+/**
+ * When some of the newest stored orders were created, spread among them, the newest first: of one node type, of these days, and with
+ * `waiting` only such as nobody had acknowledged when they were seen last.
+ */
+export const storedMoments = async (
+  sql: SqlRunner,
+  sellerId: string,
+  wanted: { readonly shipNodeType: string | null; readonly days: number; readonly waiting: boolean },
+): Promise<readonly Date[]> => {
+  const rows = await sql.query<{ at: Date }>(
+    spreadMoments(
+      'order_date',
+      `warehouse.orders o
+       WHERE seller_id = $1 AND missing_since IS NULL AND ($2::text IS NULL OR ship_node_type = $2)
+         AND order_date > now() - make_interval(days => $3::int)
+         AND (NOT $4::boolean OR EXISTS (SELECT FROM warehouse.order_line_statuses s WHERE s.seller_id = o.seller_id
+           AND s.purchase_order_id = o.purchase_order_id AND s.status = 'Created'))`,
+    ),
+    sellerId,
+    wanted.shipNodeType,
+    wanted.days,
+    wanted.waiting,
+  )
+  return rows.map((row) => row.at)
+}
+
+// So many orders are named by which an outage is told.
+const knownAmong = 4
+
+/** A few of the newest orders that the marketplace has and that are not passed over, spread over time. */
+export const knownOrderIds = async (sql: SqlRunner, sellerId: string, days: number): Promise<readonly string[]> => {
+  const rows = await sql.query<{ purchase_order_id: string }>(
+    `SELECT purchase_order_id FROM (
+       SELECT purchase_order_id, order_date, row_number() OVER (ORDER BY order_date DESC) - 1 AS place, count(*) OVER () AS among FROM (
+         SELECT purchase_order_id, order_date FROM warehouse.orders o
+         WHERE seller_id = $1 AND missing_since IS NULL AND order_date > now() - make_interval(days => $2::int)
+           AND NOT EXISTS (SELECT FROM tallyman.quarantined_records q WHERE q.seller_id = o.seller_id AND q.resource = 'orders'
+             AND q.record_key = o.purchase_order_id AND q.skipped IS NOT NULL AND q.state IN ('open', 'dismissed'))
+         ORDER BY order_date DESC LIMIT ${momentsAmong}) newest) placed
+     WHERE place % greatest(among / ${knownAmong}, 1) = 0 ORDER BY order_date DESC LIMIT ${knownAmong}`,
+    sellerId,
+    days,
   )
   return rows.map((row) => row.purchase_order_id)
 }

@@ -63,7 +63,10 @@ export const findNewlyFaulty = async (
 /** A text as Postgres can keep it: a NUL that was not escaped, which no JSON may hold, is escaped. */
 const keepable = (text: string): string => text.toWellFormed().replaceAll('\0', '\\u0000')
 
-/** Writes faulty records down, or that they were seen again; `stream`: which way of reading has brought them. */
+/**
+ * Writes faulty records down, or that they were seen again; `stream`: which way of reading has brought them; `createdFrom`: before which
+ * moment none of them was created, as the question says that brought them.
+ */
 export const quarantine = async (
   tx: Transaction,
   sellerId: string,
@@ -71,16 +74,18 @@ export const quarantine = async (
   observedAt: Date,
   records: readonly NewlyFaulty[],
   stream: string | null = null,
+  createdFrom: Date | null = null,
 ): Promise<void> => {
   if (records.length === 0) return
   await tx.execute(
-    `INSERT INTO tallyman.quarantined_records AS q (seller_id, resource, record_key, raw_hash, raw_text, fault, observed_at, stream, skipped, retry_at)
-     SELECT $1, $2, key, decode(hash, 'hex'), "rawText", fault, $3::timestamptz, $5, skipped,
+    `INSERT INTO tallyman.quarantined_records AS q (seller_id, resource, record_key, raw_hash, raw_text, fault, observed_at, stream, created_from, skipped, retry_at)
+     SELECT $1, $2, key, decode(hash, 'hex'), "rawText", fault, $3::timestamptz, $5, $6::timestamptz, skipped,
        CASE WHEN jsonb_typeof(skipped -> 'window') = 'object' THEN now() + interval '1 hour' END
      FROM json_to_recordset($4::json) AS t(key text, hash text, "rawText" text, fault text, skipped jsonb) ORDER BY hash
      ON CONFLICT (seller_id, resource, raw_hash) DO UPDATE
      SET state = 'open', fault = excluded.fault, record_key = excluded.record_key, last_seen_at = now(), seen_count = q.seen_count + 1,
-       observed_at = greatest(q.observed_at, excluded.observed_at), stream = excluded.stream, skipped = excluded.skipped,
+       observed_at = greatest(q.observed_at, excluded.observed_at), stream = excluded.stream,
+       created_from = excluded.created_from, skipped = excluded.skipped,
        retry_at = CASE WHEN excluded.retry_at IS NULL THEN NULL
          ELSE now() + least(interval '1 day', interval '1 hour' * power(2, least(q.seen_count, 10))) END
      WHERE q.state <> 'dismissed'`,
@@ -97,6 +102,7 @@ export const quarantine = async (
       })),
     ),
     stream,
+    createdFrom?.toISOString() ?? null,
   )
 }
 
@@ -190,24 +196,26 @@ export const dismissQuarantined = async (
 
 /**
  * Settles records without a key that a complete reading has not brought again: at their place there is something readable now, or
- * nothing. `stream`: only those that this way of reading had brought; null: those of any. `since`: when the reading was planned, ISO.
- * What was passed over is not settled by it. Answers how many were.
+ * nothing. `met`: which the reading would have met, those that its own stream had brought, or those that were surely created within its
+ * reach, whatever stream had brought them. `since`: when the reading was planned, ISO. What was passed over is not settled by it. Answers
+ * how many were.
  */
 export const expireKeyless = (
   tx: Transaction,
   sellerId: string,
   resource: string,
-  stream: string | null,
+  met: { readonly stream: string } | { readonly createdFrom: string },
   since: string,
 ): Promise<number> =>
   tx.execute(
     // A record that is seen again and again is noted once an hour only.
     `UPDATE tallyman.quarantined_records SET state = 'superseded'
      WHERE state = 'open' AND seller_id = $1 AND resource = $2 AND record_key IS NULL AND skipped IS NULL
-       AND ($3::text IS NULL OR stream = $3) AND last_seen_at < $4::timestamptz - interval '1 hour'`,
+       AND (stream = $3 OR created_from >= $4::timestamptz) AND last_seen_at < $5::timestamptz - interval '1 hour'`,
     sellerId,
     resource,
-    stream,
+    'stream' in met ? met.stream : null,
+    'stream' in met ? null : met.createdFrom,
     since,
   )
 
@@ -256,20 +264,24 @@ export const streamsWithDueSkips = (sql: SqlRunner): Promise<readonly SyncKey[]>
 /** So many windows that are passed over are left out of others. */
 const mostHoles = 1_000
 
-/** Windows that a stream passes over now, due or not. */
-export const openSkippedWindows = async (
+/**
+ * Windows that a stream passes over now, due or not; besides those that a person has dismissed, which end after `from`: by that word they
+ * are not to be had.
+ */
+export const windowsPassedOver = async (
   sql: SqlRunner,
-  sellerId: string,
-  resource: string,
-  stream: string,
+  { sellerId, resource, stream }: SyncKey,
+  from: Date,
 ): Promise<readonly SyncWindow[]> => {
   const rows = await sql.query<{ window: StoredWindow }>(
     `SELECT skipped -> 'window' AS window FROM tallyman.quarantined_records
-     WHERE state = 'open' AND seller_id = $1 AND resource = $2 AND stream = $3 AND record_key IS NULL AND jsonb_typeof(skipped -> 'window') = 'object'
-     ORDER BY id DESC LIMIT ${mostHoles}`,
+     WHERE seller_id = $1 AND resource = $2 AND stream = $3 AND record_key IS NULL AND jsonb_typeof(skipped -> 'window') = 'object'
+       AND (state = 'open' OR (state = 'dismissed' AND (skipped -> 'window' ->> 'to')::timestamptz > $4::timestamptz))
+     ORDER BY state = 'open' DESC, id DESC LIMIT ${mostHoles}`,
     sellerId,
     resource,
     stream,
+    from.toISOString(),
   )
   return rows.map(({ window }) => windowOf(window))
 }

@@ -43,9 +43,10 @@ export const knownReportMonths = async (
     generated_at: Date | null
     retrieved_at: Date | null
     waiting: boolean | null
+    failures: number | null
   }>(
-    `SELECT to_char(month, 'YYYY-MM') AS month, t.tried_at, r.generated_at, r.retrieved_at, r.waiting
-     FROM (SELECT month, tried_at FROM tallyman.report_tries WHERE seller_id = $1 AND ($2::date IS NULL OR month = $2::date)) t
+    `SELECT to_char(month, 'YYYY-MM') AS month, t.tried_at, t.failures, r.generated_at, r.retrieved_at, r.waiting
+     FROM (SELECT month, tried_at, failures FROM tallyman.report_tries WHERE seller_id = $1 AND ($2::date IS NULL OR month = $2::date)) t
      FULL JOIN (
        SELECT month, max(generated_at) AS generated_at, max(retrieved_at) AS retrieved_at, bool_or(state = 'downloaded') AS waiting
        FROM warehouse.reconciliation_reports
@@ -63,6 +64,7 @@ export const knownReportMonths = async (
         ? null
         : { generatedAt: row.generated_at, retrievedAt: row.retrieved_at },
     waiting: row.waiting ?? false,
+    failures: row.failures ?? 0,
   }))
 }
 
@@ -96,22 +98,28 @@ export const releaseTry = async (sql: SqlRunner, { sellerId, month }: SellerMont
   )
 }
 
-/** Notes how a try has ended, and when: the clock is known better after an answer. Answers how many failed in a row; `fault` is null after one that did not. */
-export const settleTry = async (tx: SqlRunner, key: SellerMonth, at: Date, fault: string | null): Promise<number> => {
+/** How a try has ended: with a file, with the word that there is none, or with a failure. */
+export type TryOutcome = 'file' | 'none' | { readonly fault: string }
+
+/**
+ * Notes how a try has ended, and when: the clock is known better after an answer. Answers how many in a row brought no file. Failures are
+ * told to a person when they go on; that there is no report may be true.
+ */
+export const settleTry = async (tx: SqlRunner, key: SellerMonth, at: Date, outcome: TryOutcome): Promise<number> => {
   const [row] = await tx.query<{ failures: number }>(
-    `UPDATE tallyman.report_tries SET tried_at = $3::timestamptz, failures = CASE WHEN $4::boolean THEN failures + 1 ELSE 0 END
+    `UPDATE tallyman.report_tries SET tried_at = $3::timestamptz, failures = CASE WHEN $4::boolean THEN 0 ELSE failures + 1 END
      WHERE seller_id = $1 AND month = $2::date RETURNING failures`,
     key.sellerId,
     firstDay(key.month),
     at.toISOString(),
-    fault !== null,
+    outcome === 'file',
   )
   const failures = row?.failures ?? 0
-  if (fault !== null && failures >= failuresToTell) {
+  if (typeof outcome !== 'string' && failures >= failuresToTell) {
     await raiseAlarm(
       tx,
       alarmOf(key),
-      `the inventory report of ${key.month} could not be had ${failures} times in a row: ${fault}; it goes on being asked for every hour, a backfill gives it up`,
+      `the inventory report of ${key.month} could not be had ${failures} times in a row: ${outcome.fault}; it goes on being asked for, less often once the month is over, and a backfill gives it up`,
     )
   }
   return failures
@@ -232,12 +240,26 @@ const dropFile = async (tx: Transaction, { reportId }: StoredReport): Promise<vo
   await tx.execute('DELETE FROM tallyman.report_files WHERE report_id = $1::bigint', reportId)
 }
 
-/** All rows of a report are stored: counts what it brought, tells it, and throws its file away. False when somebody else did so first. */
-export const finishReport = async (tx: Transaction, report: StoredReport, rowCount: number): Promise<boolean> => {
+/** How many lines of each kind a file has below its header. */
+export interface LineCounts {
+  readonly rowCount: number
+  readonly footerCount: number
+  readonly namelessCount: number
+  /** The file names its rows by GTIN alone. */
+  readonly byGtin: boolean
+}
+
+/**
+ * All rows of a report are stored: counts what it brought, tells it, and throws its file away. Rows that do not say what they are about are told to
+ * a person. False when somebody else did so first.
+ */
+export const finishReport = async (tx: Transaction, report: StoredReport, counts: LineCounts): Promise<boolean> => {
   const { sellerId, month } = report
+  const { rowCount, footerCount, namelessCount, byGtin } = counts
   const [row] = await tx.query<{ changed: number; gone: number; file_name: string | null }>(
     `UPDATE warehouse.reconciliation_reports r
-     SET state = 'imported', imported_at = now(), row_count = $4::int, changed_count = c.changed, gone_count = c.gone
+     SET state = 'imported', imported_at = now(), row_count = $4::int, footer_count = $5::int, nameless_count = $6::int, by_gtin = $7::boolean,
+       changed_count = c.changed, gone_count = c.gone
      FROM (
        SELECT count(*) FILTER (WHERE report_id = $3::bigint AND missing_since IS NULL)::int AS changed,
          count(*) FILTER (WHERE missing_since = (SELECT retrieved_at FROM warehouse.reconciliation_reports WHERE id = $3::bigint))::int AS gone
@@ -249,11 +271,21 @@ export const finishReport = async (tx: Transaction, report: StoredReport, rowCou
     firstDay(month),
     report.reportId,
     rowCount,
+    footerCount,
+    namelessCount,
+    byGtin,
   )
   if (row === undefined) return false
   await dropFile(tx, report)
   await dropEarlier(tx, report)
-  await resolveAlarm(tx, alarmOf(report))
+  if (namelessCount === 0) await resolveAlarm(tx, alarmOf(report))
+  else {
+    await raiseAlarm(
+      tx,
+      alarmOf(report),
+      `${namelessCount} of the ${rowCount} rows of the inventory report of ${month} do not say what they are about (see the quarantine): nothing that it seems to be without can be judged as gone, until a report of the month names all of its rows`,
+    )
+  }
   tx.tell({
     sellerId,
     type: 'reconciliation_report.imported',

@@ -3,7 +3,8 @@ import { type ReconciliationRow, rowKey, rowOfKey } from '../domain/reconciliati
 import type { SqlRunner, Transaction } from './database.ts'
 import { reviewDiscrepancies } from './discrepancies.ts'
 import type { SkuMonth } from './discrepancy-sources.ts'
-import { noteReportSkus } from './inventory-skus.ts'
+import { gtin14Sql, knownGtins, noteReportSkus } from './inventory-skus.ts'
+import type { StoredReport } from './reconciliation-reports.ts'
 import { type DifferingRecord, findDiffering, jsonArray, jsonObject, type StorableRecord } from './versions.ts'
 
 /** A row, and the report that it stands in; null for one that is read again out of quarantine. */
@@ -188,6 +189,52 @@ const movedUnits = ({ sold, returned, lost, found, damaged, otherAdjustments }: 
 
 const pairsOf = (keys: readonly string[]): SkuMonth[] => keys.map((key) => rowOfKey(key))
 
+/** Whether the newest report of a month has rows that could not be read. */
+export const hasUnreadSkus = async (sql: SqlRunner, sellerId: string, month: string): Promise<boolean> => {
+  const [row] = await sql.query<{ found: boolean }>(
+    'SELECT EXISTS (SELECT 1 FROM tallyman.unread_report_skus WHERE seller_id = $1 AND month = $2::date) AS found',
+    sellerId,
+    `${month}-01`,
+  )
+  return row?.found ?? false
+}
+
+/**
+ * Writes down whose rows a report has in a way that could not be read, or that Postgres could not hold, in place of those of the report before: what
+ * was stored of them earlier says nothing of the time since, so nothing is judged by it.
+ */
+export const noteUnreadSkus = async (
+  tx: Transaction,
+  { sellerId, month, retrievedAt }: Pick<StoredReport, 'sellerId' | 'month' | 'retrievedAt'>,
+  skus: readonly string[],
+): Promise<void> => {
+  await tx.execute(
+    `WITH unread AS MATERIALIZED (
+       SELECT sku FROM unnest($3::text[]) AS t(sku)
+       UNION
+       SELECT substr(record_key, 9) FROM tallyman.quarantined_records
+       WHERE state = 'open' AND seller_id = $1 AND resource = '${resource}' AND observed_at = $4::timestamptz AND left(record_key, 8) = $5
+     ), read AS (
+       DELETE FROM tallyman.unread_report_skus WHERE seller_id = $1 AND month = $2::date AND sku NOT IN (SELECT sku FROM unread)
+     )
+     INSERT INTO tallyman.unread_report_skus (seller_id, month, sku) SELECT $1, $2::date, sku FROM unread ORDER BY sku ON CONFLICT DO NOTHING`,
+    sellerId,
+    `${month}-01`,
+    skus.filter((sku) => !sku.includes('\0')),
+    retrievedAt.toISOString(),
+    rowKey(month, ''),
+  )
+}
+
+const forgetUnread = async (tx: Transaction, sellerId: string, rows: readonly SkuMonth[]): Promise<void> => {
+  await tx.execute(
+    `DELETE FROM tallyman.unread_report_skus u USING json_to_recordset($2::json) AS t(sku text, month date)
+     WHERE u.seller_id = $1 AND u.month = t.month AND u.sku = t.sku`,
+    sellerId,
+    JSON.stringify(rows.map(({ sku, month }) => ({ sku, month: `${month}-01` }))),
+  )
+}
+
 /**
  * Stores rows that {@link findDifferingRows} found, by one statement, has their SKUs' logs read, and judges their discrepancies anew. An older
  * observation never overwrites a newer one; the version that is replaced is kept in `tallyman.superseded_versions`. Answers how many were written.
@@ -213,6 +260,7 @@ export const storeDifferingRows = async (
     rest = rest.filter((record) => missed.has(record.key)).map((record) => ({ ...record, known: true }))
   }
   if (written.length === 0) return 0
+  await forgetUnread(tx, sellerId, written)
   const logFrom = new Date(observedAt.getTime() - logReachMs)
   const ends = endsOfMonths(written.map(({ month }) => month))
   const skus = written.map((row) => ({
@@ -281,6 +329,46 @@ export const removeRenamedRows = async (
     tx,
     sellerId,
     skus.map((sku) => ({ sku, month })),
+  )
+}
+
+/** Rows that one import renames at most; the next one goes on. */
+const renamedAtOnce = 1_000
+
+/**
+ * Gives rows of any month that stand under their GTIN the SKU that is known beside it now, and judges both anew. A row of that SKU that the month
+ * has already stays, and nothing is renamed.
+ */
+export const renameKnownRows = async (tx: Transaction, sellerId: string): Promise<void> => {
+  const renamed = await tx.query<{ month: string; gtin: string; sku: string }>(
+    `WITH known AS MATERIALIZED (${knownGtins}), chosen AS MATERIALIZED (
+       SELECT r.month, r.sku AS gtin, k.sku FROM warehouse.reconciliation_rows r JOIN known k ON k.gtin = ${gtin14Sql('r.sku')}
+       WHERE r.seller_id = $1 AND r.sku = r.gtin AND r.missing_since IS NULL
+         AND NOT EXISTS (SELECT 1 FROM warehouse.reconciliation_rows o WHERE o.seller_id = $1 AND o.month = r.month AND o.sku = k.sku)
+         AND EXISTS (SELECT 1 FROM warehouse.reconciliation_reports p WHERE p.seller_id = $1 AND p.month = r.month AND p.by_gtin)
+       ORDER BY r.month, r.sku LIMIT $2::int FOR UPDATE OF r
+     )
+     UPDATE warehouse.reconciliation_rows r SET sku = c.sku, changed_at = now() FROM chosen c
+     WHERE r.seller_id = $1 AND r.month = c.month AND r.sku = c.gtin
+     RETURNING to_char(c.month, 'YYYY-MM') AS month, c.gtin, c.sku`,
+    sellerId,
+    renamedAtOnce,
+  )
+  if (renamed.length === 0) return
+  await tx.execute(
+    `UPDATE warehouse.inventory_discrepancies d SET state = 'resolved', resolution = 'withdrawn', resolved_at = now(), changed_at = now()
+     FROM json_to_recordset($2::json) AS t(month date, sku text)
+     WHERE d.seller_id = $1 AND d.month = t.month AND d.sku = t.sku AND d.state = 'open'`,
+    sellerId,
+    JSON.stringify(renamed.map(({ month, gtin }) => ({ month: `${month}-01`, sku: gtin }))),
+  )
+  await reviewDiscrepancies(
+    tx,
+    sellerId,
+    renamed.flatMap(({ month, gtin, sku }) => [
+      { month, sku },
+      { month, sku: gtin },
+    ]),
   )
 }
 

@@ -90,6 +90,16 @@ export const storeDifferingRecommendations = async (
   return rows.length
 }
 
+/** A few SKUs that are recommended now, the newest first. */
+export const someRecommended = async (sql: SqlRunner, sellerId: string): Promise<readonly string[]> => {
+  const rows = await sql.query<{ sku: string }>(
+    `SELECT sku FROM warehouse.replenishment_recommendations WHERE seller_id = $1 AND valid_to IS NULL
+     ORDER BY valid_from DESC, sku LIMIT 50`,
+    sellerId,
+  )
+  return rows.map((row) => row.sku)
+}
+
 /** Of these SKUs, those for which a recommendation is stored as current. */
 export const currentlyRecommended = async (
   sql: SqlRunner,

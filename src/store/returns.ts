@@ -1,5 +1,6 @@
 import type { ReturnLine, ReturnOrder } from '../domain/return.ts'
 import type { ChangeRecord, Database, SqlRunner, Transaction } from './database.ts'
+import { spreadMoments } from './spread-moments.ts'
 import {
   type DifferingRecord,
   findDiffering,
@@ -367,4 +368,13 @@ export const storeReturns = async (database: Database, page: RecordPage<ReturnOr
     seen,
     ...(await database.transaction((tx) => storeDifferingReturns(tx, page.sellerId, page.observedAt, differing))),
   }
+}
+
+/** When some of the newest stored returns were created, spread among them, the newest first. */
+export const storedReturnMoments = async (sql: SqlRunner, sellerId: string): Promise<readonly Date[]> => {
+  const rows = await sql.query<{ at: Date }>(
+    spreadMoments('return_order_date', 'warehouse.returns WHERE seller_id = $1 AND return_order_date IS NOT NULL'),
+    sellerId,
+  )
+  return rows.map((row) => row.at)
 }

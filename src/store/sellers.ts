@@ -89,24 +89,92 @@ const resume = async (
   return true
 }
 
-/** Records the configured sellers. One that stood stopped is taken up again: with these settings, or at this start, it shall be tried anew. */
+/** The moment of the transaction, or of a statement outside of one, in the precision of the table. */
+const databaseTime = async (sql: SqlRunner): Promise<Date> => {
+  const [row] = await sql.query<{ at: Date }>('SELECT now()::timestamptz(3) AS at')
+  if (row === undefined) throw new Error('Postgres does not tell the time')
+  return row.at
+}
+
+/**
+ * Records the configured sellers, as served from now on; answers when, by the database's clock. One that stood stopped is taken up again: with
+ * these settings, or at this start, it shall be tried anew.
+ */
 export const recordSellers = async (
   database: Database,
   sellers: readonly SellerSettingsMark[],
   by: 'start' | 'settings' = 'start',
-): Promise<void> => {
-  await database.transaction(async (transaction) => {
+): Promise<Date> =>
+  database.transaction(async (transaction) => {
     for (const seller of [...sellers].sort((a, b) => (a.sellerId < b.sellerId ? -1 : 1))) {
       await transaction.execute(
-        `INSERT INTO tallyman.sellers AS s (seller_id, state, credentials_fingerprint) VALUES ($1, 'active', $2)
-         ON CONFLICT (seller_id) DO UPDATE SET credentials_fingerprint = excluded.credentials_fingerprint, updated_at = now()
-         WHERE s.credentials_fingerprint IS DISTINCT FROM excluded.credentials_fingerprint`,
+        `INSERT INTO tallyman.sellers AS s (seller_id, state, credentials_fingerprint, served_at) VALUES ($1, 'active', $2, now())
+         ON CONFLICT (seller_id) DO UPDATE SET credentials_fingerprint = excluded.credentials_fingerprint, served_at = now(),
+           updated_at = CASE WHEN s.credentials_fingerprint IS DISTINCT FROM excluded.credentials_fingerprint THEN now()
+             ELSE s.updated_at END`,
         seller.sellerId,
         seller.credentialsFingerprint,
       )
       await resume(transaction, seller.sellerId, ['stopped'], { by })
     }
+    return databaseTime(transaction)
   })
+
+/** A seller counts as served until so long after a process last said that it serves it: longer than a process takes to start again. */
+export const servedForMs = 120_000
+/** A process that says it every 15 seconds says nothing new right after another one. */
+const saidAnewMs = 10_000
+/** A seller that nobody serves any more may come back until then, the longest time that an event waits. */
+const returnsWithinMs = 7 * 86_400_000
+
+const within = (milliseconds: number): string => `now() - ${milliseconds} * interval '1 millisecond'`
+/** True, in SQL, of a row of `tallyman.sellers` whose seller some process serves now. */
+export const sellerIsServed = (row: string): string => `${row}.served_at > ${within(servedForMs)}`
+const isServed = sellerIsServed('sellers')
+
+/** Says that this process serves these sellers; answers when, by the database's clock. A row that is locked is left for the next time. */
+export const saySellersServed = async (sql: SqlRunner, sellerIds: readonly string[]): Promise<Date> => {
+  await sql.execute(
+    `UPDATE tallyman.sellers SET served_at = now() WHERE seller_id IN (
+       SELECT seller_id FROM tallyman.sellers
+       WHERE seller_id = ANY ($1::text[]) AND (served_at IS NULL OR served_at <= ${within(saidAnewMs)})
+       ORDER BY seller_id FOR NO KEY UPDATE SKIP LOCKED)`,
+    sellerIds,
+  )
+  return databaseTime(sql)
+}
+
+/** Sellers that some process serves now. */
+export const servedSellers = async (sql: SqlRunner): Promise<ReadonlySet<string>> => {
+  const rows = await sql.query<{ seller_id: string }>(`SELECT seller_id FROM tallyman.sellers WHERE ${isServed}`)
+  return new Set(rows.map((row) => row.seller_id))
+}
+
+/** Whether some process serves this seller now. */
+export const isSellerServed = async (sql: SqlRunner, sellerId: string): Promise<boolean> =>
+  (await sql.query(`SELECT 1 AS served FROM tallyman.sellers WHERE seller_id = $1 AND ${isServed}`, sellerId)).length > 0
+
+/** What other processes serve, as far as one process can tell. */
+export interface OtherSellers {
+  /** Some process has said since then, and not long ago, that it serves another seller. */
+  readonly served: boolean
+  /** Another seller was served within the last days: a process that serves it may be about to start. */
+  readonly mayReturn: boolean
+  /** When this was read, by the database's clock. */
+  readonly at: Date
+}
+
+/** Whether sellers other than this one are served, judged by what has been said since `since`. */
+export const readOtherSellers = async (sql: SqlRunner, sellerId: string, since: Date): Promise<OtherSellers> => {
+  const [row] = await sql.query<{ served: boolean; may_return: boolean; at: Date }>(
+    `SELECT COALESCE(bool_or(${isServed} AND served_at > $2::timestamptz), false) AS served,
+       COALESCE(bool_or(served_at > ${within(returnsWithinMs)}), false) AS may_return, now()::timestamptz(3) AS at
+     FROM tallyman.sellers WHERE seller_id <> $1`,
+    sellerId,
+    since,
+  )
+  if (row === undefined) throw new Error('Postgres does not answer which sellers are served')
+  return { served: row.served, mayReturn: row.may_return, at: row.at }
 }
 
 /**

@@ -18,8 +18,12 @@ export interface SyncWindow {
   readonly limit?: number
   /** A part of a window that could not be read as a whole. */
   readonly narrowed?: true
+  /** It could not be read, and others were read before it, for nothing was known to have rows. */
+  readonly putOff?: true
   /** It was passed over before and is tried again: its row in quarantine. */
   readonly skippedAs?: string
+  /** Longer than one query: slices of this length are cut off it as they are needed. */
+  readonly sliceMs?: number
 }
 
 /** What a stream has done so far. */
@@ -47,6 +51,8 @@ export interface SyncTotals {
   readonly outOfReachBefore: string | null
   /** ISO, by the clock of the database: when the reading that is under way was planned. */
   readonly plannedAt: string | null
+  /** ISO, on the marketplace's clock: where what was planned begins; null where parts of it are left out. */
+  readonly plannedFrom: string | null
 }
 
 /** Where a stream stands. The first pending window is the one under way; `cursor` and `pages` belong to it. */
@@ -109,7 +115,8 @@ interface StateRow {
   readonly watermark: Date | null
   readonly cursor: string | null
   readonly pages: number
-  readonly pending: readonly StoredWindow[]
+  /** Null: too many to be loaded. */
+  readonly pending: readonly StoredWindow[] | null
   readonly totals: Partial<SyncTotals>
 }
 
@@ -129,6 +136,7 @@ const noTotals: SyncTotals = {
   skipped: 0,
   outOfReachBefore: null,
   plannedAt: null,
+  plannedFrom: null,
 }
 
 /** A stream that has never run. */
@@ -138,9 +146,43 @@ const toProgress = (row: StateRow): SyncProgress => ({
   watermark: row.watermark,
   cursor: row.cursor,
   pages: row.pages,
-  pending: row.pending.map(windowOf),
+  pending: (row.pending ?? []).map(windowOf),
   totals: { ...noTotals, ...row.totals },
 })
+
+/** No backfill that is asked for today has so many windows; earlier ones may, of years that cannot be reached. */
+const mostWindows = 5_000
+const loadedPending = `CASE WHEN s.stream LIKE 'backfill:%' AND jsonb_array_length(s.pending) > ${mostWindows} THEN NULL ELSE s.pending END AS pending`
+
+/**
+ * Leaves of a backfill's windows only those within ten years before now, in Postgres: a list that is too long to be loaded would stop the
+ * process. Bounds are compared as text, since a year that Postgres does not know may be among them.
+ */
+const dropUnreachable = async (sql: SqlRunner, { sellerId, resource, stream, fence }: SyncLease): Promise<StateRow> => {
+  const [row] = await sql.query<StateRow>(
+    `WITH bounds AS (
+       SELECT to_char((now() - interval '3650 days') AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') COLLATE "C" AS oldest,
+         to_char((now() + interval '1 day') AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') COLLATE "C" AS newest
+     ), kept AS (
+       SELECT coalesce(jsonb_agg(w.value ORDER BY w.place), '[]') AS pending, count(*) AS windows
+       FROM tallyman.sync_states s, bounds, jsonb_array_elements(s.pending) WITH ORDINALITY AS w(value, place)
+       WHERE s.seller_id = $1 AND s.resource = $2 AND s.stream = $3
+         AND (w.value ->> 'to') COLLATE "C" > oldest AND (w.value ->> 'from') COLLATE "C" < newest
+     )
+     UPDATE tallyman.sync_states s SET cursor = NULL, pages = 0, pending = kept.pending,
+       totals = s.totals || jsonb_build_object('windowsDone', 0, 'windowsTotal', kept.windows, 'outOfReachBefore', bounds.oldest,
+         'windowSeen', 0, 'windowTotal', NULL, 'windowChanged', 0, 'failedAt', NULL, 'failedTimes', 0)
+     FROM kept, bounds
+     WHERE s.seller_id = $1 AND s.resource = $2 AND s.stream = $3 AND s.lease_fence = $4::bigint
+     RETURNING s.watermark, s.cursor, s.pages, s.pending, s.totals`,
+    sellerId,
+    resource,
+    stream,
+    fence,
+  )
+  if (row === undefined) throw new LeaseLost({ sellerId, resource, stream })
+  return row
+}
 
 /** Takes the lease of a stream for `leaseMs`, by the database's clock, unless someone holds it. */
 export const takeLease = async (sql: SqlRunner, key: SyncKey, owner: string, leaseMs: number): Promise<LeaseClaim> => {
@@ -150,7 +192,7 @@ export const takeLease = async (sql: SqlRunner, key: SyncKey, owner: string, lea
      ON CONFLICT (seller_id, resource, stream) DO UPDATE
      SET lease_owner = excluded.lease_owner, lease_fence = s.lease_fence + 1, lease_until = excluded.lease_until, last_started_at = now()
      WHERE s.lease_until IS NULL OR s.lease_until <= now()
-     RETURNING s.watermark, s.cursor, s.pages, s.pending, s.totals, s.lease_fence AS fence, s.last_started_at AS started_at`,
+     RETURNING s.watermark, s.cursor, s.pages, s.totals, ${loadedPending}, s.lease_fence AS fence, s.last_started_at AS started_at`,
     key.sellerId,
     key.resource,
     key.stream,
@@ -159,7 +201,7 @@ export const takeLease = async (sql: SqlRunner, key: SyncKey, owner: string, lea
   )
   if (taken !== undefined) {
     const lease: SyncLease = { ...key, owner, fence: taken.fence, startedAt: taken.started_at }
-    return { taken: true, lease, progress: toProgress(taken) }
+    return { taken: true, lease, progress: toProgress(taken.pending === null ? await dropUnreachable(sql, lease) : taken) }
   }
   const [held] = await sql.query<{ until: Date | null; unfinished: boolean }>(
     `SELECT lease_until AS until, pending <> '[]' AS unfinished FROM tallyman.sync_states
@@ -245,7 +287,12 @@ export const endRun = async (sql: SqlRunner, lease: SyncLease, progress: SyncPro
  * Gives a stream windows to read, unless it still has some: asking twice for the same work does it once. Answers whether
  * windows were given.
  */
-export const requestWindows = async (sql: SqlRunner, key: SyncKey, windows: readonly SyncWindow[]): Promise<boolean> => {
+export const requestWindows = async (
+  sql: SqlRunner,
+  key: SyncKey,
+  windows: readonly SyncWindow[],
+  totals: Pick<SyncTotals, 'windowsTotal' | 'outOfReachBefore'> = { windowsTotal: windows.length, outOfReachBefore: null },
+): Promise<boolean> => {
   const given = await sql.execute(
     `INSERT INTO tallyman.sync_states AS s (seller_id, resource, stream, pending, window_from, window_to, totals)
      VALUES ($1, $2, $3, $4::jsonb, ($4::jsonb -> 0 ->> 'from')::timestamptz, ($4::jsonb -> 0 ->> 'to')::timestamptz, $5::jsonb)
@@ -257,9 +304,20 @@ export const requestWindows = async (sql: SqlRunner, key: SyncKey, windows: read
     key.resource,
     key.stream,
     JSON.stringify(windows),
-    JSON.stringify({ ...noTotals, windowsTotal: windows.length }),
+    JSON.stringify({ ...noTotals, ...totals }),
   )
   return given > 0
+}
+
+/** How many runs of a stream have failed in a row. */
+export const failuresOf = async (sql: SqlRunner, { sellerId, resource, stream }: SyncKey): Promise<number> => {
+  const [row] = await sql.query<{ failures: number }>(
+    'SELECT failures FROM tallyman.sync_states WHERE seller_id = $1 AND resource = $2 AND stream = $3',
+    sellerId,
+    resource,
+    stream,
+  )
+  return row?.failures ?? 0
 }
 
 /**
@@ -302,7 +360,9 @@ export interface SyncOverview extends SyncKey {
 export const listSyncs = async (sql: SqlRunner, sellerId: string | null = null): Promise<readonly SyncOverview[]> => {
   const rows = await sql.query<Omit<SyncOverview, 'totals'> & { totals: Partial<SyncTotals> }>(
     `SELECT s.seller_id AS "sellerId", s.resource, stream, watermark, window_from AS "windowFrom", window_to AS "windowTo", cursor, pages,
-       jsonb_array_length(pending) AS "windowsPending", totals, coalesce(lease_until > now(), false) AS running,
+       CASE WHEN pending @? '$[*].sliceMs'
+         THEN greatest(jsonb_array_length(pending), (totals ->> 'windowsTotal')::int - (totals ->> 'windowsDone')::int)
+         ELSE jsonb_array_length(pending) END AS "windowsPending", totals, coalesce(lease_until > now(), false) AS running,
        last_started_at AS "lastStartedAt", last_success_at AS "lastSuccessAt", last_error AS "lastError", failures,
        CASE WHEN NOT e.enrolled THEN coalesce(e.detail, 'not enrolled') END AS "notEnrolled",
        (extract(epoch FROM now() - last_success_at) * 1000)::float8 AS "lagMs"

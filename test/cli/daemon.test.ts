@@ -216,9 +216,9 @@ describe('sync and backfill', () => {
 
   test('an interrupted backfill goes on in the daemon', async () => {
     const interruption = new AbortController()
-    const run = cli(['backfill', 'orders', '--from', '2020-01-01'], rig.environment, { signal: interruption.signal })
+    const run = cli(['backfill', 'orders', '--from', '0001-01-01'], rig.environment, { signal: interruption.signal })
     await eventually(async () => {
-      const rows = await rig.sql(`SELECT 1 FROM tallyman.sync_states WHERE stream LIKE 'backfill:20200101T%'`)
+      const rows = await rig.sql(`SELECT 1 FROM tallyman.sync_states WHERE stream LIKE 'backfill:00010101T%'`)
       expect(rows).toHaveLength(1)
     })
     interruption.abort()
@@ -226,8 +226,12 @@ describe('sync and backfill', () => {
     // It may have come to its end just before.
     expect([0, 130]).toContain(code)
     if (code === 130) expect(talk).toContain('goes on in the daemon')
-    const again = await tallyman(['backfill', 'orders', '--from', '2020-01-01'])
+    const again = await tallyman(['backfill', 'orders', '--from', '0001-01-01'])
     expect(again.code).toBe(0)
+    expect(again.talk).toMatch(/only 20\S+ to 20\S+ can be reached/)
+    const never = await tallyman(['backfill', 'returns', '--from', '9998-01-01', '--to', '9999-01-01'])
+    expect(never).toMatchObject({ code: 1 })
+    expect(never.talk).toContain("the marketplace's now")
   })
 })
 

@@ -49,7 +49,8 @@ test('doctor and the overview name everything that waits for a person, and their
   const waiting = await leave('3', 'verifying', 'the order cannot be read')
   await leave('4', 'confirmed', 'the order shows it')
   await rig.sql(
-    `INSERT INTO tallyman.erp_event (source, id, type, data) VALUES ('/erp', 'e-1', 'erp.order.accepted', '{"purchaseOrderId": 5}')`,
+    `INSERT INTO tallyman.erp_event (source, id, type, data, received_at)
+     VALUES ('/erp', 'e-1', 'erp.order.accepted', '{"purchaseOrderId": 5}', now() - interval '1 hour')`,
   )
   await expect
     .poll(async () => (await rig.sql(`SELECT status FROM tallyman.erp_event WHERE id = 'e-1'`))[0]?.['status'], {

@@ -162,6 +162,16 @@ describe('reading orders', () => {
     expect(seen.filter((request) => request.headers['xx_qos.correlation_id'] === 'first only')).toHaveLength(1)
   })
 
+  test('an empty cursor ends a walk', async () => {
+    const { url, seen } = await startMarketplace((_request, response) =>
+      sendJson(response, 200, wirePageText([wireOrderSample('1')], '')),
+    )
+    const pages: Page<unknown>[] = []
+    for await (const page of startClient(url).client.orders.pages(LIST, { signal: forever() })) pages.push(page)
+    expect(pages.map(({ nextCursor }) => nextCursor)).toEqual([null])
+    expect(business(seen)).toHaveLength(1)
+  })
+
   test('a cursor that comes back is an error, not an endless walk', async () => {
     const { url } = await startMarketplace((_request, response) =>
       sendJson(response, 200, wirePageText([wireOrderSample('1')], '?same')),
@@ -417,6 +427,16 @@ describe('time', () => {
     expect(written.observedAt.getTime() - (read?.observedAt.getTime() ?? 0)).toBeGreaterThan(80)
     expect(again?.observedAt.getTime()).toBeGreaterThanOrEqual(written.observedAt.getTime())
     expect(Math.abs(client.clock().now().getTime() - Date.now() - ahead)).toBeLessThan(2_000)
+  })
+
+  test('a page is true from when it was asked for', async () => {
+    const travelMs = 300
+    const { url } = await startMarketplace((_request, response) => {
+      setTimeout(() => sendJson(response, 200, wirePageText([wireOrderSample('1')])), travelMs)
+    })
+    const page = await startClient(url).client.orders.list(LIST, { signal: forever() })
+    // A timer may fire a millisecond early.
+    expect(page.marketplaceNow.getTime() - page.observedAt.getTime()).toBeGreaterThanOrEqual(travelMs - 2)
   })
 })
 

@@ -43,6 +43,11 @@ describe('cutRecords', () => {
     }
   })
 
+  test('an array of records that ends in anything but its bracket is no page', () => {
+    // Without the rest of the array the envelope would be in order.
+    for (const end of ['}}', 'x}', ':}']) expect(cutRecords(`{"order":[{"a":1}${end}`, ['order'])).toBeNull()
+  })
+
   test('never throws, whatever the text', () => {
     fc.assert(
       fc.property(fc.oneof(fc.string(), fc.json()), (text) => {
@@ -53,6 +58,18 @@ describe('cutRecords', () => {
     )
   })
 
+  test('finds the records under their whole name', () => {
+    const text = '{"orders":[{"a":1}],"orde":[{"a":2}],"order":[{"a":3}]}'
+    expect(cutRecords(text, ['order'])?.records.map((record) => record.text)).toEqual(['{"a":3}'])
+    expect(cutRecords('{"orders":[{"a":1}]}', ['order'])).toBeNull()
+  })
+
+  test('a record that is nested too deeply does not spoil its neighbours', () => {
+    const nested = (depth: number): string => `${'['.repeat(depth)}${']'.repeat(depth)}`
+    const cut = cutRecords(`{"order":[{"a":1},${nested(100)},${nested(101)},{"a":[2]}]}`, ['order'])
+    expect(cut?.records.map((record) => record.isTooDeep)).toEqual([false, false, true, false])
+  })
+
   test('a broken record does not reach into its neighbours', () => {
     const cut = cutRecords('{"order":[{"a":1},{"a":nope},{"a":3}]}', ['order'])
     expect(cut?.records.map((record) => record.text)).toEqual(['{"a":1}', '{"a":nope}', '{"a":3}'])
@@ -60,7 +77,8 @@ describe('cutRecords', () => {
 })
 
 describe('exact numbers', () => {
-  test.each(['12345678901234567890', '0.1234567890123456789', '1e400', '-99999999999999999.99', '1.5E3'])(
+  // The second is the first integer that a double cannot hold.
+  test.each(['12345678901234567890', '9007199254740993', '0.1234567890123456789', '1e400', '-99999999999999999.99', '1.5E3'])(
     '%s keeps its own digits',
     (literal) => {
       const [record] = cutRecords(`{"order":[{"n":${literal},"s":"${literal}"}]}`, ['order'])?.records ?? []
@@ -158,12 +176,22 @@ describe('moment', () => {
     }
   })
 
-  test.each(['Shipped 3', 'March 2022', '13/24/2022', '02/30/2022', '2026-02-30T00:00:00Z', '03/24/2022 13:00 am', 'now', ''])(
-    '%j is none',
-    (value) => {
-      expect(moment(value)).toBeNull()
-    },
-  )
+  test.each([
+    'Shipped 3',
+    'March 2022',
+    '13/24/2022',
+    '02/30/2022',
+    '2026-02-30T00:00:00Z',
+    '03/24/2022 13:00 am',
+    'now',
+    '',
+    '20220324',
+    20_220_324,
+    '3',
+    0,
+  ])('%j is none', (value) => {
+    expect(moment(value)).toBeNull()
+  })
 
   test('never gives an impossible date', () => {
     fc.assert(

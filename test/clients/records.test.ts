@@ -323,6 +323,16 @@ describe('any record', () => {
     }
   })
 
+  test('a key that no database keeps is told, not stored', () => {
+    for (const [spelt, shown] of [
+      [String.raw`10\u00008`, '10\ufffd8'],
+      [String.raw`10\ud8008`, '10\ufffd8'],
+    ]) {
+      const text = JSON.stringify(wireOrderSample('108')).replace('"108"', `"${spelt}"`)
+      expect(parseOrder(text)).toEqual({ ok: false, key: shown, fault: 'key: holds a NUL or half a character', rawText: text })
+    }
+  })
+
   test('a fault never repeats what the record holds', () => {
     const marker = 'PERSONAL-DATA'
     fc.assert(

@@ -132,6 +132,15 @@ describe('writes after the specification', () => {
     })
   })
 
+  test('fees of a charge that is refunded stand beside its tax, as orders show them', () => {
+    const charges = [{ ...CHARGE, taxAndOtherFees: { taxName: 'Bag fee', amount: '-0.30', currency: 'USD' } }]
+    const { body } = prepare.refund({ purchaseOrderId: '1', lines: [{ lineNumber: '1', quantity: 1, reason: 'R', charges }] })
+    expect(JSON.stringify(body)).toContain(
+      '"tax":{"taxName":"Tax1","taxAmount":{"currency":"USD","amount":-0.83}},' +
+        '"taxAndOtherFees":{"taxName":"Bag fee","taxAmount":{"currency":"USD","amount":-0.3}}',
+    )
+  })
+
   test('ship: the override of a buyer’s wish to cancel stands on the line', () => {
     const lines = [
       { lineNumber: '1', shipments: [SHIPMENT, { ...SHIPMENT, intentToCancelOverride: true }] },
@@ -146,7 +155,9 @@ describe('writes after the specification', () => {
   })
 
   test('an id cannot leave its place in the path', () => {
-    expect(prepare.acknowledge('../token?x=1').path).toBe('/v3/orders/..%2Ftoken%3Fx%3D1/acknowledge')
+    expect(prepare.acknowledge('1&2=3;4').path).toBe('/v3/orders/1%262%3D3%3B4/acknowledge')
+    for (const id of ['', '.', '..', '../token?x=1', 'a/b', 'a\\b', '%2e%2e', '1#2', '1\n2'])
+      expect(() => prepare.acknowledge(id), id).toThrow(RangeError)
   })
 
   test('no units, half units or inexact money are refused before anything is sent', () => {

@@ -1,4 +1,6 @@
-import { chmod, mkdtemp, rm } from 'node:fs/promises'
+import { once } from 'node:events'
+import { chmod, mkdtemp, readdir, rm } from 'node:fs/promises'
+import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
@@ -143,6 +145,49 @@ describe.skipIf(process.platform !== 'linux')('without any service', () => {
     expect(await next.program.stop()).toBe(0)
     expect(await processesOf(folder)).toEqual([])
   })
+})
+
+test('a port that is taken is noticed before anything else is begun', async () => {
+  const taken = createServer()
+  taken.listen(0, '127.0.0.1')
+  await once(taken, 'listening')
+  const address = taken.address()
+  const port = typeof address === 'object' && address !== null ? `${address.port}` : ''
+  const program = run({ PORT: port, SANDBOX_PORT: '0', DATA_DIR: folder })
+  await program.ended
+  taken.close()
+  expect(program.child.exitCode).toBe(1)
+  expect(program.output()).toContain(`127.0.0.1:${port} is taken by another program`)
+  expect(program.output().trim().split('\n')).toHaveLength(1)
+  expect(await readdir(folder)).toEqual([])
+})
+
+test('a Postgres that does not let the daemon in is told in its own words, and not waited for long', {
+  timeout: 120_000,
+}, async () => {
+  const postgres = await startTestPostgres()
+  try {
+    const nowhere = new URL(postgres.url)
+    nowhere.pathname = '/nowhere'
+    const stranger = new URL(postgres.url)
+    stranger.password = 'wrong'
+    const env = { PORT: '0', SANDBOX_PORT: '0', DEMO: 'off' }
+    for (const [url, words] of [
+      [nowhere, 'the database that DATABASE_URL names does not exist'],
+      [stranger, 'Postgres refuses the credentials of DATABASE_URL'],
+    ] as const) {
+      const program = run({ ...env, DATABASE_URL: url.href, DATA_DIR: path.join(folder, url.pathname) })
+      await untilSaid(program, words)
+      await program.ended
+      expect(program.child.exitCode).toBe(1)
+      const lines = program.output().trim().split('\n')
+      expect(lines.filter((line) => line.includes(`"level":"fatal"`) && line.includes(words))).toHaveLength(1)
+      expect(program.output()).not.toContain('does not answer yet')
+      expect(program.output()).not.toContain('[object Object]')
+    }
+  } finally {
+    await postgres.stop()
+  }
 })
 
 test('waits for a Postgres that comes later, and a SIGTERM ends the waiting with code 0', { timeout: 120_000 }, async () => {

@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { type PlannedCommand, parseCommand, readStoredCommand, unitsOf } from '../../src/domain/command.ts'
 import { addressOf, cancelReasons, checkEvent } from '../../src/domain/event-shape.ts'
-import { type PlanResult, planCommands } from '../../src/domain/events.ts'
+import { type PlanOptions, type PlanResult, planCommands } from '../../src/domain/events.ts'
 import { refundTotal } from '../../src/domain/refunds.ts'
 import { accounted, available, type LineLedger, ledgersOf } from '../../src/domain/units.ts'
 import * as market from './support/marketplace.ts'
@@ -331,14 +331,30 @@ describe('unfulfillable lines', () => {
   })
 })
 
+describe('a tracking number', () => {
+  it('is bounded', () => {
+    const faults = (length: number) =>
+      checkEvent({
+        type: 'erp.shipment.dispatched',
+        data: {
+          purchaseOrderId,
+          parcels: [{ ...parcel, trackingNumber: 'T'.repeat(length), lines: [{ sku: 'A', quantity: 1 }] }],
+        },
+      })
+    expect(faults(255)).toEqual([])
+    expect(faults(256)).toEqual([{ path: 'data.parcels[0].trackingNumber', message: 'must not be longer than 255 characters' }])
+  })
+})
+
 describe('an issued credit', () => {
   function shipped(): market.Order {
     const placed = order()
     for (const line of placed.lines) market.ship(line, line.units.length, '1Z')
     return placed
   }
-  const credit = (...lines: Record<string, unknown>[]): PlanResult =>
-    plan('erp.credit.issued', { lines: lines.map((line) => ({ reason: 'DamagedItem', ...line })) }, shipped())
+  const creditUnder = (options: PlanOptions, ...lines: Record<string, unknown>[]): PlanResult =>
+    plan('erp.credit.issued', { lines: lines.map((line) => ({ reason: 'DamagedItem', ...line })) }, shipped(), options)
+  const credit = (...lines: Record<string, unknown>[]): PlanResult => creditUnder({}, ...lines)
 
   it('becomes a refund of the charges of exactly those units', () => {
     const command = commandOf(credit({ lineNumber: 4, quantity: 2 }))
@@ -374,6 +390,54 @@ describe('an issued credit', () => {
     ])
     expect(faultsOf(credit({ lineNumber: 4, quantity: 1, amount: '20.01' }))['data.lines[0].amount']).toContain('20.00')
     expect(faultsOf(credit({ lineNumber: 4, quantity: 1, amount: '-1' }))).toHaveProperty(['data.lines[0].amount'])
+  })
+
+  it('compares currencies without regard to case', () => {
+    const placed = market.placeOrder([{ quantity: 1, sku: 'A', charges: [market.charge('20.00', '1.60', 'PRODUCT', 'usd')] }])
+    market.acknowledge(placed)
+    for (const line of placed.lines) market.ship(line, 1, '1Z')
+    for (const currency of ['USD', 'usd']) {
+      const lines = [{ sku: 'A', quantity: 1, reason: 'DamagedItem', amount: '10.00', currency }]
+      expect(commandOf(plan('erp.credit.issued', { lines }, placed)).payload).toMatchObject({
+        lines: [{ charges: [{ amount: '-10.00', currency: 'usd' }] }],
+      })
+    }
+  })
+
+  it('of the whole product price is refused where the marketplace would then give back tax and shipping too', () => {
+    const all = { fullPriceRefundsAll: true }
+    const whole = { lineNumber: 4, quantity: 3, amount: '60.00' }
+    expect(credit(whole).ok).toBe(true)
+    expect(faultsOf(creditUnder(all, whole))).toEqual({
+      'data.lines[0].amount': expect.stringMatching(/73\.8 USD.* leave amount out/),
+    })
+    expect(creditUnder(all, { ...whole, amount: '59.99' }).ok).toBe(true)
+    // Without an amount just that is asked for; line 5 has nothing but its price.
+    expect(creditUnder(all, { lineNumber: 4, quantity: 3 }).ok).toBe(true)
+    expect(creditUnder(all, { lineNumber: 5, quantity: 1, amount: '5.00' }).ok).toBe(true)
+    // What one request asks for counts together, and each line by itself.
+    const parts = [
+      { lineNumber: 4, quantity: 1 },
+      { lineNumber: 4, quantity: 2, amount: '40.00' },
+    ]
+    expect(faultsOf(creditUnder(all, ...parts))).toHaveProperty(['data.lines[1].amount'])
+    const both = creditUnder(all, { sku: 'A', quantity: 5, amount: '80.00' })
+    expect(both).toMatchObject({
+      ok: false,
+      faults: [{ message: expect.stringContaining('line 3') }, { message: expect.stringContaining('line 4') }],
+    })
+    expect(creditUnder(all, { sku: 'A', quantity: 5, amount: '79.00' }).ok).toBe(true)
+  })
+
+  it('of all units at once is refused where the marketplace would give back a tax that no request can name', () => {
+    const shipping = [market.charge('5.00', '0.40', 'SHIPPING'), market.charge('-5.00', null, 'SHIPPING')]
+    const placed = market.placeOrder([{ quantity: 2, sku: 'A', charges: [market.charge('20.00', '1.60'), ...shipping] }])
+    market.acknowledge(placed)
+    for (const line of placed.lines) market.ship(line, 2, '1Z')
+    const of = (quantity: number): PlanResult =>
+      plan('erp.credit.issued', { lines: [{ sku: 'A', quantity, reason: 'DamagedItem' }] }, placed, { fullPriceRefundsAll: true })
+    expect(faultsOf(of(2))['data.lines[0]']).toContain('22 USD instead of 21.6; credit these units one by one')
+    expect(of(1).ok).toBe(true)
   })
 
   it('splits an amount for units of several lines by their product charges', () => {

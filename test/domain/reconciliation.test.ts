@@ -229,17 +229,40 @@ describe('the kind of an entry', () => {
     ['Adjustment', null, 'Defective', 'damaged'],
     ['Adjustment', null, 'Crushed carton', 'damaged'],
     ['Adjustment', 'INVENTORY_RECOVERED', null, 'found'],
+    ['Adjustment', null, 'Not able to locate', 'lost'],
+    ['Adjustment', null, 'Not able to find', 'lost'],
+    ['Adjustment', null, 'not currently found', 'lost'],
+    ['Adjustment', null, 'Item was not physically found', 'lost'],
+    ['Adjustment', null, 'wasnt found', 'lost'],
+    ['Adjustment', null, 'couldnt locate', 'lost'],
+    ['Adjustment', null, 'Not been able to be located', 'lost'],
+    ['Adjustment', null, 'Search ended without item being found', 'lost'],
+    ['Adjustment', null, '0 units found', 'lost'],
+    ['Adjustment', null, 'Location empty: 0 found', 'lost'],
+    ['Adjustment', null, 'Expected 0, found 3', 'found'],
+    ['Adjustment', 'A-0', 'Found in FC', 'found'],
+    ['Adjustment', null, 'Nothing found', 'lost'],
+    ['Adjustment', null, 'Found nothing', 'lost'],
+    ['Adjustment', null, 'No longer missing', 'found'],
+    ['Adjustment', null, 'No longer found', 'lost'],
+    ['Adjustment', null, 'No damage found', 'other'],
+    ['Adjustment', null, 'Not damaged', 'other'],
+    ['Adjustment', null, 'Not lost', 'other'],
+    ['Adjustment', null, 'Not as it was when found', 'other'],
+    ['Adjustment', null, 'Not scanned, later found', 'found'],
+    ['Adjustment', null, 'Not received, damaged', 'damaged'],
     ['Transfer', 'LOS', 'Lost', 'other'],
     [null, null, null, 'other'],
   ])('%s %s %s is %s', (type, code, description, kind) => {
-    const entry = { transactionType: type, transactionReasonCode: code, transactionReasonDescription: description }
+    const reason = { transactionReasonCode: code, transactionReasonDescription: description }
+    const entry = { changedUnits: 1, transactionType: type, ...reason }
     expect(movementKindOf({ ...entry, transactionLocation: 'Inventory' })).toBe(kind)
     expect(movementKindOf({ ...entry, transactionLocation: 'Salvage' })).toBeNull()
   })
 })
 
 it('is what the seller says of a code or of a description, before any word of it', () => {
-  const entry = { transactionType: 'Adjustment', transactionLocation: 'Inventory' }
+  const entry = { changedUnits: -1, transactionType: 'Adjustment', transactionLocation: 'Inventory' }
   const reasons = new Map([
     [wordsOf('Q7'), 'lost'],
     [wordsOf('FoundInAudit'), 'other'],
@@ -248,18 +271,29 @@ it('is what the seller says of a code or of a description, before any word of it
     movementKindOf({ ...entry, transactionReasonCode: code, transactionReasonDescription: description }, reasons)
   expect(kindOf('q7', 'Found')).toBe('lost')
   expect(kindOf('A1', 'Found in audit')).toBe('other')
-  expect(kindOf('A1', 'Found')).toBe('found')
+  expect(kindOf('A1', 'Damaged')).toBe('damaged')
+})
+
+it('is other, and its reason unknown, where units are found by words and leave by number, unless the seller says so', () => {
+  const taken = { ...entryOf({ kind: 'found', units: -3 }, 0) }
+  expect(movementKindOf(taken)).toBe('other')
+  expect(hasUnknownReason(taken)).toBe(true)
+  const reasons = new Map([[wordsOf('Found in Warehouse'), 'found']] as const)
+  expect(movementKindOf(taken, reasons)).toBe('found')
+  expect(hasUnknownReason(taken, reasons)).toBe(false)
+  expect(movementKindOf({ ...taken, changedUnits: 3 })).toBe('found')
 })
 
 it.each([
   ['Adjustment', 'ZX', 'Quarantine', true],
+  ['Adjustment', null, 'No damage found', true],
   ['Adjustment', 'ADJ', null, false],
   ['Adjustment', null, 'Inventory Correction', false],
   ['Adjustment', null, null, false],
   ['Adjustment', 'Q7', null, false],
   ['Receipt', 'ZX', 'Quarantine', false],
 ])('the reason of %s %s %s is unknown: %s', (type, code, description, unknown) => {
-  const entry = { transactionType: type, transactionReasonCode: code, transactionReasonDescription: description }
+  const entry = { changedUnits: 1, transactionType: type, transactionReasonCode: code, transactionReasonDescription: description }
   expect(hasUnknownReason({ ...entry, transactionLocation: null }, new Map([['q7', 'lost']]))).toBe(unknown)
 })
 

@@ -5,6 +5,7 @@ import type { RefundCharge } from '../../src/domain/command.ts'
 import type { Charge } from '../../src/domain/order.ts'
 import {
   freeSlots,
+  fullPriceGivesBack,
   minorDigits,
   productShare,
   type RefundResult,
@@ -76,15 +77,9 @@ describe('refund arithmetic', () => {
         }
         expect((sums.get('PRODUCT') ?? new Decimal(0)).toFixed(digits)).toBe(text(product))
         expect((sums.get('SHIPPING') ?? new Decimal(0)).toFixed(digits)).toBe(text(shipping))
-        // A tax without a charge of its own travels with the other charge, or not at all when there is none.
-        const carried = (own: number, tax: number, other: number, otherTax: number): number =>
-          (own > 0 ? tax : 0) + (own > 0 && other === 0 ? otherTax : 0)
-        expect((sums.get('PRODUCT tax') ?? new Decimal(0)).toFixed(digits)).toBe(
-          text(carried(product, productTax, shipping, shippingTax)),
-        )
-        expect((sums.get('SHIPPING tax') ?? new Decimal(0)).toFixed(digits)).toBe(
-          text(carried(shipping, shippingTax, product, productTax)),
-        )
+        // No request can name a tax whose charge is nothing.
+        expect((sums.get('PRODUCT tax') ?? new Decimal(0)).toFixed(digits)).toBe(text(product > 0 ? productTax : 0))
+        expect((sums.get('SHIPPING tax') ?? new Decimal(0)).toFixed(digits)).toBe(text(shipping > 0 ? shippingTax : 0))
       }),
     )
   })
@@ -104,27 +99,50 @@ describe('refund arithmetic', () => {
             ? taxed
             : { ...taxed, taxAndOtherFees: { taxName: 'Fees', amount: text(fees), currency: 'USD' } }
         })
-        const sum = (of: (entry: (typeof given)[number]) => number) =>
-          given.reduce((total, entry) => total + (entry.discount ? -1 : 1) * of(entry), 0)
-        const amounts = sum(({ amount }) => amount)
-        const taxes = sum(({ tax, fees, discount }) => (tax ?? 0) + (discount ? 0 : (fees ?? 0)))
+        const sum = (of: (entry: (typeof given)[number]) => number, type?: string) =>
+          given
+            .filter((entry) => type === undefined || entry.type === type)
+            .reduce((total, entry) => total + (entry.discount ? -1 : 1) * of(entry), 0)
+        const parts = {
+          amount: (entry: (typeof given)[number]) => entry.amount,
+          tax: (entry: (typeof given)[number]) => entry.tax ?? 0,
+          fees: (entry: (typeof given)[number]) => (entry.discount ? 0 : (entry.fees ?? 0)),
+        }
+        const amounts = sum(parts.amount)
+        const taxes = sum(parts.tax) + sum(parts.fees)
         const line = lineOf(ordered, charges)
         let total = new Decimal(0)
+        const asked = new Map<string, Decimal>()
         for (const slots of groups) {
           const refund = refundOfSlots(line, slots)
           if (!refund.ok) {
             expect(refund.message).toContain('no money')
             continue
           }
-          for (const part of refund.charges) {
-            expect(new Decimal(part.amount).lt(0)).toBe(true)
-            if (part.tax !== null) expect(new Decimal(part.tax.amount).lt(0)).toBe(true)
+          for (const { chargeType, amount, tax, taxAndOtherFees } of refund.charges) {
+            const money = { amount, tax: tax?.amount, fees: taxAndOtherFees?.amount }
+            for (const [name, value] of Object.entries(money)) {
+              if (value === undefined) continue
+              expect(new Decimal(value).lt(0)).toBe(true)
+              const key = `${chargeType} ${name}`
+              asked.set(key, (asked.get(key) ?? new Decimal(0)).minus(value))
+            }
           }
           total = total.plus(refundTotal(refund.charges))
         }
-        // Taxes alone cannot be given back; more discount than charges lowers the taxes, and the other way round.
-        const carried = Math.max(0, amounts) + Math.min(0, taxes) > 0
-        expect(total.toFixed(2)).toBe(text(carried ? amounts + taxes : 0))
+        // The marketplace counts what is left of each type, tax by tax and fee by fee (public facts 3.4).
+        for (const type of new Set(given.map((entry) => entry.type))) {
+          for (const [name, of] of Object.entries(parts))
+            expect((asked.get(`${type} ${name}`) ?? new Decimal(0)).times(100).toNumber()).toBeLessThanOrEqual(
+              Math.max(0, sum(of, type)),
+            )
+        }
+        expect(total.times(100).toNumber()).toBeLessThanOrEqual(Math.max(0, amounts + taxes))
+        // More discount than charges lowers the taxes, and the other way round. All is given back unless a tax has no charge to go with.
+        const own = [...new Set(given.map((entry) => entry.type))].every(
+          (type) => sum(parts.amount, type) > 0 || (sum(parts.tax, type) <= 0 && sum(parts.fees, type) <= 0),
+        )
+        if (own && amounts + Math.min(0, taxes) >= given.length) expect(total.toFixed(2)).toBe(text(amounts + taxes))
       }),
       { numRuns: 500 },
     )
@@ -186,32 +204,41 @@ describe('refund arithmetic', () => {
     ])
   })
 
-  it('sends the fees of a charge in its tax, the one place that the form has', () => {
+  it('sends the fees of a charge beside its tax, as the order shows them', () => {
     const fees = { taxName: 'Bag fee', amount: '0.30', currency: 'USD' }
+    const given = { taxName: 'Bag fee', amount: '-0.30', currency: 'USD' }
     const both = lineOf(1, [{ ...charge('10.00', '0.80'), taxAndOtherFees: fees }])
-    expect(chargesOf(refundOfSlots(both, [0]))[0]?.tax).toEqual({ taxName: 'ItemPrice Tax', amount: '-1.10', currency: 'USD' })
+    expect(chargesOf(refundOfSlots(both, [0]))[0]).toMatchObject({ tax: { amount: '-0.80' }, taxAndOtherFees: given })
     const alone = lineOf(1, [{ ...charge('10.00'), taxAndOtherFees: fees }])
-    expect(chargesOf(refundOfSlots(alone, [0]))[0]?.tax).toEqual({ taxName: 'Bag fee', amount: '-0.30', currency: 'USD' })
+    expect(chargesOf(refundOfSlots(alone, [0]))[0]).toMatchObject({ tax: null, taxAndOtherFees: given })
+    expect(refundTotal(chargesOf(refundOfSlots(both, [0])))).toBe('11.1')
     // All of it may be given back, and no more.
     expect(refundOfSlots({ ...both, refundedAmount: '0.01' }, [0])).toMatchObject({ ok: false })
     expect(refundOfSlots({ ...both, refundedAmount: '0.00' }, [0]).ok).toBe(true)
   })
 
-  it('plans no charge of zero for a line that a discount took wholly, whatever tax is left on it', () => {
+  it('plans no charge of zero for a line that a discount of its own type took wholly, and leaves out the tax that no request can name', () => {
     expect(refundOfSlots(lineOf(1, [charge('10.00', '0.80'), charge('-10.00')]), [0])).toMatchObject({
       ok: false,
       message: expect.stringContaining('no money'),
     })
     const shipped = lineOf(1, [charge('10.00', '0.80'), charge('-10.00'), charge('5.00', '0.40', 'SHIPPING')])
-    expect(chargesOf(refundOfSlots(shipped, [0]))).toEqual([
-      {
-        chargeType: 'SHIPPING',
-        chargeName: 'Shipping',
-        amount: '-5.00',
-        currency: 'USD',
-        tax: { taxName: 'Shipping Tax', amount: '-1.20', currency: 'USD' },
-      },
+    expect(chargesOf(refundOfSlots(shipped, [0]))).toMatchObject([
+      { chargeType: 'SHIPPING', amount: '-5.00', tax: { amount: '-0.40' } },
     ])
+  })
+
+  it('lets a charge that a discount of another type took wholly keep a cent a unit, so that its tax and fees go with it', () => {
+    const product = { ...charge('10.00', '0.80'), taxAndOtherFees: { taxName: 'Bag fee', amount: '0.30', currency: 'USD' } }
+    const line = lineOf(2, [product, charge('-10.00', null, 'DISCOUNT'), charge('5.00', '0.40', 'SHIPPING')])
+    expect(chargesOf(refundOfSlots(line, [0, 1]))).toMatchObject([
+      { chargeType: 'PRODUCT', amount: '-0.02', tax: { amount: '-0.80' }, taxAndOtherFees: { amount: '-0.30' } },
+      { chargeType: 'SHIPPING', amount: '-4.98', tax: { amount: '-0.40' } },
+    ])
+    expect(chargesOf(refundOfSlots(line, [1]))[0]).toMatchObject({ amount: '-0.01', tax: { amount: '-0.40' } })
+    // A cent is kept for the tax of the giver as well.
+    const poor = lineOf(2, [product, charge('-10.00', null, 'DISCOUNT'), charge('0.02', '0.01', 'SHIPPING')])
+    expect(chargesOf(refundOfSlots(poor, [0, 1])).map(({ amount }) => amount)).toEqual(['-0.01', '-0.01'])
   })
 
   it('refuses a charge without a type, which no request can name', () => {
@@ -269,6 +296,26 @@ describe('a named amount', () => {
   it('must be above zero and no finer than the currency', () => {
     expect(refundOfAmount(line, [1], '0')).toMatchObject({ ok: false, message: expect.stringContaining('above zero') })
     expect(refundOfAmount(line, [1], '1.005')).toMatchObject({ ok: false, message: expect.stringContaining('finer') })
+  })
+
+  it('of the whole price gives everything of the line back, where the marketplace does so', () => {
+    const asked = (on: ReturnType<typeof lineOf>, amount: string): string | null =>
+      fullPriceGivesBack(on, chargesOf(refundOfAmount(on, [0, 1, 2], amount)))
+    expect(asked(line, '9.99')).toBeNull()
+    expect(asked(line, '10.00')).toBe('16.8')
+    expect(asked({ ...line, refundedAmount: '5.00' }, '10')).toBe('11.8')
+    // There is nothing beyond the price, or no longer.
+    expect(asked(lineOf(3, [charge('10.00')]), '10.00')).toBeNull()
+    expect(asked({ ...line, refundedAmount: '6.80' }, '10.00')).toBeNull()
+    // The price is what is left after a discount of its own.
+    expect(asked(lineOf(3, [charge('10.00', '0.80'), charge('-4.00')]), '6.00')).toBe('6.8')
+    expect(asked(lineOf(3, [charge('10.00', '0.80'), charge('-4.00', null, 'DISCOUNT')]), '6.00')).toBeNull()
+    expect(fullPriceGivesBack(line, chargesOf(refundOfSlots(line, [0, 1, 2])))).toBeNull()
+    // A discount of another type is taken off the price first, so that all units at once are never the whole price.
+    const shippedFree = [charge('5.00', '0.40', 'SHIPPING'), charge('-5.00', null, 'DISCOUNT'), charge('10.00', '0.80')]
+    expect(fullPriceGivesBack(lineOf(3, shippedFree), chargesOf(refundOfSlots(lineOf(3, shippedFree), [0, 1, 2])))).toBeNull()
+    const loneTax = lineOf(3, [charge('10.00'), charge('5.00', '0.40', 'SHIPPING'), charge('-5.00', null, 'SHIPPING')])
+    expect(fullPriceGivesBack(loneTax, chargesOf(refundOfSlots(loneTax, [0, 1, 2])))).toBe('10.4')
   })
 
   it('is split by weight exactly, no piece above its own charge', () => {

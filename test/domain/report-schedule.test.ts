@@ -27,6 +27,7 @@ const month = (overrides: Partial<ReportMonth> & { readonly month: string }): Re
   triedAt: null,
   newest: null,
   waiting: false,
+  failures: 0,
   ...overrides,
 })
 
@@ -85,9 +86,8 @@ describe('a month is due', () => {
     const known = month({ month: '2026-05', newest: read('2026-06-20T15:00:00Z') })
     expect(isDue(known, new Date('2026-07-20T14:59:00Z'))).toBe(false)
     expect(isDue(known, new Date('2026-07-20T15:00:00Z'))).toBe(true)
-    expect(
-      dueMonths([known, month({ month: '2026-07', newest: read('2026-08-20T15:00:00Z') })], new Date('2026-08-20T16:00:00Z')),
-    ).toEqual(['2026-08', '2026-05'])
+    const lately = ['2026-06', '2026-07'].map((name) => month({ month: name, newest: read('2026-08-20T15:00:00Z') }))
+    expect(dueMonths([known, ...lately], new Date('2026-08-20T16:00:00Z'))).toEqual(['2026-08', '2026-05'])
     expect(isDue(known, new Date('2026-11-30T15:00:00Z'))).toBe(true)
     expect(isDue(known, new Date('2026-12-02T15:00:00Z'))).toBe(false)
   })
@@ -124,6 +124,23 @@ describe('the months to ask for', () => {
     expect(dueMonths([], pacificHour('2026-11-01', 9))).toEqual(['2026-10'])
     expect(dueMonths([], pacificHour('2026-11-02', 6))).toEqual(['2026-10'])
     expect(dueMonths([], pacificHour('2026-11-02', 7))).toEqual(['2026-11', '2026-10'])
+  })
+
+  it('leave no hole between known months, however often the marketplace has none of one at first', () => {
+    const now = pacificHour('2026-11-21', 9)
+    const read = { generatedAt: pacificHour('2026-11-21', 7), retrievedAt: pacificHour('2026-11-21', 8) }
+    const known = ['2026-07', '2026-10', '2026-11'].map((name) => month({ month: name, triedAt: read.retrievedAt, newest: read }))
+    expect(dueMonths(known, now)).toEqual(['2026-09', '2026-08'])
+    const tried = (hours: number, failures: number): ReportMonth =>
+      month({ month: '2026-09', triedAt: new Date(now.getTime() - hours * hourMs), failures })
+    expect(dueMonths([...known, tried(1, 1)], now)).toEqual(['2026-09', '2026-08'])
+    expect(dueMonths([...known, tried(3.9, 3)], now)).toEqual(['2026-08'])
+    expect(dueMonths([...known, tried(4, 3)], now)).toEqual(['2026-09', '2026-08'])
+    expect(dueMonths([...known, tried(30 * 24, 1_000)], now)).toEqual(['2026-09', '2026-08'])
+    // A month that may still change is asked for every hour.
+    expect(
+      isDue(month({ month: '2026-10', triedAt: pacificHour('2026-11-05', 8), failures: 9 }), pacificHour('2026-11-05', 9)),
+    ).toBe(true)
   })
 
   it('reach back to the newest known month when the daemon was off for long', () => {

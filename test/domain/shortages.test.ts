@@ -66,6 +66,34 @@ test('what the report admits is claimed as such, and a wrong cell that another o
   })
 })
 
+test('units that the log calls otherwise are claimed as what the report admits, and hide nothing else that lacks', () => {
+  for (const called of ['damaged', 'other', 'sold'] as const) {
+    const mislabelled = [open('2026-03', 'lost', 3), open('2026-03', called, called === 'other' ? 3 : -3)]
+    expect(shortages(...mislabelled)).toEqual({ '2026-03': { unexplained: 0, uncertain: 0 } })
+    expect(shortages(...mislabelled, open('2026-03', 'balance', -3))).toEqual({ '2026-03': { unexplained: 3, uncertain: 0 } })
+    expect(shortages(open('2026-02', 'balance', -3), ...mislabelled)).toMatchObject({
+      '2026-02': { unexplained: 3, uncertain: 0 },
+    })
+  }
+  expect(shortages(open('2026-03', 'damaged', 2), open('2026-03', 'lost', -5), open('2026-03', 'balance', -9))).toEqual({
+    '2026-03': { unexplained: 6, uncertain: 0 },
+  })
+})
+
+test('a loss that only the report counts takes nothing from what the other cells make good, nor from what another month does', () => {
+  const loss = open('2026-04', 'lost', 3)
+  expect(shortages(open('2026-04', 'sold', 3), open('2026-04', 'balance', 3), loss)).toEqual({
+    '2026-04': { unexplained: 0, uncertain: 0 },
+  })
+  expect(shortages(open('2026-04', 'returned', 3), open('2026-04', 'balance', -3), loss)).toEqual({
+    '2026-04': { unexplained: 0, uncertain: 0 },
+  })
+  expect(shortages(open('2026-03', 'balance', -3), open('2026-04', 'carry-over', 3), loss)).toEqual({
+    '2026-03': { unexplained: 0, uncertain: 3 },
+    '2026-04': { unexplained: 0, uncertain: 0 },
+  })
+})
+
 test('a surplus settles the month right after it, not a later one', () => {
   expect(shortages(open('2026-03', 'balance', 3), open('2026-04', 'carry-over', -3))).toMatchObject({
     '2026-04': { unexplained: 0, uncertain: 3 },

@@ -1,9 +1,12 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import {
+  carveOut,
   clampToWall,
+  countSlices,
   formatLowerBound,
   formatUpperBound,
+  narrowWindow,
   nextWatermark,
   overlapMs,
   planWindow,
@@ -50,6 +53,9 @@ describe('planning a window', () => {
 
   it('is null when there is nothing to read', () => {
     expect(planWindow({ ...settings, watermark: null, initialLookBackMs: minuteMs, marketplaceNow })).toBeNull()
+    // Both of its ends are the same second.
+    const initialLookBackMs = settings.lagMs
+    expect(planWindow({ ...settings, watermark: null, initialLookBackMs, marketplaceNow })).toBeNull()
   })
 
   it('reaches back from the clock when that has stepped back behind the watermark', () => {
@@ -180,6 +186,51 @@ describe('splitting a window', () => {
   })
 })
 
+describe('what is left of a window', () => {
+  const second = (from: number, to: number): TimeWindow => ({ from: new Date(from * 1_000), to: new Date(to * 1_000) })
+
+  it('gets down to single seconds, and no further', () => {
+    expect(narrowWindow(second(0, 2))).toEqual([second(0, 1), second(1, 2)])
+    expect(narrowWindow(second(0, 1))).toBeNull()
+    fc.assert(
+      fc.property(fc.integer({ min: 1, max: 60 }), (length) => {
+        const queue = [second(0, length)]
+        const leaves: TimeWindow[] = []
+        for (let next = queue.pop(); next !== undefined; next = queue.pop()) {
+          const halves = narrowWindow(next)
+          if (halves === null) leaves.push(next)
+          for (const half of halves ?? []) {
+            expect(half.to.getTime() - half.from.getTime()).toBeLessThan(next.to.getTime() - next.from.getTime())
+            queue.push(half)
+          }
+        }
+        for (const leaf of leaves) expect(leaf.to.getTime() - leaf.from.getTime()).toBe(1_000)
+        const starts = new Set(leaves.map(({ from }) => from.getTime() / 1_000))
+        expect(starts).toEqual(new Set(Array.from({ length }, (_, at) => at)))
+      }),
+    )
+  })
+
+  it('is all of it but the holes, however they lie', () => {
+    const hole = fc.tuple(fc.integer({ min: -5, max: 45 }), fc.integer({ min: 1, max: 20 }))
+    fc.assert(
+      fc.property(fc.array(hole, { maxLength: 6 }), fc.integer({ min: 1, max: 40 }), (drawn, length) => {
+        const holes = drawn.map(([from, long]) => second(from, from + long))
+        const pieces = carveOut(second(0, length), holes)
+        const secondsOf = (windows: readonly TimeWindow[]): number[] =>
+          windows.flatMap(({ from, to }) =>
+            Array.from({ length: (to.getTime() - from.getTime()) / 1_000 }, (_, at) => from.getTime() / 1_000 + at),
+          )
+        const spoilt = new Set(secondsOf(holes))
+        const good = Array.from({ length }, (_, at) => at).filter((at) => !spoilt.has(at))
+        // Each second that is left stands in one piece, oldest first.
+        expect(secondsOf(pieces)).toEqual(good)
+      }),
+      { numRuns: 300 },
+    )
+  })
+})
+
 describe('a range', () => {
   it('is cut into slices that leave nothing out', () => {
     const range = fc.record({ start: fc.integer({ min: 0, max: 10_000_000 }), length: fc.integer({ min: 1, max: 10_000_000 }) })
@@ -190,6 +241,7 @@ describe('a range', () => {
         expect(slices[0]?.from.getTime()).toBeLessThanOrEqual(start)
         expect(slices.at(-1)?.to.getTime()).toBeGreaterThanOrEqual(start + length)
         expect(coverOpen(slices, slices[0]?.from.getTime() ?? 0, start + length)).toBe(true)
+        expect(countSlices({ from: new Date(start), to: new Date(start + length) }, sliceMs)).toBe(slices.length)
         for (const slice of slices) expect(slice.to.getTime() - slice.from.getTime()).toBeLessThanOrEqual(sliceMs)
       }),
     )

@@ -184,6 +184,7 @@ export const createDaemon = (parts: DaemonParts): Daemon => {
       sellers,
       fetcher: createOrderFetcher({ database: watched, sellers, log, now: stage.nowMs, secondAskMs, ...saving }),
       wake: () => undefined,
+      settleTimeMs,
     },
     phase: 'undisturbed',
     busy: false,

@@ -60,7 +60,8 @@ export interface Node {
 export type Act = { readonly atMs: number } & (
   | { readonly does: 'post'; readonly event: PlannedEvent; readonly copies: number; readonly inbox: boolean }
   | { readonly does: 'sync' }
-  | { readonly does: 'decide'; readonly unapplied: 'retry' | 'reject' }
+  /** A person decides what is held, by the truth; `blindly`: says `unapplied` of everything, whatever the truth. */
+  | { readonly does: 'decide'; readonly unapplied: 'retry' | 'reject'; readonly blindly?: true }
   | Deed
 )
 

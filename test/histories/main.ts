@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { Command, Option } from 'commander'
 import { historyOf, seedOf, shrink } from './generator.ts'
+import { playHiding } from './hidden/play.ts'
 import type { History } from './history.ts'
 import type { RuleName } from './oracle.ts'
 import { type Played, play } from './play.ts'
@@ -23,6 +24,11 @@ const program = new Command('histories')
     'Plays hostile histories against the command engine, over a Postgres of its own. Ends with 1 when one is not withstood.',
   )
   .option('--reading', 'histories of reading instead: lists that lie, cursors that die, pages that spoil')
+  .option(
+    '--hidden <number>',
+    'with --reading: so many orders, of which the sandbox hides 1 % from its lists for ever, and 5 % for a day',
+    whole,
+  )
   .option('--count <number>', 'how many', whole, 500)
   .option('--from <number>', 'the first one; left out, goes on where the last run of this seed was interrupted', whole)
   .option('--seed <number>', 'of the whole row', whole, 1)
@@ -39,6 +45,7 @@ const program = new Command('histories')
   .parse()
 const options = program.opts<{
   reading?: true
+  hidden?: number
   count: number
   from?: number
   seed: number
@@ -92,6 +99,8 @@ const tellFailure = async (theatre: Theatre, seed: number, played: Played): Prom
   tell(`seed ${seed}, shortened`, again, faultsOf({}, again))
   console.log(`to keep it, in test/histories/stories:\n${codeOf(short)}\n`)
 }
+
+const hourMs = 3_600_000
 
 /** Where a run of a seed stands, so that it can go on. */
 const stateFile = path.join(tmpdir(), 'tallyman-histories', `seed-${options.seed}.json`)
@@ -166,7 +175,15 @@ const playMany = async (theatre: Theatre): Promise<boolean> => {
 const theatre = await openTheatre(options.story !== undefined || options.only !== undefined ? 1 : options.atOnce)
 try {
   await openAll()
-  if (options.reading === true) {
+  if (options.reading === true && options.hidden !== undefined) {
+    const plan = {
+      ...{ orders: options.hidden, forEver: 0.01, forAWhile: 0.05, whileMs: 24 * hourMs },
+      ...{ arrivalMs: 12 * hourMs, pollOrdersMs: hourMs / 12 },
+    }
+    const { violations, figures } = await playHiding(theatre, plan, (line) => console.log(line))
+    console.log([...figures, violations.length === 0 ? 'withstood' : violations.join('\n')].join('\n'))
+    process.exitCode = violations.length === 0 ? 0 : 1
+  } else if (options.reading === true) {
     const { from = 0, only = null, story = null, goOn = false, ...rest } = options
     process.exitCode = (await playReadings(theatre, { ...rest, from, only, story, goOn })) ? 0 : 1
   } else if (options.story !== undefined) process.exitCode = (await tellStories(theatre, options.story)) ? 0 : 1

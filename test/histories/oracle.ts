@@ -1,5 +1,6 @@
 import type pg from 'pg'
 import { parseCommand, unitsOf } from '../../src/domain/command.ts'
+import type { LineDecision } from '../../src/domain/decision.ts'
 import { refundTotal } from '../../src/domain/refunds.ts'
 import type { History } from './history.ts'
 import type { TrueEffect, World } from './marketplace.ts'
@@ -8,8 +9,12 @@ import type { TrueEffect, World } from './marketplace.ts'
 export type RuleName =
   /** Units or money more often than asked. */
   | 'double'
-  /** Money of ours on top of money that the marketplace had given back long before, together more than the line cost. */
+  /** Money of ours, on top of what was given back long before, that is together more than the line cost. */
   | 'overpaid'
+  /** Units of ours, on top of what was done long before, that are together more than were ordered. */
+  | 'too many'
+  /** Refunds that ask for other money than their units cost. */
+  | 'wrong money'
   /** Confirmed, but the effect is not there, or not whole, or another. */
   | 'false confirmation'
   /** Rejected, but the effect is there. */
@@ -62,6 +67,9 @@ export interface EndedCommand {
   readonly purchaseOrderId: string
   readonly event: string | null
   readonly payload: unknown
+  /** What a person has left to be sent, after decisions line by line; null: all of it. */
+  readonly open: unknown
+  readonly parted: boolean
   readonly decided: boolean
   readonly alarmed: boolean
   readonly attempts: readonly { readonly correlationId: string; readonly outcome: string | null }[]
@@ -94,7 +102,7 @@ export interface Posted {
 /** Reads what the database tells of a seller and a source. */
 export const readRecord = async (client: pg.ClientBase, sellerId: string, source: string): Promise<Record> => {
   const { rows: commands } = await client.query<EndedCommand>(
-    `SELECT c.id, c.kind, c.state, c.reason, c.subject, c.purchase_order_id AS "purchaseOrderId", c.event_id AS event, c.payload,
+    `SELECT c.id, c.kind, c.state, c.reason, c.subject, c.purchase_order_id AS "purchaseOrderId", c.event_id AS event, c.payload, c.parts -> 'open' AS open, c.parts IS NOT NULL AS parted,
        EXISTS (SELECT 1 FROM tallyman.command_decisions d WHERE d.command_id = c.id) AS decided,
        EXISTS (SELECT 1 FROM tallyman.alarms a WHERE a.seller_id = c.seller_id AND a.subject = c.id AND a.resolved_at IS NULL) AS alarmed,
        coalesce((SELECT json_agg(json_build_object('correlationId', a.correlation_id, 'outcome', a.outcome) ORDER BY a.attempt)
@@ -128,6 +136,30 @@ const askedOf = ({ kind, payload }: EndedCommand): readonly AskedLine[] => {
         : []
     return { lineNumber, units: quantity, cents: Math.round(Number(refundTotal(charges)) * 100) }
   })
+}
+
+/**
+ * What a person who sees the truth says of each line that is still open: what was applied of it, and what was not. Null where that cannot
+ * be said line by line: other money than was asked, or a part of the units that share it.
+ */
+export const linesDecided = (world: World, command: EndedCommand, unapplied: 'retry' | 'reject'): LineDecision[] | null => {
+  const open = askedOf({ ...command, payload: command.open ?? command.payload })
+  const whole = askedOf(command)
+  // Several entries of one line cannot be told apart by what happened to it.
+  if (new Set(open.map(({ lineNumber }) => lineNumber)).size < open.length) return null
+  const decisions: LineDecision[] = []
+  for (const { lineNumber, units, cents } of open) {
+    const before = whole.filter((line) => line.lineNumber === lineNumber).reduce((sum, line) => sum + line.units, 0) - units
+    const sum = sumOf(ours(world, command), lineNumber)
+    const applied = sum.units - before
+    if (applied < 0 || applied > units || before > 0) return null
+    if (command.kind === 'refund' && !(sum.cents === 0 && applied === 0) && !(sum.cents === cents && applied === units))
+      return null
+    if (applied > 0) decisions.push({ lineNumber, verdict: 'applied', quantity: applied })
+    const verdict = unapplied === 'retry' ? 'send-again' : 'not-applied'
+    if (applied < units) decisions.push({ lineNumber, verdict, quantity: units - applied })
+  }
+  return decisions
 }
 
 const ours = (world: World, command: EndedCommand): readonly TrueEffect[] =>
@@ -186,7 +218,9 @@ export const judge = ({ history, world, record, posted, thrown }: Evidence): Ver
     }
     const truth = truthOf(world, command)
     if (command.state === 'confirmed') {
-      const reached = command.kind === 'acknowledge' ? goalReached(world, command) : truth === 'whole'
+      // Of a command that was decided line by line a part may stand for ever as not applied.
+      const partly = command.parted && truth === 'part'
+      const reached = command.kind === 'acknowledge' ? goalReached(world, command) : truth === 'whole' || partly
       if (!reached && !violations.some(({ rule, what }) => rule === 'double' && what.startsWith(name)))
         breach('false confirmation', `${name}: applied ${truth}`)
     } else if (command.state === 'rejected') {
@@ -234,6 +268,8 @@ export const judge = ({ history, world, record, posted, thrown }: Evidence): Ver
     if (correlationId === null || !known.has(correlationId)) breach('untraceable', `a request of ${operation}`)
   }
   for (const what of overpayments(history, world)) breach('overpaid', what)
+  for (const what of excesses(history, world)) breach('too many', what)
+  for (const what of wrongMoney(history, world, record)) breach('wrong money', what)
   for (const what of thrown) breach('threw', what)
   return {
     violations,
@@ -263,7 +299,13 @@ const isPlain = (history: History, world: World, command: EndedCommand): boolean
         (did === null && answered === 'already done')),
   )
   const truth = truthOf(world, command)
-  return !touched && !endless && !lied && command.attempts.length < patientAttempts && (truth === 'whole' || truth === 'none')
+  return (
+    !touched &&
+    !endless &&
+    !lied &&
+    command.attempts.filter(({ outcome }) => !['throttled', 'not-sent'].includes(outcome ?? '')).length < patientAttempts &&
+    (truth === 'whole' || truth === 'none')
+  )
 }
 
 /** When the order was last looked at before a request of ours was processed; the request itself where nobody looked. */
@@ -273,23 +315,78 @@ const lookedAtMs = (world: World, { commandId, purchaseOrderId, askedAtMs }: Tru
     .filter(({ atMs }) => atMs <= askedAtMs)
     .at(-1)?.atMs ?? askedAtMs
 
-/** Money that somebody else gave back so long before ours that the read before ours must have shown it. */
-const overpayments = (history: History, world: World): readonly string[] => {
+/**
+ * What stood there when ours was asked for: what we had done, and what somebody else had done so long before that the read before ours
+ * must have shown it.
+ */
+const knownBefore = (history: History, world: World, effect: TrueEffect): readonly TrueEffect[] => {
   const lagMs = Math.max(...history.nature.nodes.map(({ orderLagMs }) => orderLagMs)) + 1_000
-  return world.effects.flatMap((effect) => {
+  return world.effects.filter(
+    (other) =>
+      other.purchaseOrderId === effect.purchaseOrderId &&
+      other.lineNumber === effect.lineNumber &&
+      other !== effect &&
+      (other.by === 'us' ? other.atMs <= effect.atMs : other.atMs + lagMs <= lookedAtMs(world, effect)),
+  )
+}
+
+const lineOf = (world: World, { purchaseOrderId, lineNumber }: Pick<TrueEffect, 'purchaseOrderId' | 'lineNumber'>) =>
+  world.orderOf(purchaseOrderId).lines.find((line) => line.lineNumber === lineNumber)
+
+const overpayments = (history: History, world: World): readonly string[] =>
+  world.effects.flatMap((effect) => {
     if (effect.by !== 'us' || effect.kind !== 'refund' || effect.inflated) return []
-    const line = world.orderOf(effect.purchaseOrderId).lines.find(({ lineNumber }) => lineNumber === effect.lineNumber)
-    const before = world.effects.filter(
-      (other) =>
-        other.kind === 'refund' &&
-        other.purchaseOrderId === effect.purchaseOrderId &&
-        other.lineNumber === effect.lineNumber &&
-        other !== effect &&
-        (other.by === 'us' ? other.atMs <= effect.atMs : other.atMs + lagMs <= lookedAtMs(world, effect)),
-    )
-    if (line === undefined || !before.some(({ by }) => by === 'others')) return []
+    const line = lineOf(world, effect)
+    const before = knownBefore(history, world, effect).filter(({ kind, inflated }) => kind === 'refund' && !inflated)
+    if (line === undefined) return []
     const given = before.reduce((sum, { cents }) => sum + cents, effect.cents)
     const cost = line.priceCents + line.taxCents
     return given > cost ? [`line ${effect.lineNumber}: ${given} cents given back of ${cost}`] : []
   })
+
+/** What others did before ours counts where it was shown: a shipment is not preceded by a read, and not everybody shows refunded units. */
+const excesses = (history: History, world: World): readonly string[] => {
+  const shown: { readonly [Kind in TrueEffect['kind']]?: boolean } = { cancel: true, refund: history.nature.showsRefundedUnits }
+  return world.effects.flatMap((effect) => {
+    if (effect.by !== 'us' || effect.inflated || !['ship', 'cancel', 'refund'].includes(effect.kind)) return []
+    const line = lineOf(world, effect)
+    const rivals = effect.kind === 'refund' ? ['refund'] : ['ship', 'cancel']
+    const before = knownBefore(history, world, effect).filter(
+      ({ kind, by, inflated }) => rivals.includes(kind) && !inflated && (by === 'us' || shown[effect.kind] === true),
+    )
+    const units = before.reduce((sum, each) => sum + each.units, effect.units)
+    return line !== undefined && units > line.units
+      ? [`line ${effect.lineNumber}: ${units} units of ${line.units} with ${effect.kind}`]
+      : []
+  })
+}
+
+/** Whole units cost their share of the line, to the cent where all of them are given back. */
+const wrongMoney = (history: History, world: World, record: Record): readonly string[] => {
+  const shares = record.commands.flatMap((command) => {
+    const act = history.acts[Number(command.event?.replace('event-', ''))]
+    if (command.kind !== 'refund' || act?.does !== 'post' || act.event.type !== 'credit') return []
+    const named = act.event.lines.some(({ cents }) => cents !== null)
+    return named ? [] : askedOf(command).map((asked) => ({ ...asked, command, line: lineOf(world, { ...command, ...asked }) }))
+  })
+  const odd = shares.flatMap(({ line, units, cents, lineNumber }) => {
+    if (line === undefined) return []
+    const cost = line.priceCents + line.taxCents
+    // Less than a cent of price and one of tax for each unit is rounding.
+    return Math.abs(cents * line.units - units * cost) < 2 * units * line.units
+      ? []
+      : [`line ${lineNumber}: ${cents} cents for ${units} of ${line.units} units that cost ${cost}`]
+  })
+  const byLine = Map.groupBy(
+    shares.filter(({ command }) => command.state !== 'rejected' && !command.parted),
+    ({ command, lineNumber }) => `${command.purchaseOrderId} ${lineNumber}`,
+  )
+  const sums = [...byLine].flatMap(([name, all]) => {
+    const [{ line } = { line: undefined }] = all
+    const units = all.reduce((sum, each) => sum + each.units, 0)
+    const cents = all.reduce((sum, each) => sum + each.cents, 0)
+    if (line === undefined || units !== line.units || cents === line.priceCents + line.taxCents) return []
+    return [`line ${name}: ${cents} cents for all of its units, which cost ${line.priceCents + line.taxCents}`]
+  })
+  return [...odd, ...sums]
 }

@@ -11,7 +11,7 @@ import { setClock } from './clock.ts'
 import { createDaemon, type Daemon } from './daemon.ts'
 import { type Act, type Disturbance, type History, type Moment, type PlannedEvent, settleTimeMs } from './history.ts'
 import { createWorld } from './marketplace.ts'
-import { judge, type Posted, readRecord, truthOf, type Verdict } from './oracle.ts'
+import { judge, linesDecided, type Posted, readRecord, truthOf, type Verdict } from './oracle.ts'
 import { type Carry, directly } from './queues.ts'
 import { createStage } from './stage.ts'
 import type { Slot, Theatre } from './theatre.ts'
@@ -286,16 +286,19 @@ const playIn = async (theatre: Theatre, slot: Slot, history: History, carry: Car
     }
   }
 
-  /** A person looks at the truth and decides right; what was applied in part only is left alone. */
-  const decideAll = async (unapplied: 'retry' | 'reject'): Promise<void> => {
+  /** A person looks at the truth and decides right, line by line where only a part was applied. */
+  const decideAll = async (unapplied: 'retry' | 'reject', blindly: boolean): Promise<void> => {
     const record = await readRecord(slot.client, sellerId, source)
     for (const command of record.commands.filter(({ state }) => state === 'held')) {
       const applied = truthOf(world, command)
-      const decision = applied === 'whole' ? 'confirm' : applied === 'none' ? unapplied : null
+      const whole = blindly || applied === 'none' ? unapplied : applied === 'whole' ? 'confirm' : null
+      const lines = whole === null ? linesDecided(world, command, unapplied) : null
+      const decision = whole ?? (lines === null ? null : 'line by line')
       tell(`a person finds command ${command.id.slice(0, 8)} applied ${applied}: ${decision ?? 'leaves it'}`)
-      if (decision === null) continue
-      await decideCommand(slot.database, { commandId: command.id, decision, actor: 'kim', reason: 'as it is at the marketplace' })
-      notBefore.delete(command.id)
+      const who = { commandId: command.id, actor: 'kim', reason: 'as it is at the marketplace' }
+      if (whole !== null) await decideCommand(slot.database, { ...who, decision: whole })
+      else if (lines !== null) await decideCommand(slot.database, { ...who, lines })
+      if (decision !== null) notBefore.delete(command.id)
     }
   }
 
@@ -317,7 +320,7 @@ const playIn = async (theatre: Theatre, slot: Slot, history: History, carry: Car
         return
       case 'decide':
         stage.at(atMs, () => {
-          decisions.push(act.unapplied)
+          decisions.push(act)
         })
         return
       default:
@@ -328,7 +331,7 @@ const playIn = async (theatre: Theatre, slot: Slot, history: History, carry: Car
     }
   }
   const inserts: { id: string; type: string; data: object }[] = []
-  const decisions: ('retry' | 'reject')[] = []
+  const decisions: { readonly unapplied: 'retry' | 'reject'; readonly blindly?: true }[] = []
 
   const serve = async (): Promise<void> => {
     for (const { id, type, data } of inserts.splice(0)) {
@@ -341,7 +344,7 @@ const playIn = async (theatre: Theatre, slot: Slot, history: History, carry: Car
       posted.set(id, { id, accepted: true, purchaseOrderId: purchaseOrderOf(data) })
       tell(`event ${id} (${type}) lies in the inbox`)
     }
-    for (const unapplied of decisions.splice(0)) await decideAll(unapplied)
+    for (const { unapplied, blindly = false } of decisions.splice(0)) await decideAll(unapplied, blindly)
   }
 
   type Due = { readonly atMs: number; readonly go: (daemon: Daemon) => Promise<void> }

@@ -27,6 +27,7 @@ beforeEach(async () => {
     syncs: {
       resources: ['orders', 'campaigns'],
       withPast: ['orders'],
+      reach: (_resource: string, now: Date) => ({ from: new Date(0), to: now }),
       run: async (request) => {
         runs.push(request)
         return [`${request.sellerId}/campaigns/near`]

@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { type Database, openDatabase } from '../../src/store/database.ts'
 import { type Listener, openListener } from '../../src/store/listener.ts'
 import { startTestPostgres, type TestPostgres } from '../support/postgres.ts'
-import { type Answer, startServer, type TestServer } from './support.ts'
+import { type Answer, defaultLimits, startServer, type TestServer } from './support.ts'
 
 const quiet = { info: () => undefined, warn: () => undefined }
 let postgres: TestPostgres
@@ -27,6 +27,31 @@ afterEach(async () => {
   await server.close()
   await listener.close()
   await database.close()
+})
+
+test('streams and long polls are bounded; one that ends makes room, and pages are always there', async () => {
+  const narrow = await startServer(database, { listener, limits: { ...defaultLimits, streams: 3 } })
+  const ended = new AbortController()
+  const stream = (signal: AbortSignal) => narrow.fetch('/v1/changes', { headers: { accept: 'text/event-stream' }, signal })
+  const rest = new AbortController()
+  const first = await stream(ended.signal)
+  expect(first.status).toBe(200)
+  expect((await stream(rest.signal)).status).toBe(200)
+  const poll = narrow.fetch('/v1/changes?wait=60', { signal: rest.signal })
+  const refused = await expect
+    .poll(async () => {
+      const answer = await stream(rest.signal)
+      return { status: answer.status, again: answer.headers.get('retry-after') }
+    })
+    .toEqual({ status: 503, again: '5' })
+    .then(() => narrow.json('/v1/changes?wait=1'))
+  expect(refused).toMatchObject({ status: 503, body: { code: 'unavailable' } })
+  expect((await narrow.json('/v1/changes')).status).toBe(200)
+  ended.abort()
+  await expect.poll(async () => (await narrow.json('/v1/changes?wait=0.01')).status).toBe(200)
+  rest.abort()
+  await expect(poll).rejects.toThrow()
+  await narrow.close()
 })
 
 const tell = (...types: readonly string[]) =>

@@ -234,6 +234,27 @@ describe('syncs', () => {
     })
     expect(await post('/v1/syncs/nothing/run')).toMatchObject({ status: 404 })
   })
+
+  test('read what can be reached of a time, and say so', async () => {
+    const wall = '2025-09-11T00:00:00.000Z'
+    const now = '2026-03-10T00:00:00.000Z'
+    for (const [from, to, range] of [
+      ['2026-01-01', '2026-02-01', { from: '2026-01-01T00:00:00.000Z', to: '2026-02-01T00:00:00.000Z', clamped: false }],
+      ['0000-01-01', '2026-02-01', { from: wall, to: '2026-02-01T00:00:00.000Z', clamped: true }],
+      ['0001-01-01', undefined, { from: wall, to: now, clamped: true }],
+      ['2026-01-01', '9999-12-31T23:59:59-14:00', { from: '2026-01-01T00:00:00.000Z', to: now, clamped: true }],
+    ] as const) {
+      expect(await post('/v1/syncs/orders/run', { from, to }), from).toMatchObject({ status: 202, body: { range } })
+    }
+    for (const [from, to, path] of [
+      ['0000-01-01', '0001-01-01', 'to'],
+      ['2020-01-01', '2021-01-01', 'to'],
+      ['2027-01-01', undefined, 'from'],
+      ['9998-01-01', '9999-01-01', 'from'],
+    ] as const) {
+      expect(await post('/v1/syncs/orders/run', { from, to }), from).toMatchObject({ status: 422, body: { errors: [{ path }] } })
+    }
+  })
 })
 
 describe('quarantine and alarms', () => {

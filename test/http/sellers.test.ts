@@ -22,6 +22,7 @@ beforeEach(async () => {
     syncs: {
       resources: ['orders'],
       withPast: ['orders'],
+      reach: (_resource: string, now: Date) => ({ from: new Date(0), to: now }),
       run: async (request) => {
         ran.push(request)
         return [`${request.sellerId ?? 'all'}/orders`]

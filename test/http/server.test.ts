@@ -1,9 +1,9 @@
 import { request as httpRequest } from 'node:http'
-import { connect } from 'node:net'
+import { connect, type Socket } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Database, openDatabase } from '../../src/store/database.ts'
 import { startTestPostgres, type TestPostgres } from '../support/postgres.ts'
-import { startServer, type TestServer } from './support.ts'
+import { defaultLimits, startServer, type TestServer } from './support.ts'
 
 const key = 'a-key-of-sixteen-or-more'
 let postgres: TestPostgres
@@ -111,6 +111,93 @@ describe('problems', () => {
     expect(answer.body.detail).toEqual(expect.any(String))
     expect(answer.body.correlationId).toBe(answer.headers.get('x-correlation-id'))
     expect(answer.status).toBe(status)
+  })
+
+  test('faults are told up to a bound, with how many more there are', async () => {
+    const body = JSON.stringify(Object.fromEntries(Array.from({ length: 60_000 }, (_, index) => [`m${index}`, 1])))
+    const headers = { 'content-type': 'application/json' }
+    const answer = await open.json('/v1/commands/x/retry', { method: 'POST', body, headers })
+    expect(answer).toMatchObject({ status: 422, body: { detail: expect.stringContaining('100 of 60002') } })
+    expect(answer.body.errors).toHaveLength(100)
+    const lines = Array.from({ length: 30_000 }, () => ({ quantity: 0 }))
+    const data = { purchaseOrderId: '1', lines }
+    const event = { specversion: '1.0', id: 'many', source: 'a', type: 'erp.lines.unfulfillable', data }
+    const posted = await open.fetch('/v1/events', {
+      method: 'POST',
+      headers: { 'content-type': 'application/cloudevents+json' },
+      body: JSON.stringify(event),
+    })
+    expect(posted.status).toBe(422)
+    expect((await posted.text()).length).toBeLessThan(50_000)
+  })
+
+  test('connections beyond the bound are told to come back, and health is answered all the same', async () => {
+    const narrow = await startServer(database, { limits: { ...defaultLimits, connections: 3 } })
+    const { port } = new URL(narrow.url)
+    const idle = await Promise.all(
+      Array.from(
+        { length: 3 },
+        () =>
+          new Promise<Socket>((resolve, reject) => {
+            const socket = connect(Number(port), '127.0.0.1', () => resolve(socket)).on('error', reject)
+          }),
+      ),
+    )
+    const refused = await narrow.json('/v1/orders')
+    expect(refused).toMatchObject({ status: 503, body: { code: 'unavailable' } })
+    expect(refused.headers.get('retry-after')).toBe('1')
+    expect(refused.headers.get('connection')).toBe('close')
+    for (const path of ['/livez', '/readyz']) expect((await narrow.fetch(path)).status).toBe(200)
+    for (const socket of idle) socket.destroy()
+    await expect.poll(async () => (await narrow.fetch('/v1/orders')).status).toBe(200)
+    await narrow.close()
+  })
+
+  test('every route refuses a parameter that it does not know, and says which it does', async () => {
+    const { body: document } = await open.json('/openapi.json')
+    const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
+      Object.keys(methods as object).map((method) => ({ path: path.replaceAll(/\{\w+\}/g, '1'), method: method.toUpperCase() })),
+    )
+    expect(operations.length).toBeGreaterThan(35)
+    for (const { path, method } of operations) {
+      const answer = await open.json(`${path}?bogus=1`, { method })
+      expect(answer, `${method} ${path}`).toMatchObject({ status: 400, body: { code: 'unknown-parameter' } })
+    }
+    const { body } = await open.json('/v1/events?dryrun=true&sellerid=1&limit=3')
+    expect(body.errors).toEqual([
+      { path: 'query.dryrun', message: 'is unknown; accepted: limit, cursor, state, sellerId' },
+      { path: 'query.sellerid', message: 'is unknown, sellerId is near; accepted: limit, cursor, state, sellerId' },
+    ])
+    expect((await open.json('/livez?x=1')).body.errors[0].message).toBe('is unknown; there are none here')
+    expect((await locked.json('/v1/orders?bogus=1')).status).toBe(401)
+    expect((await open.json(`/v1/orders?${'a'.repeat(9_000)}=1`)).body.errors[0].path.length).toBeLessThan(100)
+  })
+
+  test('a zero character or half a surrogate pair is none of any list’s cursors, filters and addresses', async () => {
+    const { body: document } = await open.json('/openapi.json')
+    const gets = Object.entries(document.paths).flatMap(([path, methods]) => {
+      const { get } = methods as { get?: { parameters?: { name: string; in: string }[] } }
+      return get === undefined ? [] : [{ path, parameters: get.parameters ?? [] }]
+    })
+    const keys = [['a\u0000'], ['s', 'a\u0000'], ['s', 'a', '\u0000'], ['1', 's', '\ud800', 'x'], 'a\u0000', '\ud800']
+    let tried = 0
+    for (const { path, parameters } of gets) {
+      const list = path.slice('/v1/'.length)
+      const base = path.replaceAll(/\{\w+\}/g, '1')
+      const addresses = [
+        ...(path.includes('{') ? [path.replaceAll(/\{\w+\}/g, '%00'), path.replaceAll(/\{\w+\}/g, 'a%00b')] : []),
+        ...parameters
+          .filter((parameter) => parameter.in === 'query')
+          .flatMap(({ name }) => [`${base}?${name}=%00`, `${base}?${name}=a%00`, `${base}?${name}=%00&${name}=b`]),
+        ...keys.map((key) => `${base}?cursor=${Buffer.from(JSON.stringify([list, key])).toString('base64url')}`),
+      ]
+      for (const address of addresses) {
+        const { status } = await open.fetch(address)
+        expect(status, address).toBe(400)
+        tried += 1
+      }
+    }
+    expect(tried).toBeGreaterThan(100)
   })
 
   test('a method that is not allowed names those that are', async () => {

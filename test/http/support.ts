@@ -1,6 +1,7 @@
 import { EventEmitter } from 'node:events'
 import { Queue } from 'bullmq'
 import { pino } from 'pino'
+import { readConfig } from '../../src/config.ts'
 import { createHttpServer, type HttpServer } from '../../src/http/server.ts'
 import type { BoardQueue, HttpServices } from '../../src/http/services.ts'
 import { acceptEvents } from '../../src/jobs/events/accept.ts'
@@ -42,6 +43,9 @@ export interface TestServer {
 // biome-ignore lint/suspicious/noExplicitAny: a test reads what it expects, and fails when it is not there
 export type Answer = any
 
+/** The limits of a daemon without settings. */
+export const defaultLimits = readConfig({}, false).http.limits
+
 /** Starts the server over a real database. */
 export const startServer = async (database: Database, overrides: Partial<HttpServices> = {}): Promise<TestServer> => {
   const shop = marketplace()
@@ -49,6 +53,7 @@ export const startServer = async (database: Database, overrides: Partial<HttpSer
   const events = parts(database, shop)
   const services: HttpServices = {
     database,
+    limits: defaultLimits,
     listener: silentListener(),
     log: pino({ level: 'debug' }, { write: (text: string) => void log.push(JSON.parse(text)) }),
     apiKey: null,
@@ -62,6 +67,7 @@ export const startServer = async (database: Database, overrides: Partial<HttpSer
     syncs: {
       resources: ['orders', 'returns'],
       withPast: ['orders', 'returns'],
+      reach: (_resource, now) => ({ from: new Date(now.getTime() - 180 * 86_400_000), to: now }),
       run: async ({ resource, sellerId }) => [`${resource}~${sellerId ?? 'all'}`],
     },
     readGtinReport: async (sellerId, gtin) => ({

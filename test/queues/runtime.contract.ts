@@ -238,7 +238,10 @@ export const runtimeContract = (name: string, makeStore: () => Promise<TestStore
       expect(third).toMatchObject({ queue: 'sync', name: 'sync.run', everyMs: 5_000 })
       expect(third?.nextAt?.getTime()).toBeLessThanOrEqual(Date.now() + 5_000)
 
-      expect(await runtime.applySchedulers([every('seller-3', 5_000)])).toEqual({ made: 0, removed: 11 })
+      // Sellers of other processes keep theirs, whoever applies last.
+      const foreign = new Set(['seller-7'])
+      expect(await runtime.applySchedulers([every('seller-3', 5_000)], foreign)).toEqual({ made: 0, removed: 10 })
+      expect(await runtime.applySchedulers([every('seller-3', 5_000)])).toEqual({ made: 0, removed: 1 })
       expect((await runtime.counts()).sync).toMatchObject({ delayed: 1 })
       const [last] = await runtime.listSchedulers()
       expect(await runtime.removeScheduler(last?.id ?? '')).toBe(true)

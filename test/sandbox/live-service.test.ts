@@ -188,6 +188,7 @@ describe('filters', () => {
     const released = await live.call('GET', '/v3/orders/released?shippingProgramType=TWO_DAY')
     expect(items(released.json, 'list', 'elements', 'order')).toHaveLength(2)
     expect((await live.call('GET', '/v3/orders?orderType=NONE')).status).toBe(400)
+    expect((await live.call('GET', '/v3/orders?shippingProgramType=NEXT_DAY')).status).toBe(400)
     const shown = at((await live.call('GET', `/v3/orders/${again}?replacementInfo=true`)).json, 'order')
     expect(shown).toMatchObject({ orderType: 'REPLACEMENT', originalCustomerOrderID: '77' })
     expect(at(await live.order(fast), 'orderLines', 'orderLine', 0, 'fulfillment', 'shippingProgramType')).toBe('TWO_DAY')

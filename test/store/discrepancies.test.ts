@@ -328,6 +328,27 @@ describe('the beginning after months without a row', () => {
     expect(await review('A')).toBe(1)
     expect(await brief()).toEqual(['2026-03 A carry-over 14/20'])
   })
+
+  test('is what the log makes of it over months without any report, once it is read over all of them', async () => {
+    await report('2026-01', '2026-01-20T08:00:00Z', 10)
+    await report(month, endOfMonth, 5)
+    await storeLog(database, sellerId, [{ sku: 'A', id: '1', kind: 'sold', changedUnits: -2, at: '2026-02-05T12:00:00Z' }])
+    await logReadUpTo(database, sellerId, '2026-02-20T08:00:00Z', 'A')
+    await review('A')
+    expect(await brief()).toEqual([])
+    await logReadUpTo(database, sellerId, '2026-04-02T07:00:00Z', 'A')
+    await review('A')
+    // The row of January does not count to the end of its month.
+    expect(await brief()).toEqual([])
+    await report('2026-01', '2026-02-01T08:00:00Z', 10)
+    await review('A')
+    expect(await brief()).toEqual(['2026-03 A carry-over 5/8'])
+    expect((await listClaims(database, { month, sellerId }, null, 1)).items).toMatchObject([{ unexplained: { units: 3 } }])
+    // The report that comes after all says the same of the sale.
+    await storeReport(database, sellerId, '2026-02', '2026-03-01T08:00:00Z', [{ sku: 'A', beginning: 10, ending: 8, sold: 2 }])
+    await database.transaction((tx) => reviewDiscrepancies(tx, sellerId, [{ sku: 'A', month: '2026-02' }]))
+    expect(await brief()).toEqual(['2026-03 A carry-over 5/8'])
+  })
 })
 
 describe('reasons that the settings name', () => {
@@ -348,6 +369,17 @@ describe('reasons that the settings name', () => {
     await review('A')
     expect(await brief()).toEqual(['2026-03 A lost 4/0'])
     expect(await recordReasons(database, sellerId, new Map())).toEqual(['gone west'])
+  })
+
+  test('count as other where units are found by words and leave by number, apart from those that came', async () => {
+    await storeReport(database, sellerId, month, endOfMonth, [{ sku: 'A', beginning: 10, ending: 12, found: 5, lost: 3 }])
+    await storeLog(database, sellerId, [
+      { sku: 'A', id: '1', kind: 'found', changedUnits: 5, at: '2026-03-05T12:00:00Z' },
+      { sku: 'A', id: '2', kind: 'found', changedUnits: -3, at: '2026-03-06T12:00:00Z' },
+    ])
+    await logReadUpTo(database, sellerId, endOfMonth, 'A')
+    await review('A')
+    expect(await brief()).toEqual(['2026-03 A lost 3/0', '2026-03 A other 0/-3'])
   })
 
   test('are asked for once each', async () => {

@@ -153,6 +153,7 @@ test('the turn: what moved, what is not read to its end, what was never read, th
     sku: 'part',
     gtin: null,
     differs: false,
+    fault: null,
     fullDueAt: null,
     readUpTo: at(5),
     readAt: at(12),

@@ -48,6 +48,8 @@ describe('migrate', () => {
     )
     await expect(migrate(url, directory)).rejects.toThrow(MigrationFailed)
     await expect(migrate(url, directory)).rejects.toThrow(/99990101000000_broken|no_such_function/)
+    const damaged = await migrate(url, directory).catch((error: unknown) => String(error))
+    expect(damaged).toMatch(/^MigrationFailed: (?!.*\[object Object\]).{40,}/s)
     expect(
       await rows(url, "SELECT to_regclass('tallyman.half') AS half, to_regclass('warehouse.orders')::text AS orders"),
     ).toEqual([{ half: null, orders: 'warehouse.orders' }])

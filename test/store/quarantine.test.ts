@@ -90,9 +90,9 @@ test('a record that a person has dismissed stays settled, however often it comes
 })
 
 test('a record without a key is settled by a complete reading that did not bring it again, and by no other', async () => {
-  const by = async (stream: string, text: string, hoursAgo: number): Promise<void> => {
+  const by = async (stream: string, text: string, hoursAgo: number, createdFrom: Date | null = null): Promise<void> => {
     const found = await findNewlyFaulty(database, 'e', 'orders', at(1), [bad(null, text)])
-    await database.transaction((tx) => quarantine(tx, 'e', 'orders', at(1), found, stream))
+    await database.transaction((tx) => quarantine(tx, 'e', 'orders', at(1), found, stream, createdFrom))
     await database.execute(
       `UPDATE tallyman.quarantined_records SET last_seen_at = now() - make_interval(hours => $2::int) WHERE seller_id = 'e' AND raw_text = $1`,
       text,
@@ -101,13 +101,17 @@ test('a record without a key is settled by a complete reading that did not bring
   }
   await by('released', '["gone"]', 3)
   await by('released', '["still there"]', 0)
-  await by('changed', '["of another stream"]', 3)
+  await by('changed', '["of another stream"]', 3, new Date('2026-11-01T00:00:00Z'))
+  await by('changed', '["perhaps older"]', 3, new Date('2026-10-31T23:59:59Z'))
+  await by('changed', '["of no known age"]', 3)
   await put('e', 1, bad('7', '{"e":7}'))
-  const expire = (stream: string | null) =>
-    database.transaction((tx) => expireKeyless(tx, 'e', 'orders', stream, new Date(Date.now() - 60_000).toISOString()))
-  expect(await expire('released')).toBe(1)
-  expect(await expire('released')).toBe(0)
-  expect(await expire(null)).toBe(1)
+  const expire = (met: Parameters<typeof expireKeyless>[3]) =>
+    database.transaction((tx) => expireKeyless(tx, 'e', 'orders', met, new Date(Date.now() - 60_000).toISOString()))
+  expect(await expire({ stream: 'released' })).toBe(1)
+  expect(await expire({ stream: 'released' })).toBe(0)
+  expect(await expire({ createdFrom: '2026-11-01T00:00:00.000Z' })).toBe(1)
   const open = `SELECT raw_text FROM tallyman.quarantined_records WHERE seller_id = 'e' AND state = 'open' ORDER BY raw_text`
-  expect(await database.query(open)).toEqual([{ raw_text: '["still there"]' }, { raw_text: '{"e":7}' }])
+  expect(await database.query(open)).toEqual(
+    ['["of no known age"]', '["perhaps older"]', '["still there"]', '{"e":7}'].map((raw_text) => ({ raw_text })),
+  )
 })

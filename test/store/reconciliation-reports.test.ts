@@ -100,7 +100,7 @@ const rowsOf = (database: Database) =>
   )
 
 const finish = (database: Database, report: StoredReport): Promise<boolean> =>
-  database.transaction((tx) => finishReport(tx, report, 1))
+  database.transaction((tx) => finishReport(tx, report, { rowCount: 1, footerCount: 0, namelessCount: 0, byGtin: false }))
 
 describe('a file', () => {
   const bytes = randomBytes(700_000)
@@ -165,15 +165,19 @@ describe('tries', () => {
       await claimTry(database, key, at(21), null)
       await claimTry(database, key, at(22), at(21))
       await releaseTry(database, key, at(21))
-      expect(await knownReportMonths(database, sellerId)).toEqual([{ month, triedAt: at(21), newest: null, waiting: false }])
+      expect(await knownReportMonths(database, sellerId)).toEqual([
+        { month, triedAt: at(21), newest: null, waiting: false, failures: 0 },
+      ])
     }))
 
   test('that fail are counted until one does not', () =>
     withDatabase(async (database) => {
       await claimTry(database, key, at(21), null)
-      expect(await settleTry(database, key, at(21), 'HTTP 500')).toBe(1)
-      expect(await settleTry(database, key, at(21), 'HTTP 500')).toBe(2)
-      expect(await settleTry(database, key, at(21), null)).toBe(0)
+      expect(await settleTry(database, key, at(21), { fault: 'HTTP 500' })).toBe(1)
+      expect(await settleTry(database, key, at(21), { fault: 'HTTP 500' })).toBe(2)
+      expect(await settleTry(database, key, at(21), 'none')).toBe(3)
+      expect(await knownReportMonths(database, sellerId)).toMatchObject([{ failures: 3 }])
+      expect(await settleTry(database, key, at(21), 'file')).toBe(0)
       expect(await database.query('SELECT 1 FROM tallyman.alarms')).toEqual([])
     }))
 })
@@ -186,8 +190,8 @@ describe('a month', () => {
       await arrive(database, 21)
       await claimTry(database, { sellerId, month: '2026-09' }, at(1), null)
       expect(await knownReportMonths(database, sellerId)).toEqual([
-        { month: '2026-09', triedAt: at(1), newest: null, waiting: false },
-        { month, triedAt: null, newest: { generatedAt: at(21), retrievedAt: at(21) }, waiting: true },
+        { month: '2026-09', triedAt: at(1), newest: null, waiting: false, failures: 0 },
+        { month, triedAt: null, newest: { generatedAt: at(21), retrievedAt: at(21) }, waiting: true, failures: 0 },
       ])
       expect(await knownReportMonths(database, sellerId, '2026-09')).toHaveLength(1)
       expect(await knownReportMonths(database, 'S-2')).toEqual([])

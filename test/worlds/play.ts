@@ -95,7 +95,7 @@ const importReport = async (database: Database, sellerId: string, world: World, 
   await database.transaction((tx) => storeDifferingRows(tx, sellerId, generatedAt, differing))
   await database.transaction(async (tx) => {
     await noteGoneRows(tx, sellerId, generatedAt, gone)
-    await finishReport(tx, report, records.length)
+    await finishReport(tx, report, { rowCount: records.length, footerCount: 0, namelessCount: 0, byGtin: false })
   })
   await database.transaction(async (tx) => {
     const { skus } = await unlistedSkus(tx, sellerId, month, '')

@@ -141,6 +141,10 @@ const deeds = [
   'report corrected',
   'sale taken back',
   'moves without a row',
+  'loss called otherwise',
+  'loss called otherwise, another without a word',
+  'loss called otherwise after one without a word',
+  'loss without its entry and a wrong cell',
 ] as const
 type Deed = (typeof deeds)[number]
 
@@ -363,6 +367,51 @@ const itemOf = (random: Random, sku: string, months: Months, deed: Deed): Item =
         rows: both(rows),
         differences: [{ month, kind: 'balance', report: row.ending - units, expected: row.ending }],
         unexplained: new Map([[month, units]]),
+      })
+    }
+    case 'loss called otherwise':
+    case 'loss called otherwise, another without a word':
+    case 'loss called otherwise after one without a word': {
+      const called = random.pick(['damaged', 'other'] as const)
+      const { line } = draft.add(month, 'lost', units)
+      const words: Wording = called === 'damaged' ? ['Adjustment', 'DMG', 'Damaged in FC'] : ['Adjustment', 'Q9', 'Gone Astray']
+      const [type, code, description] = words
+      const log = draft.log().map((one) => (one.id === line.id ? { ...one, type, code, description } : one))
+      const truth = rowAt(month)
+      const silent = deed === 'loss called otherwise' ? 0 : random.whole(2, 9)
+      // A world has no month before the first one: there both are of one month.
+      const silentIn = deed.endsWith('after one without a word') && month !== first ? addMonths(month, -1) : month
+      const { ending } = rowAt(silentIn)
+      const rows = after(
+        withRow(draft.rows(), silentIn, (one) => shifted(one, 0, -silent)),
+        silentIn,
+        -silent,
+      )
+      return build({
+        rows: both(rows),
+        log: both(log),
+        differences: [
+          { month, kind: 'lost', report: truth.lost, expected: truth.lost - units },
+          { month, kind: called, report: truth[called], expected: truth[called] - directions[called] * units },
+          ...(silent === 0 ? [] : [{ month: silentIn, kind: 'balance' as const, report: ending - silent, expected: ending }]),
+        ],
+        unexplained: new Map(silent === 0 ? [] : [[silentIn, silent]]),
+      })
+    }
+    case 'loss without its entry and a wrong cell': {
+      // What a wrong cell makes good itself is not what the log lacks.
+      const kind = random.pick(['sold', 'returned', 'found'] as const)
+      const { line } = draft.add(month, 'lost', units)
+      const row = rowAt(month)
+      const wrong = random.whole(2, 9)
+      return build({
+        rows: both(withRow(draft.rows(), month, (one) => ({ ...one, [kind]: one[kind] + wrong }))),
+        log: both(draft.log().filter(({ id }) => id !== line.id)),
+        differences: [
+          { month, kind: 'lost', report: row.lost, expected: row.lost - units },
+          { month, kind, report: row[kind] + wrong, expected: row[kind] },
+          { month, kind: 'balance', report: row.ending, expected: row.ending + directions[kind] * wrong },
+        ],
       })
     }
     case 'begins with less': {

@@ -145,14 +145,21 @@ export type ShipBody = { readonly orderShipment: { readonly orderLines: { readon
 /** Body of `POST /v3/orders/{po}/cancel`. */
 export type CancelBody = { readonly orderCancellation: { readonly orderLines: { readonly orderLine: readonly RequestLine[] } } }
 
-/** Money of a refund request: negative numbers. */
+/** Tax, or fees, of a charge that is given back: a negative number. */
+export type RefundBodyTax = {
+  readonly taxName: string
+  readonly taxAmount: { readonly currency: string; readonly amount: number }
+}
+
+/** Money of a refund request: negative numbers, in the form in which orders show charges (public facts, sections 2.5 and 3.4). */
 export type RefundBodyCharge = {
   readonly refundReason: string
   readonly charge: {
     readonly chargeType: string
     readonly chargeName: string
     readonly chargeAmount: { readonly currency: string; readonly amount: number }
-    readonly tax?: { readonly taxName: string; readonly taxAmount: { readonly currency: string; readonly amount: number } }
+    readonly tax?: RefundBodyTax
+    readonly taxAndOtherFees?: RefundBodyTax
   }
 }
 

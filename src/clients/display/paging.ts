@@ -2,6 +2,7 @@ import type { Call, Caller } from '../caller.ts'
 import type { CallOptions, IndexRange, Page, ParsedRecord } from '../interface.ts'
 import type { CutRecord } from '../json.ts'
 import { wholeNumber } from '../json.ts'
+import { readInTurns } from '../turns.ts'
 
 /** How the answer to a listing is understood. */
 export interface Listing<T> {
@@ -63,7 +64,7 @@ export async function fetchListing<T>(
   const end = range.startIndex + rows
   const goesOn = rows > 0 && (rows >= range.count || (total !== null && total > end))
   return {
-    records: answer.records.flatMap((row) => listing.read(row)),
+    records: await readInTurns(answer.records, (row) => listing.read(row)),
     totalCount: total,
     nextCursor: goesOn ? String(end) : null,
     observedAt: caller.clock.at(answer.sentMs),

@@ -1,4 +1,5 @@
 import type { InventoryLogEntry } from '../../domain/inventory-log.ts'
+import { pacificMidnight } from '../../domain/pacific-time.ts'
 import type { WireInventoryLogEntry } from '../contract/inventory-log.ts'
 import { wireInventoryLogEntry, wireInventoryLogPage } from '../contract/inventory-log.ts'
 import type { ParsedRecord } from '../interface.ts'
@@ -22,6 +23,34 @@ export interface LogOwner {
   readonly gtin: string | null
 }
 
+const TYPE_WORDS = [
+  ['Ship', /\b(?:ship|ships|shipped|shipments?|sales?|sold)\b/],
+  ['Return', /\breturn(?:s|ed)?\b/],
+  ['Receipt', /\breceipts?\b|\breceived?\b/],
+  ['Adjustment', /\badjust(?:ment|ments|ed)?\b/],
+] as const
+
+/** The type as the documentation spells it, where one word of what came names it: `ADJUSTMENTS`, `Inventory Adjustment`. Otherwise what came. */
+function typeOf(text: string | null): string | null {
+  const words = (text ?? '')
+    .replaceAll(/([a-z])([A-Z])/g, '$1 $2')
+    .replaceAll(/[^A-Za-z]+/g, ' ')
+    .toLowerCase()
+  const named = TYPE_WORDS.filter(([, pattern]) => pattern.test(words))
+  const [first] = named
+  return first === undefined || named.length > 1 ? text : first[0]
+}
+
+const DAY = /^\d{4}-\d{2}-\d{2}$/
+
+/** When an entry was made. A day without a time is one of the Pacific calendar, by which the report counts. */
+function transactionTimeOf(value: WireInventoryLogEntry['transactionTime']): Date {
+  const time = moment(value)
+  if (time === null) throw new RecordFault('transactionTime: not a moment')
+  const day = String(value).trim()
+  return DAY.test(day) ? pacificMidnight(day) : time
+}
+
 function changedUnitsOf(value: string | number): number {
   const decimal = decimalText(value)
   const units = Number(decimal)
@@ -37,8 +66,7 @@ function entryOf(
   raw: Readonly<Record<string, unknown>>,
   onUnknownValue: OnUnknownValue,
 ): InventoryLogEntry {
-  const transactionTime = moment(wire.transactionTime)
-  if (transactionTime === null) throw new RecordFault('transactionTime: not a moment')
+  const transactionTime = transactionTimeOf(wire.transactionTime)
   const changedUnits = changedUnitsOf(wire.changedUnits)
   for (const field of ['transactionType', 'transactionLocation'] as const) {
     const value = textOf(wire[field])
@@ -54,7 +82,7 @@ function entryOf(
     transactionLocation: textOf(wire.transactionLocation),
     transactionReasonCode: textOf(wire.transactionReasonCode),
     transactionReasonDescription: textOf(wire.transactionReasonDesc),
-    transactionType: textOf(wire.transactionType),
+    transactionType: typeOf(textOf(wire.transactionType)),
     shipmentId: textOf(wire.shipmentId),
     raw,
   }

@@ -43,15 +43,19 @@ export function createInventoryLogClient(
       const call = listCall('inventory-log.list', target(query, inventoryLog), ENTRIES_AT)
       const answer = await caller.call(call, options)
       const { data } = wireInventoryLogPage.safeParse(answer.envelope)
+      // Where the answer repeats the GTIN in place of a SKU, it names nobody else.
+      const own = [query.sku, query.gtin].flatMap((name) => (name == null ? [] : [name.trim().toLowerCase()]))
+      const isOfAnother = (sku: string | number | null | undefined): boolean =>
+        inventoryLog.keyParameter === 'gtin' && !own.includes((textOf(sku) ?? query.sku).trim().toLowerCase())
       const owner = { sku: query.sku, gtin: gtinOf(data?.payload?.gtin) ?? query.gtin }
-      const page = readPage(
+      const page = await readPage(
         caller,
         call,
         answer,
         inventoryLogReader(owner),
-        // Neither entries nor a remark about them: this is some other document.
+        // Neither entries nor a remark about them: this is some other document; and a GTIN may be that of another SKU, which the log is of then.
         () =>
-          data === undefined || (data.payload === undefined && data.headers === undefined)
+          data === undefined || (data.payload === undefined && data.headers === undefined) || isOfAnother(data.payload?.vendorSku)
             ? null
             : { totalCount: data.headers?.totalCount, nextCursor: null },
         onUnknownValue,

@@ -1,5 +1,14 @@
 import { publishedSpelling } from '../../domain/carriers.ts'
-import type { CancelBody, RefundBody, RefundBodyCharge, RequestLine, RequestQuantity, ShipBody } from '../contract/orders.ts'
+import { noOrderId } from '../../domain/text.ts'
+import type {
+  CancelBody,
+  RefundBody,
+  RefundBodyCharge,
+  RefundBodyTax,
+  RequestLine,
+  RequestQuantity,
+  ShipBody,
+} from '../contract/orders.ts'
 import type {
   CancelRequest,
   OrderRequests,
@@ -22,8 +31,14 @@ export type RequestDialect = Pick<
 
 const MAX_SELLER_ORDER_ID = 30
 
-/** Path of a purchase order, or of one of its operations. */
+/**
+ * Path of a purchase order, or of one of its operations.
+ *
+ * @throws RangeError when the id can be none, so that another path would be asked for
+ */
 export function orderPath(purchaseOrderId: string, action?: string): string {
+  const wrong = purchaseOrderId === '' ? 'must not be empty' : noOrderId(purchaseOrderId)
+  if (wrong !== null) throw new RangeError(`the id of a purchase order ${wrong}`)
   const path = `/v3/orders/${encodeURIComponent(purchaseOrderId)}`
   return action === undefined ? path : `${path}/${action}`
 }
@@ -101,19 +116,22 @@ export function createOrderRequests(dialect: RequestDialect): OrderRequests {
     return wireRequest('orders.cancel', purchaseOrderId, 'cancel', body)
   }
 
-  /** One tax for each charge is all that the form has (public facts 3.4): fees come in it, see `domain/refunds.ts`. */
-  function refundCharge(reason: string, { chargeType, chargeName, amount, currency, tax }: RefundCharge): RefundBodyCharge {
+  function refundCharge(reason: string, charge: RefundCharge): RefundBodyCharge {
+    const { chargeType, chargeName, amount, currency, tax, taxAndOtherFees } = charge
     return {
       refundReason: reason,
       charge: {
         chargeType,
         chargeName,
         chargeAmount: { currency, amount: exactJsonNumber(amount) },
-        ...(tax === null
-          ? {}
-          : { tax: { taxName: tax.taxName, taxAmount: { currency: tax.currency, amount: exactJsonNumber(tax.amount) } } }),
+        ...(tax === null ? {} : { tax: refundTax(tax) }),
+        ...(taxAndOtherFees === undefined ? {} : { taxAndOtherFees: refundTax(taxAndOtherFees) }),
       },
     }
+  }
+
+  function refundTax({ taxName, amount, currency }: NonNullable<RefundCharge['tax']>): RefundBodyTax {
+    return { taxName, taxAmount: { currency, amount: exactJsonNumber(amount) } }
   }
 
   function refund({ purchaseOrderId, lines }: RefundRequest): WireRequest {

@@ -1,4 +1,5 @@
 import type { PurchaseOrder } from '../../domain/order.ts'
+import { noOrderId } from '../../domain/text.ts'
 import type { Answer, Call, Caller } from '../caller.ts'
 import { wireOrderPage } from '../contract/orders.ts'
 import type { CallOptions, Observed, OrderListQuery, OrdersClient, ParsedRecord, ReleasedOrderQuery } from '../interface.ts'
@@ -82,6 +83,8 @@ export function createOrdersClient(
           caller.misfit(listCall('orders.list', PATHS.list, RECORDS_AT), { correlationId: last.correlationId, httpStatus: 200 }),
       ),
     async get(purchaseOrderId, options) {
+      // Another path would be asked for, with the token; no order has such an id.
+      if (purchaseOrderId === '' || noOrderId(purchaseOrderId) !== null) return null
       const call = listCall('orders.get', orderPath(purchaseOrderId), RECORD_AT)
       const answer = await caller.call(call, options)
       if (!answer.found) return null

@@ -1,6 +1,7 @@
 import type { Answer, Call, Caller } from '../caller.ts'
 import type { CallOptions, Page } from '../interface.ts'
 import { wholeNumber } from '../json.ts'
+import { readInTurns } from '../turns.ts'
 import type { OnUnknownValue, RecordReader } from './record.ts'
 import { readRecord } from './record.ts'
 
@@ -50,7 +51,7 @@ export async function fetchPage<Wire, T>(
   readEnvelope: ReadEnvelope,
   onUnknownValue: OnUnknownValue,
 ): Promise<Page<T>> {
-  return readPage(caller, call, await caller.call(call, options), reader, readEnvelope, onUnknownValue)
+  return await readPage(caller, call, await caller.call(call, options), reader, readEnvelope, onUnknownValue)
 }
 
 /**
@@ -58,18 +59,18 @@ export async function fetchPage<Wire, T>(
  *
  * @throws MarketplaceFailure when the answer is no page
  */
-export function readPage<Wire, T>(
+export async function readPage<Wire, T>(
   caller: Caller,
   call: Call,
   answer: Answer,
   reader: RecordReader<Wire, T>,
   readEnvelope: ReadEnvelope,
   onUnknownValue: OnUnknownValue,
-): Page<T> {
+): Promise<Page<T>> {
   const said = answer.found ? readEnvelope(answer.envelope) : NOTHING
   if (said === null) throw caller.misfit(call, answer)
   return {
-    records: answer.records.map((record) => readRecord(reader, record, onUnknownValue)),
+    records: await readInTurns(answer.records, (record) => [readRecord(reader, record, onUnknownValue)]),
     totalCount: wholeNumber(said.totalCount),
     nextCursor: cursorOf(said.nextCursor),
     observedAt: caller.clock.at(answer.sentMs),

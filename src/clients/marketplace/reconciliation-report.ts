@@ -4,6 +4,7 @@ import type { Caller } from '../caller.ts'
 import { headerText } from '../errors.ts'
 import type { ReconciliationClient, ReportQuery } from '../interface.ts'
 import type { Profile } from '../profiles/profile.ts'
+import { asUtf8 } from '../text-encoding.ts'
 import { attachmentName, stampOf } from './content-disposition.ts'
 import { queryString } from './paging.ts'
 
@@ -58,7 +59,7 @@ export function createReconciliationClient(caller: Caller, profile: Profile, col
         observedAt: caller.clock.at(answer.sentMs),
         answeredAt: caller.clock.at(answer.answeredMs),
         correlationId: answer.correlationId,
-        body: answer.body,
+        body: asUtf8(answer.body),
       }
     },
   }

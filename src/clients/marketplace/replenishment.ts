@@ -60,7 +60,7 @@ export function createReplenishmentClient(
       const askedAt = caller.clock.now()
       try {
         const answer = await caller.call(call, options)
-        return readPage(caller, call, answer, replenishmentReader, readEnvelope, onUnknownValue)
+        return await readPage(caller, call, answer, replenishmentReader, readEnvelope, onUnknownValue)
       } catch (error) {
         if (!knowsNoneOfThem(error)) throw error
         return {

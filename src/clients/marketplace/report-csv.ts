@@ -26,6 +26,30 @@ const KEYS = {
   gtin: /^(?:item|product|trade|global|seller|vendor)*(?:gtin(?:14)?|globaltradeitemnumber)(?:s|id|number|no|num|code)*$/,
 } as const
 
+const OWNER = 'seller|vendor|partner|merchant|supplier'
+
+/** Headers of a SKU, the surest first: one that is the seller's own by its name, before those that may be the marketplace's. */
+const SKU_HEADERS = [
+  new RegExp(`^(?:item|product|m)*(?:${OWNER}|your|my|m)+(?:item|product)*sku(?:s|id|number|no|num|code|key)*$`),
+  /^(?:sku|stockkeepingunits?)$/,
+  new RegExp(`^(?:${OWNER})+(?:item|product|part|article|stock)(?:id|number|no|num|nr|code|key)$`),
+  KEYS.sku,
+]
+
+const OWNERS = new Set(OWNER.split('|'))
+const KEY_WORDS = new Set(['id', 'ids', 'identifier', 'number', 'no', 'num', 'nr', 'code', 'key'])
+
+/** Whether a header that nobody knows may name rows: then the GTIN must not stand in for it unasked. */
+const isKeyLike = (header: string): boolean => {
+  const words = header
+    .replaceAll(/([a-z])([A-Z])/g, '$1 $2')
+    .toLowerCase()
+    .split(/[^a-z0-9]+/)
+    .filter((word) => word !== '')
+  if (words.some((word) => /^(?:gtin|upc|ean|isbn)/.test(word))) return false
+  return /sku|#\s*$/i.test(header) || words.some((word) => OWNERS.has(word)) || KEY_WORDS.has(words.at(-1) ?? '')
+}
+
 /** Words that may stand around what a quantity is called, in any number: `Units Sold`, `soldUnits`, `Total Qty Sold`. */
 const FILLER =
   '(?:units?|quantity|quantities|qty|inventory|stock|total|count|onhand|of|balances?|levels?|the|month|period|net|customers?)*'
@@ -61,6 +85,17 @@ const MEANINGS = {
 } as const satisfies Record<keyof typeof QUANTITIES, ColumnMeaning>
 
 type Quantity = keyof typeof QUANTITIES
+
+const eachQuantity = <Of>(of: (name: Quantity) => Of): Readonly<Record<Quantity, Of>> => ({
+  beginningQuantity: of('beginningQuantity'),
+  endingQuantity: of('endingQuantity'),
+  sold: of('sold'),
+  returned: of('returned'),
+  lost: of('lost'),
+  found: of('found'),
+  damaged: of('damaged'),
+  otherAdjustments: of('otherAdjustments'),
+})
 
 /** The header line of a file, and where in a row what we need stands. */
 export interface ReportColumns {
@@ -110,7 +145,8 @@ function lookForColumns(line: readonly string[], names: ColumnNames, delimiter: 
   const texts = line.map(compact)
   const saidOf = new Map(Object.entries(names).map(([header, meaning]) => [compact(header), meaning]))
   const said = texts.map((text) => saidOf.get(text))
-  const faults: string[] = []
+  // Every other byte of ASCII text in 16 bits is zero; without a byte order mark nobody knows which.
+  const faults: string[] = line.some((header) => header.includes('\0')) ? ['the file is no text in UTF-8'] : []
   const matching = (meaning: ColumnMeaning, ...patterns: readonly RegExp[]): readonly number[] => {
     const meant = said.flatMap((one, at) => (one === meaning ? [at] : []))
     if (meant.length > 0) return meant
@@ -130,23 +166,17 @@ function lookForColumns(line: readonly string[], names: ColumnNames, delimiter: 
     if (index === null) faults.push(`the column ${label} is missing`)
     return index
   }
-  // Several spellings may name the same key: the plain one counts, otherwise the first.
-  const sku = matching('sku', /^sku$/, KEYS.sku)[0] ?? null
-  const gtin = matching('gtin', /^gtin$/, KEYS.gtin)[0] ?? null
-  const unread = headers.find((_header, at) => said[at] === undefined && /sku/.test(texts[at] ?? ''))
+  // Several headers may name the same key: the surest counts, and of equals the first by its name, whatever their order.
+  const surest = (found: readonly number[]): number | null =>
+    found.toSorted((left, right) => ((texts[left] ?? '') < (texts[right] ?? '') ? -1 : 1))[0] ?? null
+  const sku = surest(matching('sku', ...SKU_HEADERS))
+  const gtin = surest(matching('gtin', /^gtin$/, KEYS.gtin))
+  const found = eachQuantity(quantity)
+  const known = new Set<number | null>([sku, gtin, ...Object.values(found)])
+  const unread = headers.find((header, at) => said[at] === undefined && !known.has(at) && isKeyLike(header))
   if (sku === null && unread !== undefined) {
-    faults.push(`${told([unread])} speaks of a SKU and is not known; REPORT_COLUMNS can say what it means`)
+    faults.push(`${told([unread])} may name rows and is not known; REPORT_COLUMNS can say what it means`)
   } else if (sku === null && gtin === null) faults.push('both columns SKU and GTIN are missing')
-  const found = {
-    beginningQuantity: quantity('beginningQuantity'),
-    endingQuantity: quantity('endingQuantity'),
-    sold: quantity('sold'),
-    returned: quantity('returned'),
-    lost: quantity('lost'),
-    found: quantity('found'),
-    damaged: quantity('damaged'),
-    otherAdjustments: quantity('otherAdjustments'),
-  }
   const columns = {
     headers,
     sku,
@@ -172,8 +202,7 @@ function lookForColumns(line: readonly string[], names: ColumnNames, delimiter: 
     ),
     delimiter,
   }
-  const known = [sku, gtin, ...Object.values(found)].filter((index) => index !== null).length
-  return { columns, faults, known }
+  return { columns, faults, known: [sku, gtin, ...Object.values(found)].filter((index) => index !== null).length }
 }
 
 /**
@@ -302,13 +331,31 @@ export async function readHeader(
 }
 
 const MAX_INTEGER = 2 ** 31 - 1
-const WHOLE_NUMBER = /^[+-]?(?:\d+|\d{1,3}(?:,\d{3})+)(?:\.0*)?$/
 
-/** A count as reports write it: `5`, ` 5 `, `5.0`, `1,234`, `-3`; null for anything else. */
-function count(cell: string): number | null {
+/** Spaces of any width and apostrophes stand between thousands in some countries; the same one all through a number. */
+const GROUPED = "\\d{1,3}(?:([,\\s'’])\\d{3}(?:\\1\\d{3})*)"
+const WHOLE_NUMBER = new RegExp(`^(?:\\d+|${GROUPED})(?:\\.0{0,2})?$`)
+/** Semicolons separate cells where a comma begins the decimals, and a point stands between thousands. */
+const WHOLE_NUMBER_BESIDE_SEMICOLONS = new RegExp(
+  `^(?:\\d+(?:[.,]0{0,2})?|${GROUPED}(?:\\.0{0,2})?|\\d{1,3}(?:\\.\\d{3})+(?:,0{0,2})?)$`,
+)
+const DECIMALS = /[.,]0{0,2}$/
+const MINUS = /^[-−‐‑–﹣－]/
+
+/**
+ * A count as reports write it: `5`, ` 5 `, `5.0`, `1,234`, `1 234`, `1'234`, `-3`, `3-`, `(3)`; nothing at all is none. Units are whole, so that a
+ * point before three digits can only stand between thousands; which, without semicolons between the cells, is a guess. Null for anything else.
+ */
+function count(cell: string, delimiter: string): number | null {
   const text = cell.trim()
-  if (!WHOLE_NUMBER.test(text)) return null
-  const value = Number(text.replaceAll(',', ''))
+  if (text === '') return 0
+  const [, bracketed] = /^\((.*)\)$/.exec(text) ?? []
+  const signed = bracketed ?? text.replace(/^(.*\d)\s*([-−–])$/, '$2$1')
+  const isNegative = bracketed !== undefined || MINUS.test(signed)
+  const digits = (bracketed ?? signed.replace(isNegative ? MINUS : /^\+/, '')).trim()
+  const form = delimiter === ';' ? WHOLE_NUMBER_BESIDE_SEMICOLONS : WHOLE_NUMBER
+  if (!form.test(digits)) return null
+  const value = Number(digits.replace(DECIMALS, '').replaceAll(/\D/g, '')) * (isNegative ? -1 : 1)
   // A negative zero is none.
   return Math.abs(value) <= MAX_INTEGER ? value + 0 : null
 }
@@ -323,6 +370,8 @@ const rawRow = z.object({
   missing: z.number().optional(),
   /** What was said about headers that nobody knows. */
   columns: z.record(z.string(), z.enum(columnMeanings)).optional(),
+  /** What separated the cells, where that was no comma: numbers are written otherwise then. */
+  delimiter: z.string().optional(),
 })
 
 function faultOf(columns: ReportColumns, cells: readonly string[], extra: number): string | null {
@@ -353,10 +402,12 @@ function readCells(
   const gtin = cellAt(cells, columns.gtin) || null
   const sku = cellAt(cells, keyColumn(columns))
   if (sku === '') return { ok: false, key: null, fault: `${columns.sku === null ? 'GTIN' : 'SKU'}: empty`, rawText }
-  const faults: string[] = []
+  const faults: string[] = Object.values(columns.quantities).every((index) => cellAt(cells, index) === '')
+    ? ['no quantities']
+    : []
   const quantity = (name: Quantity): number => {
     const index = columns.quantities[name]
-    const value = count(cells[index] ?? '')
+    const value = count(cells[index] ?? '', columns.delimiter)
     if (value === null) faults.push(`${columns.headers[index]}: no whole number`)
     return value ?? 0
   }
@@ -364,14 +415,7 @@ function readCells(
     month,
     sku,
     gtin,
-    beginningQuantity: quantity('beginningQuantity'),
-    endingQuantity: quantity('endingQuantity'),
-    sold: quantity('sold'),
-    returned: quantity('returned'),
-    lost: quantity('lost'),
-    found: quantity('found'),
-    damaged: quantity('damaged'),
-    otherAdjustments: quantity('otherAdjustments'),
+    ...eachQuantity(quantity),
     raw,
   }
   const key = rowKey(month, sku)
@@ -381,6 +425,37 @@ function readCells(
 const extraCells = ({ headers }: ReportColumns, cells: readonly string[]): readonly string[] => {
   const more = cells.slice(headers.length)
   return more.some((cell) => cell.trim() !== '') ? more : []
+}
+
+/** What a line below the header looks like, before anything is stored of it. */
+export interface RowLook {
+  /** The SKU that it is about, as {@link readRow} reads it; null where it cannot be known. */
+  readonly sku: string | null
+  /** Why it cannot be read; null when it can. */
+  readonly fault: string | null
+  /** What stands where SKU and GTIN do, as far as there are such columns. */
+  readonly names: readonly string[]
+  /** Its units, null where the cell is empty or not there; null when one of them is no number. */
+  readonly quantities: readonly (number | null)[] | null
+  /** All cells in which something stands. */
+  readonly texts: readonly string[]
+}
+
+/** Looks at a line without keeping it. */
+export function lookAtRow(columns: ReportColumns, cells: readonly string[]): RowLook {
+  const extra = extraCells(columns, cells)
+  const parsed = readCells('', columns, cells, extra.length, {}, '')
+  const units = Object.values(columns.quantities).map((index) => {
+    const cell = cellAt(cells, index)
+    return cell === '' ? null : (count(cell, columns.delimiter) ?? Number.NaN)
+  })
+  return {
+    sku: skuOf(columns, cells),
+    fault: parsed.ok ? null : parsed.fault,
+    names: [columns.sku, columns.gtin].flatMap((index) => (index === null ? [] : [cellAt(cells, index)])),
+    quantities: units.some((one) => Number.isNaN(one)) || extra.length > 0 ? null : units,
+    texts: cells.map((cell) => cell.trim()).filter((cell) => cell !== ''),
+  }
 }
 
 /** Whether a file names its rows by GTIN, having no SKUs at all. */
@@ -394,7 +469,7 @@ export function skuOf(columns: ReportColumns, cells: readonly string[]): string 
 
 /** Reads one row. A row that cannot be read comes as its text; the text of the same row is the same whatever the order of the columns. */
 export function readRow(month: string, columns: ReportColumns, cells: readonly string[]): ParsedRecord<ReconciliationRow> {
-  const { headers, byName, said } = columns
+  const { headers, byName, said, delimiter } = columns
   const row: Record<string, string> = {}
   for (const [name, index] of byName) {
     const cell = cells[index]
@@ -408,6 +483,7 @@ export function readRow(month: string, columns: ReportColumns, cells: readonly s
     ...(more.length > 0 ? { more } : {}),
     ...(missing > 0 ? { missing } : {}),
     ...(Object.keys(said).length > 0 ? { columns: said } : {}),
+    ...(delimiter === ',' ? {} : { delimiter }),
   })
   return readCells(month, columns, cells, more.length, row, rawText)
 }
@@ -425,11 +501,11 @@ function parseJson(text: string): unknown {
 export function parseReportRow(rawText: string): ParsedRecord<ReconciliationRow> {
   const { data } = rawRow.safeParse(parseJson(rawText))
   if (data === undefined) return { ok: false, key: null, fault: 'no row of a report', rawText }
-  const { month, row, more = [], missing = 0, columns: said = {} } = data
+  const { month, row, more = [], missing = 0, columns: said = {}, delimiter = ',' } = data
   const cells = Object.values(row)
   const lacking = Array.from({ length: missing }, (_, index) => `missing column ${index + 1}`)
   try {
-    const columns = findColumns(lookForColumns([...Object.keys(row), ...lacking], said, ','))
+    const columns = findColumns(lookForColumns([...Object.keys(row), ...lacking], said, delimiter))
     return readCells(month, columns, cells, more.length, row, rawText)
   } catch (error) {
     if (error instanceof ReportFault) return { ok: false, key: null, fault: error.message, rawText }

@@ -44,7 +44,7 @@ export function createSalesChannelsClient(
   return {
     async list(options) {
       const answer = await caller.call(call, options)
-      return answer.found ? readPage(caller, call, answer, salesChannelReader, readEnvelope, onUnknownValue) : null
+      return answer.found ? await readPage(caller, call, answer, salesChannelReader, readEnvelope, onUnknownValue) : null
     },
   }
 }

@@ -64,6 +64,8 @@ export interface Profile {
   readonly shipSellerOrderId: boolean
   /** Whether refund lines carry `isFullRefund: false`. */
   readonly refundMode: boolean
+  /** Whether a refund of the whole product price of a line gives back its tax and shipping too, although only the price is asked for. */
+  readonly fullPriceRefundsAll: boolean
   /** Carriers that go by name; others are sent as `otherCarrier`. Null when the marketplace publishes no list. */
   readonly carriers: ReadonlySet<string> | null
   /** Most records that one page may ask for. */

@@ -45,6 +45,7 @@ export const specification: Profile = {
   unitOfMeasurement: 'EACH',
   shipSellerOrderId: false,
   refundMode: false,
+  fullPriceRefundsAll: false,
   carriers: null,
   maxPageSize: 200,
   replenishmentPath: '/v3/wfs/recommendation/shipment-quantity',

@@ -16,7 +16,8 @@ const CARRIERS = [
 
 /**
  * The live service of the United States, after the public facts: ship and cancel carry `statusQuantity` (section 3.5), ship lines
- * `sellerOrderId` (3.2), refund lines `isFullRefund` (3.4). Units of a refund are sent as well, as its multi-quantity guide demands.
+ * `sellerOrderId` (3.2), refund lines `isFullRefund` (3.4), and whoever asks for the full price gives tax and shipping back too (3.4).
+ * Units of a refund are sent as well, as its multi-quantity guide demands.
  */
 export const walmartUs: Profile = {
   ...specification,
@@ -25,6 +26,7 @@ export const walmartUs: Profile = {
   quantityField: 'statusQuantity',
   shipSellerOrderId: true,
   refundMode: true,
+  fullPriceRefundsAll: true,
   carriers: new Set(CARRIERS),
   replenishmentRequest: { keysIn: 'body', gtins: 'listOfGtins', skus: 'listOfSkus', mostKeys: 1_000 },
   reconciliationPath: '/v3/report/wfs/inventoryReconciliationReport',

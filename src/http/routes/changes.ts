@@ -49,7 +49,25 @@ const wantsStream = (accept: string | undefined): boolean =>
   (accept ?? '').split(',').some((part) => part.split(';')[0]?.trim().toLowerCase() === streamType)
 
 /** The change feed: pages, long poll, server-sent events. */
-export const changeRoutes = (app: App, { changes }: RouteParts): void => {
+export const changeRoutes = (app: App, { changes, services }: RouteParts): void => {
+  const { streams } = services.limits
+  let waiting = 0
+  /** Counts a reader that waits, until its connection ends. @throws Problem when there are too many */
+  const admit = (gone: AbortSignal): void => {
+    if (waiting >= streams) {
+      throw new Problem('unavailable', {
+        detail: `${streams} readers of the change feed are waiting (MAX_STREAMS). Ask again, or without \`wait\`.`,
+        headers: { 'retry-after': '5' },
+      })
+    }
+    waiting += 1
+    const leave = (): void => {
+      waiting -= 1
+    }
+    if (gone.aborted) leave()
+    else gone.addEventListener('abort', leave, { once: true })
+  }
+
   app.route({
     method: 'GET',
     url: '/v1/changes',
@@ -85,7 +103,7 @@ export const changeRoutes = (app: App, { changes }: RouteParts): void => {
             [streamType]: { schema: streamSchema },
           },
         },
-        ...problems(),
+        ...problems(503),
       },
     },
     handler: async (request, reply) => {
@@ -100,12 +118,14 @@ export const changeRoutes = (app: App, { changes }: RouteParts): void => {
             errors: [{ path: 'headers.last-event-id', message: 'must be a sequence number' }],
           })
         }
+        admit(gone.signal)
         return reply
           .type(streamType)
           .header('cache-control', 'no-store, no-transform')
           .header('x-accel-buffering', 'no')
           .send(Readable.from(stream(changes, last.data, gone.signal), { objectMode: false, highWaterMark: 65_536 }))
       }
+      if (query.wait > 0) admit(gone.signal)
       const items = await changes.next(after, query.limit, query.wait * 1_000, gone.signal)
       reply.type('application/json')
       return { items, nextCursor: (items.at(-1)?.seq ?? after).toString() }

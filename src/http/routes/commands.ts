@@ -11,7 +11,7 @@ import type { RouteParts } from './parts.ts'
 const cursors = cursorCodec('commands', bigintKey)
 const decisions = ['retry', 'confirm', 'reject'] as const
 const meanings = {
-  retry: 'Send it again: it certainly was not applied, or may be.',
+  retry: 'It was not applied and shall be sent again. Where the order shows a part of it, decide line by line instead.',
   confirm: 'It was applied: its units are done.',
   reject: 'It was not applied and must not be: its units are free again.',
 } as const

@@ -63,7 +63,8 @@ export const eventRoutes = (app: App, { services, stopping }: RouteParts): void 
         summary: 'Accept ERP events',
         description:
           'CloudEvents 1.0 over HTTP: binary (`ce-*` headers, data as body), structured (`application/cloudevents+json`) or batch ' +
-          '(`application/cloudevents-batch+json`, up to 1,000). Answers once all of them are durable; when one is wrong, none is taken. ' +
+          `(\`application/cloudevents-batch+json\`, up to ${services.limits.batchEvents}). Answers once all of them are durable; when one is wrong, ` +
+          'none is taken. ' +
           'The same source and id with the same body is a duplicate and gets the answer of the first.',
         security: [{ apiKey: [] }, { signature: [] }],
         body: z.union([cloudEventSchema, z.array(cloudEventSchema), cloudEventDataSchema]),
@@ -80,7 +81,7 @@ export const eventRoutes = (app: App, { services, stopping }: RouteParts): void 
         if (request.headers['content-type'] === undefined) {
           throw new Problem('unsupported-media-type', { detail: 'The header content-type is missing.' })
         }
-        const parsed = parseEvents(request.raw, body)
+        const parsed = parseEvents(request.raw, body, services.limits.batchEvents)
         if (!parsed.ok) throw wrong(parsed.faults)
         const { events, mode } = parsed
         const verdict = await services.acceptEvents(events, stopping)

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { intersect } from '../../domain/windows.ts'
 import { type SellerStanding, sellersAtRest } from '../../store/sellers.ts'
 import { listSyncs } from '../../store/sync-states.ts'
 import { type App, problems } from '../app.ts'
@@ -50,13 +51,30 @@ export const syncRoutes = (app: App, { services }: RouteParts): void => {
     },
   })
 
+  /** What can be read of a time that was asked for. */
+  const reached = (resource: string, sellerIds: readonly string[], from: Date, to: Date | null) => {
+    const [sellerId = ''] = sellerIds
+    const now = services.marketplaceNow(sellerId)
+    const reach = services.syncs.reach(resource, now)
+    const end = to ?? now
+    const range = intersect({ from, to: end }, reach)
+    if (range !== null) return { ...range, clamped: range.from > from || range.to < end }
+    const early = from < reach.from
+    const message = early
+      ? `lies before ${reach.from.toISOString()}: the marketplace answers for nothing older`
+      : `lies after ${now.toISOString()}, the marketplace's now`
+    throw new Problem('invalid-body', { errors: [{ path: early ? 'to' : 'from', message }] })
+  }
+
   app.route({
     method: 'POST',
     url: '/v1/syncs/:resource/run',
     schema: {
       tags: ['syncs'],
       summary: 'Run a sync now, or a backfill',
-      description: 'With `from` (and `to`) the records of that time are read again, oldest first; not every resource has a past.',
+      description:
+        'With `from` (and `to`) the records of that time are read again, oldest first; not every resource has a past. What the marketplace ' +
+        'no longer answers for, and what is still to come, is left out: `range` tells what is read. 422 when nothing is left.',
       params: z.object({ resource: z.string() }),
       body: z
         .strictObject({ sellerId: z.string().min(1).optional(), from: moment.optional(), to: moment.optional() })
@@ -70,6 +88,10 @@ export const syncRoutes = (app: App, { services }: RouteParts): void => {
         202: z.object({
           resource: z.string(),
           jobs: z.array(z.string()).readonly(),
+          range: z
+            .object({ from: z.date(), to: z.date(), clamped: z.boolean() })
+            .nullable()
+            .meta({ description: 'Of a backfill: the time that is read; `clamped` when it is less than was asked for.' }),
           resting: z
             .array(z.string())
             .readonly()
@@ -94,6 +116,7 @@ export const syncRoutes = (app: App, { services }: RouteParts): void => {
         })
       }
       const asked = sellerId === null ? services.sellers() : [sellerId]
+      const range = body?.from === undefined ? null : reached(resource, asked, body.from, body.to ?? null)
       const atRest = await sellersAtRest(services.database)
       const resting = asked.flatMap((id) => atRest.get(id) ?? [])
       if (resting.length > 0 && resting.length === asked.length) {
@@ -101,7 +124,7 @@ export const syncRoutes = (app: App, { services }: RouteParts): void => {
       }
       const jobs = await services.syncs.run({ resource, sellerId, from: body?.from ?? null, to: body?.to ?? null })
       reply.status(202)
-      return { resource, jobs, resting: resting.map((standing) => standing.sellerId) }
+      return { resource, jobs, range, resting: resting.map((standing) => standing.sellerId) }
     },
   })
 }

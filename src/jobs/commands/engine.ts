@@ -32,6 +32,8 @@ export interface CommandParts {
 /** The part of a job that the engine uses. */
 export interface CommandJob {
   readonly signal: AbortSignal
+  /** Runs of this job, this one counted; one when left out. */
+  readonly starts?: number
   readonly log: {
     info(fields: object, message: string): void
     warn(fields: object, message: string): void

@@ -4,8 +4,8 @@ import { faultPoint } from '../../fault-points.ts'
 import { type AttemptOutcome, lockCommand, readAttempts, recordOutcome } from '../../store/commands.ts'
 import type { Transaction } from '../../store/database.ts'
 import { type AnyRun, clockOf, fieldsOf, type Run } from './engine.ts'
-import { jsonOf, later, type Step, settle, stopFor, storing, troubled } from './steps.ts'
-import { neverProcessed } from './subject.ts'
+import { codesOf, jsonOf, later, type Step, settle, stopFor, storing, troubled } from './steps.ts'
+import { mayBeProcessed } from './subject.ts'
 import { nextReadBackMs } from './waits.ts'
 
 interface AttemptResult {
@@ -23,15 +23,9 @@ const failureJson = (failure: MarketplaceFailure): object => ({
   faults: failure.faults,
 })
 
-const mostFaultsTold = 5
-
-const wordsOf = (failure: MarketplaceFailure): string => {
-  const words = failure.faults
-    .slice(0, mostFaultsTold)
-    .map(({ code, field, description }) => [code, field, description].filter((word) => word !== null).join(', '))
-    .filter((said) => said !== '')
-    .join('; ')
-  return `the marketplace refused it (HTTP ${failure.httpStatus ?? 'none'}${words === '' ? '' : `: ${words}`})`
+const refusalOf = (failure: MarketplaceFailure): string => {
+  const codes = codesOf(failure.faults)
+  return `the marketplace refused it (HTTP ${failure.httpStatus ?? 'none'}${codes === '' ? '' : `: ${codes}`})`
 }
 
 /** The command is locked before its attempt is written, as everywhere; a step that comes too late writes nothing. */
@@ -115,13 +109,13 @@ export const settleFailure = async <Thing, Request extends object>(
   job.log.warn(fields, 'the marketplace refused the command')
   faultPoint('command.before-settle')
   return parts.database.transaction(async (transaction) => {
-    const before = (await readAttempts(transaction, command.id)).filter(
-      ({ attempt, outcome }) => attempt !== command.attempts && !neverProcessed.has(outcome ?? ''),
+    const before = mayBeProcessed(await readAttempts(transaction, command.id)).filter(
+      ({ attempt }) => attempt !== command.attempts,
     )
     // "Already done", or a refusal after an attempt whose effect may have come late: the subject tells, not the words.
     if (subject.mayBeDone(failure) || before.length > 0) return verifying(transaction, run, { outcome: 'refused', ...details })
     return writing(transaction, run, { outcome: 'refused', ...details }, () =>
-      settle(transaction, run, 'rejected', wordsOf(failure), null),
+      settle(transaction, run, 'rejected', refusalOf(failure), null),
     )
   })
 }

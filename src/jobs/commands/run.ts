@@ -1,6 +1,7 @@
 import { faultPoint } from '../../fault-points.ts'
 import type { JobOutcome } from '../../queues/jobs.ts'
 import { commandBefore, moveCommand, readCommand } from '../../store/commands.ts'
+import { handBack } from '../hand-back.ts'
 import { type AnyRun, type CommandJob, type CommandParts, clockOf, fieldsOf, type Run } from './engine.ts'
 import { orderSubject } from './order.ts'
 import { takeOver } from './outcome.ts'
@@ -33,9 +34,7 @@ export const runCommand = async (parts: CommandParts, commandId: string, job: Co
     await parts.database.transaction((transaction) => moveCommand(transaction, command, { state: 'held', reason: fault }))
     return done
   }
-  if (!parts.sellers.has(command.sellerId)) {
-    return again(parts, 60_000, `seller ${command.sellerId} is not configured in this process`)
-  }
+  if (!parts.sellers.has(command.sellerId)) return handBack(parts, command.sellerId, job.starts)
   const client = parts.sellers.client(command.sellerId)
   const run = { parts, job, command, client, seller: parts.sellers.configured(command.sellerId) }
   const { sellerId, content, purchaseOrderId } = command

@@ -9,7 +9,7 @@ import { clockOf, fieldsOf, type Run } from './engine.ts'
 import { look, type Sight } from './look.ts'
 import { settleAnswer, settleFailure, settleUnsent } from './outcome.ts'
 import { jsonOf, postponed, type Step, settle, stopFor, troubled } from './steps.ts'
-import { neverProcessed, type Standing } from './subject.ts'
+import { mayBeProcessed, type Standing } from './subject.ts'
 
 /** A sight that the request may go by; null: nothing was read, what is stored counts. */
 type Readable<Thing> = Extract<Sight<Thing>, { kind: 'seen' | 'none' | 'unreadable' }> | null
@@ -132,7 +132,7 @@ const prepareIn = async <Thing, Request extends object>(
 
 /**
  * Before anything is sent again: what did the attempts before really change? Null when the subject shows that they changed nothing, or
- * when a person says so and the subject does not show the opposite.
+ * when a person, or the marketplace, says so and the subject does not show the opposite.
  */
 const judgeEarlierAttempts = async <Thing, Request extends object>(
   transaction: Transaction,
@@ -143,22 +143,33 @@ const judgeEarlierAttempts = async <Thing, Request extends object>(
 ): Promise<Step | null> => {
   const { command, subject } = run
   if (command.attempts === 0) return null
-  const attempts = (await readAttempts(transaction, command.id)).filter(({ outcome }) => !neverProcessed.has(outcome ?? ''))
-  const last = attempts.at(-1)
-  if (last === undefined) return null
+  const attempts = await readAttempts(transaction, command.id)
+  const processed = mayBeProcessed(attempts)
+  const last = processed.at(-1)
+  const judged = last === undefined ? attempts : processed
+  const evidence = unreadable ? null : subject.judge(judged, view)
   // What a list has shown meanwhile counts as much as what was read just now.
-  const evidence = unreadable ? null : subject.judge(attempts, view)
-  const applied = [evidence, standing.stored === null ? null : subject.judge(attempts, standing.stored)].find(
+  const applied = [evidence, standing.stored === null ? null : subject.judge(judged, standing.stored)].find(
     (told) => told?.verdict === 'applied',
   )
   if (applied !== undefined && applied !== null) {
-    await recordOutcome(transaction, command.id, last.attempt, { outcome: 'applied' })
+    await recordOutcome(transaction, command.id, judged.at(-1)?.attempt ?? command.attempts, { outcome: 'applied' })
     return settle(transaction, run, 'confirmed', 'an earlier attempt was applied after all', applied)
   }
-  if (evidence?.ruledOut === true) {
+  if (last !== undefined && evidence?.ruledOut === true) {
     return settle(transaction, run, 'rejected', evidence.explanation ?? 'it cannot be applied any more', evidence)
   }
-  if (last.outcome === 'dismissed') return null
+  const believed = last === undefined || last.outcome === 'dismissed'
+  if (believed) {
+    // A person who has decided line by line has told of what the order shows under our marks; nobody else has.
+    if (command.parts !== null || !evidence?.lines.some(({ underOurMark }) => underOurMark)) return null
+    const who =
+      last === undefined
+        ? 'the marketplace says that it has never looked at the request'
+        : 'a person says that nothing was applied'
+    const reason = `${who}, but ${subject.name} shows a part of it under our marks; decide it line by line`
+    return settle(transaction, run, 'held', reason, evidence)
+  }
   if (evidence === null)
     return troubled(transaction, run, 'pending', `the marketplace does not let ${subject.name} be read, so nothing is sent again`)
   if (evidence.verdict === 'unclear') {

@@ -1,4 +1,4 @@
-import type { MarketplaceFailure } from '../../clients/errors.ts'
+import { type MarketplaceFailure, namesOfFaults } from '../../clients/errors.ts'
 import type { Evidence } from '../../domain/evidence.ts'
 import { alarmWaiting, moveCommand, postponeCommand } from '../../store/commands.ts'
 import type { Transaction } from '../../store/database.ts'
@@ -19,6 +19,11 @@ export type Step =
 /** JSON through and through, as a `jsonb` column takes it. */
 export const jsonOf = (value: object): Prisma.InputJsonObject => JSON.parse(JSON.stringify(value)) as Prisma.InputJsonObject
 
+const mostFaultsTold = 5
+
+/** Codes only: the marketplace's sentences may repeat what they are about, a buyer's name for one. They stand in the attempt. */
+export const codesOf = (faults: readonly unknown[]): string => namesOfFaults(faults.slice(0, mostFaultsTold)).join('; ')
+
 /** Settles a command, or hands it to a person. */
 export const settle = async <Thing, Request extends object>(
   transaction: Transaction,
@@ -36,7 +41,8 @@ export const settle = async <Thing, Request extends object>(
   })
   if (moved === null) return { kind: 'gone' }
   if (state === 'confirmed') await subject.confirmed?.(transaction)
-  return state === 'held' ? { kind: 'held' } : { kind: 'settled', outcome: state }
+  if (state === 'held') return { kind: 'held' }
+  return { kind: 'settled', outcome: moved.state === 'confirmed' ? 'confirmed' : 'rejected' }
 }
 
 /** The rate budget says when, and the database knows it: nothing is wrong. */

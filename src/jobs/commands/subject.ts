@@ -75,5 +75,9 @@ export interface CommandSubject<Thing, Request extends object> {
 /** Outcomes of requests that the marketplace has never looked at. */
 export const neverProcessed: ReadonlySet<string> = new Set(['not-sent', 'throttled'])
 
+/** Those requests that the marketplace may have looked at. */
+export const mayBeProcessed = <Attempt extends { readonly outcome: string | null }>(attempts: readonly Attempt[]): Attempt[] =>
+  attempts.filter(({ outcome }) => !neverProcessed.has(outcome ?? ''))
+
 /** Outcomes of requests that changed nothing. `dismissed`: a person says so. */
 export const withoutEffect: ReadonlySet<string> = new Set([...neverProcessed, 'refused', 'dismissed'])

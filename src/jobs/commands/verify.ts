@@ -4,8 +4,8 @@ import { lockCommand, readAttempts, recordOutcome, recordReadBack, type StoredAt
 import type { Transaction } from '../../store/database.ts'
 import type { AnyRun, Run } from './engine.ts'
 import { look, type Sight } from './look.ts'
-import { later, postponed, type Step, settle, stopFor, storing, troubled } from './steps.ts'
-import { type Standing, withoutEffect } from './subject.ts'
+import { codesOf, later, postponed, type Step, settle, stopFor, storing, troubled } from './steps.ts'
+import { mayBeProcessed, type Standing, withoutEffect } from './subject.ts'
 import { fewestClearReads, fewestLooks, mostAttempts, nextReadBackMs } from './waits.ts'
 
 /** `verifying`: reads the subject back and compares it with how it stood before the request. */
@@ -129,7 +129,8 @@ const conclude = async <Thing, Request extends object>(
     const reason = `the marketplace refused it${saidOf(last)}, and ${subject.name} shows that nothing was applied`
     return settle(transaction, run, 'rejected', reason, evidence)
   }
-  if (verdict === 'not-applied' && last.outcome === 'unknown' && command.attempts < mostAttempts) {
+  const unanswered = mayBeProcessed(attempts).length
+  if (verdict === 'not-applied' && last.outcome === 'unknown' && unanswered < mostAttempts) {
     await recordOutcome(transaction, command.id, last.attempt, { outcome: 'not-applied' })
     return later(transaction, run, 'pending', `${subject.name} shows that nothing was applied; sending again`, 0)
   }
@@ -138,7 +139,7 @@ const conclude = async <Thing, Request extends object>(
     'not-applied':
       last.outcome === 'accepted'
         ? `the marketplace accepted it, but ${subject.name} never showed it`
-        : `${command.attempts} requests went unanswered and changed nothing`,
+        : `${unanswered} requests went unanswered and changed nothing`,
   }
   const told = toldBy(evidence)
   return settle(transaction, run, 'held', told === '' ? reasons[verdict] : `${reasons[verdict]}: ${told}`, evidence)
@@ -150,12 +151,9 @@ const toldBy = ({ explanation, lines }: Evidence): string =>
 const allRefused = (attempts: readonly StoredAttempt[]): boolean =>
   attempts.every(({ outcome }) => withoutEffect.has(outcome ?? ''))
 
-/** What the marketplace said when it refused, in brackets; empty when it said nothing. */
+/** The codes of a refusal, in brackets; empty when it had none. What it said besides stands in the attempt only. */
 const saidOf = (attempt: StoredAttempt): string => {
   const faults = attempt.failure?.['faults']
-  const words = Array.isArray(faults)
-    ? faults.map((fault) => (typeof fault === 'object' && fault !== null && !Array.isArray(fault) ? fault['description'] : null))
-    : []
-  const said = words.filter((word): word is string => typeof word === 'string').join('; ')
-  return said === '' ? '' : ` (${said})`
+  const codes = Array.isArray(faults) ? codesOf(faults) : ''
+  return codes === '' ? '' : ` (${codes})`
 }

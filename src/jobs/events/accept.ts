@@ -27,7 +27,7 @@ import {
   unknownOrderFault,
 } from './decide.ts'
 import type { OrderPresence } from './fetch-order.ts'
-import { type AcceptParts, rulesOf } from './parts.ts'
+import { type AcceptParts, onlySeller, rulesOf } from './parts.ts'
 import { storableFaults } from './storable.ts'
 
 export type { AcceptParts } from './parts.ts'
@@ -87,12 +87,14 @@ export const acceptEvents = async (
   const conflicts = new Set<number>()
   const stored = new Map((await readEvents(parts.database, events)).map((event) => [nameOf(event), event]))
   const first = new Map<string, Candidate>()
+  const only = await onlySeller(parts, parts.database, events)
   for (const [index, event] of events.entries()) {
     const hash = hashes[index] ?? ''
     const known = stored.get(nameOf(event))
     const before = known === undefined ? first.get(nameOf(event))?.hash : storedHash(known)
     if (before !== undefined && before !== hash) conflicts.add(index)
-    if (before === undefined) first.set(nameOf(event), { index, event, hash, addressed: addressEvent(event, parts.sellers) })
+    if (before === undefined)
+      first.set(nameOf(event), { index, event, hash, addressed: addressEvent(event, parts.sellers, only) })
   }
   if (conflicts.size > 0) return { ok: false, reason: 'conflict', indexes: [...conflicts] }
 
@@ -169,14 +171,19 @@ const acceptAll = async (
   const due: string[] = []
   const subjects = await lockAll(tx, parts, candidates)
   for (const locked of subjects.values()) {
-    for (const decided of await decideReceived(tx, locked, parts.sellers)) {
+    for (const decided of await decideReceived(tx, locked, parts)) {
       if (decided.state === 'accepted') due.push(...decided.commands)
     }
   }
   const receipts: EventReceipt[] = []
   for (const candidate of candidates) {
     const { index, event, addressed } = candidate
-    if (!addressed.ok || wrong.has(index)) continue
+    if (wrong.has(index)) continue
+    if (!addressed.ok) {
+      // Whose it is cannot be told yet: it is decided later, like a row of the inbox.
+      if (addressed.unsure !== null) receipts.push(await takeUndecided(tx, candidate))
+      continue
+    }
     const { key } = addressed
     const locked = subjects.get(subjectName(key)) ?? null
     if (locked === null && isOrder(key) && presences.get(subjectName(key))?.presence === 'unknown') {
@@ -209,6 +216,13 @@ const acceptAll = async (
   }
   faultPoint('event.before-commit')
   return { receipts, due }
+}
+
+const takeUndecided = async (tx: Transaction, candidate: Candidate): Promise<EventReceipt> => {
+  const { source, id } = candidate.event
+  const row = { ...candidate.event, bodyHash: candidate.hash, sellerId: null, state: 'received' } as const
+  if (!(await insertEvent(tx, row))) return duplicateInside(tx, candidate)
+  return { source, id, status: 'accepted', state: 'received', commands: [], problem: null }
 }
 
 /** Locks the subjects by their names, as every batch does: two batches cannot wait for each other. */

@@ -2,15 +2,17 @@ import type { CommandContent } from '../../domain/command.ts'
 import { maxIdLength } from '../../domain/event-bounds.ts'
 import { addressOf, checkEvent, type EventFault } from '../../domain/event-shape.ts'
 import { planCommands, planSettings } from '../../domain/events.ts'
+import { noOrderId } from '../../domain/text.ts'
 import { isAcknowledging } from '../../store/command-queries.ts'
 import { insertCommands, readLedgers } from '../../store/commands.ts'
 import type { Transaction } from '../../store/database.ts'
 import { type IncomingEvent, lockReceivedEvents, settleEvent } from '../../store/events.ts'
 import { lockOrder, readOrder } from '../../store/orders.ts'
 import { lockShippingSettings, readShippingSettings } from '../../store/shipping-settings.ts'
+import type { OnlySeller } from '../serving.ts'
 import { storedHash } from './body-hash.ts'
 import type { EventSellers, OrderKey } from './fetch-order.ts'
-import { type AcceptParts, type EventRules, rulesOf } from './parts.ts'
+import { type AcceptParts, type EventRules, onlySeller, rulesOf } from './parts.ts'
 import { eventProblem, rejectReceived } from './reject.ts'
 import { undecidableFaults } from './storable.ts'
 
@@ -34,27 +36,39 @@ export type Addressed =
       readonly faults: readonly EventFault[]
       /** The seller whom this process does not serve, where that is all that is wrong; null: it is wrong wherever it is looked at. */
       readonly unserved: string | null
+      /** Why it cannot be told yet whose it is, where that is all that is wrong; null: it can. */
+      readonly unsure: string | null
     }
 
-/** Finds what an event is about; a seller that is not named is the one that was fixed when it was taken, or the only one there is. */
-export const addressEvent = (event: IncomingEvent & { readonly sellerId?: string | null }, sellers: EventSellers): Addressed => {
+/**
+ * Finds what an event is about; a seller that is not named is the one that was fixed when it was taken, or the only one that any process
+ * serves (`onlySeller`).
+ */
+export const addressEvent = (
+  event: IncomingEvent & { readonly sellerId?: string | null },
+  sellers: EventSellers,
+  only: OnlySeller,
+): Addressed => {
   const address = addressOf(event)
   // Without an address the shape is at fault, and whoever checks the shape says how.
-  if (address === null) return { ok: false, faults: [], unserved: null }
+  if (address === null) return { ok: false, faults: [], unserved: null, unsure: null }
   const faults: EventFault[] = []
   for (const name of ['purchaseOrderId', 'sellerId'] as const) {
     if ((address[name]?.length ?? 0) > maxIdLength)
       faults.push({ path: `data.${name}`, message: `is longer than ${maxIdLength} characters` })
   }
-  if (faults.length > 0) return { ok: false, faults, unserved: null }
-  const sellerId = address.sellerId ?? event.sellerId ?? sellers.only()
+  const noId = address.purchaseOrderId === null ? null : noOrderId(address.purchaseOrderId)
+  if (noId !== null) faults.push({ path: 'data.purchaseOrderId', message: noId })
+  if (faults.length > 0) return { ok: false, faults, unserved: null, unsure: null }
+  const sellerId = address.sellerId ?? event.sellerId ?? (only.kind === 'one' ? only.sellerId : null)
   if (sellerId === null) {
-    const message = 'is missing; it is needed because this daemon serves several sellers'
-    return { ok: false, faults: [{ path: 'data.sellerId', message }], unserved: null }
+    if (only.kind === 'unsure') return { ok: false, faults: [], unserved: null, unsure: only.reason }
+    const message = 'is missing; it is needed because several sellers are served here'
+    return { ok: false, faults: [{ path: 'data.sellerId', message }], unserved: null, unsure: null }
   }
   if (!sellers.has(sellerId)) {
     const message = `is ${sellerId}, a seller that this daemon does not serve`
-    return { ok: false, faults: [{ path: 'data.sellerId', message }], unserved: sellerId }
+    return { ok: false, faults: [{ path: 'data.sellerId', message }], unserved: sellerId, unsure: null }
   }
   return { ok: true, key: { sellerId, purchaseOrderId: address.purchaseOrderId } }
 }
@@ -125,13 +139,16 @@ export type Decided = { readonly state: 'accepted'; readonly commands: readonly 
 export const decideReceived = async (
   tx: Transaction,
   locked: LockedSubject,
-  sellers: EventSellers,
+  parts: Pick<AcceptParts, 'sellers' | 'only'>,
 ): Promise<readonly Decided[]> => {
   const decided: Decided[] = []
-  for (const event of await lockReceivedEvents(tx, locked.key.purchaseOrderId)) {
+  const waiting = await lockReceivedEvents(tx, locked.key.purchaseOrderId)
+  if (waiting.length === 0) return []
+  const only = await onlySeller(parts, tx, waiting)
+  for (const event of waiting) {
     // What cannot be decided at all is ended by its own job.
     if (undecidableFaults(event).length > 0) continue
-    const addressed = addressEvent(event, sellers)
+    const addressed = addressEvent(event, parts.sellers, only)
     if (!addressed.ok || !sameSubject(addressed.key, locked.key)) continue
     const plan = planOrFault(locked, event)
     if (!plan.ok) {

@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import type { Grant, Wait } from '../../clients/budget.ts'
 import type { CallOptions, MarketplaceClient, Observed } from '../../clients/client.ts'
 import { MarketplaceFailure } from '../../clients/errors.ts'
 import type { PurchaseOrder } from '../../domain/order.ts'
@@ -23,7 +24,7 @@ export type OrderPresence =
 
 /** The sellers as events need them; the seller registry is one. */
 export interface EventSellers {
-  /** The only seller, or null when there are several. */
+  /** The only seller that this process serves, or null when there are several. */
   only(): string | null
   has(sellerId: string): boolean
   client(sellerId: string): { readonly orders: Pick<MarketplaceClient['orders'], 'get'> }
@@ -33,7 +34,7 @@ export interface EventSellers {
 export interface OrderFetcher {
   /**
    * Never throws for what the marketplace does; throws when Postgres fails. `signal` is that of one request or job: under one, so many
-   * orders are waited for until the marketplace has denied them twice, and others are `later`.
+   * orders are asked for, and of those so many waited for until the marketplace has denied them twice; others are `later`.
    */
   ensure(key: OrderKey, signal: AbortSignal): Promise<OrderPresence>
 }
@@ -54,6 +55,11 @@ export interface OrderFetcherParts {
   readonly secondAskMs?: number
   /** Our own clock, epoch ms. */
   readonly now?: () => number
+  /**
+   * Leave to ask for an order of a seller, out of a share of what the marketplace allows: read-backs of commands and the sweep use the same
+   * operation. Without it everything may be used up.
+   */
+  readonly mayAsk?: (sellerId: string) => Promise<Grant | Wait>
 }
 
 const firstPauseMs = 2_000
@@ -67,6 +73,8 @@ const defaultSecondAskMs = 3_000
 const denialsCountMs = 3_600_000
 /** Orders that one request or job waits for in this way. */
 const mostSecondAsks = 2
+/** Orders that one request or job asks for at all; the events of others wait, and are decided one by one. */
+const mostLookups = 50
 
 /** The marketplace's own word that there is no such order; a wrong address (`URI_NOT_FOUND`) and any other refusal speak of something else. */
 const deniesTheOrder = (failure: MarketplaceFailure): boolean =>
@@ -78,6 +86,7 @@ const deniesTheOrder = (failure: MarketplaceFailure): boolean =>
 export const createOrderFetcher = (parts: OrderFetcherParts): OrderFetcher => {
   const { database, sellers, log, afterSave, fetchTimeoutMs = 10_000, secondAskMs = defaultSecondAskMs, now = Date.now } = parts
   const secondAsks = new WeakMap<AbortSignal, number>()
+  const lookups = new WeakMap<AbortSignal, number>()
   // When each order was denied, epoch ms, while that has been said only once.
   const denials = new Map<string, number>()
   const pauses = new Map<string, { readonly untilMs: number; readonly pauseMs: number }>()
@@ -189,6 +198,12 @@ export const createOrderFetcher = (parts: OrderFetcherParts): OrderFetcher => {
       if (await isSellerAtRest(database, key.sellerId)) {
         return { presence: 'later', reason: `seller ${key.sellerId} is stopped or paused` }
       }
+      const asked = lookups.get(signal) ?? 0
+      const leave = asked < mostLookups ? await parts.mayAsk?.(key.sellerId) : { granted: false }
+      if (leave?.granted === false) {
+        return { presence: 'later', reason: 'many orders are being looked up; others have their turn in between' }
+      }
+      lookups.set(signal, asked + 1)
       return ask(key, signal)
     },
   }

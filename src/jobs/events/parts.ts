@@ -1,9 +1,13 @@
+import { maxIdLength } from '../../domain/event-bounds.ts'
+import { addressOf } from '../../domain/event-shape.ts'
 import type { PlanOptions } from '../../domain/events.ts'
-import type { Database } from '../../store/database.ts'
+import type { Database, SqlRunner } from '../../store/database.ts'
+import type { IncomingEvent } from '../../store/events.ts'
+import { type OnlySeller, onlyHere } from '../serving.ts'
 import type { EventSellers, OrderFetcher } from './fetch-order.ts'
 
 /** What the events of a seller are checked against, beside what they are about. */
-export type EventRules = Required<Pick<PlanOptions, 'now' | 'carriers' | 'shipUnacknowledged'>>
+export type EventRules = Required<Pick<PlanOptions, 'now' | 'carriers' | 'shipUnacknowledged' | 'fullPriceRefundsAll'>>
 
 /** What accepting events needs. */
 export interface AcceptParts {
@@ -12,10 +16,27 @@ export interface AcceptParts {
   readonly fetcher: OrderFetcher
   /** After the commit: these commands are due. Must not throw; a sweep finds them anyway. */
   readonly wake: (commandIds: readonly string[]) => void
-  /** Rules of a seller that is served here. Left out: our own clock, any carrier, shipments acknowledge first. */
+  /** A waiting event is rejected for an order that the marketplace does not know only when it has waited for so long; left out: two minutes. */
+  readonly settleTimeMs?: number
+  /** Whose an event is that names no seller. Left out: no other process is asked. */
+  readonly only?: (sql: SqlRunner) => Promise<OnlySeller>
+  /** Rules of a seller that is served here. Left out: our own clock, any carrier, shipments acknowledge first, refunds give back what they ask for. */
   readonly rules?: (sellerId: string) => EventRules
+}
+
+/** Whose those of some events are that name no seller; nobody else is asked when all of them name theirs. */
+export const onlySeller = async (
+  parts: Pick<AcceptParts, 'sellers' | 'only'>,
+  sql: SqlRunner,
+  events: readonly (IncomingEvent & { readonly sellerId?: string | null })[],
+): Promise<OnlySeller> => {
+  const isNamed = events.every((event) => {
+    const named = addressOf(event)?.sellerId ?? event.sellerId ?? null
+    return named !== null && named.length <= maxIdLength
+  })
+  return isNamed || parts.only === undefined ? onlyHere(parts.sellers) : parts.only(sql)
 }
 
 /** The rules of a seller. */
 export const rulesOf = ({ rules }: Pick<AcceptParts, 'rules'>, sellerId: string): EventRules =>
-  rules?.(sellerId) ?? { now: new Date(), carriers: null, shipUnacknowledged: 'acknowledge-first' }
+  rules?.(sellerId) ?? { now: new Date(), carriers: null, shipUnacknowledged: 'acknowledge-first', fullPriceRefundsAll: false }

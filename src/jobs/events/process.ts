@@ -2,14 +2,22 @@ import { checkEvent, type EventFault } from '../../domain/event-shape.ts'
 import type { Database } from '../../store/database.ts'
 import { type EventKey, lockReceivedEvents, putOffEvent, readStoredEvent, type StoredEvent } from '../../store/events.ts'
 import { isDatabaseAway, retryOnDeadlock } from '../../store/faults.ts'
+import { isSellerServed } from '../../store/sellers.ts'
+import type { OnlySeller } from '../serving.ts'
 import { addressEvent, allFaults, type Decided, decideReceived, isOrder, lockForPlanning, unknownOrderFault } from './decide.ts'
-import { type AcceptParts, rulesOf } from './parts.ts'
+import { type AcceptParts, onlySeller, rulesOf } from './parts.ts'
 import { eventProblem, rejectReceived, sellerForTelling } from './reject.ts'
 import { undecidableFaults } from './storable.ts'
 
 /** A waiting event is looked at again after a twentieth of the time that it has waited, within these bounds. */
 const shortestPatienceMs = 15_000
 const longestPatienceMs = 60_000
+const defaultSettleTimeMs = 120_000
+
+/** The seller of an event whom another process serves, which decides it. */
+interface Elsewhere {
+  readonly elsewhere: string
+}
 
 /** Why an event still waits, and whose it is, if that can be told. */
 interface Waits {
@@ -20,18 +28,19 @@ interface Waits {
 /**
  * Decides one waiting event, and with it all others that wait for the same subject, in the order in which they came; what an
  * `event.process` job does. `settled` as well when it does not wait, or does not exist; `later`: why it waits and when it is due again
- * is kept with it.
+ * is kept with it. `elsewhere`: another process serves its seller, and nothing was touched.
  */
 export const processReceivedEvent = async (
   parts: AcceptParts,
   key: EventKey,
   signal: AbortSignal,
-): Promise<'settled' | 'later'> => {
+): Promise<'settled' | 'later' | Elsewhere> => {
   const event = await readStoredEvent(parts.database, key)
   if (event === null || event.state !== 'received') return 'settled'
   try {
     const waits = await decideWithOthers(parts, event, signal)
     if (waits === null) return 'settled'
+    if ('elsewhere' in waits) return waits
     await putOff(parts.database, event, waits)
     return 'later'
   } catch (error) {
@@ -45,18 +54,27 @@ export const processReceivedEvent = async (
 }
 
 const putOff = (database: Database, event: StoredEvent, waits: Waits): Promise<void> => {
-  const waitedMs = Date.now() - event.receivedAt.getTime()
-  const dueInMs = Math.round(Math.min(longestPatienceMs, Math.max(shortestPatienceMs, waitedMs / 20)))
+  const dueInMs = Math.round(Math.min(longestPatienceMs, Math.max(shortestPatienceMs, event.waitedMs / 20)))
   return putOffEvent(database, event, { ...waits, dueInMs })
 }
 
-const decideWithOthers = async (parts: AcceptParts, event: StoredEvent, signal: AbortSignal): Promise<Waits | null> => {
+const decideWithOthers = async (
+  parts: AcceptParts,
+  event: StoredEvent,
+  signal: AbortSignal,
+): Promise<Waits | Elsewhere | null> => {
+  const only = await onlySeller(parts, parts.database, [event])
   const undecidable = undecidableFaults(event)
-  if (undecidable.length > 0) return rejectAlone(parts, event, undecidable)
-  const addressed = addressEvent(event, parts.sellers)
+  if (undecidable.length > 0) return rejectAlone(parts, event, undecidable, only)
+  const addressed = addressEvent(event, parts.sellers, only)
   if (!addressed.ok) {
-    const wrong = addressed.unserved === null || checkEvent(event).length > 0
-    if (wrong) return rejectAlone(parts, event, await allFaults(parts, event, addressed))
+    if (addressed.unserved !== null && (await isSellerServed(parts.database, addressed.unserved))) {
+      return { elsewhere: addressed.unserved }
+    }
+    const shapeless = checkEvent(event).length > 0
+    if (addressed.unsure !== null && !shapeless) return { reason: addressed.unsure, sellerId: null }
+    const wrong = addressed.unserved === null || shapeless
+    if (wrong) return rejectAlone(parts, event, await allFaults(parts, event, addressed), only)
     // Another process may serve the seller, or this one once its settings have been read again.
     const reason = `no process that has looked at it serves seller ${addressed.unserved}`
     return { reason, sellerId: addressed.unserved }
@@ -68,12 +86,19 @@ const decideWithOthers = async (parts: AcceptParts, event: StoredEvent, signal: 
   if (isOrder(key) && faults.length === 0) {
     const found = await parts.fetcher.ensure(key, signal)
     if (found.presence === 'later') return { reason: found.reason, sellerId: key.sellerId }
-    if (found.presence === 'unknown') faults.push(unknownOrderFault(key))
+    if (found.presence === 'unknown') {
+      // A node that lags denies an order to everybody who asks it within that time, however often.
+      if (event.waitedMs < (parts.settleTimeMs ?? defaultSettleTimeMs)) {
+        const reason = `the marketplace says that it has no order ${key.purchaseOrderId}; it is asked again before that is believed`
+        return { reason, sellerId: key.sellerId }
+      }
+      faults.push(unknownOrderFault(key))
+    }
   }
   const decided = await retryOnDeadlock(() =>
     parts.database.transaction(async (tx): Promise<readonly Decided[]> => {
       const locked = await lockForPlanning(tx, key, rules)
-      if (locked !== null) return decideReceived(tx, locked, parts.sellers)
+      if (locked !== null) return decideReceived(tx, locked, parts)
       const waits = (await lockReceivedEvents(tx, key.purchaseOrderId)).some((one) => one.sequence === event.sequence)
       if (!waits || faults.length === 0) return []
       await rejectReceived(tx, event, { ...key, problem: eventProblem(faults) })
@@ -87,8 +112,13 @@ const decideWithOthers = async (parts: AcceptParts, event: StoredEvent, signal: 
 }
 
 /** An event that is wrong whatever comes. */
-const rejectAlone = async (parts: AcceptParts, event: StoredEvent, faults: readonly EventFault[]): Promise<null> => {
-  const sellerId = sellerForTelling(event, parts.sellers.only())
+const rejectAlone = async (
+  parts: AcceptParts,
+  event: StoredEvent,
+  faults: readonly EventFault[],
+  only: OnlySeller,
+): Promise<null> => {
+  const sellerId = sellerForTelling(event, only.kind === 'one' ? only.sellerId : null)
   const { purchaseOrderId } = event
   await parts.database.transaction((tx) =>
     rejectReceived(tx, event, { sellerId, purchaseOrderId, problem: eventProblem(faults) }),

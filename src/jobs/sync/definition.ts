@@ -1,6 +1,6 @@
 import type { CallOptions, MarketplaceClient, Page, ParsedRecord } from '../../clients/interface.ts'
 import type { PurchaseOrder } from '../../domain/order.ts'
-import { planWindow, sliceRange, type TimeWindow } from '../../domain/windows.ts'
+import { intersect, planWindow, reachOf, sliceRange, type TimeWindow } from '../../domain/windows.ts'
 import type { Database, SqlRunner, Transaction } from '../../store/database.ts'
 import type { SyncWindow } from '../../store/sync-states.ts'
 import type { DifferingRecord, StorableRecord } from '../../store/versions.ts'
@@ -73,6 +73,10 @@ export interface FetchedPage<T> extends Page<T> {
   readonly missing?: readonly string[]
   /** Records that were asked for by name and are never answered for, though others are: they are passed over. */
   readonly unreadable?: readonly { readonly key: string; readonly fault: string }[]
+  /** Keys that were asked for by name and are answered for, where that brings no record: one that was passed over before is settled. */
+  readonly answered?: readonly string[]
+  /** None of its records was created before this. */
+  readonly createdFrom?: Date
   /** The marketplace was not asked for it, since there was nothing to ask for: it proves no enrolment. */
   readonly unasked?: true
   /** The budget ended within the page: it holds what came until then, and the run goes on from its cursor at this time. */
@@ -82,6 +86,9 @@ export interface FetchedPage<T> extends Page<T> {
   /** Written in the transaction of the page: progress of the stream's own, such as a watermark for each SKU. */
   readonly alongside?: (tx: Transaction) => Promise<void>
 }
+
+/** Asks for one record that is known to be there. */
+export type Witness = (options: CallOptions) => Promise<Page<unknown>>
 
 /** One way to read a resource. */
 export interface SyncStream<T> {
@@ -109,11 +116,18 @@ export interface SyncStream<T> {
   readonly narrows?: true
   /** The other time of a record by which a window that is down to a second can still be halved, as far as it reaches. */
   readonly across?: (context: StreamContext, window: SyncWindow) => TimeWindow
+  /**
+   * Questions of the same kind as a window's, each about a record that is stored, spread over time: an answer has rows, unless the
+   * marketplace fails for all that has some. By them a page that is spoilt is told from an outage that answers without rows do not show.
+   */
+  readonly witnesses?: (context: StreamContext, window: SyncWindow) => Promise<readonly Witness[]>
+  /** Before which moment no record of a window was created. */
+  readonly createdFrom?: (context: StreamContext, window: SyncWindow) => Date
   /** It runs seldom: its plan is written down at once, so that a run which dies at its beginning is taken up again, and not a day later. */
   readonly seldom?: true
   /** The stream that tries again what this one has passed over, where that is not itself. */
   readonly retriedBy?: string
-  /** When all windows are read, this stream has shown all that it can show, or all that its resource has. */
+  /** When all windows are read, this stream has shown all that it can show, or all of its resource that was created since the first began. */
   readonly complete?: 'stream' | 'resource'
 }
 
@@ -142,6 +156,8 @@ export interface SyncDefinition<T> {
   stream(name: string): SyncStream<T> | null
   /** Shares of a backfill window that need a query each; empty when the resource has no past to read. */
   readonly backfillParts: readonly (string | null)[]
+  /** How far back a range may begin, in days; ten years when absent, as nothing is published. */
+  readonly reachDays?: (settings: SyncSettings) => number
   /** How a range is cut into the windows of a backfill; into slices of one length when absent. */
   readonly backfillWindows?: (range: TimeWindow) => readonly TimeWindow[]
   parse(rawText: string): ParsedRecord<T>
@@ -201,11 +217,28 @@ export const planByLastChange = ({ client, settings }: StreamContext, watermark:
   return window === null ? [] : [{ ...window, part: null }]
 }
 
+/** How far back a range may begin where the marketplace publishes no limit, in days. */
+export const longestReachDays = 3_650
+
+/** The part of a window of a range that someone asked for which can be asked for now: neither too old nor to come. */
+export const clampAsked = (window: TimeWindow, { client }: StreamContext, reachDays: number): TimeWindow | null =>
+  intersect(window, reachOf(client.clock().now(), reachDays))
+
 /** Name of the stream that reads again what was created lately. */
 export const rereadStream = 'reread'
 
 /** Streams of this name read a range of creation times that someone has asked for. */
 export const backfillPrefix = 'backfill:'
+
+/** Questions about the second in which each of some records was created. */
+export const witnessesAt = (
+  moments: readonly Date[],
+  ask: (range: TimeWindow, options: CallOptions) => Promise<Page<unknown>>,
+): readonly Witness[] =>
+  moments.map((moment) => {
+    const second = Math.floor(moment.getTime() / 1_000) * 1_000
+    return (options) => ask({ from: new Date(second), to: new Date(second + 1_000) }, options)
+  })
 
 /** The stream of a backfill: the same range is the same stream. */
 export const backfillStream = (range: TimeWindow): string => {

@@ -264,6 +264,16 @@ const noteOf = (reading: SkuReading, marketplaceNow: Date): LogRead | null => {
   return failure instanceof Throttled ? null : { ...noted, fault: failure.message, dueAt: marketplaceNow }
 }
 
+/** What stands in quarantine for a log that cannot be read. Keys of entries hold a slash, these do not. */
+const logKey = (sku: string): string => encodeURIComponent(sku)
+
+// Logs that cannot be read although others can: those that are refused, and those that have failed in the run before too.
+const unreadableOf = ({ due, failure }: SkuReading, notes: readonly LogRead[]): { key: string; fault: string }[] => {
+  if (failure === null || !(failure instanceof Refused || due.fault !== null)) return []
+  const isFault = notes.some(({ sku, fault }) => sku === due.sku && fault === failure.message)
+  return isFault ? [{ key: logKey(due.sku), fault: failure.message }] : []
+}
+
 /** Where the stream stands between two pages. The number makes each cursor another one. */
 const cursorSchema = z.object({
   page: z.number(),
@@ -298,6 +308,7 @@ const readNext = async (
   // The estimate of the marketplace's clock may have stepped back since the run began; what was read must not be due to the same run.
   const readAt = new Date(Math.max(marketplaceNow.getTime(), by.getTime() + 1))
   const notes = counted.flatMap((reading) => noteOf(reading, readAt) ?? [])
+  const unreadable = counted.flatMap((reading) => unreadableOf(reading, notes))
   const leftOver = notes.length < due.length || notes.some(({ dueAt }) => dueAt === null)
   const last = due.length < skusAtOnce && !leftOver && !more
   const cursor: Cursor = { page: page + 1, being: notes.map(({ sku }) => sku), more: leftOver }
@@ -305,6 +316,8 @@ const readNext = async (
     records: readings.flatMap(({ records }) => records),
     totalCount: null,
     nextCursor: last ? null : JSON.stringify(cursor),
+    unreadable,
+    answered: counted.flatMap(({ due: { sku }, failure }) => (failure === null ? [logKey(sku)] : [])),
     observedAt: earliestOf(answers, marketplaceNow),
     marketplaceNow,
     correlationId: answers.at(-1)?.correlationId ?? 'none',

@@ -1,12 +1,21 @@
 import { parseOrder } from '../../clients/client.ts'
-import { MarketplaceFailure, Throttled } from '../../clients/errors.ts'
+import { MarketplaceFailure } from '../../clients/errors.ts'
 import type { CallOptions, Observed } from '../../clients/interface.ts'
 import type { PurchaseOrder } from '../../domain/order.ts'
 import { clampToWall, wallMarginMs } from '../../domain/windows.ts'
 import { namedOrdersToAsk, noteNamedAsked } from '../../store/named-orders.ts'
-import { findDifferingOrders, noteMissingOrders, openOrdersAfter, storeDifferingOrders } from '../../store/orders.ts'
+import {
+  findDifferingOrders,
+  knownOrderIds,
+  noteMissingOrders,
+  openOrdersAfter,
+  storeDifferingOrders,
+  storedMoments,
+} from '../../store/orders.ts'
+import { failuresOf } from '../../store/sync-states.ts'
 import {
   backfillPrefix,
+  clampAsked,
   dayMs,
   earliestOf,
   type FetchedPage,
@@ -16,8 +25,11 @@ import {
   type StreamContext,
   type SyncDefinition,
   type SyncStream,
+  type Witness,
   windowNow,
+  witnessesAt,
 } from './definition.ts'
+import { asksToPassOver, failuresWithoutOthers, mayBeOfOne } from './passing-over.ts'
 
 const nodeTypes = ['SellerFulfilled', 'WFSFulfilled', '3PLFulfilled'] as const
 // Orders that the marketplace fulfils are acknowledged by it and never released (public facts 2.4).
@@ -31,6 +43,13 @@ const namedEveryMs = 900_000
 const oldest = ({ client, settings }: StreamContext): Date =>
   new Date(client.clock().now().getTime() - settings.oldestDays * dayMs + wallMarginMs)
 
+// Stored orders of one node type, asked for by their creation as lists show them.
+const listWitnesses = async ({ client, database, settings }: StreamContext, shipNodeType: string): Promise<readonly Witness[]> =>
+  witnessesAt(
+    await storedMoments(database, client.sellerId, { shipNodeType, days: settings.oldestDays, waiting: false }),
+    ({ from, to }, options) => client.orders.list({ shipNodeType, createdFrom: from, createdTo: to, limit: 1 }, options),
+  )
+
 /** Orders of one node type by last change. */
 const changed = (shipNodeType: string): SyncStream<PurchaseOrder> => ({
   counted: true,
@@ -38,6 +57,8 @@ const changed = (shipNodeType: string): SyncStream<PurchaseOrder> => ({
   followsWatermark: true,
   narrows: true,
   across: (context) => ({ from: oldest(context), to: context.client.clock().now() }),
+  createdFrom: (context, { across }) => across?.from ?? oldest(context),
+  witnesses: (context) => listWitnesses(context, shipNodeType),
   plan: planByLastChange,
   clamp: ({ client, settings }, window) => clampToWall(window, client.clock().now(), settings.oldestDays),
   first: (context, window, options) =>
@@ -63,6 +84,16 @@ const released: SyncStream<PurchaseOrder> = {
   followsWatermark: false,
   narrows: true,
   complete: 'stream',
+  createdFrom: (_context, { from }) => from,
+  witnesses: async ({ client, database, settings }, { part }) =>
+    witnessesAt(
+      await storedMoments(database, client.sellerId, { shipNodeType: part, days: settings.oldestDays, waiting: true }),
+      ({ from, to }, options) =>
+        client.orders.listReleased(
+          { createdFrom: from, createdTo: to, ...(part === null ? {} : { shipNodeType: part }), limit: 1 },
+          options,
+        ),
+    ),
   plan: (context) => {
     const window = { from: oldest(context), to: context.client.clock().now() }
     return releasedNodeTypes.map((part) => ({ ...window, part }))
@@ -88,66 +119,138 @@ interface ReadOrder {
   readonly fault?: string
 }
 
-/** So often an order is asked for before it is passed over. */
-const asksToPassOver = 3
+/** How the marketplace answers for other orders, asked for by their ids. */
+type Others = 'with rows' | 'not' | 'none known'
 
-/** A failure that speaks of this one order, perhaps: neither of the budget nor of the credentials, and it was answered. */
-const isOfTheOrder = (error: unknown): error is MarketplaceFailure =>
-  error instanceof MarketplaceFailure &&
-  !(error instanceof Throttled) &&
-  error.operation !== 'token' &&
-  !error.credentialsDead &&
-  error.httpStatus !== null
+/** Orders by which an outage is told from one order that is never answered for: those that came in this run, then stored ones. */
+class KnownOrders {
+  readonly #context: StreamContext
+  readonly #options: CallOptions
+  #came: string | null = null
+  #stored: readonly string[] | null = null
 
-// Why an order cannot be read, asked again; null when it can by now, or when nothing is to be had.
-const askAgain = async ({ client }: StreamContext, purchaseOrderId: string, options: CallOptions): Promise<ReadOrder> => {
-  let fault = ''
-  for (let asks = 1; asks < asksToPassOver; asks += 1) {
-    try {
-      return { purchaseOrderId, observed: await client.orders.get(purchaseOrderId, { signal: options.signal }) }
-    } catch (error) {
-      if (!isOfTheOrder(error)) throw error
-      fault = error.message
-    }
+  constructor(context: StreamContext, options: CallOptions) {
+    this.#context = context
+    this.#options = options
   }
-  return { purchaseOrderId, observed: null, fault }
-}
 
-const answersFor = async ({ client }: StreamContext, purchaseOrderId: string, options: CallOptions): Promise<boolean> => {
-  const [answer] = await Promise.allSettled([client.orders.get(purchaseOrderId, { signal: options.signal })])
-  return answer.status === 'fulfilled'
-}
+  came(purchaseOrderId: string): void {
+    this.#came = purchaseOrderId
+  }
 
-// Reads orders one by one, a few at a time. When the budget ends in between, what came before counts. An order that is never answered for
-// is passed over, as long as the marketplace answers for others: of these, or for the one before (`after`).
-const readEach = async (
-  context: StreamContext,
-  purchaseOrderIds: readonly string[],
-  after: string,
-  options: CallOptions,
-): Promise<readonly ReadOrder[]> => {
-  const { client } = context
-  const read: ReadOrder[] = []
-  let answered = false
-  for (let at = 0; at < purchaseOrderIds.length; at += sweepConcurrency) {
-    const ids = purchaseOrderIds.slice(at, at + sweepConcurrency)
-    const answers = await Promise.allSettled(ids.map((id) => client.orders.get(id, { signal: options.signal })))
-    answered ||= answers.some(({ status }) => status === 'fulfilled')
-    for (const [index, answer] of answers.entries()) {
-      const purchaseOrderId = ids[index]
-      if (purchaseOrderId === undefined) continue
-      if (answer.status === 'fulfilled') read.push({ purchaseOrderId, observed: answer.value })
-      else {
-        const reason: unknown = answer.reason
-        const again =
-          isOfTheOrder(reason) && (answered || (after !== '' && (await answersFor(context, after, options))))
-            ? (await Promise.allSettled([askAgain(context, purchaseOrderId, options)]))[0]
-            : answer
-        if (again.status === 'fulfilled') read.push(again.value)
-        else if (read.length > 0 && again.reason instanceof MarketplaceFailure) return read
-        else throw again.reason
+  /**
+   * Asks for known orders until one comes. "None there" is no answer here: whoever renders orders may be down.
+   *
+   * @throws what speaks of no order, such as the end of the budget
+   */
+  async answer(except: readonly string[]): Promise<Others> {
+    const { client, database, settings } = this.#context
+    this.#stored ??= await knownOrderIds(database, client.sellerId, settings.oldestDays)
+    const ids = [...(this.#came === null ? [] : [this.#came]), ...this.#stored].filter((id) => !except.includes(id))
+    for (const id of ids) {
+      try {
+        if ((await client.orders.get(id, { signal: this.#options.signal })) !== null) return 'with rows'
+      } catch (error) {
+        if (!mayBeOfOne(error, this.#options)) throw error
       }
     }
+    return ids.length === 0 ? 'none known' : 'not'
+  }
+
+  /** Whether an order may be passed over though no other is known: after failures in a row, while the lists are answered. */
+  async mayPassOverAlone(stream: string): Promise<boolean> {
+    const { client, database } = this.#context
+    const failures = await failuresOf(database, { sellerId: client.sellerId, resource: 'orders', stream })
+    if (failures + 1 < failuresWithoutOthers) return false
+    // A second in which hardly any order was created: the order itself may spoil the lists too.
+    const past = client.clock().now().getTime() - 30 * dayMs
+    const range = { createdFrom: new Date(past), createdTo: new Date(past + 1_000), limit: 1 }
+    const [answer] = await Promise.allSettled([
+      client.orders.list({ shipNodeType: 'SellerFulfilled', ...range }, { signal: this.#options.signal }),
+    ])
+    return answer.status === 'fulfilled'
+  }
+}
+
+interface FailedRead {
+  readonly purchaseOrderId: string
+  readonly failure: unknown
+}
+
+const isFailed = (answer: ReadOrder | FailedRead): answer is FailedRead => 'failure' in answer
+
+const askFor = async (
+  { client }: StreamContext,
+  purchaseOrderId: string,
+  options: CallOptions,
+): Promise<ReadOrder | FailedRead> => {
+  try {
+    return { purchaseOrderId, observed: await client.orders.get(purchaseOrderId, { signal: options.signal }) }
+  } catch (failure) {
+    return { purchaseOrderId, failure }
+  }
+}
+
+// Asks a few at a time, up to what speaks of no single order, or to failures beside which no known order comes either.
+const askForEach = async (
+  context: StreamContext,
+  purchaseOrderIds: readonly string[],
+  known: KnownOrders,
+  options: CallOptions,
+): Promise<readonly (ReadOrder | FailedRead)[]> => {
+  const answers: (ReadOrder | FailedRead)[] = []
+  for (let at = 0; at < purchaseOrderIds.length; at += sweepConcurrency) {
+    const ids = purchaseOrderIds.slice(at, at + sweepConcurrency)
+    const some = await Promise.all(ids.map((id) => askFor(context, id, options)))
+    for (const answer of some) if (!isFailed(answer) && answer.observed !== null) known.came(answer.purchaseOrderId)
+    answers.push(...some)
+    const failed = some.filter(isFailed)
+    if (failed.length === 0) continue
+    if (failed.some(({ failure }) => !mayBeOfOne(failure, options))) break
+    const [others] = await Promise.allSettled([known.answer(failed.map(({ purchaseOrderId }) => purchaseOrderId))])
+    // What has kept them from being asked meets those that failed too.
+    if (others.status === 'rejected' || others.value === 'not') break
+  }
+  return answers
+}
+
+// An order that failed, asked for again. It is passed over only when a known order comes after it has failed to the last.
+const readAgain = async (
+  context: StreamContext,
+  { purchaseOrderId, failure }: FailedRead,
+  { known, failed, stream }: { readonly known: KnownOrders; readonly failed: readonly string[]; readonly stream: string },
+  options: CallOptions,
+): Promise<ReadOrder | FailedRead> => {
+  let last = failure
+  for (let asks = 1; asks < asksToPassOver && mayBeOfOne(last, options); asks += 1) {
+    const answer = await askFor(context, purchaseOrderId, options)
+    if (!isFailed(answer)) return answer
+    last = answer.failure
+  }
+  if (!mayBeOfOne(last, options)) return { purchaseOrderId, failure: last }
+  const [others] = await Promise.allSettled([known.answer(failed)])
+  if (others.status === 'rejected') return { purchaseOrderId, failure: others.reason }
+  const passOver = others.value === 'with rows' || (others.value === 'none known' && (await known.mayPassOverAlone(stream)))
+  return passOver ? { purchaseOrderId, observed: null, fault: last.message } : { purchaseOrderId, failure: last }
+}
+
+// Reads orders one by one. When the budget ends in between, what came before counts. An order that is never answered for is passed over,
+// as long as the marketplace answers for others, which come behind it, or are stored.
+const readEach = async (
+  context: StreamContext,
+  stream: string,
+  purchaseOrderIds: readonly string[],
+  options: CallOptions,
+): Promise<readonly ReadOrder[]> => {
+  const known = new KnownOrders(context, options)
+  const answers = await askForEach(context, purchaseOrderIds, known, options)
+  const failed = answers.filter(isFailed).map(({ purchaseOrderId }) => purchaseOrderId)
+  const read: ReadOrder[] = []
+  for (const answer of answers) {
+    const judged = isFailed(answer) ? await readAgain(context, answer, { known, failed, stream }, options) : answer
+    if (!isFailed(judged)) read.push(judged)
+    else if (read.length > 0 && judged.failure instanceof MarketplaceFailure) return read
+    else throw judged.failure
   }
   return read
 }
@@ -175,7 +278,7 @@ const sweepAfter = async (context: StreamContext, after: string, options: CallOp
   const { client, database, settings } = context
   const askedAt = client.clock().now()
   const ids = await openOrdersAfter(database, client.sellerId, after, settings.sweepStep)
-  const read = await readEach(context, ids, after, options)
+  const read = await readEach(context, 'sweep', ids, options)
   const missing = read.filter(({ observed, fault }) => observed === null && fault === undefined)
   return { ...pageOfRead(context, ids, read, askedAt), missing: missing.map(({ purchaseOrderId }) => purchaseOrderId) }
 }
@@ -185,7 +288,7 @@ const namedAfter = async (context: StreamContext, after: string, options: CallOp
   const askedAt = client.clock().now()
   const wanted = { after, days: settings.oldestDays, limit: settings.sweepStep }
   const ids = await namedOrdersToAsk(database, client.sellerId, wanted)
-  const read = await readEach(context, ids, after, options)
+  const read = await readEach(context, 'named', ids, options)
   const answers = read.map(({ purchaseOrderId, observed, fault }) => ({
     purchaseOrderId,
     answer: fault ?? (observed === null ? 'none' : observed.record.ok ? 'stored' : observed.record.fault),
@@ -228,9 +331,11 @@ const backfill: SyncStream<PurchaseOrder> = {
   followsWatermark: false,
   narrows: true,
   retriedBy: rereadStream,
+  createdFrom: (_context, { from }) => from,
+  witnesses: (context, { part }) => listWitnesses(context, part ?? 'SellerFulfilled'),
   across: ({ client }, window) => ({ from: window.from, to: client.clock().now() }),
   plan: () => [],
-  clamp: ({ client, settings }, window) => clampToWall(window, client.clock().now(), settings.oldestDays),
+  clamp: (context, window) => clampAsked(window, context, context.settings.oldestDays),
   first: ({ client, settings }, window, options) =>
     client.orders.list(
       {
@@ -268,6 +373,7 @@ export const ordersSync: SyncDefinition<PurchaseOrder> = {
   intervalMs: (stream, pollMs) => (stream === 'named' ? Math.max(pollMs, namedEveryMs) : pollMs),
   stream: (name) => (name.startsWith(backfillPrefix) ? backfill : (streams.get(name) ?? null)),
   backfillParts: nodeTypes,
+  reachDays: ({ oldestDays }) => oldestDays,
   parse: (rawText) => parseOrder(rawText),
   find: findDifferingOrders,
   store: async (tx, sellerId, observedAt, records, { afterSave }) => {

@@ -56,6 +56,7 @@ export interface PageStoreParts<T> {
 /** Everything about a page that must be written, once it is known what that is. */
 interface PageWork<T> {
   readonly observedAt: Date
+  readonly createdFrom: Date | null
   readonly differing: readonly DifferingRecord<T>[]
   readonly faulty: readonly NewlyFaulty[]
   readonly healed: readonly string[]
@@ -75,13 +76,13 @@ export const createPageStore = <T>({ database, definition, lease, settings, hook
   const passedOver = new Set<string>()
 
   const write = (
-    { observedAt, differing, faulty, healed, missing, alongside }: PageWork<T>,
+    { observedAt, createdFrom, differing, faulty, healed, missing, alongside }: PageWork<T>,
     progressAfter: (saved: SavedPage) => SyncProgress,
     alreadyChanged: number,
   ): Promise<SyncProgress> =>
     database.transaction(async (tx) => {
       // Quarantine before records, as a replay locks them too.
-      await quarantine(tx, sellerId, resource, observedAt, faulty, lease.stream)
+      await quarantine(tx, sellerId, resource, observedAt, faulty, lease.stream, createdFrom)
       if (healed.length > 0) await supersedeQuarantined(tx, sellerId, resource, observedAt, healed)
       const stored = alreadyChanged + (await definition.store(tx, sellerId, observedAt, differing, hooks))
       const changed = stored + (await definition.noteMissing(tx, sellerId, observedAt, missing))
@@ -131,7 +132,10 @@ export const createPageStore = <T>({ database, definition, lease, settings, hook
       const stillOpen = quarantinedKeys
       const suspects = good.filter((record) => stillOpen.has(record.key))
       const refusedBefore = await findRefusedTexts(database, sellerId, resource, suspects)
-      const healed = suspects.filter((record) => !refusedBefore.has(record.rawText)).map((record) => record.key)
+      const healed = [
+        ...suspects.filter((record) => !refusedBefore.has(record.rawText)).map((record) => record.key),
+        ...(page.answered ?? []).filter((key) => stillOpen.has(key)),
+      ]
       const storable = refusedBefore.size === 0 ? good : good.filter((record) => !refusedBefore.has(record.rawText))
       const differing = await definition.find(database, sellerId, storable)
       const newlyFaulty = await findNewlyFaulty(database, sellerId, resource, page.observedAt, faulty)
@@ -148,7 +152,8 @@ export const createPageStore = <T>({ database, definition, lease, settings, hook
         return progress
       }
       faultPoint('sync.before-save')
-      const work: PageWork<T> = { observedAt: page.observedAt, differing, faulty: newlyFaulty, healed, missing, alongside }
+      const { observedAt, createdFrom = null } = page
+      const work: PageWork<T> = { observedAt, createdFrom, differing, faulty: newlyFaulty, healed, missing, alongside }
       const progress = await write(work, progressAfter, 0).catch((error: unknown) => {
         if (differing.length === 0 || storageFault(error) === null) throw error
         return writeOneByOne(work, progressAfter)

@@ -2,6 +2,7 @@ import { MarketplaceFailure, Refused, Throttled } from '../../clients/errors.ts'
 import type { CallOptions, ParsedRecord } from '../../clients/interface.ts'
 import {
   isByGtin,
+  lookAtRow,
   parseReportRow,
   type ReportColumns,
   ReportFault,
@@ -10,9 +11,19 @@ import {
   readRow,
   skuOf,
 } from '../../clients/marketplace/report-csv.ts'
+import { createRowSorter, type LookedAt } from '../../clients/marketplace/report-footer.ts'
 import { monthBounds, pacificMonth } from '../../domain/pacific-time.ts'
-import { rowKey } from '../../domain/reconciliation-report.ts'
-import { dueMonths, isDue, isReported, type ReportMonth, reportMonths, retrievalPauseEnd } from '../../domain/report-schedule.ts'
+import { gtin14, rowKey } from '../../domain/reconciliation-report.ts'
+import {
+  dueMonths,
+  isDue,
+  isReported,
+  type ReportMonth,
+  rangeBeforeReports,
+  reportMonths,
+  retrievalPauseEnd,
+  unknownMonth,
+} from '../../domain/report-schedule.ts'
 import type { Transaction } from '../../store/database.ts'
 import { reviewDiscrepancies } from '../../store/discrepancies.ts'
 import { skusByGtin } from '../../store/inventory-skus.ts'
@@ -37,9 +48,12 @@ import {
 } from '../../store/reconciliation-reports.ts'
 import {
   findDifferingRows,
+  hasUnreadSkus,
   noteGoneRows,
+  noteUnreadSkus,
   type ReportedRow,
   removeRenamedRows,
+  renameKnownRows,
   skusOfMonth,
   storeDifferingRows,
   unlistedSkus,
@@ -98,33 +112,68 @@ interface Inspection {
   /** Where the first row begins, in bytes. */
   readonly firstRow: number
   readonly rowCount: number
+  /** Where the last row ends, in bytes; below it stand lines that are none. */
+  readonly rowsEnd: number
+  readonly footerCount: number
   readonly keys: ReportKeys
   /** SKUs of which the file says different things. */
   readonly contradictory: ReadonlySet<string>
+  /** SKUs whose rows cannot be read. */
+  readonly unread: ReadonlySet<string>
+  /** How many rows cannot be read, whether or not they say what they are about, and why the first one cannot. */
+  readonly unreadCount: number
+  readonly firstFault: string | null
   /** SKUs of the GTINs that name the rows; null where SKUs do. */
   readonly skuOfGtin: ReadonlyMap<string, string> | null
-  /** Some row does not say what it is about: nobody knows all that came, so nothing counts as gone. */
-  readonly hasNamelessRow: boolean
+  /** Rows that do not say what they are about: nobody knows all that came, so nothing counts as gone. */
+  readonly namelessCount: number
+  /** Ends of the rows that may be totals. */
+  readonly doubtful: ReadonlySet<number>
 }
+
+/** The SKU of a row that a name stands for; a GTIN of which no SKU is known stands for itself, in the same spelling every day. */
+const skuNamed = ({ skuOfGtin }: Pick<Inspection, 'skuOfGtin'>, name: string): string =>
+  skuOfGtin === null ? name : (skuOfGtin.get(gtin14(name)) ?? gtin14(name))
+
+const doubtfulFault = 'it looks like a total but is not the sum of the rows'
 
 const inspect = async (context: StreamContext, report: StoredReport): Promise<Inspection> => {
   const { database, client } = context
   const { columns, end: firstRow } = await readHeader(readReportFile(database, report), client.reconciliation.columnNames)
   const skuOfGtin = isByGtin(columns) ? await skusByGtin(database, report.sellerId) : null
   const keys = createReportKeys()
-  let rowCount = 0
-  let hasNamelessRow = false
-  for await (const { cells } of readLines(readReportFile(database, report, firstRow), columns)) {
-    rowCount += 1
-    const sku = skuOf(columns, cells)
-    if (sku === null) hasNamelessRow = true
-    else keys.add(skuOfGtin?.get(sku) ?? sku)
+  const unread = new Set<string>()
+  const doubtful = new Set<number>()
+  let found = { rowCount: 0, rowsEnd: firstRow, namelessCount: 0, unreadCount: 0 }
+  let firstFault: string | null = null
+  const note = ({ line, look, isDoubtful }: LookedAt): void => {
+    const { rowCount, namelessCount, unreadCount } = found
+    const rowsEnd = firstRow + line.end
+    const fault = isDoubtful ? doubtfulFault : look.fault
+    const name = isDoubtful ? null : look.sku
+    if (isDoubtful) doubtful.add(rowsEnd)
+    if (name !== null) {
+      const sku = skuNamed({ skuOfGtin }, name)
+      keys.add(sku)
+      if (fault !== null) unread.add(sku)
+    }
+    firstFault ??= fault
+    found = {
+      rowCount: rowCount + 1,
+      rowsEnd,
+      namelessCount: namelessCount + (name === null ? 1 : 0),
+      unreadCount: unreadCount + (fault === null ? 0 : 1),
+    }
   }
+  const sorter = createRowSorter((cells) => lookAtRow(columns, cells))
+  for await (const line of readLines(readReportFile(database, report, firstRow), columns)) sorter.next(line).forEach(note)
+  const { rows, footers: footerCount } = sorter.close()
+  rows.forEach(note)
   const known = keys.close()
   const contradictory = known.anyRepeated
     ? await findContradictory(context, report, { columns, firstRow, keys: known, skuOfGtin })
     : new Set<string>()
-  return { columns, firstRow, rowCount, keys: known, contradictory, skuOfGtin, hasNamelessRow }
+  return { columns, firstRow, ...found, footerCount, keys: known, contradictory, unread, firstFault, skuOfGtin, doubtful }
 }
 
 /** The same row twice says nothing new (public facts, section 2.2, knows it of lists); two different ones of a SKU contradict each other. */
@@ -137,7 +186,7 @@ const findContradictory = async (
   const contradictory = new Set<string>()
   for await (const { cells } of readLines(readReportFile(database, report, firstRow), columns)) {
     const name = skuOf(columns, cells)
-    const sku = name === null ? null : (skuOfGtin?.get(name) ?? name)
+    const sku = name === null ? null : skuNamed({ skuOfGtin }, name)
     if (sku === null || !keys.isRepeated(sku)) continue
     const textHash = rawHash(readRow(report.month, columns, cells).rawText)
     if ((textHashes.get(sku) ?? textHash) !== textHash) contradictory.add(sku)
@@ -159,14 +208,17 @@ const inspectionOf = (context: StreamContext, report: StoredReport): Promise<Ins
 
 const recordOf = (
   { month, reportId }: StoredReport,
-  { columns, contradictory, skuOfGtin }: Inspection,
+  { columns, contradictory, skuOfGtin, doubtful }: Inspection,
   cells: readonly string[],
+  end: number,
 ): ParsedRecord<ReportedRow> => {
   const parsed = readRow(month, columns, cells)
+  if (doubtful.has(end)) return { ok: false, key: null, fault: doubtfulFault, rawText: parsed.rawText }
   if (!parsed.ok) return parsed
   const { rawText } = parsed
-  const sku = skuOfGtin?.get(parsed.value.sku) ?? parsed.value.sku
-  const value = { ...parsed.value, sku }
+  const sku = skuNamed({ skuOfGtin }, parsed.value.sku)
+  const gtin = skuOfGtin === null || parsed.value.gtin === null ? parsed.value.gtin : gtin14(parsed.value.gtin)
+  const value = { ...parsed.value, sku, gtin }
   const key = rowKey(month, sku)
   // Which of them is true cannot be known.
   if (contradictory.has(value.sku)) return { ok: false, key, fault: 'the report says two different things of this SKU', rawText }
@@ -178,8 +230,9 @@ const rowsFrom = async (context: StreamContext, report: StoredReport, from: numb
   const records: ParsedRecord<ReportedRow>[] = []
   let end = from
   for await (const line of readLines(readReportFile(context.database, report, from), inspection.columns)) {
-    records.push(recordOf(report, inspection, line.cells))
+    if (from + line.end > inspection.rowsEnd) break
     end = from + line.end
+    records.push(recordOf(report, inspection, line.cells, end))
     if (records.length === rowsPerPage) break
   }
   const last = records.length < rowsPerPage
@@ -190,31 +243,57 @@ const rowsFrom = async (context: StreamContext, report: StoredReport, from: numb
   })
 }
 
+/** What of the stored rows the report is without. */
+interface Absent {
+  readonly missing: readonly string[]
+  readonly renamed: readonly string[]
+  /** Nobody knows whether it is without them. */
+  readonly unknown: readonly string[]
+}
+
 /** The last step of the import; what is judged by how far the report counts comes after it. */
 const finish = async (
   context: StreamContext,
   report: StoredReport,
-  { missing, renamed }: { readonly missing: readonly string[]; readonly renamed: readonly string[] },
-  { rowCount }: Inspection,
+  { missing, renamed, unknown }: Absent,
+  { rowCount, footerCount, namelessCount, unread, contradictory, skuOfGtin }: Inspection,
 ): Promise<ReportPage> => {
+  const { sellerId, month } = report
   const before = await importedBefore(context.database, report)
-  // Rows that the report has not changed were judged up to where its predecessor counted.
+  // Rows that the report has not changed were judged up to where its predecessor counted, or not at all where that could not be read.
   const countsFurther = before !== null && before.coveredUntil.getTime() !== report.coveredUntil.getTime()
+  const reviewsAll = countsFurther || (await hasUnreadSkus(context.database, sellerId, month))
   return pageOf(context, report.retrievedAt, {
     missing,
-    nextCursor: cursorTo(countsFurther ? 'review' : 'unlisted', report, ''),
+    nextCursor: cursorTo(reviewsAll ? 'review' : 'unlisted', report, ''),
     alongside: async (tx) => {
-      if (renamed.length > 0) await removeRenamedRows(tx, report.sellerId, report.month, renamed)
-      await finishReport(tx, report, rowCount)
+      if (renamed.length > 0) await removeRenamedRows(tx, sellerId, month, renamed)
+      await noteUnreadSkus(tx, report, [...new Set([...unread, ...contradictory, ...unknown])])
+      await finishReport(tx, report, { rowCount, footerCount, namelessCount, byGtin: skuOfGtin !== null })
+      if (skuOfGtin !== null) await renameKnownRows(tx, sellerId)
     },
   })
+}
+
+/** Rows that are stored and that the file does not name. */
+const rowsNotNamed = async (context: StreamContext, report: StoredReport, { keys }: Inspection): Promise<readonly string[]> => {
+  const absent: string[] = []
+  for (let last = ''; ; ) {
+    const skus = await skusOfMonth(context.database, report.sellerId, report.month, last, skusPerLook)
+    absent.push(...skus.filter((sku) => !keys.has(sku)))
+    if (skus.length < skusPerLook) return absent
+    last = skus.at(-1) ?? last
+  }
 }
 
 const goneAfter = async (context: StreamContext, report: StoredReport, after: string): Promise<ReportPage> => {
   const { database } = context
   const { sellerId, month } = report
   const inspection = await inspectionOf(context, report)
-  if (inspection.hasNamelessRow) return finish(context, report, { missing: [], renamed: [] }, inspection)
+  if (inspection.namelessCount > 0) {
+    const unknown = await rowsNotNamed(context, report, inspection)
+    return finish(context, report, { missing: [], renamed: [], unknown }, inspection)
+  }
   const missing: string[] = []
   const renamed: string[] = []
   for (let last = after; ; ) {
@@ -222,7 +301,8 @@ const goneAfter = async (context: StreamContext, report: StoredReport, after: st
     for (const sku of skus) {
       last = sku
       if (inspection.keys.has(sku)) continue
-      if (inspection.skuOfGtin?.has(sku) === true) renamed.push(sku)
+      const { skuOfGtin } = inspection
+      if (skuOfGtin !== null && (skuOfGtin.has(gtin14(sku)) || inspection.keys.has(gtin14(sku)))) renamed.push(sku)
       else missing.push(rowKey(month, sku))
       if (missing.length + renamed.length === rowsPerPage) {
         return pageOf(context, report.retrievedAt, {
@@ -232,7 +312,7 @@ const goneAfter = async (context: StreamContext, report: StoredReport, after: st
         })
       }
     }
-    if (skus.length < skusPerLook) return finish(context, report, { missing, renamed }, inspection)
+    if (skus.length < skusPerLook) return finish(context, report, { missing, renamed, unknown: [] }, inspection)
   }
 }
 
@@ -276,11 +356,14 @@ const begin = async (context: StreamContext, report: StoredReport): Promise<Repo
   const faulty = (fault: string): ReportPage =>
     pageOf(context, report.retrievedAt, { alongside: (tx) => setFaulty(tx, report, fault) })
   try {
-    const { rowCount, firstRow } = await inspectionOf(context, report)
+    const { rowCount, firstRow, unreadCount, firstFault } = await inspectionOf(context, report)
     // A whole month does not vanish: rather the file is at fault.
     if (rowCount === 0 && (await skusOfMonth(database, sellerId, month, '', 1)).length > 0) {
       return faulty('it has no rows, where earlier ones had some')
     }
+    // Rather it is written in a way that nobody knows.
+    if (unreadCount * 2 > rowCount)
+      return faulty(`${unreadCount} of its ${rowCount} rows cannot be read, the first for: ${firstFault}`)
     return await rowsFrom(context, report, firstRow)
   } catch (error) {
     if (error instanceof ReportFault) return faulty(error.message)
@@ -342,20 +425,18 @@ const tryDownload = async (
   const { client, database } = context
   try {
     const report = await download(context, key, options)
-    const failures = await settleTry(database, key, client.clock().now(), null)
+    const failures = await settleTry(database, key, client.clock().now(), report === null ? 'none' : 'file')
     return { report, failures, error: null }
   } catch (error) {
     if (!(error instanceof MarketplaceFailure)) throw error
     if (error.sent === 'never') await releaseTry(database, key, previous)
-    else if (!isAborted(options) && !(error instanceof Throttled) && !isBare404(error)) {
-      const failures = await settleTry(database, key, client.clock().now(), error.message)
+    else if (!isAborted(options) && !(error instanceof Throttled)) {
+      const failures = await settleTry(database, key, client.clock().now(), isBare404(error) ? 'none' : { fault: error.message })
       return { report: null, failures, error }
     }
     return { report: null, failures: 0, error }
   }
 }
-
-const unknownMonth = (month: string): ReportMonth => ({ month, triedAt: null, newest: null, waiting: false })
 
 /** The report of a month: one that is here already, otherwise a new one. Answers null when there is nothing to import. */
 type Obtain = (
@@ -370,8 +451,11 @@ const obtainDue: Obtain = async (context, key, known, options) => {
   const now = client.clock().now()
   if (!isDue(known, now) || !(await claimTry(database, key, now, known.triedAt))) return 'unasked'
   const { report, error } = await tryDownload(context, key, known.triedAt, options)
+  const isNone = report === null && (error === null || isBare404(error))
+  // A seller who has had reports is enrolled: one month that is not there says nothing of the others, and is asked for again.
+  if (isNone && (await hasImportedReport(database, key.sellerId))) return null
   if (error !== null) throw error
-  if (report === null && !(await hasImportedReport(database, key.sellerId))) {
+  if (report === null) {
     throw new NotEnrolled('the marketplace has no inventory reconciliation report of this seller')
   }
   return report
@@ -380,6 +464,7 @@ const obtainDue: Obtain = async (context, key, known, options) => {
 const obtainAsked: Obtain = async (context, key, known, options) => {
   const { client, database } = context
   const now = client.clock().now()
+  if (!isReported(key.month, now)) return 'unasked'
   const pauseEnd = retrievalPauseEnd(known.triedAt, now)
   if (pauseEnd !== null) throw throttledUntil(context, pauseEnd)
   if (!(await claimTry(database, key, now, known.triedAt))) return 'unasked'
@@ -441,7 +526,7 @@ const reports: SyncStream<ReportedRow> = {
 const backfill: SyncStream<ReportedRow> = {
   ...stream,
   plan: () => [],
-  clamp: ({ client }, window) => (isReported(pacificMonth(window.from), client.clock().now()) ? window : null),
+  clamp: (_context, window) => (rangeBeforeReports(window) === null ? window : null),
   first: readMonth(obtainAsked),
 }
 
@@ -452,7 +537,12 @@ export const reconciliationSync: SyncDefinition<ReportedRow> = {
   stream: (name) => (name.startsWith(backfillPrefix) ? backfill : name === 'reports' ? reports : null),
   needsEnrolment: true,
   backfillParts: [null],
-  backfillWindows: (range) => reportMonths(range).map((month) => monthBounds(month)),
+  // What lies before the first report is a window too, so that it is told as out of reach.
+  backfillWindows: (range) => {
+    const before = rangeBeforeReports(range)
+    const months = reportMonths(range).map((month) => monthBounds(month))
+    return before === null ? months : [before, ...months]
+  },
   parse: (rawText) => {
     const parsed = parseReportRow(rawText)
     return parsed.ok ? { ...parsed, value: { row: parsed.value, reportId: null } } : parsed

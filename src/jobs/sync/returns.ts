@@ -1,7 +1,25 @@
 import { parseReturn } from '../../clients/client.ts'
 import type { ReturnOrder } from '../../domain/return.ts'
-import { findDifferingReturns, storeDifferingReturns } from '../../store/returns.ts'
-import { backfillPrefix, planByLastChange, planReread, rereadStream, type SyncDefinition, type SyncStream } from './definition.ts'
+import { findDifferingReturns, storeDifferingReturns, storedReturnMoments } from '../../store/returns.ts'
+import {
+  backfillPrefix,
+  clampAsked,
+  longestReachDays,
+  planByLastChange,
+  planReread,
+  rereadStream,
+  type StreamContext,
+  type SyncDefinition,
+  type SyncStream,
+  type Witness,
+  witnessesAt,
+} from './definition.ts'
+
+// Stored returns, asked for by their creation.
+const witnesses = async ({ client, database }: StreamContext): Promise<readonly Witness[]> =>
+  witnessesAt(await storedReturnMoments(database, client.sellerId), ({ from, to }, options) =>
+    client.returns.list({ createdFrom: from, createdTo: to, limit: 1 }, options),
+  )
 
 /** Returns by last change. Their retention is not published (public facts 2.4), so nothing older is ruled out but by the first look-back. */
 const changed: SyncStream<ReturnOrder> = {
@@ -9,6 +27,7 @@ const changed: SyncStream<ReturnOrder> = {
   checksCount: true,
   followsWatermark: true,
   narrows: true,
+  witnesses,
   plan: planByLastChange,
   clamp: (_context, window) => window,
   first: ({ client, settings }, window, options) =>
@@ -22,9 +41,11 @@ const backfill: SyncStream<ReturnOrder> = {
   checksCount: true,
   followsWatermark: false,
   narrows: true,
+  witnesses,
   retriedBy: rereadStream,
+  createdFrom: (_context, { from }) => from,
   plan: () => [],
-  clamp: (_context, window) => window,
+  clamp: (context, window) => clampAsked(window, context, longestReachDays),
   first: ({ client, settings }, window, options) =>
     client.returns.list({ createdFrom: window.from, createdTo: window.to, limit: settings.pageSize }, options),
   next: ({ client }, _window, cursor, options) => client.returns.continue(cursor, options),

@@ -1,4 +1,12 @@
-import { isCredentialsDoubt, MarketplaceFailure, Refused, Throttled } from '../../clients/errors.ts'
+import { setImmediate as letOthersRun } from 'node:timers/promises'
+import {
+  BODY_TOO_LARGE,
+  isCredentialsDoubt,
+  MarketplaceFailure,
+  Refused,
+  Throttled,
+  TOO_MANY_RECORDS,
+} from '../../clients/errors.ts'
 import { carveOut, narrowWindow, nextWatermark, splitWindow, type TimeWindow } from '../../domain/windows.ts'
 import type { Logger } from '../../observability/log.ts'
 import type { JobOutcome } from '../../queues/jobs.ts'
@@ -9,9 +17,9 @@ import {
   expireKeyless,
   giveUpSkipped,
   hasKeyless,
-  openSkippedWindows,
   reviewSkipAlarm,
   settleSkipped,
+  windowsPassedOver,
 } from '../../store/quarantine.ts'
 import {
   endRun,
@@ -36,6 +44,8 @@ import {
 } from './definition.ts'
 import { meansNotEnrolled, noteEnrolledAnswer } from './enrolment.ts'
 import { createPageStore, type PageStore, type SavedPage } from './pages.ts'
+import { failuresWithoutOthers } from './passing-over.ts'
+import { withNextSlice } from './slices.ts'
 
 /** What the engine needs from the rest of the daemon. */
 export interface SyncDeps extends SyncHooks {
@@ -89,6 +99,8 @@ const askEnrolmentAgainMs = 7 * dayMs
 const worthTellingMs = 3_600_000
 /** How far from a window that cannot be read another one is asked for, to tell a spoilt page from an outage of everything. */
 const elsewhereMs = [3_600_000, dayMs, 7 * dayMs]
+/** What is wrong with a page that holds too much: a smaller one may do. */
+const tooMuch: ReadonlySet<string> = new Set([BODY_TOO_LARGE, TOO_MANY_RECORDS])
 /** A window as long as that is read until a pass brings nothing new: rows slip between pages while the set moves. */
 const longWindowMs = dayMs
 const firstPlace = 'first'
@@ -178,7 +190,8 @@ class StreamRun<T> {
   #replanned = false
   /** The first page of the window under way, where it has come already. */
   #firstPage: FetchedPage<T> | null = null
-  #passedOver = 0
+  /** The window that was passed over last in this run. */
+  #lastPassedOver: SyncWindow | null = null
 
   constructor(parts: {
     readonly context: StreamContext
@@ -222,6 +235,7 @@ class StreamRun<T> {
     let mayPlan = !resumed || this.#stream.followsWatermark
     for (;;) {
       if (this.#options.signal.aborted) return { finished: false, at: new Date(), reason: 'stopping' }
+      this.#progress = { ...this.#progress, pending: withNextSlice(this.#progress.pending) }
       const [window] = this.#progress.pending
       if (window !== undefined) {
         if (this.#turnEndsWith(this.#run.pages)) return { finished: false, at: new Date(), reason: 'taking turns' }
@@ -249,9 +263,11 @@ class StreamRun<T> {
     const { sellerId, resource, stream } = this.#key
     const { database } = this.#context
     const narrows = this.#stream.narrows === true
-    const holes = narrows ? await openSkippedWindows(database, sellerId, resource, stream) : []
+    const earliest = new Date(Math.min(...planned.map(({ from }) => from.getTime()), this.#plannedBy.clockMs))
+    const holes = narrows ? await windowsPassedOver(database, this.#key, earliest) : []
     const again = holes.length > 0 ? await dueSkippedWindows(database, sellerId, resource, stream) : []
-    const pending = [...planned.flatMap((window) => this.#without(window, holes)), ...again]
+    const parts = planned.flatMap((window) => this.#without(window, holes))
+    const pending = [...parts, ...again]
     const begun = withoutPasses(fresh(this.#progress))
     this.#progress = {
       ...begun,
@@ -263,6 +279,8 @@ class StreamRun<T> {
         skipped: 0,
         outOfReachBefore: null,
         plannedAt: this.#plannedAt,
+        // What stands beside what is passed over may not be met.
+        plannedFrom: parts.every((part, at) => part === planned[at]) ? earliest.toISOString() : null,
       },
     }
     if (this.#stream.seldom === true) await this.#pages.keep(this.#progress)
@@ -300,8 +318,10 @@ class StreamRun<T> {
     const clamped = this.#stream.clamp(this.#context, window)
     if (clamped === null) {
       if (window.skippedAs !== undefined) await giveUpSkipped(this.#context.database, window.skippedAs)
-      else this.#outOfReach(window.to)
+      else if (window.to <= this.#context.client.clock().now()) this.#outOfReach(window.to)
       this.#progress = this.#windowDone(this.#progress, window.to)
+      // Nothing was waited for, and the next window may be like this one.
+      await letOthersRun()
       return null
     }
     if (clamped.from.getTime() - window.from.getTime() > worthTellingMs) this.#outOfReach(clamped.from)
@@ -392,8 +412,10 @@ class StreamRun<T> {
    *
    * - A cursor that the marketplace itself calls dead is dropped at once; one on which a second request fails, when the window's first page
    *   comes. Two in a row mean that it is not the cursor.
-   * - Then, as long as the marketplace answers elsewhere, the window is halved, and its parts again, until what spoils it stands alone.
-   * - That is passed over: it stands in quarantine and in an alarm, and is tried again later.
+   * - Then, as long as the marketplace answers elsewhere, with rows where it must have some, the window is halved, and its parts again,
+   *   until what spoils it stands alone.
+   * - That is passed over: it stands in quarantine and in an alarm, and is tried again later. While nothing is known to have rows, others
+   *   are read first, which may tell, and it is asked for more often.
    *
    * @throws what has failed, when that is no matter of this page, or not yet known to be one
    */
@@ -432,16 +454,22 @@ class StreamRun<T> {
       if (ofPaging || (error instanceof Refused && error.httpStatus === 400)) this.#progress = fresh(this.#progress)
       throw error
     }
-    if (!(await this.#answersElsewhere(window))) throw error
-    if (this.#narrow(window, failure?.networkCode === 'BODY_TOO_LARGE' ? 'page' : 'all')) {
+    const elsewhere = await this.#answerElsewhere(window)
+    if (elsewhere === 'none') throw error
+    if (this.#narrow(window, tooMuch.has(failure?.networkCode ?? '') ? 'page' : 'all')) {
       this.#options.log.warn(
         { stream: this.#name, reason: error instanceof Error ? error.message : String(error) },
         'a page cannot be read; its window is read in smaller parts',
       )
       return null
     }
+    if (elsewhere === 'without rows') {
+      if (this.#putOff(window)) return null
+      // What spoils one window mostly stands at its edge, and so in the next one too; what was passed over before has failed so often already.
+      if (times < failuresWithoutOthers && !this.#isNextToPassedOver(window) && window.skippedAs === undefined) throw error
+    }
     // Passed over is only what fails in two runs, some time apart, or beside something that did.
-    if (times < 3 && this.#passedOver === 0 && window.skippedAs === undefined) throw error
+    if (times < 3 && this.#lastPassedOver === null && window.skippedAs === undefined) throw error
     await this.#passOver(window, error instanceof Error ? error.message : String(error))
     return null
   }
@@ -454,6 +482,36 @@ class StreamRun<T> {
       { stream: this.#name, reason: error instanceof Error ? error.message : String(error) },
       'the marketplace does not go on from its own cursor; the window is read again from its start',
     )
+  }
+
+  /**
+   * How the marketplace answers for something else than a window. An answer that there is nothing tells little: whoever renders rows may
+   * be down. So records are asked for that are known; only where none is, or where they are in no list any more, an empty answer counts.
+   */
+  async #answerElsewhere(window: SyncWindow): Promise<'with rows' | 'without rows' | 'none'> {
+    const witnesses = (await this.#stream.witnesses?.(this.#context, window)) ?? []
+    let answered = witnesses.length === 0
+    for (const witness of witnesses) {
+      const [answer] = await Promise.allSettled([witness({ signal: this.#options.signal })])
+      if (answer.status === 'fulfilled' && answer.value.records.length > 0) return 'with rows'
+      answered ||= answer.status === 'fulfilled'
+      if (answer.status === 'rejected' && (answer.reason instanceof Throttled || this.#options.signal.aborted)) return 'none'
+    }
+    return answered && (await this.#answersElsewhere(window)) ? 'without rows' : 'none'
+  }
+
+  #isNextToPassedOver({ from, to }: SyncWindow): boolean {
+    const last = this.#lastPassedOver
+    return last !== null && from.getTime() <= last.to.getTime() && to.getTime() >= last.from.getTime()
+  }
+
+  /** Has the other windows read before this one, once. False: there are none, or they were. */
+  #putOff(window: SyncWindow): boolean {
+    const { pending } = this.#progress
+    if (pending.slice(1).every(({ putOff }) => putOff === true)) return false
+    const restarted = withoutPasses(fresh(this.#progress))
+    this.#progress = { ...restarted, pending: [...pending.slice(1), { ...window, putOff: true }] }
+    return true
   }
 
   /** Whether the marketplace answers for a second outside of a window, or of a long one. An answer that there is nothing is one. */
@@ -514,7 +572,7 @@ class StreamRun<T> {
     const stream = this.#stream.retriedBy ?? this.#key.stream
     await this.#pages.passOver({ window, stream, fault, observedAt: now }, progress)
     this.#progress = progress
-    this.#passedOver += 1
+    this.#lastPassedOver = window
     this.#run = { ...this.#run, quarantined: this.#run.quarantined + 1 }
     this.#options.log.warn(
       { stream: this.#name, from: window.from.toISOString(), to: window.to.toISOString() },
@@ -627,7 +685,9 @@ class StreamRun<T> {
     const runBefore = this.#run
     try {
       const missing = gone === null ? null : { part: reading.window.part, keys: gone }
-      this.#progress = await this.#pages.save(last ? await this.#withSettlements(reading, page) : page, progressAfter, missing)
+      const createdFrom = this.#stream.createdFrom?.(this.#context, reading.window)
+      const dated = createdFrom === undefined ? page : { ...page, createdFrom }
+      this.#progress = await this.#pages.save(last ? await this.#withSettlements(reading, dated) : dated, progressAfter, missing)
       this.#rememberSnapshot(reading, next)
     } catch (error) {
       this.#run = runBefore
@@ -656,10 +716,11 @@ class StreamRun<T> {
     const { pending, totals } = this.#progress
     const { skippedAs } = window
     const { complete } = this.#stream
-    const since = totals.plannedAt
+    const { plannedAt: since, plannedFrom, outOfReachBefore } = totals
     const expires =
       complete !== undefined &&
       since !== null &&
+      plannedFrom !== null &&
       pending.length === 1 &&
       totals.skipped === 0 &&
       (await hasKeyless(this.#context.database, sellerId, resource))
@@ -668,7 +729,10 @@ class StreamRun<T> {
       ...page,
       alongside: async (tx) => {
         await page.alongside?.(tx)
-        if (expires) await expireKeyless(tx, sellerId, resource, complete === 'stream' ? stream : null, since)
+        if (expires) {
+          const createdFrom = outOfReachBefore !== null && outOfReachBefore > plannedFrom ? outOfReachBefore : plannedFrom
+          await expireKeyless(tx, sellerId, resource, complete === 'stream' ? { stream } : { createdFrom }, since)
+        }
         if (skippedAs === undefined) return
         await settleSkipped(tx, skippedAs)
         await reviewSkipAlarm(tx, sellerId, resource)

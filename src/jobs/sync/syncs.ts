@@ -1,11 +1,18 @@
-import { sliceRange, type TimeWindow } from '../../domain/windows.ts'
+import { countSlices, intersect, reachOf, type TimeWindow } from '../../domain/windows.ts'
 import type { JobOutcome } from '../../queues/jobs.ts'
 import type { Database, Transaction } from '../../store/database.ts'
 import { askSkippedAgain, lockQuarantined, markReplayed, noteFault, type QuarantinedRecord } from '../../store/quarantine.ts'
 import { requestWindows, type SyncKey } from '../../store/sync-states.ts'
 import { storageFault } from '../../store/versions.ts'
 import { campaignsSync } from './campaigns.ts'
-import { backfillStream, defaultSyncSettings, type SyncDefinition, type SyncHooks, type SyncSettings } from './definition.ts'
+import {
+  backfillStream,
+  defaultSyncSettings,
+  longestReachDays,
+  type SyncDefinition,
+  type SyncHooks,
+  type SyncSettings,
+} from './definition.ts'
 import { inventoryLogSync } from './inventory-log.ts'
 import { ordersSync } from './orders.ts'
 import { reconciliationSync } from './reconciliation.ts'
@@ -32,6 +39,7 @@ interface Resource {
   intervalMs(stream: string, pollMs: number): number
   readonly backfillParts: readonly (string | null)[]
   readonly backfillWindows: SyncDefinition<unknown>['backfillWindows']
+  readonly reachDays: SyncDefinition<unknown>['reachDays']
   run(deps: SyncDeps, key: SyncKey, options: SyncRunOptions): Promise<JobOutcome>
   replay(tx: Transaction, record: QuarantinedRecord, hooks: SyncHooks): Promise<ReplayOutcome>
 }
@@ -41,6 +49,7 @@ const bind = <T>(definition: SyncDefinition<T>): Resource => ({
   intervalMs: definition.intervalMs ?? ((_stream, pollMs) => pollMs),
   backfillParts: definition.backfillParts,
   backfillWindows: definition.backfillWindows,
+  reachDays: definition.reachDays,
   run: (deps, key, options) => runStream(deps, definition, key, options),
   replay: async (tx, { id, sellerId, rawText, observedAt }, hooks) => {
     const parsed = definition.parse(rawText)
@@ -108,28 +117,47 @@ export const backfillResources: readonly string[] = syncResources.filter((name) 
 export interface BackfillRequest {
   readonly sellerId: string
   readonly resource: string
-  /** Creation times on the marketplace's clock; what is older than it answers for is left out when its turn comes. */
+  /** Creation times on the marketplace's clock; what is older than it answers for, or still to come, is left out. */
   readonly range: TimeWindow
+  /** The marketplace's now; by our own clock when absent. */
+  readonly now?: Date
 }
+
+/** Less than this out of reach is not worth a word. */
+const worthTellingMs = 3_600_000
+
+/**
+ * The times of a resource that can be read again now.
+ * @throws UnknownSync
+ */
+export const reachOfBackfill = (resource: string, now: Date, settings: SyncSettings = defaultSyncSettings): TimeWindow =>
+  reachOf(now, find(resource).reachDays?.(settings) ?? longestReachDays)
 
 /**
  * Puts a backfill down, oldest first; a `sync.run` job on the stream that it answers does it, and `listSyncs` shows how far it is.
  * The same range again while it is under way changes nothing; once it is finished it starts anew.
- * @throws UnknownSync; RangeError when the range is empty or the resource has no past
+ * @throws UnknownSync; RangeError when the range is empty or wholly out of reach, or the resource has no past
  */
 export const requestBackfill = async (
   database: Database,
-  { sellerId, resource, range }: BackfillRequest,
+  { sellerId, resource, range, now = new Date() }: BackfillRequest,
   settings: Partial<SyncSettings> = {},
 ): Promise<SyncKey> => {
   const { backfillParts, backfillWindows } = find(resource)
   if (backfillParts.length === 0) throw new RangeError(`${resource} has no past that could be read again`)
   if (range.from >= range.to) throw new RangeError('a backfill must begin before it ends')
-  const { backfillSliceMs } = { ...defaultSyncSettings, ...settings }
-  const slices = backfillWindows?.(range) ?? sliceRange(range, backfillSliceMs)
-  const windows = slices.flatMap((window) => backfillParts.map((part) => ({ ...window, part })))
+  const all = { ...defaultSyncSettings, ...settings }
+  const reached = intersect(range, reachOfBackfill(resource, now, all))
+  if (reached === null) throw new RangeError('nothing of the range can be reached')
+  const { backfillSliceMs: sliceMs } = all
+  const months = backfillWindows?.(reached)
+  const windows = (months ?? [{ ...reached, sliceMs }]).flatMap((window) => backfillParts.map((part) => ({ ...window, part })))
+  // By what was asked for, so that the same words are the same stream while the reach moves on.
   const key = { sellerId, resource, stream: backfillStream(range) }
-  await requestWindows(database, key, windows)
+  await requestWindows(database, key, windows, {
+    windowsTotal: months === undefined ? countSlices(reached, sliceMs) * backfillParts.length : windows.length,
+    outOfReachBefore: reached.from.getTime() - range.from.getTime() > worthTellingMs ? reached.from.toISOString() : null,
+  })
   return key
 }
 

@@ -86,6 +86,14 @@ test('the live service is asked by GTIN and day; a SKU without a GTIN is not ask
   expect(seen).toEqual([])
 })
 
+test('a log that is asked by GTIN and is of another SKU is not read', async () => {
+  const answer = envelope([entry])
+  const another = { ...answer, payload: { ...answer.payload, vendorSku: 'MUG-USED' } }
+  await expect(ask(200, another, { connection: { profile: walmartUs } })).rejects.toMatchObject({ kind: 'malformed' })
+  const own = { ...answer, payload: { ...answer.payload, vendorSku: ' mug/1 #2' } }
+  expect((await ask(200, own, { connection: { profile: walmartUs } })).page.records).toHaveLength(1)
+})
+
 test('numbers as text, missing headers, lists that are null or absent', async () => {
   const texts = { ...entry, id: 12345678901234567890n, changedUnits: '12.0', transactionTime: '1790856000250', fcName: 7 }
   const body = JSON.stringify(envelope([{ ...texts, id: 0 }], { totalCount: '1' })).replace('"id":0', '"id":12345678901234567890')
@@ -104,6 +112,27 @@ test('numbers as text, missing headers, lists that are null or absent', async ()
     const { page: none } = await ask(200, empty)
     expect(none).toMatchObject({ records: [], gtin: query.gtin })
   }
+})
+
+test.each([
+  ['Inventory Adjustment', 'Adjustment'],
+  ['ADJUSTMENTS', 'Adjustment'],
+  ['inventoryAdjustment', 'Adjustment'],
+  ['CUSTOMER_RETURN', 'Return'],
+  ['Shipped', 'Ship'],
+  ['Shipment Return', 'Shipment Return'],
+])('the type %j is read as %j', async (came, type) => {
+  const { page } = await ask(200, envelope([{ ...entry, transactionType: came }]))
+  expect(page.records[0]).toMatchObject({ ok: true, value: { transactionType: type, raw: { transactionType: came } } })
+})
+
+test.each([
+  ['2026-04-01', '2026-04-01T07:00:00Z'],
+  ['04/01/2026', '2026-04-01T07:00:00Z'],
+  ['2026-12-01', '2026-12-01T08:00:00Z'],
+])('a day without a time (%j) is a Pacific one', async (transactionTime, moment) => {
+  const { page } = await ask(200, envelope([{ ...entry, transactionTime }]))
+  expect(page.records[0]).toMatchObject({ ok: true, value: { transactionTime: new Date(moment) } })
 })
 
 test('unknown words are kept and counted', async () => {
@@ -125,6 +154,7 @@ test.each([
   ['changedUnits', 2_147_483_648],
   ['transactionTime', 'yesterday'],
   ['transactionTime', null],
+  ['transactionTime', '20260401'],
   ['id', ''],
 ])('an entry whose %s is %j is kept as text, its neighbours are read, and it can be read again later', async (field, value) => {
   const { page } = await ask(200, envelope([{ ...entry, [field]: value }, entry]))

@@ -166,6 +166,22 @@ describe('the file', () => {
     expect(await textOf(present(report).body)).toBe(`\uFEFF${CSV}`)
   })
 
+  test.each([
+    ['utf-16le', 'little', 2],
+    ['utf-16be', 'big', 3],
+    ['utf-8', 'none', 1],
+  ])('comes as UTF-8 where its byte order mark says %s', async (_name, order, size) => {
+    const text = Buffer.from(`\uFEFF${CSV.replace('Lamp', 'Lämp 𝄞')}`, order === 'none' ? 'utf8' : 'utf16le')
+    const bytes = order === 'big' ? text.swap16() : text
+    const { url } = await startMarketplace(async (_request, response) => {
+      response.writeHead(200, { 'content-type': 'text/csv' })
+      for (let at = 0; at < bytes.length; at += size) response.write(bytes.subarray(at, at + size))
+      response.end()
+    })
+    const { report } = await ask(url)
+    expect((await textOf(present(report).body)).replace('\uFEFF', '')).toBe(CSV.replace('Lamp', 'Lämp 𝄞'))
+  })
+
   test('may take longer than an ordinary answer, as long as it goes on', async () => {
     const { url } = await startMarketplace((_request, response) => {
       response.writeHead(200, { 'content-type': 'text/csv' })
@@ -549,9 +565,50 @@ describe('the columns', () => {
 
   test('of which one speaks of a SKU and is not known are at fault, though there is a GTIN', async () => {
     const header = 'GTIN,SKU (as listed),Beginning,Ending,Sold,Returned,Lost,Found,Damaged,Other'
-    expect(await fault(`${header}\n`)).toContain('"SKU (as listed)" speaks of a SKU and is not known; REPORT_COLUMNS')
+    expect(await fault(`${header}\n`)).toContain('"SKU (as listed)" may name rows and is not known; REPORT_COLUMNS')
     // One that is known is enough.
     expect(await only(`${header},SKU\n0001,x,10,7,4,1,2,3,5,4,SKU-1\n`)).toMatchObject({ ok: true, key: '2026-10/SKU-1' })
+  })
+
+  test.each([
+    'Partner Item Id',
+    'Seller Item ID',
+    'Vendor Item Number',
+    'Seller Part Number',
+    'Stock Keeping Unit',
+    'sellerItemId',
+  ])('name the SKU as %s beside a GTIN', async (header) => {
+    const record = await only(
+      `GTIN,${header},Beginning,Ending,Sold,Returned,Lost,Found,Damaged,Other\n0001,SKU-1,10,7,4,1,2,3,5,4\n`,
+    )
+    expect(record).toMatchObject({ ok: true, key: '2026-10/SKU-1', value: VALUES })
+    expect(parseReportRow(record.rawText)).toEqual(record)
+  })
+
+  test.each(['Item ID', 'Listing number', 'Partner', 'itemNo', 'Item #'])(
+    'of which %s may name rows are at fault beside a GTIN, until somebody says what it means',
+    async (header) => {
+      const line = `GTIN,${header},Beginning,Ending,Sold,Returned,Lost,Found,Damaged,Other`
+      expect(await fault(`${line}\n`)).toContain(`${JSON.stringify(header)} may name rows and is not known; REPORT_COLUMNS`)
+      expect((await readHeader(inPieces(`${line}\n`), { [header]: 'ignore' })).columns.sku).toBeNull()
+    },
+  )
+
+  test.each([
+    ['Item SKU', 'Vendor (Seller) SKU'],
+    ['Product SKU', 'Seller SKU'],
+    ['SKU', 'Partner SKU'],
+    ['SKU Number', 'Seller Item ID'],
+  ])("of two SKUs (%s, %s) are the seller's, in either order", async (other, own) => {
+    const rest = 'Beginning,Ending,Sold,Returned,Lost,Found,Damaged,Other'
+    for (const order of [
+      [0, 1],
+      [1, 0],
+    ] as const) {
+      const pick = (...of: readonly string[]): string => order.map((at) => of[at]).join(',')
+      const record = await only(`${pick(other, own)},${rest}\n${pick('WM-77', 'SKU-1')},10,7,4,1,2,3,5,4\n`)
+      expect(record).toMatchObject({ ok: true, key: '2026-10/SKU-1' })
+    }
   })
 
   test('mean what the settings say, and so do their rows when they are read again', async () => {
@@ -575,6 +632,11 @@ describe('the columns', () => {
     const one = await only('SKU,Name,Beginning,Ending,Sold,Returned,Lost,Found,Damaged,Other\nA,x,1,1,0,0,0,0,0,0\n')
     const other = await only('Other,Damaged,Found,Lost,Returned,Sold,Ending,Beginning,Name,SKU\n0,0,0,0,0,0,1,1,x,A\n')
     expect(other.rawText).toBe(one.rawText)
+  })
+
+  test('in 16 bits without a byte order mark are no columns', async () => {
+    const bytes = Buffer.from(CSV, 'utf16le')
+    await expect(readHeader(inPieces(bytes))).rejects.toThrow('the file is no text in UTF-8')
   })
 
   test('that come twice or without a name are all kept', async () => {
@@ -644,13 +706,41 @@ describe('the rows', () => {
     ['-0', 0],
     ['12,345,678', 12_345_678],
     ['2147483647', 2_147_483_647],
+    ['(3)', -3],
+    ['(1,234)', -1_234],
+    ['3-', -3],
+    ['\u22123', -3],
+    ['1\u00a0234', 1_234],
+    ['1\u202f234\u202f567', 1_234_567],
+    ['1 234', 1_234],
+    ["1'234", 1_234],
+    ['1\u2019234', 1_234],
+    ['', 0],
   ])('%j is the number %i', async (cell, value) => {
     const record = await only(`${HEAD}\nA,x,"${cell}",1,0,0,0,0,0,0\n`)
     expect(record).toMatchObject({ ok: true, value: { beginningQuantity: value } })
     expect(Object.is(record.ok && record.value.beginningQuantity, value)).toBe(true)
   })
 
-  test.each(['', '1.5', 'n/a', '1,23', '1e3', '0x10', '2147483648', '1 2', '--1'])(
+  test.each([
+    ['1.000', 1_000],
+    ['1.234.567', 1_234_567],
+    ['-1.000', -1_000],
+    ['5,0', 5],
+    ['5.0', 5],
+    ['1,234', 1_234],
+    ['1 234', 1_234],
+  ])('%j between semicolons is the number %i, and is when it is read again', async (cell, value) => {
+    const record = await only(`${HEAD.replaceAll(',', ';')}\nA;x;"${cell}";1;0;0;0;0;0;0\n`)
+    expect(record).toMatchObject({ ok: true, value: { beginningQuantity: value } })
+    expect(parseReportRow(record.rawText)).toEqual(record)
+  })
+
+  test('without any quantity are none', async () => {
+    expect(await only(`${HEAD}\nA,x,,,,,,,,\n`)).toMatchObject({ ok: false, key: '2026-10/A', fault: 'no quantities' })
+  })
+
+  test.each(['1.5', 'n/a', '1,23', '1e3', '0x10', '2147483648', '1 2', '--1', '1.000', '1.234', '(-3)', '1,234 567', '-'])(
     '%j is no number and a fault of its row alone',
     async (cell) => {
       const [bad, good] = await read(`${HEAD}\nA,x,1,"${cell}",0,0,0,0,0,0\nB,x,1,1,0,0,0,0,0,0\n`)

@@ -180,4 +180,91 @@ export const mutations: readonly Mutation[] = [
     "    if (stored.behind_ms === null) return 'behind'\n    return stored.behind_ms >= behindBelievedAfterMs ? 'write' : 'skip'\n",
     "    return 'write'\n",
   ),
+  // ── units and money ──
+  without(
+    'No more units are shipped and cancelled than were ordered.',
+    'domain/units.ts',
+    "      : ledger.ordered - count(ledger, 'ship') - count(ledger, 'cancel')",
+    '      : ledger.ordered',
+  ),
+  without(
+    'What the marketplace reports as done counts.',
+    'domain/units.ts',
+    'return Math.max(reported[count], confirmed[count], landed)',
+    'return Math.max(reported[count] * 0, confirmed[count], landed)',
+  ),
+  {
+    rule: 'No more units are refunded than were shipped.',
+    replacements: [
+      {
+        file: 'src/domain/units.ts',
+        from: "? count(ledger, 'ship') - count(ledger, 'refund')",
+        to: '? ledger.ordered',
+      },
+      {
+        file: 'src/domain/units.ts',
+        from: 'Math.max(0, Math.min(room, ledger.ordered - ledger.refundSlots.length))',
+        to: 'room',
+      },
+      {
+        file: 'src/domain/refunds.ts',
+        from: 'if (free.length - foreign < quantity) return null',
+        to: 'if (free.length - foreign < quantity) return Array.from({ length: quantity }, (_, slot) => slot)',
+      },
+    ],
+  },
+  without(
+    'A refund gives back the tax of its units.',
+    'domain/refunds.ts',
+    '(part, net.digits, { amount, tax, fees }))',
+    '(part, net.digits, { amount, fees }))',
+  ),
+  without(
+    'A refund gives back the share of its units, not the line.',
+    'domain/refunds.ts',
+    '    const amount = sharesOf(part.amount, slots, line.ordered)\n',
+    '    const amount = part.amount\n',
+  ),
+  without(
+    'The shares of all units add up to the line.',
+    'domain/refunds.ts',
+    'return roundedRatio(total * BigInt(slot + 1), slots) - roundedRatio(total * BigInt(slot), slots)',
+    'return roundedRatio(total + BigInt(slot) * 0n, slots)',
+  ),
+  without(
+    'A unit whose money a refund of ours holds is not refunded again.',
+    'domain/refunds.ts',
+    'if (!held.has(slot)) free.push(slot)',
+    'free.push(slot)',
+  ),
+  {
+    rule: 'No more money is given back than is left.',
+    replacements: [
+      { file: 'src/domain/refunds.ts', from: 'if (left.lt(asked)) {', to: 'if (left.isNaN()) {' },
+      {
+        file: 'src/jobs/commands/order.ts',
+        from: "  if (content.kind === 'refund') faults.push(...checkMoneyLeft(content.payload, stored, view))\n",
+        to: '',
+      },
+    ],
+  },
+  // ── whose word counts ──
+  without(
+    'An attempt that the marketplace says it has never looked at is judged all the same.',
+    'jobs/commands/send.ts',
+    '  const judged = last === undefined ? attempts : processed\n',
+    '  if (last === undefined) return null\n  const judged = processed\n',
+  ),
+  without(
+    'No word stands against a part that the order shows under our marks.',
+    'jobs/commands/send.ts',
+    'if (command.parts !== null || !evidence?.lines.some(({ underOurMark }) => underOurMark)) return null',
+    'if (command.attempts > 0) return null',
+  ),
+  without(
+    'Units that were refunded since prove no shipment.',
+    'domain/evidence.ts',
+    "(trackedBefore.get('') ?? 0) - refunded)",
+    "(trackedBefore.get('') ?? 0))",
+  ),
 ]

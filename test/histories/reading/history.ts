@@ -14,6 +14,8 @@ export type Lie =
   | 'fail'
   /** "None there", though there are some. */
   | 'none'
+  /** The answer is an error, unless it has no rows. */
+  | 'render'
   /** The connection is dropped. */
   | 'drop'
   /** A page gives the cursor again by which it was asked for. */

@@ -125,6 +125,8 @@ export const createReadingWorld = (parts: ReadingWorldParts): ReadingWorld => {
     if (rows.length === 0) return none()
     const limit = Number(query.get('limit') ?? 100)
     const page = rows.slice(offset, offset + limit)
+    const rendering = ruleOf('render', further)
+    if (rendering !== null) return failed(rendering.status)
     const spoilt = page.find(
       ({ order: { poison } }) => poison !== null && (poison.untilMs === null || sinceMs() < poison.untilMs),
     )

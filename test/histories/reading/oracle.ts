@@ -55,6 +55,16 @@ export const judgeReading = async ({ history, world, client, sellerId }: Reading
     `SELECT raw_text AS text FROM tallyman.quarantined_records WHERE seller_id = $1 AND state = 'open' AND skipped IS NOT NULL`,
     [sellerId],
   )
+  const calm =
+    spoilt.length === 0 &&
+    history.temper.is === 'good' &&
+    history.rules.every(({ lie, share }) => lie === 'render' && share === 1)
+  const { rows: ever } = await client.query<{ text: string }>(
+    `SELECT raw_text AS text FROM tallyman.quarantined_records WHERE seller_id = $1 AND skipped IS NOT NULL`,
+    [sellerId],
+  )
+  if (calm && history.orders.every(({ poison }) => poison === null))
+    for (const { text } of ever) violations.push(`passed over while everything with rows failed: ${text}`)
   const { rows: alarms } = await client.query(
     `SELECT 1 FROM tallyman.alarms WHERE seller_id = $1 AND kind = 'reading-skipped' AND resolved_at IS NULL`,
     [sellerId],

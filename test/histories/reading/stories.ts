@@ -84,6 +84,10 @@ export const readingStories: readonly ReadingStory[] = [
     orders: [...several(6), orderAgo(-60)],
     rules: [lying('fail', 180, { status: 503 })],
   }),
+  story('answers with rows fail for hours while those without any come, and nothing is passed over', {
+    orders: [...several(8), orderAgo(-60), orderAgo(-70)],
+    rules: [lying('render', 300, { status: 503, fromMs: 20 * minuteMs })],
+  }),
   story('the connection is dropped on every further page for an hour', {
     orders: several(9),
     rules: [lying('drop', 60, { pages: 'further' })],

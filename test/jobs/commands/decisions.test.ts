@@ -5,6 +5,7 @@ import type { LineDecision } from '../../../src/domain/decision.ts'
 import { takeBaseline } from '../../../src/domain/evidence.ts'
 import { available } from '../../../src/domain/units.ts'
 import { decideCommand } from '../../../src/store/command-decisions.ts'
+import { readCommandDetail } from '../../../src/store/command-queries.ts'
 import { insertCommands, readCommand, readLedgers } from '../../../src/store/commands.ts'
 import { type Database, openDatabase } from '../../../src/store/database.ts'
 import { readOrder, storeOrder } from '../../../src/store/orders.ts'
@@ -118,8 +119,9 @@ describe('a decision by line', () => {
     })
     expect(await left('ship')).toEqual({ '1': 0, '2': 2 })
     expect(await decideCommand(database, { commandId: id, decision: 'reject', actor: 'kim', reason: 'no' })).toMatchObject({
-      state: 'rejected',
+      state: 'confirmed',
     })
+    expect((await readCommandDetail(database, id))?.parts).toEqual({ applied: [{ lineNumber: '1', quantity: 2 }], open: [] })
     // What was applied stays applied, although the rest was turned down.
     expect(await left('ship')).toEqual({ '1': 1, '2': 2 })
     expect(await left('refund')).toEqual({ '1': 2, '2': 0 })

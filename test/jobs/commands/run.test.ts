@@ -14,6 +14,7 @@ import { insertCommands } from '../../../src/store/commands.ts'
 import { type Database, openDatabase } from '../../../src/store/database.ts'
 import { lockOrder, storeOrder } from '../../../src/store/orders.ts'
 import { recordSellers } from '../../../src/store/sellers.ts'
+import { sendJson, startServer } from '../../clients/servers.ts'
 import { startTestPostgres, type TestPostgres } from '../../support/postgres.ts'
 import { startTestSandbox, type TestSandbox } from '../../support/sandbox.ts'
 
@@ -28,10 +29,10 @@ let settledOrders: string[]
 const log = { info: () => undefined, warn: () => undefined, debug: () => undefined }
 const job = () => ({ signal: AbortSignal.timeout(30_000), log })
 
-const registry = (): SellerRegistry =>
+const registry = (url = sandbox.url): SellerRegistry =>
   createSellerRegistry({
     sellers: readConfig({}, false).sellers,
-    sandboxUrl: sandbox.url,
+    sandboxUrl: url,
     display: null,
     requestTimeoutMs: 400,
     profiles,
@@ -314,6 +315,47 @@ describe('the command engine', () => {
     expect(await settle(id)).toBe('rejected')
     expect((await stateOf(id)).reason).toContain('refused')
     expect(await effectsOf(order, 'shipped')).toBe(0)
+  })
+
+  test('what the marketplace says of a buyer stands in the attempt, and nowhere else', async () => {
+    const order = await place(1)
+    const words = 'The order of Jane Q. Public, 12 Elm Street, jane@example.com cannot be cancelled.'
+    const { url } = await startServer((request, response) => {
+      if (request.target.endsWith('/cancel')) {
+        return sendJson(response, 400, {
+          errors: { error: [{ code: 'INVALID_REQUEST_CONTENT.GMP_ORDER_API', field: 'Jane Q. Public', description: words }] },
+        })
+      }
+      const { host: _host, connection: _connection, 'content-length': _length, ...headers } = request.headers
+      const relayed = fetch(`${sandbox.url}${request.target}`, {
+        method: request.method,
+        headers: headers as Record<string, string>,
+        ...(request.body === '' ? {} : { body: request.body }),
+      })
+      relayed
+        .then(async (answer) => sendJson(response, answer.status, await answer.json()))
+        .catch((error: unknown) => response.destroy(error instanceof Error ? error : undefined))
+    })
+    await sellers.close()
+    sellers = registry(url)
+    await recordSellers(database, [sellers.configured(sellerId)])
+    parts = { ...parts, sellers }
+    const id = await submit(order, {
+      kind: 'cancel',
+      payload: { lines: [{ lineNumber: '1', quantity: 1, reason: 'SELLER_CANCEL_OUT_OF_STOCK' }] },
+    })
+    expect(await settle(id)).toBe('rejected')
+    expect((await stateOf(id)).reason).toBe('the marketplace refused it (HTTP 400: INVALID_REQUEST_CONTENT.GMP_ORDER_API)')
+    const [told] = await database.query<{ attempt: string; rest: string }>(
+      `SELECT (SELECT string_agg(a::text, ' ') FROM tallyman.command_attempts a) AS attempt,
+         (SELECT string_agg(c::text, ' ') FROM tallyman.commands c)
+           || (SELECT string_agg(c::text, ' ') FROM warehouse.changes c WHERE c.command_id = $1)
+           || (SELECT string_agg(c::text, ' ') FROM tallyman.alarms c) AS rest`,
+      id,
+    )
+    expect(told?.attempt).toContain('Jane Q. Public, 12 Elm Street')
+    expect(told?.rest).toContain('INVALID_REQUEST_CONTENT')
+    expect(told?.rest).not.toMatch(/Jane|Elm|example\.com/)
   })
 
   test('a wait that the marketplace asks for is kept, and costs nothing', async () => {

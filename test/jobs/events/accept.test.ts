@@ -41,6 +41,10 @@ const shipped = (purchaseOrderId: string, quantity: number, id: string = randomU
   },
 })
 
+/** It has waited for so long. */
+const waited = (id: string, minutes: number) =>
+  database.execute(`UPDATE tallyman.erp_event SET received_at = now() - $2::int * interval '1 minute' WHERE id = $1`, id, minutes)
+
 /** What the jobs of all waiting events come to. */
 const processAll = async (events: AcceptParts) => {
   const waiting = await database.query<EventKey>(
@@ -184,7 +188,7 @@ describe('a shipment of an order that is still Created', () => {
 
   test('is refused where the settings say so', async () => {
     await seed(database, 's-1', created('1'))
-    const rules = () => ({ now: new Date(), carriers: null, shipUnacknowledged: 'refuse' as const })
+    const rules = () => ({ now: new Date(), carriers: null, shipUnacknowledged: 'refuse' as const, fullPriceRefundsAll: false })
     const events = parts(database, shop, ['s-1'], { rules })
     expect(faultsOf(await acceptEvents(events, [shipped('1', 1)], signal))).toMatchObject([{ path: 'data.purchaseOrderId' }])
     expect(await kinds()).toEqual([])
@@ -197,6 +201,7 @@ test('a shipment is checked against the carriers and the clock of its own seller
     now: new Date(sellerId === 's-1' ? '2026-03-02T08:00:00Z' : '2026-03-03T00:00:00Z'),
     carriers: sellerId === 's-1' ? new Set(['FedEx']) : null,
     shipUnacknowledged: 'refuse' as const,
+    fullPriceRefundsAll: false,
   })
   const events = parts(database, shop, ['s-1', 's-2'], { rules })
   const of = (sellerId: string): IncomingEvent => {
@@ -205,6 +210,32 @@ test('a shipment is checked against the carriers and the clock of its own seller
   }
   const faults = faultsOf(await acceptEvents(events, [of('s-1')], signal))
   expect(faults.map(({ path }) => path).sort()).toEqual(['data.parcels[0].shippedAt', 'data.parcels[0].trackingUrl'])
+  expect(receiptsOf(await acceptEvents(events, [of('s-2')], signal))).toMatchObject([{ state: 'accepted' }])
+})
+
+test('a credit of the whole price is refused where the marketplace of its seller gives back tax too', async () => {
+  const charges = [
+    { chargeType: 'PRODUCT', chargeName: 'ItemPrice', amount: '10.00', currency: 'USD', tax: null },
+    { chargeType: 'SHIPPING', chargeName: 'Shipping', amount: '5.00', currency: 'USD', tax: null },
+  ]
+  for (const sellerId of ['s-1', 's-2'])
+    await seed(database, sellerId, order('1', [{ ...line('1', 'A', 1, { shipped: 1 }), charges }]))
+  const rules = (sellerId: string) => ({
+    now: new Date(),
+    carriers: null,
+    shipUnacknowledged: 'refuse' as const,
+    fullPriceRefundsAll: sellerId === 's-1',
+  })
+  const events = parts(database, shop, ['s-1', 's-2'], { rules })
+  const of = (sellerId: string): IncomingEvent => ({
+    source: 'urn:erp',
+    id: `credit-${sellerId}`,
+    type: 'erp.credit.issued',
+    data: { sellerId, purchaseOrderId: '1', lines: [{ sku: 'A', quantity: 1, reason: 'DamagedItem', amount: '10.00' }] },
+  })
+  expect(faultsOf(await acceptEvents(events, [of('s-1')], signal))).toMatchObject([
+    { path: 'data.lines[0].amount', message: expect.stringContaining('15 USD') },
+  ])
   expect(receiptsOf(await acceptEvents(events, [of('s-2')], signal))).toMatchObject([{ state: 'accepted' }])
 })
 
@@ -314,12 +345,24 @@ describe('an event of an order that is not stored', () => {
     expect(events.woken).toEqual(again?.commands)
   })
 
+  test('waits while a node of the marketplace that lags denies the order', async () => {
+    const events = parts(database, shop)
+    await insertRow(accepted('1', 'r-1'))
+    expect(await processAll(events)).toEqual({ accepted: 0, rejected: 0, waiting: 1 })
+    expect((await readEvents(database, [{ source: 'urn:erp', id: 'r-1' }]))[0]?.waitsFor).toMatch(/has no order 1/)
+    shop.orders.set('1', order('1', [line('1', 'A', 1)]))
+    events.clock.nowMs += 60_000
+    expect(await processAll(events)).toEqual({ accepted: 1, rejected: 0, waiting: 0 })
+  })
+
   test('is rejected for good, told and alarmed, when it turns out to be wrong later', async () => {
     shop.state.failure = new Error('no route')
     const events = parts(database, shop)
     await acceptEvents(events, [accepted('1', 'e-1')], signal)
     shop.state.failure = null
     events.clock.nowMs += 600_000
+    expect(await processAll(events)).toEqual({ accepted: 0, rejected: 0, waiting: 1 })
+    await waited('e-1', 2)
     expect(await processAll(events)).toEqual({ accepted: 0, rejected: 1, waiting: 0 })
     expect(await statusOf('e-1')).toMatchObject({
       status: 'rejected',
@@ -345,6 +388,7 @@ describe('the SQL inbox', () => {
     await insertRow(shipped('1', 1, 'r-3'))
     await insertRow({ source: 'urn:erp', id: 'r-4', type: 'erp.unheard', data: 'nothing' })
     await insertRow(shipped('2', 1, 'r-5'))
+    await waited('r-5', 2)
     expect(await processAll(events)).toEqual({ accepted: 2, rejected: 3, waiting: 0 })
     expect((await statusOf('r-1'))?.status).toBe('accepted')
     expect(await statusOf('r-2')).toMatchObject({

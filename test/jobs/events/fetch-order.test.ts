@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { createInProcessBudget, shareOf } from '../../../src/clients/budget.ts'
+import { specification } from '../../../src/clients/profiles/index.ts'
 import { acceptEvents } from '../../../src/jobs/events/accept.ts'
 import { createOrderFetcher, type OrderPresence } from '../../../src/jobs/events/fetch-order.ts'
 import { processReceivedEvent } from '../../../src/jobs/events/process.ts'
@@ -115,4 +117,61 @@ test('the marketplace is not asked for a seller that is stopped or paused', asyn
   await pauseSeller(database, { sellerId: 'S-1', actor: 'Ada', reason: 'stock-taking' })
   expect(await ensure()).toEqual({ presence: 'later', reason: 'seller S-1 is stopped or paused' })
   expect(asked()).toBe(0)
+})
+
+test.each(['.', '..', '', '../../secret', 'a/b', 'a\\b', '..%2F', 'a b', 'a?b', 'a#b', 'a\u0000b', 'a\nb'])(
+  'an id that would be another path (%j) is never sent',
+  async (id) => {
+    const { ensure, asked, accept } = await startFetcher([200, { order: wireOrderSample('108') }])
+    // Nothing looks for text that Postgres cannot hold.
+    if (!id.includes('\u0000')) expect(await ensure(id)).toEqual({ presence: 'unknown' })
+    const event = { source: 'erp', id: 'e-path', type: 'erp.order.accepted', data: { purchaseOrderId: id } }
+    const verdict = await acceptEvents(accept, [event], new AbortController().signal)
+    expect(verdict).toMatchObject({ ok: false, reason: 'invalid' })
+    if (verdict.ok || verdict.reason !== 'invalid') throw new Error('it was accepted')
+    expect(verdict.faults.map(({ path }) => path)).toContain('data.purchaseOrderId')
+    expect(asked()).toBe(0)
+    await database.execute(
+      `INSERT INTO tallyman.erp_event (source, id, type, data) VALUES ('sql', 'e', 'erp.order.accepted', $1::jsonb)`,
+      JSON.stringify({ purchaseOrderId: id.replace('\u0000', '\u0001') }),
+    )
+    expect(await processReceivedEvent(accept, { source: 'sql', id: 'e' }, new AbortController().signal)).toBe('settled')
+    expect(await database.query(`SELECT status FROM tallyman.erp_event WHERE source = 'sql'`)).toEqual([{ status: 'rejected' }])
+    expect(asked()).toBe(0)
+  },
+)
+
+test('a batch of a thousand unknown orders asks for some of them, and its other events wait', async () => {
+  const { asked, accept } = await startFetcher([404, none])
+  const events = Array.from({ length: 1_000 }, (_, index) => ({
+    source: 'erp',
+    id: `many-${index}`,
+    type: 'erp.order.accepted',
+    data: { purchaseOrderId: String(7_000 + index) },
+  }))
+  const verdict = await acceptEvents(accept, events, new AbortController().signal)
+  // The first two are asked for twice, and are unknown then.
+  expect(verdict).toMatchObject({ ok: false, reason: 'invalid', faults: [{ index: 0 }, { index: 1 }] })
+  expect(asked()).toBe(52)
+})
+
+test('lookups of a seller take a share of the budget, and leave the rest to others', async () => {
+  const budget = createInProcessBudget({ limits: shareOf(specification.rateLimits, 'orders.get', 0.002) })
+  const { ensure, asked } = await startFetcher([200, { order: wireOrderSample('108') }])
+  const fetcher = createOrderFetcher({
+    database,
+    sellers: { only: () => 'S-1', has: () => true, client: () => ({ orders: { get: async () => null } }) },
+    log: { warn: () => undefined },
+    mayAsk: (sellerId) => budget.take(sellerId, 'orders.get'),
+    secondAskMs: 1,
+  })
+  const presences: string[] = []
+  for (let index = 0; index < 20; index += 1) {
+    const { presence } = await fetcher.ensure({ sellerId: 'S-1', purchaseOrderId: String(index) }, new AbortController().signal)
+    presences.push(presence)
+  }
+  expect(presences.filter((presence) => presence === 'later').length).toBeGreaterThan(15)
+  expect(presences[0]).toBe('unknown')
+  expect(await ensure()).toEqual({ presence: 'stored' })
+  expect(asked()).toBe(1)
 })

@@ -162,6 +162,7 @@ describe('a row of the SQL inbox', () => {
         if (planned === 1) throw new RangeError('beyond all bounds')
         return 'refuse'
       },
+      fullPriceRefundsAll: false,
     }
     await insert('r-1', data('1'))
     await insert('r-2', data('1'))

@@ -104,9 +104,13 @@ const startSeller = async ({
     }
     return { ...client, display: { ...display, targeting: { ...display.targeting, contextual } } }
   }
-  const once = (resource: string, beforePage?: (startIndex: number) => Promise<void>): Promise<JobOutcome> =>
+  const once = (
+    resource: string,
+    beforePage?: (startIndex: number) => Promise<void>,
+    more: Partial<SyncDeps> = {},
+  ): Promise<JobOutcome> =>
     runSync(
-      beforePage === undefined ? deps : { ...deps, client: () => beforePages(beforePage) },
+      { ...deps, ...(beforePage === undefined ? {} : { client: () => beforePages(beforePage) }), ...more },
       { sellerId, resource, stream: 'all' },
       { signal: new AbortController().signal, log },
     )
@@ -259,6 +263,34 @@ test('a snapshot that the budget cuts into many runs still notices what is gone'
   const gone = (await seller.changes(before)).filter(({ type, data }) => type === 'taxonomy_node.removed' && data['level'] === 3)
   expect(gone).toHaveLength(5)
 })
+
+test('a snapshot that another process goes on with tells of nothing that it is gone', async () => {
+  const seller = await startSeller()
+  await seller.sync('contextual-targets')
+  const before = (await seller.changes()).length
+  const [last] = await seller.rows<{ id: bigint }>(
+    'SELECT id FROM warehouse.contextual_targets WHERE seller_id = $1 ORDER BY id DESC LIMIT 1',
+  )
+  await change({ removedTargets: [Number(last?.id)] })
+  const oneTurn = { settings: { ...testSettings, maxPagesPerRun: 1 } }
+  expect(await seller.once('contextual-targets', undefined, oneTurn)).toMatchObject({ reason: 'taking turns' })
+  const other = openDatabase({ url: postgres.url.replace(/[^/]+$/, await nameOfDatabase()), connections: 2 })
+  try {
+    expect(await seller.once('contextual-targets', undefined, { database: other, owner: 'other' })).toEqual({ done: true })
+  } finally {
+    await other.close()
+  }
+  expect(await seller.changes(before)).toEqual([])
+  await seller.sync('contextual-targets')
+  expect((await seller.changes(before)).map(({ type, data }) => [type, data['id']])).toEqual([
+    ['target.removed', String(last?.id)],
+  ])
+})
+
+const nameOfDatabase = async (): Promise<string> => {
+  const [row] = await database.query<{ name: string }>('SELECT current_database() AS name')
+  return row?.name ?? ''
+}
 
 test('a record that cannot be read lies in quarantine, is not gone, and heals', async () => {
   const seller = await startSeller()

@@ -82,6 +82,19 @@ test('an order that a return, the log or an event names and that no list shows i
   expect(waits).toEqual([{ asks: 2, hours: 2, answer: 'none' }])
 })
 
+test('ids that events name are asked for and shown in their normal form', async () => {
+  const one = await bench.seller()
+  const [listed = '', spaced = '', lined = ''] = await one.place(3, { shipNodeType: 'SellerFulfilled' })
+  await bench.sandbox.control('PUT', '/faults', { hidden: [{ ids: [spaced, lined] }] })
+  await one.sync('orders', 'released')
+  await nameByEvent(one, `${listed} `, ` ${spaced} `, `${lined}\n`)
+  await one.sync('orders', 'named')
+  expect(await one.storedOrders()).toEqual([listed, spaced, lined].sort())
+  expect(await namedByDay(bench.database, one.sellerId, 45)).toEqual([
+    { sellerId: one.sellerId, source: 'events', day, named: 3, stored: 3, missing: 0, missingIds: [] },
+  ])
+})
+
 test('an order that is never answered for does not stop the sweep; it is passed over, told, and read when it can be', async () => {
   const one = await bench.seller()
   const ids = await one.place(12, { shipNodeType: 'SellerFulfilled' })

@@ -15,6 +15,7 @@ import { replayQuarantined, requestBackfill, runSync } from '../../../src/jobs/s
 import type { JobOutcome } from '../../../src/queues/jobs.ts'
 import { type Database, openDatabase } from '../../../src/store/database.ts'
 import { afterTest, generousLimits, type SeenRequest, sendJson, startMarketplace } from '../../clients/servers.ts'
+import { logReadUpTo, storeLog } from '../../store/support/inventory.ts'
 import { startTestPostgres, type TestPostgres } from '../../support/postgres.ts'
 import { type SyncBench, startSyncBench } from './support.ts'
 
@@ -457,6 +458,142 @@ describe('a report that cannot be read', () => {
   })
 })
 
+describe('what cannot be read of a report', () => {
+  const head =
+    'SKU,GTIN,Beginning Quantity,Ending Quantity,Units Sold,Units Returned,Units Lost,Units Found,Units Damaged,Other Adjustments'
+  const fileOf = (...lines: readonly string[]): string => `${[head, ...lines].join('\n')}\n`
+  const lineA = 'A,00012345678905,10,7,3,0,0,0,0,0'
+  const lineB = 'B,00012345678906,5,5,0,0,0,0,0,0'
+  const open = (rig: Rig) =>
+    rig.database.query(
+      `SELECT to_char(month, 'YYYY-MM') AS month, sku, kind FROM warehouse.inventory_discrepancies WHERE state = 'open' ORDER BY month, sku, kind`,
+    )
+  const storedDay = async (...lines: readonly string[]): Promise<Rig> => {
+    const rig = await startRig()
+    rig.files.set('2026-11', fileOf(...lines))
+    rig.files.set('2026-10', fileOf('A,00012345678905,10,10,0,0,0,0,0,0', lineB))
+    await rig.sync()
+    await storeLog(rig.database, sellerId, [
+      { sku: 'A', id: 's1', kind: 'sold', changedUnits: -3, at: '2026-11-10T12:00:00Z' },
+      { sku: 'A', id: 'r1', kind: 'returned', changedUnits: 4, at: '2026-11-21T20:00:00Z' },
+    ])
+    nextDay(rig)
+    return rig
+  }
+  const importNext = async (rig: Rig, ...lines: readonly string[]): Promise<void> => {
+    await logReadUpTo(rig.database, sellerId, rig.now.toISOString(), 'A', 'B', 'C')
+    rig.files.set('2026-11', fileOf(...lines))
+    await rig.sync()
+  }
+
+  test.each(['A,00012345678905,10,11,3,four,0,0,0,0', '00012345678905,10,11,3,4,0,0,0,0'])(
+    'makes nothing of the row of the day before, until it can: %s',
+    async (unreadable) => {
+      const rig = await storedDay(lineA, lineB)
+      await importNext(rig, unreadable, lineB)
+      expect(await open(rig)).toEqual([])
+      expect(await rig.rows()).toMatchObject([
+        { sku: 'A', sold: 3, gone: false },
+        { sku: 'B', gone: false },
+      ])
+      expect((await rig.reports()).at(-1)).toMatchObject({ state: 'imported' })
+      // The same row as before is read again: now it says that nothing came back.
+      await rig.database.execute(`UPDATE warehouse.reconciliation_reports SET covered_until = covered_until + interval '1 day'`)
+      nextDay(rig)
+      await importNext(rig, lineA, lineB)
+      expect(await open(rig)).toEqual([{ month: '2026-11', sku: 'A', kind: 'returned' }])
+    },
+  )
+
+  test('makes nothing of a SKU that had no row before', async () => {
+    const rig = await storedDay(lineA, lineB)
+    await storeLog(rig.database, sellerId, [{ sku: 'C', id: 'o1', kind: 'other', changedUnits: 10, at: '2026-11-20T20:00:00Z' }])
+    await importNext(rig, 'A,00012345678905,10,11,3,4,0,0,0,0', lineB, 'C,1,0,10,0,0,0,0,0,ten')
+    expect(await open(rig)).toEqual([])
+    nextDay(rig)
+    await importNext(rig, 'A,00012345678905,10,11,3,4,0,0,0,0', lineB)
+    expect(await open(rig)).toEqual([{ month: '2026-11', sku: 'C', kind: 'other' }])
+  })
+
+  test('makes nothing of the beginning of the month after it', async () => {
+    const rig = await startRig()
+    rig.files.set('2026-11', fileOf('A,00012345678905,9,9,0,0,0,0,0,0', lineB))
+    rig.files.set('2026-10', fileOf('A,00012345678905,10,9,1,0,0,0,0,0', lineB))
+    await rig.sync()
+    rig.now = pacificHour('2026-12-01', 8)
+    rig.files.set('2026-11', fileOf('A,00012345678905,9,8,one,0,0,0,0,0', lineB))
+    rig.files.set('2026-12', fileOf('A,00012345678905,8,8,0,0,0,0,0,0', lineB))
+    await rig.sync()
+    rig.now = pacificHour('2026-12-02', 8)
+    await rig.sync()
+    expect(await open(rig)).toEqual([])
+  })
+
+  test('of a replayed row is judged at once', async () => {
+    const rig = await storedDay(lineA, lineB)
+    await importNext(rig, 'A,00012345678905,10,11,3,four,0,0,0,0', lineB)
+    const [record] = await rig.database.query<{ id: bigint }>(
+      `UPDATE tallyman.quarantined_records SET raw_text = replace(raw_text, '"four"', '"4"') RETURNING id`,
+    )
+    expect(await replayQuarantined({ database: rig.database }, record?.id ?? 0n)).toEqual({ outcome: 'replayed' })
+    expect(await rig.database.query('SELECT * FROM tallyman.unread_report_skus')).toEqual([])
+  })
+
+  test('is a fault of the report when it is most of it', async () => {
+    const rig = await storedDay(lineA, lineB)
+    await importNext(rig, 'A,00012345678905,10,11,3,4 pcs,0,0,0,0', 'B,00012345678906,5,5 pcs,0,0,0,0,0,0', 'C,1,0,0,0,0,0,0,0,0')
+    expect((await rig.reports()).at(-1)).toMatchObject({
+      state: 'faulty',
+      fault: '2 of its 3 rows cannot be read, the first for: Units Returned: no whole number',
+    })
+    expect(await rig.alarms()).toMatchObject([{ subject: 'reconciliation/2026-11', open: true }])
+    expect(await rig.chunks()).toBeGreaterThan(0)
+    expect(await open(rig)).toEqual([])
+  })
+
+  const gone = async (rig: Rig) => (await rig.rows()).flatMap((row) => (row.gone ? [row.sku] : []))
+
+  test.each([
+    [],
+    ['End of report'],
+    ['Generated at,2026-11-22 07:00'],
+    [',,5,5,0,0,0,0,0,0'],
+    ['Grand Total:,,5,5,0,,,,,'],
+    ['Total,,5,5,0,0,0,0,0,0', '', '*** end ***'],
+  ])('is not what stands below the rows: %j', async (...footer) => {
+    const rig = await storedDay(lineA, lineB, ...footer.map((line) => line.replace(',,5,5,0', ',,15,12,3')))
+    await importNext(rig, lineB, ...footer)
+    expect(await gone(rig)).toEqual(['A'])
+    expect(await rig.rows()).toHaveLength(2)
+    expect(await rig.alarms()).toEqual([])
+    const [report] = await rig.database.query(
+      'SELECT row_count, footer_count, nameless_count FROM warehouse.reconciliation_reports ORDER BY id DESC LIMIT 1',
+    )
+    expect(report).toEqual({ row_count: 1, footer_count: footer.filter((line) => line !== '').length, nameless_count: 0 })
+    expect(await open(rig)).toEqual([
+      { month: '2026-11', sku: 'A', kind: 'returned' },
+      { month: '2026-11', sku: 'A', kind: 'sold' },
+    ])
+  })
+
+  test.each([',,6,5,0,0,0,0,0,0', 'Total,,6,5,0,0,0,0,0,0', ',00012345678907,6,5,0,0,0,0,0,0', 'A,00012'])(
+    'calls a person where it may be any row: %s',
+    async (nameless) => {
+      const rig = await storedDay(lineA, lineB)
+      await importNext(rig, lineB, nameless)
+      expect(await gone(rig)).toEqual([])
+      expect(await open(rig)).toEqual([])
+      expect(await rig.alarms()).toMatchObject([
+        { subject: 'reconciliation/2026-11', message: expect.stringContaining('1 of the 2 rows'), open: true },
+      ])
+      nextDay(rig)
+      await importNext(rig, lineB)
+      expect(await gone(rig)).toEqual(['A'])
+      expect(await rig.alarms()).toMatchObject([{ open: false }])
+    },
+  )
+})
+
 describe('a try that fails', () => {
   test('is not repeated within the hour, whoever asks; the other month is read meanwhile', async () => {
     const rig = await startRig()
@@ -526,6 +663,59 @@ describe('a try that fails', () => {
     unknown.answer = (response) => sendJson(response, 404, { errors: [{ code: 'CONTENT_NOT_FOUND' }] })
     await unknown.sync()
     expect(await unknown.database.query('SELECT enrolled FROM tallyman.enrolments')).toEqual([{ enrolled: false }])
+  })
+})
+
+describe('months in between', () => {
+  /** The daemon was off since July: four months are to be caught up with, and the one that was running then to be read to its end. */
+  const offSinceJuly = async (): Promise<Rig> => {
+    const rig = await startRig({ now: pacificHour('2026-07-20', 8) })
+    for (const month of ['2026-07', '2026-08', '2026-09', '2026-10', '2026-11']) rig.files.set(month, csv(line('A')))
+    rig.files.set('2026-06', csv(line('A')))
+    await rig.sync()
+    rig.now = pacificHour('2026-11-21', 8)
+    rig.asked.length = 0
+    return rig
+  }
+  const imported = (rig: Rig) =>
+    rig.database.query(
+      `SELECT DISTINCT to_char(month, 'YYYY-MM') AS month FROM warehouse.reconciliation_reports WHERE state = 'imported' ORDER BY 1`,
+    )
+  const all = ['2026-06', '2026-07', '2026-08', '2026-09', '2026-10', '2026-11'].map((month) => ({ month }))
+
+  test.each(['CONTENT_NOT_FOUND', 'URI_NOT_FOUND'])(
+    'come later where one is denied once with %s, and the others meanwhile',
+    async (code) => {
+      const rig = await offSinceJuly()
+      let denials = 1
+      rig.answer = (response, { target }) => {
+        if (target.includes('2026-09-01') && denials > 0) {
+          denials -= 1
+          return sendJson(response, 404, { errors: [{ code }] })
+        }
+        return sendReport(response, csv(line('A')), latestGeneration(rig.now))
+      }
+      await rig.sync()
+      expect(rig.asked).toEqual(['2026-11', '2026-10', '2026-09', '2026-08', '2026-07', '2026-06'])
+      expect(await imported(rig)).toEqual(all.filter(({ month }) => month !== '2026-09'))
+      expect(await rig.database.query('SELECT enrolled FROM tallyman.enrolments')).toEqual([{ enrolled: true }])
+      advance(rig, hourMs)
+      await rig.sync()
+      expect(rig.asked.slice(6)).toEqual(['2026-09'])
+      expect(await imported(rig)).toEqual(all)
+      expect(await rig.alarms()).toEqual([])
+    },
+  )
+
+  test('come though the first answer shows that our clock is off, so that all is planned anew', async () => {
+    const rig = await offSinceJuly()
+    rig.answer = (response, { target }) => {
+      response.setHeader('date', new Date(rig.now.getTime() + 3 * minuteMs).toUTCString())
+      const month = /startDate=(\d{4}-\d{2})/.exec(target)?.[1] ?? ''
+      sendReport(response, rig.files.get(month) ?? csv(), latestGeneration(rig.now))
+    }
+    await rig.sync()
+    expect(await imported(rig)).toEqual(all)
   })
 })
 
@@ -604,13 +794,17 @@ describe('a backfill', () => {
   test('reads month by month, none before 2022 and none that has no report yet', async () => {
     const rig = await startRig({ now: pacificHour('2022-04-01', 12) })
     rig.files.set('2022-02', csv(line('A')))
+    const outOfReach = (of: string) =>
+      rig.database.query(`SELECT totals ->> 'outOfReachBefore' AS before FROM tallyman.sync_states WHERE stream = $1`, of)
     const { stream } = await backfill(rig, '2021-06-01T08:00:00Z', '2022-04-30T00:00:00Z')
     await rig.sync(stream)
+    expect(await outOfReach(stream)).toEqual([{ before: pacificMidnight('2022-01-01').toISOString() }])
     expect(rig.asked).toEqual(['2022-01', '2022-02', '2022-03'])
     expect(await rig.rows('2022-02')).toMatchObject([{ sku: 'A' }])
     const { stream: older } = await backfill(rig, '2020-06-01T08:00:00Z', '2021-04-30T00:00:00Z')
     await rig.sync(older)
     expect(rig.asked).toHaveLength(3)
+    expect(await outOfReach(older)).toEqual([{ before: '2021-04-30T00:00:00.000Z' }])
   })
 
   test('waits for the rest of the hour where a month was asked for before', async () => {
@@ -671,6 +865,65 @@ test('a report by GTIN counts for the SKU that the log has named beside it, from
   expect((await rig.rows('2026-10')).filter(({ gone }) => !gone).map(({ sku }) => sku)).toEqual(['0002', 'SKU-1'])
   expect(await rig.database.query(`SELECT 1 FROM warehouse.inventory_discrepancies WHERE state = 'open'`)).toEqual([])
   expect((await rig.changes()).filter(({ type }) => type === 'reconciliation_row.gone')).toEqual([])
+})
+
+describe('a report by GTIN', () => {
+  const byGtin = (...lines: readonly string[]): string =>
+    `${['GTIN,Beginning,Ending,Sold,Returned,Lost,Found,Damaged,Other', ...lines].join('\n')}\n`
+  const gtin = '00012345678905'
+  const open = (rig: Rig) =>
+    rig.database.query(
+      `SELECT to_char(month, 'YYYY-MM') AS month, sku, kind FROM warehouse.inventory_discrepancies WHERE state = 'open' ORDER BY month, sku, kind`,
+    )
+  const know = (rig: Rig, skus: readonly string[], of: string | null) =>
+    rig.database.execute(
+      `INSERT INTO tallyman.inventory_skus (seller_id, sku, gtin, source, log_read_up_to, log_read_at)
+       SELECT $1, sku, $3, 'orders', $4::timestamptz, $4::timestamptz FROM unnest($2::text[]) AS t(sku)
+       ON CONFLICT (seller_id, sku) DO UPDATE SET gtin = excluded.gtin`,
+      sellerId,
+      skus,
+      of,
+      rig.now.toISOString(),
+    )
+  const sold = (sku: string, units: number, at = '2026-11-10T12:00:00Z') =>
+    ({ sku, id: `${sku} ${at}`, kind: 'sold', changedUnits: -units, at }) as const
+
+  test('counts for its SKU in whatever length the GTIN is written', async () => {
+    const rig = await startRig()
+    await know(rig, ['A'], gtin)
+    await storeLog(rig.database, sellerId, [sold('A', 3)])
+    rig.files.set('2026-11', byGtin('012345678905,10,7,3,0,0,0,0,0'))
+    await rig.sync()
+    expect((await rig.rows()).map(({ sku }) => sku)).toEqual(['A'])
+    expect(await open(rig)).toEqual([])
+  })
+
+  test('says nothing of the SKUs that share a GTIN, as long as it has a row of it', async () => {
+    const rig = await startRig()
+    await know(rig, ['A', 'A-USED'], gtin)
+    await know(rig, ['B'], '00012345678906')
+    await storeLog(rig.database, sellerId, [sold('A', 3), sold('A-USED', 2), sold('B', 1)])
+    rig.files.set('2026-11', byGtin(`${gtin},10,5,5,0,0,0,0,0`))
+    await rig.sync()
+    // That of B is known, and has no row.
+    expect(await open(rig)).toEqual([{ month: '2026-11', sku: 'B', kind: 'sold' }])
+  })
+
+  test('says nothing of a SKU whose GTIN nobody knows, and counts for it in all months once somebody does', async () => {
+    const rig = await startRig()
+    await know(rig, ['A'], null)
+    await storeLog(rig.database, sellerId, [sold('A', 3), sold('A', 1, '2026-10-10T12:00:00Z')])
+    rig.files.set('2026-11', byGtin(`${gtin},10,7,3,0,0,0,0,0`))
+    rig.files.set('2026-10', byGtin(`${gtin},12,10,2,0,0,0,0,0`))
+    await rig.sync()
+    expect(await open(rig)).toEqual([])
+    await know(rig, ['A'], gtin)
+    nextDay(rig)
+    await rig.sync()
+    expect((await rig.rows('2026-10')).map(({ sku }) => sku)).toEqual(['A'])
+    expect((await rig.rows()).map(({ sku }) => sku)).toEqual(['A'])
+    expect(await open(rig)).toEqual([{ month: '2026-10', sku: 'A', kind: 'sold' }])
+  })
 })
 
 test('one item of the running month is read on demand, held against the log, and not stored', async () => {

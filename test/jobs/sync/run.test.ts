@@ -1,3 +1,4 @@
+import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import type { MarketplaceClient } from '../../../src/clients/client.ts'
 import { PagingAstray, type SyncDeps, UnknownSync } from '../../../src/jobs/sync/run.ts'
@@ -348,6 +349,60 @@ test('a backfill says what is older than the marketplace answers for', async () 
   const wall = Date.parse(now) - 180 * 86_400_000
   const before = Date.parse(progress?.totals.outOfReachBefore ?? '')
   expect(Math.abs(before - wall)).toBeLessThan(3_600_000)
+})
+
+test('a backfill takes the room of a few windows, however long it is, and reaches neither year 0 nor year 9999', async () => {
+  const one = await bench.seller()
+  const ids = await one.place(10, { ...seller, createdFrom: daysAgo(100), createdTo: daysAgo(1) })
+  const range = { from: new Date('0000-01-01T00:00:00Z'), to: new Date('9999-12-31T00:00:00Z') }
+  for (const resource of ['orders', 'returns', 'reconciliation']) {
+    const { stream } = await requestBackfill(bench.database, { sellerId: one.sellerId, resource, range })
+    const [row] = await bench.database.query<{ length: number; windows: number }>(
+      `SELECT length(pending::text) AS length, jsonb_array_length(pending) AS windows FROM tallyman.sync_states
+       WHERE seller_id = $1 AND resource = $2 AND stream = $3`,
+      one.sellerId,
+      resource,
+      stream,
+    )
+    expect(row?.length, resource).toBeLessThan(20_000)
+    const [shown] = (await listSyncs(bench.database, one.sellerId)).filter((sync) => sync.resource === resource)
+    expect(shown?.windowsPending, resource).toBe(shown?.totals.windowsTotal)
+  }
+  const stream = 'backfill:00000101T000000Z:99991231T000000Z'
+  await one.sync('orders', stream)
+  expect(await one.storedOrders()).toEqual([...ids].sort())
+  const [shown] = (await listSyncs(bench.database, one.sellerId)).filter((sync) => sync.resource === 'orders')
+  expect(shown).toMatchObject({ windowsPending: 0, totals: { windowsTotal: 54, windowsDone: 54 } })
+  expect(shown?.totals.outOfReachBefore).not.toBeNull()
+  await expect(
+    requestBackfill(bench.database, {
+      sellerId: one.sellerId,
+      resource: 'orders',
+      range: { from: new Date('2000-01-01T00:00:00Z'), to: new Date('2001-01-01T00:00:00Z') },
+    }),
+  ).rejects.toThrow(RangeError)
+})
+
+test('a backfill over thousands of years that an earlier version has put down is done with, and stops nothing', async () => {
+  const one = await bench.seller()
+  const ids = await one.place(10, { ...seller, createdFrom: daysAgo(20), createdTo: daysAgo(1) })
+  const stream = 'backfill:00010101T000000Z:99991231T000000Z'
+  await bench.database.execute(
+    `INSERT INTO tallyman.sync_states (seller_id, resource, stream, pending, totals)
+     SELECT $1, 'orders', $2, jsonb_agg(jsonb_build_object('from', to_char(t, 'YYYY-MM-DD"T"HH24:MI:SS".000Z"'),
+       'to', to_char(t + interval '10 days', 'YYYY-MM-DD"T"HH24:MI:SS".000Z"'), 'part', 'SellerFulfilled') ORDER BY t),
+       '{"windowsTotal": 365000}'
+     FROM generate_series(timestamp '0001-01-01', timestamp '9999-12-20', interval '9 days 23:59:59') t`,
+    one.sellerId,
+    stream,
+  )
+  const delay = monitorEventLoopDelay({ resolution: 10 })
+  delay.enable()
+  await one.sync('orders', stream)
+  delay.disable()
+  expect(delay.max / 1e6).toBeLessThan(1_000)
+  expect(await one.storedOrders()).toEqual([...ids].sort())
+  expect((await one.requests()).length).toBeLessThan(100)
 })
 
 test('released orders show at once, and whoever asked is told within the page’s transaction', async () => {

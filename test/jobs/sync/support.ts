@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { pino } from 'pino'
 import { createInProcessBudget } from '../../../src/clients/budget.ts'
 import { createMarketplaceClient, type MarketplaceClient } from '../../../src/clients/client.ts'
+import { type MarketplaceFailure, Refused, Unavailable } from '../../../src/clients/errors.ts'
 import { specification } from '../../../src/clients/profiles/index.ts'
 import type { OperationName, RateLimit } from '../../../src/clients/profiles/profile.ts'
 import type { SyncSettings } from '../../../src/jobs/sync/definition.ts'
@@ -31,6 +32,10 @@ export interface TestSeller {
   changes(): Promise<readonly { readonly type: string; readonly purchase_order_id: string }[]>
   state(stream: string): Promise<StreamState>
   runs(stream: string): Promise<readonly StreamRun[]>
+  /** Keys of what is passed over now. */
+  passedOver(): Promise<readonly string[]>
+  /** Open alarms of what was passed over. */
+  skipAlarms(): Promise<readonly { readonly subject: string }[]>
   /** The seller's requests so far, oldest first: method and target. */
   requests(): Promise<readonly string[]>
 }
@@ -58,6 +63,25 @@ export interface StreamRun {
   readonly changed: number
   readonly quarantined: number
   readonly error: string | null
+}
+
+/** What a client throws when the marketplace answers with this status. */
+export const spoiltFailure = (operation: OperationName, sellerId: string, status: number): MarketplaceFailure => {
+  const details = {
+    operation,
+    sellerId,
+    correlationId: 'c',
+    sent: 'answered',
+    httpStatus: status,
+    faults: [],
+    retryAt: null,
+    credentialsDead: false,
+    staleToken: false,
+    contentNotFound: false,
+    alreadyDone: false,
+    networkCode: null,
+  } as const
+  return status >= 500 ? new Unavailable('spoilt', details) : new Refused('spoilt', details)
 }
 
 /** Waits as the job does that is told to run again. */
@@ -165,6 +189,15 @@ export const startSyncBench = async (): Promise<SyncBench> => {
             'SELECT pages, seen, changed, quarantined, error FROM tallyman.sync_runs WHERE seller_id = $1 AND stream = $2 ORDER BY id',
             stream,
           ),
+        passedOver: async () =>
+          (
+            await rows<{ record_key: string }>(
+              `SELECT record_key FROM tallyman.quarantined_records WHERE seller_id = $1 AND state = 'open' AND skipped IS NOT NULL
+               ORDER BY record_key`,
+            )
+          ).map((row) => row.record_key),
+        skipAlarms: () =>
+          rows(`SELECT subject FROM tallyman.alarms WHERE seller_id = $1 AND kind = 'reading-skipped' AND resolved_at IS NULL`),
         requests: async () => {
           const { items } = (await sandbox.control('GET', '/requests?limit=5000')) as {
             items: { sellerId: string | null; method: string; url: string }[]

@@ -1,0 +1,30 @@
+/** The encodings that a byte order mark can tell apart from UTF-8, by its first two bytes. */
+const encodings = [
+  { mark: [0xff, 0xfe], name: 'utf-16le' },
+  { mark: [0xfe, 0xff], name: 'utf-16be' },
+] as const
+
+/** A text file as UTF-8, whatever its byte order mark says that it is in; one without a mark, or with that of UTF-8, comes through as it is. */
+export async function* asUtf8(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void, undefined> {
+  const encoder = new TextEncoder()
+  let head: Uint8Array = new Uint8Array(0)
+  let decoder: InstanceType<typeof TextDecoder> | null = null
+  let isDecided = false
+  for await (const piece of bytes) {
+    let rest: Uint8Array = piece
+    if (!isDecided) {
+      rest = Buffer.concat([head, piece])
+      if (rest.length < 2) {
+        head = rest
+        continue
+      }
+      isDecided = true
+      const found = encodings.find(({ mark: [first, second] }) => rest[0] === first && rest[1] === second)
+      decoder = found === undefined ? null : new TextDecoder(found.name)
+    }
+    const decoded: Uint8Array = decoder === null ? rest : encoder.encode(decoder.decode(rest, { stream: true }))
+    if (decoded.length > 0) yield decoded
+  }
+  const last = isDecided ? encoder.encode(decoder?.decode() ?? '') : head
+  if (last.length > 0) yield last
+}

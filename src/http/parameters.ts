@@ -1,0 +1,40 @@
+import type { FastifyInstance } from 'fastify'
+import { z } from 'zod'
+import { nearestName } from '../domain/nearest.ts'
+import { Problem } from './problems.ts'
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** Names of the query parameters that the route takes; set by {@link refuseUnknownParameters}. */
+    parameters?: readonly string[]
+  }
+}
+
+/** Names are answered as they came, but not at any length. */
+const longestShown = 60
+
+const shown = (name: string): string => (name.length > longestShown ? `${name.slice(0, longestShown)}…` : name)
+
+/**
+ * Has the routes that are added from now on refuse query parameters that they do not know: a filter that is ignored answers something else
+ * than what was asked for.
+ */
+export const refuseUnknownParameters = (app: Pick<FastifyInstance, 'addHook'>): void => {
+  app.addHook('onRoute', (route) => {
+    const { querystring } = route.schema ?? {}
+    route.config = { ...route.config, parameters: querystring instanceof z.ZodObject ? Object.keys(querystring.shape) : [] }
+  })
+  app.addHook('onRequest', async (request) => {
+    const known = request.routeOptions.config.parameters
+    if (known === undefined || typeof request.query !== 'object' || request.query === null) return
+    const unknown = Object.keys(request.query).filter((name) => !known.includes(name))
+    if (unknown.length === 0) return
+    const accepted = known.length === 0 ? 'there are none here' : `accepted: ${known.join(', ')}`
+    throw new Problem('unknown-parameter', {
+      errors: unknown.map((name) => {
+        const near = nearestName(name, known)
+        return { path: `query.${shown(name)}`, message: `is unknown${near === null ? '' : `, ${near} is near`}; ${accepted}` }
+      }),
+    })
+  })
+}

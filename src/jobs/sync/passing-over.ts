@@ -1,0 +1,16 @@
+import { MarketplaceFailure, Throttled } from '../../clients/errors.ts'
+import type { CallOptions } from '../../clients/interface.ts'
+
+/** So often something that is asked for by name fails before it is passed over. */
+export const asksToPassOver = 3
+
+/** So often a run fails before something is passed over though nothing else is known, by which an outage could be told. */
+export const failuresWithoutOthers = 8
+
+/** A failure that speaks of what was asked for by name, perhaps: neither of the budget nor of the credentials, nor of being told to stop. */
+export const mayBeOfOne = (error: unknown, { signal }: CallOptions): error is MarketplaceFailure =>
+  error instanceof MarketplaceFailure &&
+  !(error instanceof Throttled) &&
+  error.operation !== 'token' &&
+  !error.credentialsDead &&
+  !signal.aborted

@@ -1,0 +1,87 @@
+import { randomUUID } from 'node:crypto'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { startTestDaemon, type TestDaemon } from '../support/daemon.ts'
+import { eventually } from '../support/eventually.ts'
+import { startTestPostgres, type TestPostgres } from '../support/postgres.ts'
+import { hasRedisServer, startTestRedis } from '../support/redis.ts'
+import { startTestSandbox, type TestSandbox } from '../support/sandbox.ts'
+import { accepted, makeSellers, placeOrder, post, query } from './support.ts'
+
+const kinds = hasRedisServer() ? (['postgres', 'redis'] as const) : (['postgres'] as const)
+/** A job that is handed back goes round in less than a second; one that was kept from its process for a minute would not make it. */
+const boundMs = 40_000
+
+describe.each(kinds)('two daemons with a seller each, on one database, with queues in %s', (kind) => {
+  let postgres: TestPostgres
+  let sandbox: TestSandbox
+  let databaseUrl: string
+  const stops: (() => Promise<unknown>)[] = []
+  const daemons: TestDaemon[] = []
+
+  beforeAll(async () => {
+    ;[postgres, sandbox] = await Promise.all([startTestPostgres(), startTestSandbox()])
+    stops.push(
+      () => sandbox.stop(),
+      () => postgres.stop(),
+    )
+    databaseUrl = await postgres.database()
+    const redis = kind === 'redis' ? await startTestRedis() : null
+    if (redis !== null) stops.push(() => redis.stop())
+    const sellers = await makeSellers(sandbox, 'seller-one', 'seller-two')
+    for (const { sellerId, clientId, clientSecret } of sellers) {
+      const daemon = await startTestDaemon({
+        SELLER_ID: sellerId,
+        CLIENT_ID: clientId,
+        CLIENT_SECRET: clientSecret,
+        DATABASE_URL: databaseUrl,
+        MARKETPLACE_URL: sandbox.url,
+        POLL_ORDERS: '2s',
+        REQUEST_TIMEOUT: '2s',
+        SETTLE_TIME: '4s',
+        ...(redis === null ? {} : { REDIS_URL: redis.url }),
+      })
+      daemons.push(daemon)
+      stops.unshift(() => daemon.program.kill())
+    }
+  }, 120_000)
+  afterAll(async () => {
+    for (const stop of stops) await stop()
+  })
+
+  const countOf = async (sql: string): Promise<number> => (await query<{ n: number }>(databaseUrl, sql))[0]?.n ?? 0
+
+  test('none keeps the commands, the events or the syncs of the other', async () => {
+    const [one, two] = daemons
+    if (one === undefined || two === undefined) throw new Error('a daemon is missing')
+    const places = Array.from({ length: 10 }, (_, place) => place)
+    const posted = await Promise.all(places.map((place) => placeOrder(sandbox, 1, place % 2 === 0 ? 'seller-one' : 'seller-two')))
+    const inserted = await Promise.all(places.map(() => placeOrder(sandbox, 1, 'seller-two')))
+    for (const order of posted) expect(await post(order.sellerId === 'seller-one' ? one : two, accepted(order))).toBe(202)
+    // The inbox belongs to no process.
+    for (const { sellerId, purchaseOrderId } of inserted) {
+      await query(
+        databaseUrl,
+        `INSERT INTO tallyman.erp_event (source, id, type, data) VALUES ('/inbox', '${purchaseOrderId}', 'erp.order.accepted',
+           '{"sellerId": "${sellerId}", "purchaseOrderId": "${purchaseOrderId}"}')`,
+      )
+    }
+    await eventually(
+      async () => expect(await countOf(`SELECT count(*)::int AS n FROM tallyman.commands WHERE state = 'confirmed'`)).toBe(20),
+      boundMs,
+    )
+    // Neither is the only seller, whichever daemon is asked.
+    for (const daemon of daemons) {
+      const event = { type: 'erp.order.accepted', data: { purchaseOrderId: posted[0]?.purchaseOrderId } }
+      await eventually(async () => expect(await post(daemon, { id: randomUUID(), ...event })).toBe(422))
+    }
+    // Nor do they take away each other's schedulers, or their ticks.
+    const since = new Date().toISOString()
+    const runsOf = (sellerId: string) =>
+      countOf(`SELECT count(*)::int AS n FROM tallyman.sync_runs WHERE seller_id = '${sellerId}' AND started_at > '${since}'
+         AND resource = 'orders' AND stream = 'released'`)
+    await eventually(
+      async () => expect(Math.min(await runsOf('seller-one'), await runsOf('seller-two'))).toBeGreaterThanOrEqual(4),
+      boundMs,
+    )
+  }, 120_000)
+})

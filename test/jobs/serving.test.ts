@@ -1,0 +1,88 @@
+import { randomUUID } from 'node:crypto'
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { handBack } from '../../src/jobs/hand-back.ts'
+import { createServing } from '../../src/jobs/serving.ts'
+import { dueCommands, insertCommands } from '../../src/store/commands.ts'
+import { type Database, openDatabase } from '../../src/store/database.ts'
+import { servedSellers } from '../../src/store/sellers.ts'
+import { startTestPostgres, type TestPostgres } from '../support/postgres.ts'
+import { line, order, seed } from './events/support.ts'
+
+let postgres: TestPostgres
+let database: Database
+
+beforeAll(async () => {
+  postgres = await startTestPostgres()
+})
+afterAll(async () => {
+  await postgres.stop()
+})
+beforeEach(async () => {
+  database = openDatabase({ url: await postgres.database(), connections: 4 })
+  return () => database.close()
+})
+
+/** What one process says of the sellers that it serves. */
+const serving = (...sellerIds: readonly string[]) =>
+  createServing({
+    database,
+    sellers: {
+      ids: () => sellerIds,
+      only: () => (sellerIds.length === 1 ? (sellerIds[0] ?? null) : null),
+      configured: (sellerId) => ({ sellerId, credentialsFingerprint: 'f', resumes: 0 }),
+    },
+  })
+/** As if so much time had passed since anybody said that he serves a seller. */
+const silentFor = (sellerId: string, seconds: number) =>
+  database.execute(
+    `UPDATE tallyman.sellers SET served_at = now() - $2::float8 * interval '1 second' WHERE seller_id = $1`,
+    sellerId,
+    seconds,
+  )
+
+test('a job of a seller whom another process serves goes back for less than a second, any number of times', async () => {
+  await serving('s-1').begin('start')
+  for (const random of [0, 0.999]) {
+    const before = Date.now()
+    const outcome = await handBack({ database, random: () => random }, 's-1', 499)
+    if (!('runAgainAt' in outcome)) throw new Error('it is not handed back')
+    expect(outcome.runAgainAt.getTime()).toBeGreaterThanOrEqual(before + 500)
+    expect(outcome.runAgainAt.getTime()).toBeLessThanOrEqual(Date.now() + 1_000)
+  }
+  // The queue would fail it after too many starts; the relay brings it again instead.
+  expect(await handBack({ database }, 's-1', 500)).toEqual({ done: true })
+})
+
+test('a job of a seller whom nobody serves ends, and its commands are derived again when somebody does', async () => {
+  const one = serving('s-1')
+  await one.begin('start')
+  await seed(database, 's-1', order('1', [line('1', 'A', 1)]))
+  const [commandId = randomUUID()] = await database.transaction((tx) =>
+    insertCommands(tx, {
+      sellerId: 's-1',
+      purchaseOrderId: '1',
+      event: null,
+      commands: [{ kind: 'acknowledge', payload: {} }],
+    }),
+  )
+  expect(await dueCommands(database, 10)).toEqual([commandId])
+  await silentFor('s-1', 121)
+  expect(await handBack({ database }, 's-1')).toEqual({ done: true })
+  expect(await handBack({ database }, 'never-seen')).toEqual({ done: true })
+  expect(await dueCommands(database, 10)).toEqual([])
+  await one.say()
+  expect(await dueCommands(database, 10)).toEqual([commandId])
+})
+
+test('each process speaks for its own sellers', async () => {
+  const [one, two] = [serving('s-1'), serving('s-2')]
+  await one.begin('start')
+  await two.begin('start')
+  await silentFor('s-1', 121)
+  await silentFor('s-2', 121)
+  expect(await servedSellers(database)).toEqual(new Set())
+  await two.say()
+  expect(await servedSellers(database)).toEqual(new Set(['s-2']))
+  await one.begin('settings')
+  expect(await servedSellers(database)).toEqual(new Set(['s-1', 's-2']))
+})

@@ -1,0 +1,224 @@
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import type { MarketplaceClient } from '../../../src/clients/client.ts'
+import type { Page } from '../../../src/clients/interface.ts'
+import type { PurchaseOrder } from '../../../src/domain/order.ts'
+import type { SyncDeps } from '../../../src/jobs/sync/run.ts'
+import { type SyncBench, startSyncBench, type TestSeller, testSettings } from './support.ts'
+
+let bench: SyncBench
+beforeAll(async () => {
+  bench = await startSyncBench()
+})
+afterEach(async () => {
+  await bench.sandbox.control('PUT', '/faults', {})
+})
+afterAll(async () => {
+  await bench.stop()
+})
+
+const changed = 'changed:SellerFulfilled'
+const seller = { shipNodeType: 'SellerFulfilled', history: false } as const
+const daysAgo = (days: number): string => new Date(Date.now() - days * 86_400_000).toISOString()
+const past = { ...seller, createdFrom: daysAgo(30), createdTo: daysAgo(1) }
+const settings = (more: SyncDeps['settings']): Partial<SyncDeps> => ({ settings: { ...testSettings, ...more } })
+
+/** Where a page stands: the number of the pass over its window, from 1, and of the page in it, from 1. */
+interface Place {
+  readonly pass: number
+  readonly page: number
+}
+
+/** A client whose lists are bent on their way; a pass begins whenever a list is asked for without a cursor. */
+const bending = (
+  client: MarketplaceClient,
+  bend: (page: Page<PurchaseOrder>, place: Place) => Page<PurchaseOrder> | Promise<Page<PurchaseOrder>>,
+): { readonly deps: Partial<SyncDeps>; passes(): number } => {
+  let pass = 0
+  let page = 0
+  const orders: MarketplaceClient['orders'] = {
+    ...client.orders,
+    list: async (query, options) => {
+      pass += 1
+      page = 1
+      return bend(await client.orders.list(query, options), { pass, page })
+    },
+    continue: async (cursor, which, options) => {
+      page += 1
+      return bend(await client.orders.continue(cursor, which, options), { pass, page })
+    },
+  }
+  return { deps: { client: () => ({ ...client, orders }) }, passes: () => pass }
+}
+
+/** Lets time go on; then the client asks what time it is, since a run plans its windows anew when its first answer brings another one. */
+const later = async (one: TestSeller, duration: string): Promise<void> => {
+  await bench.advance(duration)
+  await one.client.orders.get('0', { signal: AbortSignal.timeout(10_000) })
+}
+
+const passedOver = async (one: TestSeller): Promise<number> => {
+  const [row] = await bench.database.query<{ count: number }>(
+    'SELECT count(*)::int AS count FROM tallyman.quarantined_records WHERE seller_id = $1',
+    one.sellerId,
+  )
+  return row?.count ?? 0
+}
+
+test('what is listed late, but within the look-back, comes with the next run', async () => {
+  const one = await bench.seller()
+  const [late = ''] = await one.place(3, seller)
+  await bench.sandbox.control('PUT', '/faults', { hidden: [{ ids: [late], forMs: 600_000 }] })
+  await later(one, '5m')
+  await one.sync('orders', changed)
+  expect(await one.storedOrders()).toHaveLength(2)
+  await later(one, '15m')
+  await one.sync('orders', changed)
+  expect(await one.storedOrders()).toContain(late)
+})
+
+test('a page and the place where it ends are stored at once', async () => {
+  const one = await bench.seller()
+  const ids = await one.place(150, past)
+  await later(one, '1m')
+  const kept: { readonly orders: number; readonly pages: number }[] = []
+  const watching = bending(one.client, async (page, place) => {
+    if (place.pass > 1 || place.page === 1) return page
+    const [row] = await bench.database.query<{ orders: number; pages: number }>(
+      `SELECT (SELECT count(*) FROM warehouse.orders WHERE seller_id = $1)::int AS orders, pages
+       FROM tallyman.sync_states WHERE seller_id = $1 AND stream = $2`,
+      one.sellerId,
+      changed,
+    )
+    if (row !== undefined) kept.push(row)
+    return page
+  })
+  await one.sync('orders', changed, watching.deps)
+  expect(await one.storedOrders()).toEqual([...ids].sort())
+  expect(kept).toHaveLength(5)
+  expect(kept.map(({ orders }) => orders)).toEqual(kept.map(({ pages }) => pages * 25))
+  expect(kept.at(-1)?.pages).toBeGreaterThanOrEqual(4)
+})
+
+test('pages without a change keep their place as well', async () => {
+  const one = await bench.seller()
+  await one.place(150, past)
+  await later(one, '1m')
+  await one.sync('orders', changed)
+  const kept: number[] = []
+  const watching = bending(one.client, async (page, place) => {
+    // The page before the last one is being stored meanwhile; those before it are.
+    if (place.page > 2) kept.push((await one.state(changed)).pages)
+    return page
+  })
+  const wide = settings({ lookBackMs: 200 * 86_400_000, persistEveryMs: 0 })
+  await one.sync('orders', changed, { ...wide, ...watching.deps })
+  expect(kept.length).toBeGreaterThan(2)
+  expect(kept.every((pages, index) => pages >= index + 1)).toBe(true)
+})
+
+test('a window that always announces too many is read twice', async () => {
+  const one = await bench.seller()
+  const ids = await one.place(60, past)
+  await later(one, '1m')
+  const boasting = bending(one.client, (page) => ({ ...page, totalCount: (page.totalCount ?? 0) + 5 }))
+  await one.sync('orders', changed, boasting.deps)
+  expect(await one.storedOrders()).toEqual([...ids].sort())
+  expect(boasting.passes()).toBe(2)
+})
+
+test('a row that comes twice does not hide that another has slipped', async () => {
+  const one = await bench.seller()
+  await later(one, '1m')
+  await one.sync('orders', changed)
+  const ids = await one.place(60, seller)
+  await later(one, '5m')
+  let last: Page<PurchaseOrder>['records'][number] | undefined
+  const slipping = bending(one.client, (page, place) => {
+    const before = last
+    last = page.records.at(-1)
+    if (place.pass !== 1 || place.page !== 2 || before === undefined) return page
+    return { ...page, records: [before, ...page.records.slice(1)] }
+  })
+  await one.sync('orders', changed, slipping.deps)
+  expect(await one.storedOrders()).toEqual([...ids].sort())
+})
+
+test('a row that slips while another comes in is found by a second pass over a long window', async () => {
+  const one = await bench.seller()
+  const ids = await one.place(100, past)
+  await later(one, '1m')
+  // The first page was counted before the other came in, so that as many came as were announced.
+  const slipping = bending(one.client, (page, place) => {
+    if (place.pass !== 1) return page
+    const totalCount = page.totalCount === null ? null : page.totalCount - 1
+    return { ...page, totalCount, records: place.page === 2 ? page.records.slice(1) : page.records }
+  })
+  await one.sync('orders', changed, slipping.deps)
+  expect(await one.storedOrders()).toEqual([...ids].sort())
+})
+
+test('a long window in which there is said to be nothing is asked for once more', async () => {
+  const one = await bench.seller()
+  const ids = await one.place(30, past)
+  await later(one, '1m')
+  const denying = bending(one.client, (page, place) =>
+    place.pass === 1 ? { ...page, records: [], totalCount: 0, nextCursor: null } : page,
+  )
+  await one.sync('orders', changed, denying.deps)
+  expect(await one.storedOrders()).toEqual([...ids].sort())
+})
+
+test('cursors that lead in a wide circle are found out', async () => {
+  const one = await bench.seller()
+  const ids = await one.place(120, past)
+  await later(one, '1m')
+  let second: string | null = null
+  let circled = 0
+  const circling = bending(one.client, (page, place) => {
+    if (place.pass !== 1) return page
+    circled = place.page
+    if (place.page === 1) second = page.nextCursor
+    return place.page % 3 === 0 ? { ...page, nextCursor: second } : page
+  })
+  await one.sync('orders', changed, { ...circling.deps, ...settings({ pageCap: 40 }) })
+  expect(await one.storedOrders()).toEqual([...ids].sort())
+  expect((await one.runs(changed)).at(-1)?.error).toContain('gone astray')
+  expect(circled).toBe(3)
+})
+
+test('further pages that say "none there" do not end a window', async () => {
+  const one = await bench.seller()
+  const ids = await one.place(120, past)
+  await later(one, '1m')
+  const denying = bending(one.client, (page, place) =>
+    place.page === 1 ? page : { ...page, records: [], totalCount: 0, nextCursor: null },
+  )
+  await one.sync('orders', changed, denying.deps)
+  expect(await one.storedOrders()).toEqual([...ids].sort())
+  expect(await passedOver(one)).toBe(0)
+})
+
+test('while nothing is answered for, a window stays as it is', async () => {
+  const one = await bench.seller()
+  await one.place(10, past)
+  await later(one, '1m')
+  await bench.sandbox.control('PUT', '/faults', { rules: [{ operation: 'orders.list', serverErrorBefore: 1 }] })
+  // With the second failure it is looked for what spoils the page: only where others come.
+  for (let run = 0; run < 3; run += 1) await expect(one.once('orders', changed)).rejects.toMatchObject({ kind: 'unavailable' })
+  expect(await one.state(changed)).toMatchObject({ windows: 1 })
+  expect(await passedOver(one)).toBe(0)
+})
+
+test('the plan of what is read once a day is written down before its first page has come', async () => {
+  const one = await bench.seller()
+  await one.place(3, past)
+  await later(one, '1m')
+  const planned: number[] = []
+  const watching = bending(one.client, async (page) => {
+    planned.push((await one.state('reread')).windows)
+    return page
+  })
+  await one.sync('orders', 'reread', watching.deps)
+  // A process that dies now leaves something to go on with.
+  expect(planned[0]).toBeGreaterThan(0)
+})

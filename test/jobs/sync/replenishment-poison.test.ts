@@ -1,0 +1,80 @@
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import type { SyncDeps } from '../../../src/jobs/sync/run.ts'
+import { recordConfiguredSkus } from '../../../src/store/inventory-skus.ts'
+import { type SyncBench, spoiltFailure, startSyncBench, type TestSeller } from './support.ts'
+
+let bench: SyncBench
+beforeAll(async () => {
+  bench = await startSyncBench()
+})
+afterEach(async () => {
+  await bench.sandbox.control('PUT', '/faults', {})
+})
+afterAll(async () => {
+  await bench.stop()
+})
+
+const skusOf = (count: number) => Array.from({ length: count }, (_, index) => `SKU-${String(index).padStart(2, '0')}`)
+const stocked = async (one: TestSeller, skus: readonly string[]): Promise<void> => {
+  const movements = skus.map((sku) => ({ sku, changedUnits: 10, transactionType: 'Receipt' }))
+  await bench.sandbox.control('POST', '/inventory/movements', { sellerId: one.sellerId, movements })
+  await recordConfiguredSkus(bench.database, one.sellerId, skus)
+}
+/** Requests that name one of these SKUs fail; counts what is asked. */
+const spoilt = (one: TestSeller, bad: readonly string[], status: number) => {
+  const asked: number[] = []
+  const replenishment: typeof one.client.replenishment = {
+    mostKeys: one.client.replenishment.mostKeys,
+    recommend: async (query, options) => {
+      const keys = 'skus' in query ? query.skus : query.gtins
+      asked.push(keys.length)
+      if (!keys.some((key) => bad.includes(key))) return one.client.replenishment.recommend(query, options)
+      throw spoiltFailure('replenishment.recommend', one.sellerId, status)
+    },
+  }
+  const deps: Partial<SyncDeps> = { client: () => ({ ...one.client, replenishment }) }
+  return { deps, asked }
+}
+const stored = async (one: TestSeller): Promise<readonly string[]> =>
+  (
+    await bench.database.query<{ sku: string }>(
+      'SELECT sku FROM warehouse.replenishment_recommendations WHERE seller_id = $1 AND valid_to IS NULL ORDER BY sku',
+      one.sellerId,
+    )
+  ).map((row) => row.sku)
+
+test.each([500, 400])(
+  'a SKU that spoils its batch with %i is passed over, told, and asked for alone with the next run',
+  async (status) => {
+    const one = await bench.seller()
+    const skus = skusOf(60)
+    await stocked(one, skus)
+    const bad = [skus[5] ?? '', skus[59] ?? '']
+    const good = skus.filter((sku) => !bad.includes(sku))
+    const first = spoilt(one, bad, status)
+    await one.sync('replenishment', 'all', first.deps)
+    expect(await stored(one)).toEqual(good)
+    expect(await one.passedOver()).toEqual(bad)
+    expect(await one.skipAlarms()).toEqual([{ subject: 'replenishment' }])
+    const second = spoilt(one, bad, status)
+    await one.sync('replenishment', 'all', second.deps)
+    expect(second.asked.filter((count) => count > 1)).toEqual([24, 25, 9])
+    expect(await stored(one)).toEqual(good)
+    await one.sync('replenishment', 'all')
+    expect(await stored(one)).toEqual(skus)
+    expect(await one.passedOver()).toEqual([])
+    expect(await one.skipAlarms()).toEqual([])
+  },
+)
+
+test('an outage passes no SKU over, and withdraws nothing', async () => {
+  const one = await bench.seller()
+  const skus = skusOf(30)
+  await stocked(one, skus)
+  await one.sync('replenishment', 'all')
+  const { deps, asked } = spoilt(one, skus, 500)
+  for (let run = 0; run < 3; run += 1) await expect(one.once('replenishment', 'all', deps)).rejects.toThrow()
+  expect(asked.length).toBeLessThan(20)
+  expect(await one.passedOver()).toEqual([])
+  expect(await stored(one)).toEqual(skus)
+})

@@ -1,0 +1,124 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { type SyncBench, startSyncBench, type TestSeller } from './support.ts'
+
+let bench: SyncBench
+beforeAll(async () => {
+  bench = await startSyncBench()
+})
+afterEach(async () => {
+  await bench.sandbox.control('PUT', '/faults', {})
+})
+afterAll(async () => {
+  await bench.stop()
+})
+
+const seller = { shipNodeType: 'SellerFulfilled' } as const
+const faults = (body: object): Promise<unknown> => bench.sandbox.control('PUT', '/faults', body)
+const poisonReads = (ids: readonly string[], more: object = {}): Promise<unknown> =>
+  faults({ poisoned: [{ ids, status: 500, reads: true }], ...more })
+const place = async (one: TestSeller, count: number): Promise<readonly string[]> => [...(await one.place(count, seller))].sort()
+const nameByEvents = (one: TestSeller, ids: readonly string[]): Promise<number> =>
+  bench.database.execute(
+    `INSERT INTO tallyman.erp_event (source, id, type, data, seller_id, status)
+     SELECT '/erp', $1 || po, 'erp.order.accepted', jsonb_build_object('purchaseOrderId', po), $1, 'rejected' FROM unnest($2::text[]) AS po`,
+    one.sellerId,
+    ids,
+  )
+const asked = async (one: TestSeller): Promise<ReadonlySet<string>> =>
+  new Set((await one.requests()).flatMap((request) => /\/v3\/orders\/(\d+)$/.exec(request)?.[1] ?? []))
+
+describe('orders that are never answered for', () => {
+  test('a single named order that is never answered for is passed over, told, and asked for again later', async () => {
+    const one = await bench.seller()
+    const ids = await place(one, 5)
+    const bad = ids[2] ?? ''
+    await faults({ hidden: [{ ids: [bad] }] })
+    await one.sync('orders', 'released')
+    await nameByEvents(one, ids)
+    await poisonReads([bad], { hidden: [{ ids: [bad] }] })
+    await one.sync('orders', 'named')
+    expect(await one.state('named')).toMatchObject({ failures: 0, windows: 0 })
+    expect(await one.passedOver()).toEqual([bad])
+    expect(await one.skipAlarms()).toEqual([{ subject: 'orders' }])
+    const waits = await bench.database.query(
+      'SELECT purchase_order_id, asks FROM tallyman.named_orders WHERE seller_id = $1 AND ask_again_at > now()',
+      one.sellerId,
+    )
+    expect(waits).toEqual([{ purchase_order_id: bad, asks: 1 }])
+    await faults({ hidden: [{ ids: [bad] }] })
+    await bench.database.execute('UPDATE tallyman.named_orders SET ask_again_at = now() WHERE seller_id = $1', one.sellerId)
+    await one.sync('orders', 'named')
+    expect(await one.storedOrders()).toEqual(ids)
+    expect(await one.passedOver()).toEqual([])
+    expect(await one.skipAlarms()).toEqual([])
+  })
+
+  test('the first ones that are named do not hold up those behind them, though nothing is stored yet', async () => {
+    const one = await bench.seller()
+    const ids = await place(one, 12)
+    await nameByEvents(one, ids)
+    await poisonReads(ids.slice(0, 4))
+    await one.sync('orders', 'named')
+    expect(await one.storedOrders()).toEqual(ids.slice(4))
+    expect(await one.passedOver()).toEqual(ids.slice(0, 4))
+  })
+
+  test.each([1, 4, 9])('the first %i of the open orders do not hold up the sweep', async (count) => {
+    const one = await bench.seller()
+    const ids = await place(one, 40)
+    await one.sync('orders', 'released')
+    await poisonReads(ids.slice(0, count))
+    await one.sync('orders', 'sweep')
+    expect([...(await asked(one))].sort()).toEqual(ids)
+    expect(await one.passedOver()).toEqual(ids.slice(0, count))
+  })
+
+  test('the only order there is, never answered for: passed over after eight failures, while the lists are answered', async () => {
+    const one = await bench.seller()
+    const ids = await place(one, 1)
+    await one.sync('orders', 'released')
+    await poisonReads(ids)
+    for (let run = 1; run < 8; run += 1) await expect(one.once('orders', 'sweep')).rejects.toThrow()
+    expect(await one.passedOver()).toEqual([])
+    await one.sync('orders', 'sweep')
+    expect(await one.passedOver()).toEqual(ids)
+    expect(await one.state('sweep')).toMatchObject({ failures: 0, windows: 0 })
+  })
+})
+
+describe('an outage', () => {
+  test('that begins in the middle of a sweep passes nothing over', async () => {
+    const one = await bench.seller()
+    const ids = await place(one, 12)
+    await one.sync('orders', 'released')
+    let down = false
+    const orders: typeof one.client.orders = {
+      ...one.client.orders,
+      get: async (id, options) => {
+        if (id === ids[4] && !down) {
+          down = true
+          await faults({ rules: [{ operation: 'orders.get', serverErrorBefore: 1 }] })
+        }
+        return one.client.orders.get(id, options)
+      },
+    }
+    const deps = { client: () => ({ ...one.client, orders }) }
+    await one.once('orders', 'sweep', deps).catch(() => null)
+    await expect(one.once('orders', 'sweep', deps)).rejects.toThrow()
+    expect(await one.passedOver()).toEqual([])
+    await faults({})
+    await one.sync('orders', 'sweep')
+    expect([...(await asked(one))].sort()).toEqual(ids)
+  })
+
+  test('in which only orders that do not exist are answered for passes nothing over', async () => {
+    const one = await bench.seller()
+    const ids = await place(one, 8)
+    await faults({ hidden: [{ ids: ids.slice(4) }] })
+    await one.sync('orders', 'released')
+    await nameByEvents(one, [...ids, '999000000000'])
+    await poisonReads(ids, { hidden: [{ ids: ids.slice(4) }] })
+    for (let run = 0; run < 10; run += 1) await expect(one.once('orders', 'named')).rejects.toThrow()
+    expect(await one.passedOver()).toEqual([])
+  })
+})
