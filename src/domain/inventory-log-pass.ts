@@ -26,6 +26,9 @@ export interface LogPass {
   /** Distinct entries of earlier passes, and what each of them found, as `read/announced`. */
   readonly known: ReadonlySet<string>
   readonly earlier: readonly string[]
+  /** Of the stretch, when it is put aside to be gone on with: it is all of the log, and something of it had to be left out. */
+  readonly full?: boolean
+  readonly spoilt?: boolean
 }
 
 /** What a page of a pass brought: keys of its entries, as often as they came, and how many could not be read. */

@@ -38,6 +38,7 @@ import {
   type SyncStream,
   windowNow,
 } from './definition.ts'
+import { mayBeOfOne } from './passing-over.ts'
 
 /** SKUs of one page of the engine, and how many of them are asked for at the same time. */
 const skusAtOnce = 48
@@ -49,6 +50,9 @@ const mostInWindow = 1_000
 /** After the budget has ended, so much time lets a tenth of a minute's calls come together: fewer runs do the same work. */
 const restMs = 5_000
 const afterRefusalMs = dayMs
+
+/** So many entries in a row that cannot be had are not single ones: the log itself cannot be read. */
+const mostSpoiltInARow = 3
 
 const unsettled = 'its log kept changing while it was read; it is read again in the next run'
 
@@ -62,19 +66,29 @@ interface SkuReading {
   /** Where to go on; null when everything that was due is read, or when it has to begin anew. */
   readonly pass: LogPass | null
   readonly fault: string | null
-  /** Begun anew, over all of the log's reach. */
+  /** Over all of the log's reach, and begun anew. */
   readonly full: boolean
+  readonly begun: boolean
+  /** Entries that can never be had, by their place in a window, though those around them can; and that an earlier run met such ones. */
+  readonly spoilt: ReadonlyMap<string, MarketplaceFailure>
+  readonly spoiltBefore: boolean
   /** Parts of which all that is there has come. */
   readonly whole: readonly WholePart[]
   /** Why it ended early. */
   readonly failure: MarketplaceFailure | null
 }
 
-const startOf = ({ client, settings }: StreamContext, due: DueSku): { readonly pass: LogPass | null; readonly full: boolean } => {
+const startOf = (
+  { client, settings }: StreamContext,
+  { pass, ...due }: DueSku,
+): Pick<SkuReading, 'pass' | 'full' | 'begun' | 'spoiltBefore'> => {
   const marketplaceNow = client.clock().now()
-  if (due.pass !== null && isWithinReach(due.pass.window, marketplaceNow)) return { pass: due.pass, full: false }
+  if (pass !== null && isWithinReach(pass.window, marketplaceNow)) {
+    return { pass, full: pass.full ?? false, begun: false, spoiltBefore: pass.spoilt ?? false }
+  }
   const window = logWindow(due, { marketplaceNow, lagMs: settings.lagMs, precision: client.inventoryLog.precision })
-  return { pass: window === null ? null : beginPass(window, window.to), full: isFullRead(due, marketplaceNow) }
+  const first = window === null ? null : beginPass(window, window.to)
+  return { pass: first, full: isFullRead(due, marketplaceNow), begun: true, spoiltBefore: false }
 }
 
 /** What a window that was read whole has proven to be there; null where entries could not be read, or the answers did not say how many there are. */
@@ -93,6 +107,16 @@ const wholePart = (
   return { sku, ...part, ids: [...ids], observedAt: since }
 }
 
+// The same question would be answered the same way again.
+const isFinal = (failure: MarketplaceFailure): boolean => failure instanceof Refused || failure instanceof Malformed
+
+// It failed in the run before too, or it fails for good behind what came: some entry may spoil the page that it is on.
+const mayBeOfAnEntry = ({ due, pages }: SkuReading, error: unknown, options: CallOptions): error is MarketplaceFailure =>
+  mayBeOfOne(error, options) && (due.fault !== null || (pages.length > 0 && isFinal(error)))
+
+/** The pass beyond an entry that cannot be had. */
+const withoutOne = (pass: LogPass): LogPass => ({ ...pass, offset: pass.offset + 1, unreadable: pass.unreadable + 1 })
+
 const stepAfter = ({ client }: StreamContext, pass: LogPass, page: InventoryLogPage): PassStep => {
   const keys = page.records.flatMap((record) => (record.ok ? [record.key] : []))
   const shown = { keys, unreadable: page.records.length - keys.length, totalCount: page.totalCount }
@@ -102,14 +126,17 @@ const stepAfter = ({ client }: StreamContext, pass: LogPass, page: InventoryLogP
   return half === null ? advancePass(pass, shown, Number.POSITIVE_INFINITY) : { kind: 'on', pass: beginPass(half, pass.until) }
 }
 
-// Reads the log of one SKU, window after window and page after page. When it has to end before, what came counts.
-const readSku = async (context: StreamContext, due: DueSku, { signal }: CallOptions): Promise<SkuReading> => {
+// Reads the log of one SKU, window after window and page after page. When it has to end before, what came counts. Where a page cannot be
+// had, entries are asked for one by one until the bad one stands alone and is left out; then pages grow again.
+const readSku = async (context: StreamContext, due: DueSku, options: CallOptions): Promise<SkuReading> => {
   const { client, settings } = context
   const { precision } = client.inventoryLog
   const pages: InventoryLogPage[] = []
+  const spoilt = new Map<string, MarketplaceFailure>()
   const start = startOf(context, due)
   let pass = start.pass
   let reading: SkuReading = {
+    ...start,
     due,
     records: [],
     pages,
@@ -117,22 +144,40 @@ const readSku = async (context: StreamContext, due: DueSku, { signal }: CallOpti
     readAt: null,
     pass: null,
     fault: null,
-    full: start.full,
+    spoilt,
     whole: [],
     failure: null,
   }
+  let limit = settings.pageSize
+  /** The pass behind the last page that came, and the entries that could not be had since. */
+  let solid = pass
+  let missed: readonly string[] = []
   // Of a window that was begun in an earlier run nobody knows when its first page was asked for.
   let since: Date | null = null
   while (pass !== null) {
     const { window, offset } = pass
     let page: InventoryLogPage
     try {
-      const query = { sku: due.sku, gtin: due.gtin, ...window, limit: settings.pageSize, offset }
-      page = await client.inventoryLog.page(query, { signal })
+      const query = { sku: due.sku, gtin: due.gtin, ...window, limit, offset }
+      page = await client.inventoryLog.page(query, options)
     } catch (error) {
       if (!(error instanceof MarketplaceFailure)) throw error
-      return { ...reading, pass, failure: error }
+      if (!mayBeOfAnEntry(reading, error, options) || missed.length === mostSpoiltInARow) {
+        for (const place of missed) spoilt.delete(place)
+        return { ...reading, pass: solid, failure: error }
+      }
+      if (limit > 1) {
+        limit = 1
+        continue
+      }
+      const place = `no. ${offset + 1} of ${window.from.toISOString()} to ${window.to.toISOString()}`
+      spoilt.set(place, error)
+      missed = [...missed, place]
+      pass = withoutOne(pass)
+      continue
     }
+    missed = []
+    limit = Math.min(limit * 2, settings.pageSize)
     pages.push(page)
     if (offset === 0) since = page.observedAt
     reading = { ...reading, records: [...reading.records, ...page.records] }
@@ -140,19 +185,18 @@ const readSku = async (context: StreamContext, due: DueSku, { signal }: CallOpti
     if (step.kind === 'unsettled') return { ...reading, fault: unsettled }
     if (step.kind === 'on') {
       pass = step.pass
+      solid = pass
       continue
     }
     const part = since === null ? null : wholePart(context, due.sku, pass, page, since)
     const whole = part === null ? reading.whole : [...reading.whole, part]
     reading = { ...reading, whole, readUpTo: readUpToOf(window, precision), readAt: page.observedAt }
     pass = passAfter(pass, precision)
+    solid = pass
     if (reading.records.length >= mostEntries) break
   }
   return { ...reading, pass }
 }
-
-// The same question would be answered the same way again.
-const isFinal = (failure: MarketplaceFailure): boolean => failure instanceof Refused || failure instanceof Malformed
 
 const isThrottled = ({ failure }: SkuReading): boolean => failure instanceof Throttled
 
@@ -234,9 +278,13 @@ const failureOf = async (
 const latest = (...moments: readonly (Date | null)[]): Date | null =>
   moments.reduce((newest, moment) => (moment !== null && (newest === null || moment > newest) ? moment : newest), null)
 
+const hasSpoilt = ({ spoilt, spoiltBefore }: SkuReading): boolean => spoiltBefore || spoilt.size > 0
+
 /** What to write down of a reading; null when there is nothing. */
 const noteOf = (reading: SkuReading, marketplaceNow: Date): LogRead | null => {
-  const { due, records, pages, readUpTo, readAt, pass, fault, full, failure } = reading
+  const { due, records, pages, readUpTo, readAt, fault, full, begun, failure } = reading
+  const isSpoilt = hasSpoilt(reading)
+  const pass = reading.pass === null ? null : { ...reading.pass, full, spoilt: isSpoilt }
   const times = records.flatMap((record) => (record.ok ? [record.value.transactionTime] : []))
   const movedAt = latest(due.movedAt, ...times)
   const noted = {
@@ -247,7 +295,8 @@ const noteOf = (reading: SkuReading, marketplaceNow: Date): LogRead | null => {
     readAt,
     movedBefore: due.movedAt,
     movedAt,
-    fullDueAt: full && pages.length > 0 ? nextFullReadAt(marketplaceNow, due.differs) : null,
+    // What had to be left out is tried again as soon as what differs is.
+    fullDueAt: pages.length > 0 && (isSpoilt || (full && begun)) ? nextFullReadAt(marketplaceNow, due.differs || isSpoilt) : null,
     pass,
     fault,
   }
@@ -264,14 +313,34 @@ const noteOf = (reading: SkuReading, marketplaceNow: Date): LogRead | null => {
   return failure instanceof Throttled ? null : { ...noted, fault: failure.message, dueAt: marketplaceNow }
 }
 
-/** What stands in quarantine for a log that cannot be read. Keys of entries hold a slash, these do not. */
+/** What stands in quarantine for a log that cannot be read, and for entries of one. Keys of entries hold a slash, these do not. */
 const logKey = (sku: string): string => encodeURIComponent(sku)
+const partKey = (sku: string): string => `${logKey(sku)}?entries`
 
-// Logs that cannot be read although others can: those that are refused, and those that have failed in the run before too.
-const unreadableOf = ({ due, failure }: SkuReading, notes: readonly LogRead[]): { key: string; fault: string }[] => {
-  if (failure === null || !(failure instanceof Refused || due.fault !== null)) return []
+// Logs that cannot be read although others can: those that are refused, and those that have failed in the run before too. And entries that
+// cannot be had although those around them can.
+const unreadableOf = ({ due, failure, spoilt }: SkuReading, notes: readonly LogRead[]): { key: string; fault: string }[] => {
+  const [first] = spoilt
+  const part =
+    first === undefined
+      ? []
+      : [
+          {
+            key: partKey(due.sku),
+            fault: `${spoilt.size} of its entries cannot be had, first ${first[0]}: ${first[1].message}`,
+          },
+        ]
+  if (failure === null || !(failure instanceof Refused || due.fault !== null)) return part
   const isFault = notes.some(({ sku, fault }) => sku === due.sku && fault === failure.message)
-  return isFault ? [{ key: logKey(due.sku), fault: failure.message }] : []
+  return isFault ? [...part, { key: logKey(due.sku), fault: failure.message }] : part
+}
+
+// What is readable now: the log as such, and once all of it has come, every entry of it.
+const answeredOf = (reading: SkuReading): readonly string[] => {
+  const { due, failure, pass, full, fault } = reading
+  if (failure !== null) return []
+  const isWhole = full && pass === null && fault === null && !hasSpoilt(reading)
+  return isWhole ? [logKey(due.sku), partKey(due.sku)] : [logKey(due.sku)]
 }
 
 /** Where the stream stands between two pages. The number makes each cursor another one. */
@@ -317,7 +386,7 @@ const readNext = async (
     totalCount: null,
     nextCursor: last ? null : JSON.stringify(cursor),
     unreadable,
-    answered: counted.flatMap(({ due: { sku }, failure }) => (failure === null ? [logKey(sku)] : [])),
+    answered: counted.flatMap(answeredOf),
     observedAt: earliestOf(answers, marketplaceNow),
     marketplaceNow,
     correlationId: answers.at(-1)?.correlationId ?? 'none',

@@ -43,8 +43,60 @@ test.each([500, 400])('a log with a page that never comes is told until it can b
   }
   expect(await passedOver(one)).toEqual([{ record_key: encodeURIComponent(bad), state: 'open' }])
   expect(await one.skipAlarms()).toEqual([{ subject: 'inventory-log' }])
+  await bench.advance('1m')
   await dueNow(one)
   await one.sync('inventory-log', 'due')
   expect(await passedOver(one)).toEqual([{ record_key: encodeURIComponent(bad), state: 'superseded' }])
+  expect(await one.skipAlarms()).toEqual([])
+})
+
+test.each([500, 400])('an entry that spoils each page it is on is left out, and all others are stored: %i', async (status) => {
+  const one = await bench.seller()
+  const { sellerId } = one
+  await bench.sandbox.control('POST', '/inventory', { sellerId, skus: 3, entriesPerSku: 90, replace: true })
+  const { items } = (await bench.sandbox.control('GET', `/inventory?sellerId=${sellerId}&limit=1000`)) as {
+    items: { sku: string }[]
+  }
+  const skus = items.map(({ sku }) => sku).sort()
+  await recordConfiguredSkus(bench.database, sellerId, skus)
+  const [bad = ''] = skus
+  const spoiltPlaces = [0, 61, 62, 89]
+  let asked = 0
+  const inventoryLog: typeof one.client.inventoryLog = {
+    ...one.client.inventoryLog,
+    page: async (query, options) => {
+      const isSpoilt = spoiltPlaces.some((place) => place >= query.offset && place < query.offset + query.limit)
+      if (query.sku !== bad) return one.client.inventoryLog.page(query, options)
+      asked += 1
+      if (isSpoilt) throw spoiltFailure('inventory-log.list', sellerId, status)
+      return one.client.inventoryLog.page(query, options)
+    },
+  }
+  const deps = { client: () => ({ ...one.client, inventoryLog }) }
+  const stored = async () => {
+    const rows = await bench.database.query<{ sku: string; entries: number }>(
+      'SELECT sku, count(*)::int AS entries FROM warehouse.inventory_log_entries WHERE seller_id = $1 GROUP BY sku ORDER BY sku',
+      sellerId,
+    )
+    return rows.map(({ entries }) => entries)
+  }
+  const key = `${encodeURIComponent(bad)}?entries`
+  for (let run = 0; run < 4; run += 1) {
+    await dueNow(one)
+    await one.once('inventory-log', 'due', deps).catch(() => null)
+  }
+  expect(await stored()).toEqual([86, 90, 90])
+  expect(await passedOver(one)).toContainEqual({ record_key: key, state: 'open' })
+  expect(await one.skipAlarms()).toEqual([{ subject: 'inventory-log' }])
+  expect(asked).toBeLessThan(400)
+  // A day later all of it is read again.
+  await bench.advance('1m')
+  await bench.database.execute(
+    'UPDATE tallyman.inventory_skus SET log_due_at = NULL, log_full_due_at = now() WHERE seller_id = $1',
+    sellerId,
+  )
+  await one.sync('inventory-log', 'due')
+  expect(await stored()).toEqual([90, 90, 90])
+  expect((await passedOver(one)).filter(({ state }) => state === 'open')).toEqual([])
   expect(await one.skipAlarms()).toEqual([])
 })
