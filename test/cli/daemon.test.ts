@@ -77,6 +77,30 @@ describe('doctor', () => {
     expect(failed.find((finding) => finding.check === 'database')?.advice).toContain('tallyman migrate')
   })
 
+  test('--orders lists by source and day what was named and is not stored, and fails while any is missing', async () => {
+    const none = await tallyman(['doctor', '--orders'])
+    expect(none.code).toBe(0)
+    await rig.sql(
+      `INSERT INTO warehouse.returns (seller_id, return_order_id, return_order_date, raw_hash, raw, observed_at, first_seen_at, changed_at)
+       VALUES ('sandbox-seller', 'R-1', now() - interval '2 days', '\\x00', '{}', now(), now(), now())`,
+    )
+    await rig.sql(
+      `INSERT INTO warehouse.return_lines (seller_id, return_order_id, return_order_line_number, purchase_order_id, quantity, raw, first_seen_at, changed_at)
+       VALUES ('sandbox-seller', 'R-1', 1, 'never-listed', 1, '{}', now(), now())`,
+    )
+    const run = await tallyman(['doctor', '--orders'])
+    expect(run.code).toBe(1)
+    expect(run.out).toMatch(/^day +seller +named by +named +stored +missing +such as *$/m)
+    expect(run.out).toMatch(/^\d{4}-\d\d-\d\d +sandbox-seller +\S+ +1 +0 +1 +never-listed *$/m)
+    expect(run.talk).toContain('1 order named, but not stored')
+    expect(run.talk).toContain('each is asked for by its id')
+    expect(json(await tallyman(['doctor', '--orders', '--json']))).toMatchObject({
+      ok: false,
+      items: [{ named: 1, stored: 0, missing: 1, missingIds: ['never-listed'] }],
+    })
+    await rig.sql(`DELETE FROM warehouse.returns WHERE return_order_id = 'R-1'`)
+  })
+
   test('invalid settings are named, and do not keep the other checks from being made', async () => {
     const { code, out } = await tallyman(['doctor'], { SETTLE_TIME: 'soon', AUTO_ACKNOWLEDGE: 'maybe' })
     expect(code).toBe(1)

@@ -1,9 +1,11 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { takeReasons } from '../../src/jobs/log-reasons.ts'
 import { listClaims } from '../../src/store/claims.ts'
 import { type Database, openDatabase, type Transaction } from '../../src/store/database.ts'
 import { reviewDiscrepancies } from '../../src/store/discrepancies.ts'
 import { type DiscrepancyFilter, listDiscrepancies } from '../../src/store/discrepancy-queries.ts'
 import type { SkuMonth } from '../../src/store/discrepancy-sources.ts'
+import { noteOrderSkus } from '../../src/store/inventory-skus.ts'
 import { monthsOfReasons, noteUnknownReasons, recordReasons } from '../../src/store/log-reasons.ts'
 import { line, order, seed } from '../jobs/events/support.ts'
 import { startTestPostgres, type TestPostgres } from '../support/postgres.ts'
@@ -371,6 +373,34 @@ describe('reasons that the settings name', () => {
     expect(await recordReasons(database, sellerId, new Map())).toEqual(['gone west'])
   })
 
+  test('are taken over from the settings, and every month with such an entry is judged anew', async () => {
+    const skus = ['A', 'B', 'C']
+    await storeReport(
+      database,
+      sellerId,
+      month,
+      endOfMonth,
+      skus.map((sku) => ({ sku, beginning: 9, ending: 5, lost: 4 })),
+    )
+    await storeLog(
+      database,
+      sellerId,
+      skus.map((sku) => ({ sku, id: '1', kind: 'other', changedUnits: -4, at: '2026-03-05T12:00:00Z' })),
+    )
+    await database.execute(
+      `UPDATE warehouse.inventory_log_entries SET transaction_type = 'Adjustment', transaction_reason_code = 'Q7',
+         transaction_reason_description = CASE sku WHEN 'C' THEN 'Other' ELSE 'Gone West' END`,
+    )
+    await logReadUpTo(database, sellerId, endOfMonth, ...skus)
+    await review(...skus)
+    const differing = async () => [...new Set((await brief()).map((text) => text.split(' ')[1]))]
+    expect(await differing()).toEqual(['A', 'B', 'C'])
+    await takeReasons(database, sellerId, new Map([['gone west', 'lost']]))
+    expect(await differing()).toEqual(['C'])
+    await takeReasons(database, sellerId, new Map())
+    expect(await differing()).toEqual(['A', 'B', 'C'])
+  })
+
   test('count as other where units are found by words and leave by number, apart from those that came', async () => {
     await storeReport(database, sellerId, month, endOfMonth, [{ sku: 'A', beginning: 10, ending: 12, found: 5, lost: 3 }])
     await storeLog(database, sellerId, [
@@ -418,6 +448,25 @@ test('a value is added when a price becomes known, and not touched by later pric
 })
 
 describe('the claim of a month', () => {
+  test('of a SKU without a price takes that of an order that comes later, and keeps it', async () => {
+    await storeReport(database, sellerId, month, endOfMonth, [{ sku: 'A', beginning: 3, ending: 1, lost: 2 }])
+    await review('A')
+    const lost = async () => (await listClaims(database, { month, sellerId: null }, null, 10)).items[0]?.lost
+    expect(await lost()).toMatchObject({ units: 2, values: [] })
+    const sold = async (id: string, amount: string) => {
+      const charges = [{ chargeType: 'PRODUCT', chargeName: 'Price', amount, currency: 'USD', tax: null }]
+      await seed(database, sellerId, {
+        ...order(id, [{ ...line('1', 'A', 1), charges }]),
+        orderDate: new Date('2026-04-02T00:00:00Z'),
+      })
+      await noteOrderSkus(database, sellerId, new Date('2026-04-02T00:00:00Z'))
+    }
+    await sold('1', '12.50')
+    expect(await lost()).toMatchObject({ units: 2, values: [{ amount: '25.00', currency: 'USD' }] })
+    await sold('2', '99.00')
+    expect(await lost()).toMatchObject({ units: 2, values: [{ amount: '25.00', currency: 'USD' }] })
+  })
+
   test('adds up lost and damaged units, nets found ones by SKU, and values what has a price', async () => {
     await seed(database, sellerId, order('1', [line('1', 'A', 2)]))
     await storeReport(database, sellerId, month, endOfMonth, [

@@ -101,6 +101,23 @@ test('a report adds SKUs and asks for those that moved; of the others nothing is
   expect(await due(at(50))).toEqual(['still'])
 })
 
+test('logs that were never read come by the value that has moved, the dearest first', async () => {
+  const priced = (sku: string, amount: string) =>
+    lineWith('1', 1, [wireStatus('Created', 1)], {
+      item: { sku, productName: 'Mug' },
+      charges: { charge: [{ chargeType: 'PRODUCT', chargeName: 'ItemPrice', chargeAmount: { currency: 'USD', amount } }] },
+    })
+  await storeOrders(database, {
+    sellerId,
+    records: [orderWith('dear', [priced('dear', '90.00')], {}), orderWith('cheap', [priced('cheap', '0.50')], {})],
+    observedAt: at(1),
+  })
+  const moved = (sku: string, units: number) => ({ sku, gtin: null, units, moved: true })
+  await noteReportSkus(database, sellerId, at(2), [moved('cheap', 60), moved('dear', 2), moved('many', 50), moved('few', 1)])
+  expect(await due(at(3))).toEqual(['dear', 'many', 'cheap', 'few'])
+  expect(await due(at(3), { limit: 1 })).toEqual(['dear'])
+})
+
 test('SKUs of changed orders that the fulfilment service ships are found in the change feed, each change once', async () => {
   const order = (id: string, type: string, sku: string, status: string) => ({
     sellerId,

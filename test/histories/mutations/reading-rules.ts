@@ -291,6 +291,27 @@ export const readingMutations: readonly ReadingMutation[] = [
     'return isFault && notes.length === 0 ? ',
   ),
   bent(
+    'Of a page of a log that never comes only the entry that spoils it is left out.',
+    'test/jobs/sync/inventory-log-poison.test.ts › an entry that spoils each page it is on is left out, and all others are stored: %i',
+    'jobs/sync/inventory-log.ts',
+    'missed.length === mostSpoiltInARow',
+    'missed.length < mostSpoiltInARow',
+  ),
+  bent(
+    'What of a log was left out is tried again after a day.',
+    'test/jobs/sync/inventory-log-poison.test.ts › an entry that spoils each page it is on is left out, and all others are stored: %i',
+    'jobs/sync/inventory-log.ts',
+    'due.differs || isSpoilt',
+    'due.differs',
+  ),
+  bent(
+    'What of a log was left out is settled by nothing but a reading of all of it.',
+    'test/jobs/sync/inventory-log-poison.test.ts › an entry that spoils each page it is on is left out, and all others are stored: %i',
+    'jobs/sync/inventory-log.ts',
+    'const isWhole = full && ',
+    'const isWhole = ',
+  ),
+  bent(
     'No SKU is passed over while no other one comes.',
     'test/jobs/sync/replenishment-poison.test.ts › an outage passes no SKU over, and withdraws nothing',
     'jobs/sync/replenishment.ts',

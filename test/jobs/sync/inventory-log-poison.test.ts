@@ -89,7 +89,22 @@ test.each([500, 400])('an entry that spoils each page it is on is left out, and 
   expect(await passedOver(one)).toContainEqual({ record_key: key, state: 'open' })
   expect(await one.skipAlarms()).toEqual([{ subject: 'inventory-log' }])
   expect(asked).toBeLessThan(400)
+  // A reading of the last days proves nothing of what lies before them.
+  await bench.advance('1m')
+  await bench.database.execute(
+    `UPDATE tallyman.inventory_skus SET log_due_at = NULL, log_read_up_to = now(), log_read_at = now() WHERE seller_id = $1`,
+    sellerId,
+  )
+  await one.sync('inventory-log', 'due')
+  expect(await passedOver(one)).toContainEqual({ record_key: key, state: 'open' })
   // A day later all of it is read again.
+  const dueAgain = await bench.database.query<{ hours: number }>(
+    `SELECT round(extract(epoch FROM log_full_due_at - now()) / 3600)::int AS hours FROM tallyman.inventory_skus
+     WHERE seller_id = $1 AND sku = $2`,
+    sellerId,
+    bad,
+  )
+  expect(dueAgain).toEqual([{ hours: 24 }])
   await bench.advance('1m')
   await bench.database.execute(
     'UPDATE tallyman.inventory_skus SET log_due_at = NULL, log_full_due_at = now() WHERE seller_id = $1',
