@@ -255,6 +255,10 @@ const readEach = async (
   return read
 }
 
+/** Orders that the marketplace says it does not have. */
+const deniedOf = (read: readonly ReadOrder[]): readonly string[] =>
+  read.flatMap(({ purchaseOrderId, observed, fault }) => (observed === null && fault === undefined ? [purchaseOrderId] : []))
+
 const pageOfRead = (
   { client, settings }: StreamContext,
   ids: readonly string[],
@@ -266,6 +270,7 @@ const pageOfRead = (
   return {
     records: answers.map((answer) => answer.record),
     unreadable: read.flatMap(({ purchaseOrderId, fault }) => (fault === undefined ? [] : [{ key: purchaseOrderId, fault }])),
+    answered: deniedOf(read),
     totalCount: null,
     nextCursor: complete ? null : (read.at(-1)?.purchaseOrderId ?? null),
     observedAt: earliestOf(answers, askedAt),
@@ -279,8 +284,7 @@ const sweepAfter = async (context: StreamContext, after: string, options: CallOp
   const askedAt = client.clock().now()
   const ids = await openOrdersAfter(database, client.sellerId, after, settings.sweepStep)
   const read = await readEach(context, 'sweep', ids, options)
-  const missing = read.filter(({ observed, fault }) => observed === null && fault === undefined)
-  return { ...pageOfRead(context, ids, read, askedAt), missing: missing.map(({ purchaseOrderId }) => purchaseOrderId) }
+  return { ...pageOfRead(context, ids, read, askedAt), missing: deniedOf(read) }
 }
 
 const namedAfter = async (context: StreamContext, after: string, options: CallOptions): Promise<FetchedPage<PurchaseOrder>> => {

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
-import { type SyncBench, startSyncBench, type TestSeller } from './support.ts'
+import { type SyncBench, spoiltFailure, startSyncBench, type TestSeller } from './support.ts'
 
 let bench: SyncBench
 beforeAll(async () => {
@@ -49,6 +49,30 @@ describe('orders that are never answered for', () => {
     await bench.database.execute('UPDATE tallyman.named_orders SET ask_again_at = now() WHERE seller_id = $1', one.sellerId)
     await one.sync('orders', 'named')
     expect(await one.storedOrders()).toEqual(ids)
+    expect(await one.passedOver()).toEqual([])
+    expect(await one.skipAlarms()).toEqual([])
+  })
+
+  test('one that was passed over and that the marketplace then denies is settled', async () => {
+    const one = await bench.seller()
+    const ids = await place(one, 3)
+    const never = '1999999999999'
+    await nameByEvents(one, [...ids, never])
+    const orders: typeof one.client.orders = {
+      ...one.client.orders,
+      get: async (id, options) => {
+        if (id === never) throw spoiltFailure('orders.get', one.sellerId, 500)
+        return one.client.orders.get(id, options)
+      },
+    }
+    await one.sync('orders', 'named', { client: () => ({ ...one.client, orders }) })
+    expect(await one.passedOver()).toEqual([never])
+    await bench.database.execute(
+      `UPDATE tallyman.quarantined_records SET observed_at = observed_at - interval '1 minute' WHERE seller_id = $1`,
+      one.sellerId,
+    )
+    await bench.database.execute('UPDATE tallyman.named_orders SET ask_again_at = now() WHERE seller_id = $1', one.sellerId)
+    await one.sync('orders', 'named')
     expect(await one.passedOver()).toEqual([])
     expect(await one.skipAlarms()).toEqual([])
   })
