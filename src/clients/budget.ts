@@ -43,10 +43,14 @@ export interface RateBudget {
   snapshot(): readonly BudgetState[]
 }
 
-/** What an in-process budget needs. `now` is our own clock in epoch ms, `random` a number in [0, 1). */
+/**
+ * What an in-process budget needs. `now` is our own clock in epoch ms, `monotonicMs` one that nobody sets, in ms from any moment (the same as
+ * `now` where that is given alone); `random` a number in [0, 1).
+ */
 export interface InProcessBudgetOptions {
   readonly limits: RateLimits
   readonly now?: () => number
+  readonly monotonicMs?: () => number
   readonly random?: () => number
 }
 
@@ -178,6 +182,17 @@ export function learnFrom(
   return { ...eased, blockedUntilMs: Math.max(eased.blockedUntilMs, empty), arrivalMs: leaveAtMost(shape, eased, 1, empty) }
 }
 
+/** Our clock was set when it differs by more than this from one that nobody sets. */
+const TOLERATED_STEP_MS = 2_000
+
+const shifted = (memory: BucketMemory, stepMs: number): BucketMemory => ({
+  ...memory,
+  arrivalMs: memory.arrivalMs + stepMs,
+  blockedUntilMs: memory.blockedUntilMs + stepMs,
+  slowedAtMs: memory.slowedAtMs + stepMs,
+  promisedMs: memory.promisedMs + stepMs,
+})
+
 interface Bucket {
   readonly operation: OperationName
   readonly scope: string | null
@@ -186,7 +201,8 @@ interface Bucket {
 
 /** A budget of this process alone: right for one daemon, too generous for two of the same seller. */
 export function createInProcessBudget(options: InProcessBudgetOptions): RateBudget {
-  const now = options.now ?? Date.now
+  const clock = options.now ?? Date.now
+  const monotonicMs = options.monotonicMs ?? options.now ?? (() => performance.now())
   const random = options.random ?? Math.random
   const sellers = new Map<string, Map<string, Bucket>>()
   const shapes = new Map(
@@ -206,19 +222,33 @@ export function createInProcessBudget(options: InProcessBudgetOptions): RateBudg
     buckets.set(key, bucket)
     return bucket
   }
+  let offsetMs = clock() - monotonicMs()
+  // A clock that is set back by an hour must not empty the buckets for an hour: what they remember moves with it.
+  const now = (): number => {
+    const nowMs = clock()
+    const stepMs = nowMs - monotonicMs() - offsetMs
+    offsetMs += stepMs
+    if (Math.abs(stepMs) > TOLERATED_STEP_MS) {
+      for (const buckets of sellers.values())
+        for (const bucket of buckets.values()) bucket.memory = shifted(bucket.memory, stepMs)
+    }
+    return nowMs
+  }
   return {
     async take(sellerId, operation, scope) {
       const shape = shapeOf(operation)
       const bucket = bucketOf(sellerId, operation, scope ?? null)
       // A token is fetched once for all who wait for it: they come back together, not one interval after another.
       const spreadMs = operation === 'token' ? 0 : shape.perMs
-      const { memory, waitUntilMs } = takeFrom(shape, bucket.memory, now(), spreadMs)
+      const nowMs = now()
+      const { memory, waitUntilMs } = takeFrom(shape, bucket.memory, nowMs, spreadMs)
       bucket.memory = memory
       return waitUntilMs === null ? { granted: true } : { granted: false, availableAt: new Date(waitUntilMs) }
     },
     async learn(sellerId, operation, signal, scope) {
       const bucket = bucketOf(sellerId, operation, scope ?? null)
-      bucket.memory = learnFrom(shapeOf(operation), bucket.memory, signal, now(), random())
+      const nowMs = now()
+      bucket.memory = learnFrom(shapeOf(operation), bucket.memory, signal, nowMs, random())
     },
     snapshot() {
       const nowMs = now()

@@ -100,6 +100,22 @@ export const warningsOf = (info: string): readonly string[] => {
   ]
 }
 
+const noWritesSayings: readonly (readonly [RegExp, string])[] = [
+  [/^OOM /, 'Redis is full and takes no writes: raise its maxmemory or make room'],
+  [/^READONLY /, 'Redis takes no writes: it is a replica'],
+  [/^MISCONF /, 'Redis takes no writes: it cannot save to its disk'],
+  [/^Stream isn't writeable/, 'Redis is not connected'],
+  [/^(NOAUTH|WRONGPASS|NOPERM) /, 'Redis refuses the credentials of REDIS_URL'],
+]
+
+const sayingOf = (error: unknown): string => {
+  const { message } = asError(error)
+  return noWritesSayings.find(([pattern]) => pattern.test(message))?.[1] ?? `Redis does not answer: ${message}`
+}
+
+/** How long the key stays by which a check sees that Redis takes writes. */
+const writtenMs = 1_000
+
 /** Queues in Redis or Valkey. */
 export const createRedisQueues = (options: {
   readonly redisUrl: string
@@ -174,10 +190,12 @@ export const createRedisQueues = (options: {
         return { ok: false, detail: presence.lastFault() ?? 'Redis is not connected', warnings: [] }
       }
       try {
-        const warnings = await withDeadline(inspect(clients.producer), timeoutMs, 'asking Redis')
-        return { ok: true, detail: 'Redis answers', warnings }
+        const { producer } = clients
+        const asked = Promise.all([inspect(producer), producer.set(`${prefix}:writable`, '1', 'PX', writtenMs)])
+        const [warnings] = await withDeadline(asked, timeoutMs, 'asking Redis')
+        return { ok: true, detail: 'Redis answers and takes writes', warnings }
       } catch (error) {
-        return { ok: false, detail: `Redis does not answer: ${asError(error).message}`, warnings: [] }
+        return { ok: false, detail: sayingOf(error), warnings: [] }
       }
     },
     awaySinceMs: presence.awaySinceMs,

@@ -41,6 +41,9 @@ const defaultTimes: RuntimeTimes = {
 /** A job may be left behind by so many dying processes before it counts as their killer. */
 const maxStalls = 3
 const longestOpenPauseMs = 5_000
+/** The clock of the machine is looked at this often; one that goes back by more than this was set back. */
+const clockWatchMs = 1_000
+const toleratedSetBackMs = 2_000
 
 /** Parts and settings of the runtime. */
 export interface QueueRuntimeOptions {
@@ -131,6 +134,8 @@ export const createQueueRuntime = (options: QueueRuntimeOptions): QueueRuntime =
   let isOpen = false
   let resting: 'no' | 'paused' | 'draining' = 'no'
   let lockWatch: NodeJS.Timeout | undefined
+  let clockOffsetMs = Date.now() - performance.now()
+  const clockWatch = setInterval(() => watchClock(), clockWatchMs).unref()
   let draining: Promise<DrainResult> | undefined
   let closed: Promise<void> | undefined
 
@@ -239,6 +244,19 @@ export const createQueueRuntime = (options: QueueRuntimeOptions): QueueRuntime =
     for (const result of await Promise.allSettled(work)) if (result.status === 'rejected') backend.fault(result.reason)
   }
 
+  // What waits for a time by the clock as it was before would wait for that much longer. Handlers that come too early put themselves off again.
+  const promoteAll = async (setBackMs: number): Promise<void> => {
+    log.warn({ set_back_ms: Math.round(setBackMs) }, 'the clock was set back: jobs that wait for a time are asked again')
+    if (isOpen) await settle(queueNames.map((name) => backend.queue(name).promoteJobs()))
+  }
+
+  const watchClock = (): void => {
+    const offsetMs = Date.now() - performance.now()
+    const setBackMs = clockOffsetMs - offsetMs
+    clockOffsetMs = offsetMs
+    if (setBackMs > toleratedSetBackMs) void promoteAll(setBackMs)
+  }
+
   const counts = async () => {
     const states = ['waiting', 'active', 'delayed', 'failed'] as const
     const counted = queueNames.map(async (name) => [name, await backend.queue(name).getJobCounts(...states)] as const)
@@ -274,6 +292,7 @@ export const createQueueRuntime = (options: QueueRuntimeOptions): QueueRuntime =
     close: () => {
       closed ??= (async () => {
         closing.abort()
+        clearInterval(clockWatch)
         await drainOnce(0)
         await settle([withDeadline(backend.close(), operationTimeoutMs, 'disconnecting the queues')])
       })()

@@ -63,7 +63,9 @@ const standsAsWanted = (stored: Stored, wanted: Scheduler, nowMs: number): boole
   stored.offsetMs === offsetMsOf(stored.id, wanted.everyMs, wanted.jitterMs) &&
   sameWork(wanted.job.name, wanted.job.data, stored.data) &&
   stored.nextAt !== null &&
-  stored.nextAt.getTime() > nowMs - wanted.everyMs - lateMs
+  // Neither forgotten nor beyond its turn, as after a clock that was set back.
+  stored.nextAt.getTime() > nowMs - wanted.everyMs - lateMs &&
+  stored.nextAt.getTime() <= nowMs + wanted.everyMs + lateMs
 
 /** The schedulers in the queues. Each sends ticks; a tick asks for the job it stands for, so that no job is there twice. */
 export const createSchedulers = ({ backend, timeoutMs }: { readonly backend: QueueBackend; readonly timeoutMs: number }) => {

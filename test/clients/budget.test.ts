@@ -209,6 +209,26 @@ describe('the budget of all sellers', () => {
     expect(Math.max(...moments)).toBeLessThanOrEqual(20_000)
   })
 
+  test.each([-3_600_000, 3_600_000])('is the same after a clock that was set by %i ms', async (stepMs) => {
+    let now = START
+    let monotonicMs = 0
+    const budget = createInProcessBudget({
+      limits: { ...specification.rateLimits, 'orders.get': { tokens: 60, perMs: 60_000 } },
+      now: () => now,
+      monotonicMs: () => monotonicMs,
+    })
+    while ((await budget.take('s', 'orders.get')).granted);
+    now += stepMs
+    const answer = await budget.take('s', 'orders.get')
+    expect(answer.granted).toBe(false)
+    const waitMs = answer.granted ? 0 : answer.availableAt.getTime() - now
+    expect(waitMs).toBeGreaterThan(0)
+    expect(waitMs).toBeLessThan(5_000)
+    now += waitMs
+    monotonicMs += waitMs
+    expect(await budget.take('s', 'orders.get')).toEqual({ granted: true })
+  })
+
   test('refuses an operation that has no limit', async () => {
     const budget = createInProcessBudget({ limits: specification.rateLimits })
     // As it would come from a stored command of another version.
