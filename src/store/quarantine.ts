@@ -219,6 +219,17 @@ export const expireKeyless = (
     since,
   )
 
+/** Whether anything of a resource is passed over now. */
+export const hasSkips = async (sql: SqlRunner, sellerId: string, resource: string): Promise<boolean> => {
+  const rows = await sql.query(
+    `SELECT 1 FROM tallyman.quarantined_records
+     WHERE state = 'open' AND seller_id = $1 AND resource = $2 AND skipped IS NOT NULL LIMIT 1`,
+    sellerId,
+    resource,
+  )
+  return rows.length > 0
+}
+
 /** Whether any record without a key stands in quarantine. */
 export const hasKeyless = async (sql: SqlRunner, sellerId: string, resource: string): Promise<boolean> => {
   const rows = await sql.query(

@@ -7,6 +7,12 @@ export const asksToPassOver = 3
 /** So often a run fails before something is passed over though nothing else is known, by which an outage could be told. */
 export const failuresWithoutOthers = 8
 
+/**
+ * So often a run fails before something is passed over though not even what is known is answered for: that may be what spoils its answers, and
+ * no stream stands still for good. An hour, with the pauses between failed runs.
+ */
+export const failuresAgainstOthers = 12
+
 /** A failure that speaks of what was asked for by name, perhaps: neither of the budget nor of the credentials, nor of being told to stop. */
 export const mayBeOfOne = (error: unknown, { signal }: CallOptions): error is MarketplaceFailure =>
   error instanceof MarketplaceFailure &&

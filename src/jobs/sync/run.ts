@@ -17,12 +17,14 @@ import {
   expireKeyless,
   giveUpSkipped,
   hasKeyless,
+  hasSkips,
   reviewSkipAlarm,
   settleSkipped,
   windowsPassedOver,
 } from '../../store/quarantine.ts'
 import {
   endRun,
+  failuresOf,
   LeaseLost,
   type SyncKey,
   type SyncLease,
@@ -44,7 +46,7 @@ import {
 } from './definition.ts'
 import { meansNotEnrolled, noteEnrolledAnswer } from './enrolment.ts'
 import { createPageStore, type PageStore, type SavedPage } from './pages.ts'
-import { failuresWithoutOthers } from './passing-over.ts'
+import { failuresAgainstOthers, failuresWithoutOthers } from './passing-over.ts'
 import { withNextSlice } from './slices.ts'
 
 /** What the engine needs from the rest of the daemon. */
@@ -486,7 +488,8 @@ class StreamRun<T> {
 
   /**
    * How the marketplace answers for something else than a window. An answer that there is nothing tells little: whoever renders rows may
-   * be down. So records are asked for that are known; only where none is, or where they are in no list any more, an empty answer counts.
+   * be down. So records are asked for that are known; only where none is, where they are in no list any more, or where they may be spoilt
+   * themselves, an empty answer counts.
    */
   async #answerElsewhere(window: SyncWindow): Promise<'with rows' | 'without rows' | 'none'> {
     const witnesses = (await this.#stream.witnesses?.(this.#context, window)) ?? []
@@ -497,7 +500,15 @@ class StreamRun<T> {
       answered ||= answer.status === 'fulfilled'
       if (answer.status === 'rejected' && (answer.reason instanceof Throttled || this.#options.signal.aborted)) return 'none'
     }
+    answered ||= await this.#maySpoilWhatIsKnown()
     return answered && (await this.#answersElsewhere(window)) ? 'without rows' : 'none'
+  }
+
+  /** Whether what is known fails perhaps because a record spoils it, and not because of an outage. */
+  async #maySpoilWhatIsKnown(): Promise<boolean> {
+    const { database } = this.#context
+    const { sellerId, resource } = this.#key
+    return (await failuresOf(database, this.#key)) >= failuresAgainstOthers || (await hasSkips(database, sellerId, resource))
   }
 
   #isNextToPassedOver({ from, to }: SyncWindow): boolean {

@@ -55,6 +55,12 @@ export const readingStories: readonly ReadingStory[] = [
       orderAgo(300, { hiddenForMs: null }),
     ],
   }),
+  story('the newest order spoils each list that it is on, for good', {
+    orders: [...several(4), orderAgo(-5, { namedBy: 'return', poison: { status: 403, untilMs: null } })],
+  }),
+  story('the only order there is spoils each list that it is on, for good', {
+    orders: [orderAgo(-5, { namedBy: 'return', poison: { status: 403, untilMs: null } })],
+  }),
   story('lists lag hours behind', {
     orders: [...several(5), orderAgo(-5, { changedMs: [20 * minuteMs] }), orderAgo(-60)],
     rules: [lying('delay', 240, { lagMs: 200 * minuteMs })],
