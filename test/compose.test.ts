@@ -154,7 +154,7 @@ describe('Dockerfile', () => {
     expect(after.some((line) => line.startsWith('RUN ') || line.startsWith('COPY '))).toBe(false)
     expect(after).toContain('ENTRYPOINT ["dumb-init", "--"]')
     // One process, with the very flags of `npm start`.
-    const started = /exec (node_modules\/\.bin\/node .*src\/main\.ts)/.exec(readFileSync('package.json', 'utf8'))?.[1]
+    const started = /^run (node_modules\/\.bin\/node .*src\/main\.ts)$/m.exec(readFileSync('scripts/start.sh', 'utf8'))?.[1]
     expect(started).toBeDefined()
     expect(after).toContain(
       `CMD [${started
