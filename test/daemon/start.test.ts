@@ -1,5 +1,6 @@
+import { generateKeyPairSync } from 'node:crypto'
 import { once } from 'node:events'
-import { chmod, mkdtemp, readdir, rm, stat } from 'node:fs/promises'
+import { chmod, mkdir, mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
@@ -41,6 +42,10 @@ const start = async (env: Readonly<Record<string, string>> = {}): Promise<TestDa
 const pageOf = <Item extends z.ZodType>(item: Item) => z.object({ items: z.array(item) })
 const ordersSchema = pageOf(z.object({ purchaseOrderId: z.string() }))
 const commandsSchema = pageOf(z.object({ id: z.string(), kind: z.string() }))
+
+const doctorSchema = z.object({
+  findings: z.array(z.object({ check: z.string(), state: z.string(), detail: z.string(), advice: z.string().optional() })),
+})
 
 const orderIds = async (daemon: TestDaemon): Promise<readonly string[]> =>
   ordersSchema.parse((await daemon.call('GET', '/v1/orders?limit=1000')).body).items.map((order) => order.purchaseOrderId)
@@ -169,6 +174,35 @@ describe.skipIf(process.platform !== 'linux')('without any service', () => {
     expect(performance.now() - askedAt).toBeLessThan(5_000)
     expect(daemon.program.output()).toContain('second signal: ending at once')
     await eventually(async () => expect(await processesOf(folder)).toEqual([]), 10_000)
+  })
+
+  test('doctor with another DATA_DIR blames no setting of display advertising', async () => {
+    const daemon = await start({ DEMO: 'off' })
+    const doctorIn = async (dataDir: string) => {
+      const env = { TALLYMAN_URL: daemon.url, SANDBOX_URL: sandboxOf(daemon), DATA_DIR: dataDir }
+      const doctor = startProgram('src/cli.ts', env, ['doctor', '--json'])
+      await doctor.ended
+      expect(doctor.child.exitCode, doctor.output()).toBe(0)
+      const { findings } = doctorSchema.parse(JSON.parse(doctor.output()))
+      return findings.filter(({ check }) => check === 'display')
+    }
+    expect(await doctorIn(folder)).toMatchObject([{ state: 'ok', detail: expect.stringContaining('accepts the signature') }])
+    const elsewhere = path.join(folder, 'elsewhere')
+    expect(await doctorIn(elsewhere)).toMatchObject([
+      { state: 'ok', detail: expect.stringContaining(`cannot be read in ${elsewhere}`) },
+    ])
+    await mkdir(path.join(elsewhere, 'sandbox'), { recursive: true })
+    const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
+    await writeFile(
+      path.join(elsewhere, 'sandbox', 'display-private-key.pem'),
+      privateKey.export({ type: 'pkcs8', format: 'pem' }),
+    )
+    const [blamed] = await doctorIn(elsewhere)
+    expect(blamed).toMatchObject({
+      state: 'warn',
+      advice: expect.stringContaining(`the key in ${elsewhere} is of another sandbox`),
+    })
+    expect(blamed?.advice).not.toContain('DISPLAY_')
   })
 
   test('what it keeps is for the eyes of its owner alone, also what an earlier version left open', async () => {
