@@ -5,6 +5,7 @@ const stopping = listenForStop()
 
 const { configExitCode, InvalidConfig, readConfig } = await import('./config.ts')
 const { startDaemon } = await import('./daemon.ts')
+const { harmless } = await import('./observability/harmless.ts')
 const { createLogger, describeError } = await import('./observability/log.ts')
 
 const read = () => {
@@ -12,7 +13,7 @@ const read = () => {
     return readConfig(process.env, process.stdout.isTTY === true)
   } catch (error) {
     if (!(error instanceof InvalidConfig)) throw error
-    for (const fault of error.faults) console.error(`tallyman: ${fault}`)
+    for (const fault of error.faults) console.error(`tallyman: ${harmless(fault)}`)
     return process.exit(configExitCode)
   }
 }
