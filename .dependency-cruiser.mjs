@@ -101,6 +101,12 @@ export default {
       { path: '^(src|sandbox)/' },
       { path: '^(test|bench)/' },
     ),
+    forbid(
+      'no-development-packages',
+      'What ships runs without development packages: the image has none. Types are gone by then.',
+      { path: '^(src|sandbox)/' },
+      { dependencyTypes: ['npm-dev'], dependencyTypesNot: ['type-only'] },
+    ),
     forbid('resolvable', 'Every import must be found.', {}, { couldNotResolve: true }),
   ],
   options: {

@@ -1,18 +1,25 @@
-# Debian's slim image: the embedded Postgres and the npm package `node` need glibc.
-FROM node:24.21.0-bookworm-slim
-
-RUN apt-get update \
- && apt-get install -y --no-install-recommends dumb-init \
- && rm -rf /var/lib/apt/lists/*
+# Debian's slim image: the embedded Postgres and the npm package `node` need glibc. The digest is that of the tag's index, for all platforms.
+FROM node:24.21.0-bookworm-slim@sha256:0e0ff40c39bc087845bfb27465a0df4ea419520094bc35842ff83dd8cbe6f9b6 AS build
 
 WORKDIR /app
-COPY package.json package-lock.json .npmrc ./
+# What only development needs stays out of the image.
+ENV NPM_CONFIG_OMIT=dev
+COPY package.json package-lock.json .npmrc prisma.config.ts ./
 COPY scripts ./scripts
-COPY prisma.config.ts ./
 COPY prisma ./prisma
 RUN mkdir -p src/store && node scripts/setup.mjs
 COPY . .
-RUN node scripts/setup.mjs && mkdir -p /data && chown node:node /data
+RUN node scripts/setup.mjs
+
+FROM node:24.21.0-bookworm-slim@sha256:0e0ff40c39bc087845bfb27465a0df4ea419520094bc35842ff83dd8cbe6f9b6
+
+RUN apt-get update \
+ && apt-get install -y --no-install-recommends dumb-init \
+ && rm -rf /var/lib/apt/lists/* \
+ && install -d -o node -g node -m 0700 /data
+
+WORKDIR /app
+COPY --from=build /app ./
 
 USER node
 ENV HOST=0.0.0.0 DATA_DIR=/data

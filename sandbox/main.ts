@@ -6,7 +6,15 @@ import { InvalidSettings, readSettings } from './settings.ts'
 /** EX_CONFIG of sysexits.h: the environment is wrong. */
 const EXIT_CONFIGURATION = 78
 
+/** Closing what is open takes no longer than this, or it is left to the end of the process; in milliseconds. */
+const longestStopMs = 10_000
+
 async function main(): Promise<void> {
+  // The channel closes when the parent dies in whatever way: a killed daemon must leave no orphan behind. Listened for before anything else,
+  // since the parent may die while we start; until we have begun there is nothing to put away.
+  const hasParent = process.channel !== undefined
+  const endAtOnce = (): void => process.exit()
+  process.once('disconnect', endAtOnce)
   const sandbox = await start()
   if (sandbox === null) return
   let stopping = false
@@ -14,6 +22,8 @@ async function main(): Promise<void> {
     if (stopping) return
     stopping = true
     stdoutLog('info', 'stopping', { reason })
+    // A second signal changes nothing: one Ctrl-C arrives twice under `npm`. Nobody waits for one whose parent is gone.
+    setTimeout(() => process.exit(1), longestStopMs).unref()
     sandbox.close().then(
       () => process.exit(0),
       (error: unknown) => {
@@ -22,21 +32,21 @@ async function main(): Promise<void> {
       },
     )
   }
-  const onSignal = (signal: NodeJS.Signals): void => {
-    if (stopping) process.exit(1)
-    stop(signal)
-  }
-  process.on('SIGTERM', onSignal)
+  process.on('SIGTERM', stop)
   // Ctrl-C reaches the whole process group. A parent that drains first still needs its marketplace, and ends it when it is done.
   process.on('SIGINT', (signal) => {
-    if (process.channel === undefined) onSignal(signal)
+    if (!hasParent) stop(signal)
   })
   // A parent that is gone reads no more lines; that must not cut the orderly end short.
   process.stdout.on('error', () => stop('nobody reads the output'))
-  // The channel closes when the parent dies in whatever way: a killed daemon must leave no orphan behind.
-  if (process.channel !== undefined) process.on('disconnect', () => stop('the parent process is gone'))
+  process.off('disconnect', endAtOnce)
+  process.on('disconnect', () => stop('the parent process is gone'))
+  if (hasParent && !process.connected) stop('the parent process is gone')
   stdoutLog('info', 'listening', { url: sandbox.url })
-  process.send?.({ type: 'listening', port: sandbox.port, url: sandbox.url })
+  if (!process.connected) return
+  process.send?.({ type: 'listening', port: sandbox.port, url: sandbox.url }, undefined, undefined, (error) => {
+    if (error !== null) stop('the parent process is gone')
+  })
 }
 
 async function start(): Promise<Sandbox | null> {
@@ -53,7 +63,7 @@ async function start(): Promise<Sandbox | null> {
       process.exitCode = 1
     }
     // Nothing must keep a program alive that never started; an open channel to the parent would.
-    if (process.channel !== undefined) process.disconnect()
+    if (process.connected) process.disconnect()
     return null
   }
 }

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { mkdir, readFile } from 'node:fs/promises'
+import { readFile } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import { setTimeout as delay } from 'node:timers/promises'
 import { createInProcessBudget, type Grant, type RateBudget, shareOf, type Wait } from './clients/budget.ts'
@@ -10,8 +10,10 @@ import type { Profile } from './clients/profiles/profile.ts'
 import { type Config, InvalidConfig, readSellersAgain, sandboxDisplay, sandboxDisplayKeyFile } from './config.ts'
 import { startDemonstration } from './demo/erp.ts'
 import { intersect } from './domain/windows.ts'
+import { makeDataDir } from './embedded/data-dir.ts'
 import { startEmbeddedPostgres } from './embedded/postgres.ts'
 import { lockFolder } from './embedded/process-lock.ts'
+import { unprivilegedUser } from './embedded/unprivileged-user.ts'
 import { assertListenable } from './free-port.ts'
 import { createHttpServer } from './http/server.ts'
 import type { HealthCheck } from './http/services.ts'
@@ -190,7 +192,8 @@ const run = async (config: Config, log: Logger, stop: AbortSignal, closers: Retu
   // ── Postgres ──
   let databaseUrl = config.databaseUrl
   if (databaseUrl === null || config.sandbox !== null) {
-    await mkdir(config.dataDir, { recursive: true })
+    const owner = databaseUrl === null ? await unprivilegedUser() : null
+    await makeDataDir(config.dataDir, { owner, say: (line) => log.info(line) })
     const lock = await lockFolder(config.dataDir)
     closers.add('the lock of DATA_DIR', () => lock.release())
   }
@@ -198,6 +201,7 @@ const run = async (config: Config, log: Logger, stop: AbortSignal, closers: Retu
     const postgres = await startEmbeddedPostgres({ dataDir: config.dataDir, say: (line) => log.info(line) })
     closers.add('the embedded Postgres', () => postgres.stop())
     databaseUrl = postgres.url
+    if (stop.aborted) return
   }
   const url = databaseUrl
   const migrations = await missingMigrations([])
@@ -231,6 +235,7 @@ const run = async (config: Config, log: Logger, stop: AbortSignal, closers: Retu
       onLine: sandboxLines(log),
     })
     closers.add('the sandbox', () => sandbox.stop())
+    if (stop.aborted) return
     sandboxUrl = sandbox.url
     if (config.display === 'sandbox')
       display = { ...sandboxDisplay, url: sandbox.url, privateKey: await readFile(sandboxDisplayKeyFile(config.dataDir), 'utf8') }
@@ -280,6 +285,7 @@ const run = async (config: Config, log: Logger, stop: AbortSignal, closers: Retu
     }
   }
   await rememberSellers('start')
+  if (stop.aborted) return
 
   // ── queues ──
   const backend = createQueueBackend({ redisUrl: config.redisUrl, databaseUrl: url, quiet })

@@ -1,4 +1,6 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import path from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { z } from 'zod'
@@ -28,8 +30,20 @@ const service = (name: string) => {
   if (found === undefined) throw new Error(`docker-compose.yml has no service ${name}`)
   return found
 }
-/** What compose makes of `${NAME:-default}` when nothing is set. */
-const plain = (text: string): string => text.replace(/\$\{\w+:-([^}]*)\}/g, '$1')
+/** Secrets as `scripts/make-env.mjs` makes them. */
+const secrets = new Map(
+  execFileSync(process.execPath, ['scripts/make-env.mjs'], { encoding: 'utf8' })
+    .trim()
+    .split('\n')
+    .map((line) => [line.slice(0, line.indexOf('=')), line.slice(line.indexOf('=') + 1)]),
+)
+/** What compose makes of `${NAME:-default}` and `${NAME:?what to do}` when nothing but the secrets is set. */
+const plain = (text: string): string =>
+  text.replace(/\$\{\w+:-([^}]*)\}/g, '$1').replace(/\$\{(\w+):\?[^}]*\}/g, (_, name: string) => {
+    const value = secrets.get(name)
+    if (value === undefined) throw new Error(`nothing makes ${name}`)
+    return value
+  })
 
 const dockerfile = readFileSync('Dockerfile', 'utf8')
   .split('\n')
@@ -49,7 +63,7 @@ describe('docker-compose.yml', () => {
   test('pins images exactly and builds the rest', () => {
     for (const [name, { image, build }] of services) {
       if (image === undefined) expect(build, name).toBe('.')
-      else expect(image, name).toMatch(/^[a-z]+:\d+\.\d+(\.\d+)?-[a-z0-9-]+$/)
+      else expect(image, name).toMatch(/^[a-z]+:\d+\.\d+(\.\d+)?-[a-z0-9-]+@sha256:[0-9a-f]{64}$/)
     }
   })
 
@@ -110,19 +124,41 @@ describe('docker-compose.yml', () => {
     expect(config.sellers[0]?.marketplaceUrl).toBe('http://sandbox:8181')
   })
 
+  test('has no secret of its own: each must be given, and what is missing says what makes it', () => {
+    const source = readFileSync('docker-compose.yml', 'utf8')
+    expect(source).not.toMatch(/CHANGEME|whsec_/)
+    const names = ['API_KEY', 'EVENTS_SECRET', 'POSTGRES_PASSWORD', 'REDIS_PASSWORD']
+    expect([...secrets.keys()].toSorted()).toEqual(names)
+    for (const name of names) {
+      const uses = [...source.matchAll(new RegExp(`\\$\\{?${name}\\b[^}]*\\}?`, 'g'))].map(([use]) => use)
+      expect(uses.length, name).toBeGreaterThan(0)
+      for (const use of uses) expect(use).toBe(`\${${name}:?is unset; node scripts/make-env.mjs > .env makes it}`)
+    }
+    // What is left with a default is the sandbox's, which answers nobody else.
+    const defaults = [...source.matchAll(/\$\{(\w+):-([^}]*)\}/g)].map(([, name, value]) => [name, value])
+    expect(Object.fromEntries(defaults)).toEqual({
+      MARKETPLACE_URL: 'http://sandbox:8181',
+      MARKETPLACE_PROFILE: 'specification',
+      SELLER_ID: 'sandbox-seller',
+      CLIENT_ID: 'sandbox-client',
+      CLIENT_SECRET: 'sandbox-secret',
+    })
+  })
+
   test('both sides of each password are the same', () => {
     const { DATABASE_URL = '', REDIS_URL = '' } = service('tallyman').environment
-    const { POSTGRES_USER, POSTGRES_PASSWORD, POSTGRES_DB } = service('postgres').environment
-    const database = new URL(DATABASE_URL)
+    const { POSTGRES_USER, POSTGRES_PASSWORD = '', POSTGRES_DB } = service('postgres').environment
+    const database = new URL(plain(DATABASE_URL))
     expect([database.username, database.password, database.pathname]).toEqual([
       POSTGRES_USER,
-      POSTGRES_PASSWORD,
+      plain(POSTGRES_PASSWORD),
       `/${POSTGRES_DB}`,
     ])
-    const { password } = new URL(REDIS_URL)
-    const { command = [], healthcheck } = service('redis')
-    expect(command[command.indexOf('--requirepass') + 1]).toBe(password)
-    expect(healthcheck?.test).toContain(password)
+    const { password } = new URL(plain(REDIS_URL))
+    const { command = [], environment, healthcheck } = service('redis')
+    expect(plain(command[command.indexOf('--requirepass') + 1] ?? '')).toBe(password)
+    expect(plain(environment['REDISCLI_AUTH'] ?? '')).toBe(password)
+    expect(healthcheck?.test).not.toContain('-a')
     // Merged from the daemon's settings: `environment` in a service would replace the whole of it.
     expect(service('migrate').environment['DATABASE_URL']).toBe(DATABASE_URL)
   })
@@ -140,11 +176,23 @@ describe('docker-compose.yml', () => {
 })
 
 describe('Dockerfile', () => {
-  test('is based on an exact version, the one of package.json', () => {
+  test('is based on an exact version, the one of package.json, by its digest', () => {
     const { dependencies } = z
       .object({ dependencies: z.object({ node: z.string() }) })
       .parse(JSON.parse(readFileSync('package.json', 'utf8')))
-    expect(dockerfile.filter((line) => line.startsWith('FROM '))).toEqual([`FROM node:${dependencies.node}-bookworm-slim`])
+    const bases = dockerfile.filter((line) => line.startsWith('FROM ')).map((line) => line.split(' ')[1] ?? '')
+    expect(new Set(bases).size).toBe(1)
+    for (const base of bases) expect(base).toMatch(/^node:[\d.]+-bookworm-slim@sha256:[0-9a-f]{64}$/)
+    expect(bases[0]).toContain(`node:${dependencies.node}-bookworm-slim@`)
+  })
+
+  test('has no development packages, and nothing of the stage that installs but the program', () => {
+    const last = dockerfile.findLastIndex((line) => line.startsWith('FROM '))
+    const [installing, shipped] = [dockerfile.slice(0, last), dockerfile.slice(last)]
+    expect(installing.indexOf('ENV NPM_CONFIG_OMIT=dev')).toBeGreaterThan(0)
+    expect(installing.indexOf('ENV NPM_CONFIG_OMIT=dev')).toBeLessThan(installing.findIndex((line) => line.startsWith('RUN ')))
+    expect(shipped.filter((line) => line.startsWith('COPY '))).toEqual(['COPY --from=build /app ./'])
+    expect(shipped.join('\n')).not.toMatch(/npm|setup\.mjs/)
   })
 
   test('runs as an ordinary user, under an init', () => {
@@ -154,7 +202,7 @@ describe('Dockerfile', () => {
     expect(after.some((line) => line.startsWith('RUN ') || line.startsWith('COPY '))).toBe(false)
     expect(after).toContain('ENTRYPOINT ["dumb-init", "--"]')
     // One process, with the very flags of `npm start`.
-    const started = /exec (node_modules\/\.bin\/node .*src\/main\.ts)/.exec(readFileSync('package.json', 'utf8'))?.[1]
+    const started = /^run (node_modules\/\.bin\/node .*src\/main\.ts)$/m.exec(readFileSync('scripts/start.sh', 'utf8'))?.[1]
     expect(started).toBeDefined()
     expect(after).toContain(
       `CMD [${started
@@ -165,13 +213,57 @@ describe('Dockerfile', () => {
   })
 
   test('copies only what is there and what the build may see', () => {
-    const copied = dockerfile.filter((line) => line.startsWith('COPY ')).flatMap((line) => line.split(/\s+/).slice(1, -1))
+    const copied = dockerfile
+      .filter((line) => line.startsWith('COPY ') && !line.includes('--from='))
+      .flatMap((line) => line.split(/\s+/).slice(1, -1))
     expect(copied.length).toBeGreaterThan(0)
-    const ignored = readFileSync('.dockerignore', 'utf8').split('\n').filter(Boolean)
     for (const file of copied) {
       expect(existsSync(file), file).toBe(true)
-      expect(ignored).not.toContain(file)
+      if (file !== '.') expect(isIgnored(file), file).toBe(false)
     }
-    expect(ignored).toEqual(expect.arrayContaining(['.git', 'node_modules', '.data', 'src/store/generated']))
+  })
+})
+
+const patterns = readFileSync('.dockerignore', 'utf8')
+  .split('\n')
+  .filter((line) => line !== '' && !line.startsWith('#'))
+
+/** Stars of Docker stand for names that begin with a point too. */
+const pointless = (text: string): string => text.replaceAll(/(^|\/)\./g, '$1point-')
+
+/** Whether a file stays out of the image: the last pattern that fits it, or a folder above it, decides. */
+const isIgnored = (file: string): boolean => {
+  const places = file.split('/').map((_, index, parts) => pointless(parts.slice(0, index + 1).join('/')))
+  const fits = (pattern: string) => places.some((place) => path.matchesGlob(place, pointless(pattern.replace(/^!/, ''))))
+  return patterns.findLast(fits)?.startsWith('!') === false
+}
+
+describe('.dockerignore', () => {
+  test.each([
+    ...['sellers.yaml', 'sellers.yml', 'sellers.json', 'sellers-us.json', 'config/sellers.yaml', 'src/sellers.json'],
+    ...[
+      'key.pem',
+      'src/key.pem',
+      'prisma/deep/er/tls.key',
+      'cert.p12',
+      '.env',
+      '.env.production',
+      'src/.env',
+      'sandbox/.env.local',
+    ],
+    ...['.data/postgres.password', '.data', 'sandbox/.data/x', '.git/config', 'node_modules/x', 'src/store/generated/client.ts'],
+    ...['coverage/x', 'npm-debug.log', 'test/x.ts', 'docker-compose.yml', 'notes.txt', 'dump.sql', 'secrets/client'],
+  ])('keeps %s out of the image', (file) => {
+    expect(isIgnored(file)).toBe(true)
+  })
+
+  test('lets in what the program needs', () => {
+    const files = ['src', 'sandbox', 'bin', 'prisma', 'scripts']
+      .flatMap((folder) => readdirSync(folder, { recursive: true, withFileTypes: true }))
+      .filter((entry) => entry.isFile() && !entry.parentPath.startsWith('src/store/generated'))
+      .map((entry) => path.join(entry.parentPath, entry.name))
+      .concat('package.json', 'package-lock.json', '.npmrc', 'prisma.config.ts')
+    expect(files.length).toBeGreaterThan(100)
+    expect(files.filter(isIgnored)).toEqual([])
   })
 })

@@ -1,4 +1,4 @@
-import { mkdirSync } from 'node:fs'
+import { chmodSync, closeSync, mkdirSync, openSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync, type SQLInputValue, type SQLOutputValue, type StatementSync } from 'node:sqlite'
 import { INVENTORY_SCHEMA } from '../fulfillment/schema.ts'
@@ -88,8 +88,13 @@ function addColumns(file: DatabaseSync): void {
 
 /** Opens (and when new, lays out) the file in `dataDir`. Throws `DataDirectoryInUse` when another sandbox has it open. */
 export function openDatabase(dataDir: string): Database {
-  mkdirSync(dataDir, { recursive: true })
-  const file = new DatabaseSync(join(dataDir, 'sandbox.sqlite'))
+  const place = join(dataDir, 'sandbox.sqlite')
+  // For their owner's eyes alone, also those of an earlier version; what SQLite puts beside its file gets the same mode.
+  mkdirSync(dataDir, { recursive: true, mode: 0o700 })
+  chmodSync(dataDir, 0o700)
+  closeSync(openSync(place, 'a', 0o600))
+  chmodSync(place, 0o600)
+  const file = new DatabaseSync(place)
   try {
     // One owner only: the virtual clock and the rate buckets live in this process. The kernel frees the lock when the process dies, however it dies.
     file.exec('PRAGMA busy_timeout = 2000; PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL;')

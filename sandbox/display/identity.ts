@@ -19,7 +19,7 @@ const PRIVATE_KEY_FILE = 'display-private-key.pem'
  * 1.3); the private key lies in `dataDir` (PKCS#8 PEM, readable by the owner only) for whoever is to sign.
  */
 export function openDisplayIdentity(dataDir: string): DisplayIdentity {
-  mkdirSync(dataDir, { recursive: true })
+  mkdirSync(dataDir, { recursive: true, mode: 0o700 })
   const path = join(dataDir, PRIVATE_KEY_FILE)
   if (!existsSync(path)) {
     const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })

@@ -98,7 +98,11 @@ export const refusalOf = (status: number, body: string, retryAfterHeader: string
         ? title
         : `${title}: ${detail}`
   const notes = faultLines(problem)
-  if (status === 401) notes.push('set API_KEY to the key that the daemon was started with')
+  if (problem.code === 'invalid-signature') {
+    notes.push(
+      'set EVENTS_SECRET to the one that the daemon was started with; if it is that one, compare the clocks of both machines',
+    )
+  } else if (status === 401) notes.push('set API_KEY to the key that the daemon was started with')
   return new Refused({
     status,
     message: `${what}: ${said}`,

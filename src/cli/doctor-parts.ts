@@ -123,8 +123,8 @@ const checkSeller = async (
   const profile = profiles.get(seller.profile)
   if (profile === undefined) throw new Error(`there is no profile ${seller.profile}`)
   const marketplaceUrl = seller.marketplaceUrl ?? sandboxUrl
-  const display = await displayOf(config, sandboxUrl)
   const { advertiserId } = seller
+  const { display, unknownKey } = await displayOf(config, sandboxUrl)
   const client = createMarketplaceClient(
     {
       sellerId,
@@ -158,7 +158,8 @@ const checkSeller = async (
     return [
       { check: 'credentials', state: 'ok', detail: `seller ${sellerId}: accepted by ${marketplaceUrl}` },
       clockFinding(sellerId, client.clock().now().getTime() - Date.now(), seller.marketplaceUrl === null),
-      ...(await checkDisplay(client, signal)),
+      ...(await checkDisplay(client, config, signal)),
+      ...(unknownKey && advertiserId !== null ? [unknownKeyFinding(sellerId, config)] : []),
     ]
   } catch (error) {
     if (!(error instanceof MarketplaceFailure)) throw error
@@ -168,31 +169,55 @@ const checkSeller = async (
   }
 }
 
-/** How display advertising is spoken to; null while it is off, or when the built-in sandbox keeps its key on another machine. */
-const displayOf = async ({ display, dataDir }: Config, sandboxUrl: string): Promise<DisplaySettings | null> => {
-  if (display !== 'sandbox') return display
+/** How display advertising is spoken to. The built-in sandbox keeps its key in the daemon's DATA_DIR, which may be elsewhere, or closed to us. */
+const displayOf = async (
+  { display, dataDir }: Config,
+  sandboxUrl: string,
+): Promise<{ readonly display: DisplaySettings | null; readonly unknownKey: boolean }> => {
+  if (display !== 'sandbox') return { display, unknownKey: false }
   try {
-    return { ...sandboxDisplay, url: sandboxUrl, privateKey: await readFile(sandboxDisplayKeyFile(dataDir), 'utf8') }
+    const privateKey = await readFile(sandboxDisplayKeyFile(dataDir), 'utf8')
+    return { display: { ...sandboxDisplay, url: sandboxUrl, privateKey }, unknownKey: false }
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return null
+    const elsewhere =
+      error instanceof Error && 'code' in error && ['ENOENT', 'ENOTDIR', 'EACCES', 'EPERM'].includes(String(error.code))
+    if (elsewhere) return { display: null, unknownKey: true }
     throw error
   }
 }
 
+const unknownKeyFinding = (sellerId: string, { dataDir }: Config): Finding => ({
+  check: 'display',
+  state: 'ok',
+  detail: `seller ${sellerId}: not looked at, since the key of the built-in sandbox cannot be read in ${dataDir}; DATA_DIR of the daemon has it`,
+})
+
 /** The signature and the advertiser, by asking for one department. */
-const checkDisplay = async ({ sellerId, display }: MarketplaceClient, signal: AbortSignal): Promise<Finding[]> => {
+const checkDisplay = async (
+  { sellerId, display }: MarketplaceClient,
+  { display: settings, dataDir }: Config,
+  signal: AbortSignal,
+): Promise<Finding[]> => {
   if (display === null) return []
   try {
     await display.taxonomies.list({ level: 1, startIndex: 0, count: 1 }, { signal })
     return [{ check: 'display', state: 'ok', detail: `seller ${sellerId}: display advertising accepts the signature` }]
   } catch (error) {
     if (!(error instanceof MarketplaceFailure)) throw error
+    const detail = `seller ${sellerId}: display advertising: ${error.message}`
+    if (settings === 'sandbox' && error.kind === 'refused') {
+      // Nobody configured anything: it is the sandbox of another folder that made this key.
+      const advice = `the key in ${dataDir} is of another sandbox than the one that answers; set DATA_DIR as the daemon has it`
+      return [{ check: 'display', state: 'warn', detail, advice }]
+    }
     const advice =
       error.kind === 'refused'
         ? 'check DISPLAY_CONSUMER_ID, DISPLAY_AUTH_TOKEN, DISPLAY_PRIVATE_KEY, DISPLAY_KEY_VERSION and the advertiser id of this seller'
-        : 'check DISPLAY_URL, and that this machine may reach it'
+        : settings === 'sandbox'
+          ? 'it is tried again by itself; the sandbox may be asked for too much just now'
+          : 'check DISPLAY_URL, and that this machine may reach it'
     const state = error.kind === 'refused' ? 'fail' : 'warn'
-    return [{ check: 'display', state, detail: `seller ${sellerId}: display advertising: ${error.message}`, advice }]
+    return [{ check: 'display', state, detail, advice }]
   }
 }
 

@@ -9,7 +9,7 @@ import { Failed, wordsOf } from './faults.ts'
 import type { Finding } from './findings.ts'
 import { restOf, type Seller, sellerSchema } from './sellers.ts'
 import { httpAddress } from './settings.ts'
-import { count, duration, paint, print, printJson, type Tone } from './terminal.ts'
+import { count, duration, oneLine, paint, print, printJson, type Tone } from './terminal.ts'
 
 const healthSchema = z.looseObject({
   checks: z.array(z.looseObject({ name: z.string(), ok: z.boolean(), detail: z.string().nullish() })),
@@ -248,9 +248,9 @@ export const runDoctor = async (
       if (terminal.json) continue
       print(
         terminal,
-        `${paint(terminal.out, tones[finding.state], finding.state.padEnd(4))}  ${finding.check}: ${finding.detail}`,
+        `${paint(terminal.out, tones[finding.state], finding.state.padEnd(4))}  ${finding.check}: ${oneLine(finding.detail)}`,
       )
-      if (finding.advice !== undefined && finding.advice !== '') print(terminal, `      ${finding.advice}`)
+      if (finding.advice !== undefined && finding.advice !== '') print(terminal, `      ${oneLine(finding.advice)}`)
     }
   }
   const startedAt = Date.now()

@@ -14,7 +14,7 @@ import { runReconcile, runReconcileGtin } from './reconcile.ts'
 import { decideOnSeller, listSellers } from './sellers.ts'
 import { sendEvents } from './send.ts'
 import { runBackfill, runSync } from './syncs.ts'
-import { paint } from './terminal.ts'
+import { oneLine, paint, write } from './terminal.ts'
 
 /** Exit code of a run that the person interrupted, as shells have it (128 + SIGINT). */
 const interrupted = 130
@@ -75,7 +75,7 @@ const buildProgram = (
     .version(version(), '-V, --version')
     .option('--json', 'data as JSON on standard output')
     .exitOverride()
-    .configureOutput({ writeOut: (text) => process.out.write(text), writeErr: (text) => process.talk.write(text) })
+    .configureOutput({ writeOut: (text) => write(process.out, text), writeErr: (text) => write(process.talk, text) })
     .showHelpAfterError('(tallyman --help tells how it is called)')
     .addHelpText('after', '\nExit codes: 0 done, 1 failed, 2 misused.')
 
@@ -322,10 +322,10 @@ const tellFault = (process: CliProcess, error: unknown): number => {
   if (process.signal.aborted) return interrupted
   const known = error instanceof Failed || error instanceof Misused
   const notes = error instanceof Failed ? error.notes : []
-  process.talk.write(`${paint(process.talk, 'bad', 'tallyman:')} ${wordsOf(error)}\n`)
-  for (const note of notes) process.talk.write(`  ${note}\n`)
+  write(process.talk, `${paint(process.talk, 'bad', 'tallyman:')} ${oneLine(wordsOf(error))}\n`)
+  for (const note of notes) write(process.talk, `  ${oneLine(note)}\n`)
   // Anything else is a fault of this program: its origin helps whoever mends it.
-  if (!known && error instanceof Error && error.stack !== undefined) process.talk.write(`${error.stack}\n`)
+  if (!known && error instanceof Error && error.stack !== undefined) write(process.talk, `${error.stack}\n`)
   return error instanceof Misused ? exitCodes.misused : exitCodes.failed
 }
 

@@ -1,6 +1,6 @@
 import { SingleBar } from 'cli-progress'
 import type { BackfillProgress } from './backfill-progress.ts'
-import { duration, say, type Terminal } from './terminal.ts'
+import { duration, oneLine, say, type Terminal } from './terminal.ts'
 
 /** Shows how far a long work is, on the stream for talk. */
 export interface Progress {
@@ -21,7 +21,7 @@ export const openProgress = (terminal: Terminal, what: string): Progress =>
 const barOn = (terminal: Terminal, what: string): Progress => {
   const bar = new SingleBar({
     stream: terminal.talk,
-    format: `${what} {bar} {percentage} %  {seen} seen, {changed} stored{quarantined}  {elapsed}{trouble}`,
+    format: `${oneLine(what)} {bar} {percentage} %  {seen} seen, {changed} stored{quarantined}  {elapsed}{trouble}`,
     barCompleteChar: '█',
     barIncompleteChar: '░',
     barsize: 30,
@@ -38,7 +38,7 @@ const barOn = (terminal: Terminal, what: string): Progress => {
         changed: progress.changed,
         quarantined: progress.quarantined === 0 ? '' : `, ${progress.quarantined} quarantined`,
         elapsed: duration(Date.now() - startedAtMs),
-        trouble: progress.trouble === null ? '' : `  waiting: ${progress.trouble}`,
+        trouble: progress.trouble === null ? '' : `  waiting: ${oneLine(progress.trouble)}`,
       }
       if (!open) bar.start(1_000, 0, payload)
       open = true
@@ -56,7 +56,8 @@ const linesOn = (terminal: Terminal, what: string): Progress => {
   let trouble: string | null = null
   return {
     show: (progress) => {
-      if (progress.trouble !== null && progress.trouble !== trouble) say(terminal, `${what}: waiting: ${progress.trouble}`)
+      if (progress.trouble !== null && progress.trouble !== trouble)
+        say(terminal, `${what}: waiting: ${oneLine(progress.trouble)}`)
       trouble = progress.trouble
       const step = Math.floor(progress.done / lineEvery)
       if (step <= told) return

@@ -1,5 +1,7 @@
+import { randomUUID } from 'node:crypto'
 import { setTimeout as wait } from 'node:timers/promises'
 import { styleText } from 'node:util'
+import { harmless } from '../observability/harmless.ts'
 
 /** Where a command writes: data to `out`, everything meant for a person's eye beside the data to `talk`. */
 export interface Terminal {
@@ -14,9 +16,19 @@ export type Tone = 'good' | 'warning' | 'bad' | 'quiet' | 'strong'
 
 const styles = { good: 'green', warning: 'yellow', bad: 'red', quiet: 'dim', strong: 'bold' } as const
 
-/** Colours a text for this stream. */
+// Colours are control characters too. Ours carry a mark that nobody else can know, until they are written.
+const ourMark = `\u001b${randomUUID()}`
+
+/** Colours a text for this stream; what is painted must be written by `write`. */
 export const paint = (stream: NodeJS.WritableStream, tone: Tone, text: string): string =>
-  styleText(styles[tone], text, { stream, validateStream: true })
+  styleText(styles[tone], '\u0000', { stream, validateStream: true })
+    .replaceAll('\u001b', ourMark)
+    .replace('\u0000', () => text)
+
+/** Writes to a stream of the command line; the only way to it. Of a text from elsewhere no terminal obeys anything. */
+export const write = (stream: NodeJS.WritableStream, text: string): void => {
+  stream.write(text.split(ourMark).map(harmless).join('\u001b'))
+}
 
 /** A cell of a table. */
 export interface Cell {
@@ -30,8 +42,9 @@ export interface Column {
   readonly align?: 'left' | 'right'
 }
 
-// Texts come from elsewhere (product names, errors): a control character must not move the cursor of whoever reads them.
-const plain = (text: string): string => text.replace(/\p{Cc}+/gu, ' ')
+/** A text on one line, as a cell or a note: what breaks lines is a space. */
+export const oneLine = (text: string): string =>
+  harmless(text.replace(/[\s\p{Zl}\p{Zp}]*[\n\r\t\v\f\u0085\p{Zl}\p{Zp}][\s\p{Zl}\p{Zp}]*/gu, ' '))
 
 /** Rows under headings, columns as wide as their widest cell, no space at line ends. */
 export const table = (
@@ -40,7 +53,7 @@ export const table = (
   paintCell: (tone: Tone, text: string) => string = (_tone, text) => text,
 ): string => {
   const cells = rows.map((row) =>
-    row.map((cell) => (typeof cell === 'string' ? { text: plain(cell) } : { ...cell, text: plain(cell.text) })),
+    row.map((cell) => (typeof cell === 'string' ? { text: oneLine(cell) } : { ...cell, text: oneLine(cell.text) })),
   )
   const widths = columns.map((column, index) =>
     cells.reduce((width, row) => Math.max(width, row[index]?.text.length ?? 0), column.heading.length),
@@ -67,7 +80,7 @@ export const table = (
 
 /** Writes a line of data. */
 export const print = (terminal: Terminal, text: string): void => {
-  terminal.out.write(`${text}\n`)
+  write(terminal.out, `${text}\n`)
 }
 
 /** Writes one JSON document as data. */
@@ -89,7 +102,7 @@ export const printTable = (
 
 /** Says something to the person at the terminal. */
 export const say = (terminal: Terminal, text: string): void => {
-  terminal.talk.write(`${text}\n`)
+  write(terminal.talk, `${text}\n`)
 }
 
 /** A number of things, in words: `1 line`, `3 lines`. */

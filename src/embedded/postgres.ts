@@ -1,25 +1,14 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
 import { createHash, randomBytes } from 'node:crypto'
 import { once } from 'node:events'
-import {
-  chmod,
-  chown,
-  cp,
-  mkdir,
-  open,
-  readdir,
-  readFile,
-  readlink,
-  realpath,
-  rename,
-  rm,
-  stat,
-  writeFile,
-} from 'node:fs/promises'
+import { chmod, chown, cp, mkdir, readdir, readFile, readlink, realpath, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import path from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
+import { openBoundedLog } from './bounded-log.ts'
+import { makeDataDir } from './data-dir.ts'
+import { spawnTethered, type TetheredProcess } from './tethered-process.ts'
 import { canReach, type SystemUser, unprivilegedUser } from './unprivileged-user.ts'
 
 /** Where root keeps what an unprivileged Postgres must reach and cannot reach below a private folder. */
@@ -121,8 +110,9 @@ const processesIn = async (cluster: string): Promise<readonly number[]> => {
   return found.flat()
 }
 
-// A daemon that was killed leaves its Postgres running; a Postgres that was killed leaves backends that may still commit. A new
-// server must not start beside them: what they write after it has read the log would be lost, although they said it was done.
+// A daemon that was killed together with the watcher of its Postgres leaves it running, and one that was just killed leaves it for a moment; a
+// Postgres that was killed leaves backends that may still commit. A new server must not start beside them: what they write after it has read
+// the log would be lost, although they said it was done.
 // We hold the folder's lock, so all of them are leftovers.
 const clearLeftovers = async (cluster: string, say: (line: string) => void): Promise<void> => {
   const file = `${cluster}/postmaster.pid`
@@ -144,10 +134,24 @@ const clearLeftovers = async (cluster: string, say: (line: string) => void): Pro
   if (known && !ours) await rm(file, { force: true })
 }
 
+/**
+ * What the log of Postgres is for: its own starts, ends and crashes. Faults of statements carry values of rows, in their words, their details
+ * and the statement itself; whoever sent the statement has them anyway.
+ */
+const discreet: readonly string[] = [
+  'log_min_messages=log',
+  'log_min_error_statement=panic',
+  'log_error_verbosity=terse',
+  'log_statement=none',
+  'log_min_duration_statement=-1',
+  'log_parameter_max_length=0',
+  'log_parameter_max_length_on_error=0',
+]
+
 const run = async (program: string, args: readonly string[], user: SystemUser | null): Promise<void> => {
-  const child = spawn(program, args, { ...identity(user), cwd: '/', stdio: ['ignore', 'ignore', 'pipe'] })
+  const { child } = spawnTethered(program, args, { ...identity(user), stdio: ['ignore', 'ignore', 'pipe'] })
   let said = ''
-  child.stderr.setEncoding('utf8').on('data', (chunk: string) => {
+  child.stderr?.setEncoding('utf8').on('data', (chunk: string) => {
     said += chunk
   })
   const [code]: unknown[] = await once(child, 'close')
@@ -169,7 +173,7 @@ const connectOnce = async (url: string, work: (client: pg.Client) => Promise<voi
 
 /**
  * Starts a Postgres in `dataDir`, made at first use, on a free port of the loopback interface, with a password of its own. It is a
- * process group of its own, so signals meant for the daemon do not reach it; it is started again should it die.
+ * process group of its own, so signals meant for the daemon do not reach it; it is started again should it die, and ends when we do, however.
  * The caller holds the folder's lock (`lockFolder`). As root it runs under an unprivileged user.
  * @throws Error saying what to do when there is no Postgres for this machine or it does not start
  */
@@ -186,34 +190,38 @@ export const startEmbeddedPostgres = async (options: EmbeddedPostgresOptions): P
     folder = `${sharedHome}/data-${createHash('sha256').update(folder).digest('hex').slice(0, 12)}`
     say(`Postgres runs as user ${user.name}, who cannot reach ${options.dataDir}: its data is kept in ${folder}`)
   }
-  await mkdir(folder, { recursive: true, mode: 0o755 })
+  await makeDataDir(folder, { owner: user, say })
   const cluster = `${folder}/postgres`
   const passwordFile = `${folder}/postgres.password`
 
   if (!(await exists(`${cluster}/PG_VERSION`))) {
     say(`making a new database in ${cluster}`)
-    await rm(cluster, { recursive: true, force: true })
-    await mkdir(cluster, { mode: 0o700 })
-    await writeFile(passwordFile, `${randomBytes(18).toString('base64url')}\n`, { mode: 0o600 })
+    // Made beside its place: one that was not finished must not be taken for a database.
+    const half = `${cluster}.new`
+    for (const left of [cluster, half, passwordFile]) await rm(left, { recursive: true, force: true })
+    await mkdir(half, { mode: 0o700 })
+    await writeFile(passwordFile, `${randomBytes(18).toString('base64url')}\n`, { mode: 0o600, flag: 'wx' })
     if (user !== null) {
-      await chown(cluster, user.uid, user.gid)
+      await chown(half, user.uid, user.gid)
       await chown(passwordFile, user.uid, user.gid)
     }
     try {
       const flags = ['--auth=scram-sha-256', '--username=tallyman', '--encoding=UTF8', '--locale=C', '--no-sync']
-      await run(programs.initdb, [`--pgdata=${cluster}`, `--pwfile=${passwordFile}`, ...flags], user)
+      await run(programs.initdb, [`--pgdata=${half}`, `--pwfile=${passwordFile}`, ...flags], user)
     } catch (error) {
-      await rm(cluster, { recursive: true, force: true })
+      await rm(half, { recursive: true, force: true })
       throw error
     }
+    await rename(half, cluster)
   }
   await clearLeftovers(cluster, say)
 
   const password = (await readFile(passwordFile, 'utf8')).trim()
-  const log = await open(`${folder}/postgres.log`, 'a')
+  const log = await openBoundedLog(`${folder}/postgres.log`, { say })
   const port = await freePort()
   const address = (database: string) => `postgresql://tallyman:${password}@127.0.0.1:${port}/${database}`
   let child: ChildProcess | null = null
+  let gone: TetheredProcess['gone'] = Promise.resolve()
   let relaunching: Promise<void> = Promise.resolve()
   const stopping = new AbortController()
 
@@ -222,18 +230,16 @@ export const startEmbeddedPostgres = async (options: EmbeddedPostgresOptions): P
       'listen_addresses=127.0.0.1',
       'unix_socket_directories=',
       'max_connections=200',
+      ...discreet,
       ...(options.settings ?? []),
     ]
-    const started = spawn(
+    const tethered = spawnTethered(
       programs.postgres,
       ['-D', cluster, '-p', `${port}`, ...settings.flatMap((setting) => ['-c', setting])],
-      {
-        ...identity(user),
-        cwd: '/',
-        detached: true,
-        stdio: ['ignore', log.fd, log.fd],
-      },
+      { ...identity(user), stdio: ['ignore', log.fd, log.fd] },
     )
+    const { child: started } = tethered
+    gone = tethered.gone
     started.unref()
     let ended = false
     started.once('exit', () => {
@@ -298,6 +304,7 @@ export const startEmbeddedPostgres = async (options: EmbeddedPostgresOptions): P
       // One that was just being started again.
       await relaunching
       await end(child)
+      await gone
       await log.close()
     },
   }

@@ -35,7 +35,7 @@ export const lockFolder = async (folder: string): Promise<{ release(): Promise<v
   const own = (await identify(process.pid)) ?? `${process.pid}`
   for (;;) {
     try {
-      const handle = await open(file, 'wx')
+      const handle = await open(file, 'wx', 0o600)
       await handle.writeFile(`${own}\n`)
       await handle.close()
       return { release: () => rm(file, { force: true }) }

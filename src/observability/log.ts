@@ -1,5 +1,6 @@
 import { type DestinationStream, type Logger as PinoLogger, pino, stdTimeFunctions } from 'pino'
 import { build as prettyStream } from 'pino-pretty'
+import { harmless, harmlessOnceParsed } from './harmless.ts'
 import { activeTraceIds } from './trace.ts'
 
 /** Structured log of the daemon. Fields in snake case; bodies and personal data never. */
@@ -142,6 +143,8 @@ export const createLogger = ({ level, format, destination }: LoggerOptions): Log
       serializers: { err: (thrown: unknown) => describeError(thrown) },
       redact: { paths: redactPaths, censor: '[redacted]' },
       mixin: activeTraceIds,
+      // Both are read at terminals too; the one format shows its texts as they are, the other as JSON.
+      hooks: { streamWrite: format === 'pretty' ? harmlessOnceParsed : harmless },
     },
     format === 'pretty'
       ? prettyStream({

@@ -1,13 +1,15 @@
+import { PassThrough } from 'node:stream'
 import { Webhook } from 'standardwebhooks'
 import { describe, expect, test } from 'vitest'
 import { progressOf, type SyncStream } from '../../src/cli/backfill-progress.ts'
 import { refusalOf } from '../../src/cli/daemon.ts'
 import { eventsRequest } from '../../src/cli/events.ts'
 import { Misused, wordsOf } from '../../src/cli/faults.ts'
+import { openProgress } from '../../src/cli/progress.ts'
 import { unitsOfEffects } from '../../src/cli/sandbox.ts'
 import { readCliSettings } from '../../src/cli/settings.ts'
 import { backfillEnd } from '../../src/cli/syncs.ts'
-import { duration, table } from '../../src/cli/terminal.ts'
+import { duration, paint, print, printJson, say, type Terminal, table } from '../../src/cli/terminal.ts'
 
 describe('settings', () => {
   test('the daemon is looked for on this machine unless told otherwise', () => {
@@ -57,6 +59,11 @@ describe('what the daemon refuses', () => {
   test('401 says which setting is missing', () => {
     expect(refusalOf(401, '', undefined, 'GET /x').notes.join()).toContain('API_KEY')
   })
+  test('a missing or wrong signature asks for the secret of events, not for the key', () => {
+    const notes = refusalOf(401, JSON.stringify({ code: 'invalid-signature' }), undefined, 'POST /v1/events').notes.join()
+    expect(notes).toContain('EVENTS_SECRET')
+    expect(notes).not.toContain('API_KEY')
+  })
   test('Retry-After in seconds', () => {
     expect(refusalOf(503, '', '7', 'GET /x').retryAfterMs).toBe(7_000)
   })
@@ -91,11 +98,69 @@ describe('tables', () => {
     ).toBe(['id     n  why', 'a     10', 'long   2  x'].join('\n'))
   })
   test('control characters of foreign texts do not reach the terminal', () => {
-    expect(table([{ heading: 'x' }], [['a\u001b[31mb\nc']])).toBe('x\na [31mb c')
+    expect(table([{ heading: 'x' }], [['a\u001b[31mb\nc']])).toBe('x\na\\u001b[31mb c')
   })
   test('colours do not count for the width', () => {
     const painted = table([{ heading: 'a' }, { heading: 'b' }], [[{ text: 'x', tone: 'bad' }, 'y']], (_tone, text) => `<${text}>`)
     expect(painted).toBe('<a>  <b>\n<x>  y')
+  })
+})
+
+describe('texts from elsewhere', () => {
+  const terminalOf = (isTTY: boolean) => {
+    const written: string[] = []
+    const stream = Object.assign(new PassThrough(), { isTTY, getColorDepth: () => 8 })
+    stream.setEncoding('utf8').on('data', (text: string) => written.push(text))
+    const terminal: Terminal = { out: stream, talk: stream, json: false }
+    return { terminal, written: () => written.join('') }
+  }
+  const hostile = 'tea\u001b]0;mine\u0007\u009b2J\u202eeno\u2066\u2028\u00ad\u{e0041}\r\b\u007f'
+  const shown = 'tea\\u001b]0;mine\\u0007\\u009b2J\\u202eeno\\u2066\\u2028\\u00ad\\udb40\\udc41\\u000d\\u0008\\u007f'
+  // Joined emoji, a word with a zero-width non-joiner, Hebrew, Hangul, a tab.
+  const innocent = '\u{1f469}\u200d\u{1f4bb} \u0645\u06cc\u200c\u062e\u0648 \u05e9\u05dc\u05d5\u05dd \ud55c\uae00\tx'
+
+  test('show what a terminal would obey, and leave the rest as it is', () => {
+    for (const isTTY of [true, false]) {
+      const { terminal, written } = terminalOf(isTTY)
+      print(terminal, `${hostile}${innocent}`)
+      say(terminal, hostile)
+      expect(written()).toBe(`${shown}${innocent}\n${shown}\n`)
+    }
+  })
+  test('keep no colour of their own; ours stay, on a terminal', () => {
+    const colours = { env: process.env['NO_COLOR'], force: process.env['FORCE_COLOR'] }
+    Reflect.deleteProperty(process.env, 'NO_COLOR')
+    Reflect.deleteProperty(process.env, 'FORCE_COLOR')
+    try {
+      for (const [isTTY, expected] of [
+        [true, '\u001b[31ma\\u001b[32mb\u001b[39m c\\u001b[0m\n'],
+        [false, 'a\\u001b[32mb c\\u001b[0m\n'],
+      ] as const) {
+        const { terminal, written } = terminalOf(isTTY)
+        print(terminal, `${paint(terminal.out, 'bad', 'a\u001b[32mb')} c\u001b[0m`)
+        expect(written()).toBe(expected)
+      }
+    } finally {
+      if (colours.env !== undefined) process.env['NO_COLOR'] = colours.env
+      if (colours.force !== undefined) process.env['FORCE_COLOR'] = colours.force
+    }
+  })
+  test('are the same as JSON, with nothing in it that a terminal obeys', () => {
+    const { terminal, written } = terminalOf(true)
+    printJson(terminal, { [hostile]: [hostile, innocent] })
+    expect(JSON.parse(written())).toEqual({ [hostile]: [hostile, innocent] })
+    expect(written()).not.toMatch(/(?!\n)[\p{Cc}\p{Bidi_Control}]/u)
+  })
+  test('stand on one line in a bar and in a line of progress', () => {
+    const progress = progressOf([])
+    for (const isTTY of [true, false]) {
+      const { terminal, written } = terminalOf(isTTY)
+      const opened = openProgress(terminal, `orders${hostile}`)
+      opened.show({ ...progress, trouble: `${hostile}\nok` })
+      opened.close()
+      expect(written()).toContain('waiting: tea\\u001b]0;mine')
+      for (const part of ['\u001b]', '\u0007', '\u009b', '\u202e', '\nok']) expect(written()).not.toContain(part)
+    }
   })
 })
 

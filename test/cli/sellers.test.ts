@@ -39,6 +39,19 @@ test('sellers are listed, paused with a reason and resumed', async () => {
   expect(unknown).toMatchObject({ code: 1, talk: expect.stringContaining('There is no seller nobody') })
 })
 
+test('what a terminal would obey is shown, in tables, by doctor and as JSON', async () => {
+  const reason = 'a\u001b[2J\u009b1m\u202eb\u2066c'
+  const shown = 'a\\u001b[2J\\u009b1m\\u202eb\\u2066c'
+  const paused = await tallyman(['sellers', 'pause', sellerId, '--reason', reason, '--by', 'Ada'])
+  const runs = await Promise.all([['sellers'], ['doctor'], ['sellers', 'list', '--json'], ['doctor', '--json']].map(tallyman))
+  for (const { out } of [paused, ...runs]) {
+    expect(out).toContain(shown)
+    expect(out).not.toMatch(/(?!\n)[\p{Cc}\p{Bidi_Control}]/u)
+  }
+  expect(runs[2]?.out).toContain(JSON.stringify(reason).slice(0, 8))
+  expect(JSON.parse(runs[2]?.out ?? '')).toMatchObject({ items: [{ sellerId, reason }] })
+})
+
 test('sync and backfill of a stopped seller say so at once, and queue nothing', async () => {
   await stop()
   for (const args of [

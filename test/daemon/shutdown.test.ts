@@ -135,7 +135,7 @@ describe('SIGTERM under load', () => {
     }
   })
 
-  test('a second SIGTERM ends at once', async () => {
+  test('a signal that arrives twice counts once; a second one ends at once', async () => {
     const [seller] = await makeSellers(sandbox, 'seller-0')
     await writeFile(sellersFile, JSON.stringify([seller]))
     const order = await placeOrder(sandbox, 1, 'seller-0')
@@ -148,9 +148,14 @@ describe('SIGTERM under load', () => {
     })
     daemon.program.child.kill('SIGTERM')
     await untilSaid(daemon.program, 'stopping: finishing what is under way')
-    expect(daemon.program.child.exitCode).toBeNull()
     const signalledAt = performance.now()
-    expect(await daemon.program.stop()).toBe(1)
-    expect(performance.now() - signalledAt).toBeLessThan(2_000)
+    const { child } = daemon.program
+    // As `npm` and a supervisor of groups pass it on, to the end of the time in which it is an echo, and then once more.
+    await eventually(() => {
+      if (child.exitCode === null) child.kill('SIGTERM')
+      expect(child.exitCode).toBe(1)
+    })
+    expect(performance.now() - signalledAt).toBeGreaterThan(900)
+    expect(performance.now() - signalledAt).toBeLessThan(4_000)
   })
 })

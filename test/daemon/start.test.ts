@@ -1,5 +1,6 @@
+import { generateKeyPairSync } from 'node:crypto'
 import { once } from 'node:events'
-import { chmod, mkdtemp, readdir, rm } from 'node:fs/promises'
+import { chmod, mkdir, mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
@@ -41,6 +42,10 @@ const start = async (env: Readonly<Record<string, string>> = {}): Promise<TestDa
 const pageOf = <Item extends z.ZodType>(item: Item) => z.object({ items: z.array(item) })
 const ordersSchema = pageOf(z.object({ purchaseOrderId: z.string() }))
 const commandsSchema = pageOf(z.object({ id: z.string(), kind: z.string() }))
+
+const doctorSchema = z.object({
+  findings: z.array(z.object({ check: z.string(), state: z.string(), detail: z.string(), advice: z.string().optional() })),
+})
 
 const orderIds = async (daemon: TestDaemon): Promise<readonly string[]> =>
   ordersSchema.parse((await daemon.call('GET', '/v1/orders?limit=1000')).body).items.map((order) => order.purchaseOrderId)
@@ -125,7 +130,16 @@ describe.skipIf(process.platform !== 'linux')('without any service', () => {
     expect(troubleIn(next.program)).toEqual([])
   })
 
-  test('after SIGKILL the sandbox ends by itself, and the next start takes the left-over Postgres over', async () => {
+  test('after SIGKILL sandbox and Postgres end by themselves, at any moment of the start too; the next start goes on', {
+    timeout: 120_000,
+  }, async () => {
+    for (const stage of ['making a new database', 'database migrated', '"sandbox":"http']) {
+      const killed = run({ PORT: '0', SANDBOX_PORT: '0', DATA_DIR: folder, DEMO: 'off' })
+      await untilSaid(killed, stage)
+      await killed.kill()
+      await eventually(async () => expect(await processesOf(folder), stage).toEqual([]), 10_000)
+      if (stage === 'making a new database') expect(await readdir(folder)).not.toContain('postgres')
+    }
     const daemon = await start({ DEMO: 'off', POLL_ORDERS: '1s' })
     await placeOrders(daemon, 3)
     const orders = await eventually(async () => {
@@ -134,16 +148,89 @@ describe.skipIf(process.platform !== 'linux')('without any service', () => {
       return found
     })
     await daemon.program.kill()
-    await eventually(async () => {
-      const left = (await processesOf(folder)).map(({ command }) => command)
-      expect(left.filter((command) => command.includes('sandbox/main.ts'))).toEqual([])
-      expect(left.length, 'Postgres is there still').toBeGreaterThan(0)
-    })
+    await eventually(async () => expect(await processesOf(folder)).toEqual([]), 10_000)
     const next = await start({ DEMO: 'off' })
-    expect(next.program.output()).toContain('the embedded Postgres of an earlier run is still there')
     expect([...(await orderIds(next))].sort()).toEqual([...orders].sort())
     expect(await next.program.stop()).toBe(0)
     expect(await processesOf(folder)).toEqual([])
+  })
+
+  test('a second signal ends at once, and nothing of the daemon is left', async () => {
+    const daemon = await start()
+    const { child } = daemon.program
+    // An answer that does not come keeps the daemon from being done with its drain.
+    await fetch(`${sandboxOf(daemon)}/_sandbox/faults/next`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(Array.from({ length: 50 }, () => ({ fault: 'timeoutBefore' }))),
+    })
+    child.kill('SIGINT')
+    await untilSaid(daemon.program, 'stopping: finishing what is under way')
+    const askedAt = performance.now()
+    await eventually(() => {
+      if (child.exitCode === null) child.kill('SIGINT')
+      expect(child.exitCode).toBe(1)
+    })
+    expect(performance.now() - askedAt).toBeLessThan(5_000)
+    expect(daemon.program.output()).toContain('second signal: ending at once')
+    await eventually(async () => expect(await processesOf(folder)).toEqual([]), 10_000)
+  })
+
+  test('doctor with another DATA_DIR blames no setting of display advertising', async () => {
+    const daemon = await start({ DEMO: 'off' })
+    const doctorIn = async (dataDir: string) => {
+      const env = { TALLYMAN_URL: daemon.url, SANDBOX_URL: sandboxOf(daemon), DATA_DIR: dataDir }
+      const doctor = startProgram('src/cli.ts', env, ['doctor', '--json'])
+      await doctor.ended
+      expect(doctor.child.exitCode, doctor.output()).toBe(0)
+      const { findings } = doctorSchema.parse(JSON.parse(doctor.output()))
+      return findings.filter(({ check }) => check === 'display')
+    }
+    expect(await doctorIn(folder)).toMatchObject([{ state: 'ok', detail: expect.stringContaining('accepts the signature') }])
+    const elsewhere = path.join(folder, 'elsewhere')
+    expect(await doctorIn(elsewhere)).toMatchObject([
+      { state: 'ok', detail: expect.stringContaining(`cannot be read in ${elsewhere}`) },
+    ])
+    await mkdir(path.join(elsewhere, 'sandbox'), { recursive: true })
+    const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
+    await writeFile(
+      path.join(elsewhere, 'sandbox', 'display-private-key.pem'),
+      privateKey.export({ type: 'pkcs8', format: 'pem' }),
+    )
+    const [blamed] = await doctorIn(elsewhere)
+    expect(blamed).toMatchObject({
+      state: 'warn',
+      advice: expect.stringContaining(`the key in ${elsewhere} is of another sandbox`),
+    })
+    expect(blamed?.advice).not.toContain('DISPLAY_')
+  })
+
+  test('what it keeps is for the eyes of its owner alone, also what an earlier version left open', async () => {
+    const files = [
+      'postgres.log',
+      'postgres.password',
+      'tallyman.pid',
+      'sandbox/sandbox.sqlite',
+      'sandbox/display-private-key.pem',
+    ]
+    const modes = async () => {
+      const places = ['.', 'postgres', 'sandbox', ...files]
+      const looks = places.map(async (place) => [place, (await stat(path.join(folder, place))).mode & 0o777] as const)
+      return Object.fromEntries(await Promise.all(looks))
+    }
+    const closed = {
+      ...{ '.': 0o700, postgres: 0o700, sandbox: 0o700 },
+      ...Object.fromEntries(files.map((file) => [file, 0o600])),
+    }
+    const daemon = await start({ DEMO: 'off' })
+    expect(await modes()).toEqual(closed)
+    expect(await daemon.program.stop()).toBe(0)
+
+    await Promise.all([folder, path.join(folder, 'sandbox')].map((place) => chmod(place, 0o755)))
+    await Promise.all(['postgres.log', 'sandbox/sandbox.sqlite'].map((file) => chmod(path.join(folder, file), 0o644)))
+    const next = await start({ DEMO: 'off' })
+    expect(await modes()).toEqual(closed)
+    expect(await next.program.stop()).toBe(0)
   })
 })
 

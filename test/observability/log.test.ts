@@ -1,5 +1,8 @@
+import { PassThrough } from 'node:stream'
+import { stripVTControlCharacters } from 'node:util'
 import { describe, expect, test } from 'vitest'
 import { createLogger, createQuietLog, describeError, logAbout, scrub } from '../../src/observability/log.ts'
+import { eventually } from '../support/eventually.ts'
 
 const collect = () => {
   const lines: Record<string, unknown>[] = []
@@ -15,6 +18,23 @@ describe('the log', () => {
     expect(lines).toEqual([
       { level: 'warn', time: expect.stringMatching(/^\d{4}-\d\d-\d\dT.*Z$/), seller_id: 's1', msg: 'hello' },
     ])
+  })
+
+  test.each(['json', 'pretty'] as const)('what a terminal would obey is shown, as %s', async (format) => {
+    const destination = new PassThrough().setEncoding('utf8')
+    const log = createLogger({ level: 'info', format, destination })
+    const hostile = 'a\u001b[2J\u009b1m\u202eb\u2066c\b\rd\u007f'
+    log.warn({ name: hostile, err: new Error(hostile) }, hostile)
+    let written = ''
+    destination.on('data', (chunk: string) => {
+      written += chunk
+    })
+    const shown = 'a\\u001b[2J\\u009b1m\\u202eb\\u2066c'
+    await eventually(() => expect(written.split(shown).length).toBeGreaterThan(3))
+    // The colours of the format itself are none of the text; what would have been in it is missing above.
+    const line = stripVTControlCharacters(written)
+    expect(line).not.toMatch(/(?!\n)[\p{Cc}\p{Bidi_Control}]/u)
+    if (format === 'json') expect(JSON.parse(line)).toMatchObject({ name: hostile, msg: hostile, err: { message: hostile } })
   })
 
   test('secrets and personal data do not get through, at the depths at which we log', () => {

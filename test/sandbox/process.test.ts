@@ -146,6 +146,17 @@ test('settings: defaults, empty values, what the profile decides', () => {
   })
 })
 
+test('a parent that is gone before it has started ends it too', async () => {
+  const dataDir = await temporaryDirectory()
+  const child = fork(program, [], {
+    stdio: 'ignore',
+    env: { PATH: process.env['PATH'] ?? '', SANDBOX_PORT: '0', DATA_DIR: dataDir, SANDBOX_PAST_ORDERS: '50' },
+  })
+  onTestFinished(() => void child.kill('SIGKILL'))
+  child.disconnect()
+  expect((await ended(child)).code).toBe(0)
+})
+
 test('when its parent lets go of the channel it ends by itself, even with requests that are never answered', async () => {
   const { child, url } = await launch(await temporaryDirectory())
   const client = await connect(url)
