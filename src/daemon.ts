@@ -91,6 +91,8 @@ const mostEvents = 500
 const trimIntervalMs = 3_600_000
 /** Removing old data leaves other upkeep its turn after so long. */
 const trimTurnMs = 10_000
+/** … and may need many turns: the first pass over years of data lasts hours. */
+const upkeepStarts = { maxStarts: 10_000 }
 /** A scrape reads the sizes of the tables at most this often. */
 const sizesFreshMs = 60_000
 /** Work that nobody does is looked for this often. */
@@ -465,23 +467,27 @@ const run = async (config: Config, log: Logger, stop: AbortSignal, closers: Retu
       return { done: true }
     })
     const overdueWatch = createOverdueWatch()
-    runtime.register('housekeeping.run', async ({ data, signal, log: jobLog }) => {
-      if (data.task === 'review') {
-        const overdue = await reviewOverdueCommands({ database, settleTimeMs: config.settleTimeMs }, overdueWatch)
-        if (overdue > 0) jobLog.warn({ overdue }, 'commands are due and nobody works on them')
-        const events = await reviewEvents(database)
-        if (events.rejected > 0) jobLog.warn({ rejected: events.rejected }, 'events were rejected: they could not be decided')
-        if (events.waiting > 0) jobLog.warn({ waiting: events.waiting }, 'events have been waiting for long')
-        return { done: true }
-      }
-      const { removed, finished } = await runRetention(
-        { database, owner, keep: config.retention },
-        { signal, turnMs: trimTurnMs },
-      )
-      for (const [kind, count] of Object.entries(removed)) metrics.retentionRemoved.inc({ data: kind }, count)
-      if (Object.values(removed).some((count) => count > 0)) jobLog.info({ removed }, 'old data removed')
-      return finished ? { done: true } : { runAgainAt: new Date(), reason: 'there is more to be removed' }
-    })
+    runtime.register(
+      'housekeeping.run',
+      async ({ data, signal, log: jobLog }) => {
+        if (data.task === 'review') {
+          const overdue = await reviewOverdueCommands({ database, settleTimeMs: config.settleTimeMs }, overdueWatch)
+          if (overdue > 0) jobLog.warn({ overdue }, 'commands are due and nobody works on them')
+          const events = await reviewEvents(database)
+          if (events.rejected > 0) jobLog.warn({ rejected: events.rejected }, 'events were rejected: they could not be decided')
+          if (events.waiting > 0) jobLog.warn({ waiting: events.waiting }, 'events have been waiting for long')
+          return { done: true }
+        }
+        const { removed, finished } = await runRetention(
+          { database, owner, keep: config.retention },
+          { signal, turnMs: trimTurnMs },
+        )
+        for (const [kind, count] of Object.entries(removed)) metrics.retentionRemoved.inc({ data: kind }, count)
+        if (Object.values(removed).some((count) => count > 0)) jobLog.info({ removed }, 'old data removed')
+        return finished ? { done: true } : { runAgainAt: new Date(), reason: 'there is more to be removed' }
+      },
+      upkeepStarts,
+    )
   }
   await runtime.start()
   const tableSizes = shareCheck(
