@@ -6,6 +6,7 @@ import { z } from 'zod'
 import { type MovementKind, movementKinds, type ReasonMap, wordsOf } from './domain/log-reasons.ts'
 import { nearestName } from './domain/nearest.ts'
 import { type ColumnNames, columnMeanings } from './domain/reconciliation-report.ts'
+import { longestRetentionMs, type RetentionRule, type RetentionSettings, retentionRules } from './domain/retention.ts'
 import { parseDurationMs } from './duration.ts'
 import type { HttpLimits } from './http/services.ts'
 
@@ -46,6 +47,25 @@ const timeSpan = (fallbackMs: number, minMs = 1, maxMs?: number) =>
   )
     .pipe(z.number())
     .default(fallbackMs)
+
+/** How long a kind of data is kept. */
+const retention = ({ defaultMs, leastMs, because }: RetentionRule) => {
+  const least = because === null ? '' : ` of at least ${Math.round(leastMs / 86_400_000)}d (${because})`
+  const accepted = `a number with its unit${least}, such as 90d or 500d, up to ${Math.round(longestRetentionMs / 86_400_000)}d; or forever`
+  return z
+    .string()
+    .transform((text, context): number | 'forever' => {
+      if (text === 'forever') return 'forever'
+      const durationMs = parseDurationMs(text)
+      if (durationMs !== null && durationMs >= leastMs && durationMs <= longestRetentionMs) return durationMs
+      context.addIssue({
+        code: 'custom',
+        message: `is ${durationMs === null ? 'not a duration' : durationMs < leastMs ? 'too short' : 'too long'}; accepted: ${accepted}`,
+      })
+      return z.NEVER
+    })
+    .default(defaultMs)
+}
 
 const interval = () =>
   duration('a number with its unit of at least 1s, such as 90s, 5m or 1h; or off', { minMs: 1_000, off: true }).optional()
@@ -217,6 +237,14 @@ const environment = z.object({
   REQUEST_TIMEOUT: timeSpan(30_000, 100),
   SETTLE_TIME: timeSpan(120_000, 200),
   DRAIN_TIMEOUT: timeSpan(15_000, 100),
+  RETAIN_RUNS: retention(retentionRules.runs),
+  RETAIN_ATTEMPTS: retention(retentionRules.attempts),
+  RETAIN_VERSIONS: retention(retentionRules.versions),
+  RETAIN_CHANGES: retention(retentionRules.changes),
+  RETAIN_EVENTS: retention(retentionRules.events),
+  RETAIN_ALARMS: retention(retentionRules.alarms),
+  RETAIN_QUARANTINE: retention(retentionRules.quarantine),
+  RETAIN_LOG_ENTRIES: retention(retentionRules['log-entries']),
   MAX_BODY_BYTES: bound(1_048_576, 1_024, 16_777_216),
   MAX_BATCH_EVENTS: bound(1_000, 1, 1_000),
   MAX_PAGE_RECORDS: bound(10_000, 200, 1_000_000),
@@ -343,6 +371,8 @@ export interface Config {
   readonly lookBackMs: number
   /** How often, and how far back by creation date, orders and returns are read again. */
   readonly reread: { readonly everyMs: number | 'off'; readonly depthMs: number }
+  /** How long data is kept. */
+  readonly retention: RetentionSettings
   /** Variables that begin like settings and are none. */
   readonly unknownSettings: readonly string[]
   /** Interval of each sync; `off`: never by itself. */
@@ -418,6 +448,7 @@ const ownWords: ReadonlySet<string> = new Set([
   'SHIP',
   'LOOK',
   'MAX',
+  'RETAIN',
 ])
 const firstWord = (name: string): string => name.split('_')[0] ?? ''
 
@@ -662,6 +693,16 @@ export const readConfig = (source: Readonly<Record<string, string | undefined>>,
     },
     lookBackMs: values.LOOK_BACK,
     reread: { everyMs: values.REREAD_EVERY ?? dayMs, depthMs: values.REREAD_DEPTH },
+    retention: {
+      runs: values.RETAIN_RUNS,
+      attempts: values.RETAIN_ATTEMPTS,
+      versions: values.RETAIN_VERSIONS,
+      changes: values.RETAIN_CHANGES,
+      events: values.RETAIN_EVENTS,
+      alarms: values.RETAIN_ALARMS,
+      quarantine: values.RETAIN_QUARANTINE,
+      'log-entries': values.RETAIN_LOG_ENTRIES,
+    },
     requestTimeoutMs: values.REQUEST_TIMEOUT,
     maxPageRecords: values.MAX_PAGE_RECORDS,
     settleTimeMs: values.SETTLE_TIME,

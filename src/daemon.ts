@@ -9,6 +9,7 @@ import { profiles } from './clients/profiles/index.ts'
 import type { Profile } from './clients/profiles/profile.ts'
 import { type Config, InvalidConfig, readSellersAgain, sandboxDisplay, sandboxDisplayKeyFile } from './config.ts'
 import { startDemonstration } from './demo/erp.ts'
+import { retainedData } from './domain/retention.ts'
 import { intersect } from './domain/windows.ts'
 import { makeDataDir } from './embedded/data-dir.ts'
 import { startEmbeddedPostgres } from './embedded/postgres.ts'
@@ -28,6 +29,7 @@ import { reviewEvents, reviewWaitingEvents } from './jobs/events/review.ts'
 import { readGtinReport } from './jobs/gtin-report.ts'
 import { handBack } from './jobs/hand-back.ts'
 import { takeReasons } from './jobs/log-reasons.ts'
+import { runRetention } from './jobs/retention.ts'
 import { createSellerRegistry, credentialsRefused, probeSeller } from './jobs/sellers.ts'
 import { createServing } from './jobs/serving.ts'
 import { rereadStream } from './jobs/sync/definition.ts'
@@ -63,6 +65,7 @@ import { openListener } from './store/listener.ts'
 import { finishedMigrations, migrate, missingMigrations } from './store/migrate.ts'
 import { streamsWithDueSkips } from './store/quarantine.ts'
 import { lookAtStore } from './store/readiness.ts'
+import { askForPasses, readTableSizes } from './store/retention.ts'
 import {
   dueProbes,
   isCommandAtRest,
@@ -73,7 +76,7 @@ import {
   servedSellers,
   stopSeller,
 } from './store/sellers.ts'
-import { dropCursor, listSyncs, trimSyncRuns, unfinishedSyncs } from './store/sync-states.ts'
+import { dropCursor, listSyncs, unfinishedSyncs } from './store/sync-states.ts'
 import { recordConfiguredCampaigns } from './store/watched-campaigns.ts'
 import { version } from './version.ts'
 
@@ -86,7 +89,14 @@ const relayIntervalMs = 5_000
 const learnSellersMs = 15_000
 /** Waiting events that one derivation enqueues; the others follow. */
 const mostEvents = 500
+/** Old data goes once a day; whether that is due is asked this often, so that a day without a process is made up for. */
 const trimIntervalMs = 3_600_000
+/** Removing old data leaves other upkeep its turn after so long. */
+const trimTurnMs = 10_000
+/** … and may need many turns: the first pass over years of data lasts hours. */
+const upkeepStarts = { maxStarts: 10_000 }
+/** A scrape reads the sizes of the tables at most this often. */
+const sizesFreshMs = 60_000
 /** Work that nobody does is looked for this often. */
 const reviewIntervalMs = 300_000
 /** A command or an event that failed (Postgres was away) must not wait long: its rows are due, and a look costs little. */
@@ -104,8 +114,6 @@ const syncsAtOnce = 12
 const databaseConnections = 20
 /** Orders that events name before a sync has brought them are looked up with this share of the budget; the rest is for orders that are known. */
 const lookupShare = 0.25
-/** Runs of syncs are kept for a month. */
-const keepSyncRunsMs = 30 * 86_400_000
 /** The sandbox of a demonstration places an order this often. */
 const demonstrationOrderInterval = '5s'
 /** … and begins with orders of the last month, so that returns and stock have a past. */
@@ -465,21 +473,37 @@ const run = async (config: Config, log: Logger, stop: AbortSignal, closers: Retu
       return { done: true }
     })
     const overdueWatch = createOverdueWatch()
-    runtime.register('housekeeping.run', async ({ data, log: jobLog }) => {
-      if (data.task === 'review') {
-        const overdue = await reviewOverdueCommands({ database, settleTimeMs: config.settleTimeMs }, overdueWatch)
-        if (overdue > 0) jobLog.warn({ overdue }, 'commands are due and nobody works on them')
-        const events = await reviewEvents(database)
-        if (events.rejected > 0) jobLog.warn({ rejected: events.rejected }, 'events were rejected: they could not be decided')
-        if (events.waiting > 0) jobLog.warn({ waiting: events.waiting }, 'events have been waiting for long')
-        return { done: true }
-      }
-      const trimmed = await trimSyncRuns(database, keepSyncRunsMs)
-      if (trimmed > 0) jobLog.info({ trimmed }, 'old sync runs removed')
-      return { done: true }
-    })
+    runtime.register(
+      'housekeeping.run',
+      async ({ data, signal, log: jobLog }) => {
+        if (data.task === 'review') {
+          const overdue = await reviewOverdueCommands({ database, settleTimeMs: config.settleTimeMs }, overdueWatch)
+          if (overdue > 0) jobLog.warn({ overdue }, 'commands are due and nobody works on them')
+          const events = await reviewEvents(database)
+          if (events.rejected > 0) jobLog.warn({ rejected: events.rejected }, 'events were rejected: they could not be decided')
+          if (events.waiting > 0) jobLog.warn({ waiting: events.waiting }, 'events have been waiting for long')
+          return { done: true }
+        }
+        const { removed, finished } = await runRetention(
+          { database, owner, keep: config.retention },
+          { signal, turnMs: trimTurnMs },
+        )
+        for (const [kind, count] of Object.entries(removed)) metrics.retentionRemoved.inc({ data: kind }, count)
+        if (Object.values(removed).some((count) => count > 0)) jobLog.info({ removed }, 'old data removed')
+        return finished ? { done: true } : { runAgainAt: new Date(), reason: 'there is more to be removed' }
+      },
+      upkeepStarts,
+    )
   }
   await runtime.start()
+  const tableSizes = shareCheck(
+    () =>
+      readTableSizes(database).catch((error: unknown) => {
+        quiet.warn('sizes', { err: error }, 'the sizes of the tables cannot be read')
+        return null
+      }),
+    { freshMs: sizesFreshMs, timeoutMs: checkTimeoutMs, mostHanging: 1, late: null },
+  )
 
   if (has('scheduler')) {
     relay.start()
@@ -602,6 +626,17 @@ const run = async (config: Config, log: Logger, stop: AbortSignal, closers: Retu
       syncs: { resources: syncResources, withPast: backfillResources, reach: reachOfBackfill, run: runSyncsNow },
       readGtinReport: (sellerId, gtin, signal) =>
         readGtinReport({ client: sellers.client(sellerId), database }, gtin, { signal }),
+      retention: {
+        keep: config.retention,
+        run: async () => {
+          const askedAt = await askForPasses(
+            database,
+            retainedData.filter((kind) => config.retention[kind] !== 'forever'),
+          )
+          await runtime.enqueue('housekeeping.run', { task: 'trim' }, { runNow: true })
+          return askedAt
+        },
+      },
       replayQuarantined: (id) => replayQuarantined({ database, ...saving }, id),
       health: { live, ready },
       metrics: readMetrics,
@@ -655,6 +690,10 @@ const run = async (config: Config, log: Logger, stop: AbortSignal, closers: Retu
   }
 
   async function readMetrics() {
+    for (const { table, rows, bytes } of (await tableSizes()) ?? []) {
+      metrics.tableRows.set({ table }, rows)
+      metrics.tableBytes.set({ table }, bytes)
+    }
     const figures = await readFigures(database).catch((error: unknown) => {
       quiet.warn('figures', { err: error }, 'the figures of the database cannot be read')
       return null

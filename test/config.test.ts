@@ -44,6 +44,36 @@ describe('readConfig', () => {
     expect(faultsOf({ SHIP_UNACKNOWLEDGED: 'never' })[0]).toContain('acknowledge-first, refuse')
   })
 
+  test('data is kept for as long as it says, and the inventory log no shorter than the reconciliation needs', () => {
+    const dayMs = 86_400_000
+    expect(readConfig({}, false).retention).toEqual({
+      runs: 30 * dayMs,
+      attempts: 400 * dayMs,
+      versions: 400 * dayMs,
+      changes: 90 * dayMs,
+      events: 400 * dayMs,
+      alarms: 400 * dayMs,
+      quarantine: 400 * dayMs,
+      'log-entries': 800 * dayMs,
+    })
+    const given = { RETAIN_RUNS: '12h', RETAIN_CHANGES: 'forever', RETAIN_LOG_ENTRIES: '400d', RETAIN_EVENTS: '1d' }
+    expect(readConfig(given, false).retention).toMatchObject({
+      runs: dayMs / 2,
+      changes: 'forever',
+      'log-entries': 400 * dayMs,
+      events: dayMs,
+    })
+    const faults = faultsOf({ RETAIN_LOG_ENTRIES: '365d', RETAIN_RUNS: 'never', RETAIN_ATTEMPTS: '40000d', RETAIN_RUN: '1d' })
+    expect(faults).toEqual([
+      expect.stringMatching(/^RETAIN_RUN: .*RETAIN_RUNS/),
+      expect.stringMatching(/^RETAIN_RUNS: is not a duration; accepted: .* or forever$/),
+      expect.stringMatching(/^RETAIN_ATTEMPTS: is too long; accepted: .* up to 36500d; or forever$/),
+      expect.stringMatching(
+        /^RETAIN_LOG_ENTRIES: is too short; accepted: .* at least 397d \(the reconciliation reads .*\), .* or forever$/,
+      ),
+    ])
+  })
+
   test('reports every fault at once, each with its variable and what is accepted', () => {
     const faults = faultsOf({
       PORT: '99999',

@@ -11,6 +11,7 @@ import { listEvents, rejectEvent, showEvent } from './erp-events.ts'
 import { exitCodes, Failed, Misused, wordsOf } from './faults.ts'
 import { dismissQuarantine, listQuarantine, replayQuarantine } from './quarantine.ts'
 import { runReconcile, runReconcileGtin } from './reconcile.ts'
+import { runRetention, showRetention } from './retention.ts'
 import { decideOnSeller, listSellers } from './sellers.ts'
 import { sendEvents } from './send.ts'
 import { runBackfill, runSync } from './syncs.ts'
@@ -307,6 +308,14 @@ const buildProgram = (
       if (month !== undefined && gtin === undefined) return act(command, (context) => runReconcile(context, { month, sellerId }))
       throw new Misused('name either a month (--month 2026-03) or an item of the running one (--gtin)')
     })
+
+  const retention = program.command('retention').description('how long data is kept (RETAIN_…)')
+  leaf(retention, 'show', 'what is stored, for how long, and what would go now', { isDefault: true }).action(
+    (_options: object, command: Command) => act(command, showRetention),
+  )
+  leaf(retention, 'run', 'removes now what is older than the settings say').action((_options: object, command: Command) =>
+    act(command, runRetention),
+  )
 
   leaf(program, 'migrate', 'applies missing migrations to DATABASE_URL').action((_options: object, command: Command) =>
     act(command, async (context) => {

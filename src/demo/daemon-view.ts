@@ -28,8 +28,15 @@ export const readChanges = async (
 
 /** The number of the last change. Numbers have no gaps, so it is found by halving, however long the feed is. */
 export const endOfFeed = async (daemon: Daemon): Promise<bigint> => {
-  const hasMore = async (after: bigint): Promise<boolean> =>
-    (await readChanges(daemon, after, { limit: 1, waitSeconds: 0 })).length > 0
+  const hasMore = async (after: bigint): Promise<boolean> => {
+    try {
+      return (await readChanges(daemon, after, { limit: 1, waitSeconds: 0 })).length > 0
+    } catch (error) {
+      // What came next is kept no more: the end lies further on.
+      if (error instanceof Refused && error.status === 410) return true
+      throw error
+    }
+  }
   if (!(await hasMore(0n))) return 0n
   let below = 0n
   let end = 1_024n

@@ -1,5 +1,5 @@
 import type { Change } from '../store/changes.ts'
-import { readChanges } from '../store/changes.ts'
+import { beginningOfChanges, readChanges } from '../store/changes.ts'
 import type { SqlRunner } from '../store/database.ts'
 import type { Listener } from '../store/listener.ts'
 
@@ -11,7 +11,12 @@ const lookAnywayMs = 5_000
 
 /** Readers of the change feed that wait for more. One notification wakes all of them. */
 export interface ChangeFeed {
-  /** Changes after this number; waits for the first up to so many milliseconds. Empty when none came, the signal aborts or the feed ends. */
+  /** The number after which the oldest change stands that is kept. */
+  beginning(): Promise<bigint>
+  /**
+   * Changes after this number; waits for the first up to so many milliseconds. Empty when none came, the signal aborts or the feed ends.
+   * @throws ChangesGone when the next one is kept no more
+   */
   next(after: bigint, limit: number, waitMs: number, signal: AbortSignal): Promise<readonly Change[]>
   /** Lets every reader go, now and from now on. */
   end(): void
@@ -44,6 +49,7 @@ export const createChangeFeed = (sql: SqlRunner, listener: Listener): ChangeFeed
 
   return {
     ended: ending.signal,
+    beginning: () => beginningOfChanges(sql),
     next: async (after, limit, waitMs, signal) => {
       const until = performance.now() + waitMs
       for (;;) {

@@ -29,6 +29,7 @@ export const problemKinds = {
   'ambiguous-campaign': { status: 409, title: 'Several sellers have a campaign by this id' },
   'seller-stopped': { status: 409, title: 'The seller is stopped or paused' },
   'illegal-state': { status: 409, title: 'The state does not allow it' },
+  'changes-gone': { status: 410, title: 'The next changes are kept no more' },
   'body-too-large': { status: 413, title: 'The body is too large' },
   'uri-too-long': { status: 414, title: 'The address is too long' },
   'unsupported-media-type': { status: 415, title: 'The body is of an unknown type' },

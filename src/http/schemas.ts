@@ -139,6 +139,10 @@ export const eventSchema = z
     ...eventName,
     data: open,
     unreadable: z.string().nullable().meta({ description: 'Why `data` is not shown; null: it is.' }),
+    dataRemovedAt: z
+      .date()
+      .nullable()
+      .meta({ description: 'When `data` went, but for the ids of order and seller (`RETAIN_EVENTS`); null: it is all there.' }),
     ...eventStanding,
     commands: z.array(commandSchema).readonly(),
   })

@@ -23,6 +23,7 @@ import { eventRoutes } from './routes/events.ts'
 import { healthRoutes } from './routes/health.ts'
 import { orderRoutes } from './routes/orders.ts'
 import { quarantineRoutes } from './routes/quarantine.ts'
+import { retentionRoutes } from './routes/retention.ts'
 import { sellerRoutes } from './routes/sellers.ts'
 import { syncRoutes } from './routes/syncs.ts'
 import { openapiTransform, openapiTransformObject, serializerCompiler, validatorCompiler } from './serializers.ts'
@@ -156,6 +157,7 @@ export const createHttpServer = async (services: HttpServices): Promise<HttpServ
         'quarantine',
         'inventory',
         'alarms',
+        'retention',
         'health',
       ].map((name) => ({
         name,
@@ -190,6 +192,7 @@ export const createHttpServer = async (services: HttpServices): Promise<HttpServ
     discrepancyRoutes(routes, parts)
     alarmRoutes(routes, parts)
     completenessRoutes(routes, parts)
+    retentionRoutes(routes, parts)
     healthRoutes(routes, parts)
     consoleRoutes(routes)
   })

@@ -1,6 +1,7 @@
 import type { Queue } from 'bullmq'
 import type { Logger } from 'pino'
 import type { GtinReport } from '../domain/gtin-report.ts'
+import type { RetentionSettings } from '../domain/retention.ts'
 import type { DecisionRequest, DecisionResult } from '../store/command-decisions.ts'
 import type { Database } from '../store/database.ts'
 import type { EventKey, EventsVerdict, IncomingEvent, PersonsReason, PersonsRejection } from '../store/events.ts'
@@ -94,6 +95,11 @@ export interface HttpServices {
   }
   /** Asks the marketplace for the report of one GTIN now (`jobs/gtin-report.ts`); throws what that throws. */
   readGtinReport(sellerId: string, gtin: string, signal: AbortSignal): Promise<GtinReport>
+  readonly retention: {
+    readonly keep: RetentionSettings
+    /** Has old data removed now; answers when that was asked for, by the clock of Postgres. */
+    run(): Promise<Date>
+  }
   replayQuarantined(id: bigint): Promise<ReplayResult>
   readonly health: {
     /** Alive: work is being consumed. Does not touch the database. */

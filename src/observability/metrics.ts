@@ -87,6 +87,10 @@ export const createMetrics = ({ version, commit = 'unknown', processMetrics = tr
     ),
     deadLetters: gauge('dead_letters', 'Records and events that were given up until somebody looks.', ['kind']),
 
+    tableRows: gauge('table_rows', 'Rows of a table, as Postgres estimates them.', ['table']),
+    tableBytes: gauge('table_bytes', 'Size of a table on disk, with its indexes and long values.', ['table']),
+    retentionRemoved: counter('retention_removed_total', 'Rows that went, or lost their bulk, for their age.', ['data']),
+
     httpRequests: counter('http_requests_total', 'Requests to the HTTP server; route is the template, not the path.', [
       'method',
       'route',

@@ -40,17 +40,42 @@ const fromRow = (row: ChangeRow): Change => ({
 
 const columns = 'seq, seller_id, type, purchase_order_id, line_number, return_order_id, command_id, data, occurred_at'
 
+/** Changes were asked for of which some are kept no more: whoever went on would miss them without knowing. */
+export class ChangesGone extends Error {
+  override readonly name = 'ChangesGone'
+  /** The highest number that went; all above it are there. */
+  readonly removedUpTo: bigint
+  constructor(after: bigint, removedUpTo: bigint) {
+    super(`changes ${after + 1n} to ${removedUpTo} are kept no more`)
+    this.removedUpTo = removedUpTo
+  }
+}
+
 /**
  * Changes after this number, in order. A reader that goes on from the last number it saw misses none: numbers are given out
  * under a row lock that is held until the commit, so none appears below one that is visible.
+ * @throws ChangesGone when the next one is kept no more
  */
 export const readChanges = async (sql: SqlRunner, after: bigint, limit: number): Promise<readonly Change[]> => {
-  const rows = await sql.query<ChangeRow>(
-    `SELECT ${columns} FROM warehouse.changes WHERE seq > $1::bigint ORDER BY seq LIMIT $2::int`,
+  // One statement: what goes between two of them would be missed.
+  const rows = await sql.query<(ChangeRow | { readonly seq: null }) & { readonly removed_up_to: bigint }>(
+    `SELECT p.removed_up_to, c.* FROM tallyman.retention_passes p LEFT JOIN LATERAL (
+       SELECT ${columns} FROM warehouse.changes WHERE seq > $1::bigint ORDER BY seq LIMIT $2::int
+     ) c ON true WHERE p.data = 'changes' ORDER BY c.seq`,
     after,
     limit,
   )
-  return rows.map(fromRow)
+  const removedUpTo = rows[0]?.removed_up_to ?? 0n
+  if (after < removedUpTo) throw new ChangesGone(after, removedUpTo)
+  return rows.flatMap((row) => (row.seq === null ? [] : [fromRow(row)]))
+}
+
+/** The number after which the oldest change stands that is kept; 0 while none has gone. */
+export const beginningOfChanges = async (sql: SqlRunner): Promise<bigint> => {
+  const [row] = await sql.query<{ removed_up_to: bigint }>(
+    `SELECT removed_up_to FROM tallyman.retention_passes WHERE data = 'changes'`,
+  )
+  return row?.removed_up_to ?? 0n
 }
 
 /** The newest changes of one order, oldest first. */

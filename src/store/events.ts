@@ -76,6 +76,8 @@ export interface StoredEvent extends IncomingEvent {
   readonly processedAt: Date | null
   /** Why it could not be decided when it was looked at last; null: it has not been looked at, or waits no more. */
   readonly waitsFor: string | null
+  /** When its data went, but for the ids of order and seller; null: it is all there. */
+  readonly dataRemovedAt: Date | null
 }
 
 interface EventRow {
@@ -95,6 +97,7 @@ interface EventRow {
   readonly waited_ms: number
   readonly processed_at: Date | null
   readonly waits_for: string | null
+  readonly data_removed_at: Date | null
 }
 
 const orderOfData = `left(tallyman.normal_id(e.data -> 'purchaseOrderId'), ${maxIdLength})`
@@ -104,7 +107,7 @@ const columns = `e.source, e.id, e.sequence, e.type, CASE WHEN octet_length(e.da
   octet_length(e.data::text) AS data_bytes, ${orderOfData} AS purchase_order_id,
   encode(e.body_hash, 'hex') AS body_hash, e.seller_id, e.status, e.problem, e.received_at,
   extract(epoch FROM now() - e.received_at)::float8 * 1000 AS waited_ms, e.processed_at,
-  CASE WHEN e.status = 'received' THEN e.waits_for END AS waits_for,
+  CASE WHEN e.status = 'received' THEN e.waits_for END AS waits_for, e.data_removed_at,
   ARRAY(SELECT c.id FROM tallyman.commands c WHERE c.event_source = e.source AND c.event_id = e.id ORDER BY c.sequence) AS commands`
 
 const unreadableFor = ({ data, data_bytes: bytes }: EventRow): string | null => {
@@ -133,6 +136,7 @@ const storedOf = (row: EventRow): Omit<StoredEvent, 'data' | 'unreadable'> => ({
   waitedMs: row.waited_ms,
   processedAt: row.processed_at,
   waitsFor: row.waits_for,
+  dataRemovedAt: row.data_removed_at,
 })
 
 /** Those of the events that are stored. */

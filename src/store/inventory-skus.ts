@@ -130,13 +130,22 @@ export const noteDifferingSkus = async (sql: SqlRunner, sellerId: string, at: Da
 const changesAtOnce = 20_000
 
 // The change feed has numbers in the order of commits, without gaps: what lies between the mark and the counter is all that is new.
-const searchFeed = `
-  WITH span AS MATERIALIZED (
+const feedSpan = `
     SELECT coalesce(m.changes_seq, 0) AS after, least(c.last_seq, coalesce(m.changes_seq, 0) + $3::int) AS upto, c.last_seq
-    FROM tallyman.change_counter c LEFT JOIN tallyman.inventory_order_marks m ON m.seller_id = $1
-  ), touched AS (
+    FROM tallyman.change_counter c LEFT JOIN tallyman.inventory_order_marks m ON m.seller_id = $1`
+const ordersOfFeed = `
     SELECT DISTINCT c.purchase_order_id FROM span JOIN warehouse.changes c ON c.seq > span.after AND c.seq <= span.upto
-    WHERE c.seller_id = $1 AND c.purchase_order_id IS NOT NULL AND c.type LIKE 'order%'
+    WHERE c.seller_id = $1 AND c.purchase_order_id IS NOT NULL AND c.type LIKE 'order%'`
+// Where changes after the mark are kept no more, any order may have changed: all of them are looked at, once, and the feed from there on.
+const goneSpan = `
+    SELECT coalesce(m.changes_seq, 0) AS after, p.removed_up_to AS upto, p.removed_up_to AS last_seq
+    FROM tallyman.retention_passes p LEFT JOIN tallyman.inventory_order_marks m ON m.seller_id = $1
+    WHERE p.data = 'changes' AND p.removed_up_to > coalesce(m.changes_seq, 0)`
+const allOrders = 'SELECT o.purchase_order_id FROM span JOIN warehouse.orders o ON o.seller_id = $1'
+
+const searchOrders = (span: string, touched: string): string => `
+  WITH span AS MATERIALIZED (${span}
+  ), touched AS (${touched}
   ), noted AS (
     INSERT INTO tallyman.inventory_skus AS s (seller_id, sku, source, log_moved_at)
     SELECT DISTINCT $1, l.sku, 'orders', $2::timestamptz
@@ -156,13 +165,16 @@ const searchFeed = `
     ON CONFLICT (seller_id) DO UPDATE SET changes_seq = excluded.changes_seq
   )
   SELECT upto < last_seq AS more FROM span`
+const searchFeed = searchOrders(feedSpan, ordersOfFeed)
+const searchAll = searchOrders(goneSpan, allOrders)
 
 /**
  * Adds the SKUs of orders that the fulfillment service ships and that have changed since the last time, and asks for their logs: an
- * order is the first sign of a movement. Claims of SKUs without a known price take that of such an order. Looks at the change feed only; when that holds nothing new, nothing is written. `at` is on the
- * marketplace's clock.
+ * order is the first sign of a movement. Claims of SKUs without a known price take that of such an order. Looks at the change feed only, or at all orders
+ * once where the feed reaches back no longer to the last time; when there is nothing new, nothing is written. `at` is on the marketplace's clock.
  */
 export const noteOrderSkus = async (sql: SqlRunner, sellerId: string, at: Date): Promise<void> => {
+  await sql.query(searchAll, sellerId, at.toISOString())
   for (;;) {
     const [row] = await sql.query<{ more: boolean }>(searchFeed, sellerId, at.toISOString(), changesAtOnce)
     if (row?.more !== true) return

@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { type Database, openDatabase } from '../../src/store/database.ts'
 import { type Listener, openListener } from '../../src/store/listener.ts'
+import { removePast } from '../../src/store/retention.ts'
 import { startTestPostgres, type TestPostgres } from '../support/postgres.ts'
 import { type Answer, defaultLimits, startServer, type TestServer } from './support.ts'
 
@@ -111,6 +112,31 @@ describe('pages', () => {
   test.each(['after=x', 'after=-1', 'wait=61', 'wait=x', 'after=1&cursor=2', 'limit=0'])('refuse %s', async (query) => {
     expect(await server.json(`/v1/changes?${query}`)).toMatchObject({ status: 400, body: { code: 'invalid-request' } })
   })
+})
+
+test('a reader whose next change has gone is told so, however it reads; one that names no position begins with the oldest', async () => {
+  await tell('a', 'b', 'c', 'd')
+  await database.execute(`UPDATE warehouse.changes SET occurred_at = now() - interval '100 days' WHERE seq <= 2`)
+  await removePast(database, 'changes', new Date(Date.now() - 90 * 86_400_000), 0)
+  const gone = {
+    status: 410,
+    body: { code: 'changes-gone', detail: expect.stringMatching(/^changes 2 to 2 are kept no more .* go on with after=2\.$/) },
+  }
+  const streaming = { accept: 'text/event-stream' }
+  expect(await server.json('/v1/changes?after=1')).toMatchObject(gone)
+  expect(await server.json('/v1/changes?cursor=1&wait=60')).toMatchObject(gone)
+  expect(await server.json('/v1/changes?after=1', { headers: streaming })).toMatchObject(gone)
+  expect(await server.json('/v1/changes', { headers: { ...streaming, 'last-event-id': '1' } })).toMatchObject(gone)
+  expect((await server.json('/v1/changes')).body).toMatchObject({ items: [{ seq: '3' }, { seq: '4' }], nextCursor: '4' })
+  expect((await server.json('/v1/changes?after=2')).body).toMatchObject({ items: [{ seq: '3' }, { seq: '4' }] })
+  const stream = await openStream('/v1/changes')
+  expect([(await stream.next())?.id, (await stream.next())?.id]).toEqual(['3', '4'])
+  stream.abort()
+  // What goes while somebody waits for more was read by then, or is told.
+  await database.execute(`UPDATE warehouse.changes SET occurred_at = now() - interval '100 days'`)
+  await removePast(database, 'changes', new Date(Date.now() - 90 * 86_400_000), 0)
+  expect((await server.json('/v1/changes')).body).toEqual({ items: [], nextCursor: '4' })
+  expect((await server.json('/v1/changes?after=4')).body).toEqual({ items: [], nextCursor: '4' })
 })
 
 describe('a long poll', () => {

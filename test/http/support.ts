@@ -78,6 +78,7 @@ export const startServer = async (database: Database, overrides: Partial<HttpSer
       coveredUntil: null,
       rows: [],
     }),
+    retention: { keep: readConfig({}, false).retention, run: async () => new Date() },
     replayQuarantined: async (id) =>
       id === 1n
         ? { outcome: 'replayed' }

@@ -9,7 +9,6 @@ import {
   type SyncProgress,
   saveProgress,
   takeLease,
-  trimSyncRuns,
   unfinishedSyncs,
 } from '../../src/store/sync-states.ts'
 import { startTestPostgres, type TestPostgres } from '../support/postgres.ts'
@@ -120,11 +119,30 @@ test('a backfill asked for twice is one; a finished one starts anew', async () =
   expect(await requestWindows(database, key, [window])).toBe(true)
 })
 
-test('old run records go, the newest hundred of a stream stay', async () => {
-  await database.execute(
-    `INSERT INTO tallyman.sync_runs (seller_id, resource, stream, pages, seen, changed, quarantined, started_at, finished_at)
-     SELECT 's', 'orders', 'old', 1, 0, 0, 0, now() - interval '40 days', now() - interval '40 days' FROM generate_series(1, 2500)`,
-  )
-  expect(await trimSyncRuns(database, 30 * 86_400_000)).toBe(2_400)
-  expect(await trimSyncRuns(database, 30 * 86_400_000)).toBe(0)
+test('runs that change nothing are one row while they follow each other, for a day', async () => {
+  const end = async (changes: Partial<typeof run> & { error?: string | null }) => {
+    const { lease } = await take('f', 'one')
+    await endRun(database, lease, noProgress, { finished: true, failed: false, run: { ...run, ...changes } })
+  }
+  const rows = () =>
+    database.query(
+      `SELECT runs, pages, seen, changed, error, window_to AS "to" FROM tallyman.sync_runs WHERE stream = 'f' ORDER BY id`,
+    )
+  const idle = { changed: 0 }
+  const later = new Date(window.to.getTime() + minuteMs)
+  for (const changes of [{}, idle, { ...idle, windowTo: later }, idle, { ...idle, error: 'away' }, idle, {}, idle])
+    await end(changes)
+  const one = { runs: 1, pages: 1, seen: 2, changed: 0, error: null, to: window.to }
+  const expected = [
+    { ...one, changed: 1 },
+    { ...one, runs: 3, pages: 3, seen: 6, to: later },
+    { ...one, error: 'away' },
+    one,
+    { ...one, changed: 1 },
+    one,
+  ]
+  expect(await rows()).toEqual(expected)
+  await database.execute(`UPDATE tallyman.sync_runs SET started_at = started_at - interval '1 day' WHERE stream = 'f'`)
+  await end(idle)
+  expect(await rows()).toEqual([...expected, one])
 })

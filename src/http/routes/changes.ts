@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream'
 import { z } from 'zod'
-import type { Change } from '../../store/changes.ts'
+import { type Change, ChangesGone } from '../../store/changes.ts'
 import { type App, problems } from '../app.ts'
 import type { ChangeFeed } from '../change-feed.ts'
 import { limitSchema } from '../paging.ts'
@@ -28,6 +28,14 @@ const sequence = z
 const streamed = (change: Change): string => {
   const data = JSON.stringify(change, (_name, value: unknown) => (typeof value === 'bigint' ? value.toString() : value))
   return `id: ${change.seq}\nevent: ${change.type.replace(/[\r\n]/g, ' ')}\ndata: ${data}\n\n`
+}
+
+/** Answers with 410 when changes are kept no more that were asked for, and says where to go on. @throws Problem */
+const refuseGone = (error: unknown): never => {
+  if (!(error instanceof ChangesGone)) throw error
+  throw new Problem('changes-gone', {
+    detail: `${error.message} (RETAIN_CHANGES). What they told stands in the tables; read those, and go on with after=${error.removedUpTo}.`,
+  })
 }
 
 /** The stream's text. Pulled by the socket: a slow reader is not read ahead of by more than a page. */
@@ -76,12 +84,13 @@ export const changeRoutes = (app: App, { changes, services }: RouteParts): void 
       summary: 'Changes in commit order, without gaps',
       description:
         'Goes on after `after` (or `cursor`, the `nextCursor` of the answer before). With `wait` an empty answer is held back until something ' +
-        'changes. With `Accept: text/event-stream` the same as server-sent events; `Last-Event-ID` goes before `after`.',
+        'changes. With `Accept: text/event-stream` the same as server-sent events; `Last-Event-ID` goes before `after`. 410 when the change that ' +
+        'comes next has gone (`RETAIN_CHANGES`): none is ever passed over in silence.',
       querystring: z
         .object({
           after: sequence
             .optional()
-            .meta({ description: 'Sequence number of the last change that was seen; 0 or none: from the first.' }),
+            .meta({ description: 'Sequence number of the last change that was seen; none: from the oldest that is kept.' }),
           cursor: sequence.optional().meta({ description: 'The same as `after`.' }),
           limit: limitSchema,
           wait: z.coerce
@@ -103,12 +112,12 @@ export const changeRoutes = (app: App, { changes, services }: RouteParts): void 
             [streamType]: { schema: streamSchema },
           },
         },
-        ...problems(503),
+        ...problems(410, 503),
       },
     },
     handler: async (request, reply) => {
       const { query } = request
-      const after = query.after ?? query.cursor ?? 0n
+      const after = query.after ?? query.cursor ?? (await changes.beginning())
       const gone = new AbortController()
       reply.raw.once('close', () => gone.abort())
       if (wantsStream(request.headers.accept)) {
@@ -119,6 +128,8 @@ export const changeRoutes = (app: App, { changes, services }: RouteParts): void 
           })
         }
         admit(gone.signal)
+        // Once the stream has begun there is no status left to say it with.
+        await changes.next(last.data, 1, 0, gone.signal).catch(refuseGone)
         return reply
           .type(streamType)
           .header('cache-control', 'no-store, no-transform')
@@ -126,7 +137,7 @@ export const changeRoutes = (app: App, { changes, services }: RouteParts): void 
           .send(Readable.from(stream(changes, last.data, gone.signal), { objectMode: false, highWaterMark: 65_536 }))
       }
       if (query.wait > 0) admit(gone.signal)
-      const items = await changes.next(after, query.limit, query.wait * 1_000, gone.signal)
+      const items = await changes.next(after, query.limit, query.wait * 1_000, gone.signal).catch(refuseGone)
       reply.type('application/json')
       return { items, nextCursor: (items.at(-1)?.seq ?? after).toString() }
     },

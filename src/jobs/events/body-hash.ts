@@ -22,6 +22,6 @@ export const bodyHash = (event: { readonly type: string; readonly data: unknown 
     .update(canonical([event.type, event.data]))
     .digest('hex')
 
-/** The hash of a stored event; null for one whose data cannot be read, which no other event equals. */
+/** The hash of a stored event; null for one whose data cannot be read, or is kept no more, which no other event equals. */
 export const storedHash = (event: StoredEvent): string | null =>
-  event.bodyHash ?? (event.unreadable === null ? bodyHash(event) : null)
+  event.bodyHash ?? (event.unreadable === null && event.dataRemovedAt === null ? bodyHash(event) : null)

@@ -1,0 +1,74 @@
+import { z } from 'zod'
+import { retainedData, retentionRules } from '../../domain/retention.ts'
+import { overlookRetention, type RetentionOverview } from '../../store/retention.ts'
+import { type App, problems } from '../app.ts'
+import type { RouteParts } from './parts.ts'
+
+const wholeNumber = z.int().min(0)
+
+const retainedSchema = z
+  .object({
+    data: z.enum(retainedData),
+    setting: z.string().meta({ description: 'Name of the setting.' }),
+    keepMs: wholeNumber.nullable().meta({ description: 'How long it is kept, in milliseconds; null: for ever.' }),
+    table: z.string(),
+    rows: wholeNumber,
+    bytes: wholeNumber.meta({ description: 'On disk, with indexes and long values.' }),
+    oldest: z.date().nullable().meta({ description: 'Oldest row that was looked at; null: there is none.' }),
+    going: z
+      .object({ rows: wholeNumber, bytes: wholeNumber })
+      .meta({ description: 'What would go now. Of events, and of attempts that count, only their bulk goes.' }),
+    estimated: z.boolean().meta({ description: 'Estimated from a part of the pages: the table is large.' }),
+    running: z.boolean().meta({ description: 'A pass over the table is under way.' }),
+    dueAt: z.date().meta({ description: 'When the next pass begins, within an hour.' }),
+    finishedAt: z.date().nullable().meta({ description: 'When the last pass ended.' }),
+    lastRemoved: wholeNumber.nullable().meta({ description: 'Rows that the last pass removed or emptied.' }),
+  })
+  .meta({ id: 'RetainedData' })
+
+/** What is kept for how long, what would go now; and have it go. */
+export const retentionRoutes = (app: App, { services }: RouteParts): void => {
+  const { database, retention } = services
+  const shown = ({ goingRows, goingBytes, ...rest }: RetentionOverview, keepMs: number | null) => ({
+    ...rest,
+    setting: retentionRules[rest.data].variable,
+    keepMs,
+    going: { rows: goingRows, bytes: goingBytes },
+  })
+
+  app.route({
+    method: 'GET',
+    url: '/v1/retention',
+    schema: {
+      tags: ['retention'],
+      summary: 'How long data is kept, and what would go now',
+      response: { 200: z.object({ items: z.array(retainedSchema) }), ...problems() },
+    },
+    handler: async () => {
+      const items: z.input<typeof retainedSchema>[] = []
+      // One after the other: a look may cost a second, and others need connections too.
+      for (const data of retainedData) {
+        const keepMs = retention.keep[data] === 'forever' ? null : retention.keep[data]
+        items.push(shown(await overlookRetention(database, data, keepMs), keepMs))
+      }
+      return { items }
+    },
+  })
+
+  app.route({
+    method: 'POST',
+    url: '/v1/retention/run',
+    schema: {
+      tags: ['retention'],
+      summary: 'Have old data removed now',
+      description:
+        'It happens in the background, in small steps; what is done is told by `running`, `dueAt` and `lastRemoved` of `GET /v1/retention`.',
+      response: { 202: z.object({ askedAt: z.date() }), ...problems(503) },
+    },
+    handler: async ({ log }, reply) => {
+      const askedAt = await retention.run()
+      log.info('removal of old data was asked for')
+      return reply.status(202).send({ askedAt })
+    },
+  })
+}

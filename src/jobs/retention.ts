@@ -1,0 +1,78 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { type RetainedData, type RetentionSettings, retainedData } from '../domain/retention.ts'
+import type { Database } from '../store/database.ts'
+import { endPass, keepPass, leavePass, type RetentionPass, removePast, takePass } from '../store/retention.ts'
+
+/** Longest rest between two steps, in milliseconds. */
+const longestRestMs = 250
+
+/** What removing old data needs. */
+export interface RetentionParts {
+  readonly database: Database
+  /** Names this process among those that share the database. */
+  readonly owner: string
+  readonly keep: RetentionSettings
+}
+
+/** How far one turn came. */
+export interface RetentionTurn {
+  /** Rows that went or lost their bulk, of each kind that was gone through. */
+  readonly removed: Readonly<Partial<Record<RetainedData, number>>>
+  /** False: the turn was over, or told to stop, before the passes that are due had ended. */
+  readonly finished: boolean
+}
+
+/**
+ * Removes what is older than the settings say, of every kind whose pass is due: once a day, in one process. In small steps, each followed by a rest
+ * as long as it took, so that Postgres has the time for others. A turn ends after `turnMs`, or between two steps when the signal aborts; whoever
+ * comes next goes on where it was.
+ */
+export const runRetention = async (
+  { database, owner, keep }: RetentionParts,
+  { signal, turnMs }: { readonly signal: AbortSignal; readonly turnMs: number },
+): Promise<RetentionTurn> => {
+  const endsAtMs = performance.now() + turnMs
+  const removed: Partial<Record<RetainedData, number>> = {}
+  const isOver = (): boolean => signal.aborted || performance.now() >= endsAtMs
+  // A pass may be asked for while it is under way: it is taken again until none is due.
+  for (let taken = true; taken; ) {
+    taken = false
+    for (const data of retainedData) {
+      const keepMs = keep[data]
+      if (keepMs === 'forever') continue
+      if (isOver()) return { removed, finished: false }
+      const pass = await takePass(database, data, owner, keepMs)
+      if (pass === null) continue
+      taken = true
+      const { count, ended } = await goOn(database, pass, isOver)
+      removed[data] = (removed[data] ?? 0) + count
+      if (!ended) return { removed, finished: false }
+    }
+  }
+  return { removed, finished: true }
+}
+
+const goOn = async (
+  database: Database,
+  pass: RetentionPass,
+  isOver: () => boolean,
+): Promise<{ readonly count: number; readonly ended: boolean }> => {
+  let { nextPage } = pass
+  let count = 0
+  for (;;) {
+    const beganMs = performance.now()
+    const step = await removePast(database, pass.data, pass.cutoff, nextPage)
+    count += step.removed
+    if (!(await keepPass(database, pass, step))) return { count, ended: true }
+    if (step.nextPage === null) {
+      await endPass(database, pass)
+      return { count, ended: true }
+    }
+    nextPage = step.nextPage
+    if (isOver()) {
+      await leavePass(database, pass)
+      return { count, ended: false }
+    }
+    await pause(Math.min(performance.now() - beganMs, longestRestMs))
+  }
+}
