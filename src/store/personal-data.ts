@@ -281,7 +281,8 @@ What is stored of buyers, column by column, and what \`tallyman erase\` makes of
 \`tallyman_bi\` may read the columns of \`warehouse\` that are not marked **buyer** ([operations](operations.md)). Besides:
 
 - **Queues** (schema \`bullmq\`, or Redis) carry ids only: of sellers, commands, and the source and id of ERP events.
-- **Files of \`DATA_DIR\`**: the embedded Postgres; its log names no values of a buyer. The sandbox's database holds invented buyers and is the marketplace's.
+- **Files of \`DATA_DIR\`**: the embedded Postgres; its log may hold parts of a row that a constraint refused.
+  The sandbox's database holds invented buyers and is the marketplace's.
 - **Logs, metrics, traces** carry no buyer.
 
 How an erasure works, and what of it remains in files of Postgres and in backups, and for how long: [operations](operations.md).
