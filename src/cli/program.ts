@@ -335,6 +335,18 @@ const buildProgram = (
       await runMigrate(context)
     }),
   )
+  leaf(
+    program,
+    'grants',
+    'makes the roles tallyman_daemon, tallyman_erp and tallyman_bi on DATABASE_URL, and gives them their rights',
+  )
+    .option('--print', 'only prints the SQL, for somebody with more rights')
+    .action((options: { print?: true }, command: Command) =>
+      act(command, async (context) => {
+        const { runGrants } = await import('./grants.ts')
+        await runGrants(context, options.print === true)
+      }),
+    )
   return program
 }
 
