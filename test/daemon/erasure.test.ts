@@ -196,6 +196,10 @@ test('a buyer who is erased stands nowhere any more, units and money stay, and n
   // It is shown first; a reason that names the buyer would keep what is to be erased.
   const looked = await erase('--reason', 'request 4711', '--dry-run')
   expect(looked.out).toMatch(/warehouse\.orders +1\n/)
+  expect(await erase('--reason', 'request 4711')).toMatchObject({
+    code: 1,
+    talk: expect.stringMatching(/Type yes:\s.*nothing was erased/s),
+  })
   expect(await columnsWithTraces()).toEqual(before)
   expect(await erase('--reason', `${buyer.email} asks`, '--yes')).toMatchObject({
     code: 1,
