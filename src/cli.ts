@@ -1,3 +1,4 @@
+import { createInterface } from 'node:readline'
 import { text } from 'node:stream/consumers'
 import { runCli } from './cli/program.ts'
 
@@ -13,10 +14,16 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   process.exit(0)
 })
 
+const readLine = async (): Promise<string> => {
+  for await (const line of createInterface({ input: process.stdin, signal: interruption.signal })) return line
+  return ''
+}
+
 process.exitCode = await runCli(process.argv.slice(2), {
   environment: process.env,
   out: process.stdout,
   talk: process.stderr,
   readInput: () => text(process.stdin),
+  readLine,
   signal: interruption.signal,
 })

@@ -19,6 +19,8 @@ export interface CliProcess {
   readonly talk: NodeJS.WritableStream
   /** Text of the standard input, for `send -`. */
   readonly readInput: () => Promise<string>
+  /** One line of the standard input, for questions; empty at its end. */
+  readonly readLine: () => Promise<string>
   readonly signal: AbortSignal
 }
 

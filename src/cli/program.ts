@@ -7,6 +7,7 @@ import { listAlarms, resolveAlarm } from './alarms.ts'
 import { listCampaigns, unwatchCampaign, watchCampaigns } from './campaigns.ts'
 import { decideByLine, decideOnCommand, listCommands, parseLineVerdict, showCommand } from './commands.ts'
 import { type CliContext, type CliProcess, createContext } from './context.ts'
+import { runErase } from './erase.ts'
 import { listEvents, rejectEvent, showEvent } from './erp-events.ts'
 import { exitCodes, Failed, Misused, wordsOf } from './faults.ts'
 import { dismissQuarantine, listQuarantine, replayQuarantine } from './quarantine.ts'
@@ -274,6 +275,26 @@ const buildProgram = (
       ),
     )
 
+  leaf(program, 'erase', 'takes the buyer of a customer order out of all that is stored; units and money stay')
+    .requiredOption('--customer-order <id>', "the marketplace's number of the customer order")
+    .requiredOption('--reason <text>', 'why; kept for good, so it must not name the buyer')
+    .option('--seller <id>', 'whose order it is; needed when there are several sellers')
+    .option('--by <name>', 'who wants it (default: the user of this system)')
+    .option('--dry-run', 'only shows what would be erased')
+    .option('--yes', 'does not ask')
+    .action(
+      (
+        options: { customerOrder: string; reason: string; seller?: string; by?: string; dryRun?: true; yes?: true },
+        command: Command,
+      ) =>
+        act(command, (context) => {
+          const { customerOrder: customerOrderId, reason, seller: sellerId = null } = options
+          const actor = options.by ?? systemUser(process.environment)
+          const how = { dryRun: options.dryRun === true, yes: options.yes === true }
+          return runErase(context, { customerOrderId, sellerId, actor, reason, ...how }, process.readLine)
+        }),
+    )
+
   const campaigns = program.command('campaigns').description('advertising campaigns that are watched')
   leaf(campaigns, 'list', 'campaigns with their status', { isDefault: true })
     .option('--seller <id>', 'of this seller only')
@@ -323,6 +344,18 @@ const buildProgram = (
       await runMigrate(context)
     }),
   )
+  leaf(
+    program,
+    'grants',
+    'makes the roles tallyman_daemon, tallyman_erp and tallyman_bi on DATABASE_URL, and gives them their rights',
+  )
+    .option('--print', 'only prints the SQL, for somebody with more rights')
+    .action((options: { print?: true }, command: Command) =>
+      act(command, async (context) => {
+        const { runGrants } = await import('./grants.ts')
+        await runGrants(context, options.print === true)
+      }),
+    )
   return program
 }
 

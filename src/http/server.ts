@@ -19,6 +19,7 @@ import { commandRoutes } from './routes/commands.ts'
 import { completenessRoutes } from './routes/completeness.ts'
 import { consoleRoutes } from './routes/console.ts'
 import { discrepancyRoutes } from './routes/discrepancies.ts'
+import { erasureRoutes } from './routes/erasures.ts'
 import { eventRoutes } from './routes/events.ts'
 import { healthRoutes } from './routes/health.ts'
 import { orderRoutes } from './routes/orders.ts'
@@ -155,6 +156,7 @@ export const createHttpServer = async (services: HttpServices): Promise<HttpServ
         'sellers',
         'campaigns',
         'quarantine',
+        'erasures',
         'inventory',
         'alarms',
         'retention',
@@ -188,6 +190,7 @@ export const createHttpServer = async (services: HttpServices): Promise<HttpServ
     syncRoutes(routes, parts)
     sellerRoutes(routes, parts)
     quarantineRoutes(routes, parts)
+    erasureRoutes(routes, parts)
     campaignRoutes(routes, parts)
     discrepancyRoutes(routes, parts)
     alarmRoutes(routes, parts)

@@ -9,6 +9,7 @@ import {
 import * as engineBindings from '@prisma/schema-engine-wasm/schema_engine_bg'
 import type pg from 'pg'
 import { SteadyClient } from '../steady-client.ts'
+import { applyGrants, isDenied } from './grants.ts'
 
 const migrationsDirectory = fileURLToPath(new URL('../../prisma/migrations', import.meta.url))
 const schemaFile = fileURLToPath(new URL('../../prisma/schema.prisma', import.meta.url))
@@ -97,9 +98,19 @@ const wholeScripts = (
   },
 })
 
+/** Whoever migrates need not own every table, nor be allowed to make roles: `tallyman grants` says what is missing. */
+const grantIfAllowed = async (client: pg.Client): Promise<void> => {
+  try {
+    await applyGrants(client)
+  } catch (error) {
+    if (!isDenied(error)) throw error
+  }
+}
+
 /**
  * Applies what is missing of `prisma/migrations`, in order, under an advisory lock; answers the names of those applied now.
- * Keeps the ordinary `_prisma_migrations` table, so `prisma migrate deploy` works on the same database.
+ * Keeps the ordinary `_prisma_migrations` table, so `prisma migrate deploy` works on the same database. Afterwards roles and their rights are
+ * made, as far as this login may ({@link applyGrants}).
  * @throws MigrationFailed naming the migration and the database's own words
  */
 export const migrate = async (url: string, directory: string = migrationsDirectory): Promise<readonly string[]> => {
@@ -126,6 +137,8 @@ export const migrate = async (url: string, directory: string = migrationsDirecto
         },
         filters: { externalTables: [], externalEnums: [] },
       })
+      // What an earlier version made knows neither the tables of this one nor its roles.
+      if (appliedMigrationNames.length > 0 && directory === migrationsDirectory) await grantIfAllowed(lock)
       return appliedMigrationNames
     } finally {
       engine.free()

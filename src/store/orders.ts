@@ -1,6 +1,7 @@
 import type { Charge, LineStatus, OrderLine, PurchaseOrder } from '../domain/order.ts'
 import { progressOf } from '../domain/progress.ts'
 import type { Database, SqlRunner, Transaction } from './database.ts'
+import { holdErasuresBack, withoutErasedOrders } from './erased-records.ts'
 import { isOpen, mergeOrder, orderChanges, orderSeen } from './order-merge.ts'
 import { momentsAmong, spreadMoments } from './spread-moments.ts'
 import {
@@ -418,12 +419,14 @@ const prepare = async (
   tx: Transaction,
   sellerId: string,
   observedAt: Date,
-  records: readonly DifferingRecord<PurchaseOrder>[],
+  reported: readonly DifferingRecord<PurchaseOrder>[],
 ): Promise<Write[]> => {
-  const known = records.filter((record) => record.known).map((record) => record.key)
+  const known = reported.filter((record) => record.known).map((record) => record.key)
+  if (known.length < reported.length) await holdErasuresBack(tx, sellerId)
   const locked = new Map(
     known.length === 0 ? [] : (await lockOrders(tx, sellerId, known)).map((row) => [row.purchase_order_id, row]),
   )
+  const records = await withoutErasedOrders(tx, sellerId, reported)
   const differing = records.flatMap((record) => {
     const stored = locked.get(record.key)
     const same = stored?.raw_hash === record.hash && !stored.missing && stored.behind_ms === null

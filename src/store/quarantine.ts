@@ -1,5 +1,7 @@
+import { erasedRawText } from '../domain/redaction.ts'
 import { raiseAlarm, resolveAlarm } from './alarms.ts'
 import type { SqlRunner, Transaction } from './database.ts'
+import { holdErasuresBack, namesErased } from './erased-records.ts'
 import type { StoredWindow, SyncKey, SyncWindow } from './sync-states.ts'
 import { windowOf } from './sync-states.ts'
 import { rawHash, storageFaultPrefix } from './versions.ts'
@@ -77,9 +79,12 @@ export const quarantine = async (
   createdFrom: Date | null = null,
 ): Promise<void> => {
   if (records.length === 0) return
+  await holdErasuresBack(tx, sellerId)
   await tx.execute(
     `INSERT INTO tallyman.quarantined_records AS q (seller_id, resource, record_key, raw_hash, raw_text, fault, observed_at, stream, created_from, skipped, retry_at)
-     SELECT $1, $2, key, decode(hash, 'hex'), "rawText", fault, $3::timestamptz, $5, $6::timestamptz, skipped,
+     SELECT $1, $2, key, decode(hash, 'hex'),
+       CASE WHEN skipped IS NULL AND $2 IN ('orders', 'returns') AND ${namesErased('$1', 't.key', 't."rawText"')} THEN '${erasedRawText}'
+         ELSE "rawText" END, fault, $3::timestamptz, $5, $6::timestamptz, skipped,
        CASE WHEN jsonb_typeof(skipped -> 'window') = 'object' THEN now() + interval '1 hour' END
      FROM json_to_recordset($4::json) AS t(key text, hash text, "rawText" text, fault text, skipped jsonb) ORDER BY hash
      ON CONFLICT (seller_id, resource, raw_hash) DO UPDATE

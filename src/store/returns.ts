@@ -1,5 +1,6 @@
 import type { ReturnLine, ReturnOrder } from '../domain/return.ts'
 import type { ChangeRecord, Database, SqlRunner, Transaction } from './database.ts'
+import { holdErasuresBack, withoutErasedReturns } from './erased-records.ts'
 import { spreadMoments } from './spread-moments.ts'
 import {
   type DifferingRecord,
@@ -264,10 +265,12 @@ const prepare = async (
   tx: Transaction,
   sellerId: string,
   observedAt: Date,
-  records: readonly DifferingRecord<ReturnOrder>[],
+  reported: readonly DifferingRecord<ReturnOrder>[],
 ): Promise<Write[]> => {
-  const known = records.filter((record) => record.known).map((record) => record.key)
+  const known = reported.filter((record) => record.known).map((record) => record.key)
+  if (known.length < reported.length) await holdErasuresBack(tx, sellerId)
   const rows = known.length === 0 ? [] : await lockReturns(tx, sellerId, known)
+  const records = await withoutErasedReturns(tx, sellerId, reported)
   const locked = new Map(rows.map((row) => [row.return_order_id, row]))
   const outdated = records.filter((record) => {
     const stored = locked.get(record.key)

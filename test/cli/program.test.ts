@@ -33,6 +33,10 @@ describe('misuse exits with 2 and says what is wrong', () => {
     [['reconcile', '--month', '2026-13'], /a month such as 2026-03/],
     [['reconcile', '--month', '2026-3'], /a month such as 2026-03/],
     [['migrate'], /DATABASE_URL is unset/],
+    [['grants'], /DATABASE_URL is unset/],
+    [['erase', '--reason', 'x'], /required option '--customer-order <id>'/],
+    [['erase', '--customer-order', '1'], /required option '--reason <text>'/],
+    [['erase', '--customer-order', '1', '--reason', 'x', '--json'], /nobody can be asked: give --yes, or --dry-run/],
     [['doctor', '--units', '--sandbox', 'localhost:1'], /--sandbox is not an address/],
   ])('tallyman %j', async (args, message) => {
     const { code, out, talk } = await cli(args)

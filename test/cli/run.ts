@@ -17,7 +17,8 @@ export const cli = async (
 ): Promise<CliRun> => {
   const [out, talk] = [new PassThrough(), new PassThrough()]
   const written = [text(out), text(talk)] as const
-  const code = await runCli(args, { environment, out, talk, readInput: () => Promise.resolve(input), signal })
+  const readLine = () => Promise.resolve(input.split('\n')[0] ?? '')
+  const code = await runCli(args, { environment, out, talk, readInput: () => Promise.resolve(input), readLine, signal })
   out.end()
   talk.end()
   return { code, out: await written[0], talk: await written[1] }

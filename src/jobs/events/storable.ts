@@ -1,4 +1,11 @@
-import { maxDataDepth, maxIdLength, maxKeyBytes, maxTypeLength } from '../../domain/event-bounds.ts'
+import {
+  maxDataBytes,
+  maxDataDepth,
+  maxIdLength,
+  maxKeyBytes,
+  maxTypeLength,
+  postgresTextBytes,
+} from '../../domain/event-bounds.ts'
 import { addressOf, type EventFault } from '../../domain/event-shape.ts'
 import { unstorable } from '../../domain/text.ts'
 import type { IncomingEvent, StoredEvent } from '../../store/events.ts'
@@ -43,10 +50,14 @@ const keyFaults = (event: IncomingEvent): EventFault[] => {
   return faults
 }
 
-/** What keeps an event from being stored at all: text that Postgres refuses, keys too long for an index, bottomless nesting. */
+/** What keeps an event from being stored at all: text that Postgres refuses, keys too long for an index, bottomless nesting, too much of it. */
 export const storableFaults = (event: IncomingEvent): readonly EventFault[] => {
   const faults = keyFaults(event)
   dataFaults(event.data, 'data', 0, faults)
+  if (faults.length > 0) return faults
+  const bytes = postgresTextBytes(event.data)
+  if (bytes > maxDataBytes)
+    faults.push({ path: 'data', message: `is too large: ${bytes} bytes as Postgres writes it, at most ${maxDataBytes}` })
   return faults
 }
 

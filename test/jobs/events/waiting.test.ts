@@ -85,6 +85,8 @@ describe('a row of the SQL inbox', () => {
   ])('is rejected with a reason and an alarm when it is %s, and holds up nothing of its order', async (_, written, path, why) => {
     await seed(database, 's-1', order('1', [line('1', 'A', 3)]))
     const events = parts(database, shop)
+    // The table refuses a large one by now; a row of before it did so must end all the same.
+    await database.execute('ALTER TABLE tallyman.erp_event DROP CONSTRAINT erp_event_data_takes_4194304_bytes_as_text')
     await insert('r-1', written)
     const event = { source, id: 'e-1', type: 'erp.order.accepted', data: { purchaseOrderId: '1' } }
     expect(await acceptEvents(events, [event], signal)).toMatchObject({ ok: true })
@@ -121,7 +123,8 @@ describe('a row of the SQL inbox', () => {
 
   test('of before its bounds were kept by the table ends too', async () => {
     await database.execute(
-      `ALTER TABLE tallyman.erp_event DROP CONSTRAINT erp_event_id_fits, DROP CONSTRAINT erp_event_source_fits, DROP CONSTRAINT erp_event_type_fits`,
+      `ALTER TABLE tallyman.erp_event DROP CONSTRAINT erp_event_id_takes_1_to_1000_bytes, DROP CONSTRAINT erp_event_source_takes_1_to_1000_bytes,
+         DROP CONSTRAINT erp_event_source_and_id_are_not_dots, DROP CONSTRAINT erp_event_type_takes_1_to_256_characters`,
     )
     const old: readonly [sourceOfOld: string, id: string, type: string][] = [
       ['', 'e-1', 'erp.order.accepted'],

@@ -1,0 +1,28 @@
+import { type Granted, grant, grantsScript, isDenied } from '../store/grants.ts'
+import type { CliContext } from './context.ts'
+import { Failed, Misused, wordsOf } from './faults.ts'
+import { print, printJson } from './terminal.ts'
+
+const noRights = ['run it as the owner of the tables, or have somebody with the rights run what `tallyman grants --print` prints']
+
+/**
+ * `tallyman grants`: makes the roles and gives them their rights, or prints the SQL.
+ * @throws Failed when this login may not, or some role cannot be made
+ */
+export const runGrants = async ({ terminal, settings }: CliContext, onlyPrint: boolean): Promise<void> => {
+  if (onlyPrint) return terminal.json ? printJson(terminal, { sql: grantsScript() }) : print(terminal, grantsScript())
+  if (settings.databaseUrl === null) throw new Misused('DATABASE_URL is unset; --print needs none')
+  const result = await granted(settings.databaseUrl)
+  if (terminal.json) printJson(terminal, result)
+  else for (const role of result.granted) print(terminal, `${role} has its rights`)
+  if (result.missing.length > 0) throw new Failed(`this login may not make ${result.missing.join(', ')}`, noRights)
+}
+
+const granted = async (databaseUrl: string): Promise<Granted> => {
+  try {
+    return await grant(databaseUrl)
+  } catch (error) {
+    const notes = isDenied(error) ? noRights : ['check DATABASE_URL, and that `tallyman migrate` has run there']
+    throw new Failed(`the rights could not be given: ${wordsOf(error)}`, notes, { cause: error })
+  }
+}

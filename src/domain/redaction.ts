@@ -1,0 +1,35 @@
+import type { PurchaseOrder } from './order.ts'
+import type { ReturnOrder } from './return.ts'
+
+/** What stands in the place of a raw record whose buyer was erased. Nothing of it is kept: which of its fields are a buyer's, nobody can know. */
+export const erasedRaw: Readonly<Record<string, unknown>> = { erased: true }
+
+/** {@link erasedRaw} as JSON text. */
+export const erasedRawText = JSON.stringify(erasedRaw)
+
+/** An order without its buyer: units, money, dates, numbers and states stay. */
+export const redactOrder = (order: PurchaseOrder): PurchaseOrder => ({
+  ...order,
+  customerName: null,
+  customerEmail: null,
+  customerPhone: null,
+  shippingAddress: null,
+  lines: order.lines.map((line) => ({
+    ...line,
+    statuses: line.statuses.map((status) => ({ ...status, trackingUrl: null, raw: erasedRaw })),
+    raw: erasedRaw,
+  })),
+  raw: erasedRaw,
+})
+
+/** A return without its buyer: units, money, dates, numbers and states stay. */
+export const redactReturn = (order: ReturnOrder): ReturnOrder => ({
+  ...order,
+  lines: order.lines.map((line) => ({
+    ...line,
+    trackingStatuses: line.trackingStatuses.map((status) => ({ ...status, raw: erasedRaw })),
+    refundChannels: line.refundChannels.map((channel) => ({ ...channel, raw: erasedRaw })),
+    raw: erasedRaw,
+  })),
+  raw: erasedRaw,
+})

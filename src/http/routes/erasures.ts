@@ -1,0 +1,86 @@
+import { z } from 'zod'
+import { type Erasure, eraseBuyer, type UnderWay } from '../../store/erasures.ts'
+import { type App, problems } from '../app.ts'
+import { Problem } from '../problems.ts'
+import type { RouteParts } from './parts.ts'
+
+const erasureSchema = z
+  .object({
+    sellerId: z.string(),
+    customerOrderId: z.string(),
+    purchaseOrderIds: z.array(z.string()),
+    returnOrderIds: z.array(z.string()),
+    openPurchaseOrderIds: z.array(z.string()).meta({
+      description: 'Units of these are neither shipped nor cancelled: whoever ships them needs the address from elsewhere.',
+    }),
+    rows: z.record(z.string(), z.int().nonnegative()).meta({ description: 'Rows that held something, by table.' }),
+    auditId: z.bigint().nullable().meta({ description: 'Entry of the audit; null: nothing was erased, only looked at.' }),
+  })
+  .meta({ id: 'Erasure' })
+
+const shown = (erasure: Erasure) => ({
+  ...erasure,
+  purchaseOrderIds: [...erasure.purchaseOrderIds],
+  returnOrderIds: [...erasure.returnOrderIds],
+  openPurchaseOrderIds: [...erasure.openPurchaseOrderIds],
+  rows: { ...erasure.rows },
+})
+
+const sentenceOf = ({ what, name, purchaseOrderId, state }: UnderWay): string =>
+  `${what} ${name} of order ${purchaseOrderId} is ${state}; it must be settled first, by itself or by a person`
+
+/** Takes a buyer out of all that is stored. */
+export const erasureRoutes = (app: App, { services }: RouteParts): void => {
+  app.route({
+    method: 'POST',
+    url: '/v1/erasures',
+    schema: {
+      tags: ['erasures'],
+      summary: 'Erase the buyer of a customer order; units and money stay, and it cannot be undone',
+      querystring: z.object({
+        dryRun: z
+          .enum(['true', 'false'], 'must be true or false')
+          .transform((text) => text === 'true')
+          .default(false)
+          .meta({ description: 'Only says what would be erased.' }),
+      }),
+      body: z.strictObject({
+        sellerId: z.string().min(1).max(255),
+        customerOrderId: z.string().trim().min(1).max(255),
+        reason: z
+          .string()
+          .trim()
+          .min(1, 'must not be empty')
+          .max(2_000)
+          .meta({ description: 'Why; kept, so it must not name the buyer.' }),
+        actor: z.string().trim().min(1).max(200).default('operator').meta({ description: 'Who wants it.' }),
+      }),
+      response: { 200: erasureSchema, ...problems(404, 409, 413, 415, 422) },
+    },
+    handler: async ({ body, query, log }) => {
+      const result = await eraseBuyer(services.database, body, query.dryRun ? 'look' : 'erase')
+      if (result.ok) {
+        const { erasure } = result
+        if (erasure.auditId !== null)
+          log.info({ seller_id: body.sellerId, audit_id: String(erasure.auditId), actor: body.actor }, 'a buyer was erased')
+        return shown(erasure)
+      }
+      switch (result.fault) {
+        case 'not-found':
+          throw new Problem('not-found', {
+            detail: `Nothing is stored of customer order ${body.customerOrderId} of seller ${body.sellerId}.`,
+          })
+        case 'reason-names-buyer':
+          throw new Problem('invalid-body', {
+            detail: 'The reason is kept and must not hold what is erased.',
+            errors: [{ path: 'reason', message: 'holds a name or an address of the buyer' }],
+          })
+        case 'under-way':
+          throw new Problem('illegal-state', {
+            detail: `Not yet: ${result.underWay.map(sentenceOf).join('; ')}.`,
+            errors: result.underWay.map((one) => ({ path: 'customerOrderId', message: sentenceOf(one) })),
+          })
+      }
+    },
+  })
+}

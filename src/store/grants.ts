@@ -1,0 +1,161 @@
+import type { ClientBase } from 'pg'
+import { SteadyClient } from '../steady-client.ts'
+import { markedColumns } from './personal-data.ts'
+
+/** Roles of Postgres that a database of ours knows, none of which may log in: logins are made members of them. */
+export const roles = ['tallyman_daemon', 'tallyman_erp', 'tallyman_bi'] as const
+
+/** One of {@link roles}. */
+export type Role = (typeof roles)[number]
+
+/** What an ERP may write of an event, and read of it and its commands. */
+const erpWrites = 'source, id, type, data'
+const erpReads = {
+  'tallyman.erp_event': 'source, id, sequence, type, seller_id, status, problem, received_at, processed_at, due_at, waits_for',
+  'tallyman.commands':
+    'id, sequence, seller_id, purchase_order_id, kind, state, event_source, event_id, reason, attempts, created_at, updated_at, settled_at',
+} as const
+
+/** What a view of `warehouse` reads from `tallyman`: it asks with the rights of whoever reads it. */
+const behindViews = {
+  'tallyman.inventory_skus': 'seller_id, sku, gtin, product_name, log_read_up_to, log_read_at, log_fault',
+} as const
+
+const boundTables = "n.nspname = 'warehouse' OR (n.nspname = 'tallyman' AND c.relname = 'inventory_skus')"
+
+const quoted = (names: readonly string[]): string => names.map((name) => `"${name}"`).join(', ')
+
+const biReads = (): string[] => {
+  const byTable = new Map<string, string[]>()
+  for (const { table, column, mark } of markedColumns()) {
+    if (table.startsWith('warehouse.') && mark !== 'buyer') byTable.set(table, [...(byTable.get(table) ?? []), column])
+  }
+  return [...byTable].map(([table, columns]) => `GRANT SELECT (${quoted(columns)}) ON ${table} TO tallyman_bi`)
+}
+
+/** Statements that give a role what it may do. What it was given before by another version is taken away first. */
+const grantsOf = (role: Role): readonly string[] => {
+  const fresh = `REVOKE ALL ON ALL TABLES IN SCHEMA warehouse, tallyman FROM ${role}`
+  switch (role) {
+    case 'tallyman_daemon':
+      return [
+        fresh,
+        `GRANT USAGE ON SCHEMA warehouse, tallyman TO ${role}`,
+        `GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA warehouse, tallyman TO ${role}`,
+        `GRANT USAGE, SELECT ON ALL SEQUENCES IN SCHEMA warehouse, tallyman TO ${role}`,
+        `DO $$ BEGIN
+  IF to_regclass('_prisma_migrations') IS NOT NULL THEN GRANT SELECT ON _prisma_migrations TO ${role}; END IF;
+  IF to_regnamespace('bullmq') IS NOT NULL THEN
+    GRANT USAGE ON SCHEMA bullmq TO ${role};
+    GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA bullmq TO ${role};
+    GRANT USAGE, SELECT, UPDATE ON ALL SEQUENCES IN SCHEMA bullmq TO ${role};
+  END IF;
+END $$`,
+      ]
+    case 'tallyman_erp':
+      return [
+        fresh,
+        `GRANT USAGE ON SCHEMA tallyman TO ${role}`,
+        `GRANT INSERT (${erpWrites}) ON tallyman.erp_event TO ${role}`,
+        ...Object.entries(erpReads).map(([table, columns]) => `GRANT SELECT (${columns}) ON ${table} TO ${role}`),
+      ]
+    case 'tallyman_bi':
+      return [
+        fresh,
+        `GRANT USAGE ON SCHEMA warehouse TO ${role}`,
+        ...biReads(),
+        ...Object.entries(behindViews).map(([table, columns]) => `GRANT SELECT (${columns}) ON ${table} TO ${role}`),
+      ]
+  }
+}
+
+/**
+ * Binds readers to their sellers (`tallyman.seller_roles`). The owner of the tables is not asked, nor is a superuser, and `tallyman_daemon` is
+ * let through by a constant, so that neither is slowed down. The lists of sellers are worked out once a statement.
+ */
+const bindReaders = `DO $$
+DECLARE
+  bound record;
+BEGIN
+  FOR bound IN
+    SELECT format('%I.%I', n.nspname, c.relname) AS name, c.relkind = 'v' AS is_view, c.relrowsecurity AS is_bound
+    FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+    WHERE (${boundTables}) AND c.relkind IN ('r', 'p', 'v') AND NOT c.relispartition
+      AND EXISTS (SELECT FROM pg_attribute a WHERE a.attrelid = c.oid AND a.attname = 'seller_id' AND NOT a.attisdropped)
+  LOOP
+    IF bound.is_view THEN
+      EXECUTE format('ALTER VIEW %s SET (security_invoker = true)', bound.name);
+      CONTINUE;
+    END IF;
+    IF NOT EXISTS (SELECT FROM pg_policy WHERE polrelid = bound.name::regclass AND polname = 'of_sellers') THEN
+      EXECUTE format('CREATE POLICY of_sellers ON %s USING ((SELECT tallyman.sellers_of(current_user)) IS NULL
+        OR seller_id = ANY ((SELECT tallyman.sellers_of(current_user))::text[]))', bound.name);
+    END IF;
+    IF EXISTS (SELECT FROM pg_roles WHERE rolname = 'tallyman_daemon')
+      AND NOT EXISTS (SELECT FROM pg_policy WHERE polrelid = bound.name::regclass AND polname = 'of_the_daemon') THEN
+      EXECUTE format('CREATE POLICY of_the_daemon ON %s TO tallyman_daemon USING (true) WITH CHECK (true)', bound.name);
+    END IF;
+    IF NOT bound.is_bound THEN EXECUTE format('ALTER TABLE %s ENABLE ROW LEVEL SECURITY', bound.name); END IF;
+  END LOOP;
+END $$`
+
+// Roles belong to the whole cluster: another database of it may make the same one at the same moment.
+const makeRole = (role: Role): string => `DO $$ BEGIN
+  IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = '${role}') THEN CREATE ROLE ${role} NOLOGIN; END IF;
+EXCEPTION WHEN duplicate_object OR unique_violation THEN NULL;
+END $$`
+
+/** The whole of it as a script, for whoever has the rights: the tables' owner, or a superuser. May run again at any time. */
+export const grantsScript = (): string =>
+  [...roles.map(makeRole), ...roles.flatMap(grantsOf), bindReaders].map((statement) => `${statement};`).join('\n')
+
+/** What became of the roles. */
+export interface Granted {
+  readonly granted: readonly Role[]
+  /** Not there, and this login may not make them. */
+  readonly missing: readonly Role[]
+}
+
+/** Postgres denies this login the right to do it (42501). */
+export const isDenied = (error: unknown): boolean =>
+  typeof error === 'object' && error !== null && 'code' in error && error.code === '42501'
+
+const existing = async (client: ClientBase): Promise<readonly Role[]> => {
+  const { rows } = await client.query<{ rolname: string }>('SELECT rolname FROM pg_roles WHERE rolname = ANY($1)', [roles])
+  return roles.filter((role) => rows.some(({ rolname }) => rolname === role))
+}
+
+/**
+ * Makes the roles, as far as this login may, and gives those that there are what they may do, in one transaction. Row-level security is
+ * switched on in any case.
+ */
+export const applyGrants = async (client: ClientBase): Promise<Granted> => {
+  for (const role of roles) {
+    try {
+      await client.query(makeRole(role))
+    } catch (error) {
+      if (!isDenied(error)) throw error
+    }
+  }
+  const granted = await existing(client)
+  await client.query('BEGIN')
+  try {
+    for (const statement of [...granted.flatMap(grantsOf), bindReaders]) await client.query(statement)
+    await client.query('COMMIT')
+  } catch (error) {
+    await client.query('ROLLBACK')
+    throw error
+  }
+  return { granted, missing: roles.filter((role) => !granted.includes(role)) }
+}
+
+/** {@link applyGrants} over a connection of its own. */
+export const grant = async (url: string): Promise<Granted> => {
+  const client = new SteadyClient({ connectionString: url, application_name: 'tallyman grants' })
+  await client.connect()
+  try {
+    return await applyGrants(client)
+  } finally {
+    await client.end()
+  }
+}

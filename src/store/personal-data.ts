@@ -1,0 +1,327 @@
+/**
+ * Which columns may hold what belongs to a buyer, and what an erasure does with it: the marked schema. `docs/personal-data.md` is made from
+ * it, the columns that `tallyman_bi` may read follow from it, and a test fails while a column of the database stands nowhere here.
+ *
+ * A new column goes into the list of its table, a new table gets an entry of its own.
+ */
+export interface TableMarks {
+  /** Columns that hold nothing of a buyer, with spaces between them. */
+  readonly none: string
+  /** Columns that name a buyer only to somebody who can ask elsewhere, and why they stay. */
+  readonly reference?: Readonly<Record<string, string>>
+  /** Columns that may hold a buyer's data: what, and what an erasure makes of it. */
+  readonly buyer?: Readonly<Record<string, readonly [holds: string, erasure: string]>>
+}
+
+const customerOrder =
+  "the marketplace's number of the customer order; stays: an erasure is asked for by it, and later records are known by it"
+const trackingNumber = "the carrier's number of a parcel; stays: it proves which shipment was whose"
+const rawRecord = (what: string) => [`${what} as the marketplace sent it`, 'replaced by `{"erased": true}`'] as const
+const rawHash =
+  'SHA-1 of the whole text; stays, so that an unchanged record is not written with every poll; the text cannot be had from it'
+
+/** All tables and views of `warehouse` and `tallyman` with all their columns. */
+export const personalData: Readonly<Record<string, TableMarks>> = {
+  'tallyman.alarms': {
+    none: 'id seller_id kind raised_at resolved_at',
+    reference: { subject: 'id of a command, an event, a campaign …' },
+    buyer: {
+      message: [
+        'words of the ERP, the marketplace or a person',
+        'replaced by "erased", where the alarm is about such a command or event',
+      ],
+    },
+  },
+  'tallyman.audit_entries': {
+    none: 'id occurred_at actor action seller_id reason details',
+    reference: { subject: customerOrder },
+  },
+  'tallyman.change_counter': { none: 'only_row last_seq' },
+  'tallyman.claim_rows': {
+    none: 'seller_id month sku listed compared lost damaged found unexplained uncertain price_amount price_units currency',
+  },
+  'tallyman.claim_totals': {
+    none: `seller_id month currency skus skus_compared lost_units lost_value damaged_units damaged_value found_units found_value
+      unexplained_units unexplained_value uncertain_units uncertain_value net_units net_value`,
+  },
+  'tallyman.command_attempts': {
+    none: 'id command_id attempt correlation_id started_at finished_at outcome http_status',
+    reference: { baseline: `units and states of the lines before the request; ${trackingNumber}` },
+    buyer: {
+      request: ['the request', 'replaced by `{"erased": true}`'],
+      failure: ["the marketplace's words", 'kind and HTTP status stay, the rest goes'],
+      read_backs: ['what was seen when the order was read back', 'time, correlation id and verdict stay, the rest goes'],
+    },
+  },
+  'tallyman.command_decisions': {
+    none: 'id command_id decision actor decided_at lines',
+    buyer: {
+      reason: ["a person's words", 'replaced by "erased"'],
+      evidence: ['what the decision went by', 'as `evidence` of `tallyman.commands`'],
+    },
+  },
+  'tallyman.command_lines': { none: 'command_id line_number seller_id purchase_order_id quantity' },
+  'tallyman.commands': {
+    none: `id sequence seller_id purchase_order_id kind state attempts next_action_at leased_until lease_owner created_at updated_at
+      settled_at subject troubled_since troubled_looks`,
+    reference: { event_source: "the ERP's key of its event", event_id: "the ERP's key of its event" },
+    buyer: {
+      payload: [
+        `what is carried out, with units and money; ${trackingNumber}`,
+        '`trackingUrl` and `method` of parcels become null, the rest stays',
+      ],
+      parts: ['parts of the payload, as a person decided them', 'as `payload`'],
+      reason: ["the marketplace's codes, or a person's words", 'replaced by "erased"'],
+      evidence: ['what was seen, in sentences', 'verdict and findings stay, the sentences go'],
+    },
+  },
+  'tallyman.enrolments': { none: 'seller_id resource enrolled detail checked_at changed_at' },
+  'tallyman.erased_records': {
+    none: 'seller_id kind erased_at',
+    reference: {
+      record_id: 'number of an erased customer order, purchase order or return; stays: what comes of it later is redacted',
+    },
+  },
+  'tallyman.erp_event': {
+    none: 'sequence type body_hash seller_id status received_at processed_at due_at data_removed_at',
+    reference: { source: "the ERP's key of its event; must name no buyer", id: "the ERP's key of its event; must name no buyer" },
+    buyer: {
+      data: ['whatever the ERP sends', 'only `purchaseOrderId` and `sellerId` stay'],
+      problem: ['faults, which may repeat what was sent', 'kind, title and code stay, the rest goes'],
+      waits_for: ['why it waited', 'set to null'],
+    },
+  },
+  'tallyman.inventory_order_marks': { none: 'seller_id changes_seq' },
+  'tallyman.inventory_skus': {
+    none: `seller_id sku gtin product_name source added_at log_read_up_to log_read_at log_moved_at log_due_at log_pass log_fault log_full_at
+      log_full_due_at stake`,
+  },
+  'tallyman.log_reasons': { none: 'seller_id reason kind first_seen_at' },
+  'tallyman.named_orders': { none: 'seller_id purchase_order_id asked_at ask_again_at asks answer' },
+  'tallyman.quarantined_records': {
+    none: `id seller_id resource state seen_count observed_at first_seen_at last_seen_at replayed_at stream skipped retry_at dismissed_by
+      created_from`,
+    reference: { record_key: 'number of a purchase order, a return …', raw_hash: rawHash },
+    buyer: {
+      raw_text: ['a record that could not be read, as it came', 'replaced by `{"erased": true}`'],
+      fault: ['why it could not be read', 'replaced by "erased"'],
+      dismissed_reason: ["a person's words", 'replaced by "erased"'],
+    },
+  },
+  'tallyman.report_files': { none: 'report_id chunk first_byte bytes' },
+  'tallyman.report_tries': { none: 'seller_id month tried_at failures' },
+  'tallyman.retention_passes': {
+    none: 'data lease_owner lease_until due_at started_at cutoff next_page removed finished_at last_removed removed_up_to',
+  },
+  'tallyman.seller_roles': { none: 'role seller_id' },
+  'tallyman.sellers': {
+    none: `seller_id state stopped_reason stopped_at credentials_fingerprint created_at updated_at paused_by resumes probe_at served_at`,
+  },
+  'tallyman.superseded_versions': {
+    none: 'seller_id resource first_seen_at last_seen_at',
+    reference: {
+      record_key: 'number of a purchase order, a return …; the row goes',
+      raw_hash: 'SHA-1 of the whole text; the row goes',
+    },
+    buyer: { raw: ['an earlier version of an order or a return as the marketplace sent it', 'the row is deleted'] },
+  },
+  'tallyman.sync_runs': {
+    none: 'id seller_id resource stream window_from window_to pages seen changed quarantined started_at finished_at error runs',
+  },
+  'tallyman.sync_states': {
+    none: `seller_id resource stream watermark window_from window_to cursor pages pending lease_owner lease_fence lease_until last_started_at
+      last_success_at last_error failures totals`,
+  },
+  'tallyman.unread_report_skus': { none: 'seller_id month sku' },
+  'tallyman.watched_campaigns': {
+    none: 'seller_id campaign_id source added_at removed_at removed_by missing_since problem problem_since',
+  },
+  'warehouse.behavioral_audiences': {
+    none: `seller_id id name audience_type attribute taxon_path is_disabled raw_hash raw observed_at missing_since first_seen_at changed_at`,
+  },
+  'warehouse.campaign_status_changes': { none: 'id seller_id campaign_id from_status to_status seen_at legal missed raw' },
+  'warehouse.campaigns': {
+    none: `seller_id campaign_id name start_date end_date daily_budget total_budget target_roas status created_date missing_since raw_hash raw
+      observed_at first_seen_at changed_at`,
+  },
+  'warehouse.changes': {
+    none: 'seq seller_id type purchase_order_id line_number return_order_id command_id occurred_at',
+    buyer: {
+      data: [
+        "units, states and numbers of parcels; reasons in a person's or the marketplace's words",
+        '`reason` and `errors` go, the rest stays',
+      ],
+    },
+  },
+  'warehouse.contextual_targets': {
+    none: 'seller_id id name taxon_path reach reach_bands is_disabled raw_hash raw observed_at missing_since first_seen_at changed_at',
+  },
+  'warehouse.current_replenishment_recommendations': {
+    none: 'seller_id sku item_id gtin upc suggested_quantity max_quantity valid_from raw',
+  },
+  'warehouse.inventory_discrepancies': {
+    none: `id seller_id sku gtin month kind report_units expected_units difference log_verdict log_certainty log_entry_ids log_entries
+      earliest_day unit_price value currency state resolution first_seen_at changed_at resolved_at`,
+  },
+  'warehouse.inventory_log_entries': {
+    none: `seller_id sku entry_id gtin fc_name changed_units transaction_time transaction_location transaction_reason_code
+      transaction_reason_description transaction_type shipment_id raw_hash raw observed_at first_seen_at changed_at missing_since`,
+  },
+  'warehouse.inventory_log_freshness': { none: 'seller_id sku gtin product_name read_up_to read_at age fault' },
+  'warehouse.order_line_statuses': {
+    none: `seller_id purchase_order_id line_number position status quantity cancellation_reason carrier method_code shipped_at first_seen_at
+      changed_at`,
+    reference: { tracking_number: trackingNumber },
+    buyer: {
+      tracking_url: ["an address at the carrier's, which may carry a postal code", 'set to null'],
+      raw: rawRecord('the state of a line'),
+    },
+  },
+  'warehouse.order_lines': {
+    none: `seller_id purchase_order_id line_number line_index sku product_name unit_of_measure ordered acknowledged shipped cancelled refunded
+      refunded_amount currency charges refund_reasons intent_to_cancel status_date first_seen_at changed_at excess`,
+    buyer: { raw: rawRecord('the line') },
+  },
+  'warehouse.orders': {
+    none: `seller_id purchase_order_id order_date order_type ship_node_type method_code estimated_ship_date estimated_delivery_date
+      total_amount currency open observed_at missing_since first_seen_at changed_at behind_since`,
+    reference: { customer_order_id: customerOrder, raw_hash: rawHash },
+    buyer: {
+      customer_name: ['name', 'set to null'],
+      customer_email: ['e-mail address', 'set to null'],
+      customer_phone: ['telephone number', 'set to null'],
+      shipping_address: ['postal address', 'set to null'],
+      raw: rawRecord('the order'),
+    },
+  },
+  'warehouse.reconciliation_current_rows': {
+    none: `seller_id month sku gtin beginning_quantity ending_quantity sold returned lost found damaged other_adjustments report_id
+      covered_until observed_at first_seen_at changed_at`,
+  },
+  'warehouse.reconciliation_reports': {
+    none: `id seller_id month state fault file_name generated_at covered_until retrieved_at imported_at byte_count row_count changed_count
+      gone_count correlation_id nameless_count footer_count by_gtin`,
+  },
+  'warehouse.reconciliation_rows': {
+    none: `seller_id month sku gtin beginning_quantity ending_quantity sold returned lost found damaged other_adjustments report_id raw_hash
+      raw observed_at missing_since first_seen_at changed_at`,
+  },
+  'warehouse.replenishment_recommendations': {
+    none: `seller_id sku valid_from valid_to item_id gtin upc suggested_quantity max_quantity raw_hash raw observed_at first_seen_at
+      changed_at`,
+  },
+  'warehouse.return_line_refund_channels': {
+    none: 'seller_id return_order_id return_order_line_number position refund_channel_name quantity',
+    buyer: { raw: rawRecord('the channel of a refund') },
+  },
+  'warehouse.return_line_tracking_statuses': {
+    none: 'seller_id return_order_id return_order_line_number position status status_time current_refund_status quantity',
+    buyer: { raw: rawRecord('where returned units are') },
+  },
+  'warehouse.return_lines': {
+    none: `seller_id return_order_id return_order_line_number purchase_order_id purchase_order_line_number sales_order_line_number sku
+      product_name quantity unit_of_measure refunded_quantity return_reason status first_seen_at changed_at`,
+    buyer: { raw: rawRecord('the line') },
+  },
+  'warehouse.returns': {
+    none: `seller_id return_order_id return_type refund_mode return_order_date return_by_date total_refund_amount currency observed_at
+      first_seen_at changed_at`,
+    reference: { customer_order_id: customerOrder, raw_hash: rawHash },
+    buyer: { raw: rawRecord('the return') },
+  },
+  'warehouse.sales_channels': {
+    none: `seller_id order_channel_id order_channel_name box_catalog_type shipping_methods active partner_id partner_name mart_id created_date
+      return_line1 return_line2 return_line3 return_city return_state return_country return_zip return_address_type missing_since raw_hash raw
+      observed_at first_seen_at changed_at`,
+  },
+  'warehouse.shipping_settings': {
+    none: `seller_id shipping_priority migrate_free_shipping_offers carrier_services settings source missing_since raw raw_hash observed_at
+      first_seen_at changed_at`,
+  },
+  'warehouse.taxonomy_nodes': {
+    none: `seller_id node_key level path parent_path name item_count attributes raw_hash raw observed_at missing_since first_seen_at
+      changed_at`,
+  },
+  'warehouse.usable_targets': {
+    none: 'seller_id tactic id name taxon_path reach reach_bands audience_type attribute first_seen_at changed_at',
+  },
+}
+
+/** One column with its mark. */
+export interface MarkedColumn {
+  readonly table: string
+  readonly column: string
+  readonly mark: 'none' | 'reference' | 'buyer'
+  /** What it holds, as far as that needs saying. */
+  readonly holds: string
+  /** What an erasure makes of it; empty: nothing. */
+  readonly erasure: string
+}
+
+/** Every column with its mark: those without a buyer first, table by table. */
+export const markedColumns = (): readonly MarkedColumn[] =>
+  Object.entries(personalData).flatMap(([table, { none, reference = {}, buyer = {} }]) => [
+    ...none
+      .split(/\s+/)
+      .filter(Boolean)
+      .map((column): MarkedColumn => ({ table, column, mark: 'none', holds: '', erasure: '' })),
+    ...Object.entries(reference).map(
+      ([column, holds]): MarkedColumn => ({ table, column, mark: 'reference', holds, erasure: '' }),
+    ),
+    ...Object.entries(buyer).map(
+      ([column, [holds, erasure]]): MarkedColumn => ({ table, column, mark: 'buyer', holds, erasure }),
+    ),
+  ])
+
+const intro = `# Personal data
+What is stored of buyers, column by column, and what \`tallyman erase\` makes of it. This page is made from \`src/store/personal-data.ts\` by
+\`npm run personal-data\`; a test fails while a column of the database is unmarked there, or this page is not what comes of it.
+
+- **buyer**: may hold a buyer's data. An erasure does what stands beside it.
+- **reference**: a number that names a buyer only to somebody who can ask the marketplace, the carrier or the ERP. It stays.
+- **none**: nothing of a buyer. It stays.
+
+\`tallyman_bi\` may read the columns of \`warehouse\` that are not marked **buyer** ([operations](operations.md)). Besides:
+
+- **Queues** (schema \`bullmq\`, or Redis) carry ids only: of sellers, commands, and the source and id of ERP events.
+- **Files of \`DATA_DIR\`**: the embedded Postgres; its log may hold parts of a row that a constraint refused.
+  The sandbox's database holds invented buyers and is the marketplace's.
+- **Logs, metrics, traces** carry no buyer.
+
+How an erasure works, and what of it remains in files of Postgres and in backups, and for how long: [operations](operations.md).
+`
+
+/** The text of `docs/personal-data.md`. */
+export const personalDataPage = (): string => {
+  const marked = markedColumns().filter(({ mark }) => mark !== 'none')
+  const rows = marked.map(
+    ({ table, column, mark, holds, erasure }) =>
+      `| \`${table}\` | \`${column}\` | ${mark} | ${holds} | ${erasure || 'nothing'} |`,
+  )
+  const without = Object.entries(personalData).flatMap(([table, { none }]) => {
+    const columns = none.split(/\s+/).filter(Boolean)
+    return wrapped(`- \`${table}\`: ${columns.join(', ')}`)
+  })
+  return [
+    intro,
+    '## Columns that may hold a buyer, or name one\n',
+    '| table | column | mark | holds | erasure |',
+    '| --- | --- | --- | --- | --- |',
+    ...rows,
+    '\n## Columns without a buyer\n',
+    ...without,
+    '',
+  ].join('\n')
+}
+
+const longestLine = 150
+
+const wrapped = (text: string): string[] => {
+  const lines: string[] = []
+  for (const word of text.split(' ')) {
+    const last = lines.at(-1)
+    if (last !== undefined && last.length + word.length < longestLine) lines[lines.length - 1] = `${last} ${word}`
+    else lines.push(last === undefined ? word : `  ${word}`)
+  }
+  return lines
+}

@@ -1,0 +1,241 @@
+import pg from 'pg'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { applyGrants, grantsScript } from '../../src/store/grants.ts'
+import { migrate } from '../../src/store/migrate.ts'
+import { markedColumns } from '../../src/store/personal-data.ts'
+import { cli } from '../cli/run.ts'
+import { startTestDaemon } from '../support/daemon.ts'
+import { startTestPostgres, type TestPostgres } from '../support/postgres.ts'
+import { startTestSandbox } from '../support/sandbox.ts'
+
+let postgres: TestPostgres
+let url: string
+beforeAll(async () => {
+  postgres = await startTestPostgres()
+  url = await postgres.database()
+})
+afterAll(() => postgres.stop())
+
+const connected = async <Result>(at: string, work: (client: pg.Client) => Promise<Result>): Promise<Result> => {
+  const client = new pg.Client({ connectionString: at })
+  await client.connect()
+  try {
+    return await work(client)
+  } finally {
+    await client.end()
+  }
+}
+
+const run = (sql: string, at: string = url) => connected(at, async (client) => (await client.query(sql)).rows)
+
+/** An address for a login of its own, which is a member of these roles. */
+const login = async (name: string, ...roles: readonly string[]): Promise<string> => {
+  await run(`CREATE ROLE ${name} LOGIN PASSWORD 'secret'`)
+  for (const role of roles) await run(`GRANT ${role} TO ${name}`)
+  const address = new URL(url)
+  address.username = name
+  address.password = 'secret'
+  return address.href
+}
+
+const order = (sellerId: string, id: string) =>
+  `INSERT INTO warehouse.orders (seller_id, purchase_order_id, customer_order_id, customer_name, open, raw_hash, raw, observed_at, first_seen_at, changed_at)
+   VALUES ('${sellerId}', '${id}', 'c-${id}', 'Ada', true, '\\x00', '{}', now(), now(), now())`
+
+const denied = /permission denied/
+
+describe('the migration makes the roles', () => {
+  test('which may not log in', async () => {
+    expect(await run(`SELECT rolname, rolcanlogin, rolsuper FROM pg_roles WHERE rolname LIKE 'tallyman_%' ORDER BY 1`)).toEqual(
+      ['tallyman_bi', 'tallyman_daemon', 'tallyman_erp'].map((rolname) => ({ rolname, rolcanlogin: false, rolsuper: false })),
+    )
+  })
+
+  test('in many databases of a cluster at once', async () => {
+    const empty = await Promise.all([1, 2, 3].map(() => postgres.emptyDatabase()))
+    await Promise.all(empty.map((at) => migrate(at)))
+    for (const at of empty) {
+      expect(await run(`SELECT has_column_privilege('tallyman_bi', 'warehouse.orders', 'open', 'SELECT') AS may`, at)).toEqual([
+        { may: true },
+      ])
+    }
+  })
+
+  test('or uses those that there are, where it may not make any', async () => {
+    const at = await login('plain_owner')
+    const name = 'of_plain_owner'
+    await run(`CREATE DATABASE ${name} OWNER plain_owner TEMPLATE template0`)
+    const owned = at.replace(/\/[^/]+$/, `/${name}`)
+    expect(await migrate(owned)).not.toEqual([])
+    // The roles are there from other databases of the cluster: an owner may give them what it owns.
+    expect(await run(`SELECT has_column_privilege('tallyman_bi', 'warehouse.orders', 'open', 'SELECT') AS may`, owned)).toEqual([
+      { may: true },
+    ])
+    await connected(owned, async (client) => {
+      const { granted, missing } = await applyGrants(client)
+      expect({ granted: granted.length, missing }).toEqual({ granted: 3, missing: [] })
+    })
+    const stranger = (await login('stranger')).replace(/\/[^/]+$/, `/${name}`)
+    expect(await cli(['grants'], { DATABASE_URL: stranger })).toMatchObject({ code: 1, talk: expect.stringContaining('--print') })
+  })
+})
+
+test('where the roles are missing and may not be made, the migration does without them, and tallyman grants names them', {
+  timeout: 180_000,
+}, async () => {
+  const bare = await startTestPostgres()
+  try {
+    await bare.database()
+    await run('ALTER ROLE tallyman_bi RENAME TO another_bi', bare.url)
+    await run('ALTER ROLE tallyman_erp RENAME TO another_erp', bare.url)
+    await run(`CREATE ROLE modest LOGIN PASSWORD 'secret'`, bare.url)
+    await run('CREATE DATABASE of_modest OWNER modest TEMPLATE template0', bare.url)
+    const address = new URL(bare.url.replace(/\/[^/]+$/, '/of_modest'))
+    address.username = 'modest'
+    address.password = 'secret'
+    expect(await migrate(address.href)).not.toEqual([])
+    const { code, out, talk } = await cli(['grants'], { DATABASE_URL: address.href })
+    expect({ code, out }).toEqual({ code: 1, out: 'tallyman_daemon has its rights\n' })
+    expect(talk).toContain('this login may not make tallyman_erp, tallyman_bi')
+    expect(await run('SELECT relrowsecurity FROM pg_class WHERE oid = $$warehouse.orders$$::regclass', address.href)).toEqual([
+      { relrowsecurity: true },
+    ])
+  } finally {
+    await bare.stop()
+  }
+})
+
+describe('tallyman_erp', () => {
+  test('puts events in and reads what came of them, and nothing else', async () => {
+    const erp = await login('erp_of_test', 'tallyman_erp')
+    await run(
+      `INSERT INTO tallyman.erp_event (source, id, type, data) VALUES ('/erp', '1', 'erp.order.accepted', '{"purchaseOrderId": "1"}')`,
+      erp,
+    )
+    expect(await run(`SELECT status, problem FROM tallyman.erp_event WHERE id = '1'`, erp)).toEqual([
+      { status: 'received', problem: null },
+    ])
+    expect(await run('SELECT state, reason FROM tallyman.commands', erp)).toEqual([])
+    const forbidden = [
+      `INSERT INTO tallyman.erp_event (source, id, type, data, status) VALUES ('/erp', '2', 'x', '{}', 'accepted')`,
+      `UPDATE tallyman.erp_event SET status = 'accepted'`,
+      'DELETE FROM tallyman.erp_event',
+      'SELECT data FROM tallyman.erp_event',
+      'SELECT payload FROM tallyman.commands',
+      'SELECT 1 FROM tallyman.command_attempts',
+      'SELECT 1 FROM tallyman.audit_entries',
+      'SELECT 1 FROM warehouse.orders',
+      'CREATE TABLE tallyman.own (a int)',
+    ]
+    for (const sql of forbidden) await expect(run(sql, erp), sql).rejects.toThrow(denied)
+  })
+})
+
+describe('tallyman_bi', () => {
+  test('reads the warehouse but for its buyers, and nothing else', async () => {
+    await run(order('s-1', '1'))
+    const bi = await login('bi_of_test', 'tallyman_bi')
+    const ofWarehouse = markedColumns().filter(({ table }) => table.startsWith('warehouse.'))
+    await connected(bi, async (client) => {
+      for (const { table, column, mark } of ofWarehouse) {
+        const read = client.query(`SELECT "${column}" FROM ${table} LIMIT 1`)
+        if (mark === 'buyer') await expect(read, `${table}.${column}`).rejects.toThrow(denied)
+        else await expect(read, `${table}.${column}`).resolves.toBeDefined()
+      }
+    })
+    const forbidden = [
+      'SELECT * FROM warehouse.orders',
+      'SELECT 1 FROM tallyman.erp_event',
+      'SELECT sku FROM tallyman.inventory_skus',
+      `UPDATE warehouse.orders SET open = false`,
+      'DELETE FROM warehouse.changes',
+      'CREATE TABLE warehouse.own (a int)',
+    ]
+    for (const sql of forbidden) await expect(run(sql, bi), sql).rejects.toThrow(denied)
+  })
+
+  test('sees one seller only where a role is bound to one, through views too', async () => {
+    await run(order('s-2', '2'))
+    for (const seller of ['s-1', 's-2'])
+      await run(`INSERT INTO tallyman.inventory_skus (seller_id, sku, source) VALUES ('${seller}', 'A', 'settings')`)
+    await run('CREATE ROLE readers_of_two NOLOGIN')
+    await run('GRANT tallyman_bi TO readers_of_two')
+    await run(`INSERT INTO tallyman.seller_roles VALUES ('readers_of_two', 's-2')`)
+    const bound = await login('reader_of_two', 'readers_of_two')
+    const free = await login('reader_of_all', 'tallyman_bi')
+    const sellers = 'SELECT DISTINCT seller_id FROM warehouse.orders ORDER BY 1'
+    expect(await run(sellers, bound)).toEqual([{ seller_id: 's-2' }])
+    expect(await run(sellers, free)).toEqual([{ seller_id: 's-1' }, { seller_id: 's-2' }])
+    expect(await run('SELECT seller_id FROM warehouse.inventory_log_freshness', bound)).toEqual([{ seller_id: 's-2' }])
+    await expect(run(`DELETE FROM tallyman.seller_roles`, bound)).rejects.toThrow(denied)
+    // Every table of the warehouse, also those to come.
+    expect(
+      await run(
+        `SELECT relname FROM pg_class WHERE relnamespace = 'warehouse'::regnamespace AND relkind IN ('r', 'p') AND NOT relispartition AND NOT relrowsecurity`,
+      ),
+    ).toEqual([])
+  })
+})
+
+describe('tallyman grants', () => {
+  test('gives the rights to tables that came later, again and again; printed, it is the same', async () => {
+    await run('REVOKE ALL ON ALL TABLES IN SCHEMA warehouse, tallyman FROM tallyman_bi, tallyman_daemon')
+    await run('GRANT SELECT ON warehouse.orders TO tallyman_bi')
+    const may = `SELECT has_column_privilege('tallyman_bi', 'warehouse.orders', 'open', 'SELECT') AS open,
+      has_column_privilege('tallyman_bi', 'warehouse.orders', 'customer_name', 'SELECT') AS name,
+      has_table_privilege('tallyman_daemon', 'tallyman.audit_entries', 'INSERT') AS audit`
+    for (let time = 0; time < 2; time += 1) {
+      expect((await cli(['grants'], { DATABASE_URL: url })).out).toBe(
+        'tallyman_daemon has its rights\ntallyman_erp has its rights\ntallyman_bi has its rights\n',
+      )
+      expect(await run(may)).toEqual([{ open: true, name: false, audit: true }])
+    }
+    const { out } = await cli(['grants', '--print'])
+    expect(out).toBe(`${grantsScript()}\n`)
+    await run(out)
+    expect(await run(may)).toEqual([{ open: true, name: false, audit: true }])
+  })
+})
+
+describe('tallyman_daemon', () => {
+  test('is all that a daemon needs once an owner has migrated', { timeout: 180_000 }, async () => {
+    const sandbox = await startTestSandbox()
+    const seller = { SELLER_ID: 'sandbox-seller', CLIENT_ID: 'sandbox-client', CLIENT_SECRET: 'sandbox-secret' }
+    const settings = { ...seller, MARKETPLACE_URL: sandbox.url, DATA_DIR: sandbox.folder, POLL_ORDERS: '1s' }
+    // Makes the schema of the queues, once.
+    const first = await startTestDaemon({ ...settings, DATABASE_URL: url })
+    await first.program.stop()
+    await cli(['grants'], { DATABASE_URL: url })
+    const own = await login('daemon_of_test', 'tallyman_daemon')
+    const daemon = await startTestDaemon({ ...settings, DATABASE_URL: own })
+    try {
+      const purchaseOrderId = await sandbox.place({ lines: [{ lineNumber: '1', sku: 'TEA', quantity: 2, unitPrice: '4.00' }] })
+      const event = { specversion: '1.0', id: 'e-1', source: '/erp', type: 'erp.order.accepted', data: { purchaseOrderId } }
+      const posted = await fetch(`${daemon.url}/v1/events`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/cloudevents+json' },
+        body: JSON.stringify(event),
+      })
+      expect(posted.status, await posted.text()).toBe(202)
+      await expect
+        .poll(() => run(`SELECT state FROM tallyman.commands`), { timeout: 60_000, interval: 200 })
+        .toEqual([{ state: 'confirmed' }])
+      expect(daemon.program.output()).not.toMatch(denied)
+      // Row-level security costs it nothing: the condition is gone when the statement is planned.
+      const plan = await run(
+        `EXPLAIN SELECT * FROM warehouse.orders WHERE seller_id = 'sandbox-seller' AND purchase_order_id = '1'`,
+        own,
+      )
+      expect(JSON.stringify(plan)).not.toMatch(/sellers_of|InitPlan/)
+    } finally {
+      await daemon.program.stop()
+      await sandbox.stop()
+    }
+    for (const sql of [
+      'CREATE TABLE warehouse.own (a int)',
+      'DROP TABLE warehouse.orders',
+      'ALTER TABLE warehouse.orders DISABLE ROW LEVEL SECURITY',
+    ])
+      await expect(run(sql, own), sql).rejects.toThrow(/permission denied|must be owner/)
+  })
+})

@@ -1,0 +1,38 @@
+import { readFile } from 'node:fs/promises'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type Database, openDatabase } from '../../src/store/database.ts'
+import { markedColumns, personalDataPage } from '../../src/store/personal-data.ts'
+import { startTestPostgres, type TestPostgres } from '../support/postgres.ts'
+
+let postgres: TestPostgres
+let database: Database
+beforeAll(async () => {
+  postgres = await startTestPostgres()
+  database = openDatabase({ url: await postgres.database() })
+})
+afterAll(async () => {
+  await database.close()
+  await postgres.stop()
+})
+
+test('every column of the database is marked, once, and nothing else is', async () => {
+  const rows = await database.query<{ name: string }>(
+    // A partition has the columns of its table.
+    `SELECT n.nspname || '.' || c.relname || '.' || a.attname AS name FROM pg_class c
+     JOIN pg_namespace n ON n.oid = c.relnamespace JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
+     WHERE n.nspname IN ('warehouse', 'tallyman') AND c.relkind IN ('r', 'p', 'v', 'm') AND NOT c.relispartition`,
+  )
+  const marked = markedColumns().map(({ table, column }) => `${table}.${column}`)
+  expect(marked.sort()).toEqual(rows.map(({ name }) => name).sort())
+})
+
+test('docs/personal-data.md is what the marks make of it: npm run personal-data writes it', async () => {
+  expect(await readFile('docs/personal-data.md', 'utf8')).toBe(personalDataPage())
+})
+
+test('its table cells and lines are short enough to be read', () => {
+  for (const text of personalDataPage().split('\n')) {
+    if (text.startsWith('|')) for (const cell of text.split('|')) expect(cell.length, cell).toBeLessThanOrEqual(200)
+    else expect(text.length, text).toBeLessThanOrEqual(160)
+  }
+})
