@@ -88,10 +88,12 @@ export const quarantine = async (
        CASE WHEN jsonb_typeof(skipped -> 'window') = 'object' THEN now() + interval '1 hour' END
      FROM json_to_recordset($4::json) AS t(key text, hash text, "rawText" text, fault text, skipped jsonb) ORDER BY hash
      ON CONFLICT (seller_id, resource, raw_hash) DO UPDATE
-     SET state = 'open', fault = excluded.fault, record_key = excluded.record_key, last_seen_at = now(), seen_count = q.seen_count + 1,
+     SET state = 'open', fault = excluded.fault, record_key = excluded.record_key, last_seen_at = now(),
+       -- Neighbouring windows share a second: what spoils it is passed over more than once before it is tried again.
+       seen_count = q.seen_count + CASE WHEN q.state = 'open' AND q.retry_at > now() THEN 0 ELSE 1 END,
        observed_at = greatest(q.observed_at, excluded.observed_at), stream = excluded.stream,
        created_from = excluded.created_from, skipped = excluded.skipped,
-       retry_at = CASE WHEN excluded.retry_at IS NULL THEN NULL
+       retry_at = CASE WHEN excluded.retry_at IS NULL THEN NULL WHEN q.state = 'open' AND q.retry_at > now() THEN q.retry_at
          ELSE now() + least(interval '1 day', interval '1 hour' * power(2, least(q.seen_count, 10))) END
      WHERE q.state <> 'dismissed'`,
     sellerId,

@@ -230,7 +230,7 @@ test('a buyer who is erased stands nowhere any more, units and money stay, and n
     (
       await query<{ pages: number }>(
         databaseUrl,
-        `SELECT count(*)::int AS pages FROM tallyman.sync_runs WHERE resource = 'orders'`,
+        `SELECT sum(runs)::int AS pages FROM tallyman.sync_runs WHERE resource = 'orders'`,
       )
     )[0]?.pages ?? 0
   const runs = await polls()

@@ -10,7 +10,7 @@ import {
   quarantine,
   supersedeQuarantined,
 } from '../../src/store/quarantine.ts'
-import { storageFault } from '../../src/store/versions.ts'
+import { rawHash, storageFault } from '../../src/store/versions.ts'
 import { startTestPostgres, type TestPostgres } from '../support/postgres.ts'
 
 let postgres: TestPostgres
@@ -114,4 +114,21 @@ test('a record without a key is settled by a complete reading that did not bring
   expect(await database.query(open)).toEqual(
     ['["of no known age"]', '["perhaps older"]', '["still there"]', '{"e":7}'].map((raw_text) => ({ raw_text })),
   )
+})
+
+test('what is passed over again before it is due to be tried waits no longer for it', async () => {
+  const window = { from: at(0), to: at(1), part: null }
+  const passOver = async (): Promise<void> => {
+    const record = { key: null, rawText: '{"stream":"x"}', fault: 'spoilt', skipped: { window }, hash: rawHash('{"stream":"x"}') }
+    await database.transaction((tx) => quarantine(tx, 'p', 'orders', at(1), [record], 'x'))
+  }
+  const waits = () =>
+    database.query<{ hours: number; seen_count: number }>(
+      `SELECT round(extract(epoch FROM retry_at - now()) / 3600)::int AS hours, seen_count FROM tallyman.quarantined_records WHERE seller_id = 'p'`,
+    )
+  for (let time = 0; time < 4; time += 1) await passOver()
+  expect(await waits()).toEqual([{ hours: 1, seen_count: 1 }])
+  await database.execute(`UPDATE tallyman.quarantined_records SET retry_at = now() WHERE seller_id = 'p'`)
+  for (let time = 0; time < 4; time += 1) await passOver()
+  expect(await waits()).toEqual([{ hours: 2, seen_count: 2 }])
 })
