@@ -100,6 +100,8 @@ const askEnrolmentAgainMs = 7 * dayMs
 /** A window that begins later than asked by more than this was partly out of reach. */
 const worthTellingMs = 3_600_000
 /** How far from a window that cannot be read another one is asked for, to tell a spoilt page from an outage of everything. */
+/** No more records than this may all be spoilt; of more than these it is an outage when none is answered for. */
+const fewWitnesses = 2
 const elsewhereMs = [3_600_000, dayMs, 7 * dayMs]
 /** What is wrong with a page that holds too much: a smaller one may do. */
 const tooMuch: ReadonlySet<string> = new Set([BODY_TOO_LARGE, TOO_MANY_RECORDS])
@@ -488,8 +490,8 @@ class StreamRun<T> {
 
   /**
    * How the marketplace answers for something else than a window. An answer that there is nothing tells little: whoever renders rows may
-   * be down. So records are asked for that are known; only where none is, where they are in no list any more, or where they may be spoilt
-   * themselves, an empty answer counts.
+   * be down. So records are asked for that are known; only where none is, where they are in no list any more, or where the few there are may
+   * be spoilt themselves, an empty answer counts.
    */
   async #answerElsewhere(window: SyncWindow): Promise<'with rows' | 'without rows' | 'none'> {
     const witnesses = (await this.#stream.witnesses?.(this.#context, window)) ?? []
@@ -500,7 +502,7 @@ class StreamRun<T> {
       answered ||= answer.status === 'fulfilled'
       if (answer.status === 'rejected' && (answer.reason instanceof Throttled || this.#options.signal.aborted)) return 'none'
     }
-    answered ||= await this.#maySpoilWhatIsKnown()
+    answered ||= witnesses.length <= fewWitnesses && (await this.#maySpoilWhatIsKnown())
     return answered && (await this.#answersElsewhere(window)) ? 'without rows' : 'none'
   }
 
