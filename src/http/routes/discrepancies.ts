@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { MarketplaceFailure, Throttled } from '../../clients/errors.ts'
+import { MarketplaceFailure, Refused, Throttled } from '../../clients/errors.ts'
 import { discrepancyKinds } from '../../domain/reconciliation.ts'
 import { listClaims } from '../../store/claims.ts'
 import { listDiscrepancies } from '../../store/discrepancy-queries.ts'
@@ -87,6 +87,7 @@ export const discrepancyRoutes = (app: App, { services }: RouteParts): void => {
         return { ...report, rows: report.rows.map((row) => ({ ...row, differences: [...row.differences] })) }
       } catch (error) {
         if (!(error instanceof MarketplaceFailure)) throw error
+        if (error instanceof Refused) throw new Problem('invalid-request', { detail: error.message })
         const waitMs = error instanceof Throttled ? error.retryAt.getTime() - Date.now() : 0
         throw new Problem('unavailable', {
           detail: error.message,
