@@ -8,3 +8,16 @@ export interface Clock {
 
 /** The clocks of this machine. */
 export const systemClock: Clock = { wallMs: () => Date.now(), monotonicMs: () => performance.now() }
+
+/** A clock that differs by more than this from one that nobody sets was set, in milliseconds. */
+const toleratedStepMs = 2_000
+
+/** Watches a clock: each call answers by how much it was set since the last one, in milliseconds, back when negative; 0 when nobody set it. */
+export const watchSteps = ({ wallMs, monotonicMs }: Clock): (() => number) => {
+  let offsetMs = wallMs() - monotonicMs()
+  return () => {
+    const stepMs = wallMs() - monotonicMs() - offsetMs
+    offsetMs += stepMs
+    return Math.abs(stepMs) > toleratedStepMs ? stepMs : 0
+  }
+}

@@ -1,3 +1,4 @@
+import { systemClock, watchSteps } from '../clock.ts'
 import type { OperationName, RateLimit, RateLimits } from './profiles/profile.ts'
 
 /** Leave to send one request. */
@@ -182,9 +183,6 @@ export function learnFrom(
   return { ...eased, blockedUntilMs: Math.max(eased.blockedUntilMs, empty), arrivalMs: leaveAtMost(shape, eased, 1, empty) }
 }
 
-/** Our clock was set when it differs by more than this from one that nobody sets. */
-const TOLERATED_STEP_MS = 2_000
-
 const shifted = (memory: BucketMemory, stepMs: number): BucketMemory => ({
   ...memory,
   arrivalMs: memory.arrivalMs + stepMs,
@@ -201,8 +199,8 @@ interface Bucket {
 
 /** A budget of this process alone: right for one daemon, too generous for two of the same seller. */
 export function createInProcessBudget(options: InProcessBudgetOptions): RateBudget {
-  const clock = options.now ?? Date.now
-  const monotonicMs = options.monotonicMs ?? options.now ?? (() => performance.now())
+  const clock = options.now ?? systemClock.wallMs
+  const monotonicMs = options.monotonicMs ?? options.now ?? systemClock.monotonicMs
   const random = options.random ?? Math.random
   const sellers = new Map<string, Map<string, Bucket>>()
   const shapes = new Map(
@@ -222,17 +220,15 @@ export function createInProcessBudget(options: InProcessBudgetOptions): RateBudg
     buckets.set(key, bucket)
     return bucket
   }
-  let offsetMs = clock() - monotonicMs()
+  const stepOfClock = watchSteps({ wallMs: clock, monotonicMs })
   // A clock that is set back by an hour must not empty the buckets for an hour: what they remember moves with it.
   const now = (): number => {
-    const nowMs = clock()
-    const stepMs = nowMs - monotonicMs() - offsetMs
-    offsetMs += stepMs
-    if (Math.abs(stepMs) > TOLERATED_STEP_MS) {
+    const stepMs = stepOfClock()
+    if (stepMs !== 0) {
       for (const buckets of sellers.values())
         for (const bucket of buckets.values()) bucket.memory = shifted(bucket.memory, stepMs)
     }
-    return nowMs
+    return clock()
   }
   return {
     async take(sellerId, operation, scope) {

@@ -1,4 +1,5 @@
 import type { Job, Queue } from 'bullmq'
+import { systemClock, watchSteps } from '../clock.ts'
 import { createQuietLog, type Logger } from '../observability/log.ts'
 import type { Metrics } from '../observability/metrics.ts'
 import type { BackendCheck, QueueBackend } from './backend-interface.ts'
@@ -41,9 +42,8 @@ const defaultTimes: RuntimeTimes = {
 /** A job may be left behind by so many dying processes before it counts as their killer. */
 const maxStalls = 3
 const longestOpenPauseMs = 5_000
-/** The clock of the machine is looked at this often; one that goes back by more than this was set back. */
+/** The clock of the machine is looked at this often. */
 const clockWatchMs = 1_000
-const toleratedSetBackMs = 2_000
 
 /** Parts and settings of the runtime. */
 export interface QueueRuntimeOptions {
@@ -134,7 +134,7 @@ export const createQueueRuntime = (options: QueueRuntimeOptions): QueueRuntime =
   let isOpen = false
   let resting: 'no' | 'paused' | 'draining' = 'no'
   let lockWatch: NodeJS.Timeout | undefined
-  let clockOffsetMs = Date.now() - performance.now()
+  const stepOfClock = watchSteps(systemClock)
   const clockWatch = setInterval(() => watchClock(), clockWatchMs).unref()
   let draining: Promise<DrainResult> | undefined
   let closed: Promise<void> | undefined
@@ -251,10 +251,8 @@ export const createQueueRuntime = (options: QueueRuntimeOptions): QueueRuntime =
   }
 
   const watchClock = (): void => {
-    const offsetMs = Date.now() - performance.now()
-    const setBackMs = clockOffsetMs - offsetMs
-    clockOffsetMs = offsetMs
-    if (setBackMs > toleratedSetBackMs) void promoteAll(setBackMs)
+    const stepMs = stepOfClock()
+    if (stepMs < 0) void promoteAll(-stepMs)
   }
 
   const counts = async () => {

@@ -3,7 +3,7 @@ import { progressOf } from '../domain/progress.ts'
 import type { Database, SqlRunner, Transaction } from './database.ts'
 import { holdErasuresBack, withoutErasedOrders } from './erased-records.ts'
 import { isOpen, mergeOrder, orderChanges, orderSeen } from './order-merge.ts'
-import { momentsAmong, spreadMoments } from './spread-moments.ts'
+import { spreadNewest } from './spread-newest.ts'
 import {
   type DifferingRecord,
   distinctRecords,
@@ -539,8 +539,9 @@ export const storedMoments = async (
   sellerId: string,
   wanted: { readonly shipNodeType: string | null; readonly days: number; readonly waiting: boolean },
 ): Promise<readonly Date[]> => {
-  const rows = await sql.query<{ at: Date }>(
-    spreadMoments(
+  const rows = await sql.query<{ wanted: Date }>(
+    spreadNewest(
+      'order_date',
       'order_date',
       `warehouse.orders o
        WHERE seller_id = $1 AND missing_since IS NULL AND ($2::text IS NULL OR ship_node_type = $2)
@@ -553,27 +554,24 @@ export const storedMoments = async (
     wanted.days,
     wanted.waiting,
   )
-  return rows.map((row) => row.at)
+  return rows.map(({ wanted }) => wanted)
 }
-
-// So many orders are named by which an outage is told.
-const knownAmong = 4
 
 /** A few of the newest orders that the marketplace has and that are not passed over, spread over time. */
 export const knownOrderIds = async (sql: SqlRunner, sellerId: string, days: number): Promise<readonly string[]> => {
-  const rows = await sql.query<{ purchase_order_id: string }>(
-    `SELECT purchase_order_id FROM (
-       SELECT purchase_order_id, order_date, row_number() OVER (ORDER BY order_date DESC) - 1 AS place, count(*) OVER () AS among FROM (
-         SELECT purchase_order_id, order_date FROM warehouse.orders o
-         WHERE seller_id = $1 AND missing_since IS NULL AND order_date > now() - make_interval(days => $2::int)
-           AND NOT EXISTS (SELECT FROM tallyman.quarantined_records q WHERE q.seller_id = o.seller_id AND q.resource = 'orders'
-             AND q.record_key = o.purchase_order_id AND q.skipped IS NOT NULL AND q.state IN ('open', 'dismissed'))
-         ORDER BY order_date DESC LIMIT ${momentsAmong}) newest) placed
-     WHERE place % greatest(among / ${knownAmong}, 1) = 0 ORDER BY order_date DESC LIMIT ${knownAmong}`,
+  const rows = await sql.query<{ wanted: string }>(
+    spreadNewest(
+      'purchase_order_id',
+      'order_date',
+      `warehouse.orders o
+       WHERE seller_id = $1 AND missing_since IS NULL AND order_date > now() - make_interval(days => $2::int)
+         AND NOT EXISTS (SELECT FROM tallyman.quarantined_records q WHERE q.seller_id = o.seller_id AND q.resource = 'orders'
+           AND q.record_key = o.purchase_order_id AND q.skipped IS NOT NULL AND q.state IN ('open', 'dismissed'))`,
+    ),
     sellerId,
     days,
   )
-  return rows.map((row) => row.purchase_order_id)
+  return rows.map(({ wanted }) => wanted)
 }
 
 /** Notes orders that the marketplace says it does not have, and tells it once; they are never deleted. Answers how many are newly noted. */

@@ -1,7 +1,7 @@
 import type { ReturnLine, ReturnOrder } from '../domain/return.ts'
 import type { ChangeRecord, Database, SqlRunner, Transaction } from './database.ts'
 import { holdErasuresBack, withoutErasedReturns } from './erased-records.ts'
-import { spreadMoments } from './spread-moments.ts'
+import { spreadNewest } from './spread-newest.ts'
 import {
   type DifferingRecord,
   findDiffering,
@@ -375,9 +375,13 @@ export const storeReturns = async (database: Database, page: RecordPage<ReturnOr
 
 /** When some of the newest stored returns were created, spread among them, the newest first. */
 export const storedReturnMoments = async (sql: SqlRunner, sellerId: string): Promise<readonly Date[]> => {
-  const rows = await sql.query<{ at: Date }>(
-    spreadMoments('return_order_date', 'warehouse.returns WHERE seller_id = $1 AND return_order_date IS NOT NULL'),
+  const rows = await sql.query<{ wanted: Date }>(
+    spreadNewest(
+      'return_order_date',
+      'return_order_date',
+      'warehouse.returns WHERE seller_id = $1 AND return_order_date IS NOT NULL',
+    ),
     sellerId,
   )
-  return rows.map((row) => row.at)
+  return rows.map(({ wanted }) => wanted)
 }
