@@ -23,6 +23,12 @@ export default {
       },
     ),
     forbid(
+      'callers-know-no-marketplace',
+      'What clients/ has beside the folders of this marketplace serves any marketplace.',
+      { path: '^src/clients/[^/]+$' },
+      { path: '^src/clients/.+/' },
+    ),
+    forbid(
       'store-knows-no-marketplace',
       'store/ speaks Postgres; it meets clients/ only in jobs/.',
       { path: room('store') },
@@ -48,7 +54,7 @@ export default {
     ),
     forbid(
       'http-knows-no-jobs',
-      'http/ gets what jobs/ can do as functions, from main.ts.',
+      'http/ gets what jobs/ can do as functions, from daemon/.',
       { path: room('http') },
       {
         path: ['jobs', 'embedded', 'demo', 'cli'].map(room),
@@ -56,11 +62,33 @@ export default {
     ),
     forbid(
       'demo-is-an-outsider',
-      'The demonstration ERP uses the public HTTP interface like any other.',
+      'The demonstration ERP uses the public HTTP interface, by what the command line speaks to it with.',
       { path: room('demo') },
-      {
-        path: ['clients', 'store', 'queues', 'jobs', 'http', 'embedded'].map(room),
-      },
+      { path: '^src/', pathNot: [room('demo'), '^src/cli/(daemon|events|faults)[.]ts$', '^src/pause[.]ts$'] },
+    ),
+    forbid(
+      'cli-does-no-work',
+      'The command line asks the daemon; it looks at settings, Postgres and the marketplace by itself only to say what is wrong with them.',
+      { path: room('cli') },
+      { path: ['jobs', 'http', 'embedded', 'demo'].map(room), pathNot: '^src/embedded/address[.]ts$' },
+    ),
+    forbid(
+      'cli-is-used-by-the-demonstration-alone',
+      'Nobody but the program and the demonstration needs the command line.',
+      { path: '^src/', pathNot: [room('cli'), room('demo'), '^src/cli[.]ts$'] },
+      { path: room('cli') },
+    ),
+    forbid(
+      'only-the-daemon-starts-the-demonstration',
+      'Nobody else knows of it.',
+      { path: '^src/', pathNot: [room('demo'), room('daemon')] },
+      { path: room('demo') },
+    ),
+    forbid(
+      'the-daemon-is-the-top',
+      'daemon/ puts the rooms together; no room knows how.',
+      { path: '^src/', pathNot: [room('daemon'), '^src/(daemon|main)[.]ts$'] },
+      { path: '^src/daemon([.]ts$|/)' },
     ),
     forbid(
       'observability-is-a-leaf',
@@ -81,13 +109,16 @@ export default {
       { path: 'node_modules/(pg|@prisma)/' },
     ),
     forbid(
+      'prisma-stays-in-the-store',
+      'Types of the generated client are the business of store/; others name what store/ exports (docs/decisions/0020).',
+      { path: '^src/', pathNot: room('store') },
+      { path: '^src/store/generated/' },
+    ),
+    forbid(
       'sandbox-is-a-program-of-its-own',
-      'sandbox/ shares the wire contract and nothing else.',
+      'sandbox/ imports nothing of the daemon.',
       { path: '^sandbox/' },
-      {
-        path: '^src/',
-        pathNot: '^src/clients/contract/',
-      },
+      { path: '^src/' },
     ),
     forbid(
       'the-daemon-knows-no-sandbox',
@@ -110,8 +141,7 @@ export default {
     forbid('resolvable', 'Every import must be found.', {}, { couldNotResolve: true }),
   ],
   options: {
-    doNotFollow: { path: 'node_modules' },
-    exclude: { path: '^src/store/generated/' },
+    doNotFollow: { path: ['node_modules', '^src/store/generated/'] },
     tsPreCompilationDeps: true,
     tsConfig: { fileName: 'tsconfig.json' },
     enhancedResolveOptions: {

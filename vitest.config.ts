@@ -3,12 +3,13 @@ import { defineConfig } from 'vitest/config'
 export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
-    globalSetup: ['test/support/cluster-template.ts'],
+    globalSetup: ['test/support/shared-servers.ts'],
     pool: 'forks',
     maxWorkers: 2,
     testTimeout: 60_000,
     hookTimeout: 60_000,
-    // The tests of whole processes share two cores with each other; what fails twice is broken. The report names what was repeated.
+    // The tests of whole processes share two cores with each other: what fails twice is broken. What passed only the second time is named
+    // at the end of the run (`test/support/repeats.ts`).
     retry: process.env['CI'] === 'true' ? 1 : 0,
     // A test that passes only because another ran before it is no test.
     sequence: { shuffle: { files: true, tests: false } },

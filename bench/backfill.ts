@@ -7,15 +7,15 @@ import { rm } from 'node:fs/promises'
 import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
 import { z } from 'zod'
-import { parseOrder } from '../src/clients/client.ts'
+import { parseOrder } from '../src/clients/marketplace/order-record.ts'
 import type { PurchaseOrder } from '../src/domain/order.ts'
 import { startEmbeddedPostgres } from '../src/embedded/postgres.ts'
 import { openDatabase } from '../src/store/database.ts'
 import { migrate } from '../src/store/migrate.ts'
-import { storeOrders } from '../src/store/orders.ts'
 import type { StorableRecord } from '../src/store/versions.ts'
 import { startTestDaemon, type TestDaemon } from '../test/support/daemon.ts'
 import { startTestSandbox, type TestSandbox } from '../test/support/sandbox.ts'
+import { storeOrders } from '../test/support/store.ts'
 import { benchFolder, daemonFlags, forgetPeak, median, numberOption, processorMs, residentMb, walBytes } from './measure.ts'
 
 const orders = numberOption('orders', 20_000)
@@ -91,7 +91,7 @@ const place = async (sandbox: TestSandbox): Promise<{ from: string; to: string }
   const to = new Date(now - 7 * dayMs)
   for (let left = orders; left > 0; left -= placedAtOnce) {
     const count = Math.min(left, placedAtOnce)
-    // Not alive: the second pass must find what the first one found.
+    // Static orders: the second pass must find the same data as the first.
     await sandbox.placeRandom(count, { alive: false, createdFrom: from.toISOString(), createdTo: to.toISOString() })
   }
   return { from: new Date(now - 31 * dayMs).toISOString(), to: new Date(now - 6 * dayMs).toISOString() }
@@ -164,7 +164,7 @@ const measure = async (): Promise<Figures> => {
       (ms, index) => (ms - (before[index] ?? 0)) / orders,
     )
 
-    // What Postgres does by itself after a load must not be counted as ours.
+    // Background work of Postgres after a load must not be measured.
     await admin.query('VACUUM (ANALYZE)')
     await admin.query('CHECKPOINT')
     await forgetPeak(daemonPid)

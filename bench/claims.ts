@@ -1,6 +1,6 @@
 /**
  * Claims and differences over HTTP, of a month with many rows of which each lost a unit. `node bench/claims.ts [rows]`; prints the median of
- * each answer beside that of a list of two sellers, asked for in turn with them.
+ * each answer alternating with a list of two sellers.
  */
 import { rm } from 'node:fs/promises'
 import { startEmbeddedPostgres } from '../src/embedded/postgres.ts'

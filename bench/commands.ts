@@ -2,8 +2,9 @@
  * Ship commands a second: the command engine with its queue, against a bare BullMQ worker that sends the same POST and does nothing else; on the
  * same queue backend, at the same concurrency, taking turns. The marketplace is a stub in a process of its own. Linux only.
  * `node bench/commands.ts [--commands 1500] [--rounds 3] [--concurrency 8]`; prints medians.
- * `node bench/commands.ts --statements 300`: one command after another, and what each statement takes.
+ * `node bench/commands.ts --statements 300`: one command after another, with the duration of each statement.
  */
+
 import { type ChildProcess, fork } from 'node:child_process'
 import { randomBytes, randomUUID } from 'node:crypto'
 import { once } from 'node:events'
@@ -13,10 +14,10 @@ import { createPostgresBackend, Queue, Worker } from 'bullmq'
 import pg from 'pg'
 import { z } from 'zod'
 import { createInProcessBudget } from '../src/clients/budget.ts'
-import { createMarketplaceClient } from '../src/clients/client.ts'
 import { createTransport } from '../src/clients/http.ts'
-import { profiles } from '../src/clients/profiles/index.ts'
-import { specification } from '../src/clients/profiles/specification.ts'
+import { createMarketplaceClient } from '../src/clients/marketplace/marketplace.ts'
+import { ordersEndpoint } from '../src/clients/marketplace/orders.ts'
+import { profiles } from '../src/clients/marketplace/profiles/index.ts'
 import type { PlannedCommand } from '../src/domain/command.ts'
 import { startEmbeddedPostgres } from '../src/embedded/postgres.ts'
 import { runCommand } from '../src/jobs/commands/run.ts'
@@ -26,12 +27,13 @@ import { createLogger, createQuietLog } from '../src/observability/log.ts'
 import { createMetrics } from '../src/observability/metrics.ts'
 import { createQueueBackend } from '../src/queues/backend.ts'
 import { createQueueRuntime } from '../src/queues/runtime.ts'
-import { headCommand, insertCommands } from '../src/store/commands.ts'
+import { insertCommands } from '../src/store/command-steps.ts'
+import { headCommand } from '../src/store/commands.ts'
 import { type Database, openDatabase } from '../src/store/database.ts'
 import { migrate } from '../src/store/migrate.ts'
-import { storeOrders } from '../src/store/orders.ts'
 import { recordSellers } from '../src/store/sellers.ts'
 import { hasRedisServer, startTestRedis, type TestRedis } from '../test/support/redis.ts'
+import { storeOrders } from '../test/support/store.ts'
 import { generateOrder } from './generate.ts'
 import { benchFolder, median, numberOption, processorMs } from './measure.ts'
 import { type StatementCost, watchStatements } from './statements.ts'
@@ -43,15 +45,13 @@ const concurrency = statements === null ? numberOption('concurrency', 8) : 1
 const sellerId = 'bench'
 const requestTimeoutMs = 30_000
 const pageSize = 200
-/** A command that fails is tried again by the queue, later and later: without an end in sight the run is given up. */
+/** The queue retries a failing command with a growing back-off: after this time the run is aborted. */
 const longestRunMs = 30_000 + commands * 200
 /** The first commands warm everything up and are not counted. */
 const warmUp = Math.floor(commands / 5)
 
 const log = createLogger({ level: 'info', format: 'json', destination: { write: () => undefined } })
-const unlimited = Object.fromEntries(
-  Object.keys(specification.rateLimits).map((operation) => [operation, { tokens: 1e9, perMs: 60_000 }]),
-)
+const unlimited = { [ordersEndpoint.operations.ship.name]: { tokens: 1e9, perMs: 60_000 } }
 
 /** Ships one unit of each line; the tracking numbers are those that the stub answers with. */
 const commandOf = (order: number): Extract<PlannedCommand, { kind: 'ship' }> => {
@@ -105,7 +105,7 @@ interface Setting {
 }
 
 const sellersOf = (stubUrl: string): SellerRegistry => {
-  const budget = createInProcessBudget({ limits: { ...specification.rateLimits, ...unlimited } })
+  const budget = createInProcessBudget({ limits: unlimited })
   const seller = {
     sellerId,
     clientId: 'bench',
@@ -164,8 +164,12 @@ const runEngine = async ({ stubUrl, redis, newDatabase }: Setting): Promise<Run>
   const sellers = sellersOf(stubUrl)
   const metrics = createMetrics({ version: 'bench', processMetrics: false })
   const prefix = `engine-${randomBytes(4).toString('hex')}`
-  const backend = createQueueBackend({ redisUrl: redis?.url ?? null, databaseUrl: url, quiet: createQuietLog(log), prefix })
-  const runtime = createQueueRuntime({ backend, log, metrics })
+  const connect = () => {
+    const backend = createQueueBackend({ redisUrl: redis?.url ?? null, databaseUrl: url, quiet: createQuietLog(log), prefix })
+    return createQueueRuntime({ backend, log, metrics })
+  }
+  const runtime = connect()
+  const producer = connect()
   const meter = createMeter()
   const parts = {
     database,
@@ -191,11 +195,10 @@ const runEngine = async ({ stubUrl, redis, newDatabase }: Setting): Promise<Run>
   try {
     const ids = await fill(database, sellers)
     await database.query('VACUUM (ANALYZE)')
-    await runtime.pause()
-    await runtime.start()
-    await runtime.enqueueMany(ids.map((commandId) => ({ name: 'command.run', data: { commandId } })))
+    await producer.start()
+    await producer.enqueueMany(ids.map((commandId) => ({ name: 'command.run', data: { commandId } })))
     const watch = statements === null ? null : watchStatements()
-    const run = await timed(meter.rate, () => runtime.resume())
+    const run = await timed(meter.rate, () => runtime.start())
     const costs = watch?.end() ?? []
     const [found] = await database.query<{ count: bigint }>(
       `SELECT count(*) AS count FROM tallyman.commands WHERE state = 'confirmed'`,
@@ -204,6 +207,7 @@ const runEngine = async ({ stubUrl, redis, newDatabase }: Setting): Promise<Run>
     return { ...run, costs }
   } finally {
     await runtime.close()
+    await producer.close()
     await sellers.close()
     await database.close()
   }
@@ -212,7 +216,7 @@ const runEngine = async ({ stubUrl, redis, newDatabase }: Setting): Promise<Run>
 /** What anyone would write first: the request is in the job, the worker sends it. */
 const runBare = async ({ stubUrl, redis, newDatabase }: Setting): Promise<Run> => {
   const sellers = sellersOf(stubUrl)
-  const { prepare } = sellers.client(sellerId).orders
+  const { prepare } = sellers.client(sellerId).of(ordersEndpoint)
   const transport = createTransport({ baseUrl: stubUrl, requestTimeoutMs, maxBodyBytes: 1e7, now: Date.now })
   const meter = createMeter()
   const work = async ({ data }: { data: { path: string; body: unknown } }): Promise<void> => {

@@ -1,5 +1,5 @@
 /**
- * All benchmarks at sizes that end within five minutes, one after another, and then one table: what came out beside what should.
+ * All benchmarks at sizes that end within five minutes, one after another, followed by one table of results and goals.
  * Compare ratios taken in one run; absolute figures move with everything else that the machine does. `npm run bench`
  */
 import { fork } from 'node:child_process'
@@ -10,7 +10,7 @@ import { daemonFlags } from './measure.ts'
 
 interface Outcome {
   readonly printed: string
-  /** What the benchmark told us as data, if it did. */
+  /** The data that the benchmark reported, if any. */
   readonly told: unknown
 }
 

@@ -1,6 +1,6 @@
 /**
  * Answers ship requests for generated orders with the order as it then is, and keeps nothing: both sides of `commands.ts` talk to the same one.
- * A child process of that benchmark; tells its port to its parent.
+ * A child process of that benchmark; reports its port to its parent.
  */
 import { createServer } from 'node:http'
 import { generateOrder } from './generate.ts'
@@ -11,7 +11,7 @@ const token = JSON.stringify({ access_token: 'bench', token_type: 'Bearer', expi
 const server = createServer((request, response) => {
   const shipped = /^\/v3\/orders\/(\d+)\/shipping$/.exec(request.url ?? '')?.[1]
   const body = shipped === undefined ? token : `{"order":${generateOrder(Number(shipped) - firstOrder, 1).rawText}}`
-  // Only once the request is here as a whole; what it says is known.
+  // Only once the request has been received completely; its content is not needed.
   request.resume().on('end', () => {
     response.writeHead(200, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) }).end(body)
   })

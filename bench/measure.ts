@@ -4,7 +4,7 @@ import path from 'node:path'
 import type pg from 'pg'
 import packageJson from '../package.json' with { type: 'json' }
 
-/** What `npm start` tells V8: memory is measured as the daemon uses it. */
+/** The V8 options of `npm start`: memory is measured with the daemon's settings. */
 export const daemonFlags: readonly string[] = packageJson.scripts.start.split(' ').filter((word) => word.startsWith('--'))
 
 /** A folder for an embedded Postgres, which as root runs under a user who must be able to enter it. Whoever makes it removes it. */
@@ -27,7 +27,7 @@ export const numberOption = (name: string, preset: number): number => {
   return value
 }
 
-/** How much write-ahead log the server has written since it was made, in bytes. */
+/** Write-ahead log that the server has written since its creation, in bytes. */
 export const walBytes = async (client: pg.Client): Promise<number> => {
   const { rows } = await client.query<{ bytes: string }>(`SELECT pg_current_wal_insert_lsn() - '0/0'::pg_lsn AS bytes`)
   return Number(rows[0]?.bytes)

@@ -3,8 +3,10 @@
  * `node bench/report.ts [rows]`; prints rate and peak memory of a first import, and of the same report two hours later. Memory is the daemon's only
  * with the settings that `npm start` gives V8.
  */
+
 import { rm } from 'node:fs/promises'
 import { pino } from 'pino'
+import { ordersEndpoint } from '../src/clients/marketplace/orders.ts'
 import { pacificMonth } from '../src/domain/pacific-time.ts'
 import { startEmbeddedPostgres } from '../src/embedded/postgres.ts'
 import { requestBackfill, runSync } from '../src/jobs/sync/syncs.ts'
@@ -50,7 +52,7 @@ const run = async (): Promise<{ readonly first: Pass; readonly again: Pass }> =>
     for (let ended = false; !ended; ) {
       const outcome = await runSync(deps, key, options)
       ended = 'done' in outcome
-      if ('runAgainAt' in outcome && outcome.reason === 'throttled') throw new Error('the report may not be asked for yet')
+      if ('runAgainAt' in outcome && outcome.reason === 'throttled') throw new Error('the report may not be requested yet')
     }
     const seconds = (performance.now() - started) / 1_000
     const aboveIdleMb = (await residentMb(process.pid)).peak - idle.now
@@ -70,7 +72,7 @@ const run = async (): Promise<{ readonly first: Pass; readonly again: Pass }> =>
     await database.execute('VACUUM ANALYZE')
     await sandbox.control('POST', '/clock', { advance: '2h' })
     // Any answer tells what time it is at the marketplace.
-    await client.orders.get('none', { signal: new AbortController().signal })
+    await client.of(ordersEndpoint).get('none', { signal: new AbortController().signal })
     const again = await pass(`${pacificMonth(lastMonth)}, the same again`)
     return { first, again }
   } finally {

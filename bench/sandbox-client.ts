@@ -1,14 +1,12 @@
 import { createInProcessBudget } from '../src/clients/budget.ts'
-import { type ClientHooks, createMarketplaceClient, type MarketplaceClient } from '../src/clients/client.ts'
-import { specification } from '../src/clients/profiles/index.ts'
-import type { RateLimits } from '../src/clients/profiles/profile.ts'
+import type { MarketplaceClient } from '../src/clients/client.ts'
+import type { ClientHooks } from '../src/clients/client-parts.ts'
+import { createMarketplaceClient } from '../src/clients/marketplace/marketplace.ts'
+import { specification } from '../src/clients/marketplace/profiles/index.ts'
+import type { RateLimits } from '../src/clients/operation.ts'
 
 /** A client of the sandbox's own seller, with other limits where a benchmark needs them. */
-export const createSandboxClient = (
-  marketplaceUrl: string,
-  limits: Partial<RateLimits>,
-  hooks: ClientHooks = {},
-): MarketplaceClient =>
+export const createSandboxClient = (marketplaceUrl: string, limits: RateLimits, hooks: ClientHooks = {}): MarketplaceClient =>
   createMarketplaceClient(
     {
       sellerId: 'sandbox-seller',
@@ -24,7 +22,7 @@ export const createSandboxClient = (
       requestTimeoutMs: 60_000,
     },
     {
-      budget: createInProcessBudget({ limits: { ...specification.rateLimits, ...limits } }),
+      budget: createInProcessBudget({ limits }),
       log: { debug: () => undefined, warn: () => undefined },
       hooks,
     },

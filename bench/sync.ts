@@ -1,6 +1,6 @@
 /**
  * The whole path: orders from the sandbox over HTTP into Postgres, by the sync engine's backfill, in one process beside the sandbox's.
- * `node bench/sync.ts [orders]`; prints rate, peak memory, and what an unchanged second pass writes.
+ * `node bench/sync.ts [orders]`; prints rate, peak memory, and the writes of an unchanged second pass.
  */
 import { rm } from 'node:fs/promises'
 import { pino } from 'pino'

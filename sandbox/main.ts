@@ -10,7 +10,7 @@ const EXIT_CONFIGURATION = 78
 const longestStopMs = 10_000
 
 async function main(): Promise<void> {
-  // The channel closes when the parent dies in whatever way: a killed daemon must leave no orphan behind. Listened for before anything else,
+  // The channel closes when the parent ends for any reason: a killed daemon must not leave an orphan. Listened for before anything else,
   // since the parent may die while we start; until we have begun there is nothing to put away.
   const hasParent = process.channel !== undefined
   const endAtOnce = (): void => process.exit()
@@ -38,7 +38,7 @@ async function main(): Promise<void> {
     if (!hasParent) stop(signal)
   })
   // A parent that is gone reads no more lines; that must not cut the orderly end short.
-  process.stdout.on('error', () => stop('nobody reads the output'))
+  process.stdout.on('error', () => stop('the output is not read any more'))
   process.off('disconnect', endAtOnce)
   process.on('disconnect', () => stop('the parent process is gone'))
   if (hasParent && !process.connected) stop('the parent process is gone')

@@ -19,7 +19,7 @@ export interface Sandbox {
   close(): Promise<void>
 }
 
-/** What must be said; everything else has the default of the environment variables. */
+/** Required settings; all others have the defaults of the environment variables. */
 export type SandboxOptions = Pick<Settings, 'dataDir'> & Partial<Settings> & { readonly log?: Log }
 
 /** Starts a sandbox in this process. Throws `DataDirectoryInUse` when another one has the directory. */

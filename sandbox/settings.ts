@@ -34,9 +34,9 @@ export interface Dialect {
 
 /** The same for the operations of the fulfilment service (public facts, sections 5.1 and 7.1 to 7.4). */
 export interface FulfillmentDialect {
-  /** The parameter that names the item whose log is asked for. */
+  /** The parameter that identifies the item of the log. */
   readonly logKey: 'sellerSku' | 'gtin'
-  /** Whether reports can also be asked for by `monthYear`, on a path of its own. */
+  /** Whether reports can also be requested by `monthYear`, on a separate path. */
   readonly reportByMonth: boolean
   /** Whether the one report an hour is one of each month. */
   readonly reportBudgetPerMonth: boolean
@@ -106,9 +106,9 @@ export interface Settings {
   readonly sellerId: string
   readonly clientId: string
   readonly clientSecret: string
-  /** How often a random order is placed by itself, in real time; `null` never. */
+  /** Interval of random orders, in real time; `null`: none. */
   readonly orderIntervalMs: number | null
-  /** Orders that a new world begins with, with the past that they had; marketplace-fulfilled ones among them. */
+  /** Number of orders in a new world, with their history; some are marketplace-fulfilled. */
   readonly pastOrders: number
 }
 

@@ -62,7 +62,7 @@ const FORGOTTEN = [
 
 const FIRST_CAMPAIGNS = 'first-campaigns'
 
-/** Opens the world that lies in `settings.dataDir`, or begins a new one. Throws `DataDirectoryInUse`. */
+/** Opens the world stored in `settings.dataDir`, or creates a new one. Throws `DataDirectoryInUse`. */
 export function openWorld(settings: Settings): World {
   const database = openDatabase(settings.dataDir)
   const meta = createMeta(database)

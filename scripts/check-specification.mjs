@@ -1,7 +1,7 @@
 // Checks docs/specification.md: every test that it names exists under that name, every file exists, and every row that should have a
 // proof has one. Plain JavaScript, since it runs on the machine's own Node. Usage: node scripts/check-specification.mjs [document]
 //
-// - A code span that begins with `test/` names a test, as it stands in the code: `test/domain/units.test.ts › the describe > the test`.
+// - A code span that begins with `test/` names a test, as written in the code: `test/domain/units.test.ts › the describe > the test`.
 // - A list entry `- D4.2 <test>` gives a test a label; a label stands for its test, is defined once, and is used.
 // - A code span that begins with another folder of this repository is a file or a folder that exists.
 // - In a table, a cell under a heading with the word "proof" holds a label or a test, or a dash and the reason why there is none.

@@ -1,5 +1,5 @@
 // Prints secrets for `docker compose`, new ones each time: `(umask 077 && node scripts/make-env.mjs > .env)`.
-// Plain JavaScript, since it runs on the machine's own Node. The passwords stand in addresses, so they are letters and digits alone.
+// Plain JavaScript, since it runs on the machine's own Node. The passwords are used in URLs, so they consist of letters and digits.
 import { randomBytes } from 'node:crypto'
 
 const secret = () => randomBytes(24).toString('hex')

@@ -19,7 +19,7 @@ const commit = git('rev-parse', '--verify', '--end-of-options', `${process.argv[
 const { name, version } = JSON.parse(git('show', `${commit}:package.json`).toString())
 const tar = git('archive', '--format=tar', `--prefix=${name}-${version}/`, commit)
 const archive = gzipSync(tar, { level: constants.Z_BEST_COMPRESSION })
-// The header names the system that compressed; it is no part of what is released.
+// The header names the compressing system, which must not influence the release.
 archive[9] = 255
 
 const file = `${name}-${version}.tar.gz`

@@ -1,4 +1,4 @@
-// Prints what production is made of, as CycloneDX 1.5, from `package-lock.json` and `node_modules` alone: `npm run --silent sbom > sbom.json`.
+// Prints the components of production, as CycloneDX 1.5, from `package-lock.json` and `node_modules` only: `npm run --silent sbom > sbom.json`.
 // The same packages make the same text: the time and the random number that npm puts in are left out, so that two of them can be compared.
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'

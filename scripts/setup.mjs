@@ -19,7 +19,7 @@ const step = (why, command, args, env) => {
   const { status, error } = spawnSync(command, args, { cwd: root, stdio: ['ignore', 2, 2], env: { ...process.env, ...env } })
   if (error || status !== 0) {
     console.error(
-      `tallyman: \`${[command, ...args].join(' ')}\` failed${error ? `: ${error.message}` : ''}; mend that and start again`,
+      `tallyman: \`${[command, ...args].join(' ')}\` failed${error ? `: ${error.message}` : ''}; fix that and start again`,
     )
     process.exit(1)
   }

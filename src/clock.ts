@@ -1,18 +1,18 @@
-/** Our own clocks. Whoever waits or keeps a deadline asks these, so that time can be made in tests. */
+/** The clocks of the process. All waiting and all deadlines use them, so that tests can control time. */
 export interface Clock {
-  /** Epoch milliseconds; somebody may set this clock. */
+  /** Epoch milliseconds; this clock may be set. */
   wallMs(): number
-  /** Milliseconds from an arbitrary origin; nobody can set this one, but it may stand still while the machine sleeps. */
+  /** Milliseconds from an arbitrary origin; cannot be set, but may stop while the machine sleeps. */
   monotonicMs(): number
 }
 
 /** The clocks of this machine. */
 export const systemClock: Clock = { wallMs: () => Date.now(), monotonicMs: () => performance.now() }
 
-/** A clock that differs by more than this from one that nobody sets was set, in milliseconds. */
+/** A wall clock that diverges from the monotonic one by more than this was set, in milliseconds. */
 const toleratedStepMs = 2_000
 
-/** Watches a clock: each call answers by how much it was set since the last one, in milliseconds, back when negative; 0 when nobody set it. */
+/** Watches a clock: each call returns by how much it was set since the last call, in milliseconds, negative if set back; 0 if not set. */
 export const watchSteps = ({ wallMs, monotonicMs }: Clock): (() => number) => {
   let offsetMs = wallMs() - monotonicMs()
   return () => {

@@ -1,4 +1,4 @@
-/** Moments in the life of a command and of a sync at which a crash would hurt most. */
+/** The most critical moments of a command and of a sync for a crash. */
 export type FaultPoint =
   | 'command.before-intent'
   | 'command.after-intent'
@@ -14,7 +14,7 @@ const [armed, passes = '0'] = process.env['NODE_ENV'] === 'test' ? (process.env[
 let passesLeft = Number(passes)
 
 /**
- * Ends the process as SIGKILL would, when the tests have armed this point (`TALLYMAN_DIE_AT=command.after-intent#3`: at the
+ * Ends the process as SIGKILL would, if the tests have armed this point (`TALLYMAN_DIE_AT=command.after-intent#3`: at the
  * fourth pass). Does nothing outside of tests.
  */
 export const faultPoint = (point: FaultPoint): void => {

@@ -1,21 +1,21 @@
 import { once } from 'node:events'
 import { createServer } from 'node:net'
 
-/** The address that is to be listened on cannot be had. */
+/** The listening address is not available. */
 export class AddressUnavailable extends Error {
   override readonly name = 'AddressUnavailable'
 }
 
 const reasons: Readonly<Record<string, string>> = {
-  EADDRINUSE: 'is taken by another program; end that one, or set PORT to another (0 takes any free one)',
-  EACCES: 'needs rights that this user does not have; set PORT to one above 1023',
-  EADDRNOTAVAIL: 'is no address of this machine; set HOST to one of its own',
-  ENOTFOUND: 'is no name that leads to an address; set HOST to an address of this machine',
+  EADDRINUSE: 'is in use by another program; end that one, or set another PORT (0 takes any free port)',
+  EACCES: 'requires rights that this user does not have; set a PORT above 1023',
+  EADDRNOTAVAIL: 'is not an address of this machine; set HOST to one of its addresses',
+  ENOTFOUND: 'cannot be resolved; set HOST to an address of this machine',
 }
 
 /**
- * Makes sure that an address can be listened on, before work begins that a daemon without it should not have done.
- * @throws AddressUnavailable saying what to do
+ * Verifies that an address is available before any other work begins.
+ * @throws AddressUnavailable with advice
  */
 export const assertListenable = async ({ host, port }: { readonly host: string; readonly port: number }): Promise<void> => {
   const server = createServer()
@@ -23,7 +23,7 @@ export const assertListenable = async ({ host, port }: { readonly host: string; 
     server.listen({ host, port, exclusive: true })
     await once(server, 'listening')
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? String(error.code) : 'an unknown fault'
+    const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown error'
     throw new AddressUnavailable(`${host}:${port} ${reasons[code] ?? `cannot be listened on (${code})`}`, { cause: error })
   }
   server.close()

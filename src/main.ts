@@ -1,6 +1,6 @@
 import { listenForStop } from './stop-signals.ts'
 
-// Before anything else is loaded: a signal that comes meanwhile must find somebody who listens.
+// Before anything else is loaded: a signal during loading needs a listener.
 const stopping = listenForStop()
 
 const { configExitCode, InvalidConfig, readConfig } = await import('./config.ts')
@@ -20,14 +20,14 @@ const read = () => {
 
 const config = read()
 const log = createLogger(config.log)
-for (const name of config.unknownSettings) log.warn({ setting: name }, `${name} is no setting, and does nothing`)
+for (const name of config.unknownSettings) log.warn({ setting: name }, `${name} is not a setting and has no effect`)
 
 stopping.begun({
-  first: (signal) => log.info({ signal }, 'stopping: finishing what is under way'),
+  first: (signal) => log.info({ signal }, 'stopping: finishing work in progress'),
   second: (signal) => log.warn({ signal }, 'second signal: ending at once'),
 })
 
-// What nobody handled has left the program in a state that nobody knows: start afresh.
+// After an unhandled error the state of the program is undefined: restart.
 for (const event of ['unhandledRejection', 'uncaughtException'] as const) {
   process.on(event, (error: unknown) => {
     log.fatal({ err: error }, `${event}: ${describeError(error).message}; ending`)

@@ -9,16 +9,16 @@ export interface SandboxProcess {
   stop(): Promise<void>
 }
 
-/** What the sandbox is started with. */
+/** Settings of the sandbox. */
 export interface SandboxProcessOptions {
   readonly port: number
   readonly dataDir: string
   readonly profile: string
-  /** How often it places an order by itself: a duration such as `5s`, or `off`. */
+  /** Interval of its random orders: a duration such as `5s`, or `off`. */
   readonly orderInterval: string
-  /** Orders of the last month that a new marketplace begins with. */
+  /** Number of orders of the last month in a new marketplace. */
   readonly pastOrders: number
-  /** A line that the sandbox printed. */
+  /** Receives each line that the sandbox prints. */
   readonly onLine: (line: string) => void
 }
 
@@ -36,8 +36,8 @@ const forward = (child: ChildProcess, onLine: (line: string) => void): void => {
 }
 
 /**
- * Starts the sandbox and waits until it listens; should it die it is started again on the same port. It ends by itself when we do.
- * @throws Error when it does not start, with what it said
+ * Starts the sandbox and waits until it listens; if it dies it is restarted on the same port. It ends when the daemon ends.
+ * @throws Error when it does not start, with its output
  */
 export const startSandboxProcess = async (options: SandboxProcessOptions): Promise<SandboxProcess> => {
   let child: ChildProcess
@@ -47,7 +47,7 @@ export const startSandboxProcess = async (options: SandboxProcessOptions): Promi
   const launch = async (): Promise<number> => {
     const said: string[] = []
     child = fork(program, [], {
-      // A process group of its own: a terminal's Ctrl-C reaches us alone, and we stop it after the drain.
+      // A separate process group: a terminal's Ctrl-C reaches the daemon only, which stops the sandbox after the drain.
       detached: true,
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
       env: {
@@ -71,7 +71,7 @@ export const startSandboxProcess = async (options: SandboxProcessOptions): Promi
     const [message]: unknown[] = await Promise.race([once(launched, 'message'), ended])
     ended.catch(() => undefined)
     if (typeof message !== 'object' || message === null || !('port' in message) || typeof message.port !== 'number') {
-      throw new Error('the sandbox said something else than where it listens')
+      throw new Error('the sandbox did not report its listening address')
     }
     launched.once('exit', () => void relaunch())
     return message.port
@@ -79,7 +79,7 @@ export const startSandboxProcess = async (options: SandboxProcessOptions): Promi
 
   const relaunch = async (): Promise<void> => {
     for (let delayMs = 500; !stopping; delayMs = Math.min(delayMs * 2, 30_000)) {
-      options.onLine(`the sandbox ended by itself; starting it again in ${delayMs} ms`)
+      options.onLine(`the sandbox ended unexpectedly; restarting it in ${delayMs} ms`)
       await delay(delayMs, undefined, { ref: false })
       if (stopping) return
       try {
@@ -104,7 +104,7 @@ export const startSandboxProcess = async (options: SandboxProcessOptions): Promi
   }
 }
 
-/** Puts lines of the sandbox into the daemon's log, marked as the sandbox's; its orders at level debug, so that they do not flood. */
+/** Writes lines of the sandbox to the daemon's log, marked as the sandbox's; its orders at level debug, to avoid flooding. */
 export const sandboxLines =
   (log: { debug(fields: object, message: string): void; warn(fields: object, message: string): void }) =>
   (line: string): void => {

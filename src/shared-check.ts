@@ -1,16 +1,16 @@
-/** How a check is shared. */
+/** Options of a shared check. */
 export interface SharedCheckOptions<Result> {
-  /** A result serves everybody who asks within so many milliseconds. */
+  /** A result is shared by all calls within this time, in milliseconds. */
   readonly freshMs: number
-  /** Nobody waits longer than this. */
+  /** Time-out of each call, in milliseconds. */
   readonly timeoutMs: number
-  /** So many checks may hang at once; beyond that nobody is asked. */
+  /** Maximum number of hanging checks; above it no further check is started. */
   readonly mostHanging: number
-  /** What is answered when a check takes too long. */
+  /** Result of a check that takes too long. */
   readonly late: Result
 }
 
-/** Makes a check that anybody may ask for at any rate: one at a time does the work, and its result is shared for a while. */
+/** Creates a check that may be called at any rate: only one runs at a time, and its result is shared for a while. */
 export const shareCheck = <Result>(
   check: () => Promise<Result>,
   { freshMs, timeoutMs, mostHanging, late }: SharedCheckOptions<Result>,

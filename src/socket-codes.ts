@@ -1,4 +1,4 @@
-/** Codes by which sockets and name lookups say that the other side is away, where no library has given them a name of its own. */
+/** Error codes of sockets and name lookups that mean that the other side is unavailable. */
 export const socketCodes = [
   'ECONNREFUSED',
   'ECONNRESET',

@@ -1,8 +1,8 @@
 import pg from 'pg'
 
 /**
- * A Postgres client that never brings the process down. An `error` event without a listener is fatal in Node, and a client of a pool has none
- * while it is checked out, nor after `removeAllListeners` (BullMQ calls it on closing). A backend that is terminated tells so at any of
+ * A Postgres client that never crashes the process. An `error` event without a listener is fatal in Node, and a client of a pool has none
+ * while it is checked out, nor after `removeAllListeners` (BullMQ calls it on closing). A terminated backend causes it at any of
  * these moments, and twice. Nothing is hidden: the query under way rejects, and so does the next one.
  */
 export class SteadyClient extends pg.Client {

@@ -1,7 +1,13 @@
 import { readFileSync } from 'node:fs'
 import { z } from 'zod'
 
+const read = (file: string): unknown => JSON.parse(readFileSync(new URL(file, import.meta.url), 'utf8'))
+
 /** Version of this program, from package.json. */
-export const { version } = z
-  .object({ version: z.string() })
-  .parse(JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')))
+export const { version } = z.object({ version: z.string() }).parse(read('../package.json'))
+
+/** Commit that this release was made of, which git writes into the archive (.gitattributes); null when no archive of a commit is run. */
+export const commit = z
+  .object({ commit: z.string() })
+  .transform((release) => (/^[0-9a-f]{40,64}$/.test(release.commit) ? release.commit : null))
+  .parse(read('./release.json'))

@@ -35,7 +35,11 @@ describe('readConfig', () => {
     expect(config).toMatchObject({ databaseUrl: null, redisUrl: null, sandbox: { port: 8181, demo: true } })
     expect(config.sellers).toHaveLength(1)
     expect(config.http).toMatchObject({ host: '127.0.0.1', port: 8080, apiKey: null })
-    expect(readConfig({ DEMO: 'off' }, false).poll).toMatchObject({ orders: 60_000, orderSweep: 86_400_000, returns: 900_000 })
+    expect(readConfig({ DEMO: 'off' }, false).intervals).toMatchObject({
+      POLL_ORDERS: 60_000,
+      POLL_ORDER_SWEEP: 86_400_000,
+      POLL_RETURNS: 900_000,
+    })
   })
 
   test('acknowledges before it ships, unless told to refuse', () => {
@@ -120,14 +124,16 @@ describe('readConfig', () => {
   test('takes how far back and how often to read again', () => {
     expect(readConfig({}, false)).toMatchObject({
       lookBackMs: 1_800_000,
-      reread: { everyMs: 86_400_000, depthMs: 45 * 86_400_000 },
+      intervals: { REREAD_EVERY: 86_400_000 },
+      rereadDepthMs: 45 * 86_400_000,
     })
     const given = { LOOK_BACK: '2h', REREAD_EVERY: '12h', REREAD_DEPTH: '7d' }
     expect(readConfig(given, false)).toMatchObject({
       lookBackMs: 7_200_000,
-      reread: { everyMs: 43_200_000, depthMs: 604_800_000 },
+      intervals: { REREAD_EVERY: 43_200_000 },
+      rereadDepthMs: 604_800_000,
     })
-    expect(readConfig({ REREAD_EVERY: 'off' }, false).reread.everyMs).toBe('off')
+    expect(readConfig({ REREAD_EVERY: 'off' }, false).intervals['REREAD_EVERY']).toBe('off')
     expect(faultsOf({ REREAD_DEPTH: '99999d' })[0]).toContain('up to 3650d')
     expect(faultsOf({ REREAD_DEPTH: '5m', LOOK_BACK: 'long' }).map((fault) => fault.split(':')[0])).toEqual([
       'LOOK_BACK',
@@ -249,6 +255,16 @@ describe('a misspelt setting', () => {
       'MARKETPLACE_PROFIL: is no setting; accepted: MARKETPLACE_PROFILE, which is near',
       'MAX_STREAM: is no setting; accepted: MAX_STREAMS, which is near',
       'Poll_returns: is no setting; accepted: POLL_RETURNS, which is near',
+    ])
+  })
+
+  test('also where its first word is misspelt', () => {
+    expect(faultsOf({ EVENT_SECRET: 'x', SELERS_FILE: 'x', MARKETPLACEURL: 'x', RETIAN_RUNS: '3d', MX_STREAMS: '3' })).toEqual([
+      'EVENT_SECRET: is no setting; accepted: EVENTS_SECRET, which is near',
+      'SELERS_FILE: is no setting; accepted: SELLERS_FILE, which is near',
+      'MARKETPLACEURL: is no setting; accepted: MARKETPLACE_URL, which is near',
+      'RETIAN_RUNS: is no setting; accepted: RETAIN_RUNS, which is near',
+      'MX_STREAMS: is no setting; accepted: MAX_STREAMS, which is near',
     ])
   })
 

@@ -5,11 +5,11 @@ export interface VirtualClock {
   /** Epoch milliseconds. */
   now(): number
   offsetMs(): number
-  /** Moves the clock on by so many milliseconds. */
+  /** Advances the clock by this number of milliseconds. */
   advance(ms: number): void
 }
 
-/** A clock whose offset is kept, so that a restarted sandbox stands where it stood (plus the real time in between). */
+/** A clock whose offset is stored, so that a restarted sandbox continues at its former time (plus the real time in between). */
 export function createClock(meta: Meta): VirtualClock {
   let offsetMs = Number(meta.get('clock.offsetMs') ?? '0')
   return {

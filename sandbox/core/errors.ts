@@ -1,6 +1,6 @@
 import { STATUS_CODES } from 'node:http'
 
-/** One fault as the marketplace words it (public facts, section 6.1). */
+/** One fault in the marketplace's format (public facts, section 6.1). */
 export interface ApiFault {
   readonly code: string
   readonly field: string
@@ -43,7 +43,7 @@ export class Refusal extends Error {
   }
 }
 
-/** 400 for what a body says: the code is always the same, only the text tells (public facts, section 6.4). */
+/** 400 for the content of a body: the code is always the same, only the text differs (public facts, section 6.4). */
 export function refuseContent(description: string, field = 'data'): Refusal {
   return new Refusal(400, [
     { code: 'INVALID_REQUEST_CONTENT.GMP_ORDER_API', field, description, severity: 'ERROR', category: 'DATA' },

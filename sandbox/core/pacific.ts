@@ -30,13 +30,13 @@ export function pacificMidnight(day: string): number {
   return pacificHour(day, 0)
 }
 
-/** The Pacific day, `YYYY-MM-DD`, in which a moment lies. */
+/** The Pacific day, `YYYY-MM-DD`, of a moment. */
 export function pacificDay(at: number): string {
   const date = new TZDate(at, ZONE)
   return `${nameOf(date.getFullYear(), date.getMonth())}-${String(date.getDate()).padStart(2, '0')}`
 }
 
-/** The day so many days later (earlier when negative), both `YYYY-MM-DD`. */
+/** The day this number of days later (earlier if negative), both `YYYY-MM-DD`. */
 export function dayAfter(day: string, days = 1): string {
   return new Date(Date.parse(day) + days * DAY_MS).toISOString().slice(0, 10)
 }
@@ -46,12 +46,12 @@ export function pacificMonth(name: string): Month {
   return { name, from: pacificMidnight(`${name}-01`), to: pacificMidnight(`${monthAfter(name, 1)}-01`) }
 }
 
-/** The month in which a moment lies. */
+/** The month of a moment. */
 export function monthOf(at: number): Month {
   return pacificMonth(pacificDay(at).slice(0, 7))
 }
 
-/** The name of the month so many months later (earlier when negative). */
+/** The name of the month this number of months later (earlier if negative). */
 export function monthAfter(name: string, months: number): string {
   const [year = 0, month = 1] = name.split('-').map(Number)
   const count = year * 12 + month - 1 + months

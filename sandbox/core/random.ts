@@ -1,10 +1,10 @@
-/** A repeatable source of chance: the same seed words give the same draws, on every machine. */
+/** A reproducible random source: the same seed words give the same draws, on every machine. */
 export interface Random {
   /** A number in [0, 1). */
   next(): number
   /** A whole number from `low` to `high`, both included. */
   whole(low: number, high: number): number
-  /** True in so many of all draws (0 never, 1 always). */
+  /** True with this probability (0 never, 1 always). */
   chance(share: number): boolean
   /** One of the items; the list must not be empty. */
   pick<T extends readonly [unknown, ...unknown[]]>(items: T): T[number]

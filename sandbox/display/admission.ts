@@ -54,7 +54,7 @@ function unauthenticated(details: string): Refusal {
 function checkTimestamp(timestamp: string, now: number): void {
   if (!/^\d{1,15}$/.test(timestamp)) throw unauthenticated('invalid timestamp: epoch milliseconds are expected')
   if (Number(timestamp) < now - TIMESTAMP_LIFE_MS) throw unauthenticated('timestamp expired')
-  if (Number(timestamp) > now + TIMESTAMP_LIFE_MS) throw unauthenticated('invalid timestamp: it lies in the future')
+  if (Number(timestamp) > now + TIMESTAMP_LIFE_MS) throw unauthenticated('invalid timestamp: it is in the future')
 }
 
 function equals(given: string, expected: string): boolean {

@@ -16,7 +16,7 @@ const PRIVATE_KEY_FILE = 'display-private-key.pem'
 
 /**
  * The identity that signs display-advertising requests. At the first start a 2048-bit RSA key pair is made (public facts, section
- * 1.3); the private key lies in `dataDir` (PKCS#8 PEM, readable by the owner only) for whoever is to sign.
+ * 1.3); the private key lies in `dataDir` (PKCS#8 PEM, readable by the owner only) for the signing client.
  */
 export function openDisplayIdentity(dataDir: string): DisplayIdentity {
   mkdirSync(dataDir, { recursive: true, mode: 0o700 })

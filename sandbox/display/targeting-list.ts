@@ -68,7 +68,7 @@ function readAudience(asked: DisplayBody): AudienceFilter {
   return { audienceType, attribute }
 }
 
-/** One of the words, whatever its case. */
+/** One of the values, case-insensitive. */
 function readWord<T extends string>(asked: DisplayBody, key: string, words: readonly T[]): T | null {
   const given = asked.text(key)
   if (given === null || given === '') return null

@@ -61,7 +61,7 @@ function itemCounts(all: readonly Subcategory[], level: number): Map<string, num
   return counts
 }
 
-/** The department with one child below the other; only the deepest node tells its number of items and its attributes. */
+/** The department as a chain of single children; only the deepest node has its number of items and its attributes. */
 function viewRow(seed: string, path: readonly string[], itemCount: number, settings: DisplaySettings): Record<string, unknown> {
   const attributes = attributesOf(seed, path, itemCount)
   const deepest: Record<string, unknown> = {

@@ -5,7 +5,7 @@ interface DepartmentWords {
   readonly kinds: readonly string[]
 }
 
-/** Departments and categories of a general retailer, made up. */
+/** Fictitious departments and categories of a general retailer. */
 export const DEPARTMENTS: readonly DepartmentWords[] = [
   {
     name: 'Tools',

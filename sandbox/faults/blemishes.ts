@@ -3,7 +3,7 @@ import type { Random } from '../core/random.ts'
 
 type Breakage = (record: JsonObject, keyField: string) => unknown
 
-/** Ways to break a record of any kind so that nobody can use it, each in another manner. */
+/** Different ways to make a record of any kind unusable. */
 const BREAKAGES: readonly [Breakage, ...Breakage[]] = [
   (record, keyField) => Object.fromEntries(Object.entries(record).filter(([name]) => name !== keyField)),
   (record, keyField) => ({ ...record, [keyField]: { unexpected: true } }),

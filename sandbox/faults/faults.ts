@@ -47,7 +47,7 @@ function applies(name: FaultName, request: Struck): boolean {
   return request.faults.includes(name) && (request.cursor !== null || !FURTHER_PAGE_FAULTS.has(name))
 }
 
-/** What becomes of a page, or of a read, on which a poisoned record stands. */
+/** Effect of a poisoned record on a page or a read that contains it. */
 export type Poison =
   | { readonly kind: 'refused'; readonly status: number; readonly body: Body }
   | { readonly kind: 'swollen'; readonly bytes: number }
@@ -59,11 +59,11 @@ export interface FaultPlan {
   readonly outcome: { readonly name: Outcome; readonly details: FaultDetails } | null
   readonly blemishes: ReadonlyMap<Blemish, FaultDetails>
   readonly errorShape: ErrorShape
-  /** Whether an empty list is told as 200 with no rows instead of 404. */
+  /** Whether an empty list is answered with 200 and no rows instead of 404. */
   readonly emptyList: boolean
-  /** How long new and changed orders stay out of the lists. */
+  /** How long new and changed orders are missing from the lists. */
   readonly listLagMs: number
-  /** Whether this record spoils the page on which it stands; `alone` asks about a read of this record only. */
+  /** Whether this record makes its page fail; `alone`: a read of this record only. */
   readonly poisonOf: (record: RecordName, alone: boolean) => Poison | null
   /** For further draws of the same request. */
   readonly random: Random
@@ -145,7 +145,7 @@ export function createFaultControl(meta: Meta, database: Database, clock: Virtua
     nodeOffsetMs(asked) {
       if (faults.nodes === null) return 0
       const { offsetsMs, choice } = faults.nodes
-      // Drawn for each kind of request by itself, so that a concurrent run can be repeated; in turn is in turn of all.
+      // Drawn separately for each kind of request, so that a concurrent run can be reproduced; `turn` counts all requests.
       const drawn = nextDraw(database, choice === 'turn' ? 'node' : `node|${asked}`)
       const index =
         choice === 'turn'

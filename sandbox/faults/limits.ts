@@ -24,6 +24,8 @@ const OPERATIONS = [
   'reconciliation.report',
   'inventory-log.list',
   'sales-channels.list',
+  'settlements.dates',
+  'settlements.report',
 ] as const
 export type OperationName = (typeof OPERATIONS)[number]
 /** The name of an operation, as control requests give it. */
@@ -76,12 +78,14 @@ const DEFAULT_LIMITS: Limits = {
     'replenishment.recommend': perMinute(100),
     'reconciliation.report': { tokens: 1, perMs: HOUR_MS, foreignPerMinute: 0, clock: 'virtual' },
     'inventory-log.list': perMinute(500),
+    'settlements.dates': perMinute(100),
+    'settlements.report': perMinute(100),
   },
 }
 
 export interface Taken {
   readonly granted: boolean
-  /** Whole tokens left, or `null` where there is no limit. */
+  /** Whole tokens left, or `null` if there is no limit. */
   readonly left: number | null
   /** Real milliseconds until there is one more token. */
   readonly nextInMs: number
@@ -95,7 +99,7 @@ export interface RateLimits {
   current(): Limits
   change(change: LimitsChange): Limits
   reset(): void
-  /** `scope`: the part of the operation's budget that is asked for. */
+  /** `scope`: the requested part of the operation's budget. */
   take(sellerId: string, operation: OperationName, scope?: string): Taken
 }
 

@@ -65,7 +65,7 @@ export const LIST_FAULTS: readonly FaultName[] = [
 /** Those of them that mean something to further pages only. */
 export const FURTHER_PAGE_FAULTS: ReadonlySet<FaultName> = new Set(['cursorExpired', 'repeatCursor', 'repeatedRows'])
 
-/** What the body of an answer may be that something else than the operation gives: in its own words and codes, or not. */
+/** Bodies of answers that do not come from the operation itself: with its codes, or without. */
 const BODIES = ['coded', 'html', 'xml', 'json', 'framework', 'empty'] as const
 export type Body = (typeof BODIES)[number]
 
@@ -154,7 +154,7 @@ const shares = {
 const moment = z.iso.datetime({ offset: true })
 const span = z.number().int().min(0).max(31_622_400_000)
 
-/** When something holds, by the virtual clock; from the moment it is set unless it says otherwise, and until it is replaced. */
+/** When a setting applies, by the virtual clock; by default from the moment it is set until it is replaced. */
 const time = {
   from: moment.optional(),
   until: moment.optional(),
@@ -206,7 +206,7 @@ const hidden = z
   .refine(namesRecords, NAMES_RECORDS)
 export type HiddenRule = z.infer<typeof hidden>
 
-/** Records that spoil each page on which they stand. */
+/** Records that make each page with them fail. */
 const poisoned = z
   .strictObject({
     ...records,
@@ -240,7 +240,7 @@ export const faultsSchema = z
     errorShape: z.enum([...ERROR_SHAPES, ...GATEWAY_SHAPES, 'own', 'mixed']).default('own'),
     /** `emptyList`: where there is nothing to list, 200 with an empty list instead of 404. */
     emptyAnswer: z.enum(['404', 'emptyList']).default('404'),
-    /** New and changed orders reach the lists only after so many milliseconds of virtual time. */
+    /** New and changed orders appear in the lists only after this time, in milliseconds of virtual time. */
     listLagMs: z.number().int().min(0).max(86_400_000).default(0),
     hidden: z.array(hidden).default([]),
     poisoned: z.array(poisoned).default([]),
@@ -277,7 +277,7 @@ export function shareOf(given: Chance): number {
   return given === undefined ? 0 : typeof given === 'number' ? given : given.share
 }
 
-/** What a chance says besides its share. */
+/** Details of a chance besides its share. */
 export function detailsOf(given: Chance): FaultDetails {
   return given === undefined || typeof given === 'number' ? {} : given
 }

@@ -3,7 +3,7 @@ import type { World } from '../world.ts'
 import { CORRECTED, DAMAGED, FOUND, LOST, type Movement, moved, RECEIVED, RETURNED, SOLD } from './model.ts'
 import { nextGtin, shipmentIdOf } from './simulation.ts'
 
-/** Many made-up SKUs that stand still once they are there. */
+/** Many generated SKUs that do not change after their creation. */
 export interface BulkItems {
   readonly sellerId: string
   readonly skus: number

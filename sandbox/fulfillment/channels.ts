@@ -27,7 +27,7 @@ export const salesChannels: Operation = {
 export const channelSettings = z.strictObject({
   /** Both spellings are in use (public facts, section 7.4). */
   shippingField: z.enum(['shippping', 'shipping']).default('shippping'),
-  /** The seller's channels; fields that are left out are made up. */
+  /** The seller's channels; omitted fields are generated. */
   items: z
     .array(
       z.strictObject({

@@ -45,7 +45,7 @@ const movement = z.strictObject({
   sku: z.string().min(1),
   changedUnits: z.number().int().min(-1_000_000).max(1_000_000),
   transactionTime: moment.optional(),
-  /** When the log begins to show it; reports count it from then on. Left out: it has always been there. */
+  /** When the log begins to show it; reports count it from then on. Default: always. */
   appearsAt: moment.optional(),
   /** The same as time from now. */
   appearsIn: duration.optional(),
@@ -173,7 +173,7 @@ function wholeLog(now: number): LogFilter {
   return { from: 0, to: now, now, shipmentId: null, type: null, location: null }
 }
 
-/** Writes one movement down as it is told; a SKU that is not known yet begins with it. */
+/** Stores one movement as given; an unknown SKU is created with it. */
 function move(world: World, sellerId: string, given: z.infer<typeof movement>, now: number): Record<string, unknown> {
   const at = given.transactionTime ?? now
   const appearsAt = given.appearsAt ?? (given.appearsIn === undefined ? at : now + given.appearsIn)

@@ -25,6 +25,6 @@ export interface Discrepancy {
   readonly movementId: number
   /** The log entry that was hidden or added. */
   readonly entryId: string | null
-  /** In words. */
+  /** As text. */
   readonly done: string
 }

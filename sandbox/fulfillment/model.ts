@@ -8,7 +8,7 @@ export type Cell = (typeof CELLS)[number]
  */
 export type Place = Cell | 'unexplained' | 'carry'
 
-/** What kind of movement it is, in the marketplace's words (public facts, section 7.1). */
+/** Kind of movement, in the marketplace's terms (public facts, section 7.1). */
 export interface Wording {
   readonly type: string
   readonly reasonCode: string
@@ -50,7 +50,7 @@ export function cellOf({ type, reasonCode, reasonText }: Wording): Cell {
   return /\b(los|lost|missing)\b/i.test(reason) ? 'lost' : 'other'
 }
 
-/** Sellable stock lies at `Inventory`; what lies at `Salvage` is in the log and in no report. */
+/** Sellable stock is at `Inventory`; units at `Salvage` are in the log and in no report. */
 export type StockLocation = 'Inventory' | 'Salvage'
 
 /** A change of stock to be written down; times are epoch milliseconds of the virtual clock. */
@@ -62,7 +62,7 @@ export interface Movement extends Wording {
   readonly location: StockLocation
   readonly fcName: string
   readonly shipmentId: string | null
-  /** Given by whoever asked for the movement; otherwise the next number of the item. */
+  /** Given with the movement; default: the next number of the item. */
   readonly entryId: string | null
   readonly place: Place
   readonly inLog: boolean
@@ -83,7 +83,7 @@ export interface Item {
   stock: number
   /** Entries numbered so far. */
   entries: number
-  /** Average sales a day when it lives by itself; 0 when it stands still. */
+  /** Average daily sales of a simulated item; 0 for a static one. */
   readonly pace: number
   /** The moment of the first movement, or from which the opening units lie there. */
   firstAt: number

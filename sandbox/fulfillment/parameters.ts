@@ -20,7 +20,7 @@ export function required(query: Query, name: string): string {
   return value
 }
 
-/** One of the given words, whatever their case; `null` when it is not given. */
+/** One of the given values, case-insensitive; `null` if absent. */
 export function wordParameter<T extends string>(query: Query, name: string, words: readonly T[]): T | null {
   return readWord(query, name, words, refuseValue, (word) => word.toLowerCase())
 }

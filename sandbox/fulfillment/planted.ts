@@ -114,7 +114,7 @@ export interface Compared {
   readonly expected: number | null
 }
 
-/** Looks up both sides of a discrepancy as they stand now. */
+/** Looks up the current state of both sides of a discrepancy. */
 export function compare(world: World, item: Item, { kind, month, cell }: Discrepancy, now: number): Compared {
   const of = pacificMonth(month)
   const period = periodOf(of, now)
@@ -140,7 +140,7 @@ function cellOfEntry({ place }: Movement): Cell | null {
   return place === 'carry' || place === 'unexplained' ? null : place
 }
 
-/** A column of which the log has nothing in these days, so that the report's figure stands alone. */
+/** A column without log entries in these days, so that only the report has units. */
 function freeCell(world: World, item: Item, from: number, to: number, now: number): Cell {
   const cells = ['lost', 'damaged', 'found'] as const
   return cells.find((cell) => world.discrepancies.logged(item, from, to, now, cell) === 0) ?? 'lost'

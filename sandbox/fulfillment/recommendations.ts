@@ -14,7 +14,7 @@ import { liveOn } from './simulation.ts'
 
 /** Most keys of one request (public facts, section 7.3). */
 const MAX_KEYS = 1_000
-/** Sales of so many days say how much is needed; stock for so many is suggested, and at most for so many. */
+/** Days of sales that determine the demand, days of stock that are suggested, and their maximum. */
 const LOOK_BACK_DAYS = 28
 const SUGGESTED_DAYS = 30
 const MAX_DAYS = 90
@@ -27,7 +27,7 @@ export const recommendations: Operation = {
   admission: 'marketplace',
   // The live service counts this operation among the global ones (public facts, section 7.3).
   requiredHeaders: (dialect) => (dialect.fulfillment.recommendationIsGlobal ? globalHeaders(dialect) : []),
-  // The SKUs may also stand in the query, and then there is no body.
+  // The SKUs may also be in the query, and then there is no body.
   body: 'optional-json',
   writes: false,
   errorShape: 'wfs',

@@ -2,7 +2,7 @@ import { dayAfter, type Month, pacificDay, pacificHour, pacificMidnight } from '
 import { hashWords } from '../core/random.ts'
 import type { ReportPeriod } from './store.ts'
 
-/** Reports are made anew at this hour, Pacific time (specification, Limits). */
+/** Reports are generated at this hour, Pacific time (specification, Limits). */
 const GENERATED_AT_HOUR = 7
 
 /** One daily making of the reports. */

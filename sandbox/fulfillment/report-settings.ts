@@ -45,7 +45,7 @@ export const reportSettings = z.strictObject({
   additional: z.array(z.strictObject({ heading: z.string(), value: z.string() })).default([]),
   /** SKUs that have no row. */
   omitSkus: z.array(z.string()).default([]),
-  /** Units that left are told as negative numbers. */
+  /** Outgoing units are negative numbers. */
   negativeOutflows: z.boolean().default(false),
   byteOrderMark: z.boolean().default(false),
   lineBreak: z.enum(['\n', '\r\n']).default('\n'),

@@ -152,7 +152,7 @@ function cellsOf(row: ReportRow, { columns, additional, negativeOutflows }: Repo
 
 type Breakage = (cells: string[], settings: ReportSettings) => string[]
 
-/** Ways to break a row so that nobody can use it. */
+/** Ways to make a row unusable. */
 const BREAKAGES: readonly [Breakage, ...Breakage[]] = [
   (cells, { columns }) => cells.map((cell, index) => (columns[index] === 'ending' ? 'n/a' : cell)),
   (cells, { columns }) => cells.map((cell, index) => (columns[index] === 'sku' ? '' : cell)),

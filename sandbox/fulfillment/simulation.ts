@@ -53,7 +53,7 @@ function stockCatalogue(world: World, sellerId: string, beganAt: number): void {
   }
 }
 
-/** The GTIN of the next item that is made up beside the catalogue. */
+/** The GTIN of the next generated item outside of the catalogue. */
 export function nextGtin(world: World): string {
   return madeUpGtin(FIRST_FREE_NUMBER + world.meta.sequence('gtin', 1))
 }
@@ -85,7 +85,7 @@ function dayOf(world: World, item: Item, stockBefore: number, day: number): Move
   return made.sort((a, b) => a.at - b.at)
 }
 
-/** What a warehouse loses, finds, breaks and corrects. What breaks leaves the sellable stock and lies at Salvage. */
+/** Losses, finds, damage and corrections of a warehouse. Damaged units move from the sellable stock to Salvage. */
 function mishaps(random: Random, at: () => number, stock: () => number, move: (...args: Parameters<typeof moved>) => void): void {
   const units = random.whole(1, 3)
   if (random.chance(0.012) && units < stock()) move(LOST, -units, at())

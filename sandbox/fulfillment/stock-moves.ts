@@ -6,7 +6,7 @@ import { liveOn, nextGtin } from './simulation.ts'
 
 /** What a receipt brings beyond the units that are missing. */
 const RECEIVED_BEYOND = 40
-/** Goods that come back for these reasons are sold to nobody any more. */
+/** Goods returned for these reasons are no longer sellable. */
 const TO_SALVAGE: ReadonlySet<string> = new Set(['DAMAGED', 'DEFECTIVE', 'MISSING_PARTS'])
 
 /** Units of a marketplace-fulfilled order leave the stock; where there are too few, a receipt comes just before. */
@@ -23,7 +23,7 @@ export function bookShipped(world: World, order: Order, effects: readonly Effect
   }
 }
 
-/** Units of a marketplace-fulfilled order have come back. */
+/** Units of a marketplace-fulfilled order were returned. */
 export function bookReturned(world: World, returned: ReturnOrder, line: ReturnedLine, units: number, at: number): void {
   if (!returned.wfs) return
   const when = bookingTime(world, returned.sellerId, at)

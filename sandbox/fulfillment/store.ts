@@ -11,7 +11,7 @@ export interface InventoryLife {
   readonly seenAt: number
 }
 
-/** Which entries of an item's log are asked for; bounds inclusive. */
+/** Requested entries of an item's log; bounds inclusive. */
 export interface LogFilter {
   readonly from: number
   readonly to: number
@@ -102,7 +102,7 @@ export interface InventoryStore {
   rows(sellerId: string, period: ReportPeriod, afterSku: string, limit: number, gtin: string | null): ReportRow[]
   /** The row of one item, `null` when the report has none. */
   row(item: Item, period: ReportPeriod): ReportRow | null
-  /** The fewest sellable units that there ever are from a moment on: so many can leave then. */
+  /** The minimum of sellable units from a moment on: as many can leave then. */
   lowestStock(item: Item, from: number): number
   demand(item: Item, since: number, now: number): Demand
   totals(): { readonly skus: number; readonly movements: number; readonly discrepancies: number }

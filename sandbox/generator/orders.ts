@@ -47,7 +47,7 @@ export function makeOrder(random: Random, frame: OrderFrame, rare: Random): Orde
   }
 }
 
-/** Fees beside the tax, and gift wrap: no text publishes the words of the latter, so any might come. */
+/** Fees beside the tax, and gift wrap: the name of the latter is not published, so any may occur. */
 function withRareCharges({ charges, ordered }: Line, rare: Random): readonly Charge[] {
   const fees = rare.chance(0.04) ? { name: 'Fees', amount: rare.whole(5, 60) * ordered } : null
   const wrapped = rare.chance(0.03)
@@ -66,7 +66,7 @@ function endOfDay(at: number): number {
   return Math.ceil(at / DAY_MS) * DAY_MS - HOUR_MS
 }
 
-/** A buyer at one of the places; mail addresses and phone numbers are of kinds that reach nobody. */
+/** A buyer at one of the places; mail addresses and phone numbers are of reserved ranges without a recipient. */
 function makeBuyer(
   random: Random,
   [city, state, zip]: readonly [string, string, string, number],
@@ -106,7 +106,7 @@ function makeLines(random: Random, taxBasisPoints: number, createdAt: number): L
   const first = products[0]
   // The same stock key on two lines: the ERP's event names the SKU and must be allotted over both.
   if (first !== undefined && random.chance(0.12)) products.push(first)
-  // Line numbers are names, not positions: some orders begin at 4 or leave gaps.
+  // Line numbers are identifiers, not positions: some orders begin at 4 or have gaps.
   const start = random.chance(0.2) ? 4 : 1
   const step = random.chance(0.15) ? 2 : 1
   return products.map((product, index) => {

@@ -10,7 +10,7 @@ const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
 /** Who calls, after what the headers say (specification, Authentication). */
 export interface Admitted {
-  /** The consumer id in display advertising; `null` when a token request names nobody. */
+  /** The consumer id in display advertising; `null` when a token request has no client. */
   readonly sellerId: string | null
   /** The seller's token; `null` where none is sent. */
   readonly token: string | null
@@ -79,13 +79,13 @@ function checkAccept(accept: string): void {
   }
 }
 
-/** What a text is that should have been JSON; `null` when that cannot be told. */
+/** Format of a text that should have been JSON; `null` if it cannot be determined. */
 function kindOf(text: string): 'XML' | 'a form' | null {
   if (/^\s*</.test(text)) return 'XML'
   return /^[\w.%+[\]-]+=[^{}"\s]*(&|$)/.test(text.trim()) ? 'a form' : null
 }
 
-/** What came instead of JSON, by its content type, or by its text where the type says nothing. */
+/** Format of a body that is not JSON, by its content type, or else by its text. */
 function kindOfType(type: string, text: string): string | null {
   if (/^[\w.-]+\/([\w.-]+\+)?xml\b/i.test(type)) return 'XML'
   if (/^(application\/x-www-form-urlencoded|multipart\/form-data)\b/i.test(type)) return 'a form'

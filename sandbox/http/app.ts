@@ -14,7 +14,7 @@ export function createApp(gateway: Gateway): FastifyInstance {
   /** Control routes have no part in the disagreement of clocks. */
   const marketplaceDate = (url: string): string =>
     dateHeader(gateway, url.startsWith('/_sandbox') ? 0 : gateway.faults.nodeOffsetMs(''))
-  /** What the HTTP layer refuses before an operation is reached, in the words of the marketplace. */
+  /** Refusals of the HTTP layer before an operation is reached, in the marketplace's format. */
   const refuse = ({ url }: FastifyRequest, reply: FastifyReply, ...refusal: Parameters<typeof gatewayRefusal>): void => {
     const { status, contentType, text } = refusalAnswer(gateway, operationsAt(url)[0] ?? null, gatewayRefusal(...refusal), url)
     reply.code(status).header('content-type', contentType).send(text)
@@ -34,7 +34,7 @@ export function createApp(gateway: Gateway): FastifyInstance {
     },
   })
   app.removeAllContentTypeParsers()
-  // Bodies come as text: whether they are acceptable is for the operation to say, in the marketplace's own words.
+  // Bodies are read as text: the operation validates them and refuses them in the marketplace's format.
   app.addContentTypeParser('*', { parseAs: 'string' }, (_request, body, done) => done(null, body))
   app.addHook('onSend', async (request, reply) => {
     if (!reply.hasHeader('date')) reply.header('date', marketplaceDate(request.url))
@@ -76,7 +76,7 @@ const CODES: ReadonlyMap<number, string> = new Map([
   [415, 'UNSUPPORTED_MEDIA_TYPE'],
 ])
 
-/** The operations of a path, whatever the method; a placeholder stands for one part of it that is not empty. */
+/** The operations of a path, for all methods; a placeholder matches one non-empty segment. */
 function operationsAt(url: string): readonly Operation[] {
   const path = url.split('?')[0] ?? ''
   return OPERATIONS.filter(({ urls }) => urls.some((one) => new RegExp(`^${one.replace(/:\w+/g, '[^/]+')}$`).test(path)))

@@ -166,7 +166,7 @@ function readBody(operation: Operation, request: FastifyRequest): unknown {
   return readJson(request.headers, text)
 }
 
-/** Takes a token of the budget, or throws 429. Gives the headers that tell what is left. */
+/** Takes a token of the budget, or throws 429. Returns the headers with the remaining budget. */
 function spend(gateway: Served, sellerId: string, operation: Operation, query: Query): Record<string, string> {
   const taken = gateway.limits.take(sellerId, operation.name, operation.budgetScope?.(gateway.world, query))
   const headers = budgetHeaders(gateway, taken)
@@ -174,7 +174,7 @@ function spend(gateway: Served, sellerId: string, operation: Operation, query: Q
   return headers
 }
 
-/** 429 with what the budget says; the gateway never reached the operation. */
+/** 429 with the state of the budget; the request did not reach the operation. */
 class Throttled extends Refusal {
   readonly headers: Readonly<Record<string, string>>
 
@@ -184,7 +184,7 @@ class Throttled extends Refusal {
   }
 }
 
-/** The moment of the next token is told on the marketplace's clock, the one of its `Date` header. */
+/** The time of the next token is on the marketplace's clock, the one of its `Date` header. */
 function budgetHeaders({ limits, world, nodeOffsetMs }: Served, { left, nextInMs }: Taken): Record<string, string> {
   if (left === null) return {}
   const name = limits.current().replenishHeader
@@ -246,7 +246,7 @@ async function strike(
   return faultAnswer(gateway, operation, plan, name, details, url, real)
 }
 
-/** Whether the operation is carried out under each fault, unless the fault itself says otherwise. */
+/** Whether the operation is executed under each fault, unless the fault overrides it. */
 const HAPPENS: Readonly<Record<Outcome, boolean>> = {
   tooManyRequests: false,
   tooManyRequestsWithoutHeader: false,
@@ -351,7 +351,7 @@ function faultAnswer(
   }
 }
 
-/** What stands between a client and the marketplace answers in these ways, refusals among them, whether or not the marketplace was reached. */
+/** Answers of components between a client and the marketplace, refusals among them, whether or not the marketplace was reached. */
 const GATEWAY_STATUSES = [400, 403, 404, 405, 408, 409, 413, 502, 503, 504, 520, 521] as const
 const GATEWAY_BODIES = ['html', 'xml', 'json', 'framework', 'empty'] as const
 /** Of 425 no text publishes a code; 423 is in public facts, section 6.2. */
@@ -407,7 +407,7 @@ function serverError(gateway: Gateway, plan: FaultPlan, details: FaultDetails, u
   return { status, ...rendered, headers: {} }
 }
 
-/** Nobody is told, and the effect comes later, on virtual time; it survives a restart of the sandbox. */
+/** There is no answer, and the effect comes later, on virtual time; it survives a restart of the sandbox. */
 function late(gateway: Gateway, operation: Operation, plan: FaultPlan, details: FaultDetails, url: string, call: Call): Ending {
   const { world } = gateway
   if (operation.writes) {

@@ -132,7 +132,7 @@ export function registerOrderControl(app: FastifyInstance, world: World): void {
   })
 }
 
-/** The whole of a line is cancelled as it then stands. */
+/** The whole line is cancelled in its state at that time. */
 function cancellation(order: Order, line: Line, quantity: number | undefined, intentOnly: boolean): DueEvent {
   const { sellerId, purchaseOrderId } = order
   const common = { sellerId, purchaseOrderId, lineNumber: line.lineNumber }

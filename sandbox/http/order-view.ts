@@ -6,14 +6,14 @@ import { isFullyCancelled, putUnits } from '../rules/units.ts'
 export interface ViewOptions {
   readonly productInfo: boolean
   readonly replacementInfo: boolean
-  /** Whether refunded units stay in the state in which they were, so that only the charges tell of them. */
+  /** Whether refunded units stay in their former state, so that only the charges show them. */
   readonly refundsAsMoney: boolean
   /** Whether amounts given back are shown as positive numbers, as one official example has them. */
   readonly positiveRefunds: boolean
 }
 
 /**
- * An order as it goes over the wire (public facts, section 2.5). Units that stand in a state are told as `statusQuantity`
+ * An order as it goes over the wire (public facts, section 2.5). Units in a state are shown as `statusQuantity`
  * under every profile: that is what the published answers show, and readers take either name.
  */
 export function viewOrder(order: Order, options: ViewOptions): Record<string, unknown> {
@@ -79,7 +79,7 @@ function viewLine(order: Order, line: Line, options: ViewOptions): Record<string
   }
 }
 
-/** Where refunded units came from is nobody's business, unless they are shown as if they were still there. */
+/** The former state of refunded units is not shown, unless they are shown as if they were still in it. */
 function shownEntries(line: Line, { refundsAsMoney }: ViewOptions): readonly Entry[] {
   const shown: Line = { ...line, entries: [] }
   for (const entry of line.entries) {
@@ -99,7 +99,7 @@ function money(order: Order, cents: Cents): { currency: string; amount: number }
   return { currency: order.currency, amount: jsonAmount(cents) }
 }
 
-/** A charge whose amounts are shown times `factor`; fees are told only where there are any. */
+/** A charge whose amounts are multiplied by `factor`; fees are shown only if there are any. */
 function viewCharge(order: Order, charge: Charge, factor: -1 | 0 | 1): Record<string, unknown> {
   const shown = (cents: Cents): Record<string, unknown> => money(order, cents === 0 ? 0 : cents * factor)
   const part = ({ name, amount }: NamedAmount): Record<string, unknown> => ({ taxName: name, taxAmount: shown(amount) })

@@ -1,4 +1,4 @@
-/** One request as `GET /_sandbox/requests` tells it. */
+/** One request as returned by `GET /_sandbox/requests`. */
 export interface LoggedRequest {
   readonly id: string
   readonly at: string

@@ -17,7 +17,7 @@ export function changeOrder(
   })
 }
 
-/** Something that nobody asked for in a request. */
+/** A change without a request. */
 export function byItself(by: Actor['by']): Actor {
   return { by, correlationId: null, requestId: null }
 }

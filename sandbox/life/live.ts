@@ -25,7 +25,7 @@ export interface Life {
   happen(events: readonly DueEvent[]): void
   /** Lets signals and other requests be heard in the middle of long work. */
   breathe(): Promise<void>
-  /** From now on nobody who waits is let through: the file is about to be closed. */
+  /** From now on waiting callers are rejected: the file is about to be closed. */
   stop(): void
 }
 

@@ -7,7 +7,7 @@ import type { World } from '../world.ts'
 /** Not shipped with tracking this long after the ship-by date: the marketplace cancels (public facts, section 9.2). */
 const AUTO_CANCEL_AFTER_MS = 4 * DAY_MS
 
-/** Decides, when an order is placed, what its buyer and the marketplace will do if nobody does anything else. */
+/** Schedules, when an order is placed, the actions of its buyer and of the marketplace that occur without other events. */
 export function scheduleAfterPlacement(world: World, order: Order): void {
   if (!order.alive) return
   const { sellerId, purchaseOrderId } = order

@@ -6,8 +6,8 @@ import type { Query } from './query.ts'
 const MARK = '&cursorMark='
 
 /**
- * A cursor is a whole query string that begins with `?` and must come back byte for byte (public facts, section 2.2). The
- * mark at its end tells whether it did: a client that decodes or re-encodes it gets 401, as on the live service.
+ * A cursor is a whole query string that begins with `?` and must be returned byte for byte (public facts, section 2.2). The
+ * checksum at its end verifies this: a client that decodes or re-encodes it gets 401, as on the live service.
  */
 export function buildCursor(world: World, parameters: readonly (readonly [string, string | number | null])[]): string {
   const raw = parameters

@@ -10,9 +10,9 @@ import { orderDate, type Query, readWhole, readWord } from './query.ts'
 
 /** Orders older than this are not served at all (public facts, section 2.4). */
 const RETENTION_MS = 180 * DAY_MS
-/** The default window: without a start by creation, only so many days are looked at, whatever else is asked (section 2.3). */
+/** The default window: without a start by creation, only this number of days is searched, whatever the other filters (section 2.3). */
 const DEFAULT_WINDOW_MS = 7 * DAY_MS
-/** No query reaches beyond its first so many orders (section 2.4). */
+/** No query returns orders beyond this position (section 2.4). */
 const MAX_ORDERS_A_QUERY = 10_000
 const DEFAULT_LIMIT = 100
 const MAX_LIMIT = 200
@@ -23,7 +23,7 @@ export interface ListPage {
   readonly limit: number
   readonly nextCursor: string | null
   readonly records: readonly Record<string, unknown>[]
-  /** The last records of the page before, where they are asked for. */
+  /** The last records of the page before, if requested. */
   readonly previous: readonly Record<string, unknown>[]
   readonly onCursor: boolean
 }
@@ -116,7 +116,7 @@ function readFilter(query: Query, released: boolean, onCursor: boolean, options:
   }
 }
 
-/** The bounds by creation are frozen in the cursor; everything else is asked anew, by number of rows, over a set that moves. */
+/** The bounds by creation are fixed in the cursor; the remaining query is evaluated anew, by row number, over a set that changes. */
 function cursorOf(world: World, query: Query, filter: OrderFilter, released: boolean, limit: number, next: number): string {
   return buildCursor(world, [
     ['limit', limit],

@@ -80,7 +80,7 @@ function spoilPage(page: ListPage, kind: Listed, call: Call, plan: FaultPlan): L
   return { ...page, records: [...page.previous, ...poison(page.records, kind, call, plan, false)] }
 }
 
-/** Poisoned records end the page on which they stand, or swell. */
+/** Poisoned records make their page fail, or are oversized. */
 function poison(
   records: readonly ViewedRecord[],
   { records: kind, keyField }: Listed,
@@ -96,7 +96,7 @@ function poison(
   })
 }
 
-/** An answer that says nothing of the record at which it broke (public facts, section 6.3). */
+/** An answer that does not identify the record at which it failed (public facts, section 6.3). */
 function poisoned(status: number, body: Body): Refusal {
   const shape = body === 'coded' ? 'nested' : UNCODED[body]
   const { faults } =

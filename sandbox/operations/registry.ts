@@ -4,6 +4,7 @@ import { fulfillmentOperations } from '../fulfillment/operations.ts'
 import { shippingSettingsOperations } from '../shipping-settings/operations.ts'
 import type { Operation } from './operation.ts'
 import { orderOperations } from './orders.ts'
+import { settlementOperations } from './settlements.ts'
 
 /** Every operation of the sandbox marketplace. */
 export const OPERATIONS: readonly Operation[] = [
@@ -12,4 +13,5 @@ export const OPERATIONS: readonly Operation[] = [
   ...campaignOperations,
   ...shippingSettingsOperations,
   ...fulfillmentOperations,
+  ...settlementOperations,
 ]

@@ -3,7 +3,7 @@ import { gatewayRefusal, Refusal } from '../core/errors.ts'
 import { headerOf } from '../http/headers.ts'
 import type { World } from '../world.ts'
 
-/** How long a token says that it will live (public facts, section 1.1). */
+/** Stated lifetime of a token (public facts, section 1.1). */
 const TOKEN_LIFE_MS = 900_000
 
 export interface TokenAnswer {
@@ -43,7 +43,7 @@ export function describeToken({ settings, sellers }: World, headers: IncomingHtt
   if (!liveOperations) throw gatewayRefusal(404, 'URI_NOT_FOUND', 'uri', 'There is no such operation')
   const issuedAt = sellers.tokenIssuedAt(headerOf(headers, `${headerPrefix}_SEC.ACCESS_TOKEN`) ?? '')
   return {
-    // As it was said when the token was given out: nobody tells of a token that will die early.
+    // As stated when the token was issued: a token that is invalidated early is not announced.
     expire_at: String(issuedAt + TOKEN_LIFE_MS),
     issued_at: String(issuedAt),
     is_valid: true,

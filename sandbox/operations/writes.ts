@@ -29,7 +29,7 @@ const RULES: Readonly<Record<WriteOperation, Rule>> = {
   'orders.refund': refund,
 }
 
-/** A write as it was asked for. */
+/** A write as requested. */
 export interface WriteRequest {
   readonly operation: WriteOperation
   readonly sellerId: string
@@ -73,7 +73,7 @@ export function applyWrite(world: World, request: WriteRequest, partial: Partial
   })
 }
 
-/** Does a part of what is asked for to the order, without keeping it. */
+/** Applies a part of the request to the order, without storing it. */
 function partOf(
   order: Order,
   { operation, body }: WriteRequest,

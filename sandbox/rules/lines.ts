@@ -1,7 +1,7 @@
 import { refuseContent } from '../core/errors.ts'
 import type { Line, Order } from './model.ts'
 
-/** The line that a request names. Throws a refusal in the marketplace's words when the order has none of that number. */
+/** The line of a request. Throws a refusal in the marketplace's format if the order has no such line. */
 export function lineOf(order: Order, lineNumber: string): Line {
   const line = order.lines.find((candidate) => candidate.lineNumber === lineNumber)
   if (line === undefined) {

@@ -17,20 +17,20 @@ export interface Parcel {
   trackingUrl: string | null
 }
 
-/** What kind of order it is, told only to who asks for it (public facts, section 2.3). */
+/** Type of the order, shown only on request (public facts, section 2.3). */
 export const ORDER_TYPES = ['REGULAR', 'REPLACEMENT', 'PREORDER'] as const
 export type OrderType = (typeof ORDER_TYPES)[number]
 
 export const SHIPPING_PROGRAM_TYPES = ['TWO_DAY', 'ONE_DAY', 'THREE_DAY'] as const
 export type ShippingProgramType = (typeof SHIPPING_PROGRAM_TYPES)[number]
 
-/** So many units of a line stand in this state. The quantities of a line's entries add up to `ordered`. */
+/** Number of units of a line in a state. The quantities of a line's entries add up to `ordered`. */
 export interface Entry {
   state: UnitState
   quantity: number
   cancellationReason?: string
   parcel?: Parcel
-  /** Of refunded units: where they stood before, for readers who are shown the money only. */
+  /** Of refunded units: their former state, for answers that show the money only. */
   before?: { readonly state: 'Shipped' | 'Delivered'; readonly parcel?: Parcel }
 }
 

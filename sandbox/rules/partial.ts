@@ -12,7 +12,7 @@ import { unitsIn } from './units.ts'
 /** How many units of a line a write may move; `Infinity` for as many as it asks for. */
 export type Allowance = (lineNumber: string) => number
 
-/** What a write is about: the units of each line that it asks for. A line asked for without units counts as one. */
+/** The requested units of each line of a write. A line without units counts as one. */
 export type Asked = ReadonlyMap<string, number>
 
 type PartialWrite = 'orders.acknowledge' | 'orders.ship' | 'orders.cancel' | 'orders.refund'

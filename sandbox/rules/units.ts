@@ -1,13 +1,13 @@
 import { type Entry, type Line, type Order, STATE_BITS, type UnitState } from './model.ts'
 
-/** Units of the line that stand in one of the states. */
+/** Units of the line in one of the states. */
 export function unitsIn(line: Line, ...states: readonly UnitState[]): number {
   let units = 0
   for (const entry of line.entries) if (states.includes(entry.state)) units += entry.quantity
   return units
 }
 
-/** Takes `quantity` units out of the states, in the order of `states`, and says what was taken; the caller puts them back elsewhere. */
+/** Takes `quantity` units out of the states, in the order of `states`, and returns them; the caller adds them to another state. */
 export function takeUnits(line: Line, quantity: number, ...states: readonly UnitState[]): Entry[] {
   const taken: Entry[] = []
   let wanted = quantity

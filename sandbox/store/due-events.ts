@@ -7,7 +7,7 @@ export interface OwnRefundMoney {
   readonly fees?: number | undefined
 }
 
-/** Something that will happen by itself when the virtual clock reaches it. */
+/** An event that occurs when the virtual clock reaches it. */
 export type DueEvent =
   | { readonly kind: 'marketplace-ship'; readonly sellerId: string; readonly purchaseOrderId: string }
   | {

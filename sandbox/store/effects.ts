@@ -2,7 +2,7 @@ import { type Database, nullableText, nullableWhole, textOf, wholeOf } from '../
 import { type Cents, decimalText } from '../core/money.ts'
 import type { Actor, EffectDraft, Order } from '../rules/model.ts'
 
-/** Something that really happened to units, as `GET /_sandbox/effects` tells it. */
+/** A true effect on units, as returned by `GET /_sandbox/effects`. */
 interface Effect {
   readonly id: number
   readonly at: string

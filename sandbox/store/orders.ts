@@ -155,7 +155,7 @@ function condition(filter: OrderFilter, hides: boolean): { from: string; where: 
   }
   if (filter.shipFrom !== null) add('ship_by >= ?', filter.shipFrom)
   if (filter.shipTo !== null) add('ship_by <= ?', filter.shipTo)
-  // The partial index of released orders applies only where its own condition stands literally.
+  // The partial index of released orders applies only if the query contains its condition literally.
   if (filter.state === 'Created') add('states & 1')
   else if (filter.state !== null) add('(states & ?) != 0', STATE_BITS[filter.state])
   if (filter.purchaseOrderId !== null) add('purchase_order_id = ?', filter.purchaseOrderId)

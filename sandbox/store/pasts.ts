@@ -2,7 +2,7 @@ import type { Database } from '../core/database.ts'
 import { DAY_MS } from '../core/duration.ts'
 import type { RecordKind } from '../faults/schema.ts'
 
-/** How far back a read can be behind: what was before that is forgotten. */
+/** Maximum staleness of a read: older states are deleted. */
 export const MOST_LAG_MS = DAY_MS
 /** So many changes are let pass between two times of forgetting: each costs a search of the whole table. */
 const FORGET_EVERY = 512
@@ -14,7 +14,7 @@ const TABLES = {
 
 /** What orders and returns were before their last changes. */
 export interface Pasts {
-  /** Keeps the record as it stands, before it is changed at `until`. */
+  /** Stores the current record before it is changed at `until`. */
   keep(kind: RecordKind, sellerId: string, id: string, until: number): void
 }
 

@@ -11,7 +11,7 @@ const alarmSchema = z.looseObject({
   raisedAt: z.string(),
 })
 
-/** `tallyman alarms list`: what a person should look at. */
+/** `tallyman alarms list`: what needs an operator's attention. */
 export const listAlarms = async ({ terminal, daemon }: CliContext, limit: number): Promise<void> => {
   const { items, more } = await take(daemon, '/v1/alarms', alarmSchema, limit, {})
   if (terminal.json) return printJson(terminal, { items, more })
@@ -23,7 +23,7 @@ export const listAlarms = async ({ terminal, daemon }: CliContext, limit: number
   if (more) say(terminal, 'there are more; --limit shows them')
 }
 
-/** `tallyman alarms resolve`: somebody has looked. Alarms of what still goes on close with their cause. */
+/** `tallyman alarms resolve`: an operator has checked it. Alarms of ongoing conditions close with their cause. */
 export const resolveAlarm = async (
   { terminal, daemon }: CliContext,
   { id, actor }: { readonly id: string; readonly actor: string },

@@ -26,7 +26,7 @@ export const syncStreamSchema = z.looseObject({
 /** See {@link syncStreamSchema}. */
 export type SyncStream = z.infer<typeof syncStreamSchema>
 
-/** How far several streams are together. `done` is a share from 0 to 1. */
+/** Combined progress of several streams. `done` is a share from 0 to 1. */
 export interface BackfillProgress {
   readonly done: number
   readonly finished: boolean
@@ -35,11 +35,11 @@ export interface BackfillProgress {
   readonly seen: number
   readonly changed: number
   readonly quarantined: number
-  /** Parts that could not be read and were passed over; they are tried again. */
+  /** Parts that could not be read and were skipped; they are retried. */
   readonly skipped: number
-  /** ISO; everything before this was asked for and is older than the marketplace answers for. */
+  /** ISO; the requested time before this is older than what the marketplace serves. */
   readonly outOfReachBefore: string | null
-  /** Why a stream does not get on at the moment; it is tried again by itself. */
+  /** Why a stream makes no progress at the moment; it is retried automatically. */
   readonly trouble: string | null
 }
 
@@ -48,7 +48,7 @@ export const progressOf = (streams: readonly SyncStream[]): BackfillProgress => 
   const sum = (pick: (stream: SyncStream) => number) => streams.reduce((total, stream) => total + pick(stream), 0)
   const windowsTotal = sum(({ totals }) => totals.windowsTotal)
   const windowsDone = sum(({ totals }) => totals.windowsDone)
-  // The page counts of the window under way are worth a part of that window.
+  // The pages of the current window count as a part of that window.
   const parts = sum(({ totals, windowsPending }) =>
     windowsPending === 0 || totals.windowTotal === null || totals.windowTotal === 0
       ? 0
@@ -71,5 +71,25 @@ export const progressOf = (streams: readonly SyncStream[]): BackfillProgress => 
         .sort()
         .at(-1) ?? null,
     trouble: failing === undefined ? null : `seller ${failing.sellerId}: ${failing.lastError}`,
+  }
+}
+
+/** After a failure a stream is tried again within this time, in milliseconds (`unfinishedSyncs` of the store). */
+const retriedWithinMs = 600_000
+
+/**
+ * How long nothing was seen to work on a backfill, in milliseconds; zero when something does. A worker may be busy with other streams of the same
+ * sellers, which counts; so does the pause after a failure.
+ */
+export const createIdleTime = (startedAtMs: number) => {
+  let lastBegun = ''
+  let movedAtMs = startedAtMs
+  return (all: readonly SyncStream[], ours: readonly SyncStream[], nowMs: number): number => {
+    const unfinished = ours.filter(({ windowsPending }) => windowsPending > 0)
+    const ofSellers = all.filter(({ sellerId }) => unfinished.some((stream) => stream.sellerId === sellerId))
+    const begun = ofSellers.map(({ resource, stream, lastStartedAt }) => `${resource} ${stream} ${lastStartedAt}`).join('\n')
+    if (begun !== lastBegun || ofSellers.some(({ running }) => running)) movedAtMs = nowMs
+    lastBegun = begun
+    return Math.max(0, nowMs - movedAtMs - (unfinished.some(({ failures }) => failures > 0) ? retriedWithinMs : 0))
   }
 }

@@ -31,7 +31,7 @@ const statusCell = (status: string | null | undefined) => {
 }
 
 const noteOf = ({ watched, missingSince, problem }: z.infer<typeof campaignSchema>): string => {
-  if (!watched) return 'not watched any more'
+  if (!watched) return 'no longer watched'
   if (typeof missingSince === 'string') return `unknown to the marketplace since ${missingSince}`
   return problem ?? ''
 }
@@ -98,5 +98,5 @@ export const unwatchCampaign = async (
     { query: { sellerId } },
   )
   if (terminal.json) printJson(terminal, answer)
-  else print(terminal, `campaign ${answer.campaignId} of seller ${answer.sellerId} is not watched any more; what is stored stays`)
+  else print(terminal, `campaign ${answer.campaignId} of seller ${answer.sellerId} is no longer watched; stored data is kept`)
 }

@@ -8,7 +8,7 @@ import { print, printJson, printTable, say, type Tone } from './terminal.ts'
 const commandSchema = z.looseObject({
   id: z.string(),
   sellerId: z.string(),
-  /** Null: it is about the seller's shipping settings. */
+  /** Null: the command concerns the seller's shipping settings. */
   purchaseOrderId: z.string().nullable(),
   kind: z.string(),
   state: z.string(),
@@ -66,7 +66,7 @@ export const showCommand = async ({ terminal, daemon }: CliContext, id: string):
   else print(terminal, stringify(command, { lineWidth: 0 }).trimEnd())
 }
 
-/** `tallyman commands retry | confirm | reject`: what a person decides on a command. */
+/** `tallyman commands retry | confirm | reject`: an operator's decision on a command. */
 export const decideOnCommand = async (
   { terminal, daemon }: CliContext,
   { id, decision, reason, actor }: { id: string; decision: 'retry' | 'confirm' | 'reject'; reason: string; actor: string },
@@ -80,11 +80,11 @@ export const decideOnCommand = async (
   else print(terminal, `command ${answer.id} is ${answer.state} now`)
 }
 
-/** `1=applied`, `2/1Z999=send-again:1`: a line, perhaps the tracking number or reason of the entry, a verdict, perhaps a quantity. */
+/** `1=applied`, `2/1Z999=send-again:1`: a line, optionally the tracking number or reason of the entry, a verdict, optionally a quantity. */
 const lineVerdict = /^(?<line>[^/=]+)(?:\/(?<mark>.+))?=(?<verdict>applied|not-applied|send-again)(?::(?<quantity>[1-9]\d*))?$/
 
 /**
- * Reads the verdict on a line as the command line takes it.
+ * Parses the verdict on a line as written on the command line.
  *
  * @throws InvalidArgumentError
  */
@@ -92,7 +92,7 @@ export const parseLineVerdict = (text: string) => {
   const groups = lineVerdict.exec(text)?.groups
   if (groups === undefined) {
     throw new InvalidArgumentError(
-      'say LINE=applied, LINE=not-applied or LINE=send-again, such as 1=applied or 2/1Z999=send-again:1.',
+      'use LINE=applied, LINE=not-applied or LINE=send-again, such as 1=applied or 2/1Z999=send-again:1.',
     )
   }
   const { line = '', mark, verdict = '', quantity } = groups

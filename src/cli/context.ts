@@ -2,12 +2,12 @@ import { connectDaemon, type Daemon } from './daemon.ts'
 import { type CliSettings, type Environment, readCliSettings } from './settings.ts'
 import type { Terminal } from './terminal.ts'
 
-/** What a command works with. */
+/** Dependencies of a command. */
 export interface CliContext {
   readonly terminal: Terminal
   readonly environment: Environment
   readonly settings: CliSettings
-  /** Fires when the person interrupts. */
+  /** Aborted when the user interrupts. */
   readonly signal: AbortSignal
   readonly daemon: Daemon
 }

@@ -4,24 +4,24 @@ import got, { type PlainResponse, TimeoutError } from 'got'
 import { z } from 'zod'
 import { Failed, wordsOf } from './faults.ts'
 
-/** Longest wait for an answer when the caller names none, in milliseconds. */
+/** Default time-out of a request, in milliseconds. */
 const defaultTimeoutMs = 30_000
 
-/** The largest page that the daemon gives (contract, "HTTP"). */
+/** The largest page that the daemon returns (contract, "HTTP"). */
 const pageLimit = 1_000
 
-/** Nobody answers at the daemon's address, or the connection broke before the answer was whole. */
+/** No answer at the daemon's address, or the connection broke before the answer was complete. */
 export class Unreachable extends Failed {
   override readonly name = 'Unreachable'
 }
 
-/** The daemon answered with a problem document (RFC 9457), or with another answer that is no success. */
+/** The daemon answered with a problem document (RFC 9457), or with another unsuccessful answer. */
 export class Refused extends Failed {
   override readonly name = 'Refused'
   readonly status: number
   /** The `code` member of the problem document, if it has one. */
   readonly code: string | null
-  /** When the daemon asks to come back later: after how many milliseconds. */
+  /** When the daemon asks to retry later: after how many milliseconds. */
   readonly retryAfterMs: number | null
   constructor(told: {
     status: number
@@ -37,7 +37,7 @@ export class Refused extends Failed {
   }
 }
 
-/** An answer that is no answer of the daemon: something else listens there, or its version is another one. */
+/** An answer that does not come from the daemon: another program listens there, or its version differs. */
 export class Misunderstood extends Failed {
   override readonly name = 'Misunderstood'
 }
@@ -59,7 +59,7 @@ const problemSchema = z.looseObject({
     .optional(),
 })
 
-/** One fault a line: where it stands and what is wrong. */
+/** One fault per line: its path and what is wrong. */
 const faultLines = (problem: z.infer<typeof problemSchema>): string[] =>
   (problem.errors ?? []).map((fault) => {
     const place = fault.path ?? fault.pointer ?? ''
@@ -80,12 +80,12 @@ const parseJson = (text: string): unknown => {
   try {
     return JSON.parse(text)
   } catch {
-    // Not JSON: the caller treats it as an answer of somebody else.
+    // Not JSON: the caller treats it as an answer of another program.
     return undefined
   }
 }
 
-/** What an unsuccessful answer says, as an error for a person; `retryAfterHeader` is its Retry-After. */
+/** An unsuccessful answer as an error for the user; `retryAfterHeader` is its Retry-After. */
 export const refusalOf = (status: number, body: string, retryAfterHeader: string | undefined, what: string): Refused => {
   const parsed = problemSchema.safeParse(parseJson(body))
   const problem = parsed.success ? parsed.data : {}
@@ -100,7 +100,7 @@ export const refusalOf = (status: number, body: string, retryAfterHeader: string
   const notes = faultLines(problem)
   if (problem.code === 'invalid-signature') {
     notes.push(
-      'set EVENTS_SECRET to the one that the daemon was started with; if it is that one, compare the clocks of both machines',
+      'set EVENTS_SECRET to the value that the daemon was started with; if it is the same, compare the clocks of both machines',
     )
   } else if (status === 401) notes.push('set API_KEY to the key that the daemon was started with')
   return new Refused({
@@ -112,18 +112,18 @@ export const refusalOf = (status: number, body: string, retryAfterHeader: string
   })
 }
 
-/** How one request is made. */
+/** Options of one request. */
 export interface RequestChoices {
   readonly query?: Readonly<Record<string, string | number | boolean | null | undefined>>
   readonly headers?: Readonly<Record<string, string>>
-  /** Sent as it is when it is a text, as JSON otherwise. */
+  /** Text is sent unchanged, any other value as JSON. */
   readonly body?: unknown
-  /** Statuses beside 2xx whose body is an answer and not a refusal. */
+  /** Statuses other than 2xx whose body is a valid answer. */
   readonly alsoFine?: readonly number[]
   readonly timeoutMs?: number
 }
 
-/** What one asks for: a page of this size, at most so many records in all. */
+/** Query of a list: page size, and the maximum number of records in total. */
 export interface ListChoices {
   readonly query?: RequestChoices['query']
   readonly pageSize?: number
@@ -136,7 +136,7 @@ export interface Daemon {
   get<Schema extends z.ZodType>(path: string, schema: Schema, choices?: RequestChoices): Promise<z.infer<Schema>>
   post<Schema extends z.ZodType>(path: string, schema: Schema, choices?: RequestChoices): Promise<z.infer<Schema>>
   delete<Schema extends z.ZodType>(path: string, schema: Schema, choices?: RequestChoices): Promise<z.infer<Schema>>
-  /** The records of a list, page after page, as they come. */
+  /** The records of a list, page by page, as they arrive. */
   list<Schema extends z.ZodType>(
     path: string,
     schema: Schema,
@@ -160,13 +160,13 @@ const addressOf = (url: string, path: string, query: RequestChoices['query']): s
   return address.href
 }
 
-/** Connects to nothing yet; every request stands alone. `name` is what errors call the other side. */
+/** Does not connect yet; every request is independent. `name` identifies the other side in errors. */
 export const connectDaemon = (connection: {
   readonly url: string
   readonly apiKey: string | null
   readonly signal: AbortSignal
   readonly name?: string
-  /** What to do when nobody answers. */
+  /** Advice when there is no answer. */
   readonly hint?: string
 }): Daemon => {
   const { url, apiKey, signal, name = 'the daemon' } = connection
@@ -211,7 +211,7 @@ export const connectDaemon = (connection: {
     }
     const parsed = schema.safeParse(parseJson(text))
     if (parsed.success) return parsed.data
-    throw new Misunderstood(`${method} ${path}: the answer is none of ${name}`, [
+    throw new Misunderstood(`${method} ${path}: this is not an answer of ${name}`, [
       `is it really ${name} that listens at ${url}?`,
       ...z.prettifyError(parsed.error).split('\n').slice(0, 6),
     ])
@@ -236,7 +236,7 @@ export const connectDaemon = (connection: {
         })
         given += items.length
         yield* items
-        // A cursor that does not move would never end.
+        // A cursor that does not advance would loop for ever.
         if (nextCursor === null || nextCursor === cursor) return
         cursor = nextCursor
       }

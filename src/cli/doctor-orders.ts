@@ -13,10 +13,10 @@ const daySchema = z.looseObject({
   missingIds: z.array(z.string()),
 })
 
-/** So many missing orders of a day are named in the table. */
+/** Number of missing orders per day that the table names. */
 const listedIds = 3
 
-/** `tallyman doctor --orders`: what each source has named day by day, and which orders are not stored. @throws Failed when some are missing */
+/** `tallyman doctor --orders`: orders that each source has named, per day, and those that are not stored. @throws Failed when some are missing */
 export const doctorOrders = async ({ terminal, daemon }: CliContext): Promise<void> => {
   const { items } = await daemon.get('/v1/completeness', z.looseObject({ items: z.array(daySchema) }), { timeoutMs: 60_000 })
   const missing = items.reduce((total, day) => total + day.missing, 0)
@@ -38,11 +38,11 @@ export const doctorOrders = async ({ terminal, daemon }: CliContext): Promise<vo
         missingIds.slice(0, listedIds).join(', '),
       ]),
     )
-    if (items.length === 0) print(terminal, 'nothing has named an order within 45 days')
+    if (items.length === 0) print(terminal, 'no source has named an order within 45 days')
   }
   if (missing > 0) {
     throw new Failed(`${count(missing, 'order')} named, but not stored`, [
-      'each is asked for by its id, at first after minutes, later once a week; one that the marketplace denies stays missing',
+      'each is requested by its id, first after minutes, later once a week; one that the marketplace does not have stays missing',
     ])
   }
 }

@@ -1,9 +1,12 @@
 import { readFile } from 'node:fs/promises'
 import { Redis } from 'ioredis'
 import { createInProcessBudget } from '../clients/budget.ts'
-import { createMarketplaceClient, type MarketplaceClient } from '../clients/client.ts'
+import type { MarketplaceClient } from '../clients/client.ts'
+import { taxonomiesEndpoint } from '../clients/display/taxonomies.ts'
 import { MarketplaceFailure } from '../clients/errors.ts'
-import { profiles } from '../clients/profiles/index.ts'
+import { createMarketplaceClient } from '../clients/marketplace/marketplace.ts'
+import { ordersEndpoint } from '../clients/marketplace/orders.ts'
+import { profiles } from '../clients/marketplace/profiles/index.ts'
 import { type Config, type DisplaySettings, type SellerSettings, sandboxDisplay, sandboxDisplayKeyFile } from '../config.ts'
 import { warningsOf } from '../queues/redis.ts'
 import { finishedMigrations, missingMigrations } from '../store/migrate.ts'
@@ -11,16 +14,16 @@ import { wordsOf } from './faults.ts'
 import type { Finding } from './findings.ts'
 import { count, duration } from './terminal.ts'
 
-/** Clocks that differ by more than this are worth a word: windows, signatures and evidence go by time. */
+/** Clock differences above this are reported: windows, signatures and evidence depend on time. */
 const clockWarningMs = 30_000
 
-/** A Redis that does not answer within this is taken for absent. */
+/** A Redis that does not answer within this time counts as unavailable. */
 const redisTimeoutMs = 5_000
 
-/** So many sellers are named one by one. */
+/** Number of sellers that are listed one by one. */
 const listedSellers = 8
 
-/** Sellers that are asked about at the same time. */
+/** Sellers that are checked concurrently. */
 const sellersAtOnce = 4
 
 /** DATABASE_URL: does it answer, is it migrated. */
@@ -30,7 +33,7 @@ export const checkDatabase = async (databaseUrl: string | null): Promise<Finding
       {
         check: 'database',
         state: 'ok',
-        detail: 'DATABASE_URL is unset: the daemon keeps an embedded Postgres and checks it itself',
+        detail: 'DATABASE_URL is unset: the daemon runs an embedded Postgres and checks it itself',
       },
     ]
   }
@@ -38,7 +41,7 @@ export const checkDatabase = async (databaseUrl: string | null): Promise<Finding
   try {
     missing = await missingMigrations(await finishedMigrations(databaseUrl))
   } catch (error) {
-    const advice = 'check DATABASE_URL, and that Postgres runs there and lets this machine in'
+    const advice = 'check DATABASE_URL, and that Postgres runs there and accepts connections from this machine'
     return [{ check: 'database', state: 'fail', detail: `does not answer: ${wordsOf(error)}`, advice }]
   }
   if (missing.length > 0) {
@@ -50,7 +53,7 @@ export const checkDatabase = async (databaseUrl: string | null): Promise<Finding
   return [{ check: 'database', state: 'ok', detail: 'answers and is migrated' }]
 }
 
-/** REDIS_URL: does every address answer, and will it keep the jobs. */
+/** REDIS_URL: does every address answer, and is it configured to keep the jobs. */
 export const checkRedis = async (redisUrl: string | null): Promise<Finding[]> => {
   if (redisUrl === null) return [{ check: 'redis', state: 'ok', detail: 'REDIS_URL is unset: the queues live in Postgres' }]
   const addresses = redisUrl.split(',').map((address) => address.trim())
@@ -78,14 +81,14 @@ const checkOneRedis = async (address: string): Promise<Finding[]> => {
     if (warnings.length === 0) return [{ check: 'redis', state: 'ok', detail: `${host} answers` }]
     return warnings.map((detail) => ({ check: 'redis', state: 'warn', detail: `${host}: ${detail}` }))
   } catch (error) {
-    const advice = 'check REDIS_URL, and that Redis runs there; until it does, the daemon waits and loses nothing'
+    const advice = 'check REDIS_URL, and that Redis runs there; until then the daemon waits and loses no data'
     return [{ check: 'redis', state: 'fail', detail: `${host} does not answer: ${wordsOf(last ?? error)}`, advice }]
   } finally {
     client.disconnect()
   }
 }
 
-/** Each seller's credentials, by asking the marketplace for a token and one order, and how its clock differs from ours. */
+/** Each seller's credentials, by requesting a token and one order from the marketplace, and the difference between its clock and ours. */
 export const checkMarketplace = async (
   config: Config,
   except: ReadonlySet<string>,
@@ -102,13 +105,13 @@ export const checkMarketplace = async (
   }
   await Promise.all(Array.from({ length: sellersAtOnce }, work))
   if (sellers.length <= listedSellers) return findings
-  // Hundreds of sellers that are in order make one line for each check.
+  // Hundreds of sellers without a finding are one line per check.
   const inOrder = (['credentials', 'clock', 'display'] as const).flatMap((check): Finding[] => {
     const asked = findings.filter((finding) => finding.check === check)
     const good = asked.filter((finding) => finding.state === 'ok').length
-    // Sellers without credentials that work have no clock finding; one that has no advertiser has none on display advertising.
+    // Sellers without valid credentials have no clock finding; one without an advertiser has none on display advertising.
     if (asked.length === 0) return []
-    return [{ check, state: 'ok', detail: `in order for ${good} of ${count(sellers.length, 'seller')}` }]
+    return [{ check, state: 'ok', detail: `ok for ${good} of ${count(sellers.length, 'seller')}` }]
   })
   return [...inOrder, ...findings.filter((finding) => finding.state !== 'ok')]
 }
@@ -150,11 +153,11 @@ const checkSeller = async (
       if (!answer.refused) return [failureFinding(sellerId, answer.failure, marketplaceUrl, seller.marketplaceUrl === null)]
       const detail = `seller ${sellerId}: the marketplace refuses the credentials: ${answer.failure.message}`
       const advice =
-        'put right the client id and secret of this seller; one refusal may be an accident, the daemon stops a seller that is refused for a minute'
+        'correct the client id and secret of this seller; a single refusal may be temporary, the daemon stops a seller that is refused for a minute'
       return [{ check: 'credentials', state: 'fail', detail, advice }]
     }
     const createdFrom = new Date(Date.now() - 86_400_000)
-    await client.orders.list({ shipNodeType: 'SellerFulfilled', createdFrom, limit: 1 }, { signal })
+    await client.of(ordersEndpoint).list({ shipNodeType: 'SellerFulfilled', createdFrom, limit: 1 }, { signal })
     return [
       { check: 'credentials', state: 'ok', detail: `seller ${sellerId}: accepted by ${marketplaceUrl}` },
       clockFinding(sellerId, client.clock().now().getTime() - Date.now(), seller.marketplaceUrl === null),
@@ -169,7 +172,7 @@ const checkSeller = async (
   }
 }
 
-/** How display advertising is spoken to. The built-in sandbox keeps its key in the daemon's DATA_DIR, which may be elsewhere, or closed to us. */
+/** Access to display advertising. The built-in sandbox keeps its key in the daemon's DATA_DIR, which may be elsewhere, or not readable. */
 const displayOf = async (
   { display, dataDir }: Config,
   sandboxUrl: string,
@@ -189,33 +192,35 @@ const displayOf = async (
 const unknownKeyFinding = (sellerId: string, { dataDir }: Config): Finding => ({
   check: 'display',
   state: 'ok',
-  detail: `seller ${sellerId}: not looked at, since the key of the built-in sandbox cannot be read in ${dataDir}; DATA_DIR of the daemon has it`,
+  detail: `seller ${sellerId}: not checked, since the key of the built-in sandbox cannot be read in ${dataDir}; it is in the DATA_DIR of the daemon`,
 })
 
-/** The signature and the advertiser, by asking for one department. */
+/** The signature and the advertiser, by requesting one department. */
 const checkDisplay = async (
-  { sellerId, display }: MarketplaceClient,
+  client: MarketplaceClient,
   { display: settings, dataDir }: Config,
   signal: AbortSignal,
 ): Promise<Finding[]> => {
-  if (display === null) return []
+  const { sellerId } = client
+  const taxonomies = client.of(taxonomiesEndpoint)
+  if (taxonomies === null) return []
   try {
-    await display.taxonomies.list({ level: 1, startIndex: 0, count: 1 }, { signal })
+    await taxonomies.list({ level: 1, startIndex: 0, count: 1 }, { signal })
     return [{ check: 'display', state: 'ok', detail: `seller ${sellerId}: display advertising accepts the signature` }]
   } catch (error) {
     if (!(error instanceof MarketplaceFailure)) throw error
     const detail = `seller ${sellerId}: display advertising: ${error.message}`
     if (settings === 'sandbox' && error.kind === 'refused') {
-      // Nobody configured anything: it is the sandbox of another folder that made this key.
-      const advice = `the key in ${dataDir} is of another sandbox than the one that answers; set DATA_DIR as the daemon has it`
+      // Nothing is configured: the key was created by the sandbox of another directory.
+      const advice = `the key in ${dataDir} belongs to another sandbox than the one that answers; set DATA_DIR to the daemon's value`
       return [{ check: 'display', state: 'warn', detail, advice }]
     }
     const advice =
       error.kind === 'refused'
         ? 'check DISPLAY_CONSUMER_ID, DISPLAY_AUTH_TOKEN, DISPLAY_PRIVATE_KEY, DISPLAY_KEY_VERSION and the advertiser id of this seller'
         : settings === 'sandbox'
-          ? 'it is tried again by itself; the sandbox may be asked for too much just now'
-          : 'check DISPLAY_URL, and that this machine may reach it'
+          ? 'it is retried automatically; the sandbox may be overloaded at the moment'
+          : 'check DISPLAY_URL, and that this machine can reach it'
     const state = error.kind === 'refused' ? 'fail' : 'warn'
     return [{ check: 'display', state, detail, advice }]
   }
@@ -224,25 +229,25 @@ const checkDisplay = async (
 const clockFinding = (sellerId: string, offsetMs: number, virtual: boolean): Finding => {
   const detail = `seller ${sellerId}: the marketplace's clock is ${duration(offsetMs)} ${offsetMs < 0 ? 'behind' : 'ahead of'} ours`
   if (Math.abs(offsetMs) <= clockWarningMs) return { check: 'clock', state: 'ok', detail }
-  if (virtual) return { check: 'clock', state: 'ok', detail: `${detail} (the sandbox has a clock of its own)` }
+  if (virtual) return { check: 'clock', state: 'ok', detail: `${detail} (the sandbox has its own clock)` }
   return {
     check: 'clock',
     state: 'warn',
     detail,
-    advice: 'set the clock of this machine by NTP; signatures and windows go by it',
+    advice: 'synchronise the clock of this machine by NTP; signatures and windows depend on it',
   }
 }
 
 const failureFinding = (sellerId: string, error: MarketplaceFailure, marketplaceUrl: string, sandbox: boolean): Finding => {
   const detail = `seller ${sellerId}: ${error.message}`
   if (error.httpStatus === null) {
-    // The daemon may well reach its own sandbox on another machine, or on a port of its choice.
+    // The daemon may use its own sandbox on another machine, or on another port.
     const advice = sandbox
-      ? 'nothing answers where the built-in sandbox is expected; name it with --sandbox or SANDBOX_URL'
-      : `check MARKETPLACE_URL (${marketplaceUrl}), and that this machine may reach it`
+      ? 'there is no answer at the address of the built-in sandbox; set it with --sandbox or SANDBOX_URL'
+      : `check MARKETPLACE_URL (${marketplaceUrl}), and that this machine can reach it`
     return { check: 'credentials', state: sandbox ? 'warn' : 'fail', detail, advice }
   }
   const advice =
-    'the marketplace, or what stands on the way to it, answered with a fault: try again later, and check MARKETPLACE_URL and TOKEN_PATH if it stays'
+    'the marketplace, or a proxy in front of it, answered with a fault: retry later, and check MARKETPLACE_URL and TOKEN_PATH if it persists'
   return { check: 'credentials', state: 'warn', detail, advice }
 }

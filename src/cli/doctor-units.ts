@@ -14,19 +14,19 @@ import {
   unitFields,
 } from './units.ts'
 
-/** A difference that stayed, with what explains it; null: nothing does. */
+/** A persistent difference with its explanation; null: there is none. */
 export interface StableDifference extends LineDifference {
   readonly explanation: Explanation | null
 }
 
-/** What the live comparison found. */
+/** Result of the live comparison. */
 export interface UnitsReport {
   readonly lines: number
   readonly units: number
   readonly differences: readonly StableDifference[]
 }
 
-/** An order on which the sides differed when it was last looked at. */
+/** An order on which the sides differed at the last comparison. */
 interface Suspect {
   readonly sellerId: string
   readonly purchaseOrderId: string
@@ -36,11 +36,11 @@ interface Suspect {
   readonly commands: readonly OrderCommand[]
 }
 
-/** Below so many suspects each is looked at on its own; above, everything is read again. */
+/** Up to this number of suspects each is read individually; above it everything is read again. */
 const singleLooks = 300
 const firstPauseMs = 500
 const longestPauseMs = 3_000
-/** Silence before the first word about waiting, and between two of them. */
+/** Time before the first progress message, and between two of them. */
 const sayAfterMs = 3_000
 const sayEveryMs = 20_000
 
@@ -50,7 +50,7 @@ const collect = async (lines: AsyncIterable<CountedLine>): Promise<CountedLine[]
   return all
 }
 
-/** Reads both sides once. The database first: what it knows by then, the marketplace knew before. */
+/** Reads both sides once. The database first: whatever it contains by then, the marketplace had before. */
 const lookAtAll = async (context: CliContext, sandbox: Sandbox) => {
   const database = await collect(storedLines(context.daemon))
   const marketplace = await collect(sandbox.lines())
@@ -71,7 +71,7 @@ const lookAtAll = async (context: CliContext, sandbox: Sandbox) => {
   return { comparison, suspects }
 }
 
-/** Looks at one order again. */
+/** Reads one order again. */
 const lookAgain = async (context: CliContext, sandbox: Sandbox, suspect: Suspect): Promise<Suspect> => {
   const effects = await sandbox.effectsOf(suspect)
   const { lines, commands } = await storedOrder(context.daemon, suspect)
@@ -90,7 +90,7 @@ const lookAgain = async (context: CliContext, sandbox: Sandbox, suspect: Suspect
 const isHeld = (suspect: Suspect): boolean => explain(suspect.commands)?.verdict === 'held'
 
 /**
- * Compares the sandbox's effects with the database while both move: what differs is looked at again until it agrees, a held
+ * Compares the sandbox's effects with the database while both change: differences are read again until they agree, a held
  * command explains it, or `waitMs` are over (the marketplace's own changes arrive with the next sync).
  */
 export const compareLive = async (context: CliContext, sandbox: Sandbox, waitMs: number): Promise<UnitsReport> => {
@@ -102,7 +102,7 @@ export const compareLive = async (context: CliContext, sandbox: Sandbox, waitMs:
     if (Date.now() >= sayAtMs) {
       const differ = `${count(suspects.size, 'order')} still ${suspects.size === 1 ? 'differs' : 'differ'}`
       const left = Math.ceil((deadline - Date.now()) / 1_000)
-      say(context.terminal, `${differ}; what the marketplace did by itself comes with the next sync; looking for ${left} s more`)
+      say(context.terminal, `${differ}; the marketplace's own changes arrive with the next sync; comparing for ${left} s more`)
       sayAtMs = Date.now() + sayEveryMs
     }
     await pause(Math.max(0, Math.min(pauseMs, deadline - Date.now())), context.signal)
@@ -149,7 +149,7 @@ const rowOf = (difference: StableDifference): (Cell | string)[] => {
   return [difference.purchaseOrderId, difference.lineNumber, ...counts, why, difference.sellerId]
 }
 
-/** One line: how many lines there are, how many differ, and what explains those that do. */
+/** One line: number of lines, of differences, and their explanations. */
 export const summaryOf = ({ lines, differences }: UnitsReport): string => {
   const counted = `${lines} line${lines === 1 ? '' : 's'}, ${differences.length} difference${differences.length === 1 ? '' : 's'}`
   if (differences.length === 0) return counted
@@ -158,7 +158,7 @@ export const summaryOf = ({ lines, differences }: UnitsReport): string => {
   return `${counted} (${of('held')} held, ${of('in progress')} in progress, ${of(null)} not explained)`
 }
 
-/** `tallyman doctor --units`. @throws Failed when a difference is not explained */
+/** `tallyman doctor --units`. @throws Failed when a difference has no explanation */
 export const doctorUnits = async (context: CliContext, sandboxUrl: string, waitMs: number): Promise<void> => {
   const { terminal } = context
   const sandbox = connectSandbox(sandboxUrl, context.signal)
@@ -167,7 +167,7 @@ export const doctorUnits = async (context: CliContext, sandboxUrl: string, waitM
   else {
     if (report.differences.length > 0) {
       printTable(terminal, columns, report.differences.map(rowOf))
-      say(terminal, 'left of ≠ stands what the sandbox did, right of it what the database says')
+      say(terminal, 'left of ≠: units at the sandbox; right of it: units in the database')
     }
     print(terminal, summaryOf(report))
   }

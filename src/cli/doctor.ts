@@ -29,42 +29,44 @@ const alarmSchema = z.looseObject({
   kind: z.string(),
   message: z.string(),
 })
-/** So many alarms of a kind are told one by one. */
+/** Number of alarms of a kind that are listed one by one. */
 const listedAlarms = 10
 
-/** Alarms that no other check tells of. */
+/** Alarms that no other check reports. */
 const alarmFindings: Readonly<Record<string, Omit<Finding, 'detail'>>> = {
   'command-held': {
     check: 'commands',
     state: 'warn',
-    advice: '`tallyman commands show ID` tells of its requests and reads; then confirm, reject, retry or decide it',
+    advice: '`tallyman commands show ID` shows its requests and read-backs; then confirm, reject, retry or decide it',
   },
   'command-rejected': {
     check: 'commands',
     state: 'warn',
-    advice: '`tallyman commands show ID` says why; mend it in the ERP, then close the alarm with `tallyman alarms resolve`',
+    advice:
+      '`tallyman commands show ID` shows the reason; correct it in the ERP, then close the alarm with `tallyman alarms resolve`',
   },
   'command-waiting': {
     check: 'commands',
     state: 'warn',
-    advice: 'it goes on by itself; `tallyman commands show ID` tells of its tries, then retry, confirm or reject it if need be',
+    advice:
+      'it continues automatically; `tallyman commands show ID` shows its attempts; retry, confirm or reject it if necessary',
   },
   'event-rejected': {
     check: 'events',
     state: 'warn',
     advice:
-      '`tallyman events show SOURCE ID` says why; correct it and send it again with a new id, then close the alarm with `tallyman alarms resolve`',
+      '`tallyman events show SOURCE ID` shows the reason; correct it and send it again with a new id, then close the alarm with `tallyman alarms resolve`',
   },
   'event-waiting': {
     check: 'events',
     state: 'warn',
     advice:
-      'each goes on by itself once its order can be read and its seller is served; `tallyman events list --state received` shows them, `tallyman events reject SOURCE ID --reason …` ends one',
+      'each continues automatically once its order can be read and its seller is served; `tallyman events list --state received` shows them, `tallyman events reject SOURCE ID --reason …` ends one',
   },
   'reading-skipped': {
     check: 'syncs',
     state: 'warn',
-    advice: 'it is tried again by itself; `tallyman quarantine dismiss ID --reason TEXT` settles what is not to be had',
+    advice: 'it is retried automatically; `tallyman quarantine dismiss ID --reason TEXT` settles what cannot be obtained',
   },
   'campaign-missing': {
     check: 'campaigns',
@@ -79,12 +81,12 @@ const alarmFindings: Readonly<Record<string, Omit<Finding, 'detail'>>> = {
   'campaign-anomaly': {
     check: 'campaigns',
     state: 'warn',
-    advice: 'look at the campaign in the advertising console, then close the alarm with POST /v1/alarms/{id}/resolve',
+    advice: 'check the campaign in the advertising console, then close the alarm with POST /v1/alarms/{id}/resolve',
   },
   'log-reason-unknown': {
     check: 'inventory',
     state: 'warn',
-    advice: 'name its kind in LOG_REASONS, or close the alarm with POST /v1/alarms/{id}/resolve',
+    advice: 'define its kind in LOG_REASONS, or close the alarm with POST /v1/alarms/{id}/resolve',
   },
 }
 
@@ -104,7 +106,7 @@ const checkConfiguration = (environment: CliContext['environment']): { finding: 
         check: 'configuration',
         state: 'fail',
         detail: error.faults.join('; '),
-        advice: 'mend these variables; the daemon does not start with them',
+        advice: 'correct these variables; the daemon does not start with them',
       },
     }
   }
@@ -127,7 +129,7 @@ const checkReadiness = async (daemon: Daemon): Promise<Finding[]> => {
       check: 'daemon',
       state: 'fail',
       detail: `not ${of}: ${name}${detail === null || detail === undefined ? '' : `, ${detail}`}`,
-      advice: 'mend what is named; the daemon goes on by itself. Its log tells more',
+      advice: 'correct the named cause; the daemon continues automatically. Its log has details',
     }))
   } catch (error) {
     if (!(error instanceof Failed)) throw error
@@ -135,7 +137,7 @@ const checkReadiness = async (daemon: Daemon): Promise<Finding[]> => {
   }
 }
 
-/** Sellers of the daemon that are stopped or paused, by their ids; none when it does not tell, which the other checks then say. */
+/** Sellers of the daemon that are stopped or paused, by their ids; none if the daemon does not answer, which the other checks report. */
 const restingSellers = async (daemon: Daemon): Promise<ReadonlyMap<string, Seller>> => {
   const resting = new Map<string, Seller>()
   try {
@@ -148,21 +150,21 @@ const restingSellers = async (daemon: Daemon): Promise<ReadonlyMap<string, Selle
   return resting
 }
 
-/** All that is to be said of a seller that is stopped or paused: whatever else could be found of it follows from that. */
+/** The finding on a stopped or paused seller: any other finding on it would be a consequence. */
 const restFinding = (seller: Seller): Finding => {
   const resume = `\`tallyman sellers resume ${seller.sellerId}\``
   if (seller.state === 'paused') {
-    return { check: 'sellers', state: 'warn', detail: restOf(seller), advice: `${resume} takes it up again` }
+    return { check: 'sellers', state: 'warn', detail: restOf(seller), advice: `${resume} resumes it` }
   }
   return {
     check: 'credentials',
     state: 'fail',
     detail: `seller ${seller.sellerId}: the marketplace refuses the credentials; stopped since ${seller.since ?? 'an unknown time'}`,
-    advice: `put right its client id and secret, then restart the daemon or send it SIGHUP; if they are right, ${resume} tries them at once`,
+    advice: `correct its client id and secret, then restart the daemon or send it SIGHUP; if they are correct, ${resume} retries them at once`,
   }
 }
 
-/** What the daemon knows that a person should look at: failing syncs, held commands, quarantined records. */
+/** What needs an operator's attention according to the daemon: failing syncs, held commands, quarantined records. */
 const checkWork = async (daemon: Daemon, resting: ReadonlyMap<string, Seller>): Promise<Finding[]> => {
   try {
     const findings: Finding[] = []
@@ -175,7 +177,7 @@ const checkWork = async (daemon: Daemon, resting: ReadonlyMap<string, Seller>): 
         check: 'syncs',
         state: 'warn',
         detail: `${sync.resource} (${sync.stream}) of seller ${sync.sellerId} failed ${count(sync.failures ?? 0, 'time')}: ${sync.lastError}`,
-        advice: 'it is tried again by itself; `tallyman sync` tries at once',
+        advice: 'it is retried automatically; `tallyman sync` retries at once',
       })
     }
     if (findings.length === 0) findings.push({ check: 'syncs', state: 'ok', detail: `${count(syncs, 'stream')}, none failing` })
@@ -187,7 +189,7 @@ const checkWork = async (daemon: Daemon, resting: ReadonlyMap<string, Seller>): 
         : {
             check: 'commands',
             state: 'warn',
-            detail: `${count(held.items.length, 'command')}${held.nextCursor === null ? '' : ' or more'} wait for a person`,
+            detail: `${count(held.items.length, 'command')}${held.nextCursor === null ? '' : ' or more'} wait for an operator`,
             advice: '`tallyman commands list --state held`, then show, and retry, confirm, reject or decide',
           },
     )
@@ -198,8 +200,8 @@ const checkWork = async (daemon: Daemon, resting: ReadonlyMap<string, Seller>): 
         : {
             check: 'quarantine',
             state: 'warn',
-            detail: `${count(records.items.length, 'record')}${records.nextCursor === null ? '' : ' or more'} did not parse`,
-            advice: '`tallyman quarantine list` shows why; `tallyman quarantine replay` after it is mended',
+            detail: `${count(records.items.length, 'record')}${records.nextCursor === null ? '' : ' or more'} could not be parsed`,
+            advice: '`tallyman quarantine list` shows why; run `tallyman quarantine replay` after a fix',
           },
     )
     const told = new Map<string, number>()
@@ -221,7 +223,7 @@ const checkWork = async (daemon: Daemon, resting: ReadonlyMap<string, Seller>): 
     if (error instanceof Refused && error.status === 401) {
       return [{ check: 'daemon', state: 'fail', detail: error.message, advice: 'set API_KEY to the key of the daemon' }]
     }
-    // That it cannot be reached has been said by the check of its readiness.
+    // The readiness check has already reported that it cannot be reached.
     if (error instanceof Unreachable) return []
     if (error instanceof Failed)
       return [{ check: 'daemon', state: 'fail', detail: wordsOf(error), advice: error.notes.join('; ') }]

@@ -15,15 +15,15 @@ const erasureSchema = z.looseObject({
   auditId: z.union([z.string(), z.number()]).nullable(),
 })
 
-/** Whose buyer `tallyman erase` takes out, who wants it, why, and how far to go. */
+/** Options of `tallyman erase`: the customer order, who requests it, why, and how to proceed. */
 export interface EraseOptions {
   readonly customerOrderId: string
-  /** Null: the only seller there is. */
+  /** Null: the only seller. */
   readonly sellerId: string | null
   readonly actor: string
   readonly reason: string
   readonly dryRun: boolean
-  /** Nobody is asked. */
+  /** No confirmation is requested. */
   readonly yes: boolean
 }
 
@@ -41,11 +41,11 @@ const show = ({ terminal }: CliContext, erasure: z.infer<typeof erasureSchema>):
   print(terminal, `returns: ${returnOrderIds.join(', ') || 'none'}`)
   if (openPurchaseOrderIds.length > 0) {
     const which = openPurchaseOrderIds.join(', ')
-    say(terminal, `not wholly shipped or cancelled yet, whoever ships needs the address from elsewhere: ${which}`)
+    say(terminal, `not completely shipped or cancelled yet; the address is still needed for shipping: ${which}`)
   }
   printTable(
     terminal,
-    [{ heading: 'table' }, { heading: 'rows that hold something', align: 'right' }],
+    [{ heading: 'table' }, { heading: 'rows with data', align: 'right' }],
     Object.entries(rows)
       .filter(([, number]) => number > 0)
       .map(([table, number]) => [table, String(number)]),
@@ -53,8 +53,8 @@ const show = ({ terminal }: CliContext, erasure: z.infer<typeof erasureSchema>):
 }
 
 /**
- * `tallyman erase`: shows what would be erased, asks, and erases the buyer of a customer order.
- * @throws Misused when nobody can be asked and --yes is missing
+ * `tallyman erase`: shows what would be erased, asks for confirmation, and erases the buyer of a customer order.
+ * @throws Misused when confirmation is impossible and --yes is missing
  */
 export const runErase = async (
   context: CliContext,
@@ -62,7 +62,7 @@ export const runErase = async (
   readLine: () => Promise<string>,
 ): Promise<void> => {
   const { terminal, daemon } = context
-  if (terminal.json && !dryRun && !yes) throw new Misused('with --json nobody can be asked: give --yes, or --dry-run')
+  if (terminal.json && !dryRun && !yes) throw new Misused('with --json no confirmation is possible: use --yes or --dry-run')
   const sellerId = named ?? (await onlySeller(context))
   const body = { sellerId, customerOrderId, reason, actor }
   const looked = await daemon.post('/v1/erasures', erasureSchema, { query: { dryRun: 'true' }, body })
@@ -71,11 +71,14 @@ export const runErase = async (
   if (dryRun) return print(terminal, 'nothing was erased')
   if (!yes) {
     say(terminal, 'Erase it? It cannot be undone. Type yes:')
-    if ((await readLine()).trim().toLowerCase() !== 'yes') throw new Failed('nothing was erased; --yes asks nobody')
+    if ((await readLine()).trim().toLowerCase() !== 'yes') throw new Failed('nothing was erased; --yes skips the confirmation')
   }
   const erased = await daemon.post('/v1/erasures', erasureSchema, { body, timeoutMs: 120_000 })
   if (terminal.json) return printJson(terminal, erased)
   const rows = Object.values(erased.rows).reduce((sum, number) => sum + number, 0)
   print(terminal, `erased from ${count(rows, 'row')}; entry ${erased.auditId} of the audit`)
-  say(terminal, 'files of Postgres and backups keep it for a while: docs/operations.md, "Erasing a buyer"')
+  say(
+    terminal,
+    'files of Postgres keep it until `tallyman vacuum`, and backups for longer: docs/operations.md, "Erasing a buyer"',
+  )
 }

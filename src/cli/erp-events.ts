@@ -18,7 +18,7 @@ const eventSchema = z.looseObject({
     .nullish(),
 })
 
-/** What names an event. */
+/** Identity of an event. */
 interface EventName {
   readonly source: string
   readonly id: string
@@ -79,7 +79,7 @@ export const showEvent = async ({ terminal, daemon }: CliContext, name: EventNam
   else print(terminal, stringify(event, { lineWidth: 0 }).trimEnd())
 }
 
-/** `tallyman events reject`: a person ends an event that waits. */
+/** `tallyman events reject`: an operator rejects an event that waits. */
 export const rejectEvent = async (
   { terminal, daemon }: CliContext,
   { actor, reason, ...name }: EventName & { readonly actor: string; readonly reason: string },

@@ -8,7 +8,7 @@ export interface EventsRequest {
   readonly body: string
 }
 
-/** Puts events into a request. One event goes in structured mode, a list in batch mode. @throws Misused when the secret is none */
+/** Builds the request for events: one event in structured mode, a list in batch mode. @throws Misused when the secret is invalid */
 export const eventsRequest = (
   events: Readonly<Record<string, unknown>> | readonly Readonly<Record<string, unknown>>[],
   secret: string | null,
@@ -19,7 +19,7 @@ export const eventsRequest = (
   return { headers: { 'content-type': `${type}; charset=utf-8`, ...(secret === null ? {} : signature(body, secret, now)) }, body }
 }
 
-// The id depends on the content alone: the same events sent again carry the same one, as Standard Webhooks asks for.
+// The id depends on the content only: repeated events have the same id, as Standard Webhooks requires.
 const signature = (body: string, secret: string, now: Date): Record<string, string> => {
   const id = `msg_${createHash('sha256').update(body).digest('hex').slice(0, 32)}`
   try {
@@ -29,6 +29,6 @@ const signature = (body: string, secret: string, now: Date): Record<string, stri
       'webhook-signature': new Webhook(secret).sign(id, now, body),
     }
   } catch (error) {
-    throw new Misused(`EVENTS_SECRET cannot sign: ${wordsOf(error)}; it must be whsec_ and base64`)
+    throw new Misused(`EVENTS_SECRET cannot sign: ${wordsOf(error)}; it must be whsec_ followed by base64`)
   }
 }

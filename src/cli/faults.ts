@@ -1,12 +1,14 @@
+import { duration } from './terminal.ts'
+
 /** Exit codes of the command line. */
 export const exitCodes = { done: 0, failed: 1, misused: 2 } as const
 
-/** The command was called wrongly, or a setting that it needs is wrong or missing: exit code 2. */
+/** Invalid arguments, or a required setting that is invalid or missing: exit code 2. */
 export class Misused extends Error {
   override readonly name = 'Misused'
 }
 
-/** What was asked could not be done: exit code 1. `notes` are further lines for a person. */
+/** The command failed: exit code 1. `notes` are further lines for the user. */
 export class Failed extends Error {
   override readonly name: string = 'Failed'
   readonly notes: readonly string[]
@@ -16,7 +18,14 @@ export class Failed extends Error {
   }
 }
 
-/** The words of an error, whatever was thrown; an error that only wraps others is told by the innermost cause. */
+/** What the daemon was asked for, and no process with the role `worker` does. `look` says where it is seen that one does. */
+export const notBegun = (what: string, waitMs: number, look: string): Failed =>
+  new Failed(`no process has been at ${what} for ${duration(waitMs)}`, [
+    'a daemon with the role `worker` does it: does one run, and is it ready?',
+    `it stays asked for, and is done as soon as one does; ${look}`,
+  ])
+
+/** The message of whatever was thrown; for an error that only wraps others, that of the innermost cause. */
 export const wordsOf = (error: unknown): string => {
   if (!(error instanceof Error)) return String(error)
   if (error instanceof AggregateError && error.errors.length > 0) return wordsOf(error.errors[0])

@@ -1,4 +1,4 @@
-/** One thing that was looked at. `advice` says what to do when it is not in order. */
+/** Result of one check. `advice` states what to do if it is not ok. */
 export interface Finding {
   readonly check: string
   readonly state: 'ok' | 'warn' | 'fail'

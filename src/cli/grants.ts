@@ -3,19 +3,19 @@ import type { CliContext } from './context.ts'
 import { Failed, Misused, wordsOf } from './faults.ts'
 import { print, printJson } from './terminal.ts'
 
-const noRights = ['run it as the owner of the tables, or have somebody with the rights run what `tallyman grants --print` prints']
+const noRights = ['run it as the owner of the tables, or have an administrator run the output of `tallyman grants --print`']
 
 /**
- * `tallyman grants`: makes the roles and gives them their rights, or prints the SQL.
- * @throws Failed when this login may not, or some role cannot be made
+ * `tallyman grants`: creates the roles and grants their rights, or prints the SQL.
+ * @throws Failed when this login may not, or a role cannot be created
  */
 export const runGrants = async ({ terminal, settings }: CliContext, onlyPrint: boolean): Promise<void> => {
   if (onlyPrint) return terminal.json ? printJson(terminal, { sql: grantsScript() }) : print(terminal, grantsScript())
-  if (settings.databaseUrl === null) throw new Misused('DATABASE_URL is unset; --print needs none')
+  if (settings.databaseUrl === null) throw new Misused('DATABASE_URL is unset; --print works without it')
   const result = await granted(settings.databaseUrl)
   if (terminal.json) printJson(terminal, result)
   else for (const role of result.granted) print(terminal, `${role} has its rights`)
-  if (result.missing.length > 0) throw new Failed(`this login may not make ${result.missing.join(', ')}`, noRights)
+  if (result.missing.length > 0) throw new Failed(`this login may not create ${result.missing.join(', ')}`, noRights)
 }
 
 const granted = async (databaseUrl: string): Promise<Granted> => {
@@ -23,6 +23,6 @@ const granted = async (databaseUrl: string): Promise<Granted> => {
     return await grant(databaseUrl)
   } catch (error) {
     const notes = isDenied(error) ? noRights : ['check DATABASE_URL, and that `tallyman migrate` has run there']
-    throw new Failed(`the rights could not be given: ${wordsOf(error)}`, notes, { cause: error })
+    throw new Failed(`the rights could not be granted: ${wordsOf(error)}`, notes, { cause: error })
   }
 }

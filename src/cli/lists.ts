@@ -1,7 +1,7 @@
 import type { z } from 'zod'
 import type { Daemon, ListChoices } from './daemon.ts'
 
-/** At most so many records of a list, and whether there would have been more. */
+/** The records of a list up to a maximum, and whether there are more. */
 export const take = async <Schema extends z.ZodType>(
   daemon: Daemon,
   path: string,

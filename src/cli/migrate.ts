@@ -3,11 +3,11 @@ import type { CliContext } from './context.ts'
 import { Failed, Misused, wordsOf } from './faults.ts'
 import { count, print, printJson, say } from './terminal.ts'
 
-/** `tallyman migrate`: applies what is missing on DATABASE_URL; answers the exit code. */
+/** `tallyman migrate`: applies missing migrations to DATABASE_URL; returns the exit code. */
 export const runMigrate = async ({ terminal, settings }: CliContext): Promise<void> => {
   const { databaseUrl } = settings
   if (databaseUrl === null) {
-    throw new Misused('DATABASE_URL is unset; the embedded Postgres is migrated by the daemon itself when it starts')
+    throw new Misused('DATABASE_URL is unset; the daemon migrates the embedded Postgres when it starts')
   }
   const missing = await missingMigrations(await finished(databaseUrl))
   if (missing.length > 0) say(terminal, `applying ${count(missing.length, 'migration')}`)

@@ -28,7 +28,7 @@ export async function* storedLines(daemon: Daemon): AsyncGenerator<CountedLine, 
   for await (const order of daemon.list('/v1/orders', orderSchema, { pageSize: 1_000 })) yield* countedLines(order)
 }
 
-/** An order's lines and commands as stored now; neither when it is not stored. */
+/** An order's lines and commands as stored now; both empty when it is not stored. */
 export const storedOrder = async (
   daemon: Daemon,
   { sellerId, purchaseOrderId }: { readonly sellerId: string; readonly purchaseOrderId: string },

@@ -18,7 +18,7 @@ import { sendEvents } from './send.ts'
 import { runBackfill, runSync } from './syncs.ts'
 import { oneLine, paint, write } from './terminal.ts'
 
-/** Exit code of a run that the person interrupted, as shells have it (128 + SIGINT). */
+/** Exit code after an interruption by the user, as in shells (128 + SIGINT). */
 const interrupted = 130
 
 const version = (): string => {
@@ -32,7 +32,7 @@ export const parseMoment = (text: string): Date => {
   const dateOnly = /^\d{4}-\d{2}-\d{2}$/.test(text)
   const withOffset = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d{1,3})?)?(Z|[+-]\d{2}:\d{2})$/.test(text)
   const moment = new Date(dateOnly ? `${text}T00:00:00Z` : text)
-  // Date takes the 30th of February for the 2nd of March.
+  // Date accepts the 30th of February as the 2nd of March.
   const real = dateOnly
     ? !Number.isNaN(moment.getTime()) && moment.toISOString().startsWith(text)
     : !Number.isNaN(moment.getTime())
@@ -62,36 +62,36 @@ const systemUser = (environment: CliProcess['environment']): string => {
   try {
     return userInfo().username
   } catch {
-    // A user id without an entry in the password file, as containers have them.
+    // A user id without an entry in the password file, as in containers.
     return environment['USER'] ?? 'unknown'
   }
 }
 
-/** Builds the whole command line; `act` runs an action with its context and keeps what it throws. */
+/** Builds the whole command line; `act` runs an action with its context and stores what it throws. */
 const buildProgram = (
   process: CliProcess,
   act: (command: Command, action: (context: CliContext) => Promise<void>) => Promise<void>,
 ) => {
   const program = new Command('tallyman')
-    .description('Talks to the running daemon: TALLYMAN_URL (http://127.0.0.1:$PORT), with API_KEY.')
+    .description('Operates the running daemon at TALLYMAN_URL (http://127.0.0.1:$PORT), with API_KEY.')
     .version(version(), '-V, --version')
     .option('--json', 'data as JSON on standard output')
     .exitOverride()
     .configureOutput({ writeOut: (text) => write(process.out, text), writeErr: (text) => write(process.talk, text) })
-    .showHelpAfterError('(tallyman --help tells how it is called)')
+    .showHelpAfterError('(see tallyman --help)')
     .addHelpText('after', '\nExit codes: 0 done, 1 failed, 2 misused.')
 
   const leaf = (parent: Command, name: string, description: string, options: { isDefault?: boolean } = {}): Command =>
     parent.command(name, options).description(description).option('--json', 'data as JSON on standard output')
 
-  leaf(program, 'doctor', 'checks configuration, daemon, database, Redis, credentials and clock; says what to do')
+  leaf(program, 'doctor', 'checks configuration, daemon, database, Redis, credentials and clock, and recommends actions')
     .option('--units', "compares the sandbox's effects with the database, unit by unit")
-    .option('--orders', 'shows which orders are named by returns, the inventory log and events, day by day, and are not stored')
+    .option('--orders', 'lists orders per day that returns, the inventory log and events name and that are not stored')
     .option('--sandbox <url>', 'address of the sandbox (default: SANDBOX_URL, or http://127.0.0.1:$SANDBOX_PORT)')
-    .option('--wait <seconds>', 'with --units: how long to look again at what differs', parseSeconds, 300)
+    .option('--wait <seconds>', 'with --units: how long to compare differences again', parseSeconds, 300)
     .action((options: { units?: true; orders?: true; sandbox?: string; wait: number }, command: Command) =>
       act(command, async (context) => {
-        // Loaded when asked for: clients, queues and database are half of the time that every other command takes to start.
+        // Loaded on demand: clients, queues and database take half of the start time of every other command.
         const { runDoctor } = await import('./doctor.ts')
         await runDoctor(context, {
           units: options.units === true,
@@ -109,24 +109,26 @@ const buildProgram = (
       act(command, (context) => runSync(context, { resource, sellerId: options.seller ?? null })),
     )
 
-  leaf(program, 'backfill', 'loads the past and shows how far it is; run it again to see it again, or to go on')
+  leaf(program, 'backfill', 'imports history and shows the progress; run it again to see the progress or to resume')
     .argument('<resource>', 'orders, returns, …')
-    .requiredOption('--from <date>', 'first day, or moment, of what is loaded', parseMoment)
-    .option('--to <date>', 'end of what is loaded (default: now)', parseMoment)
+    .requiredOption('--from <date>', 'first day, or moment, of the import', parseMoment)
+    .option('--to <date>', 'end of the import (default: now)', parseMoment)
     .option('--seller <id>', 'of this seller only')
-    .action((resource: string, options: { from: Date; to?: Date; seller?: string }, command: Command) =>
+    .option('--wait <seconds>', 'how long it waits while no process is at it', parseSeconds, 60)
+    .action((resource: string, options: { from: Date; to?: Date; seller?: string; wait: number }, command: Command) =>
       act(command, (context) => {
         const to = options.to ?? null
         if (to !== null && to <= options.from) throw new Misused('--to must be later than --from')
-        return runBackfill(context, { resource, from: options.from, to, sellerId: options.seller ?? null })
+        const { from, seller: sellerId = null, wait } = options
+        return runBackfill(context, { resource, from, to, sellerId, waitMs: wait * 1_000 })
       }),
     )
 
-  const commands = program.command('commands').description('what is carried to the marketplace')
+  const commands = program.command('commands').description('commands sent to the marketplace')
   leaf(commands, 'list', 'commands, the latest first', { isDefault: true })
     .addOption(new Option('--state <state>', 'in this state').choices(commandStates))
     .option('--order <purchaseOrderId>', 'of this purchase order')
-    .option('--limit <number>', 'at most so many', parseCount, 100)
+    .option('--limit <number>', 'maximum number of entries', parseCount, 100)
     .action((options: { state?: string; order?: string; limit: number }, command: Command) =>
       act(command, (context) =>
         listCommands(context, { state: options.state ?? null, purchaseOrderId: options.order ?? null, limit: options.limit }),
@@ -137,13 +139,13 @@ const buildProgram = (
     .action((id: string, _options: object, command: Command) => act(command, (context) => showCommand(context, id)))
   const decisions = [
     ['retry', 'sends a command again'],
-    ['confirm', 'takes a command as done'],
-    ['reject', 'gives a command up and frees its units'],
+    ['confirm', 'marks a command as applied'],
+    ['reject', 'abandons a command and releases its units'],
   ] as const
   for (const [decision, description] of decisions) {
     leaf(commands, decision, description)
       .argument('<id>')
-      .requiredOption('--reason <text>', 'why; kept with the command')
+      .requiredOption('--reason <text>', 'why; stored with the command')
       .option('--by <name>', 'who decides (default: the user of this system)')
       .action((id: string, options: { reason: string; by?: string }, command: Command) =>
         act(command, (context) =>
@@ -164,7 +166,7 @@ const buildProgram = (
       'such as 1=applied, 2=not-applied or 2/1Z999=send-again:1 (line, parcel or reason, verdict, units); give it for every line',
       (text: string, before: readonly ReturnType<typeof parseLineVerdict>[] = []) => [...before, parseLineVerdict(text)],
     )
-    .requiredOption('--reason <text>', 'why; kept with the command')
+    .requiredOption('--reason <text>', 'why; stored with the command')
     .option('--by <name>', 'who decides (default: the user of this system)')
     .action(
       (
@@ -182,22 +184,22 @@ const buildProgram = (
         ),
     )
 
-  const alarms = program.command('alarms').description('what a person should look at')
+  const alarms = program.command('alarms').description('what needs attention')
   leaf(alarms, 'list', 'open alarms, the latest first', { isDefault: true })
-    .option('--limit <number>', 'at most so many', parseCount, 100)
+    .option('--limit <number>', 'maximum number of entries', parseCount, 100)
     .action((options: { limit: number }, command: Command) => act(command, (context) => listAlarms(context, options.limit)))
-  leaf(alarms, 'resolve', 'closes the alarm of something that is past, such as a rejected command or event')
+  leaf(alarms, 'resolve', 'closes the alarm of a past incident, such as a rejected command or event')
     .argument('<id>')
-    .option('--by <name>', 'who has looked (default: the user of this system)')
+    .option('--by <name>', 'who checked it (default: the user of this system)')
     .action((id: string, options: { by?: string }, command: Command) =>
       act(command, (context) => resolveAlarm(context, { id, actor: options.by ?? systemUser(process.environment) })),
     )
 
-  const events = program.command('events').description('what the ERP has told')
+  const events = program.command('events').description('events received from the ERP')
   leaf(events, 'list', 'events, the latest first', { isDefault: true })
     .addOption(new Option('--state <state>', 'in this state').choices(eventStates))
     .option('--seller <id>', 'of this seller only')
-    .option('--limit <number>', 'at most so many', parseCount, 100)
+    .option('--limit <number>', 'maximum number of entries', parseCount, 100)
     .action((options: { state?: string; seller?: string; limit: number }, command: Command) =>
       act(command, (context) =>
         listEvents(context, { state: options.state ?? null, sellerId: options.seller ?? null, limit: options.limit }),
@@ -209,10 +211,10 @@ const buildProgram = (
     .action((source: string, id: string, _options: object, command: Command) =>
       act(command, (context) => showEvent(context, { source, id })),
     )
-  leaf(events, 'reject', 'ends an event that waits; it becomes no command')
+  leaf(events, 'reject', 'rejects an event that waits; it creates no command')
     .argument('<source>')
     .argument('<id>')
-    .requiredOption('--reason <text>', 'why; kept with the event')
+    .requiredOption('--reason <text>', 'why; stored with the event')
     .option('--by <name>', 'who decides (default: the user of this system)')
     .action((source: string, id: string, options: { reason: string; by?: string }, command: Command) =>
       act(command, (context) => {
@@ -221,13 +223,13 @@ const buildProgram = (
       }),
     )
 
-  const sellers = program.command('sellers').description('how each seller stands')
+  const sellers = program.command('sellers').description('state of each seller')
   leaf(sellers, 'list', 'sellers with their state, since when and why', { isDefault: true })
-    .option('--limit <number>', 'at most so many', parseCount, 1_000)
+    .option('--limit <number>', 'maximum number of entries', parseCount, 1_000)
     .action((options: { limit: number }, command: Command) => act(command, (context) => listSellers(context, options)))
-  leaf(sellers, 'pause', 'nothing of a seller runs until it is resumed')
+  leaf(sellers, 'pause', 'stops all work of a seller until it is resumed')
     .argument('<id>')
-    .requiredOption('--reason <text>', 'why; kept with the seller')
+    .requiredOption('--reason <text>', 'why; stored with the seller')
     .option('--by <name>', 'who decides (default: the user of this system)')
     .action((sellerId: string, options: { reason: string; by?: string }, command: Command) =>
       act(command, (context) => {
@@ -235,9 +237,9 @@ const buildProgram = (
         return decideOnSeller(context, { sellerId, decision: 'pause', actor, reason: options.reason })
       }),
     )
-  leaf(sellers, 'resume', 'takes a stopped or paused seller up again; its credentials are tried at once')
+  leaf(sellers, 'resume', 'resumes a stopped or paused seller; its credentials are tried at once')
     .argument('<id>')
-    .option('--reason <text>', 'why; told in the change feed')
+    .option('--reason <text>', 'why; recorded in the change feed')
     .option('--by <name>', 'who decides (default: the user of this system)')
     .action((sellerId: string, options: { reason?: string; by?: string }, command: Command) =>
       act(command, (context) => {
@@ -252,22 +254,22 @@ const buildProgram = (
       act(command, (context) => sendEvents(context, file, process.readInput)),
     )
 
-  const quarantine = program.command('quarantine').description('records that did not parse')
+  const quarantine = program.command('quarantine').description('records that could not be parsed')
   leaf(quarantine, 'list', 'quarantined records', { isDefault: true })
-    .option('--limit <number>', 'at most so many', parseCount, 100)
+    .option('--limit <number>', 'maximum number of entries', parseCount, 100)
     .action((options: { limit: number }, command: Command) => act(command, (context) => listQuarantine(context, options.limit)))
-  leaf(quarantine, 'replay', 'reads a record again, after what stood in its way was mended')
+  leaf(quarantine, 'replay', 'parses a record again after a fix')
     .argument('[id]')
     .option('--all', 'every record that is still open')
     .action((id: string | undefined, options: { all?: true }, command: Command) =>
       act(command, (context) => {
-        if ((id === undefined) === (options.all === undefined)) throw new Misused('name the id of one record, or give --all')
+        if ((id === undefined) === (options.all === undefined)) throw new Misused('give the id of one record, or --all')
         return replayQuarantine(context, id ?? null)
       }),
     )
-  leaf(quarantine, 'dismiss', 'settles a record that is not to be had; the same text seen again stays settled')
+  leaf(quarantine, 'dismiss', 'settles a record that cannot be obtained; the same text, seen again, stays settled')
     .argument('<id>')
-    .requiredOption('--reason <text>', 'why; kept with the record')
+    .requiredOption('--reason <text>', 'why; stored with the record')
     .option('--by <name>', 'who decides (default: the user of this system)')
     .action((id: string, options: { reason: string; by?: string }, command: Command) =>
       act(command, (context) =>
@@ -275,13 +277,13 @@ const buildProgram = (
       ),
     )
 
-  leaf(program, 'erase', 'takes the buyer of a customer order out of all that is stored; units and money stay')
-    .requiredOption('--customer-order <id>', "the marketplace's number of the customer order")
-    .requiredOption('--reason <text>', 'why; kept for good, so it must not name the buyer')
-    .option('--seller <id>', 'whose order it is; needed when there are several sellers')
-    .option('--by <name>', 'who wants it (default: the user of this system)')
+  leaf(program, 'erase', 'erases the buyer of a customer order from all stored data; units and money are kept')
+    .requiredOption('--customer-order <id>', "the marketplace's id of the customer order")
+    .requiredOption('--reason <text>', 'why; kept permanently, so it must not name the buyer')
+    .option('--seller <id>', 'seller of the order; required when there are several sellers')
+    .option('--by <name>', 'who requests it (default: the user of this system)')
     .option('--dry-run', 'only shows what would be erased')
-    .option('--yes', 'does not ask')
+    .option('--yes', 'skips the confirmation')
     .action(
       (
         options: { customerOrder: string; reason: string; seller?: string; by?: string; dryRun?: true; yes?: true },
@@ -299,7 +301,7 @@ const buildProgram = (
   leaf(campaigns, 'list', 'campaigns with their status', { isDefault: true })
     .option('--seller <id>', 'of this seller only')
     .option('--status <status>', 'in this status, such as RUNNING')
-    .option('--limit <number>', 'at most so many', parseCount, 100)
+    .option('--limit <number>', 'maximum number of entries', parseCount, 100)
     .action((options: { seller?: string; status?: string; limit: number }, command: Command) =>
       act(command, (context) =>
         listCampaigns(context, { sellerId: options.seller ?? null, status: options.status ?? null, limit: options.limit }),
@@ -307,36 +309,36 @@ const buildProgram = (
     )
   leaf(campaigns, 'watch', 'reads these campaigns from now on')
     .argument('<id...>')
-    .option('--seller <id>', 'whose they are; needed when there are several sellers')
+    .option('--seller <id>', 'their seller; required when there are several sellers')
     .action((campaignIds: string[], options: { seller?: string }, command: Command) =>
       act(command, (context) => watchCampaigns(context, { campaignIds, sellerId: options.seller ?? null })),
     )
-  leaf(campaigns, 'unwatch', 'reads a campaign no more; what is stored of it stays')
+  leaf(campaigns, 'unwatch', 'stops reading a campaign; stored data is kept')
     .argument('<id>')
-    .option('--seller <id>', 'whose it is; needed when several sellers have it')
+    .option('--seller <id>', 'its seller; required when several sellers have it')
     .action((campaignId: string, options: { seller?: string }, command: Command) =>
       act(command, (context) => unwatchCampaign(context, { campaignId, sellerId: options.seller ?? null })),
     )
 
-  leaf(program, 'reconcile', 'shows where the inventory reports of a month do not add up, and what could be claimed')
+  leaf(program, 'reconcile', 'lists discrepancies of the inventory reports of a month, and possible claims')
     .option('--month <month>', 'month of the reports, such as 2026-03', parseMonth)
-    .option('--gtin <gtin>', 'asks the marketplace now for this one item of the running month')
+    .option('--gtin <gtin>', 'requests this one item of the running month from the marketplace now')
     .option('--seller <id>', 'of this seller only')
     .action((options: { month?: string; gtin?: string; seller?: string }, command: Command) => {
       const { month, gtin, seller: sellerId = null } = options
       if (gtin !== undefined && month === undefined)
         return act(command, (context) => runReconcileGtin(context, { gtin, sellerId }))
       if (month !== undefined && gtin === undefined) return act(command, (context) => runReconcile(context, { month, sellerId }))
-      throw new Misused('name either a month (--month 2026-03) or an item of the running one (--gtin)')
+      throw new Misused('give either a month (--month 2026-03) or an item of the running month (--gtin)')
     })
 
   const retention = program.command('retention').description('how long data is kept (RETAIN_…)')
-  leaf(retention, 'show', 'what is stored, for how long, and what would go now', { isDefault: true }).action(
+  leaf(retention, 'show', 'what is stored, for how long, and what is due for removal', { isDefault: true }).action(
     (_options: object, command: Command) => act(command, showRetention),
   )
-  leaf(retention, 'run', 'removes now what is older than the settings say').action((_options: object, command: Command) =>
-    act(command, runRetention),
-  )
+  leaf(retention, 'run', 'removes now what is older than the settings say')
+    .option('--wait <seconds>', 'how long it waits while no process is at it', parseSeconds, 60)
+    .action(({ wait }: { wait: number }, command: Command) => act(command, (context) => runRetention(context, wait * 1_000)))
 
   leaf(program, 'migrate', 'applies missing migrations to DATABASE_URL').action((_options: object, command: Command) =>
     act(command, async (context) => {
@@ -347,31 +349,41 @@ const buildProgram = (
   leaf(
     program,
     'grants',
-    'makes the roles tallyman_daemon, tallyman_erp and tallyman_bi on DATABASE_URL, and gives them their rights',
+    'creates the roles tallyman_daemon, tallyman_erp and tallyman_bi on DATABASE_URL, and grants their rights',
   )
-    .option('--print', 'only prints the SQL, for somebody with more rights')
+    .option('--print', 'only prints the SQL, for an administrator')
     .action((options: { print?: true }, command: Command) =>
       act(command, async (context) => {
         const { runGrants } = await import('./grants.ts')
         await runGrants(context, options.print === true)
       }),
     )
+  leaf(
+    program,
+    'vacuum',
+    'writes the tables anew that may hold buyers, so that the files of Postgres hold nothing of erased ones; locks each meanwhile',
+  ).action((_options: object, command: Command) =>
+    act(command, async (context) => {
+      const { runVacuum } = await import('./vacuum.ts')
+      await runVacuum(context)
+    }),
+  )
   return program
 }
 
-/** Says what went wrong; answers the exit code. */
+/** Reports an error; returns the exit code. */
 const tellFault = (process: CliProcess, error: unknown): number => {
   if (process.signal.aborted) return interrupted
   const known = error instanceof Failed || error instanceof Misused
   const notes = error instanceof Failed ? error.notes : []
   write(process.talk, `${paint(process.talk, 'bad', 'tallyman:')} ${oneLine(wordsOf(error))}\n`)
   for (const note of notes) write(process.talk, `  ${oneLine(note)}\n`)
-  // Anything else is a fault of this program: its origin helps whoever mends it.
+  // Anything else is a defect of this program: the stack helps to fix it.
   if (!known && error instanceof Error && error.stack !== undefined) write(process.talk, `${error.stack}\n`)
   return error instanceof Misused ? exitCodes.misused : exitCodes.failed
 }
 
-/** Runs the command line; answers the exit code and never throws. */
+/** Runs the command line; returns the exit code and never throws. */
 export const runCli = async (args: readonly string[], process: CliProcess): Promise<number> => {
   const program = buildProgram(process, async (command, action) => {
     const { json } = command.optsWithGlobals<{ json?: true }>()
@@ -382,7 +394,7 @@ export const runCli = async (args: readonly string[], process: CliProcess): Prom
     await program.parseAsync(args, { from: 'user' })
     return exitCodes.done
   } catch (error) {
-    // Commander has said what was wrong already; asking for help or the version is no mistake.
+    // Commander has reported the fault already; requesting help or the version is not a fault.
     if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.done : exitCodes.misused
     return tellFault(process, error)
   }

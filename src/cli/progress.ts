@@ -2,14 +2,14 @@ import { SingleBar } from 'cli-progress'
 import type { BackfillProgress } from './backfill-progress.ts'
 import { duration, oneLine, say, type Terminal } from './terminal.ts'
 
-/** Shows how far a long work is, on the stream for talk. */
+/** Shows the progress of a long operation, on the stream for messages. */
 export interface Progress {
   show(progress: BackfillProgress): void
-  /** Leaves the last state on the screen; more than one call is fine. */
+  /** Leaves the last state on the screen; repeated calls are allowed. */
   close(): void
 }
 
-/** Without a terminal, a line each time so much more of the whole is done. */
+/** Without a terminal, a line is written for each such share of progress. */
 const lineEvery = 0.1
 
 const isTerminal = (stream: NodeJS.WritableStream): boolean => 'isTTY' in stream && stream.isTTY === true

@@ -47,14 +47,14 @@ export const listQuarantine = async ({ terminal, daemon }: CliContext, limit: nu
   if (more) say(terminal, 'there are more; --limit shows them')
 }
 
-/** What became of one replayed record. */
+/** Result of one replayed record. */
 interface Replay {
   readonly id: string
   readonly done: boolean
   readonly outcome: string
 }
 
-/** `tallyman quarantine replay`: one record, or every open one when `id` is null. Fails when one still does not parse. */
+/** `tallyman quarantine replay`: one record, or every open one when `id` is null. Fails when one still cannot be parsed. */
 export const replayQuarantine = async (context: CliContext, id: string | null): Promise<void> => {
   const { terminal } = context
   const ids = id === null ? await openIds(context) : [id]
@@ -81,13 +81,13 @@ const replayOne = async ({ daemon }: CliContext, id: string, single: boolean): P
     const answer = await daemon.post(`/v1/quarantine/${encodeURIComponent(id)}/replay`, z.looseObject({ outcome: z.string() }))
     return { id, done: true, outcome: answer.outcome }
   } catch (error) {
-    // One record that still does not parse, or was replayed meanwhile, does not stop the others.
+    // A record that still cannot be parsed, or was replayed meanwhile, does not stop the others.
     if (single || !(error instanceof Refused) || ![404, 409, 422].includes(error.status)) throw error
     return { id, done: error.status !== 422, outcome: error.message }
   }
 }
 
-/** `tallyman quarantine dismiss`: a person settles a record that is not to be had. */
+/** `tallyman quarantine dismiss`: an operator settles a record that cannot be obtained. */
 export const dismissQuarantine = async (
   { terminal, daemon }: CliContext,
   { id, ...body }: { readonly id: string; readonly actor: string; readonly reason: string },

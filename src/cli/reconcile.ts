@@ -45,7 +45,7 @@ const all = async <Item>(items: AsyncIterable<Item>): Promise<Item[]> => {
   return found
 }
 
-/** Ids of the log that a line of the table has room for. */
+/** Maximum number of log ids in a line of the table. */
 const idsShown = 3
 
 const logWords = (log: ShownDiscrepancy['log']): string => {
@@ -68,8 +68,8 @@ const printClaim = ({ terminal }: CliContext, claim: ShownClaim): void => {
     ['found', claim.found],
     ['unexplained', claim.unexplained],
     ['lost, damaged and unexplained', claim.total],
-    ['less what was found', claim.net],
-    ['uncertain, in neither sum', claim.uncertain],
+    ['less found units', claim.net],
+    ['uncertain, excluded from both sums', claim.uncertain],
   ] as const
   printTable(
     terminal,
@@ -88,7 +88,7 @@ const printClaim = ({ terminal }: CliContext, claim: ShownClaim): void => {
   )
 }
 
-/** `tallyman reconcile`: where the inventory reports of a month (`YYYY-MM`) do not add up, and what could be claimed for it. */
+/** `tallyman reconcile`: discrepancies of the inventory reports of a month (`YYYY-MM`), and possible claims. */
 export const runReconcile = async (
   context: CliContext,
   { month, sellerId }: { readonly month: string; readonly sellerId: string | null },
@@ -145,17 +145,17 @@ const gtinReportSchema = z.looseObject({
   ),
 })
 
-/** `tallyman reconcile --gtin`: what the marketplace's report of the running month says of one item now, and where that does not add up. */
+/** `tallyman reconcile --gtin`: one item of the marketplace's report of the running month, and its discrepancies. */
 export const runReconcileGtin = async (
   { terminal, daemon }: CliContext,
   { gtin, sellerId }: { readonly gtin: string; readonly sellerId: string | null },
 ): Promise<void> => {
   const report = await daemon.get(`/v1/reconciliation/${encodeURIComponent(gtin)}`, gtinReportSchema, { query: { sellerId } })
   if (terminal.json) return printJson(terminal, report)
-  if (report.rows.length === 0) return say(terminal, `the report of ${report.month} says nothing of ${gtin}`)
+  if (report.rows.length === 0) return say(terminal, `the report of ${report.month} has no row for ${gtin}`)
   for (const row of report.rows) {
     const log = row.compared ? 'compared with the log' : 'the log has not been read far enough'
-    print(terminal, `${row.sku} in ${report.month}: began with ${row.beginningQuantity}, stands at ${row.endingQuantity}; ${log}`)
+    print(terminal, `${row.sku} in ${report.month}: beginning ${row.beginningQuantity}, ending ${row.endingQuantity}; ${log}`)
     printTable(
       terminal,
       [

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import type { CliContext } from './context.ts'
+import { notBegun } from './faults.ts'
 import { count, pause, print, printJson, printTable, say } from './terminal.ts'
 
 const retainedSchema = z.looseObject({
@@ -21,9 +22,9 @@ type Retained = z.infer<typeof retainedSchema>
 const read = async ({ daemon }: CliContext): Promise<readonly Retained[]> =>
   (await daemon.get('/v1/retention', z.looseObject({ items: z.array(retainedSchema) }), { timeoutMs: lookTimeoutMs })).items
 
-/** Looking at large tables takes a while, in milliseconds. */
+/** Time-out of the request, in milliseconds: large tables take a while. */
 const lookTimeoutMs = 120_000
-/** How often it is asked whether old data has gone, in milliseconds. */
+/** Interval of checking whether the removal is done, in milliseconds. */
 const lookEveryMs = 500
 
 const units = ['B', 'kB', 'MB', 'GB', 'TB'] as const
@@ -43,7 +44,7 @@ const keptFor = (keepMs: number | null): string => {
 
 const about = (estimated: boolean, text: string): string => (estimated ? `~${text}` : text)
 
-/** `tallyman retention show`: what is kept for how long, and what would go now. */
+/** `tallyman retention show`: retention periods, and what is due for removal. */
 export const showRetention = async (context: CliContext): Promise<void> => {
   const { terminal } = context
   const items = await read(context)
@@ -73,19 +74,35 @@ export const showRetention = async (context: CliContext): Promise<void> => {
   )
   say(
     terminal,
-    'what open commands, events, alarms and differences need stays, whatever its age; `tallyman retention run` removes the rest now',
+    'data of open commands, events, alarms and differences is kept at any age; `tallyman retention run` removes the rest now',
   )
 }
 
-/** `tallyman retention run`: has old data removed now, and waits until it is. The daemon does it: interrupting this command does not stop it. */
-export const runRetention = async (context: CliContext): Promise<void> => {
+/**
+ * `tallyman retention run`: has old data removed now, and waits until it is. The daemon does it: interrupting this command does not stop it.
+ *
+ * @param waitMs so long it waits, in milliseconds, while no process is at it
+ * @throws Failed when none has been at it for so long
+ */
+export const runRetention = async (context: CliContext, waitMs: number): Promise<void> => {
   const { terminal, daemon, signal } = context
   const { askedAt } = await daemon.post('/v1/retention/run', z.looseObject({ askedAt: z.string() }))
   const isDone = ({ keepMs, running, dueAt }: Retained): boolean =>
     keepMs === null || (!running && Date.parse(dueAt) > Date.parse(askedAt))
+  let movedAtMs = performance.now()
+  let doneBefore = 0
   for (;;) {
     const items = await read(context)
-    if (!items.every(isDone)) {
+    const done = items.filter(isDone).length
+    if (done < items.length) {
+      if (done > doneBefore || items.some(({ running }) => running)) movedAtMs = performance.now()
+      doneBefore = done
+      if (performance.now() - movedAtMs > waitMs)
+        throw notBegun(
+          items.flatMap((item) => (isDone(item) ? [] : item.table)).join(', '),
+          waitMs,
+          '`tallyman retention` shows when',
+        )
       await pause(lookEveryMs, signal)
       continue
     }

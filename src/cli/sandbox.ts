@@ -32,11 +32,11 @@ const effectsSchema = z.looseObject({ items: z.array(effectSchema), next: z.numb
 const ordersInPage = 2_000
 const effectsInPage = 10_000
 
-/** What really happened, as the sandbox tells it. */
+/** The true effects, as reported by the sandbox. */
 export interface Sandbox {
   /** Every line of every order that the sandbox has. */
   lines(): AsyncGenerator<CountedLine, void, undefined>
-  /** Units of one order by line number, from its effects; a line without effects is left out. `ordered` is not among them. */
+  /** Units of one order by line number, from its effects; a line without effects is omitted. `ordered` is not included. */
   effectsOf(order: {
     readonly sellerId: string
     readonly purchaseOrderId: string
@@ -59,7 +59,7 @@ export const connectSandbox = (url: string, signal: AbortSignal): Sandbox => {
     apiKey: null,
     signal,
     name: 'the sandbox',
-    hint: 'name its address with --sandbox or SANDBOX_URL; it is the sandbox that this daemon uses as its marketplace',
+    hint: 'set its address with --sandbox or SANDBOX_URL; it is the sandbox that this daemon uses as its marketplace',
   })
   return {
     async *lines() {

@@ -16,9 +16,9 @@ export const sellerSchema = z.looseObject({
 /** See {@link sellerSchema}. */
 export type Seller = z.infer<typeof sellerSchema>
 
-/** How a seller that is stopped or paused stands, as one sentence. */
+/** State of a stopped or paused seller, as one sentence. */
 export const restOf = ({ sellerId, state, since, pausedBy, reason }: Seller): string =>
-  `seller ${sellerId} is ${state}${typeof since === 'string' ? ` since ${since}` : ''}${typeof pausedBy === 'string' ? ` by ${pausedBy}` : ''}: ${reason ?? 'no reason was kept'}`
+  `seller ${sellerId} is ${state}${typeof since === 'string' ? ` since ${since}` : ''}${typeof pausedBy === 'string' ? ` by ${pausedBy}` : ''}: ${reason ?? 'no reason was recorded'}`
 
 const tones: Readonly<Record<string, Tone>> = { active: 'good', stopped: 'bad', paused: 'warning' }
 
@@ -45,7 +45,7 @@ export const listSellers = async ({ terminal, daemon }: CliContext, { limit }: {
   if (more) say(terminal, 'there are more; --limit shows them')
 }
 
-/** `tallyman sellers pause | resume`: what a person decides on a seller. */
+/** `tallyman sellers pause | resume`: an operator's decision on a seller. */
 export const decideOnSeller = async (
   { terminal, daemon }: CliContext,
   { sellerId, decision, actor, reason }: { sellerId: string; decision: 'pause' | 'resume'; actor: string; reason: string | null },

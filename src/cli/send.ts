@@ -12,22 +12,22 @@ const receiptSchema = z.looseObject({
   id: z.string(),
   source: z.string(),
   status: z.string(),
-  /** Where the event stands: a duplicate may have been refused by the order that it is about. */
+  /** State of the event: a duplicate may have been rejected. */
   state: z.string().optional(),
   commands: z.array(z.string()),
 })
 
-/** Reads the events of a text. @throws Misused when it holds none */
+/** Parses the events of a text. @throws Misused when it contains none */
 export const parseEvents = (text: string, origin: string): z.infer<typeof eventsSchema> => {
   let value: unknown
   try {
     value = JSON.parse(text)
   } catch (error) {
-    throw new Misused(`${origin} is no JSON: ${wordsOf(error)}`)
+    throw new Misused(`${origin} is not JSON: ${wordsOf(error)}`)
   }
   const parsed = eventsSchema.safeParse(value)
   if (parsed.success) return parsed.data
-  throw new Misused(`${origin} holds neither a CloudEvent (an object) nor a list of at least one`)
+  throw new Misused(`${origin} contains neither a CloudEvent (an object) nor a list of at least one`)
 }
 
 const read = async (file: string, readInput: () => Promise<string>): Promise<string> => {
@@ -39,7 +39,7 @@ const read = async (file: string, readInput: () => Promise<string>): Promise<str
   }
 }
 
-/** `tallyman send`: posts a CloudEvent or a list of them; what the daemon answers is the data. */
+/** `tallyman send`: posts a CloudEvent or a list of them; the daemon's answer is the output. */
 export const sendEvents = async (
   { terminal, daemon, settings }: CliContext,
   file: string,

@@ -1,14 +1,14 @@
 import { readFileSync } from 'node:fs'
 import { Misused, wordsOf } from './faults.ts'
 
-/** What the command line needs to know of the environment; the rest is the daemon's business. */
+/** The settings that the command line needs; the others concern the daemon only. */
 export interface CliSettings {
-  /** Address of the daemon, without a slash at its end. */
+  /** Address of the daemon, without a trailing slash. */
   readonly daemonUrl: string
   readonly apiKey: string | null
-  /** Signs what `send` posts; the first one while two are given for rotation. */
+  /** Signs the requests of `send`; the first of two during a rotation. */
   readonly eventsSecret: string | null
-  /** Address of the sandbox, without a slash at its end. */
+  /** Address of the sandbox, without a trailing slash. */
   readonly sandboxUrl: string
   readonly databaseUrl: string | null
   readonly redisUrl: string | null
@@ -34,7 +34,7 @@ const secret = (environment: Environment, name: string): string | null => {
   }
 }
 
-/** An http address without a slash at its end. @throws Misused */
+/** An http address without a trailing slash. @throws Misused */
 export const httpAddress = (name: string, text: string): string => {
   const parsed = URL.canParse(text) ? new URL(text) : null
   if (parsed === null || !['http:', 'https:'].includes(parsed.protocol)) {
@@ -49,7 +49,7 @@ const port = (environment: Environment, name: string, fallback: number): string 
   return text
 }
 
-/** Reads what the command line needs. @throws Misused */
+/** Reads the settings of the command line. @throws Misused */
 export const readCliSettings = (environment: Environment): CliSettings => ({
   daemonUrl: httpAddress(
     'TALLYMAN_URL',

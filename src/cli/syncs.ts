@@ -1,8 +1,8 @@
 import { z } from 'zod'
-import { progressOf, type SyncStream, syncStreamSchema } from './backfill-progress.ts'
+import { createIdleTime, progressOf, type SyncStream, syncStreamSchema } from './backfill-progress.ts'
 import type { CliContext } from './context.ts'
 import type { Daemon } from './daemon.ts'
-import { Failed } from './faults.ts'
+import { Failed, notBegun } from './faults.ts'
 import { openProgress } from './progress.ts'
 import { restOf, sellerSchema } from './sellers.ts'
 import { count, pause, print, printJson, say } from './terminal.ts'
@@ -13,7 +13,7 @@ const compact = (instant: Date): string =>
     .replace(/\.\d+Z$/, 'Z')
     .replaceAll(/[-:]/g, '')
 
-/** The end of a backfill's range, read from its stream's name; null when the name tells of no backfill that began there. */
+/** The end of a backfill's range, read from its stream's name; null when the name is not that of a backfill from this beginning. */
 export const backfillEnd = (stream: string, from: Date): Date | null => {
   const [, start, year, month, day, hour, minute, second] =
     /^backfill:(\d{8}T\d{6}Z):(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z$/.exec(stream) ?? []
@@ -38,7 +38,7 @@ const start = (
     },
   })
 
-/** `tallyman sync`: asks the daemon to run a sync now. */
+/** `tallyman sync`: runs a sync of the daemon now. */
 export const runSync = async (
   { terminal, daemon }: CliContext,
   { resource, sellerId }: { resource: string; sellerId: string | null },
@@ -52,66 +52,82 @@ export const runSync = async (
 
 const tellResting = (terminal: CliContext['terminal'], resting: readonly string[] = []): void => {
   for (const sellerId of resting)
-    say(terminal, `nothing for seller ${sellerId}: it is stopped or paused; \`tallyman sellers\` tells why`)
+    say(terminal, `nothing for seller ${sellerId}: it is stopped or paused; \`tallyman sellers\` shows why`)
 }
 
-/** @throws Failed when one of these sellers is stopped or paused: its backfill does not get on */
+/** @throws Failed when one of these sellers is stopped or paused: its backfill makes no progress */
 const refuseResting = async (daemon: Daemon, sellerIds: ReadonlySet<string>): Promise<void> => {
   for await (const seller of daemon.list('/v1/sellers', sellerSchema)) {
     if (!sellerIds.has(seller.sellerId) || seller.state === 'active') continue
     throw new Failed(restOf(seller), [
-      `the backfill stays where it is, and goes on when the seller does: \`tallyman sellers resume ${seller.sellerId}\``,
+      `the backfill keeps its position and continues when the seller is resumed: \`tallyman sellers resume ${seller.sellerId}\``,
     ])
   }
 }
 
-/** The backfills that this daemon knows of, of a resource and of one seller or all. */
-const backfillsOf = async (daemon: Daemon, resource: string, sellerId: string | null): Promise<SyncStream[]> => {
-  const streams: SyncStream[] = []
-  for await (const stream of daemon.list('/v1/syncs', syncStreamSchema, { query: { sellerId } })) {
-    if (stream.resource === resource && stream.stream.startsWith('backfill:')) streams.push(stream)
-  }
-  return streams
-}
+/** The streams that this daemon knows, of one seller or all. */
+const streamsOf = async (daemon: Daemon, sellerId: string | null): Promise<SyncStream[]> =>
+  Array.fromAsync(daemon.list('/v1/syncs', syncStreamSchema, { query: { sellerId } }))
 
-/** How often the state of a backfill is asked for, in milliseconds. */
+/** Interval of polling the state of a backfill, in milliseconds. */
 const lookEveryMs = 500
 
-/** How often it is asked whether its sellers are still at work, in milliseconds. */
+/** Interval of checking that its sellers are still active, in milliseconds. */
 const lookAtSellersEveryMs = 5_000
 
-/** A JSON line that says the same as the one before comes only after so many milliseconds. */
+/** A JSON line identical to the previous one is repeated only after this time, in milliseconds. */
 const sameLineEveryMs = 10_000
 
 /**
- * `tallyman backfill`: starts a backfill, or finds the one under way, and shows how far it is until it is done. It belongs to
+ * `tallyman backfill`: starts a backfill, or finds the running one, and shows its progress until it is done. It belongs to
  * the daemon: interrupting this command does not stop it.
+ *
+ * @param waitMs so long it waits, in milliseconds, while no process is at it
+ * @throws Failed when none has been at it for so long, or one of its sellers is stopped or paused
  */
 export const runBackfill = async (
   context: CliContext,
-  { resource, sellerId, from, to }: { resource: string; sellerId: string | null; from: Date; to: Date | null },
+  {
+    resource,
+    sellerId,
+    from,
+    to,
+    waitMs,
+  }: { resource: string; sellerId: string | null; from: Date; to: Date | null; waitMs: number },
 ): Promise<void> => {
   const { terminal, daemon, signal } = context
-  // Without --to a second call means the backfill that the first one began, not another one up to a later now.
-  const underWay = (await backfillsOf(daemon, resource, sellerId)).filter((stream) => stream.windowsPending > 0)
+  // Without --to a second call refers to the backfill that the first one started, not to another one up to a later moment.
+  const underWay = (await streamsOf(daemon, sellerId)).filter(
+    (stream) => stream.resource === resource && stream.stream.startsWith('backfill:') && stream.windowsPending > 0,
+  )
   const ends = underWay.map((stream) => backfillEnd(stream.stream, from)).filter((end) => end !== null)
-  const { jobs, resting, range } = await start(daemon, { resource, sellerId, from, to: to ?? ends[0] ?? null })
+  const { jobs, resting, range } = await start(daemon, { resource, sellerId, from, to: to ?? ends[0] ?? null }).catch(
+    (error: unknown) => {
+      // Its answer is not awaited any more, so nobody knows whether the daemon took the request.
+      if (signal.aborted)
+        say(terminal, 'the daemon may have started the backfill; run the same command again to see its progress')
+      throw error
+    },
+  )
   tellResting(terminal, resting)
   const sellerIds = new Set(jobs.map((job) => job.slice(0, job.indexOf(`/${resource}/`))))
-  const isOurs = ({ sellerId: seller, stream }: SyncStream): boolean => jobs.includes(`${seller}/${resource}/${stream}`)
-  say(terminal, `${underWay.some(isOurs) ? 'going on with' : 'began'} the backfill of ${resource} from ${from.toISOString()}`)
-  if (range?.clamped === true) say(terminal, `only ${range.from} to ${range.to} can be reached; the rest of it is left out`)
+  const isOurs = ({ sellerId: seller, resource: of, stream }: SyncStream): boolean => jobs.includes(`${seller}/${of}/${stream}`)
+  say(terminal, `${underWay.some(isOurs) ? 'continuing' : 'started'} the backfill of ${resource} from ${from.toISOString()}`)
+  if (range?.clamped === true) say(terminal, `only ${range.from} to ${range.to} can be reached; the rest is skipped`)
 
   const bar = openProgress(terminal, resource)
   let said = { line: '', atMs: 0 }
   let sellersSeenAtMs = 0
+  const idleTime = createIdleTime(performance.now())
   try {
     for (;;) {
       if (performance.now() - sellersSeenAtMs >= lookAtSellersEveryMs) {
         await refuseResting(daemon, sellerIds)
         sellersSeenAtMs = performance.now()
       }
-      const progress = progressOf((await backfillsOf(daemon, resource, sellerId)).filter(isOurs))
+      const all = await streamsOf(daemon, sellerId)
+      const ours = all.filter(isOurs)
+      const progress = progressOf(ours)
       bar.show(progress)
       if (terminal.json) {
         const line = JSON.stringify({ resource, from, ...progress })
@@ -126,19 +142,18 @@ export const runBackfill = async (
         if (!terminal.json) {
           print(terminal, `done: ${seen} seen, ${changed} stored, ${quarantined} quarantined`)
           if (outOfReachBefore !== null)
-            print(terminal, `out of reach: the marketplace answers for nothing before ${outOfReachBefore}; that was not read`)
+            print(terminal, `out of reach: the marketplace serves nothing before ${outOfReachBefore}; that time was not read`)
           if (skipped > 0)
-            print(
-              terminal,
-              `${count(skipped, 'part')} could not be read and will be tried again; \`tallyman quarantine\` names them`,
-            )
+            print(terminal, `${count(skipped, 'part')} could not be read and will be retried; \`tallyman quarantine\` lists them`)
         }
         return
       }
+      if (idleTime(all, ours, performance.now()) > waitMs)
+        throw notBegun(`the backfill of ${resource}`, waitMs, 'run the same command again to see its progress')
       await pause(lookEveryMs, signal)
     }
   } finally {
     bar.close()
-    if (signal.aborted) say(terminal, 'the backfill goes on in the daemon; run the same command again to see it')
+    if (signal.aborted) say(terminal, 'the backfill continues in the daemon; run the same command again to see its progress')
   }
 }

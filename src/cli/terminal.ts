@@ -3,7 +3,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { styleText } from 'node:util'
 import { harmless } from '../observability/harmless.ts'
 
-/** Where a command writes: data to `out`, everything meant for a person's eye beside the data to `talk`. */
+/** Where a command writes: data to `out`, messages for the user to `talk`. */
 export interface Terminal {
   readonly out: NodeJS.WritableStream
   readonly talk: NodeJS.WritableStream
@@ -11,21 +11,21 @@ export interface Terminal {
   readonly json: boolean
 }
 
-/** Colours that carry meaning here; none is written where NO_COLOR is set or no terminal listens. */
+/** Colours with a meaning; none is written if NO_COLOR is set or the stream is not a terminal. */
 export type Tone = 'good' | 'warning' | 'bad' | 'quiet' | 'strong'
 
 const styles = { good: 'green', warning: 'yellow', bad: 'red', quiet: 'dim', strong: 'bold' } as const
 
-// Colours are control characters too. Ours carry a mark that nobody else can know, until they are written.
+// Colours are control characters too. Ours are marked with a random token until they are written.
 const ourMark = `\u001b${randomUUID()}`
 
-/** Colours a text for this stream; what is painted must be written by `write`. */
+/** Colours a text for this stream; the result must be written by `write`. */
 export const paint = (stream: NodeJS.WritableStream, tone: Tone, text: string): string =>
   styleText(styles[tone], '\u0000', { stream, validateStream: true })
     .replaceAll('\u001b', ourMark)
     .replace('\u0000', () => text)
 
-/** Writes to a stream of the command line; the only way to it. Of a text from elsewhere no terminal obeys anything. */
+/** The only function that writes to a stream of the command line. Control sequences in texts from outside are escaped. */
 export const write = (stream: NodeJS.WritableStream, text: string): void => {
   stream.write(text.split(ourMark).map(harmless).join('\u001b'))
 }
@@ -36,13 +36,13 @@ export interface Cell {
   readonly tone?: Tone
 }
 
-/** One column: its heading and which side it is pushed to. */
+/** One column: its heading and alignment. */
 export interface Column {
   readonly heading: string
   readonly align?: 'left' | 'right'
 }
 
-/** A text on one line, as a cell or a note: what breaks lines is a space. */
+/** A text on one line, as a cell or a note: line breaks become spaces. */
 export const oneLine = (text: string): string =>
   harmless(text.replace(/[\s\p{Zl}\p{Zp}]*[\n\r\t\v\f\u0085\p{Zl}\p{Zp}][\s\p{Zl}\p{Zp}]*/gu, ' '))
 
@@ -86,7 +86,7 @@ export const print = (terminal: Terminal, text: string): void => {
 /** Writes one JSON document as data. */
 export const printJson = (terminal: Terminal, value: unknown): void => print(terminal, JSON.stringify(value, null, 2))
 
-/** Writes a table as data; of an empty one only says that there is nothing. */
+/** Writes a table as data; for an empty one only a note that there is nothing. */
 export const printTable = (
   terminal: Terminal,
   columns: readonly Column[],
@@ -100,7 +100,7 @@ export const printTable = (
     )
 }
 
-/** Says something to the person at the terminal. */
+/** Writes a message for the user. */
 export const say = (terminal: Terminal, text: string): void => {
   write(terminal.talk, `${text}\n`)
 }
@@ -109,7 +109,7 @@ export const say = (terminal: Terminal, text: string): void => {
 export const count = (number: number, one: string, many = `${one}s`): string =>
   `${number.toLocaleString('en-US')} ${number === 1 ? one : many}`
 
-/** A length of time in its two largest units: `3 d 4 h`, `2 m 5 s`, `12 ms`. */
+/** A duration in its two largest units: `3 d 4 h`, `2 m 5 s`, `12 ms`. */
 export const duration = (durationMs: number): string => {
   const ms = Math.abs(Math.round(durationMs))
   if (ms < 1_000) return `${ms} ms`
@@ -130,7 +130,7 @@ export const duration = (durationMs: number): string => {
   return parts.join(' ')
 }
 
-/** Resolves after a while, at once with an error when the signal fires. */
+/** Resolves after a delay; rejects at once when the signal is aborted. */
 export const pause = async (delayMs: number, signal: AbortSignal): Promise<void> => {
   await wait(delayMs, undefined, { signal })
 }

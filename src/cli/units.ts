@@ -1,5 +1,5 @@
 /**
- * Compares what really happened at the marketplace (the sandbox's effects) with what the database says, unit by unit. Pure.
+ * Compares the true effects at the marketplace (reported by the sandbox) with the database, unit by unit. Pure.
  */
 
 /** The counts that are compared, in the order in which they are shown. */
@@ -8,7 +8,7 @@ export const unitFields = ['ordered', 'acknowledged', 'shipped', 'cancelled', 'r
 /** Units of one order line, cumulative: a refunded unit is also shipped, a shipped one also acknowledged; a cancelled one is neither. */
 export type Units = Readonly<Record<(typeof unitFields)[number], number>>
 
-/** One order line as one side knows it. */
+/** One order line on one side. */
 export interface CountedLine {
   readonly sellerId: string
   readonly purchaseOrderId: string
@@ -16,7 +16,7 @@ export interface CountedLine {
   readonly units: Units
 }
 
-/** A line on which the two sides do not agree; null: that side does not know the line. */
+/** A line on which the two sides differ; null: that side does not have the line. */
 export interface LineDifference {
   readonly sellerId: string
   readonly purchaseOrderId: string
@@ -25,7 +25,7 @@ export interface LineDifference {
   readonly database: Units | null
 }
 
-/** What a comparison found. `units` counts what was ordered on lines that agree or differ, each line once. */
+/** Result of a comparison. `units` counts the ordered units of all lines, each line once. */
 export interface Comparison {
   readonly lines: number
   readonly units: number
@@ -41,7 +41,7 @@ const lineKey = (line: CountedLine): string => `${orderKey(line)} ${line.lineNum
 const agree = (left: Units, right: Units): boolean => unitFields.every((field) => left[field] === right[field])
 
 /**
- * Compares every line of both sides. Orders are compared by both sides' lines, so neither an effect without an order nor an order
+ * Compares every line of both sides. Orders are compared by both sides' lines, so that neither an effect without an order nor an order
  * without effects is overlooked.
  */
 export const compareUnits = (marketplace: Iterable<CountedLine>, database: Iterable<CountedLine>): Comparison => {
@@ -78,13 +78,13 @@ export interface OrderCommand {
   readonly state: string
 }
 
-/** Why a difference is no fault: a person must decide on a command, or one is still under way. */
+/** Why a difference is not a fault: an operator must decide on a command, or one is still in progress. */
 export interface Explanation {
   readonly verdict: 'held' | 'in progress'
   readonly command: OrderCommand
 }
 
-/** What explains a difference on an order, if anything does; a held command before one under way, since it blocks those behind it. */
+/** The explanation of a difference on an order, if any; a held command before one in progress, since it blocks those behind it. */
 export const explain = (commands: readonly OrderCommand[]): Explanation | null => {
   const held = commands.find((command) => command.state === 'held')
   if (held !== undefined) return { verdict: 'held', command: held }

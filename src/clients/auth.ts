@@ -40,6 +40,20 @@ export interface TokenSource {
   reject(token: AccessToken): void
 }
 
+/** What the token operation says of the credentials. `failure` tells what it answered. */
+export type CredentialsAnswer =
+  | { readonly accepted: true }
+  /** `refused`: by the marketplace's own word; otherwise nothing is known. */
+  | { readonly accepted: false; readonly refused: boolean; readonly failure: MarketplaceFailure }
+
+/** The credentials of one seller, as the token operation sees them. */
+export interface CredentialsClient {
+  /** Asks for a token now, whatever was answered before, out of the budget; one that is granted serves all calls. Never throws. */
+  ask(signal: AbortSignal): Promise<CredentialsAnswer>
+  /** Forgets that they were refused: the next call asks for a token. */
+  forgive(): void
+}
+
 /** What a token source needs. `fetchToken` runs on its own, not under the signal of the caller that happened to need it first. */
 export interface TokenSourceOptions {
   /** Never throws for what the marketplace does. */

@@ -1,5 +1,5 @@
 import { systemClock, watchSteps } from '../clock.ts'
-import type { OperationName, RateLimit, RateLimits } from './profiles/profile.ts'
+import type { Operation, RateLimit, RateLimits } from './operation.ts'
 
 /** Leave to send one request. */
 export interface Grant {
@@ -23,7 +23,7 @@ export interface BudgetSignal {
 /** State of one bucket, for metrics and the console. */
 export interface BudgetState {
   readonly sellerId: string
-  readonly operation: OperationName
+  readonly operation: string
   /** Which share of the operation, where each has a limit of its own: a month, for a report of months. */
   readonly scope: string | null
   /** Requests that could be sent at this moment. */
@@ -36,11 +36,11 @@ export interface BudgetState {
 
 /**
  * The rate budget of all sellers: one bucket for each (seller, operation, scope), so that none waits for another.
- * `take` never sleeps; it answers with a grant or with the moment to ask again. An operation without a limit throws.
+ * `take` never sleeps; it answers with a grant or with the moment to ask again.
  */
 export interface RateBudget {
-  take(sellerId: string, operation: OperationName, scope?: string): Promise<Grant | Wait>
-  learn(sellerId: string, operation: OperationName, signal: BudgetSignal, scope?: string): Promise<void>
+  take(sellerId: string, operation: Operation, scope?: string): Promise<Grant | Wait>
+  learn(sellerId: string, operation: Operation, signal: BudgetSignal, scope?: string): Promise<void>
   snapshot(): readonly BudgetState[]
 }
 
@@ -49,7 +49,8 @@ export interface RateBudget {
  * `now` where that is given alone); `random` a number in [0, 1).
  */
 export interface InProcessBudgetOptions {
-  readonly limits: RateLimits
+  /** Limits that hold in place of the operations' own. */
+  readonly limits?: RateLimits
   readonly now?: () => number
   readonly monotonicMs?: () => number
   readonly random?: () => number
@@ -97,9 +98,9 @@ export function bucketShape(limit: RateLimit): BucketShape {
 }
 
 /** Limits in which one operation has a share of its limit, at least one request. */
-export function shareOf(limits: RateLimits, operation: OperationName, share: number): RateLimits {
-  const { tokens, perMs } = limits[operation]
-  return { ...limits, [operation]: { tokens: Math.max(1, Math.floor(tokens * share)), perMs } }
+export function shareOf(limits: RateLimits, operation: Operation, share: number): RateLimits {
+  const { tokens, perMs } = limits[operation.name] ?? operation.limit
+  return { ...limits, [operation.name]: { tokens: Math.max(1, Math.floor(tokens * share)), perMs } }
 }
 
 /** A full bucket. */
@@ -192,7 +193,7 @@ const shifted = (memory: BucketMemory, stepMs: number): BucketMemory => ({
 })
 
 interface Bucket {
-  readonly operation: OperationName
+  readonly operation: Operation
   readonly scope: string | null
   memory: BucketMemory
 }
@@ -203,19 +204,12 @@ export function createInProcessBudget(options: InProcessBudgetOptions): RateBudg
   const monotonicMs = options.monotonicMs ?? options.now ?? systemClock.monotonicMs
   const random = options.random ?? Math.random
   const sellers = new Map<string, Map<string, Bucket>>()
-  const shapes = new Map(
-    Object.entries(options.limits).map(([operation, limit]) => [operation, { ...bucketShape(limit), perMs: limit.perMs }]),
-  )
-  const shapeOf = (operation: OperationName): BucketShape & { readonly perMs: number } => {
-    const shape = shapes.get(operation)
-    if (shape === undefined)
-      throw new RangeError(`operation ${operation} has no rate limit: give it one in the profile before it is called`)
-    return shape
-  }
-  const bucketOf = (sellerId: string, operation: OperationName, scope: string | null): Bucket => {
+  const limitOf = ({ name, limit }: Operation): RateLimit => options.limits?.[name] ?? limit
+  const shapeOf = (operation: Operation): BucketShape => bucketShape(limitOf(operation))
+  const bucketOf = (sellerId: string, operation: Operation, scope: string | null): Bucket => {
     const buckets = sellers.get(sellerId) ?? new Map<string, Bucket>()
     sellers.set(sellerId, buckets)
-    const key = scope === null ? operation : `${operation} ${scope}`
+    const key = scope === null ? operation.name : `${operation.name} ${scope}`
     const bucket = buckets.get(key) ?? { operation, scope, memory: FULL_BUCKET }
     buckets.set(key, bucket)
     return bucket
@@ -234,8 +228,7 @@ export function createInProcessBudget(options: InProcessBudgetOptions): RateBudg
     async take(sellerId, operation, scope) {
       const shape = shapeOf(operation)
       const bucket = bucketOf(sellerId, operation, scope ?? null)
-      // A token is fetched once for all who wait for it: they come back together, not one interval after another.
-      const spreadMs = operation === 'token' ? 0 : shape.perMs
+      const spreadMs = operation.isShared ? 0 : limitOf(operation).perMs
       const nowMs = now()
       const { memory, waitUntilMs } = takeFrom(shape, bucket.memory, nowMs, spreadMs)
       bucket.memory = memory
@@ -251,7 +244,7 @@ export function createInProcessBudget(options: InProcessBudgetOptions): RateBudg
       return [...sellers].flatMap(([sellerId, buckets]) =>
         [...buckets.values()].map(({ operation, scope, memory }) => ({
           sellerId,
-          operation,
+          operation: operation.name,
           scope,
           available: availableAt(shapeOf(operation), memory, nowMs),
           perMinute: 60_000 / intervalOf(shapeOf(operation), memory),

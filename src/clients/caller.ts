@@ -1,38 +1,34 @@
 import { randomUUID } from 'node:crypto'
 import type { BudgetSignal, Grant } from './budget.ts'
+import type { CallOptions } from './call-options.ts'
+import type { ClientParts } from './client-parts.ts'
 import type { MarketplaceClock } from './clock.ts'
 import { createMarketplaceClock } from './clock.ts'
-import type { Exchange, Fault, MarketplaceFailure, ResponseHeaders, Verdict } from './errors.ts'
-import { budgetSignal, classify, headerText, TOO_MANY_RECORDS, toFailure } from './errors.ts'
+import { type Fault, type MarketplaceFailure, TOO_MANY_RECORDS } from './errors.ts'
 import type { HttpOutcome, HttpRequest } from './http.ts'
 import { BodyFault, createTransport, readBounded } from './http.ts'
-import type { CallOptions, ClientParts, SellerConnection } from './interface.ts'
 import type { CutRecord, RecordCut } from './json.ts'
 import { asRecord, cutRecords, soleElement, TooManyRecords } from './json.ts'
-import type { OperationName } from './profiles/profile.ts'
+import type { BudgetHeaders, Exchange, FaultRules, ResponseHeaders, Verdict } from './judge.ts'
+import { budgetSignal, classify, headerText, toFailure } from './judge.ts'
+import type { Operation } from './operation.ts'
 
 /** One call of an operation. */
 export interface Call {
-  readonly operation: OperationName
+  readonly operation: Operation
   readonly method: 'GET' | 'POST'
   /** Path and query, sent as they stand. */
   readonly target: string
   readonly body: string | null
-  /** Whether it changes something at the marketplace. */
-  readonly write: boolean
   /** Where the records of the answer are. */
   readonly recordsAt: readonly string[]
   /** The answer is the record itself and not an envelope: its text is the only record, and a `status` in it is the record's own. */
   readonly answerIsRecord?: true
-  /** See `refusesInBody` of an exchange. */
-  readonly refusesInBody?: true
-  /** See `speaksOAuth` of an exchange. */
-  readonly speaksOAuth?: true
   /** The answer may stand in an array of its own, which is then taken off. */
   readonly mayBeWrapped?: true
   /** Headers of this operation alone, beside those that every request carries; they overrule those. */
   readonly headers?: Readonly<Record<string, string>>
-  /** `plain`: headers with the company abbreviation go without underscores (`XXSVC.NAME`), as the specification writes them in section 8. */
+  /** Another spelling of the marketplace's header names, where it has one; see its `headers`. */
   readonly headerSpelling?: 'underscored' | 'plain'
   /** The share of the operation's budget that it draws on, where shares have limits of their own. */
   readonly budgetScope?: string
@@ -111,11 +107,17 @@ export interface BareCaller {
 
 /** Where a caller sends to, and as whom. */
 export interface CallerOptions<A extends Authorisation> {
-  readonly connection: SellerConnection
+  readonly sellerId: string
+  /** Longest life of one HTTP request, from its start to the last byte of the answer. */
+  readonly requestTimeoutMs: number
   readonly parts: ClientParts
   /** Base address; may have a path. */
   readonly baseUrl: string
   readonly authorise: (bare: BareCaller) => A
+  /** Headers of one request, those of its credentials among them. */
+  readonly headers: (call: Call, credentials: Credentials['headers'], correlationId: string) => Readonly<Record<string, string>>
+  readonly rules: FaultRules
+  readonly budgetHeaders: BudgetHeaders
   /** Wait in ms after a 429 that names no time; the budget's own rule when absent. */
   readonly throttleWaitMs?: number
 }
@@ -201,34 +203,34 @@ function withoutSecrets(verdict: Verdict, secrets: readonly string[]): Verdict {
 /**
  * A caller for one seller and one host. A client of some operation describes each request as a {@link Call} and gets an
  * {@link Answer}, or a `MarketplaceFailure`: nothing else looks at a status code. What an operation needs beyond the ordinary
- * headers goes into `Call.headers`; the headers of global operations come by themselves for those that the profile names.
+ * headers goes into `Call.headers`.
  */
 export function createCaller<A extends Authorisation>({
-  connection,
+  sellerId,
+  requestTimeoutMs,
   parts,
   baseUrl,
   authorise,
+  headers,
+  rules,
+  budgetHeaders,
   throttleWaitMs,
 }: CallerOptions<A>): Caller<A> {
-  const { sellerId, headerPrefix, profile } = connection
   const now = parts.now ?? Date.now
   const clock = createMarketplaceClock(now)
   const closing = new AbortController()
-  const announced = new Set<OperationName>()
+  const announced = new Set<Operation>()
   const maxBodyBytes = parts.maxBodyBytes ?? DEFAULT_MAX_BODY_BYTES
   const maxRecords = parts.maxRecords ?? DEFAULT_MAX_RECORDS
   const transport = createTransport({
     baseUrl,
-    requestTimeoutMs: connection.requestTimeoutMs,
+    requestTimeoutMs,
     maxBodyBytes,
     now,
   })
-  const globalHeaders = Object.fromEntries(
-    Object.entries(profile.globalHeaders).map(([name, value]) => [`${headerPrefix}_${name}`, value]),
-  )
 
-  function fail(operation: OperationName, correlationId: string, verdict: Verdict & { readonly ok: false }): MarketplaceFailure {
-    return toFailure(verdict, { operation, sellerId, correlationId })
+  function fail(operation: Operation, correlationId: string, verdict: Verdict & { readonly ok: false }): MarketplaceFailure {
+    return toFailure(verdict, { operation: operation.name, sellerId, correlationId })
   }
 
   async function spend({ operation, budgetScope }: Call, grant: Grant | undefined, correlationId: string): Promise<void> {
@@ -242,31 +244,24 @@ export function createCaller<A extends Authorisation>({
     try {
       await parts.budget.learn(sellerId, operation, signal, budgetScope)
     } catch (error) {
-      parts.log.warn({ seller_id: sellerId, operation, err: error }, 'the rate budget could not learn from an answer')
+      parts.log.warn(
+        { seller_id: sellerId, operation: operation.name, err: error },
+        'the rate budget could not learn from an answer',
+      )
     }
   }
 
   /** Deprecation is announced in headers (public facts, section 7.5): told once for each operation. */
-  function announce(operation: OperationName, outcome: HttpOutcome): void {
+  function announce(operation: Operation, outcome: HttpOutcome): void {
     const deprecation = headerText(outcome.headers, 'deprecation')
     const sunset = headerText(outcome.headers, 'sunset')
     if (deprecation === null && sunset === null) return
     if (announced.has(operation)) return
     announced.add(operation)
-    parts.log.warn({ seller_id: sellerId, operation, deprecation, sunset }, 'the marketplace announces the end of this operation')
-  }
-
-  function headersOf(call: Call, credentials: Pick<Credentials, 'headers'>, correlationId: string): Record<string, string> {
-    const ordinary = {
-      accept: 'application/json',
-      ...(call.body === null ? {} : { 'content-type': 'application/json' }),
-      [`${headerPrefix}_QOS.CORRELATION_ID`]: correlationId,
-      ...(profile.globalOperations.has(call.operation) ? globalHeaders : {}),
-      ...credentials.headers,
-    }
-    const spelt = (name: string): string =>
-      call.headerSpelling === 'plain' && name.startsWith(`${headerPrefix}_`) ? name.replaceAll('_', '') : name
-    return { ...Object.fromEntries(Object.entries(ordinary).map(([name, value]) => [spelt(name), value])), ...call.headers }
+    parts.log.warn(
+      { seller_id: sellerId, operation: operation.name, deprecation, sunset },
+      'the marketplace announces the end of this operation',
+    )
   }
 
   /** One HTTP request; an answer that is a file is left to be read, any other is read here. */
@@ -315,11 +310,11 @@ export function createCaller<A extends Authorisation>({
     const request: HttpRequest = {
       method: call.method,
       target: call.target,
-      headers: headersOf(call, credentials, correlationId),
+      headers: headers(call, credentials.headers, correlationId),
       body: call.body,
       signal: AbortSignal.any([signal, closing.signal]),
       // A file is asked for seldom, out of a small budget: a kept connection that has died would cost a request.
-      freshConnection: call.write || call.isFile === true,
+      freshConnection: call.operation.write === true || call.isFile === true,
       ...(mayLeave === undefined ? {} : { mayLeave }),
     }
     const { outcome: came, file } = call.isFile
@@ -329,7 +324,7 @@ export function createCaller<A extends Authorisation>({
     if (outcome.status !== null)
       clock.observe(headerText(outcome.headers, 'date') ?? undefined, outcome.sentMs, outcome.answeredMs)
     const exchange: Exchange = {
-      write: call.write,
+      ...call.operation,
       sent: outcome.sent,
       status: outcome.status,
       headers: outcome.headers,
@@ -337,10 +332,9 @@ export function createCaller<A extends Authorisation>({
       networkCode: outcome.networkCode,
       nowMs: outcome.answeredMs,
       marketplaceNowMs: clock.at(outcome.answeredMs).getTime(),
-      budgetHeaders: profile.budgetHeaders,
+      budgetHeaders,
+      rules,
       ...(call.answerIsRecord === undefined ? {} : { statusIsData: call.answerIsRecord }),
-      ...(call.refusesInBody === undefined ? {} : { refusesInBody: call.refusesInBody }),
-      ...(call.speaksOAuth === undefined ? {} : { speaksOAuth: call.speaksOAuth }),
       ...(throttleWaitMs === undefined ? {} : { throttleWaitMs }),
     }
     const verdict: Verdict =
@@ -354,7 +348,7 @@ export function createCaller<A extends Authorisation>({
     const report = (ended: Verdict, endedMs: number): void =>
       parts.hooks?.onRequest?.({
         sellerId,
-        operation: call.operation,
+        operation: call.operation.name,
         outcome: ended.ok ? 'ok' : ended.contentNotFound ? 'none' : ended.kind,
         status: outcome.status,
         durationMs: endedMs - outcome.sentMs,
@@ -406,9 +400,9 @@ export function createCaller<A extends Authorisation>({
     const credentials = await authorisation.credentials(options.signal)
     const made = await attempt(call, credentials, correlationId, options)
     const { verdict, outcome } = made
-    if (verdict.ok || !verdict.renewToken) return { ...made, mayRepeat: outcome.staleConnection && !call.write }
+    if (verdict.ok || !verdict.renewToken) return { ...made, mayRepeat: outcome.staleConnection && !call.operation.write }
     const othersMayDo = credentials.reject(verdict.faults)
-    if (call.write) return { ...made, mayRepeat: false }
+    if (call.operation.write) return { ...made, mayRepeat: false }
     if (othersMayDo) return { ...made, mayRepeat: true }
     // Other credentials will not come by themselves, so the marketplace's own word is final.
     return { ...made, verdict: verdict.ownWord ? { ...verdict, kind: 'refused' } : verdict, mayRepeat: false }
@@ -428,11 +422,11 @@ export function createCaller<A extends Authorisation>({
       result = await authorised(call, { signal: options.signal, grant: { granted: true } }, correlationId)
     }
     const { verdict } = result
-    const nothingThere = !verdict.ok && verdict.contentNotFound && !call.write
+    const nothingThere = !verdict.ok && verdict.contentNotFound && !call.operation.write
     if (!verdict.ok && !nothingThere) {
       const failure = fail(call.operation, correlationId, verdict)
       parts.log.debug(
-        { seller_id: sellerId, operation: call.operation, correlation_id: correlationId, kind: failure.kind },
+        { seller_id: sellerId, operation: call.operation.name, correlation_id: correlationId, kind: failure.kind },
         failure.message,
       )
       throw failure
@@ -441,7 +435,7 @@ export function createCaller<A extends Authorisation>({
   }
 
   const misfit: Caller<A>['misfit'] = (call, answer) => {
-    const kind = call.write ? 'unknown' : 'malformed'
+    const kind = call.operation.write ? 'unknown' : 'malformed'
     return fail(call.operation, answer.correlationId, { ...NO_ANSWER, kind, sent: 'answered', httpStatus: answer.httpStatus })
   }
 

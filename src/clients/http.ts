@@ -9,8 +9,9 @@ import { promisify } from 'node:util'
 import zlib from 'node:zlib'
 import type { Delays, PlainResponse } from 'got'
 import got, { RequestError } from 'got'
-import type { ResponseHeaders, SentState } from './errors.ts'
+import type { SentState } from './errors.ts'
 import { BODY_TOO_LARGE, BODY_UNREADABLE } from './errors.ts'
+import type { ResponseHeaders } from './judge.ts'
 
 /** One HTTP request. */
 export interface HttpRequest {

@@ -10,6 +10,9 @@ import { pacificHour } from '../domain/pacific-time.ts'
  * `JSON.parse`, all of reading (cut, parse, schema, normal form) about three, the slow way about seven.
  */
 
+/** Anything JSON can say. */
+export type JsonValue = string | number | boolean | null | readonly JsonValue[] | { readonly [key: string]: JsonValue }
+
 /** Room enough for any sum of money; the default of 20 digits would round silently. */
 export const ExactDecimal = Decimal.clone({ precision: 80, toExpNeg: -100, toExpPos: 100 })
 

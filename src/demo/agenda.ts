@@ -8,25 +8,25 @@ export interface OrderName {
 export interface Errand extends OrderName {
   /** When to look at the order. */
   dueAtMs: number
-  /** The event that will be sent next and from when on; null: not decided. */
+  /** The next event and its earliest time; null: not decided. */
   next: { readonly eventId: string; readonly notBeforeMs: number } | null
-  /** Ids of events that the daemon has answered for good. */
+  /** Ids of events with a final answer of the daemon. */
   readonly answered: Set<string>
 }
 
-/** The orders in work, at most so many. */
+/** The orders in progress, up to a maximum. */
 export interface Agenda {
-  /** Look at the order at `atMs` at the latest. A new one is taken on unless there is no room: then it is left out. */
+  /** Check the order at `atMs` at the latest. A new order is added unless the agenda is full: then it is skipped. */
   note(order: OrderName, atMs: number): void
-  /** The errand that is due first, if one is due by now. */
+  /** The errand that is due first, if one is due now. */
   due(nowMs: number): Errand | null
   /** When the next errand is due; null when there is none. */
   nextAtMs(): number | null
   finish(errand: Errand): void
   hasRoom(): boolean
-  /** Whether orders have been left out since this was asked last. */
+  /** Whether orders have been skipped since the last call. */
   takeLeftOut(): boolean
-  /** Resolves when the condition holds after a change of the agenda, at `untilMs`, or when the signal fires. */
+  /** Resolves when the condition holds after a change of the agenda, at `untilMs`, or when the signal is aborted. */
   until(condition: () => boolean, untilMs: number, signal: AbortSignal): Promise<void>
 }
 

@@ -1,4 +1,4 @@
-/** The daemon's HTTP answers as the demonstration reads them. */
+/** The parts of the daemon's HTTP answers that the demonstration uses. */
 import { z } from 'zod'
 import { type Daemon, Refused } from '../cli/daemon.ts'
 import type { OrderName } from './agenda.ts'
@@ -13,7 +13,7 @@ const changeSchema = z.looseObject({
 /** One change of the feed. */
 export type FeedChange = z.infer<typeof changeSchema>
 
-/** The changes after a number; waits for one up to `waitSeconds`. */
+/** The changes after a number; waits for at most `waitSeconds`. */
 export const readChanges = async (
   daemon: Daemon,
   after: bigint,
@@ -26,13 +26,13 @@ export const readChanges = async (
   return items
 }
 
-/** The number of the last change. Numbers have no gaps, so it is found by halving, however long the feed is. */
+/** The number of the last change. Numbers have no gaps, so it is found by binary search, however long the feed is. */
 export const endOfFeed = async (daemon: Daemon): Promise<bigint> => {
   const hasMore = async (after: bigint): Promise<boolean> => {
     try {
       return (await readChanges(daemon, after, { limit: 1, waitSeconds: 0 })).length > 0
     } catch (error) {
-      // What came next is kept no more: the end lies further on.
+      // The next change has been removed: the end is further on.
       if (error instanceof Refused && error.status === 410) return true
       throw error
     }
@@ -59,7 +59,7 @@ const lineSchema = z.looseObject({
   acknowledged: z.int(),
   cancelled: z.int(),
   intentToCancel: z.boolean(),
-  /** Null only while the line has just appeared. */
+  /** Null only directly after the line was created. */
   ledger: z.looseObject({ available: z.looseObject({ ship: z.int(), cancel: z.int(), refund: z.int() }) }).nullable(),
 })
 const orderSchema = z.looseObject({
@@ -74,7 +74,7 @@ const orderSchema = z.looseObject({
   ),
 })
 
-/** An order with what may still be done about it; null when it is not stored. */
+/** An order with the units that can still be processed; null if it is not stored. */
 export const readOrder = async (
   daemon: Daemon,
   { sellerId, purchaseOrderId }: OrderName,

@@ -1,21 +1,21 @@
-import { setTimeout as wait } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { z } from 'zod'
 import { connectDaemon, type Daemon, Refused, Unreachable } from '../cli/daemon.ts'
 import { eventsRequest } from '../cli/events.ts'
 import { wordsOf } from '../cli/faults.ts'
+import { pause } from '../pause.ts'
 import { type Agenda, createAgenda, type Errand } from './agenda.ts'
 import { endOfFeed, readChanges, readOrder } from './daemon-view.ts'
 import { type DemoEvent, decide } from './plan.ts'
 import { shippingSettingsEvent } from './shipping-settings.ts'
 
-/** What the demonstration needs. */
+/** Settings of the demonstration. */
 export interface DemonstrationOptions {
   readonly daemonUrl: string
   readonly apiKey: string | null
   /** Standard Webhooks secret that signs the events; null: they are not signed. */
   readonly eventsSecret: string | null
-  /** A child logger whose lines all carry `demonstration: true`. */
+  /** A child logger whose lines all have `demonstration: true`. */
   readonly log: Logger
   /** Ends the demonstration. */
   readonly signal: AbortSignal
@@ -25,22 +25,22 @@ export interface DemonstrationOptions {
 
 const defaultPaceMs = 3_000
 
-/** Orders worked on at the same time; those beyond it are taken up when there is room. */
+/** Maximum number of orders in progress; further ones follow when others are finished. */
 const mostOrders = 200
 
 /** A long poll of the change feed, in seconds. */
 const pollSeconds = 20
 
-/** A change of an order is looked at after this long, together with those that come meanwhile. */
+/** A change of an order is handled after this delay, together with those that arrive meanwhile. */
 const gatherMs = 300
 
-/** An order that waits for its commands is looked at again after so many milliseconds even when no change was told. */
+/** An order that waits for its commands is checked again after this time in milliseconds, even without a change. */
 const patientMs = 60_000
 
-/** At a start the feed is read from so many changes before its end: orders that were closed since may still be owed a refund. */
+/** At a start the feed is read from this number of changes before its end: orders closed since may still need a refund. */
 const lookBack = 2_000n
 
-/** Of the events sent, one line for a person comes after so long at the earliest; the others are there for whoever asks for `debug`. */
+/** Minimum interval of info lines about sent events, in milliseconds; the others are logged at level `debug`. */
 const tellEveryMs = 500
 
 const shortestBackOffMs = 1_000
@@ -50,8 +50,8 @@ const longestBackOffMs = 30_000
  * The built-in demonstration ERP: accepts the orders of the built-in sandbox, ships, cancels and refunds them through
  * `POST /v1/events`, as an ERP would.
  *
- * What it does about an order follows from the order alone, and its event ids are the same each time, so it keeps no state of its
- * own: a restart continues and doubles nothing. Resolves once `signal` has fired; while the daemon is away it waits and says so once.
+ * Its decisions depend on the order only, and its event ids are deterministic, so it keeps no state: a restart continues and repeats
+ * nothing. Resolves once `signal` is aborted; while the daemon is unavailable it waits and logs it once.
  */
 export const startDemonstration = async (options: DemonstrationOptions): Promise<void> => {
   const { daemonUrl, apiKey, log, signal, paceMs = defaultPaceMs } = options
@@ -91,7 +91,7 @@ interface Erp {
   readonly signal: AbortSignal
   readonly paceMs: number
   readonly eventsSecret: string | null
-  /** Logs what an ERP would not make a fuss about. */
+  /** Logs routine events, at most one info line per interval. */
   readonly note: (fields: object, message: string) => void
 }
 
@@ -105,7 +105,7 @@ const createNotes = (log: Logger): Erp['note'] => {
   }
 }
 
-/** Repeats work for ever, or until it has been done once; while the daemon is away or busy with growing pauses, and one line at the beginning and one at the end. */
+/** Repeats work for ever, or until it has succeeded once; during an outage with a back-off, and one log line at its beginning and its end. */
 const createPatience = (log: Logger, signal: AbortSignal) => {
   let away = false
   return async (round: () => Promise<void>, onlyOnce: boolean): Promise<void> => {
@@ -114,7 +114,7 @@ const createPatience = (log: Logger, signal: AbortSignal) => {
       try {
         await round()
         backOffMs = shortestBackOffMs
-        if (away) log.info('the demonstration ERP goes on')
+        if (away) log.info('the demonstration ERP continues')
         away = false
         if (onlyOnce) return
       } catch (error) {
@@ -123,18 +123,10 @@ const createPatience = (log: Logger, signal: AbortSignal) => {
         if (!away) log.warn(expected ? {} : { err: error }, `the demonstration ERP waits: ${wordsOf(error)}`)
         away = true
         const askedMs = error instanceof Refused ? (error.retryAfterMs ?? 0) : 0
-        await pauseUnlessOver(Math.min(longestBackOffMs, Math.max(backOffMs, askedMs)), signal)
+        await pause(Math.min(longestBackOffMs, Math.max(backOffMs, askedMs)), signal)
         backOffMs = Math.min(longestBackOffMs, backOffMs * 2)
       }
     }
-  }
-}
-
-const pauseUnlessOver = async (delayMs: number, signal: AbortSignal): Promise<void> => {
-  try {
-    await wait(delayMs, undefined, { signal })
-  } catch (error) {
-    if (!signal.aborted) throw error
   }
 }
 
@@ -157,7 +149,7 @@ const listedSchema = z.looseObject({ sellerId: z.string(), purchaseOrderId: z.st
 
 const sellerFulfilled = 'SellerFulfilled'
 
-/** Notes all open orders as there is room for them; again whenever the feed told of more orders than there was room for. */
+/** Adds all open orders while there is capacity; again whenever the feed had more orders than capacity. */
 const scan = async ({ daemon, agenda, signal }: Erp): Promise<void> => {
   agenda.takeLeftOut()
   for await (const order of daemon.list('/v1/orders', listedSchema, { query: { open: true }, pageSize: 200 })) {
@@ -169,11 +161,11 @@ const scan = async ({ daemon, agenda, signal }: Erp): Promise<void> => {
   let wanted = false
   while (!signal.aborted && !(wanted && agenda.hasRoom())) {
     wanted ||= agenda.takeLeftOut()
-    await pauseUnlessOver(shortestBackOffMs, signal)
+    await pause(shortestBackOffMs, signal)
   }
 }
 
-/** Looks at the order that is due first, once one is due. */
+/** Handles the order that is due first, once one is due. */
 const attendToDue = async (erp: Erp): Promise<void> => {
   const { agenda, signal } = erp
   const errand = agenda.due(Date.now())
@@ -195,7 +187,7 @@ const attend = async (erp: Erp, errand: Errand): Promise<void> => {
   switch (decision.kind) {
     case 'finished':
     case 'held':
-      // What has changed while the order was read is looked at first.
+      // Changes that arrived while the order was read are handled first.
       if (errand.dueAtMs === untouchedMs) agenda.finish(errand)
       return
     case 'wait':
@@ -211,7 +203,7 @@ const attend = async (erp: Erp, errand: Errand): Promise<void> => {
 
 const receiptSchema = z.unknown()
 
-/** Answers that will not become others by sending the same event again. */
+/** Answers that repeating the same event would not change. */
 const finalRefusals: readonly number[] = [400, 404, 409, 413, 422]
 
 const say = async (erp: Erp, errand: Errand, event: DemoEvent): Promise<void> => {
@@ -220,7 +212,7 @@ const say = async (erp: Erp, errand: Errand, event: DemoEvent): Promise<void> =>
   errand.answered.add(event.id)
 }
 
-/** Tells the daemon an event; a refusal is final and only noted. */
+/** Sends an event to the daemon; a refusal is final and only logged. */
 const tell = async (
   { daemon, eventsSecret, note }: Erp,
   { subject, ...address }: { readonly subject: string; readonly sellerId?: string; readonly purchaseOrderId?: string },
@@ -229,10 +221,10 @@ const tell = async (
   const about = { ...address, eventId: event.id, type: event.type }
   try {
     await daemon.post('/v1/events', receiptSchema, eventsRequest({ ...event }, eventsSecret, new Date()))
-    note(about, `the demonstration ERP says ${event.type} of ${subject}`)
+    note(about, `the demonstration ERP sends ${event.type} for ${subject}`)
   } catch (error) {
     if (!(error instanceof Refused) || !finalRefusals.includes(error.status)) throw error
-    // Units that a buyer cancelled a moment ago, say. An ERP would tell a person; this one goes on with what is left.
+    // For example units that a buyer has just cancelled. A real ERP would inform a clerk; this one continues with the remaining units.
     note({ ...about, status: error.status, faults: error.notes }, `the demonstration ERP was refused: ${error.message}`)
   }
 }

@@ -1,10 +1,10 @@
 /**
- * What the demonstration ERP decides about an order. Pure and deterministic: the same order always gets the same decisions, and an
- * event that is sent again has the same id, so a restart continues where it stopped and doubles nothing.
+ * The demonstration ERP's decisions about an order. Pure and deterministic: the same order always gets the same decisions, and a
+ * repeated event has the same id, so a restart continues where it stopped and repeats nothing.
  */
 import { createHash } from 'node:crypto'
 
-/** One line as the demonstration sees it; the three last counts are units that may still be promised. */
+/** One line as used by the demonstration; the last three counts are units that can still be reserved. */
 export interface DemoLine {
   readonly lineNumber: string
   readonly sku: string | null
@@ -25,7 +25,7 @@ export interface DemoCommand {
   readonly state: string
 }
 
-/** An order as the demonstration sees it. */
+/** An order as used by the demonstration. */
 export interface DemoOrder {
   readonly sellerId: string
   readonly purchaseOrderId: string
@@ -46,11 +46,11 @@ export interface DemoEvent {
 }
 
 /**
- * What to do next about an order.
+ * Next step for an order.
  *
- * - say: send this event, after so many paces (a warehouse takes its time).
- * - wait: commands of this order are under way.
- * - held: a person must decide on a command of this order first.
+ * - say: send this event, after this number of paces (a warehouse needs time).
+ * - wait: commands of this order are in progress.
+ * - held: an operator must decide on a command of this order first.
  * - finished: nothing more, unless the order changes.
  */
 export type Decision =
@@ -62,7 +62,7 @@ export type Decision =
 /** `source` of every event of the demonstration. */
 export const demoSource = 'demonstration-erp'
 
-/** A number in [0, 1) that depends on the order and the purpose alone. */
+/** A number in [0, 1) that depends on the order and the purpose only. */
 const chance = (order: { readonly purchaseOrderId: string }, purpose: string): number =>
   createHash('sha256').update(`${order.purchaseOrderId} ${purpose}`).digest().readUIntBE(0, 6) / 2 ** 48
 
@@ -103,25 +103,25 @@ const carriers: readonly [Carrier, ...Carrier[]] = [
 
 const creditReasons = ['DamagedItem', 'DefectiveItem', 'ItemNotAsAdvertised', 'CustomerChangedMind'] as const
 
-/** Shares of orders to which something happens. */
+/** Shares of orders with each kind of deviation. */
 const shareShort = 0.15
 const shareTwoParcels = 0.45
 const shareParcelsTogether = 0.35
 const shareCredited = 0.2
 const shareNamedBySku = 0.5
 
-/** Units by line number; lines with none are left out. */
+/** Units by line number; lines with none are omitted. */
 type Allotment = ReadonlyMap<string, number>
 
-/** What the warehouse does with each line of an order when nothing comes in between. */
+/** The warehouse's plan for each line of an order if nothing interferes. */
 export interface DemoPlan {
-  /** Units that are not on the shelf. */
+  /** Units that are out of stock. */
   readonly short: Allotment
   /** One or two parcels, none empty unless every unit is short. */
   readonly parcels: readonly Allotment[]
-  /** Two parcels are told in one event. */
+  /** Two parcels are reported in one event. */
   readonly together: boolean
-  /** Units for which the customer gets the money back later. */
+  /** Units that are refunded later. */
   readonly credit: Allotment
 }
 
@@ -132,7 +132,7 @@ const planShort = (order: DemoOrder): Allotment => {
   if (total < 2 || chance(order, 'short') >= shareShort) return new Map()
   const line = order.lines[Math.floor(chance(order, 'short line') * order.lines.length)]
   if (line === undefined) return new Map()
-  // At least one unit of the order goes out.
+  // At least one unit of the order is shipped.
   const most = Math.min(line.ordered, total - 1)
   return new Map([[line.lineNumber, 1 + Math.floor(chance(order, 'short units') * most)]])
 }
@@ -151,7 +151,7 @@ const planParcels = (order: DemoOrder, keep: ReadonlyMap<string, number>): Allot
   return [without(first), without(second)].filter((parcel) => parcel.size > 0)
 }
 
-/** The plan for an order. Depends on its id, its lines and what was ordered, on nothing that changes. */
+/** The plan for an order. Depends on its id, its lines and the ordered units only, which never change. */
 export const planOrder = (order: DemoOrder): DemoPlan => {
   const short = planShort(order)
   const keep = new Map(order.lines.map((line) => [line.lineNumber, line.ordered - (short.get(line.lineNumber) ?? 0)]))
@@ -184,7 +184,7 @@ const eventOf = (order: DemoOrder, step: string, type: string, data: Readonly<Re
 
 type LineName = { readonly lineNumber: string } | { readonly sku: string }
 
-// An ERP that knows only its own stock keys leaves the choice of the line to the daemon. Where a buyer wants one of several lines
+// An ERP that knows only its own stock keys leaves the choice of the line to the daemon. If a buyer wants one of several lines
 // with that key cancelled, the choice matters, so the line is named.
 const nameLines = (order: DemoOrder, units: Allotment): { name: LineName; quantity: number }[] => {
   const bySku =
@@ -204,8 +204,8 @@ const entriesOf = (order: DemoOrder, units: Allotment, extra: Readonly<Record<st
 const parcelOf = (order: DemoOrder, purpose: string, units: Allotment) => {
   const carrier = pick(carriers, chance(order, `${purpose} carrier`))
   const trackingNumber = carrier.number(order, purpose)
-  // Worked out from the order's own date, on the marketplace's clock, so that the event is the same whenever it is sent. This
-  // warehouse packs within a minute: a parcel that left in the future is refused.
+  // Derived from the order's own date, on the marketplace's clock, so that the event is the same whenever it is sent. This
+  // warehouse packs within a minute: a shipping time in the future is refused.
   const packedMs = (5 + Math.floor(chance(order, `${purpose} time`) * 55)) * 1_000
   return {
     carrier: carrier.name,
@@ -216,7 +216,7 @@ const parcelOf = (order: DemoOrder, purpose: string, units: Allotment) => {
   }
 }
 
-/** The planned units, but no more than there are left. */
+/** The planned units, limited to those that are left. */
 const upTo = (order: DemoOrder, planned: Allotment, left: (line: DemoLine) => number): Allotment =>
   without(new Map(order.lines.map((line) => [line.lineNumber, Math.min(planned.get(line.lineNumber) ?? 0, left(line))])))
 
@@ -224,9 +224,9 @@ const shippable = (line: DemoLine): number => (line.intentToCancel ? 0 : line.sh
 
 interface Step {
   readonly id: string
-  /** Paces before it, least and most. */
+  /** Minimum and maximum number of paces before it. */
   readonly paces: readonly [number, number]
-  /** Null: there is nothing to say. */
+  /** Null: there is nothing to send. */
   readonly event: () => DemoEvent | null
 }
 
@@ -271,7 +271,7 @@ const stepsOf = (order: DemoOrder): Step[] => {
     : plan.parcels.map((parcel, index) =>
         step(`parcel-${index + 1}`, index === 0 ? [1, 3] : [2, 4], (name) => dispatch(name, packed(order, [parcel]))),
       )
-  // What was left over because something came in between, so that no order stays open for ever.
+  // Units left over because something interfered, so that no order stays open for ever.
   const rest = step('rest', [1, 2], (name) => {
     const everything = new Map(order.lines.map((line) => [line.lineNumber, line.ordered]))
     return dispatch(name, packed(order, [everything]))
@@ -296,7 +296,7 @@ const packed = (order: DemoOrder, parcels: readonly Allotment[]): Allotment[] =>
 
 const settledStates = new Set(['confirmed', 'rejected'])
 
-/** Decides what to do next. `answered`: ids of events that the daemon has answered for good, whatever the answer. */
+/** Decides the next step. `answered`: ids of events with a final answer of the daemon, positive or negative. */
 export const decide = (order: DemoOrder, answered: ReadonlySet<string>): Decision => {
   if (order.commands.some((command) => command.state === 'held')) return { kind: 'held' }
   if (order.commands.some((command) => !settledStates.has(command.state))) return { kind: 'wait' }

@@ -15,7 +15,7 @@ const region = (regionCode: string, regionName: string, handling: string, perPou
   },
 })
 
-/** What the demonstration ERP charges for shipping. It is said under the same event id each time, so it is one command. */
+/** The demonstration ERP's shipping charges. The event id is constant, so there is one command only. */
 export const shippingSettingsEvent: DemoEvent = {
   specversion: '1.0',
   source: demoSource,

@@ -2,16 +2,16 @@ import type { UnitKind } from './command.ts'
 import { freeSlots } from './refunds.ts'
 import { available, describeAvailable, type LineLedger, reserve } from './units.ts'
 
-/** One entry of an event: so many units of a line, named by its number or by its SKU, never by both. */
+/** One entry of an event: units of a line, which is identified either by its number or by its SKU. */
 export interface AllotmentEntry {
-  /** Where the entry stands in the event. */
+  /** Path of the entry in the event. */
   readonly path: string
   readonly lineNumber: string | null
   readonly sku: string | null
   readonly quantity: number
 }
 
-/** Units of one line that an entry was given. */
+/** Units of one line that are allotted to an entry. */
 export interface AllottedPiece {
   readonly lineNumber: string
   readonly quantity: number
@@ -19,20 +19,20 @@ export interface AllottedPiece {
   readonly slots: readonly number[]
 }
 
-/** Who was given what. With faults, the entries that fit are allotted all the same, so that every fault is told at once. */
+/** The allotments. With faults, the valid entries are allotted all the same, so that all faults are reported together. */
 export interface Allotment {
   /** By the path of the entry. */
   readonly pieces: ReadonlyMap<string, readonly AllottedPiece[]>
-  /** With everything that was given reserved. */
+  /** With all allotted units reserved. */
   readonly ledgers: readonly LineLedger[]
   readonly faults: readonly { readonly path: string; readonly message: string }[]
 }
 
 /**
- * Gives units of lines to entries: entries that name a line first, then those by SKU, in line order as far as each line
+ * Allots units of lines to entries: entries that name a line first, then those by SKU, in line order as far as each line
  * has units left (contract, "ERP events").
  *
- * @param carriesMoney refunds only: whether a slot of a line carries money; those that do are given first
+ * @param carriesMoney refunds only: whether a slot of a line has money; those that do are allotted first
  */
 export function allot(
   entries: readonly AllotmentEntry[],

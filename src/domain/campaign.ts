@@ -27,14 +27,14 @@ export interface Campaign {
   readonly dailyBudget: DecimalText | null
   readonly totalBudget: DecimalText | null
   readonly targetRoas: DecimalText | null
-  /** Open set: an unknown status is kept. */
+  /** Open set: an unknown status is stored. */
   readonly status: string
   readonly createdDate: string | null
   readonly raw: unknown
 }
 
 /**
- * The moves that occur, exactly as the specification's table "States and transitions" lists them. COMPLETED, STOPPED and DELETED
+ * The transitions, exactly as the specification's table "States and transitions" lists them. COMPLETED, STOPPED and DELETED
  * are terminal.
  */
 const moves: Readonly<Record<CampaignStatus, readonly CampaignStatus[]>> = {
@@ -51,20 +51,20 @@ const moves: Readonly<Record<CampaignStatus, readonly CampaignStatus[]>> = {
 
 const known: ReadonlyMap<string, CampaignStatus> = new Map(campaignStatuses.map((status) => [status, status]))
 
-/** Where a campaign may move from this state by itself or by its advertiser; nowhere from a terminal state or an unknown one. */
+/** The transitions from this state, automatic or by the advertiser; none from a terminal or unknown state. */
 export function nextStatuses(status: string): readonly CampaignStatus[] {
   const from = known.get(status)
   return from === undefined ? [] : moves[from]
 }
 
-/** Whether the specification lists this move ("States and transitions"). Moves to or from an unknown state are never listed. */
+/** Whether the specification lists this transition ("States and transitions"). Transitions to or from an unknown state are never listed. */
 export function mayMove(from: string, to: string): boolean {
   return nextStatuses(from).some((status) => status === to)
 }
 
 /**
- * The states between the two on a shortest chain of listed moves: empty when the move itself is listed, null when no chain leads from
- * one to the other. Whoever looks only now and then misses what lies between two looks; null means that it cannot explain the move.
+ * The states between the two on a shortest chain of listed transitions: empty if the transition itself is listed, null if there is no chain.
+ * Polling misses states between two polls; null means that this cannot explain the transition.
  */
 export function statesBetween(from: string, to: string): readonly CampaignStatus[] | null {
   const ways: { readonly at: string; readonly passed: readonly CampaignStatus[] }[] = [{ at: from, passed: [] }]
@@ -80,21 +80,21 @@ export function statesBetween(from: string, to: string): readonly CampaignStatus
   return null
 }
 
-/** How a move from one state to another stands to the specification. */
+/** A transition compared with the specification. */
 export interface CampaignMove {
   /** The specification lists it. */
   readonly legal: boolean
-  /** Where it is not listed: the states that were missed if it is made of listed moves, null when it cannot be. */
+  /** If it is not listed: the missed states of a chain of listed transitions, null if there is none. */
   readonly missed: readonly CampaignStatus[] | null
 }
 
-/** Judges a move. */
+/** Judges a transition. */
 export function judgeMove(from: string, to: string): CampaignMove {
   const legal = mayMove(from, to)
   return { legal, missed: legal ? [] : statesBetween(from, to) }
 }
 
-/** What a person is told about a move that the specification does not list. */
+/** Message about a transition that the specification does not list. */
 export function describeAnomaly(campaignId: string, from: string, to: string): string {
   const { missed } = judgeMove(from, to)
   const move = `campaign ${campaignId} went from ${from} to ${to}, a move that the specification does not list`
@@ -110,17 +110,17 @@ export function describeAnomaly(campaignId: string, from: string, to: string): s
 }
 
 /**
- * How urgent the next look at a campaign is, most urgent first: `near` its budget, its start or its end; `running`; `waiting` for a start
- * that is not due yet, or for the marketplace to know it; `ended` for good.
+ * Urgency of the next poll of a campaign, most urgent first: `near` its budget, its start or its end; `running`; `waiting` for a start
+ * that is not due yet, or unknown to the marketplace; `ended` finally.
  */
 export const campaignUrgencies = ['near', 'running', 'waiting', 'ended'] as const
 
 /** One of {@link campaignUrgencies}. */
 export type CampaignUrgency = (typeof campaignUrgencies)[number]
 
-/** What is stored of a watched campaign, as far as its urgency hangs on it. */
+/** The stored data of a watched campaign that determines its urgency. */
 export interface CampaignState extends Pick<Campaign, 'status' | 'startDate' | 'endDate'> {
-  /** The marketplace answered last that it has no such campaign. */
+  /** The last answer of the marketplace was that it has no such campaign. */
   readonly missing: boolean
 }
 
@@ -128,8 +128,8 @@ export interface CampaignState extends Pick<Campaign, 'status' | 'startDate' | '
 const nearEndDays = 2
 
 /**
- * How urgent the next look is. The answer carries no spend, so only the status tells how near the budget is: LIMITED_BY_BUDGET and
- * BUDGET_EXHAUSTED. A terminal state is never left; looking there is a check.
+ * Urgency of the next poll. The answer contains no spend, so only the status shows how near the budget is: LIMITED_BY_BUDGET and
+ * BUDGET_EXHAUSTED. A terminal state is never left; polling it is a check.
  *
  * @param campaign what is stored; null when the campaign was never read
  * @param today the marketplace's day, `YYYY-MM-DD`: campaigns start at midnight Pacific time (public facts, section 8.4)

@@ -1,6 +1,6 @@
 const folded = (name: string): string => name.trim().replace(/\s+/g, ' ').toLowerCase()
 
-/** The marketplace's own spelling of a carrier, however it was written (`ups`); null when the list does not hold it. */
+/** The marketplace's spelling of a carrier, case-insensitive (`ups`); null if it is not in the list. */
 export function publishedSpelling(carriers: ReadonlySet<string>, carrier: string): string | null {
   if (carriers.has(carrier)) return carrier
   const wanted = folded(carrier)

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { shippingSettingsSchema } from './shipping-settings.ts'
 
 /**
- * A command is one decision of the ERP on one subject, a purchase order or the seller's shipping settings, to be carried to the
+ * A command is one decision of the ERP on one subject, a purchase order or the seller's shipping settings, to be executed at the
  * marketplace exactly once (contract, "ERP events" and "Command states").
  */
 const commandKinds = ['acknowledge', 'ship', 'cancel', 'refund', 'create-shipping-settings'] as const
@@ -13,18 +13,18 @@ export type CommandKind = (typeof commandKinds)[number]
 /** The kinds that concern a purchase order. */
 export type OrderCommandKind = Exclude<CommandKind, 'create-shipping-settings'>
 
-/** The kinds that take units of a line; acknowledge is about the whole purchase order and takes none. */
+/** The kinds that reserve units of a line; acknowledge concerns the whole purchase order and reserves none. */
 export type UnitKind = Exclude<OrderCommandKind, 'acknowledge'>
 
 /**
- * Where a command stands.
+ * State of a command.
  *
- * - pending: accepted, its request has not left, or is known not to have been applied.
- * - sending: the intent is stored; the request may have left.
+ * - pending: accepted; its request has not been sent, or is known not to have been applied.
+ * - sending: the intent is stored; the request may have been sent.
  * - verifying: the outcome is unknown, the subject is being read back.
- * - held: a person must decide.
+ * - held: an operator must decide.
  * - confirmed: applied. Final.
- * - rejected: refused, by the marketplace, by our own rules or by a person. Final; its units are free again.
+ * - rejected: refused by the marketplace, by our own rules or by an operator. Final; its units are released.
  */
 export const commandStates = ['pending', 'sending', 'verifying', 'held', 'confirmed', 'rejected'] as const
 
@@ -32,14 +32,14 @@ export const commandStates = ['pending', 'sending', 'verifying', 'held', 'confir
 export type CommandState = (typeof commandStates)[number]
 
 /**
- * The legal moves (contract, "Command states").
+ * The legal transitions (contract, "Command states").
  *
  * - pending -> confirmed: the goal is already reached (an order that someone else has acknowledged), nothing is sent.
  * - pending -> rejected: our own rules refuse it at the time of sending.
  * - pending -> held: it could not be sent for too long.
  * - sending -> pending: certainly not processed (never left, or throttled).
  * - verifying -> rejected: the marketplace refused it and the subject read back shows that nothing was applied.
- * - held -> pending | verifying | confirmed | rejected: a person decided (retry sends again or reads again first).
+ * - held -> pending | verifying | confirmed | rejected: an operator decided (retry sends again or reads again first).
  */
 export const commandTransitions: Readonly<Record<CommandState, readonly CommandState[]>> = {
   pending: ['sending', 'confirmed', 'rejected', 'held'],
@@ -50,19 +50,9 @@ export const commandTransitions: Readonly<Record<CommandState, readonly CommandS
   rejected: [],
 }
 
-/** Whether a command may move from one state to the other. */
-export function mayMove(from: CommandState, to: CommandState): boolean {
-  return commandTransitions[from].includes(to)
-}
-
 /** Whether the state is final. */
 export function isSettled(state: CommandState): boolean {
   return commandTransitions[state].length === 0
-}
-
-/** Whether a command in this state keeps its units reserved. A confirmed command no longer reserves: its units are done. */
-export function reserves(state: CommandState): boolean {
-  return !isSettled(state)
 }
 
 /** Whether the request of a command in this state may have reached the marketplace while its outcome is not settled. */
@@ -78,7 +68,7 @@ const currency = z.string().min(1)
 const parcelLineSchema = z.object({
   lineNumber,
   quantity,
-  /** Ships although the buyer has asked to cancel the line. */
+  /** Ships the line although its buyer has asked to cancel it. */
   intentToCancelOverride: z.boolean().optional(),
 })
 
@@ -104,7 +94,7 @@ const refundChargeSchema = z.object({
   taxAndOtherFees: refundTaxSchema.optional(),
 })
 
-/** Payload of an acknowledge command: none, it is about the whole purchase order. */
+/** Payload of an acknowledge command: none, it concerns the whole purchase order. */
 export const acknowledgePayloadSchema = z.object({})
 
 /** Payload of a ship command. A line appears at most once in a parcel and may be spread over several parcels. */
@@ -146,7 +136,7 @@ export type RefundPayload = z.infer<typeof refundPayloadSchema>
 export type ShippingSettingsPayload = z.infer<typeof shippingSettingsPayloadSchema>
 /** One line of a refund command. */
 export type RefundLine = RefundPayload['lines'][number]
-/** One charge that is given back: negative amounts, as the marketplace wants them. */
+/** One refunded charge: negative amounts, as the marketplace requires. */
 export type RefundCharge = RefundLine['charges'][number]
 /** Any payload. */
 export type CommandPayload = AcknowledgePayload | ShipPayload | CancelPayload | RefundPayload | ShippingSettingsPayload
@@ -191,10 +181,10 @@ export function parseCommand(kind: string, payload: unknown): CommandContent {
   }
 }
 
-/** A stored command as far as it can be read. */
+/** A stored command as far as it can be parsed. */
 export interface StoredContent {
   readonly content: CommandContent
-  /** Why the command must not be sent, so that a person has to decide; null when all of it was read. */
+  /** Why the command must not be sent, so that an operator has to decide; null if all of it was parsed. */
   readonly fault: string | null
 }
 
@@ -243,13 +233,13 @@ function unreadContent(kind: string, lines: readonly LineQuantity[]): CommandCon
   }
 }
 
-/** So many units of a line. */
+/** A number of units of a line. */
 export interface LineQuantity {
   readonly lineNumber: string
   readonly quantity: number
 }
 
-/** The units that a payload takes, one entry a line, in order of first appearance; none for acknowledge and for shipping settings. */
+/** The units of a payload, one entry per line, in order of first appearance; none for acknowledge and for shipping settings. */
 export function unitsOf(payload: CommandPayload): LineQuantity[] {
   const totals = new Map<string, number>()
   const entries =

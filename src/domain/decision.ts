@@ -9,26 +9,26 @@ import {
 } from './command.ts'
 import { orderBaselineSchema } from './evidence.ts'
 
-/** What a person says of units of a line: they were applied, they were not and must not be, or they are to be sent again. */
+/** An operator's verdict on units of a line: applied, not applied (and must not be), or to be sent again. */
 export const verdicts = ['applied', 'not-applied', 'send-again'] as const
 /** One of {@link verdicts}. */
 export type LineVerdict = (typeof verdicts)[number]
 
-/** A person's verdict on units of one line of a command. */
+/** An operator's verdict on units of one line of a command. */
 export interface LineDecision {
   readonly lineNumber: string
   readonly verdict: LineVerdict
-  /** Left out: all units that the command asks of the line (under this mark). */
+  /** Default: all units of the line in the command (with this mark). */
   readonly quantity?: number | undefined
-  /** Ships: which parcel, where the line's units are spread over several. */
+  /** For shipments: the parcel, if the line's units are distributed over several. */
   readonly trackingNumber?: string | undefined
-  /** Cancellations and refunds: which entry, where the line has several. */
+  /** For cancellations and refunds: the entry, if the line has several. */
   readonly reason?: string | undefined
 }
 
 /**
- * A command of which a person has decided parts. What was applied counts as done, on top of how the order stood before; `open` is what is
- * still to be sent, null when nothing is. The command itself keeps what was asked.
+ * A command of which an operator has decided parts. Applied units count as done, on top of the order's state before; `open` is what is
+ * still to be sent, null if nothing. The command itself keeps the original request.
  */
 export const decidedPartsSchema = z.object({
   applied: z.array(z.object({ payload: z.unknown(), baseline: orderBaselineSchema.nullable() })),
@@ -37,16 +37,16 @@ export const decidedPartsSchema = z.object({
 /** See {@link decidedPartsSchema}. */
 export type DecidedParts = z.infer<typeof decidedPartsSchema>
 
-/** A command that takes units. */
+/** A command that reserves units. */
 export type UnitCommandContent = Extract<OrderCommandContent, { kind: UnitKind }>
 
-/** A command cut by a person's verdicts; null where nothing falls under one. */
+/** A command divided by an operator's verdicts; null for a verdict without units. */
 export interface CutCommand {
   readonly applied: UnitCommandContent | null
   readonly sendAgain: UnitCommandContent | null
 }
 
-/** Something wrong with a decision. */
+/** A fault of a decision. */
 export interface DecisionFault {
   /** Such as `lines[0].quantity`. */
   readonly path: string
@@ -108,8 +108,8 @@ const narrow = (content: UnitCommandContent, quantities: readonly number[]): Uni
 }
 
 /**
- * Cuts a command by what a person says of its lines. Every unit of the command must fall under exactly one verdict; the money of a refund
- * belongs to the units of its entry as a whole, so an entry of a refund falls under one verdict only.
+ * Divides a command by an operator's verdicts on its lines. Every unit of the command needs exactly one verdict; the money of a refund
+ * belongs to the units of its entry as a whole, so an entry of a refund has one verdict only.
  */
 export function cutCommand(
   content: UnitCommandContent,

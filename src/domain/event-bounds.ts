@@ -4,12 +4,14 @@ export const maxKeyBytes = 1_000
 export const maxTypeLength = 256
 /** Longest purchase order id and seller id that an event may name, in UTF-16 units; the first also stands in the index `erp_event_received_by_order`. */
 export const maxIdLength = 255
-/** Longest tracking number of a parcel, in UTF-16 units: far beyond those of any carrier. */
+/** Longest tracking number of a parcel, in UTF-16 units: far above those of any carrier. */
 export const maxTrackingNumberLength = 255
-/** Deepest nesting of `data`: far beyond any event, far below what a stack can take. */
+/** Maximum nesting of `data`: far above any event, far below the limit of the stack. */
 export const maxDataDepth = 32
-/** Most bytes of `data` as Postgres writes it out: whatever fits into a request over HTTP stays far below. */
+/** Maximum bytes of `data` as text in Postgres: everything that fits into an HTTP request is far below. */
 export const maxDataBytes = 4_194_304
+/** Most parcels and lines of an event together: far beyond any order, and looked at within a moment. */
+export const maxEntries = 2_000
 /** So many faults are kept with a rejected event. */
 export const maxFaultsKept = 50
 
@@ -37,7 +39,7 @@ export const nestingOf = (json: string): number => {
   return deepest
 }
 
-/** Digits of a number as Postgres writes it out: all of them, however large or small it is. */
+/** Digits of a number as text in Postgres: all of them, however large or small it is. */
 const digitsOf = (value: number): number => {
   const written = JSON.stringify(value)
   const [mantissa = '', exponent] = written.split('e')

@@ -1,9 +1,8 @@
 import { Decimal } from 'decimal.js'
 import { z } from 'zod'
-import { publishedSpelling } from './carriers.ts'
 import { maxTrackingNumberLength } from './event-bounds.ts'
 import type { DecimalText } from './order.ts'
-import { settingsFaults, shippingSettingsSchema } from './shipping-settings.ts'
+import { shippingSettingsSchema } from './shipping-settings.ts'
 
 const orderEventTypes = ['erp.order.accepted', 'erp.shipment.dispatched', 'erp.lines.unfulfillable', 'erp.credit.issued'] as const
 
@@ -11,9 +10,9 @@ const orderEventTypes = ['erp.order.accepted', 'erp.shipment.dispatched', 'erp.l
 export const settingsEventType = 'erp.shipping-settings.defined'
 
 /** Every event type (contract, "ERP events"). */
-const erpEventTypes: readonly string[] = [...orderEventTypes, settingsEventType]
+export const erpEventTypes: readonly string[] = [...orderEventTypes, settingsEventType]
 
-/** Where an event can stand: stored and waiting to be decided, turned into commands, or refused with a problem. */
+/** States of an event: stored and not decided yet, accepted with its commands, or rejected with a problem. */
 export const eventStates = ['received', 'accepted', 'rejected'] as const
 
 /** See {@link eventStates}. */
@@ -22,7 +21,7 @@ export type EventState = (typeof eventStates)[number]
 /** An event type that concerns an order. */
 export type OrderEventType = (typeof orderEventTypes)[number]
 
-/** Cancel reasons that the marketplace takes (public facts 3.3). */
+/** Cancel reasons that the marketplace accepts (public facts 3.3). */
 export const cancelReasons: readonly string[] = [
   'CUSTOMER_REQUESTED_SELLER_TO_CANCEL',
   'SELLER_CANCEL_PRICING_ERROR',
@@ -31,7 +30,7 @@ export const cancelReasons: readonly string[] = [
   'SELLER_CANCEL_ADDRESS_NOT_SERVICEABLE',
 ]
 
-/** Refund reasons that the marketplace takes (public facts 3.4). */
+/** Refund reasons that the marketplace accepts (public facts 3.4). */
 export const refundReasons: readonly string[] = [
   'BillingError',
   'TaxExemptCustomer',
@@ -57,20 +56,10 @@ export const refundReasons: readonly string[] = [
   'Others',
 ]
 
-/** One thing that is wrong with an event; the path starts at the event, such as `data.lines[0].quantity`. */
+/** One fault of an event; the path starts at the event, such as `data.lines[0].quantity`. */
 export interface EventFault {
   readonly path: string
   readonly message: string
-}
-
-/** What an event is checked against beside its order; what is left out is not looked at. */
-export interface EventOptions {
-  /** Passes on reasons that are not in the published lists. Off: they are faults, since the marketplace would refuse the whole request. */
-  readonly openReasons?: boolean
-  /** The marketplace's time for the seller: nothing can have been shipped later than now. */
-  readonly now?: Date
-  /** Carriers that the seller's marketplace knows by name; null: it publishes no list. */
-  readonly carriers?: ReadonlySet<string> | null
 }
 
 /** An event about shipping settings whose shape is right. */
@@ -79,24 +68,25 @@ export interface SettingsEvent {
   readonly data: z.infer<typeof settingsDefinedSchema>
 }
 
-/** An event about an order whose shape is right; whether it fits the order is another question. */
+/** An event about an order with a valid shape; whether it is valid for the order is checked separately. */
 export type OrderEvent =
   | { readonly type: 'erp.order.accepted'; readonly data: z.infer<typeof acceptedSchema> }
   | { readonly type: 'erp.shipment.dispatched'; readonly data: z.infer<typeof dispatchedSchema> }
   | { readonly type: 'erp.lines.unfulfillable'; readonly data: z.infer<typeof unfulfillableSchema> }
   | { readonly type: 'erp.credit.issued'; readonly data: z.infer<typeof creditSchema> }
 
-/** What an event is about, read even from an event that has other faults. */
+/** The subject of an event, read even from an event that has other faults. */
 export interface EventAddress {
   readonly sellerId: string | null
-  /** Null: it is about the seller's shipping settings. */
+  /** Null: it concerns the seller's shipping settings. */
   readonly purchaseOrderId: string | null
 }
 
-const text = z.string().trim().min(1, 'must not be empty')
+/** A text that is not blank. */
+export const text = z.string().trim().min(1, 'must not be empty')
 const quantitySchema = z.int('must be a whole number of units').positive('must be at least 1')
 
-/** A line by its number (an ERP may hold it as a number) or by the seller's stock key; {@link entryFaults} checks that it is one of the two. */
+/** A line by its number (an ERP may hold it as a number) or by the seller's stock key; `readEvent` checks that it is one of the two. */
 const lineRefShape = {
   lineNumber: z
     .union([text, z.int().nonnegative().transform(String)], 'must be the line number, as text or as a whole number')
@@ -126,12 +116,11 @@ export const creditLineSchema = z.object({
 })
 
 const earliestShipmentMs = Date.UTC(2000, 0, 1)
-/** From here on an ISO text has more than four digits of the year, which not everything reads back. */
+/** From here on an ISO text has a year of more than four digits, which not all parsers accept. */
 const latestShipmentMs = Date.UTC(9999, 11, 31)
-/** Clocks differ; a shipment so much ahead of the marketplace's is taken as one of now. */
-const aheadMs = 10 * 60_000
 
-const shippedAtSchema = z.iso
+/** When a parcel left: an ISO text in UTC. */
+export const shippedAtSchema = z.iso
   .datetime({ offset: true, error: 'must be an ISO 8601 date and time with its offset, such as 2026-03-01T09:30:00Z' })
   .transform((shippedAt, context) => {
     const moment = new Date(shippedAt)
@@ -180,167 +169,18 @@ export const unfulfillableSchema = z.object({
 })
 /** `data` of `erp.credit.issued`. */
 export const creditSchema = z.object({ ...addressShape, lines: z.array(creditLineSchema).min(1, 'must hold at least one line') })
+/** Whose shipping settings an event is about. */
+export const settingsAddressSchema = z.object({ sellerId: text.nullish() })
 /** `data` of `erp.shipping-settings.defined`. */
-export const settingsDefinedSchema = z.object({ sellerId: text.nullish(), simplifiedShippingSettings: shippingSettingsSchema })
-
-/**
- * Reads what an event is about, whatever else may be wrong with it.
- *
- * @returns null when the type is unknown, no purchase order is named, or the seller cannot be read; {@link checkEvent} then says why.
- */
-export function addressOf(event: RawEvent): EventAddress | null {
-  if (event.type === settingsEventType) {
-    const named = z.object({ sellerId: text.nullish() }).safeParse(event.data)
-    return named.success ? { sellerId: named.data.sellerId ?? null, purchaseOrderId: null } : null
-  }
-  if (!isOrderEventType(event.type)) return null
-  const read = acceptedSchema.safeParse(event.data)
-  return read.success ? { sellerId: read.data.sellerId ?? null, purchaseOrderId: read.data.purchaseOrderId } : null
-}
-
-/** Every fault of an event that can be seen without what it is about; empty when it is right by itself. */
-export function checkEvent(event: RawEvent, options: EventOptions = {}): EventFault[] {
-  const read = readEvent(event)
-  return [...(read.ok ? [] : read.faults), ...entryFaults(event, options), ...parcelFaults(event, options)]
-}
+export const settingsDefinedSchema = settingsAddressSchema.extend({ simplifiedShippingSettings: shippingSettingsSchema })
 
 /** Whether events of this type concern an order. */
 export function isOrderEventType(type: string): type is OrderEventType {
   return orderEventTypes.some((known) => known === type)
 }
 
-/** An event as it came. */
+/** An event as received. */
 export type RawEvent = { readonly type: string; readonly data: unknown }
-
-/** An event that could be read, or every fault of it. */
-type ReadResult<Event> = { ok: true; event: Event } | { ok: false; faults: EventFault[] }
-
-/** Reads an event of any type. */
-function readEvent(event: RawEvent): ReadResult<OrderEvent | SettingsEvent> {
-  return event.type === settingsEventType ? readSettingsEvent(event) : readOrderEvent(event)
-}
-
-/** Reads an event about shipping settings, or says every fault of it: of its shape, and what the marketplace is known to refuse. */
-export function readSettingsEvent({ data }: RawEvent): ReadResult<SettingsEvent> {
-  const result = read(settingsDefinedSchema, data, (parsed): SettingsEvent => ({ type: settingsEventType, data: parsed }))
-  const settings = isRecord(data) ? data['simplifiedShippingSettings'] : undefined
-  const refused = settingsFaults(settings, 'data.simplifiedShippingSettings')
-  if (refused.length === 0) return result
-  // A refusal says in its own words what is wrong with the shape there.
-  const under = (path: string): boolean => refused.some((fault) => path === fault.path || path.startsWith(`${fault.path}.`))
-  return { ok: false, faults: [...(result.ok ? [] : result.faults.filter(({ path }) => !under(path))), ...refused] }
-}
-
-/** Reads an event about an order, or says every fault of its shape. */
-export function readOrderEvent(event: RawEvent): ReadResult<OrderEvent> {
-  const { type, data } = event
-  switch (type) {
-    case 'erp.order.accepted':
-      return read(acceptedSchema, data, (parsed) => ({ type, data: parsed }))
-    case 'erp.shipment.dispatched':
-      return read(dispatchedSchema, data, (parsed) => ({ type, data: parsed }))
-    case 'erp.lines.unfulfillable':
-      return read(unfulfillableSchema, data, (parsed) => ({ type, data: parsed }))
-    case 'erp.credit.issued':
-      return read(creditSchema, data, (parsed) => ({ type, data: parsed }))
-    default:
-      return { ok: false, faults: [{ path: 'type', message: `must be one of ${erpEventTypes.join(', ')}` }] }
-  }
-}
-
-function read<Data, Event>(schema: z.ZodType<Data>, data: unknown, wrap: (data: Data) => Event): ReadResult<Event> {
-  const result = schema.safeParse(data)
-  if (result.success) return { ok: true, event: wrap(result.data) }
-  const faults = result.error.issues.map((issue) => ({
-    path: pathOf(issue.path),
-    message: valueAt(data, issue.path) === undefined ? 'is missing' : issue.message,
-  }))
-  return { ok: false, faults }
-}
-
-/** Faults of single entries beyond their shape: which line is meant, and the reason. */
-export function entryFaults(event: RawEvent, options: EventOptions): EventFault[] {
-  const faults: EventFault[] = []
-  const named = new Set<string>()
-  const reasons = event.type === 'erp.lines.unfulfillable' ? cancelReasons : refundReasons
-  for (const [path, raw] of rawEntries(event)) {
-    const names = (['lineNumber', 'sku'] as const).filter((name) => (raw[name] ?? null) !== null)
-    if (names.length !== 1) {
-      faults.push({
-        path,
-        message: `must name the line by either lineNumber or sku, ${names.length === 0 ? 'not by neither' : 'not by both'}`,
-      })
-    }
-    const [name] = names
-    if (event.type === 'erp.shipment.dispatched') {
-      const parcel = path.slice(0, path.lastIndexOf('.'))
-      const key = name === undefined ? null : `${parcel} ${name} ${String(raw[name]).trim()}`
-      if (key !== null && names.length === 1 && named.has(key)) {
-        faults.push({ path: `${path}.${name}`, message: 'stands in this parcel already; state the whole quantity once' })
-      }
-      if (key !== null) named.add(key)
-      continue
-    }
-    const { reason } = raw
-    if (typeof reason === 'string' && reason.trim() !== '' && !options.openReasons && !reasons.includes(reason.trim())) {
-      faults.push({ path: `${path}.reason`, message: `must be one of ${reasons.join(', ')}` })
-    }
-  }
-  return faults
-}
-
-/** Faults of single parcels beyond their shape: a shipment in the future, and a carrier that goes by no name (public facts 3.2). */
-export function parcelFaults(event: RawEvent, { now, carriers }: EventOptions): EventFault[] {
-  if (event.type !== 'erp.shipment.dispatched') return []
-  return listOf(event.data, 'parcels', 'data').flatMap(([path, parcel]) => {
-    const faults: EventFault[] = []
-    const shippedAt = shippedAtSchema.safeParse(parcel['shippedAt'])
-    if (now !== undefined && shippedAt.success && Date.parse(shippedAt.data) > now.getTime() + aheadMs) {
-      const message = `is ${shippedAt.data}, which lies in the future: it is ${now.toISOString()} at the marketplace`
-      faults.push({ path: `${path}.shippedAt`, message })
-    }
-    const carrier = text.safeParse(parcel['carrier'])
-    const unknown = carriers != null && carrier.success && publishedSpelling(carriers, carrier.data) === null
-    if (unknown && (parcel['trackingUrl'] ?? null) === null) {
-      const message = `is missing; it is needed because ${carrier.data} is no carrier that the marketplace knows by name`
-      faults.push({ path: `${path}.trackingUrl`, message })
-    }
-    return faults
-  })
-}
-
-/** Every line entry of an event with its path, as far as there are any. */
-export function rawEntries(event: RawEvent): [path: string, entry: Record<string, unknown>][] {
-  if (event.type === settingsEventType) return []
-  if (event.type !== 'erp.shipment.dispatched') return listOf(event.data, 'lines', 'data')
-  return listOf(event.data, 'parcels', 'data').flatMap(([path, parcel]) => listOf(parcel, 'lines', path))
-}
-
-/** The members of a list that are objects, each with its path. */
-function listOf(holder: unknown, key: string, path: string): [path: string, entry: Record<string, unknown>][] {
-  const list = isRecord(holder) ? holder[key] : undefined
-  if (!Array.isArray(list)) return []
-  return list.flatMap((entry: unknown, index): [string, Record<string, unknown>][] =>
-    isRecord(entry) ? [[`${path}.${key}[${index}]`, entry]] : [],
-  )
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
-
-function valueAt(data: unknown, path: readonly PropertyKey[]): unknown {
-  let value = data
-  for (const key of path) {
-    if (typeof value !== 'object' || value === null) return undefined
-    value = Reflect.get(value, key)
-  }
-  return value
-}
-
-function pathOf(path: readonly PropertyKey[]): string {
-  return path.reduce<string>((all, key) => (typeof key === 'number' ? `${all}[${key}]` : `${all}.${String(key)}`), 'data')
-}
 
 /** `1e-7` and the like written out. */
 function plainDecimal(value: number): DecimalText {

@@ -10,22 +10,15 @@ import type {
   ShipPayload,
   ShippingSettingsContent,
 } from './command.ts'
+import { type EventOptions, eventFaults, type ReadEvent } from './event-reading.ts'
 import {
-  addressOf,
-  creditLineSchema,
   type dispatchedSchema,
   type EventFault,
-  type EventOptions,
-  entryFaults,
+  erpEventTypes,
   isOrderEventType,
-  lineRefSchema,
   type OrderEvent,
   type OrderEventType,
-  parcelFaults,
-  type RawEvent,
-  rawEntries,
-  readOrderEvent,
-  readSettingsEvent,
+  settingsEventType,
   type unfulfillableSchema,
 } from './event-shape.ts'
 import type { DecimalText, OrderLine, PurchaseOrder } from './order.ts'
@@ -49,18 +42,18 @@ export type PlanResult =
   | { readonly ok: true; readonly commands: readonly PlannedCommand[]; readonly ledgers: readonly LineLedger[] }
   | { readonly ok: false; readonly faults: readonly EventFault[] }
 
-/** What is known of an order beside what the marketplace shows of it, and what is wanted. */
+/** Data of an order that the marketplace does not show, and settings. */
 export interface PlanOptions extends EventOptions {
-  /** A command to acknowledge the order is under way or done. Left out: none is. */
+  /** A command to acknowledge the order is pending or done. Default: none is. */
   readonly acknowledging?: boolean
-  /** What a shipment of units gets that are still Created; `acknowledge-first` when left out. */
+  /** How a shipment of units that are still Created is handled; default: `acknowledge-first`. */
   readonly shipUnacknowledged?: 'acknowledge-first' | 'refuse'
-  /** Whether the marketplace gives back tax and shipping too when the whole product price of a line is asked for (public facts 3.4). */
+  /** Whether the marketplace also refunds tax and shipping when the whole product price of a line is requested (public facts 3.4). */
   readonly fullPriceRefundsAll?: boolean
 }
 
 /**
- * Turns an event into commands and reserves their units, or says every fault.
+ * Derives commands from an event and reserves their units, or reports all faults.
  *
  * Lines named by SKU take units from the order's lines with that SKU, in line order, as far as each line has units left for
  * that purpose. Entries that name a line number are served first, so that an entry by SKU never takes the units of another
@@ -69,25 +62,21 @@ export interface PlanOptions extends EventOptions {
  * An acknowledgement of an order that is already acknowledged is a command like any other; it confirms itself once
  * the order has been read. Only an order that is cancelled wholly refuses it.
  *
- * Units that are still Created cannot be shipped (public facts 2.6): the acknowledgement goes first, as a command of its own, unless one
- * is under way or done.
+ * Units that are still Created cannot be shipped (public facts 2.6): they are acknowledged first, by a separate command, unless one
+ * is pending or done.
  */
 export function planCommands(
-  event: RawEvent,
+  event: ReadEvent,
   order: PurchaseOrder,
   ledgers: readonly LineLedger[],
   options: PlanOptions = {},
 ): PlanResult {
-  const read = readOrderEvent(event)
-  const faults: EventFault[] = [
-    ...(read.ok ? [] : read.faults),
-    ...entryFaults(event, options),
-    ...parcelFaults(event, options),
-    ...orderFaults(event, order, ledgers),
-  ]
+  const faults: EventFault[] = [...eventFaults(event, options), ...orderFaults(event, order, ledgers)]
+  const content = event.content?.type === settingsEventType ? null : event.content
+  if (event.type === settingsEventType) faults.push(foreignType)
   const kind = isOrderEventType(event.type) ? kindOf[event.type] : null
   if (kind === null || kind === 'acknowledge') {
-    if (!read.ok || faults.length > 0) return { ok: false, faults }
+    if (content === null || faults.length > 0) return { ok: false, faults }
     return { ok: true, commands: [{ kind: 'acknowledge', purchaseOrderId: order.purchaseOrderId, payload: {} }], ledgers }
   }
   const allotment = allot(entriesOf(event), kind, ledgers, kind === 'refund' ? moneyOf(order) : undefined)
@@ -100,13 +89,13 @@ export function planCommands(
     const message = `names an order whose line ${created.join(', ')} is still Created: acknowledge it first, by erp.order.accepted`
     faults.push({ path: 'data.purchaseOrderId', message })
   }
-  if (!read.ok || faults.length > 0) return { ok: false, faults }
-  const command = commandOf(read.event, order, allotment, credits.lines, options.carriers ?? null)
+  if (content === null || faults.length > 0) return { ok: false, faults }
+  const command = commandOf(content, order, allotment, credits.lines, options.carriers ?? null)
   const first: PlannedCommand = { kind: 'acknowledge', purchaseOrderId: order.purchaseOrderId, payload: {} }
   return { ok: true, commands: created.length > 0 ? [first, command] : [command], ledgers: allotment.ledgers }
 }
 
-/** Numbers of the lines that were given units although some of theirs are still Created. */
+/** Numbers of the lines with allotted units of which some are still Created. */
 function createdLines(order: PurchaseOrder, allotment: Allotment): string[] {
   const given = new Set([...allotment.pieces.values()].flatMap((pieces) => pieces.map((piece) => piece.lineNumber)))
   return order.lines.filter((line) => given.has(line.lineNumber) && isCreated(line)).map((line) => line.lineNumber)
@@ -118,43 +107,47 @@ function isCreated({ statuses, units, ordered }: OrderLine): boolean {
 }
 
 /** Lines whose buyer has asked to cancel are shipped only when the entry says so: the marketplace refuses the request otherwise. */
-function intentFaults(event: RawEvent, order: PurchaseOrder, allotment: Allotment): EventFault[] {
+function intentFaults(event: ReadEvent, order: PurchaseOrder, allotment: Allotment): EventFault[] {
   const asked = new Set(order.lines.filter((line) => line.intentToCancel).map((line) => line.lineNumber))
-  return rawEntries(event).flatMap(([path, entry]) => {
+  return event.entries.flatMap(({ path, intentToCancelOverride }) => {
     const lines = (allotment.pieces.get(path) ?? [])
       .filter((piece) => asked.has(piece.lineNumber))
       .map((piece) => piece.lineNumber)
-    if (lines.length === 0 || entry['intentToCancelOverride'] === true) return []
+    if (lines.length === 0 || intentToCancelOverride) return []
     const message = `must be true to ship line ${lines.join(', ')}, whose buyer has asked to cancel; or cancel it for CUSTOMER_REQUESTED_SELLER_TO_CANCEL`
     return [{ path: `${path}.intentToCancelOverride`, message }]
   })
 }
 
-/** Account-level settings that are known to exist, by when the marketplace last showed them. */
+/** Existing account-level settings, with the time at which the marketplace last showed them. */
 export interface KnownSettings {
   readonly observedAt: Date
 }
 
 /**
- * Turns an event about shipping settings into the command that creates them, or says every fault. Settings that exist are one: there is
- * one account-level setting for each seller, and creating it a second time fails (specification, section 4).
+ * Derives the command that creates shipping settings from its event, or reports all faults. Existing settings are a fault: there is
+ * one account-level setting per seller, and creating it a second time fails (specification, section 4).
  */
 export function planSettings(
-  event: RawEvent,
+  event: ReadEvent,
   existing: KnownSettings | null,
 ):
   | { readonly ok: true; readonly command: ShippingSettingsContent }
   | { readonly ok: false; readonly faults: readonly EventFault[] } {
-  const read = readSettingsEvent(event)
-  const faults = read.ok ? [] : read.faults
+  const faults = [...event.faults]
+  const content = event.content?.type === settingsEventType ? event.content : null
+  if (event.type !== settingsEventType) faults.push(foreignType)
   if (existing !== null) {
     const message = `cannot be created: account-level settings exist already, as seen on ${existing.observedAt.toISOString()}`
     faults.push({ path: 'data.simplifiedShippingSettings', message })
   }
-  if (!read.ok || faults.length > 0) return { ok: false, faults }
-  const { simplifiedShippingSettings } = read.event.data
+  if (content === null || faults.length > 0) return { ok: false, faults }
+  const { simplifiedShippingSettings } = content.data
   return { ok: true, command: { kind: 'create-shipping-settings', payload: { simplifiedShippingSettings } } }
 }
+
+/** The fault of an event that is about something else. */
+const foreignType: EventFault = { path: 'type', message: `must be one of ${erpEventTypes.join(', ')}` }
 
 const kindOf = {
   'erp.order.accepted': 'acknowledge',
@@ -225,7 +218,7 @@ function cancelPayload(data: z.infer<typeof unfulfillableSchema>, allotment: All
   return { lines }
 }
 
-/** Which slots of each line carry money. */
+/** The slots of each line that have money. */
 function moneyOf(order: PurchaseOrder): (lineNumber: string) => (slot: number) => boolean {
   const byLine = new Map(order.lines.map((line) => [line.lineNumber, slotsWithMoney(line)]))
   return (lineNumber) => byLine.get(lineNumber) ?? (() => true)
@@ -233,7 +226,7 @@ function moneyOf(order: PurchaseOrder): (lineNumber: string) => (slot: number) =
 
 /** The money of each piece of a credit; an amount for units of several lines is split by the product charges of those units. */
 function creditLines(
-  event: RawEvent,
+  event: ReadEvent,
   order: PurchaseOrder,
   allotment: Allotment,
   { fullPriceRefundsAll = false }: PlanOptions,
@@ -241,10 +234,9 @@ function creditLines(
   const lines: RefundLine[] = []
   const asked = new Map<OrderLine, AskedMoney>()
   const faults: EventFault[] = []
-  for (const [path, raw] of rawEntries(event)) {
-    const entry = creditLineSchema.safeParse(raw)
-    if (!entry.success) continue
-    const { amount, currency, reason } = entry.data
+  for (const { path, credit } of event.entries) {
+    if (credit === null) continue
+    const { amount, currency, reason } = credit
     const pieces = (allotment.pieces.get(path) ?? []).flatMap((piece) => {
       const line = order.lines.find((candidate) => candidate.lineNumber === piece.lineNumber)
       return line === undefined ? [] : [{ ...piece, line }]
@@ -283,7 +275,7 @@ function creditLines(
   return { lines, faults }
 }
 
-/** What an event asks back of one line. */
+/** The refund of one line that an event requests. */
 interface AskedMoney {
   readonly charges: readonly RefundCharge[]
   /** The entry that names an amount, or any where none does. */
@@ -291,7 +283,7 @@ interface AskedMoney {
   readonly amount: DecimalText | null
 }
 
-/** Faults of a credit that asks for the whole product price of a line where that gives back more than it asks for. */
+/** Faults of a credit that requests the whole product price of a line where that would refund more than requested. */
 function fullPriceFaults(line: OrderLine, { charges, path, amount }: AskedMoney): EventFault[] {
   const all = fullPriceGivesBack(line, charges)
   if (all === null) return []
@@ -303,7 +295,7 @@ function fullPriceFaults(line: OrderLine, { charges, path, amount }: AskedMoney)
   return [{ path, message }]
 }
 
-/** Why an amount cannot be cut over the lines that its entry came to; null when it can. The whole amount is looked at, not its pieces. */
+/** Why an amount cannot be divided over the lines of its entry; null if it can. The whole amount is checked, not its parts. */
 function splitFault(amount: DecimalText, pieces: readonly { line: OrderLine; slots: readonly number[] }[]): string | null {
   const currencies = new Set(pieces.map(({ line }) => currencyOf(line)?.toUpperCase() ?? null))
   const [currency] = currencies
@@ -338,10 +330,10 @@ function currencyOf(line: OrderLine): string | null {
 }
 
 /** Faults of the event as a whole against its order. */
-function orderFaults(event: RawEvent, order: PurchaseOrder, ledgers: readonly LineLedger[]): EventFault[] {
+function orderFaults(event: ReadEvent, order: PurchaseOrder, ledgers: readonly LineLedger[]): EventFault[] {
   const faults: EventFault[] = []
   const path = 'data.purchaseOrderId'
-  const address = addressOf(event)
+  const { address } = event
   if (address !== null && address.purchaseOrderId !== order.purchaseOrderId) {
     faults.push({ path, message: `is ${address.purchaseOrderId}, but the order is ${order.purchaseOrderId}` })
   }
@@ -356,12 +348,11 @@ function orderFaults(event: RawEvent, order: PurchaseOrder, ledgers: readonly Li
 }
 
 /** The entries that are right by themselves: they are allotted even when others are wrong, so that every fault is told at once. */
-function entriesOf(event: RawEvent): AllotmentEntry[] {
-  return rawEntries(event).flatMap(([path, raw]) => {
-    const entry = lineRefSchema.safeParse(raw)
-    if (!entry.success) return []
-    const lineNumber = entry.data.lineNumber ?? null
-    const sku = entry.data.sku ?? null
-    return (lineNumber === null) === (sku === null) ? [] : [{ path, lineNumber, sku, quantity: entry.data.quantity }]
+function entriesOf(event: ReadEvent): AllotmentEntry[] {
+  return event.entries.flatMap(({ path, line }) => {
+    if (line === null) return []
+    const lineNumber = line.lineNumber ?? null
+    const sku = line.sku ?? null
+    return (lineNumber === null) === (sku === null) ? [] : [{ path, lineNumber, sku, quantity: line.quantity }]
   })
 }

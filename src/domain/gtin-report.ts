@@ -1,20 +1,20 @@
 import type { Difference } from './reconciliation.ts'
 import type { ReconciliationRow } from './reconciliation-report.ts'
 
-/** A row of a report of one GTIN, held against itself and against the stored log. */
+/** A row of a report of one GTIN, compared with itself and with the stored log. */
 export interface GtinRow extends Omit<ReconciliationRow, 'raw' | 'month'> {
-  /** The log has been read up to where the report counts; otherwise it is not compared. */
+  /** The log has been read up to the end of the report; otherwise it is not compared. */
   readonly compared: boolean
   readonly differences: readonly Difference[]
 }
 
-/** What the marketplace says of one GTIN in the running month. */
+/** The marketplace's report of one GTIN in the running month. */
 export interface GtinReport {
   readonly sellerId: string
   readonly gtin: string
   /** `YYYY-MM`, Pacific. */
   readonly month: string
-  /** Null when there is no report of it yet. */
+  /** Null if there is no report of it yet. */
   readonly generatedAt: Date | null
   readonly coveredUntil: Date | null
   readonly rows: readonly GtinRow[]

@@ -1,25 +1,25 @@
 /**
- * Reading a stretch of a log by limit and offset while entries may still be added to it. A window's bounds are fixed; what moves under the
- * pages shows as a total that changes, or as fewer distinct entries than announced, and the window is read again. A stretch with too many
+ * Reading a range of a log by limit and offset while entries may still be added to it. A window's bounds are fixed; changes between the
+ * pages appear as a total that changes, or as fewer distinct entries than announced, and the window is read again. A range with too many
  * entries is read in windows, oldest first.
  */
 import { type LogPrecision, overlapOf } from './inventory-log-schedule.ts'
 import type { TimeWindow } from './windows.ts'
 
-/** How often a window is read again at most. */
+/** Maximum number of repeated readings of a window. */
 const rereads = 2
 
-/** One pass over a window, as far as it has come. */
+/** One pass over a window, with its progress. */
 export interface LogPass {
   readonly window: TimeWindow
-  /** Where the stretch ends that the window is part of. */
+  /** End of the range that the window belongs to. */
   readonly until: Date
   /** Where the next page begins. */
   readonly offset: number
-  /** Distinct entries of this pass, and how many more of it cannot be read. */
+  /** Distinct entries of this pass, and the number of unreadable ones. */
   readonly seen: ReadonlySet<string>
   readonly unreadable: number
-  /** As the last page said; null before the first, or when no page says. */
+  /** As stated by the last page; null before the first, or if no page states it. */
   readonly totalCount: number | null
   /** The total changed from one page to the next. */
   readonly moved: boolean

@@ -1,13 +1,13 @@
 /**
- * When the log of a SKU is read, and which stretch of it. A seller may have 100,000 SKUs and 500 calls a minute, so SKUs that stand still
- * are read rarely; one that moves shows in an order or in the daily report, and is then read at once.
+ * When the log of a SKU is read, and which range of it. A seller may have 100,000 SKUs and 500 calls a minute, so SKUs without movements
+ * are read rarely; a movement appears in an order or in the daily report, and the log is then read at once.
  */
 import { overlapMs, type TimeWindow } from './windows.ts'
 
 const secondMs = 1_000
 const dayMs = 86_400_000
 
-/** The marketplace answers for 365 days (public facts, section 7.1). */
+/** The marketplace serves 365 days (public facts, section 7.1). */
 const reachMs = 365 * dayMs
 
 /** Distance from that end at which the first read begins, so that one of many pages does not slip over it. */
@@ -32,20 +32,20 @@ const fullReadWhileDifferingMs = dayMs
 export const nextFullReadAt = (begunAt: Date, differs: boolean): Date =>
   new Date(begunAt.getTime() + (differs ? fullReadWhileDifferingMs : fullReadEveryMs))
 
-/** A SKU without a movement for so long is quiet. */
+/** A SKU without a movement for this time is inactive. */
 const activeMs = 30 * dayMs
 const shortestRestMs = dayMs
 const longestRestMs = 14 * dayMs
 
-/** What is known of a SKU's log, on the marketplace's clock. */
+/** State of a SKU's log, on the marketplace's clock. */
 export interface LogState {
-  /** Everything up to here is stored; null when it was never read. */
+  /** Everything up to here is stored; null if it was never read. */
   readonly readUpTo: Date | null
   /** When it was last read. */
   readonly readAt: Date | null
   /** Time of the {@link entriesOfOneCall}th entry, counted from the newest; null when there are fewer. */
   readonly pageFrom: Date | null
-  /** When all of it is to be read again; null when that was never begun. */
+  /** When all of it is due to be read again; null if a full reading was never begun. */
   readonly fullDueAt: Date | null
 }
 
@@ -59,7 +59,7 @@ export type LogPrecision = 'second' | 'day'
 /** What neighbouring windows share, in ms: a bound may exclude its own second, a day may begin hours later than in UTC. */
 export const overlapOf = (precision: LogPrecision): number => (precision === 'day' ? dayMs : overlapMs)
 
-/** Whether the marketplace still answers for a window. */
+/** Whether the marketplace still serves a window. */
 export const isWithinReach = ({ from }: TimeWindow, marketplaceNow: Date): boolean =>
   from.getTime() >= marketplaceNow.getTime() - reachMs
 

@@ -5,7 +5,7 @@ import type { InventoryLogEntry } from './inventory-log.ts'
  * of an adjustment are an open set (public facts, section 7.1), so words decide, and what a seller has said about a reason decides first.
  */
 
-/** What moves stock, as the report counts it (specification, "Inventory reconciliation report"). */
+/** Kinds of stock movements in the report (specification, "Inventory reconciliation report"). */
 export const movementKinds = ['sold', 'returned', 'lost', 'found', 'damaged', 'other'] as const
 
 /** A column of movements of the report. */
@@ -17,12 +17,12 @@ export type LogMovement = Pick<
   'changedUnits' | 'transactionLocation' | 'transactionReasonCode' | 'transactionReasonDescription' | 'transactionType'
 >
 
-/** What a seller has said about reasons: kinds by the words of a code or a description, as {@link wordsOf} writes them. */
+/** A seller's classification of reasons: kinds by the words of a code or a description, as normalised by {@link wordsOf}. */
 export type ReasonMap = ReadonlyMap<string, MovementKind>
 
 const noReasons: ReasonMap = new Map()
 
-/** Words of a code or a description, in small letters with one space between: `LOST_IN_WAREHOUSE` and `LostInWarehouse` have three. */
+/** Words of a code or a description, in lower case, separated by one space: `LOST_IN_WAREHOUSE` and `LostInWarehouse` have three. */
 export const wordsOf = (text: string | null): string =>
   (text ?? '')
     .replaceAll(/(\p{Ll})(\p{Lu})/gu, '$1 $2')
@@ -30,7 +30,7 @@ export const wordsOf = (text: string | null): string =>
     .toLowerCase()
     .trim()
 
-/** Stock that is not for sale, which the report does not count (public facts, section 7.1). */
+/** Stock that is not sellable, which the report does not count (public facts, section 7.1). */
 const unsellableLocation = 'salvage'
 
 const damage =
@@ -41,13 +41,13 @@ const loss =
   'unaccounted|unfound|short(?:age)?'
 const finding = 'found|fnd|find|located?|recovered|recover|recovery|reappeared|resurfaced'
 
-// `n t` is what is left of `n't`.
+// `n't` is normalised to `n t`.
 const contraction = '(?:is|was|are|were|has|have|had|do|does|did|could|would|should|ca|wo)n ?t'
 const negation = `not|never|no|none|nothing|without|${contraction}`
-/** Words between a negation and what it denies that change nothing. */
+/** Words between a negation and the negated word that do not change the meaning. */
 const filler =
   'be|been|being|to|yet|longer|able|ever|still|is|was|were|has|have|had|the|an?|any|of|it|items?|units?|pieces?|products?|stock|inventory|sku|\\p{L}+ly'
-/** Words that begin a new thought: what was denied before them says nothing of what comes behind. */
+/** Words that begin a new clause, to which a preceding negation does not apply. */
 const turn = 'later|then|now|but|subsequently|again|and'
 
 const reading = (pattern: string): RegExp => new RegExp(`\\b(?:${pattern})\\b`, 'u')
@@ -74,8 +74,8 @@ const patterns: readonly (readonly [MovementKind | null, RegExp])[] = [
 ]
 
 /**
- * The kind that a reason names: what the seller has said about its code, then about its description, then what its words say. Null when
- * nothing of it is known.
+ * The kind of a reason: the seller's classification of its code, then of its description, then the meaning of its words. Null if it
+ * cannot be classified.
  */
 export const kindOfReason = (
   code: string | null,

@@ -1,4 +1,4 @@
-/** How many letters must be added, left out, replaced or swapped with their neighbour to make one word of the other. */
+/** Edit distance: letters to insert, delete, replace or swap with their neighbour to transform one word into the other. */
 const distance = (one: string, other: string): number => {
   let before: readonly number[] = []
   let row: readonly number[] = Array.from({ length: other.length + 1 }, (_, index) => index)
@@ -16,15 +16,25 @@ const distance = (one: string, other: string): number => {
   return row[other.length] ?? 0
 }
 
-/** Longer words are compared with nothing. */
+/** Longer words are not compared. */
 const longestName = 100
 
-/** The known name that is meant by a misspelt one; null when none is near. */
-export const nearestName = (name: string, known: readonly string[]): string | null => {
+/** A word that is near is probably a mistake. */
+const probably = (candidate: string): number => Math.max(2, Math.floor(candidate.length / 4))
+
+/** A word that is so near is hardly a word of its own. */
+export const surely = (candidate: string): number => Math.min(2, Math.floor(candidate.length / 5))
+
+/**
+ * The known name that is meant by a misspelt one; null when none is near.
+ *
+ * @param mostApart so many letters may differ from a candidate
+ */
+export const nearestName = (name: string, known: readonly string[], mostApart = probably): string | null => {
   if (name.length > longestName) return null
   const ranked = known
     .map((candidate) => ({ candidate, apart: distance(name.toLowerCase(), candidate.toLowerCase()) }))
     .sort((a, b) => a.apart - b.apart)
   const [best] = ranked
-  return best !== undefined && best.apart <= Math.max(2, Math.floor(best.candidate.length / 4)) ? best.candidate : null
+  return best !== undefined && best.apart <= mostApart(best.candidate) ? best.candidate : null
 }

@@ -1,10 +1,10 @@
 /**
- * The words of the house, as data.
+ * The central terms, as data.
  *
- * - purchase order: what one seller must fulfil of one customer order; its identity is (seller, purchaseOrderId).
- * - order line: one item of a purchase order; carries one or more units (specification, section 9, rule 1).
+ * - purchase order: the part of a customer order that one seller must fulfil; its identity is (seller, purchaseOrderId).
+ * - order line: one item of a purchase order, with one or more units (specification, section 9, rule 1).
  * - unit: one piece of an order line. Every unit is acknowledged, then shipped or cancelled, and once shipped may be refunded.
- * - line status: how many units of a line stand in which state; the quantities of a line's statuses add up to what was ordered.
+ * - line status: number of units of a line in a state; the quantities of a line's statuses add up to the ordered units.
  * - charge: money of a whole line (all its units together), with its tax.
  */
 
@@ -29,7 +29,7 @@ export interface Charge {
   readonly taxAndOtherFees?: ChargeTax | null
 }
 
-/** So many units of a line stand in this state. `status` is open: unknown values are kept as they came. */
+/** Number of units of a line in a state. `status` is an open set: unknown values are stored unchanged. */
 export interface LineStatus {
   readonly status: string
   readonly quantity: number
@@ -43,7 +43,7 @@ export interface LineStatus {
 }
 
 /**
- * Units of a line by what has happened to them so far, cumulative: a refunded unit is also shipped, a shipped unit is also
+ * Cumulative units of a line by state: a refunded unit is also shipped, a shipped unit is also
  * acknowledged; a cancelled unit is neither.
  */
 export interface LineUnits {
@@ -63,7 +63,7 @@ export interface OrderLine {
   readonly units: LineUnits
   readonly statuses: readonly LineStatus[]
   readonly charges: readonly Charge[]
-  /** Money given back so far as the marketplace reports it, taxes and fees included; never negative, `"0"` when none. */
+  /** Refunded money as reported by the marketplace, taxes and fees included; never negative, `"0"` if none. */
   readonly refundedAmount: DecimalText
   /** Reasons of the refunds that the marketplace reports, in its order. */
   readonly refundReasons: readonly string[]
@@ -73,7 +73,7 @@ export interface OrderLine {
   readonly raw: unknown
 }
 
-/** Who stores and ships the goods; open set: unknown values are kept. */
+/** Who stores and ships the goods; open set: unknown values are stored. */
 export type ShipNodeType = 'SellerFulfilled' | 'WFSFulfilled' | '3PLFulfilled' | (string & {})
 
 /** One purchase order as the marketplace reported it. */

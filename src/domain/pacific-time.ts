@@ -2,7 +2,7 @@ import { tzOffset } from '@date-fns/tz'
 
 /**
  * The calendar of inventory reports. A month or a day of theirs begins at midnight in the Pacific time zone: the specification says "7 am PST"
- * and "midnight of the previous day" (its notes on the report's refresh), which is read as Pacific local time, daylight saving minded.
+ * and "midnight of the previous day" (its notes on the report's refresh), which is interpreted as Pacific local time, with daylight saving.
  */
 
 /** The Pacific time zone by its IANA name. */
@@ -13,7 +13,7 @@ const monthText = /^(\d{4})-(\d{2})$/
 
 const offsetMs = (instant: number): number => tzOffset(pacificZone, new Date(instant)) * 60_000
 
-/** A moment by its wall clock. A day beyond the end of the month runs on into the next; an hour that the clocks leave out is the one after it. */
+/** A moment by its wall clock. A day beyond the end of the month runs on into the next; an hour skipped by daylight saving is the one after it. */
 const wallTime = (year: number, month: number, day: number, hour: number): Date => {
   const asUtc = Date.UTC(year, month - 1, day, hour)
   const near = asUtc - offsetMs(asUtc)

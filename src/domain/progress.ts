@@ -1,7 +1,7 @@
 import { Decimal } from 'decimal.js'
 import type { DecimalText, LineUnits } from './order.ts'
 
-/** What of a line can only grow: units that were shipped, cancelled or refunded stay so, and money given back stays given. */
+/** Monotonic figures of a line: shipped, cancelled and refunded units and refunded money never decrease. */
 export interface GrowingLine {
   readonly lineNumber: string
   readonly units: Pick<LineUnits, 'shipped' | 'cancelled' | 'refunded'>
@@ -14,18 +14,18 @@ export interface GrowingOrder {
 }
 
 /**
- * How one view of an order stands to what is known of it. `mixed`: ahead in some figures and behind in others. Clocks do not come into
- * it: answers of several nodes carry dates that differ by seconds, and a list page may lag behind a read that was made before it.
+ * Comparison of a view of an order with the known state. `mixed`: ahead in some figures and behind in others. Clocks are not used:
+ * dates of several nodes differ by seconds, and a list page may lag behind an earlier read.
  */
 export interface Progress {
   readonly order: 'same' | 'ahead' | 'behind' | 'mixed'
-  /** Figures that are below what is known, as sentences for a person; empty unless behind or mixed. */
+  /** Figures below the known state, as sentences; empty unless behind or mixed. */
   readonly lagging: readonly string[]
 }
 
 const growing = ['shipped', 'cancelled', 'refunded'] as const
 
-/** Compares a view with what is known. A line that the view lacks is behind; one that only the view has is ahead. */
+/** Compares a view with the known state. A line missing in the view is behind; one that only the view has is ahead. */
 export function progressOf(known: GrowingOrder, seen: GrowingOrder): Progress {
   const lagging: string[] = []
   let ahead = false

@@ -4,14 +4,14 @@ import { type LineBaseline, normalMark, type OrderBaseline } from './evidence.ts
 import type { GrowingOrder } from './progress.ts'
 import { refundTotal } from './refunds.ts'
 
-/** A confirmed command with the order as it stood before its request left. */
+/** A confirmed command with the order as it was before its request was sent. */
 export interface Confirmed {
   readonly content: OrderCommandContent
-  /** Null when no request of ours ever left. */
+  /** Null if no request was ever sent. */
   readonly baseline: OrderBaseline | null
 }
 
-/** What is proven of one line at least, counts and marks. */
+/** The proven minimum of one line, counts and marks. */
 export interface ProvenLine {
   readonly shipped: number
   readonly cancelled: number
@@ -50,8 +50,8 @@ const noGain = (): Gain => ({
 })
 
 /**
- * What our confirmed commands prove of an order, whatever a late view of it shows: each one on top of how the order stood before it, and
- * all of them together. A view that shows less is behind; a baseline that shows less is raised ({@link raiseBaseline}).
+ * The effects that our confirmed commands prove, whatever a stale view shows: each one on top of the order's state before it, and
+ * all of them together. A view that shows less is stale; a baseline that shows less is raised ({@link raiseBaseline}).
  */
 export function proofOf(confirmed: readonly Confirmed[]): Proof {
   const totals = new Map<string, Gain>()
@@ -70,7 +70,7 @@ export function proofOf(confirmed: readonly Confirmed[]): Proof {
   return proof
 }
 
-/** The baseline, with everything that is proven and that it does not show. */
+/** The baseline, completed by all proven effects that it does not show. */
 export function raiseBaseline(baseline: OrderBaseline, proof: Proof): OrderBaseline {
   return {
     ...baseline,

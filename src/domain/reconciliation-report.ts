@@ -18,19 +18,19 @@ export interface ReconciliationRow {
   readonly raw: Readonly<Record<string, string>>
 }
 
-/** A GTIN as all of its spellings are compared: with 14 digits. What cannot be one stays as it is. */
+/** Normal form of a GTIN for comparisons: 14 digits. Other texts are not changed. */
 export const gtin14 = (gtin: string): string => (/^\d{8,14}$/.test(gtin) ? gtin.padStart(14, '0') : gtin)
 
-/** How a row of the report is named among all records of its resource. */
+/** Key of a row of the report among all records of its resource. */
 export const rowKey = (month: string, sku: string): string => `${month}/${sku}`
 
-/** Month and SKU of a key that {@link rowKey} made. */
+/** Month and SKU of a key created by {@link rowKey}. */
 export const rowOfKey = (key: string): { readonly month: string; readonly sku: string } => ({
   month: key.slice(0, 'YYYY-MM'.length),
   sku: key.slice('YYYY-MM/'.length),
 })
 
-/** What a column can mean, for headers that nobody knows beforehand; `ignore`: nothing that is needed. */
+/** Meanings of a column, for headers that are not known in advance; `ignore`: not needed. */
 export const columnMeanings = [
   'sku',
   'gtin',
@@ -48,5 +48,5 @@ export const columnMeanings = [
 /** A meaning of a column. */
 export type ColumnMeaning = (typeof columnMeanings)[number]
 
-/** What a seller has said about headers: meanings by the header's text. Case, spaces and punctuation do not count. */
+/** A seller's definition of headers: meanings by the header's text, without regard to case, spaces and punctuation. */
 export type ColumnNames = Readonly<Record<string, ColumnMeaning>>

@@ -3,17 +3,17 @@ import { type LogMovement, type MovementKind, movementKindOf, movementKinds, typ
 import type { ReconciliationRow } from './reconciliation-report.ts'
 
 /**
- * Whether the marketplace's monthly report of a SKU agrees with itself, with the month before and with the inventory log; and where not, by
- * how many units, and which entries of the log may be why.
+ * Whether the marketplace's monthly report of a SKU is consistent with itself, with the month before and with the inventory log; if not, by
+ * how many units, and which entries of the log may be the cause.
  */
 
 /**
- * What can differ.
+ * Kinds of differences.
  *
  * - balance: beginning and movements of the report do not make its ending.
  * - carry-over: the month does not begin with what the month before ended with.
- * - row: the report is made without a row that it had, and no movement of the log shows what it leaves out.
- * - any kind of movement: the report and the log do not count the same units of it.
+ * - row: the report was generated again without a row that it had, and no movement of the log shows what it omits.
+ * - any kind of movement: the report and the log have different counts of it.
  */
 export const discrepancyKinds = ['balance', 'carry-over', 'row', ...movementKinds] as const
 
@@ -40,15 +40,15 @@ export interface Difference {
   readonly difference: number
 }
 
-/** How well entries of the log explain a difference. */
+/** Certainty with which entries of the log explain a difference. */
 export type Certainty =
-  /** The report counts none of the kind, so every entry of it is extra. */
+  /** The report counts none of the kind, so every entry of it is superfluous. */
   | 'certain'
-  /** Copies of entries, alike in everything but their ids, make the difference together. */
+  /** Duplicate entries, identical except for their ids, together make the difference. */
   | 'likely'
   /** Each of these entries would make the difference alone. */
   | 'possible'
-  /** No entry stands out. */
+  /** There is no candidate. */
   | 'unknown'
 
 /** A difference between report and log, seen from the log. */
@@ -60,7 +60,7 @@ export interface LogExplanation<Entry> {
   readonly entries: readonly Entry[]
 }
 
-/** What a unit of the kind does to the stock. */
+/** Effect of a unit of the kind on the stock. */
 const directions: UnitsByKind = { sold: -1, returned: 1, lost: -1, found: 1, damaged: -1, other: 1 }
 
 const unitsAs = (report: ReportedUnits, outgoing: (units: number) => number): UnitsByKind => ({
@@ -89,14 +89,14 @@ const loggedUnits = (movements: readonly LogMovement[], reasons: ReasonMap | und
   return units
 }
 
-/** What movements of the log make of the stock that is for sale, whatever their kinds. */
+/** Effect of movements of the log on sellable stock, whatever their kinds. */
 export const stockChange = (movements: readonly LogMovement[]): number =>
   movements.reduce((sum, movement) => (movementKindOf(movement) === null ? sum : sum + movement.changedUnits), 0)
 
 const differenceOf = (kind: DiscrepancyKind, reportUnits: number, expectedUnits: number): Difference[] =>
   reportUnits === expectedUnits ? [] : [{ kind, reportUnits, expectedUnits, difference: reportUnits - expectedUnits }]
 
-/** What is known of one SKU in one month. */
+/** The data of one SKU in one month. */
 export interface MonthOfSku {
   /** Null when the month's report is without a row of the SKU: then it counts no movement of it. */
   readonly report: ReportedUnits | null
@@ -109,7 +109,7 @@ export interface MonthOfSku {
   readonly endingBefore: number | null
   /** Movements of the log within the time that the report counts; null when the log has not been read so far. */
   readonly movements: readonly LogMovement[] | null
-  /** What the seller has said about reasons of the log. */
+  /** The seller's classification of log reasons. */
   readonly reasons?: ReasonMap
 }
 
@@ -117,7 +117,7 @@ export interface MonthOfSku {
 export interface ReadMonth {
   /** The report's units; all zero where it has no row. */
   readonly units: UnitsByKind
-  /** Everything that does not add up: a month that is in order has no differences. */
+  /** All differences; none for a consistent month. */
   readonly differences: readonly Difference[]
 }
 
@@ -136,7 +136,7 @@ const totalUnits = (differences: readonly Difference[]): number =>
   differences.reduce((sum, { difference }) => sum + Math.abs(difference), 0)
 
 /**
- * Reads a month and says what does not add up. A minus in a row may mean that units left, or that what was counted before is taken back:
+ * Reads a month and reports its differences. A minus in a row may mean that units left, or that a former count is taken back:
  * of the ways to read it, the one counts that leaves the fewest units open, and of equals the one that passes over the sign.
  */
 export const reconcile = (month: MonthOfSku): ReadMonth => {

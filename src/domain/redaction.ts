@@ -1,13 +1,13 @@
 import type { PurchaseOrder } from './order.ts'
 import type { ReturnOrder } from './return.ts'
 
-/** What stands in the place of a raw record whose buyer was erased. Nothing of it is kept: which of its fields are a buyer's, nobody can know. */
+/** Replacement of a raw record whose buyer was erased. Nothing of it is kept, since its fields with a buyer's data cannot be known. */
 export const erasedRaw: Readonly<Record<string, unknown>> = { erased: true }
 
 /** {@link erasedRaw} as JSON text. */
 export const erasedRawText = JSON.stringify(erasedRaw)
 
-/** An order without its buyer: units, money, dates, numbers and states stay. */
+/** An order without its buyer: units, money, dates, ids and states are kept. */
 export const redactOrder = (order: PurchaseOrder): PurchaseOrder => ({
   ...order,
   customerName: null,
@@ -22,7 +22,7 @@ export const redactOrder = (order: PurchaseOrder): PurchaseOrder => ({
   raw: erasedRaw,
 })
 
-/** A return without its buyer: units, money, dates, numbers and states stay. */
+/** A return without its buyer: units, money, dates, ids and states are kept. */
 export const redactReturn = (order: ReturnOrder): ReturnOrder => ({
   ...order,
   lines: order.lines.map((line) => ({

@@ -6,11 +6,11 @@ import { paidOn, refundTotal } from './refunds.ts'
 const Exact = Decimal.clone({ precision: 60 })
 
 /**
- * Why the money of a refund can no longer be given back, as sentences for a person; empty when it can. Looked at right before the request
- * leaves: the marketplace refunds by itself as well, and a second refund of the same money pays twice (public facts 4.3).
+ * Why the money of a refund can no longer be refunded, as sentences; empty if it can. Checked right before the request is
+ * sent: the marketplace also issues refunds, and a second refund of the same money pays twice (public facts 4.3).
  *
  * @param charged the order with its charges as first seen
- * @param seen the order as read just now: what was given back so far
+ * @param seen the order as just read, with the money refunded so far
  */
 export function checkMoneyLeft(payload: RefundPayload, charged: PurchaseOrder, seen: PurchaseOrder): string[] {
   const askedByLine = new Map<string, Decimal>()

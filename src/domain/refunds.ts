@@ -4,7 +4,7 @@ import type { Charge, ChargeTax, DecimalText } from './order.ts'
 import { accounted, type LineLedger } from './units.ts'
 
 /**
- * How much money belongs to which units of a line.
+ * Allocation of a line's money to its units.
  *
  * The marketplace states charges for a whole line. A line of n units is cut into n slots, 0 to n - 1, and slot i carries
  * round(total * (i + 1) / n) - round(total * i / n) of each charge, rounded half up to the minor unit of the currency. The taxes and fees
@@ -13,7 +13,7 @@ import { accounted, type LineLedger } from './units.ts'
  * exactly the line.
  */
 
-/** What the arithmetic needs of an order line; {@link OrderLine} fits. */
+/** The parts of an order line that the arithmetic needs; {@link OrderLine} has them. */
 export interface RefundableLine {
   readonly lineNumber: string
   readonly ordered: number
@@ -21,12 +21,12 @@ export interface RefundableLine {
   readonly refundedAmount: DecimalText
 }
 
-/** The charges to give back, or a sentence for a person that says why not. */
+/** The charges to refund, or a sentence with the reason why not. */
 export type RefundResult =
   | { readonly ok: true; readonly charges: RefundCharge[] }
   | { readonly ok: false; readonly message: string }
 
-// Money has few digits, but a product of an amount and a unit count must never be rounded on the way.
+// Money has few digits, but the product of an amount and a unit count must never be rounded.
 const Exact = Decimal.clone({ precision: 60 })
 
 /**
@@ -60,7 +60,7 @@ export function freeSlots(
   return chosen.sort((a, b) => a - b)
 }
 
-/** Which slots of a line carry money that a refund can give back; all of them where the charges cannot be worked with. */
+/** The slots of a line with refundable money; all of them if the charges cannot be processed. */
 export function slotsWithMoney(line: RefundableLine): (slot: number) => boolean {
   const net = netOf(line)
   if (!net.ok) return () => true
@@ -380,7 +380,7 @@ function chargeOf(part: NetPart, digits: number, money: { amount: bigint; tax?: 
   }
 }
 
-/** What was paid in all, taxes, fees and discounts included. */
+/** The total paid, taxes, fees and discounts included. */
 export function paidOn(charges: readonly Charge[]): Decimal {
   return sumOf(charges.flatMap((charge) => [charge, ...taxesOf(charge)]))
 }

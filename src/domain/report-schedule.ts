@@ -1,21 +1,21 @@
 import { addDays, addMonths, monthBounds, pacificDay, pacificHour, pacificMidnight, pacificMonth } from './pacific-time.ts'
 
 /**
- * When the inventory reconciliation report of which month is worth asking for (specification, its notes on the report; public facts,
- * section 7.2): it is made anew daily at 7 am Pacific with everything up to the midnight before, and should be retrieved at most once an hour.
+ * When the inventory reconciliation report of a month is requested (specification, its notes on the report; public facts,
+ * section 7.2): it is generated daily at 7 am Pacific with everything up to the preceding midnight, and should be retrieved at most once an hour.
  *
- * - The running month is asked for once after each generation.
- * - A month that is over goes on being asked for until its generation of the 10th day of the next month: what is booked late still changes it.
- * - After that it is asked for once in 30 days for six months: as long as a seller may still claim, what it says should be known.
- * - A month after the oldest that is known, of which no report came, is asked for until one does: a false "none", or a run that broke off,
- *   leaves no hole. Once the month counts as final, each pause is twice as long as the one before, up to 30 days.
- * - Where the answer is a file of an earlier generation, it is asked for again every hour for six hours: the new one is late, or "7 am PST"
+ * - The running month is requested once after each generation.
+ * - A past month is requested until its generation of the 10th day of the next month, since late bookings still change it.
+ * - After that it is requested once in 30 days for six months: as long as a seller may still file claims.
+ * - A month after the oldest known one without a report is requested until there is one: a false "none", or an interrupted run, leaves no
+ *   gap. Once the month counts as final, each interval is twice as long as the one before, up to 30 days.
+ * - If the answer is a file of an earlier generation, it is requested again every hour for six hours: the new one is late, or "7 am PST"
  *   was meant without daylight saving time.
  */
 
 const generationHour = 7
 const hourMs = 3_600_000
-/** Pause between two retrievals of a month's report, whatever came of the first. */
+/** Minimum interval between two requests of a month's report, whatever the result of the first. */
 const retrievalPauseMs = hourMs
 /** How long after a generation the file is asked for again, when an earlier one came. */
 const lateFileMs = 6 * hourMs
@@ -27,17 +27,17 @@ const rereadMonths = 6
 /** Reports begin with this month. */
 export const firstReportMonth = '2022-01'
 
-/** What is known of a month's report. */
+/** State of a month's report. */
 export interface ReportMonth {
   /** `YYYY-MM`, Pacific. */
   readonly month: string
-  /** When its report was last asked for, whatever came of it; null if never. On the marketplace's clock, as all times here. */
+  /** When its report was last requested, whatever the result; null if never. On the marketplace's clock, as all times here. */
   readonly triedAt: Date | null
   /** When the newest report that came was made, and when it came; null before the first. */
   readonly newest: { readonly generatedAt: Date; readonly retrievedAt: Date } | null
-  /** A report is here and waits to be imported. */
+  /** A report is downloaded and waits to be imported. */
   readonly waiting: boolean
-  /** Tries in a row that brought no file. */
+  /** Consecutive attempts without a file. */
   readonly failures: number
 }
 

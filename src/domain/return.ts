@@ -1,6 +1,6 @@
 import type { DecimalText } from './order.ts'
 
-/** Where so many units of a returned line are on their way (specification, section 9, rule 6). All values are open sets. */
+/** Tracking status of a number of units of a returned line (specification, section 9, rule 6). All values are open sets. */
 export interface ReturnTrackingStatus {
   readonly status: string | null
   readonly statusTime: Date | null
@@ -9,7 +9,7 @@ export interface ReturnTrackingStatus {
   readonly raw: unknown
 }
 
-/** Through which channel so many units can be or have been refunded (specification, section 9, rule 6). */
+/** Channel through which a number of units can be or have been refunded (specification, section 9, rule 6). */
 export interface ReturnRefundChannel {
   readonly refundChannelName: string | null
   readonly quantity: number | null

@@ -3,13 +3,13 @@ import { z } from 'zod'
 
 /**
  * The account-level shipping settings of a seller (specification, "the service", and Errors, "Shipping settings creation"): what the
- * ERP asks for, the refusals that can be known before anything is sent, and the normal form in which two settings are compared.
+ * ERP requests, the refusals that can be detected before anything is sent, and the normal form in which two settings are compared.
  *
  * Four of the fifteen refusals cannot be known beforehand, since only the marketplace knows the seller's third-party-logistics
  * fulfillment centers, bundle items, international fulfillment centers and programs.
  */
 
-/** Carrier names that the marketplace takes, each with its services (public facts, section 7.5). */
+/** Carrier names that the marketplace accepts, each with its services (public facts, section 7.5). */
 export const carrierServices: ReadonlyMap<string, readonly string[]> = new Map([
   ['Fedex', ['FEDEX_HOME_DELIVERY', 'FEDEX_EXPRESS', 'FEDEX_2DAY_EXPRESS', 'FEDEX_OVERNIGHT', 'FEDEX_GROUND_ECONOMY']],
   ['UPS', ['UPS_GROUND', 'UPS_3DAY_SELECT', 'UPS_2DAY_AIR', 'UPS_NEXTDAY_AIR', 'UPS_SUREPOST']],
@@ -34,8 +34,8 @@ export const contiguousStates: readonly string[] = [
 export const maxChargeAmount = 700
 
 /**
- * Services that end in a mailbox. The coverage of each service is not published; what is known of the carriers is that all other
- * services end at a street address: no post office boxes, no military addresses.
+ * Services that deliver to a mailbox. The coverage of each service is not published; all other services of these carriers are known to
+ * deliver to street addresses only: no post office boxes, no military addresses.
  */
 const mailboxServices: ReadonlySet<string> = new Set([
   'FEDEX_GROUND_ECONOMY',
@@ -47,7 +47,7 @@ const mailboxServices: ReadonlySet<string> = new Set([
 const mailboxAddressTypes: ReadonlySet<string> = new Set(['PO_BOX', 'MILITARY'])
 const mailboxRegions: ReadonlySet<string> = new Set(['A'])
 
-/** The carrier by its published spelling, however it is written; null when it is none. */
+/** The carrier in its published spelling, case-insensitive; null if it is unknown. */
 const publishedCarrier = (name: string): string | null =>
   [...carrierServices.keys()].find((known) => known.toLowerCase() === name.trim().toLowerCase()) ?? null
 
@@ -107,12 +107,12 @@ export const shippingSettingsSchema = z.looseObject({
   }),
 })
 
-/** Settings as asked for, of the right shape. */
+/** Requested settings of a valid shape. */
 export type ShippingSettings = z.output<typeof shippingSettingsSchema>
 
 // ── what would be refused ──
 
-/** One thing that is wrong with settings. */
+/** One fault of settings. */
 export interface SettingsFault {
   readonly path: string
   readonly message: string
@@ -147,9 +147,9 @@ const statesIn = (region: Place): Place[] => [
 ]
 
 /**
- * Everything that the marketplace is known to refuse (specification, Errors, "Shipping settings creation"), whatever else may be wrong
- * with the settings: parts that cannot be read are passed over, {@link shippingSettingsSchema} tells of those. `path` is where the
- * settings stand.
+ * All known refusals of the marketplace (specification, Errors, "Shipping settings creation"), independent of other faults of the
+ * settings: parts that cannot be parsed are skipped, {@link shippingSettingsSchema} reports those. `path` is the position of the
+ * settings.
  */
 export function settingsFaults(settings: unknown, path: string): SettingsFault[] {
   const account: Place = { path: `${path}.accountConfigs`, value: asRecord(asRecord(settings)['accountConfigs']) }
@@ -265,7 +265,7 @@ function chargeFaults(configuration: Place): SettingsFault[] {
   return faults
 }
 
-/** A region that stands twice for the same carrier, in whatever configuration: a carrier is named by its name, not by its service. */
+/** A region that occurs twice for the same carrier, in any configuration: a carrier is identified by its name, not by its service. */
 function repeatedRegions(carrierConfigs: readonly Place[]): SettingsFault[] {
   const seen = new Set<string>()
   return carrierConfigs.flatMap((config) => {
@@ -380,7 +380,7 @@ export function chargesOf(carrierConfigs: readonly CarrierConfigParts[]): Settin
   return [...distinct].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, charge]) => charge)
 }
 
-/** The normal form of settings as they are asked for. */
+/** The normal form of requested settings. */
 export function accountSettingsOf({ accountConfigs }: ShippingSettings): AccountSettings {
   const money = (given: { amount: string; currency: string } | null | undefined): SettingsMoney | null =>
     given === null || given === undefined ? null : { amount: given.amount, currency: given.currency }
@@ -426,13 +426,13 @@ function chargeDifference(asked: SettingsCharge, found: SettingsCharge): string 
   for (const member of ['rateModelType', 'unitOfMeasure'] as const) {
     if (found[member] !== null && found[member] !== asked[member]) return `${member} is ${found[member]}, not ${asked[member]}`
   }
-  // A region that is asked for as a whole may be answered with all its states.
+  // A region that is requested as a whole may be returned with all its states.
   const states = (charge: SettingsCharge): string => charge.states?.join(' ') ?? 'all'
   return asked.states === null || states(asked) === states(found) ? null : `its states are ${states(found)}, not ${states(asked)}`
 }
 
 /**
- * What is there differently from what was asked for, in sentences for a person; empty when the settings say the same. The order and
+ * Differences between the existing and the requested settings, as sentences; empty if they are equal. The order and
  * the grouping of configurations do not count (specification, section 4), nor do fields beyond the known ones; `migrateFreeShippingOffers`
  * counts only where both state it.
  */

@@ -3,8 +3,8 @@ import { addMonths } from './pacific-time.ts'
 import { type Certainty, type DiscrepancyKind, isMovementKind, stockEffect } from './reconciliation.ts'
 
 /**
- * What the open differences of one SKU, over all its months, say about units that are gone without a word: those that the stock lacks and
- * that no month after it makes good.
+ * Units that are missing without an explanation, derived from the open differences of one SKU over all its months: those that the stock
+ * lacks and that no later month restores.
  */
 
 /** An open difference of the SKU, as far as it counts here. */
@@ -20,13 +20,13 @@ export interface OpenDifference {
 
 /** Units of one month. */
 export interface Shortage {
-  /** Gone, and no movement says why. */
+  /** Missing, without a movement that explains it. */
   readonly unexplained: number
-  /** They may be gone: an entry of the log may be a copy, another month makes them good, or the report is without a row. */
+  /** Possibly missing: an entry of the log may be a duplicate, another month restores them, or the report has no row. */
   readonly uncertain: number
 }
 
-/** A month's effects on the stock while they are told apart. */
+/** A month's effects on the stock, during their classification. */
 interface MonthEffects {
   /** Of each kind; shifts between months take from it. */
   readonly byKind: Map<DiscrepancyKind, number>
@@ -68,7 +68,7 @@ const takeShifts = (months: ReadonlyMap<string, MonthEffects>): void => {
   }
 }
 
-/** Two effects that are opposite take each other back, as far as they go. */
+/** Two opposite effects cancel each other, as far as their amounts allow. */
 const takeBack = (byKind: Map<DiscrepancyKind, number>, kind: DiscrepancyKind, other: DiscrepancyKind): void => {
   const [effect, otherEffect] = [byKind.get(kind) ?? 0, byKind.get(other) ?? 0]
   const units = effect * otherEffect < 0 ? Math.min(Math.abs(effect), Math.abs(otherEffect)) : 0

@@ -1,4 +1,4 @@
-/** Kinds of audience, each with the attributes that it may be asked for by (specification, "Behavioral audience"). */
+/** Kinds of audience, each with its attributes for queries (specification, "Behavioral audience"). */
 export const audienceAttributes = {
   RETAIL: ['HISTORICAL', 'PREDICTIVE'],
   BRAND: ['HISTORICAL', 'PREDICTIVE', 'LAPSED_BUYERS'],
@@ -16,7 +16,7 @@ export const isKnownAudienceType = (audienceType: string): boolean => attributes
 /** Whether the specification names this attribute (upper case) for any audience type. */
 export const isKnownAttribute = (attribute: string): boolean => knownAttributes.has(attribute)
 
-/** A kind of audience that can be asked for. */
+/** A kind of audience that can be queried. */
 export interface AudienceKind {
   /** Upper case. */
   readonly audienceType: string
@@ -24,7 +24,7 @@ export interface AudienceKind {
   readonly attribute: string | null
 }
 
-/** Every kind that has to be asked for to see all audiences: each pair of the table, and `CUSTOM` as a whole. */
+/** All kinds that must be queried to get all audiences: each pair of the table, and `CUSTOM` as a whole. */
 export const audienceKinds: readonly AudienceKind[] = Object.entries(audienceAttributes).flatMap(
   ([audienceType, attributes]): AudienceKind[] =>
     audienceType === 'CUSTOM'
@@ -32,7 +32,7 @@ export const audienceKinds: readonly AudienceKind[] = Object.entries(audienceAtt
       : attributes.map((attribute) => ({ audienceType, attribute })),
 )
 
-/** What a behavioral query names its audiences by, in any case. */
+/** Filters of a behavioral query, case-insensitive. */
 export interface AudienceChoice {
   readonly audienceType?: string
   readonly attribute?: string
@@ -41,7 +41,7 @@ export interface AudienceChoice {
 }
 
 /**
- * Holds a behavioral query to the rules (specification, section 2): without ids and text it names an audience type, and an attribute
+ * Validates a behavioral query (specification, section 2): without ids and text it names an audience type, and an attribute
  * as well unless the type is custom; an attribute belongs to its type, and may stand without one where audiences are named.
  *
  * @throws RangeError that names the pair

@@ -4,7 +4,7 @@ export interface TaxonomyAttributeValue {
   readonly count: number | null
 }
 
-/** A node of the advertising taxonomy (specification, "Taxonomy node"), flattened: the path says where it hangs. */
+/** A node of the advertising taxonomy (specification, "Taxonomy node"), flattened: the path is its position. */
 export interface TaxonomyNode {
   /** 1 department, 2 category, 3 subcategory. */
   readonly level: number

@@ -2,16 +2,16 @@ import type { CommandState, LineQuantity, OrderCommandContent, UnitKind } from '
 import { isInFlight, unitsOf } from './command.ts'
 import type { LineUnits, PurchaseOrder } from './order.ts'
 
-/** A command whose request may have had its effect on this line, its outcome not settled. */
+/** An unsettled command whose request may have taken effect on this line. */
 export interface InFlightUnits {
   readonly kind: UnitKind
   readonly quantity: number
-  /** The line's units as read before the request left. */
+  /** The line's units as read before the request was sent. */
   readonly baseline: LineUnits
 }
 
 /**
- * The unit ledger of one order line: what has happened to its units, what is promised, and so what may still be done
+ * The unit ledger of one order line: processed units, reserved units, and therefore those that can still be processed
  * (specification, section 9, rules 1 to 5). Every figure counts units.
  */
 export interface LineLedger {
@@ -20,7 +20,7 @@ export interface LineLedger {
   readonly ordered: number
   /** What the marketplace last reported. */
   readonly reported: LineUnits
-  /** What our confirmed commands prove to have happened at least; never less than the sum of their units. */
+  /** The minimum that our confirmed commands prove; never less than the sum of their units. */
   readonly confirmed: { readonly shipped: number; readonly cancelled: number; readonly refunded: number }
   /** Reserved by commands whose request has not been sent. */
   readonly pending: { readonly ship: number; readonly cancel: number; readonly refund: number }
@@ -29,10 +29,10 @@ export interface LineLedger {
   readonly refundSlots: readonly number[]
 }
 
-/** A stored command as the ledger needs it. */
+/** The parts of a stored command that the ledger needs. */
 export type LedgerCommand = OrderCommandContent & {
   readonly state: CommandState
-  /** Units by line number as they were before the request left; null when no request ever left. */
+  /** Units by line number before the request was sent; null if no request was ever sent. */
   readonly baseline: Readonly<Record<string, LineUnits>> | null
 }
 
@@ -47,7 +47,7 @@ export interface UnitRequest {
   readonly lines: readonly UnitRequestLine[]
 }
 
-/** Why units cannot be had. */
+/** Why units are not available. */
 export interface UnitFault {
   readonly path: string
   readonly lineNumber: string
@@ -91,7 +91,7 @@ export function ledgersOf(order: PurchaseOrder, commands: readonly LedgerCommand
         confirmed[count] += quantity
         proven[count] = Math.max(proven[count], (baseline?.[count] ?? 0) + quantity)
       } else if (isInFlight(command.state)) {
-        // Without a baseline the report is all there is to count from: units then count twice rather than not at all.
+        // Without a baseline only the report can be counted from: units then count twice rather than not at all.
         inFlight = { kind, quantity, baseline: baseline ?? line.units }
       } else {
         pending[kind] += quantity
@@ -133,7 +133,7 @@ export function accounted(ledger: LineLedger, kind: UnitKind): number {
 }
 
 /**
- * Units that may still be promised: shipped + cancelled + reserved <= ordered, refunded + reserved <= shipped, where
+ * Units that can still be reserved: shipped + cancelled + reserved <= ordered, refunded + reserved <= shipped, where
  * earlier pending ships count as shipped because commands of one order run in order. Never negative.
  */
 export function available(ledger: LineLedger, kind: UnitKind): number {

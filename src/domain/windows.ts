@@ -1,7 +1,7 @@
 /**
  * Time windows of the syncs.
  *
- * What the marketplace leaves open (public facts 2.3, 2.4, 11): whether bounds include their own second, and how late a
+ * Not specified by the marketplace (public facts 2.3, 2.4, 11): whether bounds include their own second, and how late a
  * change becomes visible. So windows that follow one another overlap by at least a second, reach back by a look-back, and end a lag
  * behind the marketplace's clock. Bounds are whole seconds: the marketplace refuses milliseconds.
  */
@@ -12,31 +12,31 @@ export interface TimeWindow {
   readonly to: Date
 }
 
-/** What to do with a window once its count is known. */
+/** Next step for a window once its count is known. */
 export type SplitResult =
   | { readonly kind: 'fits' }
   | { readonly kind: 'split'; readonly windows: readonly [TimeWindow, TimeWindow] }
   | { readonly kind: 'cannotSplit' }
 
-/** What {@link planWindow} goes by. */
+/** Input of {@link planWindow}. */
 export interface WindowRequest {
   /** Up to here everything has been stored; null before the first run. */
   readonly watermark: Date | null
   readonly marketplaceNow: Date
   /** The newest changes are not visible yet: the window ends this much before now. */
   readonly lagMs: number
-  /** How far before the watermark to read again, for what was reported late. */
+  /** Look-back before the watermark, for changes that are listed late. */
   readonly lookBackMs: number
   /** How far the very first window reaches back. */
   readonly initialLookBackMs: number
-  /** The marketplace answers nothing older (public facts 2.4: 180 days). */
+  /** The marketplace serves nothing older (public facts 2.4: 180 days). */
   readonly oldestDays: number
 }
 
 const secondMs = 1_000
 const dayMs = 86_400_000
 
-/** Distance kept from the wall, so that a request that waits for the budget does not slip over it. */
+/** Margin to the oldest time that the marketplace serves, so that a request that waits for the budget does not fall behind it. */
 export const wallMarginMs = 60_000
 
 /** Neighbouring windows share a second, since either bound may exclude its own. */
@@ -45,8 +45,8 @@ export const overlapMs = secondMs
 /**
  * The next window to read, or null when it would be empty.
  *
- * When the marketplace's clock has stepped back behind the watermark, the window reaches back from the clock instead: what
- * is changed now carries times that were already read past. No change is missed as long as steps back add up to no more
+ * If the marketplace's clock has stepped back behind the watermark, the window reaches back from the clock instead: new changes
+ * have times that were already read. No change is missed as long as steps back add up to no more
  * than the look-back; nor after a larger one, if from then on the clock runs on evenly and runs follow one another within
  * the look-back. Beyond that the daily sweep is what finds a change.
  */
@@ -60,7 +60,7 @@ export function planWindow(request: WindowRequest): TimeWindow | null {
   return clampToWall({ from: new Date(floorToSecond(from)), to: new Date(to) }, marketplaceNow, oldestDays)
 }
 
-/** The part of a window that the marketplace still answers, or null when there is none. */
+/** The part of a window that the marketplace still serves, or null if there is none. */
 export function clampToWall(window: TimeWindow, marketplaceNow: Date, oldestDays: number): TimeWindow | null {
   const from = Math.max(window.from.getTime(), reachOf(marketplaceNow, oldestDays).from.getTime())
   return from < window.to.getTime() ? { from: new Date(from), to: window.to } : null
@@ -103,6 +103,20 @@ export function narrowWindow(window: TimeWindow): readonly [TimeWindow, TimeWind
         { from: seam, to: window.to },
       ]
     : null
+}
+
+/**
+ * The halves of a window with a second between them, so that no record is in both, whichever bounds belong to a window: to count by, not to read
+ * by. None where the window is too short for that.
+ */
+export function halvesApart(window: TimeWindow): readonly TimeWindow[] {
+  const middle = floorToSecond((window.from.getTime() + window.to.getTime()) / 2)
+  const second = middle + secondMs
+  if (middle <= window.from.getTime() || second >= window.to.getTime()) return []
+  return [
+    { from: window.from, to: new Date(middle) },
+    { from: new Date(second), to: window.to },
+  ]
 }
 
 /**
@@ -157,14 +171,14 @@ export function sliceRange(range: TimeWindow, sliceMs: number): TimeWindow[] {
   return slices
 }
 
-/** What two stretches of time share, or null. */
+/** The intersection of two time ranges, or null. */
 export function intersect(one: TimeWindow, other: TimeWindow): TimeWindow | null {
   const from = one.from > other.from ? one.from : other.from
   const to = one.to < other.to ? one.to : other.to
   return from < to ? { from, to } : null
 }
 
-/** What can be asked for: no older than so many days, kept off the wall by a margin, and not beyond now. */
+/** The range that can be requested: not older than a number of days, with a margin, and not beyond now. */
 export function reachOf(marketplaceNow: Date, oldestDays: number): TimeWindow {
   const wall = ceilToSecond(marketplaceNow.getTime() - oldestDays * dayMs + wallMarginMs)
   return { from: new Date(wall), to: marketplaceNow }
@@ -175,20 +189,6 @@ export function reachOf(marketplaceNow: Date, oldestDays: number): TimeWindow {
  */
 export function nextWatermark(previous: Date | null, stored: TimeWindow): Date {
   return previous !== null && previous > stored.to ? previous : stored.to
-}
-
-/** A lower bound as the marketplace wants it, `2026-03-01T09:30:00Z`: the second that the instant lies in. */
-export function formatLowerBound(instant: Date): string {
-  return format(floorToSecond(instant.getTime()))
-}
-
-/** An upper bound as the marketplace wants it: the instant, or the next whole second after it. */
-export function formatUpperBound(instant: Date): string {
-  return format(ceilToSecond(instant.getTime()))
-}
-
-function format(epochMs: number): string {
-  return `${new Date(epochMs).toISOString().slice(0, 'yyyy-mm-ddThh:mm:ss'.length)}Z`
 }
 
 function floorToSecond(ms: number): number {

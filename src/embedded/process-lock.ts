@@ -10,8 +10,8 @@ export class FolderInUse extends Error {
   }
 }
 
-// A process id alone says little: ids are used again, in containers at every start. With the time at which the process
-// started (field 22 of /proc/<pid>/stat, in clock ticks since boot) it names one process. Elsewhere than Linux the id must do.
+// A process id alone is not unique: ids are reused, in containers at every start. Together with the start time of the process
+// (field 22 of /proc/<pid>/stat, in clock ticks since boot) it identifies one process. On other systems than Linux the id is used alone.
 const identify = async (pid: number): Promise<string | null> => {
   try {
     const stat = await readFile(`/proc/${pid}/stat`, 'utf8')
@@ -29,7 +29,7 @@ const identify = async (pid: number): Promise<string | null> => {
   }
 }
 
-/** A lock file that names its process. Survives SIGKILL as a stale file, which the next taker recognises and removes. */
+/** A lock file that names its process. Survives SIGKILL as a stale file, which the next process recognises and removes. */
 export const lockFolder = async (folder: string): Promise<{ release(): Promise<void> }> => {
   const file = `${folder}/tallyman.pid`
   const own = (await identify(process.pid)) ?? `${process.pid}`

@@ -2,10 +2,10 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import type { EventEmitter } from 'node:events'
 import { Socket } from 'node:net'
 
-/** A program that cannot outlive us. */
+/** A program that cannot outlive the daemon. */
 export interface TetheredProcess {
   readonly child: ChildProcess
-  /** Resolves when the program and what watches over it have ended. */
+  /** Resolves when the program and its watcher have ended. */
   readonly gone: Promise<void>
 }
 
@@ -15,19 +15,19 @@ const untilFirst = (emitter: EventEmitter, ...events: readonly string[]): Promis
     for (const event of events) emitter.once(event, () => resolve())
   })
 
-/** How a tethered program is started. */
+/** Options of a tethered program. */
 export interface TetherOptions {
-  /** User and group to run under, by their numbers; ours when left out. */
+  /** Numeric user and group of the process; ours by default. */
   readonly uid?: number
   readonly gid?: number
   /** Its first three streams. */
   readonly stdio: readonly ['ignore', 'ignore' | number, 'ignore' | 'pipe' | number]
 }
 
-// The shell leaves a watcher behind and becomes the program, which so has the number that we know. The watcher waits at the end of a pipe
-// whose other end we hold: a line means that the program has ended; the end of the pipe, that we have, in whatever way, SIGKILL included.
-// There is no moment at which the program runs and the watcher does not. It is nobody's child but init's: a Postgres that finds a child that
-// it did not make calls that a fault. SIGINT is Postgres's fast shutdown; should that not come to an end, SIGQUIT ends it without one.
+// The shell starts a watcher and then executes the program in its place, which keeps the known process id. The watcher reads from a pipe
+// whose other end the daemon holds: a line means that the program has ended; the end of the pipe, that the daemon has, SIGKILL included.
+// The program never runs without the watcher. The watcher is a child of init: a Postgres that finds a child that it did not start reports a
+// fault. SIGINT is Postgres's fast shutdown; if that does not complete, SIGQUIT ends it immediately.
 const script = `
 ((
   trap '' HUP INT TERM QUIT
@@ -43,8 +43,8 @@ const script = `
 exec "$@" 3<&-`
 
 /**
- * Starts a program in a session of its own, where no signal meant for us reaches it, and ties its life to ours: it is told to stop (SIGINT) as
- * soon as we have ended, however we ended. Windows knows no such shell; there it is only started.
+ * Starts a program in a separate session, where signals for the daemon do not reach it, and ties its life to the daemon's: it gets SIGINT as
+ * soon as the daemon has ended, for any reason. Windows has no such shell; there it is only started.
  */
 export const spawnTethered = (program: string, args: readonly string[], { stdio, ...user }: TetherOptions): TetheredProcess => {
   const options = { ...user, cwd: '/', detached: true }
@@ -56,7 +56,7 @@ export const spawnTethered = (program: string, args: readonly string[], { stdio,
   const ends = [untilFirst(child, 'exit', 'error')]
   if (line instanceof Socket) {
     ends.push(untilFirst(line, 'close'))
-    // A watcher that somebody killed reads no line any more; its program has ended by then.
+    // A killed watcher no longer reads; its program has ended by then.
     line.on('error', () => undefined)
     line.resume()
     child.once('exit', () => line.ref().end('\n'))

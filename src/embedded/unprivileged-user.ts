@@ -3,7 +3,7 @@ import { readFile, stat } from 'node:fs/promises'
 import path from 'node:path'
 import { promisify } from 'node:util'
 
-/** A user of this system by its numbers. */
+/** Numeric ids of a user of this system. */
 export interface SystemUser {
   readonly name: string
   readonly uid: number
@@ -22,9 +22,9 @@ const find = async (): Promise<SystemUser | null> => {
 }
 
 /**
- * The user under which Postgres runs when we are root, since it refuses to run as root: `postgres` or `tallyman`, made if
- * neither is there. Answers null when we are not root.
- * @throws Error when no such user can be made
+ * The user under which Postgres runs when we are root, since it refuses to run as root: `postgres` or `tallyman`, created if
+ * neither exists. Returns null when we are not root.
+ * @throws Error when no such user can be created
  */
 export const unprivilegedUser = async (): Promise<SystemUser | null> => {
   if (process.getuid?.() !== 0) return null
@@ -34,16 +34,16 @@ export const unprivilegedUser = async (): Promise<SystemUser | null> => {
     await promisify(execFile)('useradd', ['--system', '--user-group', '--no-create-home', 'tallyman'])
   } catch (error) {
     throw new Error(
-      'Postgres does not run as root, and no user `postgres` or `tallyman` could be made: run Tallyman as an ordinary user, or set DATABASE_URL',
+      'Postgres does not run as root, and no user `postgres` or `tallyman` could be created: run Tallyman as an ordinary user, or set DATABASE_URL',
       { cause: error },
     )
   }
   const made = await find()
-  if (made === null) throw new Error('the user `tallyman` was made but is not in /etc/passwd: set DATABASE_URL')
+  if (made === null) throw new Error('the user `tallyman` was created but is not in /etc/passwd: set DATABASE_URL')
   return made
 }
 
-/** True when `user` can enter `target` and every folder above it. A `target` that does not exist yet counts as open. */
+/** True if `user` can access `target` and every folder above it. A `target` that does not exist yet counts as accessible. */
 export const canReach = async (user: SystemUser, target: string): Promise<boolean> => {
   const absolute = path.resolve(target)
   const folders = absolute.split(path.sep).map((_, index, parts) => parts.slice(0, index + 1).join(path.sep) || path.sep)

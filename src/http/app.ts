@@ -9,7 +9,7 @@ import type { ZodTypeProvider } from 'fastify-type-provider-zod'
 import { z } from 'zod'
 import { type ProblemCode, problemKinds, problemMediaType, problemSchema } from './problems.ts'
 
-/** The server with its types: zod checks what comes in and writes what goes out. */
+/** The server with its types: zod validates requests and serializes answers. */
 export type App = FastifyInstance<
   RawServerDefault,
   RawRequestDefaultExpression,
@@ -29,7 +29,7 @@ const problemResponse = (statuses: readonly number[]) => ({
 
 type ProblemStatus = (typeof problemKinds)[ProblemCode]['status']
 
-/** Problem answers of a route for the OpenAPI document: these, and those that every route may give. */
+/** Problem answers of a route for the OpenAPI document: these, and those that every route may return. */
 export const problems = <const Status extends ProblemStatus>(...statuses: readonly Status[]) => {
   const all: readonly number[] = [400, 401, 403, ...statuses, 500]
   return Object.fromEntries([...new Set(all)].map((status) => [status, problemResponse([status])]))

@@ -6,24 +6,25 @@ import type { Listener } from '../store/listener.ts'
 /** Name of the channel on which appended changes are notified. */
 export const changesChannel = 'tallyman_changes'
 
-/** Without a word from Postgres (a listener that is connecting again) a reader looks after this long all the same, in milliseconds. */
+/** Without a notification from Postgres (while the listener reconnects) a reader polls at this interval, in milliseconds. */
 const lookAnywayMs = 5_000
 
-/** Readers of the change feed that wait for more. One notification wakes all of them. */
+/** Readers of the change feed that wait for changes. One notification wakes all of them. */
 export interface ChangeFeed {
-  /** The number after which the oldest change stands that is kept. */
+  /** The number before that of the oldest stored change. */
   beginning(): Promise<bigint>
   /**
-   * Changes after this number; waits for the first up to so many milliseconds. Empty when none came, the signal aborts or the feed ends.
-   * @throws ChangesGone when the next one is kept no more
+   * Changes after this number; waits for the first for at most this time in milliseconds. Empty if there was none, the signal is aborted or the
+   * feed ends.
+   * @throws ChangesGone when the next one has been removed
    */
   next(after: bigint, limit: number, waitMs: number, signal: AbortSignal): Promise<readonly Change[]>
-  /** Lets every reader go, now and from now on. */
+  /** Releases every reader, present and future ones. */
   end(): void
   readonly ended: AbortSignal
 }
 
-/** Opens the feed on a listener that hears {@link changesChannel}. */
+/** Opens the feed on a listener of {@link changesChannel}. */
 export const createChangeFeed = (sql: SqlRunner, listener: Listener): ChangeFeed => {
   const ending = new AbortController()
   const sleepers = new Set<() => void>()
@@ -57,7 +58,7 @@ export const createChangeFeed = (sql: SqlRunner, listener: Listener): ChangeFeed
         const changes = await readChanges(sql, after, limit)
         const leftMs = until - performance.now()
         if (changes.length > 0 || leftMs <= 0 || signal.aborted || ending.signal.aborted) return changes
-        // What was notified while we read may not have been visible to the read.
+        // Changes notified during the read may not have been visible to it.
         if (heard === notifications) await sleep(Math.min(leftMs, lookAnywayMs), signal)
       }
     },

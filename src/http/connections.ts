@@ -1,18 +1,18 @@
 import type { IncomingMessage, Server } from 'node:http'
 import type { Socket } from 'node:net'
 
-/** Beyond the bound so many more connections are taken, only to tell them so: whoever is cut off without a word tries again at once. */
+/** Further connections that are accepted beyond the limit and answered with 503: clients without an answer would reconnect at once. */
 const toldConnections = 100
-/** A connection beyond the bound that says nothing for so long ends, in milliseconds. */
+/** Time after which a silent connection beyond the limit is closed, in milliseconds. */
 const patienceMs = 5_000
 
 /** The connections of a server. */
 export interface Connections {
-  /** Whether the connection of a request is one too many: it is answered, and ends. */
+  /** Whether the connection of a request is beyond the limit: it is answered and closed. */
   isExcess(request: IncomingMessage): boolean
 }
 
-/** Bounds the connections of a server, before it listens. */
+/** Limits the connections of a server, before it listens. */
 export const boundConnections = (server: Server, most: number): Connections => {
   const excess = new WeakSet<Socket>()
   let open = 0

@@ -24,20 +24,20 @@ const problemOf = (error: unknown): { readonly code: ProblemCode; readonly detai
     return { code: error.part === 'body' ? 'invalid-body' : 'invalid-request', details: { errors: error.faults } }
   }
   if (isDatabaseAway(error)) {
-    const detail = 'The database cannot do its work now; nothing was half done. Ask again.'
+    const detail = 'The database is not available at the moment; nothing was done in part. Retry later.'
     return { code: 'unavailable', details: { detail, headers: { 'retry-after': '5' } } }
   }
   if (!(error instanceof Error) || !('code' in error)) return null
   const code = codesOfFastify[String(error.code)]
   if (code !== undefined) return { code, details: { detail: error.message } }
-  // What the framework itself finds wrong with a request; its own faults have a status of 500 or none.
+  // Faults of a request that the framework itself finds; its internal faults have a status of 500 or none.
   const { statusCode } = error as FastifyError
   return statusCode !== undefined && statusCode >= 400 && statusCode < 500
     ? { code: 'malformed-request', details: { detail: error.message } }
     : null
 }
 
-/** The first faults, with a word on how many more there are. */
+/** The first faults, and a note on the number of further ones. */
 const bounded = (details: ProblemDetails, most: number): ProblemDetails => {
   const { errors, detail } = details
   if (errors === undefined || errors.length <= most) return details
@@ -45,35 +45,31 @@ const bounded = (details: ProblemDetails, most: number): ProblemDetails => {
   return { ...details, errors: errors.slice(0, most), detail: detail === undefined ? more : `${detail} ${more}` }
 }
 
-/** What becomes of errors. */
+/** Handling of errors. */
 export interface ErrorAnswers {
-  /** Answers any error with its problem document; what is no fault of the request is logged and told as `internal`. */
+  /** Answers any error with its problem document; errors that are not caused by the request are logged and answered as `internal`. */
   readonly answer: (error: unknown, request: FastifyRequest, reply: FastifyReply) => FastifyReply
-  /** Told of every request for which the database did its work. */
+  /** Called for every request that the database served. */
   readonly succeeded: () => void
 }
 
-/** An outage is told once an hour, and when it is over, however many requests meet it. */
+/** An outage is logged once an hour, and at its end, regardless of the number of affected requests. */
 const outageIntervalMs = 3_600_000
 
-/** One for the server: it remembers whether an outage has been told. An answer lists so many faults at most. */
+/** One instance per server: it records whether an outage has been logged. `most` limits the faults of one answer. */
 export const createErrorAnswers = (log: Pick<Logger, 'info' | 'warn' | 'error'>, mostFaults: number): ErrorAnswers => {
   const outages = createQuietLog(log, { intervalMs: outageIntervalMs })
   return {
     answer: (error, request, reply) => {
       const known = problemOf(error)
       const code = known?.code ?? 'internal'
-      // Only the log says what went wrong inside; the correlation id connects the two. A line for each request of an outage would be a flood.
+      // Only the log has the internal cause; the correlation id connects the two. During an outage a line per request would flood it.
       if (known === null) {
         request.log.error({ err: error, method: request.method, route: request.routeOptions.url }, 'a request failed')
       } else if (!(error instanceof Problem) && code === 'unavailable') {
-        outages.warn(
-          'database',
-          { err: error },
-          'the database cannot do its work now: requests that need it are answered with 503',
-        )
+        outages.warn('database', { err: error }, 'the database is not available: requests that need it are answered with 503')
       }
-      const details: ProblemDetails = known?.details ?? { detail: 'The log says more, under the correlation id.' }
+      const details: ProblemDetails = known?.details ?? { detail: 'The log has details, with the correlation id.' }
       const document = problemDocument(code, bounded(details, mostFaults), {
         instance: pathOf(request),
         correlationId: request.id,
@@ -86,6 +82,6 @@ export const createErrorAnswers = (log: Pick<Logger, 'info' | 'warn' | 'error'>,
         .serializer((payload: unknown) => JSON.stringify(payload))
         .send(document)
     },
-    succeeded: () => outages.recovered('database', 'the database does its work again'),
+    succeeded: () => outages.recovered('database', 'the database is available again'),
   }
 }

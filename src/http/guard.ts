@@ -2,13 +2,13 @@ import { createHash, timingSafeEqual } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Problem } from './problems.ts'
 
-/** Who may ask for a route without the API key. */
+/** Who may use a route without the API key. */
 export type Access =
-  /** Anybody: health, and the console's page, which holds no data. */
+  /** Anybody: health, and the console's page, which contains no data. */
   | 'open'
-  /** Whoever can sign: events. Without signatures it is as `key`. */
+  /** Senders that can sign: events. Without signatures as `key`. */
   | 'signed'
-  /** Whoever has the key. */
+  /** Holders of the key. */
   | 'key'
   /** As `key`; a browser may also send it as the password of HTTP Basic, since its pages cannot set a header. */
   | 'browser'
@@ -20,7 +20,7 @@ declare module 'fastify' {
   }
 }
 
-/** What the guard goes by. */
+/** Settings of the guard. */
 export interface GuardOptions {
   readonly apiKey: string | null
   /** Whether events must be signed. */
@@ -47,8 +47,8 @@ const isLoopback = (name: string): boolean =>
 const reads = new Set(['GET', 'HEAD', 'OPTIONS'])
 
 /**
- * A page of another origin must not make a browser change anything here with what the browser holds: no key at all on the
- * loopback interface, or a cached password. Programs send neither of these headers.
+ * A page of another origin must not make a browser send writing requests with the rights of the browser: no key is needed on the
+ * loopback interface, and passwords are cached. Programs send neither of these headers.
  */
 const isForeign = (request: FastifyRequest): boolean => {
   const { origin, host = '', 'sec-fetch-site': site } = request.headers
@@ -57,7 +57,7 @@ const isForeign = (request: FastifyRequest): boolean => {
   return !URL.canParse(origin) || new URL(origin).host !== host.toLowerCase()
 }
 
-/** Lets a request through or throws the problem. Runs before anything of the body is read. */
+/** Admits a request or throws the problem. Runs before the body is read. */
 export const createGuard = ({ apiKey, signed }: GuardOptions) => {
   const expected = apiKey === null ? null : digest(apiKey)
   return async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
@@ -66,7 +66,7 @@ export const createGuard = ({ apiKey, signed }: GuardOptions) => {
       throw new Problem('origin-refused', { detail: 'The request comes from a page of another origin.' })
     }
     if (expected === null) {
-      // Without a key only the loopback interface listens; a name that somebody else points at it (DNS rebinding) is told apart here.
+      // Without a key the server listens on the loopback interface only; this detects foreign names that resolve to it (DNS rebinding).
       if (access !== 'open' && !isLoopback(hostName(request.headers.host ?? ''))) {
         throw new Problem('host-refused', {
           detail: 'Without API_KEY the server answers only when it is addressed as localhost, 127.0.0.1 or [::1].',
@@ -76,11 +76,11 @@ export const createGuard = ({ apiKey, signed }: GuardOptions) => {
     }
     if (access === 'open' || (access === 'signed' && signed)) return
     const given = credential(request.headers.authorization, access === 'browser')
-    // Digests are of one length, so that nothing about the key shows in the time that the comparison takes.
+    // Digests have equal lengths, so that the time of the comparison reveals nothing about the key.
     if (given !== null && timingSafeEqual(digest(given), expected)) return
     reply.header('www-authenticate', access === 'browser' ? 'Basic realm="tallyman", charset="UTF-8"' : 'Bearer realm="tallyman"')
     throw new Problem('unauthenticated', {
-      detail: given === null ? 'Send the API key: Authorization: Bearer <key>.' : 'The API key is not the right one.',
+      detail: given === null ? 'Send the API key: Authorization: Bearer <key>.' : 'The API key is wrong.',
     })
   }
 }

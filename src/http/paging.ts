@@ -20,21 +20,21 @@ export const pagingSchema = {
   cursor: z.string().min(1, 'must not be empty').optional().meta({ description: '`nextCursor` of the page before; opaque.' }),
 }
 
-/** The answer of a list. */
+/** Answer of a list. */
 export const pageSchema = <Item extends z.ZodType>(item: Item) =>
   z.object({
     items: z.array(item),
     nextCursor: z.string().nullable().meta({ description: 'Cursor of the next page; null on the last one.' }),
   })
 
-/** A cursor that carries these values. */
+/** A cursor that encodes these values. */
 export interface CursorCodec<Key> {
   encode(key: Key | null): string | null
-  /** @throws Problem when the text is no cursor of this list */
+  /** @throws Problem when the text is not a cursor of this list */
   decode(cursor: string | undefined): Key | null
 }
 
-/** Cursors of one list; `list` keeps those of others out. */
+/** Cursors of one list; `list` distinguishes them from those of other lists. */
 export const cursorCodec = <Key>(list: string, schema: z.ZodType<Key>): CursorCodec<Key> => ({
   encode: (key) => {
     if (key === null) return null
@@ -46,17 +46,17 @@ export const cursorCodec = <Key>(list: string, schema: z.ZodType<Key>): CursorCo
     const decoded = decodeJson(cursor)
     const parsed = z.tuple([z.literal(list), schema]).safeParse(decoded)
     if (parsed.success && isStorable(decoded)) return parsed.data[1]
-    throw new Problem('invalid-cursor', { errors: [{ path: 'query.cursor', message: 'is none of this list' }] })
+    throw new Problem('invalid-cursor', { errors: [{ path: 'query.cursor', message: 'is not a cursor of this list' }] })
   },
 })
 
-/** A number that a cursor carries as text, within what Postgres calls bigint. */
+/** A number that a cursor encodes as text, within the range of Postgres' bigint. */
 export const bigintKey: z.ZodType<bigint> = z
   .string()
   .regex(/^\d{1,18}$/)
   .transform(BigInt)
 
-/** Whether Postgres can look for all text of a cursor. */
+/** Whether Postgres can search for all text of a cursor. */
 const isStorable = (value: unknown): boolean =>
   Array.isArray(value) ? value.every(isStorable) : typeof value !== 'string' || unstorable(value) === null
 
@@ -64,7 +64,7 @@ const decodeJson = (cursor: string): unknown => {
   try {
     return JSON.parse(Buffer.from(cursor, 'base64url').toString('utf8'))
   } catch {
-    // Not JSON, so no cursor of ours: the caller says so.
+    // Not JSON, so not one of our cursors: the caller reports it.
     return undefined
   }
 }

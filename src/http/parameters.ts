@@ -5,19 +5,19 @@ import { Problem } from './problems.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** Names of the query parameters that the route takes; set by {@link refuseUnknownParameters}. */
+    /** Names of the query parameters that the route accepts; set by {@link refuseUnknownParameters}. */
     parameters?: readonly string[]
   }
 }
 
-/** Names are answered as they came, but not at any length. */
+/** Unknown names are repeated in the answer up to this length. */
 const longestShown = 60
 
 const shown = (name: string): string => (name.length > longestShown ? `${name.slice(0, longestShown)}…` : name)
 
 /**
- * Has the routes that are added from now on refuse query parameters that they do not know: a filter that is ignored answers something else
- * than what was asked for.
+ * Makes all routes that are added from now on refuse unknown query parameters: ignoring a filter would return other data than
+ * requested.
  */
 export const refuseUnknownParameters = (app: Pick<FastifyInstance, 'addHook'>): void => {
   app.addHook('onRoute', (route) => {
@@ -29,7 +29,7 @@ export const refuseUnknownParameters = (app: Pick<FastifyInstance, 'addHook'>): 
     if (known === undefined || typeof request.query !== 'object' || request.query === null) return
     const unknown = Object.keys(request.query).filter((name) => !known.includes(name))
     if (unknown.length === 0) return
-    const accepted = known.length === 0 ? 'there are none here' : `accepted: ${known.join(', ')}`
+    const accepted = known.length === 0 ? 'the route has none' : `accepted: ${known.join(', ')}`
     throw new Problem('unknown-parameter', {
       errors: unknown.map((name) => {
         const near = nearestName(name, known)

@@ -4,7 +4,7 @@ import { z } from 'zod'
 /** Media type of problem documents (RFC 9457). */
 export const problemMediaType = 'application/problem+json'
 
-/** One thing that is wrong; `path` says where: `data.lines[0].quantity`, `query.limit`. */
+/** One fault; `path` is its position: `data.lines[0].quantity`, `query.limit`. */
 export interface ProblemFault {
   readonly path: string
   readonly message: string
@@ -16,39 +16,39 @@ export const problemKinds = {
   'malformed-json': { status: 400, title: 'The body is not JSON' },
   'invalid-request': { status: 400, title: 'The request has wrong parameters' },
   'unknown-parameter': { status: 400, title: 'The route does not know a parameter' },
-  'invalid-cursor': { status: 400, title: 'The cursor is none of this list' },
-  unauthenticated: { status: 401, title: 'A key is needed' },
+  'invalid-cursor': { status: 400, title: 'The cursor does not belong to this list' },
+  unauthenticated: { status: 401, title: 'A key is required' },
   'invalid-signature': { status: 401, title: 'The signature does not prove the sender' },
   'host-refused': { status: 403, title: 'Not addressed by a loopback name' },
   'origin-refused': { status: 403, title: 'Pages of other origins may not change anything' },
-  'not-found': { status: 404, title: 'There is no such thing' },
+  'not-found': { status: 404, title: 'Not found' },
   'method-not-allowed': { status: 405, title: 'The method is not allowed here' },
-  'not-acceptable': { status: 406, title: 'No acceptable form' },
+  'not-acceptable': { status: 406, title: 'No acceptable media type' },
   'event-conflict': { status: 409, title: 'Another event has this source and id' },
-  'ambiguous-order': { status: 409, title: 'Several sellers have an order by this id' },
-  'ambiguous-campaign': { status: 409, title: 'Several sellers have a campaign by this id' },
+  'ambiguous-order': { status: 409, title: 'Several sellers have an order with this id' },
+  'ambiguous-campaign': { status: 409, title: 'Several sellers have a campaign with this id' },
   'seller-stopped': { status: 409, title: 'The seller is stopped or paused' },
   'illegal-state': { status: 409, title: 'The state does not allow it' },
-  'changes-gone': { status: 410, title: 'The next changes are kept no more' },
+  'changes-gone': { status: 410, title: 'The next changes have been removed' },
   'body-too-large': { status: 413, title: 'The body is too large' },
   'uri-too-long': { status: 414, title: 'The address is too long' },
   'unsupported-media-type': { status: 415, title: 'The body is of an unknown type' },
   'invalid-body': { status: 422, title: 'The body has faults' },
-  'invalid-event': { status: 422, title: 'The event is wrong' },
-  'still-malformed': { status: 422, title: 'The record still cannot be read' },
+  'invalid-event': { status: 422, title: 'The event is invalid' },
+  'still-malformed': { status: 422, title: 'The record still cannot be parsed' },
   'headers-too-large': { status: 431, title: 'The headers are too large' },
-  internal: { status: 500, title: 'Something went wrong here' },
-  unavailable: { status: 503, title: 'Not available now' },
+  internal: { status: 500, title: 'Internal error' },
+  unavailable: { status: 503, title: 'Temporarily unavailable' },
 } as const satisfies Record<string, { status: number; title: string }>
 
 /** One of {@link problemKinds}. */
 export type ProblemCode = keyof typeof problemKinds
 
-/** What a problem says beside its kind. */
+/** Details of a problem. */
 export interface ProblemDetails {
   readonly detail?: string
   readonly errors?: readonly ProblemFault[]
-  /** Response headers that belong to it. */
+  /** Additional response headers. */
   readonly headers?: Readonly<Record<string, string>>
 }
 
@@ -67,19 +67,19 @@ export class Problem extends Error {
 /** A problem document. */
 export const problemSchema = z
   .object({
-    type: z.string().meta({ description: 'Names the kind of problem: urn:tallyman:problem:<code>.' }),
+    type: z.string().meta({ description: 'Kind of problem: urn:tallyman:problem:<code>.' }),
     title: z.string(),
     status: z.int(),
     detail: z.string(),
     instance: z.string().meta({ description: 'Path of the request.' }),
     code: z.string().meta({ description: 'Stable name of the kind of problem, for programs.' }),
-    correlationId: z.string().meta({ description: 'Stands in the log lines of this request.' }),
+    correlationId: z.string().meta({ description: 'Included in the log lines of this request.' }),
     errors: z
       .array(z.object({ path: z.string(), message: z.string() }))
       .optional()
-      .meta({ description: 'Everything that is wrong, each with its place.' }),
+      .meta({ description: 'All faults, each with its path.' }),
   })
-  .meta({ id: 'Problem', description: 'What went wrong (RFC 9457).' })
+  .meta({ id: 'Problem', description: 'Problem details (RFC 9457).' })
 
 /** A problem document. */
 export type ProblemDocument = z.infer<typeof problemSchema>
@@ -100,7 +100,7 @@ export const problemDocument = (
   ...(errors === undefined ? {} : { errors: errors.map(({ path, message }) => ({ path, message })) }),
 })
 
-/** A whole HTTP/1.1 response with a problem, for requests that are too broken to have a reply object. */
+/** A whole HTTP/1.1 response with a problem, for requests that are too malformed to have a reply object. */
 export const rawProblemResponse = (code: ProblemCode, correlationId: string): string => {
   const body = JSON.stringify(problemDocument(code, {}, { instance: '', correlationId }))
   const { status } = problemKinds[code]
@@ -114,7 +114,7 @@ export const rawProblemResponse = (code: ProblemCode, correlationId: string): st
   ].join('\r\n')
 }
 
-/** `lines[0].quantity` out of a path of keys. */
+/** Formats a path of keys as `lines[0].quantity`. */
 export const pathText = (path: readonly PropertyKey[]): string =>
   path.reduce<string>(
     (all, key) => (typeof key === 'number' ? `${all}[${key}]` : all === '' ? String(key) : `${all}.${String(key)}`),

@@ -4,10 +4,10 @@ import { commandStates } from '../domain/command.ts'
 import { eventStates } from '../domain/event-shape.ts'
 import { discrepancyKinds } from '../domain/reconciliation.ts'
 
-// Shapes of answers. Dates go over the wire as ISO 8601 in UTC, bigints and decimals as text.
+// Shapes of answers. Dates are sent as ISO 8601 in UTC, bigints and decimals as text.
 
 const count = z.int().nonnegative()
-const open = z.unknown().meta({ description: 'Open: as it was stored.' })
+const open = z.unknown().meta({ description: 'Open: as stored.' })
 
 /** State of a command (contract, "Command states"). */
 export const commandStateSchema = z.enum(commandStates)
@@ -23,7 +23,7 @@ const faultSchema = z.object({ path: z.string(), message: z.string() })
 /** State of an event. */
 export const eventStateSchema = z
   .enum(eventStates)
-  .meta({ description: 'received: durable, waits to be decided; accepted: its commands exist; rejected: see problem.' })
+  .meta({ description: 'received: stored, not decided yet; accepted: its commands exist; rejected: see problem.' })
 
 const eventProblemSchema = z.object({
   type: z.string(),
@@ -34,7 +34,7 @@ const eventProblemSchema = z.object({
   errors: z.array(faultSchema).readonly(),
 })
 
-/** What became of one posted event. */
+/** Result of one posted event. */
 export const eventReceiptSchema = z
   .object({
     id: z.string(),
@@ -43,7 +43,7 @@ export const eventReceiptSchema = z
       .enum(['accepted', 'duplicate'])
       .meta({ description: 'duplicate: this source and id were posted before, with the same body.' }),
     state: eventStateSchema,
-    commands: z.array(z.string()).readonly().meta({ description: 'Ids of its commands, in their order.' }),
+    commands: z.array(z.string()).readonly().meta({ description: 'Ids of its commands, in order.' }),
     problem: eventProblemSchema.nullable(),
   })
   .meta({ id: 'EventReceipt' })
@@ -79,14 +79,14 @@ export const commandSchema = z
       .bigint()
       .meta({ description: 'Commands of one order, or on the shipping settings of one seller, run in this order.' }),
     sellerId: z.string(),
-    purchaseOrderId: z.string().nullable().meta({ description: "null: it is about the seller's shipping settings." }),
+    purchaseOrderId: z.string().nullable().meta({ description: "null: the command concerns the seller's shipping settings." }),
     kind: z.string(),
     state: commandStateSchema,
     event: z.object({ source: z.string(), id: z.string() }).nullable(),
     payload: open,
     lines: lineQuantities,
     parts: z.object({ applied: lineQuantities, open: lineQuantities }).nullable().meta({
-      description: 'What a person has decided line by line: what was applied, and what is still to be sent. null: nothing.',
+      description: 'Decision of an operator line by line: what was applied, and what is still to be sent. null: none.',
     }),
     reason: z.string().nullable(),
     evidence: open,
@@ -100,10 +100,7 @@ export const commandSchema = z
   })
   .meta({ id: 'Command' })
 
-const waitsForSchema = z
-  .string()
-  .nullable()
-  .meta({ description: 'Why it still waits, as of the last time that it was looked at.' })
+const waitsForSchema = z.string().nullable().meta({ description: 'Why it still waits, as of the last attempt.' })
 
 const eventName = {
   source: z.string(),
@@ -111,7 +108,7 @@ const eventName = {
   type: z.string(),
 }
 
-/** How an event stands. */
+/** State of an event. */
 const eventStanding = {
   sellerId: z.string().nullable(),
   purchaseOrderId: z.string().nullable(),
@@ -128,7 +125,7 @@ export const listedEventSchema = z
     sequence: z.bigint().meta({ description: 'Events of one order are decided in this order.' }),
     ...eventName,
     ...eventStanding,
-    commands: z.array(z.string()).readonly().meta({ description: 'Ids of its commands, in their order.' }),
+    commands: z.array(z.string()).readonly().meta({ description: 'Ids of its commands, in order.' }),
   })
   .meta({ id: 'ListedEvent' })
 
@@ -139,10 +136,9 @@ export const eventSchema = z
     ...eventName,
     data: open,
     unreadable: z.string().nullable().meta({ description: 'Why `data` is not shown; null: it is.' }),
-    dataRemovedAt: z
-      .date()
-      .nullable()
-      .meta({ description: 'When `data` went, but for the ids of order and seller (`RETAIN_EVENTS`); null: it is all there.' }),
+    dataRemovedAt: z.date().nullable().meta({
+      description: 'When `data` was removed, except the ids of order and seller (`RETAIN_EVENTS`); null: it is complete.',
+    }),
     ...eventStanding,
     commands: z.array(commandSchema).readonly(),
   })
@@ -182,17 +178,17 @@ const unitsSchema = z.object({ acknowledged: count, shipped: count, cancelled: c
 const ledgerSchema = z
   .object({
     reported: unitsSchema.meta({ description: 'What the marketplace last reported.' }),
-    confirmed: z.object({ shipped: count, cancelled: count, refunded: count }).meta({ description: 'What our commands prove.' }),
+    confirmed: z.object({ shipped: count, cancelled: count, refunded: count }).meta({ description: 'Proven by our commands.' }),
     reserved: z
       .object({ ship: count, cancel: count, refund: count })
-      .meta({ description: 'Promised by commands whose request has not been sent.' }),
+      .meta({ description: 'Reserved by commands whose request has not been sent.' }),
     inFlight: z
       .object({ kind: z.enum(['ship', 'cancel', 'refund']), quantity: count, baseline: unitsSchema })
       .nullable()
-      .meta({ description: 'Units of a command whose request may have had its effect; counted from the baseline.' }),
-    available: z.object({ ship: count, cancel: count, refund: count }).meta({ description: 'What may still be promised.' }),
+      .meta({ description: 'Units of a command whose request may have taken effect; counted from the baseline.' }),
+    available: z.object({ ship: count, cancel: count, refund: count }).meta({ description: 'What can still be reserved.' }),
   })
-  .meta({ id: 'UnitLedger', description: 'Every unit of the line, accounted for.' })
+  .meta({ id: 'UnitLedger', description: 'All units of the line by state.' })
 
 const lineStatusSchema = z.object({
   status: z.string(),
@@ -231,7 +227,7 @@ export const changeSchema = z
   })
   .meta({ id: 'Change' })
 
-/** One order with all that explains it. */
+/** One order with its history. */
 export const orderSchema = z
   .object({
     ...orderFields,
@@ -259,7 +255,7 @@ export const orderSchema = z
       versions: z
         .array(z.object({ firstSeenAt: z.date(), lastSeenAt: z.date().nullable(), raw: open }))
         .readonly()
-        .meta({ description: 'As the marketplace sent it, the newest 50, oldest first; the current one is the last.' }),
+        .meta({ description: 'Raw records of the marketplace, the newest 50, oldest first; the current one is the last.' }),
       changes: z.array(changeSchema).readonly().meta({ description: 'The newest 1,000, oldest first.' }),
     }),
   })
@@ -285,19 +281,19 @@ export const syncSchema = z
       quarantined: count,
       windowSeen: count,
       windowTotal: count.nullable(),
-      skipped: count.meta({ description: 'Parts that could not be read and were passed over.' }),
+      skipped: count.meta({ description: 'Parts that could not be read and were skipped.' }),
       outOfReachBefore: z.string().nullable().meta({
-        description: 'Everything before this was asked for, and is older than the marketplace answers for.',
+        description: 'The requested time before this is older than what the marketplace serves.',
       }),
     }),
     running: z.boolean(),
-    lagMs: z.number().nullable().meta({ description: 'Since the last run that read everything there was.' }),
+    lagMs: z.number().nullable().meta({ description: 'Since the last run that read everything.' }),
     lastStartedAt: z.date().nullable(),
     lastSuccessAt: z.date().nullable(),
     lastError: z.string().nullable(),
     failures: count.meta({ description: 'Since the last success.' }),
     notEnrolled: z.string().nullable().meta({
-      description: 'Why this seller counts as not enrolled; it is asked again weekly, or when the sync is run by hand.',
+      description: 'Why this seller counts as not enrolled; checked again weekly, or when the sync is started manually.',
     }),
   })
   .meta({ id: 'Sync' })
@@ -306,12 +302,9 @@ const campaignFields = {
   sellerId: z.string(),
   campaignId: z.string(),
   name: z.string().nullable(),
-  status: z
-    .string()
-    .nullable()
-    .meta({ description: 'Null as long as the campaign was never read. Open: an unknown one is kept.' }),
-  nextStatuses: z.array(z.string()).readonly().meta({ description: 'Where the specification lets it move from here.' }),
-  urgency: z.enum(campaignUrgencies).meta({ description: 'How soon it is looked at again: near, running, waiting, ended.' }),
+  status: z.string().nullable().meta({ description: 'Null until the campaign has been read. Open: unknown values are stored.' }),
+  nextStatuses: z.array(z.string()).readonly().meta({ description: 'Transitions that the specification lists.' }),
+  urgency: z.enum(campaignUrgencies).meta({ description: 'How often it is polled: near, running, waiting, ended.' }),
   startDate: z.string().nullable(),
   endDate: z.string().nullable().meta({ description: 'Null: open end.' }),
   dailyBudget: z.string().nullable(),
@@ -320,8 +313,8 @@ const campaignFields = {
   createdDate: z.string().nullable(),
   watched: z.boolean(),
   source: z.string().nullable().meta({ description: 'Who named it: settings, operator, sql.' }),
-  missingSince: z.date().nullable().meta({ description: 'Since then the marketplace answers that it has no such campaign.' }),
-  problem: z.string().nullable().meta({ description: 'Why it could not be read last time.' }),
+  missingSince: z.date().nullable().meta({ description: 'Since when the marketplace does not have this campaign.' }),
+  problem: z.string().nullable().meta({ description: 'Why the last read failed.' }),
   observedAt: z.date().nullable().meta({ description: "When this version was read, on the marketplace's clock." }),
   firstSeenAt: z.date().nullable(),
   changedAt: z.date().nullable(),
@@ -340,12 +333,15 @@ export const campaignDetailSchema = z
           fromStatus: z.string().nullable().meta({ description: 'Null at first sight.' }),
           toStatus: z.string(),
           seenAt: z.date().meta({ description: "When it was seen, on the marketplace's clock." }),
-          legal: z.boolean().nullable().meta({ description: 'Whether the specification lists the move; null at first sight.' }),
+          legal: z
+            .boolean()
+            .nullable()
+            .meta({ description: 'Whether the specification lists the transition; null at first sight.' }),
           missed: z
             .array(z.string())
             .readonly()
             .nullable()
-            .meta({ description: 'States in between that were missed, if listed moves explain it; null when none do.' }),
+            .meta({ description: 'Intermediate states that were missed, if listed transitions explain it; otherwise null.' }),
         }),
       )
       .readonly()
@@ -353,7 +349,7 @@ export const campaignDetailSchema = z
   })
   .meta({ id: 'CampaignDetail' })
 
-/** A record that did not parse. */
+/** A record that could not be parsed. */
 export const quarantinedSchema = z
   .object({
     id: z.bigint(),
@@ -369,15 +365,15 @@ export const quarantinedSchema = z
     replayedAt: z.date().nullable(),
     skipped: z.boolean().meta({
       description:
-        'Not a record but a part of a list, or an order, that was passed over because it cannot be had; `rawText` names it.',
+        'Not a record but a part of a list, or an order, that was skipped because it cannot be read; `rawText` identifies it.',
     }),
-    retryAt: z.date().nullable().meta({ description: 'When what was passed over is asked for again.' }),
+    retryAt: z.date().nullable().meta({ description: 'When the skipped part is requested again.' }),
     dismissedBy: z.string().nullable(),
     dismissedReason: z.string().nullable(),
   })
   .meta({ id: 'QuarantinedRecord' })
 
-/** Something that a person should look at. */
+/** Something that needs an operator's attention. */
 export const alarmSchema = z
   .object({
     id: z.bigint(),
@@ -400,19 +396,19 @@ export const discrepancySchema = z
     month: z.string(),
     kind: z.enum(discrepancyKinds).meta({
       description:
-        'balance: beginning and movements do not make the ending; carry-over: the month does not begin with what the one before ended with; others: report and log do not count the same.',
+        'balance: beginning and movements do not make the ending; carry-over: the beginning is not the ending of the month before; others: report and log have different counts.',
     }),
     reportUnits: z.int().meta({ description: 'What the report states: its ending, its beginning, or its units of the kind.' }),
-    expectedUnits: z.int().meta({ description: 'What it should state by its other columns, the month before, or the log.' }),
-    difference: z.int().meta({ description: 'reportUnits less expectedUnits.' }),
+    expectedUnits: z.int().meta({ description: 'The expected units by its other columns, the month before, or the log.' }),
+    difference: z.int().meta({ description: 'reportUnits minus expectedUnits.' }),
     log: z
       .object({
         verdict: z.enum(['missing', 'extra']).meta({
-          description: 'missing: the log lacks units that the report counts; extra: it holds units that the report does not.',
+          description: 'missing: the log lacks units that the report counts; extra: it has units that the report does not count.',
         }),
         certainty: z.enum(['certain', 'likely', 'possible', 'unknown']).meta({
           description:
-            'Of the entries. certain: the report counts none of the kind; likely: copies of others, which make the difference together; possible: each would make it alone; unknown: none stands out.',
+            'Of the entries. certain: the report counts none of the kind; likely: duplicates that together make the difference; possible: each alone would make it; unknown: no candidate.',
         }),
         entryCount: count,
         entries: z
@@ -426,18 +422,18 @@ export const discrepancySchema = z
             }),
           )
           .readonly()
-          .meta({ description: 'Entries of the log that may be extra, the first 100.' }),
+          .meta({ description: 'Entries of the log that may be superfluous, the first 100.' }),
       })
       .nullable(),
-    earliestDay: z.string().meta({ description: 'The earliest Pacific day from which the difference can date.' }),
-    unitPrice: z.string().nullable().meta({ description: "The SKU's last known price when this was found or changed." }),
+    earliestDay: z.string().meta({ description: 'The earliest Pacific day on which the difference can have arisen.' }),
+    unitPrice: z.string().nullable().meta({ description: "The SKU's last known price when this was found or last changed." }),
     value: z.string().nullable().meta({ description: 'The differing units at that price.' }),
     currency: z.string().nullable(),
     state: z.enum(['open', 'resolved']),
     resolution: z
       .enum(['agrees', 'withdrawn'])
       .nullable()
-      .meta({ description: 'agrees: both sides tell the same again; withdrawn: the report no longer lists the SKU.' }),
+      .meta({ description: 'agrees: both sides agree again; withdrawn: the report no longer lists the SKU.' }),
     firstSeenAt: z.date(),
     changedAt: z.date(),
     resolvedAt: z.date().nullable(),
@@ -450,10 +446,10 @@ const claimedUnitsSchema = z.object({
     .array(z.object({ amount: z.string(), currency: z.string() }))
     .readonly()
     .meta({ description: 'At the last known prices, one for each currency.' }),
-  unpricedUnits: count.meta({ description: 'Units in none of the values, since no price of their SKUs is known.' }),
+  unpricedUnits: count.meta({ description: 'Units without a value, since no price of their SKUs is known.' }),
 })
 
-/** The report of one GTIN, as the marketplace gives it now. */
+/** The current report of one GTIN. */
 export const gtinReportSchema = z
   .object({
     sellerId: z.string(),
@@ -473,7 +469,7 @@ export const gtinReportSchema = z
         found: z.int(),
         damaged: z.int(),
         otherAdjustments: z.int(),
-        compared: z.boolean().meta({ description: 'The inventory log has been read up to where the report counts.' }),
+        compared: z.boolean().meta({ description: 'The inventory log has been read up to the end of the report.' }),
         differences: z.array(
           z.object({ kind: z.enum(discrepancyKinds), reportUnits: z.int(), expectedUnits: z.int(), difference: z.int() }),
         ),
@@ -482,27 +478,27 @@ export const gtinReportSchema = z
   })
   .meta({ id: 'GtinReport' })
 
-/** What a seller could claim of a month. */
+/** The possible claim of a seller for a month. */
 export const claimSchema = z
   .object({
     sellerId: z.string(),
     month: z.string(),
     skus: count.meta({ description: "SKUs of the month's report." }),
-    skusCompared: count.meta({ description: 'Those of them whose log has been read far enough to be compared.' }),
+    skusCompared: count.meta({ description: 'SKUs whose log has been read far enough to be compared.' }),
     lost: claimedUnitsSchema.meta({ description: 'As the report states.' }),
     damaged: claimedUnitsSchema.meta({ description: 'As the report states.' }),
     found: claimedUnitsSchema.meta({ description: 'As the report states.' }),
-    unexplained: claimedUnitsSchema.meta({ description: 'Units that the stock lacks though no movement says why.' }),
+    unexplained: claimedUnitsSchema.meta({ description: 'Missing units without a movement that explains them.' }),
     uncertain: claimedUnitsSchema.meta({
       description:
-        'Units that may be gone, in no sum: the log may hold a copy, another month makes them good, or the report is without a row.',
+        'Units that may be missing, in no sum: the log may contain a duplicate, another month restores them, or the report has no row.',
     }),
     total: claimedUnitsSchema.meta({ description: 'Lost, damaged and unexplained.' }),
-    net: claimedUnitsSchema.meta({ description: 'The same, less found units as far as units of their SKU were lost.' }),
+    net: claimedUnitsSchema.meta({ description: 'The same, minus found units of SKUs with lost units.' }),
   })
   .meta({ id: 'InventoryClaim' })
 
-/** What stands out, in numbers. */
+/** The main numbers. */
 export const overviewSchema = z
   .object({
     orders: z.object({ open: count, late: count }),
@@ -520,7 +516,7 @@ export const overviewSchema = z
         eventsWaiting: count.meta({ description: 'Not decided within 15 minutes.' }),
         sellersStopped: count,
       })
-      .meta({ description: 'What waits for a person; rejections until their alarm is closed.' }),
+      .meta({ description: 'What waits for an operator; rejections until their alarm is closed.' }),
   })
   .meta({ id: 'Overview' })
 

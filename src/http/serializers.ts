@@ -4,13 +4,13 @@ import { type core, z } from 'zod'
 import { unstorable } from '../domain/text.ts'
 import { type ProblemFault, pathText } from './problems.ts'
 
-/** A request that does not fit the schema of its route; `part` is `body`, `querystring`, `params` or `headers`. */
+/** A request that does not match the schema of its route; `part` is `body`, `querystring`, `params` or `headers`. */
 export class InvalidRequest extends Error {
   override readonly name = 'InvalidRequest'
   readonly part: string
   readonly faults: readonly ProblemFault[]
   constructor(part: string, faults: readonly ProblemFault[]) {
-    super('the request does not fit the schema of its route')
+    super('the request does not match the schema of its route')
     this.part = part
     this.faults = faults
   }
@@ -18,7 +18,7 @@ export class InvalidRequest extends Error {
 
 const partNames: Readonly<Record<string, string>> = { querystring: 'query', params: 'path', headers: 'headers' }
 
-/** Text that Postgres can neither store nor look for, wherever it stands in a checked part of a request. */
+/** Text that Postgres can neither store nor search for, at any position in a validated part of a request. */
 const textFaults = (value: unknown, path: readonly PropertyKey[]): { path: readonly PropertyKey[]; message: string }[] => {
   if (typeof value === 'string') {
     const message = unstorable(value)
@@ -29,7 +29,7 @@ const textFaults = (value: unknown, path: readonly PropertyKey[]): { path: reado
   return Object.entries(value).flatMap(([name, member]) => textFaults(member, [...path, name]))
 }
 
-/** Checks a part of a request with its zod schema, and that its text can be stored; every fault with its path, which for a body begins in the body itself. */
+/** Validates a part of a request with its zod schema, and that its text can be stored; every fault has its path, relative to the body for bodies. */
 export const validatorCompiler: FastifySchemaCompiler<core.$ZodType> =
   ({ schema, httpPart = 'body' }) =>
   (data) => {
@@ -37,7 +37,7 @@ export const validatorCompiler: FastifySchemaCompiler<core.$ZodType> =
     const prefix = partNames[httpPart]
     const placed = (path: readonly PropertyKey[]): string => pathText(prefix === undefined ? path : [prefix, ...path])
     if (result.success) {
-      // A cursor is decoded before anything else, and has a problem of its own.
+      // A cursor is decoded first, and has its own kind of problem.
       const isCursor = ({ path }: { path: readonly PropertyKey[] }) => httpPart === 'querystring' && path[0] === 'cursor'
       const found = textFaults(result.data, []).filter((fault) => !isCursor(fault))
       const faults = found.map(({ path, message }) => ({ path: placed(path), message }))
@@ -53,13 +53,13 @@ export const validatorCompiler: FastifySchemaCompiler<core.$ZodType> =
     return { error: new InvalidRequest(httpPart, faults) }
   }
 
-/** Checks an answer with its zod schema and writes it as JSON; a bigint becomes text, a date ISO 8601. */
+/** Validates an answer with its zod schema and serializes it as JSON; a bigint becomes text, a date ISO 8601. */
 export const serializerCompiler: FastifySerializerCompiler<core.$ZodType | { properties: core.$ZodType }> =
   createSerializerCompiler({
     replacer: (_key, value: unknown) => (typeof value === 'bigint' ? value.toString() : value),
   })
 
-// What JSON has no word for, as it goes over the wire.
+// Values without a JSON type, as they are sent.
 const zodToJsonConfig: Parameters<typeof createJsonSchemaTransform>[0]['zodToJsonConfig'] = {
   unrepresentable: 'any',
   override: ({ zodSchema, jsonSchema }) => {
@@ -69,7 +69,7 @@ const zodToJsonConfig: Parameters<typeof createJsonSchemaTransform>[0]['zodToJso
   },
 }
 
-/** Turns the zod schemas of a route into its part of the OpenAPI document. */
+/** Converts the zod schemas of a route into its part of the OpenAPI document. */
 export const openapiTransform = createJsonSchemaTransform({ zodToJsonConfig })
 /** Adds the named zod schemas to the OpenAPI document. */
 export const openapiTransformObject = createJsonSchemaTransformObject({ zodToJsonConfig })

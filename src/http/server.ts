@@ -38,15 +38,15 @@ const defaultGraceMs = 10_000
 
 /** The HTTP server of the daemon. */
 export interface HttpServer {
-  /** Begins to listen; answers the address, with the real port. */
+  /** Starts listening; returns the address with the actual port. */
   listen(address: { readonly host: string; readonly port: number }): Promise<string>
-  /** Ready no more, and whoever waits for changes is let go; requests are still served. */
+  /** No longer ready, and waiting readers of changes are released; requests are still served. */
   drain(): void
-  /** Drains, takes no more connections, and resolves when requests under way have been answered, or cut off after so many milliseconds. */
+  /** Drains, accepts no more connections, and resolves when requests in progress have been answered, or aborted after this time in milliseconds. */
   close(graceMs?: number): Promise<void>
 }
 
-/** Builds the server; throws when a secret of `eventsSecrets` is none. */
+/** Builds the server; throws when a secret of `eventsSecrets` is invalid. */
 export const createHttpServer = async (services: HttpServices): Promise<HttpServer> => {
   const stopping = new AbortController()
   const changes = createChangeFeed(services.database, services.listener)
@@ -54,12 +54,12 @@ export const createHttpServer = async (services: HttpServices): Promise<HttpServ
   const errors = createErrorAnswers(services.log, services.limits.faultsTold)
   const app: App = fastify({
     loggerInstance: log,
-    // One line a request would drown the log of a busy daemon; failures are logged below.
+    // A line per request would flood the log of a busy daemon; failures are logged below.
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'correlation_id' }),
     bodyLimit: services.limits.bodyBytes,
     routerOptions: { maxParamLength, ignoreTrailingSlash: true },
     genReqId: () => randomUUID(),
-    // While it closes, requests on open connections are answered as ever, and their connections end.
+    // During closing, requests on open connections are answered as usual, and their connections are closed.
     return503OnClosing: false,
     forceCloseConnections: 'idle',
     requestTimeout: 60_000,
@@ -87,7 +87,7 @@ export const createHttpServer = async (services: HttpServices): Promise<HttpServ
   app.setNotFoundHandler((request) => {
     const path = pathOf(request)
     const allowed = [...methods.values()].flatMap((route) => (route.pattern.test(path) ? [...route.methods] : []))
-    if (allowed.length === 0) throw new Problem('not-found', { detail: `There is nothing at ${path}.` })
+    if (allowed.length === 0) throw new Problem('not-found', { detail: `There is no resource at ${path}.` })
     throw new Problem('method-not-allowed', {
       detail: `${request.method} is not allowed here; allowed: ${[...new Set(allowed)].join(', ')}.`,
       headers: { allow: [...new Set(allowed)].join(', ') },
@@ -98,10 +98,10 @@ export const createHttpServer = async (services: HttpServices): Promise<HttpServ
   app.addHook('onRequest', async (request, reply) => {
     if (!connections.isExcess(request.raw)) return
     reply.header('connection', 'close')
-    // Health is what a supervisor goes by: many clients are no reason to end the daemon.
+    // Supervisors depend on health: a high number of clients must not make them end the daemon.
     if (request.routeOptions.config.access === 'open') return
     throw new Problem('unavailable', {
-      detail: `More than ${services.limits.connections} connections are open (MAX_CONNECTIONS). Ask again.`,
+      detail: `More than ${services.limits.connections} connections are open (MAX_CONNECTIONS). Retry later.`,
       headers: { 'retry-after': '1' },
     })
   })
@@ -117,9 +117,20 @@ export const createHttpServer = async (services: HttpServices): Promise<HttpServ
     if (!reply.hasHeader('cache-control')) reply.header('cache-control', 'no-store')
   })
 
+  app.addHook('onResponse', async (request, reply) => {
+    // A path that leads nowhere is anything at all, and would be labels without end.
+    const labels = {
+      method: request.method,
+      route: request.routeOptions.url ?? 'none',
+      status: `${Math.floor(reply.statusCode / 100)}xx`,
+    }
+    services.counters.httpRequests.inc(labels)
+    services.counters.httpRequestDuration.observe(labels, reply.elapsedTime / 1_000)
+  })
+
   // Node closes connections that are idle when the server closes; one whose answer ended since would stay for its keep-alive time.
   app.addHook('onResponse', async (request, reply) => {
-    // Every route of the interface asks the database.
+    // Every route of the interface queries the database.
     if (reply.statusCode < 300 && request.url.startsWith('/v1/')) errors.succeeded()
     if (stopping.signal.aborted && !app.server.listening) setImmediate(() => app.server.closeIdleConnections())
   })
@@ -131,12 +142,12 @@ export const createHttpServer = async (services: HttpServices): Promise<HttpServ
         title: 'Tallyman',
         version: services.version,
         description:
-          'ERP events in, changes out, and what an operator needs. Errors are problem documents (RFC 9457); lists take `limit` and `cursor`.',
+          'ERP events, the change feed and the operator API. Errors are problem documents (RFC 9457); lists accept `limit` and `cursor`.',
         license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
       },
       components: {
         securitySchemes: {
-          apiKey: { type: 'http', scheme: 'bearer', description: 'API_KEY. Not needed when none is set.' },
+          apiKey: { type: 'http', scheme: 'bearer', description: 'API_KEY. Not required if none is set.' },
           signature: {
             type: 'apiKey',
             in: 'header',
@@ -212,7 +223,7 @@ export const createHttpServer = async (services: HttpServices): Promise<HttpServ
     drain,
     close: async (graceMs = defaultGraceMs) => {
       drain()
-      // A reader that stands still would keep its stream, and the daemon, for ever.
+      // A stalled reader would keep its stream, and the daemon, open for ever.
       const cutOff = setTimeout(() => app.server.closeAllConnections(), graceMs)
       try {
         await app.close()
@@ -223,7 +234,7 @@ export const createHttpServer = async (services: HttpServices): Promise<HttpServ
   }
 }
 
-/** What a route's address looks like. */
+/** Characters of a route's path. */
 const patternOf = (url: string): RegExp => {
   const escaped = url.replace(/[.+?^${}()|[\]\\]/g, String.raw`\$&`)
   return new RegExp(`^${escaped.replace(/:\w+/g, '[^/]+').replaceAll('*', '.*')}/?$`)

@@ -2,25 +2,26 @@ import type { Queue } from 'bullmq'
 import type { Logger } from 'pino'
 import type { GtinReport } from '../domain/gtin-report.ts'
 import type { RetentionSettings } from '../domain/retention.ts'
+import type { Metrics } from '../observability/metrics.ts'
 import type { DecisionRequest, DecisionResult } from '../store/command-decisions.ts'
 import type { Database } from '../store/database.ts'
 import type { EventKey, EventsVerdict, IncomingEvent, PersonsReason, PersonsRejection } from '../store/events.ts'
 import type { Listener } from '../store/listener.ts'
 
-/** One thing that health depends on. `detail` is a sentence for a person; never a secret. */
+/** One check of health. `detail` is a sentence for the operator; never a secret. */
 export interface HealthCheck {
   readonly name: string
   readonly ok: boolean
   readonly detail?: string | undefined
 }
 
-/** Health as a list of checks; healthy when all of them are. */
+/** Health as a list of checks; healthy if all of them are. */
 export interface HealthReport {
   readonly ok: boolean
   readonly checks: readonly HealthCheck[]
 }
 
-/** A request to run syncs now. `from`/`to` make it a backfill of that time instead. */
+/** A request to run syncs now. With `from`/`to` it is a backfill of that time instead. */
 export interface SyncRunRequest {
   readonly resource: string
   /** Null: all sellers. */
@@ -31,7 +32,7 @@ export interface SyncRunRequest {
   readonly to: Date | null
 }
 
-/** What became of a quarantined record that was read again. */
+/** Result of parsing a quarantined record again. */
 export type ReplayResult =
   | { readonly outcome: 'replayed' }
   | { readonly outcome: 'superseded' }
@@ -43,25 +44,25 @@ export type ReplayResult =
 /** A queue as bull-board shows it. */
 export interface BoardQueue {
   readonly queue: Queue
-  /** No retry, no removal, no adding: the queue's jobs are hints, Postgres decides. */
+  /** No retrying, removing or adding: jobs only trigger work, Postgres decides. */
   readonly readOnly: boolean
 }
 
-/** Bounds of what the HTTP server takes. */
+/** Limits of the HTTP server. */
 export interface HttpLimits {
   /** Largest body, in bytes. */
   readonly bodyBytes: number
-  /** Most events of one batch: all of them are decided in one transaction. */
+  /** Maximum number of events in a batch: all of them are decided in one transaction. */
   readonly batchEvents: number
-  /** Connections at once. */
+  /** Concurrent connections. */
   readonly connections: number
-  /** Readers of the change feed that wait at once, by server-sent events or long poll. */
+  /** Concurrent waiting readers of the change feed, by server-sent events or long poll. */
   readonly streams: number
-  /** Most faults that one answer lists. */
+  /** Maximum number of faults in one answer. */
   readonly faultsTold: number
 }
 
-/** Everything that the HTTP server needs from the rest of the daemon; wired in `main.ts`. */
+/** Everything that the HTTP server needs from the rest of the daemon; wired in `src/daemon/http.ts`. */
 export interface HttpServices {
   readonly database: Database
   readonly limits: HttpLimits
@@ -73,31 +74,31 @@ export interface HttpServices {
   /** Standard Webhooks secrets (`whsec_…`), any of which may have signed; empty: events are not signed. */
   readonly eventsSecrets: readonly string[]
   readonly version: string
-  /** Ids of the sellers that this daemon serves. */
+  /** Ids of the sellers served by this daemon. */
   sellers(): readonly string[]
-  /** The marketplace's time for a seller: "late" and "lag" are measured by it. */
+  /** The marketplace's time for a seller, by which "late" and "lag" are measured. */
   marketplaceNow(sellerId: string): Date
-  /** Makes events durable and turns them into commands (`jobs/events/accept.ts`). */
+  /** Stores events durably and derives their commands (`jobs/events/accept.ts`). */
   acceptEvents(events: readonly IncomingEvent[], signal: AbortSignal): Promise<EventsVerdict>
-  /** A person ends a waiting event (`jobs/events/reject.ts`). */
+  /** An operator rejects a waiting event (`jobs/events/reject.ts`). */
   rejectEvent(key: EventKey, by: PersonsReason): Promise<PersonsRejection>
-  /** Carries out a decision and enqueues what is due then. */
+  /** Applies a decision and enqueues the resulting jobs. */
   decide(request: DecisionRequest): Promise<DecisionResult>
   readonly syncs: {
     /** Names of the resources that can be synced. */
     readonly resources: readonly string[]
-    /** Those of them that have a past which can be read again. */
+    /** Those of them that support backfills. */
     readonly withPast: readonly string[]
-    /** Times of such a resource that can be read again now. */
+    /** The time range of such a resource that a backfill can read now. */
     reach(resource: string, now: Date): { readonly from: Date; readonly to: Date }
-    /** Answers the ids of the jobs that will do it. Times out of reach are left out. */
+    /** Returns the ids of the jobs. Times out of reach are excluded. */
     run(request: SyncRunRequest): Promise<readonly string[]>
   }
-  /** Asks the marketplace for the report of one GTIN now (`jobs/gtin-report.ts`); throws what that throws. */
+  /** Requests the report of one GTIN from the marketplace now (`jobs/gtin-report.ts`); throws what that throws. */
   readGtinReport(sellerId: string, gtin: string, signal: AbortSignal): Promise<GtinReport>
   readonly retention: {
     readonly keep: RetentionSettings
-    /** Has old data removed now; answers when that was asked for, by the clock of Postgres. */
+    /** Starts the removal of old data; returns the time of the request by the clock of Postgres. */
     run(): Promise<Date>
   }
   replayQuarantined(id: bigint): Promise<ReplayResult>
@@ -107,8 +108,10 @@ export interface HttpServices {
     /** Ready: migrated, connected, roles started. Draining is added by the server itself. */
     ready(): Promise<HealthReport>
   }
+  /** What the server counts itself. */
+  readonly counters: Pick<Metrics, 'httpRequests' | 'httpRequestDuration' | 'eventsReceived'>
   /** Prometheus text. */
   metrics(): Promise<{ readonly contentType: string; readonly body: string }>
-  /** Queues for bull-board; asked once, at the start. */
+  /** Queues for bull-board; read once, at the start. */
   boardQueues(): readonly BoardQueue[]
 }

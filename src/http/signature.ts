@@ -3,8 +3,8 @@ import { Webhook, WebhookVerificationError } from 'standardwebhooks'
 import { Problem } from './problems.ts'
 
 /**
- * Checks who has sent a body (Standard Webhooks 1.0): any of the secrets may have signed it, no more than five minutes ago or
- * ahead. Comparisons take constant time. Throws when a secret is none.
+ * Verifies the sender of a body (Standard Webhooks 1.0): signed with any of the secrets, at most five minutes ago or
+ * ahead. Comparisons take constant time. Throws when a secret is invalid.
  */
 export const createSignatureCheck = (secrets: readonly string[]) => {
   const webhooks = secrets.map((secret) => new Webhook(secret))
@@ -17,9 +17,9 @@ export const createSignatureCheck = (secrets: readonly string[]) => {
       if (typeof value !== 'string' || value === '') throw refuse(`The header ${name} is missing.`)
       values[name] = value
     }
-    // The library reads "12abc" as 12, and then signs what was not sent.
+    // The library parses "12abc" as 12, and would then verify another text than the one sent.
     if (!/^\d{1,12}$/.test(values['webhook-timestamp'] ?? ''))
-      throw refuse('The header webhook-timestamp is no number of seconds.')
+      throw refuse('The header webhook-timestamp is not a number of seconds.')
     let reason = ''
     for (const webhook of webhooks) {
       try {

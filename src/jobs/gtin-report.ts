@@ -1,4 +1,6 @@
-import type { CallOptions, MarketplaceClient } from '../clients/interface.ts'
+import type { CallOptions } from '../clients/call-options.ts'
+import type { MarketplaceClient } from '../clients/client.ts'
+import { reconciliationEndpoint } from '../clients/marketplace/reconciliation-report.ts'
 import { lookAtRow, ReportFault, readHeader, readLines, readRow } from '../clients/marketplace/report-csv.ts'
 import { createRowSorter, type LookedAt } from '../clients/marketplace/report-footer.ts'
 import type { GtinReport, GtinRow } from '../domain/gtin-report.ts'
@@ -11,7 +13,7 @@ import { readMovements } from '../store/discrepancy-sources.ts'
 import { logReadUpTo, skusByGtin } from '../store/inventory-skus.ts'
 import { readReasons } from '../store/log-reasons.ts'
 
-/** Longest report of one GTIN that is read; one row of it is a hundred bytes. */
+/** Maximum size of a report of one GTIN; one row has about a hundred bytes. */
 const mostBytes = 1_000_000
 
 const whole = async (body: AsyncIterable<Uint8Array>): Promise<Buffer> => {
@@ -42,12 +44,12 @@ export const readGtinReport = async (
 ): Promise<GtinReport> => {
   const { sellerId } = client
   const month = pacificMonth(client.clock().now())
-  const answer = await client.reconciliation.download({ month, gtin }, options)
+  const answer = await client.of(reconciliationEndpoint).download({ month, gtin }, options)
   if (answer === null) return { sellerId, gtin, month, generatedAt: null, coveredUntil: null, rows: [] }
   const file = await whole(answer.body)
   const generatedAt = answer.generatedAt ?? answer.answeredAt
   const until = coveredUntil(month, generatedAt)
-  const { columns, end } = await readHeader(one(file), client.reconciliation.columnNames)
+  const { columns, end } = await readHeader(one(file), client.of(reconciliationEndpoint).columnNames)
   const skuOf = await skusByGtin(database, sellerId)
   const reasons = await readReasons(database, sellerId)
   const rows: GtinRow[] = []

@@ -9,12 +9,12 @@ const longestMs = 1_000
 /** Rather than run into the limit of starts a job ends; what is due is enqueued again from Postgres. */
 const mostStarts = 500
 
-/** What handing back needs. */
+/** Dependencies of handing back. */
 export interface HandBackParts {
   readonly database: Database
-  /** Our own clocks; those of the machine when left out. */
+  /** Our own clocks; those of the machine by default. */
   readonly clock?: Clock
-  /** Spreads waits: from 0 up to but not including 1; `Math.random` when left out. */
+  /** Jitter: from 0 up to but not including 1; `Math.random` by default. */
   readonly random?: () => number
 }
 

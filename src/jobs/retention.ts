@@ -3,10 +3,10 @@ import { type RetainedData, type RetentionSettings, retainedData } from '../doma
 import type { Database } from '../store/database.ts'
 import { endPass, keepPass, leavePass, type RetentionPass, removePast, takePass } from '../store/retention.ts'
 
-/** Longest rest between two steps, in milliseconds. */
+/** Maximum pause between two steps, in milliseconds. */
 const longestRestMs = 250
 
-/** What removing old data needs. */
+/** Dependencies of removing old data. */
 export interface RetentionParts {
   readonly database: Database
   /** Names this process among those that share the database. */
@@ -14,7 +14,7 @@ export interface RetentionParts {
   readonly keep: RetentionSettings
 }
 
-/** How far one turn came. */
+/** Progress of one turn. */
 export interface RetentionTurn {
   /** Rows that went or lost their bulk, of each kind that was gone through. */
   readonly removed: Readonly<Partial<Record<RetainedData, number>>>

@@ -1,7 +1,9 @@
 import { createHash } from 'node:crypto'
 import type { RateBudget } from '../clients/budget.ts'
-import type { ClientHooks, ClientLog, MarketplaceClient, SellerConnection } from '../clients/client.ts'
-import type { Profile } from '../clients/profiles/profile.ts'
+import type { MarketplaceClient } from '../clients/client.ts'
+import type { ClientHooks, ClientLog } from '../clients/client-parts.ts'
+import type { SellerConnection } from '../clients/marketplace/connection.ts'
+import type { Profile } from '../clients/marketplace/profiles/profile.ts'
 import type { DisplaySettings, SellerSettings } from '../config.ts'
 import type { Database } from '../store/database.ts'
 import { type ConfiguredSeller, claimProbe, resumeProbed, type SellerStanding } from '../store/sellers.ts'
@@ -14,9 +16,9 @@ export class UnknownSeller extends Error {
   }
 }
 
-/** Why a seller is stopped, with what to do. */
+/** Why a seller is stopped, with advice. */
 export const credentialsRefused = (sellerId: string, httpStatus: number | null): string =>
-  `the marketplace refuses the credentials of seller ${sellerId} again and again (HTTP ${httpStatus ?? 'none'}), so nothing of this seller runs: correct them in the settings, then restart or send SIGHUP; if they are right, \`tallyman sellers resume ${sellerId}\` tries them at once, which happens by itself every 15 minutes`
+  `the marketplace repeatedly refuses the credentials of seller ${sellerId} (HTTP ${httpStatus ?? 'none'}), so nothing of this seller runs: correct them in the settings, then restart or send SIGHUP; if they are right, \`tallyman sellers resume ${sellerId}\` tries them at once, which happens by itself every 15 minutes`
 
 /** The configured sellers, each with its client; replaced as a whole when the settings are read again. */
 export interface SellerRegistry {
@@ -26,7 +28,7 @@ export interface SellerRegistry {
   has(sellerId: string): boolean
   /** @throws UnknownSeller */
   client(sellerId: string): MarketplaceClient
-  /** The settings of every seller, as they were last read. */
+  /** The current settings of every seller. */
   settings(): readonly SellerSettings[]
   /** @throws UnknownSeller */
   configured(sellerId: string): ConfiguredSeller
@@ -37,7 +39,7 @@ export interface SellerRegistry {
   close(): Promise<void>
 }
 
-/** What the registry builds clients from. */
+/** Dependencies of the clients that the registry creates. */
 export interface SellerRegistryParts {
   readonly sellers: readonly SellerSettings[]
   /** Address of the built-in sandbox, for sellers without one of their own. */
@@ -64,7 +66,7 @@ interface Entry {
   readonly client: MarketplaceClient
 }
 
-/** Builds a client for each seller. */
+/** Creates a client for each seller. */
 export const createSellerRegistry = (parts: SellerRegistryParts): SellerRegistry => {
   let entries = new Map<string, Entry>()
   const resumes = new Map<string, number>()
@@ -153,7 +155,7 @@ export const createSellerRegistry = (parts: SellerRegistryParts): SellerRegistry
   }
 }
 
-/** What a probe needs. */
+/** Dependencies of a probe. */
 export interface ProbeParts {
   readonly database: Database
   readonly sellers: SellerRegistry

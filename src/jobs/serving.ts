@@ -18,7 +18,7 @@ export interface Serving {
   only(sql: SqlRunner): Promise<OnlySeller>
 }
 
-/** What serving needs. */
+/** Dependencies of serving. */
 export interface ServingParts {
   readonly database: Database
   readonly sellers: Pick<SellerRegistry, 'ids' | 'only' | 'configured'>

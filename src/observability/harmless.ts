@@ -1,16 +1,16 @@
-// Texts come from elsewhere (product names, errors, the marketplace's words): control characters move the cursor, retitle the window or paste
-// into the shell of whoever reads them, and marks of direction show a text as another one. Joiners stay: scripts and emoji are made with them.
+// Texts from outside (product names, errors, the marketplace's messages) may contain control characters that move the cursor, retitle the window
+// or paste into the reader's shell, and direction marks that display a text as another one. Joiners are kept: scripts and emoji need them.
 const harmful = /(?!\n|\t|\u200c|\u200d|\p{Cn}|\p{Co})\p{C}|\p{Zl}|\p{Zp}/gu
 
 const escaped = (found: string): string =>
   Array.from({ length: found.length }, (_, at) => `\\u${found.charCodeAt(at).toString(16).padStart(4, '0')}`).join('')
 
-/** A text with everything that a terminal would obey, and all that cannot be seen, written out as `\uXXXX`; so JSON stays the same JSON. */
+/** A text with control sequences and invisible characters escaped as `\uXXXX`, which does not change the meaning of JSON. */
 export const harmless = (text: string): string => text.replace(harmful, escaped)
 
-/** A line of JSON whose texts stay harmless when somebody parses it and shows them: what would be such a character is its escape instead. */
+/** A line of JSON whose texts stay harmless when they are parsed and displayed: each such character is replaced by its escape. */
 export const harmlessOnceParsed = (json: string): string =>
   json
     .replace(harmful, (found) => escaped(found).replaceAll('\\', '\\\\'))
-    // What JSON has escaped already; a line may break still, as stacks do.
+    // Characters that JSON has escaped already; line breaks are kept, as in stacks.
     .replace(/(?<!\\)((?:\\\\)*)(\\u00[01][0-9a-f]|\\[bfr])/g, '$1\\$2')

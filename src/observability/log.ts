@@ -3,26 +3,17 @@ import { build as prettyStream } from 'pino-pretty'
 import { harmless, harmlessOnceParsed } from './harmless.ts'
 import { activeTraceIds } from './trace.ts'
 
-/** Structured log of the daemon. Fields in snake case; bodies and personal data never. */
+/** Structured log of the daemon. Fields in snake case; never bodies or personal data. */
 export type Logger = PinoLogger
 
 /** Settings of the log. */
 export interface LoggerOptions {
   /** One of pino's levels: `trace`, `debug`, `info`, `warn`, `error`, `fatal`, `silent`. */
   readonly level: string
-  /** `json`: one object a line; `pretty`: for a person at a terminal. */
+  /** `json`: one object per line; `pretty`: for a terminal. */
   readonly format: 'json' | 'pretty'
-  /** Where lines go; standard output when absent. */
+  /** Destination of the lines; standard output by default. */
   readonly destination?: DestinationStream
-}
-
-/** What a log line is about. Absent fields leave no trace in the line. */
-export interface LogSubject {
-  readonly sellerId?: string
-  readonly purchaseOrderId?: string
-  readonly commandId?: string
-  /** The id that went with the request to the marketplace. */
-  readonly correlationId?: string
 }
 
 // Names under which secrets and personal data of buyers travel in our own objects and in the marketplace's records.
@@ -53,20 +44,20 @@ const secretNames = [
 ]
 const secretHeaders = ['XX_SEC.ACCESS_TOKEN', 'WM_SEC.ACCESS_TOKEN', 'webhook-signature', 'set-cookie']
 
-// pino matches a whole path, so each depth at which we log objects is named.
+// pino matches whole paths, so each depth at which objects are logged is listed.
 const redactPaths = ['', '*.', '*.*.'].flatMap((depth) => [
   ...secretNames.map((name) => `${depth}${name}`),
   ...secretHeaders.map((name) => `${depth === '' ? '' : depth.slice(0, -1)}["${name}"]`),
 ])
 
-/** Replaces what looks like a credential in free text (URLs with passwords, bearer tokens, webhook secrets). */
+/** Replaces credentials in free text (URLs with passwords, bearer tokens, webhook secrets). */
 export const scrub = (text: string): string =>
   text
     .replace(/(\b[a-z][a-z0-9+.-]*:\/\/)[^\s/@]*@/gi, '$1***@')
     .replace(/\b(bearer|basic)\s+[\w.~+/=-]{8,}/gi, '$1 ***')
     .replace(/\bwhsec_[\w+/=-]+/g, 'whsec_***')
 
-/** An error as it stands in the log. */
+/** An error as logged. */
 export interface LoggedError {
   readonly type: string
   readonly message: string
@@ -76,7 +67,7 @@ export interface LoggedError {
   readonly [field: string]: unknown
 }
 
-// An allow-list: libraries hang requests, responses, parameters and row values (`detail` of Postgres) on their errors.
+// An allow-list: libraries attach requests, responses, parameters and row values (`detail` of Postgres) to their errors.
 const errorFields = [
   'code',
   'errno',
@@ -98,7 +89,7 @@ const errorFields = [
 ]
 const deepestCause = 5
 
-/** Turns anything thrown into what may stand in the log: type, message, stack, codes and causes; no request, no response, no row values. */
+/** Converts any thrown value for the log: type, message, stack, codes and causes; no request, no response, no row values. */
 export const describeError = (thrown: unknown, depth = 0): LoggedError => {
   if (!(thrown instanceof Error)) return describeOther(thrown)
   const entries = new Map<string, unknown>(Object.entries(thrown))
@@ -120,7 +111,7 @@ export const describeError = (thrown: unknown, depth = 0): LoggedError => {
   }
 }
 
-/** What was thrown and is no error: its own words, or at least what it has. */
+/** A thrown value that is not an error: its message, or the names of its members. */
 const describeOther = (thrown: unknown): LoggedError => {
   if (typeof thrown !== 'object' || thrown === null) return { type: typeof thrown, message: scrub(String(thrown)) }
   const { message }: { message?: unknown } = thrown
@@ -132,7 +123,7 @@ const describeOther = (thrown: unknown): LoggedError => {
   }
 }
 
-/** Makes the daemon's log: ISO time, level as a word, errors without bodies, secrets and personal data redacted, trace ids added. */
+/** Creates the daemon's log: ISO time, level as a word, errors without bodies, secrets and personal data redacted, trace ids added. */
 export const createLogger = ({ level, format, destination }: LoggerOptions): Logger =>
   pino(
     {
@@ -143,7 +134,7 @@ export const createLogger = ({ level, format, destination }: LoggerOptions): Log
       serializers: { err: (thrown: unknown) => describeError(thrown) },
       redact: { paths: redactPaths, censor: '[redacted]' },
       mixin: activeTraceIds,
-      // Both are read at terminals too; the one format shows its texts as they are, the other as JSON.
+      // Both are read at terminals too; one format prints texts unchanged, the other as JSON.
       hooks: { streamWrite: format === 'pretty' ? harmlessOnceParsed : harmless },
     },
     format === 'pretty'
@@ -156,20 +147,11 @@ export const createLogger = ({ level, format, destination }: LoggerOptions): Log
       : (destination ?? pino.destination({ fd: 1, sync: true })),
   )
 
-/** A log whose lines all carry what they are about. */
-export const logAbout = (log: Logger, subject: LogSubject): Logger =>
-  log.child({
-    ...(subject.sellerId === undefined ? {} : { seller_id: subject.sellerId }),
-    ...(subject.purchaseOrderId === undefined ? {} : { purchase_order_id: subject.purchaseOrderId }),
-    ...(subject.commandId === undefined ? {} : { command_id: subject.commandId }),
-    ...(subject.correlationId === undefined ? {} : { correlation_id: subject.correlationId }),
-  })
-
 /** A log for faults that repeat while something is away: each key at most once an interval. */
 export interface QuietLog {
   warn(key: string, fields: object, message: string): void
   error(key: string, fields: object, message: string): void
-  /** The fault behind `key` is over: says so once, if it was ever told. The next fault is told at once. */
+  /** The fault of `key` is over: logs it once, if the fault was logged. The next fault is logged at once. */
   recovered(key: string, message: string): void
 }
 
@@ -179,11 +161,11 @@ export interface QuietLogOptions {
   readonly intervalMs?: number
   /** Clock in milliseconds. */
   readonly nowMs?: () => number
-  /** Keys remembered; the one told longest ago is forgotten first. */
+  /** Maximum number of keys; the one logged longest ago is dropped first. */
   readonly maxKeys?: number
 }
 
-/** Makes a quiet log over `log`: a line that comes back within the interval is counted, and the count stands in the next line. */
+/** Creates a quiet log over `log`: a line repeated within the interval is counted, and the next line includes the count. */
 export const createQuietLog = (
   log: Pick<Logger, 'info' | 'warn' | 'error'>,
   { intervalMs = 30_000, nowMs = Date.now, maxKeys = 1_000 }: QuietLogOptions = {},
@@ -196,7 +178,7 @@ export const createQuietLog = (
       last.suppressed += 1
       return
     }
-    // Deleted and set again, so that the map stays in the order of telling.
+    // Deleted and set again, so that the map stays in the order of logging.
     told.delete(key)
     told.set(key, { sinceMs: last?.sinceMs ?? now, toldAtMs: now, suppressed: 0 })
     for (const oldest of told.keys()) {

@@ -1,14 +1,14 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 
-/** How a run of a job ended; `again`: to be run later, no attempt counted; `capped`: run too often without an end. */
+/** How a run of a job ended; `again`: to be run later, not counted as an attempt; `capped`: too many runs without an end. */
 export type JobRunOutcome = 'done' | 'again' | 'retried' | 'failed' | 'invalid' | 'capped' | 'aborted'
 
-/** What the metrics need to know of the program. */
+/** Settings of the metrics. */
 export interface MetricsOptions {
   readonly version: string
-  /** Commit that was built; `unknown` when absent. */
+  /** Commit of the release that runs; `unknown` when absent. */
   readonly commit?: string
-  /** Off in tests: memory, CPU, event loop and garbage collection of the process. */
+  /** Memory, CPU, event loop and garbage collection of the process; off in tests. */
   readonly processMetrics?: boolean
 }
 
@@ -17,8 +17,8 @@ const jobSeconds = [0.005, 0.025, 0.1, 0.5, 1, 5, 15, 60, 300, 900]
 const waitSeconds = [0.1, 0.5, 1, 5, 15, 60, 300, 900, 3_600]
 
 /**
- * Declares every metric of the program, in a registry of its own. All names begin with `tallyman_`, in base units. Labels are bounded: a seller
- * comes from the settings, everything else from a fixed list; never an id of an order, a command or an event.
+ * Declares all metrics of the program, in a separate registry. All names begin with `tallyman_`, in base units. Labels are bounded: sellers
+ * come from the settings, all other values from fixed lists; never an id of an order, a command or an event.
  */
 export const createMetrics = ({ version, commit = 'unknown', processMetrics = true }: MetricsOptions) => {
   const registry = new Registry()
@@ -32,7 +32,7 @@ export const createMetrics = ({ version, commit = 'unknown', processMetrics = tr
   const histogram = <Label extends string>(name: string, help: string, labelNames: readonly Label[], buckets: number[]) =>
     new Histogram({ name: `tallyman_${name}`, help, labelNames, buckets, registers })
 
-  gauge('build_info', 'Always 1; the labels say what runs.', ['version', 'commit']).set({ version, commit }, 1)
+  gauge('build_info', 'Always 1; the labels are the version and commit.', ['version', 'commit']).set({ version, commit }, 1)
 
   return {
     registry,
@@ -48,77 +48,80 @@ export const createMetrics = ({ version, commit = 'unknown', processMetrics = tr
     ]),
     apiRequestDuration: histogram(
       'api_request_duration_seconds',
-      'Time from sending a request to the marketplace to its whole answer.',
+      'Time from sending a request to the marketplace to its complete answer.',
       ['operation'],
       requestSeconds,
     ),
     unknownValues: counter(
       'api_unknown_values_total',
-      'Values of the marketplace that this version does not know; kept as they are.',
+      'Values of the marketplace that this version does not know; stored unchanged.',
       ['resource', 'field'],
     ),
     rateLimitWait: histogram(
       'rate_limit_wait_seconds',
-      'How long work was put off because the rate budget was spent.',
+      'How long work was delayed because the rate budget was used up.',
       ['operation'],
       waitSeconds,
     ),
     rateLimitTokens: gauge('rate_limit_tokens', 'Tokens left in the rate budget.', ['seller', 'operation']),
 
-    pollRuns: counter('poll_runs_total', 'Sync runs; outcome is done or failed.', ['stream', 'outcome']),
+    pollRuns: counter('poll_runs_total', 'Sync runs; outcome is done or failed.', ['resource', 'stream', 'outcome']),
     pollRecords: counter('poll_records_total', 'Records of sync runs; outcome is seen, changed or quarantined.', [
+      'resource',
       'stream',
       'outcome',
     ]),
-    pollLastSuccess: gauge('poll_last_success_timestamp_seconds', 'When a sync last ended well.', ['stream', 'seller']),
-    pollLag: gauge('poll_lag_seconds', 'Age of the newest change that a sync can have seen.', ['stream', 'seller']),
-
-    eventsReceived: counter('events_received_total', 'ERP events; outcome is accepted, duplicate, conflict or refused.', [
-      'type',
-      'outcome',
+    pollLastSuccess: gauge('poll_last_success_timestamp_seconds', 'When a sync last ended well.', [
+      'resource',
+      'stream',
+      'seller',
     ]),
+    pollLag: gauge('poll_lag_seconds', 'Age of the newest change that a sync can have seen.', ['resource', 'stream', 'seller']),
+
+    eventsReceived: counter(
+      'events_received_total',
+      'ERP events; way is http or sql, outcome is accepted, duplicate, conflict or refused. A row of the SQL inbox counts once it is decided.',
+      ['way', 'outcome'],
+    ),
     commands: counter('commands_total', 'Commands that reached a state.', ['kind', 'outcome']),
-    commandsUnknown: gauge('commands_unknown', 'Commands whose outcome is unknown and being read back.', []),
-    commandsHeld: gauge('commands_held', 'Commands that wait for a person.', []),
+    commandsUnknown: gauge('commands_unknown', 'Commands with an unknown outcome that are being read back.', []),
+    commandsHeld: gauge('commands_held', 'Commands that wait for an operator.', []),
     outboxOldest: gauge(
       'outbox_oldest_timestamp_seconds',
-      'Acceptance of the oldest command or event that is due and unfinished; 0: none.',
+      'Acceptance time of the oldest command or event that is due and unfinished; 0: none.',
       [],
     ),
-    deadLetters: gauge('dead_letters', 'Records and events that were given up until somebody looks.', ['kind']),
+    deadLetters: gauge('dead_letters', 'Records and events that were given up and wait for an operator.', ['kind']),
 
     tableRows: gauge('table_rows', 'Rows of a table, as Postgres estimates them.', ['table']),
     tableBytes: gauge('table_bytes', 'Size of a table on disk, with its indexes and long values.', ['table']),
-    retentionRemoved: counter('retention_removed_total', 'Rows that went, or lost their bulk, for their age.', ['data']),
+    retentionRemoved: counter('retention_removed_total', 'Rows removed, or reduced, because of their age.', ['data']),
 
-    httpRequests: counter('http_requests_total', 'Requests to the HTTP server; route is the template, not the path.', [
-      'method',
-      'route',
-      'status',
-    ]),
+    httpRequests: counter(
+      'http_requests_total',
+      'Requests to the HTTP server; route is the template, not the path, or none; status is the class, such as 2xx.',
+      ['method', 'route', 'status'],
+    ),
     httpRequestDuration: histogram(
       'http_request_duration_seconds',
-      'Time to answer a request.',
-      ['method', 'route'],
+      'Time until a request was answered; one that waits for changes lasts as long as it waits.',
+      ['method', 'route', 'status'],
       requestSeconds,
     ),
 
-    jobRuns: counter('job_runs_total', 'Runs of jobs by how they ended.', ['job', 'outcome']),
+    jobRuns: counter('job_runs_total', 'Runs of jobs by outcome.', ['job', 'outcome']),
     jobDuration: histogram('job_duration_seconds', 'Time of one run of a job.', ['job'], jobSeconds),
-    jobsEnqueued: counter(
-      'jobs_enqueued_total',
-      'Jobs handed to the queues; outcome is added, exists, promoted, replaced or failed.',
-      ['job', 'outcome'],
-    ),
-    jobsStalled: counter('jobs_stalled_total', 'Jobs taken back from a worker that no longer answers.', ['queue']),
-    jobsActive: gauge('jobs_active', 'Jobs that this process is running.', ['queue']),
+    jobsEnqueued: counter('jobs_enqueued_total', 'Jobs enqueued; outcome is added, exists, promoted, replaced or failed.', [
+      'job',
+      'outcome',
+    ]),
+    jobsStalled: counter('jobs_stalled_total', 'Jobs recovered from a worker that no longer answers.', ['queue']),
+    jobsActive: gauge('jobs_active', 'Jobs running in this process.', ['queue']),
     queueJobs: gauge('queue_jobs', 'Jobs in the queues of all processes.', ['queue', 'state']),
-    queueLastTurn: gauge(
-      'queue_last_turn_timestamp_seconds',
-      'When this process last asked a queue for work and got an answer.',
-      ['queue'],
-    ),
-    queueBackendUp: gauge('queue_backend_up', '1 when the store of the queues answers, 0 when not.', ['backend']),
+    queueLastTurn: gauge('queue_last_turn_timestamp_seconds', 'When this process last polled a queue and got an answer.', [
+      'queue',
+    ]),
+    queueBackendUp: gauge('queue_backend_up', '1 if the store of the queues answers, 0 if not.', ['backend']),
     relayRuns: counter('relay_runs_total', 'Derivations of due jobs from Postgres; outcome is done or failed.', ['outcome']),
     relayLastSuccess: gauge('relay_last_success_timestamp_seconds', 'When due jobs were last derived and enqueued.', []),
   } as const

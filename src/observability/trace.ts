@@ -1,9 +1,9 @@
 import { type Attributes, context, isSpanContextValid, propagation, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api'
 
-// Only the API: without an SDK (`node --import …`) every span is a no-op and costs next to nothing.
+// Only the API: without an SDK (`node --import …`) every span is a no-op with negligible cost.
 const tracer = trace.getTracer('tallyman')
 
-/** Ids of the span that is active now, as fields of a log line; empty when there is none. A new object each time: pino writes into it. */
+/** Ids of the active span, as fields of a log line; empty if there is none. A new object each time, since pino modifies it. */
 export const activeTraceIds = (): object => {
   const spanContext = trace.getActiveSpan()?.spanContext()
   return spanContext !== undefined && isSpanContextValid(spanContext)
@@ -11,7 +11,7 @@ export const activeTraceIds = (): object => {
     : {}
 }
 
-/** The active trace as a text to be carried along with a job; null when nothing is traced. */
+/** The active trace as a text to be stored with a job; null if nothing is traced. */
 export const carryTrace = (): string | null => {
   const carrier: Record<string, string> = {}
   propagation.inject(context.active(), carrier)
@@ -23,16 +23,16 @@ const carried = (text: string | null) => {
   try {
     return propagation.extract(context.active(), JSON.parse(text))
   } catch {
-    // What was carried is not ours to trust (another program may have added the job): an unreadable one only costs the link.
+    // The stored text is not trusted (another program may have added the job): if it is unreadable, only the link is lost.
     return context.active()
   }
 }
 
-/** A span to be opened. */
+/** A span to start. */
 export interface SpanOptions {
   readonly kind: 'producer' | 'consumer' | 'client' | 'internal'
   readonly attributes?: Attributes
-  /** What `carryTrace` answered where the work was asked for. */
+  /** The result of `carryTrace` where the work was requested. */
   readonly parent?: string | null
 }
 
@@ -43,7 +43,7 @@ const kinds = {
   internal: SpanKind.INTERNAL,
 } as const
 
-/** Runs `work` inside a span; its failure marks the span with `error.type` and is thrown on. */
+/** Runs `work` inside a span; its failure marks the span with `error.type` and is rethrown. */
 export const inSpan = async <Result>(name: string, options: SpanOptions, work: () => Promise<Result>): Promise<Result> =>
   tracer.startActiveSpan(
     name,

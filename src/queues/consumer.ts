@@ -1,33 +1,33 @@
-import { setTimeout as pause } from 'node:timers/promises'
 import { type BackendFactory, type IQueueBackend, type Job, type JobProgress, Worker, type WorkerOptions } from 'bullmq'
+import { pause } from '../pause.ts'
 import { asError } from './faults.ts'
 import type { QueueName } from './jobs.ts'
 
-/** A job as BullMQ hands it over. Nothing about its data is known until it has been checked. */
+/** A job as delivered by BullMQ. Its data is unknown until it has been validated. */
 export type RawJob = Job<unknown, unknown, string>
 
 /** How a queue is consumed. */
 export interface ConsumerOptions {
   readonly queue: QueueName
   readonly concurrency: number
-  /** After so long without a sign of life a job belongs to nobody, in milliseconds. */
+  /** Lock duration: without a renewal for this time a job counts as stalled, in milliseconds. */
   readonly lockMs: number
-  /** How often jobs that belong to nobody are looked for, in milliseconds. */
+  /** Interval of the search for stalled jobs, in milliseconds. */
   readonly stalledIntervalMs: number
-  /** So often may a job be left behind by a dying worker before it fails. */
+  /** Number of times that a job may stall before it fails. */
   readonly maxStalls: number
   readonly process: (job: RawJob, token: string) => Promise<void>
-  /** Milliseconds until the next attempt after so many failed ones; -1: no further attempt. */
+  /** Milliseconds until the next attempt after this number of failed ones; -1: no further attempt. */
   readonly backoff: (attemptsMade: number, jobName: string) => number
   readonly on: ConsumerEvents
 }
 
-/** What a consumer tells. None of these may throw. */
+/** Callbacks of a consumer. None of these may throw. */
 export interface ConsumerEvents {
-  /** The queue was asked for work and answered. */
+  /** The queue was polled and answered. */
   readonly turn: () => void
   readonly fault: (error: Error) => void
-  /** A job failed for good. */
+  /** A job failed finally. */
   readonly failed: (job: RawJob | undefined, error: Error) => void
   readonly stalled: (jobId: string) => void
   readonly locksRenewed: (jobIds: readonly string[]) => void
@@ -36,25 +36,24 @@ export interface ConsumerEvents {
 
 /** One queue being consumed by this process. */
 export interface Consumer {
-  /** Resolves when it is connected. One that failed to connect never recovers: close it and make another. */
+  /** Resolves when it is connected. One that failed to connect never recovers: close it and create another. */
   ready(): Promise<void>
-  /** Begins to fetch jobs; once, when it is ready. */
+  /** Starts fetching jobs; once, when it is ready. */
   start(): void
-  /** Fetches no more jobs; those that run go on. */
+  /** Fetches no more jobs; running ones continue. */
   pause(): Promise<void>
-  resume(): Promise<void>
   /** Stops. Not forced: when the running jobs are settled. */
   close(force: boolean): Promise<void>
 }
 
 const firstPauseMs = 100
 const longestPauseMs = 5_000
-/** An idle consumer asks at least this often, whatever it was told to wait for: a lost notification costs no more than this, in seconds. */
+/** Maximum interval of polling when idle, in seconds: it limits the delay after a lost notification. */
 const longestBlockSeconds = 5
 
 /**
- * BullMQ's worker, made patient: BullMQ asks again at once when a fetch fails for anything but a refused connection (a server that shuts down or
- * starts up, a name that does not resolve, a full disk), which is a busy loop. Here every failure in a row waits longer.
+ * BullMQ's worker with a back-off: BullMQ retries at once when a fetch fails for anything but a refused connection (a server that shuts down or
+ * starts up, a name that does not resolve, a full disk), which is a busy loop. Here every consecutive failure waits longer.
  */
 class PatientWorker<B extends IQueueBackend, C> extends Worker<unknown, unknown, string, B, JobProgress, C> {
   readonly #events: ConsumerEvents
@@ -62,7 +61,7 @@ class PatientWorker<B extends IQueueBackend, C> extends Worker<unknown, unknown,
   #failuresInARow = 0
 
   constructor(options: ConsumerOptions, workerOptions: WorkerOptions<C>, factory: BackendFactory<B, C>) {
-    // Two parameters, so that BullMQ makes no abort signal of its own.
+    // Two parameters, so that BullMQ creates no abort signal.
     super(options.queue, (job, token) => options.process(job, token ?? ''), workerOptions, factory)
     this.#events = options.on
     this.on('error', (error) => this.#events.fault(asError(error)))
@@ -79,13 +78,11 @@ class PatientWorker<B extends IQueueBackend, C> extends Worker<unknown, unknown,
   }
 
   async #wait(milliseconds: number): Promise<void> {
-    await pause(milliseconds, undefined, { signal: this.#closing.signal }).catch((error: unknown) => {
-      if (!this.#closing.signal.aborted) throw error
-    })
+    await pause(milliseconds, this.#closing.signal)
   }
 
   protected override async moveToActive(token: string, name?: string): Promise<RawJob> {
-    // A blocking wait that ends after `pause` would still take a job: there is none for us then.
+    // A blocking wait that ends after `pause` would still take a job: this prevents it.
     if (this.paused || this.closing !== undefined) return this.nextJobFromJobData()
     try {
       const job = await super.moveToActive(token, name)
@@ -104,14 +101,14 @@ class PatientWorker<B extends IQueueBackend, C> extends Worker<unknown, unknown,
     return Math.min(super.getBlockTimeout(blockUntil), longestBlockSeconds)
   }
 
-  // BullMQ's pause between failures; without a length it is the one after a failed wait for jobs, which it would repeat ten times a second.
+  // BullMQ's pause between failures; without a duration it is the one after a failed wait for jobs, which it would repeat ten times a second.
   override async delay(milliseconds?: number): Promise<void> {
     if (milliseconds === undefined) this.#failuresInARow += 1
     await this.#wait(milliseconds ?? this.#pauseMs())
   }
 }
 
-/** Makes a consumer on any store that BullMQ has a factory for. */
+/** Creates a consumer on any store that BullMQ supports. */
 export const createConsumer = <B extends IQueueBackend, C>(
   options: ConsumerOptions,
   connection: Pick<WorkerOptions<C>, 'connection' | 'prefix' | 'skipVersionCheck'>,
@@ -139,7 +136,6 @@ export const createConsumer = <B extends IQueueBackend, C>(
       worker.run().catch((error: unknown) => options.on.fault(asError(error)))
     },
     pause: () => worker.pause(true),
-    resume: () => worker.resume(),
     close: (force) => worker.close(force),
   }
 }

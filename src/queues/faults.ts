@@ -1,32 +1,32 @@
 import { socketCodes } from '../socket-codes.ts'
 
-/** The store of the queues (Redis or Postgres) does not answer. What was to be enqueued is found again by the relay. */
+/** The store of the queues (Redis or Postgres) does not answer. The relay derives the jobs again later. */
 export class QueuesUnavailable extends Error {
   override readonly name = 'QueuesUnavailable'
   readonly code = 'QUEUES_UNAVAILABLE'
 }
 
-/** Why a running job's signal was aborted: the process must end now. The job goes back to its queue and costs no attempt. */
+/** Why a running job's signal was aborted: the process must end now. The job returns to its queue and does not count as an attempt. */
 export class StoppedHard extends Error {
   override readonly name = 'StoppedHard'
 }
 
-/** Why a running job's signal was aborted: another worker may run the job by now. What it does from here on must not count. */
+/** Why a running job's signal was aborted: another worker may run the job by now. Its further effects must not count. */
 export class LockLost extends Error {
   override readonly name = 'LockLost'
 }
 
-/** An error of anything thrown. */
+/** Any thrown value as an Error. */
 export const asError = (thrown: unknown): Error => (thrown instanceof Error ? thrown : new Error(String(thrown)))
 
 const awayCodes: ReadonlySet<string> = new Set([...socketCodes, 'ENOENT', 'QUEUES_UNAVAILABLE'])
 // Postgres's classes 08 (connection), 57P (going down, starting up) and 53300 (too many connections).
 const sqlstates = /^(08...|57P..|53300)$/
-// Where the libraries give no code, their own sentences are the only sign.
+// Errors of the libraries without a code can only be recognised by their messages.
 const sentences =
   /connection (is closed|terminated|ended|timeout)|stream isn't writeable|client has encountered a connection error|timeout exceeded when trying to connect|not queryable|failed to refresh slots cache|clusterallfailed|^LOADING /i
 
-/** True when the fault is that the store of the queues cannot be reached, as opposed to an answer that we do not like. */
+/** True when the fault is that the store of the queues cannot be reached, as opposed to an error that it answers with. */
 export const isConnectionFault = (thrown: unknown): boolean => {
   for (let error: unknown = thrown, depth = 0; error instanceof Error && depth < 5; error = error.cause, depth += 1) {
     const code = 'code' in error ? error.code : undefined
@@ -38,7 +38,7 @@ export const isConnectionFault = (thrown: unknown): boolean => {
 }
 
 /**
- * Waits for `work`, but no longer than `timeoutMs`; then the work goes on unwatched.
+ * Waits for `work`, but no longer than `timeoutMs`; after that the work continues unobserved.
  * @throws QueuesUnavailable when the time is over
  */
 export const withDeadline = async <Result>(work: Promise<Result>, timeoutMs: number, what: string): Promise<Result> => {

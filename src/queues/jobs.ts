@@ -2,10 +2,10 @@ import { createHash } from 'node:crypto'
 import { z } from 'zod'
 
 // Glossary
-//   job        a hint that something is due; carries ids only, and Postgres says what the work is
+//   job        a signal that something is due; contains ids only, Postgres defines the work
 //   run        one start of a job's handler; ends in done, in "again at", or in an error
 //   attempt    a run that ended in an error; counted by BullMQ, limited by `attempts`
-//   tick       the job that a scheduler makes; does nothing but ask for the job it stands for
+//   tick       the job that a scheduler creates; only enqueues the job that it represents
 //   relay      derives due jobs from Postgres and enqueues them again (`relay.ts`)
 
 /** The queues, in the order in which they are drained. */
@@ -14,17 +14,17 @@ export type QueueName = (typeof queueNames)[number]
 
 const id = z.string().min(1).max(1_000)
 
-/** Every kind of job: the queue it lives in and what it carries. Unknown fields are refused: a job holds no second copy of the truth. */
+/** Every kind of job: its queue and its payload. Unknown fields are refused: a job never holds a second copy of the data. */
 export const jobDefinitions = {
   /** Brings one stream of a seller's resource up to date. */
   'sync.run': { queue: 'sync', data: z.strictObject({ sellerId: id, resource: id, stream: id }) },
-  /** Moves a command one step on. */
+  /** Executes the next step of a command. */
   'command.run': { queue: 'commands', data: z.strictObject({ commandId: id }) },
-  /** Turns a durable ERP event into commands. */
+  /** Derives commands from a stored ERP event. */
   'event.process': { queue: 'events', data: z.strictObject({ source: id, id }) },
-  /** Asks whether the credentials of a stopped seller are accepted again. */
+  /** Checks whether the credentials of a stopped seller are accepted again. */
   'seller.probe': { queue: 'housekeeping', data: z.strictObject({ sellerId: id }) },
-  /** Upkeep: trimming, sweeps, alarms. */
+  /** Maintenance: trimming, sweeps, alarms. */
   'housekeeping.run': { queue: 'housekeeping', data: z.strictObject({ task: id }) },
 } as const satisfies Record<string, { queue: QueueName; data: z.ZodType<Readonly<Record<string, string>>> }>
 
@@ -34,7 +34,7 @@ export type JobData<Name extends JobName> = Readonly<z.infer<(typeof jobDefiniti
 /** True for the name of a job that this version knows. */
 export const isJobName = (name: string): name is JobName => Object.hasOwn(jobDefinitions, name)
 
-/** What jobs of each name carry, as schemas. */
+/** Payload schemas by job name. */
 export const jobSchemas: { readonly [Name in JobName]: z.ZodType<JobData<Name>> } = {
   'sync.run': jobDefinitions['sync.run'].data,
   'command.run': jobDefinitions['command.run'].data,
@@ -45,9 +45,9 @@ export const jobSchemas: { readonly [Name in JobName]: z.ZodType<JobData<Name>> 
 
 /** How a job is enqueued. */
 export interface EnqueueOptions {
-  /** Not before so many milliseconds from now; at once when absent. */
+  /** Delay in milliseconds; default: none. */
   readonly delayMs?: number
-  /** Run it now even if it waits for a later time, and even if it failed a moment ago. */
+  /** Run it now even if it waits for a later time, and even if it has just failed. */
   readonly runNow?: boolean
 }
 
@@ -65,20 +65,20 @@ export interface PlainJob extends EnqueueOptions {
 const longestPlainId = 200
 
 /**
- * The id of a job, made of its name and data: the same work is the same job, so a second enqueue is no second job.
- * Free of `:`, which BullMQ refuses in an id.
+ * The id of a job, derived from its name and data: the same work is the same job, so a second enqueue adds none.
+ * Without `:`, which BullMQ refuses in an id.
  */
 export const jobIdOf = (name: JobName, data: Readonly<Record<string, string>>): string => {
   const parts = Object.keys(data)
     .sort()
     .map((key) => encodeURIComponent(data[key] ?? '').replaceAll('~', '%7E'))
   const plain = [name, ...parts].join('~')
-  // Event ids come from outside and may be long; an index of Postgres holds 2.7 kB.
+  // Event ids come from outside and may be long; an index entry of Postgres is limited to 2.7 kB.
   return plain.length <= longestPlainId ? plain : `${name}~${createHash('sha256').update(plain).digest('base64url')}`
 }
 
 /**
- * How a run of a job ended: it is done, or it is to be run again at a time. Waiting costs no attempt and holds no worker.
- * `reason` stands in the log.
+ * How a run of a job ended: it is done, or it is to be run again at a time. Waiting does not count as an attempt and occupies no worker.
+ * `reason` is logged.
  */
 export type JobOutcome = { readonly done: true } | { readonly runAgainAt: Date; readonly reason: string }

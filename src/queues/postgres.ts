@@ -19,12 +19,12 @@ import { createPresence } from './presence.ts'
 
 const schema = 'bullmq'
 const openTimeoutMs = 10_000
-/** One listening connection for each consumer, and as many again twice for work. */
+/** One listening connection for each consumer, and twice as many for work. */
 const connections = queueNames.length * 3
 
 /**
- * A pool that hands out no connection that has broken meanwhile. `pg` does when a backend ends right after the session was prepared, and such
- * a client says nothing any more: BullMQ would keep it as its listening connection for ever, and take no job again.
+ * A pool that returns no broken connection. `pg` does so when a backend ends right after the session was prepared, and such a client emits
+ * nothing any more: BullMQ would keep it as its listening connection for ever, and consume no more jobs.
  */
 class LivePool extends pg.Pool {
   override connect(): Promise<pg.PoolClient>
@@ -35,7 +35,7 @@ class LivePool extends pg.Pool {
     callback?: (error: Error | undefined, client: pg.PoolClient | undefined, done: (release?: unknown) => void) => void,
   ): Promise<pg.PoolClient> | undefined {
     if (callback === undefined) return this.#live()
-    // For one query each, which rejects.
+    // Used for one query each, which rejects.
     super.connect(callback)
     return undefined
   }
@@ -43,14 +43,14 @@ class LivePool extends pg.Pool {
   async #live(): Promise<pg.PoolClient> {
     for (;;) {
       const client = await super.connect()
-      // `pg` has no other sign of it.
+      // `pg` has no other indication of it.
       if (Reflect.get(client, '_queryable') !== false) return client
       client.release(true)
     }
   }
 }
 
-// Each pool's session must find BullMQ's functions. A hook, not a start-up option: DATABASE_URL may carry options of its own.
+// Each session of the pool must find BullMQ's functions. A hook, not a start-up option: DATABASE_URL may have its own options.
 const useSchema = async (client: pg.ClientBase): Promise<void> => {
   await client.query(`SET search_path TO ${schema}`)
 }
@@ -68,7 +68,7 @@ const migrateSchema = async (pool: pg.Pool): Promise<void> => {
   }
 }
 
-/** Queues in Postgres, in a schema of their own, on BullMQ's own backend. */
+/** Queues in Postgres, in a separate schema, on BullMQ's own backend. */
 export const createPostgresQueues = (options: { readonly databaseUrl: string; readonly quiet: QuietLog }): QueueBackend => {
   const { databaseUrl, quiet } = options
   const presence = createPresence('Postgres', quiet)
@@ -107,7 +107,7 @@ export const createPostgresQueues = (options: { readonly databaseUrl: string; re
           'opening the queues',
         )
       } catch (error) {
-        // A queue whose first connection failed never recovers: the next `open` makes new ones.
+        // A queue whose first connection failed never recovers: the next `open` creates new ones.
         await Promise.allSettled([...made.values()].map((queue) => queue.close()))
         throw error
       }
@@ -143,19 +143,19 @@ export const createPostgresQueues = (options: { readonly databaseUrl: string; re
   }
 }
 
-// BullMQ declares the part of `pg` that it uses by itself, a little narrower than `pg` does.
+// BullMQ declares the part of `pg` that it uses itself, slightly narrower than `pg` does.
 const forBullMQ = (pool: unknown): PgPool => {
   if (!isPgPool(pool)) throw new TypeError('BullMQ does not know this pool')
   return pool
 }
 
-// BullMQ's types name the store in every class; bull-board and producers know only the plain `Queue`, which this is at run time.
+// BullMQ's types include the store in every class; bull-board and producers use the plain `Queue`, which this is at run time.
 const queueOn = (connection: pg.Pool, name: QueueName): Queue => {
   const queue: unknown = new Queue(
     name,
     { connection: forBullMQ(connection), streams: { events: { maxLen: keptEvents } } },
     createPostgresBackend,
   )
-  if (!(queue instanceof Queue)) throw new TypeError('BullMQ made something else than a queue')
+  if (!(queue instanceof Queue)) throw new TypeError('BullMQ did not create a queue')
   return queue
 }

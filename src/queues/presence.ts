@@ -1,16 +1,16 @@
 import { describeError, type QuietLog } from '../observability/log.ts'
 import { asError, isConnectionFault } from './faults.ts'
 
-/** Whether the store of the queues is there, learnt from those who use it, and told in few lines. */
+/** Availability of the store of the queues, as observed by its users, logged with few lines. */
 export interface Presence {
   /** It answered, or it did not. */
   report(answered: boolean): void
-  /** Something went wrong while using it. */
+  /** An error occurred while using it. */
   fault(thrown: unknown): void
   awaySinceMs(): number | null
-  /** The last fault while it is away; null while it is there. */
+  /** The last fault while it is unavailable; null while it is available. */
   lastFault(): string | null
-  /** We disconnect: from here on faults are the sound of closing connections, and are not told. */
+  /** Called when disconnecting: further faults are caused by closing connections and are not logged. */
   end(): void
 }
 
@@ -41,10 +41,10 @@ export const createPresence = (store: string, quiet: QuietLog): Presence => {
         quiet.error(
           key,
           { fault: lastFault, ...(code === undefined ? {} : { code }) },
-          `the queues cannot use ${store}; they go on when it is back`,
+          `the queues cannot use ${store}; they continue when it is back`,
         )
       } else {
-        // Without ids, or each job would be a fault of its own kind.
+        // Without ids, otherwise each job would be a separate kind of fault.
         quiet.error(
           `${key}:${error.message.replace(/\bjob \S+/g, 'job').slice(0, 60)}`,
           { err: error },

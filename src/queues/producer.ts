@@ -5,13 +5,13 @@ import type { QueueBackend } from './backend-interface.ts'
 import { asError, isConnectionFault, QueuesUnavailable, withDeadline } from './faults.ts'
 import { jobDefinitions, jobIdOf, type PlainJob, type QueueName } from './jobs.ts'
 
-/** What an enqueue did. `exists`: the job is there already, waiting or running; `replaced`: it had ended and starts anew. */
+/** Result of an enqueue. `exists`: the job exists already, waiting or running; `replaced`: it had ended and starts again. */
 export interface EnqueueResult {
   readonly jobId: string
   readonly outcome: 'added' | 'exists' | 'promoted' | 'replaced'
 }
 
-/** What the producer needs. Times in milliseconds. */
+/** Settings of the producer. Times in milliseconds. */
 export interface ProducerOptions {
   readonly backend: QueueBackend
   readonly metrics: Metrics
@@ -22,12 +22,12 @@ export interface ProducerOptions {
 const keptFailedJobs = 500
 const jobsABulk = 500
 const lookupsAtOnce = 8
-/** Between looking at a job and changing it, it may move on: looked at again so often. */
+/** A job may change between being read and being changed: number of retries. */
 const looks = 4
 
-/** Settings that every job carries, a scheduler's included. How often and when it is tried again is decided by the consumer. */
+/** Settings of every job, a scheduler's included. The consumer decides on the number and times of retries. */
 export const storedOptions = {
-  // A job that ended frees its id at once, so that the same work can be asked for again.
+  // A job that ended releases its id at once, so that the same work can be enqueued again.
   removeOnComplete: true,
   removeOnFail: { count: keptFailedJobs },
   attempts: 1_000,
@@ -45,7 +45,7 @@ const optionsOf = (job: PlainJob, jobId: string): JobsOptions => {
   }
 }
 
-/** Puts jobs into the queues. */
+/** Adds jobs to the queues. */
 export const createProducer = ({ backend, metrics, timeoutMs, failedRestMs }: ProducerOptions) => {
   const restedEnough = (finishedOn: number | undefined): boolean =>
     finishedOn === undefined || Date.now() - finishedOn >= failedRestMs
@@ -70,7 +70,7 @@ export const createProducer = ({ backend, metrics, timeoutMs, failedRestMs }: Pr
           await known.promote()
           return 'promoted'
         }
-        // Unknown: it ended between the two questions.
+        // Unknown: it ended between the two reads.
         if (state !== 'unknown') return 'exists'
       } catch (error) {
         if (isConnectionFault(error)) throw error
@@ -89,7 +89,7 @@ export const createProducer = ({ backend, metrics, timeoutMs, failedRestMs }: Pr
         await job.remove()
       } catch (error) {
         if (isConnectionFault(error)) throw error
-        // Another process brought it back a moment ago: that is what we want.
+        // Another process has just enqueued it again, as intended.
       }
     }
   }

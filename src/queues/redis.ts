@@ -11,23 +11,23 @@ type Client = Redis | Cluster
 
 const openTimeoutMs = 5_000
 const longestReconnectMs = 2_000
-/** BullMQ's scripts are tested from here on. */
+/** Oldest version that BullMQ's scripts are tested with. */
 const oldestRedis = '6.2.0'
 
-// Bounded and jittered: a fleet must not come back all at once, nor one process stay away long after Redis is back.
+// Bounded and with jitter: processes must not all reconnect at once, nor long after Redis is back.
 const reconnectDelayMs = (times: number): number =>
   Math.min(50 * 2 ** Math.min(times, 10), longestReconnectMs) * (0.5 + Math.random() / 2)
 
 const common = {
-  // BullMQ reads the shapes of protocol 2.
+  // BullMQ parses answers of protocol 2.
   protocol: 2,
   connectTimeout: 5_000,
   keepAlive: 10_000,
-  // A replica that was promoted away refuses writes: reconnect, and send the refused command again (it had no effect).
+  // A server that was demoted to a replica refuses writes: reconnect, and send the refused command again (it had no effect).
   reconnectOnError: (error: Error) => (error.message.startsWith('READONLY') ? 2 : false),
 } as const satisfies RedisOptions
 
-/** A producer must fail at once, so that whoever waits for it is told; a consumer waits as long as it takes. */
+/** A producer must fail at once, so that its caller gets an error; a consumer waits as long as necessary. */
 const roles = {
   producer: { maxRetriesPerRequest: 1, enableOfflineQueue: false },
   consumer: { maxRetriesPerRequest: null, enableOfflineQueue: true },
@@ -55,7 +55,7 @@ const connect = (redisUrl: string, role: keyof typeof roles): Client => {
         ...(account === undefined || account.username === '' ? {} : { username: decodeURIComponent(account.username) }),
         ...(tls ? { tls: {} } : {}),
       },
-      // Certificates of managed clusters name hosts, not addresses.
+      // Certificates of managed clusters contain host names, not addresses.
       ...(tls ? { dnsLookup: (address, callback) => callback(null, address) } : {}),
     },
   )
@@ -63,7 +63,7 @@ const connect = (redisUrl: string, role: keyof typeof roles): Client => {
 
 const isReady = (client: Client): boolean => client.status === 'ready'
 
-// Answers at the first refusal; the client itself goes on trying.
+// Rejects at the first refusal; the client itself keeps retrying.
 const untilReady = async (client: Client): Promise<void> => {
   if (isReady(client)) return
   const { promise, resolve, reject } = Promise.withResolvers<void>()
@@ -85,14 +85,14 @@ const field = (info: string, name: string): string | null => new RegExp(`^${name
 
 const olderThan = (version: string, oldest: string): boolean => version.localeCompare(oldest, 'en', { numeric: true }) < 0
 
-/** What in Redis's own account of itself endangers the queues. */
+/** Settings of Redis that endanger the queues. */
 export const warningsOf = (info: string): readonly string[] => {
   const policy = field(info, 'maxmemory_policy')
   const version = field(info, 'redis_version')
   const successor = field(info, 'valkey_version') ?? field(info, 'dragonfly_version')
   return [
     ...(policy !== null && policy !== 'noeviction'
-      ? [`maxmemory-policy is ${policy}: Redis may throw jobs away when it is full; set it to noeviction`]
+      ? [`maxmemory-policy is ${policy}: Redis may evict jobs when it is full; set it to noeviction`]
       : []),
     ...(version !== null && successor === null && olderThan(version, oldestRedis)
       ? [`Redis ${version} is older than ${oldestRedis}; upgrade it`]
@@ -101,7 +101,7 @@ export const warningsOf = (info: string): readonly string[] => {
 }
 
 const noWritesSayings: readonly (readonly [RegExp, string])[] = [
-  [/^OOM /, 'Redis is full and takes no writes: raise its maxmemory or make room'],
+  [/^OOM /, 'Redis is full and takes no writes: raise its maxmemory or free memory'],
   [/^READONLY /, 'Redis takes no writes: it is a replica'],
   [/^MISCONF /, 'Redis takes no writes: it cannot save to its disk'],
   [/^Stream isn't writeable/, 'Redis is not connected'],
@@ -113,7 +113,7 @@ const sayingOf = (error: unknown): string => {
   return noWritesSayings.find(([pattern]) => pattern.test(message))?.[1] ?? `Redis does not answer: ${message}`
 }
 
-/** How long the key stays by which a check sees that Redis takes writes. */
+/** Lifetime of the key that a check writes to verify that Redis takes writes. */
 const writtenMs = 1_000
 
 /** Queues in Redis or Valkey. */
@@ -123,7 +123,7 @@ export const createRedisQueues = (options: {
   readonly prefix: string
 }): QueueBackend => {
   const { redisUrl, quiet } = options
-  // One hash slot for everything: BullMQ's scripts touch many keys at once, which a cluster allows only within a slot.
+  // One hash slot for all keys: BullMQ's scripts access many keys at once, which a cluster allows only within a slot.
   const prefix = `{${options.prefix}}`
   const presence = createPresence('Redis', quiet)
   let clients: { readonly producer: Client; readonly consumer: Client } | undefined
@@ -147,7 +147,7 @@ export const createRedisQueues = (options: {
       clients ??= { producer: watched(connect(redisUrl, 'producer')), consumer: watched(connect(redisUrl, 'consumer')) }
       const { producer, consumer } = clients
       await Promise.all([untilReady(producer), untilReady(consumer)])
-      const warnings = await withDeadline(inspect(producer), openTimeoutMs, 'asking Redis for its settings')
+      const warnings = await withDeadline(inspect(producer), openTimeoutMs, 'reading the settings of Redis')
       for (const warning of warnings) quiet.warn(`redis:${warning}`, {}, warning)
       // BullMQ prints the same to the console for each connection; without the check it only loses precision of short waits.
       skipVersionCheck = warnings.length > 0

@@ -7,11 +7,11 @@ import type { Scheduler } from './schedulers.ts'
 
 /** Parts and settings of the relay. */
 export interface RelayOptions {
-  /** Every job that is due by Postgres, found in Postgres alone. May be asked for at any time; reads only. */
+  /** Every job that is due, derived from Postgres only. May be called at any time; reads only. */
   readonly derive: () => Promise<readonly JobToEnqueue[]>
-  /** The schedulers that should be there; those that a flush took away are made again, obsolete ones removed. */
+  /** The schedulers that should exist; those lost in a flush are created again, obsolete ones removed. */
   readonly schedulers?: () => readonly Scheduler[]
-  /** Sellers whom only other processes serve: these look after their schedulers. */
+  /** Sellers served only by other processes, which manage the schedulers of those sellers. */
   readonly foreignSellers?: () => Promise<ReadonlySet<string>>
   /** Longest time between two derivations, in milliseconds. */
   readonly intervalMs: number
@@ -20,23 +20,24 @@ export interface RelayOptions {
   readonly metrics: Metrics
 }
 
-/** Keeps the queues in step with Postgres. */
+/** Keeps the queues consistent with Postgres. */
 export interface Relay {
   /** Derives at once, then at least every `intervalMs`. */
   start(): void
-  /** Something was committed that may be due: derive soon. Costs nothing, never throws; many nudges are one derivation. */
+  /** Something was committed that may be due: derive soon. Cheap, never throws; several nudges result in one derivation. */
   nudge(): void
-  /** Ends when the derivation under way has ended. */
+  /** Ends when the current derivation has ended. */
   stop(): Promise<void>
 }
 
-/** Nudges within so many milliseconds are answered by one derivation. */
+/** Nudges within this time in milliseconds result in one derivation. */
 const gatherMs = 20
 const firstPauseMs = 500
 
 /**
- * Postgres is the truth, the queue a hint: the relay derives every due job from Postgres at the start, after nudges and at intervals, and enqueues
- * it; a job that is in its queue already stays the one it is. When Postgres or the queues do not answer it waits longer each time, up to the interval.
+ * Postgres is the source of truth, the queues only trigger work: the relay derives every due job from Postgres at the start, after nudges and
+ * at intervals, and enqueues it; a job that is already in its queue is not changed. When Postgres or the queues do not answer, it waits with a
+ * back-off, up to the interval.
  */
 export const createRelay = ({ derive, schedulers, foreignSellers, intervalMs, runtime, log, metrics }: RelayOptions): Relay => {
   const quiet = createQuietLog(log)
@@ -47,7 +48,7 @@ export const createRelay = ({ derive, schedulers, foreignSellers, intervalMs, ru
   let wake: (() => void) | undefined
 
   const once = async (): Promise<void> => {
-    // Cleared first: what is committed while we derive asks for another derivation.
+    // Cleared first: a commit during the derivation requires another one.
     nudged = false
     try {
       if (schedulers !== undefined) await runtime.applySchedulers(schedulers(), await foreignSellers?.())
@@ -64,14 +65,14 @@ export const createRelay = ({ derive, schedulers, foreignSellers, intervalMs, ru
       quiet.error(
         'relay',
         { err: error },
-        away ? 'the relay cannot reach Postgres or the queues; it tries again' : 'the relay failed; it tries again',
+        away ? 'the relay cannot reach Postgres or the queues; it will retry' : 'the relay failed; it will retry',
       )
     }
   }
 
   const pauseMs = (): number => {
     if (failuresInARow === 0) return nudged ? gatherMs : intervalMs
-    // A nudge does not shorten this: what cannot be reached is not reached sooner by asking more often.
+    // A nudge does not shorten this back-off.
     return Math.min(firstPauseMs * 2 ** (failuresInARow - 1), intervalMs) * (0.75 + Math.random() / 4)
   }
 

@@ -15,43 +15,43 @@ import {
   type QueueName,
 } from './jobs.ts'
 
-/** What a handler gets. */
+/** Arguments of a handler. */
 export interface JobContext<Name extends JobName = JobName> {
   readonly name: Name
   readonly data: JobData<Name>
   readonly jobId: string
-  /** Runs of this job that ended in an error, this one not counted. */
+  /** Runs of this job that ended in an error, excluding this one. */
   readonly failedAttempts: number
-  /** Runs of this job, this one counted. */
+  /** Runs of this job, including this one. */
   readonly starts: number
   /** Aborted when the process must end now or the job is no longer ours; `reason` is a `StoppedHard` or a `LockLost`. */
   readonly signal: AbortSignal
-  /** Carries the job's name and id. */
+  /** Logger with the job's name and id. */
   readonly log: Logger
-  /** Says that the work gets on; a long run calls it now and then, or counts as stuck. */
+  /** Reports progress; a long run calls it regularly, otherwise it counts as stuck. */
   beat(): void
 }
 
 /** The work of a job. */
 export type JobHandler<Name extends JobName> = (context: JobContext<Name>) => Promise<JobOutcome>
 
-/** How a job is run. */
+/** Options of running a job. */
 export interface JobOptions {
-  /** Jobs of its queue that run at once in this process; a queue takes the largest number asked for. */
+  /** Concurrency of its queue in this process; a queue uses the largest requested number. */
   readonly concurrency?: number
-  /** Runs without an end (each asked to be run again) after which the job fails. BullMQ does not count these. */
+  /** Number of runs without an end (each requested another run) after which the job fails. BullMQ does not count these. */
   readonly maxStarts?: number
-  /** Failed runs after which the job fails for good; the relay brings it back later. */
+  /** Number of failed runs after which the job fails finally; the relay enqueues it again later. */
   readonly attempts?: number
-  /** Wait after a failed run: doubled each time from `firstMs` to `longestMs`, with jitter. In milliseconds. */
+  /** Back-off after a failed run: doubled each time from `firstMs` to `longestMs`, with jitter. In milliseconds. */
   readonly backoff?: { readonly firstMs: number; readonly longestMs: number }
 }
 
 const defaults = { maxStarts: 1_000, attempts: 8, backoff: { firstMs: 1_000, longestMs: 300_000 } } as const
-/** A job that asks to be run again at once still leaves the others their turn. */
+/** Minimum delay of a job that requests another run at once, so that the others get their turn. */
 const soonestAgainMs = 50
 
-/** Wait after the given number of failed runs, in milliseconds: exponential, at least half of it kept by the jitter. */
+/** Back-off after the given number of failed runs, in milliseconds: exponential, with a jitter of at most half. */
 export const backoffMs = (
   failed: number,
   { firstMs, longestMs }: NonNullable<JobOptions['backoff']>,
@@ -67,7 +67,7 @@ interface Prepared {
 
 interface Registration {
   readonly options: JobOptions
-  /** Checks the payload; a text says what is wrong with it. */
+  /** Validates the payload; a text describes the fault. */
   readonly prepare: (payload: unknown) => Prepared | string
 }
 
@@ -80,12 +80,12 @@ const prepareFor =
     return { data, run: (context) => handler({ ...context, name, data }) }
   }
 
-/** What the runs need from the rest of the runtime. */
+/** Dependencies of the runs. */
 export interface RunsOptions {
   readonly log: Logger
   readonly metrics: Metrics
   readonly lockMs: number
-  /** Enqueues the job that a tick stands for. */
+  /** Enqueues the job that a tick represents. */
   readonly enqueue: (job: PlainJob) => Promise<unknown>
 }
 
@@ -95,7 +95,7 @@ interface ActiveRun {
   lockRenewedAtMs: number
 }
 
-/** The jobs that run in this process: the one place through which every handler is called. */
+/** The jobs that run in this process: the only place that calls handlers. */
 export const createRuns = ({ log, metrics, lockMs, enqueue }: RunsOptions) => {
   const registered = new Map<JobName, Registration>()
   const active = new Map<string, ActiveRun>()
@@ -116,7 +116,7 @@ export const createRuns = ({ log, metrics, lockMs, enqueue }: RunsOptions) => {
     for (const jobId of jobIds) active.get(keyOf(queue, jobId))?.abort.abort(new LockLost(reason))
   }
 
-  // While the store is away no renewal is refused, it just does not come: the lock runs out all the same.
+  // While the store is unavailable no renewal is refused, it just does not succeed: the lock expires all the same.
   const watchLocks = (): void => {
     const oldest = Date.now() - lockMs
     for (const run of active.values()) {
@@ -151,7 +151,7 @@ export const createRuns = ({ log, metrics, lockMs, enqueue }: RunsOptions) => {
     }
     const maxStarts = registration.options.maxStarts ?? defaults.maxStarts
     if (job.attemptsStarted > maxStarts) {
-      return giveUp(job, 'capped', `run ${maxStarts} times without an end; given up until the relay brings it back`)
+      return giveUp(job, 'capped', `run ${maxStarts} times without an end; given up until the relay enqueues it again`)
     }
 
     const key = keyOf(queue, jobId)
@@ -181,14 +181,14 @@ export const createRuns = ({ log, metrics, lockMs, enqueue }: RunsOptions) => {
       const at = outcome.runAgainAt.getTime()
       if (Number.isNaN(at)) throw new TypeError(`${name} asked to be run again at no valid time`)
       count(name, 'again')
-      jobLog.debug({ run_again_at: outcome.runAgainAt, reason: outcome.reason }, 'job put off')
+      jobLog.debug({ run_again_at: outcome.runAgainAt, reason: outcome.reason }, 'job postponed')
       return await putOff(job, token, Math.max(at, Date.now() + soonestAgainMs))
     } catch (thrown) {
       if (thrown instanceof DelayedError) throw thrown
       if (signal.reason instanceof LockLost) {
         count(name, 'aborted')
         quiet.warn(`lock:${name}`, { job: name, job_id: jobId, reason: signal.reason.message }, 'job left to another worker')
-        // Tells BullMQ to touch nothing: the job is somebody else's.
+        // Tells BullMQ to change nothing: another worker owns the job.
         throw new DelayedError()
       }
       if (signal.reason instanceof StoppedHard) {
@@ -202,7 +202,7 @@ export const createRuns = ({ log, metrics, lockMs, enqueue }: RunsOptions) => {
         quiet.warn(
           `run:${name}:${error.message.slice(0, 60)}`,
           { job: name, job_id: jobId, err: error, attempt: job.attemptsMade + 1 },
-          'job failed, to be tried again',
+          'job failed, will be retried',
         )
       } else {
         count(name, 'failed')
@@ -225,7 +225,7 @@ export const createRuns = ({ log, metrics, lockMs, enqueue }: RunsOptions) => {
       if (registered.has(name)) throw new Error(`${name} is registered already`)
       registered.set(name, { options, prepare: prepareFor(name, handler) })
     },
-    /** Queues that have a handler, each with the number of jobs to run at once. */
+    /** Queues that have a handler, with their concurrency. */
     queues: (): ReadonlyMap<QueueName, number> => {
       const found = new Map<QueueName, number>()
       for (const [name, { options }] of registered) {
@@ -234,13 +234,13 @@ export const createRuns = ({ log, metrics, lockMs, enqueue }: RunsOptions) => {
       }
       return found
     },
-    /** Runs a job; the whole of what BullMQ calls. Ends in a trace span of its own. */
+    /** Runs a job in its own trace span; the only function that BullMQ calls. */
     process: (queue: QueueName, job: RawJob, token: string): Promise<void> =>
       withoutDelays(
         inSpanOf(queue, job, () =>
           run(queue, job, token).then(
             () => undefined,
-            // Being put off is no failure of the span.
+            // Being postponed is not a failure of the span.
             (error: unknown) => {
               if (error instanceof DelayedError) return error
               throw error
@@ -265,7 +265,7 @@ export const createRuns = ({ log, metrics, lockMs, enqueue }: RunsOptions) => {
     locksLost: (queue: QueueName, jobIds: readonly string[]): void =>
       abort(queue, jobIds, 'another worker holds the lock of the job'),
     watchLocks,
-    /** Aborts every running job, and those that begin from now on. */
+    /** Aborts every running job, and those that start from now on. */
     stopHard: (): void => {
       stopped = new StoppedHard('the process must end now')
       for (const entry of active.values()) entry.abort.abort(stopped)

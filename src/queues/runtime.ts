@@ -2,6 +2,7 @@ import type { Job, Queue } from 'bullmq'
 import { systemClock, watchSteps } from '../clock.ts'
 import { createQuietLog, type Logger } from '../observability/log.ts'
 import type { Metrics } from '../observability/metrics.ts'
+import { pause } from '../pause.ts'
 import type { BackendCheck, QueueBackend } from './backend-interface.ts'
 import type { Consumer } from './consumer.ts'
 import { asError, withDeadline } from './faults.ts'
@@ -9,24 +10,24 @@ import { type EnqueueOptions, type JobData, type JobName, type JobToEnqueue, typ
 import { type ConsumptionVerdict, evaluateConsumption } from './liveness.ts'
 import { createProducer, type EnqueueResult } from './producer.ts'
 import { createRuns, type JobHandler, type JobOptions } from './runs.ts'
-import { createSchedulers, type Scheduler, type SchedulerInfo } from './schedulers.ts'
+import { createSchedulers, type Scheduler } from './schedulers.ts'
 
-export type { JobContext, JobHandler, JobOptions } from './runs.ts'
+export type { JobHandler, JobOptions } from './runs.ts'
 
 /** Times of the runtime, in milliseconds. Tests shorten them. */
 export interface RuntimeTimes {
-  /** After so long without a sign of life a job is taken from its worker. */
+  /** Without a renewal of its lock for this time a job is recovered from its worker. */
   readonly lockMs: number
-  /** How often jobs that lost their worker are looked for. */
+  /** Interval of the search for stalled jobs. */
   readonly stalledIntervalMs: number
-  /** Longest wait for the store when something is enqueued or counted. */
+  /** Time-out of the store when enqueueing or counting. */
   readonly operationTimeoutMs: number
-  /** How long a failed job is left alone before an ordinary enqueue brings it back. */
+  /** How long a failed job stays before an ordinary enqueue restarts it. */
   readonly failedRestMs: number
   /** How long jobs may take to end after their signal was aborted. */
   readonly abortGraceMs: number
   readonly bootGraceMs: number
-  /** A queue from which nothing is taken for so long counts as stuck. */
+  /** A queue without consumption for this time counts as stuck. */
   readonly stuckAfterMs: number
 }
 
@@ -39,10 +40,10 @@ const defaultTimes: RuntimeTimes = {
   bootGraceMs: 60_000,
   stuckAfterMs: 600_000,
 }
-/** A job may be left behind by so many dying processes before it counts as their killer. */
+/** Number of processes that may die while running a job before the job counts as the cause. */
 const maxStalls = 3
 const longestOpenPauseMs = 5_000
-/** The clock of the machine is looked at this often. */
+/** Interval of checking the machine's clock. */
 const clockWatchMs = 1_000
 
 /** Parts and settings of the runtime. */
@@ -53,70 +54,59 @@ export interface QueueRuntimeOptions {
   readonly times?: Partial<RuntimeTimes>
 }
 
-/** How the jobs of this process ended when it was told to stop. */
+/** How the jobs of this process ended during a stop. */
 export interface DrainResult {
-  /** Every job ended by itself. */
+  /** Every job ended normally. */
   readonly clean: boolean
   /** Jobs whose signal had to be aborted. */
   readonly aborted: number
-  /** Jobs that did not even end then; another worker takes them when their lock has run out. */
+  /** Jobs that did not even end then; another worker recovers them when their lock has expired. */
   readonly abandoned: readonly string[]
 }
 
-/** The queues as the rest of the program sees them. */
+/** Interface of the queues for the rest of the program. */
 export interface QueueRuntime {
-  /** Names the work of a job; before `start`. @throws Error when the name has a handler already */
+  /** Registers the handler of a job; before `start`. @throws Error when the name already has a handler */
   register<Name extends JobName>(name: Name, handler: JobHandler<Name>, options?: JobOptions): void
   /**
-   * Connects, and consumes the queues that have handlers. Resolves when connected, or after the first failed try, which is told in the log: the tries
-   * go on by themselves. Never rejects.
+   * Connects, and consumes the queues that have handlers. Resolves when connected, or after the first failed attempt, which is logged; attempts
+   * continue in the background. Never rejects.
    */
   start(): Promise<void>
   /** Resolves when the queues are connected for the first time. */
   readonly opened: Promise<void>
-  /** @throws QueuesUnavailable when the store does not answer; the relay finds the job again */
+  /** @throws QueuesUnavailable when the store does not answer; the relay derives the job again */
   enqueue<Name extends JobName>(name: Name, data: JobData<Name>, options?: EnqueueOptions): Promise<EnqueueResult>
-  /** Enqueues many, in few round trips; answers how many were handed over (those that exist already included). @throws QueuesUnavailable */
+  /** Enqueues many, in few round trips; returns how many were delivered (including those that exist already). @throws QueuesUnavailable */
   enqueueMany(jobs: readonly JobToEnqueue[]): Promise<number>
-  /** Makes the scheduler, or changes it; nothing happens when it stands as wanted. @throws QueuesUnavailable */
-  upsertScheduler(scheduler: Scheduler): Promise<'made' | 'kept'>
-  /** @throws QueuesUnavailable */
-  removeScheduler(id: string): Promise<boolean>
-  /** @throws QueuesUnavailable */
-  listSchedulers(): Promise<readonly SchedulerInfo[]>
   /**
-   * Makes the schedulers exactly these: missing ones are made, changed ones changed, all others removed but those of sellers whom only other
-   * processes serve. @throws QueuesUnavailable
+   * Sets the schedulers to exactly these: missing ones are created, different ones changed, all others removed except those of sellers served
+   * only by other processes. @throws QueuesUnavailable
    */
   applySchedulers(
     wanted: readonly Scheduler[],
     foreignSellers?: ReadonlySet<string>,
   ): Promise<{ readonly made: number; readonly removed: number }>
-  /** Takes no more jobs until `resume`; those that run go on. */
-  pause(): Promise<void>
-  resume(): Promise<void>
   /**
-   * Ends consuming for good, in two stages: no more jobs are taken and those that run get `timeoutMs`; then their signals are aborted. Enqueueing
+   * Ends consuming finally, in two stages: no more jobs are taken and running ones get `timeoutMs`; then their signals are aborted. Enqueueing
    * still works. Never rejects.
    */
   drain(timeoutMs: number): Promise<DrainResult>
-  /** Aborts all running jobs at once (a second signal of the operator). */
-  stopHard(): void
   /** Drains with no time at all what was not drained, and disconnects. Never rejects. */
   close(): Promise<void>
-  /** Is work being consumed? Touches no network. */
+  /** Is work being consumed? Uses no network. */
   liveness(nowMs: number): ConsumptionVerdict
   /** Does the store answer? Never rejects, never takes longer than `timeoutMs`. */
   check(timeoutMs: number): Promise<BackendCheck>
   /** Jobs by queue and state. @throws QueuesUnavailable */
   counts(): Promise<Readonly<Record<QueueName, Readonly<Record<string, number>>>>>
-  /** Brings the gauges of the queues up to date; before metrics are read. Never rejects. */
+  /** Updates the gauges of the queues, before metrics are read. Never rejects. */
   refreshMetrics(): Promise<void>
   /** For bull-board; empty until `opened`. */
   queues(): readonly Queue[]
 }
 
-/** Makes the runtime of the queues. Connects to nothing before `start`. */
+/** Creates the runtime of the queues. Does not connect before `start`. */
 export const createQueueRuntime = (options: QueueRuntimeOptions): QueueRuntime => {
   const { backend, log, metrics } = options
   const times = { ...defaultTimes, ...options.times }
@@ -132,14 +122,12 @@ export const createQueueRuntime = (options: QueueRuntimeOptions): QueueRuntime =
   const closing = new AbortController()
   let startedAtMs: number | null = null
   let isOpen = false
-  let resting: 'no' | 'paused' | 'draining' = 'no'
+  let isDraining = false
   let lockWatch: NodeJS.Timeout | undefined
   const stepOfClock = watchSteps(systemClock)
   const clockWatch = setInterval(() => watchClock(), clockWatchMs).unref()
   let draining: Promise<DrainResult> | undefined
   let closed: Promise<void> | undefined
-
-  const isDraining = (): boolean => resting === 'draining'
 
   const onTurn = (queue: QueueName): void => {
     const now = Date.now()
@@ -149,13 +137,13 @@ export const createQueueRuntime = (options: QueueRuntimeOptions): QueueRuntime =
   }
 
   const onFailed = (queue: QueueName, job: Job<unknown, unknown, string> | undefined, error: Error): void => {
-    // BullMQ tells of every failed attempt; only the last one leaves the job failed.
+    // BullMQ emits every failed attempt; only the last one leaves the job failed.
     if (job !== undefined && job.finishedOn === undefined) return
-    log.error({ queue, job: job?.name, job_id: job?.id, attempts: job?.attemptsMade, err: error }, 'job failed for good')
+    log.error({ queue, job: job?.name, job_id: job?.id, attempts: job?.attemptsMade, err: error }, 'job failed finally')
   }
 
   const consume = async (): Promise<void> => {
-    if (isDraining()) return
+    if (isDraining) return
     for (const [queue, concurrency] of runs.queues()) {
       const consumer = backend.consumer({
         queue,
@@ -171,7 +159,7 @@ export const createQueueRuntime = (options: QueueRuntimeOptions): QueueRuntime =
           failed: (job, error) => onFailed(queue, job, error),
           stalled: (jobId) => {
             metrics.jobsStalled.inc({ queue })
-            log.warn({ queue, job_id: jobId }, 'job taken back from a worker that no longer answers')
+            log.warn({ queue, job_id: jobId }, 'job recovered from a worker that no longer answers')
           },
           locksRenewed: (jobIds) => runs.locksRenewed(queue, jobIds),
           locksLost: (jobIds) => runs.locksLost(queue, jobIds),
@@ -188,11 +176,8 @@ export const createQueueRuntime = (options: QueueRuntimeOptions): QueueRuntime =
       throw error
     }
     // Drained while we connected: nothing was taken yet.
-    if (isDraining()) return settle(made.map((consumer) => consumer.close(true)))
-    for (const consumer of made) {
-      consumer.start()
-      if (resting === 'paused') await consumer.pause()
-    }
+    if (isDraining) return settle(made.map((consumer) => consumer.close(true)))
+    for (const consumer of made) consumer.start()
     lockWatch = setInterval(runs.watchLocks, times.lockMs / 4)
   }
 
@@ -213,20 +198,20 @@ export const createQueueRuntime = (options: QueueRuntimeOptions): QueueRuntime =
 
   const keepOpening = async (): Promise<void> => {
     for (let pauseMs = 250; !closing.signal.aborted; pauseMs = Math.min(pauseMs * 2, longestOpenPauseMs)) {
-      await sleep(pauseMs * (0.75 + Math.random() / 4), closing.signal)
+      await pause(pauseMs * (0.75 + Math.random() / 4), closing.signal)
       if (closing.signal.aborted || (await open())) return
     }
   }
 
   const drain = async (timeoutMs: number): Promise<DrainResult> => {
-    resting = 'draining'
+    isDraining = true
     await settle([...consumers.values()].map((consumer) => consumer.pause()))
     const endedInTime = await endsWithin(runs.idle(), timeoutMs)
     const aborted = endedInTime ? 0 : runs.running().length
     if (!endedInTime) runs.stopHard()
     const ended = endedInTime || (await endsWithin(runs.idle(), times.abortGraceMs))
     const abandoned = ended ? [] : runs.running()
-    // What the handlers answered must still reach the store; if it is away, nothing is gained by waiting for it.
+    // The results of the handlers must still reach the store; if it is unavailable, waiting has no use.
     const settling = settle([...consumers.values()].map((consumer) => consumer.close(!ended)))
     if (!(await endsWithin(settling, operationTimeoutMs)))
       quiet.warn('drain', {}, 'the store of the queues did not confirm the end of all jobs')
@@ -239,14 +224,14 @@ export const createQueueRuntime = (options: QueueRuntimeOptions): QueueRuntime =
     return draining
   }
 
-  // Faults of stopping are told, never thrown: whoever stops has nothing better to do than to go on.
+  // Faults during a stop are logged, never thrown: the stop continues in any case.
   const settle = async (work: readonly Promise<unknown>[]): Promise<void> => {
     for (const result of await Promise.allSettled(work)) if (result.status === 'rejected') backend.fault(result.reason)
   }
 
-  // What waits for a time by the clock as it was before would wait for that much longer. Handlers that come too early put themselves off again.
+  // Jobs delayed by the former clock would wait for that much longer. Handlers that run too early postpone themselves again.
   const promoteAll = async (setBackMs: number): Promise<void> => {
-    log.warn({ set_back_ms: Math.round(setBackMs) }, 'the clock was set back: jobs that wait for a time are asked again')
+    log.warn({ set_back_ms: Math.round(setBackMs) }, 'the clock was set back: delayed jobs are rescheduled')
     if (isOpen) await settle(queueNames.map((name) => backend.queue(name).promoteJobs()))
   }
 
@@ -268,25 +253,14 @@ export const createQueueRuntime = (options: QueueRuntimeOptions): QueueRuntime =
     start: async () => {
       startedAtMs = Date.now()
       if (await open()) return
-      // Runs until it is open or we close; it handles its own faults.
+      // Runs until it is open or closed; it handles its own faults.
       void keepOpening()
     },
     opened: opened.promise,
     enqueue: (name, data, enqueueOptions = {}) => producer.enqueue({ name, data, ...enqueueOptions }),
     enqueueMany: (jobs) => producer.enqueueMany(jobs),
-    ...schedulers,
-    pause: async () => {
-      if (resting !== 'no') return
-      resting = 'paused'
-      await settle([...consumers.values()].map((consumer) => consumer.pause()))
-    },
-    resume: async () => {
-      if (resting !== 'paused') return
-      resting = 'no'
-      await settle([...consumers.values()].map((consumer) => consumer.resume()))
-    },
+    applySchedulers: schedulers.apply,
     drain: drainOnce,
-    stopHard: () => runs.stopHard(),
     close: () => {
       closed ??= (async () => {
         closing.abort()
@@ -300,7 +274,7 @@ export const createQueueRuntime = (options: QueueRuntimeOptions): QueueRuntime =
       evaluateConsumption({
         nowMs,
         startedAtMs,
-        resting: resting !== 'no',
+        resting: isDraining,
         storeAwaySinceMs: isOpen ? backend.awaySinceMs() : startedAtMs,
         marks: [...runs.queues()].map(([queue, concurrency]) => ({
           queue,
@@ -323,7 +297,7 @@ export const createQueueRuntime = (options: QueueRuntimeOptions): QueueRuntime =
         up(1)
       } catch (error) {
         backend.fault(asError(error))
-        // Old counts would look like news.
+        // Old counts would be misleading.
         metrics.queueJobs.reset()
         up(0)
       }
@@ -332,22 +306,10 @@ export const createQueueRuntime = (options: QueueRuntimeOptions): QueueRuntime =
   }
 }
 
-const sleep = (milliseconds: number, signal: AbortSignal): Promise<void> =>
-  new Promise((resolve) => {
-    const done = (): void => {
-      clearTimeout(timer)
-      signal.removeEventListener('abort', done)
-      resolve()
-    }
-    const timer = setTimeout(done, milliseconds)
-    signal.addEventListener('abort', done, { once: true })
-    if (signal.aborted) done()
-  })
-
 const endsWithin = async (work: Promise<unknown>, timeoutMs: number): Promise<boolean> => {
   const over = new AbortController()
   const ended = work.then(() => true)
-  const late = sleep(timeoutMs, over.signal).then(() => false)
+  const late = pause(timeoutMs, over.signal).then(() => false)
   const result = await Promise.race([ended, late])
   over.abort()
   return result

@@ -5,36 +5,33 @@ import { withDeadline } from './faults.ts'
 import { type JobName, type JobToEnqueue, jobDefinitions, jobIdOf, type QueueName, queueNames } from './jobs.ts'
 import { storedOptions } from './producer.ts'
 
-/** A job that is asked for again and again. */
+/** A job that is enqueued repeatedly. */
 export interface Scheduler {
-  /** Defaults to the id of the job itself. Free of `:`. */
+  /** Defaults to the id of the job itself. Without `:`. */
   readonly id?: string
   readonly job: JobToEnqueue
   readonly everyMs: number
-  /** Schedulers of one interval are spread over so many milliseconds, by their ids; the whole interval when absent. */
+  /** Schedulers of one interval are distributed over this time in milliseconds, by their ids; default: the whole interval. */
   readonly jitterMs?: number
 }
 
 /** A scheduler as it stands in the queue. */
-export interface SchedulerInfo {
+interface Stored {
   readonly id: string
   readonly queue: QueueName
   readonly name: string
   readonly everyMs: number | null
-  /** Place within the interval, in milliseconds. */
+  /** Offset within the interval, in milliseconds. */
   readonly offsetMs: number | null
   readonly nextAt: Date | null
-}
-
-interface Stored extends SchedulerInfo {
   readonly data: unknown
 }
 
-/** The seller that a scheduler works for; null: none. */
+/** The seller of a scheduler; null: none. */
 const sellerOf = ({ data }: Stored): string | null =>
   typeof data === 'object' && data !== null && 'sellerId' in data && typeof data.sellerId === 'string' ? data.sellerId : null
 
-/** A tick so late that its scheduler must have lost it (its job was removed by hand); no worker running is the harmless cause. */
+/** Delay after which a tick counts as lost by its scheduler (its job was removed manually); without a running worker it is only late. */
 const lateMs = 60_000
 const mostSchedulers = 100_000
 
@@ -42,8 +39,8 @@ const mostSchedulers = 100_000
 export const schedulerIdOf = ({ id, job }: Scheduler): string => id ?? jobIdOf(job.name, job.data)
 
 /**
- * Place of a scheduler within its interval, in milliseconds from 1 to the smaller of jitter and interval. Made of its id alone: it stays the
- * same over restarts and processes, and a thousand sellers do not ask at the same moment.
+ * Offset of a scheduler within its interval, in milliseconds from 1 to the smaller of jitter and interval. Derived from its id only: it is the
+ * same across restarts and processes, and a thousand sellers do not poll at the same moment.
  */
 export const offsetMsOf = (id: string, everyMs: number, jitterMs: number = everyMs): number => {
   const spread = Math.max(1, Math.min(jitterMs, everyMs) - 1)
@@ -63,11 +60,11 @@ const standsAsWanted = (stored: Stored, wanted: Scheduler, nowMs: number): boole
   stored.offsetMs === offsetMsOf(stored.id, wanted.everyMs, wanted.jitterMs) &&
   sameWork(wanted.job.name, wanted.job.data, stored.data) &&
   stored.nextAt !== null &&
-  // Neither forgotten nor beyond its turn, as after a clock that was set back.
+  // Neither lost nor beyond its interval, as after a clock that was set back.
   stored.nextAt.getTime() > nowMs - wanted.everyMs - lateMs &&
   stored.nextAt.getTime() <= nowMs + wanted.everyMs + lateMs
 
-/** The schedulers in the queues. Each sends ticks; a tick asks for the job it stands for, so that no job is there twice. */
+/** The schedulers in the queues. Each creates ticks; a tick enqueues the job that it represents, so that no job exists twice. */
 export const createSchedulers = ({ backend, timeoutMs }: { readonly backend: QueueBackend; readonly timeoutMs: number }) => {
   const guarded = <Result>(work: Promise<Result>): Promise<Result> =>
     withDeadline(work, timeoutMs, 'reading or changing schedulers')
@@ -100,24 +97,15 @@ export const createSchedulers = ({ backend, timeoutMs }: { readonly backend: Que
   const upsert = async (scheduler: Scheduler, stored: Stored | undefined): Promise<'made' | 'kept'> => {
     if (stored !== undefined && standsAsWanted(stored, scheduler, Date.now())) return 'kept'
     const queue = backend.queue(jobDefinitions[scheduler.job.name].queue)
-    // A changed interval or place begins anew; BullMQ would go on from the old one.
+    // A changed interval or offset restarts the schedule; BullMQ would continue from the old one.
     if (stored !== undefined) await guarded(backend.queue(stored.queue).removeJobScheduler(stored.id))
     await guarded(make(queue, scheduler))
     return 'made'
   }
 
   return {
-    listSchedulers: async (): Promise<readonly SchedulerInfo[]> => (await list()).map(({ data: _, ...info }) => info),
-    upsertScheduler: async (scheduler: Scheduler): Promise<'made' | 'kept'> => {
-      const id = schedulerIdOf(scheduler)
-      const stored = (await list()).find((one) => one.id === id)
-      return upsert(scheduler, stored)
-    },
-    removeScheduler: async (id: string): Promise<boolean> => {
-      const removed = await guarded(Promise.all(queueNames.map((name) => backend.queue(name).removeJobScheduler(id))))
-      return removed.some(Boolean)
-    },
-    applySchedulers: async (
+    /** Makes the schedulers exactly these; see `applySchedulers` of the runtime. */
+    apply: async (
       wanted: readonly Scheduler[],
       foreignSellers: ReadonlySet<string> = new Set(),
     ): Promise<{ readonly made: number; readonly removed: number }> => {

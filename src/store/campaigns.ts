@@ -1,19 +1,9 @@
 import { type Campaign, describeAnomaly, judgeMove } from '../domain/campaign.ts'
 import { raiseAlarm } from './alarms.ts'
-import type { SqlRunner, Transaction } from './database.ts'
+import type { ChangeRecord, SqlRunner, Transaction } from './database.ts'
 import { type ListPage, pageOf } from './page.ts'
-import { type DifferingRecord, findDiffering, jsonArray, jsonObject, type StorableRecord } from './versions.ts'
-
-const probe = `
-  SELECT array_agg(campaign_id) AS keys, array_agg(encode(raw_hash, 'hex')) AS hashes
-  FROM warehouse.campaigns WHERE seller_id = $1 AND campaign_id = ANY($2::text[])`
-
-/** Those records whose text differs from what is stored. Reads only. */
-export const findDifferingCampaigns = (
-  sql: SqlRunner,
-  sellerId: string,
-  records: readonly StorableRecord<Campaign>[],
-): Promise<readonly DifferingRecord<Campaign>[]> => findDiffering(sql, probe, sellerId, records)
+import { asLocked, type LockedRow, versionedTable, type Written } from './versioned-table.ts'
+import { type DifferingRecord, jsonArray, jsonObject } from './versions.ts'
 
 /** What the change feed tells of a campaign, beside its status. */
 interface Terms {
@@ -25,51 +15,9 @@ interface Terms {
   readonly targetRoas: string | null
 }
 
-interface StoredState extends Terms {
-  readonly campaignId: string
+interface StoredState extends LockedRow, Terms {
   readonly status: string
-  readonly hash: string
-  readonly observedAt: Date
 }
-
-const lockCampaigns = (tx: Transaction, sellerId: string, campaignIds: readonly string[]): Promise<StoredState[]> =>
-  tx.query<StoredState>(
-    `SELECT campaign_id AS "campaignId", status, name, start_date::text AS "startDate", end_date::text AS "endDate",
-       daily_budget::text AS "dailyBudget", total_budget::text AS "totalBudget", target_roas::text AS "targetRoas",
-       encode(raw_hash, 'hex') AS hash, observed_at AS "observedAt"
-     FROM warehouse.campaigns WHERE seller_id = $1 AND campaign_id = ANY($2::text[]) ORDER BY campaign_id FOR UPDATE`,
-    sellerId,
-    campaignIds,
-  )
-
-// $1 seller, $2 observed at, $3 campaigns. Known ones are locked by the caller. Answers what was written: a new one that someone else
-// has stored meanwhile was not.
-const writeCampaigns = `
-  WITH reported AS MATERIALIZED (
-    SELECT * FROM jsonb_to_recordset($3::jsonb) AS t(campaign_id text, raw_hash text, name text, start_date date, end_date date,
-      daily_budget numeric, total_budget numeric, target_roas numeric, status text, created_date date, raw jsonb)
-  ), superseded AS (
-    INSERT INTO tallyman.superseded_versions (seller_id, resource, record_key, raw_hash, raw, first_seen_at, last_seen_at)
-    SELECT $1, 'campaigns', c.campaign_id, c.raw_hash, c.raw, c.changed_at, now()
-    FROM warehouse.campaigns c JOIN reported r USING (campaign_id) WHERE c.seller_id = $1
-    ON CONFLICT DO NOTHING
-  ), updated AS (
-    UPDATE warehouse.campaigns c
-    SET name = r.name, start_date = r.start_date, end_date = r.end_date, daily_budget = r.daily_budget, total_budget = r.total_budget,
-      target_roas = r.target_roas, status = r.status, created_date = r.created_date, missing_since = NULL,
-      raw_hash = decode(r.raw_hash, 'hex'), raw = r.raw, observed_at = $2::timestamptz, changed_at = now()
-    FROM reported r WHERE c.seller_id = $1 AND c.campaign_id = r.campaign_id
-    RETURNING c.campaign_id
-  ), inserted AS (
-    INSERT INTO warehouse.campaigns (seller_id, campaign_id, name, start_date, end_date, daily_budget, total_budget, target_roas, status,
-      created_date, raw_hash, raw, observed_at, first_seen_at, changed_at)
-    SELECT $1, campaign_id, name, start_date, end_date, daily_budget, total_budget, target_roas, status, created_date,
-      decode(raw_hash, 'hex'), raw, $2::timestamptz, now(), now()
-    FROM reported WHERE campaign_id NOT IN (SELECT campaign_id FROM updated)
-    ON CONFLICT DO NOTHING
-    RETURNING campaign_id
-  )
-  SELECT campaign_id FROM updated UNION ALL SELECT campaign_id FROM inserted`
 
 // $1 seller, $2 seen at, $3 moves.
 const writeStatusChanges = `
@@ -87,69 +35,79 @@ const termsOf = ({ name, startDate, endDate, dailyBudget, totalBudget, targetRoa
   targetRoas,
 })
 
-const rowText = ({ key, hash, rawText, value }: DifferingRecord<Campaign>): string =>
-  jsonObject(
-    {
-      campaign_id: key,
-      raw_hash: hash,
-      name: value.name,
-      start_date: value.startDate,
-      end_date: value.endDate,
-      daily_budget: value.dailyBudget,
-      total_budget: value.totalBudget,
-      target_roas: value.targetRoas,
-      status: value.status,
-      created_date: value.createdDate,
-    },
-    { raw: rawText },
-  )
-
-/** A campaign whose status is another than before, or that is seen for the first time. */
-interface Move {
-  readonly record: DifferingRecord<Campaign>
-  readonly from: string | null
+const statusChanges = (sellerId: string, { campaignId, status }: Campaign, before: StoredState): readonly ChangeRecord[] => {
+  if (before.status === status) return []
+  const { legal, missed } = judgeMove(before.status, status)
+  const data = { campaignId, from: before.status, to: status, legal, missed: missed === null ? null : [...missed] }
+  return [{ sellerId, type: 'campaign.status_changed', data }]
 }
 
-const moveText = ({ record, from }: Move): string =>
+// Decimals as Postgres prints them differ from the wire's only in form (`100` and `100.00` are stored as they came).
+const termsChanges = (sellerId: string, campaign: Campaign, stored: StoredState): readonly ChangeRecord[] => {
+  const [before, after] = [termsOf(stored), termsOf(campaign)]
+  if (JSON.stringify(before) === JSON.stringify(after)) return []
+  return [{ sellerId, type: 'campaign.changed', data: { campaignId: campaign.campaignId, before, after } }]
+}
+
+const campaigns = versionedTable<Campaign, StoredState, StoredState>({
+  name: 'campaigns',
+  resource: 'campaigns',
+  key: ['campaign_id text'],
+  columns: [
+    'name text',
+    'start_date date',
+    'end_date date',
+    'daily_budget numeric',
+    'total_budget numeric',
+    'target_roas numeric',
+    'status text',
+    'created_date date',
+  ],
+  row: (campaign) => ({
+    name: campaign.name,
+    start_date: campaign.startDate,
+    end_date: campaign.endDate,
+    daily_budget: campaign.dailyBudget,
+    total_budget: campaign.totalBudget,
+    target_roas: campaign.targetRoas,
+    status: campaign.status,
+    created_date: campaign.createdDate,
+  }),
+  marks: ['missing_since'],
+  locked: `o.status, o.name, o.start_date::text AS "startDate", o.end_date::text AS "endDate", o.daily_budget::text AS "dailyBudget",
+    o.total_budget::text AS "totalBudget", o.target_roas::text AS "targetRoas"`,
+  before: asLocked,
+  changes: (sellerId, campaign, before) =>
+    before === null
+      ? [
+          {
+            sellerId,
+            type: 'campaign.added',
+            data: { campaignId: campaign.campaignId, status: campaign.status, ...termsOf(campaign) },
+          },
+        ]
+      : [...statusChanges(sellerId, campaign, before), ...termsChanges(sellerId, campaign, before)],
+})
+
+/** Those records whose text differs from what is stored, or that were missing. Reads only. */
+export const { findDiffering: findDifferingCampaigns } = campaigns
+
+type WrittenCampaign = Written<Campaign, StoredState>
+
+const moveText = ({ record, value, before }: WrittenCampaign): string =>
   jsonObject(
     {
       campaign_id: record.key,
-      from_status: from,
-      to_status: record.value.status,
-      ...(from === null ? { legal: null, missed: null } : judgeMove(from, record.value.status)),
+      from_status: before?.status ?? null,
+      to_status: value.status,
+      ...(before === null ? { legal: null, missed: null } : judgeMove(before.status, value.status)),
     },
     { raw: record.rawText },
   )
 
-// Decimals as Postgres prints them differ from the wire's only in form (`100` and `100.00` are stored as they came).
-const tellChanges = (tx: Transaction, sellerId: string, { key, value }: DifferingRecord<Campaign>, before: StoredState): void => {
-  const [termsBefore, termsAfter] = [termsOf(before), termsOf(value)]
-  if (JSON.stringify(termsBefore) === JSON.stringify(termsAfter)) return
-  tx.tell({ sellerId, type: 'campaign.changed', data: { campaignId: key, before: termsBefore, after: termsAfter } })
-}
-
-const tellMove = async (tx: Transaction, sellerId: string, { record, from }: Move): Promise<void> => {
-  const { key: campaignId, value } = record
-  const { status } = value
-  if (from === null) {
-    tx.tell({ sellerId, type: 'campaign.added', data: { campaignId, status, ...termsOf(value) } })
-    return
-  }
-  const { legal, missed } = judgeMove(from, status)
-  tx.tell({
-    sellerId,
-    type: 'campaign.status_changed',
-    data: { campaignId, from, to: status, legal, missed: missed === null ? null : [...missed] },
-  })
-  if (!legal) {
-    await raiseAlarm(tx, { sellerId, kind: 'campaign-anomaly', subject: campaignId }, describeAnomaly(campaignId, from, status))
-  }
-}
-
 /**
  * Stores records that {@link findDifferingCampaigns} found; answers how many were written. Every change of status gets a row of its own, with when
- * it was seen; a move that the specification does not list is marked and raises an alarm. An older observation never overwrites a newer one; the
- * version that is replaced is kept.
+ * it was seen; a move that the specification does not list is marked and raises an alarm.
  */
 export const storeDifferingCampaigns = async (
   tx: Transaction,
@@ -157,37 +115,15 @@ export const storeDifferingCampaigns = async (
   observedAt: Date,
   records: readonly DifferingRecord<Campaign>[],
 ): Promise<number> => {
-  if (records.length === 0) return 0
-  const locked = await lockCampaigns(
-    tx,
-    sellerId,
-    records.map((record) => record.key),
-  )
-  const stored = new Map(locked.map((state) => [state.campaignId, state]))
-  const outdated = records.filter((record) => {
-    const before = stored.get(record.key)
-    return before === undefined || (before.observedAt <= observedAt && before.hash !== record.hash)
-  })
-  if (outdated.length === 0) return 0
-  const rows = await tx.query<{ campaign_id: string }>(
-    writeCampaigns,
-    sellerId,
-    observedAt.toISOString(),
-    jsonArray(outdated.map(rowText)),
-  )
-  const keys = new Set(rows.map((row) => row.campaign_id))
-  const written = outdated.filter((record) => keys.has(record.key))
-  const moves = written.flatMap((record): Move[] => {
-    const from = stored.get(record.key)?.status ?? null
-    return from === record.value.status ? [] : [{ record, from }]
-  })
+  const written = await campaigns.write(tx, sellerId, observedAt, records)
+  const moves = written.filter(({ value, before }) => before?.status !== value.status)
   if (moves.length > 0) {
     await tx.execute(writeStatusChanges, sellerId, observedAt.toISOString(), jsonArray(moves.map(moveText)))
   }
-  for (const move of moves) await tellMove(tx, sellerId, move)
-  for (const record of written) {
-    const before = stored.get(record.key)
-    if (before !== undefined) tellChanges(tx, sellerId, record, before)
+  for (const { record, value, before } of moves) {
+    if (before === null || judgeMove(before.status, value.status).legal) continue
+    const message = describeAnomaly(record.key, before.status, value.status)
+    await raiseAlarm(tx, { sellerId, kind: 'campaign-anomaly', subject: record.key }, message)
   }
   return written.length
 }

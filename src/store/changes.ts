@@ -71,25 +71,16 @@ export const readChanges = async (sql: SqlRunner, after: bigint, limit: number):
 }
 
 /** The number after which the oldest change stands that is kept; 0 while none has gone. */
-export const beginningOfChanges = async (sql: SqlRunner): Promise<bigint> => {
-  const [row] = await sql.query<{ removed_up_to: bigint }>(
-    `SELECT removed_up_to FROM tallyman.retention_passes WHERE data = 'changes'`,
-  )
-  return row?.removed_up_to ?? 0n
+export const beginningOfChanges = async ({ prisma }: SqlRunner): Promise<bigint> => {
+  const pass = await prisma.retentionPass.findUnique({ where: { data: 'changes' }, select: { removedUpTo: true } })
+  return pass?.removedUpTo ?? 0n
 }
 
 /** The newest changes of one order, oldest first. */
 export const readChangesOfOrder = async (
-  sql: SqlRunner,
+  { prisma }: SqlRunner,
   sellerId: string,
   purchaseOrderId: string,
   limit: number,
-): Promise<readonly Change[]> => {
-  const rows = await sql.query<ChangeRow>(
-    `SELECT ${columns} FROM warehouse.changes WHERE seller_id = $1 AND purchase_order_id = $2 ORDER BY seq DESC LIMIT $3::int`,
-    sellerId,
-    purchaseOrderId,
-    limit,
-  )
-  return rows.map(fromRow).reverse()
-}
+): Promise<readonly Change[]> =>
+  (await prisma.change.findMany({ where: { sellerId, purchaseOrderId }, orderBy: { seq: 'desc' }, take: limit })).reverse()

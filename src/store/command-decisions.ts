@@ -1,8 +1,11 @@
 import type { CommandState } from '../domain/command.ts'
 import { cutCommand, type DecidedParts, type DecisionFault, type LineDecision, takesUnits } from '../domain/decision.ts'
 import { orderBaselineSchema } from '../domain/evidence.ts'
+import { jsonOf } from '../domain/json.ts'
 import { proofOf, raiseBaseline } from '../domain/proof.ts'
-import { lockCommand, moveCommand, readAttempts, readCommand, type StoredCommand } from './commands.ts'
+import { readAttempts } from './command-attempts.ts'
+import { lockCommand, moveCommand } from './command-steps.ts'
+import { readCommand, type StoredCommand } from './commands.ts'
 import type { Database, Transaction } from './database.ts'
 import { lockShippingSettings } from './shipping-settings.ts'
 
@@ -51,17 +54,17 @@ export const decideCommand = async (database: Database, request: DecisionRequest
     if (!outcome.ok) return { ok: false, fault: 'wrong-lines', faults: outcome.faults }
     await keepDecision(transaction, command, request)
     if (outcome.parts !== null) {
-      await transaction.execute(
-        `UPDATE tallyman.commands SET parts = $2::jsonb WHERE id = $1`,
-        command.id,
-        JSON.stringify(outcome.parts),
-      )
+      await transaction.prisma.command.update({
+        where: { id: command.id },
+        data: { parts: jsonOf(outcome.parts) },
+        select: { id: true },
+      })
     }
     if (outcome.state === 'pending') {
-      await transaction.execute(
-        `UPDATE tallyman.command_attempts SET outcome = 'dismissed' WHERE command_id = $1 AND outcome IS DISTINCT FROM 'not-sent'`,
-        command.id,
-      )
+      await transaction.prisma.commandAttempt.updateMany({
+        where: { commandId: command.id, OR: [{ outcome: null }, { outcome: { not: 'not-sent' } }] },
+        data: { outcome: 'dismissed' },
+      })
     }
     const moved = await moveCommand(transaction, command, {
       state: outcome.state,

@@ -17,8 +17,12 @@ export interface ChangeRecord {
   readonly data: Prisma.InputJsonObject
 }
 
-/** Runs SQL with positional parameters (`$1`); inside or outside of a transaction. */
+/**
+ * Asks Postgres, inside or outside of a transaction: by typed queries, or by SQL with positional parameters (`$1`) where those cannot say it
+ * (docs/decisions/0020-typed-or-by-hand.md). For `store` only.
+ */
 export interface SqlRunner {
+  readonly prisma: Prisma.TransactionClient
   /** Rows of a query. The caller names their shape; bigint columns arrive as `bigint`, numeric as `Decimal`. */
   query<Row>(sql: string, ...parameters: readonly unknown[]): Promise<Row[]>
   /** Number of rows that a statement touched. */
@@ -27,7 +31,6 @@ export interface SqlRunner {
 
 /** A transaction under way. Changes told through it are appended as its last statement, in one message with the commit. */
 export interface Transaction extends SqlRunner {
-  readonly prisma: Prisma.TransactionClient
   tell(change: ChangeRecord): void
 }
 
@@ -68,7 +71,8 @@ export class CommitFailed extends Error {
   }
 }
 
-const runner = (client: Prisma.TransactionClient | PrismaClient): SqlRunner => ({
+const runner = (client: Prisma.TransactionClient): SqlRunner => ({
+  prisma: client,
   query: <Row>(sql: string, ...parameters: readonly unknown[]): Promise<Row[]> =>
     client.$queryRawUnsafe<Row[]>(sql, ...parameters),
   execute: (sql, ...parameters) => client.$executeRawUnsafe(sql, ...parameters),
@@ -128,17 +132,18 @@ export const openDatabase = ({ url, connections = 10, onError, bounds }: Databas
     },
     { onPoolError: (error) => onError?.(error), onConnectionError: (error) => onError?.(error) },
   )
-  const prisma = new PrismaClient({ adapter: committingWith(pool, appendChanges) })
+  // Its other forms of an error quote the call with its arguments, a buyer's among them.
+  const prisma = new PrismaClient({ adapter: committingWith(pool, appendChanges), errorFormat: 'minimal' })
   return {
-    prisma,
     ...runner(prisma),
+    prisma,
     transaction: async (work, { maxWaitMs = 10_000, timeoutMs = 30_000 } = {}) => {
       try {
         return await prisma.$transaction(
           async (client) => {
             const told: ChangeRecord[] = []
             const sql = runner(client)
-            const result = await work({ ...sql, prisma: client, tell: (change) => told.push(change) })
+            const result = await work({ ...sql, tell: (change) => told.push(change) })
             if (told.length > 0) await append(sql, told)
             return result
           },

@@ -1,3 +1,4 @@
+import { resolutionOf } from '../domain/discrepancy-resolution.ts'
 import type { ReasonMap } from '../domain/log-reasons.ts'
 import { monthBounds, pacificDay } from '../domain/pacific-time.ts'
 import {
@@ -123,20 +124,12 @@ const skusWithPrice = async (tx: SqlRunner, sellerId: string, skus: readonly str
   return new Set(rows.map((row) => row.sku))
 }
 
-/** Where the report has no row: what an earlier one stated stands for as long as the SKU moves, or may. */
-const resolutionWithoutRow = (open: OpenRow, { logComplete, movesOn }: ReviewedMonth): Resolved | null => {
-  if (!logComplete) return null
-  if (isMovementKind(open.kind) && Number(open.report_units) === 0) return { open, resolution: 'agrees' }
-  return open.kind !== 'row' && movesOn ? null : { open, resolution: 'withdrawn' }
-}
-
-/** What becomes of a discrepancy that is open but was not found again; null when it could not be judged now, so that it stays. */
-const resolutionOf = (open: OpenRow, month: ReviewedMonth | undefined): Resolved | null => {
+/** The discrepancy as it is to be resolved; null when it stays. */
+const resolvedBy = (open: OpenRow, month: ReviewedMonth | undefined): Resolved | null => {
   if (month === undefined) return null
-  if (month.report === null) return resolutionWithoutRow(open, month)
-  if (isMovementKind(open.kind) && !month.logComplete) return null
-  if (open.kind !== 'carry-over' || month.before?.whole === true) return { open, resolution: 'agrees' }
-  return month.before === null ? { open, resolution: 'withdrawn' } : null
+  const judged = { ...month, listed: month.report !== null }
+  const resolution = resolutionOf({ kind: open.kind, reportUnits: Number(open.report_units) }, judged)
+  return resolution === null ? null : { open, resolution }
 }
 
 /**
@@ -166,7 +159,7 @@ export const reviewDiscrepancies = async (tx: Transaction, sellerId: string, pai
   const monthOf = new Map(months.map((month) => [keyOf(month), month]))
   const resolved = openRows
     .filter((open) => askedKeys.has(keyOf(open)) && !found.has(discrepancyKey(open)))
-    .flatMap((open) => resolutionOf(open, monthOf.get(keyOf(open))) ?? [])
+    .flatMap((open) => resolvedBy(open, monthOf.get(keyOf(open))) ?? [])
   const claims = reviewClaimRows(readings, claimRows, { findings, openRows, resolved })
 
   const again = findings.flatMap((finding) => {

@@ -1,3 +1,4 @@
+import type { Resolution } from '../domain/discrepancy-resolution.ts'
 import type { Certainty, DiscrepancyKind } from '../domain/reconciliation.ts'
 import type { SqlRunner } from './database.ts'
 import { type ListPage, pageOf } from './page.ts'
@@ -39,7 +40,7 @@ export interface Discrepancy {
   readonly value: string | null
   readonly currency: string | null
   readonly state: DiscrepancyState
-  readonly resolution: 'agrees' | 'withdrawn' | null
+  readonly resolution: Resolution | null
   readonly firstSeenAt: Date
   readonly changedAt: Date
   readonly resolvedAt: Date | null

@@ -69,7 +69,7 @@ const logCovers = (sku: string, from: string, until: string): string =>
   `coalesce(${sku}.log_read_up_to >= ${until} AND ${from} >= ${sku}.log_read_at - interval '${logReachDays} days', false)`
 
 /** SQL of the moment at which a month ends, given the date of its first day. */
-const endOfMonth = (month: string): string => `((${month} + interval '1 month') AT TIME ZONE 'America/Los_Angeles')`
+export const endOfMonth = (month: string): string => `((${month} + interval '1 month') AT TIME ZONE 'America/Los_Angeles')`
 
 /** Pairs as a parameter of SQL: months become the dates of their first days. */
 const pairsJson = (pairs: readonly (SkuMonth & { readonly from?: Date; readonly to?: Date })[]): string =>

@@ -1,3 +1,4 @@
+import type { Resolution } from '../domain/discrepancy-resolution.ts'
 import type { Certainty, Difference, DiscrepancyKind } from '../domain/reconciliation.ts'
 import type { SqlRunner, Transaction } from './database.ts'
 import { keyOf, type SkuMonth } from './discrepancy-sources.ts'
@@ -33,7 +34,7 @@ export interface OpenRow extends SkuMonth {
 /** An open discrepancy that stands no more, and why. */
 export interface Resolved {
   readonly open: OpenRow
-  readonly resolution: 'agrees' | 'withdrawn'
+  readonly resolution: Resolution
 }
 
 /** How a discrepancy is named among others of its seller. */

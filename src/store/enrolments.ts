@@ -48,10 +48,6 @@ export const recordEnrolment = async (tx: Transaction, { sellerId, resource, enr
 }
 
 /** Lets the answer that a seller is not enrolled count as old: somebody wants it to be asked now. It stands until there is another one. */
-export const askEnrolmentAgain = async (sql: SqlRunner, sellerId: string, resource: string): Promise<void> => {
-  await sql.execute(
-    `UPDATE tallyman.enrolments SET checked_at = 'epoch' WHERE seller_id = $1 AND resource = $2 AND NOT enrolled`,
-    sellerId,
-    resource,
-  )
+export const askEnrolmentAgain = async ({ prisma }: SqlRunner, sellerId: string, resource: string): Promise<void> => {
+  await prisma.enrolment.updateMany({ where: { sellerId, resource, enrolled: false }, data: { checkedAt: new Date(0) } })
 }

@@ -1,3 +1,4 @@
+import { erpEventTypes } from '../domain/event-shape.ts'
 import { erasedRawText } from '../domain/redaction.ts'
 import type { Database, Transaction } from './database.ts'
 import { type ErasedKind, eraseAlone, namesNumber } from './erased-records.ts'
@@ -121,6 +122,8 @@ interface Found {
   readonly returnOrderIds: readonly string[]
   readonly quarantinedIds: readonly bigint[]
   readonly commandIds: readonly string[]
+  /** Rejected events that name it anywhere, also where no order is looked for. */
+  readonly rejectedEvents: { readonly sources: readonly string[]; readonly ids: readonly string[] }
 }
 
 const ids = <Row extends { readonly id: string }>(rows: readonly Row[]): string[] => rows.map(({ id }) => id)
@@ -178,6 +181,16 @@ const find = async (tx: Transaction, sellerId: string, customerOrderId: string):
     sellerId,
     purchaseOrderIds,
   )
+  // One that was wrong may name its order in another field, in another form, or for a seller whom nobody knows.
+  const rejected = await tx.query<{ source: string; id: string }>(
+    `SELECT source, id FROM tallyman.erp_event e
+     WHERE status = 'rejected'
+       AND (seller_id = $1 OR seller_id IS NULL OR NOT EXISTS (SELECT FROM tallyman.sellers s WHERE s.seller_id = e.seller_id))
+       AND EXISTS (SELECT FROM unnest($2::text[]) AS n(number)
+         WHERE position(number IN data::text) > 0 AND ${namesNumber('data::text', 'number')})`,
+    sellerId,
+    [customerOrderId, ...purchaseOrderIds, ...returnOrderIds],
+  )
   return {
     sellerId,
     customerOrderId,
@@ -186,12 +199,16 @@ const find = async (tx: Transaction, sellerId: string, customerOrderId: string):
     returnOrderIds,
     quarantinedIds: quarantined.map(({ id }) => id),
     commandIds: ids(commands),
+    rejectedEvents: { sources: rejected.map(({ source }) => source), ids: ids(rejected) },
   }
 }
 
 // Events of a purchase order: those that became its commands, and those that name it. $1 seller, $2 purchase orders, $3 commands.
 const ofEvents = `((e.seller_id = $1 OR e.seller_id IS NULL) AND tallyman.normal_id(e.data -> 'purchaseOrderId') = ANY($2::text[])
   OR EXISTS (SELECT FROM tallyman.commands c WHERE c.event_source = e.source AND c.event_id = e.id AND c.id = ANY($3::text[])))`
+
+// Besides, rejected ones that name it elsewhere: $4 their sources, $5 their ids.
+const ofEventsOrRejected = `(${ofEvents} OR (e.source, e.id) IN (SELECT * FROM unnest($4::text[], $5::text[])))`
 
 const findUnderWay = (tx: Transaction, { sellerId, purchaseOrderIds, commandIds }: Found): Promise<UnderWay[]> =>
   tx.query<UnderWay>(
@@ -226,14 +243,24 @@ const wordsOfBuyer = async (tx: Transaction, { sellerId, purchaseOrderIds }: Fou
 const holdsWord = (text: string, words: string): string =>
   `EXISTS (SELECT FROM unnest(${words}::text[]) AS w(word) WHERE position(word IN lower(${text})) > 0 AND ${namesNumber(`lower(${text})`, 'word')})`
 
-/** What stays of an event's data. */
-const eventWithout = `jsonb_strip_nulls(jsonb_build_object('purchaseOrderId', e.data -> 'purchaseOrderId',
-  'sellerId', CASE jsonb_typeof(e.data -> 'sellerId') WHEN 'string' THEN e.data -> 'sellerId' END, 'erased', true))`
+/** What stays of an event's data: what names the order and its seller, and nothing that only stands in their places. */
+const eventWithout = `jsonb_strip_nulls(jsonb_build_object(
+  'purchaseOrderId', CASE WHEN tallyman.normal_id(e.data -> 'purchaseOrderId') = ANY($2::text[]) THEN e.data -> 'purchaseOrderId' END,
+  'sellerId', CASE WHEN e.data -> 'sellerId' = to_jsonb($1::text) THEN e.data -> 'sellerId' END, 'erased', true))`
+
+/** A condition of SQL: this names a seller that was never served here, so it may be any words. $1 is the seller whose buyer is erased. */
+const unknownSeller = (sellerId: string): string =>
+  `(${sellerId} NOT IN ($1, '') AND NOT EXISTS (SELECT FROM tallyman.sellers s WHERE s.seller_id = ${sellerId}))`
+
+/** A condition of SQL: this is the type of no event, so it may be any words. */
+const unknownType = (type: string): string =>
+  `${type} NOT IN (${[...erpEventTypes, erasedText].map((known) => `'${known}'`).join(', ')})`
 
 type Statement = readonly [table: string, sql: string, ...parameters: unknown[]]
 
 const statements = (found: Found, words: readonly string[], actor: string): readonly Statement[] => {
-  const { sellerId, purchaseOrderIds, returnOrderIds, commandIds } = found
+  const { sellerId, purchaseOrderIds, returnOrderIds, commandIds, rejectedEvents } = found
+  const events = [sellerId, purchaseOrderIds, commandIds, rejectedEvents.sources, rejectedEvents.ids] as const
   const raw = `'${erasedRawText}'::jsonb`
   const ofOrders = 'seller_id = $1 AND purchase_order_id = ANY($2::text[])'
   const ofReturns = 'seller_id = $1 AND return_order_id = ANY($2::text[])'
@@ -279,6 +306,21 @@ const statements = (found: Found, words: readonly string[], actor: string): read
       ...orders,
       words.map((word) => JSON.stringify(word).slice(1, -1)),
     ],
+    // Told of a rejected event that does not name its order where orders are looked for: under another number, or none.
+    ...(rejectedEvents.ids.length === 0
+      ? []
+      : [
+          [
+            'warehouse.changes',
+            `UPDATE warehouse.changes c SET seller_id = CASE WHEN ${unknownSeller('c.seller_id')} THEN '' ELSE c.seller_id END,
+               data = CASE WHEN ${unknownType("data ->> 'type'")} THEN jsonb_set(data, '{type}', '"${erasedText}"') ELSE data END - '{reason,errors}'::text[]
+             WHERE type = 'event.rejected' AND (data ->> 'source', data ->> 'id') IN (SELECT * FROM unnest($2::text[], $3::text[]))
+               AND (data ?| '{reason,errors}' OR ${unknownSeller('c.seller_id')} OR ${unknownType("data ->> 'type'")})`,
+            sellerId,
+            rejectedEvents.sources,
+            rejectedEvents.ids,
+          ] satisfies Statement,
+        ]),
     ...(
       [
         ['orders', purchaseOrderIds],
@@ -303,25 +345,28 @@ const statements = (found: Found, words: readonly string[], actor: string): read
       found.quarantinedIds,
       actor,
     ],
-    // While the events still name their order.
+    // While the events still name their order, and the seller that there is none of. That one's alarm is raised again where others of it wait.
     [
       'tallyman.alarms',
-      `UPDATE tallyman.alarms a SET message = '${erasedText}' WHERE a.message <> '${erasedText}' AND (
+      `UPDATE tallyman.alarms a SET message = '${erasedText}',
+         seller_id = CASE WHEN ${unknownSeller('a.seller_id')} THEN '' ELSE a.seller_id END,
+         resolved_at = CASE a.kind WHEN 'event-waiting' THEN coalesce(a.resolved_at, now()) ELSE a.resolved_at END
+       WHERE (a.message <> '${erasedText}' OR ${unknownSeller('a.seller_id')}) AND (
          (a.kind LIKE 'command-%' AND a.subject = ANY($3::text[]))
-         OR (a.kind = 'event-rejected' AND EXISTS (SELECT FROM tallyman.erp_event e WHERE ${ofEvents} AND (a.subject = e.source || ' ' || e.id
+         OR (a.kind = 'event-waiting' AND ${unknownSeller('a.seller_id')} AND EXISTS (SELECT FROM tallyman.erp_event e
+           WHERE ${ofEventsOrRejected} AND e.seller_id = a.seller_id))
+         OR (a.kind = 'event-rejected' AND EXISTS (SELECT FROM tallyman.erp_event e WHERE ${ofEventsOrRejected} AND (a.subject = e.source || ' ' || e.id
            OR right(a.subject, 64) = encode(sha256(convert_to(e.source || ' ' || e.id, 'UTF8')), 'hex')))))`,
-      sellerId,
-      purchaseOrderIds,
-      commandIds,
+      ...events,
     ],
     [
       'tallyman.erp_event',
       `UPDATE tallyman.erp_event e SET waits_for = NULL, data = ${eventWithout},
+         type = CASE WHEN ${unknownType('e.type')} THEN '${erasedText}' ELSE e.type END,
+         seller_id = CASE WHEN ${unknownSeller('e.seller_id')} THEN NULL ELSE e.seller_id END,
          problem = CASE WHEN e.problem IS NOT NULL THEN e.problem || '{"detail": "${erasedText}", "errors": []}' END
-       WHERE ${ofEvents} AND e.data <> ${eventWithout}`,
-      sellerId,
-      purchaseOrderIds,
-      commandIds,
+       WHERE ${ofEventsOrRejected} AND (e.data <> ${eventWithout} OR ${unknownType('e.type')} OR ${unknownSeller('e.seller_id')})`,
+      ...events,
     ],
   ]
 }
@@ -366,10 +411,11 @@ const eraseCommands = async (
   tx: Transaction,
   { commandIds }: Found,
 ): Promise<readonly (readonly [table: string, rows: number])[]> => {
-  const commands = await tx.query<{ id: string; payload: Json; parts: Json; evidence: Json }>(
-    'SELECT id, payload, parts, evidence FROM tallyman.commands WHERE id = ANY($1::text[])',
-    commandIds,
-  )
+  const ofCommands = { commandId: { in: [...commandIds] } }
+  const commands = await tx.prisma.command.findMany({
+    where: { id: ofCommands.commandId },
+    select: { id: true, payload: true, parts: true, evidence: true },
+  })
   const commandRows = await tx.execute(
     `UPDATE tallyman.commands c SET payload = t.payload, parts = NULLIF(t.parts, 'null'), evidence = NULLIF(t.evidence, 'null'),
        reason = CASE WHEN c.reason IS NOT NULL THEN '${erasedText}' END
@@ -384,25 +430,22 @@ const eraseCommands = async (
       })),
     ),
   )
-  const attempts = await tx.query<{ id: bigint; failure: Json; read_backs: Json }>(
-    'SELECT id, failure, read_backs FROM tallyman.command_attempts WHERE command_id = ANY($1::text[])',
-    commandIds,
-  )
+  const attempts = await tx.prisma.commandAttempt.findMany({
+    where: ofCommands,
+    select: { id: true, failure: true, readBacks: true },
+  })
   const attemptRows = await tx.execute(
     `UPDATE tallyman.command_attempts a SET request = '${erasedRawText}', failure = NULLIF(t.failure, 'null'), read_backs = t.read_backs
      FROM jsonb_to_recordset($1::jsonb) AS t(id bigint, failure jsonb, read_backs jsonb) WHERE a.id = t.id AND a.request <> '${erasedRawText}'`,
     JSON.stringify(
-      attempts.map(({ id, failure, read_backs }) => ({
+      attempts.map(({ id, failure, readBacks }) => ({
         id: String(id),
         failure: orNull(failure, (value) => pick(value, 'kind', 'sent', 'httpStatus', 'networkCode', 'alreadyDone')),
-        read_backs: items(read_backs).map((readBack) => pick(readBack, 'at', 'correlationId', 'verdict')),
+        read_backs: items(readBacks).map((readBack) => pick(readBack, 'at', 'correlationId', 'verdict')),
       })),
     ),
   )
-  const decisions = await tx.query<{ id: bigint; evidence: Json }>(
-    'SELECT id, evidence FROM tallyman.command_decisions WHERE command_id = ANY($1::text[])',
-    commandIds,
-  )
+  const decisions = await tx.prisma.commandDecision.findMany({ where: ofCommands, select: { id: true, evidence: true } })
   const decisionRows = await tx.execute(
     `UPDATE tallyman.command_decisions d SET reason = '${erasedText}', evidence = NULLIF(t.evidence, 'null')
      FROM jsonb_to_recordset($1::jsonb) AS t(id bigint, evidence jsonb) WHERE d.id = t.id AND d.reason <> '${erasedText}'`,
@@ -421,12 +464,10 @@ const mark = async (tx: Transaction, { sellerId, customerOrderId, purchaseOrderI
     ...purchaseOrderIds.map((id) => ['purchase-order', id] as const),
     ...returnOrderIds.map((id) => ['return', id] as const),
   ]
-  await tx.execute(
-    `INSERT INTO tallyman.erased_records (seller_id, kind, record_id) SELECT $1, * FROM unnest($2::text[], $3::text[]) ON CONFLICT DO NOTHING`,
-    sellerId,
-    records.map(([kind]) => kind),
-    records.map(([, id]) => id),
-  )
+  await tx.prisma.erasedRecord.createMany({
+    data: records.map(([kind, recordId]) => ({ sellerId, kind, recordId })),
+    skipDuplicates: true,
+  })
 }
 
 const audit = async (
@@ -434,17 +475,10 @@ const audit = async (
   { actor, reason }: ErasureRequest,
   { sellerId, customerOrderId, purchaseOrderIds, returnOrderIds }: Found,
   rows: Readonly<Record<string, number>>,
-): Promise<bigint | null> => {
-  const [entry] = await tx.query<{ id: bigint }>(
-    `INSERT INTO tallyman.audit_entries (actor, action, seller_id, subject, reason, details)
-     VALUES ($1, 'buyer.erased', $2, $3, $4, $5::jsonb) RETURNING id`,
-    actor,
-    sellerId,
-    customerOrderId,
-    reason,
-    JSON.stringify({ purchaseOrderIds, returnOrderIds, rows }),
-  )
-  return entry?.id ?? null
+): Promise<bigint> => {
+  const details = { purchaseOrderIds, returnOrderIds, rows }
+  const data = { actor, action: 'buyer.erased', sellerId, subject: customerOrderId, reason, details }
+  return (await tx.prisma.auditEntry.create({ data, select: { id: true } })).id
 }
 
 // Whoever has copied the buyer from here learns that he is to go there too.

@@ -21,7 +21,7 @@ const behindViews = {
   'tallyman.inventory_skus': 'seller_id, sku, gtin, product_name, log_read_up_to, log_read_at, log_fault',
 } as const
 
-const boundTables = "n.nspname = 'warehouse' OR (n.nspname = 'tallyman' AND c.relname = 'inventory_skus')"
+const boundTables = `n.nspname = 'warehouse' OR (n.nspname = 'tallyman' AND c.relname IN ('inventory_skus', 'erp_event', 'commands'))`
 
 const quoted = (names: readonly string[]): string => names.map((name) => `"${name}"`).join(', ')
 
@@ -70,10 +70,11 @@ END $$`,
 }
 
 /**
- * Binds readers to their sellers (`tallyman.seller_roles`). The owner of the tables is not asked, nor is a superuser, and `tallyman_daemon` is
- * let through by a constant, so that neither is slowed down. The lists of sellers are worked out once a statement.
+ * Binds logins to their sellers (`tallyman.seller_roles`). The owner of the tables is not asked, nor is a superuser, and `tallyman_daemon` is
+ * let through by a constant, so that neither is slowed down. The lists of sellers are worked out once a statement. What binds `erp_event` and
+ * `commands` to sellers was made by their migration.
  */
-const bindReaders = `DO $$
+const bindLogins = `DO $$
 DECLARE
   bound record;
 BEGIN
@@ -107,7 +108,7 @@ END $$`
 
 /** The whole of it as a script, for whoever has the rights: the tables' owner, or a superuser. May run again at any time. */
 export const grantsScript = (): string =>
-  [...roles.map(makeRole), ...roles.flatMap(grantsOf), bindReaders].map((statement) => `${statement};`).join('\n')
+  [...roles.map(makeRole), ...roles.flatMap(grantsOf), bindLogins].map((statement) => `${statement};`).join('\n')
 
 /** What became of the roles. */
 export interface Granted {
@@ -140,7 +141,7 @@ export const applyGrants = async (client: ClientBase): Promise<Granted> => {
   const granted = await existing(client)
   await client.query('BEGIN')
   try {
-    for (const statement of [...granted.flatMap(grantsOf), bindReaders]) await client.query(statement)
+    for (const statement of [...granted.flatMap(grantsOf), bindLogins]) await client.query(statement)
     await client.query('COMMIT')
   } catch (error) {
     await client.query('ROLLBACK')

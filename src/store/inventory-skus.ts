@@ -13,17 +13,17 @@ export interface InventorySku {
 
 /** SKUs after this one, in their own order; for reading all of them in batches. */
 export const inventorySkusAfter = (
-  sql: SqlRunner,
+  { prisma }: SqlRunner,
   sellerId: string,
   afterSku: string,
   limit: number,
 ): Promise<readonly InventorySku[]> =>
-  sql.query<InventorySku>(
-    'SELECT sku, gtin FROM tallyman.inventory_skus WHERE seller_id = $1 AND sku > $2 ORDER BY sku LIMIT $3::int',
-    sellerId,
-    afterSku,
-    limit,
-  )
+  prisma.inventorySku.findMany({
+    where: { sellerId, sku: { gt: afterSku } },
+    orderBy: { sku: 'asc' },
+    take: limit,
+    select: { sku: true, gtin: true },
+  })
 
 /**
  * Adds SKUs that the settings name. They count as moving from then on, since somebody wants to see them. Known ones are left as they
@@ -56,13 +56,9 @@ export const skusByGtin = async (sql: SqlRunner, sellerId: string): Promise<Read
 }
 
 /** Up to when the log of a SKU is stored, on the marketplace's clock; null when it was never read. */
-export const logReadUpTo = async (sql: SqlRunner, sellerId: string, sku: string): Promise<Date | null> => {
-  const [row] = await sql.query<{ upTo: Date | null }>(
-    'SELECT log_read_up_to AS "upTo" FROM tallyman.inventory_skus WHERE seller_id = $1 AND sku = $2',
-    sellerId,
-    sku,
-  )
-  return row?.upTo ?? null
+export const logReadUpTo = async ({ prisma }: SqlRunner, sellerId: string, sku: string): Promise<Date | null> => {
+  const where = { sellerId_sku: { sellerId, sku } }
+  return (await prisma.inventorySku.findUnique({ where, select: { logReadUpTo: true } }))?.logReadUpTo ?? null
 }
 
 /** A SKU as the reconciliation report names it. */

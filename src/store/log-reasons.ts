@@ -1,14 +1,12 @@
-import { type LogMovement, type MovementKind, movementKinds, type ReasonMap, wordsOf } from '../domain/log-reasons.ts'
+import { type LogMovement, movementKinds, type ReasonMap, wordsOf } from '../domain/log-reasons.ts'
 import { raiseAlarm, resolveAlarm } from './alarms.ts'
 import type { Database, SqlRunner, Transaction } from './database.ts'
+import { oneOf } from './one-of.ts'
 
 /** What a seller's settings say about reasons of the log. */
-export const readReasons = async (sql: SqlRunner, sellerId: string): Promise<ReasonMap> => {
-  const rows = await sql.query<{ reason: string; kind: MovementKind }>(
-    'SELECT reason, kind FROM tallyman.log_reasons WHERE seller_id = $1 AND kind IS NOT NULL',
-    sellerId,
-  )
-  return new Map(rows.map(({ reason, kind }) => [reason, kind]))
+export const readReasons = async ({ prisma }: SqlRunner, sellerId: string): Promise<ReasonMap> => {
+  const rows = await prisma.logReason.findMany({ where: { sellerId, kind: { not: null } }, select: { reason: true, kind: true } })
+  return new Map(rows.flatMap(({ reason, kind }) => (kind === null ? [] : [[reason, oneOf(movementKinds, kind)]])))
 }
 
 type Reason = Pick<LogMovement, 'transactionReasonCode' | 'transactionReasonDescription'>
@@ -60,7 +58,7 @@ export const recordReasons = (database: Database, sellerId: string, reasons: Rea
     const dropped = [...known.keys()].filter((reason) => !reasons.has(reason))
     const changed = [...reasons].filter(([reason, kind]) => known.get(reason) !== kind)
     if (dropped.length > 0) {
-      await tx.execute('DELETE FROM tallyman.log_reasons WHERE seller_id = $1 AND reason = ANY ($2::text[])', sellerId, dropped)
+      await tx.prisma.logReason.deleteMany({ where: { sellerId, reason: { in: dropped } } })
     }
     if (changed.length > 0) {
       await tx.execute(
@@ -83,12 +81,13 @@ export const monthsOfReasons = async (
   reasons: readonly string[],
 ): Promise<readonly { readonly sku: string; readonly month: string }[]> => {
   const asked = new Set(reasons)
-  const used = await sql.query<{ code: string | null; description: string | null }>(
-    `SELECT DISTINCT transaction_reason_code AS code, transaction_reason_description AS description
-     FROM warehouse.inventory_log_entries WHERE seller_id = $1`,
-    sellerId,
-  )
-  const concerned = used.filter(({ code, description }) => asked.has(wordsOf(code)) || asked.has(wordsOf(description)))
+  const used = await sql.prisma.inventoryLogEntry.groupBy({
+    by: ['transactionReasonCode', 'transactionReasonDescription'],
+    where: { sellerId },
+  })
+  const concerned = used
+    .map(({ transactionReasonCode: code, transactionReasonDescription: description }) => ({ code, description }))
+    .filter(({ code, description }) => asked.has(wordsOf(code)) || asked.has(wordsOf(description)))
   if (concerned.length === 0) return []
   return sql.query(
     `SELECT DISTINCT e.sku, to_char(e.transaction_time AT TIME ZONE 'America/Los_Angeles', 'YYYY-MM') AS month

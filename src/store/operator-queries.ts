@@ -1,10 +1,9 @@
 import type { CommandState } from '../domain/command.ts'
 import type { SqlRunner } from './database.ts'
 import { tellWaitingAfterMs } from './event-queries.ts'
-import { type ListPage, pageOf } from './page.ts'
-
-/** Where a quarantined record stands. */
-export type QuarantineState = 'open' | 'replayed' | 'superseded' | 'dismissed'
+import { oneOf } from './one-of.ts'
+import { isOrAny, type ListPage, pageOf } from './page.ts'
+import { type QuarantineState, quarantineStates } from './quarantine.ts'
 
 /** A record that did not parse. */
 export interface QuarantinedRecord {
@@ -35,67 +34,32 @@ export interface QuarantineFilter {
   readonly resource: string | null
 }
 
-interface QuarantineRow {
-  readonly id: bigint
-  readonly seller_id: string
-  readonly resource: string
-  readonly record_key: string | null
-  readonly fault: string
-  readonly state: QuarantineState
-  readonly seen_count: number
-  readonly raw_text: string
-  readonly first_seen_at: Date
-  readonly last_seen_at: Date
-  readonly replayed_at: Date | null
-  readonly skipped: boolean
-  readonly retry_at: Date | null
-  readonly dismissed_by: string | null
-  readonly dismissed_reason: string | null
-}
-
 /** Quarantined records, newest first, before this id. */
 export const listQuarantined = async (
-  sql: SqlRunner,
+  { prisma }: SqlRunner,
   filter: QuarantineFilter,
   before: bigint | null,
   limit: number,
 ): Promise<ListPage<QuarantinedRecord, bigint>> => {
-  const rows = await sql.query<QuarantineRow>(
-    `SELECT id, seller_id, resource, record_key, fault, state, seen_count, raw_text, first_seen_at, last_seen_at, replayed_at,
-       skipped IS NOT NULL AS skipped, retry_at, dismissed_by, dismissed_reason
-     FROM tallyman.quarantined_records
-     WHERE ($1::text IS NULL OR state = $1::text) AND ($2::text IS NULL OR seller_id = $2::text)
-       AND ($3::text IS NULL OR resource = $3::text) AND ($4::bigint IS NULL OR id < $4::bigint)
-     ORDER BY id DESC LIMIT $5::int`,
-    filter.state,
-    filter.sellerId,
-    filter.resource,
-    before,
-    limit + 1,
+  const rows = await prisma.quarantinedRecord.findMany({
+    where: {
+      state: isOrAny(filter.state),
+      sellerId: isOrAny(filter.sellerId),
+      resource: isOrAny(filter.resource),
+      id: before === null ? {} : { lt: before },
+    },
+    orderBy: { id: 'desc' },
+    take: limit + 1,
+    omit: { rawHash: true, observedAt: true, stream: true, createdFrom: true },
+  })
+  const records = rows.map(
+    ({ state, skipped, ...row }): QuarantinedRecord => ({
+      ...row,
+      state: oneOf(quarantineStates, state),
+      skipped: skipped !== null,
+    }),
   )
-  return pageOf(
-    rows.map(
-      (row): QuarantinedRecord => ({
-        id: row.id,
-        sellerId: row.seller_id,
-        resource: row.resource,
-        recordKey: row.record_key,
-        fault: row.fault,
-        state: row.state,
-        seenCount: row.seen_count,
-        rawText: row.raw_text,
-        firstSeenAt: row.first_seen_at,
-        lastSeenAt: row.last_seen_at,
-        replayedAt: row.replayed_at,
-        skipped: row.skipped,
-        retryAt: row.retry_at,
-        dismissedBy: row.dismissed_by,
-        dismissedReason: row.dismissed_reason,
-      }),
-    ),
-    limit,
-    (record) => record.id,
-  )
+  return pageOf(records, limit, (record) => record.id)
 }
 
 /** Something that a person should look at. */
@@ -111,43 +75,21 @@ export interface Alarm {
 
 /** Alarms, newest first, before this id; only open ones unless `all`. */
 export const listAlarms = async (
-  sql: SqlRunner,
+  { prisma }: SqlRunner,
   filter: { readonly all: boolean; readonly sellerId: string | null },
   before: bigint | null,
   limit: number,
 ): Promise<ListPage<Alarm, bigint>> => {
-  const rows = await sql.query<{
-    id: bigint
-    seller_id: string
-    kind: string
-    subject: string
-    message: string
-    raised_at: Date
-    resolved_at: Date | null
-  }>(
-    `SELECT id, seller_id, kind, subject, message, raised_at, resolved_at FROM tallyman.alarms
-     WHERE ($1::boolean OR resolved_at IS NULL) AND ($2::text IS NULL OR seller_id = $2::text) AND ($3::bigint IS NULL OR id < $3::bigint)
-     ORDER BY id DESC LIMIT $4::int`,
-    filter.all,
-    filter.sellerId,
-    before,
-    limit + 1,
-  )
-  return pageOf(
-    rows.map(
-      (row): Alarm => ({
-        id: row.id,
-        sellerId: row.seller_id,
-        kind: row.kind,
-        subject: row.subject,
-        message: row.message,
-        raisedAt: row.raised_at,
-        resolvedAt: row.resolved_at,
-      }),
-    ),
-    limit,
-    (alarm) => alarm.id,
-  )
+  const rows = await prisma.alarm.findMany({
+    where: {
+      ...(filter.all ? {} : { resolvedAt: null }),
+      sellerId: isOrAny(filter.sellerId),
+      id: before === null ? {} : { lt: before },
+    },
+    orderBy: { id: 'desc' },
+    take: limit + 1,
+  })
+  return pageOf(rows, limit, (alarm) => alarm.id)
 }
 
 /** What stands out, in numbers. */
@@ -196,27 +138,23 @@ export const readOverview = async (sql: SqlRunner, lateAt: ReadonlyMap<string, D
     long_waiting_events: number
     quarantined: number
     discrepancies: number
-    alarms: number
   }>(
     `SELECT (SELECT count(*) FROM tallyman.erp_event WHERE status = 'received')::int AS waiting_events,
        (SELECT count(*) FROM tallyman.erp_event
          WHERE status = 'received' AND received_at <= now() - $1::int * interval '1 millisecond')::int AS long_waiting_events,
        (SELECT count(*) FROM tallyman.quarantined_records WHERE state = 'open')::int AS quarantined,
-       (SELECT count(*) FROM warehouse.inventory_discrepancies WHERE state = 'open')::int AS discrepancies,
-       (SELECT count(*) FROM tallyman.alarms WHERE resolved_at IS NULL)::int AS alarms`,
+       (SELECT count(*) FROM warehouse.inventory_discrepancies WHERE state = 'open')::int AS discrepancies`,
     tellWaitingAfterMs,
   )
-  const open = await sql.query<{ kind: string; count: number }>(
-    `SELECT kind, count(*)::int AS count FROM tallyman.alarms WHERE resolved_at IS NULL GROUP BY kind`,
-  )
-  const alarmsOf = new Map(open.map(({ kind, count }) => [kind, count]))
+  const open = await sql.prisma.alarm.groupBy({ by: ['kind'], where: { resolvedAt: null }, _count: true })
+  const alarmsOf = new Map(open.map(({ kind, _count }) => [kind, _count]))
   return {
     orders: { open: orders?.open ?? 0, late: orders?.late ?? 0 },
     commands: Object.fromEntries(commands.map(({ state, count }) => [state, count])),
     waitingEvents: rest?.waiting_events ?? 0,
     quarantined: rest?.quarantined ?? 0,
     discrepancies: rest?.discrepancies ?? 0,
-    alarms: rest?.alarms ?? 0,
+    alarms: open.reduce((sum, { _count }) => sum + _count, 0),
     needsPerson: {
       commandsHeld: commands.find(({ state }) => state === 'held')?.count ?? 0,
       commandsRejected: alarmsOf.get('command-rejected') ?? 0,

@@ -83,13 +83,9 @@ const selectSummaries = (condition: string, tail: string): string => `
   FROM warehouse.orders o WHERE ${condition} ${tail}`
 
 /** Whether the order is stored. */
-export const orderIsStored = async (sql: SqlRunner, sellerId: string, purchaseOrderId: string): Promise<boolean> => {
-  const rows = await sql.query(
-    'SELECT 1 AS stored FROM warehouse.orders WHERE seller_id = $1 AND purchase_order_id = $2',
-    sellerId,
-    purchaseOrderId,
-  )
-  return rows.length > 0
+export const orderIsStored = async ({ prisma }: SqlRunner, sellerId: string, purchaseOrderId: string): Promise<boolean> => {
+  const where = { sellerId_purchaseOrderId: { sellerId, purchaseOrderId } }
+  return (await prisma.order.findUnique({ where, select: { sellerId: true } })) !== null
 }
 
 /** Orders by seller and purchase order id, after this key. */
@@ -122,12 +118,13 @@ export const listOrders = async (
 }
 
 /** Sellers that have an order by this id; ids are the marketplace's, and each seller sees its own. */
-export const sellersOfOrder = async (sql: SqlRunner, purchaseOrderId: string): Promise<readonly string[]> => {
-  const rows = await sql.query<{ seller_id: string }>(
-    'SELECT seller_id FROM warehouse.orders WHERE purchase_order_id = $1 ORDER BY seller_id',
-    purchaseOrderId,
-  )
-  return rows.map((row) => row.seller_id)
+export const sellersOfOrder = async ({ prisma }: SqlRunner, purchaseOrderId: string): Promise<readonly string[]> => {
+  const rows = await prisma.order.findMany({
+    where: { purchaseOrderId },
+    orderBy: { sellerId: 'asc' },
+    select: { sellerId: true },
+  })
+  return rows.map((row) => row.sellerId)
 }
 
 /** The summary of one order, or null. */

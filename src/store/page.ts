@@ -10,3 +10,6 @@ export const pageOf = <Item, Key>(rows: readonly Item[], limit: number, keyOf: (
   const last = items.at(-1)
   return { items, next: rows.length > limit && last !== undefined ? keyOf(last) : null }
 }
+
+/** A condition of a typed query on a column: this value; null: any. Prisma itself takes null for "no value", and undefined for any. */
+export const isOrAny = <Value>(value: Value | null): { readonly equals?: Value } => (value === null ? {} : { equals: value })

@@ -1,34 +1,35 @@
 /**
- * Which columns may hold what belongs to a buyer, and what an erasure does with it: the marked schema. `docs/personal-data.md` is made from
- * it, the columns that `tallyman_bi` may read follow from it, and a test fails while a column of the database stands nowhere here.
+ * The marked schema: which columns may hold a buyer's data, and how an erasure changes them. `docs/personal-data.md` and the column rights
+ * of `tallyman_bi` are generated from it, and a test fails while a column of the database is missing here.
  *
  * A new column goes into the list of its table, a new table gets an entry of its own.
  */
 export interface TableMarks {
-  /** Columns that hold nothing of a buyer, with spaces between them. */
+  /** Columns without a buyer's data, separated by spaces. */
   readonly none: string
-  /** Columns that name a buyer only to somebody who can ask elsewhere, and why they stay. */
+  /** Columns that identify a buyer only in combination with another system, and why they are kept. */
   readonly reference?: Readonly<Record<string, string>>
-  /** Columns that may hold a buyer's data: what, and what an erasure makes of it. */
+  /** Columns that may hold a buyer's data: which data, and how an erasure changes it. */
   readonly buyer?: Readonly<Record<string, readonly [holds: string, erasure: string]>>
 }
 
 const customerOrder =
-  "the marketplace's number of the customer order; stays: an erasure is asked for by it, and later records are known by it"
-const trackingNumber = "the carrier's number of a parcel; stays: it proves which shipment was whose"
+  "the marketplace's id of the customer order; kept: it identifies the order in an erasure request and in later records"
+const trackingNumber = 'tracking number of a parcel; kept: it proves the sender of a shipment'
 const rawRecord = (what: string) => [`${what} as the marketplace sent it`, 'replaced by `{"erased": true}`'] as const
 const rawHash =
-  'SHA-1 of the whole text; stays, so that an unchanged record is not written with every poll; the text cannot be had from it'
+  'SHA-1 of the whole text; kept, so that an unchanged record is not written with every poll; the text cannot be derived from it'
 
 /** All tables and views of `warehouse` and `tallyman` with all their columns. */
 export const personalData: Readonly<Record<string, TableMarks>> = {
   'tallyman.alarms': {
-    none: 'id seller_id kind raised_at resolved_at',
+    none: 'id kind raised_at resolved_at',
     reference: { subject: 'id of a command, an event, a campaign …' },
     buyer: {
+      seller_id: ['seller; of a rejected or waiting event as named by the ERP', 'empty where no such seller was ever served'],
       message: [
-        'words of the ERP, the marketplace or a person',
-        'replaced by "erased", where the alarm is about such a command or event',
+        'text from the ERP, the marketplace or an operator',
+        'replaced by "erased" if the alarm is about a command or event of the order',
       ],
     },
   },
@@ -49,15 +50,15 @@ export const personalData: Readonly<Record<string, TableMarks>> = {
     reference: { baseline: `units and states of the lines before the request; ${trackingNumber}` },
     buyer: {
       request: ['the request', 'replaced by `{"erased": true}`'],
-      failure: ["the marketplace's words", 'kind and HTTP status stay, the rest goes'],
-      read_backs: ['what was seen when the order was read back', 'time, correlation id and verdict stay, the rest goes'],
+      failure: ["the marketplace's message", 'kind and HTTP status are kept, the rest is removed'],
+      read_backs: ['the order as read back', 'time, correlation id and verdict are kept, the rest is removed'],
     },
   },
   'tallyman.command_decisions': {
     none: 'id command_id decision actor decided_at lines',
     buyer: {
-      reason: ["a person's words", 'replaced by "erased"'],
-      evidence: ['what the decision went by', 'as `evidence` of `tallyman.commands`'],
+      reason: ["an operator's text", 'replaced by "erased"'],
+      evidence: ['the evidence for the decision', 'as `evidence` of `tallyman.commands`'],
     },
   },
   'tallyman.command_lines': { none: 'command_id line_number seller_id purchase_order_id quantity' },
@@ -67,27 +68,29 @@ export const personalData: Readonly<Record<string, TableMarks>> = {
     reference: { event_source: "the ERP's key of its event", event_id: "the ERP's key of its event" },
     buyer: {
       payload: [
-        `what is carried out, with units and money; ${trackingNumber}`,
-        '`trackingUrl` and `method` of parcels become null, the rest stays',
+        `the command with its units and money; ${trackingNumber}`,
+        '`trackingUrl` and `method` of parcels become null, the rest is kept',
       ],
-      parts: ['parts of the payload, as a person decided them', 'as `payload`'],
-      reason: ["the marketplace's codes, or a person's words", 'replaced by "erased"'],
-      evidence: ['what was seen, in sentences', 'verdict and findings stay, the sentences go'],
+      parts: ['parts of the payload, as decided by an operator', 'as `payload`'],
+      reason: ["the marketplace's codes, or an operator's text", 'replaced by "erased"'],
+      evidence: ['the observations, as sentences', 'verdict and findings are kept, the sentences are removed'],
     },
   },
   'tallyman.enrolments': { none: 'seller_id resource enrolled detail checked_at changed_at' },
   'tallyman.erased_records': {
     none: 'seller_id kind erased_at',
     reference: {
-      record_id: 'number of an erased customer order, purchase order or return; stays: what comes of it later is redacted',
+      record_id: 'id of an erased customer order, purchase order or return; kept: later records of it are redacted',
     },
   },
   'tallyman.erp_event': {
-    none: 'sequence type body_hash seller_id status received_at processed_at due_at data_removed_at',
+    none: 'sequence body_hash status received_at processed_at due_at data_removed_at',
     reference: { source: "the ERP's key of its event; must name no buyer", id: "the ERP's key of its event; must name no buyer" },
     buyer: {
-      data: ['whatever the ERP sends', 'only `purchaseOrderId` and `sellerId` stay'],
-      problem: ['faults, which may repeat what was sent', 'kind, title and code stay, the rest goes'],
+      type: ['type as sent by the ERP; a rejected event may have any', 'a type that does not exist is replaced by "erased"'],
+      seller_id: ['seller as named by the ERP; a rejected event may name any', 'null where no such seller was ever served'],
+      data: ['data of the event as sent by the ERP', 'only `purchaseOrderId` and `sellerId` are kept'],
+      problem: ['faults, which may quote the event', 'kind, title and code are kept, the rest is removed'],
       waits_for: ['why it waited', 'set to null'],
     },
   },
@@ -101,11 +104,11 @@ export const personalData: Readonly<Record<string, TableMarks>> = {
   'tallyman.quarantined_records': {
     none: `id seller_id resource state seen_count observed_at first_seen_at last_seen_at replayed_at stream skipped retry_at dismissed_by
       created_from`,
-    reference: { record_key: 'number of a purchase order, a return …', raw_hash: rawHash },
+    reference: { record_key: 'id of a purchase order, a return …', raw_hash: rawHash },
     buyer: {
-      raw_text: ['a record that could not be read, as it came', 'replaced by `{"erased": true}`'],
-      fault: ['why it could not be read', 'replaced by "erased"'],
-      dismissed_reason: ["a person's words", 'replaced by "erased"'],
+      raw_text: ['a record that could not be parsed, as received', 'replaced by `{"erased": true}`'],
+      fault: ['why it could not be parsed', 'replaced by "erased"'],
+      dismissed_reason: ["an operator's text", 'replaced by "erased"'],
     },
   },
   'tallyman.report_files': { none: 'report_id chunk first_byte bytes' },
@@ -120,8 +123,8 @@ export const personalData: Readonly<Record<string, TableMarks>> = {
   'tallyman.superseded_versions': {
     none: 'seller_id resource first_seen_at last_seen_at',
     reference: {
-      record_key: 'number of a purchase order, a return …; the row goes',
-      raw_hash: 'SHA-1 of the whole text; the row goes',
+      record_key: 'id of a purchase order, a return …; the row is deleted',
+      raw_hash: 'SHA-1 of the whole text; the row is deleted',
     },
     buyer: { raw: ['an earlier version of an order or a return as the marketplace sent it', 'the row is deleted'] },
   },
@@ -145,11 +148,15 @@ export const personalData: Readonly<Record<string, TableMarks>> = {
       observed_at first_seen_at changed_at`,
   },
   'warehouse.changes': {
-    none: 'seq seller_id type purchase_order_id line_number return_order_id command_id occurred_at',
+    none: 'seq type purchase_order_id line_number return_order_id command_id occurred_at',
+    reference: {
+      seller_id:
+        'seller; of a rejected event as named by the ERP, and emptied by an erasure where no such seller was ever served',
+    },
     buyer: {
       data: [
-        "units, states and numbers of parcels; reasons in a person's or the marketplace's words",
-        '`reason` and `errors` go, the rest stays',
+        'units, states and tracking numbers; reasons from an operator or the marketplace; the type of a rejected event',
+        '`reason` and `errors` are removed, a type that does not exist is replaced by "erased", the rest is kept',
       ],
     },
   },
@@ -173,7 +180,7 @@ export const personalData: Readonly<Record<string, TableMarks>> = {
       changed_at`,
     reference: { tracking_number: trackingNumber },
     buyer: {
-      tracking_url: ["an address at the carrier's, which may carry a postal code", 'set to null'],
+      tracking_url: ['URL at the carrier, which may contain a postal code', 'set to null'],
       raw: rawRecord('the state of a line'),
     },
   },
@@ -216,7 +223,7 @@ export const personalData: Readonly<Record<string, TableMarks>> = {
   },
   'warehouse.return_line_tracking_statuses': {
     none: 'seller_id return_order_id return_order_line_number position status status_time current_refund_status quantity',
-    buyer: { raw: rawRecord('where returned units are') },
+    buyer: { raw: rawRecord('the tracking status of returned units') },
   },
   'warehouse.return_lines': {
     none: `seller_id return_order_id return_order_line_number purchase_order_id purchase_order_line_number sales_order_line_number sku
@@ -233,6 +240,16 @@ export const personalData: Readonly<Record<string, TableMarks>> = {
     none: `seller_id order_channel_id order_channel_name box_catalog_type shipping_methods active partner_id partner_name mart_id created_date
       return_line1 return_line2 return_line3 return_city return_state return_country return_zip return_address_type missing_since raw_hash raw
       observed_at first_seen_at changed_at`,
+  },
+  'warehouse.settlement_lines': {
+    none: `seller_id line_key report_date row_number transaction_type description reason transaction_key posted_on period_start period_end
+      amount amount_type total_payable currency quantity purchase_order_id purchase_order_line customer_order_line sku gtin product_name
+      fulfillment_type shipping_method contract_category product_type product_tax_code missing_since raw_hash observed_at first_seen_at
+      changed_at`,
+    reference: {
+      customer_order_id: customerOrder,
+      raw: 'names the customer order; the place shipped to is removed before storage',
+    },
   },
   'warehouse.shipping_settings': {
     none: `seller_id shipping_priority migrate_free_shipping_offers carrier_services settings source missing_since raw raw_hash observed_at
@@ -252,9 +269,9 @@ export interface MarkedColumn {
   readonly table: string
   readonly column: string
   readonly mark: 'none' | 'reference' | 'buyer'
-  /** What it holds, as far as that needs saying. */
+  /** What it holds, where the name does not say it. */
   readonly holds: string
-  /** What an erasure makes of it; empty: nothing. */
+  /** How an erasure changes it; empty: not at all. */
   readonly erasure: string
 }
 
@@ -274,21 +291,21 @@ export const markedColumns = (): readonly MarkedColumn[] =>
   ])
 
 const intro = `# Personal data
-What is stored of buyers, column by column, and what \`tallyman erase\` makes of it. This page is made from \`src/store/personal-data.ts\` by
-\`npm run personal-data\`; a test fails while a column of the database is unmarked there, or this page is not what comes of it.
+The columns that store buyers' data, and how \`tallyman erase\` changes them. This page is generated from \`src/store/personal-data.ts\` by
+\`npm run personal-data\`; a test fails while a column of the database is unmarked there, or while this page is out of date.
 
-- **buyer**: may hold a buyer's data. An erasure does what stands beside it.
-- **reference**: a number that names a buyer only to somebody who can ask the marketplace, the carrier or the ERP. It stays.
-- **none**: nothing of a buyer. It stays.
+- **buyer**: may hold a buyer's data. The last column states how an erasure changes it.
+- **reference**: an id that identifies a buyer only together with data of the marketplace, the carrier or the ERP. It is kept.
+- **none**: no data of a buyer. It is kept.
 
-\`tallyman_bi\` may read the columns of \`warehouse\` that are not marked **buyer** ([operations](operations.md)). Besides:
+\`tallyman_bi\` may read the columns of \`warehouse\` that are not marked **buyer** ([operations](operations.md)). In addition:
 
-- **Queues** (schema \`bullmq\`, or Redis) carry ids only: of sellers, commands, and the source and id of ERP events.
-- **Files of \`DATA_DIR\`**: the embedded Postgres; its log may hold parts of a row that a constraint refused.
-  The sandbox's database holds invented buyers and is the marketplace's.
-- **Logs, metrics, traces** carry no buyer.
+- **Queues** (schema \`bullmq\`, or Redis) contain ids only: of sellers, commands, and the source and id of ERP events.
+- **Files of \`DATA_DIR\`**: the embedded Postgres; its log may contain parts of a row that a constraint refused.
+  The sandbox's database contains generated buyers and belongs to the sandbox marketplace.
+- **Logs, metrics, traces** contain no buyer's data.
 
-How an erasure works, and what of it remains in files of Postgres and in backups, and for how long: [operations](operations.md).
+How an erasure works, and how long copies remain in files of Postgres and in backups: [operations](operations.md).
 `
 
 /** The text of `docs/personal-data.md`. */
@@ -304,11 +321,11 @@ export const personalDataPage = (): string => {
   })
   return [
     intro,
-    '## Columns that may hold a buyer, or name one\n',
+    '## Columns that may hold or identify a buyer\n',
     '| table | column | mark | holds | erasure |',
     '| --- | --- | --- | --- | --- |',
     ...rows,
-    '\n## Columns without a buyer\n',
+    "\n## Columns without a buyer's data\n",
     ...without,
     '',
   ].join('\n')

@@ -2,6 +2,7 @@ import { erasedRawText } from '../domain/redaction.ts'
 import { raiseAlarm, resolveAlarm } from './alarms.ts'
 import type { SqlRunner, Transaction } from './database.ts'
 import { holdErasuresBack, namesErased } from './erased-records.ts'
+import { Prisma } from './generated/client.ts'
 import type { StoredWindow, SyncKey, SyncWindow } from './sync-states.ts'
 import { windowOf } from './sync-states.ts'
 import { rawHash, storageFaultPrefix } from './versions.ts'
@@ -15,19 +16,28 @@ export interface FaultyRecord {
   readonly fault: string
   /** Not a record but what was passed over because it cannot be had; its `rawText` names it. */
   readonly skipped?: { readonly window: SyncWindow | null }
+  /** When it was created, where that much could be read. */
+  readonly createdAt?: Date | null
 }
+
+/** Where a record in quarantine stands. */
+export const quarantineStates = ['open', 'replayed', 'superseded', 'dismissed'] as const
+/** See {@link quarantineStates}. */
+export type QuarantineState = (typeof quarantineStates)[number]
 
 /** A record in quarantine. */
 export interface QuarantinedRecord extends FaultyRecord {
   readonly id: bigint
   readonly sellerId: string
   readonly resource: string
-  readonly state: 'open' | 'replayed' | 'superseded' | 'dismissed'
+  readonly state: QuarantineState
   /** Not a record but what was passed over. */
   readonly isSkip: boolean
   /** On the marketplace's clock. */
   readonly observedAt: Date
 }
+
+const openOf = (sellerId: string, resource: string) => ({ state: 'open', sellerId, resource })
 
 /** A faulty record that must be written down: new, seen again after an hour, or back after it was settled. */
 export interface NewlyFaulty extends FaultyRecord {
@@ -67,7 +77,7 @@ const keepable = (text: string): string => text.toWellFormed().replaceAll('\0', 
 
 /**
  * Writes faulty records down, or that they were seen again; `stream`: which way of reading has brought them; `createdFrom`: before which
- * moment none of them was created, as the question says that brought them.
+ * moment none of them was created, as the question says that brought them; a record that says itself when it was created is believed.
  */
 export const quarantine = async (
   tx: Transaction,
@@ -84,9 +94,9 @@ export const quarantine = async (
     `INSERT INTO tallyman.quarantined_records AS q (seller_id, resource, record_key, raw_hash, raw_text, fault, observed_at, stream, created_from, skipped, retry_at)
      SELECT $1, $2, key, decode(hash, 'hex'),
        CASE WHEN skipped IS NULL AND $2 IN ('orders', 'returns') AND ${namesErased('$1', 't.key', 't."rawText"')} THEN '${erasedRawText}'
-         ELSE "rawText" END, fault, $3::timestamptz, $5, $6::timestamptz, skipped,
+         ELSE "rawText" END, fault, $3::timestamptz, $5, coalesce("createdAt", $6::timestamptz), skipped,
        CASE WHEN jsonb_typeof(skipped -> 'window') = 'object' THEN now() + interval '1 hour' END
-     FROM json_to_recordset($4::json) AS t(key text, hash text, "rawText" text, fault text, skipped jsonb) ORDER BY hash
+     FROM json_to_recordset($4::json) AS t(key text, hash text, "rawText" text, fault text, skipped jsonb, "createdAt" timestamptz) ORDER BY hash
      ON CONFLICT (seller_id, resource, raw_hash) DO UPDATE
      SET state = 'open', fault = excluded.fault, record_key = excluded.record_key, last_seen_at = now(),
        -- Neighbouring windows share a second: what spoils it is passed over more than once before it is tried again.
@@ -100,12 +110,13 @@ export const quarantine = async (
     resource,
     observedAt.toISOString(),
     JSON.stringify(
-      records.map(({ key, hash, rawText, fault, skipped }) => ({
+      records.map(({ key, hash, rawText, fault, skipped, createdAt }) => ({
         key: key === null ? null : keepable(key),
         hash,
         rawText: keepable(rawText),
         fault,
         skipped: skipped ?? null,
+        createdAt: createdAt ?? null,
       })),
     ),
     stream,
@@ -114,14 +125,14 @@ export const quarantine = async (
 }
 
 /** Keys of records that stand in quarantine now, the newest 10,000. */
-export const openQuarantineKeys = async (sql: SqlRunner, sellerId: string, resource: string): Promise<Set<string>> => {
-  const rows = await sql.query<{ record_key: string }>(
-    `SELECT record_key FROM tallyman.quarantined_records
-     WHERE state = 'open' AND seller_id = $1 AND resource = $2 AND record_key IS NOT NULL ORDER BY id DESC LIMIT 10000`,
-    sellerId,
-    resource,
-  )
-  return new Set(rows.map((row) => row.record_key))
+export const openQuarantineKeys = async ({ prisma }: SqlRunner, sellerId: string, resource: string): Promise<Set<string>> => {
+  const rows = await prisma.quarantinedRecord.findMany({
+    where: { ...openOf(sellerId, resource), recordKey: { not: null } },
+    orderBy: { id: 'desc' },
+    take: 10_000,
+    select: { recordKey: true },
+  })
+  return new Set(rows.flatMap(({ recordKey }) => recordKey ?? []))
 }
 
 /**
@@ -149,21 +160,19 @@ export const findRefusedTexts = async (
 }
 
 /** Settles quarantined versions of records of which a later version was understood. */
-export const supersedeQuarantined = (
-  tx: Transaction,
+export const supersedeQuarantined = async (
+  { prisma }: Transaction,
   sellerId: string,
   resource: string,
   observedAt: Date,
   keys: readonly string[],
-): Promise<number> =>
-  tx.execute(
-    `UPDATE tallyman.quarantined_records SET state = 'superseded'
-     WHERE state = 'open' AND seller_id = $1 AND resource = $2 AND record_key = ANY($3::text[]) AND observed_at < $4::timestamptz`,
-    sellerId,
-    resource,
-    keys,
-    observedAt.toISOString(),
-  )
+): Promise<number> => {
+  const { count } = await prisma.quarantinedRecord.updateMany({
+    where: { ...openOf(sellerId, resource), recordKey: { in: [...keys] }, observedAt: { lt: observedAt } },
+    data: { state: 'superseded' },
+  })
+  return count
+}
 
 /** A quarantined record, locked until the transaction ends; null when there is none. */
 export const lockQuarantined = async (tx: Transaction, id: bigint): Promise<QuarantinedRecord | null> => {
@@ -191,12 +200,11 @@ export const dismissQuarantined = async (
   const record = await lockQuarantined(tx, id)
   if (record === null) return 'not-found'
   if (record.state !== 'open') return 'already-settled'
-  await tx.execute(
-    `UPDATE tallyman.quarantined_records SET state = 'dismissed', dismissed_by = $2, dismissed_reason = $3, retry_at = NULL WHERE id = $1::bigint`,
-    id,
-    actor,
-    reason,
-  )
+  await tx.prisma.quarantinedRecord.update({
+    where: { id },
+    data: { state: 'dismissed', dismissedBy: actor, dismissedReason: reason, retryAt: null },
+    select: { id: true },
+  })
   await reviewSkipAlarm(tx, record.sellerId, record.resource)
   return null
 }
@@ -207,45 +215,37 @@ export const dismissQuarantined = async (
  * reach, whatever stream had brought them. `since`: when the reading was planned, ISO. What was passed over is not settled by it. Answers
  * how many were.
  */
-export const expireKeyless = (
+export const expireKeyless = async (
   tx: Transaction,
   sellerId: string,
   resource: string,
   met: { readonly stream: string } | { readonly createdFrom: string },
   since: string,
-): Promise<number> =>
-  tx.execute(
-    // A record that is seen again and again is noted once an hour only.
-    `UPDATE tallyman.quarantined_records SET state = 'superseded'
-     WHERE state = 'open' AND seller_id = $1 AND resource = $2 AND record_key IS NULL AND skipped IS NULL
-       AND (stream = $3 OR created_from >= $4::timestamptz) AND last_seen_at < $5::timestamptz - interval '1 hour'`,
-    sellerId,
-    resource,
-    'stream' in met ? met.stream : null,
-    'stream' in met ? null : met.createdFrom,
-    since,
-  )
+): Promise<number> => {
+  const { count } = await tx.prisma.quarantinedRecord.updateMany({
+    where: {
+      ...openOf(sellerId, resource),
+      recordKey: null,
+      skipped: { equals: Prisma.DbNull },
+      ...('stream' in met ? { stream: met.stream } : { createdFrom: { gte: new Date(met.createdFrom) } }),
+      // A record that is seen again and again is noted once an hour only.
+      lastSeenAt: { lt: new Date(Date.parse(since) - 3_600_000) },
+    },
+    data: { state: 'superseded' },
+  })
+  return count
+}
 
 /** Whether anything of a resource is passed over now. */
-export const hasSkips = async (sql: SqlRunner, sellerId: string, resource: string): Promise<boolean> => {
-  const rows = await sql.query(
-    `SELECT 1 FROM tallyman.quarantined_records
-     WHERE state = 'open' AND seller_id = $1 AND resource = $2 AND skipped IS NOT NULL LIMIT 1`,
-    sellerId,
-    resource,
-  )
-  return rows.length > 0
+export const hasSkips = async ({ prisma }: SqlRunner, sellerId: string, resource: string): Promise<boolean> => {
+  const where = { ...openOf(sellerId, resource), skipped: { not: Prisma.DbNull } }
+  return (await prisma.quarantinedRecord.findFirst({ where, select: { id: true } })) !== null
 }
 
 /** Whether any record without a key stands in quarantine. */
-export const hasKeyless = async (sql: SqlRunner, sellerId: string, resource: string): Promise<boolean> => {
-  const rows = await sql.query(
-    `SELECT 1 FROM tallyman.quarantined_records
-     WHERE state = 'open' AND seller_id = $1 AND resource = $2 AND record_key IS NULL AND skipped IS NULL LIMIT 1`,
-    sellerId,
-    resource,
-  )
-  return rows.length > 0
+export const hasKeyless = async ({ prisma }: SqlRunner, sellerId: string, resource: string): Promise<boolean> => {
+  const where = { ...openOf(sellerId, resource), recordKey: null, skipped: { equals: Prisma.DbNull } }
+  return (await prisma.quarantinedRecord.findFirst({ where, select: { id: true } })) !== null
 }
 
 /** Windows tried again by one run. */
@@ -305,11 +305,10 @@ export const windowsPassedOver = async (
 }
 
 /** A window that had been passed over has been read. */
-export const settleSkipped = (tx: Transaction, id: string): Promise<number> =>
-  tx.execute(
-    `UPDATE tallyman.quarantined_records SET state = 'superseded', retry_at = NULL WHERE id = $1::bigint AND state = 'open'`,
-    id,
-  )
+export const settleSkipped = async ({ prisma }: Transaction, id: string): Promise<number> => {
+  const where = { id: BigInt(id), state: 'open' }
+  return (await prisma.quarantinedRecord.updateMany({ where, data: { state: 'superseded', retryAt: null } })).count
+}
 
 /** What was passed over is asked for again with the next run of its stream. */
 export const askSkippedAgain = async (tx: Transaction, id: bigint): Promise<void> => {
@@ -326,18 +325,18 @@ export const giveUpSkipped = (sql: SqlRunner, id: string): Promise<number> =>
 
 /** Raises the alarm of what was passed over of a resource, and resolves it once nothing of it is left. */
 export const reviewSkipAlarm = async (sql: SqlRunner, sellerId: string, resource: string): Promise<void> => {
-  const [open] = await sql.query<{ count: number; first: string | null; fault: string | null }>(
-    `SELECT count(*)::int AS count, (array_agg(raw_text ORDER BY id))[1] AS first, (array_agg(fault ORDER BY id))[1] AS fault
-     FROM tallyman.quarantined_records WHERE state = 'open' AND seller_id = $1 AND resource = $2 AND skipped IS NOT NULL`,
-    sellerId,
-    resource,
-  )
+  const where = { ...openOf(sellerId, resource), skipped: { not: Prisma.DbNull } }
+  const { _count: count, _min: min } = await sql.prisma.quarantinedRecord.aggregate({ where, _count: true, _min: { id: true } })
+  const first =
+    min.id === null
+      ? null
+      : await sql.prisma.quarantinedRecord.findUnique({ where: { id: min.id }, select: { rawText: true, fault: true } })
   const key = { sellerId, kind: 'reading-skipped', subject: resource } as const
-  if (open === undefined || open.count === 0) return resolveAlarm(sql, key)
+  if (first === null) return resolveAlarm(sql, key)
   await raiseAlarm(
     sql,
     key,
-    `${open.count} ${open.count === 1 ? 'part' : 'parts'} of ${resource} cannot be read and ${open.count === 1 ? 'was' : 'were'} passed over; the first: ${open.first ?? ''} (${open.fault ?? ''}). They are tried again by themselves; \`tallyman quarantine list\` names all of them`,
+    `${count} ${count === 1 ? 'part' : 'parts'} of ${resource} cannot be read and ${count === 1 ? 'was' : 'were'} passed over; the first: ${first.rawText} (${first.fault}). They are tried again by themselves; \`tallyman quarantine list\` names all of them`,
   )
 }
 
@@ -352,6 +351,6 @@ export const markReplayed = async (tx: Transaction, id: bigint, state: 'replayed
 }
 
 /** Notes why a locked record still is not understood. */
-export const noteFault = async (tx: Transaction, id: bigint, fault: string): Promise<void> => {
-  await tx.execute('UPDATE tallyman.quarantined_records SET fault = $2 WHERE id = $1::bigint', id, fault)
+export const noteFault = async ({ prisma }: Transaction, id: bigint, fault: string): Promise<void> => {
+  await prisma.quarantinedRecord.update({ where: { id }, data: { fault }, select: { id: true } })
 }

@@ -1,11 +1,12 @@
 import { monthBounds } from '../domain/pacific-time.ts'
 import { type ReconciliationRow, rowKey, rowOfKey } from '../domain/reconciliation-report.ts'
-import type { SqlRunner, Transaction } from './database.ts'
+import type { ChangeRecord, SqlRunner, Transaction } from './database.ts'
 import { reviewDiscrepancies } from './discrepancies.ts'
-import type { SkuMonth } from './discrepancy-sources.ts'
+import { endOfMonth, type SkuMonth } from './discrepancy-sources.ts'
 import { gtin14Sql, knownGtins, noteReportSkus } from './inventory-skus.ts'
 import type { StoredReport } from './reconciliation-reports.ts'
-import { type DifferingRecord, findDiffering, jsonArray, jsonObject, type StorableRecord } from './versions.ts'
+import { asLocked, type LockedRow, versionedTable } from './versioned-table.ts'
+import type { DifferingRecord } from './versions.ts'
 
 /** A row, and the report that it stands in; null for one that is read again out of quarantine. */
 export interface ReportedRow {
@@ -19,19 +20,6 @@ const resource = 'reconciliation'
 /** The log goes back no further (public facts, section 7.1): movements before that need no look into it. */
 const logReachMs = 365 * 86_400_000
 
-// A row that was gone and is back differs, although its text may be the same.
-const probe = `
-  SELECT array_agg(k.key) AS keys, array_agg(CASE WHEN r.missing_since IS NULL THEN encode(r.raw_hash, 'hex') ELSE '' END) AS hashes
-  FROM unnest($2::text[]) AS k(key)
-  JOIN warehouse.reconciliation_rows r ON r.seller_id = $1 AND r.month = (left(k.key, 7) || '-01')::date AND r.sku = substr(k.key, 9)`
-
-/** Those rows of a page whose text differs from what is stored, or that were gone. Reads only. */
-export const findDifferingRows = (
-  sql: SqlRunner,
-  sellerId: string,
-  records: readonly StorableRecord<ReportedRow>[],
-): Promise<readonly DifferingRecord<ReportedRow>[]> => findDiffering(sql, probe, sellerId, records)
-
 /** What the change feed tells of a row. */
 interface RowState {
   readonly beginningQuantity: number
@@ -44,11 +32,7 @@ interface RowState {
   readonly otherAdjustments: number
 }
 
-interface LockedRow extends RowState {
-  readonly key: string
-  readonly raw_hash: string
-  readonly observed_at: Date
-  readonly gone: boolean
+interface StoredRow extends LockedRow, RowState {
   readonly final: boolean
 }
 
@@ -63,126 +47,65 @@ const stateOf = (state: RowState): RowState => ({
   otherAdjustments: state.otherAdjustments,
 })
 
-const endsOfMonths = (months: readonly string[]): ReadonlyMap<string, Date> =>
-  new Map([...new Set(months)].map((month) => [month, monthBounds(month).to]))
-
-// $1 seller, $2 keys with the ends of their months. A row was final when a report up to the end of its month had been imported.
-const lockRows = (tx: Transaction, sellerId: string, keys: readonly string[]): Promise<LockedRow[]> => {
-  const ends = endsOfMonths(keys.map((key) => rowOfKey(key).month))
-  return tx.query<LockedRow>(
-    `SELECT k.key, encode(r.raw_hash, 'hex') AS raw_hash, r.observed_at, r.missing_since IS NOT NULL AS gone,
-       EXISTS (SELECT 1 FROM warehouse.reconciliation_reports p WHERE p.seller_id = $1 AND p.month = r.month AND p.state = 'imported'
-         AND p.covered_until >= k.month_end) AS final,
-       r.beginning_quantity AS "beginningQuantity", r.ending_quantity AS "endingQuantity", r.sold, r.returned, r.lost, r.found, r.damaged,
-       r.other_adjustments AS "otherAdjustments"
-     FROM json_to_recordset($2::json) AS k(key text, month_end timestamptz)
-     JOIN warehouse.reconciliation_rows r ON r.seller_id = $1 AND r.month = (left(k.key, 7) || '-01')::date AND r.sku = substr(k.key, 9)
-     ORDER BY r.month, r.sku FOR UPDATE OF r`,
-    sellerId,
-    JSON.stringify(keys.map((key) => ({ key, month_end: ends.get(rowOfKey(key).month) }))),
-  )
-}
-
-// Writes new rows and new versions of known ones. $1 seller, $2 observed at, $3 rows. Known rows are locked by the caller. Answers the keys of new
-// ones that someone else has stored meanwhile: nothing of those was written.
-const writeRows = `
-  WITH reported AS MATERIALIZED (
-    SELECT * FROM jsonb_to_recordset($3::jsonb) AS t(month date, sku text, known boolean, raw_hash text, gtin text, beginning_quantity int,
-      ending_quantity int, sold int, returned int, lost int, found int, damaged int, other_adjustments int, report_id bigint, raw jsonb)
-  ), sourced AS MATERIALIZED (
-    SELECT t.*, coalesce(t.report_id, (SELECT max(id) FROM warehouse.reconciliation_reports p
-      WHERE p.seller_id = $1 AND p.month = t.month AND p.state IN ('imported', 'downloaded'))) AS source_id
-    FROM reported t
-  ), inserted AS (
-    INSERT INTO warehouse.reconciliation_rows (seller_id, month, sku, gtin, beginning_quantity, ending_quantity, sold, returned, lost, found,
-      damaged, other_adjustments, report_id, raw_hash, raw, observed_at, first_seen_at, changed_at)
-    SELECT $1, month, sku, gtin, beginning_quantity, ending_quantity, sold, returned, lost, found, damaged, other_adjustments, source_id,
-      decode(raw_hash, 'hex'), raw, $2::timestamptz, now(), now()
-    FROM sourced WHERE NOT known ORDER BY month, sku
-    ON CONFLICT DO NOTHING
-    RETURNING month, sku
-  ), superseded AS (
-    INSERT INTO tallyman.superseded_versions (seller_id, resource, record_key, raw_hash, raw, first_seen_at, last_seen_at)
-    SELECT $1, '${resource}', to_char(month, 'YYYY-MM') || '/' || sku, o.raw_hash, o.raw, o.changed_at, now()
-    FROM sourced s JOIN warehouse.reconciliation_rows o USING (month, sku)
-    WHERE o.seller_id = $1 AND s.known AND o.raw_hash <> decode(s.raw_hash, 'hex')
-    ON CONFLICT DO NOTHING
-  ), updated AS (
-    UPDATE warehouse.reconciliation_rows o
-    SET gtin = s.gtin, beginning_quantity = s.beginning_quantity, ending_quantity = s.ending_quantity, sold = s.sold, returned = s.returned,
-      lost = s.lost, found = s.found, damaged = s.damaged, other_adjustments = s.other_adjustments, report_id = s.source_id,
-      raw_hash = decode(s.raw_hash, 'hex'), raw = s.raw, observed_at = $2::timestamptz, missing_since = NULL, changed_at = now()
-    FROM sourced s
-    WHERE s.known AND o.seller_id = $1 AND o.month = s.month AND o.sku = s.sku
-  )
-  SELECT to_char(month, 'YYYY-MM') || '/' || sku AS key FROM sourced
-  WHERE NOT known AND (month, sku) NOT IN (SELECT month, sku FROM inserted)`
-
-interface Write {
-  readonly record: DifferingRecord<ReportedRow>
-  /** As it is stored; null for a new row. */
-  readonly before: LockedRow | null
-}
-
-const rowText = ({ record, before }: Write): string => {
-  const { row, reportId } = record.value
-  return jsonObject(
-    {
-      month: `${row.month}-01`,
-      sku: row.sku,
-      known: before !== null,
-      raw_hash: record.hash,
-      gtin: row.gtin,
-      beginning_quantity: row.beginningQuantity,
-      ending_quantity: row.endingQuantity,
-      sold: row.sold,
-      returned: row.returned,
-      lost: row.lost,
-      found: row.found,
-      damaged: row.damaged,
-      other_adjustments: row.otherAdjustments,
-      report_id: reportId === null ? null : String(reportId),
-    },
-    { raw: JSON.stringify(row.raw) },
-  )
-}
-
-const write = async (tx: Transaction, sellerId: string, observedAt: Date, writes: readonly Write[]): Promise<Set<string>> => {
-  const missed = await tx.query<{ key: string }>(writeRows, sellerId, observedAt.toISOString(), jsonArray(writes.map(rowText)))
-  return new Set(missed.map(({ key }) => key))
-}
-
-const prepare = async (
-  tx: Transaction,
-  sellerId: string,
-  observedAt: Date,
-  records: readonly DifferingRecord<ReportedRow>[],
-): Promise<Write[]> => {
-  const known = records.filter((record) => record.known).map((record) => record.key)
-  const rows = known.length === 0 ? [] : await lockRows(tx, sellerId, known)
-  const locked = new Map(rows.map((row) => [row.key, row]))
-  return records.flatMap((record): Write[] => {
-    const stored = locked.get(record.key)
-    if (stored === undefined) return [{ record, before: null }]
-    const outdated = stored.observed_at <= observedAt && (stored.raw_hash !== record.hash || stored.gone)
-    return outdated ? [{ record, before: stored }] : []
-  })
-}
-
 // New rows are told by their report, and so are the numbers of a running month, which change every day: a feed that repeats all of it would
 // hide what matters. What is told one by one is what a month that was complete says differently now.
-const tell = (tx: Transaction, sellerId: string, { record, before }: Write): void => {
-  const { row } = record.value
-  if (before === null || (!before.gone && !before.final)) return
-  const after = stateOf(row)
-  const stored = before.gone ? null : stateOf(before)
-  if (JSON.stringify(stored) === JSON.stringify(after)) return
-  tx.tell({
-    sellerId,
-    type: 'reconciliation_row.changed',
-    data: { month: row.month, sku: row.sku, gtin: row.gtin, before: stored === null ? null : { ...stored }, after: { ...after } },
-  })
+const rowChanges = (sellerId: string, row: ReconciliationRow, stored: StoredRow | null): readonly ChangeRecord[] => {
+  if (stored === null || (!stored.marked && !stored.final)) return []
+  const before = stored.marked ? null : { ...stateOf(stored) }
+  const after = { ...stateOf(row) }
+  if (JSON.stringify(before) === JSON.stringify(after)) return []
+  return [
+    { sellerId, type: 'reconciliation_row.changed', data: { month: row.month, sku: row.sku, gtin: row.gtin, before, after } },
+  ]
 }
+
+const reportedRows = versionedTable<ReportedRow, StoredRow, StoredRow>({
+  name: 'reconciliation_rows',
+  resource,
+  key: ['month date', 'sku text'],
+  keyOf: ({ value: { row } }) => [`${row.month}-01`, row.sku],
+  foundBy: 'sku',
+  columns: [
+    'gtin text',
+    'beginning_quantity int',
+    'ending_quantity int',
+    'sold int',
+    'returned int',
+    'lost int',
+    'found int',
+    'damaged int',
+    'other_adjustments int',
+    'report_id bigint',
+  ],
+  row: ({ row, reportId }) => ({
+    gtin: row.gtin,
+    beginning_quantity: row.beginningQuantity,
+    ending_quantity: row.endingQuantity,
+    sold: row.sold,
+    returned: row.returned,
+    lost: row.lost,
+    found: row.found,
+    damaged: row.damaged,
+    other_adjustments: row.otherAdjustments,
+    report_id: reportId === null ? null : String(reportId),
+  }),
+  computed: {
+    report_id: `coalesce(t.report_id, (SELECT max(id) FROM warehouse.reconciliation_reports p
+      WHERE p.seller_id = $1 AND p.month = t.month AND p.state IN ('imported', 'downloaded')))`,
+  },
+  payload: { text: ({ value: { row } }) => JSON.stringify(row.raw) },
+  marks: ['missing_since'],
+  // A row was final when a report up to the end of its month had been imported.
+  locked: `EXISTS (SELECT 1 FROM warehouse.reconciliation_reports p WHERE p.seller_id = $1 AND p.month = o.month AND p.state = 'imported'
+      AND p.covered_until >= ${endOfMonth('o.month')}) AS final,
+    o.beginning_quantity AS "beginningQuantity", o.ending_quantity AS "endingQuantity", o.sold, o.returned, o.lost, o.found, o.damaged,
+    o.other_adjustments AS "otherAdjustments"`,
+  before: asLocked,
+  changes: (sellerId, { row }, before) => rowChanges(sellerId, row, before),
+})
+
+/** Those rows of a page whose text differs from what is stored, or that were gone. Reads only. */
+export const { findDiffering: findDifferingRows } = reportedRows
 
 const movedUnits = ({ sold, returned, lost, found, damaged, otherAdjustments }: RowState): number =>
   [sold, returned, lost, found, damaged, otherAdjustments].reduce((sum, units) => sum + Math.abs(units), 0)
@@ -236,8 +159,8 @@ const forgetUnread = async (tx: Transaction, sellerId: string, rows: readonly Sk
 }
 
 /**
- * Stores rows that {@link findDifferingRows} found, by one statement, has their SKUs' logs read, and judges their discrepancies anew. An older
- * observation never overwrites a newer one; the version that is replaced is kept in `tallyman.superseded_versions`. Answers how many were written.
+ * Stores rows that {@link findDifferingRows} found, has their SKUs' logs read, and judges their discrepancies anew; answers how many were
+ * written.
  */
 export const storeDifferingRows = async (
   tx: Transaction,
@@ -245,24 +168,11 @@ export const storeDifferingRows = async (
   observedAt: Date,
   records: readonly DifferingRecord<ReportedRow>[],
 ): Promise<number> => {
-  const written: ReconciliationRow[] = []
-  let rest = records
-  // Rows that someone else stores at the same moment are known in the next round, where they are locked.
-  while (rest.length > 0) {
-    const writes = await prepare(tx, sellerId, observedAt, rest)
-    if (writes.length === 0) break
-    const missed = await write(tx, sellerId, observedAt, writes)
-    for (const one of writes) {
-      if (missed.has(one.record.key)) continue
-      written.push(one.record.value.row)
-      tell(tx, sellerId, one)
-    }
-    rest = rest.filter((record) => missed.has(record.key)).map((record) => ({ ...record, known: true }))
-  }
+  const written = (await reportedRows.write(tx, sellerId, observedAt, records)).map(({ value }) => value.row)
   if (written.length === 0) return 0
   await forgetUnread(tx, sellerId, written)
   const logFrom = new Date(observedAt.getTime() - logReachMs)
-  const ends = endsOfMonths(written.map(({ month }) => month))
+  const ends = new Map([...new Set(written.map(({ month }) => month))].map((month) => [month, monthBounds(month).to]))
   const skus = written.map((row) => ({
     sku: row.sku,
     gtin: row.gtin,

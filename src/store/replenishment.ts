@@ -11,7 +11,14 @@ export const findDifferingRecommendations = (
   sql: SqlRunner,
   sellerId: string,
   records: readonly StorableRecord<ReplenishmentRecommendation>[],
-): Promise<readonly DifferingRecord<ReplenishmentRecommendation>[]> => findDiffering(sql, probe, sellerId, records)
+): Promise<readonly DifferingRecord<ReplenishmentRecommendation>[]> =>
+  findDiffering(records, (distinct) =>
+    sql.query(
+      probe,
+      sellerId,
+      distinct.map(({ key }) => key),
+    ),
+  )
 
 interface Quantities {
   readonly suggestedQuantity: number | null

@@ -23,19 +23,14 @@ export class ReportFileGone extends Error {
 }
 
 const writeChunk = async (
-  sql: SqlRunner,
+  { prisma }: SqlRunner,
   reportId: bigint,
   chunk: number,
   firstByte: number,
   bytes: Uint8Array,
 ): Promise<void> => {
-  await sql.execute(
-    'INSERT INTO tallyman.report_files (report_id, chunk, first_byte, bytes) VALUES ($1::bigint, $2::int, $3::bigint, $4)',
-    reportId,
-    chunk,
-    firstByte,
-    await pack(bytes),
-  )
+  const packed = Uint8Array.from(await pack(bytes))
+  await prisma.reportFile.createMany({ data: [{ reportId, chunk, firstByte, bytes: packed }] })
 }
 
 /** Stores a file as it comes, one chunk at a time, each on its own. Answers how many bytes it has, unpacked. */
@@ -67,21 +62,20 @@ export const writeReportFile = async (sql: SqlRunner, reportId: bigint, body: As
  * @throws ReportFileGone
  */
 export async function* readReportFile(
-  sql: SqlRunner,
+  { prisma }: SqlRunner,
   { reportId, byteCount }: ReportFile,
   from = 0,
 ): AsyncGenerator<Uint8Array, void, undefined> {
   let position = from
   while (position < byteCount) {
-    const [row] = await sql.query<{ first_byte: bigint; bytes: Uint8Array }>(
-      `SELECT first_byte, bytes FROM tallyman.report_files WHERE report_id = $1::bigint AND first_byte <= $2::bigint
-       ORDER BY chunk DESC LIMIT 1`,
-      reportId,
-      position,
-    )
-    if (row === undefined) throw new ReportFileGone(reportId)
+    const row = await prisma.reportFile.findFirst({
+      where: { reportId, firstByte: { lte: position } },
+      orderBy: { chunk: 'desc' },
+      select: { firstByte: true, bytes: true },
+    })
+    if (row === null) throw new ReportFileGone(reportId)
     const bytes = await unpack(row.bytes)
-    const skipped = position - Number(row.first_byte)
+    const skipped = position - Number(row.firstByte)
     // The last chunk that is there ends before the file does.
     if (skipped >= bytes.length) throw new ReportFileGone(reportId)
     yield bytes.subarray(skipped)

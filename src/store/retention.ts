@@ -229,12 +229,8 @@ export const keepPass = async (sql: SqlRunner, pass: RetentionPass, { removed, n
 }
 
 /** Leaves a pass to whoever goes on with it. */
-export const leavePass = async (sql: SqlRunner, { data, owner }: RetentionPass): Promise<void> => {
-  await sql.execute(
-    'UPDATE tallyman.retention_passes SET lease_owner = NULL, lease_until = NULL WHERE data = $1 AND lease_owner = $2',
-    data,
-    owner,
-  )
+export const leavePass = async ({ prisma }: SqlRunner, { data, owner }: RetentionPass): Promise<void> => {
+  await prisma.retentionPass.updateMany({ where: { data, leaseOwner: owner }, data: { leaseOwner: null, leaseUntil: null } })
 }
 
 /** Ends a pass. One that was asked for meanwhile is due at once. */
@@ -279,6 +275,7 @@ export interface RetentionOverview {
   readonly goingBytes: number
   /** Counted from a part of the pages. */
   readonly estimated: boolean
+  /** A process is going through the table, or was until a minute ago. */
   readonly running: boolean
   readonly dueAt: Date
   readonly finishedAt: Date | null
@@ -325,7 +322,7 @@ export const overlookRetention = async (
        FROM ${table} t TABLESAMPLE SYSTEM ($2::float8) CROSS JOIN (SELECT $1::timestamptz) AS asked
      )
      SELECT l.*, ${rowsOfTable('c')}::float8 AS rows, pg_total_relation_size(c.oid)::float8 AS bytes,
-       p.started_at IS NOT NULL AS running, p.due_at, p.finished_at, p.last_removed
+       coalesce(p.lease_until > now(), false) AS running, p.due_at, p.finished_at, p.last_removed
      FROM looked l, pg_class c, tallyman.retention_passes p WHERE c.oid = $3::regclass AND p.data = $4`,
     (keepMs === null ? beginningOfTime : new Date(Date.now() - keepMs)).toISOString(),
     percent,

@@ -1,41 +1,9 @@
-import type { ReturnLine, ReturnOrder } from '../domain/return.ts'
-import type { ChangeRecord, Database, SqlRunner, Transaction } from './database.ts'
-import { holdErasuresBack, withoutErasedReturns } from './erased-records.ts'
+import type { ReturnLine, ReturnOrder, ReturnRefundChannel, ReturnTrackingStatus } from '../domain/return.ts'
+import { childTable } from './child-tables.ts'
+import type { ChangeRecord, SqlRunner, Transaction } from './database.ts'
+import { withoutErasedReturns } from './erased-records.ts'
 import { spreadNewest } from './spread-newest.ts'
-import {
-  type DifferingRecord,
-  findDiffering,
-  jsonArray,
-  jsonObject,
-  type RecordPage,
-  type StorableRecord,
-  type StoredPage,
-} from './versions.ts'
-
-const probe = `
-  SELECT array_agg(return_order_id) AS keys, array_agg(encode(raw_hash, 'hex')) AS hashes
-  FROM warehouse.returns WHERE seller_id = $1 AND return_order_id = ANY($2::text[])`
-
-/** Those records of a page whose text differs from what is stored. Reads only. */
-export const findDifferingReturns = (
-  sql: SqlRunner,
-  sellerId: string,
-  records: readonly StorableRecord<ReturnOrder>[],
-): Promise<readonly DifferingRecord<ReturnOrder>[]> => findDiffering(sql, probe, sellerId, records)
-
-interface LockedRow {
-  readonly return_order_id: string
-  readonly raw_hash: string
-  readonly observed_at: Date
-}
-
-const lockReturns = (tx: Transaction, sellerId: string, returnOrderIds: readonly string[]): Promise<LockedRow[]> =>
-  tx.query<LockedRow>(
-    `SELECT return_order_id, encode(raw_hash, 'hex') AS raw_hash, observed_at FROM warehouse.returns
-     WHERE seller_id = $1 AND return_order_id = ANY($2::text[]) ORDER BY return_order_id FOR UPDATE`,
-    sellerId,
-    returnOrderIds,
-  )
+import { versionedTable } from './versioned-table.ts'
 
 interface TrackingState {
   readonly status: string | null
@@ -99,192 +67,6 @@ const readLines = async (
   return byReturn
 }
 
-// Writes new returns and new versions of known ones with all that hangs on them. $1 seller, $2 observed at, $3 returns, $4 lines,
-// $5 tracking statuses, $6 refund channels, $7 ids of known returns. Known returns are locked by the caller. Answers the new ones that someone else has
-// stored meanwhile: nothing of those was written.
-const writeReturns = `
-  WITH reported AS MATERIALIZED (
-    SELECT * FROM jsonb_to_recordset($3::jsonb) AS t(return_order_id text, known boolean, raw_hash text, customer_order_id text,
-      return_type text, refund_mode text, return_order_date timestamptz, return_by_date timestamptz, total_refund_amount numeric,
-      currency text, raw jsonb)
-  ), inserted AS (
-    INSERT INTO warehouse.returns (seller_id, return_order_id, customer_order_id, return_type, refund_mode, return_order_date,
-      return_by_date, total_refund_amount, currency, raw_hash, raw, observed_at, first_seen_at, changed_at)
-    SELECT $1, return_order_id, customer_order_id, return_type, refund_mode, return_order_date, return_by_date, total_refund_amount,
-      currency, decode(raw_hash, 'hex'), raw, $2::timestamptz, now(), now()
-    FROM reported WHERE NOT known
-    ON CONFLICT DO NOTHING
-    RETURNING return_order_id
-  ), superseded AS (
-    INSERT INTO tallyman.superseded_versions (seller_id, resource, record_key, raw_hash, raw, first_seen_at, last_seen_at)
-    SELECT $1, 'returns', return_order_id, o.raw_hash, o.raw, o.changed_at, now()
-    FROM warehouse.returns o JOIN reported r USING (return_order_id)
-    WHERE o.seller_id = $1 AND o.return_order_id = ANY($7::text[])
-    ON CONFLICT DO NOTHING
-  ), updated AS (
-    UPDATE warehouse.returns o
-    SET customer_order_id = r.customer_order_id, return_type = r.return_type, refund_mode = r.refund_mode,
-      return_order_date = r.return_order_date, return_by_date = r.return_by_date, total_refund_amount = r.total_refund_amount,
-      currency = r.currency, raw_hash = decode(r.raw_hash, 'hex'), raw = r.raw, observed_at = $2::timestamptz, changed_at = now()
-    FROM reported r
-    WHERE o.seller_id = $1 AND o.return_order_id = ANY($7::text[]) AND o.return_order_id = r.return_order_id
-    RETURNING o.return_order_id
-  ), written AS (
-    SELECT return_order_id FROM inserted UNION ALL SELECT return_order_id FROM updated
-  ), reported_lines AS MATERIALIZED (
-    SELECT t.* FROM jsonb_to_recordset($4::jsonb) AS t(return_order_id text, return_order_line_number int, tracking_count int,
-      channel_count int, purchase_order_id text, purchase_order_line_number text, sales_order_line_number text, sku text,
-      product_name text, quantity int, unit_of_measure text, refunded_quantity int, return_reason text, status text, raw jsonb)
-    WHERE t.return_order_id IN (SELECT return_order_id FROM written)
-  ), lines AS (
-    INSERT INTO warehouse.return_lines AS l (seller_id, return_order_id, return_order_line_number, purchase_order_id,
-      purchase_order_line_number, sales_order_line_number, sku, product_name, quantity, unit_of_measure, refunded_quantity,
-      return_reason, status, raw, first_seen_at, changed_at)
-    SELECT $1, return_order_id, return_order_line_number, purchase_order_id, purchase_order_line_number, sales_order_line_number, sku,
-      product_name, quantity, unit_of_measure, refunded_quantity, return_reason, status, raw, now(), now()
-    FROM reported_lines
-    ON CONFLICT (seller_id, return_order_id, return_order_line_number) DO UPDATE
-    SET purchase_order_id = excluded.purchase_order_id, purchase_order_line_number = excluded.purchase_order_line_number,
-      sales_order_line_number = excluded.sales_order_line_number, sku = excluded.sku, product_name = excluded.product_name,
-      quantity = excluded.quantity, unit_of_measure = excluded.unit_of_measure, refunded_quantity = excluded.refunded_quantity,
-      return_reason = excluded.return_reason, status = excluded.status, raw = excluded.raw, changed_at = now()
-    WHERE l.raw IS DISTINCT FROM excluded.raw
-  ), tracking AS (
-    INSERT INTO warehouse.return_line_tracking_statuses AS s (seller_id, return_order_id, return_order_line_number, position, status,
-      status_time, current_refund_status, quantity, raw)
-    SELECT $1, t.return_order_id, t.return_order_line_number, t.position, t.status, t.status_time, t.current_refund_status, t.quantity, t.raw
-    FROM jsonb_to_recordset($5::jsonb) AS t(return_order_id text, return_order_line_number int, position int, status text,
-      status_time timestamptz, current_refund_status text, quantity int, raw jsonb)
-    WHERE t.return_order_id IN (SELECT return_order_id FROM written)
-    ON CONFLICT (seller_id, return_order_id, return_order_line_number, position) DO UPDATE
-    SET status = excluded.status, status_time = excluded.status_time, current_refund_status = excluded.current_refund_status,
-      quantity = excluded.quantity, raw = excluded.raw
-    WHERE s.raw IS DISTINCT FROM excluded.raw
-  ), channels AS (
-    INSERT INTO warehouse.return_line_refund_channels AS c (seller_id, return_order_id, return_order_line_number, position,
-      refund_channel_name, quantity, raw)
-    SELECT $1, t.return_order_id, t.return_order_line_number, t.position, t.refund_channel_name, t.quantity, t.raw
-    FROM jsonb_to_recordset($6::jsonb) AS t(return_order_id text, return_order_line_number int, position int, refund_channel_name text,
-      quantity int, raw jsonb)
-    WHERE t.return_order_id IN (SELECT return_order_id FROM written)
-    ON CONFLICT (seller_id, return_order_id, return_order_line_number, position) DO UPDATE
-    SET refund_channel_name = excluded.refund_channel_name, quantity = excluded.quantity, raw = excluded.raw
-    WHERE c.raw IS DISTINCT FROM excluded.raw
-  ), vanished_tracking AS (
-    DELETE FROM warehouse.return_line_tracking_statuses s USING reported_lines l
-    WHERE s.seller_id = $1 AND s.return_order_id = ANY($7::text[]) AND s.return_order_id = l.return_order_id AND s.return_order_line_number = l.return_order_line_number
-      AND s.position >= l.tracking_count
-  ), vanished_channels AS (
-    DELETE FROM warehouse.return_line_refund_channels c USING reported_lines l
-    WHERE c.seller_id = $1 AND c.return_order_id = ANY($7::text[]) AND c.return_order_id = l.return_order_id AND c.return_order_line_number = l.return_order_line_number
-      AND c.position >= l.channel_count
-  )
-  SELECT r.return_order_id FROM reported r
-  WHERE NOT r.known AND r.return_order_id NOT IN (SELECT return_order_id FROM inserted)`
-
-interface Write {
-  readonly record: DifferingRecord<ReturnOrder>
-  /** Lines as they are stored; null for a new return. */
-  readonly before: ReadonlyMap<number, LineState> | null
-}
-
-const returnText = ({ record, before }: Write): string =>
-  jsonObject(
-    {
-      return_order_id: record.key,
-      known: before !== null,
-      raw_hash: record.hash,
-      customer_order_id: record.value.customerOrderId,
-      return_type: record.value.returnType,
-      refund_mode: record.value.refundMode,
-      return_order_date: record.value.returnOrderDate,
-      return_by_date: record.value.returnByDate,
-      total_refund_amount: record.value.totalRefundAmount,
-      currency: record.value.currency,
-    },
-    { raw: record.rawText },
-  )
-
-const lineRow = (key: string, line: ReturnLine) => ({
-  return_order_id: key,
-  return_order_line_number: line.returnOrderLineNumber,
-  tracking_count: line.trackingStatuses.length,
-  channel_count: line.refundChannels.length,
-  purchase_order_id: line.purchaseOrderId,
-  purchase_order_line_number: line.purchaseOrderLineNumber,
-  sales_order_line_number: line.salesOrderLineNumber,
-  sku: line.sku,
-  product_name: line.productName,
-  quantity: line.quantity,
-  unit_of_measure: line.unitOfMeasure,
-  refunded_quantity: line.refundedQuantity,
-  return_reason: line.returnReason,
-  status: line.status,
-  raw: line.raw,
-})
-
-const trackingRows = (key: string, line: ReturnLine) =>
-  line.trackingStatuses.map((status, position) => ({
-    return_order_id: key,
-    return_order_line_number: line.returnOrderLineNumber,
-    position,
-    status: status.status,
-    status_time: status.statusTime,
-    current_refund_status: status.currentRefundStatus,
-    quantity: status.quantity,
-    raw: status.raw,
-  }))
-
-const channelRows = (key: string, line: ReturnLine) =>
-  line.refundChannels.map((channel, position) => ({
-    return_order_id: key,
-    return_order_line_number: line.returnOrderLineNumber,
-    position,
-    refund_channel_name: channel.refundChannelName,
-    quantity: channel.quantity,
-    raw: channel.raw,
-  }))
-
-const write = async (tx: Transaction, sellerId: string, observedAt: Date, writes: readonly Write[]): Promise<Set<string>> => {
-  const perLine = <Row>(row: (key: string, line: ReturnLine) => Row): Row[] =>
-    writes.flatMap(({ record }) => record.value.lines.map((line) => row(record.key, line)))
-  const missed = await tx.query<{ return_order_id: string }>(
-    writeReturns,
-    sellerId,
-    observedAt.toISOString(),
-    jsonArray(writes.map(returnText)),
-    JSON.stringify(perLine(lineRow)),
-    JSON.stringify(perLine(trackingRows).flat()),
-    JSON.stringify(perLine(channelRows).flat()),
-    writes.flatMap(({ record, before }) => (before === null ? [] : [record.key])),
-  )
-  return new Set(missed.map((row) => row.return_order_id))
-}
-
-const prepare = async (
-  tx: Transaction,
-  sellerId: string,
-  observedAt: Date,
-  reported: readonly DifferingRecord<ReturnOrder>[],
-): Promise<Write[]> => {
-  const known = reported.filter((record) => record.known).map((record) => record.key)
-  if (known.length < reported.length) await holdErasuresBack(tx, sellerId)
-  const rows = known.length === 0 ? [] : await lockReturns(tx, sellerId, known)
-  const records = await withoutErasedReturns(tx, sellerId, reported)
-  const locked = new Map(rows.map((row) => [row.return_order_id, row]))
-  const outdated = records.filter((record) => {
-    const stored = locked.get(record.key)
-    return stored !== undefined && stored.observed_at <= observedAt && stored.raw_hash !== record.hash
-  })
-  const keys = outdated.map((record) => record.key)
-  const before = keys.length === 0 ? new Map<string, Map<number, LineState>>() : await readLines(tx, sellerId, keys)
-  return records.flatMap((record): Write[] => {
-    const stored = before.get(record.key)
-    if (stored !== undefined) return [{ record, before: stored }]
-    return locked.has(record.key) ? [] : [{ record, before: null }]
-  })
-}
-
 const returnSeen = (sellerId: string, order: ReturnOrder): ChangeRecord => ({
   sellerId,
   type: 'return.seen',
@@ -331,47 +113,97 @@ const returnChanges = (sellerId: string, before: ReadonlyMap<number, LineState>,
     ]
   })
 
-/**
- * Stores records that {@link findDifferingReturns} found, by one statement, and tells what has changed. An older observation
- * never overwrites a newer one; the version that is replaced is kept in `tallyman.superseded_versions`.
- */
-export const storeDifferingReturns = async (
-  tx: Transaction,
-  sellerId: string,
-  observedAt: Date,
-  records: readonly DifferingRecord<ReturnOrder>[],
-): Promise<Omit<StoredPage<ReturnOrder>, 'seen'>> => {
-  const fresh: ReturnOrder[] = []
-  let changed = 0
-  let rest = records
-  // Returns that someone else stores at the same moment are known in the next round, where they are locked.
-  while (rest.length > 0) {
-    const writes = await prepare(tx, sellerId, observedAt, rest)
-    if (writes.length === 0) break
-    const missed = await write(tx, sellerId, observedAt, writes)
-    for (const { record, before } of writes) {
-      if (missed.has(record.key)) continue
-      changed += 1
-      if (before === null) {
-        fresh.push(record.value)
-        tx.tell(returnSeen(sellerId, record.value))
-      } else for (const change of returnChanges(sellerId, before, record.value)) tx.tell(change)
-    }
-    rest = rest.filter((record) => missed.has(record.key)).map((record) => ({ ...record, known: true }))
-  }
-  return { changed, fresh }
-}
+const trackingStatuses = childTable<ReturnLine, ReturnTrackingStatus>({
+  name: 'return_line_tracking_statuses',
+  columns: ['status text', 'status_time timestamptz', 'current_refund_status text', 'quantity int'],
+  items: (line) => line.trackingStatuses,
+  row: (entry) => ({
+    status: entry.status,
+    status_time: entry.statusTime,
+    current_refund_status: entry.currentRefundStatus,
+    quantity: entry.quantity,
+  }),
+  raw: (entry) => entry.raw,
+})
 
-/** Stores a page in a transaction of its own; a page without changes opens none and writes nothing. */
-export const storeReturns = async (database: Database, page: RecordPage<ReturnOrder>): Promise<StoredPage<ReturnOrder>> => {
-  const differing = await findDifferingReturns(database, page.sellerId, page.records)
-  const seen = new Set(page.records.map((record) => record.key)).size
-  if (differing.length === 0) return { seen, changed: 0, fresh: [] }
-  return {
-    seen,
-    ...(await database.transaction((tx) => storeDifferingReturns(tx, page.sellerId, page.observedAt, differing))),
-  }
-}
+const refundChannels = childTable<ReturnLine, ReturnRefundChannel>({
+  name: 'return_line_refund_channels',
+  columns: ['refund_channel_name text', 'quantity int'],
+  items: (line) => line.refundChannels,
+  row: (channel) => ({ refund_channel_name: channel.refundChannelName, quantity: channel.quantity }),
+  raw: (channel) => channel.raw,
+})
+
+const lines = childTable<ReturnOrder, ReturnLine>({
+  name: 'return_lines',
+  key: { column: 'return_order_line_number int', of: (line) => line.returnOrderLineNumber },
+  columns: [
+    'purchase_order_id text',
+    'purchase_order_line_number text',
+    'sales_order_line_number text',
+    'sku text',
+    'product_name text',
+    'quantity int',
+    'unit_of_measure text',
+    'refunded_quantity int',
+    'return_reason text',
+    'status text',
+  ],
+  items: (order) => order.lines,
+  row: (line) => ({
+    purchase_order_id: line.purchaseOrderId,
+    purchase_order_line_number: line.purchaseOrderLineNumber,
+    sales_order_line_number: line.salesOrderLineNumber,
+    sku: line.sku,
+    product_name: line.productName,
+    quantity: line.quantity,
+    unit_of_measure: line.unitOfMeasure,
+    refunded_quantity: line.refundedQuantity,
+    return_reason: line.returnReason,
+    status: line.status,
+  }),
+  raw: (line) => line.raw,
+  lasting: [],
+  children: [trackingStatuses, refundChannels],
+})
+
+const returns = versionedTable<ReturnOrder, ReadonlyMap<number, LineState>>({
+  name: 'returns',
+  resource: 'returns',
+  key: ['return_order_id text'],
+  columns: [
+    'customer_order_id text',
+    'return_type text',
+    'refund_mode text',
+    'return_order_date timestamptz',
+    'return_by_date timestamptz',
+    'total_refund_amount numeric',
+    'currency text',
+  ],
+  row: (order) => ({
+    customer_order_id: order.customerOrderId,
+    return_type: order.returnType,
+    refund_mode: order.refundMode,
+    return_order_date: order.returnOrderDate,
+    return_by_date: order.returnByDate,
+    total_refund_amount: order.totalRefundAmount,
+    currency: order.currency,
+  }),
+  marks: [],
+  children: { whole: (order) => order.raw, tables: [lines] },
+  withoutErased: withoutErasedReturns,
+  before: (tx, sellerId, rows) =>
+    readLines(
+      tx,
+      sellerId,
+      rows.map(({ key }) => key),
+    ),
+  changes: (sellerId, order, before) =>
+    before === null ? [returnSeen(sellerId, order)] : returnChanges(sellerId, before, order),
+})
+
+/** Those records of a page whose text differs from what is stored, and what stores them: the statements of the versioned table. */
+export const { findDiffering: findDifferingReturns, store: storeDifferingReturns } = returns
 
 /** When some of the newest stored returns were created, spread among them, the newest first. */
 export const storedReturnMoments = async (sql: SqlRunner, sellerId: string): Promise<readonly Date[]> => {

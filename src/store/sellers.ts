@@ -1,5 +1,7 @@
 import { raiseAlarm, resolveAlarm } from './alarms.ts'
 import type { Database, SqlRunner, Transaction } from './database.ts'
+import type { Prisma } from './generated/client.ts'
+import { oneOf } from './one-of.ts'
 import { type ListPage, pageOf } from './page.ts'
 
 /** `stopped`: the marketplace refuses its credentials. `paused`: a person wants it so. Either way nothing of it runs. */
@@ -42,25 +44,23 @@ export type ResumedBy =
 /** Notified whenever a seller's standing changes. */
 export const sellersChannel = 'tallyman_sellers'
 
-interface SellerRow {
-  readonly seller_id: string
-  readonly state: SellerState
-  readonly stopped_reason: string | null
-  readonly stopped_at: Date | null
-  readonly paused_by: string | null
-  readonly probe_at: Date | null
-  readonly resumes: number
-}
+const columns = {
+  sellerId: true,
+  state: true,
+  stoppedReason: true,
+  stoppedAt: true,
+  pausedBy: true,
+  probeAt: true,
+  resumes: true,
+} as const satisfies Prisma.SellerSelect
 
-const columns = 'seller_id, state, stopped_reason, stopped_at, paused_by, probe_at, resumes'
-
-const fromRow = (row: SellerRow): SellerStanding => ({
-  sellerId: row.seller_id,
-  state: row.state,
-  reason: row.stopped_reason,
-  since: row.stopped_at,
-  pausedBy: row.paused_by,
-  probeAt: row.probe_at,
+const fromRow = (row: Prisma.SellerGetPayload<{ select: typeof columns }>): SellerStanding => ({
+  sellerId: row.sellerId,
+  state: oneOf(sellerStates, row.state),
+  reason: row.stoppedReason,
+  since: row.stoppedAt,
+  pausedBy: row.pausedBy,
+  probeAt: row.probeAt,
   resumes: row.resumes,
 })
 
@@ -201,9 +201,9 @@ export const stopSeller = async (database: Database, seller: ConfiguredSeller, r
     return true
   })
 
-const readOne = async (sql: SqlRunner, sellerId: string): Promise<SellerStanding | null> => {
-  const [row] = await sql.query<SellerRow>(`SELECT ${columns} FROM tallyman.sellers WHERE seller_id = $1`, sellerId)
-  return row === undefined ? null : fromRow(row)
+const readOne = async ({ prisma }: SqlRunner, sellerId: string): Promise<SellerStanding | null> => {
+  const row = await prisma.seller.findUnique({ where: { sellerId }, select: columns })
+  return row === null ? null : fromRow(row)
 }
 
 /**
@@ -216,7 +216,7 @@ export const resumeSeller = async (
 ): Promise<SellerStanding | null> =>
   database.transaction(async (transaction) => {
     if (!(await resume(transaction, sellerId, ['stopped', 'paused'], { by: 'person', actor, reason }))) {
-      await transaction.execute('UPDATE tallyman.sellers SET resumes = resumes + 1 WHERE seller_id = $1', sellerId)
+      await transaction.prisma.seller.updateMany({ where: { sellerId }, data: { resumes: { increment: 1 } } })
       await notify(transaction)
     }
     return readOne(transaction, sellerId)
@@ -245,31 +245,30 @@ export const pauseSeller = async (
 
 /** How every seller stands that was ever configured, by id. */
 export const listSellers = async (
-  sql: SqlRunner,
+  { prisma }: SqlRunner,
   after: string | null,
   limit: number,
 ): Promise<ListPage<SellerStanding, string>> => {
-  const rows = await sql.query<SellerRow>(
-    `SELECT ${columns} FROM tallyman.sellers WHERE $1::text IS NULL OR seller_id > $1 ORDER BY seller_id LIMIT $2::int`,
-    after,
-    limit + 1,
-  )
+  const where = after === null ? {} : { sellerId: { gt: after } }
+  const rows = await prisma.seller.findMany({ where, orderBy: { sellerId: 'asc' }, take: limit + 1, select: columns })
   return pageOf(rows.map(fromRow), limit, ({ sellerId }) => sellerId)
 }
 
 /** How every seller stands. */
-export const readSellers = async (sql: SqlRunner): Promise<readonly SellerStanding[]> =>
-  (await sql.query<SellerRow>(`SELECT ${columns} FROM tallyman.sellers`)).map(fromRow)
+export const readSellers = async ({ prisma }: SqlRunner): Promise<readonly SellerStanding[]> =>
+  (await prisma.seller.findMany({ select: columns })).map(fromRow)
+
+const isAtRest = { state: { not: 'active' } } as const
 
 /** Sellers that are stopped or paused now, by their ids. */
-export const sellersAtRest = async (sql: SqlRunner): Promise<ReadonlyMap<string, SellerStanding>> => {
-  const rows = await sql.query<SellerRow>(`SELECT ${columns} FROM tallyman.sellers WHERE state <> 'active'`)
-  return new Map(rows.map((row) => [row.seller_id, fromRow(row)]))
+export const sellersAtRest = async ({ prisma }: SqlRunner): Promise<ReadonlyMap<string, SellerStanding>> => {
+  const rows = await prisma.seller.findMany({ where: isAtRest, select: columns })
+  return new Map(rows.map((row) => [row.sellerId, fromRow(row)]))
 }
 
 /** Whether a seller is stopped or paused now. */
-export const isSellerAtRest = async (sql: SqlRunner, sellerId: string): Promise<boolean> =>
-  (await sql.query(`SELECT 1 AS rests FROM tallyman.sellers WHERE seller_id = $1 AND state <> 'active'`, sellerId)).length > 0
+export const isSellerAtRest = async ({ prisma }: SqlRunner, sellerId: string): Promise<boolean> =>
+  (await prisma.seller.count({ where: { ...isAtRest, sellerId } })) > 0
 
 /** Whether the seller of a command is stopped or paused now. */
 export const isCommandAtRest = async (sql: SqlRunner, commandId: string): Promise<boolean> =>

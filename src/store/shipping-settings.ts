@@ -1,6 +1,7 @@
 import { type AccountSettings, accountSettingsSchema, settingsDifferences } from '../domain/shipping-settings.ts'
 import type { SqlRunner, Transaction } from './database.ts'
-import { type DifferingRecord, rawHash, type StorableRecord } from './versions.ts'
+import { type LockedRow, versionedTable } from './versioned-table.ts'
+import { rawHash, type StorableRecord } from './versions.ts'
 
 /** Account-level settings as they are stored. */
 export interface StoredSettings {
@@ -36,23 +37,6 @@ const unordered = (value: unknown): string => {
   return JSON.stringify(value) ?? 'null'
 }
 
-/** Those settings that say something else than what is stored, or that came back. Reads only. */
-export const findDifferingSettings = async (
-  sql: SqlRunner,
-  sellerId: string,
-  records: readonly StorableRecord<AccountSettings>[],
-): Promise<readonly DifferingRecord<AccountSettings>[]> => {
-  const record = records.at(-1)
-  if (record === undefined) return []
-  const hash = rawHash(unordered(JSON.parse(record.rawText)))
-  const [row] = await sql.query<{ same: boolean }>(
-    `SELECT raw_hash = decode($2, 'hex') AND missing_since IS NULL AS same FROM warehouse.shipping_settings WHERE seller_id = $1`,
-    sellerId,
-    hash,
-  )
-  return row?.same === true ? [] : [{ ...record, hash, known: row !== undefined }]
-}
-
 /** What the change feed tells of settings. */
 const told = (settings: AccountSettings) => ({
   ...settings,
@@ -62,61 +46,61 @@ const told = (settings: AccountSettings) => ({
   })),
 })
 
-/**
- * Stores settings that {@link findDifferingSettings} found and tells what has changed; answers how many were written. An older observation
- * never overwrites a newer one; the version that is replaced is kept in `tallyman.superseded_versions`.
- */
-export const storeDifferingSettings = async (
-  tx: Transaction,
-  sellerId: string,
-  observedAt: Date,
-  records: readonly DifferingRecord<AccountSettings>[],
-): Promise<number> => {
-  const record = records.at(-1)
-  if (record === undefined) return 0
-  await lockShippingSettings(tx, sellerId)
-  const [before] = await tx.query<{ settings: unknown; same: boolean; missing: boolean; newer: boolean }>(
-    `SELECT settings, raw_hash = decode($2, 'hex') AS same, missing_since IS NOT NULL AS missing, observed_at > $3::timestamptz AS newer
-     FROM warehouse.shipping_settings WHERE seller_id = $1`,
-    sellerId,
-    record.hash,
-    observedAt.toISOString(),
-  )
-  if (before !== undefined && (before.newer || (before.same && !before.missing))) return 0
-  const after = record.value
-  const known = before === undefined || before.missing ? null : accountSettingsSchema.parse(before.settings)
-  const changed = known === null || [...settingsDifferences(known, after), ...settingsDifferences(after, known)].length > 0
-  if (before !== undefined && !before.same) {
-    await tx.execute(
-      `INSERT INTO tallyman.superseded_versions (seller_id, resource, record_key, raw_hash, raw, first_seen_at, last_seen_at)
-       SELECT seller_id, 'shipping-settings', $2, raw_hash, raw, changed_at, now() FROM warehouse.shipping_settings WHERE seller_id = $1
-       ON CONFLICT DO NOTHING`,
-      sellerId,
-      record.key,
-    )
-  }
-  await tx.execute(
-    `INSERT INTO warehouse.shipping_settings AS s (seller_id, shipping_priority, migrate_free_shipping_offers, carrier_services, settings,
-       raw, raw_hash, observed_at, first_seen_at, changed_at)
-     VALUES ($1, $2, $3, $4, $5::jsonb, $6::jsonb, decode($7, 'hex'), $8::timestamptz, now(), now())
-     ON CONFLICT (seller_id) DO UPDATE SET shipping_priority = excluded.shipping_priority,
-       migrate_free_shipping_offers = excluded.migrate_free_shipping_offers, carrier_services = excluded.carrier_services,
-       settings = excluded.settings, source = CASE WHEN $9 THEN 'found' ELSE s.source END, missing_since = NULL, raw = excluded.raw,
-       raw_hash = excluded.raw_hash, observed_at = excluded.observed_at, changed_at = now()`,
-    sellerId,
-    after.shippingPriority,
-    after.migrateFreeShippingOffers,
-    [...new Set(after.charges.map((charge) => charge.carrierService))].sort(),
-    JSON.stringify(after),
-    record.rawText,
-    record.hash,
-    observedAt.toISOString(),
-    changed,
-  )
-  if (known === null) tx.tell({ sellerId, type: 'shipping_settings.created', data: told(after) })
-  else if (changed) tx.tell({ sellerId, type: 'shipping_settings.changed', data: { before: told(known), after: told(after) } })
-  return 1
+const isSame = (one: AccountSettings, other: AccountSettings): boolean =>
+  [...settingsDifferences(one, other), ...settingsDifferences(other, one)].length === 0
+
+interface LockedSettings extends LockedRow {
+  readonly settings: unknown
+  readonly source: string
 }
+
+interface SettingsBefore {
+  /** Null while there are none. */
+  readonly settings: AccountSettings | null
+  /** Who created what is stored. */
+  readonly source: string
+}
+
+const settingsTable = versionedTable<AccountSettings, SettingsBefore, LockedSettings>({
+  name: 'shipping_settings',
+  resource: 'shipping-settings',
+  key: [],
+  keyOf: () => [],
+  columns: [
+    'shipping_priority text',
+    'migrate_free_shipping_offers boolean',
+    'carrier_services text[]',
+    'settings jsonb',
+    'source text',
+  ],
+  row: (settings, before) => ({
+    shipping_priority: settings.shippingPriority,
+    migrate_free_shipping_offers: settings.migrateFreeShippingOffers,
+    carrier_services: [...new Set(settings.charges.map((charge) => charge.carrierService))].sort(),
+    settings,
+    source: before === null || before.settings === null || !isSame(before.settings, settings) ? 'found' : before.source,
+  }),
+  hash: (rawText) => rawHash(unordered(JSON.parse(rawText))),
+  marks: ['missing_since'],
+  lockFirst: lockShippingSettings,
+  locked: 'o.settings, o.source',
+  before: (_tx, _sellerId, rows) =>
+    new Map(
+      rows.map(({ key, marked, settings, source }) => [
+        key,
+        { settings: marked ? null : accountSettingsSchema.parse(settings), source },
+      ]),
+    ),
+  changes: (sellerId, after, stored) => {
+    const before = stored?.settings ?? null
+    if (before === null) return [{ sellerId, type: 'shipping_settings.created', data: told(after) }]
+    if (isSame(before, after)) return []
+    return [{ sellerId, type: 'shipping_settings.changed', data: { before: told(before), after: told(after) } }]
+  },
+})
+
+/** Those settings that say something else than what is stored, or that came back, and what stores them under {@link lockShippingSettings}. */
+export const { findDiffering: findDifferingSettings, store: storeDifferingSettings } = settingsTable
 
 /** Stores settings by the same rules within a transaction under way; for answers of writes and read-backs. */
 export const storeShippingSettings = async (

@@ -26,6 +26,13 @@ export interface SyncWindow {
   readonly sliceMs?: number
 }
 
+/** Where an import stands: at which step of what, and how far that step has come, in words of its own. */
+export interface ImportPlace {
+  readonly step: string
+  readonly of: string
+  readonly after: string
+}
+
 /** What a stream has done so far. */
 export interface SyncTotals {
   readonly windowsTotal: number
@@ -45,6 +52,8 @@ export interface SyncTotals {
   /** Where the last request failed (its cursor, or `first`), and how often in a row it did. */
   readonly failedAt: string | null
   readonly failedTimes: number
+  /** Where the import of the current window stands; null before its first step, and where windows are read page by page. */
+  readonly importAt: ImportPlace | null
   /** Windows that were passed over since the stream began to read. */
   readonly skipped: number
   /** ISO; everything before this was asked for and is older than the marketplace answers for. */
@@ -133,14 +142,12 @@ const noTotals: SyncTotals = {
   windowRestarts: 0,
   failedAt: null,
   failedTimes: 0,
+  importAt: null,
   skipped: 0,
   outOfReachBefore: null,
   plannedAt: null,
   plannedFrom: null,
 }
-
-/** A stream that has never run. */
-export const noProgress: SyncProgress = { watermark: null, pending: [], cursor: null, pages: 0, totals: noTotals }
 
 const toProgress = (row: StateRow): SyncProgress => ({
   watermark: row.watermark,
@@ -171,7 +178,7 @@ const dropUnreachable = async (sql: SqlRunner, { sellerId, resource, stream, fen
      )
      UPDATE tallyman.sync_states s SET cursor = NULL, pages = 0, pending = kept.pending,
        totals = s.totals || jsonb_build_object('windowsDone', 0, 'windowsTotal', kept.windows, 'outOfReachBefore', bounds.oldest,
-         'windowSeen', 0, 'windowTotal', NULL, 'windowChanged', 0, 'failedAt', NULL, 'failedTimes', 0)
+         'windowSeen', 0, 'windowTotal', NULL, 'windowChanged', 0, 'failedAt', NULL, 'failedTimes', 0, 'importAt', NULL)
      FROM kept, bounds
      WHERE s.seller_id = $1 AND s.resource = $2 AND s.stream = $3 AND s.lease_fence = $4::bigint
      RETURNING s.watermark, s.cursor, s.pages, s.pending, s.totals`,
@@ -320,14 +327,9 @@ export const requestWindows = async (
 }
 
 /** How many runs of a stream have failed in a row. */
-export const failuresOf = async (sql: SqlRunner, { sellerId, resource, stream }: SyncKey): Promise<number> => {
-  const [row] = await sql.query<{ failures: number }>(
-    'SELECT failures FROM tallyman.sync_states WHERE seller_id = $1 AND resource = $2 AND stream = $3',
-    sellerId,
-    resource,
-    stream,
-  )
-  return row?.failures ?? 0
+export const failuresOf = async ({ prisma }: SqlRunner, { sellerId, resource, stream }: SyncKey): Promise<number> => {
+  const where = { sellerId_resource_stream: { sellerId, resource, stream } }
+  return (await prisma.syncState.findUnique({ where, select: { failures: true } }))?.failures ?? 0
 }
 
 /**
@@ -337,8 +339,9 @@ export const failuresOf = async (sql: SqlRunner, { sellerId, resource, stream }:
 export const dropCursor = async (sql: SqlRunner, key: SyncKey): Promise<boolean> => {
   const dropped = await sql.execute(
     `UPDATE tallyman.sync_states SET cursor = NULL, pages = 0,
-       totals = totals || '{"windowSeen": 0, "windowTotal": null, "windowChanged": 0, "failedAt": null, "failedTimes": 0}'
-     WHERE seller_id = $1 AND resource = $2 AND stream = $3 AND cursor IS NOT NULL AND (lease_until IS NULL OR lease_until <= now())`,
+       totals = totals || '{"windowSeen": 0, "windowTotal": null, "windowChanged": 0, "failedAt": null, "failedTimes": 0, "importAt": null}'
+     WHERE seller_id = $1 AND resource = $2 AND stream = $3 AND (cursor IS NOT NULL OR totals ->> 'importAt' IS NOT NULL)
+       AND (lease_until IS NULL OR lease_until <= now())`,
     key.sellerId,
     key.resource,
     key.stream,

@@ -1,5 +1,4 @@
 import { hash } from 'node:crypto'
-import type { SqlRunner } from './database.ts'
 
 /** A record as the marketplace sent it and as we understood it. `rawText` is the marketplace's own JSON. */
 export interface StorableRecord<T> {
@@ -8,30 +7,12 @@ export interface StorableRecord<T> {
   readonly rawText: string
 }
 
-/** One page of records of a seller, all observed at once. */
-export interface RecordPage<T> {
-  readonly sellerId: string
-  readonly records: readonly StorableRecord<T>[]
-  /** On the marketplace's clock. */
-  readonly observedAt: Date
-}
-
 /** A record whose text differs from what is stored. */
 export interface DifferingRecord<T> extends StorableRecord<T> {
   /** SHA-1 of the raw text, hexadecimal. */
   readonly hash: string
   /** Whether some version of it was stored when we looked. */
   readonly known: boolean
-}
-
-/** What became of a page. */
-export interface StoredPage<T> {
-  /** Records of the page, each counted once. */
-  readonly seen: number
-  /** Records that were written. */
-  readonly changed: number
-  /** Those of them that were not stored before. */
-  readonly fresh: readonly T[]
 }
 
 /**
@@ -44,30 +25,31 @@ export const rawHash = (rawText: string): string => hash('sha1', rawText)
  * The last record of each key, in the order of the keys: a page may carry a record twice (public facts 2.2), and writers that lock in
  * one order cannot wait for each other.
  */
-export const distinctRecords = <T>(records: readonly StorableRecord<T>[]): readonly StorableRecord<T>[] => {
+const distinctRecords = <T>(records: readonly StorableRecord<T>[]): readonly StorableRecord<T>[] => {
   const byKey = new Map(records.map((record) => [record.key, record]))
   return [...byKey.values()].sort((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0))
 }
 
-/**
- * Those records of a page whose text differs from what is stored. `probe` answers one row of two arrays, the stored keys and their hashes,
- * for $1 seller and $2 keys.
- */
+/** Keys that are stored, and the hash of each. */
+export interface StoredHashes {
+  readonly keys: readonly string[] | null
+  readonly hashes: readonly string[] | null
+}
+
+/** Those records of a page whose text differs from what is stored. `stored` answers one row of two arrays for distinct records. */
 export const findDiffering = async <T>(
-  sql: SqlRunner,
-  probe: string,
-  sellerId: string,
   records: readonly StorableRecord<T>[],
+  stored: (distinct: readonly StorableRecord<T>[]) => Promise<readonly StoredHashes[]>,
+  hashOf: (rawText: string) => string = rawHash,
 ): Promise<readonly DifferingRecord<T>[]> => {
   if (records.length === 0) return []
   const distinct = distinctRecords(records)
-  const keys = distinct.map((record) => record.key)
-  const [row] = await sql.query<{ keys: string[] | null; hashes: string[] | null }>(probe, sellerId, keys)
+  const [row] = await stored(distinct)
   const hashes = row?.hashes ?? []
-  const stored = new Map((row?.keys ?? []).map((key, index) => [key, hashes[index]]))
+  const known = new Map((row?.keys ?? []).map((key, index) => [key, hashes[index]]))
   return distinct.flatMap((record) => {
-    const hash = rawHash(record.rawText)
-    return stored.get(record.key) === hash ? [] : [{ ...record, hash, known: stored.has(record.key) }]
+    const hash = hashOf(record.rawText)
+    return known.get(record.key) === hash ? [] : [{ ...record, hash, known: known.has(record.key) }]
   })
 }
 

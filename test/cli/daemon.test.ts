@@ -1,8 +1,11 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
+import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { startTestDaemon } from '../support/daemon.ts'
 import { eventually } from '../support/eventually.ts'
+import { startProgram } from '../support/process.ts'
 import { type Rig, startRig } from './rig.ts'
 import { type CliRun, cli } from './run.ts'
 
@@ -93,7 +96,7 @@ describe('doctor', () => {
     expect(run.out).toMatch(/^day +seller +named by +named +stored +missing +such as *$/m)
     expect(run.out).toMatch(/^\d{4}-\d\d-\d\d +sandbox-seller +\S+ +1 +0 +1 +never-listed *$/m)
     expect(run.talk).toContain('1 order named, but not stored')
-    expect(run.talk).toContain('each is asked for by its id')
+    expect(run.talk).toContain('each is requested by its id')
     expect(json(await tallyman(['doctor', '--orders', '--json']))).toMatchObject({
       ok: false,
       items: [{ named: 1, stored: 0, missing: 1, missingIds: ['never-listed'] }],
@@ -241,16 +244,14 @@ describe('sync and backfill', () => {
 
   test('an interrupted backfill goes on in the daemon', async () => {
     const interruption = new AbortController()
-    const run = cli(['backfill', 'orders', '--from', '0001-01-01'], rig.environment, { signal: interruption.signal })
-    await eventually(async () => {
-      const rows = await rig.sql(`SELECT 1 FROM tallyman.sync_states WHERE stream LIKE 'backfill:00010101T%'`)
-      expect(rows).toHaveLength(1)
+    const { code, talk } = await cli(['backfill', 'orders', '--from', '0001-01-01'], rig.environment, {
+      signal: interruption.signal,
+      onTalk: (words) => {
+        if (words.includes('the backfill of orders')) interruption.abort()
+      },
     })
-    interruption.abort()
-    const { code, talk } = await run
-    // It may have come to its end just before.
-    expect([0, 130]).toContain(code)
-    if (code === 130) expect(talk).toContain('goes on in the daemon')
+    expect(code).toBe(130)
+    expect(talk).toContain('continues in the daemon')
     const again = await tallyman(['backfill', 'orders', '--from', '0001-01-01'])
     expect(again.code).toBe(0)
     expect(again.talk).toMatch(/only 20\S+ to 20\S+ can be reached/)
@@ -258,6 +259,57 @@ describe('sync and backfill', () => {
     expect(never).toMatchObject({ code: 1 })
     expect(never.talk).toContain("the marketplace's now")
   })
+
+  test('a backfill interrupted before the daemon answered may have started, and it says so', async () => {
+    const interruption = new AbortController()
+    const day = 86_400_000
+    const [from = '', to = ''] = [60, 50].map((days) => new Date(Date.now() - days * day).toISOString().slice(0, 10))
+    const args = ['backfill', 'returns', '--from', from, '--to', to]
+    const client = new pg.Client({ connectionString: rig.databaseUrl })
+    await client.connect()
+    try {
+      // The daemon waits for this transaction before it can begin the same stream.
+      await client.query('BEGIN')
+      await client.query(
+        `INSERT INTO tallyman.sync_states (seller_id, resource, stream) VALUES ('sandbox-seller', 'returns', $1)`,
+        [`backfill:${from.replaceAll('-', '')}T000000Z:${to.replaceAll('-', '')}T000000Z`],
+      )
+      const run = cli(args, rig.environment, { signal: interruption.signal })
+      await eventually(async () => {
+        const waiting = await client.query(`SELECT FROM pg_locks WHERE NOT granted AND locktype = 'transactionid'`)
+        expect(waiting.rowCount).toBe(1)
+      })
+      interruption.abort()
+      expect(await run).toEqual({ code: 130, out: '', talk: expect.stringContaining('may have started the backfill') })
+    } finally {
+      await client.end()
+    }
+    expect(await tallyman(args)).toMatchObject({ code: 0 })
+  })
+
+  test('a backfill that no process does is not waited for without end; it is done as soon as one does', async () => {
+    const environment = { ...rig.environment, DATABASE_URL: await rig.emptyDatabase(), DATA_DIR: rig.sandbox.folder }
+    const idle = await startTestDaemon({ ...environment, ROLES: 'scheduler,http' })
+    const day = 86_400_000
+    const [from, to] = [90, 80].map((days) => new Date(Date.now() - days * day).toISOString())
+    const run = (...more: readonly string[]) =>
+      cli(['backfill', 'orders', '--from', `${from}`, '--to', `${to}`, ...more], { ...environment, TALLYMAN_URL: idle.url })
+    try {
+      const refused = await run('--wait', '1')
+      expect(refused).toMatchObject({ code: 1, out: '' })
+      expect(refused.talk).toMatch(/no process has been at the backfill of orders for 1 s[\s\S]*`worker`/)
+      const late = run('--wait', '60')
+      const worker = startProgram('src/main.ts', { LOG_FORMAT: 'json', ...environment, ROLES: 'worker' })
+      try {
+        expect(await late).toMatchObject({ code: 0, out: expect.stringMatching(/^done: \d+ seen/) })
+        expect((await late).talk).toContain('continuing the backfill')
+      } finally {
+        await worker.stop()
+      }
+    } finally {
+      await idle.program.stop()
+    }
+  }, 120_000)
 })
 
 describe('quarantine', () => {
@@ -275,7 +327,7 @@ describe('quarantine', () => {
     expect(list.out).toMatch(/orders +broken-1 +open/)
     const one = await tallyman(['quarantine', 'replay', String(record?.['id'])])
     expect(one.code).toBe(1)
-    expect(one.talk).toContain('The record still cannot be read')
+    expect(one.talk).toContain('The record still cannot be parsed')
     const all = await tallyman(['quarantine', 'replay', '--all', '--json'])
     expect(all.code).toBe(1)
     expect(json(all)).toMatchObject({ items: [{ done: false }, { done: false }] })

@@ -1,7 +1,7 @@
 import { PassThrough } from 'node:stream'
 import { Webhook } from 'standardwebhooks'
 import { describe, expect, test } from 'vitest'
-import { progressOf, type SyncStream } from '../../src/cli/backfill-progress.ts'
+import { createIdleTime, progressOf, type SyncStream } from '../../src/cli/backfill-progress.ts'
 import { refusalOf } from '../../src/cli/daemon.ts'
 import { eventsRequest } from '../../src/cli/events.ts'
 import { Misused, wordsOf } from '../../src/cli/faults.ts'
@@ -36,7 +36,7 @@ describe('settings', () => {
 describe('what the daemon refuses', () => {
   test('title, detail and every fault with its path', () => {
     const body = JSON.stringify({
-      title: 'The event is wrong',
+      title: 'The event is invalid',
       detail: '2 faults',
       code: 'invalid-event',
       errors: [
@@ -45,7 +45,7 @@ describe('what the daemon refuses', () => {
       ],
     })
     const refused = refusalOf(422, body, undefined, 'POST /v1/events')
-    expect(refused.message).toBe('POST /v1/events: The event is wrong: 2 faults')
+    expect(refused.message).toBe('POST /v1/events: The event is invalid: 2 faults')
     expect(refused.notes).toEqual(['data.lines[0].quantity: must be at least 1', '[1].type: is missing'])
     expect(refused.code).toBe('invalid-event')
   })
@@ -230,6 +230,20 @@ describe('progress of a backfill', () => {
   })
   test('a failing stream says why', () => {
     expect(progressOf([stream({}, { failures: 2, lastError: 'HTTP 500' })]).trouble).toBe('seller S: HTTP 500')
+  })
+  test('is idle while nothing begins for its seller, but not in the pause after a failure, nor while the worker does something else', () => {
+    const waiting = (rest: Partial<SyncStream> = {}) => stream({}, { running: false, ...rest })
+    const other = (rest: Partial<SyncStream>) => stream({}, { running: false, stream: 'changed', windowsPending: 0, ...rest })
+    const idleAfter = (all: readonly SyncStream[], later: readonly SyncStream[] = all) => {
+      const idleTime = createIdleTime(0)
+      idleTime(all, all.slice(0, 1), 1_000)
+      return idleTime(later, later.slice(0, 1), 700_000)
+    }
+    expect(idleAfter([waiting()])).toBe(699_000)
+    expect(idleAfter([waiting()], [waiting({ lastStartedAt: '2026-03-11T00:00:00Z' })])).toBe(0)
+    expect(idleAfter([waiting(), other({})], [waiting(), other({ running: true })])).toBe(0)
+    expect(idleAfter([waiting(), other({ sellerId: 'T', running: true })])).toBe(699_000)
+    expect(idleAfter([waiting({ failures: 1 })])).toBe(99_000)
   })
   test('the range is read from the name of its stream', () => {
     const from = new Date('2026-03-01T00:00:00Z')

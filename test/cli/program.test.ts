@@ -22,21 +22,21 @@ describe('misuse exits with 2 and says what is wrong', () => {
     [['commands', 'reject', 'c1', '--reason'], /argument missing/],
     [['send'], /missing required argument/],
     [['send', '/no/such/file.json'], /cannot be read/],
-    [['quarantine', 'replay'], /name the id of one record, or give --all/],
-    [['quarantine', 'replay', '1', '--all'], /name the id of one record, or give --all/],
+    [['quarantine', 'replay'], /give the id of one record, or --all/],
+    [['quarantine', 'replay', '1', '--all'], /give the id of one record, or --all/],
     [['campaigns', 'watch'], /missing required argument 'id'/],
     [['campaigns', 'unwatch'], /missing required argument 'id'/],
     [['sellers', 'pause', 's-1'], /required option '--reason <text>'/],
     [['sellers', 'resume'], /missing required argument 'id'/],
-    [['reconcile'], /name either a month .--month 2026-03. or an item of the running one/],
-    [['reconcile', '--month', '2026-03', '--gtin', '00012345678905'], /name either a month/],
+    [['reconcile'], /give either a month .--month 2026-03. or an item of the running month/],
+    [['reconcile', '--month', '2026-03', '--gtin', '00012345678905'], /give either a month/],
     [['reconcile', '--month', '2026-13'], /a month such as 2026-03/],
     [['reconcile', '--month', '2026-3'], /a month such as 2026-03/],
     [['migrate'], /DATABASE_URL is unset/],
     [['grants'], /DATABASE_URL is unset/],
     [['erase', '--reason', 'x'], /required option '--customer-order <id>'/],
     [['erase', '--customer-order', '1'], /required option '--reason <text>'/],
-    [['erase', '--customer-order', '1', '--reason', 'x', '--json'], /nobody can be asked: give --yes, or --dry-run/],
+    [['erase', '--customer-order', '1', '--reason', 'x', '--json'], /no confirmation is possible: use --yes or --dry-run/],
     [['doctor', '--units', '--sandbox', 'localhost:1'], /--sandbox is not an address/],
   ])('tallyman %j', async (args, message) => {
     const { code, out, talk } = await cli(args)
@@ -58,7 +58,7 @@ describe('misuse exits with 2 and says what is wrong', () => {
   })
 
   test.each([
-    ['no JSON', /standard input is no JSON/],
+    ['no JSON', /standard input is not JSON/],
     ['[]', /neither a CloudEvent/],
     ['"text"', /neither a CloudEvent/],
     ['[1]', /neither a CloudEvent/],

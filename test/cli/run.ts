@@ -13,9 +13,14 @@ export interface CliRun {
 export const cli = async (
   args: readonly string[],
   environment: Readonly<Record<string, string>> = {},
-  { input = '', signal = new AbortController().signal }: { input?: string; signal?: AbortSignal } = {},
+  {
+    input = '',
+    signal = new AbortController().signal,
+    onTalk = () => {},
+  }: { input?: string; signal?: AbortSignal; onTalk?: (words: string) => void } = {},
 ): Promise<CliRun> => {
   const [out, talk] = [new PassThrough(), new PassThrough()]
+  talk.on('data', (chunk: Buffer) => onTalk(chunk.toString()))
   const written = [text(out), text(talk)] as const
   const readLine = () => Promise.resolve(input.split('\n')[0] ?? '')
   const code = await runCli(args, { environment, out, talk, readInput: () => Promise.resolve(input), readLine, signal })

@@ -79,11 +79,11 @@ test('a backfill whose seller is stopped on the way ends, and goes on when the s
   const { code, talk } = await run
   expect(code).toBe(1)
   expect(talk).toMatch(/seller sandbox-seller is stopped since \S+: the credentials are refused/)
-  expect(talk).toContain('goes on when the seller does: `tallyman sellers resume sandbox-seller`')
+  expect(talk).toContain('continues when the seller is resumed: `tallyman sellers resume sandbox-seller`')
   await rig.sandbox.control('PUT', '/faults', {})
   await tallyman(['sellers', 'resume', sellerId])
   const again = await tallyman(backfill)
-  expect(again.talk).toContain('going on with the backfill')
+  expect(again.talk).toContain('continuing the backfill')
   expect(again.code).toBe(0)
 })
 
@@ -98,7 +98,7 @@ test('doctor says one thing of a stopped seller: refused, since when, and what t
       check: 'credentials',
       state: 'fail',
       detail: expect.stringMatching(/^seller sandbox-seller: the marketplace refuses the credentials; stopped since \d{4}-\S+Z$/),
-      advice: expect.stringContaining('`tallyman sellers resume sandbox-seller` tries them at once'),
+      advice: expect.stringContaining('`tallyman sellers resume sandbox-seller` retries them at once'),
     },
   ])
   expect(findings.filter(({ check, state }) => check === 'credentials' && state === 'ok')).toEqual([])
@@ -125,7 +125,7 @@ test('doctor takes a page of a gateway for an outage', async () => {
 
 test('a seller at rest is told with all that is known', () => {
   const seller = { sellerId: 'S', state: 'stopped', served: true }
-  expect(restOf(seller)).toBe('seller S is stopped: no reason was kept')
+  expect(restOf(seller)).toBe('seller S is stopped: no reason was recorded')
   expect(restOf({ ...seller, state: 'paused', since: 'T', pausedBy: 'Ada', reason: 'x' })).toBe(
     'seller S is paused since T by Ada: x',
   )

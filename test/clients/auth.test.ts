@@ -2,6 +2,8 @@ import { describe, expect, test } from 'vitest'
 import { renewalDueMs } from '../../src/clients/auth.ts'
 import { createInProcessBudget } from '../../src/clients/budget.ts'
 import { MarketplaceFailure } from '../../src/clients/errors.ts'
+import { tokenOperation } from '../../src/clients/marketplace/authorisation.ts'
+import { ordersEndpoint } from '../../src/clients/marketplace/orders.ts'
 import { eventually } from '../support/eventually.ts'
 import { wireOrderSample } from './samples.ts'
 import { type Answer, forever, generousLimits, type SeenRequest, sendJson, startClient, startServer } from './servers.ts'
@@ -42,7 +44,7 @@ describe('the access token', () => {
   test('is asked for by client credentials, once for many callers', async () => {
     const { url, seen } = await startStrict()
     const { client } = startClient(url)
-    await Promise.all(Array.from({ length: 20 }, () => client.orders.get('108', { signal: forever() })))
+    await Promise.all(Array.from({ length: 20 }, () => client.of(ordersEndpoint).get('108', { signal: forever() })))
     const [request] = tokenRequests(seen)
     expect(tokenRequests(seen)).toHaveLength(1)
     expect(request).toMatchObject({ method: 'POST', body: 'grant_type=client_credentials' })
@@ -59,12 +61,12 @@ describe('the access token', () => {
     let now = Date.now()
     const { url, state } = await startStrict()
     const { client } = startClient(url, { now: () => now })
-    await client.orders.get('108', { signal: forever() })
+    await client.of(ordersEndpoint).get('108', { signal: forever() })
     now += 700_000
-    await client.orders.get('108', { signal: forever() })
+    await client.of(ordersEndpoint).get('108', { signal: forever() })
     expect(state.issued).toBe(1)
     now += 100_000
-    await client.orders.get('108', { signal: forever() })
+    await client.of(ordersEndpoint).get('108', { signal: forever() })
     expect(state.issued).toBe(2)
     expect(renewalDueMs(0, 900_000)).toBe(780_000)
     expect(renewalDueMs(0, 40_000)).toBe(30_000)
@@ -78,15 +80,15 @@ describe('the access token', () => {
       return broken ? sendJson(response, 503, '') : sendJson(response, 200, { access_token: 't', expires_in: '900' })
     })
     const { client } = startClient(url, { now: () => now })
-    await client.orders.get('108', { signal: forever() })
+    await client.of(ordersEndpoint).get('108', { signal: forever() })
     broken = true
     now += 800_000
-    await client.orders.get('108', { signal: forever() })
-    await client.orders.get('108', { signal: forever() })
+    await client.of(ordersEndpoint).get('108', { signal: forever() })
+    await client.of(ordersEndpoint).get('108', { signal: forever() })
     // One try, then a pause: the token operation is not asked again by every call.
     expect(tokenRequests(seen)).toHaveLength(2)
     now += 100_001
-    expect(await failureOf(client.orders.get('108', { signal: forever() }))).toMatchObject({
+    expect(await failureOf(client.of(ordersEndpoint).get('108', { signal: forever() }))).toMatchObject({
       kind: 'unavailable',
       operation: 'token',
       sent: 'never',
@@ -96,9 +98,9 @@ describe('the access token', () => {
   test('that dies early is renewed once for a read, which goes out once more under an id of its own', async () => {
     const { url, seen, state } = await startStrict()
     const { client } = startClient(url)
-    await client.orders.get('108', { signal: forever() })
+    await client.of(ordersEndpoint).get('108', { signal: forever() })
     state.newest = 'somebody else logged in'
-    const answer = await client.orders.get('108', { signal: forever(), correlationId: 'given' })
+    const answer = await client.of(ordersEndpoint).get('108', { signal: forever(), correlationId: 'given' })
     const reads = seen.filter((request) => request.method === 'GET').slice(1)
     expect(reads.map((request) => request.headers['xx_qos.correlation_id'])).toEqual(['given', answer?.correlationId])
     expect(answer?.correlationId).not.toBe('given')
@@ -106,14 +108,14 @@ describe('the access token', () => {
   })
 
   const acknowledge = (client: ReturnType<typeof startClient>['client'], correlationId: string) =>
-    client.orders.send(client.orders.prepare.acknowledge('108'), { signal: forever(), correlationId })
+    client.of(ordersEndpoint).send(client.of(ordersEndpoint).prepare.acknowledge('108'), { signal: forever(), correlationId })
   const writesOf = (seen: readonly SeenRequest[]) =>
     seen.filter(({ method, target }) => method === 'POST' && target !== '/v3/token')
 
   test('that dies early ends a write, which is never sent again by itself; the next one has a new token', async () => {
     const { url, seen, state } = await startStrict()
     const { client } = startClient(url)
-    await client.orders.get('108', { signal: forever() })
+    await client.of(ordersEndpoint).get('108', { signal: forever() })
     state.newest = 'somebody else logged in'
     expect(await failureOf(acknowledge(client, 'first'))).toMatchObject({
       kind: 'unavailable',
@@ -139,7 +141,7 @@ describe('the access token', () => {
       const { client } = startClient(url)
       expect(await failureOf(acknowledge(client, 'c'))).toMatchObject({ kind: 'unknown', sent: 'answered', staleToken: false })
       expect(writesOf(seen)).toHaveLength(1)
-      await client.orders.get('108', { signal: forever() })
+      await client.of(ordersEndpoint).get('108', { signal: forever() })
       expect(tokenRequests(seen)).toHaveLength(2)
     },
   )
@@ -147,9 +149,9 @@ describe('the access token', () => {
   test('is renewed once for many 401s that come together', async () => {
     const { url, seen, state } = await startStrict()
     const { client } = startClient(url)
-    await client.orders.get('108', { signal: forever() })
+    await client.of(ordersEndpoint).get('108', { signal: forever() })
     state.newest = 'somebody else logged in'
-    await Promise.all(Array.from({ length: 10 }, () => client.orders.get('108', { signal: forever() })))
+    await Promise.all(Array.from({ length: 10 }, () => client.of(ordersEndpoint).get('108', { signal: forever() })))
     expect(tokenRequests(seen)).toHaveLength(2)
   })
 
@@ -161,7 +163,7 @@ describe('the access token', () => {
           : sendJson(response, 401, body),
       )
       const { client } = startClient(url)
-      const failure = await failureOf(client.orders.get('1', { signal: forever() }))
+      const failure = await failureOf(client.of(ordersEndpoint).get('1', { signal: forever() }))
       expect(failure).toMatchObject({ kind: 'unavailable', httpStatus: 401, credentialsDead: false, staleToken: false })
       expect(seen.filter((request) => request.target !== '/v3/token')).toHaveLength(2)
     }
@@ -175,8 +177,8 @@ describe('the access token', () => {
     })
     const { client } = startClient(url)
     const impatient = new AbortController()
-    const first = failureOf(client.orders.get('108', { signal: impatient.signal }))
-    const second = client.orders.get('108', { signal: forever() })
+    const first = failureOf(client.of(ordersEndpoint).get('108', { signal: impatient.signal }))
+    const second = client.of(ordersEndpoint).get('108', { signal: forever() })
     await eventually(() => expect(tokenRequests(seen)).toHaveLength(1))
     impatient.abort()
     expect(await first).toMatchObject({ kind: 'unavailable', sent: 'never', networkCode: 'ABORTED' })
@@ -205,7 +207,7 @@ async function startScripted() {
   })
   const now = () => script.nowMs
   const { client } = startClient(server.url, { now, budget: createInProcessBudget({ limits: generousLimits, now }) })
-  const call = () => failureOf(client.orders.get('108', { signal: forever() }))
+  const call = () => failureOf(client.of(ordersEndpoint).get('108', { signal: forever() }))
   return { ...server, script, client, call }
 }
 
@@ -250,7 +252,7 @@ describe('dead credentials', () => {
       expect(await call()).toMatchObject({ kind: 'unavailable', credentialsDead: false })
       script.status = 200
       client.credentials.forgive()
-      expect((await client.orders.get('108', { signal: forever() }))?.record.ok).toBe(true)
+      expect((await client.of(ordersEndpoint).get('108', { signal: forever() }))?.record.ok).toBe(true)
     },
   )
 
@@ -288,11 +290,11 @@ describe('dead credentials', () => {
 
   test('a refusal of an early renewal does not end the token that still serves', async () => {
     const { seen, script, client } = await startScripted()
-    await client.orders.get('108', { signal: forever() })
+    await client.of(ordersEndpoint).get('108', { signal: forever() })
     Object.assign(script, { status: 400, body: { error: 'invalid_client' } })
     for (let step = 0; step < 11; step += 1) {
       script.nowMs += 80_000
-      expect((await client.orders.get('108', { signal: forever() }))?.record.ok).toBe(true)
+      expect((await client.of(ordersEndpoint).get('108', { signal: forever() }))?.record.ok).toBe(true)
     }
     // Renewal is due after 780 s: asked then, and twenty seconds later at the earliest.
     expect(tokenRequests(seen)).toHaveLength(3)
@@ -318,7 +320,7 @@ describe('dead credentials', () => {
     script.status = 200
     const before = seen.length
     expect(await client.credentials.ask(forever())).toEqual({ accepted: true })
-    expect((await client.orders.get('108', { signal: forever() }))?.record.ok).toBe(true)
+    expect((await client.of(ordersEndpoint).get('108', { signal: forever() }))?.record.ok).toBe(true)
     expect(tokenRequests(seen.slice(before))).toHaveLength(1)
   })
 
@@ -326,14 +328,14 @@ describe('dead credentials', () => {
     for (const status of [400, 401, 403, 404, 405, 423, 429, 500, 503]) {
       const { url } = await startStrict({ onToken: (_request, response) => sendJson(response, status, '<html>') })
       const { client } = startClient(url)
-      expect(await failureOf(client.orders.get('108', { signal: forever() }))).toMatchObject({
+      expect(await failureOf(client.of(ordersEndpoint).get('108', { signal: forever() }))).toMatchObject({
         kind: status === 429 ? 'throttled' : 'unavailable',
         credentialsDead: false,
         sent: 'never',
       })
     }
     const { url } = await startStrict({ onToken: (_request, response) => sendJson(response, 200, { access_token: '' }) })
-    const write = startClient(url).client.orders
+    const write = startClient(url).client.of(ordersEndpoint)
     expect(await failureOf(write.send(write.prepare.acknowledge('1'), { signal: forever(), correlationId: 'c' }))).toMatchObject({
       kind: 'unavailable',
       sent: 'never',
@@ -343,9 +345,9 @@ describe('dead credentials', () => {
   test('the token operation has a budget of its own', async () => {
     const { url, seen } = await startStrict()
     const budget = createInProcessBudget({ limits: { ...generousLimits, token: { tokens: 1, perMs: 3_600_000 } } })
-    await budget.take('S-1', 'token')
+    await budget.take('S-1', tokenOperation)
     const { client } = startClient(url, { budget })
-    expect(await failureOf(client.orders.get('108', { signal: forever() }))).toMatchObject({
+    expect(await failureOf(client.of(ordersEndpoint).get('108', { signal: forever() }))).toMatchObject({
       kind: 'throttled',
       operation: 'token',
       sent: 'never',

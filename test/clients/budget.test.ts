@@ -1,8 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { bucketShape, createInProcessBudget, FULL_BUCKET, learnFrom, takeFrom } from '../../src/clients/budget.ts'
-import { specification } from '../../src/clients/profiles/index.ts'
-import type { OperationName, RateLimit } from '../../src/clients/profiles/profile.ts'
+import { tokenOperation } from '../../src/clients/marketplace/authorisation.ts'
+import { ordersEndpoint } from '../../src/clients/marketplace/orders.ts'
+import type { Operation, RateLimit } from '../../src/clients/operation.ts'
 
 const START = Date.UTC(2026, 10, 21)
 const NOTHING_TOLD = { remaining: null, replenishAt: null, retryAfter: null }
@@ -186,24 +187,24 @@ describe('learning', () => {
 describe('the budget of all sellers', () => {
   test('keeps sellers and operations apart', async () => {
     let now = START
-    const budget = createInProcessBudget({ limits: specification.rateLimits, now: () => now })
-    const takeAll = async (sellerId: string, operation: OperationName): Promise<number> => {
+    const budget = createInProcessBudget({ now: () => now })
+    const takeAll = async (sellerId: string, operation: Operation): Promise<number> => {
       let count = 0
       while ((await budget.take(sellerId, operation)).granted) count += 1
       return count
     }
-    expect(await takeAll('A', 'orders.ship')).toBe(6)
-    expect(await takeAll('B', 'orders.ship')).toBe(6)
-    expect(await takeAll('A', 'orders.cancel')).toBe(6)
-    expect(await budget.take('A', 'orders.ship')).toMatchObject({ granted: false })
+    expect(await takeAll('A', ordersEndpoint.operations.ship)).toBe(6)
+    expect(await takeAll('B', ordersEndpoint.operations.ship)).toBe(6)
+    expect(await takeAll('A', ordersEndpoint.operations.cancel)).toBe(6)
+    expect(await budget.take('A', ordersEndpoint.operations.ship)).toMatchObject({ granted: false })
     now += 60_000
-    expect(await takeAll('A', 'orders.ship')).toBe(6)
+    expect(await takeAll('A', ordersEndpoint.operations.ship)).toBe(6)
   })
 
   test('brings all who wait for a token back together, since one token serves them all', async () => {
-    const budget = createInProcessBudget({ limits: specification.rateLimits, now: () => START })
-    while ((await budget.take('A', 'token')).granted);
-    const waits = await Promise.all(Array.from({ length: 50 }, () => budget.take('A', 'token')))
+    const budget = createInProcessBudget({ now: () => START })
+    while ((await budget.take('A', tokenOperation)).granted);
+    const waits = await Promise.all(Array.from({ length: 50 }, () => budget.take('A', tokenOperation)))
     const moments = new Set(waits.map((wait) => (wait.granted ? 0 : wait.availableAt.getTime() - START)))
     expect(moments.size).toBe(1)
     expect(Math.max(...moments)).toBeLessThanOrEqual(20_000)
@@ -213,33 +214,39 @@ describe('the budget of all sellers', () => {
     let now = START
     let monotonicMs = 0
     const budget = createInProcessBudget({
-      limits: { ...specification.rateLimits, 'orders.get': { tokens: 60, perMs: 60_000 } },
+      limits: { 'orders.get': { tokens: 60, perMs: 60_000 } },
       now: () => now,
       monotonicMs: () => monotonicMs,
     })
-    while ((await budget.take('s', 'orders.get')).granted);
+    while ((await budget.take('s', ordersEndpoint.operations.get)).granted);
     now += stepMs
-    const answer = await budget.take('s', 'orders.get')
+    const answer = await budget.take('s', ordersEndpoint.operations.get)
     expect(answer.granted).toBe(false)
     const waitMs = answer.granted ? 0 : answer.availableAt.getTime() - now
     expect(waitMs).toBeGreaterThan(0)
     expect(waitMs).toBeLessThan(5_000)
     now += waitMs
     monotonicMs += waitMs
-    expect(await budget.take('s', 'orders.get')).toEqual({ granted: true })
+    expect(await budget.take('s', ordersEndpoint.operations.get)).toEqual({ granted: true })
   })
 
-  test('refuses an operation that has no limit', async () => {
-    const budget = createInProcessBudget({ limits: specification.rateLimits })
-    // As it would come from a stored command of another version.
-    const unknown: OperationName = JSON.parse('"orders.teleport"')
-    await expect(budget.take('A', unknown)).rejects.toThrow('orders.teleport has no rate limit')
+  test('takes by the limit of the operation, unless another one is given for its name', async () => {
+    const budget = createInProcessBudget({ limits: { 'orders.cancel': { tokens: 1, perMs: 60_000 } }, now: () => START })
+    const takeAll = async (operation: Operation): Promise<number> => {
+      let count = 0
+      while ((await budget.take('A', operation)).granted) count += 1
+      return count
+    }
+    expect(await takeAll(ordersEndpoint.operations.cancel)).toBe(1)
+    expect(
+      await takeAll({ ...ordersEndpoint.operations.ship, name: 'orders.teleport', limit: { tokens: 20, perMs: 60_000 } }),
+    ).toBe(2)
   })
 
   test('shows its state', async () => {
-    const budget = createInProcessBudget({ limits: specification.rateLimits, now: () => START, random: () => 0 })
-    await budget.take('A', 'orders.ship')
-    await budget.learn('A', 'orders.cancel', { ...NOTHING_TOLD, status: 429 })
+    const budget = createInProcessBudget({ now: () => START, random: () => 0 })
+    await budget.take('A', ordersEndpoint.operations.ship)
+    await budget.learn('A', ordersEndpoint.operations.cancel, { ...NOTHING_TOLD, status: 429 })
     expect(budget.snapshot()).toEqual([
       {
         sellerId: 'A',

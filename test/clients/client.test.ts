@@ -1,9 +1,12 @@
 import { gzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
 import { createInProcessBudget } from '../../src/clients/budget.ts'
-import type { Page } from '../../src/clients/client.ts'
 import { MarketplaceFailure } from '../../src/clients/errors.ts'
-import { specification, walmartUs } from '../../src/clients/profiles/index.ts'
+import { ordersEndpoint } from '../../src/clients/marketplace/orders.ts'
+import { specification, walmartUs } from '../../src/clients/marketplace/profiles/index.ts'
+import { returnsEndpoint } from '../../src/clients/marketplace/returns.ts'
+import type { Page } from '../../src/clients/record.ts'
+import { allOperations } from './operations.ts'
 import { wireLine, wireOrderSample, wirePageText, wireReturnSample } from './samples.ts'
 import { forever, generousLimits, sendJson, startClient, startMarketplace, startTcp } from './servers.ts'
 
@@ -29,12 +32,11 @@ describe('reading orders', () => {
   test('sends the window without milliseconds, widened to whole seconds, and always a creation date', async () => {
     const { url, seen } = await startMarketplace((_request, response) => sendJson(response, 200, wirePageText([])))
     const { client } = startClient(url)
-    await client.orders.list(
-      { ...LIST, lastModifiedFrom: FROM, lastModifiedTo: TO, createdTo: TO, limit: 1_000 },
-      { signal: forever() },
-    )
-    await client.orders.list(LIST, { signal: forever() })
-    await client.orders.listReleased({ createdFrom: FROM, createdTo: TO, limit: 50 }, { signal: forever() })
+    await client
+      .of(ordersEndpoint)
+      .list({ ...LIST, lastModifiedFrom: FROM, lastModifiedTo: TO, createdTo: TO, limit: 1_000 }, { signal: forever() })
+    await client.of(ordersEndpoint).list(LIST, { signal: forever() })
+    await client.of(ordersEndpoint).listReleased({ createdFrom: FROM, createdTo: TO, limit: 50 }, { signal: forever() })
     const [full, short, released] = business(seen).map((target) => new URL(target, url))
     expect(Object.fromEntries(full?.searchParams ?? [])).toEqual({
       createdStartDate: '2026-05-01T00:00:00Z',
@@ -52,8 +54,8 @@ describe('reading orders', () => {
   test('carries the headers of the specification with the seller’s prefix, a new correlation id for each request', async () => {
     const { url, seen } = await startMarketplace((_request, response) => sendJson(response, 200, wirePageText([])))
     const { client } = startClient(url, { connection: { profile: walmartUs, headerPrefix: 'WM', serviceName: 'Dock' } })
-    await client.orders.list(LIST, { signal: forever() })
-    await client.orders.list(LIST, { signal: forever(), correlationId: 'mine' })
+    await client.of(ordersEndpoint).list(LIST, { signal: forever() })
+    await client.of(ordersEndpoint).list(LIST, { signal: forever(), correlationId: 'mine' })
     const [token, first, second] = seen.map((request) => request.headers)
     expect(first).toMatchObject({ 'wm_sec.access_token': 'token-1', 'wm_svc.name': 'Dock', accept: 'application/json' })
     expect(second?.['wm_qos.correlation_id']).toBe('mine')
@@ -68,9 +70,12 @@ describe('reading orders', () => {
     ]
     const { url, seen } = await startMarketplace((_request, response) => sendJson(response, 200, wirePageText([])))
     const { client } = startClient(url)
-    for (const cursor of cursors) await client.orders.continue(cursor, 'list', { signal: forever() })
-    await client.orders.continue('?limit=1', 'released', { signal: forever() })
-    await client.returns.continue('?sellerId=151&limit=10&offset=10', { signal: forever() }).catch(() => undefined)
+    for (const cursor of cursors) await client.of(ordersEndpoint).continue(cursor, 'list', { signal: forever() })
+    await client.of(ordersEndpoint).continue('?limit=1', 'released', { signal: forever() })
+    await client
+      .of(returnsEndpoint)
+      .continue('?sellerId=151&limit=10&offset=10', { signal: forever() })
+      .catch(() => undefined)
     expect(business(seen)).toEqual([
       ...cursors.map((cursor) => `/v3/orders${cursor}`),
       '/v3/orders/released?limit=1',
@@ -92,7 +97,7 @@ describe('reading orders', () => {
       .replace('"order":[]', `"order":[${records.join(',')}]`)
       .replace('"totalCount":0', '"totalCount":"6"')
     const { url } = await startMarketplace((_request, response) => sendJson(response, 200, text))
-    const page = await startClient(url).client.orders.list(LIST, { signal: forever() })
+    const page = await startClient(url).client.of(ordersEndpoint).list(LIST, { signal: forever() })
     expect(page.records.map((record) => [record.ok, record.key])).toEqual([
       [true, '1'],
       [false, '2'],
@@ -112,10 +117,16 @@ describe('reading orders', () => {
         : sendJson(response, 404, NONE_THERE),
     )
     const { client, reports } = startClient(url)
-    expect(await client.orders.list(LIST, { signal: forever() })).toMatchObject({ records: [], totalCount: 0, nextCursor: null })
-    expect(await client.orders.get('108', { signal: forever() })).toBeNull()
+    expect(await client.of(ordersEndpoint).list(LIST, { signal: forever() })).toMatchObject({
+      records: [],
+      totalCount: 0,
+      nextCursor: null,
+    })
+    expect(await client.of(ordersEndpoint).get('108', { signal: forever() })).toBeNull()
     expect(
-      await failureOf(client.orders.listReleased({ createdFrom: FROM, createdTo: TO, limit: 1 }, { signal: forever() })),
+      await failureOf(
+        client.of(ordersEndpoint).listReleased({ createdFrom: FROM, createdTo: TO, limit: 1 }, { signal: forever() }),
+      ),
     ).toMatchObject({ kind: 'refused' })
     expect(reports.map((report) => report.outcome)).toEqual(['ok', 'none', 'none', 'refused'])
   })
@@ -127,7 +138,7 @@ describe('reading orders', () => {
     ['{"list":{"elements":{"order":[]}}}'],
   ])('%s is an empty page', async (text) => {
     const { url } = await startMarketplace((_request, response) => sendJson(response, 200, text))
-    expect((await startClient(url).client.orders.list(LIST, { signal: forever() })).records).toEqual([])
+    expect((await startClient(url).client.of(ordersEndpoint).list(LIST, { signal: forever() })).records).toEqual([])
   })
 
   test.each([
@@ -142,7 +153,7 @@ describe('reading orders', () => {
     [wirePageText([wireOrderSample('1'), wireOrderSample('2')]).slice(0, -30)],
   ])('%.60s is malformed, never a page with fewer records', async (text) => {
     const { url } = await startMarketplace((_request, response) => sendJson(response, 200, text))
-    expect(await failureOf(startClient(url).client.orders.list(LIST, { signal: forever() }))).toMatchObject({
+    expect(await failureOf(startClient(url).client.of(ordersEndpoint).list(LIST, { signal: forever() }))).toMatchObject({
       kind: 'malformed',
       sent: 'answered',
     })
@@ -155,7 +166,9 @@ describe('reading orders', () => {
       sendJson(response, 200, wirePageText([wireOrderSample(`${page}0`)], cursor(page + 1, page < 2)))
     })
     const keys: (string | null)[] = []
-    for await (const page of startClient(url).client.orders.pages(LIST, { signal: forever(), correlationId: 'first only' })) {
+    for await (const page of startClient(url)
+      .client.of(ordersEndpoint)
+      .pages(LIST, { signal: forever(), correlationId: 'first only' })) {
       keys.push(...page.records.map((record) => record.key))
     }
     expect(keys).toEqual(['00', '10', '20'])
@@ -167,7 +180,7 @@ describe('reading orders', () => {
       sendJson(response, 200, wirePageText([wireOrderSample('1')], '')),
     )
     const pages: Page<unknown>[] = []
-    for await (const page of startClient(url).client.orders.pages(LIST, { signal: forever() })) pages.push(page)
+    for await (const page of startClient(url).client.of(ordersEndpoint).pages(LIST, { signal: forever() })) pages.push(page)
     expect(pages.map(({ nextCursor }) => nextCursor)).toEqual([null])
     expect(business(seen)).toHaveLength(1)
   })
@@ -178,7 +191,7 @@ describe('reading orders', () => {
     )
     const pages: Page<unknown>[] = []
     const walk = async (): Promise<void> => {
-      for await (const page of startClient(url).client.orders.pages(LIST, { signal: forever() })) pages.push(page)
+      for await (const page of startClient(url).client.of(ordersEndpoint).pages(LIST, { signal: forever() })) pages.push(page)
     }
     expect(await failureOf(walk())).toMatchObject({ kind: 'malformed' })
     expect(pages).toHaveLength(2)
@@ -191,7 +204,8 @@ describe('reading orders', () => {
       sendJson(response, 200, wirePageText(page < 3 ? [wireOrderSample(String(page))] : [], `?page=${page}`))
     })
     let seen = 0
-    for await (const { records } of startClient(url).client.orders.pages(LIST, { signal: forever() })) seen += records.length
+    for await (const { records } of startClient(url).client.of(ordersEndpoint).pages(LIST, { signal: forever() }))
+      seen += records.length
     expect(seen).toBe(2)
     expect(page).toBe(4)
   })
@@ -201,8 +215,8 @@ describe('reading orders', () => {
       sendJson(response, 200, { order: request.target.endsWith('1') ? wireOrderSample('1') : wireOrderSample('other') }),
     )
     const { client } = startClient(url)
-    expect((await client.orders.get('1', { signal: forever() }))?.record).toMatchObject({ ok: true, key: '1' })
-    expect(await failureOf(client.orders.get('2', { signal: forever() }))).toMatchObject({ kind: 'malformed' })
+    expect((await client.of(ordersEndpoint).get('1', { signal: forever() }))?.record).toMatchObject({ ok: true, key: '1' })
+    expect(await failureOf(client.of(ordersEndpoint).get('2', { signal: forever() }))).toMatchObject({ kind: 'malformed' })
   })
 
   test('a read on a kept connection that was closed meanwhile is sent once more, by itself', async () => {
@@ -218,7 +232,7 @@ describe('reading orders', () => {
       })
     })
     const { client, reports } = startClient(url)
-    for (let call = 0; call < 3; call += 1) await client.orders.list(LIST, { signal: forever() })
+    for (let call = 0; call < 3; call += 1) await client.of(ordersEndpoint).list(LIST, { signal: forever() })
     expect(connections).toBeGreaterThan(1)
     expect(reports.some((report) => report.outcome === 'unavailable')).toBe(true)
   })
@@ -231,7 +245,7 @@ describe('reading orders', () => {
       sendJson(response, 200, { order: wireOrderSample('1', { orderLines: { orderLine: [held] } }) }),
     )
     const { client, unknownValues } = startClient(url)
-    await client.orders.get('1', { signal: forever() })
+    await client.of(ordersEndpoint).get('1', { signal: forever() })
     expect(unknownValues).toEqual([{ resource: 'order', field: 'orderLineStatus.status', value: 'OnHold' }])
   })
 
@@ -239,7 +253,7 @@ describe('reading orders', () => {
     const { url } = await startMarketplace((_request, response) => {
       response.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync(wirePageText([wireOrderSample('1')])))
     })
-    expect((await startClient(url).client.orders.list(LIST, { signal: forever() })).records).toHaveLength(1)
+    expect((await startClient(url).client.of(ordersEndpoint).list(LIST, { signal: forever() })).records).toHaveLength(1)
   })
 })
 
@@ -249,8 +263,10 @@ describe('reading returns', () => {
       sendJson(response, 200, { meta: { totalCount: 1, limit: 10, nextCursor: '' }, returnOrders: [wireReturnSample('R-1')] }),
     )
     const { client } = startClient(url)
-    const page = await client.returns.list({ lastModifiedFrom: FROM, lastModifiedTo: TO, limit: 50 }, { signal: forever() })
-    await client.returns.list({ createdFrom: FROM, createdTo: TO, limit: 50 }, { signal: forever() })
+    const page = await client
+      .of(returnsEndpoint)
+      .list({ lastModifiedFrom: FROM, lastModifiedTo: TO, limit: 50 }, { signal: forever() })
+    await client.of(returnsEndpoint).list({ createdFrom: FROM, createdTo: TO, limit: 50 }, { signal: forever() })
     expect(page).toMatchObject({ totalCount: 1, nextCursor: null, records: [{ ok: true, key: 'R-1' }] })
     expect(business(seen)).toEqual([
       '/v3/returns?returnLastModifiedStartDate=2026-05-01T00%3A00%3A00Z&returnLastModifiedEndDate=2026-11-21T05%3A00%3A01Z&limit=50',
@@ -261,7 +277,7 @@ describe('reading returns', () => {
   test('a document that is no page of returns is malformed', async () => {
     const { url } = await startMarketplace((_request, response) => sendJson(response, 200, { hello: 1 }))
     const failure = await failureOf(
-      startClient(url).client.returns.list({ createdFrom: FROM, createdTo: TO, limit: 1 }, { signal: forever() }),
+      startClient(url).client.of(returnsEndpoint).list({ createdFrom: FROM, createdTo: TO, limit: 1 }, { signal: forever() }),
     )
     expect(failure.kind).toBe('malformed')
   })
@@ -269,13 +285,17 @@ describe('reading returns', () => {
 
 describe('writing', () => {
   const write = (client: ReturnType<typeof startClient>['client']) =>
-    client.orders.send(
-      client.orders.prepare.cancel({ purchaseOrderId: '1', lines: [{ lineNumber: '1', quantity: 1, reason: 'R' }] }),
-      {
-        signal: forever(),
-        correlationId: 'intent-1',
-      },
-    )
+    client
+      .of(ordersEndpoint)
+      .send(
+        client
+          .of(ordersEndpoint)
+          .prepare.cancel({ purchaseOrderId: '1', lines: [{ lineNumber: '1', quantity: 1, reason: 'R' }] }),
+        {
+          signal: forever(),
+          correlationId: 'intent-1',
+        },
+      )
 
   test('sends what was prepared, as JSON, under the given correlation id, and gives back the order', async () => {
     const { url, seen } = await startMarketplace((_request, response) => sendJson(response, 200, { order: wireOrderSample('1') }))
@@ -293,7 +313,9 @@ describe('writing', () => {
   test('acknowledge goes out without a body', async () => {
     const { url, seen } = await startMarketplace((_request, response) => sendJson(response, 200, { order: wireOrderSample('1') }))
     const { client } = startClient(url)
-    await client.orders.send(client.orders.prepare.acknowledge('1'), { signal: forever(), correlationId: 'c' })
+    await client
+      .of(ordersEndpoint)
+      .send(client.of(ordersEndpoint).prepare.acknowledge('1'), { signal: forever(), correlationId: 'c' })
     expect(seen[1]).toMatchObject({ body: '', headers: { 'content-length': '0' } })
   })
 
@@ -359,23 +381,23 @@ describe('the budget', () => {
     })
     const budget = createInProcessBudget({ limits: { ...generousLimits, 'orders.get': { tokens: 1, perMs: 3_600_000 } } })
     const { client } = startClient(url, { budget })
-    expect(await client.orders.get('1', { signal: forever() })).toBeNull()
+    expect(await client.of(ordersEndpoint).get('1', { signal: forever() })).toBeNull()
     expect(answers).toBe(2)
-    expect(await client.budget.take('orders.get')).toMatchObject({ granted: false })
+    expect(await client.budget.take(ordersEndpoint.operations.get)).toMatchObject({ granted: false })
   })
 
   test('stands before every call; without a grant the call fails before it is sent', async () => {
     const { url, seen } = await startMarketplace((_request, response) => sendJson(response, 200, { order: wireOrderSample('1') }))
     const budget = createInProcessBudget({ limits: { ...generousLimits, 'orders.get': { tokens: 1, perMs: 60_000 } } })
     const { client } = startClient(url, { budget })
-    await client.orders.get('1', { signal: forever() })
-    const failure = await failureOf(client.orders.get('1', { signal: forever() }))
+    await client.of(ordersEndpoint).get('1', { signal: forever() })
+    const failure = await failureOf(client.of(ordersEndpoint).get('1', { signal: forever() }))
     expect(failure).toMatchObject({ kind: 'throttled', sent: 'never', httpStatus: null })
     expect(failure.retryAt?.getTime()).toBeGreaterThan(Date.now())
-    const wait = await client.budget.take('orders.get')
+    const wait = await client.budget.take(ordersEndpoint.operations.get)
     expect(wait.granted).toBe(false)
     // A grant that was taken before is not taken again.
-    await client.orders.get('1', { signal: forever(), grant: { granted: true } })
+    await client.of(ordersEndpoint).get('1', { signal: forever(), grant: { granted: true } })
     expect(business(seen)).toHaveLength(2)
   })
 
@@ -389,9 +411,9 @@ describe('the budget', () => {
       ),
     )
     const { client } = startClient(url)
-    await client.orders.get('1', { signal: forever() })
-    expect(await client.budget.take('orders.get')).toMatchObject({ granted: false })
-    expect(await client.budget.take('orders.list')).toMatchObject({ granted: true })
+    await client.of(ordersEndpoint).get('1', { signal: forever() })
+    expect(await client.budget.take(ordersEndpoint.operations.get)).toMatchObject({ granted: false })
+    expect(await client.budget.take(ordersEndpoint.operations.list)).toMatchObject({ granted: true })
   })
 
   test('a 429, or a 200 that is one, stops the operation of that seller alone', async () => {
@@ -401,12 +423,12 @@ describe('the budget', () => {
       )
       const budget = createInProcessBudget({ limits: generousLimits })
       const { client } = startClient(url, { budget })
-      expect(await failureOf(client.orders.get('1', { signal: forever() }))).toMatchObject({
+      expect(await failureOf(client.of(ordersEndpoint).get('1', { signal: forever() }))).toMatchObject({
         kind: 'throttled',
         sent: 'answered',
       })
-      expect(await budget.take('S-1', 'orders.get')).toMatchObject({ granted: false })
-      expect(await budget.take('S-2', 'orders.get')).toMatchObject({ granted: true })
+      expect(await budget.take('S-1', ordersEndpoint.operations.get)).toMatchObject({ granted: false })
+      expect(await budget.take('S-2', ordersEndpoint.operations.get)).toMatchObject({ granted: true })
     }
   })
 })
@@ -420,10 +442,12 @@ describe('time', () => {
     })
     const { client } = startClient(url)
     const askedMs = Date.now()
-    const read = await client.orders.get('1', { signal: forever() })
+    const read = await client.of(ordersEndpoint).get('1', { signal: forever() })
     expect(Math.abs((read?.observedAt.getTime() ?? 0) - askedMs - ahead)).toBeLessThan(2_000)
-    const written = await client.orders.send(client.orders.prepare.acknowledge('1'), { signal: forever(), correlationId: 'c' })
-    const again = await client.orders.get('1', { signal: forever() })
+    const written = await client
+      .of(ordersEndpoint)
+      .send(client.of(ordersEndpoint).prepare.acknowledge('1'), { signal: forever(), correlationId: 'c' })
+    const again = await client.of(ordersEndpoint).get('1', { signal: forever() })
     expect(written.observedAt.getTime() - (read?.observedAt.getTime() ?? 0)).toBeGreaterThan(80)
     expect(again?.observedAt.getTime()).toBeGreaterThanOrEqual(written.observedAt.getTime())
     expect(Math.abs(client.clock().now().getTime() - Date.now() - ahead)).toBeLessThan(2_000)
@@ -434,7 +458,7 @@ describe('time', () => {
     const { url } = await startMarketplace((_request, response) => {
       setTimeout(() => sendJson(response, 200, wirePageText([wireOrderSample('1')])), travelMs)
     })
-    const page = await startClient(url).client.orders.list(LIST, { signal: forever() })
+    const page = await startClient(url).client.of(ordersEndpoint).list(LIST, { signal: forever() })
     // A timer may fire a millisecond early.
     expect(page.marketplaceNow.getTime() - page.observedAt.getTime()).toBeGreaterThanOrEqual(travelMs - 2)
   })
@@ -445,7 +469,7 @@ describe('what it tells', () => {
     const headers = { deprecation: 'true', sunset: 'Sat, 27 Mar 2027 00:00:00 GMT' }
     const { url } = await startMarketplace((_request, response) => sendJson(response, 200, wirePageText([]), headers))
     const { client, logged } = startClient(url)
-    for (let call = 0; call < 3; call += 1) await client.orders.list(LIST, { signal: forever() })
+    for (let call = 0; call < 3; call += 1) await client.of(ordersEndpoint).list(LIST, { signal: forever() })
     expect(logged.filter((line) => line.level === 'warn')).toEqual([
       { level: 'warn', fields: { seller_id: 'S-1', operation: 'orders.list', ...headers }, message: expect.any(String) },
     ])
@@ -459,7 +483,7 @@ describe('what it tells', () => {
       })
     })
     const { client, logged } = startClient(url)
-    const failure = await failureOf(client.orders.get('1', { signal: forever() }))
+    const failure = await failureOf(client.of(ordersEndpoint).get('1', { signal: forever() }))
     expect(failure.message).toBe('orders.get refused: HTTP 400')
     const everything = JSON.stringify({
       ...failure,
@@ -476,7 +500,7 @@ describe('what it tells', () => {
   test('each request with its operation, outcome, status and duration', async () => {
     const { url } = await startMarketplace((_request, response) => sendJson(response, 503, ''))
     const { client, reports } = startClient(url)
-    await failureOf(client.orders.get('1', { signal: forever() }))
+    await failureOf(client.of(ordersEndpoint).get('1', { signal: forever() }))
     expect(reports).toEqual([
       { sellerId: 'S-1', operation: 'token', outcome: 'ok', status: 200, durationMs: expect.any(Number) },
       { sellerId: 'S-1', operation: 'orders.get', outcome: 'unavailable', status: 503, durationMs: expect.any(Number) },
@@ -486,7 +510,13 @@ describe('what it tells', () => {
 
 test('every profile has a limit for every operation', () => {
   for (const profile of [specification, walmartUs]) {
-    for (const limit of Object.values(profile.rateLimits)) expect(limit.tokens > 0 && limit.perMs > 0).toBe(true)
+    for (const { name, limit } of allOperations) {
+      const { tokens, perMs } = profile.rateLimits[name] ?? limit
+      expect(tokens > 0 && perMs > 0, name).toBe(true)
+    }
+    const names = allOperations.map(({ name }) => name)
+    expect(new Set(names).size).toBe(names.length)
+    expect(Object.keys(profile.rateLimits).filter((name) => !names.includes(name))).toEqual([])
   }
 })
 
@@ -495,7 +525,9 @@ test('a budget that cannot learn loses no answer', async () => {
   const budget = createInProcessBudget({ limits: generousLimits })
   const broken = { ...budget, learn: () => Promise.reject(new Error('the budget is away')) }
   const { client, logged } = startClient(url, { budget: broken })
-  const observed = await client.orders.send(client.orders.prepare.acknowledge('1'), { signal: forever(), correlationId: 'c' })
+  const observed = await client
+    .of(ordersEndpoint)
+    .send(client.of(ordersEndpoint).prepare.acknowledge('1'), { signal: forever(), correlationId: 'c' })
   expect(observed.record.ok).toBe(true)
   expect(logged.some((line) => line.level === 'warn')).toBe(true)
 })

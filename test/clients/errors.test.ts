@@ -1,24 +1,21 @@
 import { readFileSync } from 'node:fs'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { WireErrorBody } from '../../src/clients/contract/errors.ts'
-import {
-  budgetSignal,
-  classify,
-  type Exchange,
-  type FailureKind,
-  readFaults,
-  toFailure,
-  type Verdict,
-  waitMs,
-} from '../../src/clients/errors.ts'
-import { specification } from '../../src/clients/profiles/index.ts'
+import type { FailureKind } from '../../src/clients/errors.ts'
+import type { Exchange, Verdict } from '../../src/clients/judge.ts'
+import { budgetSignal, classify, toFailure, waitMs } from '../../src/clients/judge.ts'
+import { faultRules, readFaults } from '../../src/clients/marketplace/faults.ts'
+import { ordersEndpoint } from '../../src/clients/marketplace/orders.ts'
+import { specification } from '../../src/clients/marketplace/profiles/index.ts'
+import type { Operation } from '../../src/clients/operation.ts'
+import type { WireErrorBody } from './wire-errors.ts'
 
 const NOW = Date.UTC(2026, 10, 21, 6, 0, 0)
 
 function exchange(overrides: Partial<Exchange>): Exchange {
   return {
     write: false,
+    payloadKeys: ['order', 'returnOrders', 'list.elements', 'list.meta', 'access_token', 'payload'],
     sent: 'answered',
     status: 200,
     headers: {},
@@ -27,6 +24,7 @@ function exchange(overrides: Partial<Exchange>): Exchange {
     nowMs: NOW,
     marketplaceNowMs: NOW,
     budgetHeaders: specification.budgetHeaders,
+    rules: faultRules,
     ...overrides,
   }
 }
@@ -363,6 +361,8 @@ describe('when to try again', () => {
 })
 
 const anyExchange: fc.Arbitrary<Exchange> = fc.record({
+  payloadKeys: fc.constant(exchange({}).payloadKeys),
+  rules: fc.constant(faultRules),
   write: fc.boolean(),
   sent: fc.constantFrom('never', 'maybe', 'answered'),
   status: fc.option(fc.integer({ min: 100, max: 999 }), { nil: null }),
@@ -489,3 +489,13 @@ describe('any exchange at all', () => {
     )
   })
 })
+
+test.each(Object.values(ordersEndpoint.operations).filter(({ write }: Operation) => write === true))(
+  'a refusal of $name that brings an order in whatever wrapping leaves open whether it was done',
+  ({ payloadKeys }) => {
+    const errors = { error: [{ code: 'INVALID_REQUEST_CONTENT.GMP_ORDER_API', field: 'data' }] }
+    for (const brings of [{ order: {} }, { list: { elements: {} } }, { payload: {} }])
+      expect(write(400, JSON.stringify({ errors, ...brings }), { payloadKeys })).toBe('unknown')
+    expect(write(400, JSON.stringify({ errors }), { payloadKeys })).toBe('refused')
+  },
+)

@@ -2,6 +2,7 @@ import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { describe, expect, test } from 'vitest'
 import { MarketplaceFailure } from '../../src/clients/errors.ts'
 import { cutRecords, TooManyRecords } from '../../src/clients/json.ts'
+import { ordersEndpoint } from '../../src/clients/marketplace/orders.ts'
 import { readInTurns } from '../../src/clients/turns.ts'
 import { sendJson, startClient, startMarketplace } from './servers.ts'
 
@@ -22,7 +23,7 @@ const longestPause = async (work: () => Promise<unknown>): Promise<number> => {
 const list = async (body: unknown, status = 200) => {
   const { url } = await startMarketplace((_request, response) => sendJson(response, status, body))
   const { client } = startClient(url)
-  return () => client.orders.list(query, { signal: new AbortController().signal })
+  return () => client.of(ordersEndpoint).list(query, { signal: new AbortController().signal })
 }
 const failureOf = (call: () => Promise<unknown>): Promise<MarketplaceFailure> =>
   call().then(

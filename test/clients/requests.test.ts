@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { createOrderRequests } from '../../src/clients/marketplace/order-requests.ts'
-import { specification, walmartUs } from '../../src/clients/profiles/index.ts'
+import { specification, walmartUs } from '../../src/clients/marketplace/profiles/index.ts'
 
 const SHIPMENT = {
   quantity: 2,

@@ -2,16 +2,13 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { createServer as createTcpServer, type Server, type Socket } from 'node:net'
 import { afterEach } from 'vitest'
 import { createInProcessBudget, type RateBudget } from '../../src/clients/budget.ts'
-import type {
-  ClientHooks,
-  MarketplaceClient,
-  RequestReport,
-  SellerConnection,
-  UnknownValueReport,
-} from '../../src/clients/client.ts'
-import { createMarketplaceClient } from '../../src/clients/client.ts'
-import { specification } from '../../src/clients/profiles/index.ts'
-import type { RateLimits } from '../../src/clients/profiles/profile.ts'
+import type { MarketplaceClient } from '../../src/clients/client.ts'
+import type { ClientHooks, RequestReport, UnknownValueReport } from '../../src/clients/client-parts.ts'
+import type { SellerConnection } from '../../src/clients/marketplace/connection.ts'
+import { createMarketplaceClient } from '../../src/clients/marketplace/marketplace.ts'
+import { specification } from '../../src/clients/marketplace/profiles/index.ts'
+import type { RateLimits } from '../../src/clients/operation.ts'
+import { limitsOfAll } from './operations.ts'
 
 /** A request as a test server saw it. */
 export interface SeenRequest {
@@ -117,12 +114,8 @@ export async function startMarketplace(answer: Answer) {
   })
 }
 
-const GENEROUS = Object.fromEntries(
-  Object.keys(specification.rateLimits).map((operation) => [operation, { tokens: 100_000, perMs: 60_000 }]),
-)
-
 /** Limits that no test runs into. */
-export const generousLimits: RateLimits = { ...specification.rateLimits, ...GENEROUS }
+export const generousLimits: RateLimits = limitsOfAll({ tokens: 100_000, perMs: 60_000 })
 
 /** A client for one test, with everything it told. */
 export interface ClientUnderTest {

@@ -1,9 +1,19 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { DisplayClient, MarketplaceClient, ParsedRecord } from '../../src/clients/client.ts'
+import type { MarketplaceClient } from '../../src/clients/client.ts'
 import { MarketplaceFailure } from '../../src/clients/errors.ts'
-import { specification, walmartUs } from '../../src/clients/profiles/index.ts'
-import type { Profile } from '../../src/clients/profiles/profile.ts'
+import { campaignsEndpoint } from '../../src/clients/marketplace/campaigns.ts'
+import { inventoryLogEndpoint } from '../../src/clients/marketplace/inventory-log.ts'
+import { ordersEndpoint } from '../../src/clients/marketplace/orders.ts'
+import { specification, walmartUs } from '../../src/clients/marketplace/profiles/index.ts'
+import type { Profile } from '../../src/clients/marketplace/profiles/profile.ts'
+import { reconciliationEndpoint } from '../../src/clients/marketplace/reconciliation-report.ts'
+import { replenishmentEndpoint } from '../../src/clients/marketplace/replenishment.ts'
+import { returnsEndpoint } from '../../src/clients/marketplace/returns.ts'
+import { salesChannelsEndpoint } from '../../src/clients/marketplace/sales-channels.ts'
+import { shippingSettingsEndpoint } from '../../src/clients/marketplace/shipping-settings.ts'
+import type { ParsedRecord } from '../../src/clients/record.ts'
+import { displayOf } from '../clients/display/support.ts'
 import { forever } from '../clients/servers.ts'
 import { at, items, type Json } from '../sandbox/support.ts'
 import { createMangler, spoil } from './mangler.ts'
@@ -15,11 +25,6 @@ const dayMs = 86_400_000
 const since = () => ({ createdFrom: new Date(Date.now() - 30 * dayMs), createdTo: new Date(Date.now() + dayMs), limit: 20 })
 const one = (record: ParsedRecord<unknown> | undefined): readonly ParsedRecord<unknown>[] =>
   record === undefined ? [] : [record]
-
-const display = (client: MarketplaceClient): DisplayClient => {
-  if (client.display === null) throw new Error('display advertising is off')
-  return client.display
-}
 
 const settings = {
   accountConfigs: {
@@ -68,20 +73,22 @@ const signal = forever()
 const options = { signal }
 
 const createSettings = (client: MarketplaceClient) =>
-  client.shippingSettings.send(client.shippingSettings.prepare(settings), { signal, correlationId: crypto.randomUUID() })
+  client
+    .of(shippingSettingsEndpoint)
+    .send(client.of(shippingSettingsEndpoint).prepare(settings), { signal, correlationId: crypto.randomUUID() })
 
 const operations: readonly Asked[] = [
   {
     name: '1 taxonomies',
     path: /taxonomies\/list$/,
     recordsAt: ['data'],
-    ask: async (client) => (await display(client).taxonomies.list({ startIndex: 0, count: 20 }, options)).records,
+    ask: async (client) => (await displayOf(client).taxonomies.list({ startIndex: 0, count: 20 }, options)).records,
   },
   {
     name: '2 contextual targets',
     path: /targeting\/list$/,
     recordsAt: ['contextual'],
-    ask: async (client) => (await display(client).targeting.contextual({ startIndex: 0, count: 20 }, options)).records,
+    ask: async (client) => (await displayOf(client).contextual.list({ startIndex: 0, count: 20 }, options)).records,
   },
   {
     name: '2 behavioral audiences',
@@ -89,7 +96,7 @@ const operations: readonly Asked[] = [
     recordsAt: ['behavioral'],
     ask: async (client) =>
       (
-        await display(client).targeting.behavioral(
+        await displayOf(client).behavioral.list(
           { startIndex: 0, count: 20, audienceType: 'RETAIL', attribute: 'HISTORICAL' },
           options,
         )
@@ -99,7 +106,7 @@ const operations: readonly Asked[] = [
     name: '3 a campaign',
     path: /sem\/campaigns\//,
     recordsAt: null,
-    ask: async (client) => one((await client.campaigns.get('SEM-1001', options))?.record),
+    ask: async (client) => one((await client.of(campaignsEndpoint).get('SEM-1001', options))?.record),
   },
   {
     name: '4 the creation of shipping settings',
@@ -112,13 +119,13 @@ const operations: readonly Asked[] = [
     path: /simplifiedshippingsettings$/,
     recordsAt: null,
     first: (client) => createSettings(client),
-    ask: async (client) => one((await client.shippingSettings.get(options))?.record),
+    ask: async (client) => one((await client.of(shippingSettingsEndpoint).get(options))?.record),
   },
   {
     name: '5 recommendations',
     path: /shipment-quantity$/,
     recordsAt: ['payload', 'replenishments'],
-    ask: async (client, { sku }) => (await client.replenishment.recommend({ skus: [sku] }, options)).records,
+    ask: async (client, { sku }) => (await client.of(replenishmentEndpoint).recommend({ skus: [sku] }, options)).records,
   },
   {
     name: '7 the inventory log',
@@ -126,47 +133,49 @@ const operations: readonly Asked[] = [
     recordsAt: ['payload', 'inventoryLog'],
     ask: async (client, { sku, gtin }) => {
       const from = new Date(Date.now() - 60 * dayMs)
-      return (await client.inventoryLog.page({ sku, gtin, from, to: new Date(), limit: 20, offset: 0 }, options)).records
+      return (await client.of(inventoryLogEndpoint).page({ sku, gtin, from, to: new Date(), limit: 20, offset: 0 }, options))
+        .records
     },
   },
   {
     name: '8 sales channels',
     path: /channel-details$/,
     recordsAt: ['payload'],
-    ask: async (client) => (await client.salesChannels.list(options))?.records ?? [],
+    ask: async (client) => (await client.of(salesChannelsEndpoint).list(options))?.records ?? [],
   },
   {
     name: '9 orders',
     path: /v3\/orders$/,
     recordsAt: ['list', 'elements', 'order'],
-    ask: async (client) => (await client.orders.list({ shipNodeType: 'SellerFulfilled', ...since() }, options)).records,
+    ask: async (client) =>
+      (await client.of(ordersEndpoint).list({ shipNodeType: 'SellerFulfilled', ...since() }, options)).records,
   },
   {
     name: '9 released orders',
     path: /v3\/orders\/released$/,
     recordsAt: ['list', 'elements', 'order'],
-    ask: async (client) => (await client.orders.listReleased(since(), options)).records,
+    ask: async (client) => (await client.of(ordersEndpoint).listReleased(since(), options)).records,
   },
   {
     name: '9 an order',
     path: /v3\/orders\/\d+$/,
     recordsAt: null,
-    ask: async (client, { purchaseOrderId }) => one((await client.orders.get(purchaseOrderId, options))?.record),
+    ask: async (client, { purchaseOrderId }) => one((await client.of(ordersEndpoint).get(purchaseOrderId, options))?.record),
   },
   {
     name: '9 an acknowledgement',
     path: /acknowledge$/,
     recordsAt: null,
     ask: async (client, { purchaseOrderId }) => {
-      const request = client.orders.prepare.acknowledge(purchaseOrderId)
-      return one((await client.orders.send(request, { signal, correlationId: crypto.randomUUID() })).record)
+      const request = client.of(ordersEndpoint).prepare.acknowledge(purchaseOrderId)
+      return one((await client.of(ordersEndpoint).send(request, { signal, correlationId: crypto.randomUUID() })).record)
     },
   },
   {
     name: '9 returns',
     path: /v3\/returns$/,
     recordsAt: ['returnOrders'],
-    ask: async (client) => (await client.returns.list(since(), options)).records,
+    ask: async (client) => (await client.of(returnsEndpoint).list(since(), options)).records,
   },
 ]
 
@@ -193,7 +202,7 @@ const rehearseAll = async (profile: Profile) => {
   await sandbox.control('POST', '/returns', { purchaseOrderId: shipped, lines: [{ lineNumber: '1', quantity: 2 }] })
   const purchaseOrderId = await sandbox.place([line, { ...line, sku: 'LAMP-DESK-LED' }])
   const { client } = rehearsal
-  const download = await client.replenishment.recommend({ skus: [line.sku] }, options)
+  const download = await client.of(replenishmentEndpoint).recommend({ skus: [line.sku] }, options)
   const [recommended] = download.records
   const gtin = recommended?.ok === true ? (recommended.value.gtin ?? '') : ''
   return { ...rehearsal, mangler, known: { purchaseOrderId, sku: line.sku, gtin } }
@@ -246,7 +255,7 @@ describe.each([specification, walmartUs])('answers under the profile $name', (pr
     const { client, mangler } = await rehearseAll(profile)
     const month = new Date().toISOString().slice(0, 7)
     const read = async (): Promise<string> => {
-      const report = await client.reconciliation.download({ month }, options)
+      const report = await client.of(reconciliationEndpoint).download({ month }, options)
       const pieces: Uint8Array[] = []
       for await (const piece of report?.body ?? []) pieces.push(piece)
       return Buffer.concat(pieces).toString('utf8')

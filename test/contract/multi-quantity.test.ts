@@ -1,7 +1,13 @@
 import { describe, expect, test } from 'vitest'
-import type { MarketplaceClient, Observed, WireRequest } from '../../src/clients/client.ts'
-import { parseOrder, parseReturn } from '../../src/clients/client.ts'
-import { specification, walmartUs } from '../../src/clients/profiles/index.ts'
+import type { MarketplaceClient } from '../../src/clients/client.ts'
+import { parseOrder } from '../../src/clients/marketplace/order-record.ts'
+import type { WireRequest } from '../../src/clients/marketplace/order-requests.ts'
+import { ordersEndpoint } from '../../src/clients/marketplace/orders.ts'
+import { specification, walmartUs } from '../../src/clients/marketplace/profiles/index.ts'
+import { parseReturn } from '../../src/clients/marketplace/return-record.ts'
+import { returnsEndpoint } from '../../src/clients/marketplace/returns.ts'
+import type { Observed } from '../../src/clients/record.ts'
+import { readEvent } from '../../src/domain/event-reading.ts'
 import { planCommands } from '../../src/domain/events.ts'
 import type { OrderLine, PurchaseOrder } from '../../src/domain/order.ts'
 import { ledgersOf } from '../../src/domain/units.ts'
@@ -24,7 +30,7 @@ const shipment = (quantity: number, trackingNumber: string) => ({
 })
 
 const send = (client: MarketplaceClient, request: WireRequest): Promise<Observed<PurchaseOrder>> =>
-  client.orders.send(request, { signal: forever(), correlationId: crypto.randomUUID() })
+  client.of(ordersEndpoint).send(request, { signal: forever(), correlationId: crypto.randomUUID() })
 
 const orderOf = (observed: Observed<PurchaseOrder> | null): PurchaseOrder => {
   if (observed?.record.ok !== true) throw new Error('expected an order that can be read')
@@ -46,7 +52,7 @@ describe.each([specification, walmartUs])('multi-quantity under the profile $nam
   test('rule 1: a line carries many units, and the amount is read, never assumed', async () => {
     const { client, sandbox } = await rehearse(profile)
     const purchaseOrderId = await sandbox.place([bundle])
-    const observed = await client.orders.get(purchaseOrderId, { signal: forever() })
+    const observed = await client.of(ordersEndpoint).get(purchaseOrderId, { signal: forever() })
     expect(lineOf(observed).ordered).toBe(3)
     const raw: Json = JSON.parse(observed?.record.rawText ?? 'null')
     const [line] = items(raw, 'orderLines', 'orderLine')
@@ -58,7 +64,7 @@ describe.each([specification, walmartUs])('multi-quantity under the profile $nam
 
   test('rule 2: acknowledge, ship, cancel and refund work on the line and the units being processed', async () => {
     const { client, sandbox } = await rehearse(profile)
-    const { prepare } = client.orders
+    const { prepare } = client.of(ordersEndpoint)
     const purchaseOrderId = await sandbox.place([bundle, { ...bundle, quantity: 2 }])
     await send(client, prepare.acknowledge(purchaseOrderId))
     await send(client, prepare.ship({ purchaseOrderId, lines: [{ lineNumber: '1', shipments: [shipment(2, 'T1')] }] }))
@@ -70,7 +76,7 @@ describe.each([specification, walmartUs])('multi-quantity under the profile $nam
         lines: [{ lineNumber: '1', quantity: 1, reason: 'DamagedItem', charges: [charge('-10.00')] }],
       }),
     )
-    const observed = await client.orders.get(purchaseOrderId, { signal: forever() })
+    const observed = await client.of(ordersEndpoint).get(purchaseOrderId, { signal: forever() })
     expect(lineOf(observed, '1').units).toMatchObject({ shipped: 2, cancelled: 0 })
     expect(lineOf(observed, '2').units).toMatchObject({ shipped: 0, cancelled: 1 })
     expect(lineOf(observed, '1').refundedAmount).toBe('10')
@@ -79,7 +85,7 @@ describe.each([specification, walmartUs])('multi-quantity under the profile $nam
 
   test('rule 3: each shipment line names its lineNumber and the units shipped; a partial shipment is that many units', async () => {
     const { client, sandbox } = await rehearse(profile)
-    const { prepare } = client.orders
+    const { prepare } = client.of(ordersEndpoint)
     const purchaseOrderId = await sandbox.place([{ ...bundle, lineNumber: '4' }])
     const request = prepare.ship({
       purchaseOrderId,
@@ -94,7 +100,7 @@ describe.each([specification, walmartUs])('multi-quantity under the profile $nam
 
   test('rule 4: each cancelled line states the units that are cancelled, no more and no fewer', async () => {
     const { client, sandbox } = await rehearse(profile)
-    const { prepare } = client.orders
+    const { prepare } = client.of(ordersEndpoint)
     const purchaseOrderId = await sandbox.place([bundle])
     const request = prepare.cancel({ purchaseOrderId, lines: [{ lineNumber: '1', quantity: 2, reason }] })
     const [status] = statusesOf(bodyOf(request), 'orderCancellation')
@@ -104,7 +110,7 @@ describe.each([specification, walmartUs])('multi-quantity under the profile $nam
 
   test('rule 5: a refund states its units, 2 of a line of 3, and never leaves them out', async () => {
     const { client, sandbox } = await rehearse(profile)
-    const { prepare } = client.orders
+    const { prepare } = client.of(ordersEndpoint)
     const purchaseOrderId = await sandbox.place([bundle])
     await sandbox.acknowledge(purchaseOrderId)
     await sandbox.ship(purchaseOrderId, [{ line: '1', quantity: 3 }])
@@ -127,7 +133,7 @@ describe.each([specification, walmartUs])('multi-quantity under the profile $nam
     await sandbox.control('POST', '/returns', { purchaseOrderId, lines: [{ lineNumber: '1', quantity: 2 }] })
     const day = 86_400_000
     const window = { createdFrom: new Date(Date.now() - day), createdTo: new Date(Date.now() + day), limit: 10 }
-    const { records } = await client.returns.list(window, { signal: forever() })
+    const { records } = await client.of(returnsEndpoint).list(window, { signal: forever() })
     expect(records).toMatchObject([{ ok: true, value: { lines: [{ quantity: 2, trackingStatuses: [{ quantity: 2 }] }] } }])
     const raw: Json = JSON.parse(records[0]?.rawText ?? 'null')
     const shapes = [null, [], 'IN_TRANSIT', ['RECEIVED', { status: 'COMPLETED', quantity: 'two' }], { any: 1 }, [[1]]]
@@ -142,10 +148,10 @@ describe.each([specification, walmartUs])('multi-quantity under the profile $nam
 
   test('rule 7: the legacy model, one line a unit, is read and carried out line by line', async () => {
     const { client, sandbox } = await rehearse(profile)
-    const { prepare } = client.orders
+    const { prepare } = client.of(ordersEndpoint)
     const purchaseOrderId = await sandbox.place([bundle], { legacy: true })
     await send(client, prepare.acknowledge(purchaseOrderId))
-    const order = orderOf(await client.orders.get(purchaseOrderId, { signal: forever() }))
+    const order = orderOf(await client.of(ordersEndpoint).get(purchaseOrderId, { signal: forever() }))
     expect(order.lines.map(({ sku, ordered }) => ({ sku, ordered }))).toEqual(Array(3).fill({ sku: bundle.sku, ordered: 1 }))
     // The ERP knows stock keys: two of them are two lines here, each with one unit of its own.
     const parcels = [
@@ -157,7 +163,7 @@ describe.each([specification, walmartUs])('multi-quantity under the profile $nam
       },
     ]
     const plan = planCommands(
-      { type: 'erp.shipment.dispatched', data: { purchaseOrderId, parcels } },
+      readEvent({ type: 'erp.shipment.dispatched', data: { purchaseOrderId, parcels } }),
       order,
       ledgersOf(order, []),
     )
@@ -172,13 +178,13 @@ describe.each([specification, walmartUs])('multi-quantity under the profile $nam
     const [first = ''] = numbers
     const refund = { lineNumber: first, quantity: 1, reason: 'DamagedItem', charges: [charge('-65.33')] }
     await send(client, prepare.refund({ purchaseOrderId, lines: [refund] }))
-    const refunded = orderOf(await client.orders.get(purchaseOrderId, { signal: forever() }))
+    const refunded = orderOf(await client.of(ordersEndpoint).get(purchaseOrderId, { signal: forever() }))
     expect(refunded.lines.map(({ refundedAmount }) => refundedAmount === '0')).toEqual([false, true, true])
   })
 
   test('rule 8: a bundle line passes a whole rehearsal, unit by unit, as enablement requires', async () => {
     const { client, sandbox } = await rehearse(profile)
-    const { prepare } = client.orders
+    const { prepare } = client.of(ordersEndpoint)
     const purchaseOrderId = await sandbox.place([bundle])
     await send(client, prepare.acknowledge(purchaseOrderId))
     const parcels = [shipment(1, 'T1'), shipment(1, 'T2')]

@@ -1,6 +1,10 @@
 import { describe, expect, test } from 'vitest'
-import type { MarketplaceClient, Observed, WireRequest } from '../../src/clients/client.ts'
-import { specification, walmartUs } from '../../src/clients/profiles/index.ts'
+import type { MarketplaceClient } from '../../src/clients/client.ts'
+import type { WireRequest } from '../../src/clients/marketplace/order-requests.ts'
+import { ordersEndpoint } from '../../src/clients/marketplace/orders.ts'
+import { specification, walmartUs } from '../../src/clients/marketplace/profiles/index.ts'
+import { returnsEndpoint } from '../../src/clients/marketplace/returns.ts'
+import type { Observed } from '../../src/clients/record.ts'
 import type { OrderLine, PurchaseOrder } from '../../src/domain/order.ts'
 import { forever } from '../clients/servers.ts'
 import { failureOf, rehearse } from './rehearse.ts'
@@ -9,7 +13,7 @@ const LINE = { sku: 'MUG', quantity: 3, unitPrice: '10.10', tax: '0.84', shippin
 const DAY_MS = 86_400_000
 
 function send(client: MarketplaceClient, request: WireRequest): Promise<Observed<PurchaseOrder>> {
-  return client.orders.send(request, { signal: forever(), correlationId: crypto.randomUUID() })
+  return client.of(ordersEndpoint).send(request, { signal: forever(), correlationId: crypto.randomUUID() })
 }
 
 function lineOf(observed: Observed<PurchaseOrder> | null): OrderLine {
@@ -31,7 +35,7 @@ const shipment = (quantity: number, trackingNumber: string) => ({
 describe.each([specification, walmartUs])('the life of a line under the profile $name', (profile) => {
   test('is told by every answer, unit by unit and cent by cent', async () => {
     const { client, sandbox } = await rehearse(profile)
-    const { prepare } = client.orders
+    const { prepare } = client.of(ordersEndpoint)
     const purchaseOrderId = await sandbox.place([LINE])
     expect(lineOf(await send(client, prepare.acknowledge(purchaseOrderId))).units).toEqual({
       acknowledged: 3,
@@ -57,7 +61,7 @@ describe.each([specification, walmartUs])('the life of a line under the profile 
     ]
     const lines = [{ lineNumber: '1', quantity: 1, reason: 'DamagedItem', charges }]
     await send(client, prepare.refund({ purchaseOrderId, lines }))
-    const read = lineOf(await client.orders.get(purchaseOrderId, { signal: forever() }))
+    const read = lineOf(await client.of(ordersEndpoint).get(purchaseOrderId, { signal: forever() }))
     expect(read.units).toEqual({ acknowledged: 2, shipped: 2, cancelled: 1, refunded: 1 })
     expect(read.refundedAmount).toBe('3.65')
     expect(read.refundReasons).toEqual(['DamagedItem'])
@@ -68,21 +72,20 @@ describe('reading', () => {
   test('walks the pages of a window, each order once, and finds none as an empty page', async () => {
     const { client, sandbox } = await rehearse()
     const window = { shipNodeType: 'SellerFulfilled', createdFrom: new Date(Date.now() - 30 * DAY_MS), limit: 10 }
-    expect(await client.orders.list(window, { signal: forever() })).toMatchObject({ records: [], nextCursor: null })
+    expect(await client.of(ordersEndpoint).list(window, { signal: forever() })).toMatchObject({ records: [], nextCursor: null })
     for (let order = 0; order < 25; order += 1) await sandbox.place([LINE])
     const keys: (string | null)[] = []
-    for await (const page of client.orders.pages(window, { signal: forever() }))
+    for await (const page of client.of(ordersEndpoint).pages(window, { signal: forever() }))
       keys.push(...page.records.map((record) => record.key))
     expect(keys).toHaveLength(25)
     expect(new Set(keys).size).toBe(25)
-    const released = await client.orders.listReleased(
-      { ...window, createdTo: new Date(Date.now() + DAY_MS) },
-      { signal: forever() },
-    )
+    const released = await client
+      .of(ordersEndpoint)
+      .listReleased({ ...window, createdTo: new Date(Date.now() + DAY_MS) }, { signal: forever() })
     expect(released.totalCount).toBe(25)
-    const second = await client.orders.continue(released.nextCursor ?? '', 'released', { signal: forever() })
+    const second = await client.of(ordersEndpoint).continue(released.nextCursor ?? '', 'released', { signal: forever() })
     expect(second.records).toHaveLength(10)
-    expect(await client.orders.get('404', { signal: forever() })).toBeNull()
+    expect(await client.of(ordersEndpoint).get('404', { signal: forever() })).toBeNull()
   })
 
   test('reads returns', async () => {
@@ -92,7 +95,7 @@ describe('reading', () => {
     await sandbox.ship(purchaseOrderId, [{ line: '1', quantity: 3 }])
     await sandbox.control('POST', '/returns', { purchaseOrderId, lines: [{ lineNumber: '1', quantity: 2 }] })
     const window = { createdFrom: new Date(Date.now() - DAY_MS), createdTo: new Date(Date.now() + DAY_MS), limit: 50 }
-    const page = await client.returns.list(window, { signal: forever() })
+    const page = await client.of(returnsEndpoint).list(window, { signal: forever() })
     const [record] = page.records
     if (record?.ok !== true) throw new Error('the return cannot be read')
     const { value } = record
@@ -122,12 +125,12 @@ describe('reading', () => {
     for (let order = 0; order < 5; order += 1) await sandbox.place([LINE])
     const window = { shipNodeType: 'SellerFulfilled', createdFrom: new Date(Date.now() - DAY_MS), limit: 100 }
     await sandbox.control('PUT', '/faults', { next: [{ fault: 'malformedRecord' }] })
-    const damaged = await client.orders.list(window, { signal: forever() })
+    const damaged = await client.of(ordersEndpoint).list(window, { signal: forever() })
     expect(damaged.records).toHaveLength(5)
     expect(damaged.records.filter((record) => !record.ok).length).toBeGreaterThan(0)
     for (const record of damaged.records) expect(record.rawText.length).toBeGreaterThan(0)
     await sandbox.control('PUT', '/faults', { next: [{ fault: 'unknownValue' }] })
-    const odd = await client.orders.list(window, { signal: forever() })
+    const odd = await client.of(ordersEndpoint).list(window, { signal: forever() })
     expect(odd.records.every((record) => record.ok)).toBe(true)
     expect(unknownValues.length).toBeGreaterThan(0)
   })
@@ -136,7 +139,7 @@ describe('reading', () => {
     const { client, sandbox } = await rehearse()
     const purchaseOrderId = await sandbox.place([LINE])
     await sandbox.control('POST', '/clock', { advance: '3d' })
-    const read = await client.orders.get(purchaseOrderId, { signal: forever() })
+    const read = await client.of(ordersEndpoint).get(purchaseOrderId, { signal: forever() })
     expect(Math.abs((read?.observedAt.getTime() ?? 0) - Date.now() - 3 * DAY_MS)).toBeLessThan(5_000)
   })
 })
@@ -160,7 +163,7 @@ describe('faults', () => {
       errorShape: 'mixed',
       next: [{ fault, operation: 'orders.acknowledge', method: 'POST' }],
     })
-    const failure = await failureOf(send(client, client.orders.prepare.acknowledge(purchaseOrderId)))
+    const failure = await failureOf(send(client, client.of(ordersEndpoint).prepare.acknowledge(purchaseOrderId)))
     expect(failure).toMatchObject({ kind, sent })
     expect(reports.filter((report) => report.operation === 'orders.acknowledge')).toHaveLength(1)
   })
@@ -168,27 +171,27 @@ describe('faults', () => {
   test('doing it twice is refused with the hint that it was done', async () => {
     const { client, sandbox } = await rehearse()
     const purchaseOrderId = await sandbox.place([LINE])
-    await send(client, client.orders.prepare.acknowledge(purchaseOrderId))
-    expect(await failureOf(send(client, client.orders.prepare.acknowledge(purchaseOrderId)))).toMatchObject({
+    await send(client, client.of(ordersEndpoint).prepare.acknowledge(purchaseOrderId))
+    expect(await failureOf(send(client, client.of(ordersEndpoint).prepare.acknowledge(purchaseOrderId)))).toMatchObject({
       kind: 'refused',
       alreadyDone: true,
     })
     const premature = await sandbox.place([LINE])
     const lines = [{ lineNumber: '1', shipments: [shipment(1, 'P')] }]
-    const early = await failureOf(send(client, client.orders.prepare.ship({ purchaseOrderId: premature, lines })))
+    const early = await failureOf(send(client, client.of(ordersEndpoint).prepare.ship({ purchaseOrderId: premature, lines })))
     expect(early).toMatchObject({ kind: 'refused', alreadyDone: false })
   })
 
   test('a token that dies early costs one renewal; a write is left to its sender', async () => {
     const { client, sandbox, reports } = await rehearse()
     const purchaseOrderId = await sandbox.place([LINE])
-    await client.orders.get(purchaseOrderId, { signal: forever() })
+    await client.of(ordersEndpoint).get(purchaseOrderId, { signal: forever() })
     await sandbox.control('PUT', '/faults', { next: [{ fault: 'tokenDiesEarly', operation: 'orders.acknowledge' }] })
-    const { acknowledge } = client.orders.prepare
+    const { acknowledge } = client.of(ordersEndpoint).prepare
     expect(await failureOf(send(client, acknowledge(purchaseOrderId)))).toMatchObject({ kind: 'unavailable', staleToken: true })
     expect(lineOf(await send(client, acknowledge(purchaseOrderId))).units.acknowledged).toBe(3)
     await sandbox.control('PUT', '/faults', { next: [{ fault: 'tokenDiesEarly', operation: 'orders.get' }] })
-    expect(lineOf(await client.orders.get(purchaseOrderId, { signal: forever() })).units.acknowledged).toBe(3)
+    expect(lineOf(await client.of(ordersEndpoint).get(purchaseOrderId, { signal: forever() })).units.acknowledged).toBe(3)
     expect(reports.map((report) => `${report.operation} ${report.status}`)).toEqual([
       'token 200',
       'orders.get 200',
@@ -206,7 +209,7 @@ describe('faults', () => {
     const { client, sandbox, reports } = await rehearse(specification, { now: () => nowMs })
     const seller = { sellerId: 'sandbox-seller', clientId: 'sandbox-client', clientSecret: 'sandbox-secret' }
     await sandbox.control('POST', '/sellers', { ...seller, revoked: true })
-    const ask = () => failureOf(client.orders.get('1', { signal: forever() }))
+    const ask = () => failureOf(client.of(ordersEndpoint).get('1', { signal: forever() }))
     for (let refusals = 1; refusals < 3; refusals += 1) {
       const failure = await ask()
       expect(failure).toMatchObject({ kind: 'unavailable', credentialsDead: false, httpStatus: 400 })
@@ -217,16 +220,16 @@ describe('faults', () => {
     expect(reports).toHaveLength(3)
     await sandbox.control('POST', '/sellers', { ...seller, revoked: false })
     expect(await client.credentials.ask(forever())).toEqual({ accepted: true })
-    expect(await client.orders.get('1', { signal: forever() })).toBeNull()
+    expect(await client.of(ordersEndpoint).get('1', { signal: forever() })).toBeNull()
   })
 
   test('the sandbox’s own limits teach the budget', async () => {
     const { client, sandbox } = await rehearse()
     await sandbox.control('PUT', '/limits', { enabled: true, operations: { 'orders.get': { tokens: 2, perMs: 60_000 } } })
-    await client.orders.get('1', { signal: forever() })
-    expect(await client.budget.take('orders.get')).toMatchObject({ granted: true })
-    await client.orders.get('1', { signal: forever(), grant: { granted: true } })
-    const wait = await client.budget.take('orders.get')
+    await client.of(ordersEndpoint).get('1', { signal: forever() })
+    expect(await client.budget.take(ordersEndpoint.operations.get)).toMatchObject({ granted: true })
+    await client.of(ordersEndpoint).get('1', { signal: forever(), grant: { granted: true } })
+    const wait = await client.budget.take(ordersEndpoint.operations.get)
     if (wait.granted) throw new Error('expected a wait')
     expect(wait.availableAt.getTime() - Date.now()).toBeGreaterThan(10_000)
     expect(wait.availableAt.getTime() - Date.now()).toBeLessThanOrEqual(31_000)

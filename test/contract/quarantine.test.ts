@@ -4,6 +4,8 @@ import { pino } from 'pino'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import type { MarketplaceClient } from '../../src/clients/client.ts'
 import { MarketplaceFailure } from '../../src/clients/errors.ts'
+import { salesChannelsEndpoint } from '../../src/clients/marketplace/sales-channels.ts'
+import { shippingSettingsEndpoint } from '../../src/clients/marketplace/shipping-settings.ts'
 import { sandboxDisplay } from '../../src/config.ts'
 import { replayQuarantined, runSync } from '../../src/jobs/sync/syncs.ts'
 import { type Database, openDatabase } from '../../src/store/database.ts'
@@ -113,7 +115,7 @@ const chooseRecord =
 const advance = async ({ sandbox, client }: Rig, duration: string): Promise<void> => {
   await sandbox.control('POST', '/clock', { advance: duration })
   // The client hears of it.
-  await client.salesChannels.list({ signal: forever() })
+  await client.of(salesChannelsEndpoint).list({ signal: forever() })
 }
 const skus = ['MUG-ENAMEL-12', 'LAMP-DESK-LED']
 const nameSkus = ({ database }: Rig) => recordConfiguredSkus(database, sellerId, skus)
@@ -196,8 +198,11 @@ const resources: readonly Synced[] = [
     operation: 'shipping-settings.get',
     path: /simplifiedshippingsettings$/,
     table: 'shipping_settings',
-    prepare: ({ client: { shippingSettings } }) =>
-      shippingSettings.send(shippingSettings.prepare(settings), { signal: forever(), correlationId: crypto.randomUUID() }),
+    prepare: ({ client }) => {
+      const shippingSettings = client.of(shippingSettingsEndpoint)
+      const correlationId = crypto.randomUUID()
+      return shippingSettings.send(shippingSettings.prepare(settings), { signal: forever(), correlationId })
+    },
     choose: (body) => {
       const [, amount] = /("amount":"?4\.95"?)/.exec(body) ?? []
       if (amount === undefined) return null

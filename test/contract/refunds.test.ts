@@ -1,7 +1,9 @@
 import { Decimal } from 'decimal.js'
 import { describe, expect, test } from 'vitest'
-import { specification, walmartUs } from '../../src/clients/profiles/index.ts'
-import type { Profile } from '../../src/clients/profiles/profile.ts'
+import { ordersEndpoint } from '../../src/clients/marketplace/orders.ts'
+import { specification, walmartUs } from '../../src/clients/marketplace/profiles/index.ts'
+import type { Profile } from '../../src/clients/marketplace/profiles/profile.ts'
+import { readEvent } from '../../src/domain/event-reading.ts'
 import { type PlanResult, planCommands } from '../../src/domain/events.ts'
 import { judge, takeBaseline } from '../../src/domain/evidence.ts'
 import type { PurchaseOrder } from '../../src/domain/order.ts'
@@ -105,7 +107,9 @@ async function creditsOf(profile: Profile, line: object, quantity: number) {
       lines: [{ lineNumber: '1', quantity: units, reason, ...(amount === undefined ? {} : { amount }) }],
     }
     const { fullPriceRefundsAll } = profile
-    return planCommands({ type: 'erp.credit.issued', data }, order, ledgersOf(order, commands), { fullPriceRefundsAll })
+    return planCommands(readEvent({ type: 'erp.credit.issued', data }), order, ledgersOf(order, commands), {
+      fullPriceRefundsAll,
+    })
   }
 
   /** The verdict on the order read back. */
@@ -115,8 +119,8 @@ async function creditsOf(profile: Profile, line: object, quantity: number) {
     for (const command of planned.commands) {
       if (command.kind !== 'refund') throw new Error(`expected a refund, not ${command.kind}`)
       const baseline = takeBaseline(await read())
-      const request = client.orders.prepare.refund({ purchaseOrderId, lines: command.payload.lines })
-      await client.orders.send(request, { signal: forever(), correlationId: crypto.randomUUID() })
+      const request = client.of(ordersEndpoint).prepare.refund({ purchaseOrderId, lines: command.payload.lines })
+      await client.of(ordersEndpoint).send(request, { signal: forever(), correlationId: crypto.randomUUID() })
       const { verdict, lines } = judge(command, baseline, await read())
       if (verdict !== 'applied') return lines.map(({ explanation }) => explanation).join('; ')
       commands.push({ ...command, state: 'confirmed', baseline: null })
@@ -133,7 +137,7 @@ async function creditsOf(profile: Profile, line: object, quantity: number) {
 }
 
 async function orderOf({ client }: Rehearsal, purchaseOrderId: string): Promise<PurchaseOrder> {
-  const observed = await client.orders.get(purchaseOrderId, { signal: forever() })
+  const observed = await client.of(ordersEndpoint).get(purchaseOrderId, { signal: forever() })
   if (observed?.record.ok !== true) throw new Error('expected an order that can be read')
   return observed.record.value
 }

@@ -78,7 +78,7 @@ test('a daemon whose every backend is terminated again and again while it works 
   // One line for the outage, not one for each request that met it.
   const lines = daemon.program.output().split('\n')
   const about = (text: string) => lines.filter((line) => line.includes(text)).length
-  expect(about('requests that need it are answered with 503')).toBeLessThanOrEqual(about('the database does its work again') + 1)
+  expect(about('requests that need it are answered with 503')).toBeLessThanOrEqual(about('the database is available again') + 1)
   expect(about('a request failed')).toBe(0)
   // Nothing but "not now": no answer that sounds like a fault of ours.
   expect([...statuses].filter((status) => ![200, 202, 503].includes(status))).toEqual([])

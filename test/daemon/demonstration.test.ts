@@ -27,6 +27,7 @@ const tables = [
   'sales_channels',
   'replenishment_recommendations',
   'shipping_settings',
+  'settlement_lines',
   'changes',
 ]
 

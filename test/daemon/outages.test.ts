@@ -266,12 +266,13 @@ test('AUTO_ACKNOWLEDGE=on-import acknowledges a new order without any event', as
 test('REREAD_DEPTH and REREAD_EVERY decide how far back and how often orders are read again by creation', async () => {
   await start({ ...sandboxSeller, REREAD_DEPTH: '3d', REREAD_EVERY: '2s' })
   const rereads = () =>
-    query<{ hours: number; run: number }>(
+    query<{ hours: number; runs: number }>(
       databaseUrl,
-      `SELECT round(extract(epoch FROM started_at - window_from) / 3600)::int AS hours, row_number() OVER (ORDER BY id)::int AS run
+      `SELECT round(extract(epoch FROM started_at - window_from) / 3600)::int AS hours, runs
        FROM tallyman.sync_runs WHERE resource = 'orders' AND stream = 'reread' AND error IS NULL ORDER BY id`,
     )
-  await eventually(async () => expect((await rereads()).length).toBeGreaterThan(1))
+  // Runs that change nothing are one row.
+  await eventually(async () => expect((await rereads()).reduce((sum, { runs }) => sum + runs, 0)).toBeGreaterThan(2))
   for (const { hours } of await rereads()) expect(hours).toBe(72)
 })
 

@@ -99,7 +99,7 @@ describe.skipIf(!hasRedisServer())('a Redis', () => {
     await acknowledgeNewOrder(daemon)
     await redis.command('CONFIG', 'SET', 'maxmemory-policy', 'noeviction')
     await redis.command('CONFIG', 'SET', 'maxmemory', '1')
-    await untilNamed(daemon, 'redis', 'Redis is full and takes no writes: raise its maxmemory or make room')
+    await untilNamed(daemon, 'redis', 'Redis is full and takes no writes: raise its maxmemory or free memory')
     const order = await placeOrder(sandbox, 1)
     expect(await post(daemon, accepted(order)), 'an event is durable in Postgres').toBe(202)
     await redis.command('CONFIG', 'SET', 'maxmemory', '0')

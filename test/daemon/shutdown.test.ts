@@ -147,7 +147,7 @@ describe('SIGTERM under load', () => {
       expect(states).toEqual([{ state: 'sending' }])
     })
     daemon.program.child.kill('SIGTERM')
-    await untilSaid(daemon.program, 'stopping: finishing what is under way')
+    await untilSaid(daemon.program, 'stopping: finishing work in progress')
     const signalledAt = performance.now()
     const { child } = daemon.program
     // As `npm` and a supervisor of groups pass it on, to the end of the time in which it is an echo, and then once more.

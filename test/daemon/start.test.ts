@@ -133,12 +133,12 @@ describe.skipIf(process.platform !== 'linux')('without any service', () => {
   test('after SIGKILL sandbox and Postgres end by themselves, at any moment of the start too; the next start goes on', {
     timeout: 120_000,
   }, async () => {
-    for (const stage of ['making a new database', 'database migrated', '"sandbox":"http']) {
+    for (const stage of ['creating a new database', 'database migrated', '"sandbox":"http']) {
       const killed = run({ PORT: '0', SANDBOX_PORT: '0', DATA_DIR: folder, DEMO: 'off' })
       await untilSaid(killed, stage)
       await killed.kill()
       await eventually(async () => expect(await processesOf(folder), stage).toEqual([]), 10_000)
-      if (stage === 'making a new database') expect(await readdir(folder)).not.toContain('postgres')
+      if (stage === 'creating a new database') expect(await readdir(folder)).not.toContain('postgres')
     }
     const daemon = await start({ DEMO: 'off', POLL_ORDERS: '1s' })
     await placeOrders(daemon, 3)
@@ -165,7 +165,7 @@ describe.skipIf(process.platform !== 'linux')('without any service', () => {
       body: JSON.stringify(Array.from({ length: 50 }, () => ({ fault: 'timeoutBefore' }))),
     })
     child.kill('SIGINT')
-    await untilSaid(daemon.program, 'stopping: finishing what is under way')
+    await untilSaid(daemon.program, 'stopping: finishing work in progress')
     const askedAt = performance.now()
     await eventually(() => {
       if (child.exitCode === null) child.kill('SIGINT')
@@ -200,7 +200,7 @@ describe.skipIf(process.platform !== 'linux')('without any service', () => {
     const [blamed] = await doctorIn(elsewhere)
     expect(blamed).toMatchObject({
       state: 'warn',
-      advice: expect.stringContaining(`the key in ${elsewhere} is of another sandbox`),
+      advice: expect.stringContaining(`the key in ${elsewhere} belongs to another sandbox`),
     })
     expect(blamed?.advice).not.toContain('DISPLAY_')
   })
@@ -244,7 +244,7 @@ test('a port that is taken is noticed before anything else is begun', async () =
   await program.ended
   taken.close()
   expect(program.child.exitCode).toBe(1)
-  expect(program.output()).toContain(`127.0.0.1:${port} is taken by another program`)
+  expect(program.output()).toContain(`127.0.0.1:${port} is in use by another program`)
   expect(program.output().trim().split('\n')).toHaveLength(1)
   expect(await readdir(folder)).toEqual([])
 })

@@ -1,6 +1,7 @@
 import type { DemoEvent, DemoOrder } from '../../src/demo/plan.ts'
 import type { PlannedCommand } from '../../src/domain/command.ts'
 import { unitsOf } from '../../src/domain/command.ts'
+import { readEvent } from '../../src/domain/event-reading.ts'
 import type { EventFault } from '../../src/domain/event-shape.ts'
 import { planCommands } from '../../src/domain/events.ts'
 import type { LineUnits, OrderLine, PurchaseOrder } from '../../src/domain/order.ts'
@@ -113,7 +114,7 @@ export const warehouse = (sellerId: string, purchaseOrderId: string, lines: read
       commands: commands.map(({ event, state }) => ({ eventSource: event.source, eventId: event.id, state })),
     }),
     plan: (event) => {
-      const planned = planCommands(event, stored(), ledgers())
+      const planned = planCommands(readEvent(event), stored(), ledgers())
       if (!planned.ok) return planned.faults
       for (const command of planned.commands) commands.push({ event, planned: command, state: 'pending' })
       return []

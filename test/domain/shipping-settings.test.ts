@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { parseCommand } from '../../src/domain/command.ts'
-import { addressOf, checkEvent } from '../../src/domain/event-shape.ts'
+import { readEvent } from '../../src/domain/event-reading.ts'
 import { planCommands, planSettings } from '../../src/domain/events.ts'
-import { judgeSettings } from '../../src/domain/evidence.ts'
+import { judgeSettings } from '../../src/domain/settings-evidence.ts'
 import {
   accountSettingsOf,
   contiguousStates,
@@ -17,7 +17,7 @@ const root = 'data.simplifiedShippingSettings.accountConfigs'
 
 const faultsOf = (simplifiedShippingSettings: unknown): Record<string, string> =>
   Object.fromEntries(
-    checkEvent({ type, data: { simplifiedShippingSettings } }).map((fault) => [fault.path, fault.message] as const),
+    readEvent({ type, data: { simplifiedShippingSettings } }).faults.map((fault) => [fault.path, fault.message] as const),
   )
 
 /** A copy with one value put somewhere else than it was; `undefined` takes it away. */
@@ -169,7 +169,7 @@ describe('settings that the marketplace takes', () => {
     fc.assert(
       fc.property(validSettings, (valid) => {
         expect(faultsOf(valid)).toEqual({})
-        const plan = planSettings({ type, data: { simplifiedShippingSettings: valid } }, null)
+        const plan = planSettings(readEvent({ type, data: { simplifiedShippingSettings: valid } }), null)
         if (!plan.ok) throw new Error(JSON.stringify(plan.faults))
         const { kind, payload } = plan.command
         expect(parseCommand(kind, JSON.parse(JSON.stringify(payload)))).toEqual({ kind, payload })
@@ -302,7 +302,7 @@ describe('settings that the marketplace would refuse', () => {
 
   it('exist already, as far as is known', () => {
     const event = { type, data: { simplifiedShippingSettings: settings() } }
-    const plan = planSettings(event, { observedAt: new Date('2026-11-01T00:00:00Z') })
+    const plan = planSettings(readEvent(event), { observedAt: new Date('2026-11-01T00:00:00Z') })
     expect(plan).toEqual({
       ok: false,
       faults: [
@@ -318,9 +318,9 @@ describe('settings that the marketplace would refuse', () => {
 describe('an event about shipping settings', () => {
   it('names no order, and its seller only where it must', () => {
     const data = { simplifiedShippingSettings: settings() }
-    expect(addressOf({ type, data })).toEqual({ sellerId: null, purchaseOrderId: null })
-    expect(addressOf({ type, data: { ...data, sellerId: 'S1' } })).toEqual({ sellerId: 'S1', purchaseOrderId: null })
-    expect(addressOf({ type, data: { sellerId: 7 } })).toBeNull()
+    expect(readEvent({ type, data }).address).toEqual({ sellerId: null, purchaseOrderId: null })
+    expect(readEvent({ type, data: { ...data, sellerId: 'S1' } }).address).toEqual({ sellerId: 'S1', purchaseOrderId: null })
+    expect(readEvent({ type, data: { sellerId: 7 } }).address).toBeNull()
   })
 
   it('is none of an order', () => {
@@ -342,7 +342,7 @@ describe('an event about shipping settings', () => {
       lines: [],
       raw: {},
     }
-    expect(planCommands({ type, data: { simplifiedShippingSettings: settings() } }, order, []).ok).toBe(false)
+    expect(planCommands(readEvent({ type, data: { simplifiedShippingSettings: settings() } }), order, []).ok).toBe(false)
   })
 })
 

@@ -4,8 +4,6 @@ import {
   carveOut,
   clampToWall,
   countSlices,
-  formatLowerBound,
-  formatUpperBound,
   narrowWindow,
   nextWatermark,
   overlapMs,
@@ -254,13 +252,5 @@ describe('a range', () => {
   it('is null when it lies beyond the wall', () => {
     const old = { from: at('2025-01-01T00:00:00Z'), to: at('2025-02-01T00:00:00Z') }
     expect(clampToWall(old, at('2026-03-01T00:00:00Z'), 180)).toBeNull()
-  })
-})
-
-describe('bounds on the wire', () => {
-  it('are whole seconds that only widen', () => {
-    expect(formatLowerBound(at('2026-03-01T09:30:00.999Z'))).toBe('2026-03-01T09:30:00Z')
-    expect(formatUpperBound(at('2026-03-01T09:30:00.001Z'))).toBe('2026-03-01T09:30:01Z')
-    expect(formatUpperBound(at('2026-03-01T09:30:00Z'))).toBe('2026-03-01T09:30:00Z')
   })
 })

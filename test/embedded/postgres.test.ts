@@ -202,7 +202,7 @@ describe('makeDataDir', () => {
     await writeFile(path.join(folder, 'sellers.yaml'), '')
     await make(folder)
     expect(await modeOf(folder)).toBe(0o755)
-    expect(said).toEqual([expect.stringContaining(`${folder} is open to other users of this machine`)])
+    expect(said).toEqual([expect.stringContaining(`${folder} is accessible by other users of this machine`)])
   })
 })
 

@@ -1,13 +1,14 @@
 import { createInProcessBudget } from '../../src/clients/budget.ts'
-import { createMarketplaceClient } from '../../src/clients/client.ts'
-import { profiles } from '../../src/clients/profiles/index.ts'
+import { createMarketplaceClient } from '../../src/clients/marketplace/marketplace.ts'
+import { ordersEndpoint } from '../../src/clients/marketplace/orders.ts'
+import { profiles } from '../../src/clients/marketplace/profiles/index.ts'
 import type { SellerSettings } from '../../src/config.ts'
 import { acknowledgeNewOrders } from '../../src/jobs/commands/auto-acknowledge.ts'
 import type { CommandJob, CommandParts } from '../../src/jobs/commands/engine.ts'
 import type { AcceptParts } from '../../src/jobs/events/accept.ts'
 import { createOrderFetcher } from '../../src/jobs/events/fetch-order.ts'
 import { createSellerRegistry, type SellerRegistry } from '../../src/jobs/sellers.ts'
-import type { SyncHooks } from '../../src/jobs/sync/definition.ts'
+import type { SyncHooks } from '../../src/jobs/sync/resource.ts'
 import type { Database, Transaction } from '../../src/store/database.ts'
 import { Prisma } from '../../src/store/generated/client.ts'
 import { type Disturbance, type History, type Moment, requestTimeoutMs, settleTimeMs } from './history.ts'
@@ -109,7 +110,10 @@ export const createDaemon = (parts: DaemonParts): Daemon => {
 
   const { database } = parts
   const watched: Database = {
-    prisma: database.prisma,
+    get prisma() {
+      alive()
+      return database.prisma
+    },
     query: async (sql, ...parameters) => {
       alive()
       return database.query(sql, ...parameters)
@@ -182,7 +186,14 @@ export const createDaemon = (parts: DaemonParts): Daemon => {
     accept: {
       database: watched,
       sellers,
-      fetcher: createOrderFetcher({ database: watched, sellers, log, now: stage.nowMs, secondAskMs, ...saving }),
+      fetcher: createOrderFetcher({
+        database: watched,
+        ordersOf: (id) => sellers.client(id).of(ordersEndpoint),
+        log,
+        now: stage.nowMs,
+        secondAskMs,
+        ...saving,
+      }),
       wake: () => undefined,
       settleTimeMs,
     },

@@ -1,9 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { MarketplaceFailure } from '../../src/clients/errors.ts'
+import { ordersEndpoint } from '../../src/clients/marketplace/orders.ts'
 import { runCommand } from '../../src/jobs/commands/run.ts'
 import { acceptEvents } from '../../src/jobs/events/accept.ts'
 import { processReceivedEvent } from '../../src/jobs/events/process.ts'
-import { ordersSync } from '../../src/jobs/sync/orders.ts'
+import { orders as ordersResource } from '../../src/jobs/sync/orders.ts'
 import { decideCommand } from '../../src/store/command-decisions.ts'
 import { recordSellers } from '../../src/store/sellers.ts'
 import { storageFault } from '../../src/store/versions.ts'
@@ -265,17 +266,19 @@ const playIn = async (theatre: Theatre, slot: Slot, history: History, carry: Car
 
   const synchronise = async (daemon: Daemon): Promise<void> => {
     daemon.phase = 'undisturbed'
-    const { orders } = daemon.sellers.client(sellerId)
+    const orders = daemon.sellers.client(sellerId).of(ordersEndpoint)
     try {
       const page = await orders.list(
         { shipNodeType: 'SellerFulfilled', createdFrom: new Date(stage.nowMs() - 86_400_000), limit: 100 },
         { signal: new AbortController().signal },
       )
       const records = page.records.flatMap((record) => (record.ok ? [record] : []))
-      const differing = await ordersSync.find(daemon.database, sellerId, records)
+      const differing = await ordersResource.table.findDiffering(daemon.database, sellerId, records)
       for (const record of differing) {
         try {
-          await daemon.database.transaction((tx) => ordersSync.store(tx, sellerId, page.observedAt, [record], daemon.saving))
+          await daemon.database.transaction((tx) =>
+            ordersResource.table.store(tx, sellerId, page.observedAt, [record], daemon.saving),
+          )
         } catch (error) {
           if (storageFault(error) === null) throw error
         }

@@ -1,27 +1,21 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { parseCampaign } from '../../src/clients/client.ts'
+import { beforeEach, describe, expect, test } from 'vitest'
+import { parseCampaign } from '../../src/clients/marketplace/campaign-record.ts'
 import type { SyncRunRequest } from '../../src/http/services.ts'
 import { findDifferingCampaigns, storeDifferingCampaigns } from '../../src/store/campaigns.ts'
-import { type Database, openDatabase } from '../../src/store/database.ts'
 import { noteMissingCampaigns, recordConfiguredCampaigns } from '../../src/store/watched-campaigns.ts'
 import { cli } from '../cli/run.ts'
-import { startTestPostgres, type TestPostgres } from '../support/postgres.ts'
+import { withDatabase } from '../support/database.ts'
 import { startServer, type TestServer } from './support.ts'
 
-let postgres: TestPostgres
-let database: Database
+const stage = withDatabase({ each: 'test' })
 let server: TestServer
 let runs: SyncRunRequest[] = []
 let sellers: readonly string[] = ['s-1']
 
-beforeAll(async () => {
-  postgres = await startTestPostgres()
-})
 beforeEach(async () => {
   runs = []
   sellers = ['s-1']
-  database = openDatabase({ url: await postgres.database() })
-  server = await startServer(database, {
+  server = await startServer(stage.database, {
     sellers: () => sellers,
     marketplaceNow: () => new Date('2026-03-10T20:00:00Z'),
     syncs: {
@@ -36,18 +30,16 @@ beforeEach(async () => {
   })
   return async () => {
     await server.close()
-    await database.close()
   }
-})
-afterAll(async () => {
-  await postgres.stop()
 })
 
 const store = async (sellerId: string, campaignId: string, status: string, minute: number, more: object = {}): Promise<void> => {
   const record = parseCampaign({ campaignId, status, name: `Campaign ${campaignId}`, dailyBudget: 10.5, ...more })
   if (!record.ok) throw new Error(record.fault)
-  const differing = await findDifferingCampaigns(database, sellerId, [record])
-  await database.transaction((tx) => storeDifferingCampaigns(tx, sellerId, new Date(Date.UTC(2026, 2, 10, 0, minute)), differing))
+  const differing = await findDifferingCampaigns(stage.database, sellerId, [record])
+  await stage.database.transaction((tx) =>
+    storeDifferingCampaigns(tx, sellerId, new Date(Date.UTC(2026, 2, 10, 0, minute)), differing),
+  )
 }
 const send = (method: string, path: string, body?: unknown) =>
   server.json(path, {
@@ -59,7 +51,7 @@ const ids = (body: { items: { sellerId: string; campaignId: string }[] }): strin
 
 describe('the list', () => {
   beforeEach(async () => {
-    await recordConfiguredCampaigns(database, 's-1', ['A', 'B', 'NEW'])
+    await recordConfiguredCampaigns(stage.database, 's-1', ['A', 'B', 'NEW'])
     await store('s-1', 'A', 'RUNNING', 1, { endDate: '2026-03-11' })
     await store('s-1', 'B', 'STOPPED', 1)
     await store('s-2', 'A', 'PAUSED', 1)
@@ -140,8 +132,8 @@ describe('one campaign', () => {
   })
 
   test('that the marketplace does not know waits, and says since when', async () => {
-    await recordConfiguredCampaigns(database, 's-1', ['GONE'])
-    await database.transaction((tx) => noteMissingCampaigns(tx, 's-1', new Date('2026-03-09T00:00:00Z'), ['GONE']))
+    await recordConfiguredCampaigns(stage.database, 's-1', ['GONE'])
+    await stage.database.transaction((tx) => noteMissingCampaigns(tx, 's-1', new Date('2026-03-09T00:00:00Z'), ['GONE']))
     expect((await server.json('/v1/campaigns/GONE')).body).toMatchObject({
       status: null,
       urgency: 'waiting',
@@ -211,8 +203,8 @@ describe('the command line', () => {
     const listed = await tallyman()
     expect(listed.out).toMatch(/^A +Campaign A +LIMITED_BY_BUDGET .* near +s-1$/m)
     expect(listed.out).toMatch(/^C .*not read yet/m)
-    expect((await tallyman('unwatch', 'A')).out).toContain('campaign A of seller s-1 is not watched any more')
-    expect((await tallyman('list')).out).toMatch(/^A .*not watched any more$/m)
+    expect((await tallyman('unwatch', 'A')).out).toContain('campaign A of seller s-1 is no longer watched')
+    expect((await tallyman('list')).out).toMatch(/^A .*no longer watched$/m)
     const filtered = JSON.parse((await tallyman('--json', '--status', 'LIMITED_BY_BUDGET')).out)
     expect(filtered).toMatchObject({ items: [{ campaignId: 'A', watched: false }], more: false })
   })
@@ -224,7 +216,7 @@ describe('the command line', () => {
     })
     expect(await tallyman('watch')).toMatchObject({ code: 2 })
     sellers = ['s-1', 's-2']
-    expect(await tallyman('watch', 'A')).toMatchObject({ code: 1, talk: expect.stringContaining('sellerId: is needed') })
+    expect(await tallyman('watch', 'A')).toMatchObject({ code: 1, talk: expect.stringContaining('sellerId: is required') })
     expect(await tallyman('watch', 'A', '--seller', 's-2', '--json')).toMatchObject({ code: 0 })
   })
 })

@@ -1,37 +1,27 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { type Database, openDatabase } from '../../src/store/database.ts'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { type Listener, openListener } from '../../src/store/listener.ts'
 import { removePast } from '../../src/store/retention.ts'
-import { startTestPostgres, type TestPostgres } from '../support/postgres.ts'
+import { withDatabase } from '../support/database.ts'
 import { type Answer, defaultLimits, startServer, type TestServer } from './support.ts'
 
 const quiet = { info: () => undefined, warn: () => undefined }
-let postgres: TestPostgres
-let database: Database
+const stage = withDatabase({ each: 'test', connections: 12 })
 let listener: Listener
 let server: TestServer
 
-beforeAll(async () => {
-  postgres = await startTestPostgres()
-})
-afterAll(async () => {
-  await postgres.stop()
-})
 beforeEach(async () => {
-  const url = await postgres.database()
-  database = openDatabase({ url, connections: 12 })
+  const url = stage.url
   listener = openListener({ url, channels: ['tallyman_changes'], log: quiet })
   await expect.poll(() => listener.connected()).toBe(true)
-  server = await startServer(database, { listener })
+  server = await startServer(stage.database, { listener })
 })
 afterEach(async () => {
   await server.close()
   await listener.close()
-  await database.close()
 })
 
 test('streams and long polls are bounded; one that ends makes room, and pages are always there', async () => {
-  const narrow = await startServer(database, { listener, limits: { ...defaultLimits, streams: 3 } })
+  const narrow = await startServer(stage.database, { listener, limits: { ...defaultLimits, streams: 3 } })
   const ended = new AbortController()
   const stream = (signal: AbortSignal) => narrow.fetch('/v1/changes', { headers: { accept: 'text/event-stream' }, signal })
   const rest = new AbortController()
@@ -56,7 +46,7 @@ test('streams and long polls are bounded; one that ends makes room, and pages ar
 })
 
 const tell = (...types: readonly string[]) =>
-  database.transaction(async (tx) => {
+  stage.database.transaction(async (tx) => {
     for (const type of types) tx.tell({ sellerId: 's-1', type, data: { type } })
   })
 
@@ -116,11 +106,11 @@ describe('pages', () => {
 
 test('a reader whose next change has gone is told so, however it reads; one that names no position begins with the oldest', async () => {
   await tell('a', 'b', 'c', 'd')
-  await database.execute(`UPDATE warehouse.changes SET occurred_at = now() - interval '100 days' WHERE seq <= 2`)
-  await removePast(database, 'changes', new Date(Date.now() - 90 * 86_400_000), 0)
+  await stage.database.execute(`UPDATE warehouse.changes SET occurred_at = now() - interval '100 days' WHERE seq <= 2`)
+  await removePast(stage.database, 'changes', new Date(Date.now() - 90 * 86_400_000), 0)
   const gone = {
     status: 410,
-    body: { code: 'changes-gone', detail: expect.stringMatching(/^changes 2 to 2 are kept no more .* go on with after=2\.$/) },
+    body: { code: 'changes-gone', detail: expect.stringMatching(/^changes 2 to 2 are kept no more .* continue with after=2\.$/) },
   }
   const streaming = { accept: 'text/event-stream' }
   expect(await server.json('/v1/changes?after=1')).toMatchObject(gone)
@@ -133,8 +123,8 @@ test('a reader whose next change has gone is told so, however it reads; one that
   expect([(await stream.next())?.id, (await stream.next())?.id]).toEqual(['3', '4'])
   stream.abort()
   // What goes while somebody waits for more was read by then, or is told.
-  await database.execute(`UPDATE warehouse.changes SET occurred_at = now() - interval '100 days'`)
-  await removePast(database, 'changes', new Date(Date.now() - 90 * 86_400_000), 0)
+  await stage.database.execute(`UPDATE warehouse.changes SET occurred_at = now() - interval '100 days'`)
+  await removePast(stage.database, 'changes', new Date(Date.now() - 90 * 86_400_000), 0)
   expect((await server.json('/v1/changes')).body).toEqual({ items: [], nextCursor: '4' })
   expect((await server.json('/v1/changes?after=4')).body).toEqual({ items: [], nextCursor: '4' })
 })

@@ -85,7 +85,7 @@ describe.runIf(executablePath !== undefined)('the console in a browser', () => {
     await page.getByLabel('Who decides').fill('kim')
     await page.getByLabel('Why').fill('seen at the marketplace')
     await page.locator('#decision-submit').click()
-    await expect.poll(() => held.innerText()).not.toContain(purchaseOrderId)
+    await expect.poll(() => held.innerText(), { timeout: 10_000 }).not.toContain(purchaseOrderId)
 
     const { rows } = await client.query(
       `SELECT actor, decision, reason FROM tallyman.command_decisions WHERE command_id = 'held-one'`,

@@ -1,39 +1,33 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type Database, openDatabase } from '../../src/store/database.ts'
 import { reviewDiscrepancies } from '../../src/store/discrepancies.ts'
 import { line, order, seed } from '../jobs/events/support.ts'
 import { logReadUpTo, storeLog, storeReport } from '../store/support/inventory.ts'
-import { startTestPostgres, type TestPostgres } from '../support/postgres.ts'
+import { withDatabase } from '../support/database.ts'
 import { startServer, type TestServer } from './support.ts'
 
-let postgres: TestPostgres
-let database: Database
+const stage = withDatabase()
 let server: TestServer
 
 beforeAll(async () => {
-  postgres = await startTestPostgres()
-  database = openDatabase({ url: await postgres.database() })
-  server = await startServer(database)
-  await seed(database, 's-1', order('1', [line('1', 'A', 1)]))
+  server = await startServer(stage.database)
+  await seed(stage.database, 's-1', order('1', [line('1', 'A', 1)]))
   for (const sellerId of ['s-1', 's-2']) {
-    await storeReport(database, sellerId, '2026-03', '2026-04-01T07:00:00Z', [
+    await storeReport(stage.database, sellerId, '2026-03', '2026-04-01T07:00:00Z', [
       { sku: 'A', beginning: 20, ending: 15, lost: 2, sold: 3 },
       { sku: 'B', beginning: 20, ending: 19 },
     ])
-    await storeLog(database, sellerId, [
+    await storeLog(stage.database, sellerId, [
       { sku: 'A', id: '1', kind: 'lost', changedUnits: -2, at: '2026-03-05T12:00:00Z' },
       { sku: 'A', id: '2', kind: 'sold', changedUnits: -3, at: '2026-03-05T12:00:00Z', shipmentId: 'S' },
       { sku: 'A', id: '3', kind: 'sold', changedUnits: -3, at: '2026-03-05T12:00:00Z', shipmentId: 'S' },
     ])
-    await logReadUpTo(database, sellerId, '2026-04-02T00:00:00Z', 'A')
+    await logReadUpTo(stage.database, sellerId, '2026-04-02T00:00:00Z', 'A')
     const pairs = ['A', 'B'].map((sku) => ({ sku, month: '2026-03' }))
-    await database.transaction((tx) => reviewDiscrepancies(tx, sellerId, pairs))
+    await stage.database.transaction((tx) => reviewDiscrepancies(tx, sellerId, pairs))
   }
 })
 afterAll(async () => {
   await server.close()
-  await database.close()
-  await postgres.stop()
 })
 
 test('discrepancies are listed with their numbers, log entries and value', async () => {

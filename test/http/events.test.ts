@@ -2,36 +2,30 @@ import { randomUUID } from 'node:crypto'
 import { CloudEvent, HTTP } from 'cloudevents'
 import { Webhook } from 'standardwebhooks'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type Database, openDatabase } from '../../src/store/database.ts'
 import { line, order, seed } from '../jobs/events/support.ts'
-import { startTestPostgres, type TestPostgres } from '../support/postgres.ts'
+import { withDatabase } from '../support/database.ts'
 import { startServer, type TestServer } from './support.ts'
 
 const secret = `whsec_${Buffer.from('the secret of before, 32 bytes!!').toString('base64')}`
 const nextSecret = `whsec_${Buffer.from('the secret of after, 32 bytes!!!').toString('base64')}`
-let postgres: TestPostgres
-let database: Database
+const stage = withDatabase()
 let server: TestServer
 let signed: TestServer
 let orders = 0
 
 beforeAll(async () => {
-  postgres = await startTestPostgres()
-  database = openDatabase({ url: await postgres.database() })
-  server = await startServer(database)
-  signed = await startServer(database, { apiKey: 'a-key-of-sixteen-or-more', eventsSecrets: [secret, nextSecret] })
+  server = await startServer(stage.database)
+  signed = await startServer(stage.database, { apiKey: 'a-key-of-sixteen-or-more', eventsSecrets: [secret, nextSecret] })
 })
 afterAll(async () => {
   await server.close()
   await signed.close()
-  await database.close()
-  await postgres.stop()
 })
 
 /** An order of one line of five units of SKU A, stored. */
 const stored = async (): Promise<string> => {
   orders += 1
-  await seed(database, 's-1', order(String(orders), [line('1', 'A', 5)]))
+  await seed(stage.database, 's-1', order(String(orders), [line('1', 'A', 5)]))
   return String(orders)
 }
 const eventOf = (purchaseOrderId: string, attributes: Record<string, unknown> = {}) => ({
@@ -51,7 +45,8 @@ const post = (body: unknown, headers: Record<string, string> = {}, to = server) 
     },
     body: typeof body === 'string' ? body : JSON.stringify(body),
   })
-const eventCount = async () => (await database.query<{ n: number }>('SELECT count(*)::int AS n FROM tallyman.erp_event'))[0]?.n
+const eventCount = async () =>
+  (await stage.database.query<{ n: number }>('SELECT count(*)::int AS n FROM tallyman.erp_event'))[0]?.n
 
 describe('CloudEvents', () => {
   test('in structured mode, as the SDK writes them', async () => {
@@ -188,7 +183,7 @@ describe('CloudEvents', () => {
     const before = await eventCount()
     for (const number of ['12345678901234567890', '700.00000000000000001', '1e400']) {
       const answer = await post(text.replace('"data":{', `"data":{"erpNumber":${number},`))
-      const message = `holds the number ${number}, which would not stay exact; send it as text`
+      const message = `contains the number ${number}, which would lose precision; send it as text`
       expect(answer).toMatchObject({ status: 422, body: { code: 'invalid-event', errors: [{ message }] } })
       const { data: _, ...rest } = eventOf('1')
       const encoded = Buffer.from(`{"erpNumber":${number}}`).toString('base64')
@@ -260,7 +255,7 @@ describe('what became of events', () => {
       body: JSON.stringify(body),
     })
   const inbox = (source: string, id: string, data: string) =>
-    database.execute(
+    stage.database.execute(
       `INSERT INTO tallyman.erp_event (source, id, type, data) VALUES ($1, $2, 'erp.order.accepted', $3::jsonb)`,
       source,
       id,

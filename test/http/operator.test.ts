@@ -1,26 +1,20 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type Database, openDatabase } from '../../src/store/database.ts'
 import { line, order, seed } from '../jobs/events/support.ts'
-import { startTestPostgres, type TestPostgres } from '../support/postgres.ts'
+import { withDatabase } from '../support/database.ts'
 import { idleQueue, startServer, type TestServer } from './support.ts'
 
-let postgres: TestPostgres
-let database: Database
+const stage = withDatabase()
 let server: TestServer
 
 beforeAll(async () => {
-  postgres = await startTestPostgres()
-  database = openDatabase({ url: await postgres.database() })
-  server = await startServer(database)
+  server = await startServer(stage.database)
   for (const id of ['10', '11', '12'])
-    await seed(database, 's-1', order(id, [line('1', 'A', 3), line('2', id === '12' ? 'B' : 'C', 2)]))
-  await seed(database, 's-2', order('12', [line('1', 'A', 1)]))
-  await seed(database, 's-1', order('13', [line('1', 'D', 1, { shipped: 1 })]))
+    await seed(stage.database, 's-1', order(id, [line('1', 'A', 3), line('2', id === '12' ? 'B' : 'C', 2)]))
+  await seed(stage.database, 's-2', order('12', [line('1', 'A', 1)]))
+  await seed(stage.database, 's-1', order('13', [line('1', 'D', 1, { shipped: 1 })]))
 })
 afterAll(async () => {
   await server.close()
-  await database.close()
-  await postgres.stop()
 })
 
 const post = (path: string, body?: unknown) =>
@@ -94,7 +88,7 @@ describe('orders', () => {
   })
 
   test('are late by the clock of the marketplace', async () => {
-    const early = await startServer(database, { marketplaceNow: () => new Date('2026-03-03T09:59:00Z') })
+    const early = await startServer(stage.database, { marketplaceNow: () => new Date('2026-03-03T09:59:00Z') })
     expect((await early.json('/v1/orders?late=true&sellerId=s-1')).body.items).toEqual([])
     expect((await early.json('/v1/overview')).body.orders).toMatchObject({ open: 4 })
     await early.close()
@@ -155,7 +149,7 @@ describe('commands', () => {
     expect(id).toBeNull()
     const commandId = await ship('d-2', '10', 1)
     const decision = { actor: 'Ada', reason: 'seen in the seller center' }
-    await database.execute(
+    await stage.database.execute(
       `UPDATE tallyman.commands SET state = 'sending', leased_until = now() + interval '1 minute' WHERE id = $1`,
       commandId,
     )
@@ -164,11 +158,11 @@ describe('commands', () => {
       body: { code: 'illegal-state' },
     })
 
-    await database.execute(
+    await stage.database.execute(
       `UPDATE tallyman.commands SET state = 'held', attempts = 1, reason = 'unclear', evidence = '{"verdict":"unclear"}' WHERE id = $1`,
       commandId,
     )
-    await database.execute(
+    await stage.database.execute(
       `INSERT INTO tallyman.command_attempts (command_id, attempt, correlation_id, request, baseline, outcome, http_status, read_backs)
        VALUES ($1, 1, 'corr-1', '{"path":"/x"}', '{"lines":[]}', 'unknown', 504, '[{"at":"2026-03-02T10:00:00Z"}]')`,
       commandId,
@@ -205,7 +199,7 @@ describe('commands', () => {
 
 describe('syncs', () => {
   test('are listed page by page with their lag', async () => {
-    await database.execute(
+    await stage.database.execute(
       `INSERT INTO tallyman.sync_states (seller_id, resource, stream, watermark, last_success_at, failures, last_error)
        SELECT 's-1', 'orders', 'stream-' || n, '2026-03-01T00:00:00Z', now() - interval '90 seconds', n, NULL FROM generate_series(1, 5) n`,
     )
@@ -259,14 +253,14 @@ describe('syncs', () => {
 
 describe('quarantine and alarms', () => {
   test('are listed page by page', async () => {
-    await database.execute(
+    await stage.database.execute(
       `INSERT INTO tallyman.quarantined_records (seller_id, resource, raw_hash, raw_text, fault, observed_at, state)
        SELECT 's-1', 'orders', decode(lpad(n::text, 40, '0'), 'hex'), '{"n":' || n || '}', 'no lines', now(),
          CASE WHEN n = 3 THEN 'replayed' ELSE 'open' END FROM generate_series(1, 5) n`,
     )
     expect((await all('/v1/quarantine', 2)).items).toHaveLength(4)
     expect((await all('/v1/quarantine?state=all', 2)).items).toHaveLength(5)
-    await database.execute(
+    await stage.database.execute(
       `INSERT INTO tallyman.alarms (seller_id, kind, subject, message, resolved_at)
        SELECT 's-1', 'sync-failing', 'subject ' || n, 'look', CASE WHEN n = 1 THEN now() END FROM generate_series(1, 4) n`,
     )
@@ -276,7 +270,7 @@ describe('quarantine and alarms', () => {
   })
 
   test('the alarm of a rejected event is closed by a person, others only by their cause', async () => {
-    const raised = await database.query<{ id: bigint; kind: string }>(
+    const raised = await stage.database.query<{ id: bigint; kind: string }>(
       `INSERT INTO tallyman.alarms (seller_id, kind, subject, message)
        VALUES ('s-1', 'event-rejected', '/erp#1', 'look'), ('s-1', 'command-held', 'c-1', 'look') RETURNING id, kind`,
     )
@@ -299,7 +293,7 @@ describe('quarantine and alarms', () => {
   })
 
   test('a record is dismissed with a reason, and once', async () => {
-    const [row] = await database.query<{ id: bigint }>(
+    const [row] = await stage.database.query<{ id: bigint }>(
       `INSERT INTO tallyman.quarantined_records (seller_id, resource, raw_hash, raw_text, fault, observed_at)
        VALUES ('s-1', 'orders', '\x77', '[]', 'no key', now()) RETURNING id`,
     )
@@ -319,7 +313,7 @@ describe('quarantine and alarms', () => {
 describe('the queue board', () => {
   test('shows the queues, loads nothing from elsewhere, and lets nobody change those that are read-only', async () => {
     const queue = idleQueue('commands')
-    const board = await startServer(database, { boardQueues: () => [{ queue, readOnly: true }] })
+    const board = await startServer(stage.database, { boardQueues: () => [{ queue, readOnly: true }] })
     const page = await board.fetch('/queues')
     expect(page.status).toBe(200)
     expect(page.headers.get('content-security-policy')).toContain("script-src 'self'")

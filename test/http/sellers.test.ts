@@ -1,23 +1,14 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { type Database, openDatabase } from '../../src/store/database.ts'
+import { beforeEach, expect, test } from 'vitest'
 import { pauseSeller, recordSellers, stopSeller } from '../../src/store/sellers.ts'
-import { startTestPostgres, type TestPostgres } from '../support/postgres.ts'
+import { withDatabase } from '../support/database.ts'
 import { startServer, type TestServer } from './support.ts'
 
-let postgres: TestPostgres
-let database: Database
+const stage = withDatabase({ each: 'test' })
 let server: TestServer
 let ran: { sellerId: string | null }[]
-beforeAll(async () => {
-  postgres = await startTestPostgres()
-})
-afterAll(async () => {
-  await postgres.stop()
-})
 beforeEach(async () => {
-  database = openDatabase({ url: await postgres.database() })
   ran = []
-  server = await startServer(database, {
+  server = await startServer(stage.database, {
     sellers: () => ['s-1', 's-2'],
     syncs: {
       resources: ['orders'],
@@ -30,14 +21,13 @@ beforeEach(async () => {
     },
   })
   const mark = { credentialsFingerprint: 'f' }
-  await recordSellers(database, [
+  await recordSellers(stage.database, [
     { sellerId: 's-1', ...mark },
     { sellerId: 's-2', ...mark },
     { sellerId: 's-old', ...mark },
   ])
   return async () => {
     await server.close()
-    await database.close()
   }
 })
 
@@ -47,11 +37,11 @@ const post = (path: string, body?: object) =>
     ...(body === undefined ? {} : { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }),
   })
 const stop = (sellerId: string) =>
-  stopSeller(database, { sellerId, credentialsFingerprint: 'f', resumes: 0 }, 'the marketplace refuses the credentials')
+  stopSeller(stage.database, { sellerId, credentialsFingerprint: 'f', resumes: 0 }, 'the marketplace refuses the credentials')
 
 test('sellers are listed with state, reason and since, page by page', async () => {
   await stop('s-1')
-  await pauseSeller(database, { sellerId: 's-2', actor: 'Ada', reason: 'stock-taking' })
+  await pauseSeller(stage.database, { sellerId: 's-2', actor: 'Ada', reason: 'stock-taking' })
   const { status, body } = await server.json('/v1/sellers')
   expect(status).toBe(200)
   expect(body).toEqual({
@@ -124,7 +114,7 @@ test('a sync of a seller that is stopped or paused is refused at once, with sinc
   expect(await post('/v1/syncs/orders/run')).toMatchObject({ status: 202, body: { resting: ['s-1'] } })
   expect(await post('/v1/syncs/orders/run', { sellerId: 's-2' })).toMatchObject({ status: 202, body: { resting: [] } })
   expect(ran).toHaveLength(2)
-  await pauseSeller(database, { sellerId: 's-2', actor: 'Ada', reason: 'stock-taking' })
+  await pauseSeller(stage.database, { sellerId: 's-2', actor: 'Ada', reason: 'stock-taking' })
   expect(await post('/v1/syncs/orders/run')).toMatchObject({
     status: 409,
     body: { detail: expect.stringContaining('seller s-2 is paused since') },

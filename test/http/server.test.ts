@@ -1,27 +1,22 @@
 import { request as httpRequest } from 'node:http'
 import { connect, type Socket } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type Database, openDatabase } from '../../src/store/database.ts'
-import { startTestPostgres, type TestPostgres } from '../support/postgres.ts'
+import { openDatabase } from '../../src/store/database.ts'
+import { withDatabase } from '../support/database.ts'
 import { defaultLimits, startServer, type TestServer } from './support.ts'
 
 const key = 'a-key-of-sixteen-or-more'
-let postgres: TestPostgres
-let database: Database
+const stage = withDatabase()
 let open: TestServer
 let locked: TestServer
 
 beforeAll(async () => {
-  postgres = await startTestPostgres()
-  database = openDatabase({ url: await postgres.database() })
-  open = await startServer(database)
-  locked = await startServer(database, { apiKey: key })
+  open = await startServer(stage.database)
+  locked = await startServer(stage.database, { apiKey: key })
 })
 afterAll(async () => {
   await open.close()
   await locked.close()
-  await database.close()
-  await postgres.stop()
 })
 
 /** A request with headers that fetch does not let one set. */
@@ -132,7 +127,7 @@ describe('problems', () => {
   })
 
   test('connections beyond the bound are told to come back, and health is answered all the same', async () => {
-    const narrow = await startServer(database, { limits: { ...defaultLimits, connections: 3 } })
+    const narrow = await startServer(stage.database, { limits: { ...defaultLimits, connections: 3 } })
     const { port } = new URL(narrow.url)
     const idle = await Promise.all(
       Array.from(
@@ -168,7 +163,7 @@ describe('problems', () => {
       { path: 'query.dryrun', message: 'is unknown; accepted: limit, cursor, state, sellerId' },
       { path: 'query.sellerid', message: 'is unknown, sellerId is near; accepted: limit, cursor, state, sellerId' },
     ])
-    expect((await open.json('/livez?x=1')).body.errors[0].message).toBe('is unknown; there are none here')
+    expect((await open.json('/livez?x=1')).body.errors[0].message).toBe('is unknown; the route has none')
     expect((await locked.json('/v1/orders?bogus=1')).status).toBe(401)
     expect((await open.json(`/v1/orders?${'a'.repeat(9_000)}=1`)).body.errors[0].path.length).toBeLessThan(100)
   })
@@ -218,7 +213,7 @@ describe('problems', () => {
   })
 
   test('a fault of ours shows nothing but a correlation id that stands in the log', async () => {
-    const broken = await startServer(database, {
+    const broken = await startServer(stage.database, {
       metrics: async () => {
         throw new Error('secret innards')
       },
@@ -232,7 +227,7 @@ describe('problems', () => {
   })
 
   test('a database that is away is 503, with one line for the outage and not one for each request', async () => {
-    const url = new URL(postgres.url)
+    const url = new URL(stage.url)
     url.port = '1'
     const nowhere = openDatabase({ url: url.href })
     const cut = await startServer(nowhere)
@@ -426,7 +421,7 @@ describe('the OpenAPI document', () => {
 
 describe('health', () => {
   test('answers 503 with the checks that fail', async () => {
-    const ill = await startServer(database, {
+    const ill = await startServer(stage.database, {
       health: {
         live: () => ({ ok: false, checks: [{ name: 'work', ok: false, detail: 'nothing consumed for 5 min' }] }),
         ready: async () => ({ ok: false, checks: [{ name: 'postgres', ok: false }] }),
@@ -443,7 +438,7 @@ describe('health', () => {
   })
 
   test('is not ready once it drains, while requests are still served', async () => {
-    const server = await startServer(database)
+    const server = await startServer(stage.database)
     server.server.drain()
     expect(await server.json('/readyz')).toMatchObject({ status: 503, body: { checks: [{ name: 'not-draining', ok: false }] } })
     expect((await server.fetch('/v1/orders')).status).toBe(200)
@@ -455,7 +450,7 @@ describe('health', () => {
   test('finishes requests under way when it closes', async () => {
     let answer: (() => void) | undefined
     const begun = Promise.withResolvers<void>()
-    const server = await startServer(database, {
+    const server = await startServer(stage.database, {
       metrics: () =>
         new Promise((resolve) => {
           answer = () => resolve({ contentType: 'text/plain', body: 'whole' })

@@ -1,22 +1,16 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type Database, openDatabase } from '../../src/store/database.ts'
 import { settings } from '../domain/support/shipping-settings.ts'
-import { startTestPostgres, type TestPostgres } from '../support/postgres.ts'
+import { withDatabase } from '../support/database.ts'
 import { startServer, type TestServer } from './support.ts'
 
-let postgres: TestPostgres
-let database: Database
+const stage = withDatabase()
 let server: TestServer
 
 beforeAll(async () => {
-  postgres = await startTestPostgres()
-  database = openDatabase({ url: await postgres.database() })
-  server = await startServer(database)
+  server = await startServer(stage.database)
 })
 afterAll(async () => {
   await server.close()
-  await database.close()
-  await postgres.stop()
 })
 
 const define = (id: string, simplifiedShippingSettings: unknown) =>

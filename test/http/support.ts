@@ -6,6 +6,7 @@ import { createHttpServer, type HttpServer } from '../../src/http/server.ts'
 import type { BoardQueue, HttpServices } from '../../src/http/services.ts'
 import { acceptEvents } from '../../src/jobs/events/accept.ts'
 import { rejectByPerson } from '../../src/jobs/events/reject.ts'
+import { createMetrics } from '../../src/observability/metrics.ts'
 import { decideCommand } from '../../src/store/command-decisions.ts'
 import type { Database } from '../../src/store/database.ts'
 import type { Listener } from '../../src/store/listener.ts'
@@ -89,6 +90,7 @@ export const startServer = async (database: Database, overrides: Partial<HttpSer
       live: () => ({ ok: true, checks: [{ name: 'work', ok: true }] }),
       ready: async () => ({ ok: true, checks: [{ name: 'postgres', ok: true, detail: 'answers' }] }),
     },
+    counters: createMetrics({ version: '0.0.0-test', processMetrics: false }),
     metrics: async () => ({ contentType: 'text/plain; version=0.0.4; charset=utf-8', body: 'tallyman_up 1\n' }),
     boardQueues: (): readonly BoardQueue[] => [],
     ...overrides,

@@ -1,22 +1,12 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { type RetentionSettings, retainedData } from '../../src/domain/retention.ts'
 import { runRetention } from '../../src/jobs/retention.ts'
-import { type Database, openDatabase } from '../../src/store/database.ts'
 import { overlookRetention } from '../../src/store/retention.ts'
 import { liveThrough } from '../life/hours.ts'
 import { grown } from '../life/level.ts'
-import { startTestPostgres, type TestPostgres } from '../support/postgres.ts'
+import { withDatabase } from '../support/database.ts'
 
-let postgres: TestPostgres
-let database: Database
-beforeAll(async () => {
-  postgres = await startTestPostgres()
-})
-afterAll(() => postgres.stop())
-beforeEach(async () => {
-  database = openDatabase({ url: await postgres.database() })
-  return () => database.close()
-})
+const stage = withDatabase({ each: 'test' })
 
 const dayMs = 86_400_000
 const kept = (days: number | 'forever'): RetentionSettings => ({
@@ -30,17 +20,17 @@ const kept = (days: number | 'forever'): RetentionSettings => ({
   'log-entries': 'forever',
 })
 const manyRuns = (count: number) =>
-  database.execute(
+  stage.database.execute(
     `INSERT INTO tallyman.sync_runs (seller_id, resource, stream, pages, seen, changed, quarantined, started_at, finished_at)
      SELECT 's', 'orders', 'changes', 1, 0, 1, 0, now() - interval '40 days', now() - interval '40 days' FROM generate_series(1, $1::int)`,
     count,
   )
-const runsLeft = async (): Promise<number> => (await overlookRetention(database, 'runs', null)).rows
+const runsLeft = async (): Promise<number> => (await overlookRetention(stage.database, 'runs', null)).rows
 
 test('a turn ends when its time is over or it is told to stop, and another process goes on where it was', async () => {
   await manyRuns(15_000)
   const turn = (owner: string, turnMs: number, signal = new AbortController().signal) =>
-    runRetention({ database, owner, keep: kept(30) }, { signal, turnMs })
+    runRetention({ database: stage.database, owner, keep: kept(30) }, { signal, turnMs })
   expect(await turn('one', 60_000, AbortSignal.abort())).toEqual({ removed: {}, finished: false })
   expect(await runsLeft()).toBe(15_000)
   // Less than one step takes: the step that has begun is ended, no other begins.
@@ -57,7 +47,10 @@ test('of several processes each pass is gone through by one', async () => {
   await manyRuns(5_000)
   const turns = await Promise.all(
     Array.from({ length: 4 }, (_, n) =>
-      runRetention({ database, owner: `${n}`, keep: kept(30) }, { signal: new AbortController().signal, turnMs: 60_000 }),
+      runRetention(
+        { database: stage.database, owner: `${n}`, keep: kept(30) },
+        { signal: new AbortController().signal, turnMs: 60_000 },
+      ),
     ),
   )
   expect(turns.flatMap(({ removed }) => removed.runs ?? [])).toEqual([4_999])
@@ -66,7 +59,7 @@ test('of several processes each pass is gone through by one', async () => {
 test('what is kept for ever stays', async () => {
   await manyRuns(100)
   const turn = await runRetention(
-    { database, owner: 'one', keep: kept('forever') },
+    { database: stage.database, owner: 'one', keep: kept('forever') },
     { signal: new AbortController().signal, turnMs: 60_000 },
   )
   expect(turn).toEqual({ removed: {}, finished: true })
@@ -74,7 +67,14 @@ test('what is kept for ever stays', async () => {
 })
 
 test('hour after hour of sellers at work, rows and bytes of what is not the ledger reach a level and stay there', async () => {
-  const hours = await liveThrough(database, { sellers: 6, hours: 10, keepHours: 2, newsEveryHours: 2, orders: 2, pollsAnHour: 2 })
+  const hours = await liveThrough(stage.database, {
+    sellers: 6,
+    hours: 10,
+    keepHours: 2,
+    newsEveryHours: 2,
+    orders: 2,
+    pollsAnHour: 2,
+  })
   expect(hours).toHaveLength(10)
   for (const data of retainedData) expect(Math.max(...hours.map(({ removed }) => removed[data] ?? 0)), data).toBeGreaterThan(0)
   expect(grown(hours, 2)).toEqual([])

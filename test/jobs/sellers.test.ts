@@ -1,35 +1,32 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
 import { createInProcessBudget } from '../../src/clients/budget.ts'
-import { createMarketplaceClient } from '../../src/clients/client.ts'
 import { MarketplaceFailure } from '../../src/clients/errors.ts'
-import { profiles } from '../../src/clients/profiles/index.ts'
+import { createMarketplaceClient } from '../../src/clients/marketplace/marketplace.ts'
+import { ordersEndpoint } from '../../src/clients/marketplace/orders.ts'
+import { profiles } from '../../src/clients/marketplace/profiles/index.ts'
 import { readConfig } from '../../src/config.ts'
 import { createSellerRegistry, credentialsRefused, probeSeller, type SellerRegistry } from '../../src/jobs/sellers.ts'
-import { type Database, openDatabase } from '../../src/store/database.ts'
 import { readSellers, recordSellers, resumeSeller, stopSeller } from '../../src/store/sellers.ts'
-import { startTestPostgres, type TestPostgres } from '../support/postgres.ts'
+import { withDatabase } from '../support/database.ts'
 import { startTestSandbox, type TestSandbox } from '../support/sandbox.ts'
 
 const sellerId = 'sandbox-seller'
-let postgres: TestPostgres
+const stage = withDatabase({ each: 'test' })
 let sandbox: TestSandbox
-let database: Database
 let aheadMs: number
 let registries: SellerRegistry[]
 beforeAll(async () => {
-  ;[postgres, sandbox] = await Promise.all([startTestPostgres(), startTestSandbox()])
+  sandbox = await startTestSandbox()
 })
 afterAll(async () => {
-  await Promise.all([postgres.stop(), sandbox.stop()])
+  await sandbox.stop()
 })
 beforeEach(async () => {
-  database = openDatabase({ url: await postgres.database() })
   aheadMs = 0
   registries = []
 })
 afterEach(async () => {
   await Promise.all(registries.map((registry) => registry.close()))
-  await database.close()
 })
 
 const log = { debug: () => undefined, warn: () => undefined }
@@ -49,15 +46,15 @@ const startProcess = async (): Promise<SellerRegistry> => {
     createClient: (connection, parts) => createMarketplaceClient(connection, { ...parts, now }),
   })
   registries.push(registry)
-  await recordSellers(database, [registry.configured(sellerId)])
-  registry.learn(await readSellers(database))
+  await recordSellers(stage.database, [registry.configured(sellerId)])
+  registry.learn(await readSellers(stage.database))
   return registry
 }
 
 const revoke = (revoked: boolean) =>
   sandbox.control('POST', '/sellers', { sellerId, clientId: 'sandbox-client', clientSecret: 'sandbox-secret', revoked })
 const signal = () => AbortSignal.timeout(10_000)
-const read = (registry: SellerRegistry) => registry.client(sellerId).orders.get('1', { signal: signal() })
+const read = (registry: SellerRegistry) => registry.client(sellerId).of(ordersEndpoint).get('1', { signal: signal() })
 
 /** Calls until the credentials count as dead; answers the failure that says so. */
 const untilDead = async (registry: SellerRegistry): Promise<MarketplaceFailure> => {
@@ -72,7 +69,7 @@ const untilDead = async (registry: SellerRegistry): Promise<MarketplaceFailure> 
   }
   throw new Error('the credentials do not die')
 }
-const standing = async () => (await readSellers(database))[0]
+const standing = async () => (await readSellers(stage.database))[0]
 const tokensAsked = async () =>
   ((await sandbox.control('GET', '/requests?limit=5000')) as { items: { operation: string }[] }).items.filter(
     ({ operation }) => operation === 'token',
@@ -84,17 +81,17 @@ test('a process that remembers refusals neither stops a seller that was resumed 
   const before = other.configured(sellerId)
   const failure = await untilDead(one)
   await untilDead(other)
-  expect(await stopSeller(database, one.configured(sellerId), credentialsRefused(sellerId, failure.httpStatus))).toBe(true)
+  expect(await stopSeller(stage.database, one.configured(sellerId), credentialsRefused(sellerId, failure.httpStatus))).toBe(true)
   expect((await standing())?.reason).toContain('tallyman sellers resume sandbox-seller')
 
   await revoke(false)
-  await resumeSeller(database, { sellerId, actor: 'Ada', reason: null })
+  await resumeSeller(stage.database, { sellerId, actor: 'Ada', reason: null })
   // The other process has not heard of it: it still refuses, but what it remembers stops nothing.
   await expect(read(other)).rejects.toMatchObject({ credentialsDead: true })
-  expect(await stopSeller(database, before, 'refused')).toBe(false)
-  expect(await stopSeller(database, other.configured(sellerId), 'refused')).toBe(false)
+  expect(await stopSeller(stage.database, before, 'refused')).toBe(false)
+  expect(await stopSeller(stage.database, other.configured(sellerId), 'refused')).toBe(false)
   for (const registry of [one, other]) {
-    registry.learn(await readSellers(database))
+    registry.learn(await readSellers(stage.database))
     expect(await read(registry)).toBeNull()
   }
   expect(await standing()).toMatchObject({ state: 'active', resumes: 1 })
@@ -111,11 +108,11 @@ test('settings that are read again let a refused seller try at once, also when t
 
 test('the probe asks for one token, by one process, and takes the seller up again when it is granted', async () => {
   const [one, other] = [await startProcess(), await startProcess()]
-  const probe = (registry: SellerRegistry) => probeSeller({ database, sellers: registry }, sellerId, signal())
-  const due = () => database.execute(`UPDATE tallyman.sellers SET probe_at = now() WHERE seller_id = $1`, sellerId)
+  const probe = (registry: SellerRegistry) => probeSeller({ database: stage.database, sellers: registry }, sellerId, signal())
+  const due = () => stage.database.execute(`UPDATE tallyman.sellers SET probe_at = now() WHERE seller_id = $1`, sellerId)
   await revoke(true)
   await untilDead(one)
-  await stopSeller(database, one.configured(sellerId), 'refused')
+  await stopSeller(stage.database, one.configured(sellerId), 'refused')
   expect(await probe(one)).toBeNull()
 
   await due()
@@ -134,7 +131,7 @@ test('the probe asks for one token, by one process, and takes the seller up agai
   aheadMs += 900_000
   expect((await Promise.all([probe(one), probe(other)])).filter((outcome) => outcome !== null)).toEqual(['resumed'])
   expect(await standing()).toMatchObject({ state: 'active', reason: null, resumes: 1 })
-  one.learn(await readSellers(database))
+  one.learn(await readSellers(stage.database))
   expect(await read(one)).toBeNull()
   expect(await probe(one)).toBeNull()
 })

@@ -1,31 +1,19 @@
 import { randomUUID } from 'node:crypto'
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { handBack } from '../../src/jobs/hand-back.ts'
 import { createServing } from '../../src/jobs/serving.ts'
-import { dueCommands, insertCommands } from '../../src/store/commands.ts'
-import { type Database, openDatabase } from '../../src/store/database.ts'
+import { insertCommands } from '../../src/store/command-steps.ts'
+import { dueCommands } from '../../src/store/commands.ts'
 import { servedSellers } from '../../src/store/sellers.ts'
-import { startTestPostgres, type TestPostgres } from '../support/postgres.ts'
+import { withDatabase } from '../support/database.ts'
 import { line, order, seed } from './events/support.ts'
 
-let postgres: TestPostgres
-let database: Database
-
-beforeAll(async () => {
-  postgres = await startTestPostgres()
-})
-afterAll(async () => {
-  await postgres.stop()
-})
-beforeEach(async () => {
-  database = openDatabase({ url: await postgres.database(), connections: 4 })
-  return () => database.close()
-})
+const stage = withDatabase({ each: 'test', connections: 4 })
 
 /** What one process says of the sellers that it serves. */
 const serving = (...sellerIds: readonly string[]) =>
   createServing({
-    database,
+    database: stage.database,
     sellers: {
       ids: () => sellerIds,
       only: () => (sellerIds.length === 1 ? (sellerIds[0] ?? null) : null),
@@ -34,7 +22,7 @@ const serving = (...sellerIds: readonly string[]) =>
   })
 /** As if so much time had passed since anybody said that he serves a seller. */
 const silentFor = (sellerId: string, seconds: number) =>
-  database.execute(
+  stage.database.execute(
     `UPDATE tallyman.sellers SET served_at = now() - $2::float8 * interval '1 second' WHERE seller_id = $1`,
     sellerId,
     seconds,
@@ -44,20 +32,20 @@ test('a job of a seller whom another process serves goes back for less than a se
   await serving('s-1').begin('start')
   for (const random of [0, 0.999]) {
     const before = Date.now()
-    const outcome = await handBack({ database, random: () => random }, 's-1', 499)
+    const outcome = await handBack({ database: stage.database, random: () => random }, 's-1', 499)
     if (!('runAgainAt' in outcome)) throw new Error('it is not handed back')
     expect(outcome.runAgainAt.getTime()).toBeGreaterThanOrEqual(before + 500)
     expect(outcome.runAgainAt.getTime()).toBeLessThanOrEqual(Date.now() + 1_000)
   }
   // The queue would fail it after too many starts; the relay brings it again instead.
-  expect(await handBack({ database }, 's-1', 500)).toEqual({ done: true })
+  expect(await handBack({ database: stage.database }, 's-1', 500)).toEqual({ done: true })
 })
 
 test('a job of a seller whom nobody serves ends, and its commands are derived again when somebody does', async () => {
   const one = serving('s-1')
   await one.begin('start')
-  await seed(database, 's-1', order('1', [line('1', 'A', 1)]))
-  const [commandId = randomUUID()] = await database.transaction((tx) =>
+  await seed(stage.database, 's-1', order('1', [line('1', 'A', 1)]))
+  const [commandId = randomUUID()] = await stage.database.transaction((tx) =>
     insertCommands(tx, {
       sellerId: 's-1',
       purchaseOrderId: '1',
@@ -65,13 +53,13 @@ test('a job of a seller whom nobody serves ends, and its commands are derived ag
       commands: [{ kind: 'acknowledge', payload: {} }],
     }),
   )
-  expect(await dueCommands(database, 10)).toEqual([commandId])
+  expect(await dueCommands(stage.database, 10)).toEqual([commandId])
   await silentFor('s-1', 121)
-  expect(await handBack({ database }, 's-1')).toEqual({ done: true })
-  expect(await handBack({ database }, 'never-seen')).toEqual({ done: true })
-  expect(await dueCommands(database, 10)).toEqual([])
+  expect(await handBack({ database: stage.database }, 's-1')).toEqual({ done: true })
+  expect(await handBack({ database: stage.database }, 'never-seen')).toEqual({ done: true })
+  expect(await dueCommands(stage.database, 10)).toEqual([])
   await one.say()
-  expect(await dueCommands(database, 10)).toEqual([commandId])
+  expect(await dueCommands(stage.database, 10)).toEqual([commandId])
 })
 
 test('each process speaks for its own sellers', async () => {
@@ -80,9 +68,9 @@ test('each process speaks for its own sellers', async () => {
   await two.begin('start')
   await silentFor('s-1', 121)
   await silentFor('s-2', 121)
-  expect(await servedSellers(database)).toEqual(new Set())
+  expect(await servedSellers(stage.database)).toEqual(new Set())
   await two.say()
-  expect(await servedSellers(database)).toEqual(new Set(['s-2']))
+  expect(await servedSellers(stage.database)).toEqual(new Set(['s-2']))
   await one.begin('settings')
-  expect(await servedSellers(database)).toEqual(new Set(['s-1', 's-2']))
+  expect(await servedSellers(stage.database)).toEqual(new Set(['s-1', 's-2']))
 })

@@ -8,15 +8,18 @@ import { type RetainedData, retainedData } from '../../src/domain/retention.ts'
 import { acceptEvents } from '../../src/jobs/events/accept.ts'
 import { runRetention } from '../../src/jobs/retention.ts'
 import { raiseAlarm, resolveAlarm } from '../../src/store/alarms.ts'
-import { moveCommand, readCommand, recordIntent, recordOutcome, recordReadBack } from '../../src/store/commands.ts'
+import { recordIntent, recordOutcome, recordReadBack } from '../../src/store/command-attempts.ts'
+import { moveCommand } from '../../src/store/command-steps.ts'
+import { readCommand } from '../../src/store/commands.ts'
 import type { Database } from '../../src/store/database.ts'
 import { findDifferingEntries, storeDifferingEntries } from '../../src/store/inventory-log.ts'
-import { readOrder, storeOrders } from '../../src/store/orders.ts'
 import { findNewlyFaulty, quarantine, supersedeQuarantined } from '../../src/store/quarantine.ts'
 import { askForPasses, readTableSizes } from '../../src/store/retention.ts'
-import { endRun, noProgress, takeLease } from '../../src/store/sync-states.ts'
+import { readOrder } from '../../src/store/stored-orders.ts'
+import { endRun, takeLease } from '../../src/store/sync-states.ts'
 import { marketplace, parts } from '../jobs/events/support.ts'
 import { lineWith, orderWith, wireStatus } from '../store/support/records.ts'
+import { storeOrders } from '../support/store.ts'
 
 /** How much happens, and for how long it is kept. */
 export interface Life {
@@ -69,7 +72,7 @@ const poll = async (database: Database, sellerId: string, changed: number): Prom
   if (!claim.taken) throw new Error(`the lease of ${sellerId} is held`)
   const now = new Date()
   const run = { windowFrom: now, windowTo: now, pages: 1, seen: changed, changed, quarantined: 0, error: null }
-  await endRun(database, claim.lease, noProgress, { finished: true, failed: false, run })
+  await endRun(database, claim.lease, { ...claim.progress, pending: [] }, { finished: true, failed: false, run })
 }
 
 const carryOut = async (database: Database, commandId: string): Promise<void> => {

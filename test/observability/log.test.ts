@@ -1,7 +1,7 @@
 import { PassThrough } from 'node:stream'
 import { stripVTControlCharacters } from 'node:util'
 import { describe, expect, test } from 'vitest'
-import { createLogger, createQuietLog, describeError, logAbout, scrub } from '../../src/observability/log.ts'
+import { createLogger, createQuietLog, describeError, scrub } from '../../src/observability/log.ts'
 import { eventually } from '../support/eventually.ts'
 
 const collect = () => {
@@ -94,14 +94,6 @@ describe('the log', () => {
       { message: 'two' },
     ])
     expect(scrub('secret whsec_abc+/= postgres://me:pw@db/x')).toBe('secret whsec_*** postgres://***@db/x')
-  })
-
-  test('a line carries what it is about', () => {
-    const { lines, log } = collect()
-    logAbout(log, { sellerId: 's', purchaseOrderId: 'p', commandId: 'c', correlationId: 'x' }).info('sent')
-    logAbout(log, { sellerId: 's' }).info('polled')
-    expect(lines[0]).toMatchObject({ seller_id: 's', purchase_order_id: 'p', command_id: 'c', correlation_id: 'x' })
-    expect(Object.keys(lines[1] ?? {}).sort()).toEqual(['level', 'msg', 'seller_id', 'time'])
   })
 })
 

@@ -1,3 +1,5 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import path from 'node:path'
 import { expect, test } from 'vitest'
 import { createMetrics } from '../../src/observability/metrics.ts'
 
@@ -24,4 +26,31 @@ test('two sets do not know of each other', async () => {
   const two = createMetrics({ version: '2', processMetrics: false })
   one.commandsHeld.set(3)
   expect((await two.read()).body).toContain('tallyman_commands_held 0')
+})
+
+const filesUnder = (folder: string, extension: string): readonly string[] =>
+  readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .filter((file) => file.endsWith(extension))
+    .map((file) => path.join(folder, file))
+
+test('every metric is set somewhere', () => {
+  const { registry: _, read: __, ...metrics } = createMetrics({ version: '1', processMetrics: false })
+  const source = filesUnder('src', '.ts')
+    .filter((file) => !file.startsWith('src/observability/') && !file.startsWith('src/store/generated/'))
+    .map((file) => readFileSync(file, 'utf8'))
+    .join('\n')
+  const unset = Object.keys(metrics).filter(
+    (name) => !new RegExp(`\\b${name}\\.(inc|set|setToCurrentTime|observe|startTimer)\\(`).test(source),
+  )
+  expect(unset).toEqual([])
+})
+
+test('every metric that the documents name is there', async () => {
+  const known = (await createMetrics({ version: '1' }).registry.getMetricsAsJSON()).map(({ name }) => name)
+  // Roles of Postgres are named alike, without such an end.
+  const named = ['README.md', 'CHANGELOG.md', ...filesUnder('docs', '.md')].flatMap((file) =>
+    [...readFileSync(file, 'utf8').matchAll(/`(tallyman_\w+_(?:total|seconds|rows|bytes|info|up))\b/g)].map(([, name]) => name),
+  )
+  expect(named.length).toBeGreaterThan(3)
+  expect(named.filter((name) => name === undefined || !known.includes(name))).toEqual([])
 })

@@ -30,7 +30,7 @@ describe('is work being consumed?', () => {
   test('a queue that was not asked for too long is not', () => {
     expect(verdict({ marks: [mark(), mark({ queue: 'commands', lastTurnAtMs: 399_999 })] })).toEqual({
       alive: false,
-      detail: 'no work is taken from commands (600 s)',
+      detail: 'no work is consumed from commands (600 s)',
     })
     expect(verdict({ marks: [mark({ lastTurnAtMs: null })] }).alive).toBe(false)
   })
@@ -40,7 +40,7 @@ describe('is work being consumed?', () => {
     expect(verdict({ marks: [mark({ ...busy, lastProgressAtMs: 900_000 })] }).alive).toBe(true)
     expect(verdict({ marks: [mark({ ...busy, lastProgressAtMs: 200_000 })] })).toEqual({
       alive: false,
-      detail: 'no work is taken from sync (800 s, all places taken)',
+      detail: 'no work is consumed from sync (800 s, all workers busy)',
     })
     // A place is free, so the queue must be asked: progress of the other job is no excuse.
     expect(verdict({ marks: [mark({ active: 1, lastTurnAtMs: 100_000, lastProgressAtMs: 1_000_000 })] }).alive).toBe(false)

@@ -122,7 +122,7 @@ describe('display admission', () => {
       return post(TAXONOMIES, { advertiserId: 10001 }, { timestamp: String(Date.parse(date) - ageMs) })
     }
     expect(failure(await withAge(185_000))).toEqual([401, 'failure', 'timestamp expired'])
-    expect(failure(await withAge(-185_000))).toEqual([401, 'failure', 'invalid timestamp: it lies in the future'])
+    expect(failure(await withAge(-185_000))).toEqual([401, 'failure', 'invalid timestamp: it is in the future'])
     expect((await withAge(170_000)).status).toBe(200)
     await client.control('POST', '/clock', { advance: '2d' })
     expect((await withAge(0)).status).toBe(200)

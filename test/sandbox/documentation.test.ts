@@ -14,10 +14,3 @@ test.each([
 ])('docs/sandbox.md names all %s', (_what, names) => {
   expect(names.filter((name) => !spans.has(name))).toEqual([])
 })
-
-test('no cell of its tables is longer than 200 characters, no other line than 160', () => {
-  const prose = text.split('\n')
-  const cells = prose.filter((line) => line.startsWith('|')).flatMap((line) => line.split(/(?<!\\)\|/))
-  expect(cells.filter((cell) => cell.trim().length > 200)).toEqual([])
-  expect(prose.filter((line) => !line.startsWith('|') && line.length > 160)).toEqual([])
-})

@@ -1,7 +1,7 @@
 import { execFileSync, spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { existsSync, readFileSync } from 'node:fs'
-import { chmod, mkdir, mkdtemp, readFile, rm, utimes, writeFile } from 'node:fs/promises'
+import { chmod, copyFile, mkdir, mkdtemp, readFile, rm, utimes, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
@@ -116,6 +116,10 @@ test('the archive of a commit is the same bytes, whoever makes it, and holds the
   await writeFile(path.join(first, 'package.json'), JSON.stringify({ name: 'thing', version: '1.2.3' }))
   await writeFile(path.join(first, 'bin', 'run.sh'), '#!/bin/sh\n')
   await chmod(path.join(first, 'bin', 'run.sh'), 0o755)
+  for (const file of ['.gitattributes', 'src/release.json']) {
+    await mkdir(path.join(first, path.dirname(file)), { recursive: true })
+    await copyFile(file, path.join(first, file))
+  }
   git(first, 'add', '--all')
   git(first, 'commit', '--quiet', '--message', 'first')
   const second = path.join(home, 'second')
@@ -145,7 +149,13 @@ test('the archive of a commit is the same bytes, whoever makes it, and holds the
   })
   const lines = listed.trim().split('\n')
   expect(lines.map((line) => line.split(/\s+/).at(-1))).toEqual(
-    ['', 'bin/', 'bin/run.sh', 'package.json'].map((file) => `thing-1.2.3/${file}`),
+    ['', '.gitattributes', 'bin/', 'bin/run.sh', 'package.json', 'src/', 'src/release.json'].map((file) => `thing-1.2.3/${file}`),
   )
-  expect(lines.map((line) => line.slice(0, 10))).toEqual(['drwxr-xr-x', 'drwxr-xr-x', '-rwxr-xr-x', '-rw-r--r--'])
+  const [folder, file] = ['drwxr-xr-x', '-rw-r--r--']
+  expect(lines.map((line) => line.slice(0, 10))).toEqual([folder, file, folder, '-rwxr-xr-x', file, folder, file])
+
+  // What runs from an archive can say of which commit it was made.
+  const head = execFileSync('git', ['rev-parse', 'HEAD'], { cwd: first, encoding: 'utf8' }).trim()
+  execFileSync('tar', ['-xzf', path.join(first, 'dist', name)], { cwd: home })
+  expect(JSON.parse(await readFile(path.join(home, 'thing-1.2.3', 'src', 'release.json'), 'utf8'))).toEqual({ commit: head })
 })

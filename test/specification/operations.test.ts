@@ -1,8 +1,18 @@
 import { expect, test } from 'vitest'
-import type { DisplayClient, MarketplaceClient, Page } from '../../src/clients/client.ts'
-import { specification } from '../../src/clients/profiles/index.ts'
-import type { Profile } from '../../src/clients/profiles/profile.ts'
+import type { MarketplaceClient } from '../../src/clients/client.ts'
+import { campaignsEndpoint } from '../../src/clients/marketplace/campaigns.ts'
+import { inventoryLogEndpoint } from '../../src/clients/marketplace/inventory-log.ts'
+import { ordersEndpoint } from '../../src/clients/marketplace/orders.ts'
+import { specification } from '../../src/clients/marketplace/profiles/index.ts'
+import type { Profile } from '../../src/clients/marketplace/profiles/profile.ts'
+import { reconciliationEndpoint } from '../../src/clients/marketplace/reconciliation-report.ts'
+import { replenishmentEndpoint } from '../../src/clients/marketplace/replenishment.ts'
+import { returnsEndpoint } from '../../src/clients/marketplace/returns.ts'
+import { salesChannelsEndpoint } from '../../src/clients/marketplace/sales-channels.ts'
+import { shippingSettingsEndpoint } from '../../src/clients/marketplace/shipping-settings.ts'
+import type { Page } from '../../src/clients/record.ts'
 import { shippingSettingsSchema } from '../../src/domain/shipping-settings.ts'
+import { displayOf } from '../clients/display/support.ts'
 import { forever } from '../clients/servers.ts'
 import { createMangler } from '../contract/mangler.ts'
 import { failureOf, rehearse } from '../contract/rehearse.ts'
@@ -13,11 +23,6 @@ import { settings } from '../domain/support/shipping-settings.ts'
 const dayMs = 86_400_000
 const options = () => ({ signal: forever() })
 const asWrite = () => ({ signal: forever(), correlationId: crypto.randomUUID() })
-
-const displayOf = (client: MarketplaceClient): DisplayClient => {
-  if (client.display === null) throw new Error('display advertising is off')
-  return client.display
-}
 
 const lastMonth = (): string => {
   const now = new Date()
@@ -30,7 +35,7 @@ const keysOf = (page: Page<unknown> | null): readonly (string | null)[] => {
 }
 
 const reportOf = async (client: MarketplaceClient): Promise<string> => {
-  const report = await client.reconciliation.download({ month: lastMonth() }, options())
+  const report = await client.of(reconciliationEndpoint).download({ month: lastMonth() }, options())
   const pieces: Uint8Array[] = []
   for await (const piece of report?.body ?? []) pieces.push(piece)
   return Buffer.concat(pieces).toString('utf8')
@@ -47,7 +52,7 @@ test('every operation is asked at the path that the specification gives, the ver
   const id = await sandbox.place([{ sku: 'MUG-ENAMEL-12', quantity: 3, unitPrice: '10.00' }])
   const window = { createdFrom: new Date(Date.now() - dayMs), createdTo: new Date(Date.now() + dayMs), limit: 10 }
   const range = { startIndex: 0, count: 10 }
-  const { prepare } = client.orders
+  const { prepare } = client.of(ordersEndpoint)
   const reason = 'SELLER_CANCEL_OUT_OF_STOCK'
   const parcel = {
     quantity: 2,
@@ -61,22 +66,28 @@ test('every operation is asked at the path that the specification gives, the ver
   const log = { sku: 'MUG-ENAMEL-12', gtin: null, from: window.createdFrom, to: new Date(), limit: 50, offset: 0 }
 
   await displayOf(client).taxonomies.list(range, options())
-  await displayOf(client).targeting.contextual(range, options())
-  await client.campaigns.get('SEM-1001', options())
-  await client.shippingSettings.send(client.shippingSettings.prepare(shippingSettingsSchema.parse(settings())), asWrite())
-  await client.replenishment.recommend({ skus: [log.sku] }, options())
+  await displayOf(client).contextual.list(range, options())
+  await client.of(campaignsEndpoint).get('SEM-1001', options())
+  await client
+    .of(shippingSettingsEndpoint)
+    .send(client.of(shippingSettingsEndpoint).prepare(shippingSettingsSchema.parse(settings())), asWrite())
+  await client.of(replenishmentEndpoint).recommend({ skus: [log.sku] }, options())
   await reportOf(client)
-  await client.inventoryLog.page(log, options())
-  await client.salesChannels.list(options())
-  await client.orders.list({ shipNodeType: 'SellerFulfilled', ...window }, options())
-  await client.orders.listReleased(window, options())
-  await client.orders.get(id, options())
-  await client.orders.send(prepare.acknowledge(id), asWrite())
-  await client.orders.send(prepare.ship({ purchaseOrderId: id, lines: [{ lineNumber: '1', shipments: [parcel] }] }), asWrite())
-  await client.orders.send(prepare.cancel({ purchaseOrderId: id, lines: [{ lineNumber: '1', quantity: 1, reason }] }), asWrite())
+  await client.of(inventoryLogEndpoint).page(log, options())
+  await client.of(salesChannelsEndpoint).list(options())
+  await client.of(ordersEndpoint).list({ shipNodeType: 'SellerFulfilled', ...window }, options())
+  await client.of(ordersEndpoint).listReleased(window, options())
+  await client.of(ordersEndpoint).get(id, options())
+  await client.of(ordersEndpoint).send(prepare.acknowledge(id), asWrite())
+  await client
+    .of(ordersEndpoint)
+    .send(prepare.ship({ purchaseOrderId: id, lines: [{ lineNumber: '1', shipments: [parcel] }] }), asWrite())
+  await client
+    .of(ordersEndpoint)
+    .send(prepare.cancel({ purchaseOrderId: id, lines: [{ lineNumber: '1', quantity: 1, reason }] }), asWrite())
   const refunded = { lineNumber: '1', quantity: 1, reason: 'DamagedItem', charges: [charge] }
-  await client.orders.send(prepare.refund({ purchaseOrderId: id, lines: [refunded] }), asWrite())
-  await client.returns.list(window, options())
+  await client.of(ordersEndpoint).send(prepare.refund({ purchaseOrderId: id, lines: [refunded] }), asWrite())
+  await client.of(returnsEndpoint).list(window, options())
 
   expect(asked.filter((request) => request !== 'POST /v3/token')).toEqual([
     'POST /api/v1/taxonomies/list',
@@ -109,7 +120,7 @@ test('a recommendation is given on both paths, for SKUs in the body or in the qu
   ]
   for (const profile of variants) {
     const { client } = await rehearse(profile)
-    const page = await client.replenishment.recommend({ skus: ['MUG-ENAMEL-12', 'TENT-2P'] }, options())
+    const page = await client.of(replenishmentEndpoint).recommend({ skus: ['MUG-ENAMEL-12', 'TENT-2P'] }, options())
     expect([...keysOf(page)].sort()).toEqual(['MUG-ENAMEL-12', 'TENT-2P'])
   }
 })
@@ -132,7 +143,7 @@ test('channel details are given with either spelling of the header names', async
       ...specification,
       channelDetails: { ...specification.channelDetails, headerSpelling },
     })
-    expect(keysOf(await client.salesChannels.list(options())).length).toBeGreaterThan(0)
+    expect(keysOf(await client.of(salesChannelsEndpoint).list(options())).length).toBeGreaterThan(0)
   }
 })
 
@@ -159,17 +170,17 @@ test('filters of a taxonomy combine, one name or several, and too many are a ref
 
 test('targets are found by tactic, id, kind, text and range', async () => {
   const { client } = await rehearse()
-  const { targeting } = displayOf(client)
+  const { contextual: targets, behavioral: audiences } = displayOf(client)
   const all = { startIndex: 0, count: 5_000 }
-  const contextual = keysOf(await targeting.contextual(all, options()))
-  expect(keysOf(await targeting.contextual({ startIndex: 5, count: 10 }, options()))).toEqual(contextual.slice(5, 15))
+  const contextual = keysOf(await targets.list(all, options()))
+  expect(keysOf(await targets.list({ startIndex: 5, count: 10 }, options()))).toEqual(contextual.slice(5, 15))
   const [first = '', second = ''] = contextual
-  const two = await targeting.contextual({ ...all, ids: [String(second), String(first)] }, options())
+  const two = await targets.list({ ...all, ids: [String(second), String(first)] }, options())
   expect([...keysOf(two)].sort()).toEqual([first, second].sort())
-  const bath = await targeting.contextual({ ...all, searchText: 'bath' }, options())
+  const bath = await targets.list({ ...all, searchText: 'bath' }, options())
   expect(bath.records.length).toBeGreaterThan(1)
   for (const record of bath.records) expect(record.ok && record.value.name?.toLowerCase()).toContain('bath')
-  const retail = await targeting.behavioral({ ...all, audienceType: 'RETAIL', attribute: 'PREDICTIVE' }, options())
+  const retail = await audiences.list({ ...all, audienceType: 'RETAIL', attribute: 'PREDICTIVE' }, options())
   expect(retail.records.length).toBeGreaterThan(0)
   for (const { ok, ...record } of retail.records) {
     expect([ok, record]).toMatchObject([true, { value: { audienceType: 'RETAIL', attribute: 'PREDICTIVE' } }])

@@ -1,8 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { MarketplaceClient } from '../../src/clients/client.ts'
-import { specification } from '../../src/clients/profiles/index.ts'
-import { checkEvent } from '../../src/domain/event-shape.ts'
+import { specification } from '../../src/clients/marketplace/profiles/index.ts'
+import { shippingSettingsEndpoint } from '../../src/clients/marketplace/shipping-settings.ts'
+import { readEvent } from '../../src/domain/event-reading.ts'
 import { accountSettingsOf, settingsDifferences, shippingSettingsSchema } from '../../src/domain/shipping-settings.ts'
 import { forever } from '../clients/servers.ts'
 import { rehearse } from '../contract/rehearse.ts'
@@ -47,7 +48,7 @@ const pathOf = (field: readonly (string | number)[]): string =>
 
 /** Settings as they go over the wire, amounts as numbers. */
 const wireSettings = (client: MarketplaceClient, given: unknown): object => {
-  const { body } = client.shippingSettings.prepare(shippingSettingsSchema.parse(given))
+  const { body } = client.of(shippingSettingsEndpoint).prepare(shippingSettingsSchema.parse(given))
   return JSON.parse(JSON.stringify(body)).simplifiedShippingSettings
 }
 
@@ -65,7 +66,7 @@ describe('every required field', () => {
     async (told, field) => {
       const { client, sandbox } = await rehearse(specification)
       const given = without(wireSettings(client, settings()), field)
-      const faults = checkEvent({ type: 'erp.shipping-settings.defined', data: { simplifiedShippingSettings: given } })
+      const { faults } = readEvent({ type: 'erp.shipping-settings.defined', data: { simplifiedShippingSettings: given } })
       expect(faults.map((fault) => fault.path)).toContain(told)
       const reply = await sandbox.call('POST', path, { simplifiedShippingSettings: given }, headers)
       expect(reply.status).toBe(200)
@@ -80,7 +81,9 @@ test('property: what the daemon takes the marketplace takes, and gives back as t
     fc.asyncProperty(validSettings, async (given) => {
       const parsed = shippingSettingsSchema.parse(given)
       const write = { signal: forever(), correlationId: crypto.randomUUID() }
-      const { record } = await client.shippingSettings.send(client.shippingSettings.prepare(parsed), write)
+      const { record } = await client
+        .of(shippingSettingsEndpoint)
+        .send(client.of(shippingSettingsEndpoint).prepare(parsed), write)
       if (!record.ok) throw new Error(record.fault)
       expect(settingsDifferences(accountSettingsOf(parsed), record.value)).toEqual([])
       await sandbox.control('DELETE', '/sellers/sandbox-seller/shipping-settings')

@@ -1,33 +1,23 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { reviewSyncAlarm } from '../../src/store/alarms.ts'
-import { type Database, openDatabase } from '../../src/store/database.ts'
-import { startTestPostgres, type TestPostgres } from '../support/postgres.ts'
+import { withDatabase } from '../support/database.ts'
 
-let postgres: TestPostgres
-let database: Database
-beforeAll(async () => {
-  postgres = await startTestPostgres()
-  database = openDatabase({ url: await postgres.database() })
-})
-afterAll(async () => {
-  await database.close()
-  await postgres.stop()
-})
+const stage = withDatabase()
 
 test('a stream that keeps failing raises one alarm, which a good run resolves', async () => {
   const key = { sellerId: 's-1', resource: 'orders', stream: 'released' }
   const fail = async (failures: number, error: string | null) => {
-    await database.execute(
+    await stage.database.execute(
       `INSERT INTO tallyman.sync_states (seller_id, resource, stream, failures, last_error) VALUES ('s-1', 'orders', 'released', $1, $2)
        ON CONFLICT (seller_id, resource, stream) DO UPDATE SET failures = excluded.failures, last_error = excluded.last_error`,
       failures,
       error,
     )
-    await reviewSyncAlarm(database, key)
+    await reviewSyncAlarm(stage.database, key)
   }
-  const open = () => database.prisma.alarm.findMany({ where: { resolvedAt: null } })
+  const open = () => stage.database.prisma.alarm.findMany({ where: { resolvedAt: null } })
 
-  await reviewSyncAlarm(database, key)
+  await reviewSyncAlarm(stage.database, key)
   await fail(1, 'HTTP 500')
   expect(await open()).toEqual([])
   await fail(5, 'HTTP 500')

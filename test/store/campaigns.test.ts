@@ -1,8 +1,7 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { parseCampaign } from '../../src/clients/client.ts'
+import { beforeEach, describe, expect, test } from 'vitest'
+import { parseCampaign } from '../../src/clients/marketplace/campaign-record.ts'
 import type { Campaign } from '../../src/domain/campaign.ts'
 import { findDifferingCampaigns, listCampaigns, readStatusChanges, storeDifferingCampaigns } from '../../src/store/campaigns.ts'
-import { type Database, openDatabase } from '../../src/store/database.ts'
 import type { StorableRecord } from '../../src/store/versions.ts'
 import {
   noteCampaignProblems,
@@ -13,25 +12,16 @@ import {
   watchCampaigns,
   watchedCampaignsAfter,
 } from '../../src/store/watched-campaigns.ts'
-import { startTestPostgres, type TestPostgres } from '../support/postgres.ts'
+import { withDatabase } from '../support/database.ts'
 
-let postgres: TestPostgres
-let database: Database
+const stage = withDatabase()
 let seller = 0
 let sellerId = ''
 const at = (minute: number): Date => new Date(Date.UTC(2026, 2, 10, 0, minute))
 
-beforeAll(async () => {
-  postgres = await startTestPostgres()
-  database = openDatabase({ url: await postgres.database() })
-})
 beforeEach(() => {
   seller += 1
   sellerId = `seller-${seller}`
-})
-afterAll(async () => {
-  await database.close()
-  await postgres.stop()
 })
 
 const campaign = (campaignId: string, change: object = {}): StorableRecord<Campaign> => {
@@ -51,11 +41,11 @@ const campaign = (campaignId: string, change: object = {}): StorableRecord<Campa
   return record
 }
 const store = async (observedAt: Date, ...records: StorableRecord<Campaign>[]): Promise<number> => {
-  const differing = await findDifferingCampaigns(database, sellerId, records)
+  const differing = await findDifferingCampaigns(stage.database, sellerId, records)
   if (differing.length === 0) return 0
-  return database.transaction((tx) => storeDifferingCampaigns(tx, sellerId, observedAt, differing))
+  return stage.database.transaction((tx) => storeDifferingCampaigns(tx, sellerId, observedAt, differing))
 }
-const rows = <Row>(sql: string) => database.query<Row>(sql, sellerId)
+const rows = <Row>(sql: string) => stage.database.query<Row>(sql, sellerId)
 const told = () =>
   rows<{ type: string; data: Record<string, unknown> }>(
     'SELECT type, data FROM warehouse.changes WHERE seller_id = $1 ORDER BY seq',
@@ -64,7 +54,7 @@ const alarms = () =>
   rows<{ kind: string; subject: string; message: string; open: boolean }>(
     'SELECT kind, subject, message, resolved_at IS NULL AS open FROM tallyman.alarms WHERE seller_id = $1 ORDER BY id',
   )
-const watched = async () => (await watchedCampaignsAfter(database, sellerId, '', 100)).map(({ campaignId }) => campaignId)
+const watched = async () => (await watchedCampaignsAfter(stage.database, sellerId, '', 100)).map(({ campaignId }) => campaignId)
 
 describe('what is read', () => {
   test('a new campaign is stored with its terms, its first status, and told', async () => {
@@ -84,7 +74,7 @@ describe('what is read', () => {
       observed_at: at(1),
       wire_end: '9999-12-30',
     })
-    expect(await readStatusChanges(database, { sellerId, campaignId: 'C-1' }, 10)).toEqual([
+    expect(await readStatusChanges(stage.database, { sellerId, campaignId: 'C-1' }, 10)).toEqual([
       { fromStatus: null, toStatus: 'RUNNING', seenAt: at(1), legal: null, missed: null },
     ])
     expect((await told()).map(({ type }) => type)).toEqual(['campaign.added'])
@@ -168,7 +158,7 @@ describe('what is read', () => {
     await Promise.all(observations.map((observe) => observe()))
     for (const observe of observations) await observe()
     expect(await rows('SELECT status FROM warehouse.campaigns WHERE seller_id = $1')).toEqual([{ status: 'COMPLETED' }])
-    const history = await readStatusChanges(database, { sellerId, campaignId: 'C-1' }, 10)
+    const history = await readStatusChanges(stage.database, { sellerId, campaignId: 'C-1' }, 10)
     expect(history[0]?.fromStatus).toBeNull()
     for (const [index, change] of history.slice(1).entries()) {
       expect(change.fromStatus).toBe(history[index]?.toStatus)
@@ -179,45 +169,48 @@ describe('what is read', () => {
 
 describe('what is watched', () => {
   test('ids of the settings come and go with the settings; a person’s word outlasts them', async () => {
-    await recordConfiguredCampaigns(database, sellerId, ['A', 'B', 'B'])
-    await watchCampaigns(database, sellerId, ['C'], 'operator')
+    await recordConfiguredCampaigns(stage.database, sellerId, ['A', 'B', 'B'])
+    await watchCampaigns(stage.database, sellerId, ['C'], 'operator')
     expect(await watched()).toEqual(['A', 'B', 'C'])
-    await recordConfiguredCampaigns(database, sellerId, ['B', 'D'])
+    await recordConfiguredCampaigns(stage.database, sellerId, ['B', 'D'])
     expect(await watched()).toEqual(['B', 'C', 'D'])
-    await recordConfiguredCampaigns(database, sellerId, ['A', 'B', 'D'])
+    await recordConfiguredCampaigns(stage.database, sellerId, ['A', 'B', 'D'])
     expect(await watched()).toEqual(['A', 'B', 'C', 'D'])
-    await database.transaction((tx) => unwatchCampaign(tx, sellerId, 'A', 'operator'))
-    await recordConfiguredCampaigns(database, sellerId, ['A', 'B', 'D'])
+    await stage.database.transaction((tx) => unwatchCampaign(tx, sellerId, 'A', 'operator'))
+    await recordConfiguredCampaigns(stage.database, sellerId, ['A', 'B', 'D'])
     expect(await watched()).toEqual(['B', 'C', 'D'])
-    expect(await watchCampaigns(database, sellerId, ['A', 'B', 'E'], 'operator')).toEqual(['A', 'E'])
+    expect(await watchCampaigns(stage.database, sellerId, ['A', 'B', 'E'], 'operator')).toEqual(['A', 'E'])
     expect(await watched()).toEqual(['A', 'B', 'C', 'D', 'E'])
-    await recordConfiguredCampaigns(database, sellerId, [])
+    await recordConfiguredCampaigns(stage.database, sellerId, [])
     expect(await watched()).toEqual(['A', 'C', 'E'])
   })
 
   test('a row that is inserted by hand counts', async () => {
     await rows("INSERT INTO tallyman.watched_campaigns (seller_id, campaign_id) VALUES ($1, 'BY-HAND')")
     expect(await watched()).toEqual(['BY-HAND'])
-    expect((await listCampaigns(database, { sellerId, status: null, watched: true }, null, 10)).items).toMatchObject([
+    expect((await listCampaigns(stage.database, { sellerId, status: null, watched: true }, null, 10)).items).toMatchObject([
       { campaignId: 'BY-HAND', status: null, watched: true, source: 'sql', firstSeenAt: null },
     ])
   })
 
   test('one that the marketplace does not know raises an alarm once, and all is well when it is found', async () => {
-    await watchCampaigns(database, sellerId, ['C-1', 'C-2'], 'operator')
+    await watchCampaigns(stage.database, sellerId, ['C-1', 'C-2'], 'operator')
     await store(at(1), campaign('C-1'))
-    const miss = () => database.transaction((tx) => noteMissingCampaigns(tx, sellerId, at(2), ['C-1', 'C-2']))
+    const miss = () => stage.database.transaction((tx) => noteMissingCampaigns(tx, sellerId, at(2), ['C-1', 'C-2']))
     expect(await miss()).toBe(2)
     expect(await miss()).toBe(0)
     expect(await rows('SELECT missing_since FROM warehouse.campaigns WHERE seller_id = $1')).toEqual([{ missing_since: at(2) }])
-    expect((await watchedCampaignsAfter(database, sellerId, '', 10)).map(({ state }) => state?.missing)).toEqual([true, true])
+    expect((await watchedCampaignsAfter(stage.database, sellerId, '', 10)).map(({ state }) => state?.missing)).toEqual([
+      true,
+      true,
+    ])
     const raised = await alarms()
     expect(raised.map(({ kind, subject }) => [kind, subject])).toEqual([
       ['campaign-missing', 'C-1'],
       ['campaign-missing', 'C-2'],
     ])
     expect(raised[1]?.message).toContain('tallyman campaigns unwatch C-2')
-    await database.transaction((tx) => noteReadCampaigns(tx, sellerId, ['C-1']))
+    await stage.database.transaction((tx) => noteReadCampaigns(tx, sellerId, ['C-1']))
     expect((await alarms()).map(({ open }) => open)).toEqual([false, true])
     expect(await rows('SELECT missing_since FROM warehouse.campaigns WHERE seller_id = $1')).toEqual([{ missing_since: null }])
     expect((await told()).map(({ type, data }) => [type, data['campaignId']])).toEqual([
@@ -226,32 +219,34 @@ describe('what is watched', () => {
       ['campaign.missing', 'C-2'],
       ['campaign.found', 'C-1'],
     ])
-    await database.transaction((tx) => unwatchCampaign(tx, sellerId, 'C-2', 'operator'))
+    await stage.database.transaction((tx) => unwatchCampaign(tx, sellerId, 'C-2', 'operator'))
     expect((await alarms()).map(({ open }) => open)).toEqual([false, false])
   })
 
   test('one that is refused is told at once, one that cannot be reached only after an hour', async () => {
-    await watchCampaigns(database, sellerId, ['C-1', 'C-2'], 'operator')
+    await watchCampaigns(stage.database, sellerId, ['C-1', 'C-2'], 'operator')
     const note = (campaignId: string, refused: boolean) =>
-      database.transaction((tx) => noteCampaignProblems(tx, sellerId, [{ campaignId, problem: 'HTTP 4xx or 5xx', refused }]))
+      stage.database.transaction((tx) =>
+        noteCampaignProblems(tx, sellerId, [{ campaignId, problem: 'HTTP 4xx or 5xx', refused }]),
+      )
     await note('C-1', true)
     await note('C-2', false)
     expect((await alarms()).map(({ kind, subject }) => [kind, subject])).toEqual([['campaign-unreadable', 'C-1']])
     await rows(`UPDATE tallyman.watched_campaigns SET problem_since = now() - interval '61 minutes' WHERE seller_id = $1`)
     await note('C-2', false)
     expect((await alarms()).map(({ subject }) => subject)).toEqual(['C-1', 'C-2'])
-    await database.transaction((tx) => noteReadCampaigns(tx, sellerId, ['C-1', 'C-2']))
+    await stage.database.transaction((tx) => noteReadCampaigns(tx, sellerId, ['C-1', 'C-2']))
     expect((await alarms()).map(({ open }) => open)).toEqual([false, false])
-    expect((await watchedCampaignsAfter(database, sellerId, '', 10)).map(({ problem }) => problem)).toEqual([null, null])
+    expect((await watchedCampaignsAfter(stage.database, sellerId, '', 10)).map(({ problem }) => problem)).toEqual([null, null])
   })
 
   test('lists go page by page through watched and once watched ones', async () => {
-    await watchCampaigns(database, sellerId, ['C-1', 'C-2', 'C-3', 'C-4'], 'operator')
+    await watchCampaigns(stage.database, sellerId, ['C-1', 'C-2', 'C-3', 'C-4'], 'operator')
     await store(at(1), campaign('C-1'), campaign('C-3', { status: 'STOPPED' }))
-    for (const id of ['C-3', 'C-4']) await database.transaction((tx) => unwatchCampaign(tx, sellerId, id, 'operator'))
+    for (const id of ['C-3', 'C-4']) await stage.database.transaction((tx) => unwatchCampaign(tx, sellerId, id, 'operator'))
     const all = { sellerId, status: null, watched: null }
-    const first = await listCampaigns(database, all, null, 2)
-    const rest = await listCampaigns(database, all, first.next, 2)
+    const first = await listCampaigns(stage.database, all, null, 2)
+    const rest = await listCampaigns(stage.database, all, first.next, 2)
     expect([...first.items, ...rest.items].map(({ campaignId, watched: is }) => [campaignId, is])).toEqual([
       ['C-1', true],
       ['C-2', true],
@@ -259,7 +254,7 @@ describe('what is watched', () => {
     ])
     expect(rest.next).toBeNull()
     const ids = async (filter: object) =>
-      (await listCampaigns(database, { ...all, ...filter }, null, 10)).items.map(({ campaignId }) => campaignId)
+      (await listCampaigns(stage.database, { ...all, ...filter }, null, 10)).items.map(({ campaignId }) => campaignId)
     expect(await ids({ status: 'STOPPED' })).toEqual(['C-3'])
     expect(await ids({ watched: true })).toEqual(['C-1', 'C-2'])
     expect(await ids({ watched: false })).toEqual(['C-3'])

@@ -39,6 +39,8 @@ const open = (options: Partial<DatabaseOptions> = {}): Database => {
   return database
 }
 
+type Case = readonly [name: string, work: (database: Database) => Promise<unknown>]
+
 const thrownBy = async (work: Promise<unknown>): Promise<unknown> =>
   work.then(
     () => {
@@ -157,6 +159,26 @@ describe('a commit that fails', () => {
     expect(await halfDone()).toBe(1)
   })
 
+  test('for a deadlock of typed queries runs again', async () => {
+    const database = open()
+    let runs = 0
+    await admin.query(`INSERT INTO tallyman.sellers (seller_id, state) VALUES ('s-2', 'active')`)
+    await admin.query(`BEGIN; UPDATE tallyman.sellers SET resumes = 1 WHERE seller_id = 's-2'`)
+    const resumed = (sellerId: string) => ({ where: { sellerId }, data: { resumes: { increment: 1 } } })
+    const done = retryOnDeadlock(() =>
+      database.transaction(async (tx) => {
+        runs += 1
+        await tx.prisma.seller.updateMany(resumed('s-1'))
+        await tx.prisma.seller.updateMany(resumed('s-2'))
+      }),
+    )
+    await waitingForLock()
+    await admin.query(`SET deadlock_timeout = '10s'; UPDATE tallyman.sellers SET resumes = 1 WHERE seller_id = 's-1'`)
+    await admin.query('COMMIT')
+    await done
+    expect(runs).toBe(2)
+  })
+
   test('for a deadlock runs again', async () => {
     const database = open()
     let runs = 0
@@ -180,6 +202,13 @@ describe('a commit that fails', () => {
   })
 })
 
+test('an error of a typed query quotes nothing of what was asked', async () => {
+  const { seller } = open().prisma
+  const typed = { sellerId: 's-1', state: 'active', stoppedReason: 'Ada Lovelace' }
+  const [taken, wrong] = [seller.create({ data: typed }), seller.create({ data: { ...typed, sellerId: 'a\u0000b' } })]
+  for (const error of [await thrownBy(taken), await thrownBy(wrong)]) expect(String(error)).not.toContain('Lovelace')
+})
+
 describe('Postgres is away', () => {
   const terminate = () =>
     admin.query(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'tallyman'
@@ -191,8 +220,17 @@ describe('Postgres is away', () => {
       ).toBe(0),
     )
 
+  const endWaiting = () =>
+    watcher.query(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+      WHERE wait_event_type = 'Lock' AND datname = current_database()`)
+  /** Has every change of a seller fail. */
+  const failWith = (code: string) =>
+    admin.query(`CREATE OR REPLACE FUNCTION pg_temp.fail() RETURNS trigger LANGUAGE plpgsql AS
+      $$ BEGIN RAISE EXCEPTION 'x' USING ERRCODE = '${code}'; END $$;
+      CREATE OR REPLACE TRIGGER fail BEFORE UPDATE ON tallyman.sellers FOR EACH ROW EXECUTE FUNCTION pg_temp.fail()`)
+
   const raised = (code: string) => `DO $$ BEGIN RAISE EXCEPTION 'x' USING ERRCODE = '${code}'; END $$`
-  const cases: readonly (readonly [string, (database: Database) => Promise<unknown>])[] = [
+  const cases: readonly Case[] = [
     [
       'when a backend ends between two statements',
       (database) =>
@@ -262,6 +300,57 @@ describe('Postgres is away', () => {
     ['for too many connections', (database) => database.execute(raised('53300'))],
     ['for a disk that does not answer', (database) => database.execute(raised('58030'))],
     ['for a server that is starting', (database) => database.execute(raised('57P03'))],
+    [
+      'when a backend ends between two statements, the second a typed one',
+      (database) =>
+        database.transaction(async (tx) => {
+          await tx.prisma.seller.findMany()
+          await terminate()
+          await untilGone()
+          await tx.prisma.seller.findMany()
+        }),
+    ],
+    [
+      'when a backend ends in a typed query',
+      async (database) => {
+        await admin.query('BEGIN; LOCK TABLE tallyman.sellers')
+        const outcome = thrownBy(database.prisma.seller.findMany())
+        try {
+          await eventually(async () => expect((await endWaiting()).rowCount).toBeGreaterThan(0))
+        } finally {
+          await admin.query('ROLLBACK')
+        }
+        throw await outcome
+      },
+    ],
+    [
+      'for a typed query that waits too long',
+      async (database) => {
+        await admin.query('BEGIN; LOCK TABLE tallyman.sellers')
+        try {
+          await database.prisma.seller.findMany()
+        } finally {
+          await admin.query('ROLLBACK')
+        }
+      },
+    ],
+    [
+      'for a typed write where Postgres is read-only',
+      (database) =>
+        database.transaction(async (tx) => {
+          await tx.execute('SET TRANSACTION READ ONLY')
+          await tx.prisma.seller.updateMany({ data: { resumes: 1 } })
+        }),
+    ],
+    ...['53100', '53200', '53300', '58030', '57P03', '08006'].map(
+      (code): Case => [
+        `for a typed write that fails with ${code}`,
+        async (database) => {
+          await failWith(code)
+          await database.prisma.seller.updateMany({ data: { resumes: 1 } })
+        },
+      ],
+    ),
   ]
 
   test.each(cases)('%s', async (_, work) => {
@@ -283,6 +372,7 @@ describe('Postgres is away', () => {
         thrownBy(database.query('SELECT 1 AS one')),
         thrownBy(database.query('SELECT 1 AS one')),
         thrownBy(database.transaction((tx) => tx.query('SELECT 1 AS one'))),
+        thrownBy(database.prisma.seller.findMany()),
       ])
       for (const error of errors) expect(isDatabaseAway(error), String(error)).toBe(true)
     }
@@ -293,6 +383,12 @@ describe('Postgres is away', () => {
     for (const sql of ['SELECT nothing', 'SELECT 1/0', raised('23505'), raised('40001'), raised('P0001')]) {
       expect(isDatabaseAway(await thrownBy(database.execute(sql))), sql).toBe(false)
     }
+    for (const code of ['23505', '40001', 'P0001', '22003']) {
+      await failWith(code)
+      expect(isDatabaseAway(await thrownBy(database.prisma.seller.updateMany({ data: { resumes: 1 } }))), code).toBe(false)
+    }
+    const again = database.prisma.seller.createMany({ data: [{ sellerId: 's-1', state: 'active' }] })
+    expect(isDatabaseAway(await thrownBy(again))).toBe(false)
     expect(isDatabaseAway(new Error('the name of a connection terminated in a dot'))).toBe(false)
     expect(isDatabaseAway(undefined)).toBe(false)
   })

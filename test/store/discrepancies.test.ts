@@ -1,36 +1,24 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { takeReasons } from '../../src/jobs/log-reasons.ts'
 import { listClaims } from '../../src/store/claims.ts'
-import { type Database, openDatabase, type Transaction } from '../../src/store/database.ts'
+import type { Transaction } from '../../src/store/database.ts'
 import { reviewDiscrepancies } from '../../src/store/discrepancies.ts'
 import { type DiscrepancyFilter, listDiscrepancies } from '../../src/store/discrepancy-queries.ts'
 import type { SkuMonth } from '../../src/store/discrepancy-sources.ts'
 import { noteOrderSkus } from '../../src/store/inventory-skus.ts'
 import { monthsOfReasons, noteUnknownReasons, recordReasons } from '../../src/store/log-reasons.ts'
 import { line, order, seed } from '../jobs/events/support.ts'
-import { startTestPostgres, type TestPostgres } from '../support/postgres.ts'
+import { withDatabase } from '../support/database.ts'
 import { logReadUpTo, storeLog, storeReport } from './support/inventory.ts'
 
-let postgres: TestPostgres
-let database: Database
+const stage = withDatabase({ each: 'test' })
 const sellerId = 's-1'
 const month = '2026-03'
 /** Midnight of the 1st of April in Pacific daylight time. */
 const endOfMonth = '2026-04-01T07:00:00Z'
 
-beforeAll(async () => {
-  postgres = await startTestPostgres()
-})
-afterAll(async () => {
-  await postgres.stop()
-})
-beforeEach(async () => {
-  database = openDatabase({ url: await postgres.database() })
-  return () => database.close()
-})
-
 const review = (...skus: readonly string[]): Promise<number> =>
-  database.transaction((tx) =>
+  stage.database.transaction((tx) =>
     reviewDiscrepancies(
       tx,
       sellerId,
@@ -40,14 +28,14 @@ const review = (...skus: readonly string[]): Promise<number> =>
 
 const all: DiscrepancyFilter = { sellerId: null, month: null, sku: null, kind: null, state: null }
 const list = async (filter: Partial<DiscrepancyFilter> = {}) =>
-  (await listDiscrepancies(database, { ...all, ...filter }, null, 1_000)).items
+  (await listDiscrepancies(stage.database, { ...all, ...filter }, null, 1_000)).items
 const told = () =>
-  database.query<{ type: string; data: Record<string, unknown> }>(
+  stage.database.query<{ type: string; data: Record<string, unknown> }>(
     `SELECT type, data FROM warehouse.changes WHERE type LIKE 'inventory_discrepancy.%' ORDER BY seq`,
   )
 /** A claim without its values. */
 const unitsOf = async () => {
-  const [claim] = (await listClaims(database, { month, sellerId: null }, null, 10)).items
+  const [claim] = (await listClaims(stage.database, { month, sellerId: null }, null, 10)).items
   if (claim === undefined) throw new Error('no claim')
   const { skus, skusCompared, lost, damaged, found, unexplained, uncertain, total, net } = claim
   return {
@@ -64,19 +52,19 @@ const unitsOf = async () => {
 }
 
 test('every kind of difference is found, with its units, entries, day and value, once', async () => {
-  await seed(database, sellerId, { ...order('1', [line('1', 'A', 4)]), orderDate: new Date('2026-02-01T00:00:00Z') })
+  await seed(stage.database, sellerId, { ...order('1', [line('1', 'A', 4)]), orderDate: new Date('2026-02-01T00:00:00Z') })
   const dear = {
     ...line('1', 'A', 3),
     charges: [{ chargeType: 'PRODUCT', chargeName: 'Price', amount: '10.00', currency: 'USD', tax: null }],
   }
-  await seed(database, sellerId, { ...order('0', [dear]), orderDate: new Date('2026-03-01T00:00:00Z') })
-  await storeReport(database, sellerId, '2026-02', '2026-03-01T08:00:00Z', [{ sku: 'A', beginning: 50, ending: 50 }])
-  await storeReport(database, sellerId, month, endOfMonth, [
+  await seed(stage.database, sellerId, { ...order('0', [dear]), orderDate: new Date('2026-03-01T00:00:00Z') })
+  await storeReport(stage.database, sellerId, '2026-02', '2026-03-01T08:00:00Z', [{ sku: 'A', beginning: 50, ending: 50 }])
+  await storeReport(stage.database, sellerId, month, endOfMonth, [
     // Two units vanished before the month, and one of them came back by its end.
     { sku: 'A', beginning: 48, ending: 36, sold: 10, returned: 3, lost: 4, found: 1, damaged: 2, other: -1 },
     { sku: 'B', beginning: 5, ending: 5 },
   ])
-  await storeLog(database, sellerId, [
+  await storeLog(stage.database, sellerId, [
     { sku: 'A', id: 's1', kind: 'sold', changedUnits: -7, at: '2026-03-05T12:00:00Z' },
     { sku: 'A', id: 'r1', kind: 'returned', changedUnits: 3, at: '2026-03-08T05:00:00Z', shipmentId: 'R' },
     { sku: 'A', id: 'r2', kind: 'returned', changedUnits: 3, at: '2026-03-08T05:00:00Z', shipmentId: 'R' },
@@ -90,7 +78,7 @@ test('every kind of difference is found, with its units, entries, day and value,
     { sku: 'A', id: 'x2', kind: 'sold', changedUnits: -9, at: '2026-03-01T07:59:59Z' },
     { sku: 'A', id: 'x3', kind: 'sold', changedUnits: -9, at: '2026-04-01T07:00:00Z' },
   ])
-  await logReadUpTo(database, sellerId, endOfMonth, 'A', 'B')
+  await logReadUpTo(stage.database, sellerId, endOfMonth, 'A', 'B')
   expect(await review('A', 'B')).toBe(8)
 
   const found = await list()
@@ -148,12 +136,12 @@ test('every kind of difference is found, with its units, entries, day and value,
 })
 
 test('a discrepancy resolves itself when both agree, and one that comes back is another', async () => {
-  await storeReport(database, sellerId, month, endOfMonth, [{ sku: 'A', beginning: 10, ending: 5, sold: 5 }])
-  await storeLog(database, sellerId, [{ sku: 'A', id: '1', kind: 'sold', changedUnits: -3, at: '2026-03-05T12:00:00Z' }])
-  await logReadUpTo(database, sellerId, endOfMonth, 'A')
+  await storeReport(stage.database, sellerId, month, endOfMonth, [{ sku: 'A', beginning: 10, ending: 5, sold: 5 }])
+  await storeLog(stage.database, sellerId, [{ sku: 'A', id: '1', kind: 'sold', changedUnits: -3, at: '2026-03-05T12:00:00Z' }])
+  await logReadUpTo(stage.database, sellerId, endOfMonth, 'A')
   expect(await review('A')).toBe(1)
   const sell = (id: string, units: number) =>
-    storeLog(database, sellerId, [{ sku: 'A', id, kind: 'sold', changedUnits: -units, at: '2026-03-06T12:00:00Z' }])
+    storeLog(stage.database, sellerId, [{ sku: 'A', id, kind: 'sold', changedUnits: -units, at: '2026-03-06T12:00:00Z' }])
   await sell('2', 1)
   expect(await review('A')).toBe(1)
   const [changed] = await list()
@@ -177,49 +165,49 @@ test('a discrepancy resolves itself when both agree, and one that comes back is 
 
 test('a log that has not been read far enough is not compared, and what it showed before stays', async () => {
   const early = '2026-03-15T07:00:00Z'
-  await storeReport(database, sellerId, month, early, [{ sku: 'A', beginning: 10, ending: 9, sold: 2 }])
+  await storeReport(stage.database, sellerId, month, early, [{ sku: 'A', beginning: 10, ending: 9, sold: 2 }])
   expect(await review('A')).toBe(1)
   expect(await list()).toMatchObject([{ kind: 'balance', difference: 1 }])
   expect(await unitsOf()).toMatchObject({ skus: 1, skusCompared: 0 })
-  await logReadUpTo(database, sellerId, '2026-03-15T06:59:59Z', 'A')
+  await logReadUpTo(stage.database, sellerId, '2026-03-15T06:59:59Z', 'A')
   expect(await review('A')).toBe(0)
-  await logReadUpTo(database, sellerId, early, 'A')
+  await logReadUpTo(stage.database, sellerId, early, 'A')
   expect(await review('A')).toBe(1)
   expect(await list({ kind: 'sold' })).toMatchObject([{ difference: 2, log: { verdict: 'missing' } }])
   expect(await unitsOf()).toMatchObject({ skus: 1, skusCompared: 1 })
 
   // The next report counts for longer than the log has been read: the sale may be in what is missing.
-  await storeReport(database, sellerId, month, '2026-03-16T07:00:00Z', [{ sku: 'A', beginning: 10, ending: 10 }])
+  await storeReport(stage.database, sellerId, month, '2026-03-16T07:00:00Z', [{ sku: 'A', beginning: 10, ending: 10 }])
   expect(await review('A')).toBe(1)
   expect(await list({ state: 'open' })).toMatchObject([{ kind: 'sold', difference: 2 }])
-  await logReadUpTo(database, sellerId, '2026-03-16T07:00:00Z', 'A')
+  await logReadUpTo(stage.database, sellerId, '2026-03-16T07:00:00Z', 'A')
   expect(await review('A')).toBe(1)
   expect(await list({ state: 'open' })).toEqual([])
 })
 
 test('months from before the log reaches back are not compared with it', async () => {
-  await storeReport(database, sellerId, month, endOfMonth, [{ sku: 'A', beginning: 3, ending: 1, sold: 2 }])
-  await logReadUpTo(database, sellerId, '2027-03-15T00:00:00Z', 'A')
+  await storeReport(stage.database, sellerId, month, endOfMonth, [{ sku: 'A', beginning: 3, ending: 1, sold: 2 }])
+  await logReadUpTo(stage.database, sellerId, '2027-03-15T00:00:00Z', 'A')
   expect(await review('A')).toBe(0)
-  await logReadUpTo(database, sellerId, '2027-02-28T00:00:00Z', 'A')
+  await logReadUpTo(stage.database, sellerId, '2027-02-28T00:00:00Z', 'A')
   expect(await review('A')).toBe(1)
 })
 
 test('a month is held against the next one only when its report counts to its end, and both are reviewed together', async () => {
   const row = (beginning: number) => [{ sku: 'A', beginning, ending: beginning }]
-  await storeReport(database, sellerId, month, '2026-03-31T07:00:00Z', row(10))
-  await storeReport(database, sellerId, '2026-04', '2026-04-10T07:00:00Z', row(8))
+  await storeReport(stage.database, sellerId, month, '2026-03-31T07:00:00Z', row(10))
+  await storeReport(stage.database, sellerId, '2026-04', '2026-04-10T07:00:00Z', row(8))
   expect(await review('A')).toBe(0)
-  await storeReport(database, sellerId, month, endOfMonth, row(10))
+  await storeReport(stage.database, sellerId, month, endOfMonth, row(10))
   expect(await review('A')).toBe(1)
   expect(await list()).toMatchObject([{ kind: 'carry-over', month: '2026-04', difference: -2 }])
-  await storeReport(database, sellerId, month, endOfMonth, row(8))
+  await storeReport(stage.database, sellerId, month, endOfMonth, row(8))
   expect(await review('A')).toBe(1)
   expect(await list()).toMatchObject([{ state: 'resolved', resolution: 'agrees' }])
 })
 
 const dropRow = (sku: string, ofMonth = month) =>
-  database.execute(
+  stage.database.execute(
     `UPDATE warehouse.reconciliation_rows SET missing_since = now() WHERE sku = $1 AND month = $2::date`,
     sku,
     `${ofMonth}-01`,
@@ -229,17 +217,23 @@ const brief = async (filter: Partial<DiscrepancyFilter> = { state: 'open' }) =>
 
 describe('a report without a row', () => {
   const sale = (sku: string, id: string, units: number, at: string) =>
-    storeLog(database, sellerId, [{ sku, id, kind: 'sold', changedUnits: -units, at }])
+    storeLog(stage.database, sellerId, [{ sku, id, kind: 'sold', changedUnits: -units, at }])
 
   test('of a SKU that the log shows to move: never listed, left out of one month, or listed no more', async () => {
     const listed = { sku: 'LISTED', beginning: 1, ending: 1 }
-    await storeReport(database, sellerId, '2026-02', '2026-03-01T08:00:00Z', [listed, { sku: 'OUT', beginning: 20, ending: 20 }])
-    await storeReport(database, sellerId, month, endOfMonth, [listed])
-    await storeReport(database, sellerId, '2026-04', '2026-05-01T07:00:00Z', [listed, { sku: 'OUT', beginning: 16, ending: 16 }])
+    await storeReport(stage.database, sellerId, '2026-02', '2026-03-01T08:00:00Z', [
+      listed,
+      { sku: 'OUT', beginning: 20, ending: 20 },
+    ])
+    await storeReport(stage.database, sellerId, month, endOfMonth, [listed])
+    await storeReport(stage.database, sellerId, '2026-04', '2026-05-01T07:00:00Z', [
+      listed,
+      { sku: 'OUT', beginning: 16, ending: 16 },
+    ])
     for (const sku of ['NEVER', 'OUT']) await sale(sku, '1', 4, '2026-03-05T12:00:00Z')
     // No report of May: nothing to hold this against.
     await sale('NEVER', '2', 9, '2026-05-05T12:00:00Z')
-    await logReadUpTo(database, sellerId, '2026-06-01T07:00:00Z', 'NEVER', 'OUT', 'LISTED')
+    await logReadUpTo(stage.database, sellerId, '2026-06-01T07:00:00Z', 'NEVER', 'OUT', 'LISTED')
     await review('NEVER', 'OUT', 'LISTED')
     expect(await brief()).toEqual(['2026-03 NEVER sold 0/4', '2026-03 OUT sold 0/4'])
     expect(await list({ sku: 'NEVER' })).toMatchObject([{ log: { verdict: 'extra', entries: [{ id: '1' }] } }])
@@ -247,21 +241,21 @@ describe('a report without a row', () => {
   })
 
   test('is not judged before the log has been read, and not where nothing moves', async () => {
-    await storeReport(database, sellerId, month, endOfMonth, [{ sku: 'A' }])
+    await storeReport(stage.database, sellerId, month, endOfMonth, [{ sku: 'A' }])
     await sale('B', '1', 4, '2026-03-05T12:00:00Z')
     expect(await review('B', 'C')).toBe(0)
-    await logReadUpTo(database, sellerId, endOfMonth, 'B', 'C')
+    await logReadUpTo(stage.database, sellerId, endOfMonth, 'B', 'C')
     expect(await review('B', 'C')).toBe(1)
     expect(await brief()).toEqual(['2026-03 B sold 0/4'])
   })
 
   test('that went: what it stated stands while the SKU moves, and what moved differs', async () => {
-    await storeReport(database, sellerId, month, endOfMonth, [
+    await storeReport(stage.database, sellerId, month, endOfMonth, [
       { sku: 'A', beginning: 20, ending: 13, sold: 4, lost: 3 },
       { sku: 'B', beginning: 9, ending: 9 },
     ])
     await sale('A', '1', 4, '2026-03-05T12:00:00Z')
-    await logReadUpTo(database, sellerId, endOfMonth, 'A', 'B')
+    await logReadUpTo(stage.database, sellerId, endOfMonth, 'A', 'B')
     await review('A', 'B')
     expect(await brief()).toEqual(['2026-03 A lost 3/0'])
     await dropRow('A')
@@ -270,7 +264,7 @@ describe('a report without a row', () => {
     expect(await brief()).toEqual(['2026-03 A lost 3/0', '2026-03 A sold 0/4', '2026-03 B row 0/9'])
     expect(await unitsOf()).toMatchObject({ skus: 0, unexplained: 0, uncertain: 12 })
     // It is back, and says what it said.
-    await storeReport(database, sellerId, month, endOfMonth, [
+    await storeReport(stage.database, sellerId, month, endOfMonth, [
       { sku: 'A', beginning: 20, ending: 13, sold: 4, lost: 3 },
       { sku: 'B', beginning: 9, ending: 9 },
     ])
@@ -280,15 +274,15 @@ describe('a report without a row', () => {
   })
 
   test('that went is withdrawn once the log shows that nothing moves, but for its stock', async () => {
-    await storeReport(database, sellerId, month, endOfMonth, [{ sku: 'A', beginning: 3, ending: 1 }])
-    await storeReport(database, sellerId, '2026-04', '2026-04-10T07:00:00Z', [{ sku: 'A', beginning: 2, ending: 2 }])
+    await storeReport(stage.database, sellerId, month, endOfMonth, [{ sku: 'A', beginning: 3, ending: 1 }])
+    await storeReport(stage.database, sellerId, '2026-04', '2026-04-10T07:00:00Z', [{ sku: 'A', beginning: 2, ending: 2 }])
     await review('A')
     expect(await brief()).toEqual(['2026-03 A balance 1/3', '2026-04 A carry-over 2/1'])
     await dropRow('A')
     await review('A')
     expect(await brief()).toEqual(['2026-03 A balance 1/3', '2026-03 A row 0/1'])
     expect(await list({ kind: 'carry-over' })).toMatchObject([{ state: 'resolved', resolution: 'withdrawn' }])
-    await logReadUpTo(database, sellerId, endOfMonth, 'A')
+    await logReadUpTo(stage.database, sellerId, endOfMonth, 'A')
     await review('A')
     expect(await brief()).toEqual(['2026-03 A row 0/1'])
     expect(await list({ kind: 'balance' })).toMatchObject([{ state: 'resolved', resolution: 'withdrawn' }])
@@ -298,7 +292,7 @@ describe('a report without a row', () => {
 describe('the beginning after months without a row', () => {
   const report = (ofMonth: string, until: string, quantity: number | null) =>
     storeReport(
-      database,
+      stage.database,
       sellerId,
       ofMonth,
       until,
@@ -311,10 +305,10 @@ describe('the beginning after months without a row', () => {
     await report(month, endOfMonth, null)
     await report('2026-04', '2026-05-01T07:00:00Z', 14)
     const pairs = [{ sku: 'A', month: '2026-01' }]
-    await database.transaction((tx) => reviewDiscrepancies(tx, sellerId, pairs))
+    await stage.database.transaction((tx) => reviewDiscrepancies(tx, sellerId, pairs))
     expect(await brief()).toEqual(['2026-04 A carry-over 14/20'])
-    await storeLog(database, sellerId, [{ sku: 'A', id: '1', kind: 'sold', changedUnits: -4, at: '2026-03-05T12:00:00Z' }])
-    await logReadUpTo(database, sellerId, '2026-05-02T07:00:00Z', 'A')
+    await storeLog(stage.database, sellerId, [{ sku: 'A', id: '1', kind: 'sold', changedUnits: -4, at: '2026-03-05T12:00:00Z' }])
+    await logReadUpTo(stage.database, sellerId, '2026-05-02T07:00:00Z', 'A')
     await review('A')
     // Four of the six are sold by the log, in a month without a row.
     expect(await brief()).toEqual(['2026-03 A sold 0/4', '2026-04 A carry-over 14/16'])
@@ -334,96 +328,99 @@ describe('the beginning after months without a row', () => {
   test('is what the log makes of it over months without any report, once it is read over all of them', async () => {
     await report('2026-01', '2026-01-20T08:00:00Z', 10)
     await report(month, endOfMonth, 5)
-    await storeLog(database, sellerId, [{ sku: 'A', id: '1', kind: 'sold', changedUnits: -2, at: '2026-02-05T12:00:00Z' }])
-    await logReadUpTo(database, sellerId, '2026-02-20T08:00:00Z', 'A')
+    await storeLog(stage.database, sellerId, [{ sku: 'A', id: '1', kind: 'sold', changedUnits: -2, at: '2026-02-05T12:00:00Z' }])
+    await logReadUpTo(stage.database, sellerId, '2026-02-20T08:00:00Z', 'A')
     await review('A')
     expect(await brief()).toEqual([])
-    await logReadUpTo(database, sellerId, '2026-04-02T07:00:00Z', 'A')
+    await logReadUpTo(stage.database, sellerId, '2026-04-02T07:00:00Z', 'A')
     await review('A')
     // The row of January does not count to the end of its month.
     expect(await brief()).toEqual([])
     await report('2026-01', '2026-02-01T08:00:00Z', 10)
     await review('A')
     expect(await brief()).toEqual(['2026-03 A carry-over 5/8'])
-    expect((await listClaims(database, { month, sellerId }, null, 1)).items).toMatchObject([{ unexplained: { units: 3 } }])
+    expect((await listClaims(stage.database, { month, sellerId }, null, 1)).items).toMatchObject([{ unexplained: { units: 3 } }])
     // The report that comes after all says the same of the sale.
-    await storeReport(database, sellerId, '2026-02', '2026-03-01T08:00:00Z', [{ sku: 'A', beginning: 10, ending: 8, sold: 2 }])
-    await database.transaction((tx) => reviewDiscrepancies(tx, sellerId, [{ sku: 'A', month: '2026-02' }]))
+    await storeReport(stage.database, sellerId, '2026-02', '2026-03-01T08:00:00Z', [
+      { sku: 'A', beginning: 10, ending: 8, sold: 2 },
+    ])
+    await stage.database.transaction((tx) => reviewDiscrepancies(tx, sellerId, [{ sku: 'A', month: '2026-02' }]))
     expect(await brief()).toEqual(['2026-03 A carry-over 5/8'])
   })
 })
 
 describe('reasons that the settings name', () => {
   test('count as they say, and an entry that the log takes back counts no more', async () => {
-    await storeReport(database, sellerId, month, endOfMonth, [{ sku: 'A', beginning: 9, ending: 5, lost: 4 }])
-    await storeLog(database, sellerId, [{ sku: 'A', id: '1', kind: 'other', changedUnits: -4, at: '2026-03-05T12:00:00Z' }])
-    await database.execute(
+    await storeReport(stage.database, sellerId, month, endOfMonth, [{ sku: 'A', beginning: 9, ending: 5, lost: 4 }])
+    await storeLog(stage.database, sellerId, [{ sku: 'A', id: '1', kind: 'other', changedUnits: -4, at: '2026-03-05T12:00:00Z' }])
+    await stage.database.execute(
       `UPDATE warehouse.inventory_log_entries SET transaction_type = 'Adjustment', transaction_reason_code = 'Q7', transaction_reason_description = 'Gone West'`,
     )
-    await logReadUpTo(database, sellerId, endOfMonth, 'A')
+    await logReadUpTo(stage.database, sellerId, endOfMonth, 'A')
     await review('A')
     expect(await brief()).toEqual(['2026-03 A lost 4/0', '2026-03 A other 0/-4'])
-    expect(await recordReasons(database, sellerId, new Map([['gone west', 'lost']]))).toEqual(['gone west'])
-    expect(await monthsOfReasons(database, sellerId, ['gone west'])).toEqual([{ sku: 'A', month }])
+    expect(await recordReasons(stage.database, sellerId, new Map([['gone west', 'lost']]))).toEqual(['gone west'])
+    expect(await monthsOfReasons(stage.database, sellerId, ['gone west'])).toEqual([{ sku: 'A', month }])
     await review('A')
     expect(await brief()).toEqual([])
-    await database.execute('UPDATE warehouse.inventory_log_entries SET missing_since = now()')
+    await stage.database.execute('UPDATE warehouse.inventory_log_entries SET missing_since = now()')
     await review('A')
     expect(await brief()).toEqual(['2026-03 A lost 4/0'])
-    expect(await recordReasons(database, sellerId, new Map())).toEqual(['gone west'])
+    expect(await recordReasons(stage.database, sellerId, new Map())).toEqual(['gone west'])
   })
 
   test('are taken over from the settings, and every month with such an entry is judged anew', async () => {
     const skus = ['A', 'B', 'C']
     await storeReport(
-      database,
+      stage.database,
       sellerId,
       month,
       endOfMonth,
       skus.map((sku) => ({ sku, beginning: 9, ending: 5, lost: 4 })),
     )
     await storeLog(
-      database,
+      stage.database,
       sellerId,
       skus.map((sku) => ({ sku, id: '1', kind: 'other', changedUnits: -4, at: '2026-03-05T12:00:00Z' })),
     )
-    await database.execute(
+    await stage.database.execute(
       `UPDATE warehouse.inventory_log_entries SET transaction_type = 'Adjustment', transaction_reason_code = 'Q7',
          transaction_reason_description = CASE sku WHEN 'C' THEN 'Other' ELSE 'Gone West' END`,
     )
-    await logReadUpTo(database, sellerId, endOfMonth, ...skus)
+    await logReadUpTo(stage.database, sellerId, endOfMonth, ...skus)
     await review(...skus)
     const differing = async () => [...new Set((await brief()).map((text) => text.split(' ')[1]))]
     expect(await differing()).toEqual(['A', 'B', 'C'])
-    await takeReasons(database, sellerId, new Map([['gone west', 'lost']]))
+    await takeReasons(stage.database, sellerId, new Map([['gone west', 'lost']]))
     expect(await differing()).toEqual(['C'])
-    await takeReasons(database, sellerId, new Map())
+    await takeReasons(stage.database, sellerId, new Map())
     expect(await differing()).toEqual(['A', 'B', 'C'])
   })
 
   test('count as other where units are found by words and leave by number, apart from those that came', async () => {
-    await storeReport(database, sellerId, month, endOfMonth, [{ sku: 'A', beginning: 10, ending: 12, found: 5, lost: 3 }])
-    await storeLog(database, sellerId, [
+    await storeReport(stage.database, sellerId, month, endOfMonth, [{ sku: 'A', beginning: 10, ending: 12, found: 5, lost: 3 }])
+    await storeLog(stage.database, sellerId, [
       { sku: 'A', id: '1', kind: 'found', changedUnits: 5, at: '2026-03-05T12:00:00Z' },
       { sku: 'A', id: '2', kind: 'found', changedUnits: -3, at: '2026-03-06T12:00:00Z' },
     ])
-    await logReadUpTo(database, sellerId, endOfMonth, 'A')
+    await logReadUpTo(stage.database, sellerId, endOfMonth, 'A')
     await review('A')
     expect(await brief()).toEqual(['2026-03 A lost 3/0', '2026-03 A other 0/-3'])
   })
 
   test('are asked for once each', async () => {
     const reason = { transactionReasonCode: 'Q7', transactionReasonDescription: 'Gone West' }
-    const note = () => database.transaction((tx) => noteUnknownReasons(tx, sellerId, [reason, reason]))
+    const note = () => stage.database.transaction((tx) => noteUnknownReasons(tx, sellerId, [reason, reason]))
     await note()
-    const alarms = () => database.query<{ message: string }>(`SELECT message FROM tallyman.alarms WHERE resolved_at IS NULL`)
+    const alarms = () =>
+      stage.database.query<{ message: string }>(`SELECT message FROM tallyman.alarms WHERE resolved_at IS NULL`)
     expect(await alarms()).toMatchObject([{ message: expect.stringContaining('"Q7: Gone West"') }])
-    await database.execute('UPDATE tallyman.alarms SET resolved_at = now()')
+    await stage.database.execute('UPDATE tallyman.alarms SET resolved_at = now()')
     await note()
     expect(await alarms()).toEqual([])
-    await recordReasons(database, sellerId, new Map([['q8', 'damaged']]))
-    await database.transaction((tx) => noteUnknownReasons(tx, sellerId, [{ ...reason, transactionReasonCode: 'Q8' }]))
-    await database.transaction((tx) =>
+    await recordReasons(stage.database, sellerId, new Map([['q8', 'damaged']]))
+    await stage.database.transaction((tx) => noteUnknownReasons(tx, sellerId, [{ ...reason, transactionReasonCode: 'Q8' }]))
+    await stage.database.transaction((tx) =>
       noteUnknownReasons(tx, sellerId, [{ transactionReasonCode: 'Q8', transactionReasonDescription: 'Other words' }]),
     )
     expect(await alarms()).toEqual([])
@@ -431,35 +428,35 @@ describe('reasons that the settings name', () => {
 })
 
 test('a value is added when a price becomes known, and not touched by later prices', async () => {
-  await storeReport(database, sellerId, month, endOfMonth, [{ sku: 'A', beginning: 3, ending: 1 }])
+  await storeReport(stage.database, sellerId, month, endOfMonth, [{ sku: 'A', beginning: 3, ending: 1 }])
   expect(await review('A')).toBe(1)
   expect(await list()).toMatchObject([{ unitPrice: null, value: null, currency: null }])
   const sold = (amount: string) => [
     { ...line('1', 'A', 1), charges: [{ chargeType: 'PRODUCT', chargeName: 'Price', amount, currency: 'USD', tax: null }] },
   ]
   // Nothing was charged for a unit that was cancelled before we saw it.
-  await seed(database, sellerId, { ...order('1', sold('0')), orderDate: new Date('2026-03-03T00:00:00Z') })
+  await seed(stage.database, sellerId, { ...order('1', sold('0')), orderDate: new Date('2026-03-03T00:00:00Z') })
   expect(await review('A')).toBe(0)
-  await seed(database, sellerId, { ...order('2', sold('12.50')), orderDate: new Date('2026-03-02T00:00:00Z') })
+  await seed(stage.database, sellerId, { ...order('2', sold('12.50')), orderDate: new Date('2026-03-02T00:00:00Z') })
   expect(await review('A')).toBe(1)
-  await seed(database, sellerId, { ...order('3', sold('13.00')), orderDate: new Date('2026-03-04T00:00:00Z') })
+  await seed(stage.database, sellerId, { ...order('3', sold('13.00')), orderDate: new Date('2026-03-04T00:00:00Z') })
   expect(await review('A')).toBe(0)
   expect(await list()).toMatchObject([{ value: '25.00', currency: 'USD' }])
 })
 
 describe('the claim of a month', () => {
   test('of a SKU without a price takes that of an order that comes later, and keeps it', async () => {
-    await storeReport(database, sellerId, month, endOfMonth, [{ sku: 'A', beginning: 3, ending: 1, lost: 2 }])
+    await storeReport(stage.database, sellerId, month, endOfMonth, [{ sku: 'A', beginning: 3, ending: 1, lost: 2 }])
     await review('A')
-    const lost = async () => (await listClaims(database, { month, sellerId: null }, null, 10)).items[0]?.lost
+    const lost = async () => (await listClaims(stage.database, { month, sellerId: null }, null, 10)).items[0]?.lost
     expect(await lost()).toMatchObject({ units: 2, values: [] })
     const sold = async (id: string, amount: string) => {
       const charges = [{ chargeType: 'PRODUCT', chargeName: 'Price', amount, currency: 'USD', tax: null }]
-      await seed(database, sellerId, {
+      await seed(stage.database, sellerId, {
         ...order(id, [{ ...line('1', 'A', 1), charges }]),
         orderDate: new Date('2026-04-02T00:00:00Z'),
       })
-      await noteOrderSkus(database, sellerId, new Date('2026-04-02T00:00:00Z'))
+      await noteOrderSkus(stage.database, sellerId, new Date('2026-04-02T00:00:00Z'))
     }
     await sold('1', '12.50')
     expect(await lost()).toMatchObject({ units: 2, values: [{ amount: '25.00', currency: 'USD' }] })
@@ -468,21 +465,21 @@ describe('the claim of a month', () => {
   })
 
   test('adds up lost and damaged units, nets found ones by SKU, and values what has a price', async () => {
-    await seed(database, sellerId, order('1', [line('1', 'A', 2)]))
-    await storeReport(database, sellerId, month, endOfMonth, [
+    await seed(stage.database, sellerId, order('1', [line('1', 'A', 2)]))
+    await storeReport(stage.database, sellerId, month, endOfMonth, [
       { sku: 'A', beginning: 20, ending: 12, lost: -5, found: 2, damaged: 4, other: -1 },
       { sku: 'B', beginning: 20, ending: 26, lost: 1, found: 7 },
       { sku: 'C', beginning: 20, ending: 17 },
     ])
-    await logReadUpTo(database, sellerId, endOfMonth, 'A', 'B')
-    await storeLog(database, sellerId, [
+    await logReadUpTo(stage.database, sellerId, endOfMonth, 'A', 'B')
+    await storeLog(stage.database, sellerId, [
       { sku: 'A', id: '1', kind: 'lost', changedUnits: -5, at: '2026-03-05T12:00:00Z' },
       { sku: 'A', id: '2', kind: 'found', changedUnits: 2, at: '2026-03-05T12:00:00Z' },
       { sku: 'A', id: '3', kind: 'other', changedUnits: 1, at: '2026-03-05T12:00:00Z' },
     ])
     await review('A', 'B', 'C')
-    await storeReport(database, 's-2', month, endOfMonth, [])
-    const { items, next } = await listClaims(database, { month, sellerId: null }, null, 1)
+    await storeReport(stage.database, 's-2', month, endOfMonth, [])
+    const { items, next } = await listClaims(stage.database, { month, sellerId: null }, null, 1)
     // Of A two units are gone without a movement that the log knows; C lacks three by the report itself.
     expect(items).toEqual([
       {
@@ -500,23 +497,23 @@ describe('the claim of a month', () => {
       },
     ])
     expect(next).toBe(sellerId)
-    expect((await listClaims(database, { month, sellerId: null }, next, 1)).items).toMatchObject([
+    expect((await listClaims(stage.database, { month, sellerId: null }, next, 1)).items).toMatchObject([
       { sellerId: 's-2', skus: 0, total: { units: 0, values: [], unpricedUnits: 0 } },
     ])
-    expect((await listClaims(database, { month: '2026-04', sellerId: null }, null, 10)).items).toEqual([])
+    expect((await listClaims(stage.database, { month: '2026-04', sellerId: null }, null, 10)).items).toEqual([])
   })
 
   test('counts no unit as unexplained that was only booked under another kind, or that another cell makes good', async () => {
-    await storeReport(database, sellerId, month, endOfMonth, [
+    await storeReport(stage.database, sellerId, month, endOfMonth, [
       // Sold by the report, lost by the log; and a wrong cell that the ending does not follow.
       { sku: 'A', beginning: 20, ending: 18, sold: 2 },
       { sku: 'B', beginning: 20, ending: 18, sold: 5 },
     ])
-    await storeLog(database, sellerId, [
+    await storeLog(stage.database, sellerId, [
       { sku: 'A', id: '1', kind: 'lost', changedUnits: -2, at: '2026-03-05T12:00:00Z' },
       { sku: 'B', id: '1', kind: 'sold', changedUnits: -2, at: '2026-03-05T12:00:00Z' },
     ])
-    await logReadUpTo(database, sellerId, endOfMonth, 'A', 'B')
+    await logReadUpTo(stage.database, sellerId, endOfMonth, 'A', 'B')
     expect(await review('A', 'B')).toBe(4)
     expect(await unitsOf()).toMatchObject({ unexplained: 0, total: 0 })
   })
@@ -525,38 +522,38 @@ describe('the claim of a month', () => {
 describe('what is not lost for sure', () => {
   const unit = { unexplained: 0, uncertain: 4 }
   const claimOf = async (ofMonth: string) => {
-    const [claim] = (await listClaims(database, { month: ofMonth, sellerId: null }, null, 10)).items
+    const [claim] = (await listClaims(stage.database, { month: ofMonth, sellerId: null }, null, 10)).items
     return { unexplained: claim?.unexplained.units, uncertain: claim?.uncertain.units }
   }
 
   test('is kept apart: what is right again the next month, cut off at its edge, or likely a copy', async () => {
-    await storeReport(database, sellerId, month, endOfMonth, [{ sku: 'A', beginning: 20, ending: 16 }])
+    await storeReport(stage.database, sellerId, month, endOfMonth, [{ sku: 'A', beginning: 20, ending: 16 }])
     await review('A')
     expect(await claimOf(month)).toEqual({ unexplained: 4, uncertain: 0 })
-    await storeReport(database, sellerId, '2026-04', '2026-05-01T07:00:00Z', [{ sku: 'A', beginning: 20, ending: 20 }])
+    await storeReport(stage.database, sellerId, '2026-04', '2026-05-01T07:00:00Z', [{ sku: 'A', beginning: 20, ending: 20 }])
     await review('A')
     expect(await claimOf(month)).toEqual(unit)
     expect(await claimOf('2026-04')).toEqual({ unexplained: 0, uncertain: 0 })
   })
 
   test('such as a sale that the log counts after midnight', async () => {
-    await storeReport(database, sellerId, month, endOfMonth, [{ sku: 'A', beginning: 20, ending: 16, sold: 4 }])
-    await storeReport(database, sellerId, '2026-04', '2026-05-01T07:00:00Z', [{ sku: 'A', beginning: 16, ending: 16 }])
-    await storeLog(database, sellerId, [{ sku: 'A', id: '1', kind: 'sold', changedUnits: -4, at: endOfMonth }])
-    await logReadUpTo(database, sellerId, '2026-05-02T00:00:00Z', 'A')
+    await storeReport(stage.database, sellerId, month, endOfMonth, [{ sku: 'A', beginning: 20, ending: 16, sold: 4 }])
+    await storeReport(stage.database, sellerId, '2026-04', '2026-05-01T07:00:00Z', [{ sku: 'A', beginning: 16, ending: 16 }])
+    await storeLog(stage.database, sellerId, [{ sku: 'A', id: '1', kind: 'sold', changedUnits: -4, at: endOfMonth }])
+    await logReadUpTo(stage.database, sellerId, '2026-05-02T00:00:00Z', 'A')
     await review('A')
     expect(await brief()).toEqual(['2026-03 A sold 4/0', '2026-04 A sold 0/4'])
     expect(await claimOf(month)).toEqual(unit)
   })
 
   test('such as a return that the log tells twice', async () => {
-    await storeReport(database, sellerId, month, endOfMonth, [{ sku: 'A', beginning: 20, ending: 24, returned: 4 }])
+    await storeReport(stage.database, sellerId, month, endOfMonth, [{ sku: 'A', beginning: 20, ending: 24, returned: 4 }])
     const returned = { sku: 'A', kind: 'returned', changedUnits: 4, at: '2026-03-05T12:00:00Z' } as const
-    await storeLog(database, sellerId, [
+    await storeLog(stage.database, sellerId, [
       { ...returned, id: '1' },
       { ...returned, id: '2' },
     ])
-    await logReadUpTo(database, sellerId, endOfMonth, 'A')
+    await logReadUpTo(stage.database, sellerId, endOfMonth, 'A')
     await review('A')
     expect(await claimOf(month)).toEqual(unit)
   })
@@ -565,7 +562,7 @@ describe('what is not lost for sure', () => {
 test('lists page by id and filter by seller, month, SKU, kind and state', async () => {
   const skus = ['A', 'B', 'C', 'D', 'E']
   await storeReport(
-    database,
+    stage.database,
     sellerId,
     month,
     endOfMonth,
@@ -574,9 +571,9 @@ test('lists page by id and filter by seller, month, SKU, kind and state', async 
   await review(...skus)
   const ids = (await list()).map(({ id }) => id)
   expect(ids).toEqual([...ids].sort((a, b) => Number(b - a)))
-  const first = await listDiscrepancies(database, all, null, 2)
-  const second = await listDiscrepancies(database, all, first.next, 2)
-  const third = await listDiscrepancies(database, all, second.next, 2)
+  const first = await listDiscrepancies(stage.database, all, null, 2)
+  const second = await listDiscrepancies(stage.database, all, first.next, 2)
+  const third = await listDiscrepancies(stage.database, all, second.next, 2)
   expect([first, second, third].flatMap(({ items }) => items.map(({ id }) => id))).toEqual(ids)
   expect(third.next).toBeNull()
   expect(await list({ sku: 'C', sellerId, month, kind: 'balance', state: 'open' })).toMatchObject([{ sku: 'C' }])
@@ -613,14 +610,14 @@ const counting = (tx: Transaction): { readonly tx: Transaction; readonly stateme
 test('as many statements for a thousand pairs as for one', async () => {
   const skus = Array.from({ length: 1_000 }, (_, index) => `SKU-${index}`)
   await storeReport(
-    database,
+    stage.database,
     sellerId,
     month,
     endOfMonth,
     skus.map((sku) => ({ sku, beginning: 9, ending: 5, sold: 3 })),
   )
   await storeLog(
-    database,
+    stage.database,
     sellerId,
     skus.flatMap((sku) =>
       Array.from({ length: 5 }, (_, index) => ({
@@ -632,9 +629,9 @@ test('as many statements for a thousand pairs as for one', async () => {
       })),
     ),
   )
-  await logReadUpTo(database, sellerId, endOfMonth, ...skus)
+  await logReadUpTo(stage.database, sellerId, endOfMonth, ...skus)
   const reviewCounted = (pairs: readonly SkuMonth[]) =>
-    database.transaction(async (tx) => {
+    stage.database.transaction(async (tx) => {
       const counted = counting(tx)
       return { found: await reviewDiscrepancies(counted.tx, sellerId, pairs), statements: counted.statements() }
     })
@@ -648,20 +645,20 @@ test('as many statements for a thousand pairs as for one', async () => {
 })
 
 test('two transactions that change both sides at once end with one truth', async () => {
-  await storeReport(database, sellerId, month, endOfMonth, [{ sku: 'A', beginning: 10, ending: 10 }])
-  await logReadUpTo(database, sellerId, endOfMonth, 'A')
+  await storeReport(stage.database, sellerId, month, endOfMonth, [{ sku: 'A', beginning: 10, ending: 10 }])
+  await logReadUpTo(stage.database, sellerId, endOfMonth, 'A')
   const pairs = [{ sku: 'A', month }]
   const [reportStored, logStored] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
   const bothStored = Promise.all([reportStored.promise, logStored.promise])
   // Either change alone differs, and neither sees the other; both together agree.
   await Promise.all([
-    database.transaction(async (tx) => {
+    stage.database.transaction(async (tx) => {
       await storeReport(tx, sellerId, month, endOfMonth, [{ sku: 'A', beginning: 10, ending: 8, sold: 2 }])
       reportStored.resolve()
       await bothStored
       await reviewDiscrepancies(tx, sellerId, pairs)
     }),
-    database.transaction(async (tx) => {
+    stage.database.transaction(async (tx) => {
       await storeLog(tx, sellerId, [{ sku: 'A', id: '1', kind: 'sold', changedUnits: -2, at: '2026-03-05T12:00:00Z' }])
       logStored.resolve()
       await bothStored

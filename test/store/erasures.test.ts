@@ -1,24 +1,14 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type Database, openDatabase } from '../../src/store/database.ts'
+import { describe, expect, test } from 'vitest'
+import { raiseAlarm } from '../../src/store/alarms.ts'
 import { eraseBuyer } from '../../src/store/erasures.ts'
-import { storeOrders } from '../../src/store/orders.ts'
 import { findNewlyFaulty, quarantine } from '../../src/store/quarantine.ts'
-import { storeReturns } from '../../src/store/returns.ts'
 import { wireReturnSample } from '../clients/samples.ts'
-import { startTestPostgres, type TestPostgres } from '../support/postgres.ts'
+import { withDatabase } from '../support/database.ts'
+import { storeOrders, storeReturns } from '../support/store.ts'
 import { orderRecord, returnRecord } from './support/records.ts'
 
-let postgres: TestPostgres
-let database: Database
+const stage = withDatabase({ connections: 8 })
 let counter = 0
-beforeAll(async () => {
-  postgres = await startTestPostgres()
-  database = openDatabase({ url: await postgres.database(), connections: 8 })
-})
-afterAll(async () => {
-  await database.close()
-  await postgres.stop()
-})
 
 const newSeller = (): string => {
   counter += 1
@@ -35,22 +25,22 @@ const order = (purchaseOrderId: string, customerOrderId: string, more: object = 
     ...more,
   })
 const store = (sellerId: string, minute: number, ...records: ReturnType<typeof orderRecord>[]) =>
-  storeOrders(database, { sellerId, records, observedAt: at(minute) })
+  storeOrders(stage.database, { sellerId, records, observedAt: at(minute) })
 const erase = (sellerId: string, customerOrderId: string) =>
-  eraseBuyer(database, { sellerId, customerOrderId, actor: 'Ada', reason: 'request 4711' })
+  eraseBuyer(stage.database, { sellerId, customerOrderId, actor: 'Ada', reason: 'request 4711' })
 const named = async (sellerId: string): Promise<readonly string[]> => {
-  const rows = await database.query<{ id: string }>(
+  const rows = await stage.database.query<{ id: string }>(
     `SELECT purchase_order_id AS id FROM warehouse.orders o WHERE seller_id = $1 AND o::text LIKE '%Quackenbush%' ORDER BY 1`,
     sellerId,
   )
   return rows.map(({ id }) => id)
 }
 const faulty = async (sellerId: string, minute: number, key: string | null, rawText: string): Promise<void> => {
-  const found = await findNewlyFaulty(database, sellerId, 'orders', at(minute), [{ key, rawText, fault: 'no lines' }])
-  await database.transaction((tx) => quarantine(tx, sellerId, 'orders', at(minute), found))
+  const found = await findNewlyFaulty(stage.database, sellerId, 'orders', at(minute), [{ key, rawText, fault: 'no lines' }])
+  await stage.database.transaction((tx) => quarantine(tx, sellerId, 'orders', at(minute), found))
 }
 const quarantined = (sellerId: string) =>
-  database.query<{ state: string; raw_text: string }>(
+  stage.database.query<{ state: string; raw_text: string }>(
     'SELECT state, raw_text FROM tallyman.quarantined_records WHERE seller_id = $1 ORDER BY id',
     sellerId,
   )
@@ -77,14 +67,14 @@ describe('an erasure', () => {
     expect(await store(sellerId, 3, again)).toMatchObject({ changed: 0 })
     expect(await named(sellerId)).toEqual(['3'])
     const returned = returnRecord({ ...wireReturnSample('R1'), customerOrderId: 'c-1', customerName: { lastName: name } })
-    await storeReturns(database, { sellerId, records: [returned], observedAt: at(4) })
-    const versions = await database.query(
+    await storeReturns(stage.database, { sellerId, records: [returned], observedAt: at(4) })
+    const versions = await stage.database.query(
       `SELECT 1 AS found FROM warehouse.returns r WHERE r.seller_id = $1 AND r::text LIKE '%Quackenbush%'
        UNION ALL SELECT 1 FROM tallyman.superseded_versions v WHERE v.seller_id = $1 AND v::text LIKE '%Quackenbush%'`,
       sellerId,
     )
     expect(versions).toEqual([])
-    const [units] = await database.query<{ lines: number }>(
+    const [units] = await stage.database.query<{ lines: number }>(
       'SELECT count(*)::int AS lines FROM warehouse.order_lines WHERE seller_id = $1 AND ordered > 0',
       sellerId,
     )
@@ -101,6 +91,122 @@ describe('an erasure', () => {
       await Promise.all([...pages, erase(sellerId, 'c-1')])
       expect(await named(sellerId), `round ${round}`).toEqual([])
     }
+  })
+
+  test('takes rejected events that name the order anywhere, in any form, for any seller', async () => {
+    const [sellerId, other] = [newSeller(), newSeller()]
+    await store(sellerId, 1, order('4811', '5811'))
+    await stage.database.execute(
+      `INSERT INTO tallyman.sellers (seller_id, state) VALUES ($1, 'active'), ($2, 'active')`,
+      sellerId,
+      other,
+    )
+    const put = async (
+      id: string,
+      data: object,
+      { of = null, status = 'rejected' }: { of?: string | null; status?: string } = {},
+    ) => {
+      await stage.database.execute(
+        `INSERT INTO tallyman.erp_event (source, id, type, data, status, seller_id, problem, processed_at)
+         VALUES ($1, $2, 'x', $3::jsonb, $4, $5, CASE $4 WHEN 'rejected' THEN $6::jsonb END, now())`,
+        `/${sellerId}`,
+        id,
+        JSON.stringify(data),
+        status,
+        of,
+        JSON.stringify({ code: 'invalid-event', title: 'wrong', errors: [{ path: 'data', message: name }] }),
+      )
+      await stage.database.transaction(async (tx) =>
+        tx.tell({
+          sellerId: of ?? '',
+          type: 'event.rejected',
+          data: { source: `/${sellerId}`, id, errors: [{ path: 'data', message: name }] },
+        }),
+      )
+    }
+    await put('nested', { order: { purchaseOrderId: '4811' }, name })
+    await put('customer', { customerOrderId: 5811, name }, { of: sellerId })
+    await put('list', { purchaseOrderId: [4811], name })
+    await put('object', { purchaseOrderId: { id: '4811', name } })
+    await put('beside', { purchaseOrderId: `4811 of ${name}` })
+    await put('seller', { purchaseOrderId: '4811', sellerId: name }, { of: name })
+    await put('key', { [`4811 ${name}`]: 1 })
+    const foreign = ['longer', 'of-other', 'accepted']
+    await put('longer', { note: '48110', name }, { of: sellerId })
+    await put('of-other', { order: '4811', name }, { of: other })
+    await put('accepted', { purchaseOrderId: '9', note: '4811', name }, { of: sellerId, status: 'accepted' })
+    expect(await erase(sellerId, '5811')).toMatchObject({ ok: true, erasure: { rows: { 'tallyman.erp_event': 7 } } })
+    const left = async (sql: string) =>
+      (await stage.database.query<{ id: string }>(sql, `/${sellerId}`)).map(({ id }) => id).sort()
+    const holds = (text: string) => `${text} LIKE '%Quackenbush%'`
+    expect(
+      await left(`SELECT id FROM tallyman.erp_event WHERE source = $1 AND (${holds('data::text')} OR ${holds('problem::text')})`),
+    ).toEqual([...foreign].sort())
+    expect(
+      await left(`SELECT data ->> 'id' AS id FROM warehouse.changes WHERE data ->> 'source' = $1 AND ${holds('data::text')}`),
+    ).toEqual([...foreign].sort())
+    expect(await erase(sellerId, '5811')).toMatchObject({ ok: true, erasure: { rows: { 'tallyman.erp_event': 0 } } })
+  })
+
+  test('takes a type that is none, and a seller who is none, from rejected events and from what tells of them', async () => {
+    const sellerId = newSeller()
+    await store(sellerId, 1, order('4911', '5911'))
+    const put = (id: string, type: string, of: string) =>
+      stage.database.transaction(async (tx) => {
+        await tx.execute(
+          `INSERT INTO tallyman.erp_event (source, id, type, data, status, seller_id, processed_at)
+           VALUES ($1, $2, $3, '{"purchaseOrderId": "4911"}', 'rejected', $4, now())`,
+          `/${sellerId}`,
+          id,
+          type,
+          of,
+        )
+        tx.tell({ sellerId: of, type: 'event.rejected', data: { source: `/${sellerId}`, id, type, code: 'invalid-event' } })
+        await raiseAlarm(tx, { sellerId: of, kind: 'event-rejected', subject: `/${sellerId} ${id}` }, 'wrong')
+      })
+    await put('type', `order of ${name}`, sellerId)
+    await put('seller', 'erp.order.accepted', name)
+    for (const of of [name, sellerId])
+      await raiseAlarm(stage.database, { sellerId: of, kind: 'event-waiting', subject: 'events' }, `seller ${of} is unknown`)
+    expect(await erase(sellerId, '5911')).toMatchObject({
+      ok: true,
+      erasure: { rows: { 'tallyman.erp_event': 2, 'warehouse.changes': 2, 'tallyman.alarms': 3 } },
+    })
+    expect(
+      await stage.database.query(
+        'SELECT id, type, seller_id FROM tallyman.erp_event WHERE source = $1 ORDER BY id',
+        `/${sellerId}`,
+      ),
+    ).toEqual([
+      { id: 'seller', type: 'erp.order.accepted', seller_id: null },
+      { id: 'type', type: 'erased', seller_id: sellerId },
+    ])
+    expect(
+      await stage.database.query(
+        `SELECT seller_id, data ->> 'type' AS type FROM warehouse.changes WHERE data ->> 'source' = $1 ORDER BY seq`,
+        `/${sellerId}`,
+      ),
+    ).toEqual([
+      { seller_id: sellerId, type: 'erased' },
+      { seller_id: '', type: 'erp.order.accepted' },
+    ])
+    expect(
+      await stage.database.query(
+        `SELECT seller_id, kind, message, resolved_at IS NULL AS open FROM tallyman.alarms
+         WHERE seller_id IN ($1, '', $2) AND kind LIKE 'event-%' ORDER BY kind, seller_id`,
+        sellerId,
+        name,
+      ),
+    ).toEqual([
+      { seller_id: '', kind: 'event-rejected', message: 'erased', open: true },
+      { seller_id: sellerId, kind: 'event-rejected', message: 'erased', open: true },
+      { seller_id: '', kind: 'event-waiting', message: 'erased', open: false },
+      { seller_id: sellerId, kind: 'event-waiting', message: `seller ${sellerId} is unknown`, open: true },
+    ])
+    expect(await erase(sellerId, '5911')).toMatchObject({
+      ok: true,
+      erasure: { rows: { 'tallyman.erp_event': 0, 'warehouse.changes': 0, 'tallyman.alarms': 0 } },
+    })
   })
 
   test('takes records out of quarantine that name the order, and lets none in again; a longer number is another one', async () => {
@@ -133,9 +239,9 @@ describe('an erasure', () => {
     const odd = 'José (Büro) + Söhne [a|b] \\d $1 Ünal'
     await store(sellerId, 1, order('1', 'c-1', { shippingInfo: { postalAddress: { name: odd, address1: '*?' } } }))
     for (const data of [{ note: `for ${odd}.` }, { note: 'for José' }])
-      await database.transaction(async (tx) => tx.tell({ sellerId, type: 'order.changed', purchaseOrderId: '1', data }))
+      await stage.database.transaction(async (tx) => tx.tell({ sellerId, type: 'order.changed', purchaseOrderId: '1', data }))
     expect(await erase(sellerId, 'c-1')).toMatchObject({ ok: true, erasure: { rows: { 'warehouse.changes': 1 } } })
-    const notes = await database.query<{ data: unknown }>(
+    const notes = await stage.database.query<{ data: unknown }>(
       `SELECT data FROM warehouse.changes WHERE seller_id = $1 AND type = 'order.changed' ORDER BY seq`,
       sellerId,
     )
@@ -146,8 +252,8 @@ describe('an erasure', () => {
     const sellerId = newSeller()
     await store(sellerId, 1, order('1', 'c-1'))
     const request = { sellerId, customerOrderId: 'c-1', actor: 'Ada', reason: `for ${name.toUpperCase()}` }
-    expect(await eraseBuyer(database, request)).toEqual({ ok: false, fault: 'reason-names-buyer' })
-    await database.execute(
+    expect(await eraseBuyer(stage.database, request)).toEqual({ ok: false, fault: 'reason-names-buyer' })
+    await stage.database.execute(
       `INSERT INTO tallyman.erp_event (source, id, type, data) VALUES ('/erp', $1, 'erp.order.accepted', '{"purchaseOrderId": " 1 "}')`,
       sellerId,
     )
@@ -157,6 +263,8 @@ describe('an erasure', () => {
       underWay: [{ what: 'event', name: `/erp ${sellerId}`, purchaseOrderId: '1', state: 'received' }],
     })
     expect(await named(sellerId)).toEqual(['1'])
-    expect(await database.query('SELECT 1 AS found FROM tallyman.erased_records WHERE seller_id = $1', sellerId)).toEqual([])
+    expect(await stage.database.query('SELECT 1 AS found FROM tallyman.erased_records WHERE seller_id = $1', sellerId)).toEqual(
+      [],
+    )
   })
 })

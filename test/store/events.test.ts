@@ -1,25 +1,13 @@
 import fc from 'fast-check'
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { addressOf } from '../../src/domain/event-shape.ts'
-import { type Database, openDatabase } from '../../src/store/database.ts'
+import { expect, test } from 'vitest'
+import { readEvent } from '../../src/domain/event-reading.ts'
+import { openDatabase } from '../../src/store/database.ts'
 import { listEvents } from '../../src/store/event-queries.ts'
 import { dueEvents, insertEvent, lockReceivedEvents, putOffEvent, readStoredEvent, settleEvent } from '../../src/store/events.ts'
 import { isDatabaseAway, retryOnDeadlock } from '../../src/store/faults.ts'
-import { startTestPostgres, type TestPostgres } from '../support/postgres.ts'
+import { withDatabase } from '../support/database.ts'
 
-let postgres: TestPostgres
-let database: Database
-
-beforeAll(async () => {
-  postgres = await startTestPostgres()
-})
-afterAll(async () => {
-  await postgres.stop()
-})
-beforeEach(async () => {
-  database = openDatabase({ url: await postgres.database() })
-  return () => database.close()
-})
+const stage = withDatabase({ each: 'test' })
 
 const row = (id: string, state: 'received' | 'accepted' = 'received') => ({
   source: 'urn:erp',
@@ -32,9 +20,9 @@ const row = (id: string, state: 'received' | 'accepted' = 'received') => ({
 })
 
 test('an event is stored once and read back as it was', async () => {
-  const insert = () => database.transaction((tx) => insertEvent(tx, row('1', 'accepted')))
+  const insert = () => stage.database.transaction((tx) => insertEvent(tx, row('1', 'accepted')))
   expect([await insert(), await insert()]).toEqual([true, false])
-  expect(await readStoredEvent(database, { source: 'urn:erp', id: '1' })).toMatchObject({
+  expect(await readStoredEvent(stage.database, { source: 'urn:erp', id: '1' })).toMatchObject({
     ...row('1', 'accepted'),
     sequence: expect.any(BigInt),
     commands: [],
@@ -42,41 +30,44 @@ test('an event is stored once and read back as it was', async () => {
     receivedAt: expect.any(Date),
     processedAt: expect.any(Date),
   })
-  expect(await readStoredEvent(database, { source: 'urn:erp', id: '2' })).toBeNull()
+  expect(await readStoredEvent(stage.database, { source: 'urn:erp', id: '2' })).toBeNull()
 })
 
 test('waiting events come in their order, are put off, and are settled once', async () => {
-  for (const id of ['b', 'a', 'c']) await database.transaction((tx) => insertEvent(tx, row(id)))
-  const due = async () => (await dueEvents(database, 10)).map(({ id }) => id)
+  for (const id of ['b', 'a', 'c']) await stage.database.transaction((tx) => insertEvent(tx, row(id)))
+  const due = async () => (await dueEvents(stage.database, 10)).map(({ id }) => id)
   expect(await due()).toEqual(['b', 'a', 'c'])
   const settle = () =>
-    database.transaction((tx) =>
+    stage.database.transaction((tx) =>
       settleEvent(tx, { source: 'urn:erp', id: 'a' }, { bodyHash: 'cd'.repeat(32), sellerId: null, problem: null }),
     )
   expect([await settle(), await settle()]).toEqual([true, false])
   expect(await due()).toEqual(['b', 'c'])
   const putOff = (dueInMs: number) =>
-    putOffEvent(database, { source: 'urn:erp', id: 'b' }, { reason: 'no route', sellerId: 's-2', dueInMs })
+    putOffEvent(stage.database, { source: 'urn:erp', id: 'b' }, { reason: 'no route', sellerId: 's-2', dueInMs })
   await putOff(60_000)
   expect(await due()).toEqual(['c'])
   // Whose it is was fixed when it was taken.
-  expect(await readStoredEvent(database, { source: 'urn:erp', id: 'b' })).toMatchObject({ waitsFor: 'no route', sellerId: 's-1' })
+  expect(await readStoredEvent(stage.database, { source: 'urn:erp', id: 'b' })).toMatchObject({
+    waitsFor: 'no route',
+    sellerId: 's-1',
+  })
   await putOff(0)
   expect(await due()).toEqual(['c', 'b'])
 })
 
 test('rows that wait for long stand before none that came later', async () => {
   const insert = (from: number, to: number) =>
-    database.execute(
+    stage.database.execute(
       `INSERT INTO tallyman.erp_event (source, id, type, data) SELECT 'urn:erp', 'e-' || n, 'erp.order.accepted', '{}' FROM generate_series($1::int, $2::int) n`,
       from,
       to,
     )
   await insert(1, 50)
-  for (const key of await dueEvents(database, 50))
-    await putOffEvent(database, key, { reason: 'x', sellerId: null, dueInMs: 60_000 })
+  for (const key of await dueEvents(stage.database, 50))
+    await putOffEvent(stage.database, key, { reason: 'x', sellerId: null, dueInMs: 60_000 })
   await insert(51, 51)
-  expect(await dueEvents(database, 50)).toMatchObject([{ id: 'e-51' }])
+  expect(await dueEvents(stage.database, 50)).toMatchObject([{ id: 'e-51' }])
 })
 
 test('Postgres and the daemon read a purchase order id alike, however it is written', async () => {
@@ -116,7 +107,7 @@ test('Postgres and the daemon read a purchase order id alike, however it is writ
     fc.maxSafeInteger().map((id) => `${id}.000`),
   )
   const asPostgres = async (json: string) => {
-    const [read] = await database.query<{ id: string | null; data: string }>(
+    const [read] = await stage.database.query<{ id: string | null; data: string }>(
       `SELECT tallyman.normal_id($1::jsonb) AS id, $1::jsonb::text AS data`,
       json,
     )
@@ -126,7 +117,7 @@ test('Postgres and the daemon read a purchase order id alike, however it is writ
     fc.asyncProperty(written, async (json) => {
       const read = await asPostgres(json)
       const data: unknown = { purchaseOrderId: JSON.parse(read?.data ?? '') }
-      expect(read?.id ?? null).toBe(addressOf({ type: 'erp.order.accepted', data })?.purchaseOrderId ?? null)
+      expect(read?.id ?? null).toBe(readEvent({ type: 'erp.order.accepted', data }).address?.purchaseOrderId ?? null)
     }),
     { numRuns: 500 },
   )
@@ -139,20 +130,20 @@ test('Postgres and the daemon read a purchase order id alike, however it is writ
 test('waiting rows of an order are found however their id is written', async () => {
   const ids = ['"7"', '" 7\\n"', '"\\u00a07\\t"', '7', '7.0', '"70"', '"07"']
   for (const [place, id] of ids.entries()) {
-    await database.execute(
+    await stage.database.execute(
       `INSERT INTO tallyman.erp_event (source, id, type, data) VALUES ('urn:erp', $1, 'erp.order.accepted', $2::jsonb)`,
       `e-${place}`,
       `{"purchaseOrderId": ${id}}`,
     )
   }
-  const locked = await database.transaction((tx) => lockReceivedEvents(tx, '7'))
+  const locked = await stage.database.transaction((tx) => lockReceivedEvents(tx, '7'))
   expect(locked.map(({ id }) => id)).toEqual(['e-0', 'e-1', 'e-2', 'e-3', 'e-4'])
 })
 
 test('the inbox refuses what could never be carried, and keeps what was there before free to end', async () => {
   const insert = (values: Readonly<Record<string, string>>) => {
     const given = { source: `'urn:erp'`, id: `'e-1'`, type: `'erp.order.accepted'`, data: `'{}'`, ...values }
-    return database.execute(
+    return stage.database.execute(
       `INSERT INTO tallyman.erp_event (${Object.keys(given).join(', ')}) VALUES (${Object.values(given).join(', ')})`,
     )
   }
@@ -177,21 +168,21 @@ test('the inbox refuses what could never be carried, and keeps what was there be
 })
 
 test('events are listed newest first, by state and seller, with their orders and reasons', async () => {
-  for (const id of ['1', '2', '3']) await database.transaction((tx) => insertEvent(tx, row(id)))
-  await database.transaction((tx) => insertEvent(tx, row('4', 'accepted')))
-  await database.execute(
+  for (const id of ['1', '2', '3']) await stage.database.transaction((tx) => insertEvent(tx, row(id)))
+  await stage.database.transaction((tx) => insertEvent(tx, row('4', 'accepted')))
+  await stage.database.execute(
     `INSERT INTO tallyman.erp_event (source, id, type, data) VALUES ('urn:erp', '5', 'x', '{"sellerId": " s-2 ", "purchaseOrderId": 8.0}')`,
   )
-  await putOffEvent(database, { source: 'urn:erp', id: '2' }, { reason: 'no route', sellerId: null, dueInMs: 0 })
-  const first = await listEvents(database, { state: 'received', sellerId: null }, null, 2)
+  await putOffEvent(stage.database, { source: 'urn:erp', id: '2' }, { reason: 'no route', sellerId: null, dueInMs: 0 })
+  const first = await listEvents(stage.database, { state: 'received', sellerId: null }, null, 2)
   expect(first.items).toMatchObject([
     { id: '5', sellerId: 's-2', purchaseOrderId: '8', state: 'received', waitsFor: null, commands: [] },
     { id: '3', sellerId: 's-1', purchaseOrderId: '1' },
   ])
-  const rest = await listEvents(database, { state: 'received', sellerId: null }, first.next, 2)
+  const rest = await listEvents(stage.database, { state: 'received', sellerId: null }, first.next, 2)
   expect(rest).toMatchObject({ items: [{ id: '2', waitsFor: 'no route' }, { id: '1' }], next: null })
   const of = async (filter: Parameters<typeof listEvents>[1]) =>
-    (await listEvents(database, filter, null, 10)).items.map(({ id }) => id)
+    (await listEvents(stage.database, filter, null, 10)).items.map(({ id }) => id)
   expect(await of({ state: 'accepted', sellerId: null })).toEqual(['4'])
   expect(await of({ state: null, sellerId: 's-2' })).toEqual(['5'])
   expect(await of({ state: 'rejected', sellerId: null })).toEqual([])
@@ -204,7 +195,7 @@ test('a transaction that Postgres ends for a deadlock runs again', async () => {
   let runs = 0
   const cross = (first: string, second: string) =>
     retryOnDeadlock(() =>
-      database.transaction(async (tx) => {
+      stage.database.transaction(async (tx) => {
         runs += 1
         const mine = await insertEvent(tx, row(first))
         entered += 1
@@ -219,9 +210,9 @@ test('a transaction that Postgres ends for a deadlock runs again', async () => {
 })
 
 test('a database that is away is told apart from one that refuses', async () => {
-  const refused = await database.query('SELECT nothing').catch((error: unknown) => error)
+  const refused = await stage.database.query('SELECT nothing').catch((error: unknown) => error)
   expect(isDatabaseAway(refused)).toBe(false)
-  const url = new URL(postgres.url)
+  const url = new URL(stage.url)
   url.port = '1'
   const nowhere = openDatabase({ url: url.href })
   expect(isDatabaseAway(await nowhere.query('SELECT 1 AS one').catch((error: unknown) => error))).toBe(true)
@@ -229,12 +220,15 @@ test('a database that is away is told apart from one that refuses', async () => 
     true,
   )
   await nowhere.close()
-  const ended = database.query('SELECT pg_sleep(30)::text').catch((error: unknown) => error)
+  const ended = stage.database.query('SELECT pg_sleep(30)::text').catch((error: unknown) => error)
   await expect
     .poll(
       async () =>
-        (await database.query(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE 'SELECT pg_sleep%'`))
-          .length,
+        (
+          await stage.database.query(
+            `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND query LIKE 'SELECT pg_sleep%'`,
+          )
+        ).length,
     )
     .toBe(1)
   expect(isDatabaseAway(await ended)).toBe(true)

@@ -96,7 +96,7 @@ test('where the roles are missing and may not be made, the migration does withou
     expect(await migrate(address.href)).not.toEqual([])
     const { code, out, talk } = await cli(['grants'], { DATABASE_URL: address.href })
     expect({ code, out }).toEqual({ code: 1, out: 'tallyman_daemon has its rights\n' })
-    expect(talk).toContain('this login may not make tallyman_erp, tallyman_bi')
+    expect(talk).toContain('this login may not create tallyman_erp, tallyman_bi')
     expect(await run('SELECT relrowsecurity FROM pg_class WHERE oid = $$warehouse.orders$$::regclass', address.href)).toEqual([
       { relrowsecurity: true },
     ])
@@ -128,6 +128,54 @@ describe('tallyman_erp', () => {
       'CREATE TABLE tallyman.own (a int)',
     ]
     for (const sql of forbidden) await expect(run(sql, erp), sql).rejects.toThrow(denied)
+  })
+
+  test('puts events in, and reads them and their commands, of its sellers only where a role is bound to them', async () => {
+    const event = (id: string, data: object) =>
+      `INSERT INTO tallyman.erp_event (source, id, type, data) VALUES ('/bound', '${id}', 'erp.order.accepted', '${JSON.stringify(data)}')`
+    const command = (id: string, sellerId: string) =>
+      `INSERT INTO tallyman.commands (id, seller_id, purchase_order_id, kind, state, payload) VALUES ('${id}', '${sellerId}', '1', 'cancel', 'held', '{}')`
+    for (const seller of ['e-1', 'e-2']) await run(command(`of ${seller}`, seller))
+    await run('CREATE ROLE erps_of_two NOLOGIN')
+    await run('GRANT tallyman_erp TO erps_of_two')
+    await run(`INSERT INTO tallyman.seller_roles VALUES ('erps_of_two', 'e-2')`)
+    const bound = await login('erp_of_two', 'erps_of_two')
+    const free = await login('erp_of_all', 'tallyman_erp')
+
+    await run(event('of one', { sellerId: 'e-1', purchaseOrderId: '1' }), free)
+    await run(event('of none', { purchaseOrderId: '1' }), free)
+    await run(event('waiting', { sellerId: ' e-2 ', purchaseOrderId: '1' }), free)
+    const [own] = await run(`${event('own', { sellerId: 'e-2', purchaseOrderId: '1' })} RETURNING status`, bound)
+    expect(own).toEqual({ status: 'received' })
+    const foreign = [{ sellerId: 'e-1' }, { sellerId: 2 }, { sellerId: null }, {}, ['e-2']]
+    for (const as of ['erp_of_two', 'tallyman_erp']) {
+      for (const data of foreign) {
+        const put = connected(bound, async (client) => {
+          await client.query(`SET ROLE ${as}`)
+          await client.query(event('foreign', data))
+        })
+        await expect(put, JSON.stringify(data)).rejects.toThrow(/row-level security/)
+      }
+    }
+    // Once an event has a seller, it is that seller's, whatever its data says or has lost.
+    await run(`UPDATE tallyman.erp_event SET seller_id = 'e-2', data = '{}' WHERE id = 'own'`)
+    await run(event('moved', { sellerId: 'e-2' }))
+    await run(`UPDATE tallyman.erp_event SET seller_id = 'e-1' WHERE id = 'moved'`)
+
+    const events = `SELECT id FROM tallyman.erp_event WHERE source = '/bound' ORDER BY id`
+    const commands = `SELECT id FROM tallyman.commands WHERE id LIKE 'of e-%' ORDER BY id`
+    expect(await run(events, bound)).toEqual([{ id: 'own' }, { id: 'waiting' }])
+    expect(await run(commands, bound)).toEqual([{ id: 'of e-2' }])
+    expect(await run(events, free)).toEqual(['moved', 'of none', 'of one', 'own', 'waiting'].map((id) => ({ id })))
+    expect(await run(commands, free)).toEqual([{ id: 'of e-1' }, { id: 'of e-2' }])
+    // The owner is not asked.
+    expect(
+      await run(
+        `SELECT relname, relrowsecurity, relforcerowsecurity FROM pg_class WHERE oid IN ('tallyman.erp_event'::regclass, 'tallyman.commands'::regclass) ORDER BY 1`,
+      ),
+    ).toEqual(['commands', 'erp_event'].map((relname) => ({ relname, relrowsecurity: true, relforcerowsecurity: false })))
+    await run(`DELETE FROM tallyman.commands WHERE id LIKE 'of e-%'`)
+    await run(`DELETE FROM tallyman.erp_event WHERE source = '/bound'`)
   })
 })
 
@@ -168,6 +216,24 @@ describe('tallyman_bi', () => {
     expect(await run(sellers, free)).toEqual([{ seller_id: 's-1' }, { seller_id: 's-2' }])
     expect(await run('SELECT seller_id FROM warehouse.inventory_log_freshness', bound)).toEqual([{ seller_id: 's-2' }])
     await expect(run(`DELETE FROM tallyman.seller_roles`, bound)).rejects.toThrow(denied)
+    // Whoever is bound may become a role that is not, and stays bound; who may become several is bound by each.
+    const as = (role: string, address: string) =>
+      connected(address, async (client) => {
+        await client.query(`SET ROLE ${role}`)
+        return (await client.query(sellers)).rows
+      })
+    expect(await as('tallyman_bi', bound)).toEqual([{ seller_id: 's-2' }])
+    await run('CREATE ROLE readers_of_one NOLOGIN')
+    await run('GRANT tallyman_bi TO readers_of_one')
+    await run(`INSERT INTO tallyman.seller_roles VALUES ('readers_of_one', 's-1')`)
+    const either = await login('reader_of_either', 'readers_of_one', 'readers_of_two')
+    expect(await as('readers_of_one', either)).toEqual([{ seller_id: 's-1' }])
+    expect(await as('tallyman_bi', either)).toEqual([{ seller_id: 's-1' }, { seller_id: 's-2' }])
+    await run(order('s-3', '3'))
+    expect(await as('tallyman_bi', either)).toEqual([{ seller_id: 's-1' }, { seller_id: 's-2' }])
+    // A superuser belongs to every role, and is bound by none.
+    expect(await as('tallyman_bi', url)).toHaveLength(3)
+    expect(await as('readers_of_two', url)).toEqual([{ seller_id: 's-2' }])
     // Every table of the warehouse, also those to come.
     expect(
       await run(
@@ -222,11 +288,14 @@ describe('tallyman_daemon', () => {
         .toEqual([{ state: 'confirmed' }])
       expect(daemon.program.output()).not.toMatch(denied)
       // Row-level security costs it nothing: the condition is gone when the statement is planned.
-      const plan = await run(
-        `EXPLAIN SELECT * FROM warehouse.orders WHERE seller_id = 'sandbox-seller' AND purchase_order_id = '1'`,
-        own,
-      )
-      expect(JSON.stringify(plan)).not.toMatch(/sellers_of|InitPlan/)
+      for (const sql of [
+        `SELECT * FROM warehouse.orders WHERE seller_id = 'sandbox-seller' AND purchase_order_id = '1'`,
+        `SELECT * FROM tallyman.erp_event WHERE source = '/erp' AND id = 'e-1'`,
+        `INSERT INTO tallyman.erp_event (source, id, type, data) VALUES ('/erp', 'e-2', 'x', '{}')`,
+        `UPDATE tallyman.commands SET state = 'held' WHERE seller_id = 'sandbox-seller'`,
+      ]) {
+        expect(JSON.stringify(await run(`EXPLAIN (VERBOSE) ${sql}`, own)), sql).not.toMatch(/sellers_of|InitPlan/)
+      }
     } finally {
       await daemon.program.stop()
       await sandbox.stop()

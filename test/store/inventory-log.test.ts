@@ -1,28 +1,18 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { parseInventoryLogEntry } from '../../src/clients/client.ts'
+import { beforeEach, expect, test } from 'vitest'
+import { parseInventoryLogEntry } from '../../src/clients/marketplace/inventory-log-record.ts'
 import type { InventoryLogEntry } from '../../src/domain/inventory-log.ts'
-import { type Database, openDatabase } from '../../src/store/database.ts'
 import { findDifferingEntries, storeDifferingEntries } from '../../src/store/inventory-log.ts'
 import type { StorableRecord } from '../../src/store/versions.ts'
-import { startTestPostgres, type TestPostgres } from '../support/postgres.ts'
+import { withDatabase } from '../support/database.ts'
 
-let postgres: TestPostgres
-let database: Database
+const stage = withDatabase()
 let sellers = 0
 let sellerId = ''
 const at = (minute: number): Date => new Date(Date.UTC(2026, 9, 1, 0, minute))
 
-beforeAll(async () => {
-  postgres = await startTestPostgres()
-  database = openDatabase({ url: await postgres.database() })
-})
 beforeEach(() => {
   sellers += 1
   sellerId = `seller-${sellers}`
-})
-afterAll(async () => {
-  await database.close()
-  await postgres.stop()
 })
 
 const entry = (sku: string, id: string, changes: Readonly<Record<string, unknown>> = {}): StorableRecord<InventoryLogEntry> => {
@@ -47,17 +37,17 @@ const entry = (sku: string, id: string, changes: Readonly<Record<string, unknown
 }
 
 const store = async (records: readonly StorableRecord<InventoryLogEntry>[], observedAt: Date) => {
-  const differing = await findDifferingEntries(database, sellerId, records)
-  return database.transaction((tx) => storeDifferingEntries(tx, sellerId, observedAt, differing))
+  const differing = await findDifferingEntries(stage.database, sellerId, records)
+  return stage.database.transaction((tx) => storeDifferingEntries(tx, sellerId, observedAt, differing))
 }
 
 const stored = () =>
-  database.query(
+  stage.database.query(
     `SELECT sku, entry_id, gtin, changed_units, raw FROM warehouse.inventory_log_entries WHERE seller_id = $1 ORDER BY sku, entry_id`,
     sellerId,
   )
 const changes = () =>
-  database.query<{ type: string; data: Record<string, unknown> }>(
+  stage.database.query<{ type: string; data: Record<string, unknown> }>(
     'SELECT type, data FROM warehouse.changes WHERE seller_id = $1 ORDER BY seq',
     sellerId,
   )
@@ -82,7 +72,7 @@ test('new entries are stored with all their fields and told once for each SKU', 
     { sku: 'B/1', entry_id: '1', changed_units: 0 },
   ])
   expect(
-    await database.query(
+    await stage.database.query(
       `SELECT fc_name, transaction_time, transaction_location, transaction_reason_code, transaction_reason_description, transaction_type,
          shipment_id, observed_at FROM warehouse.inventory_log_entries WHERE seller_id = $1 AND sku = 'A' AND entry_id = '1'`,
       sellerId,
@@ -117,7 +107,7 @@ test('new entries are stored with all their fields and told once for each SKU', 
 
 test('unchanged entries are not found to differ; a corrected one is replaced, told and kept as it was', async () => {
   await store([entry('A', '1'), entry('A', '2')], at(10))
-  expect(await findDifferingEntries(database, sellerId, [entry('A', '1'), entry('A', '2')])).toEqual([])
+  expect(await findDifferingEntries(stage.database, sellerId, [entry('A', '1'), entry('A', '2')])).toEqual([])
   const corrected = entry('A', '1', { changedUnits: -3, transactionTime: at(2).toISOString() })
   const { changed, touched } = await store([corrected, entry('A', '2')], at(20))
   expect({ changed, touched }).toEqual({
@@ -139,7 +129,7 @@ test('unchanged entries are not found to differ; a corrected one is replaced, to
     },
   })
   expect(
-    await database.query(
+    await stage.database.query(
       `SELECT record_key, raw ->> 'changedUnits' AS units FROM tallyman.superseded_versions WHERE seller_id = $1 AND resource = 'inventory-log'`,
       sellerId,
     ),

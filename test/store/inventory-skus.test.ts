@@ -1,6 +1,5 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import { beginPass } from '../../src/domain/inventory-log-pass.ts'
-import { type Database, openDatabase } from '../../src/store/database.ts'
 import {
   anotherSku,
   type DueRequest,
@@ -12,31 +11,22 @@ import {
   noteReportSkus,
   recordConfiguredSkus,
 } from '../../src/store/inventory-skus.ts'
-import { storeOrders } from '../../src/store/orders.ts'
-import { startTestPostgres, type TestPostgres } from '../support/postgres.ts'
+import { withDatabase } from '../support/database.ts'
+import { storeOrders } from '../support/store.ts'
 import { lineWith, orderWith, wireStatus } from './support/records.ts'
 
-let postgres: TestPostgres
-let database: Database
+const stage = withDatabase()
 let sellers = 0
 let sellerId = ''
 const at = (minute: number): Date => new Date(Date.UTC(2026, 9, 1, 0, minute))
 
-beforeAll(async () => {
-  postgres = await startTestPostgres()
-  database = openDatabase({ url: await postgres.database() })
-})
 beforeEach(() => {
   sellers += 1
   sellerId = `seller-${sellers}`
 })
-afterAll(async () => {
-  await database.close()
-  await postgres.stop()
-})
 
 const due = async (by: Date, more: Partial<DueRequest> = {}) =>
-  (await dueSkus(database, sellerId, { by, except: [], withGtin: false, limit: 10, ...more })).map(({ sku }) => sku)
+  (await dueSkus(stage.database, sellerId, { by, except: [], withGtin: false, limit: 10, ...more })).map(({ sku }) => sku)
 
 const read = (sku: string, more: Partial<LogRead> = {}): LogRead => ({
   sku,
@@ -52,35 +42,35 @@ const read = (sku: string, more: Partial<LogRead> = {}): LogRead => ({
   fault: null,
   ...more,
 })
-const note = (...reads: readonly LogRead[]) => database.transaction((tx) => noteLogReads(tx, sellerId, reads))
+const note = (...reads: readonly LogRead[]) => stage.database.transaction((tx) => noteLogReads(tx, sellerId, reads))
 
 const rows = () =>
-  database.query<Record<string, unknown>>(
+  stage.database.query<Record<string, unknown>>(
     `SELECT sku, gtin, source, log_read_up_to, log_read_at, log_moved_at, log_due_at, log_pass, log_fault, xmin::text AS version
      FROM tallyman.inventory_skus WHERE seller_id = $1 ORDER BY sku`,
     sellerId,
   )
 
 test('SKUs of the settings are added once and listed in batches', async () => {
-  await recordConfiguredSkus(database, sellerId, ['C', 'A', 'B', 'A'])
+  await recordConfiguredSkus(stage.database, sellerId, ['C', 'A', 'B', 'A'])
   const before = await rows()
-  await recordConfiguredSkus(database, sellerId, ['A', 'B', 'C'])
-  await recordConfiguredSkus(database, sellerId, [])
+  await recordConfiguredSkus(stage.database, sellerId, ['A', 'B', 'C'])
+  await recordConfiguredSkus(stage.database, sellerId, [])
   expect(await rows()).toEqual(before)
   expect(before).toMatchObject([
     { sku: 'A', source: 'settings', log_due_at: null },
     { sku: 'B', log_moved_at: expect.any(Date) },
     { sku: 'C' },
   ])
-  expect(await inventorySkusAfter(database, sellerId, '', 2)).toEqual([
+  expect(await inventorySkusAfter(stage.database, sellerId, '', 2)).toEqual([
     { sku: 'A', gtin: null },
     { sku: 'B', gtin: null },
   ])
-  expect(await inventorySkusAfter(database, sellerId, 'B', 2)).toEqual([{ sku: 'C', gtin: null }])
+  expect(await inventorySkusAfter(stage.database, sellerId, 'B', 2)).toEqual([{ sku: 'C', gtin: null }])
 })
 
 test('a report adds SKUs and asks for those that moved; of the others nothing is written', async () => {
-  await noteReportSkus(database, sellerId, at(1), [
+  await noteReportSkus(stage.database, sellerId, at(1), [
     { sku: 'moved', gtin: '1', units: 1, moved: true },
     { sku: 'still', gtin: null, units: 0, moved: false },
     { sku: 'still', gtin: '2', units: 0, moved: false },
@@ -91,13 +81,13 @@ test('a report adds SKUs and asks for those that moved; of the others nothing is
   ])
   await note(read('moved', { movedBefore: at(1), movedAt: at(1), dueAt: at(100) }), read('still', { dueAt: at(100) }))
   const before = await rows()
-  await noteReportSkus(database, sellerId, at(2), [
+  await noteReportSkus(stage.database, sellerId, at(2), [
     { sku: 'moved', gtin: 'another', units: 0, moved: false },
     { sku: 'still', gtin: null, units: 0, moved: false },
   ])
   expect(await rows()).toEqual(before)
   expect(await due(at(50))).toEqual([])
-  await noteReportSkus(database, sellerId, at(3), [{ sku: 'still', gtin: null, units: 1, moved: true }])
+  await noteReportSkus(stage.database, sellerId, at(3), [{ sku: 'still', gtin: null, units: 1, moved: true }])
   expect(await due(at(50))).toEqual(['still'])
 })
 
@@ -107,13 +97,18 @@ test('logs that were never read come by the value that has moved, the dearest fi
       item: { sku, productName: 'Mug' },
       charges: { charge: [{ chargeType: 'PRODUCT', chargeName: 'ItemPrice', chargeAmount: { currency: 'USD', amount } }] },
     })
-  await storeOrders(database, {
+  await storeOrders(stage.database, {
     sellerId,
     records: [orderWith('dear', [priced('dear', '90.00')], {}), orderWith('cheap', [priced('cheap', '0.50')], {})],
     observedAt: at(1),
   })
   const moved = (sku: string, units: number) => ({ sku, gtin: null, units, moved: true })
-  await noteReportSkus(database, sellerId, at(2), [moved('cheap', 60), moved('dear', 2), moved('many', 50), moved('few', 1)])
+  await noteReportSkus(stage.database, sellerId, at(2), [
+    moved('cheap', 60),
+    moved('dear', 2),
+    moved('many', 50),
+    moved('few', 1),
+  ])
   expect(await due(at(3))).toEqual(['dear', 'many', 'cheap', 'few'])
   expect(await due(at(3), { limit: 1 })).toEqual(['dear'])
 })
@@ -126,27 +121,27 @@ test('SKUs of changed orders that the fulfilment service ships are found in the 
     ],
     observedAt: at(status === 'Created' ? 1 : 5),
   })
-  await storeOrders(database, order('P1', 'WFSFulfilled', 'wfs', 'Created'))
-  await storeOrders(database, order('P2', 'SellerFulfilled', 'own', 'Created'))
-  await storeOrders(database, { ...order('P3', 'WFSFulfilled', 'foreign', 'Created'), sellerId: `${sellerId}-other` })
-  await noteOrderSkus(database, sellerId, at(2))
+  await storeOrders(stage.database, order('P1', 'WFSFulfilled', 'wfs', 'Created'))
+  await storeOrders(stage.database, order('P2', 'SellerFulfilled', 'own', 'Created'))
+  await storeOrders(stage.database, { ...order('P3', 'WFSFulfilled', 'foreign', 'Created'), sellerId: `${sellerId}-other` })
+  await noteOrderSkus(stage.database, sellerId, at(2))
   expect(await rows()).toMatchObject([{ sku: 'wfs', source: 'orders', log_moved_at: at(2), log_due_at: null }])
   await note(read('wfs', { movedBefore: at(2), movedAt: at(2), dueAt: at(100) }))
   const before = await rows()
   const mark = () =>
-    database.query('SELECT changes_seq, xmin::text FROM tallyman.inventory_order_marks WHERE seller_id = $1', sellerId)
+    stage.database.query('SELECT changes_seq, xmin::text FROM tallyman.inventory_order_marks WHERE seller_id = $1', sellerId)
   const markBefore = await mark()
-  await noteOrderSkus(database, sellerId, at(3))
+  await noteOrderSkus(stage.database, sellerId, at(3))
   expect(await rows()).toEqual(before)
   expect(await mark()).toEqual(markBefore)
-  await storeOrders(database, order('P1', 'WFSFulfilled', 'wfs', 'Shipped'))
-  await noteOrderSkus(database, sellerId, at(6))
+  await storeOrders(stage.database, order('P1', 'WFSFulfilled', 'wfs', 'Shipped'))
+  await noteOrderSkus(stage.database, sellerId, at(6))
   expect(await rows()).toMatchObject([{ sku: 'wfs', log_moved_at: at(6), log_due_at: null }])
 })
 
 test('the turn: what moved, what is not read to its end, what was never read, then by due time', async () => {
   await noteReportSkus(
-    database,
+    stage.database,
     sellerId,
     at(0),
     ['early', 'late', 'later', 'moved', 'never', 'part', 'quiet'].map((sku) => ({ sku, gtin: null, units: 0, moved: false })),
@@ -160,12 +155,12 @@ test('the turn: what moved, what is not read to its end, what was never read, th
     read('moved', { dueAt: at(900) }),
     read('part', { readUpTo: at(5), dueAt: null, pass }),
   )
-  await noteReportSkus(database, sellerId, at(13), [{ sku: 'moved', gtin: null, units: 1, moved: true }])
+  await noteReportSkus(stage.database, sellerId, at(13), [{ sku: 'moved', gtin: null, units: 1, moved: true }])
   expect(await due(at(30))).toEqual(['moved', 'part', 'never', 'early', 'late'])
   expect(await due(at(30), { limit: 2 })).toEqual(['moved', 'part'])
   expect(await due(at(30), { limit: 2, except: ['moved', 'never'] })).toEqual(['part', 'early'])
   expect(await due(at(30), { withGtin: true })).toEqual([])
-  const [, part] = await dueSkus(database, sellerId, { by: at(30), except: [], withGtin: false, limit: 2 })
+  const [, part] = await dueSkus(stage.database, sellerId, { by: at(30), except: [], withGtin: false, limit: 2 })
   expect(part).toEqual({
     sku: 'part',
     gtin: null,
@@ -181,7 +176,7 @@ test('the turn: what moved, what is not read to its end, what was never read, th
 })
 
 test('what was read never moves back, and a sign of movement during the read keeps the SKU due', async () => {
-  await noteReportSkus(database, sellerId, at(0), [{ sku: 'A', gtin: null, units: 0, moved: false }])
+  await noteReportSkus(stage.database, sellerId, at(0), [{ sku: 'A', gtin: null, units: 0, moved: false }])
   await note(read('A', { gtin: '7', movedAt: at(4), fault: 'oops' }))
   expect(await rows()).toMatchObject([
     {
@@ -194,7 +189,7 @@ test('what was read never moves back, and a sign of movement during the read kee
       log_fault: 'oops',
     },
   ])
-  await noteReportSkus(database, sellerId, at(20), [{ sku: 'A', gtin: null, units: 1, moved: true }])
+  await noteReportSkus(stage.database, sellerId, at(20), [{ sku: 'A', gtin: null, units: 1, moved: true }])
   await note(read('A', { movedBefore: at(4), movedAt: at(5), readUpTo: at(8), readAt: null, dueAt: at(99) }))
   expect(await rows()).toMatchObject([
     { gtin: '7', log_read_up_to: at(10), log_read_at: at(12), log_moved_at: at(20), log_due_at: null, log_fault: null },
@@ -202,8 +197,8 @@ test('what was read never moves back, and a sign of movement during the read kee
 })
 
 test('a SKU that somebody else has locked is passed over', async () => {
-  await recordConfiguredSkus(database, sellerId, ['A', 'B'])
-  await database.transaction(async (tx) => {
+  await recordConfiguredSkus(stage.database, sellerId, ['A', 'B'])
+  await stage.database.transaction(async (tx) => {
     await noteReportSkus(tx, sellerId, at(1), [{ sku: 'A', gtin: null, units: 1, moved: true }])
     const moved = (await rows())[1]?.['log_moved_at']
     if (!(moved instanceof Date)) throw new Error('no moment')
@@ -217,14 +212,14 @@ test('a SKU that somebody else has locked is passed over', async () => {
 })
 
 test('rows of the report that have become comparable are named once', async () => {
-  await recordConfiguredSkus(database, sellerId, ['A'])
-  const [report] = await database.query<{ id: bigint }>(
+  await recordConfiguredSkus(stage.database, sellerId, ['A'])
+  const [report] = await stage.database.query<{ id: bigint }>(
     `INSERT INTO warehouse.reconciliation_reports (seller_id, month, state, generated_at, covered_until, retrieved_at, byte_count, correlation_id)
      VALUES ($1, '2026-09-01', 'imported', now(), $2::timestamptz, now(), 1, 'c') RETURNING id`,
     sellerId,
     at(30).toISOString(),
   )
-  await database.execute(
+  await stage.database.execute(
     `INSERT INTO warehouse.reconciliation_rows (seller_id, month, sku, beginning_quantity, ending_quantity, sold, returned, lost, found,
        damaged, other_adjustments, report_id, raw_hash, raw, observed_at, first_seen_at, changed_at)
      VALUES ($1, '2026-09-01', 'A', 0, 0, 0, 0, 0, 0, 0, 0, $2, '', '{}', now(), now(), now())`,
@@ -237,10 +232,10 @@ test('rows of the report that have become comparable are named once', async () =
 })
 
 test('the freshness of each log can be looked up', async () => {
-  await recordConfiguredSkus(database, sellerId, ['A', 'B'])
+  await recordConfiguredSkus(stage.database, sellerId, ['A', 'B'])
   await note(read('A', { productName: 'Mug' }))
   await note(read('A'))
-  const fresh = await database.query(
+  const fresh = await stage.database.query(
     `SELECT sku, gtin, product_name, read_up_to, read_at, age > interval '1 minute' AS old, fault FROM warehouse.inventory_log_freshness
      WHERE seller_id = $1 ORDER BY sku`,
     sellerId,
@@ -252,16 +247,16 @@ test('the freshness of each log can be looked up', async () => {
 })
 
 test('another SKU is one that was read before, if there is one', async () => {
-  expect(await anotherSku(database, sellerId, [], false)).toBeNull()
-  await recordConfiguredSkus(database, sellerId, ['A', 'B', 'C'])
+  expect(await anotherSku(stage.database, sellerId, [], false)).toBeNull()
+  await recordConfiguredSkus(stage.database, sellerId, ['A', 'B', 'C'])
   await note(read('B'))
-  expect(await anotherSku(database, sellerId, ['A'], false)).toEqual({ sku: 'B', gtin: null })
-  expect(await anotherSku(database, sellerId, ['A', 'B'], false)).toEqual({ sku: 'C', gtin: null })
-  expect(await anotherSku(database, sellerId, ['A', 'B'], true)).toBeNull()
+  expect(await anotherSku(stage.database, sellerId, ['A'], false)).toEqual({ sku: 'B', gtin: null })
+  expect(await anotherSku(stage.database, sellerId, ['A', 'B'], false)).toEqual({ sku: 'C', gtin: null })
+  expect(await anotherSku(stage.database, sellerId, ['A', 'B'], true)).toBeNull()
 })
 
 test('among 100,000 SKUs the next ones are found without a look at the others', async () => {
-  await database.execute(
+  await stage.database.execute(
     `INSERT INTO tallyman.inventory_skus (seller_id, sku, source, log_read_up_to, log_read_at, log_due_at)
      SELECT $1, 'S' || lpad(n::text, 6, '0'), 'report', $2::timestamptz, $2::timestamptz,
        CASE WHEN n % 1000 <> 0 THEN $2::timestamptz + n * interval '1 second' END
@@ -269,8 +264,8 @@ test('among 100,000 SKUs the next ones are found without a look at the others', 
     sellerId,
     at(0).toISOString(),
   )
-  await database.execute('ANALYZE tallyman.inventory_skus')
-  const { chosen, looked } = await database.transaction(async (tx) => {
+  await stage.database.execute('ANALYZE tallyman.inventory_skus')
+  const { chosen, looked } = await stage.database.transaction(async (tx) => {
     const choose = (by: Date, limit: number) => dueSkus(tx, sellerId, { by, except: ['S000001'], withGtin: false, limit })
     const found = [...(await choose(at(1), 48)), ...(await choose(at(0), 200))]
     const [row] = await tx.query<{ looked: bigint }>(

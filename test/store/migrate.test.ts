@@ -170,6 +170,13 @@ describe('migrate', () => {
       'reportFile',
       'inventoryDiscrepancy',
       'shippingSettings',
+      'logReason',
+      'claimRow',
+      'claimTotal',
+      'unreadReportSku',
+      'auditEntry',
+      'erasedRecord',
+      'sellerRole',
     ] as const
     for (const model of models) {
       const delegate: { findFirst(): Promise<unknown> } = database.prisma[model]

@@ -1,19 +1,9 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type Database, openDatabase } from '../../src/store/database.ts'
-import { storeOrders } from '../../src/store/orders.ts'
-import { startTestPostgres, type TestPostgres } from '../support/postgres.ts'
+import { expect, test } from 'vitest'
+import { withDatabase } from '../support/database.ts'
+import { storeOrders } from '../support/store.ts'
 import { lineWith, orderWith, wireStatus } from './support/records.ts'
 
-let postgres: TestPostgres
-let database: Database
-beforeAll(async () => {
-  postgres = await startTestPostgres()
-  database = openDatabase({ url: await postgres.database(), connections: 2 })
-})
-afterAll(async () => {
-  await database.close()
-  await postgres.stop()
-})
+const stage = withDatabase({ connections: 2 })
 
 test('units shipped and cancelled beyond those ordered stand in order_lines.excess; those that fit do not', async () => {
   const record = orderWith('100', [
@@ -22,8 +12,8 @@ test('units shipped and cancelled beyond those ordered stand in order_lines.exce
     lineWith('3', 3, [wireStatus('Shipped', 2), wireStatus('Cancelled', 1)]),
     lineWith('4', 3, [wireStatus('Created', 3)]),
   ])
-  await storeOrders(database, { sellerId: 's', records: [record], observedAt: new Date() })
-  const rows = await database.query<{ line_number: string; excess: number }>(
+  await storeOrders(stage.database, { sellerId: 's', records: [record], observedAt: new Date() })
+  const rows = await stage.database.query<{ line_number: string; excess: number }>(
     'SELECT line_number, excess FROM warehouse.order_lines WHERE seller_id = $1 ORDER BY line_number',
     's',
   )

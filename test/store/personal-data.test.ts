@@ -1,22 +1,12 @@
 import { readFile } from 'node:fs/promises'
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type Database, openDatabase } from '../../src/store/database.ts'
+import { expect, test } from 'vitest'
 import { markedColumns, personalDataPage } from '../../src/store/personal-data.ts'
-import { startTestPostgres, type TestPostgres } from '../support/postgres.ts'
+import { withDatabase } from '../support/database.ts'
 
-let postgres: TestPostgres
-let database: Database
-beforeAll(async () => {
-  postgres = await startTestPostgres()
-  database = openDatabase({ url: await postgres.database() })
-})
-afterAll(async () => {
-  await database.close()
-  await postgres.stop()
-})
+const stage = withDatabase()
 
 test('every column of the database is marked, once, and nothing else is', async () => {
-  const rows = await database.query<{ name: string }>(
+  const rows = await stage.database.query<{ name: string }>(
     // A partition has the columns of its table.
     `SELECT n.nspname || '.' || c.relname || '.' || a.attname AS name FROM pg_class c
      JOIN pg_namespace n ON n.oid = c.relnamespace JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped

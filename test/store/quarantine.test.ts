@@ -1,5 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type Database, openDatabase } from '../../src/store/database.ts'
+import { expect, test } from 'vitest'
 import {
   dismissQuarantined,
   expireKeyless,
@@ -11,43 +10,34 @@ import {
   supersedeQuarantined,
 } from '../../src/store/quarantine.ts'
 import { rawHash, storageFault } from '../../src/store/versions.ts'
-import { startTestPostgres, type TestPostgres } from '../support/postgres.ts'
+import { withDatabase } from '../support/database.ts'
 
-let postgres: TestPostgres
-let database: Database
-beforeAll(async () => {
-  postgres = await startTestPostgres()
-  database = openDatabase({ url: await postgres.database() })
-})
-afterAll(async () => {
-  await database.close()
-  await postgres.stop()
-})
+const stage = withDatabase()
 
 const at = (minute: number): Date => new Date(Date.UTC(2026, 0, 1, 0, minute))
 const bad = (key: string | null, text: string): FaultyRecord => ({ key, rawText: text, fault: 'lineNumber: missing' })
 const put = async (sellerId: string, minute: number, ...records: FaultyRecord[]): Promise<number> => {
-  const found = await findNewlyFaulty(database, sellerId, 'orders', at(minute), records)
-  await database.transaction((tx) => quarantine(tx, sellerId, 'orders', at(minute), found))
+  const found = await findNewlyFaulty(stage.database, sellerId, 'orders', at(minute), records)
+  await stage.database.transaction((tx) => quarantine(tx, sellerId, 'orders', at(minute), found))
   return found.length
 }
 const stateOf = (sellerId: string) =>
-  database.query<{ state: string; seen_count: number }>(
+  stage.database.query<{ state: string; seen_count: number }>(
     'SELECT state, seen_count FROM tallyman.quarantined_records WHERE seller_id = $1 ORDER BY id',
     sellerId,
   )
 const supersede = (sellerId: string, minute: number, key: string) =>
-  database.transaction((tx) => supersedeQuarantined(tx, sellerId, 'orders', at(minute), [key]))
+  stage.database.transaction((tx) => supersedeQuarantined(tx, sellerId, 'orders', at(minute), [key]))
 
 test('the same text is written down once an hour at most', async () => {
   expect(await put('a', 1, bad('1', '{"a":1}'), bad('1', '{"a":1}'), bad(null, '[]'))).toBe(2)
   expect(await put('a', 2, bad('1', '{"a":1}'))).toBe(0)
-  await database.execute(
+  await stage.database.execute(
     `UPDATE tallyman.quarantined_records SET last_seen_at = now() - interval '2 hours' WHERE seller_id = 'a'`,
   )
   expect(await put('a', 3, bad('1', '{"a":1}'))).toBe(1)
   expect((await stateOf('a')).map((row) => row.seen_count).sort()).toEqual([1, 2])
-  expect(await openQuarantineKeys(database, 'a', 'orders')).toEqual(new Set(['1']))
+  expect(await openQuarantineKeys(stage.database, 'a', 'orders')).toEqual(new Set(['1']))
 })
 
 test('a later good version settles it, an earlier one does not, and the same fault later opens it again', async () => {
@@ -60,10 +50,10 @@ test('a later good version settles it, an earlier one does not, and the same fau
 })
 
 test('what Postgres refused is known by its text', async () => {
-  const fault = storageFault(await database.query(`SELECT '{"a":"\\u0000"}'::jsonb`).catch((error: unknown) => error))
+  const fault = storageFault(await stage.database.query(`SELECT '{"a":"\\u0000"}'::jsonb`).catch((error: unknown) => error))
   expect(fault).toBe('Postgres cannot hold it (SQLSTATE 22P05)')
   await put('c', 1, { key: '1', rawText: 'refused', fault: fault ?? '' }, bad('2', 'not read'))
-  const found = await findRefusedTexts(database, 'c', 'orders', [
+  const found = await findRefusedTexts(stage.database, 'c', 'orders', [
     { rawText: 'refused' },
     { rawText: 'not read' },
     { rawText: 'new' },
@@ -72,28 +62,28 @@ test('what Postgres refused is known by its text', async () => {
 })
 
 test('an error that blames no record is none of quarantine’s business', async () => {
-  expect(storageFault(await database.query('SELECT 1 FROM nowhere').catch((error: unknown) => error))).toBeNull()
+  expect(storageFault(await stage.database.query('SELECT 1 FROM nowhere').catch((error: unknown) => error))).toBeNull()
   expect(storageFault(new Error('socket closed'))).toBeNull()
 })
 
 test('a record that a person has dismissed stays settled, however often it comes again', async () => {
   await put('d', 1, bad(null, '["no key"]'))
-  const [row] = await database.query<{ id: bigint }>(`SELECT id FROM tallyman.quarantined_records WHERE seller_id = 'd'`)
+  const [row] = await stage.database.query<{ id: bigint }>(`SELECT id FROM tallyman.quarantined_records WHERE seller_id = 'd'`)
   const id = row?.id ?? 0n
   const by = { actor: 'kim', reason: 'a leftover of the marketplace' }
-  expect(await database.transaction((tx) => dismissQuarantined(tx, id, by))).toBeNull()
+  expect(await stage.database.transaction((tx) => dismissQuarantined(tx, id, by))).toBeNull()
   expect(await put('d', 2, bad(null, '["no key"]'))).toBe(0)
   const kept = `SELECT state, dismissed_by, dismissed_reason FROM tallyman.quarantined_records WHERE id = $1::bigint`
-  expect(await database.query(kept, id)).toEqual([{ state: 'dismissed', dismissed_by: 'kim', dismissed_reason: by.reason }])
-  expect(await database.transaction((tx) => dismissQuarantined(tx, id, by))).toBe('already-settled')
-  expect(await database.transaction((tx) => dismissQuarantined(tx, 999_999n, by))).toBe('not-found')
+  expect(await stage.database.query(kept, id)).toEqual([{ state: 'dismissed', dismissed_by: 'kim', dismissed_reason: by.reason }])
+  expect(await stage.database.transaction((tx) => dismissQuarantined(tx, id, by))).toBe('already-settled')
+  expect(await stage.database.transaction((tx) => dismissQuarantined(tx, 999_999n, by))).toBe('not-found')
 })
 
 test('a record without a key is settled by a complete reading that did not bring it again, and by no other', async () => {
   const by = async (stream: string, text: string, hoursAgo: number, createdFrom: Date | null = null): Promise<void> => {
-    const found = await findNewlyFaulty(database, 'e', 'orders', at(1), [bad(null, text)])
-    await database.transaction((tx) => quarantine(tx, 'e', 'orders', at(1), found, stream, createdFrom))
-    await database.execute(
+    const found = await findNewlyFaulty(stage.database, 'e', 'orders', at(1), [bad(null, text)])
+    await stage.database.transaction((tx) => quarantine(tx, 'e', 'orders', at(1), found, stream, createdFrom))
+    await stage.database.execute(
       `UPDATE tallyman.quarantined_records SET last_seen_at = now() - make_interval(hours => $2::int) WHERE seller_id = 'e' AND raw_text = $1`,
       text,
       hoursAgo,
@@ -106,12 +96,12 @@ test('a record without a key is settled by a complete reading that did not bring
   await by('changed', '["of no known age"]', 3)
   await put('e', 1, bad('7', '{"e":7}'))
   const expire = (met: Parameters<typeof expireKeyless>[3]) =>
-    database.transaction((tx) => expireKeyless(tx, 'e', 'orders', met, new Date(Date.now() - 60_000).toISOString()))
+    stage.database.transaction((tx) => expireKeyless(tx, 'e', 'orders', met, new Date(Date.now() - 60_000).toISOString()))
   expect(await expire({ stream: 'released' })).toBe(1)
   expect(await expire({ stream: 'released' })).toBe(0)
   expect(await expire({ createdFrom: '2026-11-01T00:00:00.000Z' })).toBe(1)
   const open = `SELECT raw_text FROM tallyman.quarantined_records WHERE seller_id = 'e' AND state = 'open' ORDER BY raw_text`
-  expect(await database.query(open)).toEqual(
+  expect(await stage.database.query(open)).toEqual(
     ['["of no known age"]', '["perhaps older"]', '["still there"]', '{"e":7}'].map((raw_text) => ({ raw_text })),
   )
 })
@@ -120,15 +110,15 @@ test('what is passed over again before it is due to be tried waits no longer for
   const window = { from: at(0), to: at(1), part: null }
   const passOver = async (): Promise<void> => {
     const record = { key: null, rawText: '{"stream":"x"}', fault: 'spoilt', skipped: { window }, hash: rawHash('{"stream":"x"}') }
-    await database.transaction((tx) => quarantine(tx, 'p', 'orders', at(1), [record], 'x'))
+    await stage.database.transaction((tx) => quarantine(tx, 'p', 'orders', at(1), [record], 'x'))
   }
   const waits = () =>
-    database.query<{ hours: number; seen_count: number }>(
+    stage.database.query<{ hours: number; seen_count: number }>(
       `SELECT round(extract(epoch FROM retry_at - now()) / 3600)::int AS hours, seen_count FROM tallyman.quarantined_records WHERE seller_id = 'p'`,
     )
   for (let time = 0; time < 4; time += 1) await passOver()
   expect(await waits()).toEqual([{ hours: 1, seen_count: 1 }])
-  await database.execute(`UPDATE tallyman.quarantined_records SET retry_at = now() WHERE seller_id = 'p'`)
+  await stage.database.execute(`UPDATE tallyman.quarantined_records SET retry_at = now() WHERE seller_id = 'p'`)
   for (let time = 0; time < 4; time += 1) await passOver()
   expect(await waits()).toEqual([{ hours: 2, seen_count: 2 }])
 })

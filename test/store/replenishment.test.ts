@@ -1,7 +1,6 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { parseReplenishment } from '../../src/clients/client.ts'
+import { beforeEach, expect, test } from 'vitest'
+import { parseReplenishment } from '../../src/clients/marketplace/replenishment-record.ts'
 import type { ReplenishmentRecommendation } from '../../src/domain/replenishment.ts'
-import { type Database, openDatabase } from '../../src/store/database.ts'
 import {
   currentlyRecommended,
   endRecommendations,
@@ -9,25 +8,16 @@ import {
   storeDifferingRecommendations,
 } from '../../src/store/replenishment.ts'
 import type { StorableRecord } from '../../src/store/versions.ts'
-import { startTestPostgres, type TestPostgres } from '../support/postgres.ts'
+import { withDatabase } from '../support/database.ts'
 
-let postgres: TestPostgres
-let database: Database
+const stage = withDatabase()
 let seller = 0
 let sellerId = ''
 const at = (day: number): Date => new Date(Date.UTC(2026, 2, day))
 
-beforeAll(async () => {
-  postgres = await startTestPostgres()
-  database = openDatabase({ url: await postgres.database() })
-})
 beforeEach(() => {
   seller += 1
   sellerId = `seller-${seller}`
-})
-afterAll(async () => {
-  await database.close()
-  await postgres.stop()
 })
 
 const recommendation = (
@@ -47,24 +37,24 @@ const recommendation = (
   return record
 }
 const store = async (observedAt: Date, ...records: StorableRecord<ReplenishmentRecommendation>[]): Promise<number> => {
-  const differing = await findDifferingRecommendations(database, sellerId, records)
-  return database.transaction((tx) => storeDifferingRecommendations(tx, sellerId, observedAt, differing))
+  const differing = await findDifferingRecommendations(stage.database, sellerId, records)
+  return stage.database.transaction((tx) => storeDifferingRecommendations(tx, sellerId, observedAt, differing))
 }
 const versions = async () =>
   (
-    await database.query<{ sku: string; suggested: number | null; max: number; valid_from: Date; valid_to: Date | null }>(
+    await stage.database.query<{ sku: string; suggested: number | null; max: number; valid_from: Date; valid_to: Date | null }>(
       `SELECT sku, suggested_quantity AS suggested, max_quantity AS max, valid_from, valid_to
        FROM warehouse.replenishment_recommendations WHERE seller_id = $1 ORDER BY sku, valid_from`,
       sellerId,
     )
   ).map((row) => [row.sku, row.suggested, row.max, row.valid_from.getUTCDate(), row.valid_to?.getUTCDate() ?? null])
 const current = () =>
-  database.query(
+  stage.database.query(
     `SELECT sku, suggested_quantity AS suggested FROM warehouse.current_replenishment_recommendations WHERE seller_id = $1 ORDER BY sku`,
     sellerId,
   )
 const told = () =>
-  database.query<{ type: string; data: unknown }>(
+  stage.database.query<{ type: string; data: unknown }>(
     'SELECT type, data FROM warehouse.changes WHERE seller_id = $1 ORDER BY seq',
     sellerId,
   )
@@ -98,9 +88,9 @@ test('every version is a row that is valid from one answer to the next; the same
 
 test('a recommendation that is no longer given ends, and may come again', async () => {
   await store(at(1), recommendation('A', 10, 50), recommendation('B', 5, 20))
-  expect(await currentlyRecommended(database, sellerId, ['A', 'C'])).toEqual(['A'])
-  expect(await database.transaction((tx) => endRecommendations(tx, sellerId, at(2), ['A', 'C']))).toBe(1)
-  expect(await database.transaction((tx) => endRecommendations(tx, sellerId, at(2), ['A', 'C']))).toBe(0)
+  expect(await currentlyRecommended(stage.database, sellerId, ['A', 'C'])).toEqual(['A'])
+  expect(await stage.database.transaction((tx) => endRecommendations(tx, sellerId, at(2), ['A', 'C']))).toBe(1)
+  expect(await stage.database.transaction((tx) => endRecommendations(tx, sellerId, at(2), ['A', 'C']))).toBe(0)
   expect(await current()).toEqual([{ sku: 'B', suggested: 5 }])
   expect((await told()).at(-1)?.data).toEqual({ sku: 'A', before: { suggestedQuantity: 10, maxQuantity: 50 }, after: null })
   expect(await store(at(4), recommendation('A', 10, 50))).toBe(1)
@@ -114,9 +104,9 @@ test('a recommendation that is no longer given ends, and may come again', async 
 test('an older observation changes nothing', async () => {
   await store(at(1), recommendation('A', 10, 50))
   await store(at(5), recommendation('A', 12, 50))
-  await database.transaction((tx) => endRecommendations(tx, sellerId, at(8), ['A']))
+  await stage.database.transaction((tx) => endRecommendations(tx, sellerId, at(8), ['A']))
   for (const day of [1, 3, 5, 7]) expect(await store(at(day), recommendation('A', 7, 50))).toBe(0)
-  expect(await database.transaction((tx) => endRecommendations(tx, sellerId, at(4), ['A']))).toBe(0)
+  expect(await stage.database.transaction((tx) => endRecommendations(tx, sellerId, at(4), ['A']))).toBe(0)
   expect(await versions()).toEqual([
     ['A', 10, 50, 1, 5],
     ['A', 12, 50, 5, 8],

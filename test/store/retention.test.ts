@@ -1,14 +1,14 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { takeBaseline } from '../../src/domain/evidence.ts'
 import { type RetainedData, retainedData } from '../../src/domain/retention.ts'
 import { available } from '../../src/domain/units.ts'
 import { acceptEvents } from '../../src/jobs/events/accept.ts'
 import { raiseAlarm, resolveAlarm } from '../../src/store/alarms.ts'
 import { beginningOfChanges, ChangesGone, readChanges } from '../../src/store/changes.ts'
-import { insertCommands, readAttempts, readLedgers } from '../../src/store/commands.ts'
-import { type Database, openDatabase } from '../../src/store/database.ts'
+import { readAttempts } from '../../src/store/command-attempts.ts'
+import { readLedgers } from '../../src/store/command-ledgers.ts'
+import { insertCommands } from '../../src/store/command-steps.ts'
 import { noteOrderSkus } from '../../src/store/inventory-skus.ts'
-import { readOrder, storeOrders } from '../../src/store/orders.ts'
 import { dismissQuarantined, findNewlyFaulty, quarantine } from '../../src/store/quarantine.ts'
 import {
   askForPasses,
@@ -19,20 +19,13 @@ import {
   removePast,
   takePass,
 } from '../../src/store/retention.ts'
+import { readOrder } from '../../src/store/stored-orders.ts'
 import { line, marketplace, order, parts, seed } from '../jobs/events/support.ts'
-import { startTestPostgres, type TestPostgres } from '../support/postgres.ts'
+import { withDatabase } from '../support/database.ts'
+import { storeOrders } from '../support/store.ts'
 import { lineWith, orderWith, wireStatus } from './support/records.ts'
 
-let postgres: TestPostgres
-let database: Database
-beforeAll(async () => {
-  postgres = await startTestPostgres()
-})
-afterAll(() => postgres.stop())
-beforeEach(async () => {
-  database = openDatabase({ url: await postgres.database() })
-  return () => database.close()
-})
+const stage = withDatabase({ each: 'test' })
 
 const sellerId = 's-1'
 const dayMs = 86_400_000
@@ -42,7 +35,7 @@ const ago = (days: number): Date => new Date(Date.now() - days * dayMs)
 const removeAll = async (data: RetainedData, cutoff: Date): Promise<number> => {
   let removed = 0
   for (let page: number | null = 0; page !== null; ) {
-    const step = await removePast(database, data, cutoff, page)
+    const step = await removePast(stage.database, data, cutoff, page)
     removed += step.removed
     page = step.nextPage
   }
@@ -52,22 +45,22 @@ const removeAll = async (data: RetainedData, cutoff: Date): Promise<number> => {
 /** Makes all that is stored look as if it had been written so many days ago. */
 const age = async (table: string, days: number, ...columns: readonly string[]): Promise<void> => {
   const moved = columns.map((column) => `${column} = ${column} - make_interval(days => $1::int)`)
-  await database.execute(`UPDATE ${table} SET ${moved.join(', ')}`, days)
+  await stage.database.execute(`UPDATE ${table} SET ${moved.join(', ')}`, days)
 }
 
 const counted = async (table: string, where = 'true'): Promise<number> => {
-  const [row] = await database.query<{ n: number }>(`SELECT count(*)::int AS n FROM ${table} t WHERE ${where}`)
+  const [row] = await stage.database.query<{ n: number }>(`SELECT count(*)::int AS n FROM ${table} t WHERE ${where}`)
   return row?.n ?? 0
 }
 
 describe('runs', () => {
   test('old ones go from every page of a large table, the newest of each stream stays', async () => {
-    await database.execute(
+    await stage.database.execute(
       `INSERT INTO tallyman.sync_runs (seller_id, resource, stream, pages, seen, changed, quarantined, started_at, finished_at)
        SELECT 's-' || n % 50, 'orders', 'changes', 1, 0, 1, 0, t.at, t.at
        FROM generate_series(1, 20000) n, LATERAL (SELECT now() - interval '40 days' + n * interval '1 minute' AS at) t`,
     )
-    const before = await overlookRetention(database, 'runs', 30 * dayMs)
+    const before = await overlookRetention(stage.database, 'runs', 30 * dayMs)
     expect(await removeAll('runs', ago(30))).toBe(before.goingRows)
     expect(before.goingRows).toBeGreaterThan(14_000)
     expect(await counted('tallyman.sync_runs', `finished_at < now() - interval '30 days 1 minute'`)).toBe(0)
@@ -95,17 +88,17 @@ describe('attempts', () => {
     },
   })
   const stored = async () => {
-    const found = await readOrder(database, sellerId, purchaseOrderId)
+    const found = await readOrder(stage.database, sellerId, purchaseOrderId)
     if (found === null) throw new Error('the order is not stored')
     return found
   }
   const left = async () =>
-    (await readLedgers(database, sellerId, await stored())).map((ledger) => [
+    (await readLedgers(stage.database, sellerId, await stored())).map((ledger) => [
       available(ledger, 'ship'),
       available(ledger, 'refund'),
     ])
   const attempt = async (commandId: string, number: number, outcome: string) =>
-    database.execute(
+    stage.database.execute(
       `INSERT INTO tallyman.command_attempts (command_id, attempt, correlation_id, request, baseline, outcome, read_backs)
        VALUES ($1, $2::int, 'c', '{"path": "/v3/orders"}', $3::jsonb, $4, '[{"verdict": "applied"}]')`,
       commandId,
@@ -114,22 +107,22 @@ describe('attempts', () => {
       outcome,
     )
   const command = async (trackingNumber: string, quantity: number): Promise<string> => {
-    const [id = ''] = await database.transaction((tx) =>
+    const [id = ''] = await stage.database.transaction((tx) =>
       insertCommands(tx, { sellerId, purchaseOrderId, event: null, commands: [shipment(trackingNumber, quantity)] }),
     )
     return id
   }
   const settle = (id: string, state: string) =>
-    database.execute(`UPDATE tallyman.commands SET state = $2, settled_at = now() WHERE id = $1`, id, state)
+    stage.database.execute(`UPDATE tallyman.commands SET state = $2, settled_at = now() WHERE id = $1`, id, state)
   const rows = () =>
-    database.query(
+    stage.database.query(
       `SELECT c.state, a.attempt, a.request = 'null' AND a.read_backs = '[]' AS emptied FROM tallyman.command_attempts a JOIN tallyman.commands c ON c.id = a.command_id
        ORDER BY c.sequence, a.attempt`,
     )
 
   test('those of settled commands go, but for the baseline that units are counted from; those of open ones stay', async () => {
     const record = orderWith(purchaseOrderId, [lineWith('1', 9, [wireStatus('Acknowledged', 7), wireStatus('Shipped', 2)])])
-    await storeOrders(database, { sellerId, records: [record], observedAt: new Date() })
+    await storeOrders(stage.database, { sellerId, records: [record], observedAt: new Date() })
     const shipped = await command('T1', 3)
     await attempt(shipped, 1, 'not-sent')
     await attempt(shipped, 2, 'not-applied')
@@ -140,7 +133,7 @@ describe('attempts', () => {
     await settle(refused, 'rejected')
     const open = await command('T3', 1)
     await attempt(open, 1, 'unknown')
-    await database.execute(`UPDATE tallyman.commands SET state = 'held' WHERE id = $1`, open)
+    await stage.database.execute(`UPDATE tallyman.commands SET state = 'held' WHERE id = $1`, open)
     await age('tallyman.command_attempts', 500, 'started_at')
     await age('tallyman.commands', 500, 'settled_at', 'updated_at', 'created_at')
     // An open command of the same order holds everything of that order.
@@ -148,20 +141,20 @@ describe('attempts', () => {
     await settle(open, 'rejected')
     const before = await left()
     await age('tallyman.commands', 500, 'settled_at')
-    await raiseAlarm(database, { sellerId, kind: 'command-rejected', subject: open }, 'look at it')
-    expect((await overlookRetention(database, 'attempts', 400 * dayMs)).goingRows).toBe(4)
+    await raiseAlarm(stage.database, { sellerId, kind: 'command-rejected', subject: open }, 'look at it')
+    expect((await overlookRetention(stage.database, 'attempts', 400 * dayMs)).goingRows).toBe(4)
     expect(await removeAll('attempts', ago(400))).toBe(4)
     expect(await rows()).toEqual([
       { state: 'confirmed', attempt: 3, emptied: true },
       { state: 'rejected', attempt: 1, emptied: false },
     ])
-    await resolveAlarm(database, { sellerId, kind: 'command-rejected', subject: open })
+    await resolveAlarm(stage.database, { sellerId, kind: 'command-rejected', subject: open })
     expect(await removeAll('attempts', ago(400))).toBe(1)
     expect(await removeAll('attempts', ago(400))).toBe(0)
     // The order as it is stored shows two shipped units: only the baseline says that our three came on top.
     expect(before).toEqual([[4, 5]])
     expect(await left()).toEqual(before)
-    expect((await readAttempts(database, shipped)).map(({ baseline }) => baseline)).toEqual([takeBaseline(await stored())])
+    expect((await readAttempts(stage.database, shipped)).map(({ baseline }) => baseline)).toEqual([takeBaseline(await stored())])
   })
 })
 
@@ -170,9 +163,9 @@ describe('versions', () => {
     for (const note of ['a', 'b', 'c'])
       for (const id of ['1', '2']) {
         const record = orderWith(id, [lineWith('1', 1, [wireStatus('Acknowledged', 1, { note })])])
-        await storeOrders(database, { sellerId, records: [record], observedAt: new Date() })
+        await storeOrders(stage.database, { sellerId, records: [record], observedAt: new Date() })
       }
-    await database.execute(
+    await stage.database.execute(
       `INSERT INTO tallyman.commands (id, seller_id, purchase_order_id, kind, state, payload) VALUES ('c', 's-1', '2', 'acknowledge', 'held', '{}')`,
     )
     await age('tallyman.superseded_versions', 500, 'last_seen_at')
@@ -184,7 +177,7 @@ describe('versions', () => {
 
 describe('changes', () => {
   const tell = (count: number) =>
-    database.transaction(async (tx) => {
+    stage.database.transaction(async (tx) => {
       for (let n = 0; n < count; n += 1) tx.tell({ sellerId, type: 'order.seen', data: {} })
     })
 
@@ -193,21 +186,21 @@ describe('changes', () => {
     await age('warehouse.changes', 100, 'occurred_at')
     await tell(4)
     // One that is older than the one before it must not go alone.
-    await database.execute(`UPDATE warehouse.changes SET occurred_at = now() - interval '200 days' WHERE seq = 6002`)
-    expect(await beginningOfChanges(database)).toBe(0n)
-    expect(await removePast(database, 'changes', ago(90), 0)).toEqual({ removed: 5_000, nextPage: 0 })
+    await stage.database.execute(`UPDATE warehouse.changes SET occurred_at = now() - interval '200 days' WHERE seq = 6002`)
+    expect(await beginningOfChanges(stage.database)).toBe(0n)
+    expect(await removePast(stage.database, 'changes', ago(90), 0)).toEqual({ removed: 5_000, nextPage: 0 })
     expect(await removeAll('changes', ago(90))).toBe(1_000)
     expect(await removeAll('changes', ago(90))).toBe(0)
-    expect(await beginningOfChanges(database)).toBe(6_000n)
-    await expect(readChanges(database, 0n, 10)).rejects.toThrow(ChangesGone)
-    await expect(readChanges(database, 5_999n, 10)).rejects.toThrow('changes 6000 to 6000 are kept no more')
-    expect((await readChanges(database, 6_000n, 2)).map(({ seq }) => seq)).toEqual([6_001n, 6_002n])
+    expect(await beginningOfChanges(stage.database)).toBe(6_000n)
+    await expect(readChanges(stage.database, 0n, 10)).rejects.toThrow(ChangesGone)
+    await expect(readChanges(stage.database, 5_999n, 10)).rejects.toThrow('changes 6000 to 6000 are kept no more')
+    expect((await readChanges(stage.database, 6_000n, 2)).map(({ seq }) => seq)).toEqual([6_001n, 6_002n])
     await age('warehouse.changes', 100, 'occurred_at')
     expect(await removeAll('changes', ago(90))).toBe(4)
-    expect(await readChanges(database, 6_004n, 2)).toEqual([])
-    await expect(readChanges(database, 6_003n, 2)).rejects.toThrow(ChangesGone)
+    expect(await readChanges(stage.database, 6_004n, 2)).toEqual([])
+    await expect(readChanges(stage.database, 6_003n, 2)).rejects.toThrow(ChangesGone)
     await tell(1)
-    expect((await readChanges(database, 6_004n, 2)).map(({ seq }) => seq)).toEqual([6_005n])
+    expect((await readChanges(stage.database, 6_004n, 2)).map(({ seq }) => seq)).toEqual([6_005n])
   })
 
   test('SKUs of orders are found also by who has not read the changes that went', async () => {
@@ -218,18 +211,18 @@ describe('changes', () => {
         [lineWith('1', 1, [wireStatus('Acknowledged', 1)], { item: { productName: sku, sku } })],
         fulfilled,
       )
-      await storeOrders(database, { sellerId, records: [record], observedAt: new Date() })
+      await storeOrders(stage.database, { sellerId, records: [record], observedAt: new Date() })
     }
     const skus = async () =>
-      (await database.query<{ sku: string }>('SELECT sku FROM tallyman.inventory_skus ORDER BY 1')).map(({ sku }) => sku)
+      (await stage.database.query<{ sku: string }>('SELECT sku FROM tallyman.inventory_skus ORDER BY 1')).map(({ sku }) => sku)
     await bring('1', 'A')
     await age('warehouse.changes', 100, 'occurred_at')
     await removeAll('changes', ago(90))
     await bring('2', 'B')
-    await noteOrderSkus(database, sellerId, new Date())
+    await noteOrderSkus(stage.database, sellerId, new Date())
     expect(await skus()).toEqual(['A', 'B'])
     await bring('3', 'C')
-    await noteOrderSkus(database, sellerId, new Date())
+    await noteOrderSkus(stage.database, sellerId, new Date())
     expect(await skus()).toEqual(['A', 'B', 'C'])
   })
 })
@@ -249,22 +242,22 @@ describe('events', () => {
 
   test('a refund that is told again after its data went pays nothing twice; another body under its name is refused', async () => {
     const shop = marketplace()
-    const accept = parts(database, shop)
-    await seed(database, sellerId, order('1', [line('1', 'TEA', 5, { shipped: 5, acknowledged: 0 })]))
+    const accept = parts(stage.database, shop)
+    await seed(stage.database, sellerId, order('1', [line('1', 'TEA', 5, { shipped: 5, acknowledged: 0 })]))
     const post = (event: ReturnType<typeof credit>) => acceptEvents(accept, [event], new AbortController().signal)
     const first = await post(credit('c-1', 1))
     expect(first).toMatchObject({ ok: true, receipts: [{ status: 'accepted' }] })
-    await database.execute(
+    await stage.database.execute(
       `INSERT INTO tallyman.erp_event (source, id, type, data) VALUES ('/erp', 'waits', 'erp.order.accepted', '{"purchaseOrderId": "9"}')`,
     )
     await age('tallyman.erp_event', 500, 'processed_at', 'received_at')
     expect(await removeAll('events', ago(400))).toBe(0)
-    await database.execute(`UPDATE tallyman.commands SET state = 'confirmed', settled_at = now()`)
-    const look = await overlookRetention(database, 'events', 400 * dayMs)
+    await stage.database.execute(`UPDATE tallyman.commands SET state = 'confirmed', settled_at = now()`)
+    const look = await overlookRetention(stage.database, 'events', 400 * dayMs)
     expect(look).toMatchObject({ rows: 2, goingRows: 1 })
     expect(await removeAll('events', ago(400))).toBe(1)
     expect(await removeAll('events', ago(400))).toBe(0)
-    expect(await database.query(`SELECT id, data FROM tallyman.erp_event ORDER BY id`)).toEqual([
+    expect(await stage.database.query(`SELECT id, data FROM tallyman.erp_event ORDER BY id`)).toEqual([
       { id: 'c-1', data: { sellerId, purchaseOrderId: '1' } },
       { id: 'waits', data: { purchaseOrderId: '9' } },
     ])
@@ -273,7 +266,7 @@ describe('events', () => {
     expect(again).toMatchObject({ ok: true, receipts: [{ status: 'duplicate', state: 'accepted', commands: commands[0] }] })
     expect(await post(credit('c-1', 2))).toEqual({ ok: false, reason: 'conflict', indexes: [0] })
     await expect(
-      database.execute(
+      stage.database.execute(
         `INSERT INTO tallyman.erp_event (source, id, type, data) VALUES ('/erp', 'c-1', 'erp.credit.issued', '{}')`,
       ),
     ).rejects.toThrow()
@@ -281,45 +274,48 @@ describe('events', () => {
   })
 
   test('a rejected one keeps its data until somebody has closed its alarm', async () => {
-    await database.execute(
+    await stage.database.execute(
       `INSERT INTO tallyman.erp_event (source, id, type, data, status, problem, processed_at)
        VALUES ('/erp', 'e', 'x', '{"deep": [1]}', 'rejected', '{"code": "invalid-event", "errors": [{"path": "a", "message": "b"}]}', now() - interval '500 days')`,
     )
     const alarm = { sellerId, kind: 'event-rejected', subject: '/erp e' } as const
-    await raiseAlarm(database, alarm, 'look')
+    await raiseAlarm(stage.database, alarm, 'look')
     expect(await removeAll('events', ago(400))).toBe(0)
-    await resolveAlarm(database, alarm)
+    await resolveAlarm(stage.database, alarm)
     expect(await removeAll('events', ago(400))).toBe(1)
-    expect(await database.query('SELECT data, problem FROM tallyman.erp_event')).toEqual([
+    expect(await stage.database.query('SELECT data, problem FROM tallyman.erp_event')).toEqual([
       { data: {}, problem: { code: 'invalid-event', errors: [] } },
     ])
   })
 })
 
 test('alarms go when they were resolved long ago, never while they are open', async () => {
-  for (const subject of ['a', 'b', 'c']) await raiseAlarm(database, { sellerId, kind: 'command-held', subject }, 'look')
-  await resolveAlarm(database, { sellerId, kind: 'command-held', subject: 'a' })
+  for (const subject of ['a', 'b', 'c']) await raiseAlarm(stage.database, { sellerId, kind: 'command-held', subject }, 'look')
+  await resolveAlarm(stage.database, { sellerId, kind: 'command-held', subject: 'a' })
   await age('tallyman.alarms', 500, 'raised_at', 'resolved_at')
-  await resolveAlarm(database, { sellerId, kind: 'command-held', subject: 'b' })
+  await resolveAlarm(stage.database, { sellerId, kind: 'command-held', subject: 'b' })
   expect(await removeAll('alarms', ago(400))).toBe(1)
-  expect(await database.query('SELECT subject FROM tallyman.alarms ORDER BY id')).toEqual([{ subject: 'b' }, { subject: 'c' }])
+  expect(await stage.database.query('SELECT subject FROM tallyman.alarms ORDER BY id')).toEqual([
+    { subject: 'b' },
+    { subject: 'c' },
+  ])
 })
 
 test('quarantine: settled records go, open ones stay, dismissed ones stay known without their text', async () => {
   const texts = ['open', 'settled', 'dismissed']
   const records = texts.map((rawText) => ({ key: rawText, rawText, fault: 'no lines' }))
-  const faulty = () => findNewlyFaulty(database, sellerId, 'orders', new Date(), records)
+  const faulty = () => findNewlyFaulty(stage.database, sellerId, 'orders', new Date(), records)
   const fresh = await faulty()
-  await database.transaction((tx) => quarantine(tx, sellerId, 'orders', new Date(), fresh))
-  const [dismissed] = await database.query<{ id: bigint }>(
+  await stage.database.transaction((tx) => quarantine(tx, sellerId, 'orders', new Date(), fresh))
+  const [dismissed] = await stage.database.query<{ id: bigint }>(
     `SELECT id FROM tallyman.quarantined_records WHERE record_key = 'dismissed'`,
   )
-  await database.transaction((tx) => dismissQuarantined(tx, dismissed?.id ?? 0n, { actor: 'kim', reason: 'not to be had' }))
-  await database.execute(`UPDATE tallyman.quarantined_records SET state = 'superseded' WHERE record_key = 'settled'`)
+  await stage.database.transaction((tx) => dismissQuarantined(tx, dismissed?.id ?? 0n, { actor: 'kim', reason: 'not to be had' }))
+  await stage.database.execute(`UPDATE tallyman.quarantined_records SET state = 'superseded' WHERE record_key = 'settled'`)
   await age('tallyman.quarantined_records', 500, 'last_seen_at')
   expect(await removeAll('quarantine', ago(400))).toBe(2)
   expect(await removeAll('quarantine', ago(400))).toBe(0)
-  const rows = await database.query('SELECT record_key, raw_text FROM tallyman.quarantined_records ORDER BY id')
+  const rows = await stage.database.query('SELECT record_key, raw_text FROM tallyman.quarantined_records ORDER BY id')
   expect(rows).toEqual(
     expect.arrayContaining([
       { record_key: 'open', raw_text: 'open' },
@@ -332,25 +328,25 @@ test('quarantine: settled records go, open ones stay, dismissed ones stay known 
 
 test('the inventory log goes, but for what a resting seller was compared with, and what open differences stand on', async () => {
   const entry = (sku: string, id: string, days: number) =>
-    database.execute(
+    stage.database.execute(
       `INSERT INTO warehouse.inventory_log_entries (seller_id, sku, entry_id, changed_units, transaction_time, raw_hash, raw, observed_at, first_seen_at, changed_at)
        VALUES ('s-1', $1, $2, 1, now() - make_interval(days => $3::int), '', '{}', now(), now(), now())`,
       sku,
       id,
       days,
     )
-  await database.execute(
+  await stage.database.execute(
     `INSERT INTO tallyman.inventory_skus (seller_id, sku, source, log_read_at) VALUES ('s-1', 'runs', 'orders', now()), ('s-1', 'rests', 'orders', now() - interval '600 days')`,
   )
   for (const sku of ['runs', 'rests', 'unknown', 'differs'])
     for (const days of [10, 900, 1_100]) await entry(sku, `${days}`, days)
-  await database.execute(
+  await stage.database.execute(
     `INSERT INTO warehouse.inventory_discrepancies (seller_id, sku, month, kind, report_units, expected_units, log_entry_ids, log_entries, earliest_day)
      VALUES ('s-1', 'differs', date_trunc('month', (now() - interval '900 days') AT TIME ZONE 'America/Los_Angeles'), 'lost', 1, 2, '{}', 0, now()),
        ('s-1', 'differs', '2020-01-01', 'lost', 1, 2, '{1100}', 1, now())`,
   )
   expect(await removeAll('log-entries', ago(800))).toBe(5)
-  const rows = await database.query('SELECT sku, entry_id AS id FROM warehouse.inventory_log_entries ORDER BY 1, 2')
+  const rows = await stage.database.query('SELECT sku, entry_id AS id FROM warehouse.inventory_log_entries ORDER BY 1, 2')
   expect(rows).toEqual([
     { sku: 'differs', id: '10' },
     { sku: 'differs', id: '1100' },
@@ -363,54 +359,57 @@ test('the inventory log goes, but for what a resting seller was compared with, a
 })
 
 test('a pass is due once a day, is taken by one process, and goes on where the one before left it', async () => {
-  const take = (owner: string) => takePass(database, 'alarms', owner, dayMs)
+  const take = (owner: string) => takePass(stage.database, 'alarms', owner, dayMs)
   const first = await take('one')
   expect(first).toMatchObject({ data: 'alarms', nextPage: 0 })
   if (first === null) throw new Error('the pass was not due')
   expect(await take('two')).toBeNull()
-  expect(await keepPass(database, first, { removed: 3, nextPage: 64 })).toBe(true)
-  await database.execute(`UPDATE tallyman.retention_passes SET lease_until = now() - interval '1 second'`)
+  const isRunning = async () => (await overlookRetention(stage.database, 'alarms', dayMs)).running
+  expect(await keepPass(stage.database, first, { removed: 3, nextPage: 64 })).toBe(true)
+  expect(await isRunning()).toBe(true)
+  await stage.database.execute(`UPDATE tallyman.retention_passes SET lease_until = now() - interval '1 second'`)
+  expect(await isRunning()).toBe(false)
   const second = await take('two')
   expect(second).toMatchObject({ nextPage: 64 })
-  expect(await keepPass(database, first, { removed: 1, nextPage: null })).toBe(false)
+  expect(await keepPass(stage.database, first, { removed: 1, nextPage: null })).toBe(false)
   if (second === null) throw new Error('the pass was not taken over')
-  expect(await keepPass(database, second, { removed: 2, nextPage: null })).toBe(true)
-  const asked = await askForPasses(database, ['alarms'])
-  await endPass(database, second)
-  expect(await overlookRetention(database, 'alarms', dayMs)).toMatchObject({ lastRemoved: 5, running: false, dueAt: asked })
+  expect(await keepPass(stage.database, second, { removed: 2, nextPage: null })).toBe(true)
+  const asked = await askForPasses(stage.database, ['alarms'])
+  await endPass(stage.database, second)
+  expect(await overlookRetention(stage.database, 'alarms', dayMs)).toMatchObject({ lastRemoved: 5, running: false, dueAt: asked })
   const third = await take('two')
   if (third === null) throw new Error('what was asked for meanwhile is not due')
-  await endPass(database, third)
+  await endPass(stage.database, third)
   expect(await take('two')).toBeNull()
-  const { dueAt, lastRemoved } = await overlookRetention(database, 'alarms', dayMs)
+  const { dueAt, lastRemoved } = await overlookRetention(stage.database, 'alarms', dayMs)
   expect(lastRemoved).toBe(0)
   expect(Math.abs(dueAt.getTime() - Date.now() - dayMs)).toBeLessThan(60_000)
 })
 
 test('every kind is looked at, also for ever, and a large table is estimated from a part of it', async () => {
-  expect((await database.prisma.retentionPass.findMany()).map(({ data }) => data).sort()).toEqual([...retainedData].sort())
+  expect((await stage.database.prisma.retentionPass.findMany()).map(({ data }) => data).sort()).toEqual([...retainedData].sort())
   for (const data of retainedData) {
-    expect(await overlookRetention(database, data, null)).toMatchObject({
+    expect(await overlookRetention(stage.database, data, null)).toMatchObject({
       data,
       goingRows: 0,
       rows: 0,
       oldest: null,
       estimated: false,
     })
-    expect(await overlookRetention(database, data, dayMs)).toMatchObject({ goingRows: 0, goingBytes: 0 })
+    expect(await overlookRetention(stage.database, data, dayMs)).toMatchObject({ goingRows: 0, goingBytes: 0 })
   }
-  await database.execute(
+  await stage.database.execute(
     `INSERT INTO tallyman.superseded_versions (seller_id, resource, record_key, raw_hash, raw, first_seen_at, last_seen_at)
      SELECT 's-1', 'orders', n, '', jsonb_build_object('note', repeat('x', 1500)), now(), now() - (n % 2) * interval '500 days' FROM generate_series(1, 30000) n`,
   )
-  await database.execute('ANALYZE tallyman.superseded_versions')
-  const look = await overlookRetention(database, 'versions', 400 * dayMs)
+  await stage.database.execute('ANALYZE tallyman.superseded_versions')
+  const look = await overlookRetention(stage.database, 'versions', 400 * dayMs)
   expect(look).toMatchObject({ estimated: true, oldest: expect.any(Date) })
   expect(look.goingRows / 15_000).toBeGreaterThan(0.8)
   expect(look.goingRows / 15_000).toBeLessThan(1.2)
   expect(look.goingBytes / look.bytes).toBeGreaterThan(0.4)
   expect(look.goingBytes / look.bytes).toBeLessThan(0.6)
-  const sizes = await readTableSizes(database)
+  const sizes = await readTableSizes(stage.database)
   expect(sizes.find(({ table }) => table === 'tallyman.superseded_versions')).toEqual({
     table: 'tallyman.superseded_versions',
     rows: 30_000,
@@ -419,11 +418,11 @@ test('every kind is looked at, also for ever, and a large table is estimated fro
 })
 
 test('a step looks at its own pages only', async () => {
-  await database.execute(
+  await stage.database.execute(
     `INSERT INTO tallyman.sync_runs (seller_id, resource, stream, pages, seen, changed, quarantined, started_at, finished_at)
      SELECT 's', 'orders', 'changes', 1, 0, 1, 0, now() - interval '40 days', now() - interval '40 days' FROM generate_series(1, 50000)`,
   )
-  const { removed, nextPage } = await removePast(database, 'runs', ago(30), 0)
+  const { removed, nextPage } = await removePast(stage.database, 'runs', ago(30), 0)
   expect(nextPage).toBe(64)
   expect(removed).toBeLessThan(6_000)
   expect(removed).toBeGreaterThan(1_000)

@@ -1,33 +1,15 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type Database, openDatabase } from '../../src/store/database.ts'
-import { storeReturns } from '../../src/store/returns.ts'
+import { expect, test } from 'vitest'
 import { wireReturnSample } from '../clients/samples.ts'
-import { startTestPostgres, type TestPostgres } from '../support/postgres.ts'
+import { withDatabase } from '../support/database.ts'
+import { storeReturns } from '../support/store.ts'
 import { returnRecord } from './support/records.ts'
 
-let postgres: TestPostgres
-let database: Database
+const stage = withDatabase({ each: 'test' })
 const sellerId = 'seller'
 const at = (minute: number): Date => new Date(Date.UTC(2026, 0, 1, 0, minute))
 
-beforeAll(async () => {
-  postgres = await startTestPostgres()
-})
-afterAll(async () => {
-  await postgres.stop()
-})
-
-const withDatabase = async (work: () => Promise<void>): Promise<void> => {
-  database = openDatabase({ url: await postgres.database() })
-  try {
-    await work()
-  } finally {
-    await database.close()
-  }
-}
-
 const table = <Row>(columns: string, name: string, order: string) =>
-  database.query<Row>(`SELECT ${columns} FROM warehouse.${name} ORDER BY ${order}`)
+  stage.database.query<Row>(`SELECT ${columns} FROM warehouse.${name} ORDER BY ${order}`)
 
 /** The sample with other states of its only line. */
 const sampleWith = (id: string, line: Readonly<Record<string, unknown>>) => {
@@ -35,63 +17,58 @@ const sampleWith = (id: string, line: Readonly<Record<string, unknown>>) => {
   return returnRecord({ ...sample, returnOrderLines: sample.returnOrderLines.map((first) => ({ ...first, ...line })) })
 }
 
-test('tracking statuses and refund channels become rows, unknown channels too', () =>
-  withDatabase(async () => {
-    const records = [returnRecord(wireReturnSample('R1'))]
-    expect(await storeReturns(database, { sellerId, records, observedAt: at(1) })).toMatchObject({ seen: 1, changed: 1 })
-    expect(await table('position, status, current_refund_status, quantity', 'return_line_tracking_statuses', 'position')).toEqual(
-      [
-        { position: 0, status: 'IN_TRANSIT', current_refund_status: null, quantity: 2 },
-        { position: 1, status: 'DELIVERED', current_refund_status: 'REFUND_INITIATED', quantity: 1 },
-      ],
-    )
-    expect(await table('refund_channel_name, quantity', 'return_line_refund_channels', 'position')).toEqual([
-      { refund_channel_name: 'SELLER_MANUAL_REFUND', quantity: 2 },
-      { refund_channel_name: 'SomethingNew', quantity: 1 },
-    ])
-    expect(await table('type, return_order_id', 'changes', 'seq')).toEqual([{ type: 'return.seen', return_order_id: 'R1' }])
-  }))
+test('tracking statuses and refund channels become rows, unknown channels too', async () => {
+  const records = [returnRecord(wireReturnSample('R1'))]
+  expect(await storeReturns(stage.database, { sellerId, records, observedAt: at(1) })).toBe(1)
+  expect(await table('position, status, current_refund_status, quantity', 'return_line_tracking_statuses', 'position')).toEqual([
+    { position: 0, status: 'IN_TRANSIT', current_refund_status: null, quantity: 2 },
+    { position: 1, status: 'DELIVERED', current_refund_status: 'REFUND_INITIATED', quantity: 1 },
+  ])
+  expect(await table('refund_channel_name, quantity', 'return_line_refund_channels', 'position')).toEqual([
+    { refund_channel_name: 'SELLER_MANUAL_REFUND', quantity: 2 },
+    { refund_channel_name: 'SomethingNew', quantity: 1 },
+  ])
+  expect(await table('type, return_order_id', 'changes', 'seq')).toEqual([{ type: 'return.seen', return_order_id: 'R1' }])
+})
 
-test('unchanged returns are not written; changed ones tell before and after, and vanished rows go', () =>
-  withDatabase(async () => {
-    const first = returnRecord(wireReturnSample('R1'))
-    await storeReturns(database, { sellerId, records: [first], observedAt: at(1) })
-    expect((await storeReturns(database, { sellerId, records: [first], observedAt: at(2) })).changed).toBe(0)
-    const arrived = sampleWith('R1', {
-      currentTrackingStatuses: [{ status: 'DELIVERED', quantity: { measurementValue: 3 } }],
-      refundChannels: [],
-      refundedQty: 3,
-    })
-    expect((await storeReturns(database, { sellerId, records: [arrived], observedAt: at(3) })).changed).toBe(1)
-    expect(await table('status, quantity', 'return_line_tracking_statuses', 'position')).toEqual([
-      { status: 'DELIVERED', quantity: 3 },
-    ])
-    expect(await table('1', 'return_line_refund_channels', '1')).toEqual([])
-    const [, change] = await table<{ type: string; line_number: string; data: unknown }>(
-      'type, line_number, data',
-      'changes',
-      'seq',
-    )
-    expect(change).toMatchObject({
-      type: 'return_line.changed',
-      line_number: '1',
-      data: { before: { refundedQuantity: 1 }, after: { refundedQuantity: 3, refundChannels: [] } },
-    })
-    const versions = await database.query(`SELECT record_key FROM tallyman.superseded_versions WHERE resource = 'returns'`)
-    expect(versions).toEqual([{ record_key: 'R1' }])
-    // Late news of long ago.
-    expect((await storeReturns(database, { sellerId, records: [first], observedAt: at(2) })).changed).toBe(0)
-    expect(await table('refunded_quantity', 'return_lines', '1')).toEqual([{ refunded_quantity: 3 }])
-  }))
+test('unchanged returns are not written; changed ones tell before and after, and vanished rows go', async () => {
+  const first = returnRecord(wireReturnSample('R1'))
+  await storeReturns(stage.database, { sellerId, records: [first], observedAt: at(1) })
+  expect(await storeReturns(stage.database, { sellerId, records: [first], observedAt: at(2) })).toBe(0)
+  const arrived = sampleWith('R1', {
+    currentTrackingStatuses: [{ status: 'DELIVERED', quantity: { measurementValue: 3 } }],
+    refundChannels: [],
+    refundedQty: 3,
+  })
+  expect(await storeReturns(stage.database, { sellerId, records: [arrived], observedAt: at(3) })).toBe(1)
+  expect(await table('status, quantity', 'return_line_tracking_statuses', 'position')).toEqual([
+    { status: 'DELIVERED', quantity: 3 },
+  ])
+  expect(await table('1', 'return_line_refund_channels', '1')).toEqual([])
+  const [, change] = await table<{ type: string; line_number: string; data: unknown }>(
+    'type, line_number, data',
+    'changes',
+    'seq',
+  )
+  expect(change).toMatchObject({
+    type: 'return_line.changed',
+    line_number: '1',
+    data: { before: { refundedQuantity: 1 }, after: { refundedQuantity: 3, refundChannels: [] } },
+  })
+  const versions = await stage.database.query(`SELECT record_key FROM tallyman.superseded_versions WHERE resource = 'returns'`)
+  expect(versions).toEqual([{ record_key: 'R1' }])
+  // Late news of long ago.
+  expect(await storeReturns(stage.database, { sellerId, records: [first], observedAt: at(2) })).toBe(0)
+  expect(await table('refunded_quantity', 'return_lines', '1')).toEqual([{ refunded_quantity: 3 }])
+})
 
-test('the same new returns, stored at once, are stored once', () =>
-  withDatabase(async () => {
-    const records = Array.from({ length: 40 }, (_, index) => returnRecord(wireReturnSample(`R${index}`)))
-    const stored = await Promise.all(
-      [records, [...records].reverse(), records].map((page) =>
-        storeReturns(database, { sellerId, records: page, observedAt: at(1) }),
-      ),
-    )
-    expect(stored.reduce((sum, page) => sum + page.changed, 0)).toBe(40)
-    expect(await table('count(*)::int AS count', 'return_lines', '1')).toEqual([{ count: 40 }])
-  }))
+test('the same new returns, stored at once, are stored once', async () => {
+  const records = Array.from({ length: 40 }, (_, index) => returnRecord(wireReturnSample(`R${index}`)))
+  const stored = await Promise.all(
+    [records, [...records].reverse(), records].map((page) =>
+      storeReturns(stage.database, { sellerId, records: page, observedAt: at(1) }),
+    ),
+  )
+  expect(stored.reduce((sum, page) => sum + page, 0)).toBe(40)
+  expect(await table('count(*)::int AS count', 'return_lines', '1')).toEqual([{ count: 40 }])
+})

@@ -1,28 +1,18 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { parseSalesChannel } from '../../src/clients/client.ts'
+import { beforeEach, expect, test } from 'vitest'
+import { parseSalesChannel } from '../../src/clients/marketplace/sales-channel-record.ts'
 import type { SalesChannel } from '../../src/domain/sales-channel.ts'
-import { type Database, openDatabase } from '../../src/store/database.ts'
 import { salesChannelStore } from '../../src/store/sales-channels.ts'
 import type { StorableRecord } from '../../src/store/versions.ts'
-import { startTestPostgres, type TestPostgres } from '../support/postgres.ts'
+import { withDatabase } from '../support/database.ts'
 
-let postgres: TestPostgres
-let database: Database
+const stage = withDatabase()
 let seller = 0
 let sellerId = ''
 const at = (minute: number): Date => new Date(Date.UTC(2026, 2, 10, 0, minute))
 
-beforeAll(async () => {
-  postgres = await startTestPostgres()
-  database = openDatabase({ url: await postgres.database() })
-})
 beforeEach(() => {
   seller += 1
   sellerId = `seller-${seller}`
-})
-afterAll(async () => {
-  await database.close()
-  await postgres.stop()
 })
 
 const channel = (orderChannelId: string, change: object = {}): StorableRecord<SalesChannel> => {
@@ -43,10 +33,10 @@ const channel = (orderChannelId: string, change: object = {}): StorableRecord<Sa
   return record
 }
 const store = async (observedAt: Date, ...records: StorableRecord<SalesChannel>[]): Promise<number> => {
-  const differing = await salesChannelStore.findDiffering(database, sellerId, records)
-  return database.transaction((tx) => salesChannelStore.store(tx, sellerId, observedAt, differing))
+  const differing = await salesChannelStore.findDiffering(stage.database, sellerId, records)
+  return stage.database.transaction((tx) => salesChannelStore.store(tx, sellerId, observedAt, differing))
 }
-const rows = <Row>(sql: string) => database.query<Row>(sql, sellerId)
+const rows = <Row>(sql: string) => stage.database.query<Row>(sql, sellerId)
 const told = async () =>
   (
     await rows<{ type: string; id: string }>(
@@ -105,12 +95,12 @@ test('unchanged ones are not written, changed ones are, with the version before;
 
 test('what is not listed any more is noted once, and is there again when it comes back unchanged', async () => {
   await store(at(1), channel('A'), channel('B'))
-  const gone = await salesChannelStore.findGone(database, sellerId, new Set(['A']))
+  const gone = await salesChannelStore.findGone(stage.database, sellerId, new Set(['A']))
   expect(gone).toEqual(['B'])
-  const note = () => database.transaction((tx) => salesChannelStore.noteMissing(tx, sellerId, at(2), gone))
+  const note = () => stage.database.transaction((tx) => salesChannelStore.noteMissing(tx, sellerId, at(2), gone))
   expect(await note()).toBe(1)
   expect(await note()).toBe(0)
-  expect(await salesChannelStore.findGone(database, sellerId, new Set(['A']))).toEqual([])
+  expect(await salesChannelStore.findGone(stage.database, sellerId, new Set(['A']))).toEqual([])
   const missing = () =>
     rows('SELECT order_channel_id AS id, missing_since FROM warehouse.sales_channels WHERE seller_id = $1 ORDER BY 1')
   expect(await missing()).toEqual([

@@ -1,6 +1,5 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import { readChanges } from '../../src/store/changes.ts'
-import { type Database, openDatabase } from '../../src/store/database.ts'
 import { openListener } from '../../src/store/listener.ts'
 import {
   claimProbe,
@@ -17,49 +16,43 @@ import {
   sellersChannel,
   stopSeller,
 } from '../../src/store/sellers.ts'
+import { withDatabase } from '../support/database.ts'
 import { eventually } from '../support/eventually.ts'
-import { startTestPostgres, type TestPostgres } from '../support/postgres.ts'
 
-let postgres: TestPostgres
-let url: string
-let database: Database
-beforeAll(async () => {
-  postgres = await startTestPostgres()
-})
-afterAll(async () => {
-  await postgres.stop()
-})
+const stage = withDatabase({ each: 'test' })
 beforeEach(async () => {
-  url = await postgres.database()
-  database = openDatabase({ url })
-  await recordSellers(database, [
+  await recordSellers(stage.database, [
     { sellerId: 'S', credentialsFingerprint: 'one' },
     { sellerId: 'T', credentialsFingerprint: 'one' },
   ])
-  return () => database.close()
 })
 
 const configured = (resumes: number, credentialsFingerprint = 'one') => ({ sellerId: 'S', credentialsFingerprint, resumes })
-const standing = async () => (await readSellers(database)).find(({ sellerId }) => sellerId === 'S')
+const standing = async () => (await readSellers(stage.database)).find(({ sellerId }) => sellerId === 'S')
 const alarms = () =>
-  database.query<{ message: string; open: boolean }>(
+  stage.database.query<{ message: string; open: boolean }>(
     `SELECT message, resolved_at IS NULL AS open FROM tallyman.alarms WHERE kind = 'credentials-refused' ORDER BY id`,
   )
-const told = async () => (await readChanges(database, 0n, 100)).map(({ type, data }) => [type, data])
+const told = async () => (await readChanges(stage.database, 0n, 100)).map(({ type, data }) => [type, data])
 const byPerson = { sellerId: 'S', actor: 'Ada', reason: 'they are right' }
 
 test('a stop is told with an alarm that says since when and what to do, and closes with its cause', async () => {
-  expect(await stopSeller(database, configured(0), 'correct them')).toBe(true)
+  expect(await stopSeller(stage.database, configured(0), 'correct them')).toBe(true)
   const stopped = await standing()
   expect(stopped).toMatchObject({ state: 'stopped', reason: 'correct them', since: expect.any(Date), resumes: 0 })
   expect(await alarms()).toEqual([{ message: `stopped since ${stopped?.since?.toISOString()}: correct them`, open: true }])
-  expect([...(await sellersAtRest(database)).keys()]).toEqual(['S'])
-  expect(await isSellerAtRest(database, 'S')).toBe(true)
-  expect(await isSellerAtRest(database, 'T')).toBe(false)
+  expect([...(await sellersAtRest(stage.database)).keys()]).toEqual(['S'])
+  expect(await isSellerAtRest(stage.database, 'S')).toBe(true)
+  expect(await isSellerAtRest(stage.database, 'T')).toBe(false)
   // Once is enough.
-  expect(await stopSeller(database, configured(0), 'correct them')).toBe(false)
+  expect(await stopSeller(stage.database, configured(0), 'correct them')).toBe(false)
 
-  expect(await resumeSeller(database, byPerson)).toMatchObject({ state: 'active', reason: null, since: null, probeAt: null })
+  expect(await resumeSeller(stage.database, byPerson)).toMatchObject({
+    state: 'active',
+    reason: null,
+    since: null,
+    probeAt: null,
+  })
   expect(await alarms()).toEqual([{ message: expect.anything(), open: false }])
   expect(await told()).toEqual([
     ['seller.stopped', { reason: 'correct them' }],
@@ -68,75 +61,79 @@ test('a stop is told with an alarm that says since when and what to do, and clos
 })
 
 test('refusals that are remembered from before a resumption stop nothing, nor do those of other settings', async () => {
-  await stopSeller(database, configured(0), 'correct them')
-  await resumeSeller(database, byPerson)
-  expect(await stopSeller(database, configured(0), 'correct them')).toBe(false)
-  expect(await stopSeller(database, configured(1, 'other'), 'correct them')).toBe(false)
+  await stopSeller(stage.database, configured(0), 'correct them')
+  await resumeSeller(stage.database, byPerson)
+  expect(await stopSeller(stage.database, configured(0), 'correct them')).toBe(false)
+  expect(await stopSeller(stage.database, configured(1, 'other'), 'correct them')).toBe(false)
   expect(await standing()).toMatchObject({ state: 'active', resumes: 1 })
-  expect(await stopSeller(database, configured(1), 'correct them')).toBe(true)
+  expect(await stopSeller(stage.database, configured(1), 'correct them')).toBe(true)
 })
 
 test('a resumption of an active seller makes every process forget, and tells nothing', async () => {
-  expect(await resumeSeller(database, byPerson)).toMatchObject({ state: 'active', resumes: 1 })
+  expect(await resumeSeller(stage.database, byPerson)).toMatchObject({ state: 'active', resumes: 1 })
   expect(await told()).toEqual([])
-  expect(await resumeSeller(database, { ...byPerson, sellerId: 'nobody' })).toBeNull()
+  expect(await resumeSeller(stage.database, { ...byPerson, sellerId: 'nobody' })).toBeNull()
 })
 
 test.each(['start', 'settings'] as const)('a %s takes a stopped seller up again, with the same settings too', async (by) => {
-  await stopSeller(database, configured(0), 'correct them')
-  await recordSellers(database, [{ sellerId: 'S', credentialsFingerprint: 'one' }], by)
+  await stopSeller(stage.database, configured(0), 'correct them')
+  await recordSellers(stage.database, [{ sellerId: 'S', credentialsFingerprint: 'one' }], by)
   expect(await standing()).toMatchObject({ state: 'active', resumes: 1 })
   expect((await told()).at(-1)).toEqual(['seller.resumed', { by }])
   expect(await alarms()).toEqual([{ message: expect.anything(), open: false }])
-  await recordSellers(database, [{ sellerId: 'S', credentialsFingerprint: 'two' }], by)
+  await recordSellers(stage.database, [{ sellerId: 'S', credentialsFingerprint: 'two' }], by)
   expect(await standing()).toMatchObject({ state: 'active', resumes: 1 })
 })
 
 test('a paused seller stays so over starts, settings and probes, until a person resumes it', async () => {
-  const paused = await pauseSeller(database, { sellerId: 'S', actor: 'Ada', reason: 'stock-taking' })
+  const paused = await pauseSeller(stage.database, { sellerId: 'S', actor: 'Ada', reason: 'stock-taking' })
   expect(paused).toMatchObject({ state: 'paused', reason: 'stock-taking', pausedBy: 'Ada', since: expect.any(Date) })
-  await pauseSeller(database, { sellerId: 'S', actor: 'Ada', reason: 'stock-taking' })
-  await recordSellers(database, [{ sellerId: 'S', credentialsFingerprint: 'two' }], 'settings')
-  expect(await stopSeller(database, configured(0, 'two'), 'correct them')).toBe(false)
-  expect(await dueProbes(database)).toEqual([])
-  expect(await resumeProbed(database, 'S')).toBe(false)
+  await pauseSeller(stage.database, { sellerId: 'S', actor: 'Ada', reason: 'stock-taking' })
+  await recordSellers(stage.database, [{ sellerId: 'S', credentialsFingerprint: 'two' }], 'settings')
+  expect(await stopSeller(stage.database, configured(0, 'two'), 'correct them')).toBe(false)
+  expect(await dueProbes(stage.database)).toEqual([])
+  expect(await resumeProbed(stage.database, 'S')).toBe(false)
   expect(await standing()).toEqual(paused)
-  expect([...(await sellersAtRest(database)).keys()]).toEqual(['S'])
-  expect(await resumeSeller(database, byPerson)).toMatchObject({ state: 'active', pausedBy: null })
+  expect([...(await sellersAtRest(stage.database)).keys()]).toEqual(['S'])
+  expect(await resumeSeller(stage.database, byPerson)).toMatchObject({ state: 'active', pausedBy: null })
   expect((await told()).map(([type]) => type)).toEqual(['seller.paused', 'seller.resumed'])
-  expect(await pauseSeller(database, { sellerId: 'nobody', actor: 'Ada', reason: 'x' })).toBeNull()
+  expect(await pauseSeller(stage.database, { sellerId: 'nobody', actor: 'Ada', reason: 'x' })).toBeNull()
 })
 
 test('the alarm of refused credentials outlives a pause: its cause is still there', async () => {
-  await stopSeller(database, configured(0), 'correct them')
-  await pauseSeller(database, { sellerId: 'S', actor: 'Ada', reason: 'until they come' })
+  await stopSeller(stage.database, configured(0), 'correct them')
+  await pauseSeller(stage.database, { sellerId: 'S', actor: 'Ada', reason: 'until they come' })
   expect(await alarms()).toEqual([{ message: expect.anything(), open: true }])
-  await resumeSeller(database, byPerson)
+  await resumeSeller(stage.database, byPerson)
   expect(await alarms()).toEqual([{ message: expect.anything(), open: false }])
 })
 
 test('the probe of a stopped seller is due a quarter of an hour later, and one process at a time takes it', async () => {
   const due = async (): Promise<void> => {
-    await database.execute(`UPDATE tallyman.sellers SET probe_at = probe_at - interval '15 minutes' WHERE seller_id = 'S'`)
+    await stage.database.execute(`UPDATE tallyman.sellers SET probe_at = probe_at - interval '15 minutes' WHERE seller_id = 'S'`)
   }
-  expect(await claimProbe(database, 'S')).toBe(false)
-  await stopSeller(database, configured(0), 'correct them')
+  expect(await claimProbe(stage.database, 'S')).toBe(false)
+  await stopSeller(stage.database, configured(0), 'correct them')
   const { since, probeAt } = (await standing()) ?? {}
   expect((probeAt?.getTime() ?? 0) - (since?.getTime() ?? 0)).toBe(probeIntervalMs)
-  expect(await dueProbes(database)).toEqual([])
-  expect(await claimProbe(database, 'S')).toBe(false)
+  expect(await dueProbes(stage.database)).toEqual([])
+  expect(await claimProbe(stage.database, 'S')).toBe(false)
   await due()
-  expect(await dueProbes(database)).toEqual(['S'])
-  const claims = await Promise.all(Array.from({ length: 6 }, () => claimProbe(database, 'S')))
+  expect(await dueProbes(stage.database)).toEqual(['S'])
+  const claims = await Promise.all(Array.from({ length: 6 }, () => claimProbe(stage.database, 'S')))
   expect(claims.filter(Boolean)).toHaveLength(1)
-  expect(await dueProbes(database)).toEqual([])
-  expect(await resumeProbed(database, 'S')).toBe(true)
+  expect(await dueProbes(stage.database)).toEqual([])
+  expect(await resumeProbed(stage.database, 'S')).toBe(true)
   expect((await told()).at(-1)).toEqual(['seller.resumed', { by: 'probe' }])
-  expect(await resumeProbed(database, 'S')).toBe(false)
+  expect(await resumeProbed(stage.database, 'S')).toBe(false)
 })
 
 test('other processes hear of every change', async () => {
-  const listener = openListener({ url, channels: [sellersChannel], log: { info: () => undefined, warn: () => undefined } })
+  const listener = openListener({
+    url: stage.url,
+    channels: [sellersChannel],
+    log: { info: () => undefined, warn: () => undefined },
+  })
   let heard = 0
   listener.on(sellersChannel, () => {
     heard += 1
@@ -144,10 +141,10 @@ test('other processes hear of every change', async () => {
   try {
     await eventually(() => expect(listener.connected()).toBe(true))
     const changes = [
-      () => stopSeller(database, configured(0), 'correct them'),
-      () => resumeSeller(database, byPerson),
-      () => resumeSeller(database, byPerson),
-      () => pauseSeller(database, { sellerId: 'S', actor: 'Ada', reason: 'x' }),
+      () => stopSeller(stage.database, configured(0), 'correct them'),
+      () => resumeSeller(stage.database, byPerson),
+      () => resumeSeller(stage.database, byPerson),
+      () => pauseSeller(stage.database, { sellerId: 'S', actor: 'Ada', reason: 'x' }),
     ]
     for (const change of changes) {
       const before = heard
@@ -160,7 +157,7 @@ test('other processes hear of every change', async () => {
 })
 
 test('sellers are listed by their ids, page by page', async () => {
-  const first = await listSellers(database, null, 1)
+  const first = await listSellers(stage.database, null, 1)
   expect(first).toMatchObject({ items: [{ sellerId: 'S', state: 'active' }], next: 'S' })
-  expect(await listSellers(database, first.next, 5)).toMatchObject({ items: [{ sellerId: 'T' }], next: null })
+  expect(await listSellers(stage.database, first.next, 5)).toMatchObject({ items: [{ sellerId: 'T' }], next: null })
 })

@@ -1,6 +1,5 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { parseShippingSettings } from '../../src/clients/client.ts'
-import { type Database, openDatabase } from '../../src/store/database.ts'
+import { expect, test } from 'vitest'
+import { parseShippingSettings } from '../../src/clients/marketplace/shipping-settings-record.ts'
 import {
   findDifferingSettings,
   lockShippingSettings,
@@ -11,23 +10,11 @@ import {
   storeShippingSettings,
 } from '../../src/store/shipping-settings.ts'
 import { settings } from '../domain/support/shipping-settings.ts'
-import { startTestPostgres, type TestPostgres } from '../support/postgres.ts'
+import { withDatabase } from '../support/database.ts'
 
-let postgres: TestPostgres
-let database: Database
+const stage = withDatabase({ each: 'test' })
 const sellerId = 'seller'
 const at = (minute: number): Date => new Date(Date.UTC(2026, 0, 1, 0, minute))
-
-beforeAll(async () => {
-  postgres = await startTestPostgres()
-})
-afterAll(async () => {
-  await postgres.stop()
-})
-beforeEach(async () => {
-  database = openDatabase({ url: await postgres.database() })
-  return () => database.close()
-})
 
 const record = (wire: object) => {
   const parsed = parseShippingSettings(JSON.stringify(wire))
@@ -37,18 +24,19 @@ const record = (wire: object) => {
 
 /** Stores as a sync does: looks, then writes what differs. */
 const store = async (wire: object, minute: number): Promise<number> => {
-  const differing = await findDifferingSettings(database, sellerId, [record(wire)])
-  return database.transaction((tx) => storeDifferingSettings(tx, sellerId, at(minute), differing))
+  const differing = await findDifferingSettings(stage.database, sellerId, [record(wire)])
+  return stage.database.transaction((tx) => storeDifferingSettings(tx, sellerId, at(minute), differing))
 }
 
 const row = async () =>
   (
-    await database.query(
+    await stage.database.query(
       `SELECT shipping_priority, migrate_free_shipping_offers, carrier_services, source, missing_since IS NOT NULL AS missing, observed_at
        FROM warehouse.shipping_settings`,
     )
   )[0]
-const changes = () => database.query<{ type: string; data: object }>('SELECT type, data FROM warehouse.changes ORDER BY seq')
+const changes = () =>
+  stage.database.query<{ type: string; data: object }>('SELECT type, data FROM warehouse.changes ORDER BY seq')
 
 test('settings become a row, and the same in another order change nothing', async () => {
   const [ups, usps] = settings().accountConfigs.carrierConfigs
@@ -62,10 +50,10 @@ test('settings become a row, and the same in another order change nothing', asyn
     observed_at: at(1),
   })
   const reordered = settings({ carrierConfigs: [usps, { ...ups, configurations: ups?.configurations.toReversed() }] })
-  expect(await findDifferingSettings(database, sellerId, [record(reordered)])).toEqual([])
+  expect(await findDifferingSettings(stage.database, sellerId, [record(reordered)])).toEqual([])
   expect(await store(reordered, 2)).toBe(0)
   expect(await changes()).toMatchObject([{ type: 'shipping_settings.created', data: { shippingPriority: 'FASTEST' } }])
-  const charges = await database.query(
+  const charges = await stage.database.query(
     `SELECT c.* FROM warehouse.shipping_settings s, jsonb_to_recordset(s.settings -> 'charges')
        AS c("carrierService" text, "regionCode" text, "addressType" text, "chargePerItem" jsonb) LIMIT 1`,
   )
@@ -76,7 +64,7 @@ test('settings become a row, and the same in another order change nothing', asyn
 
 test('changed settings are told with before and after, the old version is kept, and late news change nothing', async () => {
   await store(settings(), 1)
-  await database.transaction((tx) => noteSettingsCreated(tx, sellerId))
+  await stage.database.transaction((tx) => noteSettingsCreated(tx, sellerId))
   expect(await row()).toMatchObject({ source: 'command' })
   // A field that nobody knows here is kept, and is no change of the settings.
   expect(await store(settings({ version: 2 }), 2)).toBe(1)
@@ -91,7 +79,7 @@ test('changed settings are told with before and after, the old version is kept, 
       data: { before: { shippingPriority: 'FASTEST' }, after: { shippingPriority: 'COST_SAVINGS' } },
     },
   ])
-  const versions = await database.query('SELECT record_key FROM tallyman.superseded_versions')
+  const versions = await stage.database.query('SELECT record_key FROM tallyman.superseded_versions')
   expect(versions).toEqual([{ record_key: 'account' }, { record_key: 'account' }])
 })
 
@@ -103,7 +91,7 @@ test('an amount that is written otherwise is no change', async () => {
     return settings({ carrierConfigs: [{ ...ups, configurations }] })
   }
   await store(priced(4.9), 1)
-  await database.transaction((tx) => noteSettingsCreated(tx, sellerId))
+  await stage.database.transaction((tx) => noteSettingsCreated(tx, sellerId))
   await store(priced('4.90'), 2)
   expect(await row()).toMatchObject({ source: 'command', observed_at: at(2) })
   await store(priced('4.91'), 3)
@@ -113,17 +101,17 @@ test('an amount that is written otherwise is no change', async () => {
 
 test('settings that are gone are noted and told once, and count as new when they come back', async () => {
   await store(settings(), 2)
-  const note = (minute: number) => database.transaction((tx) => noteMissingSettings(tx, sellerId, at(minute)))
+  const note = (minute: number) => stage.database.transaction((tx) => noteMissingSettings(tx, sellerId, at(minute)))
   expect(await note(1)).toBe(0)
-  expect(await readShippingSettings(database, sellerId)).toMatchObject({
+  expect(await readShippingSettings(stage.database, sellerId)).toMatchObject({
     observedAt: at(2),
     settings: { shippingPriority: 'FASTEST' },
   })
   expect(await note(3)).toBe(1)
   expect(await note(4)).toBe(0)
-  expect(await readShippingSettings(database, sellerId)).toBeNull()
+  expect(await readShippingSettings(stage.database, sellerId)).toBeNull()
   expect(await store(settings(), 5)).toBe(1)
-  expect(await readShippingSettings(database, sellerId)).toMatchObject({ observedAt: at(5) })
+  expect(await readShippingSettings(stage.database, sellerId)).toMatchObject({ observedAt: at(5) })
   expect((await changes()).map((change) => change.type)).toEqual([
     'shipping_settings.created',
     'shipping_settings.missing',
@@ -134,7 +122,9 @@ test('settings that are gone are noted and told once, and count as new when they
 test('stored by many at once, they are one row and one change', async () => {
   const one = record(settings())
   await Promise.all(
-    Array.from({ length: 8 }, (_, minute) => database.transaction((tx) => storeShippingSettings(tx, sellerId, at(minute), one))),
+    Array.from({ length: 8 }, (_, minute) =>
+      stage.database.transaction((tx) => storeShippingSettings(tx, sellerId, at(minute), one)),
+    ),
   )
   expect(await changes()).toHaveLength(1)
 })
@@ -145,10 +135,10 @@ test('the lock is for one seller', async () => {
   const released = new Promise<void>((resolve) => {
     release = resolve
   })
-  const first = database.transaction(async (tx) => {
+  const first = stage.database.transaction(async (tx) => {
     await lockShippingSettings(tx, 'a')
     order.push('a')
-    await database.transaction(async (other) => {
+    await stage.database.transaction(async (other) => {
       await lockShippingSettings(other, 'b')
       order.push('b')
     })
@@ -157,7 +147,7 @@ test('the lock is for one seller', async () => {
   })
   const second = first.then(() => undefined)
   await expect.poll(() => order).toEqual(['a', 'b'])
-  const waiting = database.transaction(async (tx) => {
+  const waiting = stage.database.transaction(async (tx) => {
     await lockShippingSettings(tx, 'a')
     order.push('a again')
   })

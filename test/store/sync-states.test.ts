@@ -1,32 +1,47 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type Database, openDatabase } from '../../src/store/database.ts'
+import { expect, test } from 'vitest'
 import {
   endRun,
   LeaseLost,
   listSyncs,
-  noProgress,
   requestWindows,
   type SyncProgress,
   saveProgress,
   takeLease,
   unfinishedSyncs,
 } from '../../src/store/sync-states.ts'
-import { startTestPostgres, type TestPostgres } from '../support/postgres.ts'
+import { withDatabase } from '../support/database.ts'
 
-let postgres: TestPostgres
-let database: Database
-beforeAll(async () => {
-  postgres = await startTestPostgres()
-  database = openDatabase({ url: await postgres.database() })
-})
-afterAll(async () => {
-  await database.close()
-  await postgres.stop()
-})
+const stage = withDatabase()
 
 const minuteMs = 60_000
 const keyOf = (stream: string) => ({ sellerId: 's', resource: 'orders', stream })
 const window = { from: new Date('2026-01-01T00:00:00Z'), to: new Date('2026-01-02T00:00:00Z'), part: 'WFSFulfilled' }
+/** Of a stream that has never run. */
+const noProgress: SyncProgress = {
+  watermark: null,
+  pending: [],
+  cursor: null,
+  pages: 0,
+  totals: {
+    windowsTotal: 0,
+    windowsDone: 0,
+    seen: 0,
+    changed: 0,
+    quarantined: 0,
+    windowSeen: 0,
+    windowTotal: null,
+    windowPasses: [],
+    windowChanged: 0,
+    windowRestarts: 0,
+    failedAt: null,
+    failedTimes: 0,
+    skipped: 0,
+    outOfReachBefore: null,
+    plannedAt: null,
+    plannedFrom: null,
+    importAt: null,
+  },
+}
 const underWay: SyncProgress = {
   ...noProgress,
   watermark: new Date('2025-12-31T00:00:00Z'),
@@ -36,9 +51,9 @@ const underWay: SyncProgress = {
 }
 const run = { windowFrom: window.from, windowTo: window.to, pages: 1, seen: 2, changed: 1, quarantined: 0, error: null }
 const expire = (stream: string) =>
-  database.execute(`UPDATE tallyman.sync_states SET lease_until = now() - interval '1 second' WHERE stream = $1`, stream)
+  stage.database.execute(`UPDATE tallyman.sync_states SET lease_until = now() - interval '1 second' WHERE stream = $1`, stream)
 const take = async (stream: string, owner: string) => {
-  const claim = await takeLease(database, keyOf(stream), owner, minuteMs)
+  const claim = await takeLease(stage.database, keyOf(stream), owner, minuteMs)
   if (!claim.taken) throw new Error(`${owner} did not get the lease`)
   return claim
 }
@@ -46,8 +61,8 @@ const take = async (stream: string, owner: string) => {
 test('one owner at a time, and what it wrote is what the next one finds', async () => {
   const first = await take('a', 'one')
   expect(first.progress).toEqual(noProgress)
-  await saveProgress(database, first.lease, underWay, minuteMs)
-  expect(await takeLease(database, keyOf('a'), 'two', minuteMs)).toMatchObject({ taken: false, unfinished: true })
+  await saveProgress(stage.database, first.lease, underWay, minuteMs)
+  expect(await takeLease(stage.database, keyOf('a'), 'two', minuteMs)).toMatchObject({ taken: false, unfinished: true })
   await expire('a')
   const second = await take('a', 'two')
   expect(second.progress).toEqual(underWay)
@@ -56,7 +71,7 @@ test('one owner at a time, and what it wrote is what the next one finds', async 
 
 test('of many that take at once, one gets it', async () => {
   const claims = await Promise.all(
-    Array.from({ length: 8 }, (_, index) => takeLease(database, keyOf('many'), `owner ${index}`, minuteMs)),
+    Array.from({ length: 8 }, (_, index) => takeLease(stage.database, keyOf('many'), `owner ${index}`, minuteMs)),
   )
   expect(claims.filter((claim) => claim.taken)).toHaveLength(1)
 })
@@ -65,16 +80,16 @@ test('the one who lost the lease can neither move on nor end', async () => {
   const first = await take('b', 'one')
   await expire('b')
   await take('b', 'two')
-  await expect(saveProgress(database, first.lease, underWay, minuteMs)).rejects.toThrow(LeaseLost)
-  await expect(endRun(database, first.lease, underWay, { finished: true, failed: false, run })).rejects.toThrow(LeaseLost)
-  expect(await database.query(`SELECT 1 FROM tallyman.sync_runs WHERE stream = 'b'`)).toEqual([])
+  await expect(saveProgress(stage.database, first.lease, underWay, minuteMs)).rejects.toThrow(LeaseLost)
+  await expect(endRun(stage.database, first.lease, underWay, { finished: true, failed: false, run })).rejects.toThrow(LeaseLost)
+  expect(await stage.database.query(`SELECT 1 FROM tallyman.sync_runs WHERE stream = 'b'`)).toEqual([])
 })
 
 test('an expired lease that nobody took still holds', async () => {
   const { lease } = await take('c', 'one')
   await expire('c')
-  await saveProgress(database, lease, underWay, minuteMs)
-  expect(await takeLease(database, keyOf('c'), 'two', minuteMs)).toMatchObject({ taken: false })
+  await saveProgress(stage.database, lease, underWay, minuteMs)
+  expect(await takeLease(stage.database, keyOf('c'), 'two', minuteMs)).toMatchObject({ taken: false })
 })
 
 test('failures count up, success clears them, and each run leaves its record', async () => {
@@ -84,11 +99,11 @@ test('failures count up, success clears them, and each run leaves its record', a
     [null, true],
   ] as const) {
     const { lease } = await take('d', 'one')
-    await endRun(database, lease, noProgress, { finished, failed: error !== null, run: { ...run, error } })
-    const [state] = (await listSyncs(database)).filter(({ stream }) => stream === 'd')
+    await endRun(stage.database, lease, noProgress, { finished, failed: error !== null, run: { ...run, error } })
+    const [state] = (await listSyncs(stage.database)).filter(({ stream }) => stream === 'd')
     expect(state).toMatchObject({ lastError: error, failures: error === null ? 0 : error === 'first' ? 1 : 2, running: false })
   }
-  const runs = await database.query(`SELECT seen, error FROM tallyman.sync_runs WHERE stream = 'd' ORDER BY id`)
+  const runs = await stage.database.query(`SELECT seen, error FROM tallyman.sync_runs WHERE stream = 'd' ORDER BY id`)
   expect(runs).toEqual([
     { seen: 2, error: 'first' },
     { seen: 2, error: 'second' },
@@ -97,35 +112,37 @@ test('failures count up, success clears them, and each run leaves its record', a
 })
 
 test('work left over is found again once nobody holds it and its pause is over', async () => {
-  const found = async () => (await unfinishedSyncs(database)).some(({ stream }) => stream === 'e')
+  const found = async () => (await unfinishedSyncs(stage.database)).some(({ stream }) => stream === 'e')
   const { lease } = await take('e', 'one')
-  await saveProgress(database, lease, underWay, minuteMs)
+  await saveProgress(stage.database, lease, underWay, minuteMs)
   expect(await found()).toBe(false)
   await expire('e')
   expect(await found()).toBe(true)
-  await endRun(database, (await take('e', 'two')).lease, underWay, { finished: false, failed: true, run })
+  await endRun(stage.database, (await take('e', 'two')).lease, underWay, { finished: false, failed: true, run })
   expect(await found()).toBe(false)
-  await database.execute(`UPDATE tallyman.sync_states SET last_started_at = now() - interval '11 seconds' WHERE stream = 'e'`)
+  await stage.database.execute(
+    `UPDATE tallyman.sync_states SET last_started_at = now() - interval '11 seconds' WHERE stream = 'e'`,
+  )
   expect(await found()).toBe(true)
 })
 
 test('a backfill asked for twice is one; a finished one starts anew', async () => {
   const key = keyOf('backfill:x')
-  expect(await requestWindows(database, key, [window, window])).toBe(true)
-  expect(await requestWindows(database, key, [window])).toBe(false)
+  expect(await requestWindows(stage.database, key, [window, window])).toBe(true)
+  expect(await requestWindows(stage.database, key, [window])).toBe(false)
   const { lease, progress } = await take('backfill:x', 'one')
   expect(progress.pending).toHaveLength(2)
-  await endRun(database, lease, { ...progress, pending: [] }, { finished: true, failed: false, run })
-  expect(await requestWindows(database, key, [window])).toBe(true)
+  await endRun(stage.database, lease, { ...progress, pending: [] }, { finished: true, failed: false, run })
+  expect(await requestWindows(stage.database, key, [window])).toBe(true)
 })
 
 test('runs that change nothing are one row while they follow each other, for a day', async () => {
   const end = async (changes: Partial<typeof run> & { error?: string | null }) => {
     const { lease } = await take('f', 'one')
-    await endRun(database, lease, noProgress, { finished: true, failed: false, run: { ...run, ...changes } })
+    await endRun(stage.database, lease, noProgress, { finished: true, failed: false, run: { ...run, ...changes } })
   }
   const rows = () =>
-    database.query(
+    stage.database.query(
       `SELECT runs, pages, seen, changed, error, window_to AS "to" FROM tallyman.sync_runs WHERE stream = 'f' ORDER BY id`,
     )
   const idle = { changed: 0 }
@@ -142,7 +159,7 @@ test('runs that change nothing are one row while they follow each other, for a d
     one,
   ]
   expect(await rows()).toEqual(expected)
-  await database.execute(`UPDATE tallyman.sync_runs SET started_at = started_at - interval '1 day' WHERE stream = 'f'`)
+  await stage.database.execute(`UPDATE tallyman.sync_runs SET started_at = started_at - interval '1 day' WHERE stream = 'f'`)
   await end(idle)
   expect(await rows()).toEqual([...expected, one])
 })

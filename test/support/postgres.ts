@@ -20,6 +20,8 @@ export interface TestPostgres {
   stop(): Promise<void>
 }
 
+const named = (url: string, name: string): string => url.replace(/\/[^/]+$/, `/${name}`)
+
 const administer = async (url: string, sql: string): Promise<void> => {
   const client = new pg.Client({ connectionString: url })
   await client.connect()
@@ -36,14 +38,21 @@ const makeFolder = async (): Promise<string> => {
   return folder
 }
 
-// fsync is off: the tests kill processes, never the machine.
-const startIn = (folder: string) => startEmbeddedPostgres({ dataDir: folder, say: () => undefined, settings: ['fsync=off'] })
-
-const named = (url: string, name: string): string => url.replace(/\/tallyman$/, `/${name}`)
+/** Starts the server of a cluster. fsync is off: the tests kill processes, never the machine. */
+export const startIn = (folder: string) =>
+  startEmbeddedPostgres({ dataDir: folder, say: () => undefined, settings: ['fsync=off'] })
 
 const makeMigrated = async (url: string): Promise<void> => {
   await administer(url, 'CREATE DATABASE migrated')
   await migrate(named(url, 'migrated'))
+}
+
+/** A copy of a cluster that is at rest; answers its folder. */
+export const copyOf = async (cluster: string): Promise<string> => {
+  const folder = await makeFolder()
+  // With owners and modes, which Postgres insists on.
+  await promisify(execFile)('cp', ['-a', `${cluster}/.`, folder])
+  return folder
 }
 
 /** Makes a cluster with a migrated database, at rest; answers its folder. */
@@ -55,27 +64,30 @@ export const makeCluster = async (): Promise<string> => {
   return folder
 }
 
-/** Starts one; a copy of the cluster that was made for all tests (`cluster-template.ts`), where there is one. */
+/** Makes a database in a server; answers its address. Cheap where its template is small. */
+const createDatabase = async (url: string, template: string): Promise<string> => {
+  const name = `test_${randomBytes(6).toString('hex')}`
+  await administer(url, `CREATE DATABASE ${name} TEMPLATE ${template}`)
+  return named(url, name)
+}
+
+/**
+ * A Postgres of a file's own, for what touches the whole server: its roles, its connections, its life. Anything else takes a database
+ * of the server that all files share (`database.ts`). A copy of the cluster that was made for all tests, where there is one.
+ */
 export const startTestPostgres = async (): Promise<TestPostgres> => {
-  const folder = await makeFolder()
-  const clusterTemplate = process.env['TALLYMAN_TEST_CLUSTER']
-  // With owners and modes, which Postgres insists on.
-  if (clusterTemplate !== undefined) await promisify(execFile)('cp', ['-a', `${clusterTemplate}/.`, folder])
+  const cluster = process.env['TALLYMAN_TEST_CLUSTER']
+  const folder = cluster === undefined ? await makeFolder() : await copyOf(cluster)
   const server = await startIn(folder)
-  let migrated = clusterTemplate === undefined ? undefined : Promise.resolve()
-  const create = async (template: string): Promise<string> => {
-    const name = `test_${randomBytes(6).toString('hex')}`
-    await administer(server.url, `CREATE DATABASE ${name} TEMPLATE ${template}`)
-    return named(server.url, name)
-  }
+  let migrated = cluster === undefined ? undefined : Promise.resolve()
   return {
     url: server.url,
     database: async () => {
       migrated ??= makeMigrated(server.url)
       await migrated
-      return create('migrated')
+      return createDatabase(server.url, 'migrated')
     },
-    emptyDatabase: () => create('template0'),
+    emptyDatabase: () => createDatabase(server.url, 'template0'),
     pid: () => server.pid(),
     stop: async () => {
       await server.stop()
@@ -83,3 +95,16 @@ export const startTestPostgres = async (): Promise<TestPostgres> => {
     },
   }
 }
+
+const serverOfAll = (): string => {
+  const shared = process.env['TALLYMAN_TEST_POSTGRES']
+  if (shared === undefined) throw new Error('the Postgres of the tests is started by the runner (test/support/shared-servers.ts)')
+  return shared
+}
+
+/** Makes a migrated database in the server that all files share; answers its address. */
+export const makeDatabase = async (): Promise<string> => createDatabase(serverOfAll(), 'migrated')
+
+/** Drops one of them, with the connections that are still open. */
+export const dropDatabase = async (url: string): Promise<void> =>
+  administer(serverOfAll(), `DROP DATABASE IF EXISTS ${url.slice(url.lastIndexOf('/') + 1)} WITH (FORCE)`)

@@ -1,6 +1,6 @@
 import { stringify } from 'csv-stringify/sync'
 import { createRandom } from '../../sandbox/core/random.ts'
-import { parseInventoryLogEntry } from '../../src/clients/client.ts'
+import { parseInventoryLogEntry } from '../../src/clients/marketplace/inventory-log-record.ts'
 import { readHeader, readLines, readRow } from '../../src/clients/marketplace/report-csv.ts'
 import { addMonths, monthBounds, pacificMonth } from '../../src/domain/pacific-time.ts'
 import { rowKey } from '../../src/domain/reconciliation-report.ts'

@@ -1,8 +1,15 @@
+import type { CallOptions } from '../call-options.ts'
 import type { Call, Caller } from '../caller.ts'
-import type { CallOptions, IndexRange, Page, ParsedRecord } from '../interface.ts'
 import type { CutRecord } from '../json.ts'
 import { wholeNumber } from '../json.ts'
+import type { Page, ParsedRecord } from '../record.ts'
 import { readInTurns } from '../turns.ts'
+
+/** A stretch of a listing, by position: `count` rows from `startIndex` (from 0) on. */
+export interface IndexRange {
+  readonly startIndex: number
+  readonly count: number
+}
 
 /** How the answer to a listing is understood. */
 export interface Listing<T> {
@@ -25,7 +32,6 @@ export function listingCall(
     method: 'POST',
     target,
     body: `{${members.join(',')}}`,
-    write: false,
     recordsAt: [recordsAt],
     mayBeWrapped: true,
   }

@@ -1,6 +1,6 @@
 import { createPrivateKey, sign } from 'node:crypto'
 import type { Authorisation, BareCaller } from '../caller.ts'
-import type { DisplayConnection } from '../interface.ts'
+import type { DisplayConnection } from '../marketplace/connection.ts'
 
 /** A clock that is off by more than this when a signature is refused was the reason for it. */
 const CLOCK_SURPRISE_MS = 30_000

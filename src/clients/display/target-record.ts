@@ -9,10 +9,9 @@ import {
 } from '../../domain/targeting.ts'
 import type { WireBehavioralAudience, WireContextualTarget, WireTarget } from '../contract/targeting.ts'
 import { wireBehavioralAudience, wireContextualTarget } from '../contract/targeting.ts'
-import type { ParsedRecord } from '../interface.ts'
 import { decimalText } from '../json.ts'
-import type { OnUnknownValue, RecordReader } from '../marketplace/record.ts'
-import { RecordFault, readAny, textOf } from '../marketplace/record.ts'
+import type { OnUnknownValue, ParsedRecord, RecordReader } from '../record.ts'
+import { RecordFault, readAny, textOf } from '../record.ts'
 
 const MAX_ID = 2n ** 63n - 1n
 

@@ -1,11 +1,36 @@
-import { checkAudienceChoice } from '../../domain/targeting.ts'
-import type { Caller } from '../caller.ts'
+import { type BehavioralAudience, type ContextualTarget, checkAudienceChoice } from '../../domain/targeting.ts'
+import type { CallOptions } from '../call-options.ts'
 import { wireTargetingPage } from '../contract/targeting.ts'
-import type { BehavioralQuery, CallOptions, ContextualQuery, DisplayConnection, Page, TargetingClient } from '../interface.ts'
-import type { OnUnknownValue, RecordReader } from '../marketplace/record.ts'
-import { readRecord } from '../marketplace/record.ts'
-import { fetchListing, listingCall, rangeMembers } from './paging.ts'
-import { behavioralReader, contextualReader } from './target-record.ts'
+import type { Operations } from '../endpoint.ts'
+import { type DisplayHost, endpoint } from '../marketplace/endpoint.ts'
+import { perMinute } from '../operation.ts'
+import type { Page, RecordReader } from '../record.ts'
+import { readRecord } from '../record.ts'
+import { fetchListing, type IndexRange, listingCall, rangeMembers } from './paging.ts'
+import { behavioralReader, contextualReader, parseBehavioralAudience, parseContextualTarget } from './target-record.ts'
+
+/** Contextual targets: all, or those with these ids or this text. */
+export interface ContextualQuery extends IndexRange {
+  readonly ids?: readonly string[]
+  readonly searchText?: string
+}
+
+/** Behavioral audiences of a type and attribute, in any case; neither is needed with ids or text, no attribute with `CUSTOM`. */
+export interface BehavioralQuery extends ContextualQuery {
+  readonly audienceType?: string
+  readonly attribute?: string
+}
+
+/** Targets of one kind. The `nextCursor` of a page is the `startIndex` of the next one. */
+export interface TargetsClient<Query, Target> {
+  /** @throws MarketplaceFailure; RangeError, before anything is sent, for a query that breaks the rules, such as an illegal pair of type and attribute */
+  list(query: Query, options: CallOptions): Promise<Page<Target>>
+}
+
+/** Limits of display advertising are not published, only that a 429 lasts ten minutes (public facts, section 8.3). */
+const operations = {
+  list: { name: 'targeting.list', limit: perMinute(60), payloadKeys: ['contextual', 'behavioral'] },
+} as const satisfies Operations
 
 const PATH = '/api/v2/targeting/list'
 
@@ -23,41 +48,49 @@ function textMember(key: string, value: string | undefined): Members {
   return value === undefined ? [] : [[key, JSON.stringify(value)]]
 }
 
-/**
- * Target listing (specification, section 2) of one advertiser. Audience type and attribute go out in lower case, as requests
- * write them.
- */
-export function createTargetingClient(
-  caller: Caller,
-  { advertiserId }: DisplayConnection,
-  onUnknownValue: OnUnknownValue,
-): TargetingClient {
-  const list = async <Wire, T>(
-    tactic: Tactic,
-    query: ContextualQuery,
-    more: Members,
-    options: CallOptions,
-    reader: RecordReader<Wire, T>,
-  ): Promise<Page<T>> => {
-    const body: Members = [
-      ['advertiserId', String(advertiserId)],
-      ['Filter[tactic]', JSON.stringify(tactic)],
-      ...idMembers(query.ids),
-      ...more,
-      ...textMember('searchText', query.searchText),
-      ...rangeMembers(query),
-    ]
-    return await fetchListing(caller, listingCall('targeting.list', PATH, tactic, body), query, options, {
-      read: (row) => [readRecord(reader, row, onUnknownValue)],
-      envelope(document) {
-        const { data } = wireTargetingPage.safeParse(document)
-        return data === undefined ? null : { hasRows: Array.isArray(data[tactic]), totalResults: data.totalResults }
-      },
-    })
-  }
-  return {
-    contextual: (query, options) => list('contextual', query, [], options, contextualReader),
-    async behavioral(query: BehavioralQuery, options) {
+/** Target listing (specification, section 2) of one advertiser, by one tactic. */
+async function listTargets<Wire, T>(
+  { caller, display: { advertiserId }, onUnknownValue }: DisplayHost,
+  tactic: Tactic,
+  query: ContextualQuery,
+  more: Members,
+  options: CallOptions,
+  reader: RecordReader<Wire, T>,
+): Promise<Page<T>> {
+  const body: Members = [
+    ['advertiserId', String(advertiserId)],
+    ['Filter[tactic]', JSON.stringify(tactic)],
+    ...idMembers(query.ids),
+    ...more,
+    ...textMember('searchText', query.searchText),
+    ...rangeMembers(query),
+  ]
+  return await fetchListing(caller, listingCall(operations.list, PATH, tactic, body), query, options, {
+    read: (row) => [readRecord(reader, row, onUnknownValue)],
+    envelope(document) {
+      const { data } = wireTargetingPage.safeParse(document)
+      return data === undefined ? null : { hasRows: Array.isArray(data[tactic]), totalResults: data.totalResults }
+    },
+  })
+}
+
+/** Contextual targets (specification, section 2). */
+export const contextualTargetsEndpoint = endpoint({
+  host: 'display',
+  operations,
+  read: parseContextualTarget,
+  create: (host): TargetsClient<ContextualQuery, ContextualTarget> => ({
+    list: (query, options) => listTargets(host, 'contextual', query, [], options, contextualReader),
+  }),
+})
+
+/** Behavioral audiences (specification, section 2). Audience type and attribute go out in lower case, as requests write them. */
+export const behavioralAudiencesEndpoint = endpoint({
+  host: 'display',
+  operations,
+  read: parseBehavioralAudience,
+  create: (host): TargetsClient<BehavioralQuery, BehavioralAudience> => ({
+    async list(query, options) {
       const { audienceType, attribute, ids, searchText } = query
       const isNamed = (ids !== undefined && ids.length > 0) || (searchText !== undefined && searchText !== '')
       checkAudienceChoice({ ...(audienceType && { audienceType }), ...(attribute && { attribute }), isNamed })
@@ -65,7 +98,7 @@ export function createTargetingClient(
         ...textMember('Filter[audienceType]', audienceType?.toLowerCase()),
         ...textMember('Filter[attribute]', attribute?.toLowerCase()),
       ]
-      return await list('behavioral', query, kind, options, behavioralReader)
+      return await listTargets(host, 'behavioral', query, kind, options, behavioralReader)
     },
-  }
-}
+  }),
+})

@@ -1,9 +1,38 @@
-import type { Caller } from '../caller.ts'
+import type { TaxonomyNode } from '../../domain/taxonomy.ts'
+import type { CallOptions } from '../call-options.ts'
 import { wireTaxonomyPage } from '../contract/taxonomies.ts'
-import type { DisplayConnection, TaxonomiesClient, TaxonomyFilters, TaxonomyQuery } from '../interface.ts'
-import type { OnUnknownValue } from '../marketplace/record.ts'
+import type { Operations } from '../endpoint.ts'
+import { type DisplayHost, endpoint } from '../marketplace/endpoint.ts'
+import { perMinute } from '../operation.ts'
+import type { Page } from '../record.ts'
+import type { IndexRange } from './paging.ts'
 import { fetchListing, listingCall, rangeMembers } from './paging.ts'
-import { readTaxonomyRow } from './taxonomy-record.ts'
+import { parseTaxonomyNode, readTaxonomyRow } from './taxonomy-record.ts'
+
+/** Only what fits these names; several narrow it down together. Too many at once are refused (specification, Errors). */
+export interface TaxonomyFilters {
+  readonly brandName?: readonly string[]
+  readonly department?: readonly string[]
+  readonly category?: readonly string[]
+  readonly subCategory?: readonly string[]
+}
+
+/** Taxonomy nodes of one level; of level 3 when none is given. */
+export interface TaxonomyQuery extends IndexRange {
+  readonly level?: 1 | 2 | 3
+  readonly filters?: TaxonomyFilters
+}
+
+/** Taxonomies of one advertiser. The `nextCursor` of a page is the `startIndex` of the next one. */
+export interface TaxonomiesClient {
+  /** @throws MarketplaceFailure; RangeError, before anything is sent, for a query that breaks the rules */
+  list(query: TaxonomyQuery, options: CallOptions): Promise<Page<TaxonomyNode>>
+}
+
+/** Limits of display advertising are not published, only that a 429 lasts ten minutes (public facts, section 8.3). */
+const operations = {
+  list: { name: 'taxonomies.list', limit: perMinute(60), payloadKeys: ['data'] },
+} as const satisfies Operations
 
 const PATH = '/api/v1/taxonomies/list'
 const FILTERS = ['brandName', 'department', 'category', 'subCategory'] as const satisfies readonly (keyof TaxonomyFilters)[]
@@ -26,16 +55,20 @@ function bodyOf(advertiserId: number, query: TaxonomyQuery) {
 }
 
 /** Taxonomy listing (specification, section 1) of one advertiser. */
-export function createTaxonomiesClient(
-  caller: Caller,
-  { advertiserId }: DisplayConnection,
-  onUnknownValue: OnUnknownValue,
-): TaxonomiesClient {
+function createTaxonomiesClient({ caller, display: { advertiserId }, onUnknownValue }: DisplayHost): TaxonomiesClient {
   return {
     list: async (query, options) =>
-      fetchListing(caller, listingCall('taxonomies.list', PATH, 'data', bodyOf(advertiserId, query)), query, options, {
+      fetchListing(caller, listingCall(operations.list, PATH, 'data', bodyOf(advertiserId, query)), query, options, {
         read: (row) => readTaxonomyRow(row, onUnknownValue),
         envelope,
       }),
   }
 }
+
+/** Taxonomies of display advertising (specification, section 1). */
+export const taxonomiesEndpoint = endpoint({
+  host: 'display',
+  operations,
+  read: parseTaxonomyNode,
+  create: createTaxonomiesClient,
+})

@@ -2,11 +2,10 @@ import type { TaxonomyAttributeValue, TaxonomyNode } from '../../domain/taxonomy
 import { taxonomyKey } from '../../domain/taxonomy.ts'
 import type { WireTaxonomyChain } from '../contract/taxonomies.ts'
 import { isNoChild, nodesOf, wireAttributeValue, wireTaxonomyChain } from '../contract/taxonomies.ts'
-import type { ParsedRecord } from '../interface.ts'
 import type { CutRecord } from '../json.ts'
 import { asRecord, parseExact, wholeNumber } from '../json.ts'
-import type { OnUnknownValue, RecordReader } from '../marketplace/record.ts'
-import { RecordFault, readAny, readRecord, textOf } from '../marketplace/record.ts'
+import type { OnUnknownValue, ParsedRecord, RecordReader } from '../record.ts'
+import { RecordFault, readAny, readRecord, textOf } from '../record.ts'
 
 const LEVELS = 3
 /** Most text that the branches of one row may come to, each repeating the names above it. */

@@ -1,18 +1,30 @@
 import { randomUUID } from 'node:crypto'
+import type { CredentialsClient } from '../auth.ts'
 import { createTokenSource, type TokenAnswer } from '../auth.ts'
 import type { Authorisation, BareCaller, Call } from '../caller.ts'
 import { NO_ANSWER } from '../caller.ts'
 import { wireToken } from '../contract/token.ts'
-import type { Verdict } from '../errors.ts'
-import { MarketplaceFailure, toFailure } from '../errors.ts'
-import type { CredentialsClient, SellerConnection } from '../interface.ts'
+import { MarketplaceFailure } from '../errors.ts'
 import { decimalText } from '../json.ts'
+import { toFailure, type Verdict } from '../judge.ts'
+import type { Operation } from '../operation.ts'
+import type { SellerConnection } from './connection.ts'
 
 /** Lifetime of a token that names none (public facts, section 1.1). */
 const DEFAULT_TOKEN_LIFETIME_MS = 900_000
 const MAX_TOKEN_LIFETIME_MS = 86_400_000
 
-const OPERATION = 'token'
+/** Asks for an access token. */
+export const tokenOperation: Operation = {
+  name: 'token',
+  // Not published anywhere. One token lives 15 minutes; the rest is for tokens that die early and for requests that fail, since nothing
+  // of a seller works while it has no token.
+  limit: { tokens: 20, perMs: 300_000 },
+  // A second token harms nobody: it is no write, and may be repeated like a read.
+  payloadKeys: ['access_token'],
+  speaksOAuth: true,
+  isShared: true,
+}
 
 type Failed = Verdict & { readonly ok: false }
 
@@ -38,14 +50,11 @@ export function createTokenAuthorisation(
   const secrets = [connection.clientSecret, basic, basic.slice('Basic '.length)]
   const serviceName = { [`${headerPrefix}_SVC.NAME`]: connection.serviceName }
   const call: Call = {
-    operation: OPERATION,
+    operation: tokenOperation,
     method: 'POST',
     target: connection.tokenPath,
     body: 'grant_type=client_credentials',
-    // A second token harms nobody: this POST may be repeated like a read.
-    write: false,
     recordsAt: [],
-    speaksOAuth: true,
     headers: { 'content-type': 'application/x-www-form-urlencoded' },
   }
 
@@ -53,12 +62,12 @@ export function createTokenAuthorisation(
   function failureOf(
     verdict: Failed,
     correlationId: string,
-    judged: { readonly credentialsDead: boolean; readonly retryAt?: Date | null },
+    judged: { readonly credentialsDead: boolean; readonly credentialsDoubted?: boolean; readonly retryAt?: Date | null },
   ): MarketplaceFailure {
-    const { credentialsDead, retryAt = verdict.retryAt } = judged
+    const { credentialsDead, credentialsDoubted = false, retryAt = verdict.retryAt } = judged
     const kind = credentialsDead ? 'refused' : verdict.kind === 'throttled' ? 'throttled' : 'unavailable'
     const told: Failed = { ...verdict, contentNotFound: false, staleToken: false, sent: 'never', kind, retryAt }
-    return toFailure(told, { operation: OPERATION, sellerId, correlationId, credentialsDead })
+    return toFailure(told, { operation: tokenOperation.name, sellerId, correlationId, credentialsDead, credentialsDoubted })
   }
 
   const unavailable = (details: { networkCode?: string; httpStatus?: number | null }): Failed => ({
@@ -84,7 +93,11 @@ export function createTokenAuthorisation(
       if (!verdict.ok) {
         if (!refusesCredentials(verdict)) return outage(verdict)
         const failure = (judged: { readonly dead: boolean; readonly retryAt?: Date }): MarketplaceFailure =>
-          failureOf(verdict, correlationId, { credentialsDead: judged.dead, retryAt: judged.retryAt ?? null })
+          failureOf(verdict, correlationId, {
+            credentialsDead: judged.dead,
+            credentialsDoubted: !judged.dead,
+            retryAt: judged.retryAt ?? null,
+          })
         return { kind: 'refused', failure }
       }
       const parsed = wireToken.safeParse(verdict.body)

@@ -1,10 +1,9 @@
 import { type Campaign, campaignStatuses } from '../../domain/campaign.ts'
 import type { WireCampaign } from '../contract/campaigns.ts'
 import { wireCampaign } from '../contract/campaigns.ts'
-import type { ParsedRecord } from '../interface.ts'
 import { decimalText } from '../json.ts'
-import type { OnUnknownValue, RecordReader } from './record.ts'
-import { RecordFault, readAny, textOf } from './record.ts'
+import type { OnUnknownValue, ParsedRecord, RecordReader } from '../record.ts'
+import { RecordFault, readAny, textOf } from '../record.ts'
 
 /** A day out of `YYYY-MM-DD`, also in front of a time; null when it is no day of the calendar. */
 function dayOf(value: string | null | undefined): string | null {

@@ -1,10 +1,28 @@
 import type { Campaign } from '../../domain/campaign.ts'
-import type { Call, Caller } from '../caller.ts'
+import type { CallOptions } from '../call-options.ts'
+import type { Call } from '../caller.ts'
+import type { Operations } from '../endpoint.ts'
 import { Refused } from '../errors.ts'
-import type { CampaignsClient, ParsedRecord } from '../interface.ts'
-import { campaignReader } from './campaign-record.ts'
-import type { OnUnknownValue } from './record.ts'
-import { readRecord } from './record.ts'
+import { perMinute } from '../operation.ts'
+import type { Observed, ParsedRecord } from '../record.ts'
+import { readRecord } from '../record.ts'
+import { campaignReader, parseCampaign } from './campaign-record.ts'
+import { endpoint, type Host } from './endpoint.ts'
+
+/** Search-engine-marketing campaigns of one seller. */
+export interface CampaignsClient {
+  /**
+   * One campaign, or null when the marketplace has none by that id. A record that does not parse comes as `ok: false`.
+   *
+   * @throws MarketplaceFailure
+   */
+  get(campaignId: string, options: CallOptions): Promise<Observed<Campaign> | null>
+}
+
+/** Limit: public facts, section 5.1. */
+const operations = {
+  get: { name: 'campaigns.get', limit: perMinute(10), payloadKeys: ['campaignId'] },
+} as const satisfies Operations
 
 const PATH = '/v3/advertising/sem/campaigns/'
 
@@ -18,17 +36,16 @@ function knowsNoSuchCampaign(error: unknown): boolean {
 }
 
 /** The campaign operation of the specification, section 3, for one seller. */
-export function createCampaignsClient(caller: Caller, onUnknownValue: OnUnknownValue): CampaignsClient {
+function createCampaignsClient({ caller, onUnknownValue }: Host): CampaignsClient {
   return {
     async get(campaignId, options) {
       // A path of dots would be another path, and no campaign has such an id.
       if (/^\.{0,2}$/.test(campaignId)) return null
       const call: Call = {
-        operation: 'campaigns.get',
+        operation: operations.get,
         method: 'GET',
         target: PATH + encodeURIComponent(campaignId),
         body: null,
-        write: false,
         recordsAt: [],
         answerIsRecord: true,
       }
@@ -52,3 +69,6 @@ export function createCampaignsClient(caller: Caller, onUnknownValue: OnUnknownV
     },
   }
 }
+
+/** Search-engine-marketing campaigns (specification, section 3). */
+export const campaignsEndpoint = endpoint({ host: 'marketplace', operations, read: parseCampaign, create: createCampaignsClient })

@@ -2,10 +2,9 @@ import type { InventoryLogEntry } from '../../domain/inventory-log.ts'
 import { pacificMidnight } from '../../domain/pacific-time.ts'
 import type { WireInventoryLogEntry } from '../contract/inventory-log.ts'
 import { wireInventoryLogEntry, wireInventoryLogPage } from '../contract/inventory-log.ts'
-import type { ParsedRecord } from '../interface.ts'
 import { cutRecords, decimalText, moment } from '../json.ts'
-import type { OnUnknownValue, RecordReader } from './record.ts'
-import { RecordFault, readRecord, textOf } from './record.ts'
+import type { OnUnknownValue, ParsedRecord, RecordReader } from '../record.ts'
+import { RecordFault, readRecord, textOf } from '../record.ts'
 
 /** Where the entries of an answer are. */
 export const ENTRIES_AT = ['payload', 'inventoryLog']

@@ -1,11 +1,52 @@
-import type { Caller } from '../caller.ts'
+import type { InventoryLogEntry } from '../../domain/inventory-log.ts'
+import type { CallOptions } from '../call-options.ts'
 import { wireInventoryLogPage } from '../contract/inventory-log.ts'
-import type { InventoryLogClient, InventoryLogQuery } from '../interface.ts'
-import type { Profile } from '../profiles/profile.ts'
-import { ENTRIES_AT, inventoryLogReader, ownedRecord } from './inventory-log-record.ts'
+import type { Operations } from '../endpoint.ts'
+import { perMinute } from '../operation.ts'
+import type { Page } from '../record.ts'
+import { textOf } from '../record.ts'
+import { endpoint, type Host } from './endpoint.ts'
+import { ENTRIES_AT, inventoryLogReader, ownedRecord, parseInventoryLogEntry } from './inventory-log-record.ts'
 import { listCall, queryString, readPage, wireDate } from './paging.ts'
-import type { OnUnknownValue } from './record.ts'
-import { textOf } from './record.ts'
+import type { Profile } from './profiles/profile.ts'
+
+/** The log of one SKU between two moments; both are always sent, since the marketplace cuts at 90 days by itself (public facts, section 7.1). */
+export interface InventoryLogQuery {
+  readonly sku: string
+  readonly gtin: string | null
+  readonly from: Date
+  readonly to: Date
+  /** Entries of a page; the profile may allow fewer. */
+  readonly limit: number
+  /** Entries to pass over. */
+  readonly offset: number
+}
+
+/** One page of a SKU's log. `totalCount` counts the whole log between the two moments, null when the answer does not say. */
+export interface InventoryLogPage extends Page<InventoryLogEntry> {
+  /** As the answer names it, otherwise as it was asked for. */
+  readonly gtin: string | null
+  readonly productName: string | null
+}
+
+/** Movements of stock at the fulfilment service, SKU by SKU. */
+export interface InventoryLogClient {
+  /** What a log is asked by: a SKU without a GTIN cannot be asked for by GTIN. */
+  readonly keyedBy: 'sku' | 'gtin'
+  /** How exactly a query names its moments; a `day` is the one that they fall on in UTC. */
+  readonly precision: 'second' | 'day'
+  /**
+   * One page; empty when the marketplace has nothing for the SKU. Keys of its records name the SKU and the entry.
+   *
+   * @throws MarketplaceFailure; RangeError when the log is asked for by GTIN and none is given
+   */
+  page(query: InventoryLogQuery, options: CallOptions): Promise<InventoryLogPage>
+}
+
+/** Limit: public facts, section 5.1. */
+const operations = {
+  list: { name: 'inventory-log.list', limit: perMinute(500), payloadKeys: ['payload'] },
+} as const satisfies Operations
 
 const PATH = '/v3/fulfillment/inventory-log'
 
@@ -31,16 +72,13 @@ const gtinOf = (value: string | number | null | undefined): string | null =>
   typeof value === 'number' ? String(value).padStart(14, '0') : textOf(value)
 
 /** The inventory log of the specification, section 7, for one seller. */
-export function createInventoryLogClient(
-  caller: Caller,
-  { inventoryLog }: Profile,
-  onUnknownValue: OnUnknownValue,
-): InventoryLogClient {
+function createInventoryLogClient({ caller, connection, onUnknownValue }: Host): InventoryLogClient {
+  const { inventoryLog } = connection.profile
   return {
     keyedBy: inventoryLog.keyParameter === 'gtin' ? 'gtin' : 'sku',
     precision: inventoryLog.dates === 'date' ? 'day' : 'second',
     async page(query, options) {
-      const call = listCall('inventory-log.list', target(query, inventoryLog), ENTRIES_AT)
+      const call = listCall(operations.list, target(query, inventoryLog), ENTRIES_AT)
       const answer = await caller.call(call, options)
       const { data } = wireInventoryLogPage.safeParse(answer.envelope)
       // Where the answer repeats the GTIN in place of a SKU, it names nobody else.
@@ -69,3 +107,11 @@ export function createInventoryLogClient(
     },
   }
 }
+
+/** The inventory log (specification, section 7). */
+export const inventoryLogEndpoint = endpoint({
+  host: 'marketplace',
+  operations,
+  read: parseInventoryLogEntry,
+  create: createInventoryLogClient,
+})

@@ -1,10 +1,9 @@
 import type { Charge, ChargeTax, LineStatus, LineUnits, OrderLine, PurchaseOrder } from '../../domain/order.ts'
 import type { WireCharge, WireOrder, WireOrderLine, WireOrderLineStatus, WireRefund } from '../contract/orders.ts'
 import { wireOrder } from '../contract/orders.ts'
-import type { ParsedRecord } from '../interface.ts'
 import { decimalText, ExactDecimal, sumDecimals, wholeNumber } from '../json.ts'
-import type { OnUnknownValue, RecordReader } from './record.ts'
-import { momentOf, RecordFault, rawAt, rawUnder, readAny, textOf } from './record.ts'
+import type { OnUnknownValue, ParsedRecord, RecordReader } from '../record.ts'
+import { momentOf, RecordFault, rawAt, rawUnder, readAny, textOf } from '../record.ts'
 
 /** Line states by their name in lower case, and what a unit in that state has been through (facts 2.6; a refunded unit was shipped). */
 const STATES: ReadonlyMap<string, keyof LineUnits | 'created'> = new Map([

@@ -1,4 +1,5 @@
 import { publishedSpelling } from '../../domain/carriers.ts'
+import type { DecimalText } from '../../domain/order.ts'
 import { noOrderId } from '../../domain/text.ts'
 import type {
   CancelBody,
@@ -9,17 +10,76 @@ import type {
   RequestQuantity,
   ShipBody,
 } from '../contract/orders.ts'
-import type {
-  CancelRequest,
-  OrderRequests,
-  RefundCharge,
-  RefundRequest,
-  Shipment,
-  ShipRequest,
-  WireRequest,
-} from '../interface.ts'
+import type { JsonValue } from '../json.ts'
 import { exactJsonNumber } from '../json.ts'
-import type { Profile, QuantityField, WriteOperationName } from '../profiles/profile.ts'
+import type { Profile, QuantityField } from './profiles/profile.ts'
+
+/** A write as it will go over the wire; JSON through and through, so that it can be stored as the intent. */
+export interface WireRequest {
+  readonly operation: 'orders.acknowledge' | 'orders.ship' | 'orders.cancel' | 'orders.refund'
+  readonly purchaseOrderId: string
+  readonly path: string
+  readonly body: JsonValue | null
+}
+
+/** So many units of a line that left in one parcel. */
+export interface Shipment {
+  readonly quantity: number
+  readonly carrier: string
+  readonly trackingNumber: string
+  readonly trackingUrl: string | null
+  readonly methodCode: string | null
+  readonly shippedAt: Date
+  /** Ships although the buyer has asked to cancel the line; counts for the line wherever one of its shipments says so. */
+  readonly intentToCancelOverride?: boolean | undefined
+}
+
+/** Units to report as shipped, one shipment for each line of each parcel. */
+export interface ShipRequest {
+  readonly purchaseOrderId: string
+  readonly lines: readonly { readonly lineNumber: string; readonly shipments: readonly Shipment[] }[]
+}
+
+/** Units to cancel. */
+export interface CancelRequest {
+  readonly purchaseOrderId: string
+  readonly lines: readonly { readonly lineNumber: string; readonly quantity: number; readonly reason: string }[]
+}
+
+interface RefundTax {
+  readonly taxName: string
+  readonly amount: DecimalText
+  readonly currency: string
+}
+
+/** Money of one charge to give back: negative decimals. */
+export interface RefundCharge {
+  readonly chargeType: string
+  readonly chargeName: string
+  readonly amount: DecimalText
+  readonly currency: string
+  readonly tax: RefundTax | null
+  readonly taxAndOtherFees?: RefundTax | undefined
+}
+
+/** Units to refund, with the money of exactly those units. */
+export interface RefundRequest {
+  readonly purchaseOrderId: string
+  readonly lines: readonly {
+    readonly lineNumber: string
+    readonly quantity: number
+    readonly reason: string
+    readonly charges: readonly RefundCharge[]
+  }[]
+}
+
+/** Writes of a purchase order as wire requests. Pure; a quantity below 1 or an amount that is no exact JSON number throws RangeError. */
+export interface OrderRequests {
+  acknowledge(purchaseOrderId: string): WireRequest
+  ship(request: ShipRequest): WireRequest
+  cancel(request: CancelRequest): WireRequest
+  refund(request: RefundRequest): WireRequest
+}
 
 /** The dialect in which writes are worded. */
 export type RequestDialect = Pick<
@@ -44,7 +104,7 @@ export function orderPath(purchaseOrderId: string, action?: string): string {
 }
 
 function wireRequest(
-  operation: WriteOperationName,
+  operation: WireRequest['operation'],
   purchaseOrderId: string,
   action: string,
   body: WireRequest['body'],

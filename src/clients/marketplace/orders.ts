@@ -1,15 +1,75 @@
-import type { PurchaseOrder } from '../../domain/order.ts'
+import type { PurchaseOrder, ShipNodeType } from '../../domain/order.ts'
 import { noOrderId } from '../../domain/text.ts'
-import type { Answer, Call, Caller } from '../caller.ts'
+import type { CallOptions, SendOptions } from '../call-options.ts'
+import type { Answer, Call } from '../caller.ts'
 import { wireOrderPage } from '../contract/orders.ts'
-import type { CallOptions, Observed, OrderListQuery, OrdersClient, ParsedRecord, ReleasedOrderQuery } from '../interface.ts'
-import { orderReader } from './order-record.ts'
-import type { RequestDialect } from './order-requests.ts'
+import type { Operations } from '../endpoint.ts'
+import { type Operation, perMinute } from '../operation.ts'
+import type { Observed, Page, ParsedRecord } from '../record.ts'
+import { readRecord } from '../record.ts'
+import { endpoint, type Host } from './endpoint.ts'
+import { orderReader, parseOrder } from './order-record.ts'
+import type { OrderRequests, WireRequest } from './order-requests.ts'
 import { createOrderRequests, orderPath } from './order-requests.ts'
 import type { ReadEnvelope } from './paging.ts'
 import { fetchPage, listCall, queryString, walk, wireDate, withCursor } from './paging.ts'
-import type { OnUnknownValue } from './record.ts'
-import { readRecord } from './record.ts'
+
+/** Orders by creation and, optionally, last change. `createdFrom` is always sent: without it the marketplace cuts at seven days. */
+export interface OrderListQuery {
+  readonly shipNodeType: ShipNodeType
+  readonly createdFrom: Date
+  readonly createdTo?: Date
+  readonly lastModifiedFrom?: Date
+  readonly lastModifiedTo?: Date
+  readonly limit: number
+}
+
+/** Orders that wait to be acknowledged, by creation; the operation knows no filter by last change. */
+export interface ReleasedOrderQuery {
+  readonly createdFrom: Date
+  readonly createdTo: Date
+  readonly shipNodeType?: ShipNodeType
+  readonly limit: number
+}
+
+/** Orders of one seller. Every method but `prepare` throws a `MarketplaceFailure`. */
+export interface OrdersClient {
+  list(query: OrderListQuery, options: CallOptions): Promise<Page<PurchaseOrder>>
+  listReleased(query: ReleasedOrderQuery, options: CallOptions): Promise<Page<PurchaseOrder>>
+  /** The next page: the cursor is appended to the address as it is. A 400 here means that the cursor died: restart the window. */
+  continue(cursor: string, which: 'list' | 'released', options: CallOptions): Promise<Page<PurchaseOrder>>
+  /** All pages, one after another. A cursor that comes back a second time throws `Malformed`. */
+  pages(query: OrderListQuery, options: CallOptions): AsyncGenerator<Page<PurchaseOrder>, void, undefined>
+  /** One order, or null when the marketplace has none by that id. */
+  get(purchaseOrderId: string, options: CallOptions): Promise<Observed<PurchaseOrder> | null>
+  readonly prepare: OrderRequests
+  /**
+   * Sends a write, in one request and no other. `Unavailable` with `staleToken` means: not looked at, and the next one gets a new token.
+   * `Unknown` means: read back before anything is sent again. A record of the answer that does not parse comes as `ok: false`.
+   */
+  send(request: WireRequest, options: SendOptions): Promise<Observed<PurchaseOrder>>
+}
+
+/** What the answer to a write brings beside errors leaves open whether it was done: an order, however it is wrapped. */
+const writtenKeys = ['order', 'list.elements', 'payload'] as const
+
+/** Limits: public facts, section 5.1. */
+const operations = {
+  list: { name: 'orders.list', limit: perMinute(5000), payloadKeys: ['list.elements', 'list.meta'] },
+  released: { name: 'orders.released', limit: perMinute(60), payloadKeys: ['list.elements', 'list.meta'] },
+  get: { name: 'orders.get', limit: perMinute(5000), payloadKeys: ['order'] },
+  acknowledge: { name: 'orders.acknowledge', limit: perMinute(60), payloadKeys: writtenKeys, write: true },
+  ship: { name: 'orders.ship', limit: perMinute(60), payloadKeys: writtenKeys, write: true },
+  cancel: { name: 'orders.cancel', limit: perMinute(60), payloadKeys: writtenKeys, write: true },
+  refund: { name: 'orders.refund', limit: perMinute(60), payloadKeys: writtenKeys, write: true },
+} as const satisfies Operations
+
+const WRITES: { readonly [Name in WireRequest['operation']]: Operation<Name> } = {
+  'orders.acknowledge': operations.acknowledge,
+  'orders.ship': operations.ship,
+  'orders.cancel': operations.cancel,
+  'orders.refund': operations.refund,
+}
 
 const RECORDS_AT = ['list', 'elements', 'order']
 const RECORD_AT = ['order']
@@ -52,14 +112,9 @@ function releasedTarget(query: ReleasedOrderQuery, maxPageSize: number): string 
 }
 
 /** The order operations of the specification, section 9, for one seller. */
-export function createOrdersClient(
-  caller: Caller,
-  dialect: RequestDialect & { readonly maxPageSize: number },
-  onUnknownValue: OnUnknownValue,
-): OrdersClient {
-  const operationOf = { list: 'orders.list', released: 'orders.released' } as const
+function createOrdersClient({ caller, connection: { profile, quantityField }, onUnknownValue }: Host): OrdersClient {
   const page = (which: 'list' | 'released', target: string, options: CallOptions) =>
-    fetchPage(caller, listCall(operationOf[which], target, RECORDS_AT), options, orderReader, readEnvelope, onUnknownValue)
+    fetchPage(caller, listCall(operations[which], target, RECORDS_AT), options, orderReader, readEnvelope, onUnknownValue)
 
   /** The one order of an answer; an answer about another order, or none, is no answer to what was asked. */
   function onlyRecord(call: Call, answer: Answer, purchaseOrderId: string): ParsedRecord<PurchaseOrder> {
@@ -71,8 +126,8 @@ export function createOrdersClient(
   }
 
   const orders: OrdersClient = {
-    list: (query, options) => page('list', listTarget(query, dialect.maxPageSize), options),
-    listReleased: (query, options) => page('released', releasedTarget(query, dialect.maxPageSize), options),
+    list: (query, options) => page('list', listTarget(query, profile.maxPageSize), options),
+    listReleased: (query, options) => page('released', releasedTarget(query, profile.maxPageSize), options),
     continue: (cursor, which, options) => page(which, withCursor(PATHS[which], cursor), options),
     pages: (query, options) =>
       walk(
@@ -80,24 +135,26 @@ export function createOrdersClient(
         // A grant and a correlation id are for one request: the later pages get their own.
         (cursor) => orders.continue(cursor, 'list', { signal: options.signal }),
         (last) =>
-          caller.misfit(listCall('orders.list', PATHS.list, RECORDS_AT), { correlationId: last.correlationId, httpStatus: 200 }),
+          caller.misfit(listCall(operations.list, PATHS.list, RECORDS_AT), {
+            correlationId: last.correlationId,
+            httpStatus: 200,
+          }),
       ),
     async get(purchaseOrderId, options) {
       // Another path would be asked for, with the token; no order has such an id.
       if (purchaseOrderId === '' || noOrderId(purchaseOrderId) !== null) return null
-      const call = listCall('orders.get', orderPath(purchaseOrderId), RECORD_AT)
+      const call = listCall(operations.get, orderPath(purchaseOrderId), RECORD_AT)
       const answer = await caller.call(call, options)
       if (!answer.found) return null
       return observed(answer, onlyRecord(call, answer, purchaseOrderId), caller.clock.at(answer.sentMs))
     },
-    prepare: createOrderRequests(dialect),
+    prepare: createOrderRequests({ ...profile, quantityField }),
     async send(request, options) {
       const call: Call = {
-        operation: request.operation,
+        operation: WRITES[request.operation],
         method: 'POST',
         target: request.path,
         body: request.body === null ? null : JSON.stringify(request.body),
-        write: true,
         recordsAt: RECORD_AT,
       }
       const answer = await caller.call(call, options)
@@ -110,3 +167,6 @@ export function createOrdersClient(
 function observed(answer: Answer, record: ParsedRecord<PurchaseOrder>, observedAt: Date): Observed<PurchaseOrder> {
   return { record, observedAt, correlationId: answer.correlationId, httpStatus: answer.httpStatus }
 }
+
+/** Orders (specification, section 9). */
+export const ordersEndpoint = endpoint({ host: 'marketplace', operations, read: parseOrder, create: createOrdersClient })

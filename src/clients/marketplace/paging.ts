@@ -1,9 +1,9 @@
+import type { CallOptions } from '../call-options.ts'
 import type { Answer, Call, Caller } from '../caller.ts'
-import type { CallOptions, Page } from '../interface.ts'
 import { wholeNumber } from '../json.ts'
+import type { OnUnknownValue, Page, RecordReader } from '../record.ts'
+import { readRecord } from '../record.ts'
 import { readInTurns } from '../turns.ts'
-import type { OnUnknownValue, RecordReader } from './record.ts'
-import { readRecord } from './record.ts'
 
 /** What a page says beside its records, after its schema; null when the page is not one. */
 export type ReadEnvelope = (
@@ -34,7 +34,7 @@ export function withCursor(path: string, cursor: string): string {
 
 /** A list call of an operation. */
 export function listCall(operation: Call['operation'], target: string, recordsAt: readonly string[]): Call {
-  return { operation, method: 'GET', target, body: null, write: false, recordsAt }
+  return { operation, method: 'GET', target, body: null, recordsAt }
 }
 
 function cursorOf(nextCursor: string | null | undefined): string | null {

@@ -1,12 +1,50 @@
 import { monthBounds, pacificDay, pacificMonth } from '../../domain/pacific-time.ts'
 import type { ColumnNames } from '../../domain/reconciliation-report.ts'
-import type { Caller } from '../caller.ts'
-import { headerText } from '../errors.ts'
-import type { ReconciliationClient, ReportQuery } from '../interface.ts'
-import type { Profile } from '../profiles/profile.ts'
+import type { CallOptions } from '../call-options.ts'
+import type { Operations } from '../endpoint.ts'
+import { headerText } from '../judge.ts'
 import { asUtf8 } from '../text-encoding.ts'
 import { attachmentName, stampOf } from './content-disposition.ts'
+import { endpoint, type Host } from './endpoint.ts'
 import { queryString } from './paging.ts'
+import type { Profile } from './profiles/profile.ts'
+import { parseReportRow } from './report-csv.ts'
+
+/** Which report is asked for: a month (`YYYY-MM`) or days (`YYYY-MM-DD`, both included), all Pacific; of one GTIN in the current month only. */
+export type ReportQuery = ({ readonly month: string } | { readonly from: string; readonly to: string }) & {
+  readonly gtin?: string
+}
+
+/** A report on its way. Times are on the marketplace's clock. */
+export interface ReportDownload {
+  readonly fileName: string | null
+  /** When the report was made, as its file name says; null when that says nothing. */
+  readonly generatedAt: Date | null
+  /** When it was asked for. */
+  readonly observedAt: Date
+  readonly answeredAt: Date
+  readonly correlationId: string
+  /** The CSV file in pieces. It must be read to its end or given up (`break`): it throws a `MarketplaceFailure` when it does not come whole. */
+  readonly body: AsyncIterable<Uint8Array>
+}
+
+/** The inventory reconciliation report of one seller. */
+export interface ReconciliationClient {
+  /** What the seller has said about headers of the file. */
+  readonly columnNames: ColumnNames
+  /**
+   * Asks for a report; null when the marketplace says that there is none.
+   *
+   * @throws MarketplaceFailure, also for JSON or HTML in place of the file; RangeError for a GTIN outside of the current month, and for days of
+   * several months where reports are asked for by month
+   */
+  download(query: ReportQuery, options: CallOptions): Promise<ReportDownload | null>
+}
+
+/** "No more than once per hour is recommended" (Limits): for each month. The answer is a file. */
+const operations = {
+  report: { name: 'reconciliation.report', limit: { tokens: 1, perMs: 3_600_000 }, payloadKeys: [] },
+} as const satisfies Operations
 
 /** First and last day of a query. The last day of the running month is today: there is nothing to tell of the days to come. */
 function daysOf(query: ReportQuery, today: string): { readonly from: string; readonly to: string } {
@@ -36,16 +74,16 @@ function target(query: ReportQuery, profile: Profile, now: Date): string {
 }
 
 /** The inventory reconciliation report of the specification, section 6, for one seller. */
-export function createReconciliationClient(caller: Caller, profile: Profile, columnNames: ColumnNames): ReconciliationClient {
+function createReconciliationClient({ caller, connection }: Host): ReconciliationClient {
+  const { profile, reportColumns: columnNames = {} } = connection
   return {
     columnNames,
     async download(query, options) {
       const call = {
-        operation: 'reconciliation.report',
+        operation: operations.report,
         method: 'GET',
         target: target(query, profile, caller.clock.now()),
         body: null,
-        write: false,
         recordsAt: [],
         isFile: true,
         ...(profile.reconciliationLimit === 'each month' ? { budgetScope: monthOf(query) } : {}),
@@ -64,3 +102,11 @@ export function createReconciliationClient(caller: Caller, profile: Profile, col
     },
   }
 }
+
+/** The inventory reconciliation report (specification, section 6). */
+export const reconciliationEndpoint = endpoint({
+  host: 'marketplace',
+  operations,
+  read: parseReportRow,
+  create: createReconciliationClient,
+})

@@ -1,10 +1,9 @@
 import type { ReplenishmentRecommendation } from '../../domain/replenishment.ts'
 import type { WireReplenishment } from '../contract/replenishment.ts'
 import { wireReplenishment } from '../contract/replenishment.ts'
-import type { ParsedRecord } from '../interface.ts'
 import { wholeNumber } from '../json.ts'
-import type { OnUnknownValue, RecordReader } from './record.ts'
-import { RecordFault, readAny, textOf } from './record.ts'
+import type { OnUnknownValue, ParsedRecord, RecordReader } from '../record.ts'
+import { RecordFault, readAny, textOf } from '../record.ts'
 
 function unitsOf(field: string, value: string | number | null | undefined): number | null {
   if (value === undefined || value === null || value === '') return null

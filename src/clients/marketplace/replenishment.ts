@@ -1,12 +1,35 @@
-import type { Call, Caller } from '../caller.ts'
+import type { ReplenishmentRecommendation } from '../../domain/replenishment.ts'
+import type { CallOptions } from '../call-options.ts'
+import type { Call } from '../caller.ts'
 import { wireReplenishmentPage } from '../contract/replenishment.ts'
+import type { Operations } from '../endpoint.ts'
 import { MarketplaceFailure } from '../errors.ts'
-import type { ReplenishmentClient, ReplenishmentQuery } from '../interface.ts'
-import type { Profile } from '../profiles/profile.ts'
+import { perMinute } from '../operation.ts'
+import type { Page } from '../record.ts'
+import { endpoint, type Host } from './endpoint.ts'
 import type { ReadEnvelope } from './paging.ts'
 import { readPage } from './paging.ts'
-import type { OnUnknownValue } from './record.ts'
-import { replenishmentReader } from './replenishment-record.ts'
+import { parseReplenishment, replenishmentReader } from './replenishment-record.ts'
+
+/** Items to ask a recommendation for, by SKU or by GTIN; at most as many as the profile allows in one request. */
+export type ReplenishmentQuery = { readonly skus: readonly string[] } | { readonly gtins: readonly string[] }
+
+/** What the marketplace recommends to send to the fulfilment service. */
+export interface ReplenishmentClient {
+  /**
+   * Recommendations on one page; items that have none are left out of it.
+   *
+   * @throws MarketplaceFailure; RangeError when no key, or more than one request may carry, is given
+   */
+  recommend(query: ReplenishmentQuery, options: CallOptions): Promise<Page<ReplenishmentRecommendation>>
+  /** Most keys that one request may carry. */
+  readonly mostKeys: number
+}
+
+/** A lookup in all but its method: it changes nothing, so it may be repeated. Limit: public facts, section 5.1. */
+const operations = {
+  recommend: { name: 'replenishment.recommend', limit: perMinute(100), payloadKeys: ['payload'] },
+} as const satisfies Operations
 
 const RECORDS_AT = ['payload', 'replenishments']
 
@@ -28,11 +51,8 @@ function knowsNoneOfThem(error: unknown): error is MarketplaceFailure {
 }
 
 /** The recommended shipment quantity of the specification, section 5, for one seller; path and names of the keys are the profile's. */
-export function createReplenishmentClient(
-  caller: Caller,
-  { replenishmentPath, replenishmentRequest }: Profile,
-  onUnknownValue: OnUnknownValue,
-): ReplenishmentClient {
+function createReplenishmentClient({ caller, connection, onUnknownValue }: Host): ReplenishmentClient {
+  const { replenishmentPath, replenishmentRequest } = connection.profile
   const { keysIn, gtins, skus, mostKeys } = replenishmentRequest
 
   function callOf(query: ReplenishmentQuery): Call {
@@ -43,12 +63,10 @@ export function createReplenishmentClient(
     const inBody = keysIn === 'body'
     const parameters = keys.map((key) => `${encodeURIComponent(name)}=${encodeURIComponent(key)}`)
     return {
-      operation: 'replenishment.recommend',
+      operation: operations.recommend,
       method: 'POST',
       target: inBody ? replenishmentPath : `${replenishmentPath}?${parameters.join('&')}`,
       body: inBody ? JSON.stringify({ [name]: keys }) : null,
-      // A lookup in all but its method: it changes nothing, so it may be repeated.
-      write: false,
       recordsAt: RECORDS_AT,
     }
   }
@@ -75,3 +93,11 @@ export function createReplenishmentClient(
     },
   }
 }
+
+/** The recommended shipment quantity (specification, section 5). */
+export const replenishmentEndpoint = endpoint({
+  host: 'marketplace',
+  operations,
+  read: parseReplenishment,
+  create: createReplenishmentClient,
+})

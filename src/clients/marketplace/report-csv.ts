@@ -8,7 +8,7 @@ import {
   type ReconciliationRow,
   rowKey,
 } from '../../domain/reconciliation-report.ts'
-import type { ParsedRecord } from '../interface.ts'
+import type { ParsedRecord } from '../record.ts'
 
 /**
  * Reading the CSV file of the inventory reconciliation report. Neither its column names nor their order are published (specification,

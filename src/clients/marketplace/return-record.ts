@@ -2,10 +2,9 @@ import type { z } from 'zod'
 import type { ReturnLine, ReturnOrder, ReturnRefundChannel, ReturnTrackingStatus } from '../../domain/return.ts'
 import type { WireReturn, WireReturnLine, wireReturnQuantity } from '../contract/returns.ts'
 import { wireRefundChannel, wireReturn, wireTrackingStatus } from '../contract/returns.ts'
-import type { ParsedRecord } from '../interface.ts'
 import { decimalText, wholeNumber } from '../json.ts'
-import type { OnUnknownValue, RecordReader } from './record.ts'
-import { momentOf, RecordFault, rawAt, rawUnder, readAny, textOf } from './record.ts'
+import type { OnUnknownValue, ParsedRecord, RecordReader } from '../record.ts'
+import { momentOf, RecordFault, rawAt, rawUnder, readAny, textOf } from '../record.ts'
 
 function unitsOf(quantity: z.infer<typeof wireReturnQuantity> | null | undefined): number | null {
   if (quantity === undefined || quantity === null) return null

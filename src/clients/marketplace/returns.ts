@@ -1,10 +1,30 @@
-import type { Caller } from '../caller.ts'
+import type { ReturnOrder } from '../../domain/return.ts'
+import type { CallOptions } from '../call-options.ts'
 import { wireReturnPage } from '../contract/returns.ts'
-import type { CallOptions, ReturnListQuery, ReturnsClient } from '../interface.ts'
+import type { Operations } from '../endpoint.ts'
+import { perMinute } from '../operation.ts'
+import type { Page } from '../record.ts'
+import { endpoint, type Host } from './endpoint.ts'
 import type { ReadEnvelope } from './paging.ts'
 import { fetchPage, listCall, queryString, walk, wireDate, withCursor } from './paging.ts'
-import type { OnUnknownValue } from './record.ts'
-import { returnReader } from './return-record.ts'
+import { parseReturn, returnReader } from './return-record.ts'
+
+/** Returns by last change or by creation. Both ends are always sent: half a window is refused. */
+export type ReturnListQuery =
+  | { readonly lastModifiedFrom: Date; readonly lastModifiedTo: Date; readonly limit: number }
+  | { readonly createdFrom: Date; readonly createdTo: Date; readonly limit: number }
+
+/** Returns of one seller. Every method throws a `MarketplaceFailure`. */
+export interface ReturnsClient {
+  list(query: ReturnListQuery, options: CallOptions): Promise<Page<ReturnOrder>>
+  continue(cursor: string, options: CallOptions): Promise<Page<ReturnOrder>>
+  pages(query: ReturnListQuery, options: CallOptions): AsyncGenerator<Page<ReturnOrder>, void, undefined>
+}
+
+/** Limit: public facts, section 5.1. */
+const operations = {
+  list: { name: 'returns.list', limit: perMinute(50), payloadKeys: ['returnOrders'] },
+} as const satisfies Operations
 
 const PATH = '/v3/returns'
 const RECORDS_AT = ['returnOrders']
@@ -28,19 +48,25 @@ function target(query: ReturnListQuery, maxPageSize: number): string {
 }
 
 /** The returns operation of the specification, section 9, for one seller. */
-export function createReturnsClient(caller: Caller, maxPageSize: number, onUnknownValue: OnUnknownValue): ReturnsClient {
+function createReturnsClient({ caller, connection, onUnknownValue }: Host): ReturnsClient {
   const page = (address: string, options: CallOptions) =>
-    fetchPage(caller, listCall('returns.list', address, RECORDS_AT), options, returnReader, readEnvelope, onUnknownValue)
+    fetchPage(caller, listCall(operations.list, address, RECORDS_AT), options, returnReader, readEnvelope, onUnknownValue)
   const returns: ReturnsClient = {
-    list: (query, options) => page(target(query, maxPageSize), options),
+    list: (query, options) => page(target(query, connection.profile.maxPageSize), options),
     continue: (cursor, options) => page(withCursor(PATH, cursor), options),
     pages: (query, options) =>
       walk(
         () => returns.list(query, options),
         (cursor) => returns.continue(cursor, { signal: options.signal }),
         (last) =>
-          caller.misfit(listCall('returns.list', PATH, RECORDS_AT), { correlationId: last.correlationId, httpStatus: 200 }),
+          caller.misfit(listCall(operations.list, PATH, RECORDS_AT), {
+            correlationId: last.correlationId,
+            httpStatus: 200,
+          }),
       ),
   }
   return returns
 }
+
+/** Returns (specification, section 9). */
+export const returnsEndpoint = endpoint({ host: 'marketplace', operations, read: parseReturn, create: createReturnsClient })

@@ -2,9 +2,8 @@ import type { z } from 'zod'
 import type { ReturnAddress, SalesChannel } from '../../domain/sales-channel.ts'
 import type { WireSalesChannel, wireReturnAddress } from '../contract/sales-channels.ts'
 import { wireSalesChannel } from '../contract/sales-channels.ts'
-import type { ParsedRecord } from '../interface.ts'
-import type { OnUnknownValue, RecordReader } from './record.ts'
-import { momentOf, readAny, textOf } from './record.ts'
+import type { OnUnknownValue, ParsedRecord, RecordReader } from '../record.ts'
+import { momentOf, readAny, textOf } from '../record.ts'
 
 function addressOf(wire: z.infer<typeof wireReturnAddress>): ReturnAddress {
   return {

@@ -1,10 +1,30 @@
-import type { Call, Caller } from '../caller.ts'
+import type { SalesChannel } from '../../domain/sales-channel.ts'
+import type { CallOptions } from '../call-options.ts'
+import type { Call } from '../caller.ts'
 import { wireSalesChannelPage } from '../contract/sales-channels.ts'
-import type { SalesChannelsClient, SellerConnection } from '../interface.ts'
+import type { Operations } from '../endpoint.ts'
+import { perMinute } from '../operation.ts'
+import type { Page } from '../record.ts'
+import { endpoint, type Host } from './endpoint.ts'
 import type { ReadEnvelope } from './paging.ts'
 import { queryString, readPage } from './paging.ts'
-import type { OnUnknownValue } from './record.ts'
-import { salesChannelReader } from './sales-channel-record.ts'
+import { parseSalesChannel, salesChannelReader } from './sales-channel-record.ts'
+
+/** Sales channels of one seller in multichannel fulfilment. */
+export interface SalesChannelsClient {
+  /**
+   * All of them, on one page; null when the marketplace answers that there is nothing of the kind for this seller, who is then not
+   * enrolled.
+   *
+   * @throws MarketplaceFailure, also for an answer of 200 whose `status` is not OK
+   */
+  list(options: CallOptions): Promise<Page<SalesChannel> | null>
+}
+
+/** The limit is not published; this is a neighbour's (public facts, section 5.1). */
+const operations = {
+  list: { name: 'sales-channels.list', limit: perMinute(20), payloadKeys: ['payload'] },
+} as const satisfies Operations
 
 const PATH = '/v3/fulfillment/orders-fulfillments/channel-details'
 
@@ -21,19 +41,15 @@ const readEnvelope: ReadEnvelope = (envelope) => {
  * The channel details of the specification, section 8, for one seller. The header `loggedInUser` carries the service name: requests are
  * made by this service and by no person, and neither the specification nor the public facts say what else is wanted there.
  */
-export function createSalesChannelsClient(
-  caller: Caller,
-  { sellerId, serviceName, headerPrefix, profile }: SellerConnection,
-  onUnknownValue: OnUnknownValue,
-): SalesChannelsClient {
+function createSalesChannelsClient({ caller, connection, onUnknownValue }: Host): SalesChannelsClient {
+  const { sellerId, serviceName, headerPrefix, profile } = connection
   const { headerSpelling, martIdHeaders, martId, partnerIdParameter } = profile.channelDetails
   const prefix = headerPrefix.toLowerCase()
   const call: Call = {
-    operation: 'sales-channels.list',
+    operation: operations.list,
     method: 'GET',
     target: PATH + queryString({ partnerId: partnerIdParameter ? sellerId : undefined }),
     body: null,
-    write: false,
     recordsAt: ['payload'],
     headerSpelling,
     headers: {
@@ -48,3 +64,11 @@ export function createSalesChannelsClient(
     },
   }
 }
+
+/** Sales channels (specification, section 8). */
+export const salesChannelsEndpoint = endpoint({
+  host: 'marketplace',
+  operations,
+  read: parseSalesChannel,
+  create: createSalesChannelsClient,
+})

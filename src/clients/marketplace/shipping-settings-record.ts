@@ -1,8 +1,8 @@
 import { type AccountSettings, type CarrierConfigParts, chargesOf, type SettingsMoney } from '../../domain/shipping-settings.ts'
 import { type WireShippingSettings, wireShippingSettings } from '../contract/shipping-settings.ts'
-import type { ParsedRecord } from '../interface.ts'
 import { asRecord, type CutRecord, decimalText, parseExact } from '../json.ts'
-import { RecordFault, textOf } from './record.ts'
+import type { ParsedRecord } from '../record.ts'
+import { RecordFault, textOf } from '../record.ts'
 
 /** Key of the only record that a seller has. */
 export const settingsKey = 'account'

@@ -1,9 +1,46 @@
 import type { AccountSettings, ShippingSettings } from '../../domain/shipping-settings.ts'
-import type { Answer, Call, Caller } from '../caller.ts'
+import type { CallOptions, SendOptions } from '../call-options.ts'
+import type { Answer, Call } from '../caller.ts'
+import type { Operations } from '../endpoint.ts'
 import { Refused } from '../errors.ts'
-import type { CallOptions, JsonValue, Observed, ShippingSettingsClient, ShippingSettingsRequest } from '../interface.ts'
+import type { JsonValue } from '../json.ts'
 import { asRecord, type CutRecord, exactJsonNumber } from '../json.ts'
-import { holdsNoAccount, readSettings } from './shipping-settings-record.ts'
+import { perMinute } from '../operation.ts'
+import type { Observed } from '../record.ts'
+import { endpoint, type Host } from './endpoint.ts'
+import { holdsNoAccount, parseShippingSettings, readSettings } from './shipping-settings-record.ts'
+
+/** A creation of shipping settings as it will go over the wire; JSON through and through, so that it can be stored as the intent. */
+export interface ShippingSettingsRequest {
+  readonly operation: 'shipping-settings.create'
+  readonly path: string
+  readonly body: JsonValue
+}
+
+/** The account-level shipping settings of one seller. Every method but `prepare` throws a `MarketplaceFailure`. */
+export interface ShippingSettingsClient {
+  /** Pure. */
+  prepare(settings: ShippingSettings): ShippingSettingsRequest
+  /**
+   * Sends a creation, in one request and no other, as an order's writes are sent. Errors in the body are a
+   * refusal, whatever the HTTP status (specification, Errors); `Unknown` means: read back before anything is sent again.
+   */
+  send(request: ShippingSettingsRequest, options: SendOptions): Promise<Observed<AccountSettings>>
+  /** The settings that exist, or null when there are none. A refusal with 404 means that the marketplace does not offer this read. */
+  get(options: CallOptions): Promise<Observed<AccountSettings> | null>
+}
+
+/** Limits: public facts, section 5.1. */
+const operations = {
+  create: {
+    name: 'shipping-settings.create',
+    limit: perMinute(5),
+    payloadKeys: ['simplifiedShippingSettings'],
+    write: true,
+    refusesInBody: true,
+  },
+  get: { name: 'shipping-settings.get', limit: perMinute(50), payloadKeys: ['simplifiedShippingSettings'] },
+} as const satisfies Operations
 
 const PATH = '/v3/settings/shipping/simplifiedshippingsettings'
 const RECORD_AT = ['simplifiedShippingSettings']
@@ -56,7 +93,7 @@ function saysNone({ records, envelope }: Answer): boolean {
 }
 
 /** The shipping settings operations for one seller: creation (specification, section 4) and the read-back (public facts, section 7.5). */
-export function createShippingSettingsClient(caller: Caller): ShippingSettingsClient {
+function createShippingSettingsClient({ caller }: Host): ShippingSettingsClient {
   const observed = (answer: Answer, cut: CutRecord, atMs: number): Observed<AccountSettings> => ({
     record: readSettings(cut),
     observedAt: caller.clock.at(atMs),
@@ -66,11 +103,10 @@ export function createShippingSettingsClient(caller: Caller): ShippingSettingsCl
 
   async function get(options: CallOptions): Promise<Observed<AccountSettings> | null> {
     const call: Call = {
-      operation: 'shipping-settings.get',
+      operation: operations.get,
       method: 'GET',
       target: PATH,
       body: null,
-      write: false,
       recordsAt: RECORD_AT,
     }
     const answer = await caller.call(call, options).catch((error: unknown) => {
@@ -87,19 +123,17 @@ export function createShippingSettingsClient(caller: Caller): ShippingSettingsCl
 
   return {
     prepare: (settings): ShippingSettingsRequest => ({
-      operation: 'shipping-settings.create',
+      operation: operations.create.name,
       path: `${PATH}/account`,
       body: wireBody(settings),
     }),
     async send(request, options) {
       const call: Call = {
-        operation: request.operation,
+        operation: operations.create,
         method: 'POST',
         target: request.path,
         body: JSON.stringify(request.body),
-        write: true,
         recordsAt: RECORD_AT,
-        refusesInBody: true,
       }
       const answer = await caller.call(call, options)
       const cut = settingsOf(answer)
@@ -109,3 +143,11 @@ export function createShippingSettingsClient(caller: Caller): ShippingSettingsCl
     get,
   }
 }
+
+/** Account-level shipping settings (specification, section 4). */
+export const shippingSettingsEndpoint = endpoint({
+  host: 'marketplace',
+  operations,
+  read: parseShippingSettings,
+  create: createShippingSettingsClient,
+})

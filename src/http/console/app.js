@@ -1,12 +1,12 @@
-// The console: asks the API for everything and writes text only, never HTML, into the page.
+// The console: loads everything from the API and inserts text only, never HTML, into the page.
 
 const keyName = 'tallyman-api-key'
 const refreshMs = 5_000
 const shownRows = 50
 const meanings = {
   retry: 'Sends the command again. Choose it when the request certainly changed nothing at the marketplace.',
-  confirm: 'Takes the command as applied: its units are done. Choose it when the order shows them.',
-  reject: 'Gives the command up: its units are free again. Choose it when nothing was applied and nothing should be.',
+  confirm: 'Marks the command as applied: its units count as done. Choose it when the order shows them.',
+  reject: 'Abandons the command: its units are released. Choose it when nothing was applied and nothing should be.',
 }
 
 const byId = (id) => document.getElementById(id)
@@ -14,7 +14,7 @@ const shown = new Map()
 let timer
 let failedBefore = false
 
-/** Asks the API; throws an Error with the problem's words and its `status`. */
+/** Calls the API; throws an Error with the problem's detail and its `status`. */
 const ask = async (path, options = {}) => {
   const key = sessionStorage.getItem(keyName)
   const headers = { accept: 'application/json', ...options.headers }
@@ -92,7 +92,7 @@ const table = (caption, headings, rows) =>
 
 const none = (words) => element('p', { className: 'faint' }, words)
 
-/** Draws a part again only when what it shows has changed: focus and opened details stay. */
+/** Renders a part again only when its data has changed: focus and opened details are kept. */
 const draw = (id, value, build) => {
   const text = JSON.stringify(value)
   if (shown.get(id) === text) return
@@ -239,7 +239,7 @@ const differences = ({ items, nextCursor }) => {
 }
 
 const campaigns = ({ items, nextCursor }) => {
-  if (items.length === 0) return none('None is watched: name them in CAMPAIGN_IDS, or by tallyman campaigns watch.')
+  if (items.length === 0) return none('None is watched: add ids to CAMPAIGN_IDS, or run tallyman campaigns watch.')
   const rows = items.map((campaign) => [
     element('code', {}, campaign.campaignId),
     campaign.sellerId,
@@ -287,7 +287,7 @@ const replay = async (record, button) => {
 }
 
 const quarantine = ({ items }) => {
-  if (items.length === 0) return none('Empty. Every record could be read.')
+  if (items.length === 0) return none('Empty. All records could be parsed.')
   const rows = items.map((record) => {
     const button = element('button', { type: 'button', ariaLabel: `Replay record ${record.id}` }, 'Replay')
     button.onclick = () => replay(record, button)
@@ -347,7 +347,7 @@ const refresh = async () => {
     byId('key-form').hidden = true
     byId('content').hidden = false
     byId('forget').hidden = sessionStorage.getItem(keyName) === null
-    // A row must not move away under a person who is deciding on it.
+    // A row must not move while somebody decides on it.
     if (!byId('decision').open) for (const [index, [id, , build]] of parts.entries()) draw(id, answers[index], build)
     if (failedBefore) tell('')
     failedBefore = false
@@ -356,7 +356,7 @@ const refresh = async () => {
     if (error.status === 401) {
       const had = sessionStorage.getItem(keyName) !== null
       sessionStorage.removeItem(keyName)
-      showKeyForm(had ? 'That key is not the right one.' : '')
+      showKeyForm(had ? 'This key is wrong.' : '')
       return
     }
     if (error instanceof TypeError) showReady({ status: 'failing', checks: [{ name: 'the daemon does not answer', ok: false }] })

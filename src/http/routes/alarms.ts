@@ -9,7 +9,7 @@ import type { RouteParts } from './parts.ts'
 
 const cursors = cursorCodec('alarms', bigintKey)
 
-/** What a person should look at. */
+/** Alarms for the operator. */
 export const alarmRoutes = (app: App, { services }: RouteParts): void => {
   app.route({
     method: 'GET',
@@ -37,7 +37,7 @@ export const alarmRoutes = (app: App, { services }: RouteParts): void => {
     schema: {
       tags: ['alarms'],
       summary:
-        'Close the alarm of a rejected command or event, or of an unlisted move of a campaign; all other alarms close by themselves when their cause is gone',
+        'Close the alarm of a rejected command or event, or of an unlisted campaign transition; all other alarms close automatically with their cause',
       params: z.object({ id: bigintKey }),
       body: z.object({ actor: z.string().trim().min(1).max(200) }),
       response: { 200: z.object({ id: z.bigint(), resolved: z.boolean() }), ...problems(404, 409) },
@@ -47,7 +47,7 @@ export const alarmRoutes = (app: App, { services }: RouteParts): void => {
       if (result === 'not-found') throw new Problem('not-found', { detail: `There is no alarm ${id}.` })
       if (result === 'not-closable') {
         throw new Problem('illegal-state', {
-          detail: `Alarm ${id} is closed already, or closes by itself when its cause is gone.`,
+          detail: `Alarm ${id} is closed already, or closes automatically with its cause.`,
         })
       }
       log.info({ alarm_id: String(id), actor }, 'alarm closed')

@@ -18,7 +18,7 @@ const policy = [
   "frame-ancestors 'none'",
 ].join('; ')
 
-/** bull-board over the queues. Job data are ids, so there is nothing to hide in them. */
+/** bull-board over the queues. Job data are ids only, so nothing has to be hidden. */
 export const boardRoutes = async (app: App, services: HttpServices, { answer }: ErrorAnswers): Promise<void> => {
   const adapter = new FastifyAdapter().setBasePath(basePath)
   createBullBoard({
@@ -32,10 +32,10 @@ export const boardRoutes = async (app: App, services: HttpServices, { answer }: 
     async (scope) => {
       scope.addHook('onRoute', (route) => {
         route.config = { ...route.config, access: 'browser' }
-        // bull-board has an error handler of its own, which would answer a missing key with 500.
+        // bull-board's own error handler would answer a missing key with 500.
         route.errorHandler = (error, request, reply) => void answer(error, request, reply)
       })
-      // Its page asks another host for a font; this one speaks to nobody else.
+      // Its page loads a font from another host; ours loads nothing from elsewhere.
       scope.addHook('onSend', async (_request, reply, payload) => {
         reply.header('content-security-policy', policy)
         return typeof payload === 'string' && String(reply.getHeader('content-type')).startsWith('text/html')

@@ -17,10 +17,10 @@ const campaignIdSchema = z
   .trim()
   .min(1, 'must not be empty')
   .max(200, 'must not be longer than 200 characters')
-  .regex(/^\P{Cc}+$/u, 'must not hold control characters')
-  .refine((id) => !/^\.+$/.test(id), 'must be more than dots')
+  .regex(/^\P{Cc}+$/u, 'must not contain control characters')
+  .refine((id) => !/^\.+$/.test(id), 'must not consist of dots only')
 
-/** Campaigns that are watched: which they are, how they stand, what has become of them. */
+/** Watched campaigns with their status and history. */
 export const campaignRoutes = (app: App, { services }: RouteParts): void => {
   const { database } = services
 
@@ -47,14 +47,16 @@ export const campaignRoutes = (app: App, { services }: RouteParts): void => {
     return only
   }
 
-  /** The seller that is meant: the only one need not be named. */
+  /** The requested seller; optional if there is only one. */
   const sellerOf = (named: string | undefined): string => {
     const sellers = services.sellers()
     const [only] = sellers
     const meant = named ?? (sellers.length === 1 ? only : undefined)
     if (meant !== undefined && sellers.includes(meant)) return meant
     const message =
-      named === undefined ? 'is needed, since there are several sellers' : `is ${named}, a seller that this daemon does not serve`
+      named === undefined
+        ? 'is required, since there are several sellers'
+        : `is ${named}, a seller that this daemon does not serve`
     throw new Problem('invalid-body', { errors: [{ path: 'sellerId', message }] })
   }
 
@@ -90,7 +92,7 @@ export const campaignRoutes = (app: App, { services }: RouteParts): void => {
       summary: 'A campaign with every change of its status',
       params: z.object({ campaignId: z.string().min(1).max(1_000) }),
       querystring: z.object({
-        sellerId: z.string().optional().meta({ description: 'Needed when several sellers have a campaign by this id.' }),
+        sellerId: z.string().optional().meta({ description: 'Required when several sellers have a campaign with this id.' }),
       }),
       response: { 200: campaignDetailSchema, ...problems(404, 409) },
     },
@@ -107,17 +109,17 @@ export const campaignRoutes = (app: App, { services }: RouteParts): void => {
       tags: ['campaigns'],
       summary: 'Watch campaigns',
       description:
-        'The marketplace has no operation that lists campaigns: it is told here which to read. New ones are read at once.',
+        'The marketplace has no operation that lists campaigns, so the ids to read are added here. New ones are read at once.',
       body: z.strictObject({
-        sellerId: z.string().min(1).optional().meta({ description: 'Needed when the daemon serves several sellers.' }),
+        sellerId: z.string().min(1).optional().meta({ description: 'Required when the daemon serves several sellers.' }),
         campaignIds: z.array(campaignIdSchema).min(1, 'must name at least one').max(1_000, 'must name at most 1000'),
       }),
       response: {
         202: z.object({
           sellerId: z.string(),
-          campaignIds: z.array(z.string()).readonly().meta({ description: 'All that were named, each once.' }),
-          added: z.array(z.string()).readonly().meta({ description: 'Those that were not watched before.' }),
-          jobs: z.array(z.string()).readonly().meta({ description: 'Ids of the jobs that read them.' }),
+          campaignIds: z.array(z.string()).readonly().meta({ description: 'All given ids, without duplicates.' }),
+          added: z.array(z.string()).readonly().meta({ description: 'Ids that were not watched before.' }),
+          jobs: z.array(z.string()).readonly().meta({ description: 'Ids of the jobs that will read them.' }),
         }),
         ...problems(413, 415, 422),
       },
@@ -126,7 +128,7 @@ export const campaignRoutes = (app: App, { services }: RouteParts): void => {
       const sellerId = sellerOf(body.sellerId)
       const campaignIds = [...new Set(body.campaignIds)]
       const added = await watchCampaigns(database, sellerId, campaignIds, 'operator')
-      // Those that were never read are the most urgent ones.
+      // Campaigns that were never read are the most urgent ones.
       const jobs =
         added.length === 0
           ? []
@@ -141,10 +143,10 @@ export const campaignRoutes = (app: App, { services }: RouteParts): void => {
     url: '/v1/campaigns/:campaignId',
     schema: {
       tags: ['campaigns'],
-      summary: 'Stop watching a campaign; what is stored of it stays',
+      summary: 'Stop watching a campaign; stored data is kept',
       params: z.object({ campaignId: z.string().min(1).max(1_000) }),
       querystring: z.object({
-        sellerId: z.string().optional().meta({ description: 'Needed when several sellers have a campaign by this id.' }),
+        sellerId: z.string().optional().meta({ description: 'Required when several sellers have a campaign with this id.' }),
       }),
       response: {
         200: z.object({ sellerId: z.string(), campaignId: z.string(), watched: z.literal(false) }),
@@ -161,4 +163,4 @@ export const campaignRoutes = (app: App, { services }: RouteParts): void => {
 }
 
 const notFound = (campaignId: string): Problem =>
-  new Problem('not-found', { detail: `There is no campaign ${campaignId}; POST /v1/campaigns watches one.` })
+  new Problem('not-found', { detail: `There is no campaign ${campaignId}; use POST /v1/campaigns to watch one.` })

@@ -9,15 +9,15 @@ import { changeSchema } from '../schemas.ts'
 import type { RouteParts } from './parts.ts'
 
 const maxWaitSeconds = 60
-// Written by itself, without the serializer; JSON Schema knows it as text.
+// Written without the serializer; in JSON Schema it is text.
 const streamSchema = z
   .custom<Readable>()
   .meta({ type: 'string', description: 'Server-sent events: id, event and data of each change.' })
-/** Comments keep proxies from ending a silent stream, in milliseconds. */
+/** Interval of comments that keep proxies from closing a silent stream, in milliseconds. */
 const heartbeatMs = 15_000
 const streamPage = 500
 const streamType = 'text/event-stream'
-/** How long a client waits before it connects again, in milliseconds. */
+/** Reconnection delay for clients, in milliseconds. */
 const reconnectMs = 2_000
 
 const sequence = z
@@ -30,15 +30,15 @@ const streamed = (change: Change): string => {
   return `id: ${change.seq}\nevent: ${change.type.replace(/[\r\n]/g, ' ')}\ndata: ${data}\n\n`
 }
 
-/** Answers with 410 when changes are kept no more that were asked for, and says where to go on. @throws Problem */
+/** Answers with 410 when requested changes have been removed, with the number to continue with. @throws Problem */
 const refuseGone = (error: unknown): never => {
   if (!(error instanceof ChangesGone)) throw error
   throw new Problem('changes-gone', {
-    detail: `${error.message} (RETAIN_CHANGES). What they told stands in the tables; read those, and go on with after=${error.removedUpTo}.`,
+    detail: `${error.message} (RETAIN_CHANGES). Their effects are in the tables; read those, and continue with after=${error.removedUpTo}.`,
   })
 }
 
-/** The stream's text. Pulled by the socket: a slow reader is not read ahead of by more than a page. */
+/** The stream's text. Pulled by the socket: for a slow reader at most one page is read ahead. */
 async function* stream(feed: ChangeFeed, from: bigint, gone: AbortSignal): AsyncGenerator<string, void, undefined> {
   let after = from
   yield `retry: ${reconnectMs}\n\n`
@@ -64,7 +64,7 @@ export const changeRoutes = (app: App, { changes, services }: RouteParts): void 
   const admit = (gone: AbortSignal): void => {
     if (waiting >= streams) {
       throw new Problem('unavailable', {
-        detail: `${streams} readers of the change feed are waiting (MAX_STREAMS). Ask again, or without \`wait\`.`,
+        detail: `${streams} readers of the change feed are waiting (MAX_STREAMS). Retry later, or without \`wait\`.`,
         headers: { 'retry-after': '5' },
       })
     }
@@ -83,14 +83,14 @@ export const changeRoutes = (app: App, { changes, services }: RouteParts): void 
       tags: ['changes'],
       summary: 'Changes in commit order, without gaps',
       description:
-        'Goes on after `after` (or `cursor`, the `nextCursor` of the answer before). With `wait` an empty answer is held back until something ' +
-        'changes. With `Accept: text/event-stream` the same as server-sent events; `Last-Event-ID` goes before `after`. 410 when the change that ' +
-        'comes next has gone (`RETAIN_CHANGES`): none is ever passed over in silence.',
+        'Continues after `after` (or `cursor`, the `nextCursor` of the previous answer). With `wait` an empty answer is delayed until something ' +
+        'changes. With `Accept: text/event-stream` the same as server-sent events; `Last-Event-ID` overrides `after`. 410 when the next ' +
+        'change has been removed (`RETAIN_CHANGES`): none is skipped silently.',
       querystring: z
         .object({
           after: sequence
             .optional()
-            .meta({ description: 'Sequence number of the last change that was seen; none: from the oldest that is kept.' }),
+            .meta({ description: 'Sequence number of the last change that was seen; default: from the oldest that is kept.' }),
           cursor: sequence.optional().meta({ description: 'The same as `after`.' }),
           limit: limitSchema,
           wait: z.coerce
@@ -101,12 +101,12 @@ export const changeRoutes = (app: App, { changes, services }: RouteParts): void 
             .meta({ description: `Longest wait in seconds, up to ${maxWaitSeconds}.` }),
         })
         .refine(({ after, cursor }) => after === undefined || cursor === undefined || after === cursor, {
-          message: 'stands beside another cursor',
+          message: 'is sent together with another cursor',
           path: ['after'],
         }),
       response: {
         200: {
-          description: 'Changes; `nextCursor` is what to go on after, even when there are none.',
+          description: 'Changes; `nextCursor` is the position to continue with, even when there are none.',
           content: {
             'application/json': { schema: z.object({ items: z.array(changeSchema).readonly(), nextCursor: z.string() }) },
             [streamType]: { schema: streamSchema },
@@ -128,7 +128,7 @@ export const changeRoutes = (app: App, { changes, services }: RouteParts): void 
           })
         }
         admit(gone.signal)
-        // Once the stream has begun there is no status left to say it with.
+        // After the stream has begun the status can no longer be changed.
         await changes.next(last.data, 1, 0, gone.signal).catch(refuseGone)
         return reply
           .type(streamType)

@@ -11,20 +11,23 @@ import type { RouteParts } from './parts.ts'
 const cursors = cursorCodec('commands', bigintKey)
 const decisions = ['retry', 'confirm', 'reject'] as const
 const meanings = {
-  retry: 'It was not applied and shall be sent again. Where the order shows a part of it, decide line by line instead.',
-  confirm: 'It was applied: its units are done.',
-  reject: 'It was not applied and must not be: its units are free again.',
+  retry: 'It was not applied and shall be sent again. If the order shows a part of it, decide line by line instead.',
+  confirm: 'It was applied: its units count as done.',
+  reject: 'It was not applied and must not be: its units are released.',
 } as const
 
 const lineDecisionSchema = z.strictObject({
   lineNumber: z.string().min(1),
   verdict: z.enum(verdicts),
-  quantity: z.int().positive().optional().meta({ description: 'Left out: all units of the line that are not decided yet.' }),
-  trackingNumber: z.string().optional().meta({ description: 'Ships: which parcel, where the line is spread over several.' }),
-  reason: z.string().optional().meta({ description: 'Cancellations and refunds: which entry, where the line has several.' }),
+  quantity: z.int().positive().optional().meta({ description: 'Default: all units of the line that are not decided yet.' }),
+  trackingNumber: z
+    .string()
+    .optional()
+    .meta({ description: 'For shipments: the parcel, if the line is distributed over several.' }),
+  reason: z.string().optional().meta({ description: 'For cancellations and refunds: the entry, if the line has several.' }),
 })
 
-/** Commands, and what a person decides on them. */
+/** Commands, and an operator's decisions on them. */
 export const commandRoutes = (app: App, { services }: RouteParts): void => {
   app.route({
     method: 'GET',
@@ -77,8 +80,8 @@ export const commandRoutes = (app: App, { services }: RouteParts): void => {
     if (result.ok) return { id, state: result.state }
     if (result.fault === 'not-found') throw notFound(id)
     if (result.fault === 'wrong-lines')
-      throw new Problem('invalid-request', { detail: 'The decision does not fit the command.', errors: result.faults })
-    const why = result.state === 'sending' ? 'its request is leaving right now; try again in a minute' : 'it is settled'
+      throw new Problem('invalid-request', { detail: 'The decision does not match the command.', errors: result.faults })
+    const why = result.state === 'sending' ? 'its request is being sent right now; try again in a minute' : 'it is settled'
     throw new Problem('illegal-state', { detail: `Command ${id} is ${result.state}: ${why}.` })
   }
 
@@ -89,7 +92,7 @@ export const commandRoutes = (app: App, { services }: RouteParts): void => {
       schema: {
         tags: ['commands'],
         summary: `Decide: ${decision}`,
-        description: `${meanings[decision]} Kept with who, when and why. Every command that is not settled is open to it.`,
+        description: `${meanings[decision]} Stored with who, when and why. Possible for every command that is not settled.`,
         params: idParams,
         body: z.strictObject(actorAndReason),
         response: { 200: z.object({ id: z.string(), state: commandStateSchema }), ...problems(404, 409, 413, 415, 422) },
@@ -105,7 +108,7 @@ export const commandRoutes = (app: App, { services }: RouteParts): void => {
       tags: ['commands'],
       summary: 'Decide line by line',
       description:
-        'For units of each line: applied, not applied (and must not be), or to be sent again. Every unit of the command needs one verdict; the ledger of the order follows.',
+        'For the units of each line: applied, not applied (and must not be), or to be sent again. Every unit of the command needs one verdict; the order ledger is updated.',
       params: idParams,
       body: z.strictObject({ ...actorAndReason, lines: z.array(lineDecisionSchema).min(1).max(1_000) }),
       response: { 200: z.object({ id: z.string(), state: commandStateSchema }), ...problems(404, 409, 413, 415, 422) },

@@ -3,7 +3,7 @@ import { namedByDay, namingSources } from '../../store/named-orders.ts'
 import { type App, problems } from '../app.ts'
 import type { RouteParts } from './parts.ts'
 
-/** Whether what one source names is stored. */
+/** Whether the orders that a source names are stored. */
 export const completenessRoutes = (app: App, { services }: RouteParts): void => {
   app.route({
     method: 'GET',
@@ -25,7 +25,7 @@ export const completenessRoutes = (app: App, { services }: RouteParts): void => 
               named: z.int(),
               stored: z.int(),
               missing: z.int(),
-              missingIds: z.array(z.string()).readonly().meta({ description: 'Of those missing, the first twenty.' }),
+              missingIds: z.array(z.string()).readonly().meta({ description: 'The first twenty missing ones.' }),
             }),
           ),
         }),

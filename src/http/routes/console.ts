@@ -18,7 +18,7 @@ const files = {
   '/console/style.css': { name: 'style.css', type: 'text/css; charset=utf-8' },
 } as const
 
-/** The console: a page without data, open to anybody, that asks the API for everything it shows. */
+/** The console: a public page without data, which loads everything it shows from the API. */
 export const consoleRoutes = (app: App): void => {
   for (const [url, { name, type }] of Object.entries(files)) {
     const text = readFileSync(new URL(`../console/${name}`, import.meta.url), 'utf8')

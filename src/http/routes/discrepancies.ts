@@ -16,7 +16,7 @@ const month = z
   .regex(/^20\d{2}-(0[1-9]|1[0-2])$/, 'must be a month such as 2026-03')
   .meta({ description: 'Month of the report, in the Pacific time zone.' })
 
-/** Where the marketplace's inventory reports do not add up, and what a seller could claim for it. */
+/** Discrepancies of the marketplace's inventory reports, and possible claims. */
 export const discrepancyRoutes = (app: App, { services }: RouteParts): void => {
   const { database } = services
   app.route({
@@ -53,7 +53,7 @@ export const discrepancyRoutes = (app: App, { services }: RouteParts): void => {
     url: '/v1/claims',
     schema: {
       tags: ['inventory'],
-      summary: 'What each seller could claim of a month: lost, damaged and unexplained units, and their value',
+      summary: 'Possible claims of each seller for a month: lost, damaged and unexplained units, and their value',
       querystring: z.object({ ...pagingSchema, month, sellerId: z.string().optional() }),
       response: { 200: pageSchema(claimSchema), ...problems() },
     },
@@ -69,18 +69,19 @@ export const discrepancyRoutes = (app: App, { services }: RouteParts): void => {
     url: '/v1/reconciliation/:gtin',
     schema: {
       tags: ['inventory'],
-      summary: 'The report of one GTIN of the running month, asked for now and held against the log',
+      summary: 'The report of one GTIN of the running month, requested now and compared with the log',
       description:
-        'Stores nothing. It is one of the requests that the marketplace grants for the month within the hour: 503 with `Retry-After` when that is spent.',
+        'Stores nothing. It counts as one of the hourly requests that the marketplace allows for the month: 503 with `Retry-After` if they are used up.',
       params: z.object({ gtin: z.string().regex(/^\d{8,14}$/, 'must be 8 to 14 digits') }),
-      querystring: z.object({ sellerId: z.string().optional().meta({ description: 'Needed when there are several sellers.' }) }),
+      querystring: z.object({
+        sellerId: z.string().optional().meta({ description: 'Required when there are several sellers.' }),
+      }),
       response: { 200: gtinReportSchema, ...problems(404, 503) },
     },
     handler: async ({ params, query, signal }) => {
       const sellers = services.sellers()
       const sellerId = query.sellerId ?? (sellers.length === 1 ? sellers[0] : undefined)
-      if (sellerId === undefined)
-        throw new Problem('invalid-request', { detail: 'several sellers are served: name one in sellerId' })
+      if (sellerId === undefined) throw new Problem('invalid-request', { detail: 'several sellers are served: set sellerId' })
       if (!sellers.includes(sellerId)) throw new Problem('not-found', { detail: `seller ${sellerId} is not served here` })
       try {
         const report = await services.readGtinReport(sellerId, params.gtin, signal)

@@ -11,10 +11,10 @@ const erasureSchema = z
     purchaseOrderIds: z.array(z.string()),
     returnOrderIds: z.array(z.string()),
     openPurchaseOrderIds: z.array(z.string()).meta({
-      description: 'Units of these are neither shipped nor cancelled: whoever ships them needs the address from elsewhere.',
+      description: 'Orders with units that are neither shipped nor cancelled: their shipment still needs the address.',
     }),
-    rows: z.record(z.string(), z.int().nonnegative()).meta({ description: 'Rows that held something, by table.' }),
-    auditId: z.bigint().nullable().meta({ description: 'Entry of the audit; null: nothing was erased, only looked at.' }),
+    rows: z.record(z.string(), z.int().nonnegative()).meta({ description: 'Rows with data, by table.' }),
+    auditId: z.bigint().nullable().meta({ description: 'Entry of the audit; null: dry run, nothing was erased.' }),
   })
   .meta({ id: 'Erasure' })
 
@@ -27,22 +27,22 @@ const shown = (erasure: Erasure) => ({
 })
 
 const sentenceOf = ({ what, name, purchaseOrderId, state }: UnderWay): string =>
-  `${what} ${name} of order ${purchaseOrderId} is ${state}; it must be settled first, by itself or by a person`
+  `${what} ${name} of order ${purchaseOrderId} is ${state}; it must be settled first, automatically or by an operator`
 
-/** Takes a buyer out of all that is stored. */
+/** Erases a buyer from all stored data. */
 export const erasureRoutes = (app: App, { services }: RouteParts): void => {
   app.route({
     method: 'POST',
     url: '/v1/erasures',
     schema: {
       tags: ['erasures'],
-      summary: 'Erase the buyer of a customer order; units and money stay, and it cannot be undone',
+      summary: 'Erase the buyer of a customer order; units and money are kept; it cannot be undone',
       querystring: z.object({
         dryRun: z
           .enum(['true', 'false'], 'must be true or false')
           .transform((text) => text === 'true')
           .default(false)
-          .meta({ description: 'Only says what would be erased.' }),
+          .meta({ description: 'Only reports what would be erased.' }),
       }),
       body: z.strictObject({
         sellerId: z.string().min(1).max(255),
@@ -52,8 +52,8 @@ export const erasureRoutes = (app: App, { services }: RouteParts): void => {
           .trim()
           .min(1, 'must not be empty')
           .max(2_000)
-          .meta({ description: 'Why; kept, so it must not name the buyer.' }),
-        actor: z.string().trim().min(1).max(200).default('operator').meta({ description: 'Who wants it.' }),
+          .meta({ description: 'Why; stored, so it must not name the buyer.' }),
+        actor: z.string().trim().min(1).max(200).default('operator').meta({ description: 'Who requests it.' }),
       }),
       response: { 200: erasureSchema, ...problems(404, 409, 413, 415, 422) },
     },
@@ -72,8 +72,8 @@ export const erasureRoutes = (app: App, { services }: RouteParts): void => {
           })
         case 'reason-names-buyer':
           throw new Problem('invalid-body', {
-            detail: 'The reason is kept and must not hold what is erased.',
-            errors: [{ path: 'reason', message: 'holds a name or an address of the buyer' }],
+            detail: 'The reason is stored and must not contain data that is erased.',
+            errors: [{ path: 'reason', message: 'contains a name or an address of the buyer' }],
           })
         case 'under-way':
           throw new Problem('illegal-state', {

@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http'
 import { z } from 'zod'
 import { commandsOfEvent } from '../../store/command-queries.ts'
 import { listEvents } from '../../store/event-queries.ts'
@@ -12,7 +13,7 @@ import type { RouteParts } from './parts.ts'
 
 const cursors = cursorCodec('events', bigintKey)
 
-const described = (count: number): string => (count === 1 ? 'One thing is wrong' : `${count} things are wrong`)
+const described = (count: number): string => (count === 1 ? 'There is one fault' : `There are ${count} faults`)
 
 const wrong = (errors: readonly ProblemFault[]): Problem =>
   new Problem('invalid-event', { detail: `${described(errors.length)}; nothing was accepted.`, errors })
@@ -20,7 +21,7 @@ const wrong = (errors: readonly ProblemFault[]): Problem =>
 const place = (mode: EventMode, index: number, fault: ProblemFault): ProblemFault =>
   mode === 'batch' ? inBatch(index, fault) : { path: fault.path, message: fault.message }
 
-// For the OpenAPI document; a body is checked by hand, after its signature.
+// For the OpenAPI document; a body is validated explicitly, after its signature.
 const cloudEventSchema = z
   .looseObject({
     specversion: z.literal('1.0'),
@@ -42,17 +43,31 @@ const eventParams = z.object({
   id: z.string().min(1).meta({ description: 'URL-encoded.' }),
 })
 
-/** ERP events in, and what became of them. */
+/** ERP events and their results. */
 export const eventRoutes = (app: App, { services, stopping }: RouteParts): void => {
   const checkSignature = createSignatureCheck(services.eventsSecrets)
+  const count = (outcome: 'accepted' | 'duplicate' | 'conflict' | 'refused', events: number): void => {
+    if (events > 0) services.counters.eventsReceived.inc({ way: 'http', outcome }, events)
+  }
+  /** @throws Problem; how many events there are is not known then: they count as one */
+  const readEvents = (request: IncomingMessage, body: Buffer) => {
+    try {
+      const parsed = parseEvents(request, body, services.limits.batchEvents)
+      if (!parsed.ok) throw wrong(parsed.faults)
+      return parsed
+    } catch (error) {
+      count('refused', 1)
+      throw error
+    }
+  }
 
   app.register(async (scope) => {
-    // The signature covers the bytes as they came, so nobody may read them before.
+    // The signature covers the bytes as received, so they must not be parsed before.
     scope.removeAllContentTypeParsers()
     scope.addContentTypeParser(/^/, { parseAs: 'buffer' }, (request, body, done) => {
       if (carriesEvents(request.headers['content-type'] ?? '')) return done(null, body)
       const accepted = ['application/json', eventMediaTypes.structured, eventMediaTypes.batch].join(', ')
-      done(new Problem('unsupported-media-type', { detail: `Events travel as ${accepted}, in UTF-8.` }))
+      done(new Problem('unsupported-media-type', { detail: `Events are sent as ${accepted}, in UTF-8.` }))
     })
     scope.route({
       method: 'POST',
@@ -63,9 +78,9 @@ export const eventRoutes = (app: App, { services, stopping }: RouteParts): void 
         summary: 'Accept ERP events',
         description:
           'CloudEvents 1.0 over HTTP: binary (`ce-*` headers, data as body), structured (`application/cloudevents+json`) or batch ' +
-          `(\`application/cloudevents-batch+json\`, up to ${services.limits.batchEvents}). Answers once all of them are durable; when one is wrong, ` +
-          'none is taken. ' +
-          'The same source and id with the same body is a duplicate and gets the answer of the first.',
+          `(\`application/cloudevents-batch+json\`, up to ${services.limits.batchEvents}). Answers once all of them are stored; if one is invalid, ` +
+          'none is accepted. ' +
+          'A repeated source and id with the same body is a duplicate and gets the answer of the first.',
         security: [{ apiKey: [] }, { signature: [] }],
         body: z.union([cloudEventSchema, z.array(cloudEventSchema), cloudEventDataSchema]),
         consumes: ['application/json', eventMediaTypes.structured, eventMediaTypes.batch],
@@ -81,14 +96,16 @@ export const eventRoutes = (app: App, { services, stopping }: RouteParts): void 
         if (request.headers['content-type'] === undefined) {
           throw new Problem('unsupported-media-type', { detail: 'The header content-type is missing.' })
         }
-        const parsed = parseEvents(request.raw, body, services.limits.batchEvents)
-        if (!parsed.ok) throw wrong(parsed.faults)
-        const { events, mode } = parsed
+        const { events, mode } = readEvents(request.raw, body)
         const verdict = await services.acceptEvents(events, stopping)
         if (verdict.ok) {
+          for (const { status } of verdict.receipts) count(status, 1)
           reply.status(202)
           return { items: verdict.receipts }
         }
+        const conflicts = verdict.reason === 'conflict' ? verdict.indexes.length : 0
+        count('conflict', conflicts)
+        count('refused', events.length - conflicts)
         if (verdict.reason === 'invalid') throw wrong(verdict.faults.map((fault) => place(mode, fault.index, fault)))
         throw new Problem('event-conflict', {
           detail: 'The source and id were posted before with another body; nothing was accepted.',
@@ -140,9 +157,9 @@ export const eventRoutes = (app: App, { services, stopping }: RouteParts): void 
     url: '/v1/events/:source/:id/reject',
     schema: {
       tags: ['events'],
-      summary: 'End a waiting event',
+      summary: 'Reject a waiting event',
       description:
-        'It becomes no command. Kept with who, when and why; its source and id stay taken. Only an event that is `received` is open to it.',
+        'It creates no command. Stored with who, when and why; its source and id stay reserved. Possible only for an event in the state `received`.',
       params: eventParams,
       body: z.strictObject(actorAndReason),
       response: {

@@ -13,7 +13,7 @@ const shown = ({ ok, checks }: HealthReport) => ({
   })),
 })
 
-/** Whether the daemon lives and is ready, and its metrics. */
+/** Liveness, readiness and metrics of the daemon. */
 export const healthRoutes = (app: App, { services, stopping }: RouteParts): void => {
   const response = { 200: healthSchema, 503: healthSchema }
   for (const url of ['/livez', '/healthz'] as const) {
@@ -37,7 +37,7 @@ export const healthRoutes = (app: App, { services, stopping }: RouteParts): void
     schema: { tags: ['health'], summary: 'Migrated, connected, started, and not draining', security: [], response },
     handler: async (_request, reply) => {
       const draining = stopping.aborted
-      // Stores that go away while the daemon stops are no news.
+      // Connections lost during the shutdown are not reported.
       const report = draining ? { ok: false, checks: [] } : await services.health.ready()
       const ok = report.ok && !draining
       const checks = [...report.checks, { name: 'not-draining', ok: !draining }]

@@ -1,11 +1,11 @@
 import { z } from 'zod'
 import { available, type LineLedger } from '../../domain/units.ts'
 import { readChangesOfOrder } from '../../store/changes.ts'
+import { readLedgers } from '../../store/command-ledgers.ts'
 import { commandsOfOrder } from '../../store/command-queries.ts'
-import { readLedgers } from '../../store/commands.ts'
 import { readOverview } from '../../store/operator-queries.ts'
 import { listOrders, type OrderKey, readOrderSummary, readOrderVersions, sellersOfOrder } from '../../store/order-queries.ts'
-import { readOrder } from '../../store/orders.ts'
+import { readOrder } from '../../store/stored-orders.ts'
 import { type App, problems } from '../app.ts'
 import { cursorCodec, pageSchema, pagingSchema } from '../paging.ts'
 import { Problem } from '../problems.ts'
@@ -41,8 +41,8 @@ export const orderRoutes = (app: App, { services }: RouteParts): void => {
         ...pagingSchema,
         sellerId: z.string().optional(),
         open: flag.optional().meta({ description: 'Some units are neither shipped nor cancelled.' }),
-        late: flag.optional().meta({ description: 'true: open, and should have been shipped by now.' }),
-        sku: z.string().optional().meta({ description: 'Some line has this SKU.' }),
+        late: flag.optional().meta({ description: 'true: open, and past the ship-by time.' }),
+        sku: z.string().optional().meta({ description: 'At least one line has this SKU.' }),
       }),
       response: { 200: pageSchema(orderSummarySchema), ...problems() },
     },
@@ -76,7 +76,7 @@ export const orderRoutes = (app: App, { services }: RouteParts): void => {
       summary: 'An order with lines, unit ledger, commands and history',
       params: z.object({ purchaseOrderId: z.string().min(1).max(1_000) }),
       querystring: z.object({
-        sellerId: z.string().optional().meta({ description: 'Needed when several sellers have an order by this id.' }),
+        sellerId: z.string().optional().meta({ description: 'Required when several sellers have an order with this id.' }),
       }),
       response: { 200: orderSchema, ...problems(404, 409) },
     },
@@ -114,7 +114,7 @@ export const orderRoutes = (app: App, { services }: RouteParts): void => {
     url: '/v1/overview',
     schema: {
       tags: ['orders'],
-      summary: 'What stands out, in numbers',
+      summary: 'The main numbers',
       response: { 200: overviewSchema, ...problems() },
     },
     handler: () => readOverview(database, lateAt()),

@@ -1,7 +1,7 @@
 import type { ChangeFeed } from '../change-feed.ts'
 import type { HttpServices } from '../services.ts'
 
-/** What routes are made of. */
+/** Dependencies of routes. */
 export interface RouteParts {
   readonly services: HttpServices
   readonly changes: ChangeFeed

@@ -9,14 +9,14 @@ import type { RouteParts } from './parts.ts'
 
 const cursors = cursorCodec('quarantine', bigintKey)
 
-/** Records that did not parse. */
+/** Records that could not be parsed. */
 export const quarantineRoutes = (app: App, { services }: RouteParts): void => {
   app.route({
     method: 'GET',
     url: '/v1/quarantine',
     schema: {
       tags: ['quarantine'],
-      summary: 'Records that did not parse, newest first',
+      summary: 'Records that could not be parsed, newest first',
       querystring: z.object({
         ...pagingSchema,
         state: z.enum(['open', 'replayed', 'superseded', 'dismissed', 'all']).default('open'),
@@ -41,7 +41,7 @@ export const quarantineRoutes = (app: App, { services }: RouteParts): void => {
     url: '/v1/quarantine/:id/replay',
     schema: {
       tags: ['quarantine'],
-      summary: 'Read a record again',
+      summary: 'Parse a record again',
       params: z.object({ id: bigintKey }),
       response: {
         200: z.object({ id: z.bigint(), outcome: z.enum(['replayed', 'superseded']) }),
@@ -69,7 +69,7 @@ export const quarantineRoutes = (app: App, { services }: RouteParts): void => {
     url: '/v1/quarantine/:id/dismiss',
     schema: {
       tags: ['quarantine'],
-      summary: 'Settle a record by word: it cannot be had, or is not wanted; the same text seen again stays settled',
+      summary: 'Settle a record that cannot be obtained or is not needed; the same text, seen again, stays settled',
       params: z.object({ id: bigintKey }),
       body: z.strictObject({ actor: z.string().trim().min(1).max(200), reason: z.string().trim().min(1).max(2_000) }),
       response: { 200: z.object({ id: z.bigint(), state: z.literal('dismissed') }), ...problems(404, 409, 413, 415) },

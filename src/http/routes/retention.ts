@@ -14,19 +14,19 @@ const retainedSchema = z
     table: z.string(),
     rows: wholeNumber,
     bytes: wholeNumber.meta({ description: 'On disk, with indexes and long values.' }),
-    oldest: z.date().nullable().meta({ description: 'Oldest row that was looked at; null: there is none.' }),
+    oldest: z.date().nullable().meta({ description: 'Oldest row in the sample; null: there is none.' }),
     going: z
       .object({ rows: wholeNumber, bytes: wholeNumber })
       .meta({ description: 'What would go now. Of events, and of attempts that count, only their bulk goes.' }),
     estimated: z.boolean().meta({ description: 'Estimated from a part of the pages: the table is large.' }),
-    running: z.boolean().meta({ description: 'A pass over the table is under way.' }),
+    running: z.boolean().meta({ description: 'A process is going through the table, or was until a minute ago.' }),
     dueAt: z.date().meta({ description: 'When the next pass begins, within an hour.' }),
     finishedAt: z.date().nullable().meta({ description: 'When the last pass ended.' }),
     lastRemoved: wholeNumber.nullable().meta({ description: 'Rows that the last pass removed or emptied.' }),
   })
   .meta({ id: 'RetainedData' })
 
-/** What is kept for how long, what would go now; and have it go. */
+/** Retention periods, what is due for removal, and starting the removal. */
 export const retentionRoutes = (app: App, { services }: RouteParts): void => {
   const { database, retention } = services
   const shown = ({ goingRows, goingBytes, ...rest }: RetentionOverview, keepMs: number | null) => ({
@@ -41,12 +41,12 @@ export const retentionRoutes = (app: App, { services }: RouteParts): void => {
     url: '/v1/retention',
     schema: {
       tags: ['retention'],
-      summary: 'How long data is kept, and what would go now',
+      summary: 'How long data is kept, and what is due for removal',
       response: { 200: z.object({ items: z.array(retainedSchema) }), ...problems() },
     },
     handler: async () => {
       const items: z.input<typeof retainedSchema>[] = []
-      // One after the other: a look may cost a second, and others need connections too.
+      // Sequentially: each may take a second, and others need connections too.
       for (const data of retainedData) {
         const keepMs = retention.keep[data] === 'forever' ? null : retention.keep[data]
         items.push(shown(await overlookRetention(database, data, keepMs), keepMs))
@@ -60,14 +60,14 @@ export const retentionRoutes = (app: App, { services }: RouteParts): void => {
     url: '/v1/retention/run',
     schema: {
       tags: ['retention'],
-      summary: 'Have old data removed now',
+      summary: 'Remove old data now',
       description:
-        'It happens in the background, in small steps; what is done is told by `running`, `dueAt` and `lastRemoved` of `GET /v1/retention`.',
+        'Runs in the background, in small steps; `running`, `dueAt` and `lastRemoved` of `GET /v1/retention` show the progress.',
       response: { 202: z.object({ askedAt: z.date() }), ...problems(503) },
     },
     handler: async ({ log }, reply) => {
       const askedAt = await retention.run()
-      log.info('removal of old data was asked for')
+      log.info('removal of old data was requested')
       return reply.status(202).send({ askedAt })
     },
   })

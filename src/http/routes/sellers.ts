@@ -12,23 +12,23 @@ const sellerSchema = z
     sellerId: z.string(),
     state: z.enum(sellerStates).meta({
       description:
-        'stopped: the marketplace refuses the credentials; paused: a person wants it so. Either way nothing of the seller runs.',
+        'stopped: the marketplace refuses the credentials; paused: by an operator. In both states nothing of the seller runs.',
     }),
     reason: z.string().nullable().meta({ description: 'Why it is stopped or paused, and what to do.' }),
     since: z.date().nullable().meta({ description: 'Since when it is stopped or paused.' }),
     pausedBy: z.string().nullable(),
-    nextProbeAt: z.date().nullable().meta({ description: 'When a token is asked for the next time while it is stopped.' }),
-    served: z.boolean().meta({ description: 'The settings of this daemon name it.' }),
+    nextProbeAt: z.date().nullable().meta({ description: 'When the next token is requested while it is stopped.' }),
+    served: z.boolean().meta({ description: 'It is in the settings of this daemon.' }),
   })
   .meta({ id: 'Seller' })
 
 const actor = z.string().trim().min(1, 'must not be empty').max(200).meta({ description: 'Who decides.' })
 const reason = z.string().trim().min(1, 'must not be empty').max(2_000).meta({ description: 'Why.' })
 
-/** Who decides where nobody is named: whoever holds the key. */
+/** Default actor: the holder of the key. */
 const anOperator = 'operator'
 
-/** How the sellers stand; pause one, or take it up again. */
+/** State of the sellers; pausing and resuming one. */
 export const sellerRoutes = (app: App, { services }: RouteParts): void => {
   const { database } = services
   const shown = ({ sellerId, state, reason: why, since, pausedBy, probeAt }: SellerStanding) => {
@@ -45,7 +45,7 @@ export const sellerRoutes = (app: App, { services }: RouteParts): void => {
     url: '/v1/sellers',
     schema: {
       tags: ['sellers'],
-      summary: 'How each seller stands',
+      summary: 'State of each seller',
       querystring: z.object(pagingSchema),
       response: { 200: pageSchema(sellerSchema), ...problems() },
     },
@@ -62,7 +62,7 @@ export const sellerRoutes = (app: App, { services }: RouteParts): void => {
       tags: ['sellers'],
       summary: 'Pause a seller',
       description:
-        'Nothing of it runs until it is resumed, over restarts too; events are taken and wait. What is under way at this moment ends first.',
+        'Nothing of it runs until it is resumed, across restarts too; events are accepted and wait. Work in progress is completed first.',
       params: idParams,
       body: z.strictObject({ actor: actor.default(anOperator), reason }),
       response: { 200: sellerSchema, ...problems(404, 413, 415, 422) },
@@ -79,8 +79,8 @@ export const sellerRoutes = (app: App, { services }: RouteParts): void => {
     url: '/v1/sellers/:id/resume',
     schema: {
       tags: ['sellers'],
-      summary: 'Take a stopped or paused seller up again',
-      description: 'Its credentials are tried at once. Where they are refused again and again, it is stopped again.',
+      summary: 'Resume a stopped or paused seller',
+      description: 'Its credentials are tried at once. If they are refused repeatedly, it is stopped again.',
       params: idParams,
       body: z.strictObject({ actor: actor.default(anOperator), reason: reason.nullish() }).nullish(),
       response: { 200: sellerSchema, ...problems(404, 413, 415, 422) },

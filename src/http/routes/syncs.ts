@@ -23,7 +23,7 @@ const comesAfter = (key: readonly string[], other: readonly string[]): boolean =
 }
 
 const describeRest = ({ sellerId, state, reason, since, pausedBy }: SellerStanding): string =>
-  `seller ${sellerId} is ${state} since ${since?.toISOString() ?? 'an unknown time'}${pausedBy === null ? '' : ` by ${pausedBy}`}: ${reason ?? 'no reason was kept'}`
+  `seller ${sellerId} is ${state} since ${since?.toISOString() ?? 'an unknown time'}${pausedBy === null ? '' : ` by ${pausedBy}`}: ${reason ?? 'no reason was recorded'}`
 
 /** State of the syncs; run one now, or a backfill. */
 export const syncRoutes = (app: App, { services }: RouteParts): void => {
@@ -51,7 +51,7 @@ export const syncRoutes = (app: App, { services }: RouteParts): void => {
     },
   })
 
-  /** What can be read of a time that was asked for. */
+  /** The part of a requested time range that can be read. */
   const reached = (resource: string, sellerIds: readonly string[], from: Date, to: Date | null) => {
     const [sellerId = ''] = sellerIds
     const now = services.marketplaceNow(sellerId)
@@ -61,8 +61,8 @@ export const syncRoutes = (app: App, { services }: RouteParts): void => {
     if (range !== null) return { ...range, clamped: range.from > from || range.to < end }
     const early = from < reach.from
     const message = early
-      ? `lies before ${reach.from.toISOString()}: the marketplace answers for nothing older`
-      : `lies after ${now.toISOString()}, the marketplace's now`
+      ? `is before ${reach.from.toISOString()}: the marketplace serves nothing older`
+      : `is after ${now.toISOString()}, the marketplace's now`
     throw new Problem('invalid-body', { errors: [{ path: early ? 'to' : 'from', message }] })
   }
 
@@ -73,8 +73,8 @@ export const syncRoutes = (app: App, { services }: RouteParts): void => {
       tags: ['syncs'],
       summary: 'Run a sync now, or a backfill',
       description:
-        'With `from` (and `to`) the records of that time are read again, oldest first; not every resource has a past. What the marketplace ' +
-        'no longer answers for, and what is still to come, is left out: `range` tells what is read. 422 when nothing is left.',
+        'With `from` (and `to`) the records of that time are read again, oldest first; not every resource supports it. Times that the marketplace ' +
+        'no longer serves, and future times, are excluded: `range` is the time that is read. 422 if nothing remains.',
       params: z.object({ resource: z.string() }),
       body: z
         .strictObject({ sellerId: z.string().min(1).optional(), from: moment.optional(), to: moment.optional() })
@@ -91,11 +91,11 @@ export const syncRoutes = (app: App, { services }: RouteParts): void => {
           range: z
             .object({ from: z.date(), to: z.date(), clamped: z.boolean() })
             .nullable()
-            .meta({ description: 'Of a backfill: the time that is read; `clamped` when it is less than was asked for.' }),
+            .meta({ description: 'Of a backfill: the time that is read; `clamped` if it is less than requested.' }),
           resting: z
             .array(z.string())
             .readonly()
-            .meta({ description: 'Sellers that are stopped or paused: nothing is run for them.' }),
+            .meta({ description: 'Sellers that are stopped or paused: nothing runs for them.' }),
         }),
         ...problems(404, 409, 413, 415, 422),
       },
@@ -106,7 +106,7 @@ export const syncRoutes = (app: App, { services }: RouteParts): void => {
         throw new Problem('not-found', { detail: `There is no sync of ${resource}; there are ${resources.join(', ')}.` })
       }
       if (body?.from !== undefined && !withPast.includes(resource)) {
-        const message = `is given, but ${resource} has no past that could be read again; ${withPast.join(', ')} have one`
+        const message = `is given, but ${resource} does not support backfills; supported: ${withPast.join(', ')}`
         throw new Problem('invalid-body', { errors: [{ path: 'from', message }] })
       }
       const sellerId = body?.sellerId ?? null
@@ -120,7 +120,7 @@ export const syncRoutes = (app: App, { services }: RouteParts): void => {
       const atRest = await sellersAtRest(services.database)
       const resting = asked.flatMap((id) => atRest.get(id) ?? [])
       if (resting.length > 0 && resting.length === asked.length) {
-        throw new Problem('seller-stopped', { detail: `Nothing is run: ${resting.map(describeRest).join('; ')}.` })
+        throw new Problem('seller-stopped', { detail: `Nothing was started: ${resting.map(describeRest).join('; ')}.` })
       }
       const jobs = await services.syncs.run({ resource, sellerId, from: body?.from ?? null, to: body?.to ?? null })
       reply.status(202)

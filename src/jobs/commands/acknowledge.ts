@@ -1,9 +1,10 @@
+import { ordersEndpoint } from '../../clients/marketplace/orders.ts'
 import type { CommandDefinition } from './definition.ts'
 
-/** Tells the marketplace that the seller takes the order (public facts 3.1): the whole order, no body; the one idempotent command. */
+/** Acknowledges the whole order at the marketplace (public facts 3.1), without a body; the only idempotent command. */
 export const acknowledge: CommandDefinition<'acknowledge'> = {
   kind: 'acknowledge',
-  operation: 'orders.acknowledge',
+  operation: ordersEndpoint.operations.acknowledge,
   readsOrderFirst: false,
   goalReached: (order) =>
     order.lines.some((line) => line.units.acknowledged > 0) &&

@@ -1,5 +1,5 @@
 import type { PurchaseOrder } from '../../domain/order.ts'
-import { insertCommands } from '../../store/commands.ts'
+import { insertCommands } from '../../store/command-steps.ts'
 import type { Transaction } from '../../store/database.ts'
 
 const waitsForAcknowledgement = (order: PurchaseOrder): boolean =>

@@ -2,10 +2,10 @@ import { type CommandParts, clockOf } from './engine.ts'
 
 const leaseMarginMs = 1_000
 
-/** A sender has so long: for a token and the request, and to store what came of it. By the database's clock, from the intent on. */
+/** Lease of a sender: for a token, the request, and storing the result. By the database's clock, from the intent on. */
 export const leaseMs = ({ requestTimeoutMs }: CommandParts): number => 2 * requestTimeoutMs + 2 * leaseMarginMs
 
-/** Until when the request of one attempt may leave this process. */
+/** Deadline for sending the request of one attempt. */
 export interface SendingDeadline {
   passed(): boolean
   /** Aborts when the deadline passes. */
@@ -13,7 +13,7 @@ export interface SendingDeadline {
 }
 
 /**
- * Begins the time in which a request may leave. Call it before the transaction that stores the intent: the lease begins within it, so this
+ * Starts the time in which a request may be sent. Call it before the transaction that stores the intent: the lease begins within it, so this
  * deadline passes first, however late the commit is acknowledged. Both of our clocks count: one may be set, the other stands still while
  * a virtual machine is paused.
  */

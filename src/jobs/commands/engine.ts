@@ -7,7 +7,7 @@ import type { ConfiguredSeller } from '../../store/sellers.ts'
 import type { SellerRegistry } from '../sellers.ts'
 import type { CommandSubject } from './subject.ts'
 
-/** What the command engine needs. */
+/** Dependencies of the command engine. */
 export interface CommandParts {
   readonly database: Database
   readonly sellers: SellerRegistry
@@ -16,16 +16,16 @@ export interface CommandParts {
   readonly requestTimeoutMs: number
   /** How long after an unanswered write its effect may still appear; longer than the longest request can live. */
   readonly settleTimeMs: number
-  /** Told after a command has been settled: the next of its subject may go. */
+  /** Called after a command has been settled: the next of its subject may run. */
   readonly onSettled: (sellerId: string, subject: string) => Promise<void>
-  /** Counts how commands end, by kind. */
+  /** Counts the outcomes of commands, by kind. */
   readonly onOutcome?: (
     kind: CommandKind,
     outcome: 'confirmed' | 'rejected' | 'held' | 'unknown' | 'throttled' | 'not-sent',
   ) => void
-  /** Our own clocks; those of the machine when left out. */
+  /** Our own clocks; those of the machine by default. */
   readonly clock?: Clock
-  /** Spreads waits: from 0 up to but not including 1; `Math.random` when left out. */
+  /** Jitter: from 0 up to but not including 1; `Math.random` by default. */
   readonly random?: () => number
 }
 
@@ -40,7 +40,7 @@ export interface CommandJob {
   }
 }
 
-/** One look at one command. */
+/** One run of one command. */
 export interface AnyRun {
   readonly parts: CommandParts
   /** As it was configured when the client was picked: settings that came in meanwhile must not be stopped for the old ones. */
@@ -50,7 +50,7 @@ export interface AnyRun {
   readonly client: MarketplaceClient
 }
 
-/** One look at one command, with what it is about. */
+/** One run of one command, with its subject. */
 export interface Run<Thing, Request extends object> extends AnyRun {
   readonly subject: CommandSubject<Thing, Request>
 }
@@ -58,7 +58,7 @@ export interface Run<Thing, Request extends object> extends AnyRun {
 /** The clocks of a run. */
 export const clockOf = ({ clock = systemClock }: CommandParts): Clock => clock
 
-/** What every log line about a command names. */
+/** Fields of every log line about a command. */
 export const fieldsOf = ({ command }: Pick<AnyRun, 'command'>) => ({
   seller_id: command.sellerId,
   ...(command.purchaseOrderId === null ? {} : { purchase_order_id: command.purchaseOrderId }),

@@ -1,23 +1,23 @@
-import type { Observed } from '../../clients/client.ts'
 import { MarketplaceFailure } from '../../clients/errors.ts'
+import type { Observed } from '../../clients/record.ts'
 import { clockOf, fieldsOf, type Run } from './engine.ts'
 
-/** A record as it was read, understood. */
+/** A record as read, parsed. */
 export interface Seen<Thing> {
   readonly observed: Observed<Thing>
   readonly value: Thing
 }
 
-/** What the marketplace shows of the subject, asked for at a moment of its own clock. */
+/** The subject as shown by the marketplace, with the time of the request on its clock. */
 export type Sight<Thing> =
   | { readonly kind: 'seen'; readonly seen: Seen<Thing>; readonly askedAt: Date }
-  /** It says that there is none. */
+  /** The marketplace reports that there is none. */
   | { readonly kind: 'none'; readonly askedAt: Date }
-  /** It does not offer this read. */
+  /** The marketplace does not offer this read. */
   | { readonly kind: 'unreadable' }
-  /** It cannot be read now, or what it says makes no sense. */
+  /** It cannot be read now, or cannot be parsed. */
   | { readonly kind: 'trouble'; readonly reason: string; readonly delayMs: number | null }
-  /** Our own rate budget is used up: nothing is wrong. */
+  /** Our own rate budget is used up, which is not a fault. */
   | { readonly kind: 'wait'; readonly delayMs: number; readonly reason: string }
   | { readonly kind: 'refused-credentials'; readonly failure: MarketplaceFailure }
 

@@ -1,4 +1,6 @@
-import type { MarketplaceClient, WireRequest } from '../../clients/client.ts'
+import type { MarketplaceClient } from '../../clients/client.ts'
+import type { WireRequest } from '../../clients/marketplace/order-requests.ts'
+import { ordersEndpoint } from '../../clients/marketplace/orders.ts'
 import type { OrderCommandContent, OrderCommandKind } from '../../domain/command.ts'
 import { judge, orderBaselineSchema, takeBaseline } from '../../domain/evidence.ts'
 import type { PurchaseOrder } from '../../domain/order.ts'
@@ -6,7 +8,8 @@ import { progressOf } from '../../domain/progress.ts'
 import { proofOf, provenOrder, raiseBaseline } from '../../domain/proof.ts'
 import { checkMoneyLeft } from '../../domain/refund-money.ts'
 import { checkBeforeSend, ledgersOf } from '../../domain/units.ts'
-import { type OrderWork, readOrderWork, type StoredCommand } from '../../store/commands.ts'
+import { type OrderWork, readOrderWork } from '../../store/command-ledgers.ts'
+import type { StoredCommand } from '../../store/commands.ts'
 import { lockOrder, storeOrder } from '../../store/orders.ts'
 import { acknowledge } from './acknowledge.ts'
 import { cancel } from './cancel.ts'
@@ -18,7 +21,7 @@ import type { CommandSubject, Obstacle, Standing } from './subject.ts'
 const definitions: { readonly [Kind in OrderCommandKind]: CommandDefinition<Kind> } = { acknowledge, ship, cancel, refund }
 
 const wireRequest = (content: OrderCommandContent, client: MarketplaceClient, purchaseOrderId: string): WireRequest => {
-  const { prepare } = client.orders
+  const { prepare } = client.of(ordersEndpoint)
   switch (content.kind) {
     case 'acknowledge':
       return acknowledge.request(prepare, purchaseOrderId, content.payload)
@@ -44,7 +47,7 @@ const obstacleOf = (
   view: PurchaseOrder,
 ): Obstacle | null => {
   if (definitions[content.kind].goalReached(view))
-    return { state: 'confirmed', reason: 'the marketplace already stands there; nothing was sent' }
+    return { state: 'confirmed', reason: 'the order is already in the requested state; nothing was sent' }
   const faults = checkBeforeSend(ledgersOf(view, work.ledgerCommands), content).map((fault) => fault.message)
   if (content.kind === 'refund') faults.push(...checkMoneyLeft(content.payload, stored, view))
   if (faults.length === 0) return null
@@ -54,7 +57,7 @@ const obstacleOf = (
     : { state: 'rejected', reason }
 }
 
-/** What is known of the order under its lock: what is stored, and what our other commands prove. */
+/** The known state of the order under its lock: the stored one, and what our other commands prove. */
 const standingOf = (command: OrderCommand, stored: PurchaseOrder | null, work: OrderWork): Standing<PurchaseOrder> => {
   const proof = proofOf(work.confirmed)
   return {
@@ -72,19 +75,18 @@ const standingOf = (command: OrderCommand, stored: PurchaseOrder | null, work: O
 export const orderSubject = (command: OrderCommand, client: MarketplaceClient): CommandSubject<PurchaseOrder, WireRequest> => {
   const { id, sellerId, purchaseOrderId, content } = command
   const { operation, readsOrderFirst } = definitions[content.kind]
-  // What a person says was applied of this very command must not be taken for what is sent now.
+  // The part of this command that an operator marked as applied must not be mistaken for what is sent now.
   const decided = proofOf(command.applied)
   return {
     name: 'the order',
     operation,
     readsFirst: readsOrderFirst,
     absence: `order ${purchaseOrderId} is not stored`,
-    read: (options) => client.orders.get(purchaseOrderId, options),
+    read: (options) => client.of(ordersEndpoint).get(purchaseOrderId, options),
     isUnreadable: () => false,
     store: async (tx, observed) => {
       if (observed === null || !observed.record.ok) return
-      const { value: order, rawText } = observed.record
-      await storeOrder(tx, { sellerId, order, rawText, observedAt: observed.observedAt })
+      await storeOrder(tx, sellerId, observed.observedAt, observed.record)
     },
     lock: async (tx) => {
       const stored = await lockOrder(tx, sellerId, purchaseOrderId)
@@ -98,6 +100,6 @@ export const orderSubject = (command: OrderCommand, client: MarketplaceClient): 
     },
     mayBeDone: (failure) => failure.alreadyDone,
     prepare: () => wireRequest(content, client, purchaseOrderId),
-    send: (request, options) => client.orders.send(request, options),
+    send: (request, options) => client.of(ordersEndpoint).send(request, options),
   }
 }

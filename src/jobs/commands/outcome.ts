@@ -1,10 +1,12 @@
-import type { Observed } from '../../clients/client.ts'
 import type { MarketplaceFailure } from '../../clients/errors.ts'
+import type { Observed } from '../../clients/record.ts'
+import { jsonOf } from '../../domain/json.ts'
 import { faultPoint } from '../../fault-points.ts'
-import { type AttemptOutcome, lockCommand, readAttempts, recordOutcome } from '../../store/commands.ts'
+import { type AttemptOutcome, readAttempts, recordOutcome } from '../../store/command-attempts.ts'
+import { lockCommand } from '../../store/command-steps.ts'
 import type { Transaction } from '../../store/database.ts'
 import { type AnyRun, clockOf, fieldsOf, type Run } from './engine.ts'
-import { codesOf, jsonOf, later, type Step, settle, stopFor, storing, troubled } from './steps.ts'
+import { codesOf, later, type Step, settle, stopFor, storing, troubled } from './steps.ts'
 import { mayBeProcessed } from './subject.ts'
 import { nextReadBackMs } from './waits.ts'
 
@@ -28,7 +30,7 @@ const refusalOf = (failure: MarketplaceFailure): string => {
   return `the marketplace refused it (HTTP ${failure.httpStatus ?? 'none'}${codes === '' ? '' : `: ${codes}`})`
 }
 
-/** The command is locked before its attempt is written, as everywhere; a step that comes too late writes nothing. */
+/** The command is locked before its attempt is written, as everywhere; a late step writes nothing. */
 const writing = async <Thing, Request extends object>(
   transaction: Transaction,
   { command }: Run<Thing, Request>,
@@ -44,8 +46,8 @@ const writing = async <Thing, Request extends object>(
 }
 
 /**
- * The marketplace said yes: the subject is stored from the answer at once. Confirmed means seen: only an answer that shows all of what was
- * asked confirms; any other is read back.
+ * The marketplace accepted the request: the subject is stored from the answer at once. Only an answer that shows the complete effect
+ * confirms the command; otherwise it is read back.
  */
 export const settleAnswer = async <Thing, Request extends object>(
   run: Run<Thing, Request>,
@@ -76,7 +78,7 @@ export const settleAnswer = async <Thing, Request extends object>(
   })
 }
 
-/** The marketplace said no, or nothing. */
+/** The marketplace refused the request, or did not answer. */
 export const settleFailure = async <Thing, Request extends object>(
   run: Run<Thing, Request>,
   failure: MarketplaceFailure,
@@ -112,7 +114,7 @@ export const settleFailure = async <Thing, Request extends object>(
     const before = mayBeProcessed(await readAttempts(transaction, command.id)).filter(
       ({ attempt }) => attempt !== command.attempts,
     )
-    // "Already done", or a refusal after an attempt whose effect may have come late: the subject tells, not the words.
+    // "Already done", or a refusal after an attempt whose effect may be late: the subject decides, not the message.
     if (subject.mayBeDone(failure) || before.length > 0) return verifying(transaction, run, { outcome: 'refused', ...details })
     return writing(transaction, run, { outcome: 'refused', ...details }, () =>
       settle(transaction, run, 'rejected', refusalOf(failure), null),
@@ -120,16 +122,16 @@ export const settleFailure = async <Thing, Request extends object>(
   })
 }
 
-/** What the marketplace asks for; nothing after a token that had died, once: the next attempt gets a new one. */
+/** The delay that the marketplace requests; none after an expired token, once: the next attempt gets a new one. */
 const waitOf = ({ parts, command }: AnyRun, failure: MarketplaceFailure): number | undefined => {
   if (failure.retryAt !== null) return Math.max(0, failure.retryAt.getTime() - clockOf(parts).wallMs())
   return failure.staleToken && command.troubledLooks === 0 ? 0 : undefined
 }
 
-/** The time to send ran out before a byte had left: others may be reading back by now, unless the command is still ours. */
+/** The deadline passed before anything was sent: others may be reading back by now, unless we still hold the lease. */
 export const settleUnsent = async <Thing, Request extends object>(run: Run<Thing, Request>): Promise<Step> => {
-  run.job.log.warn(fieldsOf(run), 'the time to send this command ran out before its request left')
-  const reason = 'the time to send it ran out before its request left'
+  run.job.log.warn(fieldsOf(run), 'the deadline of this command passed before its request was sent')
+  const reason = 'its deadline passed before its request was sent'
   return unsent(run, { outcome: 'not-sent', failure: { kind: 'too-late' } }, reason, 0)
 }
 
@@ -160,7 +162,7 @@ const verifying = <Thing, Request extends object>(
   )
 }
 
-/** `sending` with a lease that has run out: whoever sent it is gone, and the request may have left. */
+/** `sending` with an expired lease: its sender is gone, and the request may have been sent. */
 export const takeOver = <Thing, Request extends object>(run: Run<Thing, Request>): Promise<Step> => {
   run.job.log.warn(fieldsOf(run), `the sending of this command was interrupted; reading ${run.subject.name} back`)
   return toVerifying(run, { outcome: 'unknown', failure: { kind: 'interrupted' } })

@@ -1,21 +1,22 @@
-import { alarmWaiting, moveCommand, overdueCommands, readCommand } from '../../store/commands.ts'
+import { alarmWaiting, moveCommand } from '../../store/command-steps.ts'
+import { overdueCommands, readCommand } from '../../store/commands.ts'
 import type { CommandParts } from './engine.ts'
 import { alarmAfterMs, patienceMs } from './waits.ts'
 
-/** The relay looks every few seconds: whatever is due for as long as this has been left by everybody. */
+/** The relay runs every few seconds: a command that is due for this long is handled by no process. */
 const shortestAlarmMs = 600_000
 const mostAtOnce = 500
 
-/** What one process remembers of the commands that it has found left alone. */
+/** The commands that one process has found unhandled. */
 export interface OverdueWatch {
   /** For how long a command had been due when this process found it first, in milliseconds, by its id. */
   readonly firstOverdueMs: Map<string, number>
 }
 
-/** The memory of a process that has just started. */
+/** The initial state of a process. */
 export const createOverdueWatch = (): OverdueWatch => ({ firstOverdueMs: new Map() })
 
-/** Notes what is overdue now, and answers for how long each command has been left since this process found it first. */
+/** Records the overdue commands, and returns for how long each has been unhandled since this process first found it. */
 const leftSinceMs = (
   { firstOverdueMs }: OverdueWatch,
   overdue: readonly { readonly id: string; readonly overdueMs: number }[],
@@ -24,7 +25,7 @@ const leftSinceMs = (
   firstOverdueMs.clear()
   return new Map(
     overdue.map(({ id, overdueMs }) => {
-      // One that is overdue for a shorter time than it was has been worked on meanwhile.
+      // A command that is overdue for a shorter time than before has been handled meanwhile.
       const first = Math.min(before.get(id) ?? overdueMs, overdueMs)
       firstOverdueMs.set(id, first)
       return [id, overdueMs - first]
@@ -33,9 +34,9 @@ const leftSinceMs = (
 }
 
 /**
- * Commands that are due and that nobody works on, because no process serves their seller, say: an alarm, and in the end a person decides.
- * Answers how many there are. Commands of stopped sellers wait for their seller, which has an alarm of its own. None is held before this
- * process has seen it left alone for a while: after a downtime everything is overdue, and nobody has tried.
+ * Commands that are due and that no process handles, for example because none serves their seller: an alarm, and finally they are held.
+ * Returns their number. Commands of stopped sellers wait for their seller, which has its own alarm. None is held before this
+ * process has seen it unhandled for a while: after a downtime everything is overdue without any attempt.
  */
 export const reviewOverdueCommands = async (
   parts: Pick<CommandParts, 'database' | 'settleTimeMs'>,

@@ -1,6 +1,7 @@
 import { faultPoint } from '../../fault-points.ts'
 import type { JobOutcome } from '../../queues/jobs.ts'
-import { commandBefore, moveCommand, readCommand } from '../../store/commands.ts'
+import { moveCommand } from '../../store/command-steps.ts'
+import { commandBefore, readCommand } from '../../store/commands.ts'
 import { handBack } from '../hand-back.ts'
 import { type AnyRun, type CommandJob, type CommandParts, clockOf, fieldsOf, type Run } from './engine.ts'
 import { orderSubject } from './order.ts'
@@ -18,7 +19,7 @@ const again = (parts: CommandParts, delayMs: number, reason: string): JobOutcome
 })
 
 /**
- * Does the next step of a command: sends it, or reads back what became of it. Safe to be called at any time, any number of times,
+ * Executes the next step of a command: sends it, or reads back its effect. Safe to be called at any time, any number of times,
  * by any number of processes: the lock of the subject and the state of the command decide, never the job.
  */
 export const runCommand = async (parts: CommandParts, commandId: string, job: CommandJob): Promise<JobOutcome> => {
@@ -62,7 +63,7 @@ const finish = async (run: AnyRun, step: Step): Promise<JobOutcome> => {
       return done
     case 'held':
       parts.onOutcome?.(command.content.kind, 'held')
-      job.log.warn(fieldsOf(run), 'command held: a person must confirm, reject or retry it')
+      job.log.warn(fieldsOf(run), 'command held: an operator must confirm, reject or retry it')
       return done
     case 'later':
       return again(parts, step.delayMs, step.reason)

@@ -1,20 +1,22 @@
 import { randomUUID } from 'node:crypto'
 import { MarketplaceFailure } from '../../clients/errors.ts'
+import { jsonOf } from '../../domain/json.ts'
 import { faultPoint } from '../../fault-points.ts'
-import { lockCommand, readAttempts, recordIntent, recordOutcome } from '../../store/commands.ts'
+import { readAttempts, recordIntent, recordOutcome } from '../../store/command-attempts.ts'
+import { lockCommand } from '../../store/command-steps.ts'
 import type { Transaction } from '../../store/database.ts'
 import { storageFault } from '../../store/versions.ts'
 import { leaseMs, startDeadline } from './deadline.ts'
 import { clockOf, fieldsOf, type Run } from './engine.ts'
 import { look, type Sight } from './look.ts'
 import { settleAnswer, settleFailure, settleUnsent } from './outcome.ts'
-import { jsonOf, postponed, type Step, settle, stopFor, troubled } from './steps.ts'
+import { postponed, type Step, settle, stopFor, troubled } from './steps.ts'
 import { mayBeProcessed, type Standing } from './subject.ts'
 
 /** A sight that the request may go by; null: nothing was read, what is stored counts. */
 type Readable<Thing> = Extract<Sight<Thing>, { kind: 'seen' | 'none' | 'unreadable' }> | null
 
-/** `pending`: checks once more, stores the intent, sends, and stores what came of it. */
+/** `pending`: checks once more, stores the intent, sends, and stores the result. */
 export const send = async <Thing, Request extends object>(run: Run<Thing, Request>): Promise<Step> => {
   const { parts, command, client, subject, job } = run
   const grant = await client.budget.take(subject.operation)
@@ -30,7 +32,7 @@ export const send = async <Thing, Request extends object>(run: Run<Thing, Reques
   if ('step' in prepared) return prepared.step
   faultPoint('command.after-intent')
   const sent: Run<Thing, Request> = { ...run, command: { ...command, state: 'sending', attempts: command.attempts + 1 } }
-  // Whoever was suspended for long must not send what others have long begun to read back.
+  // A process that was suspended for long must not send what others are already reading back.
   if (deadline.passed()) return settleUnsent(sent)
   try {
     const signal = AbortSignal.any([job.signal, deadline.signal])
@@ -45,7 +47,7 @@ export const send = async <Thing, Request extends object>(run: Run<Thing, Reques
   }
 }
 
-/** What is read right before sending: absent, unreadable or senseless means wait. */
+/** Reads the subject right before sending: if it is missing, unreadable or inconsistent, the command waits. */
 const readBefore = async <Thing, Request extends object>(
   run: Run<Thing, Request>,
 ): Promise<Exclude<Readable<Thing>, null> | { readonly step: Step }> => {
@@ -61,7 +63,7 @@ const readBefore = async <Thing, Request extends object>(
     case 'none':
       return subject.absence === null
         ? sight
-        : inTrouble(`the marketplace says that it does not have ${subject.name}, so nothing is sent`)
+        : inTrouble(`the marketplace reports that it does not have ${subject.name}, so nothing is sent`)
     case 'trouble':
       return inTrouble(`${sight.reason}; nothing is sent before it can be`, sight.delayMs ?? undefined)
     case 'wait':
@@ -73,7 +75,7 @@ const readBefore = async <Thing, Request extends object>(
 
 type Prepared<Request> = { readonly request: Request; readonly baseline: object } | { readonly step: Step }
 
-/** Judges what was read, checks the rules, and stores the intent: all under the subject's lock. */
+/** Judges the read subject, checks the rules, and stores the intent: all under the subject's lock. */
 const prepare = async <Thing, Request extends object>(
   run: Run<Thing, Request>,
   sight: Readable<Thing>,
@@ -101,7 +103,7 @@ const prepareIn = async <Thing, Request extends object>(
   if (sight?.kind === 'seen') await subject.store(transaction, sight.seen.observed, sight.askedAt)
   if (sight?.kind === 'none') await subject.store(transaction, null, sight.askedAt)
   const standing = await subject.lock(transaction)
-  // A person may have decided on it since it was read: what was prepared here is then not what is to be sent.
+  // An operator may have decided on it since it was read: the prepared request is then obsolete.
   if (!(await lockCommand(transaction, command.id, command))) return { step: { kind: 'gone' } }
   if (standing.stored === null && subject.absence !== null) {
     return { step: await settle(transaction, run, 'rejected', subject.absence, null) }
@@ -131,8 +133,8 @@ const prepareIn = async <Thing, Request extends object>(
 }
 
 /**
- * Before anything is sent again: what did the attempts before really change? Null when the subject shows that they changed nothing, or
- * when a person, or the marketplace, says so and the subject does not show the opposite.
+ * Before anything is sent again: the effect of the former attempts. Null if the subject shows that they changed nothing, or
+ * if an operator or the marketplace states so and the subject does not contradict.
  */
 const judgeEarlierAttempts = async <Thing, Request extends object>(
   transaction: Transaction,
@@ -148,7 +150,7 @@ const judgeEarlierAttempts = async <Thing, Request extends object>(
   const last = processed.at(-1)
   const judged = last === undefined ? attempts : processed
   const evidence = unreadable ? null : subject.judge(judged, view)
-  // What a list has shown meanwhile counts as much as what was read just now.
+  // The state that a list has shown meanwhile counts as much as the one just read.
   const applied = [evidence, standing.stored === null ? null : subject.judge(judged, standing.stored)].find(
     (told) => told?.verdict === 'applied',
   )
@@ -161,12 +163,12 @@ const judgeEarlierAttempts = async <Thing, Request extends object>(
   }
   const believed = last === undefined || last.outcome === 'dismissed'
   if (believed) {
-    // A person who has decided line by line has told of what the order shows under our marks; nobody else has.
+    // Only an operator's decision line by line covers effects that the order shows with our marks.
     if (command.parts !== null || !evidence?.lines.some(({ underOurMark }) => underOurMark)) return null
     const who =
       last === undefined
-        ? 'the marketplace says that it has never looked at the request'
-        : 'a person says that nothing was applied'
+        ? 'the marketplace reports that it did not process the request'
+        : 'an operator stated that nothing was applied'
     const reason = `${who}, but ${subject.name} shows a part of it under our marks; decide it line by line`
     return settle(transaction, run, 'held', reason, evidence)
   }

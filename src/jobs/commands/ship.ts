@@ -1,10 +1,11 @@
-import type { Shipment } from '../../clients/client.ts'
+import type { Shipment } from '../../clients/marketplace/order-requests.ts'
+import { ordersEndpoint } from '../../clients/marketplace/orders.ts'
 import type { CommandDefinition } from './definition.ts'
 
-/** Reports units as shipped, one shipment for each line of each parcel (specification, section 9, rule 3). Tracking numbers mark what is ours. */
+/** Reports units as shipped, one shipment for each line of each parcel (specification, section 9, rule 3). Tracking numbers are our identifying marks. */
 export const ship: CommandDefinition<'ship'> = {
   kind: 'ship',
-  operation: 'orders.ship',
+  operation: ordersEndpoint.operations.ship,
   readsOrderFirst: false,
   goalReached: () => false,
   request: (prepare, purchaseOrderId, payload) => {

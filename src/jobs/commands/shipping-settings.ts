@@ -1,6 +1,8 @@
-import type { MarketplaceClient, ShippingSettingsRequest } from '../../clients/client.ts'
+import type { MarketplaceClient } from '../../clients/client.ts'
+import type { ShippingSettingsRequest } from '../../clients/marketplace/shipping-settings.ts'
+import { shippingSettingsEndpoint } from '../../clients/marketplace/shipping-settings.ts'
 import type { ShippingSettingsPayload } from '../../domain/command.ts'
-import { judgeSettings } from '../../domain/evidence.ts'
+import { judgeSettings } from '../../domain/settings-evidence.ts'
 import { type AccountSettings, accountSettingsOf } from '../../domain/shipping-settings.ts'
 import {
   lockShippingSettings,
@@ -23,10 +25,10 @@ export const shippingSettingsSubject = (
   const asked = accountSettingsOf(payload.simplifiedShippingSettings)
   return {
     name: 'the account-level setting',
-    operation: 'shipping-settings.create',
+    operation: shippingSettingsEndpoint.operations.create,
     readsFirst: false,
     absence: null,
-    read: (options) => client.shippingSettings.get(options),
+    read: (options) => client.of(shippingSettingsEndpoint).get(options),
     // The read is published but not part of the specification: a marketplace may not have it, or not for this seller.
     isUnreadable: (failure) => failure.kind === 'refused',
     store: async (tx, observed, askedAt) => {
@@ -37,7 +39,7 @@ export const shippingSettingsSubject = (
       await lockShippingSettings(tx, sellerId)
       return {
         stored: (await readShippingSettings(tx, sellerId))?.settings ?? null,
-        // Settings do not grow: whatever was read last counts.
+        // Settings are not cumulative: the last read counts.
         lag: () => null,
         obstacle: (view) =>
           view === null ? null : { state: 'rejected', reason: 'account-level settings exist already; nothing was sent' },
@@ -52,8 +54,8 @@ export const shippingSettingsSubject = (
     },
     mayBeDone: (failure) =>
       failure.alreadyDone || failure.faults.some(({ field }) => field?.endsWith('simplifiedShippingSettings') === true),
-    prepare: () => client.shippingSettings.prepare(payload.simplifiedShippingSettings),
-    send: (request, options) => client.shippingSettings.send(request, options),
+    prepare: () => client.of(shippingSettingsEndpoint).prepare(payload.simplifiedShippingSettings),
+    send: (request, options) => client.of(shippingSettingsEndpoint).send(request, options),
     confirmed: (tx) => noteSettingsCreated(tx, sellerId),
   }
 }

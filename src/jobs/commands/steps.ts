@@ -1,30 +1,28 @@
-import { type MarketplaceFailure, namesOfFaults } from '../../clients/errors.ts'
+import type { MarketplaceFailure } from '../../clients/errors.ts'
+import { namesOfFaults } from '../../clients/errors.ts'
 import type { Evidence } from '../../domain/evidence.ts'
-import { alarmWaiting, moveCommand, postponeCommand } from '../../store/commands.ts'
+import { jsonOf } from '../../domain/json.ts'
+import { alarmWaiting, moveCommand, postponeCommand } from '../../store/command-steps.ts'
 import type { Transaction } from '../../store/database.ts'
-import type { Prisma } from '../../store/generated/client.ts'
 import { stopSeller } from '../../store/sellers.ts'
 import { storageFault } from '../../store/versions.ts'
 import { credentialsRefused } from '../sellers.ts'
 import { type AnyRun, fieldsOf, type Run } from './engine.ts'
 import { alarmAfterMs, backOffMs, fewestLooks, patienceMs } from './waits.ts'
 
-/** What happened inside a transaction, for after its commit. `gone`: somebody else has moved the command meanwhile. */
+/** Result of a transaction, for after its commit. `gone`: another process has moved the command meanwhile. */
 export type Step =
   | { readonly kind: 'settled'; readonly outcome: 'confirmed' | 'rejected' }
   | { readonly kind: 'held' }
   | { readonly kind: 'later'; readonly delayMs: number; readonly reason: string }
   | { readonly kind: 'gone' }
 
-/** JSON through and through, as a `jsonb` column takes it. */
-export const jsonOf = (value: object): Prisma.InputJsonObject => JSON.parse(JSON.stringify(value)) as Prisma.InputJsonObject
-
 const mostFaultsTold = 5
 
-/** Codes only: the marketplace's sentences may repeat what they are about, a buyer's name for one. They stand in the attempt. */
+/** Codes only: the marketplace's messages may contain data such as a buyer's name. They are stored in the attempt. */
 export const codesOf = (faults: readonly unknown[]): string => namesOfFaults(faults.slice(0, mostFaultsTold)).join('; ')
 
-/** Settles a command, or hands it to a person. */
+/** Settles a command, or holds it for an operator. */
 export const settle = async <Thing, Request extends object>(
   transaction: Transaction,
   { command, subject }: Run<Thing, Request>,
@@ -45,13 +43,13 @@ export const settle = async <Thing, Request extends object>(
   return { kind: 'settled', outcome: moved.state === 'confirmed' ? 'confirmed' : 'rejected' }
 }
 
-/** The rate budget says when, and the database knows it: nothing is wrong. */
+/** Postponed by the rate budget, and recorded in the database; not a fault. */
 export const postponed = async ({ parts, command }: AnyRun, reason: string, delayMs: number): Promise<Step> => {
   await postponeCommand(parts.database, command, Math.max(0, delayMs))
   return { kind: 'later', delayMs, reason }
 }
 
-/** Moves the command on to the same or another unsettled state, to be looked at again. */
+/** Moves the command to the same or another unsettled state, to be run again. */
 export const later = async (
   transaction: Transaction,
   { command }: AnyRun,
@@ -64,8 +62,8 @@ export const later = async (
 }
 
 /**
- * The next step cannot be done now. Tried again with back-off, with an alarm when that goes on, and handed to a person in the end:
- * nothing waits for ever.
+ * The next step is not possible now. It is retried with back-off, with an alarm if that continues, and finally held for an operator:
+ * no command waits for ever.
  *
  * @param delayMs when the marketplace itself said how long to wait
  */
@@ -89,8 +87,8 @@ export const troubled = async <Thing, Request extends object>(
 }
 
 /**
- * A step that stores what the marketplace showed. Where Postgres cannot hold that, the step is done without storing it: what was read is
- * judged itself, not what storage made of it.
+ * A step that stores the marketplace's record. If Postgres cannot store it, the step continues without storing: the read record
+ * itself is judged, not the stored one.
  */
 export const storing = async <Thing, Request extends object>(
   { parts, job, subject, ...run }: Run<Thing, Request>,

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Evidence } from '../../domain/evidence.ts'
-import { lockCommand, readAttempts, recordOutcome, recordReadBack, type StoredAttempt } from '../../store/commands.ts'
+import { readAttempts, recordOutcome, recordReadBack, type StoredAttempt } from '../../store/command-attempts.ts'
+import { lockCommand } from '../../store/command-steps.ts'
 import type { Transaction } from '../../store/database.ts'
 import type { AnyRun, Run } from './engine.ts'
 import { look, type Sight } from './look.ts'
@@ -8,7 +9,7 @@ import { codesOf, later, postponed, type Step, settle, stopFor, storing, trouble
 import { mayBeProcessed, type Standing, withoutEffect } from './subject.ts'
 import { fewestClearReads, fewestLooks, mostAttempts, nextReadBackMs } from './waits.ts'
 
-/** `verifying`: reads the subject back and compares it with how it stood before the request. */
+/** `verifying`: reads the subject back and compares it with its state before the request. */
 export const verify = async <Thing, Request extends object>(run: Run<Thing, Request>): Promise<Step> => {
   const { command, subject } = run
   const correlationId = randomUUID()
@@ -39,7 +40,7 @@ export const verify = async <Thing, Request extends object>(run: Run<Thing, Requ
 type Told = { readonly evidence: Evidence } | { readonly trouble: string; readonly delayMs?: number }
 
 /**
- * What was just read decides; but what is known already proves as well, and a view that is behind it proves nothing against a request.
+ * The state just read decides; the known state proves as well, and a stale view is no evidence against a request.
  */
 const tell = <Thing, Request extends object>(
   { subject }: Run<Thing, Request>,
@@ -55,11 +56,11 @@ const tell = <Thing, Request extends object>(
       if (evidence?.verdict === 'applied') return { evidence }
       const lag = standing.lag(sight.seen.value)
       if (lag !== null) return { trouble: `what the marketplace shows of ${subject.name} is behind what is known: ${lag}` }
-      return evidence === null ? { trouble: `${subject.name} tells nothing` } : { evidence }
+      return evidence === null ? { trouble: `${subject.name} does not show the effect` } : { evidence }
     }
     case 'none': {
       const evidence = subject.absence === null ? subject.judge(attempts, null) : null
-      return evidence === null ? { trouble: `the marketplace says that it does not have ${subject.name}` } : { evidence }
+      return evidence === null ? { trouble: `the marketplace reports that it does not have ${subject.name}` } : { evidence }
     }
     case 'trouble':
       return { trouble: sight.reason, ...(sight.delayMs === null ? {} : { delayMs: sight.delayMs }) }
@@ -71,8 +72,8 @@ const tell = <Thing, Request extends object>(
 }
 
 /**
- * What cannot be read back is never guessed: only when every request was refused, the refusal stands. One answer does not tell that a
- * marketplace offers no such read: a person is asked when it has said so time and again.
+ * An effect that cannot be read back is never assumed: only if every request was refused, the refusal is final. A single answer does not
+ * prove that a marketplace offers no such read: after several such answers the command is held for an operator.
  */
 const concludeUnread = async <Thing, Request extends object>(
   transaction: Transaction,
@@ -111,7 +112,7 @@ const conclude = async <Thing, Request extends object>(
     const reason = `${refused}${evidence.explanation ?? 'it cannot be applied'}`
     return settle(transaction, run, 'rejected', reason, evidence, command.eventId === null ? true : undefined)
   }
-  // Nothing that speaks against a request counts before its effect must show, nor when it was seen only once.
+  // Evidence against a request counts only after its effect must be visible, and only if it was seen more than once.
   if (elapsedMs < parts.settleTimeMs || last.clearReads + 1 < fewestClearReads) {
     const reason = `${subject.name} does not show the effect yet; reading it back again`
     return later(transaction, run, 'verifying', reason, nextReadBackMs(parts, elapsedMs))
@@ -135,7 +136,7 @@ const conclude = async <Thing, Request extends object>(
     return later(transaction, run, 'pending', `${subject.name} shows that nothing was applied; sending again`, 0)
   }
   const reasons = {
-    unclear: `${subject.name} read back does not tell whether it was applied`,
+    unclear: `${subject.name} as read back does not show whether it was applied`,
     'not-applied':
       last.outcome === 'accepted'
         ? `the marketplace accepted it, but ${subject.name} never showed it`
@@ -151,7 +152,7 @@ const toldBy = ({ explanation, lines }: Evidence): string =>
 const allRefused = (attempts: readonly StoredAttempt[]): boolean =>
   attempts.every(({ outcome }) => withoutEffect.has(outcome ?? ''))
 
-/** The codes of a refusal, in brackets; empty when it had none. What it said besides stands in the attempt only. */
+/** The codes of a refusal, in brackets; empty if it had none. Its message is stored in the attempt only. */
 const saidOf = (attempt: StoredAttempt): string => {
   const faults = attempt.failure?.['faults']
   const codes = Array.isArray(faults) ? codesOf(faults) : ''

@@ -1,4 +1,6 @@
-import { checkEvent, type EventFault } from '../../domain/event-shape.ts'
+import { setImmediate as letOthersRun } from 'node:timers/promises'
+import { eventFaults, type ReadEvent, readEvent } from '../../domain/event-reading.ts'
+import type { EventFault } from '../../domain/event-shape.ts'
 import { faultPoint } from '../../fault-points.ts'
 import type { Transaction } from '../../store/database.ts'
 import {
@@ -17,7 +19,9 @@ import { bodyHash, storedHash } from './body-hash.ts'
 import {
   type Addressed,
   addressEvent,
+  afterDecisions,
   allFaults,
+  type Decided,
   decideReceived,
   isOrder,
   type LockedSubject,
@@ -35,11 +39,12 @@ export type { AcceptParts } from './parts.ts'
 interface Candidate {
   readonly index: number
   readonly event: IncomingEvent
+  readonly read: ReadEvent
   readonly hash: string
   readonly addressed: Addressed
 }
 
-/** Ends the transaction without leaving a trace. */
+/** Rolls the transaction back. */
 class Undone extends Error {
   override readonly name = 'Undone'
   readonly verdict: EventsVerdict
@@ -64,11 +69,11 @@ const duplicateOf = (stored: StoredEvent): EventReceipt => ({
 const indexed = (index: number, faults: readonly EventFault[]): IndexedFault[] => faults.map((fault) => ({ index, ...fault }))
 
 /**
- * Makes events durable and turns them into commands: all of them, or none.
+ * Stores events durably and derives their commands: all of them, or none.
  *
  * An event whose source and id are known is a duplicate and gets the answer of the first; with another body it is a conflict.
  * An order that is not stored is fetched first. When the marketplace cannot be asked now, the event is stored as `received`
- * and decided later (process.ts). Everything that is wrong is told at once.
+ * and decided later (process.ts). All faults are reported together.
  */
 export const acceptEvents = async (
   parts: AcceptParts,
@@ -76,10 +81,13 @@ export const acceptEvents = async (
   signal: AbortSignal,
 ): Promise<EventsVerdict> => {
   const faults: IndexedFault[] = events.flatMap((event, index) => indexed(index, storableFaults(event)))
-  // What cannot be stored cannot be looked up either.
+  // Values that cannot be stored cannot be looked up either.
   if (faults.length > 0) {
     const wrong = new Set(faults.map((fault) => fault.index))
-    faults.push(...events.flatMap((event, index) => (wrong.has(index) ? [] : indexed(index, checkEvent(event)))))
+    for (const [index, event] of events.entries()) {
+      await letOthersRun()
+      if (!wrong.has(index)) faults.push(...indexed(index, eventFaults(readEvent(event))))
+    }
     return { ok: false, reason: 'invalid', faults: faults.sort((a, b) => a.index - b.index) }
   }
 
@@ -87,21 +95,37 @@ export const acceptEvents = async (
   const conflicts = new Set<number>()
   const stored = new Map((await readEvents(parts.database, events)).map((event) => [nameOf(event), event]))
   const first = new Map<string, Candidate>()
-  const only = await onlySeller(parts, parts.database, events)
-  for (const [index, event] of events.entries()) {
+  const posted: { readonly event: IncomingEvent; readonly read: ReadEvent }[] = []
+  for (const event of events) {
+    await letOthersRun()
+    posted.push({ event, read: readEvent(event) })
+  }
+  const only = await onlySeller(
+    parts,
+    parts.database,
+    posted.map(({ read }) => ({ address: read.address, sellerId: null })),
+  )
+  for (const [index, { event, read }] of posted.entries()) {
     const hash = hashes[index] ?? ''
     const known = stored.get(nameOf(event))
     const before = known === undefined ? first.get(nameOf(event))?.hash : storedHash(known)
     if (before !== undefined && before !== hash) conflicts.add(index)
     if (before === undefined)
-      first.set(nameOf(event), { index, event, hash, addressed: addressEvent(event, parts.sellers, only) })
+      first.set(nameOf(event), {
+        index,
+        event,
+        read,
+        hash,
+        addressed: addressEvent({ address: read.address, sellerId: null }, parts.sellers, only),
+      })
   }
   if (conflicts.size > 0) return { ok: false, reason: 'conflict', indexes: [...conflicts] }
 
   const candidates = [...first.values()]
-  for (const { index, event, addressed } of candidates) {
-    if (addressed.ok && checkEvent(event, rulesOf(parts, addressed.key.sellerId)).length === 0) continue
-    faults.push(...indexed(index, await allFaults(parts, event, addressed)))
+  for (const { index, read, addressed } of candidates) {
+    await letOthersRun()
+    if (addressed.ok && eventFaults(read, rulesOf(parts, addressed.key.sellerId)).length === 0) continue
+    faults.push(...indexed(index, await allFaults(parts, read, addressed)))
   }
   const presences = await ensureOrders(parts, candidates, new Set(faults.map((fault) => fault.index)), signal)
   const fresh = await inOneTransaction(parts, candidates, presences, faults)
@@ -124,7 +148,7 @@ export const acceptEvents = async (
   }
 }
 
-/** Fetches the orders that are missing, each once. Those of events that are wrong anyway are not worth a call. */
+/** Fetches the missing orders, each once. Orders of invalid events are not fetched. */
 const ensureOrders = async (
   parts: AcceptParts,
   candidates: readonly Candidate[],
@@ -147,11 +171,12 @@ const inOneTransaction = async (
 ): Promise<EventsVerdict> => {
   if (candidates.length === 0) return { ok: true, receipts: [] }
   try {
-    const { receipts, due } = await retryOnDeadlock(() =>
+    const { receipts, due, decided } = await retryOnDeadlock(() =>
       parts.database.transaction((tx) => acceptAll(tx, parts, candidates, presences, faultsSoFar), { timeoutMs: 60_000 }),
     )
     faultPoint('event.after-commit')
-    if (due.length > 0) parts.wake(due)
+    const all = [...afterDecisions(parts, decided), ...due]
+    if (all.length > 0) parts.wake(all)
     return { ok: true, receipts }
   } catch (error) {
     if (error instanceof Undone) return error.verdict
@@ -165,22 +190,19 @@ const acceptAll = async (
   candidates: readonly Candidate[],
   presences: ReadonlyMap<string, OrderPresence>,
   faultsSoFar: readonly IndexedFault[],
-): Promise<{ receipts: readonly EventReceipt[]; due: readonly string[] }> => {
+): Promise<{ receipts: readonly EventReceipt[]; due: readonly string[]; decided: readonly Decided[] }> => {
   const wrong = new Set(faultsSoFar.map((fault) => fault.index))
   const faults = [...faultsSoFar]
   const due: string[] = []
+  const decided: Decided[] = []
   const subjects = await lockAll(tx, parts, candidates)
-  for (const locked of subjects.values()) {
-    for (const decided of await decideReceived(tx, locked, parts)) {
-      if (decided.state === 'accepted') due.push(...decided.commands)
-    }
-  }
+  for (const locked of subjects.values()) decided.push(...(await decideReceived(tx, locked, parts)))
   const receipts: EventReceipt[] = []
   for (const candidate of candidates) {
-    const { index, event, addressed } = candidate
+    const { index, event, read, addressed } = candidate
     if (wrong.has(index)) continue
     if (!addressed.ok) {
-      // Whose it is cannot be told yet: it is decided later, like a row of the inbox.
+      // Its seller cannot be determined yet: it is decided later, like a row of the inbox.
       if (addressed.unsure !== null) receipts.push(await takeUndecided(tx, candidate))
       continue
     }
@@ -202,7 +224,7 @@ const acceptAll = async (
       receipts.push({ source, id, status: 'accepted', state, commands: [], problem: null })
       continue
     }
-    const plan = locked.plan(event)
+    const plan = locked.plan(read)
     if (!plan.ok) {
       faults.push(...indexed(index, plan.faults))
       continue
@@ -215,7 +237,7 @@ const acceptAll = async (
     throw new Undone({ ok: false, reason: 'invalid', faults: faults.sort((a, b) => a.index - b.index) })
   }
   faultPoint('event.before-commit')
-  return { receipts, due }
+  return { receipts, due, decided }
 }
 
 const takeUndecided = async (tx: Transaction, candidate: Candidate): Promise<EventReceipt> => {
@@ -240,7 +262,7 @@ const lockAll = async (
   return subjects
 }
 
-/** The receipt of an event that somebody else has stored since we looked. */
+/** The receipt of an event that another process has stored meanwhile. */
 const duplicateInside = async (tx: Transaction, { index, event, hash }: Candidate): Promise<EventReceipt> => {
   const stored = await readStoredEvent(tx, event)
   if (stored === null) throw new Error(`event ${event.id} of ${event.source} has vanished while it was being accepted`)

@@ -1,18 +1,22 @@
 import type { CommandContent } from '../../domain/command.ts'
 import { maxIdLength } from '../../domain/event-bounds.ts'
-import { addressOf, checkEvent, type EventFault } from '../../domain/event-shape.ts'
+import { eventFaults, type ReadEvent, readEvent } from '../../domain/event-reading.ts'
+import type { EventFault } from '../../domain/event-shape.ts'
 import { planCommands, planSettings } from '../../domain/events.ts'
 import { noOrderId } from '../../domain/text.ts'
+import { readLedgers } from '../../store/command-ledgers.ts'
 import { isAcknowledging } from '../../store/command-queries.ts'
-import { insertCommands, readLedgers } from '../../store/commands.ts'
+import { insertCommands } from '../../store/command-steps.ts'
 import type { Transaction } from '../../store/database.ts'
-import { type IncomingEvent, lockReceivedEvents, settleEvent } from '../../store/events.ts'
-import { lockOrder, readOrder } from '../../store/orders.ts'
+import { type EventKey, lockReceivedEvents, settleEvent } from '../../store/events.ts'
+import type { OrderKey } from '../../store/order-queries.ts'
+import { lockOrder } from '../../store/orders.ts'
 import { lockShippingSettings, readShippingSettings } from '../../store/shipping-settings.ts'
+import { readOrder } from '../../store/stored-orders.ts'
 import type { OnlySeller } from '../serving.ts'
-import { storedHash } from './body-hash.ts'
-import type { EventSellers, OrderKey } from './fetch-order.ts'
-import { type AcceptParts, type EventRules, onlySeller, rulesOf } from './parts.ts'
+import { isFromInbox, storedHash } from './body-hash.ts'
+import type { EventSellers } from './fetch-order.ts'
+import { type AcceptParts, type Addressable, type EventRules, onlySeller, rulesOf } from './parts.ts'
 import { eventProblem, rejectReceived } from './reject.ts'
 import { undecidableFaults } from './storable.ts'
 
@@ -22,13 +26,13 @@ interface SettingsKey {
   readonly purchaseOrderId: null
 }
 
-/** What an event is about. */
+/** The subject of an event. */
 export type SubjectKey = OrderKey | SettingsKey
 
 /** Whether the subject is an order, which may have to be fetched. */
 export const isOrder = (key: SubjectKey): key is OrderKey => key.purchaseOrderId !== null
 
-/** What an event is about, or why that cannot be told. */
+/** The subject of an event, or why it cannot be determined. */
 export type Addressed =
   | { readonly ok: true; readonly key: SubjectKey }
   | {
@@ -44,12 +48,7 @@ export type Addressed =
  * Finds what an event is about; a seller that is not named is the one that was fixed when it was taken, or the only one that any process
  * serves (`onlySeller`).
  */
-export const addressEvent = (
-  event: IncomingEvent & { readonly sellerId?: string | null },
-  sellers: EventSellers,
-  only: OnlySeller,
-): Addressed => {
-  const address = addressOf(event)
+export const addressEvent = ({ address, sellerId: fixed }: Addressable, sellers: EventSellers, only: OnlySeller): Addressed => {
   // Without an address the shape is at fault, and whoever checks the shape says how.
   if (address === null) return { ok: false, faults: [], unserved: null, unsure: null }
   const faults: EventFault[] = []
@@ -60,7 +59,7 @@ export const addressEvent = (
   const noId = address.purchaseOrderId === null ? null : noOrderId(address.purchaseOrderId)
   if (noId !== null) faults.push({ path: 'data.purchaseOrderId', message: noId })
   if (faults.length > 0) return { ok: false, faults, unserved: null, unsure: null }
-  const sellerId = address.sellerId ?? event.sellerId ?? (only.kind === 'one' ? only.sellerId : null)
+  const sellerId = address.sellerId ?? fixed ?? (only.kind === 'one' ? only.sellerId : null)
   if (sellerId === null) {
     if (only.kind === 'unsure') return { ok: false, faults: [], unserved: null, unsure: only.reason }
     const message = 'is missing; it is needed because several sellers are served here'
@@ -79,7 +78,7 @@ export const unknownOrderFault = (key: OrderKey): EventFault => ({
   message: `is ${key.purchaseOrderId}, which the marketplace does not know as an order of seller ${key.sellerId}`,
 })
 
-/** What an event comes to: commands, or every fault. */
+/** Result of an event: commands, or all its faults. */
 export type EventPlan =
   | { readonly ok: true; readonly commands: readonly CommandContent[] }
   | { readonly ok: false; readonly faults: readonly EventFault[] }
@@ -88,7 +87,7 @@ export type EventPlan =
 export interface LockedSubject {
   readonly key: SubjectKey
   /** What an event comes to on it; commands count from then on, such as their units for the events that follow. */
-  plan(event: IncomingEvent): EventPlan
+  plan(event: ReadEvent): EventPlan
 }
 
 /** Locks the subject until the transaction ends; null when it is an order that is not stored. */
@@ -125,12 +124,23 @@ export const lockForPlanning = async (tx: Transaction, key: SubjectKey, rules: E
 export const storeCommands = (
   tx: Transaction,
   { sellerId, purchaseOrderId }: SubjectKey,
-  { source, id }: IncomingEvent,
+  { source, id }: EventKey,
   commands: readonly CommandContent[],
 ): Promise<string[]> => insertCommands(tx, { sellerId, purchaseOrderId, event: { source, id }, commands })
 
 /** What became of a waiting event. */
-export type Decided = { readonly state: 'accepted'; readonly commands: readonly string[] } | { readonly state: 'rejected' }
+export type Decided = { readonly fromInbox: boolean } & (
+  | { readonly state: 'accepted'; readonly commands: readonly string[] }
+  | { readonly state: 'rejected' }
+)
+
+/** Tells of rows of the SQL inbox that have been decided, and answers the commands that are due; after the commit. */
+export const afterDecisions = ({ onInbox }: Pick<AcceptParts, 'onInbox'>, decided: readonly Decided[]): readonly string[] =>
+  decided.flatMap((one) => {
+    const accepted = one.state === 'accepted'
+    if (one.fromInbox) onInbox?.(accepted ? 'accepted' : 'refused')
+    return accepted ? one.commands : []
+  })
 
 /**
  * Decides the events that wait for a locked subject, in the order in which they came. Whoever accepts an event about it does
@@ -144,26 +154,32 @@ export const decideReceived = async (
   const decided: Decided[] = []
   const waiting = await lockReceivedEvents(tx, locked.key.purchaseOrderId)
   if (waiting.length === 0) return []
-  const only = await onlySeller(parts, tx, waiting)
-  for (const event of waiting) {
+  const events = waiting.map((event) => ({ event, read: readEvent(event) }))
+  const only = await onlySeller(
+    parts,
+    tx,
+    events.map(({ event, read }) => ({ address: read.address, sellerId: event.sellerId })),
+  )
+  for (const { event, read } of events) {
     // What cannot be decided at all is ended by its own job.
-    if (undecidableFaults(event).length > 0) continue
-    const addressed = addressEvent(event, parts.sellers, only)
+    if (undecidableFaults(event, read).length > 0) continue
+    const addressed = addressEvent({ address: read.address, sellerId: event.sellerId }, parts.sellers, only)
     if (!addressed.ok || !sameSubject(addressed.key, locked.key)) continue
-    const plan = planOrFault(locked, event)
+    const plan = planOrFault(locked, read)
     if (!plan.ok) {
       await rejectReceived(tx, event, { ...locked.key, problem: eventProblem(plan.faults) })
-      decided.push({ state: 'rejected' })
+      decided.push({ fromInbox: isFromInbox(event), state: 'rejected' })
       continue
     }
     await settleEvent(tx, event, { bodyHash: storedHash(event), sellerId: locked.key.sellerId, problem: null })
-    decided.push({ state: 'accepted', commands: await storeCommands(tx, locked.key, event, plan.commands) })
+    const commands = await storeCommands(tx, locked.key, event, plan.commands)
+    decided.push({ fromInbox: isFromInbox(event), state: 'accepted', commands })
   }
   return decided
 }
 
 /** Planning works out of what is known alone: what throws once throws each time, and must not stand before the events behind it for ever. */
-const planOrFault = (locked: LockedSubject, event: IncomingEvent): EventPlan => {
+const planOrFault = (locked: LockedSubject, event: ReadEvent): EventPlan => {
   try {
     return locked.plan(event)
   } catch (error) {
@@ -172,21 +188,21 @@ const planOrFault = (locked: LockedSubject, event: IncomingEvent): EventPlan => 
   }
 }
 
-/** Whether two keys name one subject. */
+/** Whether two keys identify the same subject. */
 const sameSubject = (a: SubjectKey, b: SubjectKey): boolean =>
   a.sellerId === b.sellerId && a.purchaseOrderId === b.purchaseOrderId
 
 /** Every fault of an event, with those that only show against what it is about, as far as that is stored; for an event that is wrong anyway. */
 export const allFaults = async (
   parts: Pick<AcceptParts, 'database' | 'rules'>,
-  event: IncomingEvent,
+  event: ReadEvent,
   addressed: Addressed,
 ): Promise<readonly EventFault[]> => {
-  if (!addressed.ok) return [...checkEvent(event), ...addressed.faults]
+  if (!addressed.ok) return [...eventFaults(event), ...addressed.faults]
   const { key } = addressed
   const { database } = parts
   const rules = rulesOf(parts, key.sellerId)
-  const shape = checkEvent(event, rules)
+  const shape = eventFaults(event, rules)
   if (!isOrder(key)) {
     const plan = planSettings(event, await readShippingSettings(database, key.sellerId))
     return plan.ok ? shape : plan.faults

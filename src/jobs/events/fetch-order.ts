@@ -1,20 +1,16 @@
-import { setTimeout as delay } from 'node:timers/promises'
 import type { Grant, Wait } from '../../clients/budget.ts'
-import type { CallOptions, MarketplaceClient, Observed } from '../../clients/client.ts'
+import type { CallOptions } from '../../clients/call-options.ts'
 import { MarketplaceFailure } from '../../clients/errors.ts'
+import type { OrdersClient } from '../../clients/marketplace/orders.ts'
+import type { Observed } from '../../clients/record.ts'
 import type { PurchaseOrder } from '../../domain/order.ts'
+import { pause as rest } from '../../pause.ts'
 import type { Database, Transaction } from '../../store/database.ts'
-import { orderIsStored } from '../../store/order-queries.ts'
-import { storeOrdersIn } from '../../store/orders.ts'
+import { type OrderKey, orderIsStored } from '../../store/order-queries.ts'
+import { storeOrder } from '../../store/orders.ts'
 import { type FaultyRecord, findNewlyFaulty, quarantine } from '../../store/quarantine.ts'
 import { isSellerAtRest } from '../../store/sellers.ts'
 import { storageFault } from '../../store/versions.ts'
-
-/** Which order. */
-export interface OrderKey {
-  readonly sellerId: string
-  readonly purchaseOrderId: string
-}
 
 /** Whether an order is stored by now; `later`: the marketplace cannot be asked now, `unknown`: it has said twice that it has no such order. */
 export type OrderPresence =
@@ -22,12 +18,11 @@ export type OrderPresence =
   | { readonly presence: 'unknown' }
   | { readonly presence: 'later'; readonly reason: string }
 
-/** The sellers as events need them; the seller registry is one. */
+/** The sellers, as far as events need them; implemented by the seller registry. */
 export interface EventSellers {
   /** The only seller that this process serves, or null when there are several. */
   only(): string | null
   has(sellerId: string): boolean
-  client(sellerId: string): { readonly orders: Pick<MarketplaceClient['orders'], 'get'> }
 }
 
 /** Fetches orders that an event names before a sync has brought them. */
@@ -39,17 +34,18 @@ export interface OrderFetcher {
   ensure(key: OrderKey, signal: AbortSignal): Promise<OrderPresence>
 }
 
-/** What a fetcher needs. */
+/** Dependencies of a fetcher. */
 export interface OrderFetcherParts {
   readonly database: Database
-  readonly sellers: EventSellers
+  /** The marketplace's orders of one seller. */
+  readonly ordersOf: (sellerId: string) => Pick<OrdersClient, 'get'>
   readonly log: { warn(fields: object, message: string): void }
   /** Within the transaction that stored these orders for the first time: what every import does (`AUTO_ACKNOWLEDGE`). */
   readonly afterSave?: (
     tx: Transaction,
     stored: { readonly sellerId: string; readonly newOrders: readonly PurchaseOrder[] },
   ) => Promise<void>
-  /** Longest wait for the marketplace, in milliseconds. */
+  /** Time-out of the marketplace, in milliseconds. */
   readonly fetchTimeoutMs?: number
   /** Time between two answers that there is no such order, in milliseconds. */
   readonly secondAskMs?: number
@@ -69,7 +65,7 @@ const maxPauses = 10_000
 
 /** The marketplace denies an order falsely now and then, for some seconds: it is asked again after so long before it is believed. */
 const defaultSecondAskMs = 3_000
-/** After so long a denial is forgotten. */
+/** Time after which a denial no longer counts. */
 const denialsCountMs = 3_600_000
 /** Orders that one request or job waits for in this way. */
 const mostSecondAsks = 2
@@ -82,9 +78,9 @@ const deniesTheOrder = (failure: MarketplaceFailure): boolean =>
   failure.httpStatus === 404 &&
   failure.faults.every(({ code }) => !/^URI_NOT_FOUND/i.test(code ?? ''))
 
-/** One for the process: it remembers which sellers and orders are not worth asking about yet. */
+/** One per process: it records which sellers and orders should not be requested yet. */
 export const createOrderFetcher = (parts: OrderFetcherParts): OrderFetcher => {
-  const { database, sellers, log, afterSave, fetchTimeoutMs = 10_000, secondAskMs = defaultSecondAskMs, now = Date.now } = parts
+  const { database, ordersOf, log, afterSave, fetchTimeoutMs = 10_000, secondAskMs = defaultSecondAskMs, now = Date.now } = parts
   const secondAsks = new WeakMap<AbortSignal, number>()
   const lookups = new WeakMap<AbortSignal, number>()
   // When each order was denied, epoch ms, while that has been said only once.
@@ -112,18 +108,18 @@ export const createOrderFetcher = (parts: OrderFetcherParts): OrderFetcher => {
     }
     if (!record.ok) {
       await keepFaulty(key, record, observedAt)
-      return waits(`order ${key.purchaseOrderId} cannot be read; it stands in quarantine`)
+      return waits(`order ${key.purchaseOrderId} cannot be parsed; it is in quarantine`)
     }
     try {
       await database.transaction(async (tx) => {
-        const { fresh } = await storeOrdersIn(tx, { sellerId: key.sellerId, records: [record], observedAt })
+        const { fresh } = await storeOrder(tx, key.sellerId, observedAt, record)
         if (fresh.length > 0) await afterSave?.(tx, { sellerId: key.sellerId, newOrders: fresh })
       })
     } catch (error) {
       const fault = storageFault(error)
       if (fault === null) throw error
       await keepFaulty(key, { key: record.key, rawText: record.rawText, fault }, observedAt)
-      return waits(`order ${key.purchaseOrderId} cannot be stored; it stands in quarantine`)
+      return waits(`order ${key.purchaseOrderId} cannot be stored; it is in quarantine`)
     }
     return record.key === key.purchaseOrderId
       ? { presence: 'stored' }
@@ -134,11 +130,11 @@ export const createOrderFetcher = (parts: OrderFetcherParts): OrderFetcher => {
     const options: CallOptions = { signal: AbortSignal.any([stopping, AbortSignal.timeout(fetchTimeoutMs)]) }
     let observed: Observed<PurchaseOrder> | null
     try {
-      observed = await sellers.client(key.sellerId).orders.get(key.purchaseOrderId, options)
+      observed = await ordersOf(key.sellerId).get(key.purchaseOrderId, options)
     } catch (error) {
       if (error instanceof MarketplaceFailure && deniesTheOrder(error)) return { presence: 'unknown' }
       if (stopping.aborted) return { presence: 'later', reason: 'stopped before the marketplace answered' }
-      // Anything else, our own time-out included, says nothing about the order.
+      // Any other failure, our own time-out included, implies nothing about the order.
       const retryAt = error instanceof MarketplaceFailure ? error.retryAt : null
       const seen = error instanceof MarketplaceFailure && error.kind === 'malformed' ? pauseKey(key) : key.sellerId
       pause(seen, retryAt)
@@ -159,7 +155,7 @@ export const createOrderFetcher = (parts: OrderFetcherParts): OrderFetcher => {
     return agoMs >= secondAskMs && agoMs < denialsCountMs
   }
 
-  /** Believes that there is no such order when it was said twice, some time apart. */
+  /** Accepts that there is no such order after two such answers, some time apart. */
   const ask = async (key: OrderKey, stopping: AbortSignal): Promise<OrderPresence> => {
     const name = pauseKey(key)
     const first = await askOnce(key, stopping)
@@ -172,15 +168,11 @@ export const createOrderFetcher = (parts: OrderFetcherParts): OrderFetcher => {
     const waited = secondAsks.get(stopping) ?? 0
     if (waited >= mostSecondAsks) {
       pause(name, new Date(now() + secondAskMs))
-      return { presence: 'later', reason: `the marketplace has said once that it has no order ${key.purchaseOrderId}` }
+      return { presence: 'later', reason: `the marketplace has reported once that it has no order ${key.purchaseOrderId}` }
     }
     secondAsks.set(stopping, waited + 1)
-    try {
-      await delay(secondAskMs, undefined, { signal: stopping })
-    } catch (error) {
-      if (!stopping.aborted) throw error
-      return { presence: 'later', reason: 'stopped before the marketplace was asked again' }
-    }
+    await rest(secondAskMs, stopping)
+    if (stopping.aborted) return { presence: 'later', reason: 'stopped before the marketplace was asked again' }
     const second = await askOnce(key, stopping)
     if (second.presence !== 'later') denials.delete(name)
     return second
@@ -193,7 +185,7 @@ export const createOrderFetcher = (parts: OrderFetcherParts): OrderFetcher => {
         return { presence: 'stored' }
       }
       if (pausedFor(key.sellerId) || pausedFor(pauseKey(key))) {
-        return { presence: 'later', reason: 'the marketplace could not be asked a moment ago' }
+        return { presence: 'later', reason: 'the last request to the marketplace failed' }
       }
       if (await isSellerAtRest(database, key.sellerId)) {
         return { presence: 'later', reason: `seller ${key.sellerId} is stopped or paused` }

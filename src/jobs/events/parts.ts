@@ -1,15 +1,14 @@
 import { maxIdLength } from '../../domain/event-bounds.ts'
-import { addressOf } from '../../domain/event-shape.ts'
+import type { ReadEvent } from '../../domain/event-reading.ts'
 import type { PlanOptions } from '../../domain/events.ts'
 import type { Database, SqlRunner } from '../../store/database.ts'
-import type { IncomingEvent } from '../../store/events.ts'
 import { type OnlySeller, onlyHere } from '../serving.ts'
 import type { EventSellers, OrderFetcher } from './fetch-order.ts'
 
 /** What the events of a seller are checked against, beside what they are about. */
 export type EventRules = Required<Pick<PlanOptions, 'now' | 'carriers' | 'shipUnacknowledged' | 'fullPriceRefundsAll'>>
 
-/** What accepting events needs. */
+/** Dependencies of accepting events. */
 export interface AcceptParts {
   readonly database: Database
   readonly sellers: EventSellers
@@ -20,18 +19,25 @@ export interface AcceptParts {
   readonly settleTimeMs?: number
   /** Whose an event is that names no seller. Left out: no other process is asked. */
   readonly only?: (sql: SqlRunner) => Promise<OnlySeller>
+  /** Told of each row of the SQL inbox that has been decided, once that is committed. Must not throw. */
+  readonly onInbox?: (outcome: 'accepted' | 'refused') => void
   /** Rules of a seller that is served here. Left out: our own clock, any carrier, shipments acknowledge first, refunds give back what they ask for. */
   readonly rules?: (sellerId: string) => EventRules
+}
+
+/** What an event says of what it is about, and the seller that was fixed for it when it was taken; null: none was. */
+export interface Addressable extends Pick<ReadEvent, 'address'> {
+  readonly sellerId: string | null
 }
 
 /** Whose those of some events are that name no seller; nobody else is asked when all of them name theirs. */
 export const onlySeller = async (
   parts: Pick<AcceptParts, 'sellers' | 'only'>,
   sql: SqlRunner,
-  events: readonly (IncomingEvent & { readonly sellerId?: string | null })[],
+  events: readonly Addressable[],
 ): Promise<OnlySeller> => {
-  const isNamed = events.every((event) => {
-    const named = addressOf(event)?.sellerId ?? event.sellerId ?? null
+  const isNamed = events.every(({ address, sellerId }) => {
+    const named = address?.sellerId ?? sellerId
     return named !== null && named.length <= maxIdLength
   })
   return isNamed || parts.only === undefined ? onlyHere(parts.sellers) : parts.only(sql)

@@ -1,10 +1,21 @@
-import { checkEvent, type EventFault } from '../../domain/event-shape.ts'
+import { eventFaults, type ReadEvent, readEvent } from '../../domain/event-reading.ts'
+import type { EventFault } from '../../domain/event-shape.ts'
 import type { Database } from '../../store/database.ts'
 import { type EventKey, lockReceivedEvents, putOffEvent, readStoredEvent, type StoredEvent } from '../../store/events.ts'
 import { isDatabaseAway, retryOnDeadlock } from '../../store/faults.ts'
 import { isSellerServed } from '../../store/sellers.ts'
 import type { OnlySeller } from '../serving.ts'
-import { addressEvent, allFaults, type Decided, decideReceived, isOrder, lockForPlanning, unknownOrderFault } from './decide.ts'
+import { isFromInbox } from './body-hash.ts'
+import {
+  addressEvent,
+  afterDecisions,
+  allFaults,
+  type Decided,
+  decideReceived,
+  isOrder,
+  lockForPlanning,
+  unknownOrderFault,
+} from './decide.ts'
 import { type AcceptParts, onlySeller, rulesOf } from './parts.ts'
 import { eventProblem, rejectReceived, sellerForTelling } from './reject.ts'
 import { undecidableFaults } from './storable.ts'
@@ -63,25 +74,27 @@ const decideWithOthers = async (
   event: StoredEvent,
   signal: AbortSignal,
 ): Promise<Waits | Elsewhere | null> => {
-  const only = await onlySeller(parts, parts.database, [event])
-  const undecidable = undecidableFaults(event)
-  if (undecidable.length > 0) return rejectAlone(parts, event, undecidable, only)
-  const addressed = addressEvent(event, parts.sellers, only)
+  const read = readEvent(event)
+  const addressable = { address: read.address, sellerId: event.sellerId }
+  const only = await onlySeller(parts, parts.database, [addressable])
+  const undecidable = undecidableFaults(event, read)
+  if (undecidable.length > 0) return rejectAlone(parts, event, read, undecidable, only)
+  const addressed = addressEvent(addressable, parts.sellers, only)
   if (!addressed.ok) {
     if (addressed.unserved !== null && (await isSellerServed(parts.database, addressed.unserved))) {
       return { elsewhere: addressed.unserved }
     }
-    const shapeless = checkEvent(event).length > 0
+    const shapeless = eventFaults(read).length > 0
     if (addressed.unsure !== null && !shapeless) return { reason: addressed.unsure, sellerId: null }
     const wrong = addressed.unserved === null || shapeless
-    if (wrong) return rejectAlone(parts, event, await allFaults(parts, event, addressed), only)
+    if (wrong) return rejectAlone(parts, event, read, await allFaults(parts, read, addressed), only)
     // Another process may serve the seller, or this one once its settings have been read again.
     const reason = `no process that has looked at it serves seller ${addressed.unserved}`
     return { reason, sellerId: addressed.unserved }
   }
   const { key } = addressed
   const rules = rulesOf(parts, key.sellerId)
-  const faults = checkEvent(event, rules)
+  const faults = eventFaults(read, rules)
   // An order is not worth a call when the event that names it is wrong by itself.
   if (isOrder(key) && faults.length === 0) {
     const found = await parts.fetcher.ensure(key, signal)
@@ -89,7 +102,7 @@ const decideWithOthers = async (
     if (found.presence === 'unknown') {
       // A node that lags denies an order to everybody who asks it within that time, however often.
       if (event.waitedMs < (parts.settleTimeMs ?? defaultSettleTimeMs)) {
-        const reason = `the marketplace says that it has no order ${key.purchaseOrderId}; it is asked again before that is believed`
+        const reason = `the marketplace reports that it has no order ${key.purchaseOrderId}; this is confirmed by a second request`
         return { reason, sellerId: key.sellerId }
       }
       faults.push(unknownOrderFault(key))
@@ -102,26 +115,28 @@ const decideWithOthers = async (
       const waits = (await lockReceivedEvents(tx, key.purchaseOrderId)).some((one) => one.sequence === event.sequence)
       if (!waits || faults.length === 0) return []
       await rejectReceived(tx, event, { ...key, problem: eventProblem(faults) })
-      return [{ state: 'rejected' }]
+      return [{ fromInbox: isFromInbox(event), state: 'rejected' }]
     }),
   )
-  const due = decided.flatMap((one) => (one.state === 'accepted' ? one.commands : []))
+  const due = afterDecisions(parts, decided)
   if (due.length > 0) parts.wake(due)
   const after = await readStoredEvent(parts.database, event)
   return after?.state === 'received' ? { reason: 'its order is stored no more', sellerId: key.sellerId } : null
 }
 
-/** An event that is wrong whatever comes. */
+/** An event that is invalid in any case. */
 const rejectAlone = async (
   parts: AcceptParts,
   event: StoredEvent,
+  read: ReadEvent,
   faults: readonly EventFault[],
   only: OnlySeller,
 ): Promise<null> => {
-  const sellerId = sellerForTelling(event, only.kind === 'one' ? only.sellerId : null)
+  const sellerId = sellerForTelling(event, read, only.kind === 'one' ? only.sellerId : null)
   const { purchaseOrderId } = event
   await parts.database.transaction((tx) =>
     rejectReceived(tx, event, { sellerId, purchaseOrderId, problem: eventProblem(faults) }),
   )
+  afterDecisions(parts, [{ fromInbox: isFromInbox(event), state: 'rejected' }])
   return null
 }

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { maxFaultsKept, maxIdLength } from '../../domain/event-bounds.ts'
-import { addressOf, type EventFault } from '../../domain/event-shape.ts'
+import { type ReadEvent, readEvent } from '../../domain/event-reading.ts'
+import type { EventFault } from '../../domain/event-shape.ts'
 import { raiseAlarm } from '../../store/alarms.ts'
 import type { Database, Transaction } from '../../store/database.ts'
 import {
@@ -20,7 +21,7 @@ const toldInMessage = 5
 /** An index row of Postgres holds 2.7 kB, seller and kind included. */
 const longestSubjectBytes = 1_000
 
-/** A text cut to a length, and still a text: half a surrogate pair cannot be stored. */
+/** A text truncated to a length without splitting a surrogate pair, which cannot be stored. */
 const clipped = (text: string, length: number): string =>
   text.length <= length ? text : `${text.slice(0, length - 1).toWellFormed()}…`
 
@@ -30,22 +31,22 @@ const clippedFaults = (faults: readonly EventFault[]): readonly EventFault[] =>
     .map(({ path, message }) => ({ path: clipped(path, longestText), message: clipped(message, longestText) }))
 
 const counted = (faults: readonly EventFault[]): string => {
-  if (faults.length === 1) return 'One thing is wrong with the event.'
-  const all = `${faults.length} things are wrong with the event`
+  if (faults.length === 1) return 'The event has one fault.'
+  const all = `The event has ${faults.length} faults`
   return faults.length > maxFaultsKept ? `${all}; the first ${maxFaultsKept} are listed.` : `${all}.`
 }
 
-/** The problem that is kept with a rejected event and shown to whoever asks for it: the first faults, each cut to what can be read. */
+/** The problem that is stored with a rejected event and shown in its answers: the first faults, each truncated. */
 export const eventProblem = (faults: readonly EventFault[]): EventProblem => ({
   type: 'urn:tallyman:problem:invalid-event',
-  title: 'The event is wrong',
+  title: 'The event is invalid',
   status: 422,
   detail: counted(faults),
   code: 'invalid-event',
   errors: clippedFaults(faults),
 })
 
-/** The problem of an event that has waited for the longest time that any may wait. */
+/** The problem of an event that has waited for the maximum time. */
 export const expiredProblem = (days: number, waitsFor: string | null): EventProblem => ({
   type: 'urn:tallyman:problem:event-expired',
   title: 'The event has waited for too long',
@@ -57,7 +58,7 @@ export const expiredProblem = (days: number, waitsFor: string | null): EventProb
 
 const personsProblem = ({ actor, reason }: PersonsReason): EventProblem => ({
   type: 'urn:tallyman:problem:event-rejected-by-person',
-  title: 'A person has rejected the event',
+  title: 'An operator has rejected the event',
   status: 422,
   detail: `${actor}: ${reason}`,
   code: 'event-rejected-by-person',
@@ -70,7 +71,7 @@ const subjectOf = ({ source, id }: EventKey): string => {
   return `${clipped(subject, longestSubjectBytes / 5)} ${createHash('sha256').update(subject).digest('hex')}`
 }
 
-/** An event as sentences name it. */
+/** Name of an event in messages. */
 export const nameOfEvent = ({ source, id }: EventKey): string =>
   `${clipped(id, longestText) || '(empty id)'} of ${clipped(source, longestText) || '(empty source)'}`
 
@@ -82,12 +83,16 @@ const reasonOf = ({ detail, errors }: EventProblem): string => {
 }
 
 /** Seller of an event in changes and alarms, as well as it can be told: both need one even when the event names none that is known. */
-export const sellerForTelling = (event: StoredEvent, only: string | null): string => {
-  const named = event.sellerId ?? addressOf(event)?.sellerId ?? null
+export const sellerForTelling = (
+  event: Pick<StoredEvent, 'sellerId'>,
+  { address }: Pick<ReadEvent, 'address'>,
+  only: string | null,
+): string => {
+  const named = event.sellerId ?? address?.sellerId ?? null
   return named !== null && named.length <= maxIdLength ? named : (only ?? '')
 }
 
-/** What is said of a rejected event: whose it is, which order it is about, and why. */
+/** Details of a rejected event: its seller, its order, and the reason. */
 export interface Rejection {
   readonly sellerId: string
   readonly purchaseOrderId: string | null
@@ -123,26 +128,26 @@ const settleRejected = async (
   return true
 }
 
-/** Refuses a waiting event for good: the reason is kept with it, told as a change, and raised as an alarm. */
+/** Rejects a waiting event finally: the reason is stored with it, recorded as a change, and raised as an alarm. */
 export const rejectReceived = async (tx: Transaction, event: StoredEvent, rejection: Rejection): Promise<void> => {
   if (!(await settleRejected(tx, event, rejection, null))) return
   const why = `ERP event ${nameOfEvent(event)} was rejected after it had been taken: ${reasonOf(rejection.problem)}`
   await raiseAlarm(
     tx,
     { sellerId: rejection.sellerId, kind: 'event-rejected', subject: subjectOf(event) },
-    `${clipped(why, longestMessage)}; mend it and send it again under a new id`,
+    `${clipped(why, longestMessage)}; correct it and send it again with a new id`,
   )
 }
 
 /**
- * A person ends a waiting event: it becomes no command. Kept with who and why, and told as a change; no alarm, since somebody has looked.
- * Its source and id stay taken.
+ * An operator rejects a waiting event: it creates no command. Stored with who and why, and recorded as a change; without an alarm.
+ * Its source and id stay reserved.
  */
 export const rejectByPerson = (database: Database, key: EventKey, by: PersonsReason): Promise<PersonsRejection> =>
   database.transaction(async (tx): Promise<PersonsRejection> => {
     const event = await readStoredEvent(tx, key)
     if (event === null) return { ok: false, fault: 'not-found' }
-    const sellerId = sellerForTelling(event, null)
+    const sellerId = sellerForTelling(event, readEvent(event), null)
     const rejection = { sellerId, purchaseOrderId: event.purchaseOrderId, problem: personsProblem(by) }
     if (await settleRejected(tx, event, rejection, by)) return { ok: true, state: 'rejected' }
     const decided = await readStoredEvent(tx, key)

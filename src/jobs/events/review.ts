@@ -1,11 +1,14 @@
+import { readEvent } from '../../domain/event-reading.ts'
 import { raiseAlarm, resolveAlarmsOfOthers } from '../../store/alarms.ts'
 import type { Database } from '../../store/database.ts'
 import { type LongWaiting, longWaitingEvents, tellWaitingAfterMs } from '../../store/event-queries.ts'
 import { endlessEvents } from '../../store/events.ts'
+import { isFromInbox } from './body-hash.ts'
+import type { AcceptParts } from './parts.ts'
 import { eventProblem, expiredProblem, nameOfEvent, rejectReceived, sellerForTelling } from './reject.ts'
 import { undecidableFaults } from './storable.ts'
 
-/** After so many days an event waits no more. */
+/** Maximum number of days that an event waits. */
 const longestDays = 7
 const longestMs = longestDays * 86_400_000
 const mostAtOnce = 500
@@ -21,7 +24,7 @@ const messageOf = ({ count, first, sellerId }: LongWaiting): string => {
   })
   if (count > first.length) named.push(`${count - first.length} more`)
   const events = count === 1 ? '1 ERP event has' : `${count} ERP events have`
-  return `${events} waited for more than ${tellWaitingAfterMs / 60_000} minutes: ${named.join('; ')}. Each goes on by itself, and is rejected after ${longestDays} days; \`tallyman events list --state received\` shows them, \`tallyman events reject\` ends one`
+  return `${events} waited for more than ${tellWaitingAfterMs / 60_000} minutes: ${named.join('; ')}. Each continues automatically, and is rejected after ${longestDays} days; \`tallyman events list --state received\` shows them, \`tallyman events reject\` ends one`
 }
 
 /** Raises an alarm for each seller whose events have waited for long, and resolves those of all others. */
@@ -42,15 +45,20 @@ export const reviewWaitingEvents = async (database: Database): Promise<number> =
  *
  * @throws AggregateError after all others have been looked at, when some could not be
  */
-export const reviewEvents = async (database: Database): Promise<{ readonly waiting: number; readonly rejected: number }> => {
+export const reviewEvents = async (
+  database: Database,
+  { onInbox }: Pick<AcceptParts, 'onInbox'> = {},
+): Promise<{ readonly waiting: number; readonly rejected: number }> => {
   const failures: unknown[] = []
   const endless = await endlessEvents(database, longestMs, mostAtOnce)
   for (const event of endless) {
-    const faults = undecidableFaults(event)
+    const read = readEvent(event)
+    const faults = undecidableFaults(event, read)
     const problem = faults.length > 0 ? eventProblem(faults) : expiredProblem(longestDays, event.waitsFor)
-    const rejection = { sellerId: sellerForTelling(event, null), purchaseOrderId: event.purchaseOrderId, problem }
+    const rejection = { sellerId: sellerForTelling(event, read, null), purchaseOrderId: event.purchaseOrderId, problem }
     try {
       await database.transaction((tx) => rejectReceived(tx, event, rejection))
+      if (isFromInbox(event)) onInbox?.('refused')
     } catch (error) {
       failures.push(error)
     }

@@ -6,7 +6,8 @@ import {
   maxTypeLength,
   postgresTextBytes,
 } from '../../domain/event-bounds.ts'
-import { addressOf, type EventFault } from '../../domain/event-shape.ts'
+import type { ReadEvent } from '../../domain/event-reading.ts'
+import type { EventFault } from '../../domain/event-shape.ts'
 import { unstorable } from '../../domain/text.ts'
 import type { IncomingEvent, StoredEvent } from '../../store/events.ts'
 
@@ -32,7 +33,7 @@ const dataFaults = (value: unknown, path: string, depth: number, faults: EventFa
   }
 }
 
-/** Faults of what names an event. */
+/** Faults of the source, id and type of an event. */
 const keyFaults = (event: IncomingEvent): EventFault[] => {
   const faults: EventFault[] = []
   for (const name of ['source', 'id', 'type'] as const) {
@@ -65,10 +66,10 @@ export const storableFaults = (event: IncomingEvent): readonly EventFault[] => {
  * What keeps a stored event from being decided, whatever it is about: a row of the SQL inbox may be anything that Postgres takes. An event
  * with such a fault must not be hashed or planned.
  */
-export const undecidableFaults = (event: StoredEvent): readonly EventFault[] => {
+export const undecidableFaults = (event: StoredEvent, { address }: Pick<ReadEvent, 'address'>): readonly EventFault[] => {
   const faults = keyFaults(event)
   if (event.unreadable !== null) return [...faults, { path: 'data', message: event.unreadable }]
-  const purchaseOrderId = addressOf(event)?.purchaseOrderId ?? null
+  const purchaseOrderId = address?.purchaseOrderId ?? null
   if (purchaseOrderId !== null && purchaseOrderId.length <= maxIdLength && purchaseOrderId !== event.purchaseOrderId) {
     faults.push({ path: 'data.purchaseOrderId', message: 'is a number that would not stay exact; send it as text' })
   }

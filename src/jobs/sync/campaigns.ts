@@ -1,6 +1,7 @@
-import { parseCampaign } from '../../clients/client.ts'
+import type { CallOptions } from '../../clients/call-options.ts'
 import { MarketplaceFailure, Throttled } from '../../clients/errors.ts'
-import type { CallOptions, Observed } from '../../clients/interface.ts'
+import { campaignsEndpoint } from '../../clients/marketplace/campaigns.ts'
+import type { Observed } from '../../clients/record.ts'
 import { type Campaign, type CampaignUrgency, campaignUrgencies, urgencyOf } from '../../domain/campaign.ts'
 import { pacificDay } from '../../domain/pacific-time.ts'
 import { findDifferingCampaigns, storeDifferingCampaigns } from '../../store/campaigns.ts'
@@ -12,14 +13,9 @@ import {
   type WatchedCampaign,
   watchedCampaignsAfter,
 } from '../../store/watched-campaigns.ts'
-import {
-  earliestOf,
-  type FetchedPage,
-  type StreamContext,
-  type SyncDefinition,
-  type SyncStream,
-  windowNow,
-} from './definition.ts'
+import { resource } from './resource.ts'
+import type { PagedStream, StreamContext } from './stream.ts'
+import { type WalkPage, walk } from './streams.ts'
 
 /** Campaigns that one page reads: few, since the operation allows ten calls a minute (public facts, section 5.1). */
 const step = 5
@@ -72,7 +68,11 @@ const readEach = async (
   const readings: Reading[] = []
   for (const campaign of campaigns) {
     try {
-      readings.push({ ...campaign, answer: await client.campaigns.get(campaign.campaignId, { signal }), failure: null })
+      readings.push({
+        ...campaign,
+        answer: await client.of(campaignsEndpoint).get(campaign.campaignId, { signal }),
+        failure: null,
+      })
     } catch (error) {
       if (mayBeOfOne(error, signal)) readings.push({ ...campaign, answer: undefined, failure: error })
       else if (readings.length > 0 && error instanceof Throttled) return { readings, resumeAt: error.retryAt }
@@ -82,16 +82,15 @@ const readEach = async (
   return { readings }
 }
 
-const page = async (
+const readStep = async (
   context: StreamContext,
   urgency: CampaignUrgency,
   after: string,
   options: CallOptions,
-): Promise<FetchedPage<Campaign>> => {
+): Promise<WalkPage<Campaign>> => {
   const { client } = context
   const { sellerId } = client
   const { campaigns, more } = await nextOf(context, urgency, after)
-  const askedAt = client.clock().now()
   const { readings, ...rest } = await readEach(context, campaigns, options)
   const answers = readings.flatMap(({ answer }) => (answer === undefined || answer === null ? [] : [answer]))
   const failures = readings.flatMap(({ failure }) => (failure === null || refusesCampaign(failure) ? [] : [failure]))
@@ -108,15 +107,12 @@ const page = async (
     answer !== undefined && answer !== null && (problem !== null || state?.missing === true) ? [campaignId] : [],
   )
   return {
+    answers,
     records: answers.map((answer) => answer.record),
     missing: readings.flatMap(({ campaignId, answer, state }) =>
       answer === null && state?.missing !== true ? [campaignId] : [],
     ),
-    totalCount: null,
-    nextCursor: more || readings.length < campaigns.length ? (readings.at(-1)?.campaignId ?? null) : null,
-    observedAt: earliestOf(answers, askedAt),
-    marketplaceNow: client.clock().now(),
-    correlationId: answers.at(-1)?.correlationId ?? failure?.correlationId ?? 'none',
+    next: more || readings.length < campaigns.length ? (readings.at(-1)?.campaignId ?? null) : null,
     ...rest,
     ...(problems.length + readAgain.length === 0
       ? {}
@@ -130,35 +126,24 @@ const page = async (
 }
 
 /** Watched campaigns of one urgency, one by one, in the order of their ids. */
-const streamOf = (urgency: CampaignUrgency): SyncStream<Campaign> => ({
-  counted: false,
-  checksCount: false,
-  followsWatermark: false,
-  plan: (context) => [windowNow(context)],
-  clamp: (_context, window) => window,
-  first: (context, _window, options) => page(context, urgency, '', options),
-  next: (context, _window, cursor, options) => page(context, urgency, cursor, options),
-})
-
-const streams: ReadonlyMap<string, SyncStream<Campaign>> = new Map(
-  campaignUrgencies.map((urgency) => [urgency, streamOf(urgency)]),
-)
+const streamOf = (urgency: CampaignUrgency): PagedStream<Campaign> =>
+  walk({
+    pace: { times: multiples[urgency], leastMs: 0 },
+    step: (context, { after }, options) => readStep(context, urgency, after, options),
+  })
 
 /**
  * Campaigns that are watched: the marketplace has no operation that lists them. One stream for each urgency, so that the few calls a
  * minute go first to those that are near their budget, start or end. A campaign that was never read belongs to the most urgent.
  */
-export const campaignsSync: SyncDefinition<Campaign> = {
-  resource: 'campaigns',
-  streams: campaignUrgencies,
-  intervalMs: (stream, pollMs) => {
-    const urgency = campaignUrgencies.find((name) => name === stream)
-    return Math.round(pollMs * (urgency === undefined ? 1 : multiples[urgency]))
+export const campaigns = resource({
+  name: 'campaigns',
+  endpoint: campaignsEndpoint,
+  poll: { variable: 'POLL_CAMPAIGNS', ordinaryMs: 900_000, demonstrationMs: 60_000 },
+  streams: Object.fromEntries(campaignUrgencies.map((urgency) => [urgency, streamOf(urgency)])),
+  table: {
+    findDiffering: findDifferingCampaigns,
+    store: storeDifferingCampaigns,
+    noteMissing: noteMissingCampaigns,
   },
-  stream: (name) => streams.get(name) ?? null,
-  backfillParts: [],
-  parse: (rawText) => parseCampaign(rawText),
-  find: findDifferingCampaigns,
-  store: storeDifferingCampaigns,
-  noteMissing: noteMissingCampaigns,
-}
+})

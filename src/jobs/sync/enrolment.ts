@@ -1,6 +1,6 @@
 import { MarketplaceFailure, Refused } from '../../clients/errors.ts'
 import type { Database } from '../../store/database.ts'
-import { NotEnrolled } from './definition.ts'
+import { NotEnrolled } from './faults.ts'
 
 /** Whose enrolment in what. */
 interface EnrolmentKey {

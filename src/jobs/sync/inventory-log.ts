@@ -1,347 +1,21 @@
 import { z } from 'zod'
-import { parseInventoryLogEntry } from '../../clients/client.ts'
-import { Malformed, MarketplaceFailure, Refused, Throttled, Unavailable } from '../../clients/errors.ts'
-import type { CallOptions, InventoryLogPage, ParsedRecord } from '../../clients/interface.ts'
+import type { CallOptions } from '../../clients/call-options.ts'
+import { inventoryLogEndpoint } from '../../clients/marketplace/inventory-log.ts'
 import type { InventoryLogEntry } from '../../domain/inventory-log.ts'
-import { advancePass, beginPass, type LogPass, type PassStep, passAfter } from '../../domain/inventory-log-pass.ts'
-import {
-  firstHalf,
-  isFullRead,
-  isWithinReach,
-  logWindow,
-  nextFullReadAt,
-  nextReadAt,
-  provenPart,
-  readUpToOf,
-} from '../../domain/inventory-log-schedule.ts'
 import { hasUnknownReason } from '../../domain/log-reasons.ts'
 import { pacificMonth } from '../../domain/pacific-time.ts'
 import { reviewDiscrepancies } from '../../store/discrepancies.ts'
-import { findDifferingEntries, noteGoneEntries, storeDifferingEntries, type WholePart } from '../../store/inventory-log.ts'
-import {
-  anotherSku,
-  type DueSku,
-  dueSkus,
-  type LogRead,
-  lockSkus,
-  noteDifferingSkus,
-  noteLogReads,
-  noteOrderSkus,
-} from '../../store/inventory-skus.ts'
+import { findDifferingEntries, noteGoneEntries, storeDifferingEntries } from '../../store/inventory-log.ts'
+import { dueSkus, lockSkus, noteDifferingSkus, noteLogReads, noteOrderSkus } from '../../store/inventory-skus.ts'
 import { noteUnknownReasons } from '../../store/log-reasons.ts'
-import {
-  dayMs,
-  earliestOf,
-  type FetchedPage,
-  type StreamContext,
-  type SyncDefinition,
-  type SyncStream,
-  windowNow,
-} from './definition.ts'
-import { mayBeOfOne } from './passing-over.ts'
+import { answeredOf, noteOf, unreadableOf } from './inventory-log-notes.ts'
+import { failureOf, readBatch } from './inventory-log-reading.ts'
+import { resource } from './resource.ts'
+import type { StreamContext } from './stream.ts'
+import { type WalkPage, walk } from './streams.ts'
 
 /** SKUs of one page of the engine, and how many of them are asked for at the same time. */
 const skusAtOnce = 48
-const concurrency = 4
-/** A page takes up no more SKUs once it holds so many entries, and leaves the rest of a long log to the next one. */
-const mostEntries = 1_000
-/** Entries of one window: with more the window is read in parts, so that what moves under its pages costs little. */
-const mostInWindow = 1_000
-/** After the budget has ended, so much time lets a tenth of a minute's calls come together: fewer runs do the same work. */
-const restMs = 5_000
-const afterRefusalMs = dayMs
-
-/** So many entries in a row that cannot be had are not single ones: the log itself cannot be read. */
-const mostSpoiltInARow = 3
-
-const unsettled = 'its log kept changing while it was read; it is read again in the next run'
-
-/** What asking for the log of one SKU brought. */
-interface SkuReading {
-  readonly due: DueSku
-  readonly records: readonly ParsedRecord<InventoryLogEntry>[]
-  readonly pages: readonly InventoryLogPage[]
-  readonly readUpTo: Date | null
-  readonly readAt: Date | null
-  /** Where to go on; null when everything that was due is read, or when it has to begin anew. */
-  readonly pass: LogPass | null
-  readonly fault: string | null
-  /** Over all of the log's reach, and begun anew. */
-  readonly full: boolean
-  readonly begun: boolean
-  /** Entries that can never be had, by their place in a window, though those around them can; and that an earlier run met such ones. */
-  readonly spoilt: ReadonlyMap<string, MarketplaceFailure>
-  readonly spoiltBefore: boolean
-  /** Parts of which all that is there has come. */
-  readonly whole: readonly WholePart[]
-  /** Why it ended early. */
-  readonly failure: MarketplaceFailure | null
-}
-
-const startOf = (
-  { client, settings }: StreamContext,
-  { pass, ...due }: DueSku,
-): Pick<SkuReading, 'pass' | 'full' | 'begun' | 'spoiltBefore'> => {
-  const marketplaceNow = client.clock().now()
-  if (pass !== null && isWithinReach(pass.window, marketplaceNow)) {
-    return { pass, full: pass.full ?? false, begun: false, spoiltBefore: pass.spoilt ?? false }
-  }
-  const window = logWindow(due, { marketplaceNow, lagMs: settings.lagMs, precision: client.inventoryLog.precision })
-  const first = window === null ? null : beginPass(window, window.to)
-  return { pass: first, full: isFullRead(due, marketplaceNow), begun: true, spoiltBefore: false }
-}
-
-/** What a window that was read whole has proven to be there; null where entries could not be read, or the answers did not say how many there are. */
-const wholePart = (
-  { client }: StreamContext,
-  sku: string,
-  pass: LogPass,
-  page: InventoryLogPage,
-  since: Date,
-): WholePart | null => {
-  const keys = [...pass.seen, ...page.records.flatMap((record) => (record.ok ? [record.key] : []))]
-  const ids = new Set(keys.map((key) => decodeURIComponent(key.slice(key.indexOf('/') + 1))))
-  const isRead = pass.unreadable === 0 && page.records.every((record) => record.ok)
-  const part = provenPart(pass.window, client.inventoryLog.precision)
-  if (!isRead || part === null || page.totalCount === null || ids.size < page.totalCount) return null
-  return { sku, ...part, ids: [...ids], observedAt: since }
-}
-
-// The same question would be answered the same way again.
-const isFinal = (failure: MarketplaceFailure): boolean => failure instanceof Refused || failure instanceof Malformed
-
-// It failed in the run before too, or it fails for good behind what came: some entry may spoil the page that it is on.
-const mayBeOfAnEntry = ({ due, pages }: SkuReading, error: unknown, options: CallOptions): error is MarketplaceFailure =>
-  mayBeOfOne(error, options) && (due.fault !== null || (pages.length > 0 && isFinal(error)))
-
-/** The pass beyond an entry that cannot be had. */
-const withoutOne = (pass: LogPass): LogPass => ({ ...pass, offset: pass.offset + 1, unreadable: pass.unreadable + 1 })
-
-const stepAfter = ({ client }: StreamContext, pass: LogPass, page: InventoryLogPage): PassStep => {
-  const keys = page.records.flatMap((record) => (record.ok ? [record.key] : []))
-  const shown = { keys, unreadable: page.records.length - keys.length, totalCount: page.totalCount }
-  const step = advancePass(pass, shown, mostInWindow)
-  if (step.kind !== 'large') return step
-  const half = firstHalf(pass.window, client.inventoryLog.precision)
-  return half === null ? advancePass(pass, shown, Number.POSITIVE_INFINITY) : { kind: 'on', pass: beginPass(half, pass.until) }
-}
-
-// Reads the log of one SKU, window after window and page after page. When it has to end before, what came counts. Where a page cannot be
-// had, entries are asked for one by one until the bad one stands alone and is left out; then pages grow again.
-const readSku = async (context: StreamContext, due: DueSku, options: CallOptions): Promise<SkuReading> => {
-  const { client, settings } = context
-  const { precision } = client.inventoryLog
-  const pages: InventoryLogPage[] = []
-  const spoilt = new Map<string, MarketplaceFailure>()
-  const start = startOf(context, due)
-  let pass = start.pass
-  let reading: SkuReading = {
-    ...start,
-    due,
-    records: [],
-    pages,
-    readUpTo: null,
-    readAt: null,
-    pass: null,
-    fault: null,
-    spoilt,
-    whole: [],
-    failure: null,
-  }
-  let limit = settings.pageSize
-  /** The pass behind the last page that came, and the entries that could not be had since. */
-  let solid = pass
-  let missed: readonly string[] = []
-  // Of a window that was begun in an earlier run nobody knows when its first page was asked for.
-  let since: Date | null = null
-  while (pass !== null) {
-    const { window, offset } = pass
-    let page: InventoryLogPage
-    try {
-      const query = { sku: due.sku, gtin: due.gtin, ...window, limit, offset }
-      page = await client.inventoryLog.page(query, options)
-    } catch (error) {
-      if (!(error instanceof MarketplaceFailure)) throw error
-      if (!mayBeOfAnEntry(reading, error, options) || missed.length === mostSpoiltInARow) {
-        for (const place of missed) spoilt.delete(place)
-        return { ...reading, pass: solid, failure: error }
-      }
-      if (limit > 1) {
-        limit = 1
-        continue
-      }
-      const place = `no. ${offset + 1} of ${window.from.toISOString()} to ${window.to.toISOString()}`
-      spoilt.set(place, error)
-      missed = [...missed, place]
-      pass = withoutOne(pass)
-      continue
-    }
-    missed = []
-    limit = Math.min(limit * 2, settings.pageSize)
-    pages.push(page)
-    if (offset === 0) since = page.observedAt
-    reading = { ...reading, records: [...reading.records, ...page.records] }
-    const step = stepAfter(context, pass, page)
-    if (step.kind === 'unsettled') return { ...reading, fault: unsettled }
-    if (step.kind === 'on') {
-      pass = step.pass
-      solid = pass
-      continue
-    }
-    const part = since === null ? null : wholePart(context, due.sku, pass, page, since)
-    const whole = part === null ? reading.whole : [...reading.whole, part]
-    reading = { ...reading, whole, readUpTo: readUpToOf(window, precision), readAt: page.observedAt }
-    pass = passAfter(pass, precision)
-    solid = pass
-    if (reading.records.length >= mostEntries) break
-  }
-  return { ...reading, pass }
-}
-
-const isThrottled = ({ failure }: SkuReading): boolean => failure instanceof Throttled
-
-// A server fault may pass at once; whoever asks again at the end of the page has waited a little.
-const mayPass = ({ failure, pages }: SkuReading): boolean => failure instanceof Unavailable && pages.length === 0
-
-// A few at a time. A budget or a run that ends leaves the rest to the next page.
-const readEach = async (
-  context: StreamContext,
-  skus: readonly DueSku[],
-  options: CallOptions,
-): Promise<readonly SkuReading[]> => {
-  const readings: SkuReading[] = []
-  let entries = 0
-  for (let at = 0; at < skus.length; at += concurrency) {
-    const some = await Promise.all(skus.slice(at, at + concurrency).map((due) => readSku(context, due, options)))
-    readings.push(...some)
-    entries += some.reduce((sum, { records }) => sum + records.length, 0)
-    if (options.signal.aborted || entries >= mostEntries || some.some(isThrottled)) break
-  }
-  return readings
-}
-
-const readBatch = async (
-  context: StreamContext,
-  skus: readonly DueSku[],
-  options: CallOptions,
-): Promise<readonly SkuReading[]> => {
-  const readings = await readEach(context, skus, options)
-  const failed = readings.filter(mayPass).map(({ due }) => due)
-  const pointless = failed.length === readings.length || options.signal.aborted || readings.some(isThrottled)
-  if (failed.length === 0 || pointless) return readings
-  const second = new Map((await readEach(context, failed, options)).map((reading) => [reading.due.sku, reading]))
-  return readings.map((reading) => second.get(reading.due.sku) ?? reading)
-}
-
-// Whether the marketplace answers for some other SKU, one that it answered for before if there is one.
-const answersForAnother = async (
-  { client, database }: StreamContext,
-  readings: readonly SkuReading[],
-  options: CallOptions,
-): Promise<boolean> => {
-  const { sellerId, inventoryLog } = client
-  const asked = readings.map(({ due }) => due.sku)
-  const other = await anotherSku(database, sellerId, asked, inventoryLog.keyedBy === 'gtin')
-  if (other === null) return false
-  const to = client.clock().now()
-  try {
-    await inventoryLog.page({ ...other, from: new Date(to.getTime() - dayMs), to, limit: 1, offset: 0 }, options)
-    return true
-  } catch (error) {
-    if (error instanceof MarketplaceFailure && isFinal(error)) return false
-    throw error
-  }
-}
-
-/**
- * The failure that is the run's and not that of single SKUs: nothing came at all. Otherwise failures are noted at their SKUs, so that one
- * that the marketplace cannot cope with does not hold up the others. Where only refusals came, another SKU tells which it is.
- */
-const failureOf = async (
-  context: StreamContext,
-  readings: readonly SkuReading[],
-  options: CallOptions,
-): Promise<Error | null> => {
-  const failures = readings.flatMap(({ failure }) => failure ?? [])
-  const [first] = failures
-  if (first === undefined || readings.some(({ pages }) => pages.length > 0)) return null
-  const throttled = failures.find((failure) => failure instanceof Throttled)
-  if (throttled !== undefined) {
-    const retryAt = new Date(Math.max(throttled.retryAt.getTime(), Date.now() + restMs))
-    return new Throttled(throttled.message, { ...throttled, retryAt })
-  }
-  const whole = failures.find((failure) => failure.credentialsDead || !isFinal(failure))
-  if (whole !== undefined) return whole
-  return (await answersForAnother(context, readings, options)) ? null : first
-}
-
-const latest = (...moments: readonly (Date | null)[]): Date | null =>
-  moments.reduce((newest, moment) => (moment !== null && (newest === null || moment > newest) ? moment : newest), null)
-
-const hasSpoilt = ({ spoilt, spoiltBefore }: SkuReading): boolean => spoiltBefore || spoilt.size > 0
-
-/** What to write down of a reading; null when there is nothing. */
-const noteOf = (reading: SkuReading, marketplaceNow: Date): LogRead | null => {
-  const { due, records, pages, readUpTo, readAt, fault, full, begun, failure } = reading
-  const isSpoilt = hasSpoilt(reading)
-  const pass = reading.pass === null ? null : { ...reading.pass, full, spoilt: isSpoilt }
-  const times = records.flatMap((record) => (record.ok ? [record.value.transactionTime] : []))
-  const movedAt = latest(due.movedAt, ...times)
-  const noted = {
-    sku: due.sku,
-    gtin: pages.at(-1)?.gtin ?? null,
-    productName: pages.at(-1)?.productName ?? null,
-    readUpTo,
-    readAt,
-    movedBefore: due.movedAt,
-    movedAt,
-    // What had to be left out is tried again as soon as what differs is.
-    fullDueAt: pages.length > 0 && (isSpoilt || (full && begun)) ? nextFullReadAt(marketplaceNow, due.differs || isSpoilt) : null,
-    pass,
-    fault,
-  }
-  if (failure === null) {
-    const dueAt = fault === null ? nextReadAt(marketplaceNow, movedAt) : marketplaceNow
-    return { ...noted, dueAt: pass === null ? dueAt : null }
-  }
-  // Dead credentials are no fault of any SKU: the next page fails for them.
-  if (failure.credentialsDead) return pages.length === 0 ? null : { ...noted, dueAt: null }
-  if (failure instanceof Refused) {
-    return { ...noted, pass: null, fault: failure.message, dueAt: new Date(marketplaceNow.getTime() + afterRefusalMs) }
-  }
-  if (pages.length > 0) return { ...noted, dueAt: null }
-  return failure instanceof Throttled ? null : { ...noted, fault: failure.message, dueAt: marketplaceNow }
-}
-
-/** What stands in quarantine for a log that cannot be read, and for entries of one. Keys of entries hold a slash, these do not. */
-const logKey = (sku: string): string => encodeURIComponent(sku)
-const partKey = (sku: string): string => `${logKey(sku)}?entries`
-
-// Logs that cannot be read although others can: those that are refused, and those that have failed in the run before too. And entries that
-// cannot be had although those around them can.
-const unreadableOf = ({ due, failure, spoilt }: SkuReading, notes: readonly LogRead[]): { key: string; fault: string }[] => {
-  const [first] = spoilt
-  const part =
-    first === undefined
-      ? []
-      : [
-          {
-            key: partKey(due.sku),
-            fault: `${spoilt.size} of its entries cannot be had, first ${first[0]}: ${first[1].message}`,
-          },
-        ]
-  if (failure === null || !(failure instanceof Refused || due.fault !== null)) return part
-  const isFault = notes.some(({ sku, fault }) => sku === due.sku && fault === failure.message)
-  return isFault ? [...part, { key: logKey(due.sku), fault: failure.message }] : part
-}
-
-// What is readable now: the log as such, and once all of it has come, every entry of it.
-const answeredOf = (reading: SkuReading): readonly string[] => {
-  const { due, failure, pass, full, fault } = reading
-  if (failure !== null) return []
-  const isWhole = full && pass === null && fault === null && !hasSpoilt(reading)
-  return isWhole ? [logKey(due.sku), partKey(due.sku)] : [logKey(due.sku)]
-}
 
 /** Where the stream stands between two pages. The number makes each cursor another one. */
 const cursorSchema = z.object({
@@ -360,9 +34,10 @@ const readNext = async (
   by: Date,
   { page, being, more }: Cursor,
   options: CallOptions,
-): Promise<FetchedPage<InventoryLogEntry>> => {
+): Promise<WalkPage<InventoryLogEntry>> => {
   const { client, database } = context
-  const { sellerId, inventoryLog } = client
+  const { sellerId } = client
+  const inventoryLog = client.of(inventoryLogEndpoint)
   await noteOrderSkus(database, sellerId, client.clock().now())
   if (page === 0) await noteDifferingSkus(database, sellerId, client.clock().now())
   const withGtin = inventoryLog.keyedBy === 'gtin'
@@ -382,15 +57,11 @@ const readNext = async (
   const last = due.length < skusAtOnce && !leftOver && !more
   const cursor: Cursor = { page: page + 1, being: notes.map(({ sku }) => sku), more: leftOver }
   return {
+    answers,
     records: readings.flatMap(({ records }) => records),
-    totalCount: null,
-    nextCursor: last ? null : JSON.stringify(cursor),
+    next: last ? null : JSON.stringify(cursor),
     unreadable,
     answered: counted.flatMap(answeredOf),
-    observedAt: earliestOf(answers, marketplaceNow),
-    marketplaceNow,
-    correlationId: answers.at(-1)?.correlationId ?? 'none',
-    ...(answers.length === 0 ? { unasked: true } : {}),
     ...(notes.length === 0
       ? {}
       : {
@@ -412,44 +83,39 @@ const readNext = async (
  * Every SKU whose log is due, most urgent first. One window, "now", holds all that was due when the run began; what becomes due at once
  * while it goes on is read with it.
  */
-const due: SyncStream<InventoryLogEntry> = {
-  counted: false,
-  checksCount: false,
-  followsWatermark: false,
-  plan: (context) => [windowNow(context)],
-  clamp: (_context, window) => window,
-  first: (context, window, options) => readNext(context, window.to, start, options),
-  next: (context, window, cursor, options) => readNext(context, window.to, cursorSchema.parse(JSON.parse(cursor)), options),
-}
+const due = walk<InventoryLogEntry>({
+  step: (context, { after, plannedAt }, options) =>
+    readNext(context, plannedAt, after === '' ? start : cursorSchema.parse(JSON.parse(after)), options),
+})
 
 /** The inventory log, SKU by SKU, each with a watermark of its own (specification, section 7; public facts, section 7.1). */
-export const inventoryLogSync: SyncDefinition<InventoryLogEntry> = {
-  resource: 'inventory-log',
-  streams: ['due'],
-  needsEnrolment: true,
-  stream: (name) => (name === 'due' ? due : null),
-  // Each SKU's first read goes back as far as the marketplace does.
-  backfillParts: [],
-  parse: (rawText) => parseInventoryLogEntry(rawText),
-  find: findDifferingEntries,
-  store: async (tx, sellerId, observedAt, records) => {
-    if (records.length === 0) return 0
-    await lockSkus(
-      tx,
-      sellerId,
-      records.map(({ value }) => value.sku),
-    )
-    const { changed, touched } = await storeDifferingEntries(tx, sellerId, observedAt, records)
-    const unknown = records.map(({ value }) => value).filter((entry) => hasUnknownReason(entry))
-    await noteUnknownReasons(tx, sellerId, unknown)
-    const months = new Map(
-      touched.map(({ sku, at }) => {
-        const month = pacificMonth(at)
-        return [`${month} ${sku}`, { sku, month }]
-      }),
-    )
-    if (months.size > 0) await reviewDiscrepancies(tx, sellerId, [...months.values()])
-    return changed
+export const inventoryLog = resource({
+  name: 'inventory-log',
+  endpoint: inventoryLogEndpoint,
+  poll: { variable: 'POLL_INVENTORY_LOG', ordinaryMs: 3_600_000, demonstrationMs: 30_000 },
+  enrolment: 'needed',
+  // No past to ask for: each SKU's first read goes back as far as the marketplace does.
+  streams: { due },
+  table: {
+    findDiffering: findDifferingEntries,
+    store: async (tx, sellerId, observedAt, records) => {
+      if (records.length === 0) return 0
+      await lockSkus(
+        tx,
+        sellerId,
+        records.map(({ value }) => value.sku),
+      )
+      const { changed, touched } = await storeDifferingEntries(tx, sellerId, observedAt, records)
+      const unknown = records.map(({ value }) => value).filter((entry) => hasUnknownReason(entry))
+      await noteUnknownReasons(tx, sellerId, unknown)
+      const months = new Map(
+        touched.map(({ sku, at }) => {
+          const month = pacificMonth(at)
+          return [`${month} ${sku}`, { sku, month }]
+        }),
+      )
+      if (months.size > 0) await reviewDiscrepancies(tx, sellerId, [...months.values()])
+      return changed
+    },
   },
-  noteMissing: async () => 0,
-}
+})

@@ -1,17 +1,21 @@
-import type { CallOptions, DisplayClient, Page, ParsedRecord } from '../../clients/interface.ts'
+import type { CallOptions } from '../../clients/call-options.ts'
+import type { Endpoint } from '../../clients/endpoint.ts'
+import type { Page, ParsedRecord } from '../../clients/record.ts'
 import { rawHash } from '../../store/versions.ts'
-import { type FetchedPage, type StreamContext, type SyncStream, windowNow } from './definition.ts'
-import { PagingAstray } from './run.ts'
+import { PagingAstray } from './faults.ts'
+import type { PagedStream, StreamContext } from './stream.ts'
+import { type SnapshotPage, snapshot } from './streams.ts'
 
 /** Most rows of a page: the documented default (specification, Limits); a larger page might be cut short unnoticed. */
 const mostRows = 100
 
 /** A listing that is read by position, from its start to its end. */
-export interface Listing<T> {
-  /** Shares of the listing that need a query each. */
-  readonly parts: readonly (string | null)[]
+export interface Listing<Part, T> {
+  readonly endpoint: Endpoint<Part | null>
+  /** Shares of the listing that need a query each; one that covers all when left out. */
+  readonly parts?: readonly (string | null)[]
   readonly list: (
-    display: DisplayClient,
+    listing: Part,
     part: string | null,
     range: { readonly startIndex: number; readonly count: number },
     options: CallOptions,
@@ -31,15 +35,16 @@ const cursorAfter = (page: Page<unknown>): string | null => {
 }
 
 /** The only stream of a listing: each run reads all of it, as a snapshot of each part. */
-export const listingStream = <T>({ parts, list }: Listing<T>): SyncStream<T> => {
+export const listing = <Part, T>({ endpoint, list, ...stream }: Listing<Part, T>): PagedStream<T> => {
   const read = async (
     { client, settings }: StreamContext,
     part: string | null,
     startIndex: number,
     options: CallOptions,
-  ): Promise<FetchedPage<T>> => {
-    if (client.display === null) throw new Error('display advertising is off: set DISPLAY_URL and what belongs to it')
-    const page = await list(client.display, part, { startIndex, count: Math.min(settings.pageSize, mostRows) }, options)
+  ): Promise<SnapshotPage<T>> => {
+    const asked = client.of(endpoint)
+    if (asked === null) throw new Error('display advertising is off: set DISPLAY_URL and what belongs to it')
+    const page = await list(asked, part, { startIndex, count: Math.min(settings.pageSize, mostRows) }, options)
     return {
       ...page,
       nextCursor: cursorAfter(page),
@@ -47,15 +52,10 @@ export const listingStream = <T>({ parts, list }: Listing<T>): SyncStream<T> => 
       marketplaceNow: client.clock().now(),
     }
   }
-  return {
-    counted: false,
-    checksCount: false,
-    followsWatermark: false,
-    snapshot: true,
-    plan: (context) => parts.map((part) => windowNow(context, part)),
-    clamp: (_context, window) => window,
-    first: (context, { part }, options) => read(context, part, 0, options),
-    next: async (context, { part }, cursor, options) => {
+  return snapshot({
+    ...stream,
+    page: async (context, part, cursor, options) => {
+      if (cursor === null) return read(context, part, 0, options)
       const [end, before, last] = cursor.split(':')
       const startIndex = Number(end) - 1
       const page = await read(context, part, startIndex, options)
@@ -64,5 +64,5 @@ export const listingStream = <T>({ parts, list }: Listing<T>): SyncStream<T> => 
       const again = page.records.findIndex((record) => nameOf(record) === last)
       return again === -1 ? { ...page, moved: true } : { ...page, records: page.records.toSpliced(again, 1) }
     },
-  }
+  })
 }

@@ -1,5 +1,5 @@
 import { faultPoint } from '../../fault-points.ts'
-import type { Database } from '../../store/database.ts'
+import type { Database, Transaction } from '../../store/database.ts'
 import {
   type FaultyRecord,
   findNewlyFaulty,
@@ -12,7 +12,9 @@ import {
 } from '../../store/quarantine.ts'
 import { type SyncLease, type SyncProgress, type SyncWindow, saveProgress } from '../../store/sync-states.ts'
 import { type DifferingRecord, rawHash, type StorableRecord, storageFault, storageFaultPrefix } from '../../store/versions.ts'
-import type { FetchedPage, SyncDefinition, SyncHooks, SyncSettings } from './definition.ts'
+import type { Resource, SyncHooks } from './resource.ts'
+import type { SyncSettings } from './settings.ts'
+import type { PageContent } from './stream.ts'
 
 /** What a page brought. */
 export interface SavedPage {
@@ -30,14 +32,18 @@ export interface PassedOver {
   readonly observedAt: Date
 }
 
+/** What of its window is known with a page. */
+export interface PageFrame {
+  /** None of its records was created before this; null: nobody knows. */
+  readonly createdFrom: Date | null
+  /** With this page all of the part has been read; these keys came. Null: it has not, or nobody knows. */
+  readonly snapshot: { readonly part: string | null; readonly keys: ReadonlySet<string> } | null
+}
+
 /** Stores pages of one run, each together with the progress that it brings, in one transaction. */
 export interface PageStore<T> {
-  /** `progressAfter` is asked once the page's own numbers are known. `snapshot`: with this page all of the part has been read. */
-  save(
-    page: FetchedPage<T>,
-    progressAfter: (saved: SavedPage) => SyncProgress,
-    snapshot: { readonly part: string | null; readonly keys: ReadonlySet<string> } | null,
-  ): Promise<SyncProgress>
+  /** `progressAfter` is asked once the page's own numbers are known. */
+  save(page: PageContent<T>, progressAfter: (saved: SavedPage) => SyncProgress, frame?: PageFrame): Promise<SyncProgress>
   /** Writes down where the stream stands. */
   keep(progress: SyncProgress): Promise<void>
   /** Writes down that a window is passed over, in quarantine and as an alarm, with where the stream goes on. */
@@ -47,7 +53,7 @@ export interface PageStore<T> {
 /** What a page store works with. */
 export interface PageStoreParts<T> {
   readonly database: Database
-  readonly definition: SyncDefinition<T>
+  readonly resource: Resource<T>
   readonly lease: SyncLease
   readonly settings: SyncSettings
   readonly hooks: SyncHooks
@@ -61,19 +67,24 @@ interface PageWork<T> {
   readonly faulty: readonly NewlyFaulty[]
   readonly healed: readonly string[]
   readonly missing: readonly string[]
-  readonly alongside: FetchedPage<T>['alongside']
+  readonly alongside: PageContent<T>['alongside']
 }
 
 /**
  * Stores pages. A page of which nothing must be written opens no transaction: its progress is kept in memory and written down with
  * the next page that changes something, or every so often; a crash before that reads unchanged pages again, which costs nothing.
  */
-export const createPageStore = <T>({ database, definition, lease, settings, hooks }: PageStoreParts<T>): PageStore<T> => {
+export const createPageStore = <T>({ database, resource: declared, lease, settings, hooks }: PageStoreParts<T>): PageStore<T> => {
   const { sellerId } = lease
-  const { resource } = definition
+  const { name: resource, table } = declared
   let persistedAtMs = performance.now()
   let quarantinedKeys: Set<string> | undefined
   const passedOver = new Set<string>()
+
+  const noteMissing = async (tx: Transaction, observedAt: Date, keys: readonly string[]): Promise<number> => {
+    if (table.noteMissing === undefined) throw new TypeError(`the table of ${resource} does not note what is missing`)
+    return table.noteMissing(tx, sellerId, observedAt, keys)
+  }
 
   const write = (
     { observedAt, createdFrom, differing, faulty, healed, missing, alongside }: PageWork<T>,
@@ -84,8 +95,9 @@ export const createPageStore = <T>({ database, definition, lease, settings, hook
       // Quarantine before records, as a replay locks them too.
       await quarantine(tx, sellerId, resource, observedAt, faulty, lease.stream, createdFrom)
       if (healed.length > 0) await supersedeQuarantined(tx, sellerId, resource, observedAt, healed)
-      const stored = alreadyChanged + (await definition.store(tx, sellerId, observedAt, differing, hooks))
-      const changed = stored + (await definition.noteMissing(tx, sellerId, observedAt, missing))
+      const stored = alreadyChanged + (await table.store(tx, sellerId, observedAt, differing, hooks))
+      const gone = missing.length === 0 ? 0 : await noteMissing(tx, observedAt, missing)
+      const changed = stored + gone
       await alongside?.(tx)
       // Orders may have been passed over, or read at last.
       if (healed.length > 0 || faulty.some(({ skipped }) => skipped !== undefined)) await reviewSkipAlarm(tx, sellerId, resource)
@@ -101,7 +113,7 @@ export const createPageStore = <T>({ database, definition, lease, settings, hook
     let changed = 0
     for (const record of work.differing) {
       try {
-        changed += await database.transaction((tx) => definition.store(tx, sellerId, work.observedAt, [record], hooks))
+        changed += await database.transaction((tx) => table.store(tx, sellerId, work.observedAt, [record], hooks))
       } catch (error) {
         const fault = storageFault(error)
         if (fault === null) throw error
@@ -114,16 +126,17 @@ export const createPageStore = <T>({ database, definition, lease, settings, hook
   }
 
   return {
-    save: async (page, progressAfter, snapshot) => {
+    save: async (page, progressAfter, { createdFrom, snapshot } = { createdFrom: null, snapshot: null }) => {
+      const { keys = {} } = page
       const good: StorableRecord<T>[] = []
-      const faulty: FaultyRecord[] = (page.unreadable ?? []).map(({ key, fault }) => ({
+      const faulty: FaultyRecord[] = (keys.unreadable ?? []).map(({ key, fault }) => ({
         key,
         fault,
         rawText: JSON.stringify({ asked: key }),
         skipped: { window: null },
       }))
       for (const record of page.records) {
-        if (!record.ok) faulty.push(record)
+        if (!record.ok) faulty.push({ ...record, createdAt: declared.createdAt?.(record.rawText) ?? null })
         // It cannot even be looked for.
         else if (record.key.includes('\0')) faulty.push({ ...record, fault: `${storageFaultPrefix}: its key holds a NUL` })
         else good.push(record)
@@ -134,13 +147,13 @@ export const createPageStore = <T>({ database, definition, lease, settings, hook
       const refusedBefore = await findRefusedTexts(database, sellerId, resource, suspects)
       const healed = [
         ...suspects.filter((record) => !refusedBefore.has(record.rawText)).map((record) => record.key),
-        ...(page.answered ?? []).filter((key) => stillOpen.has(key)),
+        ...(keys.answered ?? []).filter((key) => stillOpen.has(key)),
       ]
       const storable = refusedBefore.size === 0 ? good : good.filter((record) => !refusedBefore.has(record.rawText))
-      const differing = await definition.find(database, sellerId, storable)
+      const differing = await table.findDiffering(database, sellerId, storable)
       const newlyFaulty = await findNewlyFaulty(database, sellerId, resource, page.observedAt, faulty)
-      const gone = snapshot === null ? [] : await definition.findGone?.(database, sellerId, snapshot.part, snapshot.keys)
-      const missing = [...(page.missing ?? []), ...(gone ?? [])]
+      const gone = snapshot === null ? [] : await table.findGone?.(database, sellerId, snapshot.part, snapshot.keys)
+      const missing = [...(keys.missing ?? []), ...(gone ?? [])]
       const { alongside } = page
       const idle = differing.length + newlyFaulty.length + healed.length + missing.length === 0 && alongside === undefined
       if (idle) {
@@ -152,7 +165,7 @@ export const createPageStore = <T>({ database, definition, lease, settings, hook
         return progress
       }
       faultPoint('sync.before-save')
-      const { observedAt, createdFrom = null } = page
+      const { observedAt } = page
       const work: PageWork<T> = { observedAt, createdFrom, differing, faulty: newlyFaulty, healed, missing, alongside }
       const progress = await write(work, progressAfter, 0).catch((error: unknown) => {
         if (differing.length === 0 || storageFault(error) === null) throw error

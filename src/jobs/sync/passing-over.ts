@@ -1,5 +1,5 @@
+import type { CallOptions } from '../../clients/call-options.ts'
 import { MarketplaceFailure, Throttled } from '../../clients/errors.ts'
-import type { CallOptions } from '../../clients/interface.ts'
 
 /** So often something that is asked for by name fails before it is passed over. */
 export const asksToPassOver = 3

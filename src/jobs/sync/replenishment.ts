@@ -1,6 +1,7 @@
-import { parseReplenishment } from '../../clients/client.ts'
+import type { CallOptions } from '../../clients/call-options.ts'
 import type { MarketplaceFailure } from '../../clients/errors.ts'
-import type { CallOptions, Page } from '../../clients/interface.ts'
+import { replenishmentEndpoint } from '../../clients/marketplace/replenishment.ts'
+import type { Page } from '../../clients/record.ts'
 import type { ReplenishmentRecommendation } from '../../domain/replenishment.ts'
 import { inventorySkusAfter } from '../../store/inventory-skus.ts'
 import { openQuarantineKeys } from '../../store/quarantine.ts'
@@ -12,25 +13,11 @@ import {
   storeDifferingRecommendations,
 } from '../../store/replenishment.ts'
 import { failuresOf } from '../../store/sync-states.ts'
-import {
-  earliestOf,
-  type FetchedPage,
-  type StreamContext,
-  type SyncDefinition,
-  type SyncStream,
-  windowNow,
-} from './definition.ts'
 import { asksToPassOver, failuresWithoutOthers, mayBeOfOne } from './passing-over.ts'
-
-const nothing = ({ client }: StreamContext): FetchedPage<ReplenishmentRecommendation> => ({
-  unasked: true,
-  records: [],
-  totalCount: null,
-  nextCursor: null,
-  observedAt: client.clock().now(),
-  marketplaceNow: client.clock().now(),
-  correlationId: 'none',
-})
+import { resource } from './resource.ts'
+import { dayMs } from './settings.ts'
+import type { StreamContext } from './stream.ts'
+import { type WalkPage, walk } from './streams.ts'
 
 type Recommended = Page<ReplenishmentRecommendation>
 
@@ -68,7 +55,7 @@ const recommendsOthers = async (
   const known = [...keys.slice(-1), ...(await someRecommended(database, client.sellerId))].filter((sku) => !except.includes(sku))
   for (const sku of known.slice(0, asksToPassOver)) {
     try {
-      if ((await client.replenishment.recommend({ skus: [sku] }, options)).records.length > 0) return true
+      if ((await client.of(replenishmentEndpoint).recommend({ skus: [sku] }, options)).records.length > 0) return true
     } catch (error) {
       if (!isOfSome(error, options)) throw error
     }
@@ -80,7 +67,7 @@ const recommendsOthers = async (
 const askFor = async (context: StreamContext, skus: readonly string[], options: CallOptions): Promise<Answered> => {
   let failure: MarketplaceFailure
   try {
-    return { ...none, pages: [await context.client.replenishment.recommend({ skus }, options)], skus }
+    return { ...none, pages: [await context.client.of(replenishmentEndpoint).recommend({ skus }, options)], skus }
   } catch (error) {
     if (!isOfSome(error, options)) throw error
     failure = error
@@ -130,13 +117,12 @@ const recommendAfter = async (
   context: StreamContext,
   after: string,
   options: CallOptions,
-): Promise<FetchedPage<ReplenishmentRecommendation>> => {
+): Promise<WalkPage<ReplenishmentRecommendation> | null> => {
   const { client, database, settings } = context
   const { sellerId } = client
-  const most = Math.min(settings.pageSize, client.replenishment.mostKeys)
+  const most = Math.min(settings.pageSize, client.of(replenishmentEndpoint).mostKeys)
   const skus = (await inventorySkusAfter(database, sellerId, after, most)).map(({ sku }) => sku)
-  if (skus.length === 0) return nothing(context)
-  const askedAt = client.clock().now()
+  if (skus.length === 0) return null
   // What failed before is asked for alone.
   const suspects = await openQuarantineKeys(database, sellerId, 'replenishment')
   const batches = [skus.filter((sku) => !suspects.has(sku)), ...skus.filter((sku) => suspects.has(sku)).map((sku) => [sku])]
@@ -146,39 +132,31 @@ const recommendAfter = async (
   const records = answered.pages.flatMap((page) => page.records)
   const came = new Set(records.map((record) => record.key))
   return {
+    answers: answered.pages,
     records,
-    totalCount: null,
-    observedAt: earliestOf(answered.pages, askedAt),
-    marketplaceNow: client.clock().now(),
-    correlationId: answered.pages.at(-1)?.correlationId ?? 'none',
     unreadable: answered.failed.map(({ sku, failure }) => ({ key: sku, fault: failure.message })),
     // With nothing to recommend.
     answered: answered.skus.filter((sku) => !came.has(sku)),
     missing: await withdrawn(context, answered.skus, came),
-    nextCursor: skus.length < most ? null : (skus.at(-1) ?? null),
+    next: skus.length < most ? null : (skus.at(-1) ?? null),
   }
 }
 
 /** Every SKU that the marketplace keeps for the seller, in batches, in their order. */
-const all: SyncStream<ReplenishmentRecommendation> = {
-  counted: false,
-  checksCount: false,
-  followsWatermark: false,
-  plan: (context) => [windowNow(context)],
-  clamp: (_context, window) => window,
-  first: (context, _window, options) => recommendAfter(context, '', options),
-  next: (context, _window, cursor, options) => recommendAfter(context, cursor, options),
-}
+const all = walk<ReplenishmentRecommendation>({
+  step: (context, { after }, options) => recommendAfter(context, after, options),
+})
 
 /** Recommended shipment quantities, for sellers that are enrolled in the fulfilment service. */
-export const replenishmentSync: SyncDefinition<ReplenishmentRecommendation> = {
-  resource: 'replenishment',
-  streams: ['all'],
-  needsEnrolment: true,
-  stream: (name) => (name === 'all' ? all : null),
-  backfillParts: [],
-  parse: (rawText) => parseReplenishment(rawText),
-  find: findDifferingRecommendations,
-  store: storeDifferingRecommendations,
-  noteMissing: endRecommendations,
-}
+export const replenishment = resource({
+  name: 'replenishment',
+  endpoint: replenishmentEndpoint,
+  poll: { variable: 'POLL_REPLENISHMENT', ordinaryMs: dayMs, demonstrationMs: 120_000 },
+  enrolment: 'needed',
+  streams: { all },
+  table: {
+    findDiffering: findDifferingRecommendations,
+    store: storeDifferingRecommendations,
+    noteMissing: endRecommendations,
+  },
+})

@@ -1,48 +1,37 @@
-import { parseShippingSettings } from '../../clients/client.ts'
+import { shippingSettingsEndpoint } from '../../clients/marketplace/shipping-settings.ts'
 import type { AccountSettings } from '../../domain/shipping-settings.ts'
 import { findDifferingSettings, noteMissingSettings, storeDifferingSettings } from '../../store/shipping-settings.ts'
-import { type FetchedPage, type SyncDefinition, type SyncStream, windowNow } from './definition.ts'
+import { resource } from './resource.ts'
+import { dayMs } from './settings.ts'
+import { walk } from './streams.ts'
 
 /** Key of the only record that there can be. */
 const accountKey = 'account'
 
 /** Reads what stands there now: there is one setting, or none (public facts, section 7.5). */
-const current: SyncStream<AccountSettings> = {
-  plan: (context) => [windowNow(context)],
-  clamp: (_context, window) => window,
-  first: async ({ client }, _window, options): Promise<FetchedPage<AccountSettings>> => {
+const current = walk<AccountSettings>({
+  step: async ({ client }, _place, options) => {
     const askedAt = client.clock().now()
-    const observed = await client.shippingSettings.get(options)
-    return {
-      records: observed === null ? [] : [observed.record],
-      missing: observed === null ? [accountKey] : [],
-      totalCount: null,
-      nextCursor: null,
-      // That there were none is as old as the question: what was stored since is newer.
-      observedAt: observed?.observedAt ?? askedAt,
-      marketplaceNow: client.clock().now(),
-      correlationId: observed?.correlationId ?? '',
-    }
+    const observed = await client.of(shippingSettingsEndpoint).get(options)
+    // That there were none is as old as the question: what was stored since is newer.
+    if (observed === null) return { answers: [{ observedAt: askedAt }], missing: [accountKey], next: null }
+    return { answers: [observed], records: [observed.record], next: null }
   },
-  next: () => Promise.reject(new Error('shipping settings come on one page')),
-  counted: false,
-  checksCount: false,
-  followsWatermark: false,
-}
+})
 
 /**
  * The account-level shipping settings of a seller. A 404 that does not mean "none there" says that the marketplace does not offer the
  * read, which the specification does not name: it is then asked again after a week only.
  */
-export const shippingSettingsSync: SyncDefinition<AccountSettings> = {
-  resource: 'shipping-settings',
-  streams: ['current'],
-  needsEnrolment: true,
-  stream: (name) => (name === 'current' ? current : null),
-  backfillParts: [],
-  parse: parseShippingSettings,
-  find: findDifferingSettings,
-  store: storeDifferingSettings,
-  noteMissing: (tx, sellerId, observedAt, keys) =>
-    keys.length === 0 ? Promise.resolve(0) : noteMissingSettings(tx, sellerId, observedAt),
-}
+export const shippingSettings = resource({
+  name: 'shipping-settings',
+  endpoint: shippingSettingsEndpoint,
+  poll: { variable: 'POLL_SHIPPING_SETTINGS', ordinaryMs: dayMs, demonstrationMs: 120_000 },
+  enrolment: 'needed',
+  streams: { current },
+  table: {
+    findDiffering: findDifferingSettings,
+    store: storeDifferingSettings,
+    noteMissing: noteMissingSettings,
+  },
+})

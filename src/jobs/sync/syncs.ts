@@ -1,28 +1,18 @@
-import { countSlices, intersect, reachOf, type TimeWindow } from '../../domain/windows.ts'
+import type { MarketplaceClient } from '../../clients/client.ts'
+import { countSlices, intersect, type TimeWindow } from '../../domain/windows.ts'
 import type { JobOutcome } from '../../queues/jobs.ts'
 import type { Database, Transaction } from '../../store/database.ts'
 import { askSkippedAgain, lockQuarantined, markReplayed, noteFault, type QuarantinedRecord } from '../../store/quarantine.ts'
 import { requestWindows, type SyncKey } from '../../store/sync-states.ts'
 import { storageFault } from '../../store/versions.ts'
-import { campaignsSync } from './campaigns.ts'
-import {
-  backfillStream,
-  defaultSyncSettings,
-  longestReachDays,
-  type SyncDefinition,
-  type SyncHooks,
-  type SyncSettings,
-} from './definition.ts'
-import { inventoryLogSync } from './inventory-log.ts'
-import { ordersSync } from './orders.ts'
-import { reconciliationSync } from './reconciliation.ts'
-import { replenishmentSync } from './replenishment.ts'
-import { returnsSync } from './returns.ts'
-import { runStream, type SyncDeps, type SyncRunOptions, UnknownSync } from './run.ts'
-import { salesChannelsSync } from './sales-channels.ts'
-import { shippingSettingsSync } from './shipping-settings.ts'
-import { behavioralAudiencesSync, contextualTargetsSync } from './targeting.ts'
-import { taxonomiesSync } from './taxonomies.ts'
+import { UnknownSync } from './faults.ts'
+import { everyMsOf, type Intervals } from './intervals.ts'
+import { backfillStream, type Resource, type SyncHooks } from './resource.ts'
+import { resources } from './resources.ts'
+import { runStream, type SyncDeps } from './run.ts'
+import { defaultSyncSettings, type SyncSettings } from './settings.ts'
+import type { SyncRunOptions } from './stream-run.ts'
+import { partsOf, reachOfPast } from './streams.ts'
 
 /** What became of a quarantined record that was read again. */
 export type ReplayOutcome =
@@ -33,74 +23,40 @@ export type ReplayOutcome =
   | { readonly outcome: 'not-found' }
   | { readonly outcome: 'already-settled'; readonly state: string }
 
-/** A resource with its record type closed over. */
-interface Resource {
-  readonly streams: readonly string[]
-  intervalMs(stream: string, pollMs: number): number
-  readonly backfillParts: readonly (string | null)[]
-  readonly backfillWindows: SyncDefinition<unknown>['backfillWindows']
-  readonly reachDays: SyncDefinition<unknown>['reachDays']
-  run(deps: SyncDeps, key: SyncKey, options: SyncRunOptions): Promise<JobOutcome>
-  replay(tx: Transaction, record: QuarantinedRecord, hooks: SyncHooks): Promise<ReplayOutcome>
-}
+const byName: ReadonlyMap<string, Resource> = new Map(resources.map((resource) => [resource.name, resource]))
 
-const bind = <T>(definition: SyncDefinition<T>): Resource => ({
-  streams: definition.streams,
-  intervalMs: definition.intervalMs ?? ((_stream, pollMs) => pollMs),
-  backfillParts: definition.backfillParts,
-  backfillWindows: definition.backfillWindows,
-  reachDays: definition.reachDays,
-  run: (deps, key, options) => runStream(deps, definition, key, options),
-  replay: async (tx, { id, sellerId, rawText, observedAt }, hooks) => {
-    const parsed = definition.parse(rawText)
-    if (!parsed.ok) {
-      await noteFault(tx, id, parsed.fault)
-      return { outcome: 'still-malformed', fault: parsed.fault }
-    }
-    const differing = await definition.find(tx, sellerId, [parsed])
-    const written = await definition.store(tx, sellerId, observedAt, differing, hooks)
-    const outcome = differing.length > 0 && written === 0 ? 'superseded' : 'replayed'
-    await markReplayed(tx, id, outcome, parsed.key)
-    return { outcome }
-  },
-})
-
-const resources: ReadonlyMap<string, Resource> = new Map([
-  [ordersSync.resource, bind(ordersSync)],
-  [returnsSync.resource, bind(returnsSync)],
-  [reconciliationSync.resource, bind(reconciliationSync)],
-  [taxonomiesSync.resource, bind(taxonomiesSync)],
-  [contextualTargetsSync.resource, bind(contextualTargetsSync)],
-  [behavioralAudiencesSync.resource, bind(behavioralAudiencesSync)],
-  [campaignsSync.resource, bind(campaignsSync)],
-  [salesChannelsSync.resource, bind(salesChannelsSync)],
-  [shippingSettingsSync.resource, bind(shippingSettingsSync)],
-  [replenishmentSync.resource, bind(replenishmentSync)],
-  [inventoryLogSync.resource, bind(inventoryLogSync)],
-])
-
-const find = (resource: string): Resource => {
-  const found = resources.get(resource)
+const find = (name: string): Resource => {
+  const found = byName.get(name)
   if (found === undefined)
-    throw new UnknownSync(`there is no resource ${resource} to sync; there are ${[...resources.keys()].join(', ')}`)
+    throw new UnknownSync(`there is no resource ${name} to sync; there are ${[...byName.keys()].join(', ')}`)
   return found
 }
 
 /** Names of the resources that can be synced. */
-export const syncResources: readonly string[] = [...resources.keys()]
+export const syncResources: readonly string[] = [...byName.keys()]
 
-const displayResources: ReadonlySet<string> = new Set(['taxonomies', 'contextual-targets', 'behavioral-audiences'])
+/** Names of the resources that a seller has; display advertising is only of those who advertise. */
+export const resourcesOf = (client: MarketplaceClient): readonly string[] =>
+  resources.filter(({ endpoint }) => client.of(endpoint) !== null).map(({ name }) => name)
 
-/** Whether a resource belongs to display advertising, which a seller may not have. */
-export const isDisplayResource = (resource: string): boolean => displayResources.has(resource)
+/** How often a stream of a resource runs by itself. */
+export interface StreamInterval {
+  readonly stream: string
+  readonly everyMs: number
+  /** A start does not run it where it has succeeded within its interval. */
+  readonly restsAfterRestart: boolean
+}
 
 /**
- * Streams of a resource that schedulers run, and how often each is run where the resource is polled every `pollMs`.
+ * Streams of a resource that run by themselves, and how often by these settings; those that are off are left out.
  * @throws UnknownSync
  */
-export const streamsOf = (resource: string, pollMs = 0): readonly { readonly stream: string; readonly everyMs: number }[] => {
-  const { streams, intervalMs } = find(resource)
-  return streams.map((stream) => ({ stream, everyMs: intervalMs(stream, pollMs) }))
+export const streamsOf = (resource: string, intervals: Intervals = {}): readonly StreamInterval[] => {
+  const { streams, poll } = find(resource)
+  return Object.entries(streams).flatMap(([stream, { pace }]) => {
+    const everyMs = everyMsOf(pace, poll, intervals)
+    return everyMs === 'off' ? [] : [{ stream, everyMs, restsAfterRestart: 'setting' in pace && pace.restsAfterRestart }]
+  })
 }
 
 /**
@@ -108,10 +64,10 @@ export const streamsOf = (resource: string, pollMs = 0): readonly { readonly str
  * @throws UnknownSync, and what {@link runStream} throws
  */
 export const runSync = async (deps: SyncDeps, key: SyncKey, options: SyncRunOptions): Promise<JobOutcome> =>
-  find(key.resource).run(deps, key, options)
+  runStream(deps, find(key.resource), key, options)
 
 /** Names of the resources that have a past which can be read again. */
-export const backfillResources: readonly string[] = syncResources.filter((name) => find(name).backfillParts.length > 0)
+export const backfillResources: readonly string[] = syncResources.filter((name) => find(name).past !== undefined)
 
 /** What to read again. */
 export interface BackfillRequest {
@@ -126,12 +82,18 @@ export interface BackfillRequest {
 /** Less than this out of reach is not worth a word. */
 const worthTellingMs = 3_600_000
 
+const pastOf = (resource: string) => {
+  const { past } = find(resource)
+  if (past === undefined) throw new RangeError(`${resource} has no past that could be read again`)
+  return past
+}
+
 /**
  * The times of a resource that can be read again now.
- * @throws UnknownSync
+ * @throws UnknownSync; RangeError when it has no past
  */
 export const reachOfBackfill = (resource: string, now: Date, settings: SyncSettings = defaultSyncSettings): TimeWindow =>
-  reachOf(now, find(resource).reachDays?.(settings) ?? longestReachDays)
+  reachOfPast(pastOf(resource), now, settings)
 
 /**
  * Puts a backfill down, oldest first; a `sync.run` job on the stream that it answers does it, and `listSyncs` shows how far it is.
@@ -143,22 +105,40 @@ export const requestBackfill = async (
   { sellerId, resource, range, now = new Date() }: BackfillRequest,
   settings: Partial<SyncSettings> = {},
 ): Promise<SyncKey> => {
-  const { backfillParts, backfillWindows } = find(resource)
-  if (backfillParts.length === 0) throw new RangeError(`${resource} has no past that could be read again`)
+  const past = pastOf(resource)
   if (range.from >= range.to) throw new RangeError('a backfill must begin before it ends')
   const all = { ...defaultSyncSettings, ...settings }
   const reached = intersect(range, reachOfBackfill(resource, now, all))
   if (reached === null) throw new RangeError('nothing of the range can be reached')
   const { backfillSliceMs: sliceMs } = all
-  const months = backfillWindows?.(reached)
-  const windows = (months ?? [{ ...reached, sliceMs }]).flatMap((window) => backfillParts.map((part) => ({ ...window, part })))
+  const parts = partsOf(past)
+  const cut = past.windows?.(reached)
+  const windows = (cut ?? [{ ...reached, sliceMs }]).flatMap((window) => parts.map((part) => ({ ...window, part })))
   // By what was asked for, so that the same words are the same stream while the reach moves on.
   const key = { sellerId, resource, stream: backfillStream(range) }
   await requestWindows(database, key, windows, {
-    windowsTotal: months === undefined ? countSlices(reached, sliceMs) * backfillParts.length : windows.length,
+    windowsTotal: cut === undefined ? countSlices(reached, sliceMs) * parts.length : windows.length,
     outOfReachBefore: reached.from.getTime() - range.from.getTime() > worthTellingMs ? reached.from.toISOString() : null,
   })
   return key
+}
+
+const replay = async <T>(
+  { endpoint, table }: Resource<T>,
+  tx: Transaction,
+  { id, sellerId, rawText, observedAt }: QuarantinedRecord,
+  hooks: SyncHooks,
+): Promise<ReplayOutcome> => {
+  const parsed = endpoint.read(rawText)
+  if (!parsed.ok) {
+    await noteFault(tx, id, parsed.fault)
+    return { outcome: 'still-malformed', fault: parsed.fault }
+  }
+  const differing = await table.findDiffering(tx, sellerId, [parsed])
+  const written = await table.store(tx, sellerId, observedAt, differing, hooks)
+  const outcome = differing.length > 0 && written === 0 ? 'superseded' : 'replayed'
+  await markReplayed(tx, id, outcome, parsed.key)
+  return { outcome }
 }
 
 /**
@@ -178,7 +158,7 @@ export const replayQuarantined = async (
         await askSkippedAgain(tx, id)
         return { outcome: 'still-malformed', fault: `${record.fault}; it is asked for again with the next run` }
       }
-      return find(record.resource).replay(tx, record, hooks)
+      return replay(find(record.resource), tx, record, hooks)
     })
   } catch (error) {
     const fault = storageFault(error)

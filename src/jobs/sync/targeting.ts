@@ -1,26 +1,26 @@
-import { parseBehavioralAudience, parseContextualTarget } from '../../clients/client.ts'
-import { type AudienceKind, audienceKinds, type BehavioralAudience, type ContextualTarget } from '../../domain/targeting.ts'
+import { behavioralAudiencesEndpoint, contextualTargetsEndpoint } from '../../clients/display/targeting.ts'
+import { type AudienceKind, audienceKinds } from '../../domain/targeting.ts'
 import { behavioralAudienceStore, contextualTargetStore } from '../../store/targets.ts'
-import type { SyncDefinition } from './definition.ts'
-import { listingStream } from './listings.ts'
+import { listing } from './listings.ts'
+import { resource } from './resource.ts'
+import { dayMs } from './settings.ts'
 
-const allTargets = listingStream<ContextualTarget>({
-  parts: [null],
-  list: (display, _part, range, options) => display.targeting.contextual(range, options),
+const allTargets = listing({
+  endpoint: contextualTargetsEndpoint,
+  list: (targets, _part, range, options) => targets.list(range, options),
 })
 
 /** Contextual targets (specification, section 2). */
-export const contextualTargetsSync: SyncDefinition<ContextualTarget> = {
-  resource: 'contextual-targets',
-  streams: ['all'],
-  stream: (name) => (name === 'all' ? allTargets : null),
-  backfillParts: [],
-  parse: (rawText) => parseContextualTarget(rawText),
-  find: contextualTargetStore.findDiffering,
-  store: contextualTargetStore.store,
-  noteMissing: contextualTargetStore.noteMissing,
-  findGone: (sql, sellerId, _part, keys) => contextualTargetStore.findGone(sql, sellerId, keys),
-}
+export const contextualTargets = resource({
+  name: 'contextual-targets',
+  endpoint: contextualTargetsEndpoint,
+  poll: { variable: 'POLL_CONTEXTUAL_TARGETS', ordinaryMs: dayMs, demonstrationMs: 300_000 },
+  streams: { all: allTargets },
+  table: {
+    ...contextualTargetStore,
+    findGone: (sql, sellerId, _part, keys) => contextualTargetStore.findGone(sql, sellerId, keys),
+  },
+})
 
 const kindsByPart: ReadonlyMap<string | null, AudienceKind> = new Map(
   audienceKinds.map((kind) => [kind.attribute === null ? kind.audienceType : `${kind.audienceType}/${kind.attribute}`, kind]),
@@ -32,27 +32,27 @@ const kindOf = (part: string | null): AudienceKind => {
   return kind
 }
 
-const allAudiences = listingStream<BehavioralAudience>({
+const allAudiences = listing({
+  endpoint: behavioralAudiencesEndpoint,
   parts: [...kindsByPart.keys()],
-  list: (display, part, range, options) => {
+  list: (audiences, part, range, options) => {
     const { audienceType, attribute } = kindOf(part)
-    return display.targeting.behavioral({ audienceType, ...(attribute !== null && { attribute }), ...range }, options)
+    return audiences.list({ audienceType, ...(attribute !== null && { attribute }), ...range }, options)
   },
 })
 
 /** Behavioral audiences (specification, section 2), kind by kind: none can be listed without naming a type. */
-export const behavioralAudiencesSync: SyncDefinition<BehavioralAudience> = {
-  resource: 'behavioral-audiences',
-  streams: ['all'],
-  stream: (name) => (name === 'all' ? allAudiences : null),
-  backfillParts: [],
-  parse: (rawText) => parseBehavioralAudience(rawText),
-  find: behavioralAudienceStore.findDiffering,
-  store: behavioralAudienceStore.store,
-  noteMissing: behavioralAudienceStore.noteMissing,
-  findGone: (sql, sellerId, part, keys) => {
-    const { audienceType, attribute } = kindOf(part)
-    const condition = 'audience_type = $3 AND ($4::text IS NULL OR attribute = $4)'
-    return behavioralAudienceStore.findGone(sql, sellerId, keys, condition, audienceType, attribute)
+export const behavioralAudiences = resource({
+  name: 'behavioral-audiences',
+  endpoint: behavioralAudiencesEndpoint,
+  poll: { variable: 'POLL_BEHAVIORAL_AUDIENCES', ordinaryMs: dayMs, demonstrationMs: 300_000 },
+  streams: { all: allAudiences },
+  table: {
+    ...behavioralAudienceStore,
+    findGone: (sql, sellerId, part, keys) => {
+      const { audienceType, attribute } = kindOf(part)
+      const condition = 'audience_type = $3 AND ($4::text IS NULL OR attribute = $4)'
+      return behavioralAudienceStore.findGone(sql, sellerId, keys, condition, audienceType, attribute)
+    },
   },
-}
+})

@@ -1,10 +1,11 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { DisplayClient, Page } from '../../../src/clients/client.ts'
-import { parseBehavioralAudience, parseContextualTarget, parseTaxonomyNode } from '../../../src/clients/client.ts'
+import { parseBehavioralAudience, parseContextualTarget } from '../../../src/clients/display/target-record.ts'
+import { parseTaxonomyNode } from '../../../src/clients/display/taxonomy-record.ts'
 import { MarketplaceFailure } from '../../../src/clients/errors.ts'
+import type { Page } from '../../../src/clients/record.ts'
 import { forever, sendJson } from '../servers.ts'
-import { failureOf, startDisplay } from './support.ts'
+import { type Display, failureOf, startDisplay } from './support.ts'
 
 const ALL = { startIndex: 0, count: 100 }
 const options = () => ({ signal: forever() })
@@ -24,7 +25,7 @@ const taxonomies = (...data: readonly unknown[]) => ({ code: 'success', details:
 
 const bodyOf = (request: { readonly body: string } | undefined): unknown => JSON.parse(request?.body ?? 'null')
 
-async function answered(body: unknown, ask: (display: DisplayClient) => Promise<Page<unknown>>) {
+async function answered(body: unknown, ask: (display: Display) => Promise<Page<unknown>>) {
   const started = await startDisplay((_request, response) => sendJson(response, 200, body))
   return { ...started, page: await ask(started.display) }
 }
@@ -162,7 +163,7 @@ describe('a failure of the host', () => {
     const { display } = await startDisplay((_request, response) =>
       sendJson(response, 200, { code: 'failure', details: ['no such audience', 'for Jane Doe'] }),
     )
-    const failure = await failureOf(display.targeting.contextual(ALL, options()))
+    const failure = await failureOf(display.contextual.list(ALL, options()))
     expect(failure).toMatchObject({
       kind: 'refused',
       faults: [{ code: 'failure', description: 'no such audience; for Jane Doe' }],
@@ -190,7 +191,7 @@ describe('listing targets', () => {
   test('a contextual target is read, its id to the last digit', async () => {
     const { page, seen, unknownValues } = await answered(
       text({ totalResults: 1, contextual: [target, { id: 2, name: 'Pots', reach: ['TIER_9'], isDisabled: true }] }),
-      (display) => display.targeting.contextual({ ids: ['9007199254740993'], searchText: 'pa"n', ...ALL }, options()),
+      (display) => display.contextual.list({ ids: ['9007199254740993'], searchText: 'pa"n', ...ALL }, options()),
     )
     expect(seen[0]?.target).toBe('/api/v2/targeting/list')
     expect(seen[0]?.body).toBe(
@@ -219,7 +220,7 @@ describe('listing targets', () => {
       { id: 3, name: 'C' },
     ]
     const { page, seen, unknownValues } = await answered({ totalResults: 3, behavioral: audiences }, (display) =>
-      display.targeting.behavioral({ audienceType: 'RETAIL', attribute: 'HISTORICAL', ...ALL }, options()),
+      display.behavioral.list({ audienceType: 'RETAIL', attribute: 'HISTORICAL', ...ALL }, options()),
     )
     expect(bodyOf(seen[0])).toEqual({
       advertiserId: 10001,
@@ -242,14 +243,14 @@ describe('listing targets', () => {
 
   test('an illegal pair is not sent', async () => {
     const { display, seen } = await startDisplay((_request, response) => sendJson(response, 200, { behavioral: [] }))
-    const refused = display.targeting.behavioral({ audienceType: 'retail', attribute: 'AGE', ...ALL }, options())
+    const refused = display.behavioral.list({ audienceType: 'retail', attribute: 'AGE', ...ALL }, options())
     await expect(refused).rejects.toThrow(/audienceType retail with attribute AGE/)
     await expect(refused).rejects.toThrow(RangeError)
-    await expect(display.targeting.behavioral(ALL, options())).rejects.toThrow(RangeError)
-    await expect(display.targeting.contextual({ ids: ['1,2'], ...ALL }, options())).rejects.toThrow(RangeError)
+    await expect(display.behavioral.list(ALL, options())).rejects.toThrow(RangeError)
+    await expect(display.contextual.list({ ids: ['1,2'], ...ALL }, options())).rejects.toThrow(RangeError)
     expect(seen).toEqual([])
-    await display.targeting.behavioral({ audienceType: 'custom', ...ALL }, options())
-    await display.targeting.behavioral({ searchText: 'pets', ...ALL }, options())
+    await display.behavioral.list({ audienceType: 'custom', ...ALL }, options())
+    await display.behavioral.list({ searchText: 'pets', ...ALL }, options())
     expect(seen).toHaveLength(2)
   })
 
@@ -282,7 +283,7 @@ describe('whatever the host answers', () => {
   ])('%s is no page, so nothing can look gone', async (text) => {
     const { display } = await startDisplay((_request, response) => sendJson(response, 200, text))
     expect((await failureOf(display.taxonomies.list(ALL, options()))).kind).toBe('malformed')
-    expect((await failureOf(display.targeting.contextual(ALL, options()))).kind).toBe('malformed')
+    expect((await failureOf(display.contextual.list(ALL, options()))).kind).toBe('malformed')
   })
 
   test.each([['{"code":"success","totalResults":0,"data":null}'], ['{"code":"success","totalResults":0}'], ['{"data":[]}']])(
@@ -355,8 +356,8 @@ describe('whatever the host answers', () => {
         const whole = (body: object): string => JSON.stringify(wrapped ? [body] : body)
         const three = [
           [whole({ code: 'success', data }), () => display.taxonomies.list(ALL, options())],
-          [whole({ totalResults: 1, contextual: data }), () => display.targeting.contextual(ALL, options())],
-          [whole({ behavioral: data }), () => display.targeting.behavioral({ audienceType: 'custom', ...ALL }, options())],
+          [whole({ totalResults: 1, contextual: data }), () => display.contextual.list(ALL, options())],
+          [whole({ behavioral: data }), () => display.behavioral.list({ audienceType: 'custom', ...ALL }, options())],
         ] as const
         for (const [text, ask] of three) {
           await judge(text, data, ask)

@@ -1,7 +1,7 @@
 import { verify } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import { createInProcessBudget } from '../../../src/clients/budget.ts'
-import { specification, walmartUs } from '../../../src/clients/profiles/index.ts'
+import { specification, walmartUs } from '../../../src/clients/marketplace/profiles/index.ts'
 import type { SeenRequest } from '../servers.ts'
 import { forever, generousLimits, sendJson } from '../servers.ts'
 import { failureOf, keys, secrets, startDisplay } from './support.ts'
@@ -122,7 +122,7 @@ test.each([0, 200, 470, 495])(
       const details = [`${'x'.repeat(before)} ${signature} ${signature}`, `got ${authorization}`]
       sendJson(response, 400, { code: 'failure', details: before > 200 ? details : details.reverse() })
     })
-    const failure = await failureOf(display.targeting.contextual(ALL, { signal: forever() }))
+    const failure = await failureOf(display.contextual.list(ALL, { signal: forever() }))
     const told = JSON.stringify([failure, failure.message, failure.faults, logged])
     expect(failure.faults).not.toEqual([])
     expect(told).not.toContain(secrets.authToken)
@@ -144,7 +144,7 @@ describe('a 429', () => {
         retryAt: new Date(nowMs + 600_000),
       })
     }
-    await display.targeting.contextual(ALL, { signal: forever() })
+    await display.contextual.list(ALL, { signal: forever() })
     expect(seen.map((request) => request.target)).toEqual(['/api/v1/taxonomies/list', '/api/v2/targeting/list'])
   })
 

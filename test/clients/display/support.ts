@@ -1,5 +1,7 @@
 import { generateKeyPairSync } from 'node:crypto'
-import type { DisplayClient } from '../../../src/clients/client.ts'
+import type { MarketplaceClient } from '../../../src/clients/client.ts'
+import { behavioralAudiencesEndpoint, contextualTargetsEndpoint } from '../../../src/clients/display/targeting.ts'
+import { taxonomiesEndpoint } from '../../../src/clients/display/taxonomies.ts'
 import { MarketplaceFailure } from '../../../src/clients/errors.ts'
 import type { Answer, ClientSettings, ClientUnderTest } from '../servers.ts'
 import { startClient, startServer } from '../servers.ts'
@@ -11,9 +13,25 @@ const privateKey = keys.privateKey.export({ type: 'pkcs8', format: 'pem' }).toSt
 /** What must never come out of the client. */
 export const secrets = { authToken: 'hush-display-token' }
 
+/** Display advertising of a client; it must be on. */
+export function displayOf(client: MarketplaceClient) {
+  const on = <Part>(part: Part | null): Part => {
+    if (part === null) throw new Error('display advertising is off')
+    return part
+  }
+  return {
+    taxonomies: on(client.of(taxonomiesEndpoint)),
+    contextual: on(client.of(contextualTargetsEndpoint)),
+    behavioral: on(client.of(behavioralAudiencesEndpoint)),
+  }
+}
+
+/** Its parts. */
+export type Display = ReturnType<typeof displayOf>
+
 /** A display host for one test and a client of it. */
 export interface DisplayUnderTest extends ClientUnderTest {
-  readonly display: DisplayClient
+  readonly display: Display
   readonly seen: Awaited<ReturnType<typeof startServer>>['seen']
 }
 
@@ -37,9 +55,7 @@ export async function startDisplay(
       ...settings.connection,
     },
   })
-  const { display } = started.client
-  if (display === null) throw new Error('display advertising is off')
-  return { ...started, display, seen }
+  return { ...started, display: displayOf(started.client), seen }
 }
 
 /** The failure that some work ends with. */

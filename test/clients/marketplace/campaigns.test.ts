@@ -1,8 +1,9 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { parseCampaign } from '../../../src/clients/client.ts'
 import { MarketplaceFailure } from '../../../src/clients/errors.ts'
-import { walmartUs } from '../../../src/clients/profiles/index.ts'
+import { parseCampaign } from '../../../src/clients/marketplace/campaign-record.ts'
+import { campaignsEndpoint } from '../../../src/clients/marketplace/campaigns.ts'
+import { walmartUs } from '../../../src/clients/marketplace/profiles/index.ts'
 import { forever, sendJson, startClient, startMarketplace } from '../servers.ts'
 import { brokenBody, withOddFields } from './fuzzed.ts'
 
@@ -34,7 +35,7 @@ test('one campaign is asked for by its id, with the headers of the marketplace g
     sendJson(response, 200, { ...sample, campaignId: 'a/b c' }),
   )
   const { client } = startClient(url)
-  const answer = await client.campaigns.get('a/b c', options())
+  const answer = await client.of(campaignsEndpoint).get('a/b c', options())
   expect(answer?.record).toMatchObject({ ok: true, key: 'a/b c' })
   const request = seen.at(-1)
   expect(`${request?.method} ${request?.target}`).toBe('GET /v3/advertising/sem/campaigns/a%2Fb%20c')
@@ -50,7 +51,7 @@ test('one campaign is asked for by its id, with the headers of the marketplace g
 test('the live profile asks at the same address with its own prefix', async () => {
   const { url, seen } = await startMarketplace((_request, response) => sendJson(response, 200, sample))
   const { client } = startClient(url, { connection: { profile: walmartUs, headerPrefix: 'WM' } })
-  expect((await client.campaigns.get('88001', options()))?.record.ok).toBe(true)
+  expect((await client.of(campaignsEndpoint).get('88001', options()))?.record.ok).toBe(true)
   expect(seen.at(-1)?.target).toBe('/v3/advertising/sem/campaigns/88001')
   expect(seen.at(-1)?.headers).toHaveProperty(['wm_sec.access_token'], 'token-1')
 })
@@ -61,7 +62,7 @@ test('fields are read one by one; amounts keep the digits of the wire, unknown f
     .replace('1000', '1.5e3')
   const { url } = await startMarketplace((_request, response) => sendJson(response, 200, text))
   const { client } = startClient(url)
-  const answer = await client.campaigns.get('88001', options())
+  const answer = await client.of(campaignsEndpoint).get('88001', options())
   if (answer?.record.ok !== true) throw new Error('not read')
   expect(answer.record.rawText).toBe(text)
   expect(answer.httpStatus).toBe(200)
@@ -109,7 +110,7 @@ test.each(['FAILED', 'ERROR_IN_REVIEW', 'NOT_FOUND', 'INVALID_BUDGET', 'TOO_MANY
   async (status) => {
     const { url } = await startMarketplace((_request, response) => sendJson(response, 200, { ...sample, status }))
     const { client } = startClient(url)
-    const answer = await client.campaigns.get('88001', options())
+    const answer = await client.of(campaignsEndpoint).get('88001', options())
     expect(answer?.record.ok && answer.record.value.status).toBe(status)
   },
 )
@@ -122,7 +123,7 @@ test.each([
 ])('without a readable %s the record is kept as it came, under the id that was asked for', async (field, change) => {
   const { url } = await startMarketplace((_request, response) => sendJson(response, 200, { ...sample, ...change }))
   const { client } = startClient(url)
-  const record = (await client.campaigns.get('88001', options()))?.record
+  const record = (await client.of(campaignsEndpoint).get('88001', options()))?.record
   expect(record).toMatchObject({ ok: false, key: '88001', rawText: JSON.stringify({ ...sample, ...change }) })
   expect(record?.ok === false && record.fault).toContain(field)
 })
@@ -133,7 +134,7 @@ test.each([
 ])('a 404 that speaks of the campaign (%s) means that there is none', async (_name, body) => {
   const { url } = await startMarketplace((_request, response) => sendJson(response, 404, body))
   const { client } = startClient(url)
-  expect(await client.campaigns.get('88001', options())).toBeNull()
+  expect(await client.of(campaignsEndpoint).get('88001', options())).toBeNull()
 })
 
 test.each([
@@ -143,15 +144,15 @@ test.each([
 ])('a 404 %s says nothing of the campaign', async (_name, body, kind) => {
   const { url } = await startMarketplace((_request, response) => sendJson(response, 404, body))
   const { client } = startClient(url)
-  expect(await outcomeOf(client.campaigns.get('88001', options()))).toMatchObject({ kind, httpStatus: 404 })
+  expect(await outcomeOf(client.of(campaignsEndpoint).get('88001', options()))).toMatchObject({ kind, httpStatus: 404 })
 })
 
 test('another campaign than the one asked for is no answer, and dots are no id', async () => {
   const { url, seen } = await startMarketplace((_request, response) => sendJson(response, 200, sample))
   const { client } = startClient(url)
-  expect(await outcomeOf(client.campaigns.get('88002', options()))).toMatchObject({ kind: 'malformed' })
+  expect(await outcomeOf(client.of(campaignsEndpoint).get('88002', options()))).toMatchObject({ kind: 'malformed' })
   const before = seen.length
-  for (const id of ['', '.', '..']) expect(await client.campaigns.get(id, options())).toBeNull()
+  for (const id of ['', '.', '..']) expect(await client.of(campaignsEndpoint).get(id, options())).toBeNull()
   expect(seen).toHaveLength(before)
 })
 
@@ -163,7 +164,7 @@ test('whatever the answer looks like, it is a record, a record with its fault, o
   await fc.assert(
     fc.asyncProperty(fc.oneof(odd, brokenBody(JSON.stringify(sample))), async (text) => {
       body = text
-      const outcome = await outcomeOf(client.campaigns.get('88001', options()))
+      const outcome = await outcomeOf(client.of(campaignsEndpoint).get('88001', options()))
       if (outcome instanceof MarketplaceFailure) {
         expect(['refused', 'throttled', 'unavailable', 'malformed']).toContain(outcome.kind)
         return

@@ -1,9 +1,10 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { parseInventoryLogEntry } from '../../../src/clients/client.ts'
 import { MarketplaceFailure } from '../../../src/clients/errors.ts'
-import type { InventoryLogQuery } from '../../../src/clients/interface.ts'
-import { walmartUs } from '../../../src/clients/profiles/index.ts'
+import type { InventoryLogQuery } from '../../../src/clients/marketplace/inventory-log.ts'
+import { inventoryLogEndpoint } from '../../../src/clients/marketplace/inventory-log.ts'
+import { parseInventoryLogEntry } from '../../../src/clients/marketplace/inventory-log-record.ts'
+import { walmartUs } from '../../../src/clients/marketplace/profiles/index.ts'
 import { type ClientSettings, forever, sendJson, startClient, startMarketplace } from '../servers.ts'
 
 const entry = {
@@ -36,7 +37,7 @@ const envelope = (inventoryLog: unknown, headers: unknown = { limit: 50, offset:
 const ask = async (status: number, body: unknown, settings: ClientSettings = {}) => {
   const { url, seen } = await startMarketplace((_request, response) => sendJson(response, status, body))
   const { client, unknownValues } = startClient(url, settings)
-  const page = await client.inventoryLog.page(query, { signal: forever() })
+  const page = await client.of(inventoryLogEndpoint).page(query, { signal: forever() })
   return { page, target: seen.at(-1)?.target, unknownValues }
 }
 
@@ -82,7 +83,7 @@ test('the live service is asked by GTIN and day; a SKU without a GTIN is not ask
   )
   const { url, seen } = await startMarketplace((_request, response) => sendJson(response, 200, envelope([])))
   const { client } = startClient(url, { connection })
-  await expect(client.inventoryLog.page({ ...query, gtin: null }, { signal: forever() })).rejects.toThrow(RangeError)
+  await expect(client.of(inventoryLogEndpoint).page({ ...query, gtin: null }, { signal: forever() })).rejects.toThrow(RangeError)
   expect(seen).toEqual([])
 })
 
@@ -212,7 +213,7 @@ test('whatever the answer holds: a page, or a failure of the client', async () =
     fc.asyncProperty(oddBody, async (value) => {
       body = value
       try {
-        const page = await client.inventoryLog.page(query, { signal: forever() })
+        const page = await client.of(inventoryLogEndpoint).page(query, { signal: forever() })
         for (const record of page.records) {
           const again = parseInventoryLogEntry(record.rawText)
           expect(again).toEqual(record)

@@ -3,10 +3,11 @@ import type { ServerResponse } from 'node:http'
 import { brotliCompressSync, createGzip, gzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
 import { createInProcessBudget } from '../../../src/clients/budget.ts'
-import type { ReportDownload, ReportQuery } from '../../../src/clients/client.ts'
 import { Malformed, MarketplaceFailure, Refused, Throttled, Unavailable } from '../../../src/clients/errors.ts'
-import type { ParsedRecord } from '../../../src/clients/interface.ts'
 import { attachmentName, stampOf } from '../../../src/clients/marketplace/content-disposition.ts'
+import { walmartUs } from '../../../src/clients/marketplace/profiles/index.ts'
+import type { ReportDownload, ReportQuery } from '../../../src/clients/marketplace/reconciliation-report.ts'
+import { reconciliationEndpoint } from '../../../src/clients/marketplace/reconciliation-report.ts'
 import {
   parseReportRow,
   ReportFault,
@@ -15,7 +16,7 @@ import {
   readRow,
   skuOf,
 } from '../../../src/clients/marketplace/report-csv.ts'
-import { walmartUs } from '../../../src/clients/profiles/index.ts'
+import type { ParsedRecord } from '../../../src/clients/record.ts'
 import type { ReconciliationRow } from '../../../src/domain/reconciliation-report.ts'
 import { type ClientSettings, forever, generousLimits, sendJson, startClient, startMarketplace, startTcp } from '../servers.ts'
 
@@ -40,13 +41,13 @@ function present(download: ReportDownload | null): ReportDownload {
 
 async function ask(url: string, query: ReportQuery = { month: '2026-10' }, settings: ClientSettings = {}) {
   const { client, ...rest } = startClient(url, settings)
-  return { client, ...rest, report: await client.reconciliation.download(query, { signal: forever() }) }
+  return { client, ...rest, report: await client.of(reconciliationEndpoint).download(query, { signal: forever() }) }
 }
 
 async function failureOf(url: string, settings: ClientSettings = {}): Promise<MarketplaceFailure> {
   const { client } = startClient(url, settings)
   try {
-    const report = present(await client.reconciliation.download({ month: '2026-10' }, { signal: forever() }))
+    const report = present(await client.of(reconciliationEndpoint).download({ month: '2026-10' }, { signal: forever() }))
     await textOf(report.body)
   } catch (error) {
     if (error instanceof MarketplaceFailure) return error
@@ -205,7 +206,7 @@ describe('the file', () => {
       response.write(CSV)
     })
     const { client, reports } = startClient(url)
-    const { body } = present(await client.reconciliation.download({ month: '2026-10' }, { signal: forever() }))
+    const { body } = present(await client.of(reconciliationEndpoint).download({ month: '2026-10' }, { signal: forever() }))
     for await (const piece of body) {
       expect(piece.length).toBeGreaterThan(0)
       break
@@ -345,7 +346,7 @@ describe('a file that does not come whole is a failure', () => {
     })
     const { client, reports } = startClient(url)
     const stop = new AbortController()
-    const { body } = present(await client.reconciliation.download({ month: '2026-10' }, { signal: stop.signal }))
+    const { body } = present(await client.of(reconciliationEndpoint).download({ month: '2026-10' }, { signal: stop.signal }))
     const reading = (async () => {
       for await (const _piece of body) stop.abort()
     })()
@@ -401,8 +402,10 @@ describe('anything else in its place is judged as any answer', () => {
     const { url } = await startMarketplace((_request, response) => sendCsv(response))
     const budget = createInProcessBudget({ limits: walmartUs.rateLimits })
     const { client } = startClient(url, { budget, connection: { profile: walmartUs } })
-    await textOf(present(await client.reconciliation.download({ month: '2026-10' }, { signal: forever() })).body)
-    await expect(client.reconciliation.download({ month: '2026-09' }, { signal: forever() })).rejects.toBeInstanceOf(Throttled)
+    await textOf(present(await client.of(reconciliationEndpoint).download({ month: '2026-10' }, { signal: forever() })).body)
+    await expect(client.of(reconciliationEndpoint).download({ month: '2026-09' }, { signal: forever() })).rejects.toBeInstanceOf(
+      Throttled,
+    )
   })
 
   test('a token that has died is renewed, and the file comes', async () => {

@@ -1,7 +1,8 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { MarketplaceFailure } from '../../../src/clients/errors.ts'
-import { specification, walmartUs } from '../../../src/clients/profiles/index.ts'
+import { specification, walmartUs } from '../../../src/clients/marketplace/profiles/index.ts'
+import { replenishmentEndpoint } from '../../../src/clients/marketplace/replenishment.ts'
 import { forever, sendJson, startClient, startMarketplace } from '../servers.ts'
 import { brokenBody, withOddFields } from './fuzzed.ts'
 
@@ -25,8 +26,8 @@ const failureOf = async (work: Promise<unknown>): Promise<MarketplaceFailure> =>
 
 test('SKUs or GTINs go into the body under the names of the specification', async () => {
   const { client, seen } = await startWith(200, envelope([]))
-  await client.replenishment.recommend({ skus: ['MUG-1', 'MUG 2'] }, options())
-  await client.replenishment.recommend({ gtins: ['00012345678905'] }, options())
+  await client.of(replenishmentEndpoint).recommend({ skus: ['MUG-1', 'MUG 2'] }, options())
+  await client.of(replenishmentEndpoint).recommend({ gtins: ['00012345678905'] }, options())
   const [skus, gtins] = seen.slice(1)
   expect(`${skus?.method} ${skus?.target}`).toBe('POST /v3/wfs/recommendation/shipment-quantity')
   expect(JSON.parse(skus?.body ?? '')).toEqual({ sku: ['MUG-1', 'MUG 2'] })
@@ -41,7 +42,7 @@ test('the other path and repeated query parameters, where the profile asks for t
     replenishmentRequest: { ...specification.replenishmentRequest, keysIn: 'query' as const },
   }
   const { client, seen } = await startWith(200, envelope([]), { profile })
-  await client.replenishment.recommend({ skus: ['MUG 1', 'A&B=C'] }, options())
+  await client.of(replenishmentEndpoint).recommend({ skus: ['MUG 1', 'A&B=C'] }, options())
   expect(seen.at(-1)).toMatchObject({
     method: 'POST',
     target: '/v3/wfs/recommendations/inbound?sku=MUG%201&sku=A%26B%3DC',
@@ -51,18 +52,18 @@ test('the other path and repeated query parameters, where the profile asks for t
 
 test('the live profile has names and headers of its own', async () => {
   const { client, seen } = await startWith(200, envelope([]), { profile: walmartUs, headerPrefix: 'WM' })
-  await client.replenishment.recommend({ skus: ['MUG-1'] }, options())
+  await client.of(replenishmentEndpoint).recommend({ skus: ['MUG-1'] }, options())
   expect(JSON.parse(seen.at(-1)?.body ?? '')).toEqual({ listOfSkus: ['MUG-1'] })
   expect(seen.at(-1)?.headers).toMatchObject({ wm_global_version: '3.1', wm_market: 'us' })
-  await client.replenishment.recommend({ gtins: ['1'] }, options())
+  await client.of(replenishmentEndpoint).recommend({ gtins: ['1'] }, options())
   expect(JSON.parse(seen.at(-1)?.body ?? '')).toEqual({ listOfGtins: ['1'] })
 })
 
 test('none, or more keys than one request may carry, is refused before anything is sent', async () => {
   const { client, seen } = await startWith(200, envelope([]))
-  const tooMany = Array.from({ length: client.replenishment.mostKeys + 1 }, (_, index) => `S-${index}`)
-  await expect(client.replenishment.recommend({ skus: [] }, options())).rejects.toThrow(RangeError)
-  await expect(client.replenishment.recommend({ skus: tooMany }, options())).rejects.toThrow(RangeError)
+  const tooMany = Array.from({ length: client.of(replenishmentEndpoint).mostKeys + 1 }, (_, index) => `S-${index}`)
+  await expect(client.of(replenishmentEndpoint).recommend({ skus: [] }, options())).rejects.toThrow(RangeError)
+  await expect(client.of(replenishmentEndpoint).recommend({ skus: tooMany }, options())).rejects.toThrow(RangeError)
   expect(seen).toEqual([])
 })
 
@@ -72,7 +73,7 @@ test('a recommendation is read field by field; the suggested quantity may be abs
     200,
     envelope([sample, { ...rest, vendorSku: 'MUG-2', maxQty: '7', customerFavorite: true }]),
   )
-  const { records } = await client.replenishment.recommend({ skus: ['MUG-1', 'MUG-2'] }, options())
+  const { records } = await client.of(replenishmentEndpoint).recommend({ skus: ['MUG-1', 'MUG-2'] }, options())
   expect(records.map((record) => record.ok && record.value)).toMatchObject([
     {
       itemId: 'I-1',
@@ -92,7 +93,7 @@ test.each([
   ['many', 'suggestedQty'],
 ])('%j units are no quantity: the record is kept with its fault', async (suggestedQty, field) => {
   const { client } = await startWith(200, envelope([{ ...sample, suggestedQty }]))
-  const [record] = (await client.replenishment.recommend({ skus: ['MUG-1'] }, options())).records
+  const [record] = (await client.of(replenishmentEndpoint).recommend({ skus: ['MUG-1'] }, options())).records
   expect(record).toMatchObject({ ok: false, key: 'MUG-1' })
   expect(record?.ok === false && record.fault).toContain(field)
 })
@@ -100,7 +101,7 @@ test.each([
 test('400.WFS.100 is a refusal; items that are not known at all are no recommendations', async () => {
   const required = { status: 'FAIL', errors: [{ code: '400.WFS.100', description: 'gtin/sku is required attribute.' }] }
   const { client } = await startWith(400, required)
-  expect(await failureOf(client.replenishment.recommend({ skus: ['MUG-1'] }, options()))).toMatchObject({
+  expect(await failureOf(client.of(replenishmentEndpoint).recommend({ skus: ['MUG-1'] }, options()))).toMatchObject({
     kind: 'refused',
     httpStatus: 400,
     faults: [{ code: '400.WFS.100' }],
@@ -108,23 +109,23 @@ test('400.WFS.100 is a refusal; items that are not known at all are no recommend
   const invalid = { status: 'INTERNAL_SERVER_ERROR', errors: [{ code: '500.WFS.100', info: "All GTIN's are invalid" }] }
   for (const status of [200, 400, 500]) {
     const { client: asked } = await startWith(status, invalid)
-    expect((await asked.replenishment.recommend({ skus: ['MUG-1'] }, options())).records).toEqual([])
+    expect((await asked.of(replenishmentEndpoint).recommend({ skus: ['MUG-1'] }, options())).records).toEqual([])
   }
   const trouble = { status: 'INTERNAL_SERVER_ERROR', errors: [{ code: '500.WFS.100', description: 'try again' }] }
   const { client: failing } = await startWith(500, trouble)
-  expect((await failureOf(failing.replenishment.recommend({ skus: ['MUG-1'] }, options()))).kind).toBe('unavailable')
+  expect((await failureOf(failing.of(replenishmentEndpoint).recommend({ skus: ['MUG-1'] }, options()))).kind).toBe('unavailable')
 })
 
 test('a lookup may be repeated: a broken connection leaves nothing open', async () => {
   const market = await startMarketplace((_request, response) => response.destroy())
   const { client } = startClient(market.url)
-  expect((await failureOf(client.replenishment.recommend({ skus: ['MUG-1'] }, options()))).kind).toBe('unavailable')
+  expect((await failureOf(client.of(replenishmentEndpoint).recommend({ skus: ['MUG-1'] }, options()))).kind).toBe('unavailable')
 })
 
 test('nothing there is an empty page, a page of the gateway is an outage, a partial answer is none', async () => {
   const none = { errors: [{ code: 'CONTENT_NOT_FOUND.WFS', severity: 'INFO' }] }
   const ask = async (status: number, body: unknown) =>
-    (await startWith(status, body)).client.replenishment.recommend({ skus: ['MUG-1'] }, options())
+    (await startWith(status, body)).client.of(replenishmentEndpoint).recommend({ skus: ['MUG-1'] }, options())
   expect((await ask(404, none)).records).toEqual([])
   expect((await ask(200, envelope(null))).records).toEqual([])
   expect((await ask(200, { status: 'OK', payload: null })).records).toEqual([])
@@ -147,7 +148,7 @@ test('whatever the answer looks like, no record is lost and every failure is typ
     fc.asyncProperty(fc.oneof(pages, broken), async ({ text, length }) => {
       body = text
       try {
-        const page = await client.replenishment.recommend({ skus: ['MUG-1'] }, options())
+        const page = await client.of(replenishmentEndpoint).recommend({ skus: ['MUG-1'] }, options())
         if (length !== null) expect(page.records).toHaveLength(length)
       } catch (error) {
         if (!(error instanceof MarketplaceFailure)) throw error

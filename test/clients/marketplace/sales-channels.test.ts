@@ -1,7 +1,8 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { MarketplaceFailure } from '../../../src/clients/errors.ts'
-import { specification, walmartUs } from '../../../src/clients/profiles/index.ts'
+import { specification, walmartUs } from '../../../src/clients/marketplace/profiles/index.ts'
+import { salesChannelsEndpoint } from '../../../src/clients/marketplace/sales-channels.ts'
 import { forever, sendJson, startClient, startMarketplace } from '../servers.ts'
 import { brokenBody, withOddFields } from './fuzzed.ts'
 
@@ -36,7 +37,7 @@ const envelope = (payload: unknown, more: object = {}) => ({
 const listFrom = async (status: number, body: unknown, connection: object = {}) => {
   const market = await startMarketplace((_request, response) => sendJson(response, status, body))
   const { client, unknownValues } = startClient(market.url, { connection })
-  return { page: client.salesChannels.list({ signal: forever() }), unknownValues, seen: market.seen }
+  return { page: client.of(salesChannelsEndpoint).list({ signal: forever() }), unknownValues, seen: market.seen }
 }
 
 const failureOf = async (work: Promise<unknown>): Promise<MarketplaceFailure> => {
@@ -156,7 +157,7 @@ test('whatever the answer looks like, no record is lost and every failure is typ
     fc.asyncProperty(fc.oneof(pages, broken), async ({ text, length }) => {
       body = text
       try {
-        const page = await client.salesChannels.list({ signal: forever() })
+        const page = await client.of(salesChannelsEndpoint).list({ signal: forever() })
         if (length !== null) expect(page?.records).toHaveLength(length)
       } catch (error) {
         if (!(error instanceof MarketplaceFailure)) throw error

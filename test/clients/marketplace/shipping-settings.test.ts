@@ -1,7 +1,8 @@
 import type { ServerResponse } from 'node:http'
 import { describe, expect, test } from 'vitest'
-import { parseShippingSettings } from '../../../src/clients/client.ts'
-import { walmartUs } from '../../../src/clients/profiles/index.ts'
+import { walmartUs } from '../../../src/clients/marketplace/profiles/index.ts'
+import { shippingSettingsEndpoint } from '../../../src/clients/marketplace/shipping-settings.ts'
+import { parseShippingSettings } from '../../../src/clients/marketplace/shipping-settings-record.ts'
 import { accountSettingsOf, settingsDifferences, shippingSettingsSchema } from '../../../src/domain/shipping-settings.ts'
 import { configuration, money, region, settings } from '../../domain/support/shipping-settings.ts'
 import { forever, sendJson, startClient, startMarketplace } from '../servers.ts'
@@ -25,7 +26,7 @@ const notFound = refusal('simplifiedShippingSettings', 'Simplified Shipping Sett
 const answering = async (answer: (response: ServerResponse) => void, connection = {}) => {
   const server = await startMarketplace((_request, response) => answer(response))
   const { client } = startClient(server.url, { connection })
-  return { client: client.shippingSettings, seen: () => server.seen.filter(({ target }) => target !== '/v3/token') }
+  return { client: client.of(shippingSettingsEndpoint), seen: () => server.seen.filter(({ target }) => target !== '/v3/token') }
 }
 
 const create = async (answer: (response: ServerResponse) => void, connection = {}) => {

@@ -2,11 +2,14 @@ import { randomUUID } from 'node:crypto'
 import { pino } from 'pino'
 import { z } from 'zod'
 import { createInProcessBudget, type RateBudget } from '../../../src/clients/budget.ts'
-import { createMarketplaceClient, type MarketplaceClient } from '../../../src/clients/client.ts'
+import type { MarketplaceClient } from '../../../src/clients/client.ts'
 import { Refused } from '../../../src/clients/errors.ts'
-import { specification } from '../../../src/clients/profiles/index.ts'
-import type { OperationName } from '../../../src/clients/profiles/profile.ts'
+import { createMarketplaceClient } from '../../../src/clients/marketplace/marketplace.ts'
+import { ordersEndpoint } from '../../../src/clients/marketplace/orders.ts'
+import { specification } from '../../../src/clients/marketplace/profiles/index.ts'
+import type { Operation } from '../../../src/clients/operation.ts'
 import { runSync, streamsOf } from '../../../src/jobs/sync/syncs.ts'
+import { limitsOfAll } from '../../clients/operations.ts'
 import { startTestSandbox, type TestSandbox } from '../../support/sandbox.ts'
 import { setClock } from '../clock.ts'
 import type { Slot, Theatre } from '../theatre.ts'
@@ -45,7 +48,7 @@ interface Stream {
 }
 
 /** Requests that were let through, by operation, in virtual time. */
-type Grants = Map<OperationName, number[]>
+type Grants = Map<Operation, number[]>
 
 const counting = (budget: RateBudget, grants: Grants, nowMs: () => number): RateBudget => ({
   learn: budget.learn,
@@ -132,9 +135,8 @@ const playIn = async (
       { budget, log, now: nowMs },
     )
   const grants: Grants = new Map()
-  const client = clientWith(counting(createInProcessBudget({ limits: specification.rateLimits, now: nowMs }), grants, nowMs))
-  const unlimited = Object.fromEntries(Object.keys(specification.rateLimits).map((name) => [name, plenty]))
-  const erp = clientWith(createInProcessBudget({ limits: { ...specification.rateLimits, ...unlimited }, now: nowMs }))
+  const client = clientWith(counting(createInProcessBudget({ now: nowMs }), grants, nowMs))
+  const erp = clientWith(createInProcessBudget({ limits: limitsOfAll(plenty), now: nowMs }))
   try {
     await moveTo(nowMs())
     const beginMs = nowMs()
@@ -143,8 +145,8 @@ const playIn = async (
       sandbox,
       nowMs,
       acknowledge: async (id) => {
-        const request = erp.orders.prepare.acknowledge(id)
-        const [answer] = await Promise.allSettled([erp.orders.send(request, { signal, correlationId: randomUUID() })])
+        const request = erp.of(ordersEndpoint).prepare.acknowledge(id)
+        const [answer] = await Promise.allSettled([erp.of(ordersEndpoint).send(request, { signal, correlationId: randomUUID() })])
         // Its buyer may have cancelled all of it by now.
         if (answer.status === 'rejected' && !(answer.reason instanceof Refused)) throw answer.reason
       },
@@ -156,14 +158,11 @@ const playIn = async (
         )),
     })
     const streams = Object.entries({ orders: plan.pollOrdersMs, ...pollMs }).flatMap(([resource, everyMs]) =>
-      streamsOf(resource, everyMs).map(({ stream, everyMs: ownMs }): Stream => {
-        return {
-          resource,
-          name: stream,
-          everyMs: stream === 'reread' ? plan.whileMs : stream === 'sweep' ? dayMs : ownMs,
-          atMs: beginMs,
-        }
-      }),
+      streamsOf(resource, {
+        [`POLL_${resource.toUpperCase().replaceAll('-', '_')}`]: everyMs,
+        POLL_ORDER_SWEEP: dayMs,
+        REREAD_EVERY: plan.whileMs,
+      }).map(({ stream, everyMs: ownMs }): Stream => ({ resource, name: stream, everyMs: ownMs, atMs: beginMs })),
     )
     let runs = 0
     let endMs = beginMs
@@ -214,11 +213,11 @@ const judge = async ({ plan, slot, sandbox, erp, orders, grants, runs, hours }: 
   for (const [operation, byStatus] of Object.entries(answered))
     for (const [status, count] of Object.entries(byStatus))
       if (status === '429') violations.push(`${operation}: ${count} requests were answered with 429`)
-  const traffic = [...grants].map(([operation, times]) => {
-    const { tokens, perMs } = specification.rateLimits[operation]
+  const traffic = [...grants].map(([{ name, limit }, times]) => {
+    const { tokens, perMs } = limit
     const most = busiest(times, perMs)
-    if (most > tokens) violations.push(`${operation}: ${most} requests in ${perMs} ms, ${tokens} are allowed`)
-    return `${operation}: ${times.length} requests, at most ${most} of ${tokens} in ${perMs / 1_000} s`
+    if (most > tokens) violations.push(`${name}: ${most} requests in ${perMs} ms, ${tokens} are allowed`)
+    return `${name}: ${times.length} requests, at most ${most} of ${tokens} in ${perMs / 1_000} s`
   })
 
   const { rows } = await slot.client.query<{ id: string; first_seen_ms: number }>(
@@ -273,7 +272,9 @@ const judge = async ({ plan, slot, sandbox, erp, orders, grants, runs, hours }: 
     }
     // The lists page through 10,000 orders at most: past ones and new ones are asked for apart.
     for (const range of [{ createdTo: new Date(firstOf(orders)) }, { createdFrom: new Date(firstOf(orders)) }])
-      for await (const { records } of erp.orders.pages({ ...query, ...range }, { signal: new AbortController().signal }))
+      for await (const { records } of erp
+        .of(ordersEndpoint)
+        .pages({ ...query, ...range }, { signal: new AbortController().signal }))
         for (const record of records) if (record.ok) listed.add(record.key)
   }
   const shown = orders.filter(({ hidden }) => hidden !== 'for ever')

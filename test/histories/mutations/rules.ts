@@ -92,31 +92,31 @@ export const mutations: readonly Mutation[] = [
   ),
   without(
     'A lock (423, 425) leaves open what happened.',
-    'clients/errors.ts',
+    'clients/judge.ts',
     'if (status < 400 || status >= 500 || OPEN_STATUSES.has(status) || !ownWord) return open',
     'if (status < 400 || status >= 500 || !ownWord) return open',
   ),
   without(
     'Only the own word of the marketplace refuses.',
-    'clients/errors.ts',
+    'clients/judge.ts',
     'if (status < 400 || status >= 500 || OPEN_STATUSES.has(status) || !ownWord) return open',
     'if (status < 400 || status >= 500 || OPEN_STATUSES.has(status)) return open',
   ),
   without(
     'A write whose connection broke may have had its effect.',
-    'clients/errors.ts',
+    'clients/judge.ts',
     "const kind = write && exchange.sent !== 'never' ? 'unknown' : 'unavailable'",
     "const kind = 'unavailable' as const",
   ),
   without(
     'A write that is answered with what is no JSON may have had its effect.',
-    'clients/errors.ts',
+    'clients/judge.ts',
     "    if (exchange.write) return { kind: 'unknown' }\n",
   ),
   without(
     'A write goes out once under one correlation id, whatever its answer.',
     'clients/caller.ts',
-    '    if (call.write) return { ...made, mayRepeat: false }\n',
+    '    if (call.operation.write) return { ...made, mayRepeat: false }\n',
   ),
   // ── reading back ──
   without(
@@ -176,9 +176,9 @@ export const mutations: readonly Mutation[] = [
   // ── what is stored and accepted ──
   without(
     'A view that shows fewer units never replaces what is stored.',
-    'store/orders.ts',
-    "    if (stored.behind_ms === null) return 'behind'\n    return stored.behind_ms >= behindBelievedAfterMs ? 'write' : 'skip'\n",
-    "    return 'write'\n",
+    'domain/order-merge.ts',
+    "  if (stored.behindMs === null) return 'behind'\n  return stored.behindMs >= behindBelievedAfterMs ? 'write' : 'skip'\n",
+    "  return 'write'\n",
   ),
   // ── units and money ──
   without(

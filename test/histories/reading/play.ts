@@ -1,7 +1,8 @@
 import { pino } from 'pino'
 import { createInProcessBudget } from '../../../src/clients/budget.ts'
-import { createMarketplaceClient, type MarketplaceClient } from '../../../src/clients/client.ts'
-import { specification } from '../../../src/clients/profiles/index.ts'
+import type { MarketplaceClient } from '../../../src/clients/client.ts'
+import { createMarketplaceClient } from '../../../src/clients/marketplace/marketplace.ts'
+import { specification } from '../../../src/clients/marketplace/profiles/index.ts'
 import { runSync } from '../../../src/jobs/sync/syncs.ts'
 import type { Database } from '../../../src/store/database.ts'
 import { setClock } from '../clock.ts'
@@ -120,7 +121,10 @@ const playIn = async (theatre: Theatre, slot: Slot, history: ReadingHistory): Pr
       if (dead) throw new Died('the process is dead')
     }
     return {
-      prisma: slot.database.prisma,
+      get prisma() {
+        alive()
+        return slot.database.prisma
+      },
       query: async (sql, ...parameters) => {
         alive()
         return slot.database.query(sql, ...parameters)

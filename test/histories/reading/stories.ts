@@ -100,10 +100,6 @@ export const readingStories: readonly ReadingStory[] = [
   }),
   story('answers end in their middle for half an hour', { orders: several(5), rules: [lying('truncate', 30)] }),
   story('pages lead in circles for an hour', { orders: several(13), rules: [lying('circle', 60)] }),
-  story('the process dies at the beginning of the daily reading', {
-    orders: [...several(3), orderAgo(400, { hiddenForMs: 401 * minuteMs })],
-    kills: [4],
-  }),
   story('processes die one after another while cursors die', {
     orders: several(13),
     temper: { is: 'dead', every: 3, status: 422, untilMs: null },

@@ -1,37 +1,30 @@
 import { randomUUID } from 'node:crypto'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import type { OrderCommandContent } from '../../../src/domain/command.ts'
 import type { LineDecision } from '../../../src/domain/decision.ts'
 import { takeBaseline } from '../../../src/domain/evidence.ts'
 import { available } from '../../../src/domain/units.ts'
 import { decideCommand } from '../../../src/store/command-decisions.ts'
+import { readLedgers } from '../../../src/store/command-ledgers.ts'
 import { readCommandDetail } from '../../../src/store/command-queries.ts'
-import { insertCommands, readCommand, readLedgers } from '../../../src/store/commands.ts'
-import { type Database, openDatabase } from '../../../src/store/database.ts'
-import { readOrder, storeOrder } from '../../../src/store/orders.ts'
+import { insertCommands } from '../../../src/store/command-steps.ts'
+import { readCommand } from '../../../src/store/commands.ts'
+import { storeOrder } from '../../../src/store/orders.ts'
+import { readOrder } from '../../../src/store/stored-orders.ts'
 import { lineWith, orderWith, wireStatus } from '../../store/support/records.ts'
-import { startTestPostgres, type TestPostgres } from '../../support/postgres.ts'
+import { withDatabase } from '../../support/database.ts'
 
 const sellerId = 'seller'
 const purchaseOrderId = '4800'
-let postgres: TestPostgres
-let database: Database
+const stage = withDatabase({ each: 'test' })
 
-beforeAll(async () => {
-  postgres = await startTestPostgres()
-})
-afterAll(() => postgres.stop())
 beforeEach(async () => {
-  database = openDatabase({ url: await postgres.database() })
   const record = orderWith(purchaseOrderId, [
     lineWith('1', 3, [wireStatus('Acknowledged', 3)]),
     lineWith('2', 2, [wireStatus('Acknowledged', 2)]),
   ])
-  await database.transaction((tx) =>
-    storeOrder(tx, { sellerId, order: record.value, rawText: record.rawText, observedAt: new Date('2026-11-20T10:00:00Z') }),
-  )
+  await stage.database.transaction((tx) => storeOrder(tx, sellerId, new Date('2026-11-20T10:00:00Z'), record))
 })
-afterEach(() => database.close())
 
 const shipment: OrderCommandContent = {
   kind: 'ship',
@@ -57,13 +50,13 @@ const shipment: OrderCommandContent = {
 
 /** A held command whose one request may have been applied in part. */
 const held = async (content: OrderCommandContent): Promise<string> => {
-  const [id = ''] = await database.transaction((tx) =>
+  const [id = ''] = await stage.database.transaction((tx) =>
     insertCommands(tx, { sellerId, purchaseOrderId, event: null, commands: [content] }),
   )
-  const order = await readOrder(database, sellerId, purchaseOrderId)
+  const order = await readOrder(stage.database, sellerId, purchaseOrderId)
   if (order === null) throw new Error('the order is not stored')
-  await database.execute(`UPDATE tallyman.commands SET state = 'held', attempts = 1 WHERE id = $1`, id)
-  await database.execute(
+  await stage.database.execute(`UPDATE tallyman.commands SET state = 'held', attempts = 1 WHERE id = $1`, id)
+  await stage.database.execute(
     `INSERT INTO tallyman.command_attempts (command_id, attempt, correlation_id, request, baseline, outcome)
      VALUES ($1, 1, $2, '{}', $3::jsonb, 'unknown')`,
     id,
@@ -74,16 +67,16 @@ const held = async (content: OrderCommandContent): Promise<string> => {
 }
 
 const ledgers = async () => {
-  const order = await readOrder(database, sellerId, purchaseOrderId)
+  const order = await readOrder(stage.database, sellerId, purchaseOrderId)
   if (order === null) throw new Error('the order is not stored')
-  return readLedgers(database, sellerId, order)
+  return readLedgers(stage.database, sellerId, order)
 }
 
 const left = async (kind: 'ship' | 'refund') =>
   Object.fromEntries((await ledgers()).map((ledger) => [ledger.lineNumber, available(ledger, kind)]))
 
 const decide = (commandId: string, lines: readonly LineDecision[]) =>
-  decideCommand(database, { commandId, actor: 'kim', reason: 'seen', lines })
+  decideCommand(stage.database, { commandId, actor: 'kim', reason: 'seen', lines })
 
 describe('a decision by line', () => {
   test('applied and not applied: the ledger counts the first as done and frees the second', async () => {
@@ -97,7 +90,7 @@ describe('a decision by line', () => {
     ).toEqual({ ok: true, state: 'confirmed' })
     expect(await left('ship')).toEqual({ '1': 0, '2': 2 })
     expect(await left('refund')).toEqual({ '1': 3, '2': 0 })
-    const decisions = await database.query(
+    const decisions = await stage.database.query(
       `SELECT decision, actor, lines FROM tallyman.command_decisions WHERE command_id = $1`,
       id,
     )
@@ -113,15 +106,18 @@ describe('a decision by line', () => {
         { lineNumber: '2', verdict: 'not-applied' },
       ]),
     ).toEqual({ ok: true, state: 'pending' })
-    const command = await readCommand(database, id)
+    const command = await readCommand(stage.database, id)
     expect(command?.content.payload).toMatchObject({
       parcels: [{ trackingNumber: 'T2', lines: [{ lineNumber: '1', quantity: 1 }] }],
     })
     expect(await left('ship')).toEqual({ '1': 0, '2': 2 })
-    expect(await decideCommand(database, { commandId: id, decision: 'reject', actor: 'kim', reason: 'no' })).toMatchObject({
+    expect(await decideCommand(stage.database, { commandId: id, decision: 'reject', actor: 'kim', reason: 'no' })).toMatchObject({
       state: 'confirmed',
     })
-    expect((await readCommandDetail(database, id))?.parts).toEqual({ applied: [{ lineNumber: '1', quantity: 2 }], open: [] })
+    expect((await readCommandDetail(stage.database, id))?.parts).toEqual({
+      applied: [{ lineNumber: '1', quantity: 2 }],
+      open: [],
+    })
     // What was applied stays applied, although the rest was turned down.
     expect(await left('ship')).toEqual({ '1': 1, '2': 2 })
     expect(await left('refund')).toEqual({ '1': 2, '2': 0 })
@@ -135,9 +131,7 @@ describe('a decision by line', () => {
         lineWith('1', 6, [wireStatus('Acknowledged', 4), wireStatus('Shipped', 2)]),
         lineWith('2', 2, [wireStatus('Acknowledged', 2)]),
       ])
-      const { value: order, rawText } = record
-      const observedAt = new Date('2026-11-20T11:00:00Z')
-      await database.transaction((tx) => storeOrder(tx, { sellerId, order, rawText, observedAt }))
+      await stage.database.transaction((tx) => storeOrder(tx, sellerId, new Date('2026-11-20T11:00:00Z'), record))
       const id = await held(shipment)
       await decide(id, [
         { lineNumber: '1', trackingNumber: 'T1', verdict: 'applied' },
@@ -145,7 +139,7 @@ describe('a decision by line', () => {
         { lineNumber: '2', verdict: 'not-applied' },
       ])
       if (way === 'by line') await decide(id, [{ lineNumber: '1', verdict: 'applied' }])
-      else await decideCommand(database, { commandId: id, decision: 'confirm', actor: 'kim', reason: 'seen' })
+      else await decideCommand(stage.database, { commandId: id, decision: 'confirm', actor: 'kim', reason: 'seen' })
       expect(await left('ship')).toEqual({ '1': 1, '2': 2 })
     },
   )
@@ -155,7 +149,7 @@ describe('a decision by line', () => {
     const lines = ['1', '2'].map((lineNumber): LineDecision => ({ lineNumber, verdict: 'not-applied' }))
     expect(await decide(id, lines)).toEqual({ ok: true, state: 'rejected' })
     expect(await left('ship')).toEqual({ '1': 3, '2': 2 })
-    expect(await database.prisma.alarm.count({ where: { resolvedAt: null } })).toBe(0)
+    expect(await stage.database.prisma.alarm.count({ where: { resolvedAt: null } })).toBe(0)
   })
 
   test('a part of an entry can be decided, but not the part of a refund', async () => {
@@ -168,7 +162,7 @@ describe('a decision by line', () => {
       { lineNumber: '1', quantity: 1, verdict: 'applied' },
       { lineNumber: '1', quantity: 2, verdict: 'send-again' },
     ])
-    expect((await readCommand(database, id))?.content.payload).toMatchObject({ lines: [{ lineNumber: '1', quantity: 2 }] })
+    expect((await readCommand(stage.database, id))?.content.payload).toMatchObject({ lines: [{ lineNumber: '1', quantity: 2 }] })
   })
 
   test('says every fault, and changes nothing', async () => {
@@ -184,26 +178,28 @@ describe('a decision by line', () => {
     expect(await wrong([{ lineNumber: '1', verdict: 'applied' }])).toEqual(['lines'])
     const twice: LineDecision = { lineNumber: '2', verdict: 'applied' }
     expect(await wrong([{ lineNumber: '1', verdict: 'applied' }, twice, twice])).toEqual(['lines[2].quantity'])
-    expect((await readCommand(database, id))?.state).toBe('held')
+    expect((await readCommand(stage.database, id))?.state).toBe('held')
   })
 
   test('a command without lines is decided as a whole', async () => {
     const id = await held({ kind: 'acknowledge', payload: {} })
     expect(await decide(id, [{ lineNumber: '1', verdict: 'applied' }])).toMatchObject({ ok: false, fault: 'wrong-lines' })
-    expect(await decideCommand(database, { commandId: id, decision: 'confirm', actor: 'kim', reason: 'seen' })).toMatchObject({
+    expect(
+      await decideCommand(stage.database, { commandId: id, decision: 'confirm', actor: 'kim', reason: 'seen' }),
+    ).toMatchObject({
       ok: true,
     })
   })
 })
 
 test('a command that can no longer be read counts in full, and a person decides it', async () => {
-  const [id = ''] = await database.transaction((tx) =>
+  const [id = ''] = await stage.database.transaction((tx) =>
     insertCommands(tx, { sellerId, purchaseOrderId, event: null, commands: [shipment] }),
   )
-  await database.execute(`UPDATE tallyman.commands SET payload = '{"parcels": "none"}' WHERE id = $1`, id)
-  expect((await readCommand(database, id))?.fault).toContain('cannot be read')
+  await stage.database.execute(`UPDATE tallyman.commands SET payload = '{"parcels": "none"}' WHERE id = $1`, id)
+  expect((await readCommand(stage.database, id))?.fault).toContain('cannot be read')
   expect(await left('ship')).toEqual({ '1': 0, '2': 0 })
-  expect(await decideCommand(database, { commandId: id, decision: 'reject', actor: 'kim', reason: 'unreadable' })).toEqual({
+  expect(await decideCommand(stage.database, { commandId: id, decision: 'reject', actor: 'kim', reason: 'unreadable' })).toEqual({
     ok: true,
     state: 'rejected',
   })

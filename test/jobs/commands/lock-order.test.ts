@@ -1,39 +1,30 @@
 import { randomUUID } from 'node:crypto'
 import pg from 'pg'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { createInProcessBudget } from '../../../src/clients/budget.ts'
-import { createMarketplaceClient } from '../../../src/clients/client.ts'
-import { profiles } from '../../../src/clients/profiles/index.ts'
+import { createMarketplaceClient } from '../../../src/clients/marketplace/marketplace.ts'
+import { profiles } from '../../../src/clients/marketplace/profiles/index.ts'
 import { readConfig } from '../../../src/config.ts'
 import { runCommand } from '../../../src/jobs/commands/run.ts'
 import { createSellerRegistry, type SellerRegistry } from '../../../src/jobs/sellers.ts'
 import { decideCommand } from '../../../src/store/command-decisions.ts'
-import { insertCommands } from '../../../src/store/commands.ts'
-import { type Database, openDatabase } from '../../../src/store/database.ts'
+import { insertCommands } from '../../../src/store/command-steps.ts'
 import { storeOrder } from '../../../src/store/orders.ts'
 import { lineWith, orderWith, wireStatus } from '../../store/support/records.ts'
+import { withDatabase } from '../../support/database.ts'
 import { eventually } from '../../support/eventually.ts'
-import { startTestPostgres, type TestPostgres } from '../../support/postgres.ts'
 
 const sellerId = 'sandbox-seller'
 const purchaseOrderId = '4800'
 const log = { info: () => undefined, warn: () => undefined, debug: () => undefined }
 
-let postgres: TestPostgres
-let url: string
-let database: Database
+const stage = withDatabase({ each: 'test' })
 let sellers: SellerRegistry
 /** Holds the row of the attempt, so that whoever writes it waits. */
 let holder: pg.Client
 
-beforeAll(async () => {
-  postgres = await startTestPostgres()
-})
-afterAll(() => postgres.stop())
 beforeEach(async () => {
-  url = await postgres.database()
-  database = openDatabase({ url })
-  holder = new pg.Client({ connectionString: url })
+  holder = new pg.Client({ connectionString: stage.url })
   await holder.connect()
   sellers = createSellerRegistry({
     sellers: readConfig({}, false).sellers,
@@ -51,21 +42,20 @@ beforeEach(async () => {
 afterEach(async () => {
   await holder.end()
   await sellers.close()
-  await database.close()
 })
 
 /** A command whose sender is gone. */
 const interrupted = async (): Promise<string> => {
   const record = orderWith(purchaseOrderId, [lineWith('1', 1, [wireStatus('Created', 1)])])
-  const [id = ''] = await database.transaction(async (tx) => {
-    await storeOrder(tx, { sellerId, order: record.value, rawText: record.rawText, observedAt: new Date() })
+  const [id = ''] = await stage.database.transaction(async (tx) => {
+    await storeOrder(tx, sellerId, new Date(), record)
     return insertCommands(tx, { sellerId, purchaseOrderId, event: null, commands: [{ kind: 'acknowledge', payload: {} }] })
   })
-  await database.execute(
+  await stage.database.execute(
     `UPDATE tallyman.commands SET state = 'sending', attempts = 1, leased_until = now() - interval '1 second' WHERE id = $1`,
     id,
   )
-  await database.execute(
+  await stage.database.execute(
     `INSERT INTO tallyman.command_attempts (command_id, attempt, correlation_id, request, baseline) VALUES ($1, 1, $2, '{}', '{}')`,
     id,
     randomUUID(),
@@ -75,25 +65,32 @@ const interrupted = async (): Promise<string> => {
 
 const runStep = (id: string) =>
   runCommand(
-    { database, sellers, owner: 'test', requestTimeoutMs: 400, settleTimeMs: 1_000, onSettled: async () => undefined },
+    {
+      database: stage.database,
+      sellers,
+      owner: 'test',
+      requestTimeoutMs: 400,
+      settleTimeMs: 1_000,
+      onSettled: async () => undefined,
+    },
     id,
     { signal: AbortSignal.timeout(30_000), log },
   )
 
 const decide = (commandId: string) =>
-  decideCommand(database, { commandId, decision: 'retry', actor: 'kim', reason: 'nothing was applied' })
+  decideCommand(stage.database, { commandId, decision: 'retry', actor: 'kim', reason: 'nothing was applied' })
 
 /** Resolves when so many sessions wait for a lock with a statement like this. */
 const waits = (statement: string, sessions = 1) =>
   eventually(async () => {
-    const rows = await database.query(
+    const rows = await stage.database.query(
       `SELECT 1 AS one FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock' AND query LIKE $1`,
       statement,
     )
     expect(rows).toHaveLength(sessions)
   })
 
-const writingTheAttempt = 'UPDATE tallyman.command_attempts%'
+const writingTheAttempt = 'UPDATE%command_attempts%'
 const lockingTheCommand = '%FROM tallyman.commands c%FOR UPDATE%'
 
 // Had one of both the attempt and waited for the command, the other the command and waited for the attempt, neither could go on.
@@ -122,7 +119,7 @@ describe('the command is locked before its attempt', () => {
     await holder.query('COMMIT')
     expect(await decision).toEqual({ ok: true, state: 'pending' })
     expect(await step).toEqual({ done: true })
-    const rows = await database.query('SELECT state FROM tallyman.commands WHERE id = $1', id)
+    const rows = await stage.database.query('SELECT state FROM tallyman.commands WHERE id = $1', id)
     expect(rows).toEqual([{ state: 'pending' }])
   })
 })
@@ -134,13 +131,13 @@ describe('what a person decides while a step is about to send', () => {
   test('holds: units that are not to be sent do not leave with a request that was made before', async () => {
     const record = orderWith(purchaseOrderId, [lineWith('1', 2, [wireStatus('Acknowledged', 2)])])
     const payload = { parcels: [{ ...parcel, lines: [{ lineNumber: '1', quantity: 2 }] }] }
-    const [id = ''] = await database.transaction(async (tx) => {
-      await storeOrder(tx, { sellerId, order: record.value, rawText: record.rawText, observedAt: new Date() })
+    const [id = ''] = await stage.database.transaction(async (tx) => {
+      await storeOrder(tx, sellerId, new Date(), record)
       return insertCommands(tx, { sellerId, purchaseOrderId, event: null, commands: [{ kind: 'ship', payload }] })
     })
     await holder.query('BEGIN')
     await holder.query('SELECT 1 FROM warehouse.orders WHERE purchase_order_id = $1 FOR UPDATE', [purchaseOrderId])
-    const decision = decideCommand(database, {
+    const decision = decideCommand(stage.database, {
       commandId: id,
       actor: 'kim',
       reason: 'one was lost',
@@ -156,10 +153,10 @@ describe('what a person decides while a step is about to send', () => {
     expect(await decision).toEqual({ ok: true, state: 'pending' })
     expect(await step).toEqual({ done: true })
     const attempts = 'SELECT request FROM tallyman.command_attempts WHERE command_id = $1'
-    expect(await database.query(attempts, id)).toEqual([])
+    expect(await stage.database.query(attempts, id)).toEqual([])
     // The next step goes by the decision.
     await runStep(id)
-    const [attempt] = await database.query<{ request: object }>(attempts, id)
+    const [attempt] = await stage.database.query<{ request: object }>(attempts, id)
     expect(JSON.stringify(attempt?.request)).toContain('"amount":"1"')
   })
 })

@@ -2,26 +2,25 @@ import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { createInProcessBudget } from '../../../src/clients/budget.ts'
-import { createMarketplaceClient } from '../../../src/clients/client.ts'
-import { profiles } from '../../../src/clients/profiles/index.ts'
+import { createMarketplaceClient } from '../../../src/clients/marketplace/marketplace.ts'
+import { ordersEndpoint } from '../../../src/clients/marketplace/orders.ts'
+import { profiles } from '../../../src/clients/marketplace/profiles/index.ts'
 import { readConfig } from '../../../src/config.ts'
 import type { CommandState, PlannedCommand } from '../../../src/domain/command.ts'
 import type { CommandParts } from '../../../src/jobs/commands/engine.ts'
 import { runCommand } from '../../../src/jobs/commands/run.ts'
 import { createSellerRegistry, type SellerRegistry } from '../../../src/jobs/sellers.ts'
 import { decideCommand } from '../../../src/store/command-decisions.ts'
-import { insertCommands } from '../../../src/store/commands.ts'
-import { type Database, openDatabase } from '../../../src/store/database.ts'
+import { insertCommands } from '../../../src/store/command-steps.ts'
 import { lockOrder, storeOrder } from '../../../src/store/orders.ts'
 import { recordSellers } from '../../../src/store/sellers.ts'
 import { sendJson, startServer } from '../../clients/servers.ts'
-import { startTestPostgres, type TestPostgres } from '../../support/postgres.ts'
+import { withDatabase } from '../../support/database.ts'
 import { startTestSandbox, type TestSandbox } from '../../support/sandbox.ts'
 
 const sellerId = 'sandbox-seller'
-let postgres: TestPostgres
+const stage = withDatabase({ each: 'test' })
 let sandbox: TestSandbox
-let database: Database
 let sellers: SellerRegistry
 let parts: CommandParts
 let settledOrders: string[]
@@ -43,19 +42,18 @@ const registry = (url = sandbox.url): SellerRegistry =>
   })
 
 beforeAll(async () => {
-  ;[postgres, sandbox] = await Promise.all([startTestPostgres(), startTestSandbox()])
+  sandbox = await startTestSandbox()
 })
 afterAll(async () => {
-  await Promise.all([postgres.stop(), sandbox.stop()])
+  await sandbox.stop()
 })
 beforeEach(async () => {
-  database = openDatabase({ url: await postgres.database() })
   sellers = registry()
-  await recordSellers(database, [sellers.configured(sellerId)])
+  await recordSellers(stage.database, [sellers.configured(sellerId)])
   await sandbox.control('PUT', '/faults', {})
   settledOrders = []
   parts = {
-    database,
+    database: stage.database,
     sellers,
     owner: 'test',
     requestTimeoutMs: 400,
@@ -65,7 +63,6 @@ beforeEach(async () => {
 })
 afterEach(async () => {
   await sellers.close()
-  await database.close()
 })
 
 /** Places an order of one line, stores it as a sync would, and acknowledges it unless told otherwise. */
@@ -85,19 +82,21 @@ const place = async (quantity = 3, acknowledged = true): Promise<string> => {
 }
 
 const observe = async (purchaseOrderId: string): Promise<void> => {
-  const observed = await sellers.client(sellerId).orders.get(purchaseOrderId, { signal: AbortSignal.timeout(5_000) })
-  if (observed === null || !observed.record.ok) throw new Error('the sandbox does not know its order')
-  const { value: order, rawText } = observed.record
-  await database.transaction((transaction) =>
-    storeOrder(transaction, { sellerId, order, rawText, observedAt: observed.observedAt }),
-  )
+  const observed = await sellers
+    .client(sellerId)
+    .of(ordersEndpoint)
+    .get(purchaseOrderId, { signal: AbortSignal.timeout(5_000) })
+  if (observed === null) throw new Error('the sandbox does not know its order')
+  const { record, observedAt } = observed
+  if (!record.ok) throw new Error('the order of the sandbox cannot be read')
+  await stage.database.transaction((transaction) => storeOrder(transaction, sellerId, observedAt, record))
 }
 
 type Content = PlannedCommand extends infer Each ? (Each extends PlannedCommand ? Omit<Each, 'purchaseOrderId'> : never) : never
 
 const submit = async (purchaseOrderId: string, content: Content): Promise<string> => {
   const command = { ...content, purchaseOrderId } as PlannedCommand
-  const [id] = await database.transaction(async (transaction) => {
+  const [id] = await stage.database.transaction(async (transaction) => {
     await lockOrder(transaction, sellerId, purchaseOrderId)
     return insertCommands(transaction, { sellerId, purchaseOrderId, event: null, commands: [command] })
   })
@@ -136,7 +135,7 @@ const refundOf = (quantity: number): Content => ({
 })
 
 const stateOf = async (id: string) =>
-  database.prisma.command.findUniqueOrThrow({ where: { id }, include: { attemptRows: { orderBy: { attempt: 'asc' } } } })
+  stage.database.prisma.command.findUniqueOrThrow({ where: { id }, include: { attemptRows: { orderBy: { attempt: 'asc' } } } })
 
 /** Runs the command as the queue would, until it is settled or held; `until` stops earlier. */
 const settle = async (id: string, until: readonly CommandState[] = []): Promise<string> => {
@@ -165,11 +164,12 @@ describe('the command engine', () => {
     }
     expect(await settle(await submit(order, cancel))).toBe('confirmed')
     expect(await settle(await submit(order, refundOf(1)))).toBe('confirmed')
-    const line = await database.prisma.orderLine.findFirstOrThrow({ where: { purchaseOrderId: order } })
+    const line = await stage.database.prisma.orderLine.findFirstOrThrow({ where: { purchaseOrderId: order } })
     expect(line).toMatchObject({ ordered: 3, acknowledged: 2, shipped: 2, cancelled: 1, refunded: 1 })
     expect(await effectsOf(order, 'shipped')).toBe(2)
     expect(await effectsOf(order, 'refunded')).toBe(1)
-    const types = (await database.prisma.change.findMany({ where: { purchaseOrderId: order, type: 'command.confirmed' } })).length
+    const types = (await stage.database.prisma.change.findMany({ where: { purchaseOrderId: order, type: 'command.confirmed' } }))
+      .length
     expect(types).toBe(4)
     expect(settledOrders).toHaveLength(4)
   })
@@ -238,25 +238,25 @@ describe('the command engine', () => {
     const client = sellers.client(sellerId)
     const payload = refundOf(2)
     if (payload.kind !== 'refund') throw new Error('not a refund')
-    const request = client.orders.prepare.refund({ purchaseOrderId: order, lines: payload.payload.lines })
-    await client.orders.send(request, { signal: AbortSignal.timeout(5_000), correlationId: randomUUID() })
+    const request = client.of(ordersEndpoint).prepare.refund({ purchaseOrderId: order, lines: payload.payload.lines })
+    await client.of(ordersEndpoint).send(request, { signal: AbortSignal.timeout(5_000), correlationId: randomUUID() })
     expect(await settle(id)).toBe('held')
-    const alarms = await database.prisma.alarm.findMany({ where: { subject: id, resolvedAt: null } })
+    const alarms = await stage.database.prisma.alarm.findMany({ where: { subject: id, resolvedAt: null } })
     expect(alarms).toHaveLength(1)
     const next = await submit(order, shipment(1))
     expect(await runCommand(parts, next, job())).toEqual({ done: true })
     expect((await stateOf(next)).state).toBe('pending')
-    const decision = await decideCommand(database, {
+    const decision = await decideCommand(stage.database, {
       commandId: id,
       decision: 'reject',
       actor: 'kim',
       reason: 'the marketplace refunded it',
     })
     expect(decision).toEqual({ ok: true, state: 'rejected' })
-    expect(await database.prisma.commandDecision.findMany({ where: { commandId: id } })).toMatchObject([
+    expect(await stage.database.prisma.commandDecision.findMany({ where: { commandId: id } })).toMatchObject([
       { actor: 'kim', decision: 'reject' },
     ])
-    expect(await database.prisma.alarm.count({ where: { subject: id, resolvedAt: null } })).toBe(0)
+    expect(await stage.database.prisma.alarm.count({ where: { subject: id, resolvedAt: null } })).toBe(0)
     expect(await effectsOf(order, 'refunded')).toBe(2)
     // The next command of the order may go now; our own rules refuse it, since every unit is shipped.
     expect(await settle(next)).toBe('rejected')
@@ -267,8 +267,8 @@ describe('the command engine', () => {
     await sandbox.next({ operation: 'orders.ship', purchaseOrderId: order, fault: 'timeoutBefore' })
     const id = await submit(order, shipment(1))
     expect(await settle(id, ['verifying'])).toBe('verifying')
-    await database.execute(`UPDATE tallyman.commands SET state = 'held' WHERE id = $1`, id)
-    expect(await decideCommand(database, { commandId: id, decision: 'retry', actor: 'kim', reason: 'not there' })).toEqual({
+    await stage.database.execute(`UPDATE tallyman.commands SET state = 'held' WHERE id = $1`, id)
+    expect(await decideCommand(stage.database, { commandId: id, decision: 'retry', actor: 'kim', reason: 'not there' })).toEqual({
       ok: true,
       state: 'pending',
     })
@@ -282,8 +282,8 @@ describe('the command engine', () => {
     await sandbox.next({ operation: 'orders.refund', purchaseOrderId: order, fault: 'lateEffect', delayMs: 600 })
     const id = await submit(order, refundOf(1))
     expect(await settle(id, ['verifying'])).toBe('verifying')
-    await database.execute(`UPDATE tallyman.commands SET state = 'held' WHERE id = $1`, id)
-    await decideCommand(database, { commandId: id, decision: 'retry', actor: 'kim', reason: 'no refund to be seen' })
+    await stage.database.execute(`UPDATE tallyman.commands SET state = 'held' WHERE id = $1`, id)
+    await decideCommand(stage.database, { commandId: id, decision: 'retry', actor: 'kim', reason: 'no refund to be seen' })
     await expect.poll(() => effectsOf(order, 'refunded')).toBe(1)
     expect(await settle(id)).toBe('confirmed')
     const { reason, attemptRows } = await stateOf(id)
@@ -296,12 +296,12 @@ describe('the command engine', () => {
     const order = await place(1)
     const id = await submit(order, shipment(1))
     expect(await settle(id)).toBe('confirmed')
-    expect(await decideCommand(database, { commandId: id, decision: 'reject', actor: 'kim', reason: 'x' })).toEqual({
+    expect(await decideCommand(stage.database, { commandId: id, decision: 'reject', actor: 'kim', reason: 'x' })).toEqual({
       ok: false,
       fault: 'not-open',
       state: 'confirmed',
     })
-    expect(await decideCommand(database, { commandId: 'nope', decision: 'retry', actor: 'kim', reason: 'x' })).toEqual({
+    expect(await decideCommand(stage.database, { commandId: 'nope', decision: 'retry', actor: 'kim', reason: 'x' })).toEqual({
       ok: false,
       fault: 'not-found',
     })
@@ -338,7 +338,7 @@ describe('the command engine', () => {
     })
     await sellers.close()
     sellers = registry(url)
-    await recordSellers(database, [sellers.configured(sellerId)])
+    await recordSellers(stage.database, [sellers.configured(sellerId)])
     parts = { ...parts, sellers }
     const id = await submit(order, {
       kind: 'cancel',
@@ -346,7 +346,7 @@ describe('the command engine', () => {
     })
     expect(await settle(id)).toBe('rejected')
     expect((await stateOf(id)).reason).toBe('the marketplace refused it (HTTP 400: INVALID_REQUEST_CONTENT.GMP_ORDER_API)')
-    const [told] = await database.query<{ attempt: string; rest: string }>(
+    const [told] = await stage.database.query<{ attempt: string; rest: string }>(
       `SELECT (SELECT string_agg(a::text, ' ') FROM tallyman.command_attempts a) AS attempt,
          (SELECT string_agg(c::text, ' ') FROM tallyman.commands c)
            || (SELECT string_agg(c::text, ' ') FROM warehouse.changes c WHERE c.command_id = $1)
@@ -372,11 +372,14 @@ describe('the command engine', () => {
     const id = await submit(order, shipment(1))
     expect(await settle(id)).toBe('confirmed')
     // As a SIGKILL between the answer and its storing would leave it.
-    await database.execute(
+    await stage.database.execute(
       `UPDATE tallyman.commands SET state = 'sending', settled_at = NULL, leased_until = now() - interval '1 second' WHERE id = $1`,
       id,
     )
-    await database.execute(`UPDATE tallyman.command_attempts SET outcome = NULL, finished_at = NULL WHERE command_id = $1`, id)
+    await stage.database.execute(
+      `UPDATE tallyman.command_attempts SET outcome = NULL, finished_at = NULL WHERE command_id = $1`,
+      id,
+    )
     expect(await settle(id)).toBe('confirmed')
     expect(await effectsOf(order, 'shipped')).toBe(1)
     expect((await stateOf(id)).attemptRows).toHaveLength(1)
@@ -421,22 +424,26 @@ describe('the command engine', () => {
       hooks: {},
       createClient: (connection, clientParts) => createMarketplaceClient(connection, { ...clientParts, now }),
     })
-    await recordSellers(database, [sellers.configured(sellerId)])
+    await recordSellers(stage.database, [sellers.configured(sellerId)])
     parts = { ...parts, sellers }
     const id = await submit(order, shipment(1))
     // Refusals are believed when they have lasted for a minute.
     for (const afterMs of [0, 30_000, 60_000]) {
       aheadMs += afterMs
-      expect(await database.prisma.seller.findUniqueOrThrow({ where: { sellerId } })).toMatchObject({ state: 'active' })
-      await database.execute('UPDATE tallyman.commands SET next_action_at = now() WHERE id = $1', id)
+      expect(await stage.database.prisma.seller.findUniqueOrThrow({ where: { sellerId } })).toMatchObject({ state: 'active' })
+      await stage.database.execute('UPDATE tallyman.commands SET next_action_at = now() WHERE id = $1', id)
       await runCommand(parts, id, job())
     }
-    expect(await database.prisma.seller.findUniqueOrThrow({ where: { sellerId } })).toMatchObject({ state: 'stopped' })
-    expect(await database.prisma.alarm.count({ where: { sellerId, kind: 'credentials-refused', resolvedAt: null } })).toBe(1)
+    expect(await stage.database.prisma.seller.findUniqueOrThrow({ where: { sellerId } })).toMatchObject({ state: 'stopped' })
+    expect(await stage.database.prisma.alarm.count({ where: { sellerId, kind: 'credentials-refused', resolvedAt: null } })).toBe(
+      1,
+    )
     expect((await stateOf(id)).state).toBe('pending')
     // New settings: the seller is taken up again.
-    await recordSellers(database, [{ sellerId, credentialsFingerprint: 'other' }])
-    expect(await database.prisma.seller.findUniqueOrThrow({ where: { sellerId } })).toMatchObject({ state: 'active' })
-    expect(await database.prisma.alarm.count({ where: { sellerId, kind: 'credentials-refused', resolvedAt: null } })).toBe(0)
+    await recordSellers(stage.database, [{ sellerId, credentialsFingerprint: 'other' }])
+    expect(await stage.database.prisma.seller.findUniqueOrThrow({ where: { sellerId } })).toMatchObject({ state: 'active' })
+    expect(await stage.database.prisma.alarm.count({ where: { sellerId, kind: 'credentials-refused', resolvedAt: null } })).toBe(
+      0,
+    )
   })
 })

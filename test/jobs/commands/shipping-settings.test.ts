@@ -3,8 +3,11 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { NextFault } from '../../../sandbox/faults/schema.ts'
 import { createInProcessBudget } from '../../../src/clients/budget.ts'
-import { createMarketplaceClient, parseShippingSettings } from '../../../src/clients/client.ts'
-import { profiles } from '../../../src/clients/profiles/index.ts'
+import { createMarketplaceClient } from '../../../src/clients/marketplace/marketplace.ts'
+import { ordersEndpoint } from '../../../src/clients/marketplace/orders.ts'
+import { profiles } from '../../../src/clients/marketplace/profiles/index.ts'
+import { shippingSettingsEndpoint } from '../../../src/clients/marketplace/shipping-settings.ts'
+import { parseShippingSettings } from '../../../src/clients/marketplace/shipping-settings-record.ts'
 import { readConfig } from '../../../src/config.ts'
 import { shippingSettingsSchema } from '../../../src/domain/shipping-settings.ts'
 import type { CommandParts } from '../../../src/jobs/commands/engine.ts'
@@ -13,18 +16,17 @@ import { acceptEvents } from '../../../src/jobs/events/accept.ts'
 import { createOrderFetcher } from '../../../src/jobs/events/fetch-order.ts'
 import { createSellerRegistry, type SellerRegistry } from '../../../src/jobs/sellers.ts'
 import { decideCommand } from '../../../src/store/command-decisions.ts'
-import { dueCommands, headCommand, insertCommands } from '../../../src/store/commands.ts'
-import { type Database, openDatabase } from '../../../src/store/database.ts'
+import { insertCommands } from '../../../src/store/command-steps.ts'
+import { dueCommands, headCommand } from '../../../src/store/commands.ts'
 import { recordSellers } from '../../../src/store/sellers.ts'
 import { storeShippingSettings } from '../../../src/store/shipping-settings.ts'
 import { sendJson, startMarketplace } from '../../clients/servers.ts'
 import { settings } from '../../domain/support/shipping-settings.ts'
-import { startTestPostgres, type TestPostgres } from '../../support/postgres.ts'
+import { withDatabase } from '../../support/database.ts'
 import { startTestSandbox, type TestSandbox } from '../../support/sandbox.ts'
 
-let postgres: TestPostgres
+const stage = withDatabase({ each: 'test' })
 let sandbox: TestSandbox
-let database: Database
 let sellers: SellerRegistry
 let parts: CommandParts
 let sellerId: string
@@ -46,28 +48,26 @@ const registryAt = (url: string): SellerRegistry =>
     requestTimeoutMs: 400,
     profiles,
     // The ordinary limit is five creations a minute.
-    budgetOf: (profile) =>
-      createInProcessBudget({ limits: { ...profile.rateLimits, 'shipping-settings.create': { tokens: 10_000, perMs: 1_000 } } }),
+    budgetOf: () => createInProcessBudget({ limits: { 'shipping-settings.create': { tokens: 10_000, perMs: 1_000 } } }),
     log,
     hooks: {},
     createClient: createMarketplaceClient,
   })
 
 beforeAll(async () => {
-  ;[postgres, sandbox] = await Promise.all([startTestPostgres(), startTestSandbox()])
+  sandbox = await startTestSandbox()
 })
 afterAll(async () => {
-  await Promise.all([postgres.stop(), sandbox.stop()])
+  await sandbox.stop()
 })
 beforeEach(async () => {
   sellerId = `seller-${randomUUID()}`
   await sandbox.control('POST', '/sellers', { sellerId })
-  database = openDatabase({ url: await postgres.database() })
   sellers = registryAt(sandbox.url)
-  await recordSellers(database, [sellers.configured(sellerId)])
+  await recordSellers(stage.database, [sellers.configured(sellerId)])
   settled = []
   parts = {
-    database,
+    database: stage.database,
     sellers,
     owner: 'test',
     requestTimeoutMs: 400,
@@ -80,12 +80,11 @@ beforeEach(async () => {
 })
 afterEach(async () => {
   await sellers.close()
-  await database.close()
 })
 
 const submit = async (overrides: object = {}): Promise<string> => {
   const payload = { simplifiedShippingSettings: shippingSettingsSchema.parse(settings(overrides)) }
-  const [id] = await database.transaction((tx) =>
+  const [id] = await stage.database.transaction((tx) =>
     insertCommands(tx, {
       sellerId,
       purchaseOrderId: null,
@@ -104,7 +103,7 @@ interface State {
   readonly outcomes: readonly string[]
 }
 const stateOf = async (id: string): Promise<State> => {
-  const [row] = await database.query<State>(
+  const [row] = await stage.database.query<State>(
     `SELECT state, reason, evidence,
        ARRAY(SELECT outcome FROM tallyman.command_attempts WHERE command_id = c.id ORDER BY attempt) AS outcomes
      FROM tallyman.commands c WHERE id = $1`,
@@ -129,13 +128,16 @@ const settle = async (id: string, until = ''): Promise<State> => {
 const next = (operation: 'create' | 'get', fault: Partial<NextFault> & Pick<NextFault, 'fault'>) =>
   sandbox.next({ operation: `shipping-settings.${operation}`, sellerId, ...fault })
 const stored = async () =>
-  (await database.query('SELECT shipping_priority, source FROM warehouse.shipping_settings WHERE seller_id = $1', sellerId))[0]
+  (
+    await stage.database.query('SELECT shipping_priority, source FROM warehouse.shipping_settings WHERE seller_id = $1', sellerId)
+  )[0]
 /** What the marketplace has said, in its own words: kept with the attempts, and told nowhere else. */
 const said = async (): Promise<string> =>
-  (await database.query<{ words: string }>(`SELECT string_agg(failure::text, ' ') AS words FROM tallyman.command_attempts`))[0]
-    ?.words ?? ''
+  (
+    await stage.database.query<{ words: string }>(`SELECT string_agg(failure::text, ' ') AS words FROM tallyman.command_attempts`)
+  )[0]?.words ?? ''
 const changes = async () =>
-  (await database.query<{ type: string }>('SELECT type FROM warehouse.changes ORDER BY seq')).map(({ type }) => type)
+  (await stage.database.query<{ type: string }>('SELECT type FROM warehouse.changes ORDER BY seq')).map(({ type }) => type)
 const creations = async () =>
   (await sandbox.effects()).filter((effect) => effect.sellerId === sellerId).map((effect) => effect.kind)
 const requests = async (method: string) => {
@@ -146,7 +148,7 @@ const requests = async (method: string) => {
 }
 /** Somebody else creates settings, beside the daemon. */
 const createElsewhere = async (overrides: object = {}): Promise<void> => {
-  const { shippingSettings } = sellers.client(sellerId)
+  const shippingSettings = sellers.client(sellerId).of(shippingSettingsEndpoint)
   const request = shippingSettings.prepare(shippingSettingsSchema.parse(settings(overrides)))
   await shippingSettings.send(request, { signal: AbortSignal.timeout(10_000), correlationId: randomUUID() })
 }
@@ -161,7 +163,7 @@ describe('the creation of shipping settings', () => {
     expect(settled).toEqual(['shipping-settings'])
     // The effect carries no units: nothing was read before.
     expect([await requests('GET'), await requests('POST')]).toEqual([0, 1])
-    const [attempt] = await database.query<{ request: object; baseline: object }>(
+    const [attempt] = await stage.database.query<{ request: object; baseline: object }>(
       'SELECT request, baseline FROM tallyman.command_attempts WHERE command_id = $1',
       id,
     )
@@ -222,8 +224,8 @@ describe('the creation of shipping settings', () => {
 
   test('sends nothing when settings are known to exist by then', async () => {
     const [first, second] = [await submit(), await submit({ shippingPriority: 'COST_SAVINGS' })]
-    expect(await headCommand(database, sellerId, 'shipping-settings')).toBe(first)
-    expect(await dueCommands(database, 10)).toEqual([first])
+    expect(await headCommand(stage.database, sellerId, 'shipping-settings')).toBe(first)
+    expect(await dueCommands(stage.database, 10)).toEqual([first])
     // The second waits for the first.
     expect(await runCommand(parts, second, { signal: AbortSignal.timeout(30_000), log })).toEqual({ done: true })
     expect((await stateOf(second)).state).toBe('pending')
@@ -317,14 +319,14 @@ describe('the creation of shipping settings', () => {
       reason: 'the marketplace does not let the account-level setting be read back',
       outcomes: ['unknown'],
     })
-    const alarms = await database.query<{ message: string }>('SELECT message FROM tallyman.alarms WHERE subject = $1', id)
+    const alarms = await stage.database.query<{ message: string }>('SELECT message FROM tallyman.alarms WHERE subject = $1', id)
     expect(alarms).toEqual([
       {
         message: `create-shipping-settings: the marketplace does not let the account-level setting be read back; look at the shipping settings of the account and then confirm, reject or retry command ${id}`,
       },
     ])
     const decision = { commandId: id, actor: 'kim', reason: 'seen in the seller centre' }
-    expect(await decideCommand(database, { ...decision, decision: 'confirm' })).toEqual({ ok: true, state: 'confirmed' })
+    expect(await decideCommand(stage.database, { ...decision, decision: 'confirm' })).toEqual({ ok: true, state: 'confirmed' })
   })
 
   test('that went unanswered is confirmed although one read of the settings is refused', async () => {
@@ -362,7 +364,7 @@ describe('the creation of shipping settings', () => {
     await next('get', { fault: 'okWithErrors', status: 404, times: 100 })
     const id = await submit()
     expect((await settle(id)).state).toBe('held')
-    await decideCommand(database, { commandId: id, decision: 'retry', actor: 'kim', reason: 'not there' })
+    await decideCommand(stage.database, { commandId: id, decision: 'retry', actor: 'kim', reason: 'not there' })
     expect(await settle(id)).toMatchObject({ state: 'confirmed', outcomes: ['dismissed', 'applied'] })
     expect(await creations()).toEqual(['shipping-settings-created'])
   })
@@ -371,7 +373,7 @@ describe('the creation of shipping settings', () => {
     await next('create', { fault: 'timeoutAfter' })
     const id = await submit()
     expect((await settle(id, 'verifying')).state).toBe('verifying')
-    await decideCommand(database, { commandId: id, decision: 'retry', actor: 'kim', reason: 'not to be seen' })
+    await decideCommand(stage.database, { commandId: id, decision: 'retry', actor: 'kim', reason: 'not to be seen' })
     expect(await settle(id)).toMatchObject({
       state: 'confirmed',
       reason: 'an earlier attempt was applied after all',
@@ -424,7 +426,7 @@ describe('the creation of shipping settings', () => {
     const id = await submit()
     const job = { signal: AbortSignal.timeout(30_000), log }
     await runCommand(parts, id, job)
-    await database.execute('UPDATE tallyman.commands SET next_action_at = now() WHERE id = $1', id)
+    await stage.database.execute('UPDATE tallyman.commands SET next_action_at = now() WHERE id = $1', id)
     expect(await runCommand(parts, id, job)).toMatchObject({
       reason: expect.stringContaining('of the account-level setting cannot be stored, so nothing is sent'),
     })
@@ -453,7 +455,7 @@ describe('the creation of shipping settings', () => {
     if (!record.ok) throw new Error(record.fault)
     await delay(5)
     const now = sellers.client(sellerId).clock().now()
-    await database.transaction((tx) => storeShippingSettings(tx, sellerId, now, record))
+    await stage.database.transaction((tx) => storeShippingSettings(tx, sellerId, now, record))
     mayAnswer.resolve()
     await step
     expect(await changes()).not.toContain('shipping_settings.missing')
@@ -463,12 +465,15 @@ describe('the creation of shipping settings', () => {
     const id = await submit()
     expect((await settle(id)).state).toBe('confirmed')
     // As a SIGKILL between the answer and its storing would leave it.
-    await database.execute(
+    await stage.database.execute(
       `UPDATE tallyman.commands SET state = 'sending', settled_at = NULL, leased_until = now() - interval '1 second' WHERE id = $1`,
       id,
     )
-    await database.execute(`UPDATE tallyman.command_attempts SET outcome = NULL, finished_at = NULL WHERE command_id = $1`, id)
-    await database.execute('DELETE FROM warehouse.shipping_settings')
+    await stage.database.execute(
+      `UPDATE tallyman.command_attempts SET outcome = NULL, finished_at = NULL WHERE command_id = $1`,
+      id,
+    )
+    await stage.database.execute('DELETE FROM warehouse.shipping_settings')
     expect((await settle(id)).state).toBe('confirmed')
     expect(await requests('POST')).toBe(1)
     expect(await stored()).toMatchObject({ source: 'command' })
@@ -490,9 +495,13 @@ describe('the creation of shipping settings', () => {
   test('by two events that race is one creation and one rejection, and a duplicate is no command', async () => {
     const woken: string[] = []
     const accept = {
-      database,
+      database: stage.database,
       sellers,
-      fetcher: createOrderFetcher({ database, sellers, log }),
+      fetcher: createOrderFetcher({
+        database: stage.database,
+        ordersOf: (sellerId) => sellers.client(sellerId).of(ordersEndpoint),
+        log,
+      }),
       wake: (ids: readonly string[]) => void woken.push(...ids),
     }
     const event = (id: string) => ({

@@ -1,27 +1,17 @@
 import { randomUUID } from 'node:crypto'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { type AcceptParts, acceptEvents } from '../../../src/jobs/events/accept.ts'
 import { processReceivedEvent } from '../../../src/jobs/events/process.ts'
-import { type Database, openDatabase } from '../../../src/store/database.ts'
 import { type EventKey, type EventsVerdict, type IncomingEvent, readEvents } from '../../../src/store/events.ts'
-import { startTestPostgres, type TestPostgres } from '../../support/postgres.ts'
+import { withDatabase } from '../../support/database.ts'
 import { line, marketplace, order, parts, seed } from './support.ts'
 
-let postgres: TestPostgres
-let database: Database
+const stage = withDatabase({ each: 'test', connections: 6 })
 let shop: ReturnType<typeof marketplace>
 const { signal } = new AbortController()
 
-beforeAll(async () => {
-  postgres = await startTestPostgres()
-})
-afterAll(async () => {
-  await postgres.stop()
-})
 beforeEach(async () => {
-  database = openDatabase({ url: await postgres.database(), connections: 6 })
   shop = marketplace()
-  return () => database.close()
 })
 
 const accepted = (purchaseOrderId: string, id: string = randomUUID()): IncomingEvent => ({
@@ -43,15 +33,19 @@ const shipped = (purchaseOrderId: string, quantity: number, id: string = randomU
 
 /** It has waited for so long. */
 const waited = (id: string, minutes: number) =>
-  database.execute(`UPDATE tallyman.erp_event SET received_at = now() - $2::int * interval '1 minute' WHERE id = $1`, id, minutes)
+  stage.database.execute(
+    `UPDATE tallyman.erp_event SET received_at = now() - $2::int * interval '1 minute' WHERE id = $1`,
+    id,
+    minutes,
+  )
 
 /** What the jobs of all waiting events come to. */
 const processAll = async (events: AcceptParts) => {
-  const waiting = await database.query<EventKey>(
+  const waiting = await stage.database.query<EventKey>(
     `SELECT source, id FROM tallyman.erp_event WHERE status = 'received' ORDER BY sequence`,
   )
   for (const event of waiting) await processReceivedEvent(events, event, signal)
-  const states = (await readEvents(database, waiting)).map((event) => event.state)
+  const states = (await readEvents(stage.database, waiting)).map((event) => event.state)
   const of = (state: string) => states.filter((one) => one === state).length
   return { accepted: of('accepted'), rejected: of('rejected'), waiting: of('received') }
 }
@@ -65,14 +59,14 @@ const faultsOf = (verdict: EventsVerdict) => {
   return verdict.faults
 }
 const counts = async () => {
-  const [row] = await database.query<{ events: number; commands: number; changes: number }>(
+  const [row] = await stage.database.query<{ events: number; commands: number; changes: number }>(
     `SELECT (SELECT count(*) FROM tallyman.erp_event)::int AS events, (SELECT count(*) FROM tallyman.commands)::int AS commands,
        (SELECT count(*) FROM warehouse.changes)::int AS changes`,
   )
   return row
 }
 const insertRow = (event: IncomingEvent) =>
-  database.execute(
+  stage.database.execute(
     'INSERT INTO tallyman.erp_event (source, id, type, data) VALUES ($1, $2, $3, $4::jsonb)',
     event.source,
     event.id,
@@ -80,7 +74,7 @@ const insertRow = (event: IncomingEvent) =>
     JSON.stringify(event.data),
   )
 const statusOf = async (id: string) => {
-  const [row] = await database.query<{ status: string; problem: { errors: unknown[] } | null }>(
+  const [row] = await stage.database.query<{ status: string; problem: { errors: unknown[] } | null }>(
     'SELECT status, problem FROM tallyman.erp_event WHERE id = $1',
     id,
   )
@@ -89,8 +83,8 @@ const statusOf = async (id: string) => {
 
 describe('an event of a stored order', () => {
   test('becomes commands, wakes them, and twice the same is a duplicate with the same answer', async () => {
-    await seed(database, 's-1', order('1', [line('1', 'A', 3)]))
-    const events = parts(database, shop)
+    await seed(stage.database, 's-1', order('1', [line('1', 'A', 3)]))
+    const events = parts(stage.database, shop)
     const event = shipped('1', 2, 'e-1')
     const [first] = receiptsOf(await acceptEvents(events, [event], signal))
     expect(first).toMatchObject({ id: 'e-1', source: 'urn:erp', status: 'accepted', state: 'accepted' })
@@ -105,8 +99,8 @@ describe('an event of a stored order', () => {
   })
 
   test('under the id of another body is a conflict, and nothing changes', async () => {
-    await seed(database, 's-1', order('1', [line('1', 'A', 3)]))
-    const events = parts(database, shop)
+    await seed(stage.database, 's-1', order('1', [line('1', 'A', 3)]))
+    const events = parts(stage.database, shop)
     await acceptEvents(events, [shipped('1', 1, 'e-1')], signal)
     const before = await counts()
     const verdict = await acceptEvents(events, [accepted('1', 'e-2'), shipped('1', 2, 'e-1')], signal)
@@ -117,8 +111,8 @@ describe('an event of a stored order', () => {
   })
 
   test('posted by many at once is accepted once and a duplicate for all others', async () => {
-    await seed(database, 's-1', order('1', [line('1', 'A', 1)]))
-    const events = parts(database, shop)
+    await seed(stage.database, 's-1', order('1', [line('1', 'A', 1)]))
+    const events = parts(stage.database, shop)
     const verdicts = await Promise.all(Array.from({ length: 12 }, () => acceptEvents(events, [shipped('1', 1, 'e-1')], signal)))
     const receipts = verdicts.flatMap(receiptsOf)
     expect(receipts.filter(({ status }) => status === 'accepted')).toHaveLength(1)
@@ -127,8 +121,8 @@ describe('an event of a stored order', () => {
   })
 
   test('racing others for the last units never reserves a unit twice', async () => {
-    await seed(database, 's-1', order('1', [line('1', 'A', 5)]))
-    const events = parts(database, shop)
+    await seed(stage.database, 's-1', order('1', [line('1', 'A', 5)]))
+    const events = parts(stage.database, shop)
     const verdicts = await Promise.all(Array.from({ length: 10 }, () => acceptEvents(events, [shipped('1', 1)], signal)))
     expect(verdicts.filter(({ ok }) => ok)).toHaveLength(5)
     for (const verdict of verdicts) if (!verdict.ok) expect(faultsOf(verdict)[0]?.path).toBe('data.parcels[0].lines[0].quantity')
@@ -137,8 +131,8 @@ describe('an event of a stored order', () => {
 
   test('racing batches that lock the same orders the other way round all end', async () => {
     const ids = ['1', '2', '3', '4']
-    for (const id of ids) await seed(database, 's-1', order(id, [line('1', 'A', 50)]))
-    const events = parts(database, shop)
+    for (const id of ids) await seed(stage.database, 's-1', order(id, [line('1', 'A', 50)]))
+    const events = parts(stage.database, shop)
     const verdicts = await Promise.all(
       Array.from({ length: 8 }, (_, turn) => {
         const batch = ids.map((id) => shipped(id, 1))
@@ -150,8 +144,8 @@ describe('an event of a stored order', () => {
   })
 
   test('and the same ids in another order, over orders of their own, still all end', async () => {
-    for (const id of ['1', '2']) await seed(database, 's-1', order(id, [line('1', 'A', 50)]))
-    const events = parts(database, shop)
+    for (const id of ['1', '2']) await seed(stage.database, 's-1', order(id, [line('1', 'A', 50)]))
+    const events = parts(stage.database, shop)
     // Two batches that name the same two ids crosswise, each over an order that the other does not lock.
     const verdicts = await Promise.all([
       acceptEvents(events, [accepted('1', 'x'), accepted('1', 'y')], signal),
@@ -165,11 +159,11 @@ describe('an event of a stored order', () => {
 describe('a shipment of an order that is still Created', () => {
   const created = (id: string) => order(id, [line('1', 'A', 3, { acknowledged: 0 })])
   const kinds = async () =>
-    (await database.query<{ kind: string }>('SELECT kind FROM tallyman.commands ORDER BY sequence')).map(({ kind }) => kind)
+    (await stage.database.query<{ kind: string }>('SELECT kind FROM tallyman.commands ORDER BY sequence')).map(({ kind }) => kind)
 
   test('is acknowledged first, once, whichever events come and however', async () => {
-    await seed(database, 's-1', created('1'))
-    const events = parts(database, shop)
+    await seed(stage.database, 's-1', created('1'))
+    const events = parts(stage.database, shop)
     const [first] = receiptsOf(await acceptEvents(events, [shipped('1', 1), shipped('1', 1)], signal))
     expect(first?.commands).toHaveLength(2)
     receiptsOf(await acceptEvents(events, [shipped('1', 1)], signal))
@@ -177,33 +171,33 @@ describe('a shipment of an order that is still Created', () => {
   })
 
   test('needs no acknowledgement after one by the ERP, and a new one after that was rejected', async () => {
-    await seed(database, 's-1', created('1'))
-    const events = parts(database, shop)
+    await seed(stage.database, 's-1', created('1'))
+    const events = parts(stage.database, shop)
     receiptsOf(await acceptEvents(events, [accepted('1'), shipped('1', 1)], signal))
     expect(await kinds()).toEqual(['acknowledge', 'ship'])
-    await database.execute(`UPDATE tallyman.commands SET state = 'rejected', settled_at = now() WHERE kind = 'acknowledge'`)
+    await stage.database.execute(`UPDATE tallyman.commands SET state = 'rejected', settled_at = now() WHERE kind = 'acknowledge'`)
     receiptsOf(await acceptEvents(events, [shipped('1', 1)], signal))
     expect(await kinds()).toEqual(['acknowledge', 'ship', 'acknowledge', 'ship'])
   })
 
   test('is refused where the settings say so', async () => {
-    await seed(database, 's-1', created('1'))
+    await seed(stage.database, 's-1', created('1'))
     const rules = () => ({ now: new Date(), carriers: null, shipUnacknowledged: 'refuse' as const, fullPriceRefundsAll: false })
-    const events = parts(database, shop, ['s-1'], { rules })
+    const events = parts(stage.database, shop, ['s-1'], { rules })
     expect(faultsOf(await acceptEvents(events, [shipped('1', 1)], signal))).toMatchObject([{ path: 'data.purchaseOrderId' }])
     expect(await kinds()).toEqual([])
   })
 })
 
 test('a shipment is checked against the carriers and the clock of its own seller', async () => {
-  for (const sellerId of ['s-1', 's-2']) await seed(database, sellerId, order('1', [line('1', 'A', 3)]))
+  for (const sellerId of ['s-1', 's-2']) await seed(stage.database, sellerId, order('1', [line('1', 'A', 3)]))
   const rules = (sellerId: string) => ({
     now: new Date(sellerId === 's-1' ? '2026-03-02T08:00:00Z' : '2026-03-03T00:00:00Z'),
     carriers: sellerId === 's-1' ? new Set(['FedEx']) : null,
     shipUnacknowledged: 'refuse' as const,
     fullPriceRefundsAll: false,
   })
-  const events = parts(database, shop, ['s-1', 's-2'], { rules })
+  const events = parts(stage.database, shop, ['s-1', 's-2'], { rules })
   const of = (sellerId: string): IncomingEvent => {
     const event = shipped('1', 1)
     return { ...event, data: { ...(event.data as object), sellerId } }
@@ -219,14 +213,14 @@ test('a credit of the whole price is refused where the marketplace of its seller
     { chargeType: 'SHIPPING', chargeName: 'Shipping', amount: '5.00', currency: 'USD', tax: null },
   ]
   for (const sellerId of ['s-1', 's-2'])
-    await seed(database, sellerId, order('1', [{ ...line('1', 'A', 1, { shipped: 1 }), charges }]))
+    await seed(stage.database, sellerId, order('1', [{ ...line('1', 'A', 1, { shipped: 1 }), charges }]))
   const rules = (sellerId: string) => ({
     now: new Date(),
     carriers: null,
     shipUnacknowledged: 'refuse' as const,
     fullPriceRefundsAll: sellerId === 's-1',
   })
-  const events = parts(database, shop, ['s-1', 's-2'], { rules })
+  const events = parts(stage.database, shop, ['s-1', 's-2'], { rules })
   const of = (sellerId: string): IncomingEvent => ({
     source: 'urn:erp',
     id: `credit-${sellerId}`,
@@ -241,7 +235,7 @@ test('a credit of the whole price is refused where the marketplace of its seller
 
 describe('a wrong event', () => {
   test('is told every fault by its path and leaves no trace', async () => {
-    await seed(database, 's-1', order('1', [line('1', 'A', 3)]))
+    await seed(stage.database, 's-1', order('1', [line('1', 'A', 3)]))
     const before = await counts()
     const wrong: IncomingEvent = {
       source: 'urn:erp',
@@ -256,7 +250,7 @@ describe('a wrong event', () => {
         ],
       },
     }
-    const verdict = await acceptEvents(parts(database, shop), [wrong], signal)
+    const verdict = await acceptEvents(parts(stage.database, shop), [wrong], signal)
     const paths = faultsOf(verdict).map(({ path }) => path)
     for (const path of [
       'data.lines[0].quantity',
@@ -272,10 +266,10 @@ describe('a wrong event', () => {
   })
 
   test('takes its whole batch with it, and faults name the event', async () => {
-    await seed(database, 's-1', order('1', [line('1', 'A', 3)]))
+    await seed(stage.database, 's-1', order('1', [line('1', 'A', 3)]))
     const before = await counts()
     const batch = [shipped('1', 2), shipped('1', 2), { ...accepted('1'), type: 'erp.unheard' }]
-    const verdict = await acceptEvents(parts(database, shop), batch, signal)
+    const verdict = await acceptEvents(parts(stage.database, shop), batch, signal)
     expect(faultsOf(verdict).map(({ index, path }) => `${index} ${path}`)).toEqual([
       '1 data.parcels[0].lines[0].quantity',
       '2 type',
@@ -295,14 +289,14 @@ describe('a wrong event', () => {
     ['a seller that is not ours', { purchaseOrderId: '1', sellerId: 'nobody' }, 'data.sellerId'],
     ['no data', null, 'data'],
   ])('is refused for %s', async (_, data, path) => {
-    await seed(database, 's-1', order('1', [line('1', 'A', 3)]))
-    const verdict = await acceptEvents(parts(database, shop), [{ ...accepted('1'), data }], signal)
+    await seed(stage.database, 's-1', order('1', [line('1', 'A', 3)]))
+    const verdict = await acceptEvents(parts(stage.database, shop), [{ ...accepted('1'), data }], signal)
     expect(faultsOf(verdict)[0]?.path).toMatch(path)
   })
 
   test('must name its seller when there are several', async () => {
-    await seed(database, 's-2', order('1', [line('1', 'A', 3)]))
-    const events = parts(database, shop, ['s-1', 's-2'])
+    await seed(stage.database, 's-2', order('1', [line('1', 'A', 3)]))
+    const events = parts(stage.database, shop, ['s-1', 's-2'])
     expect(faultsOf(await acceptEvents(events, [accepted('1')], signal))).toMatchObject([{ path: 'data.sellerId' }])
     const named = { ...accepted('1'), data: { purchaseOrderId: '1', sellerId: 's-2' } }
     expect(receiptsOf(await acceptEvents(events, [named], signal))).toMatchObject([{ state: 'accepted' }])
@@ -312,21 +306,21 @@ describe('a wrong event', () => {
 describe('an event of an order that is not stored', () => {
   test('fetches and stores it', async () => {
     shop.orders.set('1', order('1', [line('1', 'A', 3)]))
-    const [receipt] = receiptsOf(await acceptEvents(parts(database, shop), [shipped('1', 3)], signal))
+    const [receipt] = receiptsOf(await acceptEvents(parts(stage.database, shop), [shipped('1', 3)], signal))
     expect(receipt).toMatchObject({ state: 'accepted' })
     expect(receipt?.commands).toHaveLength(1)
     expect(shop.state.asked).toBe(1)
   })
 
   test('is wrong when the marketplace knows none', async () => {
-    const verdict = await acceptEvents(parts(database, shop), [accepted('1')], signal)
+    const verdict = await acceptEvents(parts(stage.database, shop), [accepted('1')], signal)
     expect(faultsOf(verdict)).toMatchObject([{ index: 0, path: 'data.purchaseOrderId' }])
     expect(await counts()).toEqual({ events: 0, commands: 0, changes: 0 })
   })
 
   test('waits while the marketplace cannot be asked, keeps its place before later ones, and is decided afterwards', async () => {
     shop.state.failure = new Error('no route')
-    const events = parts(database, shop)
+    const events = parts(stage.database, shop)
     const [waiting] = receiptsOf(await acceptEvents(events, [shipped('1', 2, 'e-1')], signal))
     expect(waiting).toEqual({ source: 'urn:erp', id: 'e-1', status: 'accepted', state: 'received', commands: [], problem: null })
     expect(await processAll(events)).toEqual({ accepted: 0, rejected: 0, waiting: 1 })
@@ -346,10 +340,10 @@ describe('an event of an order that is not stored', () => {
   })
 
   test('waits while a node of the marketplace that lags denies the order', async () => {
-    const events = parts(database, shop)
+    const events = parts(stage.database, shop)
     await insertRow(accepted('1', 'r-1'))
     expect(await processAll(events)).toEqual({ accepted: 0, rejected: 0, waiting: 1 })
-    expect((await readEvents(database, [{ source: 'urn:erp', id: 'r-1' }]))[0]?.waitsFor).toMatch(/has no order 1/)
+    expect((await readEvents(stage.database, [{ source: 'urn:erp', id: 'r-1' }]))[0]?.waitsFor).toMatch(/has no order 1/)
     shop.orders.set('1', order('1', [line('1', 'A', 1)]))
     events.clock.nowMs += 60_000
     expect(await processAll(events)).toEqual({ accepted: 1, rejected: 0, waiting: 0 })
@@ -357,7 +351,7 @@ describe('an event of an order that is not stored', () => {
 
   test('is rejected for good, told and alarmed, when it turns out to be wrong later', async () => {
     shop.state.failure = new Error('no route')
-    const events = parts(database, shop)
+    const events = parts(stage.database, shop)
     await acceptEvents(events, [accepted('1', 'e-1')], signal)
     shop.state.failure = null
     events.clock.nowMs += 600_000
@@ -370,10 +364,10 @@ describe('an event of an order that is not stored', () => {
     })
     const [receipt] = receiptsOf(await acceptEvents(events, [accepted('1', 'e-1')], signal))
     expect(receipt).toMatchObject({ status: 'duplicate', state: 'rejected', commands: [], problem: { code: 'invalid-event' } })
-    expect(await database.query('SELECT kind, subject FROM tallyman.alarms')).toEqual([
+    expect(await stage.database.query('SELECT kind, subject FROM tallyman.alarms')).toEqual([
       { kind: 'event-rejected', subject: 'urn:erp e-1' },
     ])
-    expect(await database.query(`SELECT type, purchase_order_id FROM warehouse.changes`)).toEqual([
+    expect(await stage.database.query(`SELECT type, purchase_order_id FROM warehouse.changes`)).toEqual([
       { type: 'event.rejected', purchase_order_id: '1' },
     ])
   })
@@ -381,8 +375,8 @@ describe('an event of an order that is not stored', () => {
 
 describe('the SQL inbox', () => {
   test('is decided in the order of its rows, each row by the rules of a post', async () => {
-    await seed(database, 's-1', order('1', [line('1', 'A', 3)]))
-    const events = parts(database, shop)
+    await seed(stage.database, 's-1', order('1', [line('1', 'A', 3)]))
+    const events = parts(stage.database, shop)
     await insertRow(shipped('1', 2, 'r-1'))
     await insertRow(shipped('1', 2, 'r-2'))
     await insertRow(shipped('1', 1, 'r-3'))
@@ -398,36 +392,36 @@ describe('the SQL inbox', () => {
     expect((await statusOf('r-3'))?.status).toBe('accepted')
     expect(await statusOf('r-4')).toMatchObject({ status: 'rejected', problem: { errors: [{ path: 'type' }] } })
     expect(await statusOf('r-5')).toMatchObject({ status: 'rejected' })
-    const commands = await database.query<{ event_id: string }>('SELECT event_id FROM tallyman.commands ORDER BY sequence')
+    const commands = await stage.database.query<{ event_id: string }>('SELECT event_id FROM tallyman.commands ORDER BY sequence')
     expect(commands.map((row) => row.event_id)).toEqual(['r-1', 'r-3'])
     expect(await processAll(events)).toEqual({ accepted: 0, rejected: 0, waiting: 0 })
   })
 
   test('a posted event is decided after the rows of its order that wait', async () => {
-    await seed(database, 's-1', order('1', [line('1', 'A', 3)]))
-    const events = parts(database, shop)
+    await seed(stage.database, 's-1', order('1', [line('1', 'A', 3)]))
+    const events = parts(stage.database, shop)
     await insertRow(shipped('1', 1, 'r-1'))
     await acceptEvents(events, [shipped('1', 1, 'e-1')], signal)
-    const commands = await database.query<{ event_id: string }>('SELECT event_id FROM tallyman.commands ORDER BY sequence')
+    const commands = await stage.database.query<{ event_id: string }>('SELECT event_id FROM tallyman.commands ORDER BY sequence')
     expect(commands.map((row) => row.event_id)).toEqual(['r-1', 'e-1'])
     expect(events.woken).toHaveLength(2)
   })
 
   test('a row posted again is a duplicate, and the rows of many passes at once are decided once', async () => {
-    await seed(database, 's-1', order('1', [line('1', 'A', 30)]))
-    const events = parts(database, shop)
+    await seed(stage.database, 's-1', order('1', [line('1', 'A', 30)]))
+    const events = parts(stage.database, shop)
     for (let turn = 0; turn < 20; turn += 1) await insertRow(shipped('1', 1, `r-${turn}`))
     await Promise.all(Array.from({ length: 4 }, () => processAll(events)))
-    expect(await database.prisma.erpEvent.count({ where: { status: 'accepted' } })).toBe(20)
+    expect(await stage.database.prisma.erpEvent.count({ where: { status: 'accepted' } })).toBe(20)
     expect(await counts()).toMatchObject({ events: 20, commands: 20 })
     const [receipt] = receiptsOf(await acceptEvents(events, [shipped('1', 1, 'r-3')], signal))
     expect(receipt?.status).toBe('duplicate')
   })
 
   test('an order that cannot be fetched holds up its own events only', async () => {
-    await seed(database, 's-1', order('1', [line('1', 'A', 3)]))
+    await seed(stage.database, 's-1', order('1', [line('1', 'A', 3)]))
     shop.state.failure = new Error('no route')
-    const events = parts(database, shop)
+    const events = parts(stage.database, shop)
     await insertRow(shipped('2', 1, 'r-1'))
     await insertRow(shipped('1', 1, 'r-2'))
     expect(await processAll(events)).toEqual({ accepted: 1, rejected: 0, waiting: 1 })

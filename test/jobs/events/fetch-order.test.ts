@@ -1,27 +1,16 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { createInProcessBudget, shareOf } from '../../../src/clients/budget.ts'
-import { specification } from '../../../src/clients/profiles/index.ts'
+import { ordersEndpoint } from '../../../src/clients/marketplace/orders.ts'
+import { specification } from '../../../src/clients/marketplace/profiles/index.ts'
 import { acceptEvents } from '../../../src/jobs/events/accept.ts'
 import { createOrderFetcher, type OrderPresence } from '../../../src/jobs/events/fetch-order.ts'
 import { processReceivedEvent } from '../../../src/jobs/events/process.ts'
-import { type Database, openDatabase } from '../../../src/store/database.ts'
 import { pauseSeller, recordSellers } from '../../../src/store/sellers.ts'
 import { wireOrderSample } from '../../clients/samples.ts'
 import { sendJson, startClient, startMarketplace } from '../../clients/servers.ts'
-import { startTestPostgres, type TestPostgres } from '../../support/postgres.ts'
+import { withDatabase } from '../../support/database.ts'
 
-let postgres: TestPostgres
-let database: Database
-beforeAll(async () => {
-  postgres = await startTestPostgres()
-})
-afterAll(async () => {
-  await postgres.stop()
-})
-beforeEach(async () => {
-  database = openDatabase({ url: await postgres.database() })
-  return () => database.close()
-})
+const stage = withDatabase({ each: 'test' })
 
 const none = { errors: { error: [{ code: 'CONTENT_NOT_FOUND.GMP_ORDER_API', severity: 'INFO' }] } }
 const clock = { nowMs: 0 }
@@ -34,11 +23,12 @@ const startFetcher = async (...answers: readonly (readonly [status: number, body
     sendJson(response, status, body)
   })
   const { client } = startClient(url)
-  const sellers = { only: () => 'S-1', has: () => true, client: () => client }
+  const sellers = { only: () => 'S-1', has: () => true }
+  const ordersOf = () => client.of(ordersEndpoint)
   clock.nowMs = 1_000_000
-  const parts = { database, sellers, log: { warn: () => undefined }, secondAskMs: 20, now: () => clock.nowMs }
+  const parts = { database: stage.database, ordersOf, log: { warn: () => undefined }, secondAskMs: 20, now: () => clock.nowMs }
   const fetcher = createOrderFetcher(parts)
-  const accept = { database, sellers, fetcher, wake: () => undefined }
+  const accept = { database: stage.database, sellers, fetcher, wake: () => undefined }
   const asked = () => seen.filter(({ target }) => target !== '/v3/token').length
   const ensure = (purchaseOrderId = '108', { signal } = new AbortController()): Promise<OrderPresence> =>
     fetcher.ensure({ sellerId: 'S-1', purchaseOrderId }, signal)
@@ -84,8 +74,8 @@ test.each([
     expect(await processReceivedEvent(accept, event, signal)).toBe('later')
   }
   expect(asked()).toBeGreaterThan(status === 429 ? 0 : 1)
-  expect(await database.query('SELECT status FROM tallyman.erp_event')).toEqual([{ status: 'received' }])
-  expect(await database.query('SELECT 1 AS alarm FROM tallyman.alarms')).toEqual([])
+  expect(await stage.database.query('SELECT status FROM tallyman.erp_event')).toEqual([{ status: 'received' }])
+  expect(await stage.database.query('SELECT 1 AS alarm FROM tallyman.alarms')).toEqual([])
 })
 
 test('one denial in the middle of an outage is not believed', async () => {
@@ -113,8 +103,8 @@ test('of many orders of one request some are waited for; the others are decided 
 
 test('the marketplace is not asked for a seller that is stopped or paused', async () => {
   const { ensure, asked } = await startFetcher([200, { order: wireOrderSample('108') }])
-  await recordSellers(database, [{ sellerId: 'S-1', credentialsFingerprint: 'f' }])
-  await pauseSeller(database, { sellerId: 'S-1', actor: 'Ada', reason: 'stock-taking' })
+  await recordSellers(stage.database, [{ sellerId: 'S-1', credentialsFingerprint: 'f' }])
+  await pauseSeller(stage.database, { sellerId: 'S-1', actor: 'Ada', reason: 'stock-taking' })
   expect(await ensure()).toEqual({ presence: 'later', reason: 'seller S-1 is stopped or paused' })
   expect(asked()).toBe(0)
 })
@@ -131,12 +121,14 @@ test.each(['.', '..', '', '../../secret', 'a/b', 'a\\b', '..%2F', 'a b', 'a?b', 
     if (verdict.ok || verdict.reason !== 'invalid') throw new Error('it was accepted')
     expect(verdict.faults.map(({ path }) => path)).toContain('data.purchaseOrderId')
     expect(asked()).toBe(0)
-    await database.execute(
+    await stage.database.execute(
       `INSERT INTO tallyman.erp_event (source, id, type, data) VALUES ('sql', 'e', 'erp.order.accepted', $1::jsonb)`,
       JSON.stringify({ purchaseOrderId: id.replace('\u0000', '\u0001') }),
     )
     expect(await processReceivedEvent(accept, { source: 'sql', id: 'e' }, new AbortController().signal)).toBe('settled')
-    expect(await database.query(`SELECT status FROM tallyman.erp_event WHERE source = 'sql'`)).toEqual([{ status: 'rejected' }])
+    expect(await stage.database.query(`SELECT status FROM tallyman.erp_event WHERE source = 'sql'`)).toEqual([
+      { status: 'rejected' },
+    ])
     expect(asked()).toBe(0)
   },
 )
@@ -156,13 +148,13 @@ test('a batch of a thousand unknown orders asks for some of them, and its other 
 })
 
 test('lookups of a seller take a share of the budget, and leave the rest to others', async () => {
-  const budget = createInProcessBudget({ limits: shareOf(specification.rateLimits, 'orders.get', 0.002) })
+  const budget = createInProcessBudget({ limits: shareOf(specification.rateLimits, ordersEndpoint.operations.get, 0.002) })
   const { ensure, asked } = await startFetcher([200, { order: wireOrderSample('108') }])
   const fetcher = createOrderFetcher({
-    database,
-    sellers: { only: () => 'S-1', has: () => true, client: () => ({ orders: { get: async () => null } }) },
+    database: stage.database,
+    ordersOf: () => ({ get: async () => null }),
     log: { warn: () => undefined },
-    mayAsk: (sellerId) => budget.take(sellerId, 'orders.get'),
+    mayAsk: (sellerId) => budget.take(sellerId, ordersEndpoint.operations.get),
     secondAskMs: 1,
   })
   const presences: string[] = []

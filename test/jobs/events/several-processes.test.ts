@@ -1,40 +1,27 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { acceptEvents } from '../../../src/jobs/events/accept.ts'
 import type { AcceptParts } from '../../../src/jobs/events/parts.ts'
 import { processReceivedEvent } from '../../../src/jobs/events/process.ts'
 import { createServing, type Serving } from '../../../src/jobs/serving.ts'
-import { type Database, openDatabase } from '../../../src/store/database.ts'
 import { readStoredEvent } from '../../../src/store/events.ts'
+import { withDatabase } from '../../support/database.ts'
 import { eventually } from '../../support/eventually.ts'
-import { startTestPostgres, type TestPostgres } from '../../support/postgres.ts'
 import { line, marketplace, order, parts, seed } from './support.ts'
 
-let postgres: TestPostgres
-let database: Database
+const stage = withDatabase({ each: 'test', connections: 6 })
 const { signal } = new AbortController()
 const source = 'urn:erp'
-
-beforeAll(async () => {
-  postgres = await startTestPostgres()
-})
-afterAll(async () => {
-  await postgres.stop()
-})
-beforeEach(async () => {
-  database = openDatabase({ url: await postgres.database(), connections: 6 })
-  return () => database.close()
-})
 
 /** The parts of a process that serves these sellers; its marketplace knows no order. */
 const processOf = (sellerIds: readonly string[], patienceMs?: number): AcceptParts & { readonly serving: Serving } => {
   const only = () => (sellerIds.length === 1 ? (sellerIds[0] ?? null) : null)
   const configured = (sellerId: string) => ({ sellerId, credentialsFingerprint: 'f', resumes: 0 })
   const sellers = { ids: () => sellerIds, only, configured }
-  const serving = createServing({ database, sellers, ...(patienceMs === undefined ? {} : { patienceMs }) })
-  return { ...parts(database, marketplace(), sellerIds, { only: serving.only, settleTimeMs: 0 }), serving }
+  const serving = createServing({ database: stage.database, sellers, ...(patienceMs === undefined ? {} : { patienceMs }) })
+  return { ...parts(stage.database, marketplace(), sellerIds, { only: serving.only, settleTimeMs: 0 }), serving }
 }
 const insert = (id: string, data: object) =>
-  database.execute(
+  stage.database.execute(
     `INSERT INTO tallyman.erp_event (source, id, type, data) VALUES ($1, $2, 'erp.order.accepted', $3::jsonb)`,
     source,
     id,
@@ -42,14 +29,14 @@ const insert = (id: string, data: object) =>
   )
 const look = (process: AcceptParts, id: string) => processReceivedEvent(process, { source, id }, signal)
 const stored = async (id: string) => {
-  const event = await readStoredEvent(database, { source, id })
+  const event = await readStoredEvent(stage.database, { source, id })
   return { state: event?.state, sellerId: event?.sellerId, errors: event?.problem?.errors }
 }
 const post = (process: AcceptParts, id: string) =>
   acceptEvents(process, [{ source, id, type: 'erp.order.accepted', data: { purchaseOrderId: '1' } }], signal)
 /** As if so much time had passed since anybody said that he serves a seller. */
 const silentFor = (sellerId: string, seconds: number) =>
-  database.execute(
+  stage.database.execute(
     `UPDATE tallyman.sellers SET served_at = now() - $2::float8 * interval '1 second' WHERE seller_id = $1`,
     sellerId,
     seconds,
@@ -67,7 +54,7 @@ describe('an event without sellerId, where two processes serve a seller each', (
     // What the first said before the second began may be over: it says it again every few seconds.
     await silentFor('s-1', -0.01)
     const looks = [first, second].map((place) => (place === 0 ? both[0] : both[1]))
-    await seed(database, 's-2', order('1', [line('1', 'A', 3)]))
+    await seed(stage.database, 's-2', order('1', [line('1', 'A', 3)]))
     for (const id of ['r-1', 'r-2', 'r-3']) await insert(id, { purchaseOrderId: '1' })
     for (const id of ['r-1', 'r-2', 'r-3']) {
       for (const process of looks) await look(process, id)
@@ -80,11 +67,11 @@ describe('an event without sellerId, where two processes serve a seller each', (
   test('is decided when it names its seller, by the process that serves it, and not put off by the other', async () => {
     const both = [processOf(['s-1']), processOf(['s-2'])] as const
     for (const { serving } of both) await serving.begin('start')
-    await seed(database, 's-2', order('1', [line('1', 'A', 3)]))
+    await seed(stage.database, 's-2', order('1', [line('1', 'A', 3)]))
     await insert('r-1', { sellerId: 's-2', purchaseOrderId: '1' })
-    const before = await readStoredEvent(database, { source, id: 'r-1' })
+    const before = await readStoredEvent(stage.database, { source, id: 'r-1' })
     expect(await look(both[0], 'r-1')).toEqual({ elsewhere: 's-2' })
-    expect({ ...(await readStoredEvent(database, { source, id: 'r-1' })), waitedMs: 0 }).toEqual({ ...before, waitedMs: 0 })
+    expect({ ...(await readStoredEvent(stage.database, { source, id: 'r-1' })), waitedMs: 0 }).toEqual({ ...before, waitedMs: 0 })
     expect(await look(both[1], 'r-1')).toBe('settled')
     expect(await stored('r-1')).toMatchObject({ state: 'accepted', sellerId: 's-2' })
   })
@@ -97,7 +84,7 @@ describe('an event without sellerId, where two processes serve a seller each', (
     await look({ ...one, settleTimeMs: 3_600_000 }, 'r-1')
     expect(await stored('r-1')).toMatchObject({ state: 'received', sellerId: 's-1' })
     await processOf(['s-2']).serving.begin('start')
-    await seed(database, 's-1', order('1', [line('1', 'A', 3)]))
+    await seed(stage.database, 's-1', order('1', [line('1', 'A', 3)]))
     expect(await look(one, 'r-1')).toBe('settled')
     expect(await stored('r-1')).toMatchObject({ state: 'accepted', sellerId: 's-1' })
   })
@@ -108,7 +95,7 @@ describe('an event without sellerId, where another seller was served once', () =
     await processOf(['s-2']).serving.begin('start')
     const one = processOf(['s-1'], 400)
     await one.serving.begin('start')
-    await seed(database, 's-1', order('1', [line('1', 'A', 3)]))
+    await seed(stage.database, 's-1', order('1', [line('1', 'A', 3)]))
     await insert('r-1', { purchaseOrderId: '1' })
     const unsure = processOf(['s-1'])
     await unsure.serving.begin('settings')
@@ -119,28 +106,28 @@ describe('an event without sellerId, where another seller was served once', () =
     expect(await stored('e-1')).toMatchObject({ state: 'received', sellerId: null })
     await eventually(async () => {
       await one.serving.say()
-      expect(await one.serving.only(database)).toEqual({ kind: 'one', sellerId: 's-1' })
+      expect(await one.serving.only(stage.database)).toEqual({ kind: 'one', sellerId: 's-1' })
       await look(one, 'r-1')
       expect(await stored('r-1')).toMatchObject({ state: 'accepted', sellerId: 's-1' })
     })
     // Who decides one decides all that wait for its order.
     expect(await stored('e-1')).toMatchObject({ state: 'accepted', sellerId: 's-1' })
     // A process that was away itself knows no more than one that has just begun.
-    await eventually(async () => expect(await one.serving.only(database)).toMatchObject({ kind: 'unsure' }))
+    await eventually(async () => expect(await one.serving.only(stage.database)).toMatchObject({ kind: 'unsure' }))
     await one.serving.say()
-    expect(await one.serving.only(database)).toMatchObject({ kind: 'unsure' })
+    expect(await one.serving.only(stage.database)).toMatchObject({ kind: 'unsure' })
   })
 
   test('is decided at once when that is a week ago, or when there has never been another', async () => {
     const one = processOf(['s-1'])
     await one.serving.begin('start')
-    expect(await one.serving.only(database)).toEqual({ kind: 'one', sellerId: 's-1' })
+    expect(await one.serving.only(stage.database)).toEqual({ kind: 'one', sellerId: 's-1' })
     await processOf(['s-2']).serving.begin('start')
-    expect(await one.serving.only(database)).toEqual({ kind: 'several' })
+    expect(await one.serving.only(stage.database)).toEqual({ kind: 'several' })
     await silentFor('s-2', 130)
-    expect(await one.serving.only(database)).toMatchObject({ kind: 'unsure' })
+    expect(await one.serving.only(stage.database)).toMatchObject({ kind: 'unsure' })
     await silentFor('s-2', 8 * 86_400)
-    expect(await one.serving.only(database)).toEqual({ kind: 'one', sellerId: 's-1' })
-    expect(await processOf(['s-1', 's-2']).serving.only(database)).toEqual({ kind: 'several' })
+    expect(await one.serving.only(stage.database)).toEqual({ kind: 'one', sellerId: 's-1' })
+    expect(await processOf(['s-1', 's-2']).serving.only(stage.database)).toEqual({ kind: 'several' })
   })
 })

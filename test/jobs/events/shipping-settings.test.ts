@@ -1,30 +1,20 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { parseShippingSettings } from '../../../src/clients/client.ts'
+import { beforeEach, describe, expect, test } from 'vitest'
+import { parseShippingSettings } from '../../../src/clients/marketplace/shipping-settings-record.ts'
 import { acceptEvents } from '../../../src/jobs/events/accept.ts'
 import { processReceivedEvent } from '../../../src/jobs/events/process.ts'
 import { commandsOfEvent } from '../../../src/store/command-queries.ts'
-import { type Database, openDatabase } from '../../../src/store/database.ts'
 import type { IncomingEvent } from '../../../src/store/events.ts'
 import { storeShippingSettings } from '../../../src/store/shipping-settings.ts'
 import { settings } from '../../domain/support/shipping-settings.ts'
-import { startTestPostgres, type TestPostgres } from '../../support/postgres.ts'
+import { withDatabase } from '../../support/database.ts'
 import { line, marketplace, order, parts, seed } from './support.ts'
 
-let postgres: TestPostgres
-let database: Database
+const stage = withDatabase({ each: 'test', connections: 6 })
 let shop: ReturnType<typeof marketplace>
 const { signal } = new AbortController()
 
-beforeAll(async () => {
-  postgres = await startTestPostgres()
-})
-afterAll(async () => {
-  await postgres.stop()
-})
 beforeEach(async () => {
-  database = openDatabase({ url: await postgres.database(), connections: 6 })
   shop = marketplace()
-  return () => database.close()
 })
 
 const defined = (id: string, data: object = { simplifiedShippingSettings: settings() }): IncomingEvent => ({
@@ -36,10 +26,10 @@ const defined = (id: string, data: object = { simplifiedShippingSettings: settin
 const exist = (sellerId = 's-1') => {
   const record = parseShippingSettings(JSON.stringify(settings()))
   if (!record.ok) throw new Error(record.fault)
-  return database.transaction((tx) => storeShippingSettings(tx, sellerId, new Date('2026-03-01T10:00:00Z'), record))
+  return stage.database.transaction((tx) => storeShippingSettings(tx, sellerId, new Date('2026-03-01T10:00:00Z'), record))
 }
 const insertRow = (event: IncomingEvent) =>
-  database.execute(
+  stage.database.execute(
     'INSERT INTO tallyman.erp_event (source, id, type, data) VALUES ($1, $2, $3, $4::jsonb)',
     event.source,
     event.id,
@@ -48,7 +38,7 @@ const insertRow = (event: IncomingEvent) =>
   )
 const eventRow = async (id: string) =>
   (
-    await database.query<{ status: string; problem: { errors: { path: string }[] } | null }>(
+    await stage.database.query<{ status: string; problem: { errors: { path: string }[] } | null }>(
       'SELECT status, problem FROM tallyman.erp_event WHERE id = $1',
       id,
     )
@@ -56,11 +46,11 @@ const eventRow = async (id: string) =>
 
 describe('an event that defines shipping settings', () => {
   test('becomes one command without an order, asks for none, and twice the same is a duplicate', async () => {
-    const events = parts(database, shop)
+    const events = parts(stage.database, shop)
     const first = await acceptEvents(events, [defined('e-1')], signal)
     expect(first).toMatchObject({ ok: true, receipts: [{ status: 'accepted', state: 'accepted' }] })
     expect(await acceptEvents(events, [defined('e-1')], signal)).toMatchObject({ ok: true, receipts: [{ status: 'duplicate' }] })
-    expect(await commandsOfEvent(database, 'urn:erp', 'e-1')).toMatchObject([
+    expect(await commandsOfEvent(stage.database, 'urn:erp', 'e-1')).toMatchObject([
       {
         id: events.woken[0],
         sellerId: 's-1',
@@ -85,7 +75,11 @@ describe('an event that defines shipping settings', () => {
       ],
     })
     const root = 'data.simplifiedShippingSettings.accountConfigs'
-    const verdict = await acceptEvents(parts(database, shop), [defined('e-1', { simplifiedShippingSettings: wrong })], signal)
+    const verdict = await acceptEvents(
+      parts(stage.database, shop),
+      [defined('e-1', { simplifiedShippingSettings: wrong })],
+      signal,
+    )
     if (verdict.ok || verdict.reason !== 'invalid') throw new Error('was not found wrong')
     expect(new Set(verdict.faults.map((fault) => fault.path))).toEqual(
       new Set([
@@ -101,7 +95,7 @@ describe('an event that defines shipping settings', () => {
 
   test('is wrong for settings that exist, of its own seller only', async () => {
     await exist('s-1')
-    const events = parts(database, shop, ['s-1', 's-2'])
+    const events = parts(stage.database, shop, ['s-1', 's-2'])
     const of = (sellerId: string) => ({ sellerId, simplifiedShippingSettings: settings() })
     expect(await acceptEvents(events, [defined('e-1', of('s-1'))], signal)).toMatchObject({
       ok: false,
@@ -116,8 +110,8 @@ describe('an event that defines shipping settings', () => {
   })
 
   test('comes in a batch with events of orders', async () => {
-    await seed(database, 's-1', order('1', [line('1', 'A', 3)]))
-    const events = parts(database, shop)
+    await seed(stage.database, 's-1', order('1', [line('1', 'A', 3)]))
+    const events = parts(stage.database, shop)
     const accepted = { source: 'urn:erp', id: 'o-1', type: 'erp.order.accepted', data: { purchaseOrderId: '1' } }
     const verdict = await acceptEvents(events, [accepted, defined('e-1')], signal)
     expect(verdict).toMatchObject({ ok: true, receipts: [{ id: 'o-1' }, { id: 'e-1' }] })
@@ -125,7 +119,7 @@ describe('an event that defines shipping settings', () => {
   })
 
   test('comes as a row of the SQL inbox, decided in the order of the rows and before later posts', async () => {
-    const events = parts(database, shop)
+    const events = parts(stage.database, shop)
     await insertRow(defined('r-1'))
     await insertRow(defined('r-2', { simplifiedShippingSettings: {} }))
     expect(await processReceivedEvent(events, { source: 'urn:erp', id: 'r-2' }, signal)).toBe('settled')
@@ -136,9 +130,9 @@ describe('an event that defines shipping settings', () => {
     ])
     await insertRow(defined('r-3'))
     await acceptEvents(events, [defined('p-1')], signal)
-    const sequence = await database.query('SELECT event_id FROM tallyman.commands ORDER BY sequence')
+    const sequence = await stage.database.query('SELECT event_id FROM tallyman.commands ORDER BY sequence')
     expect(sequence).toEqual([{ event_id: 'r-1' }, { event_id: 'r-3' }, { event_id: 'p-1' }])
-    expect(await database.query(`SELECT subject FROM tallyman.alarms WHERE kind = 'event-rejected'`)).toEqual([
+    expect(await stage.database.query(`SELECT subject FROM tallyman.alarms WHERE kind = 'event-rejected'`)).toEqual([
       { subject: 'urn:erp r-2' },
     ])
   })

@@ -1,4 +1,4 @@
-import type { ParsedRecord } from '../../../src/clients/client.ts'
+import type { ParsedRecord } from '../../../src/clients/record.ts'
 import type { OrderLine, PurchaseOrder } from '../../../src/domain/order.ts'
 import type { AcceptParts } from '../../../src/jobs/events/accept.ts'
 import { createOrderFetcher, type EventSellers } from '../../../src/jobs/events/fetch-order.ts'
@@ -46,11 +46,10 @@ export const order = (purchaseOrderId: string, lines: readonly OrderLine[]): Pur
 /** Stores an order as if a sync had brought it. */
 export const seed = (database: Database, sellerId: string, stored: PurchaseOrder): Promise<unknown> =>
   database.transaction((tx) =>
-    storeOrder(tx, {
-      sellerId,
-      order: stored,
+    storeOrder(tx, sellerId, new Date('2026-03-01T11:00:00Z'), {
+      key: stored.purchaseOrderId,
+      value: stored,
       rawText: JSON.stringify({ purchaseOrderId: stored.purchaseOrderId, lines: stored.lines }),
-      observedAt: new Date('2026-03-01T11:00:00Z'),
     }),
   )
 
@@ -90,14 +89,13 @@ export const parts = (
   const sellers: EventSellers = {
     only: () => (sellerIds.length === 1 ? (sellerIds[0] ?? null) : null),
     has: (sellerId) => sellerIds.includes(sellerId),
-    client: () => ({ orders: { get: shop.get } }),
   }
   return {
     database,
     sellers,
     woken,
     clock,
-    fetcher: createOrderFetcher({ database, sellers, log, secondAskMs: 5, now: () => clock.nowMs }),
+    fetcher: createOrderFetcher({ database, ordersOf: () => shop, log, secondAskMs: 5, now: () => clock.nowMs }),
     wake: (commandIds) => woken.push(...commandIds),
     ...more,
   }

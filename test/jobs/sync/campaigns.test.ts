@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { MarketplaceFailure } from '../../../src/clients/errors.ts'
+import { salesChannelsEndpoint } from '../../../src/clients/marketplace/sales-channels.ts'
 import { campaignUrgencies, mayMove } from '../../../src/domain/campaign.ts'
 import { streamsOf } from '../../../src/jobs/sync/syncs.ts'
 import { recordConfiguredCampaigns, watchCampaigns } from '../../../src/store/watched-campaigns.ts'
@@ -17,7 +18,7 @@ afterAll(async () => {
 })
 
 /** Reads something, so that the client knows what time it is at the sandbox, which is days ahead: a run that finds out begins anew. */
-const lookAtClock = (one: TestSeller) => one.client.salesChannels.list({ signal: AbortSignal.timeout(10_000) })
+const lookAtClock = (one: TestSeller) => one.client.of(salesChannelsEndpoint).list({ signal: AbortSignal.timeout(10_000) })
 const seller: SyncBench['seller'] = async (limits) => {
   const one = await bench.seller(limits)
   await lookAtClock(one)
@@ -136,8 +137,8 @@ test('each urgency asks for its own', async () => {
 })
 
 test('the more urgent, the more often', () => {
-  const intervals = streamsOf('campaigns', 900_000)
-  expect(intervals).toEqual([
+  const intervals = streamsOf('campaigns', { POLL_CAMPAIGNS: 900_000 })
+  expect(intervals).toMatchObject([
     { stream: 'near', everyMs: 180_000 },
     { stream: 'running', everyMs: 900_000 },
     { stream: 'waiting', everyMs: 3_600_000 },

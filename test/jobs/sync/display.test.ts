@@ -3,26 +3,30 @@ import path from 'node:path'
 import { pino } from 'pino'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { createInProcessBudget } from '../../../src/clients/budget.ts'
-import { createMarketplaceClient, type MarketplaceClient } from '../../../src/clients/client.ts'
-import { specification, walmartUs } from '../../../src/clients/profiles/index.ts'
-import type { OperationName, Profile, RateLimit } from '../../../src/clients/profiles/profile.ts'
-import { PagingAstray, type SyncDeps } from '../../../src/jobs/sync/run.ts'
-import { isDisplayResource, replayQuarantined, runSync, streamsOf } from '../../../src/jobs/sync/syncs.ts'
+import type { MarketplaceClient } from '../../../src/clients/client.ts'
+import { contextualTargetsEndpoint } from '../../../src/clients/display/targeting.ts'
+import { createMarketplaceClient } from '../../../src/clients/marketplace/marketplace.ts'
+import { specification, walmartUs } from '../../../src/clients/marketplace/profiles/index.ts'
+import type { Profile } from '../../../src/clients/marketplace/profiles/profile.ts'
+import type { RateLimits } from '../../../src/clients/operation.ts'
+import { PagingAstray } from '../../../src/jobs/sync/faults.ts'
+import type { SyncDeps } from '../../../src/jobs/sync/run.ts'
+import { replayQuarantined, resourcesOf, runSync, streamsOf } from '../../../src/jobs/sync/syncs.ts'
 import type { JobOutcome } from '../../../src/queues/jobs.ts'
-import { type Database, openDatabase } from '../../../src/store/database.ts'
-import { startTestPostgres, type TestPostgres } from '../../support/postgres.ts'
+import { openDatabase } from '../../../src/store/database.ts'
+import { limitsOfAll } from '../../clients/operations.ts'
+import { withPart } from '../../clients/with-part.ts'
+import { withDatabase } from '../../support/database.ts'
 import { startTestSandbox, type TestSandbox } from '../../support/sandbox.ts'
 import { testSettings, until } from './support.ts'
 
-let postgres: TestPostgres
+const stage = withDatabase()
 let sandbox: TestSandbox
-let database: Database
 const clients: MarketplaceClient[] = []
 const log = pino({ level: 'silent' })
 
 beforeAll(async () => {
-  ;[postgres, sandbox] = await Promise.all([startTestPostgres(), startTestSandbox()])
-  database = openDatabase({ url: await postgres.database() })
+  sandbox = await startTestSandbox()
 })
 afterEach(async () => {
   await sandbox.control('PUT', '/faults', {})
@@ -30,8 +34,7 @@ afterEach(async () => {
 })
 afterAll(async () => {
   await Promise.all(clients.map((client) => client.close()))
-  await database.close()
-  await Promise.all([postgres.stop(), sandbox.stop()])
+  await sandbox.stop()
 })
 
 /** What the sandbox begins with. */
@@ -56,19 +59,16 @@ const startSeller = async ({
   limits = {},
   profile = specification,
   authToken = 'sandbox-display-token',
+  advertises = true,
 }: {
-  readonly limits?: Partial<Record<OperationName, RateLimit>>
+  readonly limits?: RateLimits
   readonly profile?: Profile
   readonly authToken?: string
+  readonly advertises?: boolean
 } = {}) => {
   sellers += 1
   const sellerId = `display-${sellers}`
-  const operations = Object.keys(specification.rateLimits)
-  const rateLimits = {
-    ...specification.rateLimits,
-    ...Object.fromEntries(operations.map((operation) => [operation, plenty])),
-    ...limits,
-  }
+  const rateLimits = { ...limitsOfAll(plenty), ...limits }
   const client = createMarketplaceClient(
     {
       sellerId,
@@ -76,14 +76,16 @@ const startSeller = async ({
       clientSecret: 'none',
       profile,
       marketplaceUrl: sandbox.url,
-      display: {
-        url: sandbox.url,
-        consumerId: 'sandbox-consumer',
-        authToken,
-        privateKey: await readFile(path.join(sandbox.folder, 'sandbox', 'display-private-key.pem'), 'utf8'),
-        keyVersion: '1',
-        advertiserId: 10001,
-      },
+      display: advertises
+        ? {
+            url: sandbox.url,
+            consumerId: 'sandbox-consumer',
+            authToken,
+            privateKey: await readFile(path.join(sandbox.folder, 'sandbox', 'display-private-key.pem'), 'utf8'),
+            keyVersion: '1',
+            advertiserId: 10001,
+          }
+        : null,
       headerPrefix: profile.headerPrefix,
       quantityField: profile.quantityField,
       serviceName: 'Tallyman test',
@@ -93,16 +95,17 @@ const startSeller = async ({
     { budget: createInProcessBudget({ limits: rateLimits }), log: { debug: () => undefined, warn: () => undefined } },
   )
   clients.push(client)
-  const deps: SyncDeps = { database, client: () => client, owner: 'test', settings: testSettings }
+  const deps: SyncDeps = { database: stage.database, client: () => client, owner: 'test', settings: testSettings }
   /** A client that does something before each page of contextual targets. */
   const beforePages = (work: (startIndex: number) => Promise<void>): MarketplaceClient => {
-    const { display } = client
-    if (display === null) throw new Error('display advertising is off')
-    const contextual: typeof display.targeting.contextual = async (query, options) => {
-      await work(query.startIndex)
-      return display.targeting.contextual(query, options)
-    }
-    return { ...client, display: { ...display, targeting: { ...display.targeting, contextual } } }
+    const targets = client.of(contextualTargetsEndpoint)
+    if (targets === null) throw new Error('display advertising is off')
+    return withPart(client, contextualTargetsEndpoint, {
+      list: async (query, options) => {
+        await work(query.startIndex)
+        return targets.list(query, options)
+      },
+    })
   }
   const once = (
     resource: string,
@@ -114,7 +117,7 @@ const startSeller = async ({
       { sellerId, resource, stream: 'all' },
       { signal: new AbortController().signal, log },
     )
-  const rows = <Row>(sql: string, ...parameters: readonly unknown[]) => database.query<Row>(sql, sellerId, ...parameters)
+  const rows = <Row>(sql: string, ...parameters: readonly unknown[]) => stage.database.query<Row>(sql, sellerId, ...parameters)
   return {
     sellerId,
     client,
@@ -149,10 +152,15 @@ const startSeller = async ({
 
 const resources = ['taxonomies', 'contextual-targets', 'behavioral-audiences']
 
-test('every resource has one stream and no past', () => {
+test('every resource has one stream, and only sellers who advertise have it', async () => {
+  const [own, others] = [
+    resourcesOf((await startSeller()).client),
+    resourcesOf((await startSeller({ advertises: false })).client),
+  ]
+  expect(own.filter((resource) => !others.includes(resource)).sort()).toEqual([...resources].sort())
   for (const resource of resources) {
-    expect(isDisplayResource(resource)).toBe(true)
-    expect(streamsOf(resource, 60_000)).toEqual([{ stream: 'all', everyMs: 60_000 }])
+    const variable = `POLL_${resource.toUpperCase().replaceAll('-', '_')}`
+    expect(streamsOf(resource, { [variable]: 60_000 })).toMatchObject([{ stream: 'all', everyMs: 60_000 }])
   }
 })
 
@@ -274,7 +282,7 @@ test('a snapshot that another process goes on with tells of nothing that it is g
   await change({ removedTargets: [Number(last?.id)] })
   const oneTurn = { settings: { ...testSettings, maxPagesPerRun: 1 } }
   expect(await seller.once('contextual-targets', undefined, oneTurn)).toMatchObject({ reason: 'taking turns' })
-  const other = openDatabase({ url: postgres.url.replace(/[^/]+$/, await nameOfDatabase()), connections: 2 })
+  const other = openDatabase({ url: stage.url.replace(/[^/]+$/, await nameOfDatabase()), connections: 2 })
   try {
     expect(await seller.once('contextual-targets', undefined, { database: other, owner: 'other' })).toEqual({ done: true })
   } finally {
@@ -288,7 +296,7 @@ test('a snapshot that another process goes on with tells of nothing that it is g
 })
 
 const nameOfDatabase = async (): Promise<string> => {
-  const [row] = await database.query<{ name: string }>('SELECT current_database() AS name')
+  const [row] = await stage.database.query<{ name: string }>('SELECT current_database() AS name')
   return row?.name ?? ''
 }
 
@@ -300,7 +308,8 @@ test('a record that cannot be read lies in quarantine, is not gone, and heals', 
     `SELECT id, state FROM tallyman.quarantined_records WHERE seller_id = $1 AND resource = 'contextual-targets'`,
   )
   expect(quarantined.length).toBeGreaterThan(0)
-  for (const { id } of quarantined) expect((await replayQuarantined({ database }, id)).outcome).toBe('still-malformed')
+  for (const { id } of quarantined)
+    expect((await replayQuarantined({ database: stage.database }, id)).outcome).toBe('still-malformed')
   await seller.sync('contextual-targets')
   const [first, second] = await seller.runs('contextual-targets')
   expect(first?.quarantined).toBe(quarantined.length)

@@ -1,5 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { InventoryLogClient } from '../../../src/clients/marketplace/inventory-log.ts'
+import { inventoryLogEndpoint } from '../../../src/clients/marketplace/inventory-log.ts'
 import { recordConfiguredSkus } from '../../../src/store/inventory-skus.ts'
+import { withPart } from '../../clients/with-part.ts'
 import { type SyncBench, spoiltFailure, startSyncBench, type TestSeller } from './support.ts'
 
 let bench: SyncBench
@@ -28,15 +31,15 @@ test.each([500, 400])('a log with a page that never comes is told until it can b
   const skus = items.map(({ sku }) => sku).sort()
   const bad = skus[1] ?? ''
   await recordConfiguredSkus(bench.database, sellerId, skus)
-  const inventoryLog: typeof one.client.inventoryLog = {
-    keyedBy: one.client.inventoryLog.keyedBy,
-    precision: one.client.inventoryLog.precision,
+  const inventoryLog: Partial<InventoryLogClient> = {
+    keyedBy: one.client.of(inventoryLogEndpoint).keyedBy,
+    precision: one.client.of(inventoryLogEndpoint).precision,
     page: async (query, options) => {
-      if (query.sku !== bad || query.offset === 0) return one.client.inventoryLog.page(query, options)
+      if (query.sku !== bad || query.offset === 0) return one.client.of(inventoryLogEndpoint).page(query, options)
       throw spoiltFailure('inventory-log.list', sellerId, status)
     },
   }
-  const deps = { client: () => ({ ...one.client, inventoryLog }) }
+  const deps = { client: () => withPart(one.client, inventoryLogEndpoint, inventoryLog) }
   for (let run = 0; run < 4; run += 1) {
     await dueNow(one)
     await one.once('inventory-log', 'due', deps).catch(() => null)
@@ -62,17 +65,16 @@ test.each([500, 400])('an entry that spoils each page it is on is left out, and 
   const [bad = ''] = skus
   const spoiltPlaces = [0, 61, 62, 89]
   let asked = 0
-  const inventoryLog: typeof one.client.inventoryLog = {
-    ...one.client.inventoryLog,
+  const inventoryLog: Partial<InventoryLogClient> = {
     page: async (query, options) => {
       const isSpoilt = spoiltPlaces.some((place) => place >= query.offset && place < query.offset + query.limit)
-      if (query.sku !== bad) return one.client.inventoryLog.page(query, options)
+      if (query.sku !== bad) return one.client.of(inventoryLogEndpoint).page(query, options)
       asked += 1
       if (isSpoilt) throw spoiltFailure('inventory-log.list', sellerId, status)
-      return one.client.inventoryLog.page(query, options)
+      return one.client.of(inventoryLogEndpoint).page(query, options)
     },
   }
-  const deps = { client: () => ({ ...one.client, inventoryLog }) }
+  const deps = { client: () => withPart(one.client, inventoryLogEndpoint, inventoryLog) }
   const stored = async () => {
     const rows = await bench.database.query<{ sku: string; entries: number }>(
       'SELECT sku, count(*)::int AS entries FROM warehouse.inventory_log_entries WHERE seller_id = $1 GROUP BY sku ORDER BY sku',

@@ -2,9 +2,9 @@ import type { ServerResponse } from 'node:http'
 import { pino } from 'pino'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
 import { createInProcessBudget } from '../../../src/clients/budget.ts'
-import { walmartUs } from '../../../src/clients/profiles/index.ts'
+import { inventoryLogEndpoint } from '../../../src/clients/marketplace/inventory-log.ts'
+import { walmartUs } from '../../../src/clients/marketplace/profiles/index.ts'
 import { monthBounds, pacificMonth } from '../../../src/domain/pacific-time.ts'
-import { inventoryLogSync } from '../../../src/jobs/sync/inventory-log.ts'
 import { runSync } from '../../../src/jobs/sync/syncs.ts'
 import type { JobOutcome } from '../../../src/queues/jobs.ts'
 import { recordConfiguredSkus } from '../../../src/store/inventory-skus.ts'
@@ -84,7 +84,7 @@ const advance = async ({ client }: TestSeller, duration: string): Promise<void> 
   await bench.advance(duration)
   const now = client.clock().now()
   const query = { sku: 'any', gtin: null, from: new Date(now.getTime() - dayMs), to: now, limit: 1, offset: 0 }
-  await client.inventoryLog.page(query, { signal: new AbortController().signal })
+  await client.of(inventoryLogEndpoint).page(query, { signal: new AbortController().signal })
 }
 
 const move = (seller: TestSeller, sku: string, more: object = {}) =>
@@ -551,7 +551,7 @@ test('an entry that cannot be read waits in quarantine and is let out when it ca
     )
   const [waiting] = await quarantined()
   expect(waiting).toMatchObject({ record_key: 'A/e1', state: 'open', fault: expect.stringContaining('changedUnits') })
-  expect(inventoryLogSync.parse(waiting?.raw_text.replace('"some"', '-3') ?? '')).toMatchObject({
+  expect(inventoryLogEndpoint.read(waiting?.raw_text.replace('"some"', '-3') ?? '')).toMatchObject({
     ok: true,
     key: 'A/e1',
     value: { sku: 'A', id: 'e1', changedUnits: -3 },

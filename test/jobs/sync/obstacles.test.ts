@@ -1,9 +1,10 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
-import type { SyncDeps } from '../../../src/jobs/sync/run.ts'
+import { type OrdersClient, ordersEndpoint } from '../../../src/clients/marketplace/orders.ts'
 import { requestBackfill } from '../../../src/jobs/sync/syncs.ts'
 import { streamsWithDueSkips } from '../../../src/store/quarantine.ts'
 import { dropCursor } from '../../../src/store/sync-states.ts'
-import { type SyncBench, startSyncBench, type TestSeller, testSettings } from './support.ts'
+import { withPart } from '../../clients/with-part.ts'
+import { daysAgo, type SyncBench, startSyncBench, type TestSeller, testSettings } from './support.ts'
 
 let bench: SyncBench
 beforeAll(async () => {
@@ -19,25 +20,7 @@ afterAll(async () => {
 const changed = 'changed:SellerFulfilled'
 const seller = { shipNodeType: 'SellerFulfilled' } as const
 const dayMs = 86_400_000
-const daysAgo = (days: number): string => new Date(Date.now() - days * dayMs).toISOString()
 const faults = (body: object): Promise<unknown> => bench.sandbox.control('PUT', '/faults', body)
-
-/** Runs a stream as its job does, failed runs included, until it is done; answers how many runs failed. */
-const read = async (
-  one: TestSeller,
-  resource: string,
-  stream: string,
-  deps: Partial<SyncDeps> = {},
-  atMost = 60,
-): Promise<number> => {
-  let failed = 0
-  for (let run = 0; run < atMost; run += 1) {
-    const outcome = await one.once(resource, stream, deps).catch(() => null)
-    if (outcome === null) failed += 1
-    else if ('done' in outcome) return failed
-  }
-  throw new Error(`${resource}/${stream} does not come to an end: ${(await one.state(stream)).last_error}`)
-}
 
 interface Passed {
   readonly id: bigint
@@ -83,7 +66,7 @@ describe('a cursor that has died for good', () => {
     const ids = await placePast(one, 120)
     await bench.advance('1m')
     await bench.sandbox.next({ fault: 'cursorExpired', sellerId: one.sellerId, status, body, lasting: true })
-    expect(await read(one, 'orders', changed)).toBeLessThanOrEqual(2)
+    expect(await one.read('orders', changed)).toBeLessThanOrEqual(2)
     expect(await one.storedOrders()).toEqual([...ids].sort())
     expect(await one.state(changed)).toMatchObject({ cursor: null, windows: 0, failures: 0, last_error: null })
     expect(await passedOver(one)).toEqual([])
@@ -94,18 +77,18 @@ describe('a cursor that has died for good', () => {
     const ids = await placePast(one, 120)
     await bench.advance('1m')
     await bench.sandbox.next({ fault: 'falseNone', sellerId: one.sellerId, operation: 'orders.list' })
-    const half = { ...one.client.orders, list: one.client.orders.list }
+    const half = { ...one.client.of(ordersEndpoint), list: one.client.of(ordersEndpoint).list }
     let pages = 0
     const orders: typeof half = {
       ...half,
       continue: async (cursor, which, options) => {
         pages += 1
-        const page = await one.client.orders.continue(cursor, which, options)
+        const page = await one.client.of(ordersEndpoint).continue(cursor, which, options)
         return pages === 2 ? { ...page, records: [], nextCursor: null, totalCount: 0 } : page
       },
     }
     await faults({})
-    await read(one, 'orders', changed, { client: () => ({ ...one.client, orders }) })
+    await one.read('orders', changed, { client: () => withPart(one.client, ordersEndpoint, orders) })
     expect(await one.storedOrders()).toEqual([...ids].sort())
   })
 
@@ -120,7 +103,7 @@ describe('a cursor that has died for good', () => {
     for (let run = 0; run < 4; run += 1) await expect(one.once('orders', changed)).rejects.toMatchObject({ kind: 'unavailable' })
     expect((await one.state(changed)).cursor).toBe(cursor)
     await faults({})
-    await read(one, 'orders', changed)
+    await one.read('orders', changed)
     expect(await one.storedOrders()).toEqual([...ids].sort())
     expect(await passedOver(one)).toEqual([])
   })
@@ -146,7 +129,7 @@ describe('a page that never comes', () => {
       await bench.advance('1m')
       const bad = ids[40] ?? ''
       await faults({ poisoned: [{ ids: [bad], ...poison }] })
-      await read(one, 'orders', changed)
+      await one.read('orders', changed)
       expect(await one.storedOrders()).toEqual(ids.filter((id) => id !== bad).sort())
       const rows = await passedOver(one)
       expect(rows.length).toBeGreaterThan(0)
@@ -156,11 +139,11 @@ describe('a page that never comes', () => {
       // What is new goes on coming in meanwhile, and no request is spent on what was passed over before it is due.
       const more = await one.place(3, seller)
       await bench.advance('10m')
-      await read(one, 'orders', changed)
+      await one.read('orders', changed)
       expect(await one.storedOrders()).toHaveLength(ids.length - 1 + more.length)
       await faults({})
       await retryNow(one)
-      await read(one, 'orders', changed)
+      await one.read('orders', changed)
       expect(await one.storedOrders()).toContain(bad)
       expect((await passedOver(one)).map((row) => row.state)).toEqual(rows.map(() => 'superseded'))
       expect(await alarms(one)).toEqual([])
@@ -172,7 +155,7 @@ describe('a page that never comes', () => {
     const ids = await placePast(one, 30)
     await bench.advance('1m')
     await faults({ poisoned: [{ ids: [ids[7]] }] })
-    await read(one, 'orders', changed)
+    await one.read('orders', changed)
     const waits = () =>
       bench.database.query<{ hours: number; seen_count: number }>(
         `SELECT round(extract(epoch FROM retry_at - now()) / 3600)::int AS hours, seen_count FROM tallyman.quarantined_records
@@ -184,12 +167,12 @@ describe('a page that never comes', () => {
     await retryNow(one)
     expect(await due()).toEqual([{ sellerId: one.sellerId, resource: 'orders', stream: changed }])
     await bench.advance('5m')
-    await read(one, 'orders', changed)
+    await one.read('orders', changed)
     expect(await due()).toEqual([])
     expect(await waits()).toEqual([{ hours: 2, seen_count: 2 }])
     await retryNow(one)
     await bench.advance('5m')
-    await read(one, 'orders', changed)
+    await one.read('orders', changed)
     expect(await waits()).toEqual([{ hours: 4, seen_count: 3 }])
   })
 
@@ -198,11 +181,11 @@ describe('a page that never comes', () => {
     const ids = await one.place(60, { ...seller, createdFrom: daysAgo(1.5), createdTo: daysAgo(0.5), history: false })
     const bad = ids[20] ?? ''
     await faults({ poisoned: [{ ids: [bad] }] })
-    await read(one, 'orders', 'released')
+    await one.read('orders', 'released')
     expect(await one.storedOrders()).toEqual(ids.filter((id) => id !== bad).sort())
     const range = { from: new Date(daysAgo(2)), to: new Date(Date.now() + 60_000) }
     const { stream } = await requestBackfill(bench.database, { sellerId: one.sellerId, resource: 'orders', range })
-    await read(one, 'orders', stream)
+    await one.read('orders', stream)
     const streams = await bench.database.query<{ stream: string }>(
       'SELECT DISTINCT stream FROM tallyman.quarantined_records WHERE seller_id = $1 ORDER BY stream',
       one.sellerId,
@@ -227,18 +210,17 @@ describe('a page that never comes', () => {
     await bench.advance('1m')
     const at = new Date(Math.floor(Date.now() / 1_000) * 1_000 - dayMs)
     // The marketplace is made to say that all of them changed in one second.
-    const orders: typeof one.client.orders = {
-      ...one.client.orders,
+    const orders: Partial<OrdersClient> = {
       list: (query, options) => {
         const { lastModifiedFrom, lastModifiedTo, createdTo = new Date(), ...rest } = query
         const inside =
           lastModifiedFrom !== undefined && lastModifiedTo !== undefined && lastModifiedFrom <= at && at <= lastModifiedTo
         const none = { createdFrom: new Date(Date.now() - 60_000), createdTo: new Date(Date.now() - 59_000) }
-        return one.client.orders.list({ ...rest, ...(inside ? { createdTo } : none) }, options)
+        return one.client.of(ordersEndpoint).list({ ...rest, ...(inside ? { createdTo } : none) }, options)
       },
     }
-    const deps = { client: () => ({ ...one.client, orders }), settings: { ...testSettings, maxPerQuery: 30 } }
-    await read(one, 'orders', changed, deps)
+    const deps = { client: () => withPart(one.client, ordersEndpoint, orders), settings: { ...testSettings, maxPerQuery: 30 } }
+    await one.read('orders', changed, deps)
     expect(await one.storedOrders()).toEqual([...ids].sort())
     expect(await passedOver(one)).toEqual([])
   })
@@ -282,18 +264,17 @@ describe('a listing of 50 pages', () => {
       struck += 1
       await bench.sandbox.next({ fault, sellerId: one.sellerId, operation: 'orders.list' })
     }
-    const orders: typeof one.client.orders = {
-      ...one.client.orders,
+    const orders: Partial<OrdersClient> = {
       list: async (query, options) => {
         if (fault !== 'cursorExpired') await strike('first')
-        return one.client.orders.list(query, options)
+        return one.client.of(ordersEndpoint).list(query, options)
       },
       continue: async (cursor, which, options) => {
         await strike(cursor)
-        return one.client.orders.continue(cursor, which, options)
+        return one.client.of(ordersEndpoint).continue(cursor, which, options)
       },
     }
-    await read(one, 'orders', changed, { client: () => ({ ...one.client, orders }), settings }, 300)
+    await one.read('orders', changed, { client: () => withPart(one.client, ordersEndpoint, orders), settings }, 300)
     expect(struck).toBeGreaterThanOrEqual(fault === 'cursorExpired' ? 49 : fault === 'falseNone' ? 1 : 50)
     expect(await one.storedOrders()).toEqual([...ids].sort())
     expect(await passedOver(one)).toEqual([])
@@ -312,7 +293,7 @@ describe('a listing of 50 pages', () => {
       await bench.advance('1m')
       const bad = places.map((place) => ids[place] ?? '')
       await faults({ poisoned: [{ ids: bad, ...poison }] })
-      await read(one, 'orders', changed, { settings }, 2_000)
+      await one.read('orders', changed, { settings }, 2_000)
       expect(await one.storedOrders()).toEqual(ids.filter((id) => !bad.includes(id)).sort())
       const rows = await passedOver(one)
       expect(rows.length).toBeGreaterThanOrEqual(bad.length)

@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
-import { type SyncBench, startSyncBench, type TestSeller } from './support.ts'
+import { ordersEndpoint } from '../../../src/clients/marketplace/orders.ts'
+import { daysAgo, type SyncBench, startSyncBench, type TestSeller } from './support.ts'
 
 // Whoever renders the rows of the marketplace's answers is down: answers with rows fail, and those without any come as ever.
 
@@ -15,7 +16,6 @@ afterAll(async () => {
 })
 
 const changed = 'changed:SellerFulfilled'
-const daysAgo = (days: number): string => new Date(Date.now() - days * 86_400_000).toISOString()
 const faults = (body: object): Promise<unknown> => bench.sandbox.control('PUT', '/faults', body)
 const placePast = (one: TestSeller, count: number): Promise<readonly string[]> =>
   one.place(count, { shipNodeType: 'SellerFulfilled', createdFrom: daysAgo(30), createdTo: daysAgo(1), history: false })
@@ -28,10 +28,6 @@ const runs = async (one: TestSeller, resource: string, stream: string, times: nu
     if (outcome.status === 'fulfilled' && 'done' in outcome.value) ended += 1
   }
   return ended
-}
-const until = async (one: TestSeller, stream: string, atMost: number): Promise<void> => {
-  for (let run = 0; run < atMost; run += 1) if ((await runs(one, 'orders', stream, 1)) === 1) return
-  throw new Error(`${stream} does not come to an end: ${(await one.state(stream)).last_error}`)
 }
 /** Everything that was ever passed over, settled or not. */
 const passedOver = async (one: TestSeller): Promise<readonly string[]> =>
@@ -59,7 +55,7 @@ describe('answers with rows fail, answers without any come', () => {
       // The window itself, what is known to have rows, and the token: not one request for each part of the window.
       expect((await one.requests()).length - asked).toBeLessThan(12 * 8)
       await faults({})
-      await until(one, stream, 3)
+      await one.read('orders', stream, {}, 3)
       await one.sync('orders', stream)
       expect(await one.storedOrders()).toEqual([...before, ...later].sort())
       expect(await passedOver(one)).toEqual([])
@@ -89,7 +85,7 @@ describe('answers with rows fail, answers without any come', () => {
     expect(await runs(one, 'orders', changed, 6)).toBe(0)
     expect(await passedOver(one)).toEqual([])
     await faults({})
-    await until(one, changed, 5)
+    await one.read('orders', changed, {}, 5)
     expect(await one.storedOrders()).toEqual([...ids].sort())
   })
 })
@@ -100,13 +96,16 @@ describe('one order spoils its pages, and nothing was stored before', () => {
     const ids = await placePast(one, 30)
     await bench.advance('1m')
     const rows = await Promise.all(
-      ids.map(async (id) => ({ id, read: await one.client.orders.get(id, { signal: new AbortController().signal }) })),
+      ids.map(async (id) => ({
+        id,
+        read: await one.client.of(ordersEndpoint).get(id, { signal: new AbortController().signal }),
+      })),
     )
     const at = ({ read }: (typeof rows)[number]): number =>
       read?.record.ok === true ? (read.record.value.orderDate?.getTime() ?? 0) : 0
     const [oldest] = [...rows].sort((a, b) => at(a) - at(b))
     await faults({ poisoned: [{ ids: [oldest?.id] }] })
-    await until(one, changed, 8)
+    await one.read('orders', changed, {}, 8)
     expect(await one.storedOrders()).toEqual(ids.filter((id) => id !== oldest?.id).sort())
     expect(await passedOver(one)).toContain('open')
   })
@@ -116,11 +115,11 @@ describe('one order spoils its pages, and nothing was stored before', () => {
     const [bad = ''] = await placePast(one, 1)
     await bench.advance('1m')
     await faults({ poisoned: [{ ids: [bad] }] })
-    await until(one, changed, 40)
+    await one.read('orders', changed, {}, 40)
     expect(await passedOver(one)).toContain('open')
     const more = await one.place(3, { shipNodeType: 'SellerFulfilled' })
     await bench.advance('10m')
-    await until(one, changed, 5)
+    await one.read('orders', changed, {}, 5)
     expect(await one.storedOrders()).toEqual([...more].sort())
   })
 })

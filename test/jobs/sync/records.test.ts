@@ -1,9 +1,10 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { replayQuarantined } from '../../../src/jobs/sync/syncs.ts'
-import { readOrder, storeOrders } from '../../../src/store/orders.ts'
+import { readOrder } from '../../../src/store/stored-orders.ts'
 import { rawHash } from '../../../src/store/versions.ts'
 import { wireReturnSample } from '../../clients/samples.ts'
 import { lineWith, orderWith, wireStatus } from '../../store/support/records.ts'
+import { storeOrders } from '../../support/store.ts'
 import { type SyncBench, startSyncBench } from './support.ts'
 
 let bench: SyncBench

@@ -1,6 +1,9 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import type { ReplenishmentClient } from '../../../src/clients/marketplace/replenishment.ts'
+import { replenishmentEndpoint } from '../../../src/clients/marketplace/replenishment.ts'
 import type { SyncDeps } from '../../../src/jobs/sync/run.ts'
 import { recordConfiguredSkus } from '../../../src/store/inventory-skus.ts'
+import { withPart } from '../../clients/with-part.ts'
 import { type SyncBench, spoiltFailure, startSyncBench, type TestSeller } from './support.ts'
 
 let bench: SyncBench
@@ -23,16 +26,16 @@ const stocked = async (one: TestSeller, skus: readonly string[]): Promise<void> 
 /** Requests that name one of these SKUs fail; counts what is asked. */
 const spoilt = (one: TestSeller, bad: readonly string[], status: number) => {
   const asked: number[] = []
-  const replenishment: typeof one.client.replenishment = {
-    mostKeys: one.client.replenishment.mostKeys,
+  const replenishment: Partial<ReplenishmentClient> = {
+    mostKeys: one.client.of(replenishmentEndpoint).mostKeys,
     recommend: async (query, options) => {
       const keys = 'skus' in query ? query.skus : query.gtins
       asked.push(keys.length)
-      if (!keys.some((key) => bad.includes(key))) return one.client.replenishment.recommend(query, options)
+      if (!keys.some((key) => bad.includes(key))) return one.client.of(replenishmentEndpoint).recommend(query, options)
       throw spoiltFailure('replenishment.recommend', one.sellerId, status)
     },
   }
-  const deps: Partial<SyncDeps> = { client: () => ({ ...one.client, replenishment }) }
+  const deps: Partial<SyncDeps> = { client: () => withPart(one.client, replenishmentEndpoint, replenishment) }
   return { deps, asked }
 }
 const stored = async (one: TestSeller): Promise<readonly string[]> =>

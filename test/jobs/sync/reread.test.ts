@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
-import { type SyncBench, startSyncBench } from './support.ts'
+import { daysAgo, type SyncBench, startSyncBench } from './support.ts'
 
 let bench: SyncBench
 beforeAll(async () => {
@@ -12,7 +12,6 @@ afterAll(async () => {
   await bench.stop()
 })
 
-const daysAgo = (days: number): string => new Date(Date.now() - days * 86_400_000).toISOString()
 const nodeTypes = ['SellerFulfilled', 'WFSFulfilled', '3PLFulfilled'] as const
 
 test('orders of every node type that the lists show later than the look-back come with the daily reading by creation', async () => {

@@ -1,11 +1,15 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import type { MarketplaceClient } from '../../../src/clients/client.ts'
-import { PagingAstray, type SyncDeps, UnknownSync } from '../../../src/jobs/sync/run.ts'
+import type { OrdersClient } from '../../../src/clients/marketplace/orders.ts'
+import { ordersEndpoint } from '../../../src/clients/marketplace/orders.ts'
+import { PagingAstray, UnknownSync } from '../../../src/jobs/sync/faults.ts'
+import type { SyncDeps } from '../../../src/jobs/sync/run.ts'
 import { requestBackfill, streamsOf } from '../../../src/jobs/sync/syncs.ts'
 import { openDatabase } from '../../../src/store/database.ts'
 import { listSyncs, unfinishedSyncs } from '../../../src/store/sync-states.ts'
-import { type SyncBench, startSyncBench, type TestSeller, testSettings, until } from './support.ts'
+import { withPart } from '../../clients/with-part.ts'
+import { daysAgo, type SyncBench, startSyncBench, type TestSeller, testSettings, until } from './support.ts'
 
 let bench: SyncBench
 beforeAll(async () => {
@@ -20,27 +24,25 @@ afterAll(async () => {
 
 const changed = 'changed:SellerFulfilled'
 const seller = { shipNodeType: 'SellerFulfilled' } as const
-const daysAgo = (days: number): string => new Date(Date.now() - days * 86_400_000).toISOString()
 const settings = (more: SyncDeps['settings']): Partial<SyncDeps> => ({ settings: { ...testSettings, ...more } })
 
 /** A client that does something before each further page. */
 const beforeEachPage = (client: MarketplaceClient, work: (page: number) => Promise<void>): Partial<SyncDeps> => {
   let page = 1
-  const orders: MarketplaceClient['orders'] = {
-    ...client.orders,
+  const orders: Partial<OrdersClient> = {
     continue: async (cursor, which, options) => {
       page += 1
       await work(page)
-      return client.orders.continue(cursor, which, options)
+      return client.of(ordersEndpoint).continue(cursor, which, options)
     },
   }
-  return { client: () => ({ ...client, orders }) }
+  return { client: () => withPart(client, ordersEndpoint, orders) }
 }
 const acknowledge = async ({ client }: TestSeller, purchaseOrderId: string): Promise<void> => {
   const correlationId = crypto.randomUUID()
   // The clock may have gone on past the end of the token: a read gets a new one, a write would be left to its sender.
-  await client.orders.get(purchaseOrderId, { signal: AbortSignal.timeout(10_000) })
-  await client.orders.send(client.orders.prepare.acknowledge(purchaseOrderId), {
+  await client.of(ordersEndpoint).get(purchaseOrderId, { signal: AbortSignal.timeout(10_000) })
+  await client.of(ordersEndpoint).send(client.of(ordersEndpoint).prepare.acknowledge(purchaseOrderId), {
     signal: AbortSignal.timeout(10_000),
     correlationId,
   })

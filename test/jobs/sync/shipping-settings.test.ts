@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { parseShippingSettings } from '../../../src/clients/client.ts'
+import { shippingSettingsEndpoint } from '../../../src/clients/marketplace/shipping-settings.ts'
+import { parseShippingSettings } from '../../../src/clients/marketplace/shipping-settings-record.ts'
 import { shippingSettingsSchema } from '../../../src/domain/shipping-settings.ts'
 import { storeShippingSettings } from '../../../src/store/shipping-settings.ts'
 import { sendJson, startClient, startMarketplace } from '../../clients/servers.ts'
@@ -28,8 +29,10 @@ const rowOf = async ({ sellerId }: TestSeller) =>
 const enrolmentOf = ({ sellerId }: TestSeller) =>
   bench.database.query('SELECT enrolled FROM tallyman.enrolments WHERE seller_id = $1 AND resource = $2', sellerId, resource)
 const create = async ({ client }: TestSeller, overrides: object = {}): Promise<void> => {
-  const request = client.shippingSettings.prepare(shippingSettingsSchema.parse(settings(overrides)))
-  await client.shippingSettings.send(request, { signal: AbortSignal.timeout(10_000), correlationId: crypto.randomUUID() })
+  const request = client.of(shippingSettingsEndpoint).prepare(shippingSettingsSchema.parse(settings(overrides)))
+  await client
+    .of(shippingSettingsEndpoint)
+    .send(request, { signal: AbortSignal.timeout(10_000), correlationId: crypto.randomUUID() })
 }
 const remove = async ({ sellerId }: TestSeller): Promise<void> => {
   const answer = await fetch(`${bench.sandbox.url}/_sandbox/sellers/${sellerId}/shipping-settings`, { method: 'DELETE' })
@@ -79,7 +82,7 @@ describe('the sync of shipping settings', () => {
     })
     const { client } = startClient(server.url, { connection: { sellerId: seller.sellerId } })
     // From now on the marketplace's clock is known.
-    expect(await client.shippingSettings.get({ signal: AbortSignal.timeout(10_000) })).toBeNull()
+    expect(await client.of(shippingSettingsEndpoint).get({ signal: AbortSignal.timeout(10_000) })).toBeNull()
     held = true
     const run = seller.once(resource, 'current', { client: () => client })
     await asked.promise

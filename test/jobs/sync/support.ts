@@ -1,15 +1,18 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { pino } from 'pino'
 import { createInProcessBudget } from '../../../src/clients/budget.ts'
-import { createMarketplaceClient, type MarketplaceClient } from '../../../src/clients/client.ts'
-import { type MarketplaceFailure, Refused, Unavailable } from '../../../src/clients/errors.ts'
-import { specification } from '../../../src/clients/profiles/index.ts'
-import type { OperationName, RateLimit } from '../../../src/clients/profiles/profile.ts'
-import type { SyncSettings } from '../../../src/jobs/sync/definition.ts'
+import type { MarketplaceClient } from '../../../src/clients/client.ts'
+import type { MarketplaceFailure } from '../../../src/clients/errors.ts'
+import { Refused, Unavailable } from '../../../src/clients/errors.ts'
+import { createMarketplaceClient } from '../../../src/clients/marketplace/marketplace.ts'
+import { specification } from '../../../src/clients/marketplace/profiles/index.ts'
+import type { RateLimits } from '../../../src/clients/operation.ts'
 import type { SyncDeps } from '../../../src/jobs/sync/run.ts'
+import type { SyncSettings } from '../../../src/jobs/sync/settings.ts'
 import { runSync } from '../../../src/jobs/sync/syncs.ts'
 import type { JobOutcome } from '../../../src/queues/jobs.ts'
 import { type Database, openDatabase } from '../../../src/store/database.ts'
+import { limitsOfAll } from '../../clients/operations.ts'
 import { startTestPostgres, type TestPostgres } from '../../support/postgres.ts'
 import { startTestSandbox, type TestSandbox } from '../../support/sandbox.ts'
 
@@ -26,6 +29,8 @@ export interface TestSeller {
   sync(resource: string, stream: string, deps?: Partial<SyncDeps>): Promise<number>
   /** Runs a stream once. */
   once(resource: string, stream: string, deps?: Partial<SyncDeps>, signal?: AbortSignal): Promise<JobOutcome>
+  /** Runs a stream as its job does, failed runs included, but without its pauses, until it is done; answers how many runs failed. */
+  read(resource: string, stream: string, deps?: Partial<SyncDeps>, atMost?: number): Promise<number>
   /** Places random orders that nothing happens to by itself. */
   place(count: number, more?: object): Promise<readonly string[]>
   storedOrders(): Promise<readonly string[]>
@@ -66,7 +71,7 @@ export interface StreamRun {
 }
 
 /** What a client throws when the marketplace answers with this status. */
-export const spoiltFailure = (operation: OperationName, sellerId: string, status: number): MarketplaceFailure => {
+export const spoiltFailure = (operation: string, sellerId: string, status: number): MarketplaceFailure => {
   const details = {
     operation,
     sellerId,
@@ -84,6 +89,9 @@ export const spoiltFailure = (operation: OperationName, sellerId: string, status
   return status >= 500 ? new Unavailable('spoilt', details) : new Refused('spoilt', details)
 }
 
+/** A moment so many days before now, ISO. */
+export const daysAgo = (days: number): string => new Date(Date.now() - days * 86_400_000).toISOString()
+
 /** Waits as the job does that is told to run again. */
 export const until = (moment: Date): Promise<void> => delay(Math.max(0, moment.getTime() - Date.now()))
 
@@ -92,7 +100,7 @@ export interface SyncBench {
   readonly postgres: TestPostgres
   readonly database: Database
   readonly sandbox: TestSandbox
-  seller(limits?: Partial<Record<OperationName, RateLimit>>): Promise<TestSeller>
+  seller(limits?: RateLimits): Promise<TestSeller>
   advance(duration: string): Promise<void>
   stop(): Promise<void>
 }
@@ -120,12 +128,7 @@ export const startSyncBench = async (): Promise<SyncBench> => {
       const sellerId = `sync-${count}`
       await sandbox.control('POST', '/sellers', { sellerId })
       const plenty = { tokens: 1_000_000, perMs: 1_000 }
-      const operations = Object.keys(specification.rateLimits)
-      const rateLimits = {
-        ...specification.rateLimits,
-        ...Object.fromEntries(operations.map((operation) => [operation, plenty])),
-        ...limits,
-      }
+      const rateLimits = { ...limitsOfAll(plenty), ...limits }
       const client = createMarketplaceClient(
         {
           sellerId,
@@ -147,11 +150,29 @@ export const startSyncBench = async (): Promise<SyncBench> => {
       const once: TestSeller['once'] = (resource, stream, more = {}, signal = new AbortController().signal) =>
         runSync({ ...deps, ...more }, { sellerId, resource, stream }, { signal, log })
       const rows = <Row>(sql: string, ...parameters: readonly unknown[]) => database.query<Row>(sql, sellerId, ...parameters)
+      const state: TestSeller['state'] = async (stream) => {
+        const [found] = await rows<StreamState>(
+          `SELECT watermark, cursor, pages, jsonb_array_length(pending) AS windows, last_error, failures, totals
+           FROM tallyman.sync_states WHERE seller_id = $1 AND stream = $2`,
+          stream,
+        )
+        if (found === undefined) throw new Error(`no stream ${stream}`)
+        return found
+      }
       return {
         sellerId,
         client,
         deps,
         once,
+        read: async (resource, stream, more = {}, atMost = 60) => {
+          let failed = 0
+          for (let run = 0; run < atMost; run += 1) {
+            const [outcome] = await Promise.allSettled([once(resource, stream, more)])
+            if (outcome.status === 'rejected') failed += 1
+            else if ('done' in outcome.value) return failed
+          }
+          throw new Error(`${resource}/${stream} does not come to an end: ${(await state(stream)).last_error}`)
+        },
         sync: async (resource, stream, more) => {
           for (let runs = 1; runs <= runsAtMost; runs += 1) {
             const outcome = await once(resource, stream, more)
@@ -175,15 +196,7 @@ export const startSyncBench = async (): Promise<SyncBench> => {
             )
           ).map((row) => row.id),
         changes: () => rows('SELECT type, purchase_order_id FROM warehouse.changes WHERE seller_id = $1 ORDER BY seq'),
-        state: async (stream) => {
-          const [state] = await rows<StreamState>(
-            `SELECT watermark, cursor, pages, jsonb_array_length(pending) AS windows, last_error, failures, totals
-             FROM tallyman.sync_states WHERE seller_id = $1 AND stream = $2`,
-            stream,
-          )
-          if (state === undefined) throw new Error(`no stream ${stream}`)
-          return state
-        },
+        state,
         runs: (stream) =>
           rows(
             'SELECT pages, seen, changed, quarantined, error FROM tallyman.sync_runs WHERE seller_id = $1 AND stream = $2 ORDER BY id',

@@ -1,4 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import type { OrdersClient } from '../../../src/clients/marketplace/orders.ts'
+import { ordersEndpoint } from '../../../src/clients/marketplace/orders.ts'
+import { withPart } from '../../clients/with-part.ts'
 import { type SyncBench, spoiltFailure, startSyncBench, type TestSeller } from './support.ts'
 
 let bench: SyncBench
@@ -58,14 +61,13 @@ describe('orders that are never answered for', () => {
     const ids = await place(one, 3)
     const never = '1999999999999'
     await nameByEvents(one, [...ids, never])
-    const orders: typeof one.client.orders = {
-      ...one.client.orders,
+    const orders: Partial<OrdersClient> = {
       get: async (id, options) => {
         if (id === never) throw spoiltFailure('orders.get', one.sellerId, 500)
-        return one.client.orders.get(id, options)
+        return one.client.of(ordersEndpoint).get(id, options)
       },
     }
-    await one.sync('orders', 'named', { client: () => ({ ...one.client, orders }) })
+    await one.sync('orders', 'named', { client: () => withPart(one.client, ordersEndpoint, orders) })
     expect(await one.passedOver()).toEqual([never])
     await bench.database.execute(
       `UPDATE tallyman.quarantined_records SET observed_at = observed_at - interval '1 minute' WHERE seller_id = $1`,
@@ -116,17 +118,16 @@ describe('an outage', () => {
     const ids = await place(one, 12)
     await one.sync('orders', 'released')
     let down = false
-    const orders: typeof one.client.orders = {
-      ...one.client.orders,
+    const orders: Partial<OrdersClient> = {
       get: async (id, options) => {
         if (id === ids[4] && !down) {
           down = true
           await faults({ rules: [{ operation: 'orders.get', serverErrorBefore: 1 }] })
         }
-        return one.client.orders.get(id, options)
+        return one.client.of(ordersEndpoint).get(id, options)
       },
     }
-    const deps = { client: () => ({ ...one.client, orders }) }
+    const deps = { client: () => withPart(one.client, ordersEndpoint, orders) }
     await one.once('orders', 'sweep', deps).catch(() => null)
     await expect(one.once('orders', 'sweep', deps)).rejects.toThrow()
     expect(await one.passedOver()).toEqual([])

@@ -1,4 +1,5 @@
-import { parseOrder, parseReturn } from '../../../src/clients/client.ts'
+import { parseOrder } from '../../../src/clients/marketplace/order-record.ts'
+import { parseReturn } from '../../../src/clients/marketplace/return-record.ts'
 import type { PurchaseOrder } from '../../../src/domain/order.ts'
 import type { ReturnOrder } from '../../../src/domain/return.ts'
 import type { StorableRecord } from '../../../src/store/versions.ts'

@@ -1,0 +1,202 @@
+import { nullableWhole, type Row, textOf, wholeOf } from '../core/database.ts'
+import { DAY_MS } from '../core/duration.ts'
+import { contentNotFound, Refusal, refuseParameter } from '../core/errors.ts'
+import { type Cents, decimalText, shareOf } from '../core/money.ts'
+import { dayAfter, pacificDay, pacificMidnight } from '../core/pacific.ts'
+import type { FaultPlan } from '../faults/faults.ts'
+import { LIST_FAULTS } from '../faults/schema.ts'
+import type { Line, Order } from '../rules/model.ts'
+import type { World } from '../world.ts'
+import type { Call, Operation } from './operation.ts'
+import { blemishRecords } from './perform.ts'
+import { readWhole } from './query.ts'
+
+// Settlement reports (public facts, section 13; none in the specification): every two weeks, what was shipped and refunded meanwhile.
+
+const PERIOD_DAYS = 14
+const MOST_ROWS = 1_000
+const COMMISSION_PERCENT = 15
+/** A Saturday, from which the periods are counted. */
+const FIRST_DAY = '2020-01-04'
+
+type ReportRow = Readonly<Record<string, string>>
+
+const common = {
+  method: 'GET',
+  admission: 'marketplace',
+  body: 'none',
+  writes: false,
+  errorShape: 'nested',
+} as const
+
+const dates: Operation = {
+  ...common,
+  name: 'settlements.dates',
+  urls: ['/v3/report/reconreport/availableReconFiles'],
+  faults: [],
+  perform: (world, { sellerId }, _plan, now) => ({
+    json: { availableApReportDates: reportDates(world, sellerId, now).map(plainDay) },
+  }),
+}
+
+const report: Operation = {
+  ...common,
+  name: 'settlements.report',
+  urls: ['/v3/report/reconreport/reconFileJson'],
+  faults: [...LIST_FAULTS, 'cursorExpired'],
+  onFurtherPage: ({ query }) => (query.get('offset') ?? '0') !== '0',
+  perform: (world, call, plan, now) => ({ json: reportPage(world, call, plan, now) }),
+}
+
+/** The dates of settlement reports, and the reports. */
+export const settlementOperations: readonly Operation[] = [dates, report]
+
+/** `MMDDYYYY`. */
+function plainDay(day: string): string {
+  const [year, month, date] = day.split('-')
+  return `${month}${date}${year}`
+}
+
+/** `MM/DD/YYYY`. */
+function slashDay(day: string): string {
+  return plainDay(day).replace(/^(..)(..)/, '$1/$2/')
+}
+
+/** The day after the period in which a moment lies: it names the report. */
+function reportDateOf(at: number): string {
+  const days = Math.round((Date.parse(pacificDay(at)) - Date.parse(FIRST_DAY)) / DAY_MS)
+  return dayAfter(FIRST_DAY, (Math.floor(days / PERIOD_DAYS) + 1) * PERIOD_DAYS)
+}
+
+/** Reports of periods that are over and in which money was moved. */
+function reportDates(world: World, sellerId: string, now: number): readonly string[] {
+  const moments = world.database.all(
+    `SELECT DISTINCT at FROM effects WHERE seller_id = ? AND kind IN ('shipped', 'refunded') ORDER BY at`,
+    sellerId,
+  )
+  const days = new Set(moments.map((row) => reportDateOf(wholeOf(row, 'at'))))
+  return [...days].filter((day) => pacificMidnight(day) <= now)
+}
+
+/** A page: rows from a byte of the report on (public facts, section 13). */
+function reportPage(world: World, { sellerId, query }: Call, plan: FaultPlan, now: number): unknown {
+  const asked = query.get('reportDate')
+  if (asked === null) throw refuseParameter('reportDate', 'reportDate is required, as MMDDYYYY')
+  const day = reportDates(world, sellerId, now).find((date) => plainDay(date) === asked)
+  if (day === undefined) throw contentNotFound(`No report of ${asked}`, 'GMP_REPORT_API')
+  const size = query.get('limit') === null ? 'noOfRecords' : 'limit'
+  const limit = readWhole(query, size, MOST_ROWS, [1, MOST_ROWS])
+  const offset = readWhole(query, 'offset', 0, [0, 999_999_999])
+  const rows = rowsOf(world, sellerId, day)
+  const starts = [0]
+  for (const row of rows) starts.push((starts.at(-1) ?? 0) + Buffer.byteLength(JSON.stringify(row)) + 1)
+  const first = starts.indexOf(offset)
+  if (first === -1 || first === rows.length) throw invalidOffset()
+  const end = Math.min(first + limit, rows.length)
+  return {
+    reportData: blemishRecords(rows.slice(first, end), 'Transaction Type', plan),
+    nextOffset: end === rows.length ? -1 : starts[end],
+    totalRecords: rows.length,
+    description: 'Settlement report',
+  }
+}
+
+function invalidOffset(): Refusal {
+  const description = 'offset must be that of a page before'
+  return new Refusal(400, [
+    { code: 'INVALID_OFFSET.GMP_REPORT_API', field: 'offset', description, severity: 'ERROR', category: 'DATA' },
+  ])
+}
+
+function rowsOf(world: World, sellerId: string, day: string): readonly ReportRow[] {
+  const firstDay = dayAfter(day, -PERIOD_DAYS)
+  const effects = world.database.all(
+    `SELECT id, at, purchase_order_id, line_number, kind, quantity, amount FROM effects
+     WHERE seller_id = ? AND kind IN ('shipped', 'refunded') AND at >= ? AND at < ? ORDER BY id`,
+    sellerId,
+    pacificMidnight(firstDay),
+    pacificMidnight(day),
+  )
+  const movements = effects.flatMap((effect) => movementsOf(world, sellerId, effect))
+  const total = movements.reduce((sum, { cents }) => sum + cents, 0)
+  const summary: ReportRow = {
+    'Period Start Date': slashDay(firstDay),
+    'Period End Date': slashDay(dayAfter(day, -1)),
+    Currency: 'USD',
+    'Total Payable': decimalText(total),
+    'Transaction Type': 'PaymentSummary',
+    'Transaction Description': 'Deposited in account',
+    'Transaction Posted Timestamp': slashDay(day),
+  }
+  return [summary, ...movements.map(({ row, cents }) => ({ ...row, Amount: decimalText(cents) }))]
+}
+
+interface Movement {
+  readonly row: ReportRow
+  readonly cents: Cents
+}
+
+const AMOUNT_TYPES: Readonly<Record<string, string>> = { PRODUCT: 'Product Price', SHIPPING: 'Shipping Price' }
+
+/** The rows of what happened to the units of one line. */
+function movementsOf(world: World, sellerId: string, effect: Row): readonly Movement[] {
+  const order = world.orders.find(sellerId, textOf(effect, 'purchase_order_id'))
+  const line = order?.lines.find(({ lineNumber }) => lineNumber === textOf(effect, 'line_number'))
+  if (order == null || line === undefined) return []
+  const quantity = wholeOf(effect, 'quantity')
+  const isSale = textOf(effect, 'kind') === 'shipped'
+  const amounts = isSale ? saleOf(line, quantity) : refundOf(nullableWhole(effect, 'amount') ?? 0)
+  const at = pacificDay(wholeOf(effect, 'at'))
+  const row = {
+    ...ofLine(order, line),
+    'Period Start Date': '""',
+    'Transaction Key': `${at.replaceAll('-', '_')}_${wholeOf(effect, 'id')}`,
+    'Transaction Posted Timestamp': slashDay(at),
+    'Transaction Type': isSale ? 'Sale' : 'Refund',
+    'Transaction Description': isSale ? 'Purchase' : 'Return Refund',
+    'Ship Qty': String(quantity),
+  }
+  return amounts.filter(([, cents]) => cents !== 0).map(([type, cents]) => ({ row: { ...row, 'Amount Type': type }, cents }))
+}
+
+type NamedCents = readonly [amountType: string, cents: Cents]
+
+/** Price and charges come in, taxes come in and are withheld, the commission goes out. */
+function saleOf(line: Line, quantity: number): readonly NamedCents[] {
+  const share = (cents: Cents): Cents => shareOf(cents, quantity, line.ordered)
+  return line.charges.flatMap((charge): NamedCents[] => {
+    const price = share(charge.amount)
+    const tax = share((charge.tax?.amount ?? 0) + (charge.fees?.amount ?? 0))
+    return [
+      [AMOUNT_TYPES[charge.type] ?? charge.name, price],
+      ['Product tax', tax],
+      ['Product tax withheld', -tax],
+      ['Commission on Product', charge.type === 'PRODUCT' ? -shareOf(price, COMMISSION_PERCENT, 100) : 0],
+    ]
+  })
+}
+
+/** What the buyer got back, less the commission on it. */
+function refundOf(paid: Cents): readonly NamedCents[] {
+  return [
+    ['Product Price', -paid],
+    ['Commission on Product', shareOf(paid, COMMISSION_PERCENT, 100)],
+  ]
+}
+
+function ofLine(order: Order, line: Line): ReportRow {
+  return {
+    'Purchase Order #': order.purchaseOrderId,
+    'Purchase Order line #': line.lineNumber,
+    'Customer Order #': order.customerOrderId,
+    'Customer Order line #': line.lineNumber,
+    'Partner Item Id': line.item.sku,
+    'Partner Item Name': line.item.productName,
+    'Fulfillment Type': order.shipNodeType === 'SellerFulfilled' ? 'Seller Fulfilled' : 'WFS Fulfilled',
+    'Shipping Method': order.methodCode,
+    'Product Tax Code': '2038710',
+    'Ship to City': order.buyer.city,
+    'Ship to State': order.buyer.state,
+    'Ship to Zipcode': order.buyer.postalCode,
+  }
+}

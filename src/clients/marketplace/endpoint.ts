@@ -1,0 +1,46 @@
+import type { Caller } from '../caller.ts'
+import { type Declaration, declareEndpoint, type Endpoint, type Operations } from '../endpoint.ts'
+import type { OnUnknownValue } from '../record.ts'
+import type { DisplayConnection, SellerConnection } from './connection.ts'
+
+/** What speaks to one host for one seller. */
+export interface Host {
+  readonly caller: Caller
+  readonly connection: SellerConnection
+  readonly onUnknownValue: OnUnknownValue
+}
+
+/** Display advertising of one advertiser. */
+export interface DisplayHost extends Host {
+  readonly display: DisplayConnection
+}
+
+/** The hosts of the marketplace, as one seller reaches them. */
+export interface Hosts {
+  readonly marketplace: Host
+  /** Null while display advertising is off. */
+  readonly display: DisplayHost | null
+}
+
+type OnMarketplace<Client> = { readonly host: 'marketplace'; readonly create: (host: Host) => Client }
+type OnDisplay<Client> = { readonly host: 'display'; readonly create: (host: DisplayHost) => Client }
+
+/** An endpoint of display advertising: its part is null for a seller that is no advertiser. */
+export function endpoint<Client extends object, Value, const Declared extends Operations>(
+  declared: Declaration<Value, Declared> & OnDisplay<Client>,
+): Endpoint<Client | null, Value, Declared, Hosts>
+/** An endpoint of the marketplace itself. */
+export function endpoint<Client extends object, Value, const Declared extends Operations>(
+  declared: Declaration<Value, Declared> & OnMarketplace<Client>,
+): Endpoint<Client, Value, Declared, Hosts>
+export function endpoint<Client extends object, Value, const Declared extends Operations>(
+  declared: Declaration<Value, Declared> & (OnMarketplace<Client> | OnDisplay<Client>),
+): Endpoint<Client | null, Value, Declared, Hosts> {
+  return declareEndpoint({
+    ...declared,
+    make({ marketplace, display }: Hosts) {
+      if (declared.host === 'marketplace') return declared.create(marketplace)
+      return display === null ? null : declared.create(display)
+    },
+  })
+}

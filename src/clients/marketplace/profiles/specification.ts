@@ -1,0 +1,41 @@
+import { shippingSettingsEndpoint } from '../shipping-settings.ts'
+import type { Profile } from './profile.ts'
+
+/**
+ * The specification to the letter. It shows no numeric rate limits: those of the operations are the published ones of the live service
+ * (public facts, section 5.1), as a start that the marketplace's own answers correct.
+ */
+export const specification: Profile = {
+  name: 'specification',
+  headerPrefix: 'XX',
+  quantityField: 'quantity',
+  tokenPath: '/v3/token',
+  rateLimits: {},
+  budgetHeaders: {
+    remaining: ['x-current-token-count'],
+    // Two spellings are published (public facts, section 5.3).
+    replenishAt: ['x-next-replenishment-time', 'x-next-replenish-time'],
+  },
+  refundQuantity: true,
+  unitOfMeasurement: 'EACH',
+  shipSellerOrderId: false,
+  refundMode: false,
+  fullPriceRefundsAll: false,
+  carriers: null,
+  maxPageSize: 200,
+  replenishmentPath: '/v3/wfs/recommendation/shipment-quantity',
+  replenishmentRequest: { keysIn: 'body', gtins: 'gtins', skus: 'sku', mostKeys: 1_000 },
+  reconciliationPath: '/v3/report/wfs/InventoryReconciliationReport',
+  reconciliationPeriod: 'dates',
+  reconciliationLimit: 'each month',
+  inventoryLog: { keyParameter: 'sellerSku', dates: 'date-time', pageSize: 50 },
+  channelDetails: {
+    headerSpelling: 'underscored',
+    martIdHeaders: ['martId', '{prefix}martid'],
+    martId: '202',
+    partnerIdParameter: false,
+  },
+  settlementReports: { pageSizeParameters: ['limit'] },
+  globalHeaders: { GLOBAL_VERSION: '3.1', MARKET: 'us' },
+  globalOperations: new Set(Object.values(shippingSettingsEndpoint.operations)),
+}

@@ -1,0 +1,136 @@
+import { createPrivateKey } from 'node:crypto'
+import { z } from 'zod'
+import { longestRetentionMs, type RetentionRule } from '../domain/retention.ts'
+import { parseDurationMs } from '../duration.ts'
+
+// Each of these reads the text of one variable; where that is not accepted its fault says what is.
+
+const duration = (
+  accepts: string,
+  { minMs = 1, maxMs = Number.POSITIVE_INFINITY, off = false }: { minMs?: number; maxMs?: number; off?: boolean } = {},
+) =>
+  z.string().transform((text, context): number | 'off' => {
+    if (off && text === 'off') return 'off'
+    const durationMs = parseDurationMs(text)
+    if (durationMs !== null && durationMs >= minMs && durationMs <= maxMs) return durationMs
+    context.addIssue({ code: 'custom', message: `is not a duration; accepted: ${accepts}` })
+    return z.NEVER
+  })
+
+/** A duration in milliseconds. */
+export const timeSpan = (fallbackMs: number, minMs = 1, maxMs?: number) =>
+  duration(
+    `a number with its unit, such as 500ms, 90s, 5m, 1h or 2d${maxMs === undefined ? '' : `, up to ${Math.round(maxMs / 86_400_000)}d`}`,
+    { minMs, ...(maxMs === undefined ? {} : { maxMs }) },
+  )
+    .pipe(z.number())
+    .default(fallbackMs)
+
+/** How long a kind of data is kept, in milliseconds. */
+export const retention = ({ defaultMs, leastMs, because }: RetentionRule) => {
+  const least = because === null ? '' : ` of at least ${Math.round(leastMs / 86_400_000)}d (${because})`
+  const accepted = `a number with its unit${least}, such as 90d or 500d, up to ${Math.round(longestRetentionMs / 86_400_000)}d; or forever`
+  return z
+    .string()
+    .transform((text, context): number | 'forever' => {
+      if (text === 'forever') return 'forever'
+      const durationMs = parseDurationMs(text)
+      if (durationMs !== null && durationMs >= leastMs && durationMs <= longestRetentionMs) return durationMs
+      context.addIssue({
+        code: 'custom',
+        message: `is ${durationMs === null ? 'not a duration' : durationMs < leastMs ? 'too short' : 'too long'}; accepted: ${accepted}`,
+      })
+      return z.NEVER
+    })
+    .default(defaultMs)
+}
+
+/** How often something is done, in milliseconds; absent where nothing is set. */
+export const interval = () =>
+  duration('a number with its unit of at least 1s, such as 90s, 5m or 1h; or off', { minMs: 1_000, off: true }).optional()
+
+/** A port; 0: any free one. */
+export const port = (fallback: number) =>
+  z
+    .string()
+    .regex(/^\d{1,5}$/, 'is not a port; accepted: 0 (any free one) to 65535')
+    .transform(Number)
+    .refine((value) => value <= 65_535, 'is not a port; accepted: 0 (any free one) to 65535')
+    .default(fallback)
+
+/** A bound: a whole number between two others. */
+export const bound = (fallback: number, least: number, most: number) => {
+  const accepted = `is not a bound; accepted: a whole number from ${least} to ${most}`
+  return z
+    .string()
+    .regex(/^\d{1,12}$/, accepted)
+    .transform(Number)
+    .refine((value) => value >= least && value <= most, accepted)
+    .default(fallback)
+}
+
+/** An address with one of these protocols, such as `https:`. */
+export const url = (protocols: readonly string[]) =>
+  z.string().refine(
+    (text) => {
+      const parsed = URL.canParse(text) ? new URL(text) : null
+      return parsed !== null && protocols.includes(parsed.protocol)
+    },
+    `is not an address; accepted: one that begins with ${protocols.map((protocol) => `${protocol}//`).join(' or ')}`,
+  )
+
+/** The address of a Redis, or those of a cluster. */
+export const redisUrls = z.string().refine(
+  (text) =>
+    text.split(',').every((part) => {
+      const address = part.trim()
+      return URL.canParse(address) && ['redis:', 'rediss:'].includes(new URL(address).protocol)
+    }),
+  'is not a Redis address; accepted: redis://… or rediss://…, or several of them with commas for a cluster',
+)
+
+/** One of some words. */
+export const oneOf = <const Values extends readonly [string, ...string[]]>(values: Values, fallback: Values[number]) =>
+  z.enum(values, { error: `is none of the accepted values: ${values.join(', ')}` }).default(() => fallback)
+
+/** Any text that is not blank. */
+export const text = z.string().trim().min(1)
+
+/** A PEM, whose line breaks an environment file may hold as `\\n`. */
+export const rsaPrivateKey = z
+  .string()
+  .transform((pem) => pem.replaceAll('\\n', '\n'))
+  .refine((pem) => {
+    try {
+      return createPrivateKey(pem).asymmetricKeyType === 'rsa'
+    } catch {
+      return false
+    }
+  }, 'is not an RSA private key; accepted: a PEM, such as one that begins with -----BEGIN PRIVATE KEY-----')
+
+/** Names with commas between them, each once. */
+export const nameList = z.string().transform((list) => [
+  ...new Set(
+    list
+      .split(',')
+      .map((name) => name.trim())
+      .filter((name) => name !== ''),
+  ),
+])
+
+/** A JSON object in a variable, held against a schema. */
+export const jsonObject = <Schema extends z.ZodType>(schema: Schema, accepts: string) =>
+  z.string().transform((source, context): z.output<Schema> => {
+    const fault = (): never => {
+      context.addIssue({ code: 'custom', message: `is not what is accepted: a JSON object of ${accepts}` })
+      return z.NEVER
+    }
+    let value: unknown
+    try {
+      value = JSON.parse(source)
+    } catch {
+      return fault()
+    }
+    const parsed = schema.safeParse(value)
+    return parsed.success ? parsed.data : fault()
+  })

@@ -1,0 +1,93 @@
+import { makeDataDir } from '../embedded/data-dir.ts'
+import { startEmbeddedPostgres } from '../embedded/postgres.ts'
+import { lockFolder } from '../embedded/process-lock.ts'
+import { unprivilegedUser } from '../embedded/unprivileged-user.ts'
+import type { QuietLog } from '../observability/log.ts'
+import { pause } from '../pause.ts'
+import { type Database, openDatabase } from '../store/database.ts'
+import { describeAway, isTurnedAway } from '../store/faults.ts'
+import { finishedMigrations, migrate, missingMigrations } from '../store/migrate.ts'
+import type { DaemonContext } from './context.ts'
+
+/** A sync stores one page while it plans the next; the others of the process need a connection now and then. */
+const databaseConnections = 20
+/** A database that does not answer at the start is waited for; a supervisor may start both together. */
+const startPatienceMs = 60_000
+/** … but one that answers and lets us in not only for as long as another program may take to make the role or the database. */
+const turnedAwayPatienceMs = 10_000
+
+/** The database of the daemon, migrated. */
+export interface DatabasePart {
+  readonly database: Database
+  readonly url: string
+  /** Every migration of this version, by its name. */
+  readonly migrations: readonly string[]
+}
+
+/**
+ * Locks DATA_DIR where it is used, starts the Postgres that we bring along where no other is configured, waits for the database, migrates and opens it.
+ * Null: told to stop meanwhile.
+ * @throws what keeps the database from being used
+ */
+export const startDatabase = async ({ config, log, quiet, stop, closers }: DaemonContext): Promise<DatabasePart | null> => {
+  const isEmbedded = config.databaseUrl === null
+  if (isEmbedded || config.sandbox !== null) {
+    const owner = isEmbedded ? await unprivilegedUser() : null
+    await makeDataDir(config.dataDir, { owner, say: (line) => log.info(line) })
+    const lock = await lockFolder(config.dataDir)
+    closers.add('the lock of DATA_DIR', () => lock.release())
+  }
+  let url = config.databaseUrl
+  if (url === null) {
+    const postgres = await startEmbeddedPostgres({ dataDir: config.dataDir, say: (line) => log.info(line) })
+    closers.add('the embedded Postgres', () => postgres.stop())
+    url = postgres.url
+    if (stop.aborted) return null
+  }
+  const migrations = await missingMigrations([])
+  const applied = await migrateWithPatience(url, quiet, stop)
+  if (applied === null) return null
+  if (applied.length > 0) log.info({ migrations: applied }, 'database migrated')
+  let closing = false
+  const database = openDatabase({
+    url,
+    connections: databaseConnections,
+    onError: (error) => {
+      // The pool counts as closed a moment before its connections are; what they still say is no news.
+      if (!closing) quiet.warn('pool', { err: error }, 'a database connection was lost')
+    },
+  })
+  closers.add('the database', () => {
+    closing = true
+    return database.close()
+  })
+  return { database, url, migrations }
+}
+
+/** Answers what was applied; null: told to stop before Postgres answered. */
+const migrateWithPatience = async (url: string, quiet: QuietLog, stop: AbortSignal): Promise<readonly string[] | null> => {
+  const beganMs = performance.now()
+  for (;;) {
+    try {
+      const applied = await migrate(url)
+      quiet.recovered('start', 'Postgres answers')
+      return applied
+    } catch (error) {
+      const away = await finishedMigrations(url).then(
+        () => null,
+        (cause: unknown) => ({ cause, turnedAway: isTurnedAway(cause) }),
+      )
+      if (away === null) throw error
+      if (stop.aborted) return null
+      const { cause, turnedAway } = away
+      const patienceMs = turnedAway ? turnedAwayPatienceMs : startPatienceMs
+      if (performance.now() - beganMs > patienceMs) {
+        const seconds = Math.round(patienceMs / 1_000)
+        throw new Error(`${describeAway(cause)}, for ${seconds} seconds now: check DATABASE_URL`, { cause })
+      }
+      if (turnedAway) quiet.warn('turned away', {}, `${describeAway(cause)}; trying again for some seconds`)
+      else quiet.warn('start', {}, 'Postgres does not answer yet; waiting for it')
+      await pause(1_000, stop)
+    }
+  }
+}

@@ -1,0 +1,156 @@
+import { readFile } from 'node:fs/promises'
+import { createInProcessBudget, type Grant, type RateBudget, shareOf, type Wait } from '../clients/budget.ts'
+import { createMarketplaceClient } from '../clients/marketplace/marketplace.ts'
+import { ordersEndpoint } from '../clients/marketplace/orders.ts'
+import { profiles } from '../clients/marketplace/profiles/index.ts'
+import type { Profile } from '../clients/marketplace/profiles/profile.ts'
+import { type DisplaySettings, sandboxDisplay, sandboxDisplayKeyFile } from '../config.ts'
+import { takeReasons } from '../jobs/log-reasons.ts'
+import { createSellerRegistry, type SellerRegistry } from '../jobs/sellers.ts'
+import { createServing, type Serving } from '../jobs/serving.ts'
+import type { Metrics } from '../observability/metrics.ts'
+import { sandboxLines, startSandboxProcess } from '../sandbox-process.ts'
+import type { Database } from '../store/database.ts'
+import { recordConfiguredSkus } from '../store/inventory-skus.ts'
+import { readSellers } from '../store/sellers.ts'
+import { recordConfiguredCampaigns } from '../store/watched-campaigns.ts'
+import type { DaemonContext } from './context.ts'
+
+/** Orders that events name before a sync has brought them are looked up with this share of the budget; the rest is for orders that are known. */
+const lookupShare = 0.25
+/** The sandbox of a demonstration places an order this often. */
+const demonstrationOrderInterval = '5s'
+/** … and begins with orders of the last month, so that returns and stock have a past. */
+const demonstrationPastOrders = 120
+
+/** The marketplace as this daemon speaks to it. */
+export interface MarketplacePart {
+  /** Address of the built-in sandbox; null where a real marketplace is configured. */
+  readonly sandboxUrl: string | null
+  readonly sellers: SellerRegistry
+  readonly serving: Serving
+  /** The budgets that calls are taken from, one a profile. */
+  budgets(): Iterable<RateBudget>
+  /** The profile of a seller that is configured here. */
+  profileOf(sellerId: string): Profile | undefined
+  /** Leave to look an order up that an event names, out of a share of the budget. */
+  mayLookUp(sellerId: string): Promise<Grant | Wait>
+  /** Says again which sellers are served here, and reads how they stand; a failure is logged. */
+  learnSellers(): Promise<void>
+  /** Takes the configured sellers into the database. */
+  rememberSellers(by: 'start' | 'settings'): Promise<void>
+}
+
+/**
+ * Starts the sandbox where no marketplace is configured, and makes a client for each seller. Null: told to stop meanwhile.
+ * @throws what keeps them from being used
+ */
+export const startMarketplace = async (
+  { config, log, quiet, metrics, stop, closers }: DaemonContext,
+  database: Database,
+): Promise<MarketplacePart | null> => {
+  let sandboxUrl: string | null = null
+  let display: DisplaySettings | null = config.display === 'sandbox' ? null : config.display
+  if (config.sandbox !== null) {
+    const sandbox = await startSandboxProcess({
+      port: config.sandbox.port,
+      dataDir: config.dataDir,
+      profile: config.sellers[0]?.profile ?? 'specification',
+      orderInterval: config.sandbox.demo ? demonstrationOrderInterval : 'off',
+      pastOrders: config.sandbox.demo ? demonstrationPastOrders : 0,
+      onLine: sandboxLines(log),
+    })
+    closers.add('the sandbox', () => sandbox.stop())
+    if (stop.aborted) return null
+    sandboxUrl = sandbox.url
+    if (config.display === 'sandbox') {
+      const privateKey = await readFile(sandboxDisplayKeyFile(config.dataDir), 'utf8')
+      display = { ...sandboxDisplay, url: sandbox.url, privateKey }
+    }
+  }
+
+  const budgets = createBudgets((profile) => observeWaits(createInProcessBudget({ limits: profile.rateLimits }), metrics))
+  const lookupBudgets = createBudgets((profile) =>
+    createInProcessBudget({ limits: shareOf(profile.rateLimits, ordersEndpoint.operations.get, lookupShare) }),
+  )
+  const sellers = createSellerRegistry({
+    sellers: config.sellers,
+    sandboxUrl,
+    display,
+    requestTimeoutMs: config.requestTimeoutMs,
+    maxRecords: config.maxPageRecords,
+    profiles,
+    budgetOf: budgets.of,
+    log,
+    hooks: {
+      onRequest: ({ operation, outcome, durationMs }) => {
+        metrics.apiRequests.inc({ operation, outcome: outcome === 'none' ? 'ok' : outcome })
+        metrics.apiRequestDuration.observe({ operation }, durationMs / 1_000)
+      },
+      onUnknownValue: ({ resource, field }) => metrics.unknownValues.inc({ resource, field }),
+    },
+    createClient: createMarketplaceClient,
+  })
+  closers.add('the marketplace clients', () => sellers.close())
+  const serving = createServing({ database, sellers })
+
+  const profileOf = (sellerId: string): Profile | undefined =>
+    profiles.get(sellers.settings().find((seller) => seller.sellerId === sellerId)?.profile ?? '')
+  const rememberSellers = async (by: 'start' | 'settings'): Promise<void> => {
+    await serving.begin(by)
+    sellers.learn(await readSellers(database))
+    for (const { sellerId, campaignIds, skus, logReasons } of sellers.settings()) {
+      await recordConfiguredCampaigns(database, sellerId, campaignIds)
+      await recordConfiguredSkus(database, sellerId, skus)
+      await takeReasons(database, sellerId, logReasons)
+    }
+  }
+  await rememberSellers('start')
+  if (stop.aborted) return null
+
+  return {
+    sandboxUrl,
+    sellers,
+    serving,
+    budgets: budgets.all,
+    profileOf,
+    mayLookUp: async (sellerId) => {
+      const profile = profileOf(sellerId)
+      return profile === undefined ? { granted: true } : lookupBudgets.of(profile).take(sellerId, ordersEndpoint.operations.get)
+    },
+    learnSellers: async () => {
+      try {
+        await serving.say()
+        sellers.learn(await readSellers(database))
+        quiet.recovered('sellers', 'how the sellers stand can be told and read again')
+      } catch (error) {
+        quiet.warn('sellers', { err: error }, 'how the sellers stand cannot be told or read')
+      }
+    },
+    rememberSellers,
+  }
+}
+
+/** A budget whose waits are measured. */
+const observeWaits = (budget: RateBudget, { rateLimitWait }: Pick<Metrics, 'rateLimitWait'>): RateBudget => ({
+  ...budget,
+  take: async (sellerId, operation, scope) => {
+    const leave = await budget.take(sellerId, operation, scope)
+    if (!leave.granted)
+      rateLimitWait.observe({ operation: operation.name }, Math.max(0, leave.availableAt.getTime() - Date.now()) / 1_000)
+    return leave
+  },
+})
+
+/** One budget a profile, made when it is first asked for. */
+const createBudgets = (create: (profile: Profile) => RateBudget) => {
+  const budgets = new Map<string, RateBudget>()
+  return {
+    of: (profile: Profile): RateBudget => {
+      const budget = budgets.get(profile.name) ?? create(profile)
+      budgets.set(profile.name, budget)
+      return budget
+    },
+    all: (): Iterable<RateBudget> => budgets.values(),
+  }
+}

@@ -1,0 +1,165 @@
+import { MarketplaceFailure } from '../clients/errors.ts'
+import { createOverdueWatch, reviewOverdueCommands } from '../jobs/commands/overdue.ts'
+import { runCommand } from '../jobs/commands/run.ts'
+import type { AcceptParts } from '../jobs/events/parts.ts'
+import { processReceivedEvent } from '../jobs/events/process.ts'
+import { reviewEvents } from '../jobs/events/review.ts'
+import { handBack } from '../jobs/hand-back.ts'
+import { runRetention } from '../jobs/retention.ts'
+import { credentialsRefused, probeSeller } from '../jobs/sellers.ts'
+import type { SyncRunReport } from '../jobs/sync/run.ts'
+import { runSync } from '../jobs/sync/syncs.ts'
+import { reviewSyncAlarm } from '../store/alarms.ts'
+import { headCommand } from '../store/commands.ts'
+import { isCommandAtRest, isSellerAtRest, stopSeller } from '../store/sellers.ts'
+import type { DaemonContext } from './context.ts'
+import type { DatabasePart } from './database.ts'
+import { savingOf } from './intake.ts'
+import type { MarketplacePart } from './marketplace.ts'
+import type { QueuesPart } from './queues.ts'
+import { countRun } from './sync-metrics.ts'
+
+/** A command or an event that failed (Postgres was away) must not wait long: its rows are due, and a look costs little. */
+const jobBackoff = { firstMs: 500, longestMs: 10_000 }
+const commandsAtOnce = 8
+/**
+ * A run mostly waits for answers. So many at once that logs and reports of some sellers, whose runs last as long as their turn, do not keep
+ * the orders of all waiting.
+ */
+const syncsAtOnce = 12
+/** A sync may be silent for one request and this much more; then another process takes over. */
+const syncLeaseMarginMs = 10_000
+/** The built-in sandbox shows a change in its lists at once; a real marketplace takes its time. */
+const sandboxLagMs = 2_000
+/** Removing old data leaves other upkeep its turn after so long. */
+const trimTurnMs = 10_000
+/** … and may need many turns: the first pass over years of data lasts hours. */
+const upkeepStarts = { maxStarts: 10_000 }
+
+/** What the work of this process is done with. */
+export interface WorkParts {
+  readonly context: DaemonContext
+  readonly database: DatabasePart['database']
+  readonly marketplace: MarketplacePart
+  readonly queues: QueuesPart
+  readonly intake: AcceptParts
+}
+
+/** Names the work of every kind of job; before the queues start. */
+export const registerWork = (parts: WorkParts): void => {
+  registerCommands(parts)
+  registerSyncs(parts)
+  registerEvents(parts)
+  registerProbes(parts)
+  registerUpkeep(parts)
+}
+
+const registerCommands = ({ context, database, marketplace, queues }: WorkParts): void => {
+  const { config, metrics, owner } = context
+  const commandParts = {
+    database,
+    sellers: marketplace.sellers,
+    owner,
+    requestTimeoutMs: config.requestTimeoutMs,
+    settleTimeMs: config.settleTimeMs,
+    onSettled: async (sellerId: string, subject: string) => {
+      const next = await headCommand(database, sellerId, subject)
+      if (next !== null) queues.wakeCommands([next])
+    },
+    onOutcome: (kind: string, outcome: string) => metrics.commands.inc({ kind, outcome }),
+  }
+  queues.runtime.register(
+    'command.run',
+    async ({ data, signal, starts, log }) =>
+      // What waits for a seller that is stopped or paused is due again when the seller is.
+      (await isCommandAtRest(database, data.commandId))
+        ? { done: true }
+        : runCommand(commandParts, data.commandId, { signal, starts, log }),
+    { concurrency: commandsAtOnce, backoff: jobBackoff },
+  )
+}
+
+const registerSyncs = ({ context, database, marketplace, queues }: WorkParts): void => {
+  const { config, owner } = context
+  const { sellers, sandboxUrl } = marketplace
+  const saving = savingOf(context)
+  const deps = {
+    database,
+    client: sellers.client,
+    owner,
+    settings: {
+      leaseMs: config.requestTimeoutMs + syncLeaseMarginMs,
+      lookBackMs: config.lookBackMs,
+      rereadDepthMs: config.rereadDepthMs,
+      ...(sandboxUrl === null ? {} : { lagMs: sandboxLagMs }),
+    },
+    ...saving,
+    onRun: (report: SyncRunReport) => countRun(context.metrics, (sellerId) => sellers.client(sellerId).clock().now(), report),
+  }
+  queues.runtime.register(
+    'sync.run',
+    async ({ data, signal, starts, log }) => {
+      if (await isSellerAtRest(database, data.sellerId)) return { done: true }
+      if (!sellers.has(data.sellerId)) return handBack({ database }, data.sellerId, starts)
+      // Taken before the run: settings that are read again meanwhile are not those that were refused.
+      const seller = sellers.configured(data.sellerId)
+      const outcome = await runSync(deps, data, { signal, log })
+        .catch(async (error: unknown) => {
+          if (!(error instanceof MarketplaceFailure) || !error.credentialsDead) throw error
+          const reason = credentialsRefused(data.sellerId, error.httpStatus)
+          if (await stopSeller(database, seller, reason)) log.warn({ seller_id: data.sellerId }, reason)
+          return { done: true } as const
+        })
+        .finally(() => reviewSyncAlarm(database, data))
+      if (saving.afterSave !== undefined) queues.relay.nudge()
+      return outcome
+    },
+    { concurrency: syncsAtOnce },
+  )
+}
+
+const registerEvents = ({ database, queues, intake }: WorkParts): void =>
+  queues.runtime.register(
+    'event.process',
+    async ({ data, signal, starts }) => {
+      const came = await processReceivedEvent(intake, data, signal)
+      // One that still waits is due again when its row says so, and then in any process.
+      return typeof came === 'object' ? handBack({ database }, came.elsewhere, starts) : { done: true }
+    },
+    { backoff: jobBackoff },
+  )
+
+const registerProbes = ({ database, marketplace: { sellers }, queues }: WorkParts): void =>
+  queues.runtime.register('seller.probe', async ({ data: { sellerId }, signal, starts, log }) => {
+    if (!sellers.has(sellerId)) return handBack({ database }, sellerId, starts)
+    const outcome = await probeSeller({ database, sellers }, sellerId, signal)
+    if (outcome === 'resumed') log.info({ seller_id: sellerId }, 'the credentials are accepted again; the seller goes on')
+    else if (outcome !== null) log.warn({ seller_id: sellerId, outcome }, 'the stopped seller has still not got a token')
+    return { done: true }
+  })
+
+const registerUpkeep = ({ context, database, queues, intake }: WorkParts): void => {
+  const { config, metrics, owner } = context
+  const overdueWatch = createOverdueWatch()
+  queues.runtime.register(
+    'housekeeping.run',
+    async ({ data, signal, log }) => {
+      if (data.task === 'review') {
+        const overdue = await reviewOverdueCommands({ database, settleTimeMs: config.settleTimeMs }, overdueWatch)
+        if (overdue > 0) log.warn({ overdue }, 'commands are due and nobody works on them')
+        const events = await reviewEvents(database, intake)
+        if (events.rejected > 0) log.warn({ rejected: events.rejected }, 'events were rejected: they could not be decided')
+        if (events.waiting > 0) log.warn({ waiting: events.waiting }, 'events have been waiting for long')
+        return { done: true }
+      }
+      const { removed, finished } = await runRetention(
+        { database, owner, keep: config.retention },
+        { signal, turnMs: trimTurnMs },
+      )
+      for (const [kind, count] of Object.entries(removed)) metrics.retentionRemoved.inc({ data: kind }, count)
+      if (Object.values(removed).some((count) => count > 0)) log.info({ removed }, 'old data removed')
+      return finished ? { done: true } : { runAgainAt: new Date(), reason: 'there is more to be removed' }
+    },
+    upkeepStarts,
+  )
+}

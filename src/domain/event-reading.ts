@@ -1,0 +1,305 @@
+import type { z } from 'zod'
+import { publishedSpelling } from './carriers.ts'
+import { maxEntries } from './event-bounds.ts'
+import {
+  acceptedSchema,
+  cancelReasons,
+  creditLineSchema,
+  creditSchema,
+  dispatchedSchema,
+  type EventAddress,
+  type EventFault,
+  erpEventTypes,
+  isOrderEventType,
+  lineRefSchema,
+  type OrderEvent,
+  type RawEvent,
+  refundReasons,
+  type SettingsEvent,
+  settingsAddressSchema,
+  settingsDefinedSchema,
+  settingsEventType,
+  shippedAtSchema,
+  text,
+  unfulfillableSchema,
+} from './event-shape.ts'
+import { settingsFaults } from './shipping-settings.ts'
+import { isObject } from './values.ts'
+
+/** An event that has been read: everything that can be told of it without what it is about. Read once, and handed on. */
+export interface ReadEvent extends RawEvent {
+  /** What it is about, read whatever else may be wrong; null: the type is unknown, no purchase order is named, or the seller cannot be read. */
+  readonly address: EventAddress | null
+  /** Null: its shape is wrong, and `faults` say how. */
+  readonly content: OrderEvent | SettingsEvent | null
+  /** The parcels of a shipment that are objects. */
+  readonly parcels: readonly ReadParcel[]
+  /** The line entries that are objects. */
+  readonly entries: readonly ReadEntry[]
+  /** Every fault that it has by itself, wherever and whenever it is looked at. */
+  readonly faults: readonly EventFault[]
+}
+
+/** A parcel, as far as it can be read. */
+export interface ReadParcel {
+  readonly path: string
+  readonly shippedAt: string | null
+  readonly carrier: string | null
+  readonly hasTrackingUrl: boolean
+}
+
+/** A line entry, as far as it can be read. */
+export interface ReadEntry {
+  readonly path: string
+  /** The line and its units; null: that cannot be read. */
+  readonly line: z.infer<typeof lineRefSchema> | null
+  /** What a credit asks for; null: it is none, or cannot be read. */
+  readonly credit: z.infer<typeof creditLineSchema> | null
+  readonly intentToCancelOverride: boolean
+}
+
+/** What the parcels of an event are checked against; what is left out is not looked at. */
+export interface EventOptions {
+  /** The marketplace's time for the seller: nothing can have been shipped later than now. */
+  readonly now?: Date
+  /** Carriers that the seller's marketplace knows by name; null: it publishes no list. */
+  readonly carriers?: ReadonlySet<string> | null
+}
+
+type Members = Readonly<Record<string, unknown>>
+type Placed = readonly [path: string, members: Members]
+
+/** Reads an event, whatever may be wrong with it. */
+export function readEvent({ type, data }: RawEvent): ReadEvent {
+  const tooMany = tooManyEntries(type, data)
+  if (tooMany !== null)
+    return { type, data, address: addressIn(type, data), content: null, parcels: [], entries: [], faults: [tooMany] }
+  const shape = type === settingsEventType ? readSettings(data) : readOrderEvent(type, data)
+  const content = shape.ok ? shape.event : null
+  const rawParcels = type === 'erp.shipment.dispatched' ? listOf(data, 'parcels', 'data') : []
+  const rawEntries = rawEntriesOf(type, data, rawParcels)
+  const entries = content === null ? rawEntries.map(([path, raw]) => entryOf(type, path, raw)) : entriesOf(content)
+  return {
+    type,
+    data,
+    address: content === null ? addressIn(type, data) : addressOfContent(content),
+    content,
+    parcels: content === null ? rawParcels.map(parcelOf) : parcelsOf(content),
+    entries,
+    faults: [...(shape.ok ? [] : shape.faults), ...entryFaults(type, rawEntries)],
+  }
+}
+
+/** Every fault of an event that can be seen without what it is about; empty when it is right by itself. */
+export function eventFaults(event: ReadEvent, options: EventOptions = {}): EventFault[] {
+  return [...event.faults, ...event.parcels.flatMap((parcel) => parcelFaults(parcel, options))]
+}
+
+// Each entry may have several faults: thousands are not worth looking at one by one, which would hold up everything else.
+function tooManyEntries(type: string, data: unknown): EventFault | null {
+  if (type === settingsEventType) return null
+  const key = type === 'erp.shipment.dispatched' ? 'parcels' : 'lines'
+  const entries = lengthOf(data, key)
+  const within = key === 'lines' || entries > maxEntries ? 0 : linesOfParcels(data)
+  return entries + within > maxEntries
+    ? { path: `data.${key}`, message: `holds ${entries + within} entries, at most ${maxEntries}` }
+    : null
+}
+
+function lengthOf(holder: unknown, key: string): number {
+  const list = isObject(holder) ? holder[key] : undefined
+  return Array.isArray(list) ? list.length : 0
+}
+
+function linesOfParcels(data: unknown): number {
+  return listOf(data, 'parcels', 'data').reduce((sum, [, parcel]) => sum + lengthOf(parcel, 'lines'), 0)
+}
+
+// ── shape ────────────────────────────────────────────────────────────────────────────────────────────────
+
+type Shape =
+  | { readonly ok: true; readonly event: OrderEvent | SettingsEvent }
+  | { readonly ok: false; readonly faults: EventFault[] }
+
+/** The shape of an event about shipping settings, and what the marketplace is known to refuse. */
+function readSettings(data: unknown): Shape {
+  const result = readWith(settingsDefinedSchema, data, (parsed) => ({ type: settingsEventType, data: parsed }))
+  const settings = isObject(data) ? data['simplifiedShippingSettings'] : undefined
+  const refused = settingsFaults(settings, 'data.simplifiedShippingSettings')
+  if (refused.length === 0) return result
+  // A refusal says in its own words what is wrong with the shape there.
+  const under = (path: string): boolean => refused.some((fault) => path === fault.path || path.startsWith(`${fault.path}.`))
+  return { ok: false, faults: [...(result.ok ? [] : result.faults.filter(({ path }) => !under(path))), ...refused] }
+}
+
+function readOrderEvent(type: string, data: unknown): Shape {
+  switch (type) {
+    case 'erp.order.accepted':
+      return readWith(acceptedSchema, data, (parsed) => ({ type, data: parsed }))
+    case 'erp.shipment.dispatched':
+      return readWith(dispatchedSchema, data, (parsed) => ({ type, data: parsed }))
+    case 'erp.lines.unfulfillable':
+      return readWith(unfulfillableSchema, data, (parsed) => ({ type, data: parsed }))
+    case 'erp.credit.issued':
+      return readWith(creditSchema, data, (parsed) => ({ type, data: parsed }))
+    default:
+      return { ok: false, faults: [{ path: 'type', message: `must be one of ${erpEventTypes.join(', ')}` }] }
+  }
+}
+
+function readWith<Data>(schema: z.ZodType<Data>, data: unknown, wrap: (data: Data) => OrderEvent | SettingsEvent): Shape {
+  const result = schema.safeParse(data)
+  if (result.success) return { ok: true, event: wrap(result.data) }
+  const faults = result.error.issues.map((issue) => ({
+    path: pathOf(issue.path),
+    message: valueAt(data, issue.path) === undefined ? 'is missing' : issue.message,
+  }))
+  return { ok: false, faults }
+}
+
+// ── address ──────────────────────────────────────────────────────────────────────────────────────────────
+
+function addressOfContent({ type, data }: OrderEvent | SettingsEvent): EventAddress {
+  return { sellerId: data.sellerId ?? null, purchaseOrderId: type === settingsEventType ? null : data.purchaseOrderId }
+}
+
+function addressIn(type: string, data: unknown): EventAddress | null {
+  if (type === settingsEventType) {
+    const named = settingsAddressSchema.safeParse(data)
+    return named.success ? { sellerId: named.data.sellerId ?? null, purchaseOrderId: null } : null
+  }
+  if (!isOrderEventType(type)) return null
+  const named = acceptedSchema.safeParse(data)
+  return named.success ? { sellerId: named.data.sellerId ?? null, purchaseOrderId: named.data.purchaseOrderId } : null
+}
+
+// ── parcels and entries ──────────────────────────────────────────────────────────────────────────────────
+
+function parcelsOf(content: OrderEvent | SettingsEvent): ReadParcel[] {
+  if (content.type !== 'erp.shipment.dispatched') return []
+  return content.data.parcels.map(({ shippedAt, carrier, trackingUrl }, index) => ({
+    path: `data.parcels[${index}]`,
+    shippedAt,
+    carrier,
+    hasTrackingUrl: (trackingUrl ?? null) !== null,
+  }))
+}
+
+function parcelOf([path, raw]: Placed): ReadParcel {
+  return {
+    path,
+    shippedAt: shippedAtSchema.safeParse(raw['shippedAt']).data ?? null,
+    carrier: text.safeParse(raw['carrier']).data ?? null,
+    hasTrackingUrl: (raw['trackingUrl'] ?? null) !== null,
+  }
+}
+
+function entriesOf(content: OrderEvent | SettingsEvent): ReadEntry[] {
+  switch (content.type) {
+    case 'erp.shipment.dispatched':
+      return content.data.parcels.flatMap((parcel, parcelIndex) =>
+        parcel.lines.map((line, index) => ({
+          path: `data.parcels[${parcelIndex}].lines[${index}]`,
+          line,
+          credit: null,
+          intentToCancelOverride: line.intentToCancelOverride === true,
+        })),
+      )
+    case 'erp.lines.unfulfillable':
+      return content.data.lines.map((line, index) => readLine(`data.lines[${index}]`, line, null))
+    case 'erp.credit.issued':
+      return content.data.lines.map((line, index) => readLine(`data.lines[${index}]`, line, line))
+    default:
+      return []
+  }
+}
+
+function readLine(path: string, line: ReadEntry['line'], credit: ReadEntry['credit']): ReadEntry {
+  return { path, line, credit, intentToCancelOverride: false }
+}
+
+function entryOf(type: string, path: string, raw: Members): ReadEntry {
+  return {
+    path,
+    line: lineRefSchema.safeParse(raw).data ?? null,
+    credit: type === 'erp.credit.issued' ? (creditLineSchema.safeParse(raw).data ?? null) : null,
+    intentToCancelOverride: raw['intentToCancelOverride'] === true,
+  }
+}
+
+/** Faults of single entries beyond their shape: which line is meant, and the reason. */
+function entryFaults(type: string, entries: readonly Placed[]): EventFault[] {
+  const faults: EventFault[] = []
+  const named = new Set<string>()
+  const reasons = type === 'erp.lines.unfulfillable' ? cancelReasons : refundReasons
+  for (const [path, raw] of entries) {
+    const names = (['lineNumber', 'sku'] as const).filter((name) => (raw[name] ?? null) !== null)
+    if (names.length !== 1) {
+      faults.push({
+        path,
+        message: `must name the line by either lineNumber or sku, ${names.length === 0 ? 'not by neither' : 'not by both'}`,
+      })
+    }
+    const [name] = names
+    if (type === 'erp.shipment.dispatched') {
+      const parcel = path.slice(0, path.lastIndexOf('.'))
+      const key = name === undefined ? null : `${parcel} ${name} ${String(raw[name]).trim()}`
+      if (key !== null && names.length === 1 && named.has(key)) {
+        faults.push({ path: `${path}.${name}`, message: 'stands in this parcel already; state the whole quantity once' })
+      }
+      if (key !== null) named.add(key)
+      continue
+    }
+    const { reason } = raw
+    if (typeof reason === 'string' && reason.trim() !== '' && !reasons.includes(reason.trim())) {
+      faults.push({ path: `${path}.reason`, message: `must be one of ${reasons.join(', ')}` })
+    }
+  }
+  return faults
+}
+
+/** Clocks differ; a shipment so much ahead of the marketplace's is taken as one of now. */
+const aheadMs = 10 * 60_000
+
+/** Faults of a parcel beyond its shape: a shipment in the future, and a carrier that goes by no name (public facts 3.2). */
+function parcelFaults({ path, shippedAt, carrier, hasTrackingUrl }: ReadParcel, { now, carriers }: EventOptions): EventFault[] {
+  const faults: EventFault[] = []
+  if (now !== undefined && shippedAt !== null && Date.parse(shippedAt) > now.getTime() + aheadMs) {
+    const message = `is ${shippedAt}, which lies in the future: it is ${now.toISOString()} at the marketplace`
+    faults.push({ path: `${path}.shippedAt`, message })
+  }
+  const unknown = carriers != null && carrier !== null && publishedSpelling(carriers, carrier) === null
+  if (unknown && !hasTrackingUrl) {
+    const message = `is missing; it is needed because ${carrier} is no carrier that the marketplace knows by name`
+    faults.push({ path: `${path}.trackingUrl`, message })
+  }
+  return faults
+}
+
+// ── raw data ─────────────────────────────────────────────────────────────────────────────────────────────
+
+function rawEntriesOf(type: string, data: unknown, parcels: readonly Placed[]): Placed[] {
+  if (type === settingsEventType) return []
+  if (type !== 'erp.shipment.dispatched') return listOf(data, 'lines', 'data')
+  return parcels.flatMap(([path, parcel]) => listOf(parcel, 'lines', path))
+}
+
+/** The members of a list that are objects, each with its path. */
+function listOf(holder: unknown, key: string, path: string): Placed[] {
+  const list = isObject(holder) ? holder[key] : undefined
+  if (!Array.isArray(list)) return []
+  return list.flatMap((entry: unknown, index): Placed[] => (isObject(entry) ? [[`${path}.${key}[${index}]`, entry]] : []))
+}
+
+function valueAt(data: unknown, path: readonly PropertyKey[]): unknown {
+  let value = data
+  for (const key of path) {
+    if (typeof value !== 'object' || value === null) return undefined
+    value = Reflect.get(value, key)
+  }
+  return value
+}
+
+function pathOf(path: readonly PropertyKey[]): string {
+  return path.reduce<string>((all, key) => (typeof key === 'number' ? `${all}[${key}]` : `${all}.${String(key)}`), 'data')
+}

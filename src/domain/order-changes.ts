@@ -1,0 +1,87 @@
+import type { OrderLine, PurchaseOrder } from './order.ts'
+
+const lineState = (line: OrderLine) => ({
+  ordered: line.ordered,
+  acknowledged: line.units.acknowledged,
+  shipped: line.units.shipped,
+  cancelled: line.units.cancelled,
+  refunded: line.units.refunded,
+  refundedAmount: line.refundedAmount,
+  intentToCancel: line.intentToCancel,
+  statuses: line.statuses.map((status) => ({
+    status: status.status,
+    quantity: status.quantity,
+    cancellationReason: status.cancellationReason,
+    carrier: status.carrier,
+    trackingNumber: status.trackingNumber,
+  })),
+})
+
+const headerState = (order: PurchaseOrder) => ({
+  customerOrderId: order.customerOrderId,
+  orderDate: order.orderDate?.toISOString() ?? null,
+  orderType: order.orderType,
+  shipNodeType: order.shipNodeType,
+  methodCode: order.methodCode,
+  estimatedShipDate: order.estimatedShipDate?.toISOString() ?? null,
+  estimatedDeliveryDate: order.estimatedDeliveryDate?.toISOString() ?? null,
+  totalAmount: order.totalAmount,
+  currency: order.currency,
+})
+
+// Readers of the feed learn that a buyer's data changed, and read it where it is kept: the feed itself carries none of it.
+const personal = (order: PurchaseOrder) => ({
+  customerName: order.customerName,
+  customerEmail: order.customerEmail,
+  customerPhone: order.customerPhone,
+  shippingAddress: order.shippingAddress,
+})
+
+const canonical = (value: unknown): string =>
+  JSON.stringify(value, (_key, item: unknown) =>
+    typeof item === 'object' && item !== null && !Array.isArray(item)
+      ? Object.fromEntries(Object.entries(item).sort(([a], [b]) => (a < b ? -1 : 1)))
+      : item,
+  )
+
+const differs = (before: unknown, after: unknown): boolean => canonical(before) !== canonical(after)
+
+type Fields = Readonly<Record<string, unknown>>
+const differingFields = (before: Fields, after: Fields): string[] =>
+  Object.keys(after).filter((name) => differs(before[name], after[name]))
+
+/** `order.seen`: an order is stored for the first time. */
+export const orderSeen = (order: PurchaseOrder) => ({
+  type: 'order.seen',
+  purchaseOrderId: order.purchaseOrderId,
+  data: {
+    customerOrderId: order.customerOrderId,
+    orderDate: order.orderDate?.toISOString() ?? null,
+    shipNodeType: order.shipNodeType,
+    lines: order.lines.map((line) => ({ lineNumber: line.lineNumber, sku: line.sku, ordered: line.ordered })),
+  },
+})
+
+const headerChanges = (before: PurchaseOrder, after: PurchaseOrder) => {
+  const [headerBefore, headerAfter] = [headerState(before), headerState(after)]
+  const fields = [...differingFields(headerBefore, headerAfter), ...differingFields(personal(before), personal(after))]
+  if (fields.length === 0) return []
+  const data = { fields, before: headerBefore, after: headerAfter }
+  return [{ type: 'order.changed', purchaseOrderId: after.purchaseOrderId, data }]
+}
+
+const lineChanges = (before: PurchaseOrder, after: PurchaseOrder) => {
+  const linesBefore = new Map(before.lines.map((line) => [line.lineNumber, line]))
+  return after.lines.flatMap((line) => {
+    const stored = linesBefore.get(line.lineNumber)
+    const data = { sku: line.sku, before: stored === undefined ? null : lineState(stored), after: lineState(line) }
+    if (!differs(data.before, data.after)) return []
+    return [{ type: 'order_line.changed', purchaseOrderId: after.purchaseOrderId, lineNumber: line.lineNumber, data }]
+  })
+}
+
+/** `order.changed` and `order_line.changed`: what differs between the stored order and the one that replaces it. */
+export const orderChanges = (before: PurchaseOrder, after: PurchaseOrder) => [
+  ...headerChanges(before, after),
+  ...lineChanges(before, after),
+]

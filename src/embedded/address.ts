@@ -1,0 +1,32 @@
+import { createHash } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
+import path from 'node:path'
+
+/** Folder that root uses for files that an unprivileged Postgres cannot access inside a private folder. */
+export const sharedHome = '/var/lib/tallyman'
+
+/** Where data is kept whose folder the user of Postgres cannot reach. */
+export const sharedFolder = (folder: string): string =>
+  `${sharedHome}/data-${createHash('sha256').update(folder).digest('hex').slice(0, 12)}`
+
+/** Address of a database of an embedded Postgres. */
+export const addressAt = (port: number | string, password: string, database: string): string =>
+  `postgresql://tallyman:${password}@127.0.0.1:${port}/${database}`
+
+const isNotOpen = (error: unknown): boolean =>
+  error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'EACCES')
+
+/** Address of the embedded Postgres that a daemon runs in `dataDir`; null when none runs there, or the folder is not open to this user. */
+export const embeddedAddress = async (dataDir: string): Promise<string | null> => {
+  const own = path.resolve(dataDir)
+  for (const folder of [own, sharedFolder(own)]) {
+    try {
+      const password = (await readFile(`${folder}/postgres.password`, 'utf8')).trim()
+      const port = (await readFile(`${folder}/postgres/postmaster.pid`, 'utf8')).split('\n')[3]
+      if (port !== undefined && /^\d+$/.test(port)) return addressAt(port, password, 'tallyman')
+    } catch (error) {
+      if (!isNotOpen(error)) throw error
+    }
+  }
+  return null
+}

@@ -1,0 +1,110 @@
+import { z } from 'zod'
+import type { CallOptions } from '../../clients/call-options.ts'
+import { type SettlementLine, type SettlementPage, settlementsEndpoint } from '../../clients/marketplace/settlements.ts'
+import { settlementStore } from '../../store/settlements.ts'
+import { mayBeOfOne } from './passing-over.ts'
+import { resource } from './resource.ts'
+import { dayMs } from './settings.ts'
+import type { StreamContext } from './stream.ts'
+import { type WalkPage, walk } from './streams.ts'
+
+/** Where the walk stands between two pages. */
+const cursorSchema = z.object({
+  /** Reports that are to be read, this one first. */
+  dates: z.array(z.string()),
+  offset: z.number(),
+  rows: z.number(),
+  currency: z.string().nullable(),
+})
+type Cursor = z.infer<typeof cursorSchema>
+
+const begin = (dates: readonly string[]): string | null =>
+  dates.length === 0 ? null : JSON.stringify({ dates, offset: 0, rows: 0, currency: null })
+
+/** Rows are a fifth as long as orders. */
+const rowsForAnOrder = 5
+
+/** A page; its failure where the marketplace gives no further page, as the live service has been seen to do (public facts, section 10). */
+const readPageAt = async (
+  { client, settings }: StreamContext,
+  reportDate: string,
+  { offset, rows, currency }: Cursor,
+  options: CallOptions,
+): Promise<SettlementPage | { readonly cutBecause: string }> => {
+  try {
+    const limit = settings.pageSize * rowsForAnOrder
+    return await client.of(settlementsEndpoint).page({ reportDate, offset, rows, currency, limit }, options)
+  } catch (error) {
+    if (offset === 0 || !mayBeOfOne(error, options) || error.httpStatus !== 400) throw error
+    return { cutBecause: error.message }
+  }
+}
+
+const readNext = async (
+  context: StreamContext,
+  cursor: Cursor,
+  options: CallOptions,
+): Promise<WalkPage<SettlementLine> | null> => {
+  const { client, database } = context
+  const [reportDate, ...others] = cursor.dates
+  if (reportDate === undefined) return null
+  // Names what of a report does not come, among its rows.
+  const rest = `${reportDate}/rest`
+  const page = await readPageAt(context, reportDate, cursor, options)
+  if ('cutBecause' in page)
+    return { answers: [], next: begin(others), unreadable: [{ key: rest, fault: `the report breaks off: ${page.cutBecause}` }] }
+  const { records, currency, totalCount } = page
+  const rows = cursor.rows + records.length
+  if (page.nextCursor !== null) {
+    const next: Cursor = { dates: cursor.dates, offset: Number(page.nextCursor), rows, currency }
+    return { answers: [page], records, next: JSON.stringify(next) }
+  }
+  if (totalCount !== null && totalCount > rows) {
+    const fault = `the report breaks off: ${rows} of ${totalCount} rows come`
+    return { answers: [page], records, next: begin(others), unreadable: [{ key: rest, fault }] }
+  }
+  const gone = await settlementStore.findGone(
+    database,
+    client.sellerId,
+    new Set(),
+    'report_date = $3::date AND row_number > $4::int',
+    reportDate,
+    rows,
+  )
+  return { answers: [page], records, next: begin(others), missing: gone, answered: [rest] }
+}
+
+type Choice = (dates: readonly string[]) => readonly string[]
+
+const step =
+  (choose: Choice) =>
+  async (
+    context: StreamContext,
+    { after }: { readonly after: string },
+    options: CallOptions,
+  ): Promise<WalkPage<SettlementLine> | null> => {
+    if (after !== '') return await readNext(context, cursorSchema.parse(JSON.parse(after)), options)
+    const listed = await context.client.of(settlementsEndpoint).dates(options)
+    return { answers: [listed], next: begin(choose(listed.dates)) }
+  }
+
+/** The newest reports: the latest may have come while it was being made, or be corrected. */
+const newest = 3
+const recent = walk<SettlementLine>({ step: step((dates) => dates.slice(-newest)) })
+
+/** Every report that the marketplace still has. */
+const all = walk<SettlementLine>({ seldom: true, pace: { times: 7, leastMs: 0 }, step: step((dates) => dates) })
+
+/** Settlement reports: what the marketplace pays, row by row. A new one appears every one or two weeks (public facts, section 13). */
+export const settlements = resource({
+  name: 'settlements',
+  endpoint: settlementsEndpoint,
+  poll: { variable: 'POLL_SETTLEMENTS', ordinaryMs: dayMs, demonstrationMs: 120_000 },
+  // No past to ask for: `all` reads as far back as the marketplace does.
+  streams: { recent, all },
+  table: {
+    findDiffering: settlementStore.findDiffering,
+    store: settlementStore.store,
+    noteMissing: settlementStore.noteMissing,
+  },
+})

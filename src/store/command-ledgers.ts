@@ -1,0 +1,94 @@
+import type { CommandContent, CommandState, OrderCommandContent } from '../domain/command.ts'
+import { type OrderBaseline, orderBaselineSchema } from '../domain/evidence.ts'
+import type { LineUnits, PurchaseOrder } from '../domain/order.ts'
+import { type Confirmed, proofOf, raiseBaseline } from '../domain/proof.ts'
+import { type LedgerCommand, type LineLedger, ledgersOf } from '../domain/units.ts'
+import { appliedOf, partsOf, readContent } from './command-content.ts'
+import type { SqlRunner } from './database.ts'
+
+const unitsByLine = (baseline: OrderBaseline | null): Record<string, LineUnits> | null =>
+  baseline === null ? null : Object.fromEntries(baseline.lines.map((line) => [line.lineNumber, line.units]))
+
+/** A command of an order, or a part of one that a person has decided. */
+interface CommandOfOrder {
+  readonly content: OrderCommandContent
+  readonly state: CommandState
+  readonly baseline: OrderBaseline | null
+}
+
+/** What our commands on an order say of its units. */
+export interface OrderWork {
+  /** In the order of the commands. */
+  readonly ledgerCommands: readonly LedgerCommand[]
+  /** Those that were applied, with how the order stood before each. */
+  readonly confirmed: readonly Confirmed[]
+}
+
+/**
+ * Our commands on an order, as far as units go. Take them under the order's row lock (`lockOrder`): whoever reserves or sends units holds
+ * it. `except` leaves one command out, so that it can be checked against all others; what a person says was applied of it still counts.
+ */
+export const readOrderWork = async (
+  sql: SqlRunner,
+  sellerId: string,
+  purchaseOrderId: string,
+  except: string | null = null,
+): Promise<OrderWork> => {
+  // A command that was never sent has no attempt. Each attempt but the first was made only after the order had shown that those
+  // before it changed nothing, so the baseline of the latest one counts.
+  const rows = await sql.query<{
+    id: string
+    kind: string
+    state: CommandState
+    payload: unknown
+    parts: unknown
+    baseline: unknown
+  }>(
+    `SELECT c.id, c.kind, c.state, c.payload, c.parts,
+       (SELECT a.baseline FROM tallyman.command_attempts a
+        WHERE a.command_id = c.id AND a.outcome IS DISTINCT FROM 'not-sent' ORDER BY a.attempt DESC LIMIT 1) AS baseline
+     FROM tallyman.commands c
+     WHERE c.seller_id = $1 AND c.purchase_order_id = $2 AND (c.state <> 'rejected' OR c.parts IS NOT NULL)
+     ORDER BY c.sequence`,
+    sellerId,
+    purchaseOrderId,
+  )
+  const commands: CommandOfOrder[] = []
+  for (const row of rows) commands.push(...commandsOf(row, (await readContent(sql, row)).content, row.id === except))
+  return {
+    ledgerCommands: commands.map(
+      ({ content, state, baseline }): LedgerCommand => ({ ...content, state, baseline: unitsByLine(baseline) }),
+    ),
+    confirmed: commands.filter(({ state }) => state === 'confirmed'),
+  }
+}
+
+const commandsOf = (
+  row: {
+    readonly kind: string
+    readonly state: CommandState
+    readonly payload: unknown
+    readonly parts: unknown
+    readonly baseline: unknown
+  },
+  content: CommandContent,
+  onlyDecided: boolean,
+): CommandOfOrder[] => {
+  const parts = partsOf(row.parts)
+  const applied = appliedOf(row.kind, parts)
+  const found = applied.map((part): CommandOfOrder => ({ ...part, state: 'confirmed' }))
+  const nothingOpen = row.state === 'rejected' || (parts !== null && parts.open === null)
+  if (onlyDecided || nothingOpen) return found
+  if (content.kind === 'create-shipping-settings') return found
+  // What a person says was applied stands before the rest, which may go by the baseline of the very same attempt.
+  const baseline = row.baseline === null ? null : raiseBaseline(orderBaselineSchema.parse(row.baseline), proofOf(applied))
+  return [...found, { content, state: row.state, baseline }]
+}
+
+/** The unit ledgers of an order; see {@link readOrderWork}. */
+export const readLedgers = async (
+  sql: SqlRunner,
+  sellerId: string,
+  order: PurchaseOrder,
+  except: string | null = null,
+): Promise<LineLedger[]> => ledgersOf(order, (await readOrderWork(sql, sellerId, order.purchaseOrderId, except)).ledgerCommands)

@@ -1,0 +1,112 @@
+import { type ListedStore, listedStore } from './listed-records.ts'
+
+/** A row of a settlement report, as it is stored. Money is decimal text, days are `YYYY-MM-DD`. */
+export interface StoredSettlementLine {
+  readonly reportDate: string
+  readonly row: number
+  readonly transactionType: string
+  readonly description: string | null
+  readonly reason: string | null
+  readonly transactionKey: string | null
+  readonly postedOn: string | null
+  readonly periodStart: string | null
+  readonly periodEnd: string | null
+  readonly amount: string | null
+  readonly amountType: string | null
+  readonly totalPayable: string | null
+  readonly currency: string | null
+  readonly quantity: number | null
+  readonly purchaseOrderId: string | null
+  readonly purchaseOrderLine: string | null
+  readonly customerOrderId: string | null
+  readonly customerOrderLine: string | null
+  readonly sku: string | null
+  readonly gtin: string | null
+  readonly productName: string | null
+  readonly fulfillmentType: string | null
+  readonly shippingMethod: string | null
+  readonly contractCategory: string | null
+  readonly productType: string | null
+  readonly productTaxCode: string | null
+}
+
+/** Rows of settlement reports, in `warehouse.settlement_lines`; changes are told as `settlement_line.…`. */
+export const settlementStore: ListedStore<StoredSettlementLine> = listedStore<StoredSettlementLine>({
+  name: 'settlement_lines',
+  resource: 'settlements',
+  key: { column: 'line_key', type: 'text' },
+  payloadPath: '{reportData,0}',
+  columns: [
+    'report_date date',
+    'row_number integer',
+    'transaction_type text',
+    'description text',
+    'reason text',
+    'transaction_key text',
+    'posted_on date',
+    'period_start date',
+    'period_end date',
+    'amount numeric',
+    'amount_type text',
+    'total_payable numeric',
+    'currency text',
+    'quantity integer',
+    'purchase_order_id text',
+    'purchase_order_line text',
+    'customer_order_id text',
+    'customer_order_line text',
+    'sku text',
+    'gtin text',
+    'product_name text',
+    'fulfillment_type text',
+    'shipping_method text',
+    'contract_category text',
+    'product_type text',
+    'product_tax_code text',
+  ],
+  row: (line) => ({
+    report_date: line.reportDate,
+    row_number: line.row,
+    transaction_type: line.transactionType,
+    description: line.description,
+    reason: line.reason,
+    transaction_key: line.transactionKey,
+    posted_on: line.postedOn,
+    period_start: line.periodStart,
+    period_end: line.periodEnd,
+    amount: line.amount,
+    amount_type: line.amountType,
+    total_payable: line.totalPayable,
+    currency: line.currency,
+    quantity: line.quantity,
+    purchase_order_id: line.purchaseOrderId,
+    purchase_order_line: line.purchaseOrderLine,
+    customer_order_id: line.customerOrderId,
+    customer_order_line: line.customerOrderLine,
+    sku: line.sku,
+    gtin: line.gtin,
+    product_name: line.productName,
+    fulfillment_type: line.fulfillmentType,
+    shipping_method: line.shippingMethod,
+    contract_category: line.contractCategory,
+    product_type: line.productType,
+    product_tax_code: line.productTaxCode,
+  }),
+  entity: 'settlement_line',
+  identity: {
+    of: ({ reportDate, row }) => ({ reportDate, row }),
+    sql: `jsonb_build_object('reportDate', report_date, 'row', row_number)`,
+  },
+  state: {
+    of: ({ transactionType, amountType, amount, totalPayable, currency, purchaseOrderId }) => ({
+      transactionType,
+      amountType,
+      amount,
+      totalPayable,
+      currency,
+      purchaseOrderId,
+    }),
+    sql: `jsonb_build_object('transactionType', transaction_type, 'amountType', amount_type, 'amount', amount::text,
+      'totalPayable', total_payable::text, 'currency', currency, 'purchaseOrderId', purchase_order_id)`,
+  },
+})

@@ -1,0 +1,99 @@
+import type { Charge, LineStatus, OrderLine, PurchaseOrder } from '../domain/order.ts'
+import type { SqlRunner } from './database.ts'
+
+interface OrderRow {
+  readonly purchase_order_id: string
+  readonly customer_order_id: string | null
+  readonly order_date: Date | null
+  readonly order_type: string | null
+  readonly ship_node_type: string | null
+  readonly method_code: string | null
+  readonly estimated_ship_date: Date | null
+  readonly estimated_delivery_date: Date | null
+  readonly customer_name: string | null
+  readonly customer_email: string | null
+  readonly customer_phone: string | null
+  readonly shipping_address: Readonly<Record<string, unknown>> | null
+  readonly total_amount: string | null
+  readonly currency: string | null
+  readonly raw: unknown
+  readonly lines: readonly LineRow[] | null
+}
+
+interface LineRow extends Omit<OrderLine, 'units' | 'statuses' | 'charges' | 'statusDate' | 'refundReasons'> {
+  readonly acknowledged: number
+  readonly shipped: number
+  readonly cancelled: number
+  readonly refunded: number
+  readonly charges: readonly Charge[]
+  readonly refundReasons: readonly string[]
+  readonly statusDate: string | null
+  readonly statuses: readonly StatusRow[] | null
+}
+
+interface StatusRow extends Omit<LineStatus, 'shippedAt'> {
+  readonly shippedAt: string | null
+}
+
+const selectOrders = `
+  SELECT o.purchase_order_id, o.customer_order_id, o.order_date, o.order_type, o.ship_node_type, o.method_code,
+    o.estimated_ship_date, o.estimated_delivery_date, o.customer_name, o.customer_email, o.customer_phone,
+    o.shipping_address, o.total_amount::text, o.currency, o.raw,
+    (SELECT json_agg(json_build_object(
+        'lineNumber', l.line_number, 'sku', l.sku, 'productName', l.product_name, 'unitOfMeasure', l.unit_of_measure,
+        'ordered', l.ordered, 'acknowledged', l.acknowledged, 'shipped', l.shipped, 'cancelled', l.cancelled,
+        'refunded', l.refunded, 'refundedAmount', l.refunded_amount::text, 'currency', l.currency, 'charges', l.charges,
+        'refundReasons', l.refund_reasons, 'intentToCancel', l.intent_to_cancel, 'statusDate', l.status_date, 'raw', l.raw,
+        'statuses', (SELECT json_agg(json_build_object(
+            'status', s.status, 'quantity', s.quantity, 'cancellationReason', s.cancellation_reason, 'carrier', s.carrier,
+            'methodCode', s.method_code, 'trackingNumber', s.tracking_number, 'trackingUrl', s.tracking_url,
+            'shippedAt', s.shipped_at, 'raw', s.raw) ORDER BY s.position)
+          FROM warehouse.order_line_statuses s
+          WHERE s.seller_id = l.seller_id AND s.purchase_order_id = l.purchase_order_id AND s.line_number = l.line_number))
+        ORDER BY l.line_index, l.line_number)
+      FROM warehouse.order_lines l
+      WHERE l.seller_id = o.seller_id AND l.purchase_order_id = o.purchase_order_id) AS lines
+  FROM warehouse.orders o
+  WHERE o.seller_id = $1 AND o.purchase_order_id = ANY($2::text[])`
+
+const toDate = (text: string | null): Date | null => (text === null ? null : new Date(text))
+
+const toLine = ({ acknowledged, shipped, cancelled, refunded, ...line }: LineRow): OrderLine => ({
+  ...line,
+  units: { acknowledged, shipped, cancelled, refunded },
+  statusDate: toDate(line.statusDate),
+  statuses: (line.statuses ?? []).map((status) => ({ ...status, shippedAt: toDate(status.shippedAt) })),
+})
+
+const toOrder = (row: OrderRow): PurchaseOrder => ({
+  purchaseOrderId: row.purchase_order_id,
+  customerOrderId: row.customer_order_id,
+  orderDate: row.order_date,
+  orderType: row.order_type,
+  shipNodeType: row.ship_node_type,
+  methodCode: row.method_code,
+  estimatedShipDate: row.estimated_ship_date,
+  estimatedDeliveryDate: row.estimated_delivery_date,
+  customerName: row.customer_name,
+  customerEmail: row.customer_email,
+  customerPhone: row.customer_phone,
+  shippingAddress: row.shipping_address,
+  totalAmount: row.total_amount,
+  currency: row.currency,
+  lines: (row.lines ?? []).map(toLine),
+  raw: row.raw,
+})
+
+/** Of these orders those that are stored, by their ids. */
+export const readOrders = async (
+  sql: SqlRunner,
+  sellerId: string,
+  purchaseOrderIds: readonly string[],
+): Promise<Map<string, PurchaseOrder>> => {
+  const rows = await sql.query<OrderRow>(selectOrders, sellerId, purchaseOrderIds)
+  return new Map(rows.map((row) => [row.purchase_order_id, toOrder(row)]))
+}
+
+/** An order as it is stored: charges as first seen, lines in the marketplace's order. Null when it is not stored. */
+export const readOrder = async (sql: SqlRunner, sellerId: string, purchaseOrderId: string): Promise<PurchaseOrder | null> =>
+  (await readOrders(sql, sellerId, [purchaseOrderId])).get(purchaseOrderId) ?? null

@@ -1,0 +1,193 @@
+import { createHmac } from 'node:crypto'
+import { z } from 'zod'
+import type { CallOptions, SendOptions } from '../../../src/clients/call-options.ts'
+import { type Answer, type Call, type Caller, createCaller } from '../../../src/clients/caller.ts'
+import type { Marketplace } from '../../../src/clients/client.ts'
+import { declareEndpoint, type Operations } from '../../../src/clients/endpoint.ts'
+import { asRecord, decimalText, moment } from '../../../src/clients/json.ts'
+import type { FaultRules } from '../../../src/clients/judge.ts'
+import { perMinute } from '../../../src/clients/operation.ts'
+import { type Observed, type Page, type ParsedRecord, type RecordReader, readRecord } from '../../../src/clients/record.ts'
+import type { PurchaseOrder } from '../../../src/domain/order.ts'
+
+// A marketplace that no seller knows: other authorisation, other faults and other orders than those of the specification.
+
+/** How one of its sellers reaches it. */
+export interface ShopConnection {
+  readonly sellerId: string
+  readonly url: string
+  readonly apiKey: string
+  readonly secret: string
+}
+
+const problem = z.object({ problem: z.object({ kind: z.string(), text: z.string().nullish(), at: z.string().nullish() }) })
+
+const statuses: Readonly<Record<string, number>> = { slow_down: 429, bad_signature: 401, closed: 503 }
+
+const rules: FaultRules = {
+  read(body) {
+    const { data } = problem.safeParse(body)
+    const named = data === undefined ? undefined : statuses[data.problem.kind]
+    const { kind = null, at = null, text = null } = data?.problem ?? {}
+    return {
+      faults: kind === null ? [] : [{ code: kind, field: at, description: text }],
+      ownWord: data !== undefined,
+      statuses: named === undefined ? [] : [named],
+      fails: data !== undefined,
+      namesError: data !== undefined,
+      onlyRemarks: data === undefined,
+    }
+  },
+  isOutage: () => false,
+  saysNone: ([fault]) => fault?.code === 'no_such_order',
+  saysDone: ([fault]) => fault?.code === 'sent_before',
+}
+
+/** The signature of a request: over its method, target and body. */
+export const signatureOf = (secret: string, method: string, target: string, body: string): string =>
+  createHmac('sha256', secret).update(`${method} ${target}\n${body}`).digest('hex')
+
+/** The marketplace. */
+export const shop: Marketplace<ShopConnection> = {
+  connect({ sellerId, url, apiKey, secret }, parts) {
+    const caller = createCaller({
+      sellerId,
+      requestTimeoutMs: 5_000,
+      parts,
+      baseUrl: url,
+      authorise: () => ({
+        credentials: async () => ({ headers: { 'x-api-key': apiKey }, secrets: [secret, apiKey], reject: () => false }),
+      }),
+      headers: ({ method, target, body }, credentials, correlationId) => ({
+        ...credentials,
+        'x-signature': signatureOf(secret, method, target, body ?? ''),
+        'x-request': correlationId,
+      }),
+      rules,
+      budgetHeaders: { remaining: ['x-left'], replenishAt: ['x-more-at'] },
+    })
+    return {
+      hosts: { shop: caller },
+      clock: caller.clock,
+      credentials: { ask: async () => ({ accepted: true }), forgive: () => undefined },
+      close: () => caller.close(),
+    }
+  },
+}
+
+/** Units are one row each here, and money stands in cents. */
+const wireSale = z.object({
+  ref: z.string(),
+  placed: z.string(),
+  pieces: z.array(z.object({ row: z.number(), article: z.string(), cents: z.number().int(), parcel: z.string().nullable() })),
+})
+
+const reader: RecordReader<z.infer<typeof wireSale>, PurchaseOrder> = {
+  resource: 'order',
+  schema: wireSale,
+  keyField: 'ref',
+  toDomain: ({ ref, placed, pieces }, raw) => {
+    const rows = [...new Set(pieces.map(({ row }) => row))]
+    const status = { cancellationReason: null, carrier: 'Post', methodCode: null, trackingUrl: null, shippedAt: null, raw: null }
+    return {
+      purchaseOrderId: ref,
+      customerOrderId: null,
+      orderDate: moment(placed),
+      orderType: null,
+      shipNodeType: 'SellerFulfilled',
+      methodCode: null,
+      estimatedShipDate: null,
+      estimatedDeliveryDate: null,
+      customerName: null,
+      customerEmail: null,
+      customerPhone: null,
+      shippingAddress: null,
+      totalAmount: null,
+      currency: 'EUR',
+      raw,
+      lines: rows.map((row) => {
+        const own = pieces.filter((piece) => piece.row === row)
+        const sent = own.flatMap(({ parcel }) => (parcel === null ? [] : [parcel]))
+        const amount = decimalText(own.reduce((sum, { cents }) => sum + cents, 0) / 100) ?? '0'
+        return {
+          lineNumber: String(row),
+          sku: own[0]?.article ?? null,
+          productName: null,
+          unitOfMeasure: null,
+          ordered: own.length,
+          units: { acknowledged: own.length, shipped: sent.length, cancelled: 0, refunded: 0 },
+          statuses: sent.map((trackingNumber) => ({ ...status, status: 'Shipped', quantity: 1, trackingNumber })),
+          charges: [{ chargeType: 'PRODUCT', chargeName: 'ItemPrice', amount, currency: 'EUR', tax: null }],
+          refundedAmount: '0',
+          refundReasons: [],
+          currency: 'EUR',
+          intentToCancel: false,
+          statusDate: null,
+          raw: null,
+        }
+      }),
+    }
+  },
+}
+
+const operations = {
+  list: { name: 'sales.list', limit: perMinute(600), payloadKeys: ['page.sales'] },
+  get: { name: 'sales.get', limit: perMinute(600), payloadKeys: ['sale'] },
+  send: { name: 'sales.send', limit: perMinute(60), payloadKeys: ['sale'], write: true },
+} as const satisfies Operations
+
+const nextPage = z.object({ page: z.object({ after: z.string().nullable() }) })
+
+const createSales = (caller: Caller) => {
+  const only = (call: Call, answer: Answer, atMs: number): Observed<PurchaseOrder> => {
+    const [record] = answer.records
+    if (record === undefined) throw caller.misfit(call, answer)
+    const { correlationId, httpStatus } = answer
+    return { record: readRecord(reader, record, () => undefined), observedAt: caller.clock.at(atMs), correlationId, httpStatus }
+  }
+  return {
+    async list(after: string | null, options: CallOptions): Promise<Page<PurchaseOrder>> {
+      const target = after === null ? '/sales' : `/sales?after=${encodeURIComponent(after)}`
+      const call: Call = { operation: operations.list, method: 'GET', target, body: null, recordsAt: ['page', 'sales'] }
+      const answer = await caller.call(call, options)
+      const { data } = nextPage.safeParse(answer.envelope)
+      if (data === undefined) throw caller.misfit(call, answer)
+      return {
+        records: answer.records.map((record) => readRecord(reader, record, () => undefined)),
+        totalCount: null,
+        nextCursor: data.page.after,
+        observedAt: caller.clock.at(answer.sentMs),
+        marketplaceNow: caller.clock.now(),
+        correlationId: answer.correlationId,
+      }
+    },
+    async get(ref: string, options: CallOptions): Promise<Observed<PurchaseOrder> | null> {
+      const call: Call = { operation: operations.get, method: 'GET', target: `/sales/${ref}`, body: null, recordsAt: ['sale'] }
+      const answer = await caller.call(call, options)
+      return answer.found ? only(call, answer, answer.sentMs) : null
+    },
+    async send(
+      ref: string,
+      rows: readonly { row: number; parcel: string }[],
+      options: SendOptions,
+    ): Promise<Observed<PurchaseOrder>> {
+      const body = JSON.stringify({ rows })
+      const call: Call = {
+        operation: operations.send,
+        method: 'POST',
+        target: `/sales/${ref}/parcels`,
+        body,
+        recordsAt: ['sale'],
+      }
+      const answer = await caller.call(call, options)
+      return only(call, answer, answer.answeredMs)
+    },
+  }
+}
+
+/** Its orders, and the one command on them. */
+export const salesEndpoint = declareEndpoint({
+  operations,
+  read: (rawText): ParsedRecord<PurchaseOrder> => readRecord(reader, asRecord(rawText), () => undefined),
+  make: ({ shop: caller }: { readonly shop: Caller }) => createSales(caller),
+})

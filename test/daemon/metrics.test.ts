@@ -1,0 +1,122 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { startTestDaemon, type TestDaemon } from '../support/daemon.ts'
+import { eventually } from '../support/eventually.ts'
+import { startTestPostgres, type TestPostgres } from '../support/postgres.ts'
+import { startTestSandbox, type TestSandbox } from '../support/sandbox.ts'
+import { accepted, type ErpEvent, type OrderAddress, placeOrder, post, query, sandboxSeller } from './support.ts'
+
+let postgres: TestPostgres
+let sandbox: TestSandbox
+let databaseUrl: string
+let daemon: TestDaemon
+let order: OrderAddress
+
+beforeAll(async () => {
+  ;[postgres, sandbox] = await Promise.all([startTestPostgres(), startTestSandbox()])
+  databaseUrl = await postgres.database()
+  order = await placeOrder(sandbox, 3)
+  daemon = await startTestDaemon({
+    ...sandboxSeller,
+    DATABASE_URL: databaseUrl,
+    MARKETPLACE_URL: sandbox.url,
+    // More than the budget lets through at once.
+    CAMPAIGN_IDS: 'SEM-1001,SEM-1002,SEM-1003',
+  })
+}, 120_000)
+afterAll(async () => {
+  await daemon?.program.kill()
+  await sandbox?.stop()
+  await postgres?.stop()
+})
+
+/** The metrics, each sample by its name and labels. */
+const scrape = async (): Promise<ReadonlyMap<string, number>> => {
+  const answer = await fetch(`${daemon.url}/metrics`)
+  expect(answer.status).toBe(200)
+  const lines = (await answer.text()).split('\n').filter((line) => line !== '' && !line.startsWith('#'))
+  return new Map(lines.map((line) => [line.slice(0, line.lastIndexOf(' ')), Number(line.slice(line.lastIndexOf(' ') + 1))]))
+}
+
+/** By how much samples move while `work` runs, and until they have moved so far. */
+const expectMoves = async (moves: Readonly<Record<string, number>>, work: () => Promise<unknown>): Promise<void> => {
+  const before = await scrape()
+  await work()
+  await eventually(async () => {
+    const after = await scrape()
+    const moved = Object.keys(moves).map((name) => [name, (after.get(name) ?? 0) - (before.get(name) ?? 0)])
+    expect(Object.fromEntries(moved)).toEqual(moves)
+  })
+}
+
+test('requests count by method, route template and class of status, and last', async () => {
+  const route = (name: string, method: string, template: string, status: string) =>
+    `tallyman_http_${name}{method="${method}",route="${template}",status="${status}"}`
+  await expectMoves(
+    {
+      [route('requests_total', 'GET', '/v1/orders/:purchaseOrderId', '4xx')]: 2,
+      [route('requests_total', 'GET', 'none', '4xx')]: 2,
+      [route('requests_total', 'GET', '/v1/sellers', '2xx')]: 1,
+      [route('request_duration_seconds_count', 'GET', '/v1/sellers', '2xx')]: 1,
+      [route('request_duration_seconds_count', 'GET', 'none', '4xx')]: 2,
+    },
+    async () => {
+      for (const path of ['/v1/orders/1', '/v1/orders/2', '/nothing/1', '/nothing/2', '/v1/sellers']) {
+        await (await fetch(`${daemon.url}${path}`)).text()
+      }
+    },
+  )
+  const samples = await scrape()
+  const sum = samples.get(route('request_duration_seconds_sum', 'GET', '/v1/sellers', '2xx'))
+  expect(sum).toBeGreaterThan(0)
+  expect(sum).toBeLessThan(30)
+  expect([...samples.keys()].filter((name) => name.includes('nothing'))).toEqual([])
+})
+
+const events = (way: string, outcome: string): string => `tallyman_events_received_total{way="${way}",outcome="${outcome}"}`
+
+test('events over HTTP count by what became of them', async () => {
+  const event = accepted(order)
+  const wrong: ErpEvent = { id: 'wrong', type: 'erp.nothing', data: {} }
+  await expectMoves(
+    {
+      [events('http', 'accepted')]: 1,
+      [events('http', 'duplicate')]: 1,
+      [events('http', 'conflict')]: 1,
+      // Its type is unknown; and a body that is no event at all.
+      [events('http', 'refused')]: 2,
+    },
+    async () => {
+      expect(await post(daemon, event)).toBe(202)
+      expect(await post(daemon, event)).toBe(202)
+      expect(await post(daemon, { ...event, data: { ...order, more: 1 } })).toBe(409)
+      expect(await post(daemon, wrong)).toBe(422)
+      const headers = { 'content-type': 'application/cloudevents+json' }
+      expect((await fetch(`${daemon.url}/v1/events`, { method: 'POST', headers, body: '{' })).status).toBe(400)
+    },
+  )
+})
+
+test('rows of the SQL inbox count once they are decided, each once', async () => {
+  await expectMoves(
+    { [events('sql', 'accepted')]: 2, [events('sql', 'refused')]: 2, [events('http', 'accepted')]: 0 },
+    async () => {
+      const data = JSON.stringify(order)
+      await query(
+        databaseUrl,
+        `INSERT INTO tallyman.erp_event (source, id, type, data) VALUES
+         ('/inbox', '1', 'erp.order.accepted', '${data}'), ('/inbox', '2', 'erp.order.accepted', '${data}'),
+         ('/inbox', '3', 'erp.shipment.dispatched', '${data}'), ('/inbox', '4', 'erp.nothing', '{}')`,
+      )
+    },
+  )
+})
+
+test('a wait for the rate budget is measured', async () => {
+  await eventually(async () => {
+    const samples = await scrape()
+    const of = (suffix: string) => samples.get(`tallyman_rate_limit_wait_seconds_${suffix}{operation="campaigns.get"}`) ?? 0
+    expect(of('count')).toBeGreaterThan(0)
+    expect(of('sum')).toBeGreaterThan(0)
+    expect(of('sum')).toBeLessThan(of('count') * 60)
+  })
+})

@@ -1,0 +1,42 @@
+import { expect, test } from 'vitest'
+import { countRun } from '../../src/daemon/sync-metrics.ts'
+import type { SyncRunReport } from '../../src/jobs/sync/run.ts'
+import { createMetrics } from '../../src/observability/metrics.ts'
+
+const now = new Date('2026-03-01T12:00:00Z')
+
+const ended = (resource: string, stream: string, error: string | null, watermark: Date | null = null): SyncRunReport => ({
+  ...{ sellerId: 'S', resource, stream, finished: error === null, watermark, durationMs: 1 },
+  run: { windowFrom: null, windowTo: null, pages: 1, seen: 3, changed: 2, quarantined: 1, error },
+})
+
+const counted = async (...reports: readonly SyncRunReport[]): Promise<string> => {
+  const metrics = createMetrics({ version: '1', processMetrics: false })
+  for (const report of reports) countRun(metrics, () => now, report)
+  return (await metrics.read()).body
+}
+
+test('the success of one resource does not hide the failure of another whose stream has the same name', async () => {
+  const body = await counted(ended('taxonomies', 'all', null), ended('replenishment', 'all', 'refused'))
+  expect(body).toContain('tallyman_poll_runs_total{resource="taxonomies",stream="all",outcome="done"} 1')
+  expect(body).toContain('tallyman_poll_runs_total{resource="replenishment",stream="all",outcome="failed"} 1')
+  expect(body).toMatch(/tallyman_poll_last_success_timestamp_seconds\{resource="taxonomies",stream="all",seller="S"\} \d/)
+  expect(body).not.toContain('tallyman_poll_last_success_timestamp_seconds{resource="replenishment"')
+})
+
+test('records are counted by what became of them, and the lag by the marketplace’s clock', async () => {
+  const body = await counted(ended('returns', 'changed', null, new Date(now.getTime() - 90_000)))
+  for (const [outcome, count] of [
+    ['seen', 3],
+    ['changed', 2],
+    ['quarantined', 1],
+  ]) {
+    expect(body).toContain(`tallyman_poll_records_total{resource="returns",stream="changed",outcome="${outcome}"} ${count}`)
+  }
+  expect(body).toContain('tallyman_poll_lag_seconds{resource="returns",stream="changed",seller="S"} 90')
+})
+
+test('backfills of a resource are one, whatever their range', async () => {
+  const body = await counted(ended('orders', 'backfill:a:b', null), ended('orders', 'backfill:c:d', null))
+  expect(body).toContain('tallyman_poll_runs_total{resource="orders",stream="backfill",outcome="done"} 2')
+})

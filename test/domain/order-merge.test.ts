@@ -1,0 +1,76 @@
+import { describe, expect, test } from 'vitest'
+import type { PurchaseOrder } from '../../src/domain/order.ts'
+import { isOpen, judgeView, mergeCharges, mergeOrder } from '../../src/domain/order-merge.ts'
+import { lineWith, orderWith, wireStatus } from '../store/support/records.ts'
+
+const charge = (chargeName: string, amount: string, tax: string | null = null) => ({
+  chargeType: 'PRODUCT',
+  chargeName,
+  amount,
+  currency: 'USD',
+  tax: tax === null ? null : { taxName: 'Tax', amount: tax, currency: 'USD' },
+})
+const order = (shipped: number, cancelled = 0): PurchaseOrder =>
+  orderWith('1', [lineWith('1', 4, [wireStatus('Shipped', shipped), wireStatus('Cancelled', cancelled)])]).value
+const at = (hour: number): Date => new Date(Date.UTC(2026, 9, 1, hour))
+
+test('charges that were not there, or zero, are taken over; two of one name stay two', () => {
+  expect(
+    mergeCharges([charge('A', '5'), charge('A', '0.00')], [charge('A', '0', '1'), charge('A', '7'), charge('B', '2')]),
+  ).toEqual([charge('A', '5', '1'), charge('A', '7'), charge('B', '2')])
+  expect(mergeCharges([charge('A', '5', '1')], [])).toEqual([charge('A', '5', '1')])
+  expect(mergeCharges([charge('A', '5', '1')], [charge('A', '5', '0')])).toEqual([charge('A', '5', '1')])
+})
+
+test('a fee that was zero is taken over, one that was not stays', () => {
+  const fee = (amount: string) => ({ ...charge('A', '5'), taxAndOtherFees: { taxName: 'Fee', amount, currency: 'USD' } })
+  expect(mergeCharges([fee('0')], [fee('2')])).toEqual([fee('2')])
+  expect(mergeCharges([fee('2')], [fee('0')])).toEqual([fee('2')])
+})
+
+test('placeholders do not overwrite a phone or an address, and good values replace each other', () => {
+  const stored = { ...order(0), customerPhone: '5550100', customerEmail: 'one@example.com' }
+  const worse = { ...order(0), customerPhone: '0000000000', customerEmail: 'nocxemail@example.com' }
+  const better = { ...order(0), customerPhone: '5550199', customerEmail: 'two@example.com' }
+  expect(mergeOrder(stored, worse)).toMatchObject({ customerPhone: '5550100', customerEmail: 'one@example.com' })
+  expect(mergeOrder(stored, better)).toMatchObject({ customerPhone: '5550199', customerEmail: 'two@example.com' })
+  expect(mergeOrder(worse, better)).toMatchObject({ customerPhone: '5550199', customerEmail: 'two@example.com' })
+})
+
+test('all else of an order is as it is reported now, with lines that are new', () => {
+  const two = orderWith('1', [lineWith('1', 4, [wireStatus('Shipped', 4)]), lineWith('2', 1, [wireStatus('Created', 1)])]).value
+  expect(mergeOrder(order(1), two)).toEqual(two)
+})
+
+test('an order is open as long as a unit is neither shipped nor cancelled', () => {
+  expect([isOpen(order(3, 0)), isOpen(order(3, 1)), isOpen(order(4, 0)), isOpen(order(0, 4))]).toEqual([
+    true,
+    false,
+    false,
+    false,
+  ])
+})
+
+describe('a view of a stored order', () => {
+  const stored = { order: order(2), observedAt: at(10), behindMs: null }
+
+  test('that shows more is written, whenever it was observed', () => {
+    expect(judgeView(stored, order(3), at(9))).toBe('write')
+    expect(judgeView(stored, order(3), at(11))).toBe('write')
+  })
+
+  test('that shows the same is written when it is not older', () => {
+    expect(judgeView(stored, order(2), at(9))).toBe('skip')
+    expect(judgeView(stored, order(2), at(10))).toBe('write')
+  })
+
+  test.each([
+    ['less', order(1)],
+    ['less here and more there', order(1, 1)],
+  ])('that shows %s is noted first, and believed after a day', (_what, less) => {
+    expect(judgeView(stored, less, at(9))).toBe('skip')
+    expect(judgeView(stored, less, at(11))).toBe('behind')
+    expect(judgeView({ ...stored, behindMs: 86_399_999 }, less, at(11))).toBe('skip')
+    expect(judgeView({ ...stored, behindMs: 86_400_000 }, less, at(11))).toBe('write')
+  })
+})
