@@ -121,6 +121,7 @@ const sellersOf = (stubUrl: string): SellerRegistry => {
     skus: [],
     logReasons: new Map(),
     reportColumns: {},
+    rateLimits: {},
   }
   return createSellerRegistry({
     sellers: [seller],
@@ -128,7 +129,7 @@ const sellersOf = (stubUrl: string): SellerRegistry => {
     display: null,
     requestTimeoutMs,
     profiles,
-    budgetOf: () => budget,
+    budget,
     log,
     hooks: {},
     createClient: createMarketplaceClient,

@@ -141,6 +141,19 @@ describe('readConfig', () => {
     ])
   })
 
+  test('takes limits of operations, and names an operation that there is not', () => {
+    const given = { RATE_LIMITS: '{"orders.ship": {"tokens": 30, "per": "1m"}}' }
+    expect(readConfig(given, false).sellers[0]?.rateLimits).toEqual({ 'orders.ship': { tokens: 30, perMs: 60_000 } })
+    expect(readConfig({}, false).sellers[0]?.rateLimits).toEqual({})
+    for (const wrong of [
+      '{"orders.sip": {"tokens": 30, "per": "1m"}}',
+      '{"orders.ship": {"tokens": 0, "per": "1m"}}',
+      '{"orders.ship": 5}',
+      '7',
+    ])
+      expect(faultsOf({ RATE_LIMITS: wrong })[0]).toMatch(/^RATE_LIMITS: .*orders\.ship/)
+  })
+
   test('takes an empty variable as unset', () => {
     expect(readConfig({ REDIS_URL: '', PORT: '' }, false)).toMatchObject({ redisUrl: null, http: { port: 8080 } })
   })

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import type { BudgetSignal, Grant } from './budget.ts'
+import type { BudgetSignal } from './bucket.ts'
+import type { Grant } from './budget.ts'
 import type { CallOptions } from './call-options.ts'
 import type { ClientParts } from './client-parts.ts'
 import type { MarketplaceClock } from './clock.ts'

@@ -1,4 +1,4 @@
-import type { BudgetSignal } from './budget.ts'
+import type { BudgetSignal } from './bucket.ts'
 import {
   BODY_TOO_LARGE,
   BODY_UNREADABLE,
@@ -92,8 +92,8 @@ export type Verdict =
       readonly ownWord: boolean
     }
 
-/** Longest wait that an answer can impose; the scarcest published budget is one request an hour. */
-const MAX_WAIT_MS = 3_600_000
+/** Longest wait that an answer can impose. */
+const MAX_WAIT_MS = 86_400_000
 /** Shortest wait after a throttled answer, so that a date in the past is no retry storm. */
 const MIN_THROTTLE_WAIT_MS = 1_000
 /** Wait after a throttled answer that names no time; the budget lengthens it when throttling goes on. */
@@ -129,7 +129,7 @@ export function headerText(headers: ResponseHeaders, name: string): string | nul
 
 /**
  * A moment that a header names, as a wait in ms from now: epoch ms, epoch s, ISO 8601, HTTP date, or a small number of seconds.
- * Dates are on the marketplace's clock; one that makes no sense there is tried on ours. Clamped to [0, one hour], so no timer can
+ * Dates are on the marketplace's clock; one that makes no sense there is tried on ours. Clamped to [0, one day], so no timer can
  * overflow (a known bug: epoch ms taken for seconds fires at once, again and again). Null when unreadable.
  */
 export function waitMs(value: string | null, nowMs: number, marketplaceNowMs: number): number | null {

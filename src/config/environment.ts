@@ -4,6 +4,7 @@ import { movementKinds } from '../domain/log-reasons.ts'
 import { columnMeanings } from '../domain/reconciliation-report.ts'
 import { retentionRules } from '../domain/retention.ts'
 import { bound, jsonObject, nameList, oneOf, port, redisUrls, retention, rsaPrivateKey, text, timeSpan, url } from './parsers.ts'
+import { rateLimits, rateLimitsAccepted } from './rate-limits.ts'
 
 /** Farther back nothing is read, whatever is asked for. */
 const longestReread = 3_650 * 86_400_000
@@ -105,6 +106,7 @@ export const environment = z.object({
     reportColumns,
     `header -> meaning, such as {"Stock at start": "beginning"}; meanings: ${columnMeanings.join(', ')}`,
   ).default({}),
+  RATE_LIMITS: jsonObject(rateLimits, rateLimitsAccepted).default({}),
   LOG_REASONS: jsonObject(logReasons, `reason -> kind, such as {"Q7": "lost"}; kinds: ${movementKinds.join(', ')}`).default({}),
 })
 

@@ -2,11 +2,13 @@ import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import { parse as parseYaml } from 'yaml'
 import { z } from 'zod'
+import type { RateLimits } from '../clients/operation.ts'
 import { type MovementKind, type ReasonMap, wordsOf } from '../domain/log-reasons.ts'
 import { nearestName } from '../domain/nearest.ts'
 import type { ColumnNames } from '../domain/reconciliation-report.ts'
 import { type Environment, headerPrefix, logReasons, profiles, quantityFields, reportColumns } from './environment.ts'
 import { text, url } from './parsers.ts'
+import { rateLimits } from './rate-limits.ts'
 import { sandboxAdvertiserId, sandboxCampaignIds, sandboxSeller } from './sandbox.ts'
 
 /** One seller: who it is at the marketplace and how to speak to it there. */
@@ -34,6 +36,8 @@ export interface SellerSettings {
   readonly logReasons: ReasonMap
   /** What headers of the reconciliation report mean, for those that nobody knows. */
   readonly reportColumns: ColumnNames
+  /** Limits that hold in place of the profile's and the operations' own. */
+  readonly rateLimits: RateLimits
 }
 
 const reasonMap = (reasons: Readonly<Record<string, MovementKind>>): ReasonMap =>
@@ -55,6 +59,7 @@ const sellerEntry = z.strictObject({
   skus: z.array(text).optional(),
   logReasons: logReasons.optional(),
   reportColumns: reportColumns.optional(),
+  rateLimits: rateLimits.optional(),
 })
 const sellerList = z.array(sellerEntry).min(1, 'must hold at least one seller')
 const sellersDocument = z.strictObject({ sellers: sellerList })
@@ -98,6 +103,7 @@ const defaultsOf = (values: Environment) => ({
   skus: values.INVENTORY_SKUS,
   logReasons: reasonMap(values.LOG_REASONS),
   reportColumns: values.REPORT_COLUMNS,
+  rateLimits: values.RATE_LIMITS,
 })
 
 const readSellersFile = (file: string, values: Environment, faults: string[]): SellerSettings[] => {
@@ -158,6 +164,7 @@ const readSellersFile = (file: string, values: Environment, faults: string[]): S
         skus: entry.skus ?? defaults.skus,
         logReasons: entry.logReasons === undefined ? defaults.logReasons : reasonMap(entry.logReasons),
         reportColumns: entry.reportColumns ?? defaults.reportColumns,
+        rateLimits: { ...defaults.rateLimits, ...entry.rateLimits },
       },
     ]
   })

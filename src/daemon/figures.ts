@@ -10,11 +10,11 @@ import type { QueuesPart } from './queues.ts'
 /** A scrape reads the sizes of the tables at most this often. */
 const sizesFreshMs = 60_000
 
-/** Reads all metrics; those that stand in Postgres, the budgets and the queues are brought up to date first, as far as they answer. */
+/** Reads all metrics; those that stand in Postgres, the budget and the queues are brought up to date first, as far as they answer. */
 export const createMetricsReader = (
   { metrics, quiet }: DaemonContext,
   { database }: DatabasePart,
-  { budgets }: MarketplacePart,
+  { budget }: MarketplacePart,
   { runtime }: QueuesPart,
 ) => {
   const tableSizes = shareCheck(
@@ -41,11 +41,9 @@ export const createMetricsReader = (
       metrics.deadLetters.set({ kind: 'record' }, figures.quarantinedRecords)
       metrics.deadLetters.set({ kind: 'event' }, figures.rejectedEvents)
     }
-    for (const budget of budgets()) {
-      for (const { sellerId, operation, scope, available } of budget.snapshot()) {
-        // Months are many and would be labels without end.
-        if (scope === null) metrics.rateLimitTokens.set({ seller: sellerId, operation }, available)
-      }
+    for (const { sellerId, operation, scope, available } of budget.snapshot()) {
+      // Months are many and would be labels without end.
+      if (scope === null) metrics.rateLimitTokens.set({ seller: sellerId, operation }, available)
     }
     await runtime.refreshMetrics()
     return metrics.read()

@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises'
-import { createInProcessBudget, type Grant, type RateBudget, shareOf, type Wait } from '../clients/budget.ts'
+import { createInProcessBudget, type Grant, type LimitOf, type RateBudget, shareOf, type Wait } from '../clients/budget.ts'
 import { createMarketplaceClient } from '../clients/marketplace/marketplace.ts'
 import { ordersEndpoint } from '../clients/marketplace/orders.ts'
 import { profiles } from '../clients/marketplace/profiles/index.ts'
@@ -14,6 +14,7 @@ import type { Database } from '../store/database.ts'
 import { recordConfiguredSkus } from '../store/inventory-skus.ts'
 import { readSellers } from '../store/sellers.ts'
 import { recordConfiguredCampaigns } from '../store/watched-campaigns.ts'
+import { openBudget } from './budget.ts'
 import type { DaemonContext } from './context.ts'
 
 /** Orders that events name before a sync has brought them are looked up with this share of the budget; the rest is for orders that are known. */
@@ -29,8 +30,8 @@ export interface MarketplacePart {
   readonly sandboxUrl: string | null
   readonly sellers: SellerRegistry
   readonly serving: Serving
-  /** The budgets that calls are taken from, one a profile. */
-  budgets(): Iterable<RateBudget>
+  /** The budget that calls are taken from. */
+  readonly budget: RateBudget
   /** The profile of a seller that is configured here. */
   profileOf(sellerId: string): Profile | undefined
   /** Leave to look an order up that an event names, out of a share of the budget. */
@@ -46,7 +47,7 @@ export interface MarketplacePart {
  * @throws what keeps them from being used
  */
 export const startMarketplace = async (
-  { config, log, quiet, metrics, stop, closers }: DaemonContext,
+  { config, log, quiet, metrics, owner, stop, closers }: DaemonContext,
   database: Database,
 ): Promise<MarketplacePart | null> => {
   let sandboxUrl: string | null = null
@@ -69,10 +70,10 @@ export const startMarketplace = async (
     }
   }
 
-  const budgets = createBudgets((profile) => observeWaits(createInProcessBudget({ limits: profile.rateLimits }), metrics))
-  const lookupBudgets = createBudgets((profile) =>
-    createInProcessBudget({ limits: shareOf(profile.rateLimits, ordersEndpoint.operations.get, lookupShare) }),
-  )
+  const limitOf: LimitOf = (sellerId, operation) =>
+    sellers.settingsOf(sellerId)?.rateLimits[operation.name] ?? profileOf(sellerId)?.rateLimits[operation.name] ?? operation.limit
+  const budget = observeWaits(openBudget({ config, quiet, closers, owner }, database, limitOf), metrics)
+  const lookupBudget = createInProcessBudget({ limitOf: (...asked) => shareOf(limitOf(...asked), lookupShare) })
   const sellers = createSellerRegistry({
     sellers: config.sellers,
     sandboxUrl,
@@ -80,7 +81,7 @@ export const startMarketplace = async (
     requestTimeoutMs: config.requestTimeoutMs,
     maxRecords: config.maxPageRecords,
     profiles,
-    budgetOf: budgets.of,
+    budget,
     log,
     hooks: {
       onRequest: ({ operation, outcome, durationMs }) => {
@@ -94,8 +95,7 @@ export const startMarketplace = async (
   closers.add('the marketplace clients', () => sellers.close())
   const serving = createServing({ database, sellers })
 
-  const profileOf = (sellerId: string): Profile | undefined =>
-    profiles.get(sellers.settings().find((seller) => seller.sellerId === sellerId)?.profile ?? '')
+  const profileOf = (sellerId: string): Profile | undefined => profiles.get(sellers.settingsOf(sellerId)?.profile ?? '')
   const rememberSellers = async (by: 'start' | 'settings'): Promise<void> => {
     await serving.begin(by)
     sellers.learn(await readSellers(database))
@@ -112,12 +112,10 @@ export const startMarketplace = async (
     sandboxUrl,
     sellers,
     serving,
-    budgets: budgets.all,
+    budget,
     profileOf,
-    mayLookUp: async (sellerId) => {
-      const profile = profileOf(sellerId)
-      return profile === undefined ? { granted: true } : lookupBudgets.of(profile).take(sellerId, ordersEndpoint.operations.get)
-    },
+    mayLookUp: async (sellerId) =>
+      sellers.has(sellerId) ? await lookupBudget.take(sellerId, ordersEndpoint.operations.get) : { granted: true },
     learnSellers: async () => {
       try {
         await serving.say()
@@ -141,16 +139,3 @@ const observeWaits = (budget: RateBudget, { rateLimitWait }: Pick<Metrics, 'rate
     return leave
   },
 })
-
-/** One budget a profile, made when it is first asked for. */
-const createBudgets = (create: (profile: Profile) => RateBudget) => {
-  const budgets = new Map<string, RateBudget>()
-  return {
-    of: (profile: Profile): RateBudget => {
-      const budget = budgets.get(profile.name) ?? create(profile)
-      budgets.set(profile.name, budget)
-      return budget
-    },
-    all: (): Iterable<RateBudget> => budgets.values(),
-  }
-}

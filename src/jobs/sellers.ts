@@ -30,6 +30,8 @@ export interface SellerRegistry {
   client(sellerId: string): MarketplaceClient
   /** The current settings of every seller. */
   settings(): readonly SellerSettings[]
+  /** The settings of one; undefined where it is not configured here. */
+  settingsOf(sellerId: string): SellerSettings | undefined
   /** @throws UnknownSeller */
   configured(sellerId: string): ConfiguredSeller
   /** Takes new settings: clients of sellers that have not changed are kept with their tokens, but forget that credentials were refused. */
@@ -50,8 +52,7 @@ export interface SellerRegistryParts {
   /** Most records of one answer; the clients' own bound when absent. */
   readonly maxRecords?: number
   readonly profiles: ReadonlyMap<string, Profile>
-  /** The budget of one profile's limits table. */
-  readonly budgetOf: (profile: Profile) => RateBudget
+  readonly budget: RateBudget
   readonly log: ClientLog
   readonly hooks: ClientHooks
   readonly createClient: (
@@ -102,7 +103,7 @@ export const createSellerRegistry = (parts: SellerRegistryParts): SellerRegistry
       settings,
       fingerprint,
       client: parts.createClient(connection, {
-        budget: parts.budgetOf(profile),
+        budget: parts.budget,
         log: parts.log,
         hooks: parts.hooks,
         ...(parts.maxRecords === undefined ? {} : { maxRecords: parts.maxRecords }),
@@ -131,6 +132,7 @@ export const createSellerRegistry = (parts: SellerRegistryParts): SellerRegistry
     has: (sellerId) => entries.has(sellerId),
     client: (sellerId) => find(sellerId).client,
     settings: () => [...entries.values()].map((entry) => entry.settings),
+    settingsOf: (sellerId) => entries.get(sellerId)?.settings,
     configured: (sellerId) => ({
       sellerId,
       credentialsFingerprint: find(sellerId).fingerprint,

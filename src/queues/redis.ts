@@ -33,7 +33,8 @@ const roles = {
   consumer: { maxRetriesPerRequest: null, enableOfflineQueue: true },
 } as const
 
-const connect = (redisUrl: string, role: keyof typeof roles): Client => {
+/** Connects to Redis, or to a cluster. */
+export const connectRedis = (redisUrl: string, role: keyof typeof roles): Client => {
   const { maxRetriesPerRequest, enableOfflineQueue } = roles[role]
   const [first = '', ...others] = redisUrl.split(',').map((url) => url.trim())
   if (others.length === 0) {
@@ -63,8 +64,8 @@ const connect = (redisUrl: string, role: keyof typeof roles): Client => {
 
 const isReady = (client: Client): boolean => client.status === 'ready'
 
-// Rejects at the first refusal; the client itself keeps retrying.
-const untilReady = async (client: Client): Promise<void> => {
+/** Resolves once connected; rejects at the first refusal, while the client itself goes on trying. @throws QueuesUnavailable */
+export const untilReady = async (client: Client): Promise<void> => {
   if (isReady(client)) return
   const { promise, resolve, reject } = Promise.withResolvers<void>()
   const refused = (error: unknown): void => {
@@ -144,7 +145,7 @@ export const createRedisQueues = (options: {
     kind: 'redis',
     open: async () => {
       if (queues !== undefined) return
-      clients ??= { producer: watched(connect(redisUrl, 'producer')), consumer: watched(connect(redisUrl, 'consumer')) }
+      clients ??= { producer: watched(connectRedis(redisUrl, 'producer')), consumer: watched(connectRedis(redisUrl, 'consumer')) }
       const { producer, consumer } = clients
       await Promise.all([untilReady(producer), untilReady(consumer)])
       const warnings = await withDeadline(inspect(producer), openTimeoutMs, 'reading the settings of Redis')

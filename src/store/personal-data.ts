@@ -111,6 +111,8 @@ export const personalData: Readonly<Record<string, TableMarks>> = {
       dismissed_reason: ["an operator's text", 'replaced by "erased"'],
     },
   },
+  'tallyman.rate_buckets': { none: 'name version memory changed_at' },
+  'tallyman.rate_members': { none: 'id is_sole drawn_until' },
   'tallyman.report_files': { none: 'report_id chunk first_byte bytes' },
   'tallyman.report_tries': { none: 'seller_id month tried_at failures' },
   'tallyman.retention_passes': {

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { bucketShape, createInProcessBudget, FULL_BUCKET, learnFrom, takeFrom } from '../../src/clients/budget.ts'
+import { type BucketMemory, type BudgetSignal, bucketShape, FULL_BUCKET, learnFrom, takeFrom } from '../../src/clients/bucket.ts'
+import { createInProcessBudget } from '../../src/clients/budget.ts'
 import { tokenOperation } from '../../src/clients/marketplace/authorisation.ts'
 import { ordersEndpoint } from '../../src/clients/marketplace/orders.ts'
 import type { Operation, RateLimit } from '../../src/clients/operation.ts'
@@ -95,18 +96,22 @@ describe('a bucket', () => {
     const shape = bucketShape({ tokens: 1, perMs: 3_600_000 })
     const first = takeFrom(shape, FULL_BUCKET, START, 3_600_000)
     expect(first.waitUntilMs).toBeNull()
-    expect(takeFrom(shape, first.memory, START + 1, 3_600_000).waitUntilMs).toBe(START + 3_600_000)
-    expect(takeFrom(shape, first.memory, START + 3_600_000, 3_600_000).waitUntilMs).toBeNull()
+    // And a second, for a request that is quicker on its way than the last one was.
+    expect(takeFrom(shape, first.memory, START + 1, 3_600_000).waitUntilMs).toBe(START + 3_601_000)
+    expect(takeFrom(shape, first.memory, START + 3_601_000, 3_600_000).waitUntilMs).toBeNull()
   })
 })
 
 describe('learning', () => {
-  const shape = bucketShape({ tokens: 60, perMs: 60_000 })
-  const available = (memory: typeof FULL_BUCKET, now: number): number => {
+  const limit = { tokens: 60, perMs: 60_000 }
+  const shape = bucketShape(limit)
+  const learn = (memory: BucketMemory, signal: BudgetSignal, nowMs: number, isAlone = false) =>
+    learnFrom(limit, memory, signal, { nowMs, random: 0, isAlone })
+  const available = (memory: BucketMemory, now: number): number => {
     let count = 0
     let state = memory
     for (;;) {
-      const taken = takeFrom(shape, state, now, 60_000)
+      const taken = takeFrom(bucketShape(limit, state.counted), state, now, 60_000)
       if (taken.waitUntilMs !== null) return count
       state = taken.memory
       count += 1
@@ -115,48 +120,74 @@ describe('learning', () => {
 
   test('a 429 that names a moment blocks until then, and lets one through first', () => {
     const until = new Date(START + 30_000)
-    const memory = learnFrom(shape, FULL_BUCKET, { ...NOTHING_TOLD, status: 429, retryAfter: until }, START, 0)
+    const memory = learn(FULL_BUCKET, { ...NOTHING_TOLD, status: 429, retryAfter: until }, START)
     expect(takeFrom(shape, memory, START + 29_999, 60_000).waitUntilMs).toBe(START + 30_000)
     expect(available(memory, START + 30_000)).toBe(1)
   })
 
-  test('429s that say nothing halve the rate and double the wait; success brings the rate back bit by bit', () => {
+  test('429s that say nothing halve the rate and double the wait; success brings it back, near the limit with caution', () => {
     let memory = FULL_BUCKET
     let now = START
     const waits: number[] = []
     for (let strike = 0; strike < 7; strike += 1) {
-      memory = learnFrom(shape, memory, { ...NOTHING_TOLD, status: 429 }, now, 0)
+      memory = learn(memory, { ...NOTHING_TOLD, status: 429 }, now)
       waits.push(memory.blockedUntilMs - now)
       now = memory.blockedUntilMs
     }
     expect(waits).toEqual([2_000, 4_000, 8_000, 16_000, 32_000, 60_000, 60_000])
     expect(memory.rate).toBe(1 / 32)
-    const one = learnFrom(shape, memory, { ...NOTHING_TOLD, status: 200 }, now, 0)
+    const one = learn(memory, { ...NOTHING_TOLD, status: 200 }, now)
     expect(one.rate).toBeCloseTo(memory.rate + 0.02)
-    for (let success = 0; success < 60; success += 1) memory = learnFrom(shape, memory, { ...NOTHING_TOLD, status: 200 }, now, 0)
-    expect(memory.rate).toBe(1)
+    const answers = (count: number): BucketMemory => {
+      let after = memory
+      for (let success = 0; success < count; success += 1) after = learn(after, { ...NOTHING_TOLD, status: 200 }, now)
+      return after
+    }
+    expect(answers(60).rate).toBeGreaterThan(0.85)
+    expect(answers(60).rate).toBeLessThan(0.91)
+    expect(answers(600).rate).toBe(1)
   })
 
   test('429s of requests that were under way together count once', () => {
-    const first = learnFrom(shape, FULL_BUCKET, { ...NOTHING_TOLD, status: 429 }, START, 0)
-    const second = learnFrom(shape, first, { ...NOTHING_TOLD, status: 429 }, START + 5, 0)
+    const first = learn(FULL_BUCKET, { ...NOTHING_TOLD, status: 429 }, START)
+    const second = learn(first, { ...NOTHING_TOLD, status: 429 }, START + 5)
     expect(second.rate).toBe(first.rate)
     expect(second.strikes).toBe(1)
   })
 
   test('what the marketplace says is left is never exceeded, and never adds to our own count', () => {
     const told = (remaining: number) => ({ ...NOTHING_TOLD, status: 200, remaining })
-    expect(available(learnFrom(shape, FULL_BUCKET, told(2), START, 0), START)).toBe(2)
+    expect(available(learn(FULL_BUCKET, told(2), START), START)).toBe(2)
     const empty = { ...FULL_BUCKET, arrivalMs: START + 60_000 }
-    expect(available(learnFrom(shape, empty, told(50), START, 0), START)).toBe(0)
-    const none = learnFrom(shape, FULL_BUCKET, { ...told(0), replenishAt: new Date(START + 9_000) }, START, 0)
-    expect(takeFrom(shape, none, START, 60_000).waitUntilMs).toBe(START + 9_000)
+    expect(available(learn(empty, told(50), START), START)).toBe(0)
+    // Somebody else has emptied it: the request that comes back first is left to them.
+    const none = learn(FULL_BUCKET, { ...told(0), replenishAt: new Date(START + 9_000) }, START)
+    expect(takeFrom(bucketShape(limit, true), none, START, 60_000).waitUntilMs).toBe(START + 10_000)
   })
 
-  test('no signal, however odd, ever makes the bucket exceed the limit or break', () => {
+  test('a marketplace that counts aloud is believed when it has more than was thought, but for one request', () => {
+    const told = (remaining: number) => ({ ...NOTHING_TOLD, status: 200, remaining })
+    const empty = { ...FULL_BUCKET, arrivalMs: START + 60_000 }
+    expect(available(learn(empty, told(50), START, true), START)).toBe(49)
+    expect(available(learn(empty, told(1_000), START, true), START)).toBe(59)
+    expect(available(learn(empty, told(50), START, false), START)).toBe(0)
+    // It stops counting: what nobody says is not relied on.
+    const counted = learn(FULL_BUCKET, told(50), START)
+    expect(learn(counted, { ...NOTHING_TOLD, status: 200 }, START).counted).toBe(false)
+    expect(learn(counted, { ...NOTHING_TOLD, status: 429 }, START).counted).toBe(true)
+  })
+
+  test('the rate is not lowered for a 429 that another application explains', () => {
+    const counted = learn(FULL_BUCKET, { ...NOTHING_TOLD, status: 200, remaining: 5 }, START)
+    const explained = { ...NOTHING_TOLD, status: 429, remaining: 0, replenishAt: new Date(START + 2_000) }
+    expect(learn(counted, explained, START).rate).toBe(1)
+    expect(learn(counted, { ...NOTHING_TOLD, status: 429, retryAfter: new Date(START + 2_000) }, START).rate).toBe(0.8)
+  })
+
+  test('no signal, however odd, ever makes a bucket exceed the limit or break while nothing is counted aloud', () => {
     const anySignal = fc.record({
       status: fc.integer({ min: 100, max: 599 }),
-      remaining: fc.option(fc.nat(100), { nil: null }),
+      remaining: fc.constant(null),
       replenishAt: fc.option(fc.date({ min: new Date(0), max: new Date(START + 3_600_000), noInvalidDate: true }), { nil: null }),
       retryAfter: fc.option(fc.date({ min: new Date(0), max: new Date(START + 3_600_000), noInvalidDate: true }), { nil: null }),
     })
@@ -165,14 +196,13 @@ describe('learning', () => {
         anyLimit,
         fc.array(fc.tuple(fc.nat(40), fc.option(anySignal, { nil: null })), { maxLength: 300 }),
         (limit, steps) => {
-          const bucket = bucketShape(limit)
           let memory = FULL_BUCKET
           let now = START
           const grants: number[] = []
           for (const [gap, signal] of steps) {
-            now += Math.round((gap * bucket.intervalMs) / 20)
-            if (signal !== null) memory = learnFrom(bucket, memory, signal, now, 0.5)
-            const taken = takeFrom(bucket, memory, now, limit.perMs)
+            now += Math.round((gap * bucketShape(limit).intervalMs) / 20)
+            if (signal !== null) memory = learnFrom(limit, memory, signal, { nowMs: now, random: 0.5 })
+            const taken = takeFrom(bucketShape(limit, memory.counted), memory, now, limit.perMs)
             memory = taken.memory
             if (taken.waitUntilMs === null) grants.push(now)
             else expect(Number.isFinite(taken.waitUntilMs)).toBe(true)

@@ -161,7 +161,7 @@ export const createDaemon = (parts: DaemonParts): Daemon => {
     display: null,
     requestTimeoutMs,
     profiles,
-    budgetOf: ({ rateLimits }) => createInProcessBudget({ limits: rateLimits, now: stage.nowMs, random: parts.random }),
+    budget: createInProcessBudget({ now: stage.nowMs, random: parts.random }),
     log,
     hooks: {},
     createClient: (connection, clientParts) => createMarketplaceClient(connection, { ...clientParts, now: stage.nowMs }),

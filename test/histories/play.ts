@@ -166,6 +166,7 @@ const playIn = async (theatre: Theatre, slot: Slot, history: History, carry: Car
     skus: [],
     logReasons: new Map(),
     reportColumns: {},
+    rateLimits: {},
   } as const
   const start = (place: number): Daemon =>
     createDaemon({ place, stage, history, database: slot.database, settings, random, disturbance, tell })

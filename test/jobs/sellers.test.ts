@@ -40,7 +40,7 @@ const startProcess = async (): Promise<SellerRegistry> => {
     display: null,
     requestTimeoutMs: 5_000,
     profiles,
-    budgetOf: (profile) => createInProcessBudget({ limits: profile.rateLimits, now }),
+    budget: createInProcessBudget({ now }),
     log,
     hooks: {},
     createClient: (connection, parts) => createMarketplaceClient(connection, { ...parts, now }),

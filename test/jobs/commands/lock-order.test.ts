@@ -33,7 +33,7 @@ beforeEach(async () => {
     display: null,
     requestTimeoutMs: 400,
     profiles,
-    budgetOf: (profile) => createInProcessBudget({ limits: profile.rateLimits }),
+    budget: createInProcessBudget({}),
     log,
     hooks: {},
     createClient: createMarketplaceClient,

@@ -48,7 +48,7 @@ const registryAt = (url: string): SellerRegistry =>
     requestTimeoutMs: 400,
     profiles,
     // The ordinary limit is five creations a minute.
-    budgetOf: () => createInProcessBudget({ limits: { 'shipping-settings.create': { tokens: 10_000, perMs: 1_000 } } }),
+    budget: createInProcessBudget({ limits: { 'shipping-settings.create': { tokens: 10_000, perMs: 1_000 } } }),
     log,
     hooks: {},
     createClient: createMarketplaceClient,

@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest'
 import { createInProcessBudget, shareOf } from '../../../src/clients/budget.ts'
 import { ordersEndpoint } from '../../../src/clients/marketplace/orders.ts'
-import { specification } from '../../../src/clients/marketplace/profiles/index.ts'
 import { acceptEvents } from '../../../src/jobs/events/accept.ts'
 import { createOrderFetcher, type OrderPresence } from '../../../src/jobs/events/fetch-order.ts'
 import { processReceivedEvent } from '../../../src/jobs/events/process.ts'
@@ -148,7 +147,7 @@ test('a batch of a thousand unknown orders asks for some of them, and its other 
 })
 
 test('lookups of a seller take a share of the budget, and leave the rest to others', async () => {
-  const budget = createInProcessBudget({ limits: shareOf(specification.rateLimits, ordersEndpoint.operations.get, 0.002) })
+  const budget = createInProcessBudget({ limitOf: (_sellerId, { limit }) => shareOf(limit, 0.002) })
   const { ensure, asked } = await startFetcher([200, { order: wireOrderSample('108') }])
   const fetcher = createOrderFetcher({
     database: stage.database,

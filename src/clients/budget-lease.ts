@@ -1,0 +1,39 @@
+import { allowedAtMs, availableAt, type BucketMemory, type BucketShape, intervalOf } from './bucket.ts'
+
+/**
+ * Requests that were taken out of a shared bucket together. They are used up one by one, and those that are not used lapse at the pace at
+ * which the bucket fills up again: so what is left of them and what is in the bucket are never more than a full bucket.
+ */
+export interface Lease {
+  readonly count: number
+  readonly used: number
+  /** When it was drawn, on a clock that nobody sets. */
+  readonly drawnAtMs: number
+  readonly intervalMs: number
+}
+
+/** Takes up to `count` requests out of the bucket at once, but none before its time; none are taken while it is empty. */
+export function drawFrom(
+  shape: BucketShape,
+  memory: BucketMemory,
+  nowMs: number,
+  count: number,
+): { readonly memory: BucketMemory; readonly drawn: number; readonly waitUntilMs: number } {
+  const drawn = Math.min(count, availableAt(shape, memory, nowMs))
+  const arrivalMs = drawn === 0 ? memory.arrivalMs : Math.max(memory.arrivalMs, nowMs) + drawn * intervalOf(shape, memory)
+  return { memory: { ...memory, arrivalMs }, drawn, waitUntilMs: allowedAtMs(shape, memory) }
+}
+
+/** The lease after one more request out of it; null when it is used up or has lapsed. */
+export function useLease(lease: Lease, nowMs: number): Lease | null {
+  const lapsed = Math.max(0, Math.floor((nowMs - lease.drawnAtMs) / lease.intervalMs) - 1)
+  const used = Math.max(lease.used, lapsed)
+  return used < lease.count ? { ...lease, used: used + 1 } : null
+}
+
+/** Requests that a lease still holds. */
+export function leftOf(lease: Lease | null, nowMs: number): number {
+  if (lease === null) return 0
+  const lapsed = Math.max(0, Math.floor((nowMs - lease.drawnAtMs) / lease.intervalMs) - 1)
+  return Math.max(0, lease.count - Math.max(lease.used, lapsed))
+}

@@ -1,0 +1,465 @@
+import { z } from 'zod'
+import type { BudgetStore } from '../budget-store.ts'
+import { type Clock, systemClock, watchSteps } from '../clock.ts'
+import {
+  type BucketMemory,
+  type BudgetSignal,
+  bucketShape,
+  easedBy,
+  FULL_BUCKET,
+  intervalOf,
+  learnFrom,
+  shifted,
+} from './bucket.ts'
+import {
+  type BucketKey,
+  type Grant,
+  type LimitOf,
+  type LocalBucket,
+  localBucket,
+  nameOfBucket,
+  noteAnswer,
+  noteGrant,
+  type RateBudget,
+  stateOfBucket,
+  takeLocally,
+  type Wait,
+} from './budget.ts'
+import { drawFrom, type Lease, leftOf, useLease } from './budget-lease.ts'
+import type { RateLimit } from './operation.ts'
+
+/** What a budget shared by several processes needs. */
+export interface SharedBudgetOptions {
+  readonly store: BudgetStore
+  /** Names this process among those that share; unique. */
+  readonly id: string
+  readonly limitOf: LimitOf
+  readonly clock?: Clock
+  /** A number in [0, 1). */
+  readonly random?: () => number
+  /** Told when the store stops answering, with why, and when it answers again. */
+  readonly report?: { away(error: unknown): void; back(): void }
+}
+
+/** A budget that several processes share. */
+export interface SharedBudget extends RateBudget {
+  /** Announces this process again and learns who else draws; call it every {@link beatEveryMs}. Never rejects. */
+  beat(): Promise<void>
+  /** Gives back what it holds. Never rejects. */
+  close(): Promise<void>
+}
+
+/** How often a process announces itself, in milliseconds. */
+export const beatEveryMs = 1_000
+/** So long an announcement holds. */
+const memberForMs = 5_000
+/** A process believes its own announcement for a little less, by a clock that nobody sets. */
+const believedForMs = 4_500
+/** Who draws nothing for so long leaves. */
+const idleAfterMs = 30_000
+/** A bucket that is full again sooner than this need not be remembered for a process that is killed. */
+const shortMemoryMs = 10_000
+/** What a sole process stores of a bucket in use holds for so long after it was stored. */
+const snapshotHoldsMs = 5_000
+/** A lease is for what was used within so long. */
+const leaseForMs = 500
+const mostSwaps = 20
+/** Share of a process that has never reached the store. */
+const strangersShare = 1 / 4
+
+const memorySchema = z.object({
+  arrivalMs: z.number(),
+  rate: z.number(),
+  ceiling: z.number(),
+  calm: z.number(),
+  counted: z.boolean(),
+  blockedUntilMs: z.number(),
+  strikes: z.number(),
+  slowedAtMs: z.number(),
+  promisedMs: z.number(),
+})
+
+const memoryOf = (text: string | null): BucketMemory => (text === null ? FULL_BUCKET : memorySchema.parse(JSON.parse(text)))
+
+/**
+ * How this process stands to the others. Out: it draws nothing and has not announced itself. Sole: nobody else draws, so its own memory is
+ * the budget. Yielding: somebody has come, and it stores what it remembers. Shared: it draws on what is stored. Away: the store does not
+ * answer.
+ */
+type Mode = 'out' | 'sole' | 'yielding' | 'shared' | 'away'
+
+interface SharedBucket extends LocalBucket {
+  lease: Lease | null
+  drawing: Promise<void> | null
+  /** Requests that were asked for lately, and since when. */
+  asked: number
+  askedSinceMs: number
+  /** Answers that raise the rate and are not stored yet. */
+  eased: number
+  /** Not before this moment (own clock) the stored bucket lets a request through. */
+  notBeforeMs: number
+  promisedMs: number
+  /** Changed since it was stored last by a sole process. */
+  isDirty: boolean
+  /** A sole process has stored it once. */
+  isStored: boolean
+}
+
+/** A part of a limit; never more than that part in the long run. */
+const partOf = ({ tokens, perMs }: RateLimit, part: number): RateLimit =>
+  tokens * part >= 1 ? { tokens: Math.floor(tokens * part), perMs } : { tokens: 1, perMs: Math.ceil(perMs / (tokens * part)) }
+
+/**
+ * A rate budget that any number of processes share through a store (docs/decisions/0022-shared-budget.md). While a process is alone it asks the
+ * store once a second and not for each call. Several never let more through than one would. Without the store each goes on with a part.
+ */
+export function createSharedBudget(options: SharedBudgetOptions): SharedBudget {
+  const { store, id, limitOf, report } = options
+  const clock = options.clock ?? systemClock
+  const random = options.random ?? Math.random
+  const buckets = new Map<string, SharedBucket>()
+  let mode: Mode = 'out'
+  let members = 0
+  let othersAreReady = false
+  let believedUntilMs = 0
+  let askedAtMs = Number.NEGATIVE_INFINITY
+  let storeAheadMs = 0
+  let joining: Promise<void> | null = null
+
+  const stepOfClock = watchSteps(clock)
+  const now = (): number => {
+    const stepMs = stepOfClock()
+    if (stepMs !== 0) {
+      storeAheadMs -= stepMs
+      for (const bucket of buckets.values()) {
+        bucket.memory = shifted(bucket.memory, stepMs)
+        bucket.notBeforeMs += stepMs
+        bucket.promisedMs += stepMs
+      }
+    }
+    return clock.wallMs()
+  }
+
+  const bucketOf = (key: BucketKey): SharedBucket => {
+    const name = nameOfBucket(key)
+    const bucket = buckets.get(name) ?? {
+      ...localBucket(key),
+      lease: null,
+      drawing: null,
+      asked: 0,
+      askedSinceMs: 0,
+      eased: 0,
+      notBeforeMs: 0,
+      promisedMs: 0,
+      isDirty: false,
+      isStored: false,
+    }
+    buckets.set(name, bucket)
+    return bucket
+  }
+
+  const waitUntil = (ms: number): Wait => ({ granted: false, availableAt: new Date(Math.ceil(ms)) })
+  const limitOfBucket = ({ key }: LocalBucket): RateLimit => limitOf(key.sellerId, key.operation)
+  const textOf = (memory: BucketMemory): string => JSON.stringify(shifted(memory, storeAheadMs))
+
+  /** What nobody else could be told in time: the bucket as it is if all that this process may use is used. */
+  const usedUp = (bucket: LocalBucket, nowMs: number): BucketMemory => {
+    const shape = bucketShape(limitOfBucket(bucket), bucket.memory.counted)
+    const interval = intervalOf(shape, bucket.memory)
+    const empty = nowMs + (interval > snapshotHoldsMs ? 0 : snapshotHoldsMs) + (shape.burst - 1) * interval
+    return { ...bucket.memory, arrivalMs: Math.max(bucket.memory.arrivalMs, empty) }
+  }
+
+  const isLong = (bucket: LocalBucket): boolean => {
+    const shape = bucketShape(limitOfBucket(bucket), bucket.memory.counted)
+    const { rate, blockedUntilMs } = bucket.memory
+    return shape.burst * intervalOf(shape, bucket.memory) > shortMemoryMs || rate < 1 || blockedUntilMs > now() + shortMemoryMs
+  }
+
+  const forget = (): void => buckets.clear()
+
+  const goAway = (error: unknown): void => {
+    if (mode === 'away') return
+    report?.away(error)
+    mode = 'away'
+    forget()
+  }
+
+  const announce = async (sole: 'claim' | 'keep' | 'yield'): Promise<{ readonly isSole: boolean; readonly others: number }> => {
+    const sentAtMs = clock.monotonicMs()
+    const { value, storeMs } = await store.announce(id, { sole, forMs: memberForMs })
+    believedUntilMs = sentAtMs + believedForMs
+    storeAheadMs = storeMs - now()
+    members = value.others.length + 1
+    othersAreReady = value.others.every((other) => !other.isSole)
+    return { isSole: value.isSole, others: value.others.length }
+  }
+
+  const join = async (): Promise<void> => {
+    const wasAway = mode === 'away'
+    const { isSole } = await announce('claim')
+    forget()
+    mode = isSole ? 'sole' : 'shared'
+    if (wasAway) report?.back()
+  }
+
+  /** Stores exactly what it remembers, for whoever comes after. */
+  const handOver = async (): Promise<void> => {
+    const texts = new Map([...buckets].map(([name, bucket]) => [name, textOf(bucket.memory)] as const))
+    forget()
+    if (texts.size > 0) await store.put(id, texts)
+  }
+
+  const yieldToOthers = async (): Promise<void> => {
+    mode = 'yielding'
+    await handOver()
+    await announce('yield')
+    mode = 'shared'
+  }
+
+  /** What a sole process used since it was stored last, as a process that takes over must take it. */
+  const storeSnapshots = async (): Promise<void> => {
+    const nowMs = now()
+    const dirty = [...buckets].filter(([, bucket]) => bucket.isDirty)
+    for (const [, bucket] of dirty) bucket.isDirty = false
+    const texts = new Map(
+      dirty.filter(([, bucket]) => isLong(bucket)).map(([name, bucket]) => [name, textOf(usedUp(bucket, nowMs))] as const),
+    )
+    if (texts.size > 0) await store.put(id, texts)
+  }
+
+  const beat = async (): Promise<void> => {
+    if (mode === 'out' || mode === 'yielding' || joining !== null) return
+    try {
+      const isIdle = clock.monotonicMs() - askedAtMs > idleAfterMs
+      if (isIdle && mode !== 'away') {
+        if (mode === 'sole') await handOver()
+        mode = 'out'
+        forget()
+        await store.leave(id)
+      } else if (mode === 'sole' && clock.monotonicMs() <= believedUntilMs) {
+        const { isSole, others } = await announce('keep')
+        if (!isSole) await join()
+        else if (others > 0) await yieldToOthers()
+        else await storeSnapshots()
+      } else if (mode === 'shared') {
+        const { isSole } = await announce('claim')
+        if (isSole) {
+          forget()
+          mode = 'sole'
+        }
+      } else {
+        await join()
+      }
+    } catch (error) {
+      goAway(error)
+    }
+  }
+
+  /** A process of which nothing was heard for too long must not think that it is alone, or that all others are known. */
+  const doubt = (): void => {
+    if ((mode === 'sole' || mode === 'shared') && clock.monotonicMs() > believedUntilMs)
+      goAway(new Error('the rate budget could not be announced in time'))
+  }
+
+  /** The bucket of a sole process, as it was left by this or another one; null when the process is not sole any more. */
+  const adopt = async (key: BucketKey): Promise<SharedBucket | null> => {
+    const name = nameOfBucket(key)
+    const known = buckets.get(name)
+    if (known !== undefined) return known
+    const { value } = await store.read(name)
+    if (mode !== 'sole') return null
+    if (!buckets.has(name)) bucketOf(key).memory = shifted(memoryOf(value.text), -storeAheadMs)
+    return bucketOf(key)
+  }
+
+  const takeSole = async (key: BucketKey): Promise<Grant | Wait> => {
+    const bucket = await adopt(key)
+    if (bucket === null) return waitUntil(now())
+    const leave = takeLocally(bucket, limitOfBucket(bucket), now())
+    if (!leave.granted) return leave
+    if (bucket.isStored || !isLong(bucket)) {
+      bucket.isDirty = true
+    } else {
+      // Whoever takes over after a crash must know of it from the first request on.
+      bucket.isStored = true
+      await store.put(id, new Map([[nameOfBucket(key), textOf(usedUp(bucket, now()))]]))
+    }
+    return leave
+  }
+
+  const learnSole = async (key: BucketKey, signal: BudgetSignal): Promise<void> => {
+    const bucket = await adopt(key)
+    if (bucket === null) return
+    const isAlone = noteAnswer(bucket)
+    const before = bucket.memory
+    bucket.memory = learnFrom(limitOfBucket(bucket), before, signal, { nowMs: now(), random: random(), isAlone })
+    bucket.isDirty ||= bucket.memory.rate !== before.rate || bucket.memory.blockedUntilMs !== before.blockedUntilMs
+  }
+
+  const limitAway = ({ sellerId, operation }: BucketKey): RateLimit =>
+    partOf(limitOf(sellerId, operation), members === 0 ? strangersShare : 1 / (members + 1))
+
+  /** The part of the bucket that is this process's while nobody can be asked. It may have been emptied by somebody else. */
+  const bucketAway = (key: BucketKey): SharedBucket => {
+    const known = buckets.get(nameOfBucket(key))
+    if (known !== undefined) return known
+    const shape = bucketShape(limitAway(key))
+    const bucket = bucketOf(key)
+    bucket.memory = { ...FULL_BUCKET, arrivalMs: now() + shape.burst * shape.intervalMs }
+    return bucket
+  }
+
+  const takeAway = (key: BucketKey): Grant | Wait => takeLocally(bucketAway(key), limitAway(key), now())
+
+  const learnAway = (key: BucketKey, signal: BudgetSignal): void => {
+    if (mode !== 'away') return
+    const bucket = bucketAway(key)
+    noteAnswer(bucket)
+    bucket.memory = learnFrom(limitAway(key), bucket.memory, signal, { nowMs: now(), random: random() })
+  }
+
+  /** How many to draw at once: what was asked for within the time that a lease is for, and a fair part of what is there. */
+  const wanted = (bucket: SharedBucket, monotonicMs: number): number => {
+    const overMs = Math.max(leaseForMs, monotonicMs - bucket.askedSinceMs)
+    return Math.max(1, Math.ceil((bucket.asked * leaseForMs) / overMs / 2))
+  }
+
+  /** Draws on what is stored. */
+  const draw = async (bucket: SharedBucket): Promise<void> => {
+    const name = nameOfBucket(bucket.key)
+    const limit = limitOfBucket(bucket)
+    for (let swap = 0; swap < mostSwaps; swap += 1) {
+      const { value, storeMs } = await store.read(name)
+      storeAheadMs = storeMs - now()
+      const eased = bucket.eased
+      const memory = easedBy(memoryOf(value.text), eased)
+      const shape = bucketShape(limit, memory.counted)
+      const drawn = drawFrom(shape, memory, storeMs, wanted(bucket, clock.monotonicMs()))
+      bucket.memory = shifted(drawn.memory, -storeAheadMs)
+      bucket.notBeforeMs = drawn.waitUntilMs - storeAheadMs
+      if (drawn.drawn === 0 && eased === 0) return
+      if (!(await store.swap(name, value.version, JSON.stringify(drawn.memory)))) continue
+      bucket.eased -= eased
+      if (drawn.drawn > 0)
+        bucket.lease = { count: drawn.drawn, used: 0, drawnAtMs: clock.monotonicMs(), intervalMs: intervalOf(shape, memory) }
+      return
+    }
+  }
+
+  const takeShared = async (key: BucketKey): Promise<Grant | Wait> => {
+    if (!othersAreReady) return waitUntil(now() + beatEveryMs / 4)
+    const bucket = bucketOf(key)
+    const monotonicMs = clock.monotonicMs()
+    if (monotonicMs - bucket.askedSinceMs > 2 * leaseForMs) {
+      bucket.askedSinceMs = monotonicMs
+      bucket.asked = 0
+    }
+    bucket.asked += 1
+    for (let round = 0; round < 2; round += 1) {
+      const next = bucket.lease === null ? null : useLease(bucket.lease, clock.monotonicMs())
+      if (next !== null) {
+        bucket.lease = next
+        noteGrant(bucket, now())
+        return { granted: true }
+      }
+      bucket.lease = null
+      if (now() < bucket.notBeforeMs) break
+      if (round === 1) break
+      bucket.drawing ??= draw(bucket).finally(() => {
+        bucket.drawing = null
+      })
+      await bucket.drawing
+      doubt()
+      if (mode !== 'shared') return waitUntil(now())
+    }
+    // Those who wait here are told different moments, and leave room for the others between them.
+    const limit = limitOfBucket(bucket)
+    const interval = intervalOf(bucketShape(limit, bucket.memory.counted), bucket.memory) * Math.max(1, members)
+    const first = Math.max(bucket.notBeforeMs, now() + 1)
+    const next = bucket.promisedMs < first ? first + (random() * interval) / 2 : bucket.promisedMs + interval
+    bucket.promisedMs = key.operation.isShared === true || next > first + limit.perMs ? first : next
+    return waitUntil(bucket.promisedMs)
+  }
+
+  const learnShared = async (key: BucketKey, signal: BudgetSignal): Promise<void> => {
+    const bucket = bucketOf(key)
+    const limit = limitOfBucket(bucket)
+    noteAnswer(bucket)
+    const believed = learnFrom(limit, bucket.memory, signal, { nowMs: now(), random: 0 })
+    const interval = intervalOf(bucketShape(limit, believed.counted), believed)
+    const saysNothingNew =
+      signal.status !== 429 &&
+      believed.counted === bucket.memory.counted &&
+      believed.blockedUntilMs === bucket.memory.blockedUntilMs &&
+      believed.arrivalMs <= bucket.memory.arrivalMs + leftOf(bucket.lease, clock.monotonicMs()) * interval
+    if (saysNothingNew) {
+      if (bucket.memory.rate < 1 || bucket.memory.strikes > 0) bucket.eased += 1
+      return
+    }
+    const name = nameOfBucket(key)
+    for (let swap = 0; swap < mostSwaps; swap += 1) {
+      const { value, storeMs } = await store.read(name)
+      storeAheadMs = storeMs - now()
+      const onStoresClock = (moment: Date | null): Date | null => moment && new Date(moment.getTime() + storeAheadMs)
+      const moved = { ...signal, replenishAt: onStoresClock(signal.replenishAt), retryAfter: onStoresClock(signal.retryAfter) }
+      const memory = learnFrom(limit, memoryOf(value.text), moved, { nowMs: storeMs, random: random() })
+      if (!(await store.swap(name, value.version, JSON.stringify(memory)))) continue
+      bucket.memory = shifted(memory, -storeAheadMs)
+      bucket.notBeforeMs = Math.max(bucket.notBeforeMs, bucket.memory.blockedUntilMs)
+      if (signal.status === 429 || signal.remaining === 0) bucket.lease = null
+      return
+    }
+  }
+
+  const take = async (key: BucketKey): Promise<Grant | Wait> => {
+    doubt()
+    askedAtMs = clock.monotonicMs()
+    try {
+      if (mode === 'out') {
+        joining ??= join().finally(() => {
+          joining = null
+        })
+        await joining
+      }
+      if (mode === 'sole') return await takeSole(key)
+      if (mode === 'shared') return await takeShared(key)
+      if (mode === 'yielding') return waitUntil(now() + beatEveryMs / 10)
+    } catch (error) {
+      goAway(error)
+    }
+    return takeAway(key)
+  }
+
+  return {
+    take: (sellerId, operation, scope) => take({ sellerId, operation, scope: scope ?? null }),
+    async learn(sellerId, operation, signal, scope) {
+      const key: BucketKey = { sellerId, operation, scope: scope ?? null }
+      try {
+        if (mode === 'shared') await learnShared(key, signal)
+        else if (mode === 'sole') await learnSole(key, signal)
+        else learnAway(key, signal)
+      } catch (error) {
+        goAway(error)
+        learnAway(key, signal)
+      }
+    },
+    snapshot() {
+      const nowMs = now()
+      return [...buckets.values()].map((bucket) => stateOfBucket(bucket, limitOfBucket(bucket), nowMs))
+    },
+    beat,
+    async close() {
+      try {
+        if (mode === 'sole') {
+          mode = 'yielding'
+          await handOver()
+        }
+        if (mode !== 'out') await store.leave(id)
+      } catch (error) {
+        report?.away(error)
+      }
+      mode = 'out'
+    },
+  }
+}

@@ -1,0 +1,40 @@
+import { z } from 'zod'
+import { tokenOperation } from '../clients/marketplace/authorisation.ts'
+import { nearestName } from '../domain/nearest.ts'
+import { parseDurationMs } from '../duration.ts'
+import { resources } from '../jobs/sync/resources.ts'
+
+const operationNames = [
+  ...new Set([
+    tokenOperation.name,
+    ...resources.flatMap(({ endpoint }) => Object.values(endpoint.operations).map(({ name }) => name)),
+  ]),
+].sort()
+
+const limit = z.strictObject({
+  tokens: z.int().min(1).max(1_000_000),
+  per: z.string().transform((text, context): number => {
+    const perMs = parseDurationMs(text)
+    if (perMs !== null && perMs >= 1_000 && perMs <= 86_400_000) return perMs
+    context.addIssue({ code: 'custom', message: 'is not a duration from 1s to 1d, such as 1m or 1h' })
+    return z.NEVER
+  }),
+})
+
+/** Limits in place of the marketplace's published ones: operation -> requests in a time. Names of operations that there are not are refused. */
+export const rateLimits = z
+  .record(z.string(), limit)
+  .superRefine((limits, context) => {
+    for (const name of Object.keys(limits)) {
+      if (operationNames.includes(name)) continue
+      const near = nearestName(name, operationNames)
+      const known = near === null ? `operations are ${operationNames.join(', ')}` : `${near} is near`
+      context.addIssue({ code: 'custom', path: [name], message: `there is no operation ${name}; ${known}` })
+    }
+  })
+  .transform((limits) =>
+    Object.fromEntries(Object.entries(limits).map(([name, { tokens, per }]) => [name, { tokens, perMs: per }])),
+  )
+
+/** What `RATE_LIMITS` accepts, in words. */
+export const rateLimitsAccepted = `operation -> {"tokens": n, "per": "1m"}, such as {"orders.ship": {"tokens": 30, "per": "1m"}}; operations: ${operationNames.join(', ')}`

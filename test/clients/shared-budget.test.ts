@@ -1,0 +1,129 @@
+import { describe, expect, test } from 'vitest'
+import type { RateLimit } from '../../src/clients/operation.ts'
+import { type FleetOptions, runFleet } from './support/virtual-fleet.ts'
+
+const perMinute = (tokens: number): RateLimit => ({ tokens, perMs: 60_000 })
+const always = (tokens: number): Pick<FleetOptions, 'allows'> => ({ allows: () => perMinute(tokens) })
+const TEN_MINUTES = 600_000
+
+/** Requests that the marketplace let through, of those that came back to its bucket after the first burst. */
+const steadyShare = ({ sent, allowed }: { sent: number; allowed: number }, burst: number): number => sent / (allowed - burst)
+
+describe('where the marketplace counts aloud', () => {
+  test.each([1, 2, 4])('%i processes use at least 98 %% of what is allowed, and none is refused', async (processes) => {
+    for (const tokens of [5, 60, 600]) {
+      const { sent, allowed, refused } = await runFleet({ processes, durationMs: TEN_MINUTES, ...always(tokens), tells: true })
+      expect(refused).toBe(0)
+      expect(sent / allowed).toBeGreaterThanOrEqual(0.98)
+    }
+  })
+
+  test('its count wins over the table, be it more or less', async () => {
+    const more = await runFleet({ processes: 1, durationMs: TEN_MINUTES, ...always(120), believed: perMinute(60), tells: true })
+    expect(more.sent / more.allowed).toBeGreaterThanOrEqual(0.98)
+    expect(more.refused).toBe(0)
+    const less = await runFleet({ processes: 2, durationMs: TEN_MINUTES, ...always(30), believed: perMinute(60), tells: true })
+    expect(less.sent / less.allowed).toBeGreaterThanOrEqual(0.98)
+    expect(less.refused / less.sent).toBeLessThan(0.01)
+  })
+
+  test.each([1, 2])('%i processes leave to another application what it takes', async (processes) => {
+    const foreignPerMinute = 20
+    const { sent, allowed, refused } = await runFleet({
+      processes,
+      durationMs: TEN_MINUTES,
+      ...always(60),
+      foreignPerMinute,
+      tells: true,
+    })
+    expect(refused / sent).toBeLessThan(0.01)
+    expect(sent / (allowed - 10 * foreignPerMinute)).toBeGreaterThanOrEqual(0.98)
+  })
+})
+
+describe('where the marketplace says nothing', () => {
+  test.each([1, 2, 4])('%i processes use at least 90 %% of the rate, and none is refused', async (processes) => {
+    const result = await runFleet({ processes, durationMs: TEN_MINUTES, ...always(60), tells: false })
+    expect(steadyShare(result, 60)).toBeGreaterThanOrEqual(0.9)
+    expect(result.refused).toBe(0)
+  })
+
+  test('one an hour means one an hour for two processes, too', async () => {
+    const hourly: RateLimit = { tokens: 1, perMs: 3_600_000 }
+    const { sent, refused } = await runFleet({ processes: 2, durationMs: 10 * 3_600_000, allows: () => hourly, tells: false })
+    expect([sent, refused]).toEqual([10, 0])
+  })
+
+  test.each([1, 2])(
+    '%i processes find a limit that was halved within a minute, and run into it for less than 1 %%',
+    async (processes) => {
+      const halvedAtMs = 120_000
+      const { requests } = await runFleet({
+        processes,
+        durationMs: 3_600_000,
+        allows: (atMs) => perMinute(atMs < halvedAtMs ? 60 : 30),
+        believed: perMinute(60),
+        tells: false,
+      })
+      const after = requests.filter(({ atMs }) => atMs >= halvedAtMs + 60_000)
+      const refused = after.filter((request) => request.refused).length
+      expect(refused / after.length).toBeLessThan(0.01)
+      expect((after.length - refused) / ((3_600_000 - halvedAtMs - 60_000) / 2_000)).toBeGreaterThanOrEqual(0.9)
+    },
+  )
+})
+
+describe('a process', () => {
+  test('alone asks the store by the clock, and not for each call', async () => {
+    const { sent, storeCalls } = await runFleet({ processes: 1, workers: 40, durationMs: 60_000, ...always(5_000), tells: true })
+    expect(sent).toBeGreaterThan(5_000)
+    expect(storeCalls).toBeLessThan(60 * 3)
+  })
+
+  test('that comes later waits for its share; both together send no more than is allowed', async () => {
+    const { requests, sent, allowed, refused } = await runFleet({
+      processes: 2,
+      atStart: [0],
+      durationMs: TEN_MINUTES,
+      ...always(60),
+      tells: false,
+      each: (second, fleet) => second === 100 && fleet.start(1),
+    })
+    expect(refused).toBe(0)
+    expect(steadyShare({ sent, allowed }, 60)).toBeGreaterThanOrEqual(0.9)
+    const late = requests.filter(({ atMs }) => atMs > 120_000)
+    expect(late.filter(({ process }) => process === 1).length / late.length).toBeGreaterThan(0.3)
+  })
+
+  test.each([false, true])('that is killed leaves its share to the others, to the token (counted aloud: %s)', async (tells) => {
+    const kills: readonly Pick<FleetOptions, 'each' | 'atStart'>[] = [
+      { each: (second, fleet) => second === 100 && fleet.kill(0) },
+      // The only one is killed, and another one takes over what it had used.
+      { atStart: [0], each: (second, fleet) => second === 10 && [fleet.kill(0), fleet.start(1)] },
+    ]
+    for (const kill of kills) {
+      const { requests, refused } = await runFleet({ processes: 2, durationMs: TEN_MINUTES, ...always(60), tells, ...kill })
+      expect(refused).toBe(0)
+      const late = requests.filter(({ atMs }) => atMs > 300_000)
+      expect(late.length).toBeGreaterThanOrEqual(300 * 0.9)
+    }
+  })
+
+  test('that cannot reach the store goes on with a part, so that all together send no more than is allowed', async () => {
+    const { requests, refused } = await runFleet({
+      processes: 3,
+      durationMs: TEN_MINUTES,
+      ...always(60),
+      tells: false,
+      each: (second, { store }) => {
+        store.isAway = second >= 200 && second < 400
+      },
+    })
+    expect(refused).toBe(0)
+    const away = requests.filter(({ atMs }) => atMs >= 210_000 && atMs < 400_000)
+    expect(new Set(away.map(({ process }) => process)).size).toBe(3)
+    expect(away.length).toBeGreaterThan(190 * 0.5)
+    const after = requests.filter(({ atMs }) => atMs >= 420_000)
+    expect(after.length).toBeGreaterThanOrEqual(180 * 0.9)
+  })
+})

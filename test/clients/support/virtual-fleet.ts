@@ -1,0 +1,192 @@
+import type { BudgetStore, StoredBucket } from '../../../src/budget-store.ts'
+import type { RateBudget } from '../../../src/clients/budget.ts'
+import type { Operation, RateLimit } from '../../../src/clients/operation.ts'
+import { beatEveryMs, createSharedBudget, type SharedBudget } from '../../../src/clients/shared-budget.ts'
+import type { Clock } from '../../../src/clock.ts'
+
+/** A budget store in memory, on a clock of its own. `isAway`: it answers nobody. */
+export const memoryStore = (nowMs: () => number): BudgetStore & { isAway: boolean; calls: number } => {
+  const buckets = new Map<string, StoredBucket>()
+  const members = new Map<string, { isSole: boolean; untilMs: number }>()
+  const write = (name: string, text: string) => buckets.set(name, { version: (buckets.get(name)?.version ?? 0) + 1, text })
+  const isHere = (id: string): boolean => (members.get(id)?.untilMs ?? 0) > nowMs()
+  const store = {
+    isAway: false,
+    calls: 0,
+    use() {
+      store.calls += 1
+      if (store.isAway) throw new Error('the store is away')
+    },
+    async read(name: string) {
+      store.use()
+      return { value: buckets.get(name) ?? { version: 0, text: null }, storeMs: nowMs() }
+    },
+    async swap(name: string, version: number, text: string) {
+      store.use()
+      if ((buckets.get(name)?.version ?? 0) !== version) return false
+      write(name, text)
+      return true
+    },
+    async put(id: string, texts: ReadonlyMap<string, string>) {
+      store.use()
+      if (isHere(id) && members.get(id)?.isSole) for (const [name, text] of texts) write(name, text)
+    },
+    async announce(id: string, { sole, forMs }: { sole: 'claim' | 'keep' | 'yield'; forMs: number }) {
+      store.use()
+      const others = [...members]
+        .filter(([other]) => other !== id && isHere(other))
+        .map(([other, { isSole }]) => ({ id: other, isSole }))
+      const stays = sole === 'keep' && isHere(id) && members.get(id)?.isSole === true
+      const isSole = stays || (sole !== 'yield' && others.length === 0)
+      members.set(id, { isSole, untilMs: nowMs() + forMs })
+      return { value: { isSole, others }, storeMs: nowMs() }
+    },
+    async leave(id: string) {
+      store.use()
+      members.delete(id)
+    },
+  }
+  return store
+}
+
+/** What happened in a run. */
+export interface FleetResult {
+  readonly sent: number
+  readonly refused: number
+  /** When each was sent, in virtual ms from the start, and by which process. */
+  readonly requests: readonly { readonly atMs: number; readonly process: number; readonly refused: boolean }[]
+  /** Calls of the store. */
+  readonly storeCalls: number
+  /** Requests that the marketplace would have let through. */
+  readonly allowed: number
+}
+
+/** How a fleet is to run. */
+export interface FleetOptions {
+  readonly processes: number
+  readonly durationMs: number
+  /** What the marketplace really allows; from a moment on something else. */
+  readonly allows: (atMs: number) => RateLimit
+  /** What the processes believe. */
+  readonly believed?: RateLimit
+  /** It says what is left and when there is more. */
+  readonly tells: boolean
+  /** Workers of each process that always have something to do. */
+  readonly workers?: number
+  /** Each request is answered after so long. */
+  readonly latencyMs?: number
+  /** Requests a minute that another application sends. */
+  readonly foreignPerMinute?: number
+  /** Told of each second of the run; may stop the store or a process. */
+  readonly each?: (
+    second: number,
+    fleet: { readonly store: ReturnType<typeof memoryStore>; kill(process: number): void; start(process: number): void },
+  ) => void
+  /** Processes that are there from the beginning; all of them when left out. */
+  readonly atStart?: readonly number[]
+  readonly budgetOf?: (clock: Clock) => RateBudget & { beat?: SharedBudget['beat'] }
+}
+
+/** Runs processes that share a budget against a marketplace that holds a token bucket, in virtual time. */
+export const runFleet = async (options: FleetOptions): Promise<FleetResult> => {
+  const { processes, durationMs, allows, tells, workers = 4, latencyMs = 40, foreignPerMinute = 0 } = options
+  const startMs = Date.UTC(2026, 10, 22)
+  let nowMs = startMs
+  const store = memoryStore(() => nowMs)
+  const operation: Operation = { name: 'orders.ship', limit: options.believed ?? allows(0), payloadKeys: [] }
+  let seed = 7
+  const random = (): number => {
+    seed = (seed * 16_807) % 2_147_483_647
+    return seed / 2_147_483_647
+  }
+
+  const left = { tokens: allows(0).tokens, atMs: startMs }
+  let allowed = left.tokens
+  const refill = (): RateLimit => {
+    const limit = allows(nowMs - startMs)
+    const gained = ((nowMs - left.atMs) * limit.tokens) / limit.perMs
+    left.tokens = Math.min(limit.tokens, left.tokens + gained)
+    left.atMs = nowMs
+    return limit
+  }
+
+  type Event = { readonly atMs: number; readonly order: number; readonly run: () => Promise<void> | void }
+  const events: Event[] = []
+  let order = 0
+  const later = (atMs: number, run: Event['run']): void => {
+    const event = { atMs: Math.max(atMs, nowMs), order: order++, run }
+    let [low, high] = [0, events.length]
+    while (low < high) {
+      const middle = (low + high) >> 1
+      const other = events[middle]
+      if (other !== undefined && (other.atMs < event.atMs || (other.atMs === event.atMs && other.order < event.order)))
+        low = middle + 1
+      else high = middle
+    }
+    events.splice(low, 0, event)
+  }
+
+  const requests: { atMs: number; process: number; refused: boolean }[] = []
+  const lives = new Map<number, number>()
+  const start = (process: number): void => {
+    const life = (lives.get(process) ?? 0) + 1
+    lives.set(process, life)
+    const isAlive = (): boolean => lives.get(process) === life
+    const bornMs = nowMs
+    const clock: Clock = { wallMs: () => nowMs, monotonicMs: () => nowMs - bornMs }
+    const budget =
+      options.budgetOf?.(clock) ??
+      createSharedBudget({ store, id: `p${process}-${life}`, limitOf: () => operation.limit, clock, random })
+    const beat = async (): Promise<void> => {
+      if (!isAlive()) return
+      await budget.beat?.()
+      later(nowMs + beatEveryMs, beat)
+    }
+    later(nowMs + 400, beat)
+    const work = async (): Promise<void> => {
+      if (!isAlive()) return
+      const leave = await budget.take('S', operation)
+      if (!leave.granted) return later(Math.max(nowMs + 1, leave.availableAt.getTime()), work)
+      later(nowMs + latencyMs * (0.25 + random() / 2), () => {
+        const limit = refill()
+        const granted = left.tokens >= 1
+        if (granted) left.tokens -= 1
+        requests.push({ atMs: nowMs - startMs, process, refused: !granted })
+        const nextMs = nowMs + ((Math.floor(left.tokens) + 1 - left.tokens) * limit.perMs) / limit.tokens
+        const told = tells
+          ? { remaining: Math.floor(left.tokens), replenishAt: new Date(Math.ceil(nextMs)) }
+          : { remaining: null, replenishAt: null }
+        later(nowMs + latencyMs / 2, async () => {
+          if (!isAlive()) return
+          await budget.learn('S', operation, { status: granted ? 200 : 429, retryAfter: null, ...told })
+          await work()
+        })
+      })
+    }
+    for (let worker = 0; worker < workers; worker += 1) later(nowMs + worker, work)
+  }
+  for (const process of options.atStart ?? Array.from({ length: processes }, (_, index) => index)) start(process)
+  for (let second = 0; second * 1_000 < durationMs; second += 1) {
+    later(startMs + second * 1_000, () => {
+      allowed += second === 0 ? 0 : allows(second * 1_000).tokens / (allows(second * 1_000).perMs / 1_000)
+      options.each?.(second, { store, start, kill: (process) => void lives.set(process, (lives.get(process) ?? 0) + 1) })
+    })
+  }
+  if (foreignPerMinute > 0) {
+    const steal = (): void => {
+      refill()
+      if (left.tokens >= 1) left.tokens -= 1
+      later(nowMs + 60_000 / foreignPerMinute, steal)
+    }
+    later(startMs, steal)
+  }
+
+  for (;;) {
+    const next = events.shift()
+    if (next === undefined || next.atMs > startMs + durationMs) break
+    nowMs = next.atMs
+    await next.run()
+  }
+  const refused = requests.filter((request) => request.refused).length
+  return { sent: requests.length - refused, refused, requests, storeCalls: store.calls, allowed: Math.floor(allowed) }
+}
