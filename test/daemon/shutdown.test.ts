@@ -7,18 +7,7 @@ import { startTestDaemon, type TestDaemon } from '../support/daemon.ts'
 import { eventually } from '../support/eventually.ts'
 import { startTestPostgres, type TestPostgres } from '../support/postgres.ts'
 import { startTestSandbox, type TestSandbox } from '../support/sandbox.ts'
-import {
-  accepted,
-  dispatched,
-  type ErpEvent,
-  makeSellers,
-  placeOrder,
-  post,
-  query,
-  readiness,
-  untilSaid,
-  untilSettled,
-} from './support.ts'
+import { accepted, dispatched, type ErpEvent, makeSellers, placeOrder, post, query, readiness, untilSettled } from './support.ts'
 
 let postgres: TestPostgres
 let sandbox: TestSandbox
@@ -147,7 +136,7 @@ describe('SIGTERM under load', () => {
       expect(states).toEqual([{ state: 'sending' }])
     })
     daemon.program.child.kill('SIGTERM')
-    await untilSaid(daemon.program, 'stopping: finishing work in progress')
+    await daemon.program.says('stopping: finishing work in progress')
     const signalledAt = performance.now()
     const { child } = daemon.program
     // As `npm` and a supervisor of groups pass it on, to the end of the time in which it is an echo, and then once more.

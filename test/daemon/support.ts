@@ -8,7 +8,6 @@ import { openDatabase } from '../../src/store/database.ts'
 import { stopSeller } from '../../src/store/sellers.ts'
 import type { TestDaemon } from '../support/daemon.ts'
 import { eventually } from '../support/eventually.ts'
-import type { Program } from '../support/process.ts'
 import type { Effect, TestSandbox } from '../support/sandbox.ts'
 
 /** Credentials that a fresh sandbox accepts. */
@@ -99,12 +98,6 @@ export const untilReady = (daemon: TestDaemon): Promise<void> =>
 /** Waits until the daemon names exactly these checks as failing. */
 export const untilMissing = (daemon: TestDaemon, ...names: readonly string[]): Promise<void> =>
   eventually(async () => expect(await readiness(daemon)).toEqual({ status: 503, failing: names }))
-
-/** Waits for a line in a program's output. */
-export const untilSaid = (program: Program, text: string): Promise<void> =>
-  eventually(() => {
-    if (!program.output().includes(text)) throw new Error(`it never said "${text}":\n${program.output().slice(-3_000)}`)
-  })
 
 /** Waits until the sandbox has had effects of these kinds for an order, in any order; answers all that it had. */
 export const untilEffects = (

@@ -396,7 +396,7 @@ export const runtimeContract = (name: string, makeStore: () => Promise<TestStore
       await runtime.enqueue('command.run', { commandId: 'orphan' })
       const program = startProgram('test/queues/hanging-worker.ts', { STORE: JSON.stringify(address) })
       programs.push(program)
-      await until(() => expect(program.output()).toContain('running orphan'))
+      await program.says('running orphan')
       await program.kill()
       const { runtime: other, metrics: otherMetrics } = make(address)
       const taken = Promise.withResolvers<JobContext<'command.run'>>()
