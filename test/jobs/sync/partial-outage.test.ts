@@ -1,19 +1,10 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { ordersEndpoint } from '../../../src/clients/marketplace/orders.ts'
-import { daysAgo, type SyncBench, startSyncBench, type TestSeller } from './support.ts'
+import { daysAgo, type TestSeller, withSyncBench } from './support.ts'
 
 // Whoever renders the rows of the marketplace's answers is down: answers with rows fail, and those without any come as ever.
 
-let bench: SyncBench
-beforeAll(async () => {
-  bench = await startSyncBench()
-})
-afterEach(async () => {
-  await bench.sandbox.control('PUT', '/faults', {})
-})
-afterAll(async () => {
-  await bench.stop()
-})
+const bench = withSyncBench()
 
 const changed = 'changed:SellerFulfilled'
 const faults = (body: object): Promise<unknown> => bench.sandbox.control('PUT', '/faults', body)
