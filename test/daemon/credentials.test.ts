@@ -4,11 +4,12 @@ import path from 'node:path'
 import { afterEach, expect, test } from 'vitest'
 import { z } from 'zod'
 import { startTestDaemon } from '../support/daemon.ts'
+import { accepted } from '../support/events.ts'
 import { eventually } from '../support/eventually.ts'
 import { startTestPostgres } from '../support/postgres.ts'
 import { startProgram } from '../support/process.ts'
 import { startTestSandbox } from '../support/sandbox.ts'
-import { accepted, makeSellers, placeOrder, post, query, stopSellerNow, untilEffects } from './support.ts'
+import { makeSellers, placeOrder, post, query, stopSellerNow, untilEffects } from './support.ts'
 
 const cleanUps: (() => Promise<unknown>)[] = []
 afterEach(async () => {

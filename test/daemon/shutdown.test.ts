@@ -4,10 +4,11 @@ import path from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { startTestDaemon, type TestDaemon } from '../support/daemon.ts'
+import { accepted, dispatched, type ErpEvent } from '../support/events.ts'
 import { eventually } from '../support/eventually.ts'
 import { startTestPostgres, type TestPostgres } from '../support/postgres.ts'
 import { startTestSandbox, type TestSandbox } from '../support/sandbox.ts'
-import { accepted, dispatched, type ErpEvent, makeSellers, placeOrder, post, query, readiness, untilSettled } from './support.ts'
+import { makeSellers, placeOrder, post, query, readiness, untilSettled } from './support.ts'
 
 let postgres: TestPostgres
 let sandbox: TestSandbox
