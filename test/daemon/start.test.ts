@@ -166,12 +166,10 @@ describe.skipIf(process.platform !== 'linux')('without any service', () => {
     })
     child.kill('SIGINT')
     await daemon.program.says('stopping: finishing work in progress')
-    const askedAt = performance.now()
     await eventually(() => {
       if (child.exitCode === null) child.kill('SIGINT')
       expect(child.exitCode).toBe(1)
     })
-    expect(performance.now() - askedAt).toBeLessThan(5_000)
     expect(daemon.program.output()).toContain('second signal: ending at once')
     await eventually(async () => expect(await processesOf(folder)).toEqual([]), 10_000)
   })
