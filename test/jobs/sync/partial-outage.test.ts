@@ -68,7 +68,9 @@ describe('answers with rows fail, answers without any come', () => {
     expect(await passedOver(one)).toEqual([])
   })
 
-  test('a seller of whom nothing is stored yet is not passed over either while it lasts for some runs', async () => {
+  test('a seller of whom nothing is stored yet is not passed over either while it lasts for some runs', {
+    timeout: 180_000,
+  }, async () => {
     const one = await bench.seller()
     const ids = await placePast(one, 5)
     await bench.advance('1m')
