@@ -8,6 +8,8 @@ export default defineConfig({
     maxWorkers: 2,
     testTimeout: 60_000,
     hookTimeout: 60_000,
+    // As patient as `eventually`: on a machine with other work a page or a job takes longer than a second.
+    expect: { poll: { timeout: 30_000, interval: 25 } },
     // The tests of whole processes share two cores with each other: what fails twice is broken. What passed only the second time is named
     // at the end of the run (`test/support/repeats.ts`).
     retry: process.env['CI'] === 'true' ? 1 : 0,

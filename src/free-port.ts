@@ -1,6 +1,17 @@
 import { once } from 'node:events'
 import { createServer } from 'node:net'
 
+/** A port of the loopback interface on which nobody listens now. Another program may take it before the caller does. */
+export const freePort = async (): Promise<number> => {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const address = server.address()
+  server.close()
+  await once(server, 'close')
+  if (address === null || typeof address === 'string') throw new Error('no free port')
+  return address.port
+}
+
 /** The listening address is not available. */
 export class AddressUnavailable extends Error {
   override readonly name = 'AddressUnavailable'

@@ -2,10 +2,10 @@ import type { ChildProcess } from 'node:child_process'
 import { createHash, randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { chmod, chown, cp, mkdir, readdir, readFile, readlink, realpath, rename, rm, stat, writeFile } from 'node:fs/promises'
-import { createServer } from 'node:net'
 import path from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
+import { freePort } from '../free-port.ts'
 import { addressAt, sharedFolder, sharedHome } from './address.ts'
 import { openBoundedLog } from './bounded-log.ts'
 import { makeDataDir } from './data-dir.ts'
@@ -70,16 +70,6 @@ const copyPrograms = async (programs: Programs): Promise<Programs> => {
   }
   const move = (file: string) => path.join(home, path.relative(programs.home, file))
   return { initdb: move(programs.initdb), postgres: move(programs.postgres), home }
-}
-
-const freePort = async (): Promise<number> => {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
-  server.close()
-  await once(server, 'close')
-  if (address === null || typeof address === 'string') throw new Error('no free port')
-  return address.port
 }
 
 const alive = (pid: number): boolean => {

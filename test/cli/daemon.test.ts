@@ -4,6 +4,7 @@ import path from 'node:path'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { startTestDaemon } from '../support/daemon.ts'
+import { accepted, cloudEvent } from '../support/events.ts'
 import { eventually } from '../support/eventually.ts'
 import { startProgram } from '../support/process.ts'
 import { type Rig, startRig } from './rig.ts'
@@ -33,7 +34,7 @@ const eventFile = async (type: string, data: object): Promise<{ file: string; id
   events += 1
   const id = `event-${events}`
   const file = path.join(folder, `${id}.json`)
-  await writeFile(file, JSON.stringify({ specversion: '1.0', id, source: 'cli-test', type, data }))
+  await writeFile(file, JSON.stringify(cloudEvent({ id, type, data }, 'cli-test')))
   return { file, id }
 }
 
@@ -137,13 +138,7 @@ describe('send', () => {
 
   test('a list goes as a batch, from standard input', async () => {
     const orders = await Promise.all([1, 2].map(() => rig.sandbox.place({ lines: [{ sku: 'B', quantity: 1, amount: '5.00' }] })))
-    const batch = orders.map((purchaseOrderId) => ({
-      specversion: '1.0',
-      id: `batch-${purchaseOrderId}`,
-      source: 'cli-test',
-      type: 'erp.order.accepted',
-      data: { purchaseOrderId },
-    }))
+    const batch = orders.map((purchaseOrderId) => cloudEvent(accepted({ purchaseOrderId }), 'cli-test'))
     const run = await cli(['send', '-'], rig.environment, { input: JSON.stringify(batch) })
     expect(run.talk).toBe('')
     for (const { id } of batch) expect(run.out).toMatch(new RegExp(`^${id} +cli-test +accepted`, 'm'))

@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { CommandState } from '../../src/domain/command.ts'
 import { reviewEvents } from '../../src/jobs/events/review.ts'
-import { alarmWaiting, insertCommands, moveCommand } from '../../src/store/command-steps.ts'
+import { alarmWaiting, moveCommand } from '../../src/store/command-steps.ts'
 import { readCommand } from '../../src/store/commands.ts'
 import { type Database, openDatabase } from '../../src/store/database.ts'
+import { cancellation, storeCommand } from '../support/commands.ts'
 import { type Rig, startRig } from './rig.ts'
 import { cli } from './run.ts'
 
@@ -23,16 +24,7 @@ const tallyman = (...args: readonly string[]) => cli(args, rig.environment)
 
 /** A command that stands so; its seller is served by nobody, so that it stays. */
 const leave = async (purchaseOrderId: string, state: CommandState, reason: string): Promise<string> => {
-  const [id = ''] = await database.transaction((tx) =>
-    insertCommands(tx, {
-      sellerId: 'elsewhere',
-      purchaseOrderId,
-      event: null,
-      commands: [
-        { kind: 'cancel', payload: { lines: [{ lineNumber: '1', quantity: 2, reason: 'SELLER_CANCEL_OUT_OF_STOCK' }] } },
-      ],
-    }),
-  )
+  const id = await storeCommand(database, { sellerId: 'elsewhere', purchaseOrderId }, cancellation({ '1': 2 }))
   await database.transaction(async (tx) => {
     const command = await readCommand(tx, id)
     if (command === null) throw new Error('the command is not stored')

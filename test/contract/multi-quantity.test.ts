@@ -13,13 +13,14 @@ import type { OrderLine, PurchaseOrder } from '../../src/domain/order.ts'
 import { ledgersOf } from '../../src/domain/units.ts'
 import { forever } from '../clients/servers.ts'
 import { at, items, type Json } from '../sandbox/support.ts'
+import { toldParcel } from '../support/events.ts'
+import { charge } from '../support/orders.ts'
 import { failureOf, rehearse } from './rehearse.ts'
 
 // The eight rules of the multi-line multi-quantity model (specification, section 9), each under both profiles.
 
 const bundle = { sku: 'BUNDLE-CAMP-COOK', quantity: 3, unitPrice: '65.33', tax: '4.74', shipping: '0.00' }
 const reason = 'SELLER_CANCEL_OUT_OF_STOCK'
-const charge = (amount: string) => ({ chargeType: 'PRODUCT', chargeName: 'ItemPrice', amount, currency: 'USD', tax: null })
 const shipment = (quantity: number, trackingNumber: string) => ({
   quantity,
   carrier: 'UPS',
@@ -154,14 +155,7 @@ describe.each([specification, walmartUs])('multi-quantity under the profile $nam
     const order = orderOf(await client.of(ordersEndpoint).get(purchaseOrderId, { signal: forever() }))
     expect(order.lines.map(({ sku, ordered }) => ({ sku, ordered }))).toEqual(Array(3).fill({ sku: bundle.sku, ordered: 1 }))
     // The ERP knows stock keys: two of them are two lines here, each with one unit of its own.
-    const parcels = [
-      {
-        carrier: 'UPS',
-        trackingNumber: 'T1',
-        shippedAt: '2026-03-01T09:30:00Z',
-        lines: [{ sku: bundle.sku, quantity: 2 }],
-      },
-    ]
+    const parcels = [toldParcel('T1', { sku: bundle.sku, quantity: 2 })]
     const plan = planCommands(
       readEvent({ type: 'erp.shipment.dispatched', data: { purchaseOrderId, parcels } }),
       order,

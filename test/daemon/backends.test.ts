@@ -2,9 +2,10 @@ import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startTestDaemon, type TestDaemon } from '../support/daemon.ts'
+import { accepted, dispatched } from '../support/events.ts'
 import { startTestPostgres, type TestPostgres } from '../support/postgres.ts'
 import { startTestSandbox, type TestSandbox } from '../support/sandbox.ts'
-import { accepted, dispatched, placeOrder, post, sandboxSeller, untilEffects, untilReady, untilSettled } from './support.ts'
+import { placeOrder, post, sandboxSeller, untilEffects, untilReady, untilSettled } from './support.ts'
 
 let postgres: TestPostgres
 let sandbox: TestSandbox

@@ -4,11 +4,12 @@ import path from 'node:path'
 import { afterEach, expect, test } from 'vitest'
 import { z } from 'zod'
 import { startTestDaemon } from '../support/daemon.ts'
+import { accepted } from '../support/events.ts'
 import { eventually } from '../support/eventually.ts'
 import { startTestPostgres } from '../support/postgres.ts'
 import { startProgram } from '../support/process.ts'
 import { startTestSandbox } from '../support/sandbox.ts'
-import { accepted, makeSellers, placeOrder, post, query, stopSellerNow, untilEffects, untilSaid } from './support.ts'
+import { makeSellers, placeOrder, post, query, stopSellerNow, untilEffects } from './support.ts'
 
 const cleanUps: (() => Promise<unknown>)[] = []
 afterEach(async () => {
@@ -46,7 +47,7 @@ test('refused credentials stop a seller after a minute, and a probe, a start or 
   // A second process, which remembers the refusals for itself.
   const worker = startProgram('src/main.ts', { LOG_FORMAT: 'json', ROLES: 'worker', ...environment })
   cleanUps.push(() => worker.kill())
-  await untilSaid(worker, '"msg":"tallyman is running"')
+  await worker.says('"msg":"tallyman is running"')
 
   const list = async (route: string) => listSchema.parse((await daemon.call('GET', route)).body).items
   const standing = async () => (await list('/v1/sellers')).find(({ sellerId }) => sellerId === 'seller-bad')
@@ -95,7 +96,7 @@ test('refused credentials stop a seller after a minute, and a probe, a start or 
   await worker.stop()
   const other = startProgram('src/main.ts', { LOG_FORMAT: 'json', ROLES: 'worker', ...environment })
   cleanUps.push(() => other.kill())
-  await untilSaid(other, '"msg":"tallyman is running"')
+  await other.says('"msg":"tallyman is running"')
   const third = await placeOrder(sandbox, 1, 'seller-good')
   expect(await post(daemon, accepted(third))).toBe(202)
   await untilEffects(sandbox, third, ['acknowledged'])

@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startTestDaemon, type TestDaemon } from '../support/daemon.ts'
+import { accepted, type ErpEvent } from '../support/events.ts'
 import { eventually } from '../support/eventually.ts'
 import { startTestPostgres, type TestPostgres } from '../support/postgres.ts'
 import { startTestSandbox, type TestSandbox } from '../support/sandbox.ts'
-import { accepted, type ErpEvent, type OrderAddress, placeOrder, post, query, sandboxSeller } from './support.ts'
+import { type OrderAddress, placeOrder, post, query, sandboxSeller } from './support.ts'
 
 let postgres: TestPostgres
 let sandbox: TestSandbox

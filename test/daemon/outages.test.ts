@@ -6,14 +6,13 @@ import pg from 'pg'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { startTestDaemon, type TestDaemon } from '../support/daemon.ts'
+import { accepted, dispatched } from '../support/events.ts'
 import { eventually } from '../support/eventually.ts'
 import { startTestPostgres, type TestPostgres } from '../support/postgres.ts'
 import { type Program, startProgram } from '../support/process.ts'
 import { hasRedisServer, startTestRedis } from '../support/redis.ts'
 import { startTestSandbox, type TestSandbox } from '../support/sandbox.ts'
 import {
-  accepted,
-  dispatched,
   makeSellers,
   openPassage,
   placeOrder,
@@ -26,7 +25,6 @@ import {
   untilEffects,
   untilMissing,
   untilReady,
-  untilSaid,
   untilSettled,
 } from './support.ts'
 
@@ -242,7 +240,7 @@ test('SIGHUP: a seller whose secret is wrong stands still while others go on, an
   expect(await sandbox.effects(ofBad.purchaseOrderId)).toEqual([])
 
   await hangUp('no list of sellers')
-  await untilSaid(daemon.program, 'the sellers stay as they were: SELLERS_FILE')
+  await daemon.program.says('the sellers stay as they were: SELLERS_FILE')
   expect(await openAlarms()).toHaveLength(1)
 
   await hangUp(JSON.stringify([good, bad]))
@@ -279,7 +277,7 @@ test('REREAD_DEPTH and REREAD_EVERY decide how far back and how often orders are
 test('roles in processes of their own do the job together', async () => {
   const others = [run({ ...sandboxSeller, ROLES: 'scheduler' }), run({ ...sandboxSeller, ROLES: 'worker' })]
   const http = await start({ ...sandboxSeller, ROLES: 'http' })
-  for (const program of others) await untilSaid(program, '"msg":"tallyman is running"')
+  for (const program of others) await program.says('"msg":"tallyman is running"')
   const [synced, told] = [await placeOrder(sandbox, 1), await placeOrder(sandbox, 1)]
   await eventually(async () => {
     const rows = await query(databaseUrl, `SELECT 1 FROM warehouse.orders WHERE purchase_order_id = '${synced.purchaseOrderId}'`)

@@ -8,11 +8,12 @@ import { promisify } from 'node:util'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { startTestDaemon, type TestDaemon } from '../support/daemon.ts'
+import { accepted } from '../support/events.ts'
 import { eventually } from '../support/eventually.ts'
 import { startTestPostgres, type TestPostgres } from '../support/postgres.ts'
 import { hasRedisServer, startTestRedis } from '../support/redis.ts'
 import { startTestSandbox, type TestSandbox } from '../support/sandbox.ts'
-import { accepted, placeOrder, post, query, sandboxSeller, untilEffects, untilReady, untilSettled } from './support.ts'
+import { placeOrder, post, query, sandboxSeller, untilEffects, untilReady, untilSettled } from './support.ts'
 
 const execute = promisify(execFile)
 

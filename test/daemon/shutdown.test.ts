@@ -4,21 +4,11 @@ import path from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { startTestDaemon, type TestDaemon } from '../support/daemon.ts'
+import { accepted, dispatched, type ErpEvent } from '../support/events.ts'
 import { eventually } from '../support/eventually.ts'
 import { startTestPostgres, type TestPostgres } from '../support/postgres.ts'
 import { startTestSandbox, type TestSandbox } from '../support/sandbox.ts'
-import {
-  accepted,
-  dispatched,
-  type ErpEvent,
-  makeSellers,
-  placeOrder,
-  post,
-  query,
-  readiness,
-  untilSaid,
-  untilSettled,
-} from './support.ts'
+import { makeSellers, placeOrder, post, query, readiness, untilSettled } from './support.ts'
 
 let postgres: TestPostgres
 let sandbox: TestSandbox
@@ -109,16 +99,8 @@ describe('SIGTERM under load', () => {
       )
       expect(row?.sending).toBeGreaterThanOrEqual(3)
     })
-    const signalledAt = performance.now()
-    const draining = eventually(
-      async () => expect(await readiness(first)).toEqual({ status: 503, failing: ['not-draining'] }),
-      5_000,
-    )
-    const stopped = first.program.stop()
-    await draining
-    expect(await stopped).toBe(0)
+    expect(await first.program.stop()).toBe(0)
     const drainMs = Number.parseInt(env.DRAIN_TIMEOUT, 10) * (env.DRAIN_TIMEOUT.endsWith('ms') ? 1 : 1_000)
-    expect(performance.now() - signalledAt).toBeLessThan(drainMs + 5_000)
     expect(first.program.output()).toContain(slowMs < drainMs ? '"clean":true' : '"clean":false')
 
     current = await start(env)
@@ -146,16 +128,17 @@ describe('SIGTERM under load', () => {
       const states = await query<{ state: string }>(databaseUrl, 'SELECT state FROM tallyman.commands')
       expect(states).toEqual([{ state: 'sending' }])
     })
-    daemon.program.child.kill('SIGTERM')
-    await untilSaid(daemon.program, 'stopping: finishing work in progress')
     const signalledAt = performance.now()
+    daemon.program.child.kill('SIGTERM')
+    await daemon.program.says('stopping: finishing work in progress')
+    await eventually(async () => expect(await readiness(daemon)).toEqual({ status: 503, failing: ['not-draining'] }))
     const { child } = daemon.program
     // As `npm` and a supervisor of groups pass it on, to the end of the time in which it is an echo, and then once more.
     await eventually(() => {
       if (child.exitCode === null) child.kill('SIGTERM')
       expect(child.exitCode).toBe(1)
     })
+    // The patience above is half the time to drain: what ended it was the second signal, after the time of echoes.
     expect(performance.now() - signalledAt).toBeGreaterThan(900)
-    expect(performance.now() - signalledAt).toBeLessThan(4_000)
   })
 })

@@ -7,8 +7,8 @@ import { z } from 'zod'
 import { openDatabase } from '../../src/store/database.ts'
 import { stopSeller } from '../../src/store/sellers.ts'
 import type { TestDaemon } from '../support/daemon.ts'
+import { cloudEvent, type ErpEvent } from '../support/events.ts'
 import { eventually } from '../support/eventually.ts'
-import type { Program } from '../support/process.ts'
 import type { Effect, TestSandbox } from '../support/sandbox.ts'
 
 /** Credentials that a fresh sandbox accepts. */
@@ -18,42 +18,11 @@ export const sandboxSeller = {
   CLIENT_SECRET: 'sandbox-secret',
 } as const
 
-/** An event, ready to be posted. */
-export interface ErpEvent {
-  readonly id: string
-  readonly type: string
-  readonly data: object
-}
-
 /** An order at the marketplace. */
 export interface OrderAddress {
   readonly sellerId: string
   readonly purchaseOrderId: string
 }
-
-/** The acceptance of an order. */
-export const accepted = (order: OrderAddress): ErpEvent => ({
-  id: `${order.purchaseOrderId}-accept`,
-  type: 'erp.order.accepted',
-  data: { ...order },
-})
-
-/** One parcel with units of line 1. */
-export const dispatched = (order: OrderAddress, parcel: number, quantity: number): ErpEvent => ({
-  id: `${order.purchaseOrderId}-ship-${parcel}`,
-  type: 'erp.shipment.dispatched',
-  data: {
-    ...order,
-    parcels: [
-      {
-        carrier: 'UPS',
-        trackingNumber: `1Z${order.purchaseOrderId}${parcel}`,
-        shippedAt: '2026-11-20T10:00:00Z',
-        lines: [{ lineNumber: '1', quantity }],
-      },
-    ],
-  },
-})
 
 /** Places an order of one line. */
 export const placeOrder = async (sandbox: TestSandbox, quantity: number, sellerId = 'sandbox-seller'): Promise<OrderAddress> => {
@@ -74,7 +43,7 @@ export const post = async (daemon: TestDaemon, event: ErpEvent, timeoutMs = 10_0
   const answer = await fetch(`${daemon.url}/v1/events`, {
     method: 'POST',
     headers: { 'content-type': 'application/cloudevents+json' },
-    body: JSON.stringify({ specversion: '1.0', source: '/erp', ...event }),
+    body: JSON.stringify(cloudEvent(event, '/erp')),
     signal: AbortSignal.timeout(timeoutMs),
   })
   await answer.text()
@@ -99,12 +68,6 @@ export const untilReady = (daemon: TestDaemon): Promise<void> =>
 /** Waits until the daemon names exactly these checks as failing. */
 export const untilMissing = (daemon: TestDaemon, ...names: readonly string[]): Promise<void> =>
   eventually(async () => expect(await readiness(daemon)).toEqual({ status: 503, failing: names }))
-
-/** Waits for a line in a program's output. */
-export const untilSaid = (program: Program, text: string): Promise<void> =>
-  eventually(() => {
-    if (!program.output().includes(text)) throw new Error(`it never said "${text}":\n${program.output().slice(-3_000)}`)
-  })
 
 /** Waits until the sandbox has had effects of these kinds for an order, in any order; answers all that it had. */
 export const untilEffects = (

@@ -4,8 +4,9 @@ import { unitsOf } from '../../src/domain/command.ts'
 import { readEvent } from '../../src/domain/event-reading.ts'
 import type { EventFault } from '../../src/domain/event-shape.ts'
 import { planCommands } from '../../src/domain/events.ts'
-import type { LineUnits, OrderLine, PurchaseOrder } from '../../src/domain/order.ts'
+import type { LineUnits, PurchaseOrder } from '../../src/domain/order.ts'
 import { available, ledgersOf } from '../../src/domain/units.ts'
+import { orderLine, purchaseOrder } from '../support/orders.ts'
 
 /** A line as a test orders it. */
 export interface WarehouseLine {
@@ -33,43 +34,13 @@ export const warehouse = (sellerId: string, purchaseOrderId: string, lines: read
     units.get(lineNumber) ?? { acknowledged: 0, shipped: 0, cancelled: 0, refunded: 0 }
   const commands: { readonly event: DemoEvent; readonly planned: PlannedCommand; state: string }[] = []
 
-  const stored = (): PurchaseOrder => ({
-    purchaseOrderId,
-    customerOrderId: null,
-    orderDate: new Date('2026-03-01T10:00:00Z'),
-    orderType: null,
-    shipNodeType: 'SellerFulfilled',
-    methodCode: 'Standard',
-    estimatedShipDate: null,
-    estimatedDeliveryDate: null,
-    customerName: null,
-    customerEmail: null,
-    customerPhone: null,
-    shippingAddress: null,
-    totalAmount: null,
-    currency: 'USD',
-    raw: {},
-    lines: lines.map(
-      (line): OrderLine => ({
-        lineNumber: line.lineNumber,
-        sku: line.sku,
-        productName: null,
-        unitOfMeasure: 'EACH',
-        ordered: line.ordered,
-        units: unitsOfLine(line.lineNumber),
-        statuses: [],
-        charges: [
-          { chargeType: 'PRODUCT', chargeName: 'ItemPrice', amount: `${line.ordered * 7}.00`, currency: 'USD', tax: null },
-        ],
-        refundedAmount: '0',
-        refundReasons: [],
-        currency: 'USD',
-        intentToCancel: line.intentToCancel,
-        statusDate: null,
-        raw: {},
-      }),
-    ),
-  })
+  const stored = (): PurchaseOrder =>
+    purchaseOrder(
+      purchaseOrderId,
+      lines.map(({ lineNumber, sku, ordered, intentToCancel }) =>
+        orderLine(lineNumber, sku, ordered, unitsOfLine(lineNumber), { intentToCancel }),
+      ),
+    )
 
   const pending = () => commands.filter((command) => command.state === 'pending')
   const ledgers = () =>

@@ -7,6 +7,7 @@ import { cancelReasons, type RawEvent } from '../../src/domain/event-shape.ts'
 import { type PlanOptions, type PlanResult, planCommands } from '../../src/domain/events.ts'
 import { refundTotal } from '../../src/domain/refunds.ts'
 import { accounted, available, type LineLedger, ledgersOf } from '../../src/domain/units.ts'
+import { charge } from '../support/orders.ts'
 import * as market from './support/marketplace.ts'
 
 const purchaseOrderId = '1796277083022'
@@ -16,9 +17,9 @@ const outOfStock = 'SELLER_CANCEL_OUT_OF_STOCK'
 /** Lines 3 and 4 carry the same SKU. */
 function order(): market.Order {
   const placed = market.placeOrder([
-    { quantity: 2, sku: 'A', charges: [market.charge('20.00', '1.60')] },
-    { quantity: 3, sku: 'A', charges: [market.charge('60.00', '4.80'), market.charge('9.00', null, 'SHIPPING')] },
-    { quantity: 1, sku: 'B', charges: [market.charge('5.00')] },
+    { quantity: 2, sku: 'A', charges: [charge('20.00', '1.60')] },
+    { quantity: 3, sku: 'A', charges: [charge('60.00', '4.80'), charge('9.00', null, 'SHIPPING')] },
+    { quantity: 1, sku: 'B', charges: [charge('5.00')] },
   ])
   market.acknowledge(placed)
   return placed
@@ -398,7 +399,7 @@ describe('an issued credit', () => {
   })
 
   it('compares currencies without regard to case', () => {
-    const placed = market.placeOrder([{ quantity: 1, sku: 'A', charges: [market.charge('20.00', '1.60', 'PRODUCT', 'usd')] }])
+    const placed = market.placeOrder([{ quantity: 1, sku: 'A', charges: [charge('20.00', '1.60', 'PRODUCT', 'usd')] }])
     market.acknowledge(placed)
     for (const line of placed.lines) market.ship(line, 1, '1Z')
     for (const currency of ['USD', 'usd']) {
@@ -435,8 +436,8 @@ describe('an issued credit', () => {
   })
 
   it('of all units at once is refused where the marketplace would give back a tax that no request can name', () => {
-    const shipping = [market.charge('5.00', '0.40', 'SHIPPING'), market.charge('-5.00', null, 'SHIPPING')]
-    const placed = market.placeOrder([{ quantity: 2, sku: 'A', charges: [market.charge('20.00', '1.60'), ...shipping] }])
+    const shipping = [charge('5.00', '0.40', 'SHIPPING'), charge('-5.00', null, 'SHIPPING')]
+    const placed = market.placeOrder([{ quantity: 2, sku: 'A', charges: [charge('20.00', '1.60'), ...shipping] }])
     market.acknowledge(placed)
     for (const line of placed.lines) market.ship(line, 2, '1Z')
     const of = (quantity: number): PlanResult =>
@@ -464,8 +465,8 @@ describe('an issued credit', () => {
 
   it('takes no amount for lines in different currencies', () => {
     const placed = market.placeOrder([
-      { quantity: 1, sku: 'A', charges: [market.charge('20.00')] },
-      { quantity: 1, sku: 'A', charges: [market.charge('20.00', null, 'PRODUCT', 'EUR')] },
+      { quantity: 1, sku: 'A', charges: [charge('20.00')] },
+      { quantity: 1, sku: 'A', charges: [charge('20.00', null, 'PRODUCT', 'EUR')] },
     ])
     market.acknowledge(placed)
     for (const line of placed.lines) market.ship(line, 1, '1Z')
@@ -476,8 +477,8 @@ describe('an issued credit', () => {
 
   it('says that fully discounted units have no money to give back, and gives back those that have', () => {
     const placed = market.placeOrder([
-      { quantity: 1, sku: 'FREE', charges: [market.charge('20.00', '1.60'), market.charge('-20.00')] },
-      { quantity: 3, sku: 'CHEAP', charges: [market.charge('0.02')] },
+      { quantity: 1, sku: 'FREE', charges: [charge('20.00', '1.60'), charge('-20.00')] },
+      { quantity: 3, sku: 'CHEAP', charges: [charge('0.02')] },
     ])
     market.acknowledge(placed)
     for (const line of placed.lines) market.ship(line, line.units.length, '1Z')

@@ -2,28 +2,28 @@ import { describe, expect, test } from 'vitest'
 import type { PurchaseOrder } from '../../src/domain/order.ts'
 import { isOpen, judgeView, mergeCharges, mergeOrder } from '../../src/domain/order-merge.ts'
 import { lineWith, orderWith, wireStatus } from '../store/support/records.ts'
+import { charge } from '../support/orders.ts'
 
-const charge = (chargeName: string, amount: string, tax: string | null = null) => ({
-  chargeType: 'PRODUCT',
+const named = (chargeName: string, amount: string, tax: string | null = null) => ({
+  ...charge(amount, tax),
   chargeName,
-  amount,
-  currency: 'USD',
-  tax: tax === null ? null : { taxName: 'Tax', amount: tax, currency: 'USD' },
 })
 const order = (shipped: number, cancelled = 0): PurchaseOrder =>
   orderWith('1', [lineWith('1', 4, [wireStatus('Shipped', shipped), wireStatus('Cancelled', cancelled)])]).value
 const at = (hour: number): Date => new Date(Date.UTC(2026, 9, 1, hour))
 
 test('charges that were not there, or zero, are taken over; two of one name stay two', () => {
-  expect(
-    mergeCharges([charge('A', '5'), charge('A', '0.00')], [charge('A', '0', '1'), charge('A', '7'), charge('B', '2')]),
-  ).toEqual([charge('A', '5', '1'), charge('A', '7'), charge('B', '2')])
-  expect(mergeCharges([charge('A', '5', '1')], [])).toEqual([charge('A', '5', '1')])
-  expect(mergeCharges([charge('A', '5', '1')], [charge('A', '5', '0')])).toEqual([charge('A', '5', '1')])
+  expect(mergeCharges([named('A', '5'), named('A', '0.00')], [named('A', '0', '1'), named('A', '7'), named('B', '2')])).toEqual([
+    named('A', '5', '1'),
+    named('A', '7'),
+    named('B', '2'),
+  ])
+  expect(mergeCharges([named('A', '5', '1')], [])).toEqual([named('A', '5', '1')])
+  expect(mergeCharges([named('A', '5', '1')], [named('A', '5', '0')])).toEqual([named('A', '5', '1')])
 })
 
 test('a fee that was zero is taken over, one that was not stays', () => {
-  const fee = (amount: string) => ({ ...charge('A', '5'), taxAndOtherFees: { taxName: 'Fee', amount, currency: 'USD' } })
+  const fee = (amount: string) => ({ ...named('A', '5'), taxAndOtherFees: { taxName: 'Fee', amount, currency: 'USD' } })
   expect(mergeCharges([fee('0')], [fee('2')])).toEqual([fee('2')])
   expect(mergeCharges([fee('2')], [fee('0')])).toEqual([fee('2')])
 })

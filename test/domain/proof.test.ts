@@ -3,6 +3,7 @@ import type { OrderCommandContent } from '../../src/domain/command.ts'
 import type { OrderBaseline } from '../../src/domain/evidence.ts'
 import { progressOf } from '../../src/domain/progress.ts'
 import { proofOf, provenOrder, raiseBaseline } from '../../src/domain/proof.ts'
+import { parcelOf, shipment } from '../support/commands.ts'
 
 const baseline = (
   units: Partial<OrderBaseline['lines'][number]['units']>,
@@ -22,21 +23,7 @@ const baseline = (
   ],
 })
 
-const shipped = (trackingNumber: string, quantity: number): OrderCommandContent => ({
-  kind: 'ship',
-  payload: {
-    parcels: [
-      {
-        carrier: 'UPS',
-        trackingNumber,
-        trackingUrl: null,
-        method: null,
-        shippedAt: '2026-11-20T10:00:00Z',
-        lines: [{ lineNumber: '1', quantity }],
-      },
-    ],
-  },
-})
+const shipped = (trackingNumber: string, quantity: number) => shipment(parcelOf(trackingNumber, { '1': quantity }))
 
 const refunded: OrderCommandContent = {
   kind: 'refund',

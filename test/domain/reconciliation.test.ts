@@ -9,18 +9,10 @@ import {
   type ReportedUnits,
   reconcile,
 } from '../../src/domain/reconciliation.ts'
+import { movementWording } from '../store/support/inventory.ts'
 
 type Entry = Omit<InventoryLogEntry, 'raw'>
 
-/** How the log says that units of a kind moved. */
-const wording: Readonly<Record<MovementKind, readonly [type: string, code: string, description: string]>> = {
-  sold: ['Ship', 'SIP', 'Shipped to Customer'],
-  returned: ['Return', 'RTN', 'Customer Return'],
-  lost: ['Adjustment', 'LOS', 'Lost in Warehouse'],
-  found: ['Adjustment', 'FND', 'Found in Warehouse'],
-  damaged: ['Adjustment', 'DMG', 'Damaged in Warehouse'],
-  other: ['Receipt', 'RCV', 'Received from Shipment'],
-}
 const outgoing: readonly MovementKind[] = ['sold', 'lost', 'damaged']
 
 interface Movement {
@@ -30,7 +22,7 @@ interface Movement {
 }
 
 const entryOf = ({ kind, units }: Movement, index: number): Entry => {
-  const [transactionType, transactionReasonCode, transactionReasonDescription] = wording[kind]
+  const [transactionType, transactionReasonCode, transactionReasonDescription] = movementWording[kind]
   return {
     id: String(index),
     sku: 'A',

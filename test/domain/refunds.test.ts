@@ -16,7 +16,7 @@ import {
   splitByWeight,
 } from '../../src/domain/refunds.ts'
 import type { LineLedger } from '../../src/domain/units.ts'
-import { charge } from './support/marketplace.ts'
+import { charge } from '../support/orders.ts'
 
 function lineOf(ordered: number, charges: readonly Charge[], refundedAmount = '0') {
   return { lineNumber: '3', ordered, charges, refundedAmount }

@@ -1,6 +1,7 @@
 import pg from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startTestDaemon, type TestDaemon } from '../support/daemon.ts'
+import { toldParcel } from '../support/events.ts'
 import { eventually } from '../support/eventually.ts'
 import { startTestPostgres, type TestPostgres } from '../support/postgres.ts'
 import { startTestSandbox, type TestSandbox } from '../support/sandbox.ts'
@@ -44,9 +45,7 @@ test('rows that an ERP inserts in its own transaction become effects at the mark
   await client.query('BEGIN')
   await insert('accept', 'erp.order.accepted', {})
   await insert('dispatch', 'erp.shipment.dispatched', {
-    parcels: [
-      { carrier: 'UPS', trackingNumber: '1Z1', shippedAt: '2026-11-20T10:00:00Z', lines: [{ sku: 'KETTLE', quantity: 2 }] },
-    ],
+    parcels: [toldParcel('1Z1', { sku: 'KETTLE', quantity: 2 })],
   })
   await insert('too-much', 'erp.credit.issued', { lines: [{ lineNumber: 1, quantity: 3, reason: 'DamagedItem' }] })
   await client.query('COMMIT')

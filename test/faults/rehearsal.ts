@@ -9,6 +9,7 @@ import { parseShippingSettings } from '../../src/clients/marketplace/shipping-se
 import { accountSettingsOf, settingsDifferences, shippingSettingsSchema } from '../../src/domain/shipping-settings.ts'
 import { settings } from '../domain/support/shipping-settings.ts'
 import { startTestDaemon, type TestDaemon } from '../support/daemon.ts'
+import { accepted, cloudEvent, dispatchOf, toldParcel } from '../support/events.ts'
 import { eventually } from '../support/eventually.ts'
 import { startTestPostgres, type TestPostgres } from '../support/postgres.ts'
 import { startTestRedis, type TestRedis } from '../support/redis.ts'
@@ -178,7 +179,7 @@ export const stage = async (
     const purchaseOrderId = await sandbox.place({ sellerId, lines })
     const address = { sellerId, purchaseOrderId }
     const order = purchaseOrderId
-    const events: EventToPost[] = [{ order, id: `${purchaseOrderId}-accept`, type: 'erp.order.accepted', data: address }]
+    const events: EventToPost[] = [{ order, ...accepted(address) }]
     const parcels: { lineNumber: string; quantity: number }[][] = [[], []]
     const cancelled: object[] = []
     const refunded: object[] = []
@@ -195,18 +196,8 @@ export const stage = async (
     }
     for (const [number, content] of parcels.entries()) {
       if (content.length === 0) continue
-      const parcel = {
-        carrier: 'UPS',
-        trackingNumber: `1Z${purchaseOrderId}${number}`,
-        shippedAt: '2026-11-20T10:00:00Z',
-        lines: content,
-      }
-      events.push({
-        order,
-        id: `${purchaseOrderId}-ship-${number}`,
-        type: 'erp.shipment.dispatched',
-        data: { ...address, parcels: [parcel] },
-      })
+      const parcel = toldParcel(`1Z${purchaseOrderId}${number}`, ...content)
+      events.push({ order, ...dispatchOf(address, `${purchaseOrderId}-ship-${number}`, parcel) })
     }
     if (cancelled.length > 0)
       events.push({
@@ -236,7 +227,7 @@ export const stage = async (
       const answer = await fetch(`${daemon.url}/v1/events`, {
         method: 'POST',
         headers: { 'content-type': 'application/cloudevents+json' },
-        body: JSON.stringify({ specversion: '1.0', source: '/rehearsal', id: event.id, type: event.type, data: event.data }),
+        body: JSON.stringify(cloudEvent({ id: event.id, type: event.type, data: event.data }, '/rehearsal')),
         signal: AbortSignal.timeout(10_000),
       })
       const text = await answer.text()

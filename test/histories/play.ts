@@ -8,6 +8,7 @@ import { orders as ordersResource } from '../../src/jobs/sync/orders.ts'
 import { decideCommand } from '../../src/store/command-decisions.ts'
 import { recordSellers } from '../../src/store/sellers.ts'
 import { storageFault } from '../../src/store/versions.ts'
+import { toldParcel } from '../support/events.ts'
 import { setClock } from './clock.ts'
 import { createDaemon, type Daemon } from './daemon.ts'
 import { type Act, type Disturbance, type History, type Moment, type PlannedEvent, settleTimeMs } from './history.ts'
@@ -61,12 +62,12 @@ const eventOf = (event: PlannedEvent, sellerId: string, purchaseOrderId: string)
     case 'accepted':
       return { type: 'erp.order.accepted', data: address }
     case 'dispatched': {
-      const parcels = event.parcels.map(({ tracking, lines }) => ({
-        carrier: 'UPS',
-        trackingNumber: `1Z${purchaseOrderId}${tracking}`,
-        shippedAt: '2026-11-20T10:00:00Z',
-        lines: lines.map(({ line, units }) => ({ lineNumber: lineNumber(line), quantity: units })),
-      }))
+      const parcels = event.parcels.map(({ tracking, lines }) =>
+        toldParcel(
+          `1Z${purchaseOrderId}${tracking}`,
+          ...lines.map(({ line, units }) => ({ lineNumber: lineNumber(line), quantity: units })),
+        ),
+      )
       return { type: 'erp.shipment.dispatched', data: { ...address, parcels } }
     }
     case 'unfulfillable': {

@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { reviewDiscrepancies } from '../../src/store/discrepancies.ts'
-import { line, order, seed } from '../jobs/events/support.ts'
 import { logReadUpTo, storeLog, storeReport } from '../store/support/inventory.ts'
 import { withDatabase } from '../support/database.ts'
+import { orderLine, purchaseOrder } from '../support/orders.ts'
+import { seedOrder } from '../support/store.ts'
 import { startServer, type TestServer } from './support.ts'
 
 const stage = withDatabase()
@@ -10,7 +11,7 @@ let server: TestServer
 
 beforeAll(async () => {
   server = await startServer(stage.database)
-  await seed(stage.database, 's-1', order('1', [line('1', 'A', 1)]))
+  await seedOrder(stage.database, 's-1', purchaseOrder('1', [orderLine('1', 'A', 1)]))
   for (const sellerId of ['s-1', 's-2']) {
     await storeReport(stage.database, sellerId, '2026-03', '2026-04-01T07:00:00Z', [
       { sku: 'A', beginning: 20, ending: 15, lost: 2, sold: 3 },

@@ -2,8 +2,10 @@ import { randomUUID } from 'node:crypto'
 import { CloudEvent, HTTP } from 'cloudevents'
 import { Webhook } from 'standardwebhooks'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { line, order, seed } from '../jobs/events/support.ts'
 import { withDatabase } from '../support/database.ts'
+import { accepted, cloudEvent } from '../support/events.ts'
+import { orderLine, purchaseOrder } from '../support/orders.ts'
+import { seedOrder } from '../support/store.ts'
 import { startServer, type TestServer } from './support.ts'
 
 const secret = `whsec_${Buffer.from('the secret of before, 32 bytes!!').toString('base64')}`
@@ -25,15 +27,11 @@ afterAll(async () => {
 /** An order of one line of five units of SKU A, stored. */
 const stored = async (): Promise<string> => {
   orders += 1
-  await seed(stage.database, 's-1', order(String(orders), [line('1', 'A', 5)]))
+  await seedOrder(stage.database, 's-1', purchaseOrder(String(orders), [orderLine('1', 'A', 5)]))
   return String(orders)
 }
 const eventOf = (purchaseOrderId: string, attributes: Record<string, unknown> = {}) => ({
-  specversion: '1.0',
-  id: randomUUID() as string,
-  source: 'urn:erp:main',
-  type: 'erp.order.accepted',
-  data: { purchaseOrderId },
+  ...cloudEvent(accepted({ purchaseOrderId }, randomUUID()), 'urn:erp:main'),
   ...attributes,
 })
 const post = (body: unknown, headers: Record<string, string> = {}, to = server) =>

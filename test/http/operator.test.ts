@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { line, order, seed } from '../jobs/events/support.ts'
 import { withDatabase } from '../support/database.ts'
+import { cloudEvent, dispatchOf, toldParcel } from '../support/events.ts'
+import { orderLine, purchaseOrder } from '../support/orders.ts'
+import { seedOrder } from '../support/store.ts'
 import { idleQueue, startServer, type TestServer } from './support.ts'
 
 const stage = withDatabase()
@@ -9,9 +11,13 @@ let server: TestServer
 beforeAll(async () => {
   server = await startServer(stage.database)
   for (const id of ['10', '11', '12'])
-    await seed(stage.database, 's-1', order(id, [line('1', 'A', 3), line('2', id === '12' ? 'B' : 'C', 2)]))
-  await seed(stage.database, 's-2', order('12', [line('1', 'A', 1)]))
-  await seed(stage.database, 's-1', order('13', [line('1', 'D', 1, { shipped: 1 })]))
+    await seedOrder(
+      stage.database,
+      's-1',
+      purchaseOrder(id, [orderLine('1', 'A', 3), orderLine('2', id === '12' ? 'B' : 'C', 2)]),
+    )
+  await seedOrder(stage.database, 's-2', purchaseOrder('12', [orderLine('1', 'A', 1)]))
+  await seedOrder(stage.database, 's-1', purchaseOrder('13', [orderLine('1', 'D', 1, { shipped: 1 })]))
 })
 afterAll(async () => {
   await server.close()
@@ -23,16 +29,7 @@ const post = (path: string, body?: unknown) =>
     ...(body === undefined ? {} : { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }),
   })
 const ship = async (id: string, purchaseOrderId: string, quantity: number): Promise<string> => {
-  const event = {
-    specversion: '1.0',
-    id,
-    source: 'urn:erp',
-    type: 'erp.shipment.dispatched',
-    data: {
-      purchaseOrderId,
-      parcels: [{ carrier: 'UPS', trackingNumber: id, shippedAt: '2026-03-02T09:00:00Z', lines: [{ sku: 'A', quantity }] }],
-    },
-  }
+  const event = cloudEvent(dispatchOf({ purchaseOrderId }, id, toldParcel(id, { sku: 'A', quantity })))
   const answer = await server.json('/v1/events', {
     method: 'POST',
     headers: { 'content-type': 'application/cloudevents+json' },

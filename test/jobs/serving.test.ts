@@ -1,12 +1,12 @@
-import { randomUUID } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { handBack } from '../../src/jobs/hand-back.ts'
 import { createServing } from '../../src/jobs/serving.ts'
-import { insertCommands } from '../../src/store/command-steps.ts'
 import { dueCommands } from '../../src/store/commands.ts'
 import { servedSellers } from '../../src/store/sellers.ts'
+import { acknowledgement, storeCommand } from '../support/commands.ts'
 import { withDatabase } from '../support/database.ts'
-import { line, order, seed } from './events/support.ts'
+import { orderLine, purchaseOrder } from '../support/orders.ts'
+import { seedOrder } from '../support/store.ts'
 
 const stage = withDatabase({ each: 'test', connections: 4 })
 
@@ -44,15 +44,8 @@ test('a job of a seller whom another process serves goes back for less than a se
 test('a job of a seller whom nobody serves ends, and its commands are derived again when somebody does', async () => {
   const one = serving('s-1')
   await one.begin('start')
-  await seed(stage.database, 's-1', order('1', [line('1', 'A', 1)]))
-  const [commandId = randomUUID()] = await stage.database.transaction((tx) =>
-    insertCommands(tx, {
-      sellerId: 's-1',
-      purchaseOrderId: '1',
-      event: null,
-      commands: [{ kind: 'acknowledge', payload: {} }],
-    }),
-  )
+  await seedOrder(stage.database, 's-1', purchaseOrder('1', [orderLine('1', 'A', 1)]))
+  const commandId = await storeCommand(stage.database, { sellerId: 's-1', purchaseOrderId: '1' }, acknowledgement)
   expect(await dueCommands(stage.database, 10)).toEqual([commandId])
   await silentFor('s-1', 121)
   expect(await handBack({ database: stage.database }, 's-1')).toEqual({ done: true })

@@ -79,7 +79,7 @@ describe('a process that is frozen', () => {
     expect(performance.now() - startedAt).toBeLessThan(sessionBounds.idleInTransactionMs + 5_000)
     expect([await halfDone(), await told('test.frozen')]).toEqual([0, 0])
     writer.child.kill('SIGCONT')
-    await eventually(() => expect(writer.output()).toContain('failed, away: true'))
+    await writer.says('failed, away: true')
     expect(await halfDone()).toBe(0)
   })
 
@@ -94,7 +94,7 @@ describe('a process that is frozen', () => {
     await touchSeller(open())
     expect(await told('test.touched')).toBe(1)
     writer.child.kill('SIGCONT')
-    await eventually(() => expect(writer.output()).toContain('committed'))
+    await writer.says('committed')
   })
 })
 

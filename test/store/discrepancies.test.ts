@@ -7,8 +7,9 @@ import { type DiscrepancyFilter, listDiscrepancies } from '../../src/store/discr
 import type { SkuMonth } from '../../src/store/discrepancy-sources.ts'
 import { noteOrderSkus } from '../../src/store/inventory-skus.ts'
 import { monthsOfReasons, noteUnknownReasons, recordReasons } from '../../src/store/log-reasons.ts'
-import { line, order, seed } from '../jobs/events/support.ts'
 import { withDatabase } from '../support/database.ts'
+import { charge, orderLine, purchaseOrder } from '../support/orders.ts'
+import { seedOrder } from '../support/store.ts'
 import { logReadUpTo, storeLog, storeReport } from './support/inventory.ts'
 
 const stage = withDatabase({ each: 'test' })
@@ -52,12 +53,16 @@ const unitsOf = async () => {
 }
 
 test('every kind of difference is found, with its units, entries, day and value, once', async () => {
-  await seed(stage.database, sellerId, { ...order('1', [line('1', 'A', 4)]), orderDate: new Date('2026-02-01T00:00:00Z') })
+  await seedOrder(
+    stage.database,
+    sellerId,
+    purchaseOrder('1', [orderLine('1', 'A', 4)], { orderDate: new Date('2026-02-01T00:00:00Z') }),
+  )
   const dear = {
-    ...line('1', 'A', 3),
-    charges: [{ chargeType: 'PRODUCT', chargeName: 'Price', amount: '10.00', currency: 'USD', tax: null }],
+    ...orderLine('1', 'A', 3),
+    charges: [{ ...charge('10.00'), chargeName: 'Price' }],
   }
-  await seed(stage.database, sellerId, { ...order('0', [dear]), orderDate: new Date('2026-03-01T00:00:00Z') })
+  await seedOrder(stage.database, sellerId, purchaseOrder('0', [dear], { orderDate: new Date('2026-03-01T00:00:00Z') }))
   await storeReport(stage.database, sellerId, '2026-02', '2026-03-01T08:00:00Z', [{ sku: 'A', beginning: 50, ending: 50 }])
   await storeReport(stage.database, sellerId, month, endOfMonth, [
     // Two units vanished before the month, and one of them came back by its end.
@@ -431,15 +436,13 @@ test('a value is added when a price becomes known, and not touched by later pric
   await storeReport(stage.database, sellerId, month, endOfMonth, [{ sku: 'A', beginning: 3, ending: 1 }])
   expect(await review('A')).toBe(1)
   expect(await list()).toMatchObject([{ unitPrice: null, value: null, currency: null }])
-  const sold = (amount: string) => [
-    { ...line('1', 'A', 1), charges: [{ chargeType: 'PRODUCT', chargeName: 'Price', amount, currency: 'USD', tax: null }] },
-  ]
+  const sold = (amount: string) => [{ ...orderLine('1', 'A', 1), charges: [{ ...charge(amount), chargeName: 'Price' }] }]
   // Nothing was charged for a unit that was cancelled before we saw it.
-  await seed(stage.database, sellerId, { ...order('1', sold('0')), orderDate: new Date('2026-03-03T00:00:00Z') })
+  await seedOrder(stage.database, sellerId, purchaseOrder('1', sold('0'), { orderDate: new Date('2026-03-03T00:00:00Z') }))
   expect(await review('A')).toBe(0)
-  await seed(stage.database, sellerId, { ...order('2', sold('12.50')), orderDate: new Date('2026-03-02T00:00:00Z') })
+  await seedOrder(stage.database, sellerId, purchaseOrder('2', sold('12.50'), { orderDate: new Date('2026-03-02T00:00:00Z') }))
   expect(await review('A')).toBe(1)
-  await seed(stage.database, sellerId, { ...order('3', sold('13.00')), orderDate: new Date('2026-03-04T00:00:00Z') })
+  await seedOrder(stage.database, sellerId, purchaseOrder('3', sold('13.00'), { orderDate: new Date('2026-03-04T00:00:00Z') }))
   expect(await review('A')).toBe(0)
   expect(await list()).toMatchObject([{ value: '25.00', currency: 'USD' }])
 })
@@ -451,9 +454,9 @@ describe('the claim of a month', () => {
     const lost = async () => (await listClaims(stage.database, { month, sellerId: null }, null, 10)).items[0]?.lost
     expect(await lost()).toMatchObject({ units: 2, values: [] })
     const sold = async (id: string, amount: string) => {
-      const charges = [{ chargeType: 'PRODUCT', chargeName: 'Price', amount, currency: 'USD', tax: null }]
-      await seed(stage.database, sellerId, {
-        ...order(id, [{ ...line('1', 'A', 1), charges }]),
+      const charges = [{ ...charge(amount), chargeName: 'Price' }]
+      await seedOrder(stage.database, sellerId, {
+        ...purchaseOrder(id, [{ ...orderLine('1', 'A', 1), charges }]),
         orderDate: new Date('2026-04-02T00:00:00Z'),
       })
       await noteOrderSkus(stage.database, sellerId, new Date('2026-04-02T00:00:00Z'))
@@ -465,7 +468,7 @@ describe('the claim of a month', () => {
   })
 
   test('adds up lost and damaged units, nets found ones by SKU, and values what has a price', async () => {
-    await seed(stage.database, sellerId, order('1', [line('1', 'A', 2)]))
+    await seedOrder(stage.database, sellerId, purchaseOrder('1', [orderLine('1', 'A', 2)]))
     await storeReport(stage.database, sellerId, month, endOfMonth, [
       { sku: 'A', beginning: 20, ending: 12, lost: -5, found: 2, damaged: 4, other: -1 },
       { sku: 'B', beginning: 20, ending: 26, lost: 1, found: 7 },

@@ -5,6 +5,7 @@ import { migrate } from '../../src/store/migrate.ts'
 import { markedColumns } from '../../src/store/personal-data.ts'
 import { cli } from '../cli/run.ts'
 import { startTestDaemon } from '../support/daemon.ts'
+import { accepted, cloudEvent } from '../support/events.ts'
 import { startTestPostgres, type TestPostgres } from '../support/postgres.ts'
 import { startTestSandbox } from '../support/sandbox.ts'
 
@@ -276,7 +277,7 @@ describe('tallyman_daemon', () => {
     const daemon = await startTestDaemon({ ...settings, DATABASE_URL: own })
     try {
       const purchaseOrderId = await sandbox.place({ lines: [{ lineNumber: '1', sku: 'TEA', quantity: 2, unitPrice: '4.00' }] })
-      const event = { specversion: '1.0', id: 'e-1', source: '/erp', type: 'erp.order.accepted', data: { purchaseOrderId } }
+      const event = cloudEvent(accepted({ purchaseOrderId }))
       const posted = await fetch(`${daemon.url}/v1/events`, {
         method: 'POST',
         headers: { 'content-type': 'application/cloudevents+json' },

@@ -1,9 +1,9 @@
 import { beforeEach, expect, test } from 'vitest'
-import { parseInventoryLogEntry } from '../../src/clients/marketplace/inventory-log-record.ts'
 import type { InventoryLogEntry } from '../../src/domain/inventory-log.ts'
 import { findDifferingEntries, storeDifferingEntries } from '../../src/store/inventory-log.ts'
 import type { StorableRecord } from '../../src/store/versions.ts'
 import { withDatabase } from '../support/database.ts'
+import { logRecord } from './support/records.ts'
 
 const stage = withDatabase()
 let sellers = 0
@@ -15,26 +15,8 @@ beforeEach(() => {
   sellerId = `seller-${sellers}`
 })
 
-const entry = (sku: string, id: string, changes: Readonly<Record<string, unknown>> = {}): StorableRecord<InventoryLogEntry> => {
-  const raw = {
-    id,
-    fcName: 'KY1',
-    changedUnits: -2,
-    transactionTime: at(1).toISOString(),
-    transactionLocation: 'Inventory',
-    transactionReasonCode: 'SIP',
-    transactionReasonDesc: 'Shipped to Customer',
-    transactionType: 'Ship',
-    shipmentId: null,
-    aFieldOfTheFuture: { kept: [1, 2] },
-    ...changes,
-  }
-  const parsed = parseInventoryLogEntry(
-    JSON.stringify({ payload: { gtin: '00012345678905', vendorSku: sku, inventoryLog: [raw] } }),
-  )
-  if (!parsed.ok) throw new Error(parsed.fault)
-  return parsed
-}
+const entry = (sku: string, id: string, changes: Readonly<Record<string, unknown>> = {}): StorableRecord<InventoryLogEntry> =>
+  logRecord(sku, { id, aFieldOfTheFuture: { kept: [1, 2] }, ...changes })
 
 const store = async (records: readonly StorableRecord<InventoryLogEntry>[], observedAt: Date) => {
   const differing = await findDifferingEntries(stage.database, sellerId, records)

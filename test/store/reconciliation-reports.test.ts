@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { gunzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { parseReportRow } from '../../src/clients/marketplace/report-csv.ts'
 import { pacificMidnight } from '../../src/domain/pacific-time.ts'
 import { type Database, openDatabase } from '../../src/store/database.ts'
 import {
@@ -29,6 +28,7 @@ import {
 import { ReportFileGone, readReportFile, writeReportFile } from '../../src/store/report-files.ts'
 import type { StorableRecord } from '../../src/store/versions.ts'
 import { startTestPostgres, type TestPostgres } from '../support/postgres.ts'
+import { reportRecord } from './support/records.ts'
 
 let postgres: TestPostgres
 const sellerId = 'S-1'
@@ -71,23 +71,7 @@ const arrive = async (database: Database, day: number, bytes = Buffer.from('SKU\
   return report
 }
 
-const record = (reportId: bigint | null, sku: string, sold = 0): StorableRecord<ReportedRow> => {
-  const row = {
-    GTIN: `000${sku}`,
-    SKU: sku,
-    'Beginning Quantity': '10',
-    'Ending Quantity': String(10 - sold),
-    'Units Sold': String(sold),
-    'Units Returned': '0',
-    'Units Lost': '0',
-    'Units Found': '0',
-    'Units Damaged': '0',
-    'Other Adjustments': '0',
-  }
-  const parsed = parseReportRow(JSON.stringify({ month, row }))
-  if (!parsed.ok) throw new Error(parsed.fault)
-  return { ...parsed, value: { row: parsed.value, reportId } }
-}
+const record = (reportId: bigint | null, sku: string, sold = 0) => reportRecord(month, sku, sold, reportId)
 
 const store = async (database: Database, observedAt: Date, records: readonly StorableRecord<ReportedRow>[]): Promise<number> => {
   const differing = await findDifferingRows(database, sellerId, records)

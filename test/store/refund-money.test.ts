@@ -3,8 +3,9 @@ import { mergeCharges } from '../../src/domain/order-merge.ts'
 import { openDatabase } from '../../src/store/database.ts'
 import { migrate } from '../../src/store/migrate.ts'
 import { readOrder } from '../../src/store/stored-orders.ts'
-import { line, order, seed } from '../jobs/events/support.ts'
+import { orderLine, purchaseOrder } from '../support/orders.ts'
 import { startTestPostgres, type TestPostgres } from '../support/postgres.ts'
+import { seedOrder } from '../support/store.ts'
 import { databaseBefore } from './support/earlier.ts'
 
 let postgres: TestPostgres
@@ -35,12 +36,12 @@ test('orders that were read before fees were known get them from their raw lines
   const raw = { charges: { charge: charged } }
   const charges = [{ ...charge, chargeName: 'Other' }, charge, charge, { ...charge, chargeName: 'Odd' }]
   const lines = [
-    { ...line('1', 'A', 1), charges, raw, refundedAmount: '-10.60' },
-    { ...line('2', 'B', 1), raw: { charges: 'none' }, refundedAmount: '2.00' },
+    { ...orderLine('1', 'A', 1), charges, raw, refundedAmount: '-10.60' },
+    { ...orderLine('2', 'B', 1), raw: { charges: 'none' }, refundedAmount: '2.00' },
   ]
   // Today's writer asks which orders are erased; the table for that came later.
   await database.execute('CREATE TABLE tallyman.erased_records (seller_id text, kind text, record_id text)')
-  await seed(database, 's-1', order('1', lines))
+  await seedOrder(database, 's-1', purchaseOrder('1', lines))
   await database.execute('DROP TABLE tallyman.erased_records')
   expect(await migrate(url)).toContain('20261123000000_refund_money')
   const stored = await readOrder(database, 's-1', '1')

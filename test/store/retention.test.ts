@@ -7,7 +7,6 @@ import { raiseAlarm, resolveAlarm } from '../../src/store/alarms.ts'
 import { beginningOfChanges, ChangesGone, readChanges } from '../../src/store/changes.ts'
 import { readAttempts } from '../../src/store/command-attempts.ts'
 import { readLedgers } from '../../src/store/command-ledgers.ts'
-import { insertCommands } from '../../src/store/command-steps.ts'
 import { noteOrderSkus } from '../../src/store/inventory-skus.ts'
 import { dismissQuarantined, findNewlyFaulty, quarantine } from '../../src/store/quarantine.ts'
 import {
@@ -20,9 +19,11 @@ import {
   takePass,
 } from '../../src/store/retention.ts'
 import { readOrder } from '../../src/store/stored-orders.ts'
-import { line, marketplace, order, parts, seed } from '../jobs/events/support.ts'
+import { marketplace, parts } from '../jobs/events/support.ts'
+import { parcelOf, shipment, storeCommand } from '../support/commands.ts'
 import { withDatabase } from '../support/database.ts'
-import { storeOrders } from '../support/store.ts'
+import { orderLine, purchaseOrder } from '../support/orders.ts'
+import { seedOrder, storeOrders } from '../support/store.ts'
 import { lineWith, orderWith, wireStatus } from './support/records.ts'
 
 const stage = withDatabase({ each: 'test' })
@@ -72,21 +73,6 @@ describe('runs', () => {
 
 describe('attempts', () => {
   const purchaseOrderId = '4800'
-  const shipment = (trackingNumber: string, quantity: number) => ({
-    kind: 'ship' as const,
-    payload: {
-      parcels: [
-        {
-          carrier: 'UPS',
-          trackingNumber,
-          trackingUrl: null,
-          method: null,
-          shippedAt: '2026-11-20T10:00:00Z',
-          lines: [{ lineNumber: '1', quantity }],
-        },
-      ],
-    },
-  })
   const stored = async () => {
     const found = await readOrder(stage.database, sellerId, purchaseOrderId)
     if (found === null) throw new Error('the order is not stored')
@@ -106,12 +92,8 @@ describe('attempts', () => {
       JSON.stringify(takeBaseline(await stored())),
       outcome,
     )
-  const command = async (trackingNumber: string, quantity: number): Promise<string> => {
-    const [id = ''] = await stage.database.transaction((tx) =>
-      insertCommands(tx, { sellerId, purchaseOrderId, event: null, commands: [shipment(trackingNumber, quantity)] }),
-    )
-    return id
-  }
+  const command = (trackingNumber: string, quantity: number): Promise<string> =>
+    storeCommand(stage.database, { sellerId, purchaseOrderId }, shipment(parcelOf(trackingNumber, { '1': quantity })))
   const settle = (id: string, state: string) =>
     stage.database.execute(`UPDATE tallyman.commands SET state = $2, settled_at = now() WHERE id = $1`, id, state)
   const rows = () =>
@@ -243,7 +225,7 @@ describe('events', () => {
   test('a refund that is told again after its data went pays nothing twice; another body under its name is refused', async () => {
     const shop = marketplace()
     const accept = parts(stage.database, shop)
-    await seed(stage.database, sellerId, order('1', [line('1', 'TEA', 5, { shipped: 5, acknowledged: 0 })]))
+    await seedOrder(stage.database, sellerId, purchaseOrder('1', [orderLine('1', 'TEA', 5, { shipped: 5, acknowledged: 0 })]))
     const post = (event: ReturnType<typeof credit>) => acceptEvents(accept, [event], new AbortController().signal)
     const first = await post(credit('c-1', 1))
     expect(first).toMatchObject({ ok: true, receipts: [{ status: 'accepted' }] })

@@ -1,49 +1,31 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { parseCampaign } from '../../src/clients/marketplace/campaign-record.ts'
-import { parseInventoryLogEntry } from '../../src/clients/marketplace/inventory-log-record.ts'
-import { parseReportRow } from '../../src/clients/marketplace/report-csv.ts'
 import { parseSalesChannel } from '../../src/clients/marketplace/sales-channel-record.ts'
 import { parseShippingSettings } from '../../src/clients/marketplace/shipping-settings-record.ts'
 import { findDifferingCampaigns, storeDifferingCampaigns } from '../../src/store/campaigns.ts'
-import { type Database, openDatabase, type SqlRunner, type Transaction } from '../../src/store/database.ts'
+import type { SqlRunner, Transaction } from '../../src/store/database.ts'
 import { findDifferingEntries, storeDifferingEntries } from '../../src/store/inventory-log.ts'
 import { findDifferingOrders, storeDifferingOrders } from '../../src/store/orders.ts'
 import { beginReport, completeReport } from '../../src/store/reconciliation-reports.ts'
-import { findDifferingRows, type ReportedRow, storeDifferingRows } from '../../src/store/reconciliation-rows.ts'
+import { findDifferingRows, storeDifferingRows } from '../../src/store/reconciliation-rows.ts'
 import { findDifferingReturns, storeDifferingReturns } from '../../src/store/returns.ts'
 import { salesChannelStore } from '../../src/store/sales-channels.ts'
 import { findDifferingSettings, storeDifferingSettings } from '../../src/store/shipping-settings.ts'
 import type { DifferingRecord, StorableRecord } from '../../src/store/versions.ts'
 import { wireReturnSample } from '../clients/samples.ts'
 import { settings } from '../domain/support/shipping-settings.ts'
-import { startTestPostgres, type TestPostgres } from '../support/postgres.ts'
-import { orderRecord, returnRecord } from './support/records.ts'
+import { withDatabase } from '../support/database.ts'
+import { logRecord, orderRecord, readable, reportRecord, returnRecord } from './support/records.ts'
 
-let postgres: TestPostgres
-let database: Database
+const stage = withDatabase()
 let sellers = 0
 let sellerId = ''
 const at = (minute: number): Date => new Date(Date.UTC(2026, 9, 1, 0, minute))
 
-beforeAll(async () => {
-  postgres = await startTestPostgres()
-  database = openDatabase({ url: await postgres.database() })
-})
 beforeEach(async () => {
   sellers += 1
   sellerId = `seller-${sellers}`
 })
-afterAll(async () => {
-  await database.close()
-  await postgres.stop()
-})
-
-type Parsed<T> = { readonly ok: true } & StorableRecord<T>
-
-const readable = <T>(record: Parsed<T> | { readonly ok: false; readonly fault: string }): Parsed<T> => {
-  if (!record.ok) throw new Error(record.fault)
-  return record
-}
 
 interface Steps<T> {
   /** A record of this number; in another version when told. */
@@ -65,7 +47,7 @@ interface Steps<T> {
 const table = <T>(name: string, resource: string, { record, find, store }: Steps<T>) => {
   const look = (numbers: readonly number[], version: number) =>
     find(
-      database,
+      stage.database,
       sellerId,
       numbers.map((number) => record(number, version)),
     )
@@ -85,23 +67,6 @@ const table = <T>(name: string, resource: string, { record, find, store }: Steps
 }
 
 const month = '2026-10'
-const reportRow = (sku: string, sold: number): StorableRecord<ReportedRow> => {
-  const row = {
-    GTIN: `000${sku}`,
-    SKU: sku,
-    'Beginning Quantity': '10',
-    'Ending Quantity': String(10 - sold),
-    'Units Sold': String(sold),
-    'Units Returned': '0',
-    'Units Lost': '0',
-    'Units Found': '0',
-    'Units Damaged': '0',
-    'Other Adjustments': '0',
-  }
-  const record = readable(parseReportRow(JSON.stringify({ month, row })))
-  return { ...record, value: { row: record.value, reportId: null } }
-}
-
 const tables = [
   table('orders', 'orders', {
     record: (number, version) => orderRecord(`${1_000 + number}`, { version }),
@@ -126,19 +91,12 @@ const tables = [
     store: salesChannelStore.store,
   }),
   table('inventory_log_entries', 'inventory-log', {
-    record: (number, version) => {
-      const entry = { id: 'e', changedUnits: version, transactionTime: at(1).toISOString() }
-      return readable(
-        parseInventoryLogEntry(
-          JSON.stringify({ payload: { gtin: '00012345678905', vendorSku: `SKU-${number}`, inventoryLog: [entry] } }),
-        ),
-      )
-    },
+    record: (number, version) => logRecord(`SKU-${number}`, { changedUnits: version }),
     find: findDifferingEntries,
     store: storeDifferingEntries,
   }),
   table('reconciliation_rows', 'reconciliation', {
-    record: (number, version) => reportRow(`SKU-${number}`, version),
+    record: (number, version) => reportRecord(month, `SKU-${number}`, version),
     find: findDifferingRows,
     store: storeDifferingRows,
   }),
@@ -162,21 +120,21 @@ type Table = (typeof tables)[number]
 beforeEach(async () => {
   // Rows of the reconciliation report belong to one.
   const report = { sellerId, month, fileName: null, generatedAt: at(0), retrievedAt: at(0), correlationId: 'c' }
-  await completeReport(database, await beginReport(database, report), 0)
+  await completeReport(stage.database, await beginReport(stage.database, report), 0)
 })
 
 const save = async ({ looked }: Table, numbers: readonly number[], version: number, minute: number): Promise<number> => {
   const { found, store } = await looked(numbers, version)
-  await database.transaction((tx) => store(tx, minute))
+  await stage.database.transaction((tx) => store(tx, minute))
   return found
 }
 const rowsOf = ({ name }: Table) =>
-  database.query<{ observed_at: Date; hash: string; first_seen_at: Date; changed_at: Date }>(
+  stage.database.query<{ observed_at: Date; hash: string; first_seen_at: Date; changed_at: Date }>(
     `SELECT observed_at, encode(raw_hash, 'hex') AS hash, first_seen_at, changed_at FROM warehouse.${name} WHERE seller_id = $1`,
     sellerId,
   )
 const versionsOf = ({ resource }: Table) =>
-  database.query<{ record_key: string; hash: string }>(
+  stage.database.query<{ record_key: string; hash: string }>(
     `SELECT record_key, encode(raw_hash, 'hex') AS hash FROM tallyman.superseded_versions WHERE seller_id = $1 AND resource = $2`,
     sellerId,
     resource,
@@ -207,7 +165,7 @@ describe.each([...tables, oneRow].map((each) => ({ ...each })))('$name', (each) 
     const newer = await each.looked([1], 2)
     await save(each, [1], 1, 1)
     const [first] = await rowsOf(each)
-    await database.transaction((tx) => newer.store(tx, 2))
+    await stage.database.transaction((tx) => newer.store(tx, 2))
     expect(await rowsOf(each)).toMatchObject([{ observed_at: at(2) }])
     expect(await versionsOf(each)).toEqual([{ record_key: each.keyOf(1), hash: first?.hash }])
   })
@@ -220,9 +178,9 @@ test.each(vanishing.map((each) => ({ ...each })))(
   'of $name a record that was gone is written although its text is the same',
   async (each) => {
     await save(each, [1], 1, 1)
-    await database.execute(`UPDATE warehouse.${each.name} SET missing_since = now() WHERE seller_id = $1`, sellerId)
+    await stage.database.execute(`UPDATE warehouse.${each.name} SET missing_since = now() WHERE seller_id = $1`, sellerId)
     expect(await save(each, [1], 1, 2)).toBe(1)
-    const gone = await database.query(
+    const gone = await stage.database.query(
       `SELECT 1 FROM warehouse.${each.name} WHERE seller_id = $1 AND missing_since IS NOT NULL`,
       sellerId,
     )
@@ -265,7 +223,7 @@ describe.each(tables.map((each) => ({ ...each })))('whatever the planner thinks 
     const { found, store } = await each.looked([7, 8], 2)
     expect(found).toBe(2)
     const plans: ReadonlyMap<string, number>[] = []
-    await database.transaction(async (tx) => {
+    await stage.database.transaction(async (tx) => {
       // What it would do if it took the page for large, or the table for small.
       await tx.execute('SET LOCAL enable_nestloop = off')
       await tx.execute('SET LOCAL enable_seqscan = off')

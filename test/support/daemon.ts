@@ -27,11 +27,7 @@ export const startTestDaemon = async (
 const startPatienceMs = 50_000
 
 const untilReady = async (program: Program): Promise<TestDaemon> => {
-  const url = await eventually(() => {
-    const found = /"console":"(http:[^"]+)\/"/.exec(program.output())?.[1]
-    if (found === undefined) throw new Error(`the daemon does not run yet:\n${program.output().slice(-3_000)}`)
-    return found
-  }, startPatienceMs)
+  const [, url = ''] = await program.says(/"console":"(http:[^"]+)\/"/, startPatienceMs)
   const call: TestDaemon['call'] = async (method, route, body) => {
     const answer = await fetch(`${url}${route}`, {
       method,
@@ -42,6 +38,7 @@ const untilReady = async (program: Program): Promise<TestDaemon> => {
     return { status: answer.status, body: text === '' ? null : JSON.parse(text) }
   }
   await eventually(async () => {
+    program.assertRuns()
     const { status, body } = await call('GET', '/readyz')
     if (status !== 200) throw new Error(`the daemon is not ready: ${JSON.stringify(body)}`)
   })

@@ -1,12 +1,17 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import path from 'node:path'
+import { eventually, Hopeless } from './eventually.ts'
 
 /** A program of ours under test. */
 export interface Program {
   readonly child: ChildProcess
   /** Everything that it has printed so far, both streams. */
   output(): string
+  /** Waits until it has printed this; answers the match. Throws with the output at once when it has ended without, or after `timeoutMs`. */
+  says(what: string | RegExp, timeoutMs?: number): Promise<RegExpExecArray>
+  /** @throws Hopeless with the end of its output when it has ended */
+  assertRuns(): void
   /** Sends SIGTERM and waits for the end; answers the exit code. */
   stop(): Promise<number | null>
   /** SIGKILL: no last words. */
@@ -14,6 +19,9 @@ export interface Program {
   /** Resolves when it has ended, however. */
   readonly ended: Promise<void>
 }
+
+/** What a program printed last may come after its end; a child of its own may hold its output open for ever. */
+const lastWordsMs = 2_000
 
 /** Runs a file of the project with the project's Node, in a bare environment. */
 export const startProgram = (
@@ -33,10 +41,30 @@ export const startProgram = (
     })
   }
   const ended = once(child, 'exit').then(() => undefined)
+  let silent = false
+  const fallSilent = (): void => {
+    silent = true
+  }
+  child.once('close', fallSilent)
+  child.once('exit', () => setTimeout(fallSilent, lastWordsMs).unref())
   const gone = (): boolean => child.exitCode !== null || child.signalCode !== null
+  const tail = (): string => output.slice(-3_000)
+  const assertRuns = (): void => {
+    if (silent) throw new Hopeless(`${file} has ended with ${child.exitCode ?? child.signalCode}:\n${tail()}`)
+  }
   return {
     child,
     output: () => output,
+    says: (what, timeoutMs) => {
+      const pattern = typeof what === 'string' ? new RegExp(RegExp.escape(what)) : what
+      return eventually(() => {
+        const found = pattern.exec(output)
+        if (found !== null) return found
+        assertRuns()
+        throw new Error(`${file} has not said ${String(what)} yet:\n${tail()}`)
+      }, timeoutMs)
+    },
+    assertRuns,
     ended,
     stop: async () => {
       if (!gone()) child.kill('SIGTERM')

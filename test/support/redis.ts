@@ -1,10 +1,10 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { Redis } from 'ioredis'
+import { freePort } from '../../src/free-port.ts'
 import { eventually } from './eventually.ts'
 
 /** A Redis of the tests' own, in a temporary folder, keeping nothing over a restart. */
@@ -28,16 +28,6 @@ export const hasRedisServer = (): boolean => {
   if (process.env['CI'] === 'true') throw new Error(message)
   process.stderr.write(`\n*** ${message} ***\n\n`)
   return false
-}
-
-const freePort = async (): Promise<number> => {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
-  server.close()
-  await once(server, 'close')
-  if (address === null || typeof address === 'string') throw new Error('no free port')
-  return address.port
 }
 
 /** Starts one on a free port. */

@@ -2,7 +2,6 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import type { NextFault } from '../../sandbox/faults/schema.ts'
-import { eventually } from './eventually.ts'
 import { type Program, startProgram } from './process.ts'
 
 /** What the sandbox counts for one order line. */
@@ -66,11 +65,7 @@ export interface TestSandbox {
 export const startTestSandbox = async (env: Readonly<Record<string, string>> = {}): Promise<TestSandbox> => {
   const folder = await mkdtemp(path.join(tmpdir(), 'tallyman-sandbox-'))
   const program = startProgram('sandbox/main.ts', { SANDBOX_PORT: '0', DATA_DIR: folder, ...env })
-  const url = await eventually(() => {
-    const found = /"url":"(http:[^"]+)"/.exec(program.output())?.[1]
-    if (found === undefined) throw new Error(`the sandbox does not listen yet: ${program.output()}`)
-    return found
-  })
+  const [, url = ''] = await program.says(/"url":"(http:[^"]+)"/)
   const control: TestSandbox['control'] = async (method, route, body) => {
     const answer = await fetch(`${url}/_sandbox${route}`, {
       method,

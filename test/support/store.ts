@@ -1,7 +1,7 @@
 import type { PurchaseOrder } from '../../src/domain/order.ts'
 import type { ReturnOrder } from '../../src/domain/return.ts'
 import type { Database } from '../../src/store/database.ts'
-import { findDifferingOrders, type StoredOrders, storeDifferingOrders } from '../../src/store/orders.ts'
+import { findDifferingOrders, type StoredOrders, storeDifferingOrders, storeOrder } from '../../src/store/orders.ts'
 import { findDifferingReturns, storeDifferingReturns } from '../../src/store/returns.ts'
 import type { StorableRecord } from '../../src/store/versions.ts'
 
@@ -25,3 +25,13 @@ export const storeReturns = async (database: Database, page: RecordPage<ReturnOr
   if (differing.length === 0) return 0
   return database.transaction((tx) => storeDifferingReturns(tx, page.sellerId, page.observedAt, differing))
 }
+
+/** Stores an order that was read on 1 March 2026. */
+export const seedOrder = (database: Database, sellerId: string, order: PurchaseOrder): Promise<unknown> =>
+  database.transaction((tx) =>
+    storeOrder(tx, sellerId, new Date('2026-03-01T11:00:00Z'), {
+      key: order.purchaseOrderId,
+      value: order,
+      rawText: JSON.stringify({ purchaseOrderId: order.purchaseOrderId, lines: order.lines }),
+    }),
+  )

@@ -1,6 +1,5 @@
 import { stringify } from 'csv-stringify/sync'
 import { createRandom } from '../../sandbox/core/random.ts'
-import { parseInventoryLogEntry } from '../../src/clients/marketplace/inventory-log-record.ts'
 import { readHeader, readLines, readRow } from '../../src/clients/marketplace/report-csv.ts'
 import { addMonths, monthBounds, pacificMonth } from '../../src/domain/pacific-time.ts'
 import { rowKey } from '../../src/domain/reconciliation-report.ts'
@@ -18,7 +17,9 @@ import {
   storeDifferingRows,
   unlistedSkus,
 } from '../../src/store/reconciliation-rows.ts'
-import { line, order, seed } from '../jobs/events/support.ts'
+import { logRecord } from '../store/support/records.ts'
+import { charge, orderLine, purchaseOrder } from '../support/orders.ts'
+import { seedOrder } from '../support/store.ts'
 import { cellsOf, type Item, type LogLine, type World } from './world.ts'
 
 /**
@@ -107,21 +108,16 @@ const importReport = async (database: Database, sellerId: string, world: World, 
   })
 }
 
-const recordOf = (sku: string, { id, at, units, type, code, description, location }: LogLine) => {
-  const entry = {
+const recordOf = (sku: string, { id, at, units, type, code, description, location }: LogLine) =>
+  logRecord(sku, {
     id,
-    fcName: 'KY1',
     changedUnits: units,
     transactionTime: at.toISOString(),
     transactionLocation: location,
     transactionReasonCode: code,
     transactionReasonDesc: description,
     transactionType: type,
-  }
-  const record = parseInventoryLogEntry(JSON.stringify({ payload: { vendorSku: sku, inventoryLog: [entry] } }))
-  if (!record.ok) throw new Error(record.fault)
-  return record
-}
+  })
 
 /** Reads the whole log of some SKUs. */
 const readLogs = async (
@@ -192,10 +188,10 @@ export const play = async (database: Database, world: World): Promise<Played> =>
   const at = (days: number): Date => new Date(monthBounds(months[2]).to.getTime() + days * 86_400_000)
   const priceOf = new Map(items.map(({ sku, priceCents }) => [sku, priceCents]))
   const lines = items.map(({ sku, priceCents }, index) => ({
-    ...line(String(index + 1), sku, 1),
-    charges: [{ chargeType: 'PRODUCT', chargeName: 'Price', amount: (priceCents / 100).toFixed(2), currency: 'USD', tax: null }],
+    ...orderLine(String(index + 1), sku, 1),
+    charges: [{ ...charge((priceCents / 100).toFixed(2)), chargeName: 'Price' }],
   }))
-  await seed(database, sellerId, order(`PO-${world.seed}`, lines))
+  await seedOrder(database, sellerId, purchaseOrder(`PO-${world.seed}`, lines))
   await recordReasons(database, sellerId, world.reasons)
   await database.execute(
     `INSERT INTO tallyman.inventory_skus (seller_id, sku, source) SELECT $1, sku, 'settings' FROM unnest($2::text[]) AS t(sku)`,

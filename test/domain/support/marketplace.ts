@@ -2,6 +2,7 @@ import { Decimal } from 'decimal.js'
 import type { OrderCommandContent } from '../../../src/domain/command.ts'
 import type { Charge, LineStatus, OrderLine, PurchaseOrder } from '../../../src/domain/order.ts'
 import { refundTotal } from '../../../src/domain/refunds.ts'
+import { charge, orderLine, purchaseOrder } from '../../support/orders.ts'
 
 /** A marketplace in memory that moves single units, so that a test knows what really happened to each. */
 export interface Unit {
@@ -25,17 +26,6 @@ export interface Order {
   readonly lines: Line[]
   /** Whether a refunded unit still shows the tracking number that it was shipped under. */
   readonly refundKeepsTracking: boolean
-}
-
-export function charge(amount: string, tax: string | null = null, chargeType = 'PRODUCT', currency = 'USD'): Charge {
-  const chargeName = chargeType === 'PRODUCT' ? 'ItemPrice' : 'Shipping'
-  return {
-    chargeType,
-    chargeName,
-    amount,
-    currency,
-    tax: tax === null ? null : { taxName: `${chargeName} Tax`, amount: tax, currency },
-  }
 }
 
 export function placeOrder(
@@ -150,24 +140,7 @@ function applyTo(order: Order, command: OrderCommandContent): boolean {
 
 /** The order as the client would have read it. */
 export function read(order: Order): PurchaseOrder {
-  return {
-    purchaseOrderId: order.purchaseOrderId,
-    customerOrderId: null,
-    orderDate: null,
-    orderType: null,
-    shipNodeType: order.shipNodeType,
-    methodCode: null,
-    estimatedShipDate: null,
-    estimatedDeliveryDate: null,
-    customerName: null,
-    customerEmail: null,
-    customerPhone: null,
-    shippingAddress: null,
-    totalAmount: null,
-    currency: 'USD',
-    lines: order.lines.map(readLine),
-    raw: {},
-  }
+  return purchaseOrder(order.purchaseOrderId, order.lines.map(readLine), { shipNodeType: order.shipNodeType })
 }
 
 function readLine(line: Line): OrderLine {
@@ -187,25 +160,17 @@ function readLine(line: Line): OrderLine {
     })
   }
   const count = (...states: Unit['state'][]): number => line.units.filter((unit) => states.includes(unit.state)).length
-  return {
-    lineNumber: line.lineNumber,
-    sku: line.sku,
-    productName: null,
-    unitOfMeasure: 'EACH',
-    ordered: line.units.length,
-    units: {
-      acknowledged: count('Acknowledged', 'Shipped', 'Delivered', 'Refund'),
-      shipped: count('Shipped', 'Delivered', 'Refund'),
-      cancelled: count('Cancelled'),
-      refunded: count('Refund'),
-    },
+  const units = {
+    acknowledged: count('Acknowledged', 'Shipped', 'Delivered', 'Refund'),
+    shipped: count('Shipped', 'Delivered', 'Refund'),
+    cancelled: count('Cancelled'),
+    refunded: count('Refund'),
+  }
+  return orderLine(line.lineNumber, line.sku, line.units.length, units, {
     statuses: [...groups.values()],
     charges: line.charges,
     refundedAmount: line.refunded.toFixed(),
     refundReasons: [...line.refundReasons],
     currency: line.charges[0]?.currency ?? null,
-    intentToCancel: false,
-    statusDate: null,
-    raw: {},
-  }
+  })
 }

@@ -383,14 +383,14 @@ export const readingMutations: readonly ReadingMutation[] = [
   ),
   bent(
     'Stored orders tell an outage from orders that are never answered for, when no other one comes.',
-    `${unansweredTest} › a single named order that is never answered for is passed over, told, and asked for again later`,
+    `${unansweredTest} › orders that are never answered for > a single named order that is never answered for is passed over, told, and asked for again later`,
     'jobs/sync/orders-by-id.ts',
     'this.#stored ??= await knownOrderIds(',
     'this.#stored ??= []\n    await knownOrderIds(',
   ),
   bent(
     'Where no other order is known, one is passed over only after failures in a row.',
-    `${unansweredTest} › the only order there is, never answered for: passed over after eight failures, while the lists are answered`,
+    `${unansweredTest} › orders that are never answered for > the only order there is, never answered for: passed over after eight failures, while the lists are answered`,
     'jobs/sync/orders-by-id.ts',
     'if (failures + 1 < failuresWithoutOthers) return false',
     'if (failures < 0) return false',

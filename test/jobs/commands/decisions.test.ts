@@ -7,11 +7,11 @@ import { available } from '../../../src/domain/units.ts'
 import { decideCommand } from '../../../src/store/command-decisions.ts'
 import { readLedgers } from '../../../src/store/command-ledgers.ts'
 import { readCommandDetail } from '../../../src/store/command-queries.ts'
-import { insertCommands } from '../../../src/store/command-steps.ts'
 import { readCommand } from '../../../src/store/commands.ts'
 import { storeOrder } from '../../../src/store/orders.ts'
 import { readOrder } from '../../../src/store/stored-orders.ts'
 import { lineWith, orderWith, wireStatus } from '../../store/support/records.ts'
+import { acknowledgement, parcelOf, shipment, storeCommand } from '../../support/commands.ts'
 import { withDatabase } from '../../support/database.ts'
 
 const sellerId = 'seller'
@@ -26,33 +26,11 @@ beforeEach(async () => {
   await stage.database.transaction((tx) => storeOrder(tx, sellerId, new Date('2026-11-20T10:00:00Z'), record))
 })
 
-const shipment: OrderCommandContent = {
-  kind: 'ship',
-  payload: {
-    parcels: [
-      { trackingNumber: 'T1', lines: [{ lineNumber: '1', quantity: 2 }] },
-      {
-        trackingNumber: 'T2',
-        lines: [
-          { lineNumber: '1', quantity: 1 },
-          { lineNumber: '2', quantity: 2 },
-        ],
-      },
-    ].map((parcel) => ({
-      ...parcel,
-      carrier: 'UPS',
-      trackingUrl: null,
-      method: null,
-      shippedAt: '2026-11-20T10:00:00Z',
-    })),
-  },
-}
+const bothParcels = shipment(parcelOf('T1', { '1': 2 }), parcelOf('T2', { '1': 1, '2': 2 }))
 
 /** A held command whose one request may have been applied in part. */
 const held = async (content: OrderCommandContent): Promise<string> => {
-  const [id = ''] = await stage.database.transaction((tx) =>
-    insertCommands(tx, { sellerId, purchaseOrderId, event: null, commands: [content] }),
-  )
+  const id = await storeCommand(stage.database, { sellerId, purchaseOrderId }, content)
   const order = await readOrder(stage.database, sellerId, purchaseOrderId)
   if (order === null) throw new Error('the order is not stored')
   await stage.database.execute(`UPDATE tallyman.commands SET state = 'held', attempts = 1 WHERE id = $1`, id)
@@ -80,7 +58,7 @@ const decide = (commandId: string, lines: readonly LineDecision[]) =>
 
 describe('a decision by line', () => {
   test('applied and not applied: the ledger counts the first as done and frees the second', async () => {
-    const id = await held(shipment)
+    const id = await held(bothParcels)
     expect(await left('ship')).toEqual({ '1': 0, '2': 0 })
     expect(
       await decide(id, [
@@ -98,7 +76,7 @@ describe('a decision by line', () => {
   })
 
   test('a part is sent again: only that part is still to be carried out, and nothing of it counts twice', async () => {
-    const id = await held(shipment)
+    const id = await held(bothParcels)
     expect(
       await decide(id, [
         { lineNumber: '1', trackingNumber: 'T1', verdict: 'applied' },
@@ -132,7 +110,7 @@ describe('a decision by line', () => {
         lineWith('2', 2, [wireStatus('Acknowledged', 2)]),
       ])
       await stage.database.transaction((tx) => storeOrder(tx, sellerId, new Date('2026-11-20T11:00:00Z'), record))
-      const id = await held(shipment)
+      const id = await held(bothParcels)
       await decide(id, [
         { lineNumber: '1', trackingNumber: 'T1', verdict: 'applied' },
         { lineNumber: '1', trackingNumber: 'T2', verdict: 'send-again' },
@@ -145,7 +123,7 @@ describe('a decision by line', () => {
   )
 
   test('nothing applied and nothing sent again is a rejection, without an alarm', async () => {
-    const id = await held(shipment)
+    const id = await held(bothParcels)
     const lines = ['1', '2'].map((lineNumber): LineDecision => ({ lineNumber, verdict: 'not-applied' }))
     expect(await decide(id, lines)).toEqual({ ok: true, state: 'rejected' })
     expect(await left('ship')).toEqual({ '1': 3, '2': 2 })
@@ -166,7 +144,7 @@ describe('a decision by line', () => {
   })
 
   test('says every fault, and changes nothing', async () => {
-    const id = await held(shipment)
+    const id = await held(bothParcels)
     const wrong = async (lines: readonly LineDecision[]) => {
       const result = await decide(id, lines)
       return 'faults' in result ? result.faults.map((fault) => fault.path) : result
@@ -182,7 +160,7 @@ describe('a decision by line', () => {
   })
 
   test('a command without lines is decided as a whole', async () => {
-    const id = await held({ kind: 'acknowledge', payload: {} })
+    const id = await held(acknowledgement)
     expect(await decide(id, [{ lineNumber: '1', verdict: 'applied' }])).toMatchObject({ ok: false, fault: 'wrong-lines' })
     expect(
       await decideCommand(stage.database, { commandId: id, decision: 'confirm', actor: 'kim', reason: 'seen' }),
@@ -193,9 +171,7 @@ describe('a decision by line', () => {
 })
 
 test('a command that can no longer be read counts in full, and a person decides it', async () => {
-  const [id = ''] = await stage.database.transaction((tx) =>
-    insertCommands(tx, { sellerId, purchaseOrderId, event: null, commands: [shipment] }),
-  )
+  const id = await storeCommand(stage.database, { sellerId, purchaseOrderId }, bothParcels)
   await stage.database.execute(`UPDATE tallyman.commands SET payload = '{"parcels": "none"}' WHERE id = $1`, id)
   expect((await readCommand(stage.database, id))?.fault).toContain('cannot be read')
   expect(await left('ship')).toEqual({ '1': 0, '2': 0 })

@@ -8,9 +8,9 @@ import { readConfig } from '../../../src/config.ts'
 import { runCommand } from '../../../src/jobs/commands/run.ts'
 import { createSellerRegistry, type SellerRegistry } from '../../../src/jobs/sellers.ts'
 import { decideCommand } from '../../../src/store/command-decisions.ts'
-import { insertCommands } from '../../../src/store/command-steps.ts'
 import { storeOrder } from '../../../src/store/orders.ts'
 import { lineWith, orderWith, wireStatus } from '../../store/support/records.ts'
+import { acknowledgement, parcelOf, shipment, storeCommandIn } from '../../support/commands.ts'
 import { withDatabase } from '../../support/database.ts'
 import { eventually } from '../../support/eventually.ts'
 
@@ -47,9 +47,9 @@ afterEach(async () => {
 /** A command whose sender is gone. */
 const interrupted = async (): Promise<string> => {
   const record = orderWith(purchaseOrderId, [lineWith('1', 1, [wireStatus('Created', 1)])])
-  const [id = ''] = await stage.database.transaction(async (tx) => {
+  const id = await stage.database.transaction(async (tx) => {
     await storeOrder(tx, sellerId, new Date(), record)
-    return insertCommands(tx, { sellerId, purchaseOrderId, event: null, commands: [{ kind: 'acknowledge', payload: {} }] })
+    return storeCommandIn(tx, { sellerId, purchaseOrderId }, acknowledgement)
   })
   await stage.database.execute(
     `UPDATE tallyman.commands SET state = 'sending', attempts = 1, leased_until = now() - interval '1 second' WHERE id = $1`,
@@ -126,14 +126,12 @@ describe('the command is locked before its attempt', () => {
 
 describe('what a person decides while a step is about to send', () => {
   const lockingTheOrder = '%warehouse.orders%FOR UPDATE%'
-  const parcel = { carrier: 'UPS', trackingNumber: 'T1', trackingUrl: null, method: null, shippedAt: '2026-11-20T10:00:00Z' }
 
   test('holds: units that are not to be sent do not leave with a request that was made before', async () => {
     const record = orderWith(purchaseOrderId, [lineWith('1', 2, [wireStatus('Acknowledged', 2)])])
-    const payload = { parcels: [{ ...parcel, lines: [{ lineNumber: '1', quantity: 2 }] }] }
-    const [id = ''] = await stage.database.transaction(async (tx) => {
+    const id = await stage.database.transaction(async (tx) => {
       await storeOrder(tx, sellerId, new Date(), record)
-      return insertCommands(tx, { sellerId, purchaseOrderId, event: null, commands: [{ kind: 'ship', payload }] })
+      return storeCommandIn(tx, { sellerId, purchaseOrderId }, shipment(parcelOf('T1', { '1': 2 })))
     })
     await holder.query('BEGIN')
     await holder.query('SELECT 1 FROM warehouse.orders WHERE purchase_order_id = $1 FOR UPDATE', [purchaseOrderId])

@@ -1,22 +1,14 @@
 import { expect, test } from 'vitest'
 import { createOverdueWatch, reviewOverdueCommands } from '../../../src/jobs/commands/overdue.ts'
-import { insertCommands, moveCommand } from '../../../src/store/command-steps.ts'
+import { moveCommand } from '../../../src/store/command-steps.ts'
 import { readCommand } from '../../../src/store/commands.ts'
+import { acknowledgement, storeCommand } from '../../support/commands.ts'
 import { withDatabase } from '../../support/database.ts'
 
 const stage = withDatabase({ each: 'test' })
 
-const submit = async (): Promise<string> => {
-  const [id = ''] = await stage.database.transaction((tx) =>
-    insertCommands(tx, {
-      sellerId: 'nobody-serves-me',
-      purchaseOrderId: '1',
-      event: null,
-      commands: [{ kind: 'acknowledge', payload: {} }],
-    }),
-  )
-  return id
-}
+const submit = (): Promise<string> =>
+  storeCommand(stage.database, { sellerId: 'nobody-serves-me', purchaseOrderId: '1' }, acknowledgement)
 const due = (id: string, interval: string) =>
   stage.database.execute(`UPDATE tallyman.commands SET next_action_at = now() - $2::interval WHERE id = $1`, id, interval)
 const openAlarms = async () =>

@@ -6,15 +6,15 @@ import { createMarketplaceClient } from '../../../src/clients/marketplace/market
 import { ordersEndpoint } from '../../../src/clients/marketplace/orders.ts'
 import { profiles } from '../../../src/clients/marketplace/profiles/index.ts'
 import { readConfig } from '../../../src/config.ts'
-import type { CommandState, PlannedCommand } from '../../../src/domain/command.ts'
+import type { CommandState, OrderCommandContent } from '../../../src/domain/command.ts'
 import type { CommandParts } from '../../../src/jobs/commands/engine.ts'
 import { runCommand } from '../../../src/jobs/commands/run.ts'
 import { createSellerRegistry, type SellerRegistry } from '../../../src/jobs/sellers.ts'
 import { decideCommand } from '../../../src/store/command-decisions.ts'
-import { insertCommands } from '../../../src/store/command-steps.ts'
 import { lockOrder, storeOrder } from '../../../src/store/orders.ts'
 import { recordSellers } from '../../../src/store/sellers.ts'
 import { sendJson, startServer } from '../../clients/servers.ts'
+import { acknowledgement, parcelOf, shipment, storeCommandIn } from '../../support/commands.ts'
 import { withDatabase } from '../../support/database.ts'
 import { startTestSandbox, type TestSandbox } from '../../support/sandbox.ts'
 
@@ -72,7 +72,7 @@ const place = async (quantity = 3, acknowledged = true): Promise<string> => {
   })
   await observe(purchaseOrderId)
   if (acknowledged) {
-    const id = await submit(purchaseOrderId, { kind: 'acknowledge', payload: {} })
+    const id = await submit(purchaseOrderId, acknowledgement)
     expect(
       await settle(id),
       JSON.stringify(await stateOf(id), (_, value) => (typeof value === 'bigint' ? String(value) : value)),
@@ -92,35 +92,16 @@ const observe = async (purchaseOrderId: string): Promise<void> => {
   await stage.database.transaction((transaction) => storeOrder(transaction, sellerId, observedAt, record))
 }
 
-type Content = PlannedCommand extends infer Each ? (Each extends PlannedCommand ? Omit<Each, 'purchaseOrderId'> : never) : never
-
-const submit = async (purchaseOrderId: string, content: Content): Promise<string> => {
-  const command = { ...content, purchaseOrderId } as PlannedCommand
-  const [id] = await stage.database.transaction(async (transaction) => {
+const submit = (purchaseOrderId: string, content: OrderCommandContent): Promise<string> =>
+  stage.database.transaction(async (transaction) => {
     await lockOrder(transaction, sellerId, purchaseOrderId)
-    return insertCommands(transaction, { sellerId, purchaseOrderId, event: null, commands: [command] })
+    return storeCommandIn(transaction, { sellerId, purchaseOrderId }, content)
   })
-  if (id === undefined) throw new Error('no command was stored')
-  return id
-}
 
-const shipment = (quantity: number, trackingNumber = randomUUID().slice(0, 12)): Content => ({
-  kind: 'ship',
-  payload: {
-    parcels: [
-      {
-        carrier: 'UPS',
-        trackingNumber,
-        trackingUrl: null,
-        method: 'Standard',
-        shippedAt: '2026-11-20T10:00:00Z',
-        lines: [{ lineNumber: '1', quantity }],
-      },
-    ],
-  },
-})
+const shipmentOf = (quantity: number, trackingNumber = randomUUID().slice(0, 12)) =>
+  shipment(parcelOf(trackingNumber, { '1': quantity }, { method: 'Standard' }))
 
-const refundOf = (quantity: number): Content => ({
+const refundOf = (quantity: number): OrderCommandContent => ({
   kind: 'refund',
   payload: {
     lines: [
@@ -157,8 +138,8 @@ const effectsOf = async (purchaseOrderId: string, kind: string): Promise<number>
 describe('the command engine', () => {
   test('acknowledges, ships, cancels and refunds, and stores the order from each answer', async () => {
     const order = await place(3)
-    expect(await settle(await submit(order, shipment(2)))).toBe('confirmed')
-    const cancel: Content = {
+    expect(await settle(await submit(order, shipmentOf(2)))).toBe('confirmed')
+    const cancel: OrderCommandContent = {
       kind: 'cancel',
       payload: { lines: [{ lineNumber: '1', quantity: 1, reason: 'SELLER_CANCEL_OUT_OF_STOCK' }] },
     }
@@ -176,7 +157,7 @@ describe('the command engine', () => {
 
   test('an acknowledged order needs no second acknowledgement', async () => {
     const order = await place(1)
-    const id = await submit(order, { kind: 'acknowledge', payload: {} })
+    const id = await submit(order, acknowledgement)
     expect(await settle(id)).toBe('confirmed')
     expect((await stateOf(id)).attemptRows).toHaveLength(0)
   })
@@ -186,7 +167,7 @@ describe('the command engine', () => {
     async (fault) => {
       const order = await place(2)
       for (const [kind, content] of [
-        ['shipped', shipment(2)],
+        ['shipped', shipmentOf(2)],
         ['refunded', refundOf(1)],
       ] as const) {
         await sandbox.next({
@@ -208,7 +189,7 @@ describe('the command engine', () => {
     async (fault) => {
       const order = await place(1)
       await sandbox.next({ operation: 'orders.ship', purchaseOrderId: order, fault })
-      const id = await submit(order, shipment(1))
+      const id = await submit(order, shipmentOf(1))
       expect(await settle(id)).toBe('confirmed')
       const { attemptRows } = await stateOf(id)
       expect(attemptRows.map((attempt) => attempt.outcome)).toEqual(['not-applied', 'applied'])
@@ -222,7 +203,7 @@ describe('the command engine', () => {
   test('an effect that comes late, within the settle time, is still found', async () => {
     const order = await place(1)
     await sandbox.next({ operation: 'orders.ship', purchaseOrderId: order, fault: 'lateEffect', delayMs: 700 })
-    const id = await submit(order, shipment(1))
+    const id = await submit(order, shipmentOf(1))
     expect(await settle(id)).toBe('confirmed')
     expect((await stateOf(id)).attemptRows).toHaveLength(1)
     expect(await effectsOf(order, 'shipped')).toBe(1)
@@ -230,7 +211,7 @@ describe('the command engine', () => {
 
   test('a refund that the evidence cannot tell from one of the marketplace is held, and a person decides', async () => {
     const order = await place(3)
-    expect(await settle(await submit(order, shipment(3)))).toBe('confirmed')
+    expect(await settle(await submit(order, shipmentOf(3)))).toBe('confirmed')
     const id = await submit(order, refundOf(1))
     await sandbox.next({ operation: 'orders.refund', purchaseOrderId: order, fault: 'timeoutBefore' })
     expect(await settle(id, ['verifying'])).toBe('verifying')
@@ -243,7 +224,7 @@ describe('the command engine', () => {
     expect(await settle(id)).toBe('held')
     const alarms = await stage.database.prisma.alarm.findMany({ where: { subject: id, resolvedAt: null } })
     expect(alarms).toHaveLength(1)
-    const next = await submit(order, shipment(1))
+    const next = await submit(order, shipmentOf(1))
     expect(await runCommand(parts, next, job())).toEqual({ done: true })
     expect((await stateOf(next)).state).toBe('pending')
     const decision = await decideCommand(stage.database, {
@@ -265,7 +246,7 @@ describe('the command engine', () => {
   test('a person may have a held command sent again', async () => {
     const order = await place(2)
     await sandbox.next({ operation: 'orders.ship', purchaseOrderId: order, fault: 'timeoutBefore' })
-    const id = await submit(order, shipment(1))
+    const id = await submit(order, shipmentOf(1))
     expect(await settle(id, ['verifying'])).toBe('verifying')
     await stage.database.execute(`UPDATE tallyman.commands SET state = 'held' WHERE id = $1`, id)
     expect(await decideCommand(stage.database, { commandId: id, decision: 'retry', actor: 'kim', reason: 'not there' })).toEqual({
@@ -278,7 +259,7 @@ describe('the command engine', () => {
 
   test('what a person has sent again is not sent when the order shows by then that it was applied', async () => {
     const order = await place(3)
-    expect(await settle(await submit(order, shipment(3)))).toBe('confirmed')
+    expect(await settle(await submit(order, shipmentOf(3)))).toBe('confirmed')
     await sandbox.next({ operation: 'orders.refund', purchaseOrderId: order, fault: 'lateEffect', delayMs: 600 })
     const id = await submit(order, refundOf(1))
     expect(await settle(id, ['verifying'])).toBe('verifying')
@@ -294,7 +275,7 @@ describe('the command engine', () => {
 
   test('a decision on a command that is not held changes nothing', async () => {
     const order = await place(1)
-    const id = await submit(order, shipment(1))
+    const id = await submit(order, shipmentOf(1))
     expect(await settle(id)).toBe('confirmed')
     expect(await decideCommand(stage.database, { commandId: id, decision: 'reject', actor: 'kim', reason: 'x' })).toEqual({
       ok: false,
@@ -311,7 +292,7 @@ describe('the command engine', () => {
     const order = await place(1)
     // The buyer cancels after our last look.
     await sandbox.control('POST', '/buyer-cancel', { purchaseOrderId: order, lineNumber: '1' })
-    const id = await submit(order, shipment(1))
+    const id = await submit(order, shipmentOf(1))
     expect(await settle(id)).toBe('rejected')
     expect((await stateOf(id)).reason).toContain('refused')
     expect(await effectsOf(order, 'shipped')).toBe(0)
@@ -361,7 +342,7 @@ describe('the command engine', () => {
   test('a wait that the marketplace asks for is kept, and costs nothing', async () => {
     const order = await place(1)
     await sandbox.next({ operation: 'orders.ship', purchaseOrderId: order, fault: 'tooManyRequests', delayMs: 300 })
-    const id = await submit(order, shipment(1))
+    const id = await submit(order, shipmentOf(1))
     expect(await settle(id)).toBe('confirmed')
     expect((await stateOf(id)).attemptRows.map((attempt) => attempt.outcome)).toEqual(['throttled', 'applied'])
     expect(await effectsOf(order, 'shipped')).toBe(1)
@@ -369,7 +350,7 @@ describe('the command engine', () => {
 
   test('a command whose sender died is read back, not sent again', async () => {
     const order = await place(1)
-    const id = await submit(order, shipment(1))
+    const id = await submit(order, shipmentOf(1))
     expect(await settle(id)).toBe('confirmed')
     // As a SIGKILL between the answer and its storing would leave it.
     await stage.database.execute(
@@ -390,9 +371,9 @@ describe('the command engine', () => {
       lines: [{ lineNumber: '1', sku: 'KETTLE', quantity: 1, unitPrice: '10.00', tax: '0.85', intentToCancel: true }],
     })
     await observe(order)
-    expect(await settle(await submit(order, { kind: 'acknowledge', payload: {} }))).toBe('confirmed')
-    expect(await settle(await submit(order, shipment(1)))).toBe('rejected')
-    const overriding = shipment(1)
+    expect(await settle(await submit(order, acknowledgement))).toBe('confirmed')
+    expect(await settle(await submit(order, shipmentOf(1)))).toBe('rejected')
+    const overriding = shipmentOf(1)
     if (overriding.kind !== 'ship') throw new Error('no shipment')
     for (const parcel of overriding.payload.parcels) for (const line of parcel.lines) line.intentToCancelOverride = true
     expect(await settle(await submit(order, overriding))).toBe('confirmed')
@@ -401,7 +382,7 @@ describe('the command engine', () => {
 
   test('many workers at once send a command once', async () => {
     const order = await place(1)
-    const id = await submit(order, shipment(1))
+    const id = await submit(order, shipmentOf(1))
     await Promise.all(Array.from({ length: 8 }, () => runCommand(parts, id, job())))
     expect(await settle(id)).toBe('confirmed')
     expect((await stateOf(id)).attemptRows).toHaveLength(1)
@@ -426,7 +407,7 @@ describe('the command engine', () => {
     })
     await recordSellers(stage.database, [sellers.configured(sellerId)])
     parts = { ...parts, sellers }
-    const id = await submit(order, shipment(1))
+    const id = await submit(order, shipmentOf(1))
     // Refusals are believed when they have lasted for a minute.
     for (const afterMs of [0, 30_000, 60_000]) {
       aheadMs += afterMs

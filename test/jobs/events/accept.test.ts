@@ -4,7 +4,10 @@ import { type AcceptParts, acceptEvents } from '../../../src/jobs/events/accept.
 import { processReceivedEvent } from '../../../src/jobs/events/process.ts'
 import { type EventKey, type EventsVerdict, type IncomingEvent, readEvents } from '../../../src/store/events.ts'
 import { withDatabase } from '../../support/database.ts'
-import { line, marketplace, order, parts, seed } from './support.ts'
+import { accepted as acceptanceOf, dispatchOf, toldParcel } from '../../support/events.ts'
+import { charge, orderLine, purchaseOrder } from '../../support/orders.ts'
+import { seedOrder } from '../../support/store.ts'
+import { marketplace, parts } from './support.ts'
 
 const stage = withDatabase({ each: 'test', connections: 6 })
 let shop: ReturnType<typeof marketplace>
@@ -16,19 +19,12 @@ beforeEach(async () => {
 
 const accepted = (purchaseOrderId: string, id: string = randomUUID()): IncomingEvent => ({
   source: 'urn:erp',
-  id,
-  type: 'erp.order.accepted',
-  data: { purchaseOrderId },
+  ...acceptanceOf({ purchaseOrderId }, id),
 })
 
 const shipped = (purchaseOrderId: string, quantity: number, id: string = randomUUID(), sku = 'A'): IncomingEvent => ({
   source: 'urn:erp',
-  id,
-  type: 'erp.shipment.dispatched',
-  data: {
-    purchaseOrderId,
-    parcels: [{ carrier: 'UPS', trackingNumber: `T-${id}`, shippedAt: '2026-03-02T09:00:00Z', lines: [{ sku, quantity }] }],
-  },
+  ...dispatchOf({ purchaseOrderId }, id, toldParcel(`T-${id}`, { sku, quantity })),
 })
 
 /** It has waited for so long. */
@@ -83,7 +79,7 @@ const statusOf = async (id: string) => {
 
 describe('an event of a stored order', () => {
   test('becomes commands, wakes them, and twice the same is a duplicate with the same answer', async () => {
-    await seed(stage.database, 's-1', order('1', [line('1', 'A', 3)]))
+    await seedOrder(stage.database, 's-1', purchaseOrder('1', [orderLine('1', 'A', 3)]))
     const events = parts(stage.database, shop)
     const event = shipped('1', 2, 'e-1')
     const [first] = receiptsOf(await acceptEvents(events, [event], signal))
@@ -99,7 +95,7 @@ describe('an event of a stored order', () => {
   })
 
   test('under the id of another body is a conflict, and nothing changes', async () => {
-    await seed(stage.database, 's-1', order('1', [line('1', 'A', 3)]))
+    await seedOrder(stage.database, 's-1', purchaseOrder('1', [orderLine('1', 'A', 3)]))
     const events = parts(stage.database, shop)
     await acceptEvents(events, [shipped('1', 1, 'e-1')], signal)
     const before = await counts()
@@ -111,7 +107,7 @@ describe('an event of a stored order', () => {
   })
 
   test('posted by many at once is accepted once and a duplicate for all others', async () => {
-    await seed(stage.database, 's-1', order('1', [line('1', 'A', 1)]))
+    await seedOrder(stage.database, 's-1', purchaseOrder('1', [orderLine('1', 'A', 1)]))
     const events = parts(stage.database, shop)
     const verdicts = await Promise.all(Array.from({ length: 12 }, () => acceptEvents(events, [shipped('1', 1, 'e-1')], signal)))
     const receipts = verdicts.flatMap(receiptsOf)
@@ -121,7 +117,7 @@ describe('an event of a stored order', () => {
   })
 
   test('racing others for the last units never reserves a unit twice', async () => {
-    await seed(stage.database, 's-1', order('1', [line('1', 'A', 5)]))
+    await seedOrder(stage.database, 's-1', purchaseOrder('1', [orderLine('1', 'A', 5)]))
     const events = parts(stage.database, shop)
     const verdicts = await Promise.all(Array.from({ length: 10 }, () => acceptEvents(events, [shipped('1', 1)], signal)))
     expect(verdicts.filter(({ ok }) => ok)).toHaveLength(5)
@@ -131,7 +127,7 @@ describe('an event of a stored order', () => {
 
   test('racing batches that lock the same orders the other way round all end', async () => {
     const ids = ['1', '2', '3', '4']
-    for (const id of ids) await seed(stage.database, 's-1', order(id, [line('1', 'A', 50)]))
+    for (const id of ids) await seedOrder(stage.database, 's-1', purchaseOrder(id, [orderLine('1', 'A', 50)]))
     const events = parts(stage.database, shop)
     const verdicts = await Promise.all(
       Array.from({ length: 8 }, (_, turn) => {
@@ -144,7 +140,7 @@ describe('an event of a stored order', () => {
   })
 
   test('and the same ids in another order, over orders of their own, still all end', async () => {
-    for (const id of ['1', '2']) await seed(stage.database, 's-1', order(id, [line('1', 'A', 50)]))
+    for (const id of ['1', '2']) await seedOrder(stage.database, 's-1', purchaseOrder(id, [orderLine('1', 'A', 50)]))
     const events = parts(stage.database, shop)
     // Two batches that name the same two ids crosswise, each over an order that the other does not lock.
     const verdicts = await Promise.all([
@@ -157,12 +153,12 @@ describe('an event of a stored order', () => {
 })
 
 describe('a shipment of an order that is still Created', () => {
-  const created = (id: string) => order(id, [line('1', 'A', 3, { acknowledged: 0 })])
+  const created = (id: string) => purchaseOrder(id, [orderLine('1', 'A', 3, { acknowledged: 0 })])
   const kinds = async () =>
     (await stage.database.query<{ kind: string }>('SELECT kind FROM tallyman.commands ORDER BY sequence')).map(({ kind }) => kind)
 
   test('is acknowledged first, once, whichever events come and however', async () => {
-    await seed(stage.database, 's-1', created('1'))
+    await seedOrder(stage.database, 's-1', created('1'))
     const events = parts(stage.database, shop)
     const [first] = receiptsOf(await acceptEvents(events, [shipped('1', 1), shipped('1', 1)], signal))
     expect(first?.commands).toHaveLength(2)
@@ -171,7 +167,7 @@ describe('a shipment of an order that is still Created', () => {
   })
 
   test('needs no acknowledgement after one by the ERP, and a new one after that was rejected', async () => {
-    await seed(stage.database, 's-1', created('1'))
+    await seedOrder(stage.database, 's-1', created('1'))
     const events = parts(stage.database, shop)
     receiptsOf(await acceptEvents(events, [accepted('1'), shipped('1', 1)], signal))
     expect(await kinds()).toEqual(['acknowledge', 'ship'])
@@ -181,7 +177,7 @@ describe('a shipment of an order that is still Created', () => {
   })
 
   test('is refused where the settings say so', async () => {
-    await seed(stage.database, 's-1', created('1'))
+    await seedOrder(stage.database, 's-1', created('1'))
     const rules = () => ({ now: new Date(), carriers: null, shipUnacknowledged: 'refuse' as const, fullPriceRefundsAll: false })
     const events = parts(stage.database, shop, ['s-1'], { rules })
     expect(faultsOf(await acceptEvents(events, [shipped('1', 1)], signal))).toMatchObject([{ path: 'data.purchaseOrderId' }])
@@ -190,7 +186,7 @@ describe('a shipment of an order that is still Created', () => {
 })
 
 test('a shipment is checked against the carriers and the clock of its own seller', async () => {
-  for (const sellerId of ['s-1', 's-2']) await seed(stage.database, sellerId, order('1', [line('1', 'A', 3)]))
+  for (const sellerId of ['s-1', 's-2']) await seedOrder(stage.database, sellerId, purchaseOrder('1', [orderLine('1', 'A', 3)]))
   const rules = (sellerId: string) => ({
     now: new Date(sellerId === 's-1' ? '2026-03-02T08:00:00Z' : '2026-03-03T00:00:00Z'),
     carriers: sellerId === 's-1' ? new Set(['FedEx']) : null,
@@ -208,12 +204,9 @@ test('a shipment is checked against the carriers and the clock of its own seller
 })
 
 test('a credit of the whole price is refused where the marketplace of its seller gives back tax too', async () => {
-  const charges = [
-    { chargeType: 'PRODUCT', chargeName: 'ItemPrice', amount: '10.00', currency: 'USD', tax: null },
-    { chargeType: 'SHIPPING', chargeName: 'Shipping', amount: '5.00', currency: 'USD', tax: null },
-  ]
+  const charges = [charge('10.00'), charge('5.00', null, 'SHIPPING')]
   for (const sellerId of ['s-1', 's-2'])
-    await seed(stage.database, sellerId, order('1', [{ ...line('1', 'A', 1, { shipped: 1 }), charges }]))
+    await seedOrder(stage.database, sellerId, purchaseOrder('1', [{ ...orderLine('1', 'A', 1, { shipped: 1 }), charges }]))
   const rules = (sellerId: string) => ({
     now: new Date(),
     carriers: null,
@@ -235,7 +228,7 @@ test('a credit of the whole price is refused where the marketplace of its seller
 
 describe('a wrong event', () => {
   test('is told every fault by its path and leaves no trace', async () => {
-    await seed(stage.database, 's-1', order('1', [line('1', 'A', 3)]))
+    await seedOrder(stage.database, 's-1', purchaseOrder('1', [orderLine('1', 'A', 3)]))
     const before = await counts()
     const wrong: IncomingEvent = {
       source: 'urn:erp',
@@ -266,7 +259,7 @@ describe('a wrong event', () => {
   })
 
   test('takes its whole batch with it, and faults name the event', async () => {
-    await seed(stage.database, 's-1', order('1', [line('1', 'A', 3)]))
+    await seedOrder(stage.database, 's-1', purchaseOrder('1', [orderLine('1', 'A', 3)]))
     const before = await counts()
     const batch = [shipped('1', 2), shipped('1', 2), { ...accepted('1'), type: 'erp.unheard' }]
     const verdict = await acceptEvents(parts(stage.database, shop), batch, signal)
@@ -289,13 +282,13 @@ describe('a wrong event', () => {
     ['a seller that is not ours', { purchaseOrderId: '1', sellerId: 'nobody' }, 'data.sellerId'],
     ['no data', null, 'data'],
   ])('is refused for %s', async (_, data, path) => {
-    await seed(stage.database, 's-1', order('1', [line('1', 'A', 3)]))
+    await seedOrder(stage.database, 's-1', purchaseOrder('1', [orderLine('1', 'A', 3)]))
     const verdict = await acceptEvents(parts(stage.database, shop), [{ ...accepted('1'), data }], signal)
     expect(faultsOf(verdict)[0]?.path).toMatch(path)
   })
 
   test('must name its seller when there are several', async () => {
-    await seed(stage.database, 's-2', order('1', [line('1', 'A', 3)]))
+    await seedOrder(stage.database, 's-2', purchaseOrder('1', [orderLine('1', 'A', 3)]))
     const events = parts(stage.database, shop, ['s-1', 's-2'])
     expect(faultsOf(await acceptEvents(events, [accepted('1')], signal))).toMatchObject([{ path: 'data.sellerId' }])
     const named = { ...accepted('1'), data: { purchaseOrderId: '1', sellerId: 's-2' } }
@@ -305,7 +298,7 @@ describe('a wrong event', () => {
 
 describe('an event of an order that is not stored', () => {
   test('fetches and stores it', async () => {
-    shop.orders.set('1', order('1', [line('1', 'A', 3)]))
+    shop.orders.set('1', purchaseOrder('1', [orderLine('1', 'A', 3)]))
     const [receipt] = receiptsOf(await acceptEvents(parts(stage.database, shop), [shipped('1', 3)], signal))
     expect(receipt).toMatchObject({ state: 'accepted' })
     expect(receipt?.commands).toHaveLength(1)
@@ -327,7 +320,7 @@ describe('an event of an order that is not stored', () => {
     expect(shop.state.asked).toBe(1)
 
     shop.state.failure = null
-    shop.orders.set('1', order('1', [line('1', 'A', 3)]))
+    shop.orders.set('1', purchaseOrder('1', [orderLine('1', 'A', 3)]))
     events.clock.nowMs += 600_000
     // The later event brings the order; the earlier one is decided first and takes its units first.
     const verdict = await acceptEvents(events, [shipped('1', 2, 'e-2')], signal)
@@ -344,7 +337,7 @@ describe('an event of an order that is not stored', () => {
     await insertRow(accepted('1', 'r-1'))
     expect(await processAll(events)).toEqual({ accepted: 0, rejected: 0, waiting: 1 })
     expect((await readEvents(stage.database, [{ source: 'urn:erp', id: 'r-1' }]))[0]?.waitsFor).toMatch(/has no order 1/)
-    shop.orders.set('1', order('1', [line('1', 'A', 1)]))
+    shop.orders.set('1', purchaseOrder('1', [orderLine('1', 'A', 1)]))
     events.clock.nowMs += 60_000
     expect(await processAll(events)).toEqual({ accepted: 1, rejected: 0, waiting: 0 })
   })
@@ -375,7 +368,7 @@ describe('an event of an order that is not stored', () => {
 
 describe('the SQL inbox', () => {
   test('is decided in the order of its rows, each row by the rules of a post', async () => {
-    await seed(stage.database, 's-1', order('1', [line('1', 'A', 3)]))
+    await seedOrder(stage.database, 's-1', purchaseOrder('1', [orderLine('1', 'A', 3)]))
     const events = parts(stage.database, shop)
     await insertRow(shipped('1', 2, 'r-1'))
     await insertRow(shipped('1', 2, 'r-2'))
@@ -398,7 +391,7 @@ describe('the SQL inbox', () => {
   })
 
   test('a posted event is decided after the rows of its order that wait', async () => {
-    await seed(stage.database, 's-1', order('1', [line('1', 'A', 3)]))
+    await seedOrder(stage.database, 's-1', purchaseOrder('1', [orderLine('1', 'A', 3)]))
     const events = parts(stage.database, shop)
     await insertRow(shipped('1', 1, 'r-1'))
     await acceptEvents(events, [shipped('1', 1, 'e-1')], signal)
@@ -408,7 +401,7 @@ describe('the SQL inbox', () => {
   })
 
   test('a row posted again is a duplicate, and the rows of many passes at once are decided once', async () => {
-    await seed(stage.database, 's-1', order('1', [line('1', 'A', 30)]))
+    await seedOrder(stage.database, 's-1', purchaseOrder('1', [orderLine('1', 'A', 30)]))
     const events = parts(stage.database, shop)
     for (let turn = 0; turn < 20; turn += 1) await insertRow(shipped('1', 1, `r-${turn}`))
     await Promise.all(Array.from({ length: 4 }, () => processAll(events)))
@@ -419,7 +412,7 @@ describe('the SQL inbox', () => {
   })
 
   test('an order that cannot be fetched holds up its own events only', async () => {
-    await seed(stage.database, 's-1', order('1', [line('1', 'A', 3)]))
+    await seedOrder(stage.database, 's-1', purchaseOrder('1', [orderLine('1', 'A', 3)]))
     shop.state.failure = new Error('no route')
     const events = parts(stage.database, shop)
     await insertRow(shipped('2', 1, 'r-1'))

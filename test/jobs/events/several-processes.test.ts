@@ -6,7 +6,9 @@ import { createServing, type Serving } from '../../../src/jobs/serving.ts'
 import { readStoredEvent } from '../../../src/store/events.ts'
 import { withDatabase } from '../../support/database.ts'
 import { eventually } from '../../support/eventually.ts'
-import { line, marketplace, order, parts, seed } from './support.ts'
+import { orderLine, purchaseOrder } from '../../support/orders.ts'
+import { seedOrder } from '../../support/store.ts'
+import { marketplace, parts } from './support.ts'
 
 const stage = withDatabase({ each: 'test', connections: 6 })
 const { signal } = new AbortController()
@@ -54,7 +56,7 @@ describe('an event without sellerId, where two processes serve a seller each', (
     // What the first said before the second began may be over: it says it again every few seconds.
     await silentFor('s-1', -0.01)
     const looks = [first, second].map((place) => (place === 0 ? both[0] : both[1]))
-    await seed(stage.database, 's-2', order('1', [line('1', 'A', 3)]))
+    await seedOrder(stage.database, 's-2', purchaseOrder('1', [orderLine('1', 'A', 3)]))
     for (const id of ['r-1', 'r-2', 'r-3']) await insert(id, { purchaseOrderId: '1' })
     for (const id of ['r-1', 'r-2', 'r-3']) {
       for (const process of looks) await look(process, id)
@@ -67,7 +69,7 @@ describe('an event without sellerId, where two processes serve a seller each', (
   test('is decided when it names its seller, by the process that serves it, and not put off by the other', async () => {
     const both = [processOf(['s-1']), processOf(['s-2'])] as const
     for (const { serving } of both) await serving.begin('start')
-    await seed(stage.database, 's-2', order('1', [line('1', 'A', 3)]))
+    await seedOrder(stage.database, 's-2', purchaseOrder('1', [orderLine('1', 'A', 3)]))
     await insert('r-1', { sellerId: 's-2', purchaseOrderId: '1' })
     const before = await readStoredEvent(stage.database, { source, id: 'r-1' })
     expect(await look(both[0], 'r-1')).toEqual({ elsewhere: 's-2' })
@@ -84,7 +86,7 @@ describe('an event without sellerId, where two processes serve a seller each', (
     await look({ ...one, settleTimeMs: 3_600_000 }, 'r-1')
     expect(await stored('r-1')).toMatchObject({ state: 'received', sellerId: 's-1' })
     await processOf(['s-2']).serving.begin('start')
-    await seed(stage.database, 's-1', order('1', [line('1', 'A', 3)]))
+    await seedOrder(stage.database, 's-1', purchaseOrder('1', [orderLine('1', 'A', 3)]))
     expect(await look(one, 'r-1')).toBe('settled')
     expect(await stored('r-1')).toMatchObject({ state: 'accepted', sellerId: 's-1' })
   })
@@ -95,7 +97,7 @@ describe('an event without sellerId, where another seller was served once', () =
     await processOf(['s-2']).serving.begin('start')
     const one = processOf(['s-1'], 400)
     await one.serving.begin('start')
-    await seed(stage.database, 's-1', order('1', [line('1', 'A', 3)]))
+    await seedOrder(stage.database, 's-1', purchaseOrder('1', [orderLine('1', 'A', 3)]))
     await insert('r-1', { purchaseOrderId: '1' })
     const unsure = processOf(['s-1'])
     await unsure.serving.begin('settings')

@@ -7,7 +7,9 @@ import type { IncomingEvent } from '../../../src/store/events.ts'
 import { storeShippingSettings } from '../../../src/store/shipping-settings.ts'
 import { settings } from '../../domain/support/shipping-settings.ts'
 import { withDatabase } from '../../support/database.ts'
-import { line, marketplace, order, parts, seed } from './support.ts'
+import { orderLine, purchaseOrder } from '../../support/orders.ts'
+import { seedOrder } from '../../support/store.ts'
+import { marketplace, parts } from './support.ts'
 
 const stage = withDatabase({ each: 'test', connections: 6 })
 let shop: ReturnType<typeof marketplace>
@@ -110,7 +112,7 @@ describe('an event that defines shipping settings', () => {
   })
 
   test('comes in a batch with events of orders', async () => {
-    await seed(stage.database, 's-1', order('1', [line('1', 'A', 3)]))
+    await seedOrder(stage.database, 's-1', purchaseOrder('1', [orderLine('1', 'A', 3)]))
     const events = parts(stage.database, shop)
     const accepted = { source: 'urn:erp', id: 'o-1', type: 'erp.order.accepted', data: { purchaseOrderId: '1' } }
     const verdict = await acceptEvents(events, [accepted, defined('e-1')], signal)

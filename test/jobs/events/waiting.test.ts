@@ -8,7 +8,9 @@ import { reviewEvents, reviewWaitingEvents } from '../../../src/jobs/events/revi
 import { dueEvents, readStoredEvent } from '../../../src/store/events.ts'
 import { readOverview } from '../../../src/store/operator-queries.ts'
 import { withDatabase } from '../../support/database.ts'
-import { line, marketplace, order, parts, seed } from './support.ts'
+import { orderLine, purchaseOrder } from '../../support/orders.ts'
+import { seedOrder } from '../../support/store.ts'
+import { marketplace, parts } from './support.ts'
 
 const stage = withDatabase({ each: 'test', connections: 6 })
 let shop: ReturnType<typeof marketplace>
@@ -51,7 +53,7 @@ describe('a row of the SQL inbox', () => {
     ['a no-break space', '"\\u00a01\\u00a0"'],
     ['the number 1.0', '1.0'],
   ])('ends when its purchase order id is written with %s, and stands before a later post', async (_, id) => {
-    await seed(stage.database, 's-1', order('1', [line('1', 'A', 3)]))
+    await seedOrder(stage.database, 's-1', purchaseOrder('1', [orderLine('1', 'A', 3)]))
     const events = parts(stage.database, shop)
     await insert('r-1', `{"purchaseOrderId": ${id}}`)
     await acceptEvents(events, [{ source, id: 'e-1', type: 'erp.order.accepted', data: { purchaseOrderId: '1' } }], signal)
@@ -73,7 +75,7 @@ describe('a row of the SQL inbox', () => {
     ['of a seller of a long id', data('1', { sellerId: 's'.repeat(5_000) }), 'data.sellerId', /255/],
     ['about nothing', 'null', 'data', /./],
   ])('is rejected with a reason and an alarm when it is %s, and holds up nothing of its order', async (_, written, path, why) => {
-    await seed(stage.database, 's-1', order('1', [line('1', 'A', 3)]))
+    await seedOrder(stage.database, 's-1', purchaseOrder('1', [orderLine('1', 'A', 3)]))
     const events = parts(stage.database, shop)
     // The table refuses a large one by now; a row of before it did so must end all the same.
     await stage.database.execute('ALTER TABLE tallyman.erp_event DROP CONSTRAINT erp_event_data_takes_4194304_bytes_as_text')
@@ -90,7 +92,7 @@ describe('a row of the SQL inbox', () => {
   })
 
   test('is no duplicate of a post before it has been looked at either', async () => {
-    await seed(stage.database, 's-1', order('1', [line('1', 'A', 3)]))
+    await seedOrder(stage.database, 's-1', purchaseOrder('1', [orderLine('1', 'A', 3)]))
     await insert('r-1', `{"purchaseOrderId": "1", "note": ${nested(4_000)}}`)
     const event = { source, id: 'r-1', type: 'erp.order.accepted', data: { purchaseOrderId: '1' } }
     const verdict = await acceptEvents(parts(stage.database, shop), [event], signal)
@@ -98,7 +100,7 @@ describe('a row of the SQL inbox', () => {
   })
 
   test('keeps no more than the first faults, each cut to what can be read', async () => {
-    await seed(stage.database, 's-1', order('1', [line('1', 'A', 3)]))
+    await seedOrder(stage.database, 's-1', purchaseOrder('1', [orderLine('1', 'A', 3)]))
     const lines = Array.from({ length: 2_000 }, (_, at) => ({ lineNumber: `${at}${'😀'.repeat(400)}`, quantity: 1, reason: 'x' }))
     await insert('r-1', data('1', { lines }), 'erp.lines.unfulfillable')
     await processDue(parts(stage.database, shop))
@@ -147,7 +149,7 @@ describe('a row of the SQL inbox', () => {
   })
 
   test('that cannot be worked out is rejected, and those behind it go on', async () => {
-    await seed(stage.database, 's-1', order('1', [line('1', 'A', 3)]))
+    await seedOrder(stage.database, 's-1', purchaseOrder('1', [orderLine('1', 'A', 3)]))
     let planned = 0
     const rules = {
       now: new Date(),
@@ -199,7 +201,7 @@ describe('an event that waits', () => {
     expect((await readOverview(stage.database, new Map())).needsPerson).toMatchObject({ eventsWaiting: 4, eventsRejected: 0 })
 
     shop.state.failure = null
-    shop.orders.set('1', order('1', [line('1', 'A', 3)]))
+    shop.orders.set('1', purchaseOrder('1', [orderLine('1', 'A', 3)]))
     events.clock.nowMs += 600_000
     expect(await processReceivedEvent(events, { source, id: 'r-1' }, signal)).toBe('settled')
     await reviewEvents(stage.database)
@@ -223,7 +225,7 @@ describe('an event that waits', () => {
   })
 
   test('is ended by a person, once, with who and why; an event that is decided is not', async () => {
-    await seed(stage.database, 's-1', order('1', [line('1', 'A', 3)]))
+    await seedOrder(stage.database, 's-1', purchaseOrder('1', [orderLine('1', 'A', 3)]))
     const events = parts(stage.database, shop)
     await insert('r-1', data('2', { sellerId: 's-9' }), 'erp.order.accepted', 1)
     await insert('r-2', data('1'))
@@ -256,7 +258,7 @@ describe('an event that waits', () => {
 
 describe('the seller of an event', () => {
   test('who is not served yet is waited for: another process, or a later configuration, takes it', async () => {
-    await seed(stage.database, 's-2', order('1', [line('1', 'A', 3)]))
+    await seedOrder(stage.database, 's-2', purchaseOrder('1', [orderLine('1', 'A', 3)]))
     await insert('r-1', data('1', { sellerId: 's-2' }))
     await processDue(parts(stage.database, shop, ['s-1']))
     expect(await readStoredEvent(stage.database, { source, id: 'r-1' })).toMatchObject({
@@ -285,7 +287,7 @@ describe('the seller of an event', () => {
     expect(await readStoredEvent(stage.database, { source, id: 'r-1' })).toMatchObject({ state: 'received', sellerId: 's-1' })
 
     shop.state.failure = null
-    shop.orders.set('1', order('1', [line('1', 'A', 3)]))
+    shop.orders.set('1', purchaseOrder('1', [orderLine('1', 'A', 3)]))
     expect(await processReceivedEvent(unserved(), { source, id: 'e-1' }, signal)).toBe('settled')
     expect([await stateOf('e-1'), await stateOf('r-1')]).toEqual(['accepted', 'accepted'])
     const owners = await stage.database.query<{ seller_id: string }>('SELECT seller_id FROM tallyman.commands')

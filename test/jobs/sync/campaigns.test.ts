@@ -1,21 +1,12 @@
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { MarketplaceFailure } from '../../../src/clients/errors.ts'
 import { salesChannelsEndpoint } from '../../../src/clients/marketplace/sales-channels.ts'
 import { campaignUrgencies, mayMove } from '../../../src/domain/campaign.ts'
 import { streamsOf } from '../../../src/jobs/sync/syncs.ts'
 import { recordConfiguredCampaigns, watchCampaigns } from '../../../src/store/watched-campaigns.ts'
-import { type SyncBench, startSyncBench, type TestSeller } from './support.ts'
+import { type SyncBench, type TestSeller, withSyncBench } from './support.ts'
 
-let bench: SyncBench
-beforeAll(async () => {
-  bench = await startSyncBench()
-})
-afterEach(async () => {
-  await bench.sandbox.control('PUT', '/faults', {})
-})
-afterAll(async () => {
-  await bench.stop()
-})
+const bench = withSyncBench()
 
 /** Reads something, so that the client knows what time it is at the sandbox, which is days ahead: a run that finds out begins anew. */
 const lookAtClock = (one: TestSeller) => one.client.of(salesChannelsEndpoint).list({ signal: AbortSignal.timeout(10_000) })

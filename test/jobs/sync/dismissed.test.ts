@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import type { OrdersClient } from '../../../src/clients/marketplace/orders.ts'
 import { ordersEndpoint } from '../../../src/clients/marketplace/orders.ts'
 import type { Page } from '../../../src/clients/record.ts'
@@ -6,18 +6,9 @@ import type { PurchaseOrder } from '../../../src/domain/order.ts'
 import type { SyncDeps } from '../../../src/jobs/sync/run.ts'
 import { dismissQuarantined } from '../../../src/store/quarantine.ts'
 import { withPart } from '../../clients/with-part.ts'
-import { daysAgo, type SyncBench, startSyncBench, type TestSeller } from './support.ts'
+import { daysAgo, type TestSeller, withSyncBench } from './support.ts'
 
-let bench: SyncBench
-beforeAll(async () => {
-  bench = await startSyncBench()
-})
-afterEach(async () => {
-  await bench.sandbox.control('PUT', '/faults', {})
-})
-afterAll(async () => {
-  await bench.stop()
-})
+const bench = withSyncBench()
 
 const place = (one: TestSeller, count: number, from: number, to: number): Promise<readonly string[]> =>
   one.place(count, { shipNodeType: 'SellerFulfilled', createdFrom: daysAgo(from), createdTo: daysAgo(to), history: false })

@@ -2,7 +2,6 @@ import { readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { pino } from 'pino'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
-import { createInProcessBudget } from '../../../src/clients/budget.ts'
 import type { MarketplaceClient } from '../../../src/clients/client.ts'
 import { contextualTargetsEndpoint } from '../../../src/clients/display/targeting.ts'
 import { createMarketplaceClient } from '../../../src/clients/marketplace/marketplace.ts'
@@ -14,11 +13,10 @@ import type { SyncDeps } from '../../../src/jobs/sync/run.ts'
 import { replayQuarantined, resourcesOf, runSync, streamsOf } from '../../../src/jobs/sync/syncs.ts'
 import type { JobOutcome } from '../../../src/queues/jobs.ts'
 import { openDatabase } from '../../../src/store/database.ts'
-import { limitsOfAll } from '../../clients/operations.ts'
 import { withPart } from '../../clients/with-part.ts'
 import { withDatabase } from '../../support/database.ts'
 import { startTestSandbox, type TestSandbox } from '../../support/sandbox.ts'
-import { testSettings, until } from './support.ts'
+import { paceOf, testSettings } from './support.ts'
 
 const stage = withDatabase()
 let sandbox: TestSandbox
@@ -52,23 +50,22 @@ const fresh = {
 }
 const change = (settings: object) => sandbox.control('PUT', '/display', settings)
 
-const plenty = { tokens: 1_000_000, perMs: 1_000 }
 let sellers = 0
 
 const startSeller = async ({
-  limits = {},
+  limits = null,
   profile = specification,
   authToken = 'sandbox-display-token',
   advertises = true,
 }: {
-  readonly limits?: RateLimits
+  readonly limits?: RateLimits | null
   readonly profile?: Profile
   readonly authToken?: string
   readonly advertises?: boolean
 } = {}) => {
   sellers += 1
   const sellerId = `display-${sellers}`
-  const rateLimits = { ...limitsOfAll(plenty), ...limits }
+  const { budget, goOn } = paceOf(limits)
   const client = createMarketplaceClient(
     {
       sellerId,
@@ -92,7 +89,7 @@ const startSeller = async ({
       tokenPath: profile.tokenPath,
       requestTimeoutMs: 10_000,
     },
-    { budget: createInProcessBudget({ limits: rateLimits }), log: { debug: () => undefined, warn: () => undefined } },
+    { budget, log: { debug: () => undefined, warn: () => undefined } },
   )
   clients.push(client)
   const deps: SyncDeps = { database: stage.database, client: () => client, owner: 'test', settings: testSettings }
@@ -128,7 +125,7 @@ const startSeller = async ({
       for (let runs = 1; runs <= 100; runs += 1) {
         const outcome = await once(resource, beforePage)
         if ('done' in outcome) return runs
-        await until(outcome.runAgainAt)
+        await goOn(outcome.runAgainAt)
       }
       throw new Error(`${resource} does not come to an end`)
     },
@@ -282,7 +279,7 @@ test('a snapshot that another process goes on with tells of nothing that it is g
   await change({ removedTargets: [Number(last?.id)] })
   const oneTurn = { settings: { ...testSettings, maxPagesPerRun: 1 } }
   expect(await seller.once('contextual-targets', undefined, oneTurn)).toMatchObject({ reason: 'taking turns' })
-  const other = openDatabase({ url: stage.url.replace(/[^/]+$/, await nameOfDatabase()), connections: 2 })
+  const other = openDatabase({ url: stage.url, connections: 2 })
   try {
     expect(await seller.once('contextual-targets', undefined, { database: other, owner: 'other' })).toEqual({ done: true })
   } finally {
@@ -294,11 +291,6 @@ test('a snapshot that another process goes on with tells of nothing that it is g
     ['target.removed', String(last?.id)],
   ])
 })
-
-const nameOfDatabase = async (): Promise<string> => {
-  const [row] = await stage.database.query<{ name: string }>('SELECT current_database() AS name')
-  return row?.name ?? ''
-}
 
 test('a record that cannot be read lies in quarantine, is not gone, and heals', async () => {
   const seller = await startSeller()

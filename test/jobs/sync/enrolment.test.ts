@@ -1,14 +1,8 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { askEnrolmentAgain } from '../../../src/store/enrolments.ts'
-import { type SyncBench, startSyncBench } from './support.ts'
+import { withSyncBench } from './support.ts'
 
-let bench: SyncBench
-beforeAll(async () => {
-  bench = await startSyncBench()
-})
-afterAll(async () => {
-  await bench.stop()
-})
+const bench = withSyncBench()
 
 test('an enrolment that ends and one that begins are told once each, however often and by whomever it is asked', async () => {
   const { sellerId, sync } = await bench.seller()

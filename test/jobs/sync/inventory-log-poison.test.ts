@@ -1,17 +1,11 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import type { InventoryLogClient } from '../../../src/clients/marketplace/inventory-log.ts'
 import { inventoryLogEndpoint } from '../../../src/clients/marketplace/inventory-log.ts'
 import { recordConfiguredSkus } from '../../../src/store/inventory-skus.ts'
 import { withPart } from '../../clients/with-part.ts'
-import { type SyncBench, spoiltFailure, startSyncBench, type TestSeller } from './support.ts'
+import { spoiltFailure, type TestSeller, withSyncBench } from './support.ts'
 
-let bench: SyncBench
-beforeAll(async () => {
-  bench = await startSyncBench()
-})
-afterAll(async () => {
-  await bench.stop()
-})
+const bench = withSyncBench()
 
 const passedOver = (one: TestSeller) =>
   bench.database.query<{ record_key: string; state: string }>(

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import { pino } from 'pino'
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import { createInProcessBudget } from '../../../src/clients/budget.ts'
 import { inventoryLogEndpoint } from '../../../src/clients/marketplace/inventory-log.ts'
 import { walmartUs } from '../../../src/clients/marketplace/profiles/index.ts'
@@ -9,23 +9,13 @@ import { runSync } from '../../../src/jobs/sync/syncs.ts'
 import type { JobOutcome } from '../../../src/queues/jobs.ts'
 import { recordConfiguredSkus } from '../../../src/store/inventory-skus.ts'
 import { type ClientSettings, generousLimits, sendJson, startClient, startMarketplace } from '../../clients/servers.ts'
-import { type StreamState, type SyncBench, startSyncBench, type TestSeller } from './support.ts'
+import { type StreamState, type TestSeller, unhurried, withSyncBench } from './support.ts'
 
 const dayMs = 86_400_000
 const resource = 'inventory-log'
 const stream = 'due'
 
-let bench: SyncBench
-
-beforeAll(async () => {
-  bench = await startSyncBench()
-})
-afterAll(async () => {
-  await bench.stop()
-})
-afterEach(async () => {
-  await bench.sandbox.control('PUT', '/faults', {})
-})
+const bench = withSyncBench()
 
 const entriesOf = (sellerId: string) =>
   bench.database.query<{ sku: string; entries: number; units: number }>(
@@ -308,7 +298,7 @@ const startOwn = async (before: Before = () => false, settings: ClientSettings =
   const log = pino({ level: 'silent' })
   const once = (signal = new AbortController().signal): Promise<JobOutcome> =>
     runSync(
-      { database: bench.database, client: () => client, owner: 'test', settings: { lagMs: 1_000 } },
+      { database: bench.database, client: () => client, owner: 'test', settings: { ...unhurried, lagMs: 1_000 } },
       { sellerId, resource, stream },
       { signal, log },
     )

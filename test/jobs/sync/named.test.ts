@@ -1,17 +1,8 @@
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { namedByDay } from '../../../src/store/named-orders.ts'
-import { type SyncBench, startSyncBench, type TestSeller } from './support.ts'
+import { type TestSeller, withSyncBench } from './support.ts'
 
-let bench: SyncBench
-beforeAll(async () => {
-  bench = await startSyncBench()
-})
-afterEach(async () => {
-  await bench.sandbox.control('PUT', '/faults', {})
-})
-afterAll(async () => {
-  await bench.stop()
-})
+const bench = withSyncBench()
 
 const day = new Date().toISOString().slice(0, 'yyyy-mm-dd'.length)
 const nameByEvent = (one: TestSeller, ...ids: readonly string[]): Promise<number> =>

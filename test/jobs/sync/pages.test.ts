@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import type { MarketplaceClient } from '../../../src/clients/client.ts'
 import type { OrdersClient } from '../../../src/clients/marketplace/orders.ts'
 import { ordersEndpoint } from '../../../src/clients/marketplace/orders.ts'
@@ -6,18 +6,9 @@ import type { Page } from '../../../src/clients/record.ts'
 import type { PurchaseOrder } from '../../../src/domain/order.ts'
 import type { SyncDeps } from '../../../src/jobs/sync/run.ts'
 import { withPart } from '../../clients/with-part.ts'
-import { daysAgo, type SyncBench, startSyncBench, type TestSeller, testSettings } from './support.ts'
+import { daysAgo, type TestSeller, testSettings, withSyncBench } from './support.ts'
 
-let bench: SyncBench
-beforeAll(async () => {
-  bench = await startSyncBench()
-})
-afterEach(async () => {
-  await bench.sandbox.control('PUT', '/faults', {})
-})
-afterAll(async () => {
-  await bench.stop()
-})
+const bench = withSyncBench()
 
 const changed = 'changed:SellerFulfilled'
 const seller = { shipNodeType: 'SellerFulfilled', history: false } as const

@@ -1,19 +1,10 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { ordersEndpoint } from '../../../src/clients/marketplace/orders.ts'
-import { daysAgo, type SyncBench, startSyncBench, type TestSeller } from './support.ts'
+import { daysAgo, type TestSeller, withSyncBench } from './support.ts'
 
 // Whoever renders the rows of the marketplace's answers is down: answers with rows fail, and those without any come as ever.
 
-let bench: SyncBench
-beforeAll(async () => {
-  bench = await startSyncBench()
-})
-afterEach(async () => {
-  await bench.sandbox.control('PUT', '/faults', {})
-})
-afterAll(async () => {
-  await bench.stop()
-})
+const bench = withSyncBench()
 
 const changed = 'changed:SellerFulfilled'
 const faults = (body: object): Promise<unknown> => bench.sandbox.control('PUT', '/faults', body)
@@ -77,7 +68,9 @@ describe('answers with rows fail, answers without any come', () => {
     expect(await passedOver(one)).toEqual([])
   })
 
-  test('a seller of whom nothing is stored yet is not passed over either while it lasts for some runs', async () => {
+  test('a seller of whom nothing is stored yet is not passed over either while it lasts for some runs', {
+    timeout: 180_000,
+  }, async () => {
     const one = await bench.seller()
     const ids = await placePast(one, 5)
     await bench.advance('1m')

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import { gunzipSync } from 'node:zlib'
 import { pino } from 'pino'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { createInProcessBudget } from '../../../src/clients/budget.ts'
 import { Unavailable } from '../../../src/clients/errors.ts'
 import { createMarketplaceClient } from '../../../src/clients/marketplace/marketplace.ts'
@@ -17,17 +17,8 @@ import type { JobOutcome } from '../../../src/queues/jobs.ts'
 import { type Database, openDatabase } from '../../../src/store/database.ts'
 import { afterTest, generousLimits, type SeenRequest, sendJson, startMarketplace } from '../../clients/servers.ts'
 import { logReadUpTo, storeLog } from '../../store/support/inventory.ts'
-import { startTestPostgres, type TestPostgres } from '../../support/postgres.ts'
-import { type SyncBench, startSyncBench } from './support.ts'
-
-let postgres: TestPostgres
-
-beforeAll(async () => {
-  postgres = await startTestPostgres()
-})
-afterAll(async () => {
-  await postgres.stop()
-})
+import { dropDatabase, makeDatabase } from '../../support/postgres.ts'
+import { unhurried, withSyncBench } from './support.ts'
 
 const sellerId = 'S-1'
 const minuteMs = 60_000
@@ -88,7 +79,8 @@ const startRig = async (
   options: { readonly now?: Date; readonly profile?: Profile; readonly limits?: RateLimits } = {},
 ): Promise<Rig> => {
   const { profile = specification, limits = generousLimits } = options
-  const database = openDatabase({ url: await postgres.database(), connections: 5 })
+  const databaseUrl = await makeDatabase()
+  const database = openDatabase({ url: databaseUrl, connections: 5 })
   const files = new Map<string, string>()
   const asked: string[] = []
   const monthOf = (target: string): string => {
@@ -122,9 +114,10 @@ const startRig = async (
   afterTest(async () => {
     await client.close()
     await database.close()
+    await dropDatabase(databaseUrl)
   })
   const log = pino({ level: 'silent' })
-  const deps: SyncDeps = { database, client: () => client, owner: 'test' }
+  const deps: SyncDeps = { database, client: () => client, owner: 'test', settings: unhurried }
   const query = <Row>(sql: string, ...parameters: readonly unknown[]): Promise<Row[]> => database.query<Row>(sql, ...parameters)
   const rig: Rig = {
     database,
@@ -962,14 +955,7 @@ test('a row that does not add up is found, and settled once it does', async () =
 })
 
 describe('at the sandbox', () => {
-  let bench: SyncBench
-
-  beforeAll(async () => {
-    bench = await startSyncBench()
-  })
-  afterAll(async () => {
-    await bench.stop()
-  })
+  const bench = withSyncBench()
 
   test('two months of stock add up, day after day, whatever the file looks like', async () => {
     const { sellerId: seller, sync, requests } = await bench.seller()

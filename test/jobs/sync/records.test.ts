@@ -1,22 +1,13 @@
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { replayQuarantined } from '../../../src/jobs/sync/syncs.ts'
 import { readOrder } from '../../../src/store/stored-orders.ts'
 import { rawHash } from '../../../src/store/versions.ts'
 import { wireReturnSample } from '../../clients/samples.ts'
 import { lineWith, orderWith, wireStatus } from '../../store/support/records.ts'
 import { storeOrders } from '../../support/store.ts'
-import { type SyncBench, startSyncBench } from './support.ts'
+import { withSyncBench } from './support.ts'
 
-let bench: SyncBench
-beforeAll(async () => {
-  bench = await startSyncBench()
-})
-afterEach(async () => {
-  await bench.sandbox.control('PUT', '/faults', {})
-})
-afterAll(async () => {
-  await bench.stop()
-})
+const bench = withSyncBench()
 
 const quarantineOf = (sellerId: string) =>
   bench.database.query<{ id: bigint; state: string; record_key: string | null; fault: string; seen_count: number }>(
@@ -47,6 +38,7 @@ test('a record that does not parse is kept aside, its page goes on, and a good v
   const [aside] = await quarantineOf(one.sellerId)
   expect(aside).toMatchObject({ state: 'open' })
   expect((await one.runs('released')).at(-1)).toMatchObject({ seen: 60, changed: 59, quarantined: 1, error: null })
+  await one.ageQuarantine()
   await one.sync('orders', 'released')
   expect(await one.storedOrders()).toEqual([...ids].sort())
   if (aside?.record_key !== null) expect((await quarantineOf(one.sellerId))[0]).toMatchObject({ state: 'superseded' })

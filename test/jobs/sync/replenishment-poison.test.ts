@@ -1,21 +1,12 @@
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import type { ReplenishmentClient } from '../../../src/clients/marketplace/replenishment.ts'
 import { replenishmentEndpoint } from '../../../src/clients/marketplace/replenishment.ts'
 import type { SyncDeps } from '../../../src/jobs/sync/run.ts'
 import { recordConfiguredSkus } from '../../../src/store/inventory-skus.ts'
 import { withPart } from '../../clients/with-part.ts'
-import { type SyncBench, spoiltFailure, startSyncBench, type TestSeller } from './support.ts'
+import { spoiltFailure, type TestSeller, withSyncBench } from './support.ts'
 
-let bench: SyncBench
-beforeAll(async () => {
-  bench = await startSyncBench()
-})
-afterEach(async () => {
-  await bench.sandbox.control('PUT', '/faults', {})
-})
-afterAll(async () => {
-  await bench.stop()
-})
+const bench = withSyncBench()
 
 const skusOf = (count: number) => Array.from({ length: count }, (_, index) => `SKU-${String(index).padStart(2, '0')}`)
 const stocked = async (one: TestSeller, skus: readonly string[]): Promise<void> => {
@@ -63,6 +54,7 @@ test.each([500, 400])(
     await one.sync('replenishment', 'all', second.deps)
     expect(second.asked.filter((count) => count > 1)).toEqual([24, 25, 9])
     expect(await stored(one)).toEqual(good)
+    await one.ageQuarantine()
     await one.sync('replenishment', 'all')
     expect(await stored(one)).toEqual(skus)
     expect(await one.passedOver()).toEqual([])

@@ -1,16 +1,7 @@
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
-import { daysAgo, type SyncBench, startSyncBench } from './support.ts'
+import { expect, test } from 'vitest'
+import { daysAgo, withSyncBench } from './support.ts'
 
-let bench: SyncBench
-beforeAll(async () => {
-  bench = await startSyncBench()
-})
-afterEach(async () => {
-  await bench.sandbox.control('PUT', '/faults', {})
-})
-afterAll(async () => {
-  await bench.stop()
-})
+const bench = withSyncBench()
 
 const nodeTypes = ['SellerFulfilled', 'WFSFulfilled', '3PLFulfilled'] as const
 

@@ -1,5 +1,5 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks'
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import type { MarketplaceClient } from '../../../src/clients/client.ts'
 import type { OrdersClient } from '../../../src/clients/marketplace/orders.ts'
 import { ordersEndpoint } from '../../../src/clients/marketplace/orders.ts'
@@ -9,18 +9,9 @@ import { requestBackfill, streamsOf } from '../../../src/jobs/sync/syncs.ts'
 import { openDatabase } from '../../../src/store/database.ts'
 import { listSyncs, unfinishedSyncs } from '../../../src/store/sync-states.ts'
 import { withPart } from '../../clients/with-part.ts'
-import { daysAgo, type SyncBench, startSyncBench, type TestSeller, testSettings, until } from './support.ts'
+import { daysAgo, type TestSeller, testSettings, withSyncBench } from './support.ts'
 
-let bench: SyncBench
-beforeAll(async () => {
-  bench = await startSyncBench()
-})
-afterEach(async () => {
-  await bench.sandbox.control('PUT', '/faults', {})
-})
-afterAll(async () => {
-  await bench.stop()
-})
+const bench = withSyncBench()
 
 const changed = 'changed:SellerFulfilled'
 const seller = { shipNodeType: 'SellerFulfilled' } as const
@@ -251,7 +242,7 @@ test('without budget the run ends with the time to go on, keeps its place and ho
     expect(outcome.reason).toBe('throttled')
     expect(outcome.runAgainAt.getTime()).toBeGreaterThan(Date.now() - 1_000)
     expect(runs).toBeLessThan(100)
-    await until(outcome.runAgainAt)
+    await one.goOn(outcome.runAgainAt)
   }
   expect(runs).toBeGreaterThan(1)
   expect(await one.storedOrders()).toEqual([...ids].sort())
@@ -262,7 +253,7 @@ test('two engines on one stream do the work once', async () => {
   const one = await bench.seller()
   const ids = await one.place(100, { ...seller, createdFrom: daysAgo(30), createdTo: daysAgo(1) })
   await bench.advance('1m')
-  const other = openDatabase({ url: await databaseUrl(), connections: 2 })
+  const other = openDatabase({ url: bench.url, connections: 2 })
   try {
     const outcomes = await Promise.all([
       one.once('orders', changed, { owner: 'first' }),
@@ -276,11 +267,6 @@ test('two engines on one stream do the work once', async () => {
     await other.close()
   }
 })
-
-const databaseUrl = async (): Promise<string> => {
-  const [row] = await bench.database.query<{ name: string }>('SELECT current_database() AS name')
-  return bench.postgres.url.replace(/[^/]+$/, row?.name ?? '')
-}
 
 test('a run that has lost its lease writes nothing more', async () => {
   const one = await bench.seller()

@@ -1,20 +1,11 @@
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { specification, walmartUs } from '../../../src/clients/marketplace/profiles/index.ts'
 import { settlementsEndpoint } from '../../../src/clients/marketplace/settlements.ts'
 import { replayQuarantined } from '../../../src/jobs/sync/syncs.ts'
 import { rehearse } from '../../contract/rehearse.ts'
-import { daysAgo, type SyncBench, startSyncBench, type TestSeller } from './support.ts'
+import { daysAgo, type TestSeller, withSyncBench } from './support.ts'
 
-let bench: SyncBench
-beforeAll(async () => {
-  bench = await startSyncBench()
-})
-afterEach(async () => {
-  await bench.sandbox.control('PUT', '/faults', {})
-})
-afterAll(async () => {
-  await bench.stop()
-})
+const bench = withSyncBench()
 
 interface Stored {
   readonly key: string

@@ -1,21 +1,14 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { shippingSettingsEndpoint } from '../../../src/clients/marketplace/shipping-settings.ts'
 import { parseShippingSettings } from '../../../src/clients/marketplace/shipping-settings-record.ts'
 import { shippingSettingsSchema } from '../../../src/domain/shipping-settings.ts'
 import { storeShippingSettings } from '../../../src/store/shipping-settings.ts'
 import { sendJson, startClient, startMarketplace } from '../../clients/servers.ts'
 import { settings } from '../../domain/support/shipping-settings.ts'
-import { type SyncBench, startSyncBench, type TestSeller } from './support.ts'
+import { type TestSeller, withSyncBench } from './support.ts'
 
-let bench: SyncBench
-
-beforeAll(async () => {
-  bench = await startSyncBench()
-})
-afterAll(async () => {
-  await bench.stop()
-})
+const bench = withSyncBench()
 
 const resource = 'shipping-settings'
 const path = '/v3/settings/shipping/simplifiedshippingsettings'

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { pino } from 'pino'
-import { createInProcessBudget } from '../../../src/clients/budget.ts'
+import { afterAll, afterEach, beforeAll } from 'vitest'
+import { createInProcessBudget, type RateBudget } from '../../../src/clients/budget.ts'
 import type { MarketplaceClient } from '../../../src/clients/client.ts'
 import type { MarketplaceFailure } from '../../../src/clients/errors.ts'
 import { Refused, Unavailable } from '../../../src/clients/errors.ts'
@@ -11,9 +12,9 @@ import type { SyncDeps } from '../../../src/jobs/sync/run.ts'
 import type { SyncSettings } from '../../../src/jobs/sync/settings.ts'
 import { runSync } from '../../../src/jobs/sync/syncs.ts'
 import type { JobOutcome } from '../../../src/queues/jobs.ts'
-import { type Database, openDatabase } from '../../../src/store/database.ts'
+import type { Database } from '../../../src/store/database.ts'
 import { limitsOfAll } from '../../clients/operations.ts'
-import { startTestPostgres, type TestPostgres } from '../../support/postgres.ts'
+import { withDatabase } from '../../support/database.ts'
 import { startTestSandbox, type TestSandbox } from '../../support/sandbox.ts'
 
 /** Times a run may ask to go on before a test calls it endless. */
@@ -25,6 +26,8 @@ export interface TestSeller {
   readonly sellerId: string
   readonly client: MarketplaceClient
   readonly deps: SyncDeps
+  /** Waits as the job does that is told to run again; limits of this seller's own count it as waited. */
+  readonly goOn: Pace['goOn']
   /** Runs a stream until it says that it is done; answers how often it had to. */
   sync(resource: string, stream: string, deps?: Partial<SyncDeps>): Promise<number>
   /** Runs a stream once. */
@@ -37,6 +40,11 @@ export interface TestSeller {
   changes(): Promise<readonly { readonly type: string; readonly purchase_order_id: string }[]>
   state(stream: string): Promise<StreamState>
   runs(stream: string): Promise<readonly StreamRun[]>
+  /**
+   * Lets a minute pass since anything was set aside. The marketplace's clock is known to a second only: what heals it must have been observed
+   * later by that clock too.
+   */
+  ageQuarantine(): Promise<number>
   /** Keys of what is passed over now. */
   passedOver(): Promise<readonly string[]>
   /** Open alarms of what was passed over. */
@@ -92,43 +100,77 @@ export const spoiltFailure = (operation: string, sellerId: string, status: numbe
 /** A moment so many days before now, ISO. */
 export const daysAgo = (days: number): string => new Date(Date.now() - days * 86_400_000).toISOString()
 
-/** Waits as the job does that is told to run again. */
-export const until = (moment: Date): Promise<void> => delay(Math.max(0, moment.getTime() - Date.now()))
-
-/** One Postgres, one database and one sandbox for a file of tests. */
+/** A database and a sandbox of a file's own. They are there within its hooks and tests only. */
 export interface SyncBench {
-  readonly postgres: TestPostgres
   readonly database: Database
+  /** Address of the database, for connections of a test's own. */
+  readonly url: string
   readonly sandbox: TestSandbox
+  /** A new seller at the sandbox, with a client of its own. */
   seller(limits?: RateLimits): Promise<TestSeller>
+  /** Sets the sandbox's clock forward. */
   advance(duration: string): Promise<void>
-  stop(): Promise<void>
+}
+
+/** A seller's rate budget, and how a run waits that is told to go on at a moment. */
+export interface Pace {
+  readonly budget: RateBudget
+  goOn(at: Date): Promise<void>
+}
+
+/**
+ * More budget than any test needs but for these limits. The time of limits stands still until `goOn`: they cut a run after the same requests on
+ * a machine of any speed.
+ */
+export const paceOf = (limits: RateLimits | null): Pace => {
+  const rateLimits = { ...limitsOfAll({ tokens: 1_000_000, perMs: 1_000 }), ...limits }
+  if (limits === null) {
+    const goOn = (at: Date): Promise<void> => delay(Math.max(0, at.getTime() - Date.now()))
+    return { budget: createInProcessBudget({ limits: rateLimits }), goOn }
+  }
+  let nowMs = Date.now()
+  return {
+    budget: createInProcessBudget({ limits: rateLimits, now: () => nowMs }),
+    goOn: async (at) => {
+      nowMs = Math.max(nowMs, at.getTime())
+    },
+  }
 }
 
 /** Enough for any page here; an answer above it comes soon. */
 const mostBytes = 1_048_576
 
-/** Small steps, so that a few hundred orders are many pages. */
-export const testSettings: Partial<SyncSettings> = { pageSize: 25, lagMs: 1_000, leaseMs: 30_000 }
+/** The load of the machine does not decide where a turn ends, or whether a running process has lost its lease: a test of these sets them. */
+export const unhurried: Partial<SyncSettings> = { turnMs: 600_000, leaseMs: 600_000 }
 
-/** Starts the parts. */
-export const startSyncBench = async (): Promise<SyncBench> => {
-  const [postgres, sandbox] = await Promise.all([startTestPostgres(), startTestSandbox()])
-  const database = openDatabase({ url: await postgres.database(), connections: 5 })
+/** Small steps, so that a few hundred orders are many pages. */
+export const testSettings: Partial<SyncSettings> = { ...unhurried, pageSize: 25, lagMs: 1_000 }
+
+/** Opens the parts for this file, ends every fault after each of its tests, and closes the parts afterwards. Call it before hooks that use it. */
+export const withSyncBench = (): SyncBench => {
+  const stage = withDatabase({ connections: 5 })
+  let started: TestSandbox | null = null
   const clients: MarketplaceClient[] = []
   const log = pino({ level: 'silent' })
   let count = 0
-  return {
-    postgres,
-    database,
-    sandbox,
-    advance: async (duration) => void (await sandbox.control('POST', '/clock', { advance: duration })),
-    seller: async (limits = {}) => {
+  const bench: SyncBench = {
+    get database() {
+      return stage.database
+    },
+    get url() {
+      return stage.url
+    },
+    get sandbox() {
+      if (started === null) throw new Error('the sandbox of a test is there within its hooks and tests only')
+      return started
+    },
+    advance: async (duration) => void (await bench.sandbox.control('POST', '/clock', { advance: duration })),
+    seller: async (limits) => {
+      const { database, sandbox } = bench
       count += 1
       const sellerId = `sync-${count}`
       await sandbox.control('POST', '/sellers', { sellerId })
-      const plenty = { tokens: 1_000_000, perMs: 1_000 }
-      const rateLimits = { ...limitsOfAll(plenty), ...limits }
+      const { budget, goOn } = paceOf(limits ?? null)
       const client = createMarketplaceClient(
         {
           sellerId,
@@ -143,7 +185,7 @@ export const startSyncBench = async (): Promise<SyncBench> => {
           tokenPath: specification.tokenPath,
           requestTimeoutMs: 10_000,
         },
-        { budget: createInProcessBudget({ limits: rateLimits }), log: { debug: noBody, warn: noBody }, maxBodyBytes: mostBytes },
+        { budget, log: { debug: noBody, warn: noBody }, maxBodyBytes: mostBytes },
       )
       clients.push(client)
       const deps: SyncDeps = { database, client: () => client, owner: 'test', settings: testSettings }
@@ -164,6 +206,7 @@ export const startSyncBench = async (): Promise<SyncBench> => {
         client,
         deps,
         once,
+        goOn,
         read: async (resource, stream, more = {}, atMost = 60) => {
           let failed = 0
           for (let run = 0; run < atMost; run += 1) {
@@ -177,7 +220,7 @@ export const startSyncBench = async (): Promise<SyncBench> => {
           for (let runs = 1; runs <= runsAtMost; runs += 1) {
             const outcome = await once(resource, stream, more)
             if ('done' in outcome) return runs
-            await until(outcome.runAgainAt)
+            await goOn(outcome.runAgainAt)
           }
           throw new Error(`${resource}/${stream} does not come to an end`)
         },
@@ -202,6 +245,11 @@ export const startSyncBench = async (): Promise<SyncBench> => {
             'SELECT pages, seen, changed, quarantined, error FROM tallyman.sync_runs WHERE seller_id = $1 AND stream = $2 ORDER BY id',
             stream,
           ),
+        ageQuarantine: () =>
+          database.execute(
+            `UPDATE tallyman.quarantined_records SET observed_at = observed_at - interval '1 minute' WHERE seller_id = $1`,
+            sellerId,
+          ),
         passedOver: async () =>
           (
             await rows<{ record_key: string }>(
@@ -219,10 +267,16 @@ export const startSyncBench = async (): Promise<SyncBench> => {
         },
       }
     },
-    stop: async () => {
-      await Promise.all(clients.map((client) => client.close()))
-      await database.close()
-      await Promise.all([postgres.stop(), sandbox.stop()])
-    },
   }
+  beforeAll(async () => {
+    started = await startTestSandbox()
+  })
+  afterEach(() => bench.sandbox.control('PUT', '/faults', {}))
+  afterAll(async () => {
+    const { sandbox } = bench
+    started = null
+    await Promise.all(clients.map((client) => client.close()))
+    await sandbox.stop()
+  })
+  return bench
 }

@@ -1,19 +1,10 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import type { OrdersClient } from '../../../src/clients/marketplace/orders.ts'
 import { ordersEndpoint } from '../../../src/clients/marketplace/orders.ts'
 import { withPart } from '../../clients/with-part.ts'
-import { type SyncBench, spoiltFailure, startSyncBench, type TestSeller } from './support.ts'
+import { spoiltFailure, type TestSeller, withSyncBench } from './support.ts'
 
-let bench: SyncBench
-beforeAll(async () => {
-  bench = await startSyncBench()
-})
-afterEach(async () => {
-  await bench.sandbox.control('PUT', '/faults', {})
-})
-afterAll(async () => {
-  await bench.stop()
-})
+const bench = withSyncBench()
 
 const seller = { shipNodeType: 'SellerFulfilled' } as const
 const faults = (body: object): Promise<unknown> => bench.sandbox.control('PUT', '/faults', body)
@@ -49,6 +40,7 @@ describe('orders that are never answered for', () => {
     )
     expect(waits).toEqual([{ purchase_order_id: bad, asks: 1 }])
     await faults({ hidden: [{ ids: [bad] }] })
+    await one.ageQuarantine()
     await bench.database.execute('UPDATE tallyman.named_orders SET ask_again_at = now() WHERE seller_id = $1', one.sellerId)
     await one.sync('orders', 'named')
     expect(await one.storedOrders()).toEqual(ids)
@@ -69,10 +61,7 @@ describe('orders that are never answered for', () => {
     }
     await one.sync('orders', 'named', { client: () => withPart(one.client, ordersEndpoint, orders) })
     expect(await one.passedOver()).toEqual([never])
-    await bench.database.execute(
-      `UPDATE tallyman.quarantined_records SET observed_at = observed_at - interval '1 minute' WHERE seller_id = $1`,
-      one.sellerId,
-    )
+    await one.ageQuarantine()
     await bench.database.execute('UPDATE tallyman.named_orders SET ask_again_at = now() WHERE seller_id = $1', one.sellerId)
     await one.sync('orders', 'named')
     expect(await one.passedOver()).toEqual([])

@@ -25,7 +25,8 @@ export interface LogEntry {
   readonly location?: string
 }
 
-const wording: Readonly<Record<MovementKind, readonly [type: string, code: string, description: string]>> = {
+/** How the log says that units of a kind moved. */
+export const movementWording: Readonly<Record<MovementKind, readonly [type: string, code: string, description: string]>> = {
   sold: ['Ship', 'SIP', 'Shipped to Customer'],
   returned: ['Return', 'RTN', 'Customer Return'],
   lost: ['Adjustment', 'LOS', 'Lost in Warehouse'],
@@ -69,7 +70,7 @@ export const storeReport = async (
 /** Stores entries of the log. */
 export const storeLog = async (sql: SqlRunner, sellerId: string, entries: readonly LogEntry[]): Promise<void> => {
   const rows = entries.map(({ kind, ...entry }) => {
-    const [type, code, description] = wording[kind]
+    const [type, code, description] = movementWording[kind]
     return { ...entry, type, code, description }
   })
   await sql.execute(
