@@ -296,7 +296,7 @@ describe('whatever the host answers', () => {
 
   test('an answer without an end is refused by its size', async () => {
     const { display } = await startDisplay(
-      (_request, response) => sendJson(response, 200, `{"code":"success","data":[${'{},'.repeat(50_000)}{}]}`),
+      (_request, response) => sendJson(response, 200, `{"code":"success","data":[{"filler":"${'x'.repeat(150_000)}"}]}`),
       { maxBodyBytes: 100_000 },
     )
     expect((await failureOf(display.taxonomies.list(ALL, options()))).kind).toBe('malformed')
