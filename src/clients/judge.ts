@@ -1,3 +1,4 @@
+import { isObject } from '../domain/values.ts'
 import type { BudgetSignal } from './budget.ts'
 import {
   BODY_TOO_LARGE,
@@ -101,10 +102,6 @@ const DEFAULT_THROTTLE_WAIT_MS = 2_000
 
 /** Statuses that leave open what happened, as every server fault does: a lock, a replay and a time-out are told after an effect, too. */
 const OPEN_STATUSES: ReadonlySet<number> = new Set([408, 423, 425])
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
 
 function hasPayload(body: unknown, payloadKeys: readonly string[]): boolean {
   return payloadKeys.some((path) => {

@@ -1,4 +1,5 @@
 import type { z } from 'zod'
+import { isObject } from '../domain/values.ts'
 import type { ClientHooks, UnknownValueReport } from './client-parts.ts'
 import type { CutRecord } from './json.ts'
 import { asRecord, moment, parseExact } from './json.ts'
@@ -55,10 +56,6 @@ function faultOf(error: z.ZodError): string {
 /** A NUL, or half of a surrogate pair: no name has these, and no database keeps them. */
 function isText(name: string): boolean {
   return name.isWellFormed() && !name.includes('\0')
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 /** Reads one record. Never throws for anything that a record may hold: what cannot be read comes back as its text. */

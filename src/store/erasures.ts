@@ -1,5 +1,6 @@
 import { erpEventTypes } from '../domain/event-shape.ts'
 import { erasedRawText } from '../domain/redaction.ts'
+import { isObject } from '../domain/values.ts'
 import type { Database, Transaction } from './database.ts'
 import { type ErasedKind, eraseAlone, namesNumber } from './erased-records.ts'
 import { retryOnDeadlock } from './faults.ts'
@@ -373,8 +374,7 @@ const statements = (found: Found, words: readonly string[], actor: string): read
 
 type Json = Prisma.JsonValue
 
-const fields = (value: Json | undefined): Readonly<Record<string, Json | undefined>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value) ? value : {}
+const fields = (value: Json | undefined): Readonly<Record<string, Json | undefined>> => (isObject(value) ? value : {})
 const items = (value: Json | undefined): readonly Json[] => (Array.isArray(value) ? value : [])
 
 const pick = (value: Json | undefined, ...names: readonly string[]): Record<string, Json> => {

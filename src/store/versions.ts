@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto'
+import { property } from './faults.ts'
 
 /** A record as the marketplace sent it and as we understood it. `rawText` is the marketplace's own JSON. */
 export interface StorableRecord<T> {
@@ -82,9 +83,6 @@ export const jsonObject = (fields: object, texts: Readonly<Record<string, string
 // SQLSTATE classes that blame the data: cardinality (one key twice in a record), data exception (a character or a number that no column
 // holds), integrity (a negative count), program limit (a key longer than an index entry).
 const dataFaults = new Set(['21', '22', '23', '54'])
-
-const property = (value: unknown, name: string): unknown =>
-  typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined
 
 /** How every fault of {@link storageFault} begins. */
 export const storageFaultPrefix = 'Postgres cannot hold it'
