@@ -2,7 +2,7 @@ import type { z } from 'zod'
 import { isObject } from '../domain/values.ts'
 import type { ClientHooks, UnknownValueReport } from './client-parts.ts'
 import type { CutRecord } from './json.ts'
-import { asRecord, moment, parseExact } from './json.ts'
+import { asRecord, jsonOrNull, moment, parseExact } from './json.ts'
 
 /** One record of an answer: understood, or kept as the text that it was. `rawText` is the marketplace's own JSON, byte for byte. */
 export type ParsedRecord<T> =
@@ -121,13 +121,8 @@ export function momentOf(
 
 /** The moment in a field of a record's JSON text, although the record may not be readable; null where there is none. */
 export function momentInText(rawText: string, field: string): Date | null {
-  try {
-    const raw: unknown = JSON.parse(rawText)
-    return isObject(raw) ? moment(raw[field]) : null
-  } catch (error) {
-    if (error instanceof SyntaxError) return null
-    throw error
-  }
+  const raw = jsonOrNull(rawText)
+  return isObject(raw) ? moment(raw[field]) : null
 }
 
 /** The element at `index` of a raw array, for keeping it beside what was read from it. */

@@ -2,7 +2,7 @@ import type { InventoryLogEntry } from '../../domain/inventory-log.ts'
 import { pacificMidnight } from '../../domain/pacific-time.ts'
 import type { WireInventoryLogEntry } from '../contract/inventory-log.ts'
 import { wireInventoryLogEntry, wireInventoryLogPage } from '../contract/inventory-log.ts'
-import { cutRecords, decimalText, moment } from '../json.ts'
+import { cutRecords, decimalText, jsonOrNull, moment } from '../json.ts'
 import type { OnUnknownValue, ParsedRecord, RecordReader } from '../record.ts'
 import { RecordFault, readRecord, textOf } from '../record.ts'
 
@@ -118,18 +118,9 @@ export function parseInventoryLogEntry(
 ): ParsedRecord<InventoryLogEntry> {
   const cut = cutRecords(rawText, ENTRIES_AT)
   const [record] = cut?.records ?? []
-  const { data } = wireInventoryLogPage.safeParse(cut === null ? null : envelopeOf(cut.envelopeText))
+  const { data } = wireInventoryLogPage.safeParse(cut === null ? null : jsonOrNull(cut.envelopeText))
   const sku = textOf(data?.payload?.vendorSku)
   if (record === undefined || sku === null) return { ok: false, key: null, fault: 'record: no entry of a SKU', rawText }
   const owner = { sku, gtin: textOf(data?.payload?.gtin) }
   return ownedRecord(owner, readRecord(inventoryLogReader(owner), record, onUnknownValue))
-}
-
-function envelopeOf(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch (error) {
-    if (error instanceof SyntaxError) return null
-    throw error
-  }
 }

@@ -8,6 +8,7 @@ import {
   type ReconciliationRow,
   rowKey,
 } from '../../domain/reconciliation-report.ts'
+import { jsonOrNull } from '../json.ts'
 import type { ParsedRecord } from '../record.ts'
 
 /**
@@ -488,18 +489,9 @@ export function readRow(month: string, columns: ReportColumns, cells: readonly s
   return readCells(month, columns, cells, more.length, row, rawText)
 }
 
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch (error) {
-    if (error instanceof SyntaxError) return null
-    throw error
-  }
-}
-
 /** Reads the text of a row again, as {@link readRow} left it. */
 export function parseReportRow(rawText: string): ParsedRecord<ReconciliationRow> {
-  const { data } = rawRow.safeParse(parseJson(rawText))
+  const { data } = rawRow.safeParse(jsonOrNull(rawText))
   if (data === undefined) return { ok: false, key: null, fault: 'no row of a report', rawText }
   const { month, row, more = [], missing = 0, columns: said = {}, delimiter = ',' } = data
   const cells = Object.values(row)
