@@ -1,4 +1,5 @@
 import { BODY_TOO_LARGE, MarketplaceFailure, TOO_MANY_RECORDS } from '../../clients/errors.ts'
+import { isOfCredentials } from '../../clients/marketplace/authorisation.ts'
 import type { SyncWindow } from '../../store/sync-states.ts'
 import { answerElsewhere } from './elsewhere.ts'
 import { isDeadCursor, isOfPaging, messageOf, PagingAstray } from './faults.ts'
@@ -18,7 +19,7 @@ const firstPlace = 'first'
 
 /** A failure that may speak of the page that was asked for. */
 const mayBeOfPage = (error: unknown): boolean =>
-  isOfPaging(error) || (error instanceof MarketplaceFailure && !error.credentialsDead && error.operation !== 'token')
+  isOfPaging(error) || (error instanceof MarketplaceFailure && !isOfCredentials(error))
 
 /** Notes that the page at the run's cursor has failed; answers how often in a row it did. */
 const noteFailure = <T>(run: PagedRun<T>): number => {

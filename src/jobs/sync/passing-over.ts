@@ -1,5 +1,6 @@
 import type { CallOptions } from '../../clients/call-options.ts'
 import { MarketplaceFailure, Throttled } from '../../clients/errors.ts'
+import { isOfCredentials } from '../../clients/marketplace/authorisation.ts'
 
 /** So often something that is asked for by name fails before it is passed over. */
 export const asksToPassOver = 3
@@ -15,8 +16,4 @@ export const failuresAgainstOthers = 12
 
 /** A failure that speaks of what was asked for by name, perhaps: neither of the budget nor of the credentials, nor of being told to stop. */
 export const mayBeOfOne = (error: unknown, { signal }: CallOptions): error is MarketplaceFailure =>
-  error instanceof MarketplaceFailure &&
-  !(error instanceof Throttled) &&
-  error.operation !== 'token' &&
-  !error.credentialsDead &&
-  !signal.aborted
+  error instanceof MarketplaceFailure && !(error instanceof Throttled) && !isOfCredentials(error) && !signal.aborted
