@@ -46,6 +46,8 @@ export const behavioralAudienceStore: ListedStore<BehavioralAudience> = listedSt
     taxon_path: audience.taxonPath,
     is_disabled: audience.isDisabled,
   }),
+  // As `audiencePart` of the domain names it.
+  part: `CASE audience_type WHEN 'CUSTOM' THEN audience_type ELSE audience_type || '/' || attribute END`,
   entity: 'target',
   identity: {
     of: ({ id }) => ({ tactic: 'behavioral', id }),

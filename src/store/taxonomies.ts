@@ -15,6 +15,7 @@ export const taxonomyStore: ListedStore<TaxonomyNode> = listedStore<TaxonomyNode
     item_count: node.itemCount,
     attributes: node.attributes,
   }),
+  part: 'level::text',
   entity: 'taxonomy_node',
   identity: {
     of: ({ level, path }) => ({ level, path: [...path] }),
