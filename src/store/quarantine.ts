@@ -37,6 +37,16 @@ export interface QuarantinedRecord extends FaultyRecord {
   readonly observedAt: Date
 }
 
+/** What became of a record in quarantine that was read again. */
+export type ReplayOutcome =
+  | { readonly outcome: 'replayed' }
+  /** It can be read now, but something newer is stored already. */
+  | { readonly outcome: 'superseded' }
+  | { readonly outcome: 'still-malformed'; readonly fault: string }
+  | { readonly outcome: 'not-found' }
+  /** It was settled before. */
+  | { readonly outcome: 'already-settled'; readonly state: QuarantineState }
+
 const openOf = (sellerId: string, resource: string) => ({ state: 'open', sellerId, resource })
 
 /** A faulty record that must be written down: new, seen again after an hour, or back after it was settled. */

@@ -2,7 +2,14 @@ import type { MarketplaceClient } from '../../clients/client.ts'
 import { countSlices, intersect, type TimeWindow } from '../../domain/windows.ts'
 import type { JobOutcome } from '../../queues/jobs.ts'
 import type { Database, Transaction } from '../../store/database.ts'
-import { askSkippedAgain, lockQuarantined, markReplayed, noteFault, type QuarantinedRecord } from '../../store/quarantine.ts'
+import {
+  askSkippedAgain,
+  lockQuarantined,
+  markReplayed,
+  noteFault,
+  type QuarantinedRecord,
+  type ReplayOutcome,
+} from '../../store/quarantine.ts'
 import { requestWindows, type SyncKey } from '../../store/sync-states.ts'
 import { storageFault } from '../../store/versions.ts'
 import { UnknownSync } from './faults.ts'
@@ -13,15 +20,6 @@ import { runStream, type SyncDeps } from './run.ts'
 import { defaultSyncSettings, type SyncSettings } from './settings.ts'
 import type { SyncRunOptions } from './stream-run.ts'
 import { partsOf, reachOfPast } from './streams.ts'
-
-/** What became of a quarantined record that was read again. */
-export type ReplayOutcome =
-  | { readonly outcome: 'replayed' }
-  /** It can be read now, but something newer is stored already. */
-  | { readonly outcome: 'superseded' }
-  | { readonly outcome: 'still-malformed'; readonly fault: string }
-  | { readonly outcome: 'not-found' }
-  | { readonly outcome: 'already-settled'; readonly state: string }
 
 const byName: ReadonlyMap<string, Resource> = new Map(resources.map((resource) => [resource.name, resource]))
 
