@@ -79,6 +79,15 @@ const readTimed =
 
 const nowhere = (): null => null
 
+/** The rules of a stream over stretches of time: what it states of them itself, and what its kind has. */
+const timeRules = <T>(
+  { witnesses, across = nowhere }: Timed<T>,
+  kind: Pick<TimeRules, 'checksCount' | 'createdFrom' | 'retriedBy'>,
+): TimeRules => ({ ...kind, witnesses, across })
+
+/** Records of a window that are read by their creation are no older than it. */
+const fromItsStart: TimeRules['createdFrom'] = (_context, { from }) => from
+
 /** The part of a window that is not too old. Nothing is ruled out where no reach is known. */
 const withinReach =
   (reachDays: ReachDays | undefined): AnyStream['reach'] =>
@@ -93,13 +102,7 @@ export const followsChanges = <T>(
   seldom: false,
   pace: everyPoll,
   shows: null,
-  time: {
-    checksCount: true,
-    across: stream.across ?? nowhere,
-    witnesses: stream.witnesses,
-    createdFrom: stream.createdFrom ?? nowhere,
-    retriedBy: null,
-  },
+  time: timeRules(stream, { checksCount: true, createdFrom: stream.createdFrom ?? nowhere, retriedBy: null }),
   plan: planByLastChange,
   reach: withinReach(stream.reachDays),
   read: readTimed(stream),
@@ -113,13 +116,7 @@ export const standingList = <T>(
   seldom: false,
   pace: everyPoll,
   shows: 'stream',
-  time: {
-    checksCount: false,
-    across: stream.across ?? nowhere,
-    witnesses: stream.witnesses,
-    createdFrom: (_context, { from }) => from,
-    retriedBy: null,
-  },
+  time: timeRules(stream, { checksCount: false, createdFrom: fromItsStart, retriedBy: null }),
   plan: (context) => {
     const window = { from: oldestCreation(context), to: context.client.clock().now() }
     return stream.parts.map((part) => ({ ...window, part }))
@@ -166,13 +163,7 @@ export const range = <T>(stream: Timed<T> & Omit<Past<T>, 'stream' | 'windows'>)
     seldom: false,
     pace: everyPoll,
     shows: null,
-    time: {
-      checksCount: true,
-      across: stream.across ?? nowhere,
-      witnesses: stream.witnesses,
-      createdFrom: (_context, { from }) => from,
-      retriedBy: rereadStream,
-    },
+    time: timeRules(stream, { checksCount: true, createdFrom: fromItsStart, retriedBy: rereadStream }),
     plan: () => [],
     reach: ({ client, settings }, window) => intersect(window, reachOfPast(stream, client.clock().now(), settings)),
     read: readTimed(stream),
