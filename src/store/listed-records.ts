@@ -19,11 +19,11 @@ export interface ListedTable<T> {
   readonly payloadPath?: string
   /** SQL of the part of the listing that shows a stored row, as text; null where no part does. Left out: the listing has no parts. */
   readonly part?: string
-  /** Changes are told as `<entity>.added`, `<entity>.changed` and `<entity>.removed`. */
+  /** Changes are recorded as `<entity>.added`, `<entity>.changed` and `<entity>.removed`. */
   readonly entity: string
   /** What names the record in a change, of a value and, as SQL that makes a jsonb, of a stored row. */
   readonly identity: Told<T>
-  /** What a change tells before and after; nothing else counts as a change. */
+  /** What a change contains, before and after; nothing else counts as a change. */
   readonly state: Told<T>
 }
 
@@ -34,9 +34,9 @@ interface Told<T> {
 
 /** The statements of one table. */
 export interface ListedStore<T> extends Pick<VersionedStore<T, unknown>, 'findDiffering' | 'store'> {
-  /** Keys of what is stored as being there, but is not among these; of one part of the listing, or of all where it is null. Reads only. */
+  /** Keys of what is stored as present, but is not among these; of one part of the listing, or of all where it is null. Reads only. */
   findGone(sql: SqlRunner, sellerId: string, part: string | null, keys: ReadonlySet<string>): Promise<readonly string[]>
-  /** Notes records that the listings do not show any more, and tells it once; they are never deleted. Answers how many are newly noted. */
+  /** Notes records that the listings no longer show, and records that once; they are never deleted. Returns how many are newly noted. */
   noteMissing(tx: Transaction, sellerId: string, observedAt: Date, keys: readonly string[]): Promise<number>
 }
 

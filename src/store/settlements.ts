@@ -31,7 +31,7 @@ export interface StoredSettlementLine {
   readonly productTaxCode: string | null
 }
 
-/** Rows of settlement reports, in `warehouse.settlement_lines`; changes are told as `settlement_line.…`. */
+/** Rows of settlement reports, in `warehouse.settlement_lines`; changes are recorded as `settlement_line.…`. */
 export const settlementStore: ListedStore<StoredSettlementLine> = listedStore<StoredSettlementLine>({
   name: 'settlement_lines',
   resource: 'settlements',
@@ -112,7 +112,7 @@ export const settlementStore: ListedStore<StoredSettlementLine> = listedStore<St
   },
 })
 
-/** Keys of the rows of a report (named by its day, as `YYYY-MM-DD`) that are stored as being there, and stand behind its first `rows`. */
+/** Keys of the rows of a report (named by its day, as `YYYY-MM-DD`) that are stored as present and come after its first `rows`. */
 export const settlementLinesBehind = async (
   { prisma }: SqlRunner,
   sellerId: string,

@@ -17,7 +17,7 @@ export interface DifferingRecord<T> extends StorableRecord<T> {
 }
 
 /**
- * SHA-1 of a raw text, hexadecimal: it tells versions of one record apart and guards nothing, so the quickest will do.
+ * SHA-1 of a raw text, hexadecimal: it distinguishes versions of one record and protects nothing, so the fastest will do.
  * The same fields in another order count as another version.
  */
 export const rawHash = (rawText: string): string => hash('sha1', rawText)
