@@ -12,7 +12,7 @@ export interface Wait {
   readonly availableAt: Date
 }
 
-/** What one answer tells about the marketplace's own budget. Times are on our own clock. */
+/** What one answer says about the marketplace's own budget. Times are on our own clock. */
 export interface BudgetSignal {
   readonly status: number
   readonly remaining: number | null
@@ -30,12 +30,12 @@ export interface BudgetState {
   readonly available: number
   /** Requests a minute that the bucket lets through in the long run, as learned so far. */
   readonly perMinute: number
-  /** Set while the marketplace told us to wait. */
+  /** Set while the marketplace has asked us to wait. */
   readonly blockedUntil: Date | null
 }
 
 /**
- * The rate budget of all sellers: one bucket for each (seller, operation, scope), so that none waits for another.
+ * The rate budget of all sellers: one bucket for each (seller, operation, scope), so that no bucket waits for another.
  * `take` never sleeps; it answers with a grant or with the moment to ask again.
  */
 export interface RateBudget {
@@ -131,7 +131,7 @@ function availableAt(shape: BucketShape, memory: BucketMemory, nowMs: number): n
 }
 
 /**
- * Takes one request out of the bucket, or says when to come back. Those who have to wait are told different moments, one interval
+ * Takes one request out of the bucket, or says when to come back. Callers that have to wait get different moments, one interval
  * apart, so that they neither come back all at once nor starve one another; the list is not longer than `spreadMs`.
  */
 export function takeFrom(
@@ -166,7 +166,7 @@ export function learnFrom(
   const told = (signal.retryAfter ?? signal.replenishAt)?.getTime() ?? null
   const interval = intervalOf(shape, memory)
   if (signal.status === 429) {
-    // Answers to requests that were under way together tell one thing, not several.
+    // Answers to requests that were sent together count as one signal, not as several.
     const fresh = nowMs >= memory.slowedAtMs + Math.min(interval, FIRST_BACKOFF_MS)
     const strikes = told === null && fresh ? memory.strikes + 1 : memory.strikes
     const backoffMs = Math.min(FIRST_BACKOFF_MS * 2 ** Math.max(0, strikes - 1), MAX_BACKOFF_MS) * (1 + random / 4)

@@ -113,7 +113,7 @@ export function readTaxonomyRow(row: CutRecord, onUnknownValue: OnUnknownValue):
 }
 
 /**
- * Reads one taxonomy node from its JSON text (exact) or from a parsed value; for replaying what lies in quarantine.
+ * Reads one taxonomy node from its JSON text (exact) or from a parsed value; for replaying records in quarantine.
  * Never throws: a record that cannot be read comes back with the fault.
  */
 export function parseTaxonomyNode(raw: unknown, onUnknownValue: OnUnknownValue = () => undefined): ParsedRecord<TaxonomyNode> {

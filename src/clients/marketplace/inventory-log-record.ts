@@ -16,7 +16,7 @@ const VOCABULARY = {
   transactionLocation: new Set(['Inventory', 'Salvage']),
 } as const
 
-/** Whose log an entry stands in; the entry itself does not say. */
+/** Whose log an entry belongs to; the entry itself does not say. */
 export interface LogOwner {
   readonly sku: string
   readonly gtin: string | null
@@ -105,13 +105,13 @@ export function ownedRecord({ sku, gtin }: LogOwner, record: ParsedRecord<Invent
   const { key } = record
   const envelope = JSON.stringify({ gtin: gtin ?? undefined, vendorSku: sku }).slice(0, -1)
   const rawText = `{"payload":${envelope},"inventoryLog":[${record.rawText}]}}`
-  // The separator cannot stand in either part.
+  // The separator cannot occur in either part.
   return key === null
     ? { ...record, rawText }
     : { ...record, key: `${encodeURIComponent(sku)}/${encodeURIComponent(key)}`, rawText }
 }
 
-/** Reads one entry from its text as {@link ownedRecord} makes it; for replaying what lies in quarantine. Never throws. */
+/** Reads one entry from its text as {@link ownedRecord} makes it; for replaying records in quarantine. Never throws. */
 export function parseInventoryLogEntry(
   rawText: string,
   onUnknownValue: OnUnknownValue = () => undefined,

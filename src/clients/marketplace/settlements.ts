@@ -42,7 +42,7 @@ const wireLine = z.looseObject({
 })
 type WireLine = z.infer<typeof wireLine>
 
-/** Where a buyer lives: nothing of the money hangs on it, so it is not kept. */
+/** Where a buyer lives: no money depends on it, so it is not kept. */
 const placesOfBuyers = ['Ship to City', 'Ship to State', 'Ship to Zipcode']
 
 /** A page of a report without its rows. */
