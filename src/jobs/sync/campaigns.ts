@@ -55,8 +55,8 @@ interface Reading extends WatchedCampaign {
 const refusesCampaign = ({ kind, httpStatus }: MarketplaceFailure): boolean =>
   kind === 'refused' && httpStatus !== null && [200, 400, 410, 422].includes(httpStatus)
 
-// One after another: whoever asks for several at once without budget is told a later time for each. When the budget ends in between,
-// what came before counts. A campaign that cannot be read does not stand in the way of those behind it.
+// One after another: several requests at once without budget would each be given a later time. When the budget ends in between,
+// what came before counts. A campaign that cannot be read does not block the next ones.
 const readEach = async (
   { client }: StreamContext,
   campaigns: readonly WatchedCampaign[],

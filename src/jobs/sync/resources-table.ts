@@ -63,7 +63,7 @@ const begin = '<!-- Made from src/jobs/sync/resources.ts by npm run syncs-table.
 const end = '<!-- End of what is made. -->'
 
 /**
- * A page with its tables made anew.
+ * A page with its tables written again.
  * @throws RangeError when the page does not say where they stand
  */
 export const withTables = (page: string): string => {

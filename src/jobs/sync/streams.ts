@@ -128,11 +128,11 @@ export const standingList = <T>(
 /** What of a resource can be read again when somebody asks for a range of it. */
 export interface Past<T> {
   readonly stream: SyncStream<T>
-  /** Shares of a window that need a query each; one that covers all when left out. */
+  /** Shares of a window that need a query each; one that covers all by default. */
   readonly parts?: readonly (string | null)[]
-  /** How far back a range may begin; ten years when left out, as nothing is published. */
+  /** How far back a range may begin; ten years by default, as nothing is published. */
   readonly reachDays?: ReachDays
-  /** How a range is cut into windows; into slices of one length when left out. */
+  /** How a range is cut into windows; into slices of one length by default. */
   readonly windows?: (range: TimeWindow) => readonly TimeWindow[]
 }
 
@@ -202,7 +202,7 @@ export type SnapshotPage<T> = Page<T> & { readonly moved?: boolean }
  * or a record of it had no readable key, nobody knows all that came, and nothing counts as gone.
  */
 export const snapshot = <T>(stream: {
-  /** Shares that need a query each; one that covers all when left out. */
+  /** Shares that need a query each; one that covers all by default. */
   readonly parts?: readonly (string | null)[]
   /** A page of a part: the first one, or the one at a cursor. */
   readonly page: (
@@ -250,7 +250,7 @@ const earliestOf = (answers: readonly { readonly observedAt: Date }[], askedAt: 
 /** All that a list of our own names, step by step in an order of its own: each run walks it from its start. */
 export const walk = <T>(stream: {
   readonly seldom?: true
-  /** With every poll when left out. */
+  /** With every poll by default. */
   readonly pace?: Pace
   /** Null: there is nothing to ask for any more. */
   readonly step: (context: StreamContext, place: WalkPlace, options: CallOptions) => Promise<WalkPage<T> | null>

@@ -95,7 +95,7 @@ export const reachOfBackfill = (resource: string, now: Date, settings: SyncSetti
 
 /**
  * Puts a backfill down, oldest first; a `sync.run` job on the stream that it answers does it, and `listSyncs` shows how far it is.
- * The same range again while it is under way changes nothing; once it is finished it starts anew.
+ * The same range again while it is under way changes nothing; once it is finished it starts again.
  * @throws UnknownSync; RangeError when the range is empty or wholly out of reach, or the resource has no past
  */
 export const requestBackfill = async (
