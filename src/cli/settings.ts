@@ -12,6 +12,8 @@ export interface CliSettings {
   readonly sandboxUrl: string
   readonly databaseUrl: string | null
   readonly redisUrl: string | null
+  /** Folder of the daemon that runs here. */
+  readonly dataDir: string
 }
 
 /** The environment of a process. */
@@ -63,4 +65,5 @@ export const readCliSettings = (environment: Environment): CliSettings => ({
   ),
   databaseUrl: secret(environment, 'DATABASE_URL'),
   redisUrl: secret(environment, 'REDIS_URL'),
+  dataDir: given(environment, 'DATA_DIR') ?? '.data',
 })

@@ -8,8 +8,8 @@ import { count, print, printJson, say } from './terminal.ts'
  * `tallyman vacuum`: takes what was erased out of the files of Postgres too, at DATABASE_URL or of the daemon that runs on DATA_DIR.
  * @throws Failed when there is no Postgres, or this login may not
  */
-export const runVacuum = async ({ terminal, settings, environment }: CliContext): Promise<void> => {
-  const url = settings.databaseUrl ?? (await embeddedAddress(environment['DATA_DIR'] || '.data'))
+export const runVacuum = async ({ terminal, settings }: CliContext): Promise<void> => {
+  const url = settings.databaseUrl ?? (await embeddedAddress(settings.dataDir))
   if (url === null)
     throw new Failed('no Postgres runs in DATA_DIR', [
       'set DATABASE_URL, or DATA_DIR as the running daemon has it, and call it as its user',

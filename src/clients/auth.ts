@@ -40,7 +40,7 @@ export interface TokenSource {
   reject(token: AccessToken): void
 }
 
-/** What the token operation says of the credentials. `failure` tells what it answered. */
+/** What the token operation says of the credentials. `failure` is what it answered. */
 export type CredentialsAnswer =
   | { readonly accepted: true }
   /** `refused`: by the marketplace's own word; otherwise nothing is known. */

@@ -25,7 +25,7 @@ export interface Call {
   readonly recordsAt: readonly string[]
   /** The answer is the record itself and not an envelope: its text is the only record, and a `status` in it is the record's own. */
   readonly answerIsRecord?: true
-  /** The answer may stand in an array of its own, which is then taken off. */
+  /** The answer may be the only element of an array, which is then removed. */
   readonly mayBeWrapped?: true
   /** Headers of this operation alone, beside those that every request carries; they overrule those. */
   readonly headers?: Readonly<Record<string, string>>
@@ -252,7 +252,7 @@ export function createCaller<A extends Authorisation>({
     }
   }
 
-  /** Deprecation is announced in headers (public facts, section 7.5): told once for each operation. */
+  /** Deprecation is announced in headers (public facts, section 7.5): reported once for each operation. */
   function announce(operation: Operation, outcome: HttpOutcome): void {
     const deprecation = headerText(outcome.headers, 'deprecation')
     const sunset = headerText(outcome.headers, 'sunset')

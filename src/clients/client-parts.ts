@@ -25,7 +25,7 @@ export interface UnknownValueReport {
   readonly value: string
 }
 
-/** What the clients tell to whoever counts. A hook must not throw. */
+/** What the clients report to metrics and logs. A hook must not throw. */
 export interface ClientHooks {
   readonly onRequest?: (report: RequestReport) => void
   readonly onUnknownValue?: (report: UnknownValueReport) => void

@@ -17,7 +17,7 @@ export interface MarketplaceClient {
   close(): Promise<void>
 }
 
-/** One marketplace: how a seller is connected with it. All that is particular to it, its endpoints included, stands in its own folder. */
+/** One marketplace: how a seller is connected with it. All that is particular to it, its endpoints included, is in its own folder. */
 export interface Marketplace<Connection extends { readonly sellerId: string }> {
   connect(
     connection: Connection,

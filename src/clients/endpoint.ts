@@ -8,7 +8,7 @@ export type Operations = Readonly<Record<string, Operation>>
 export interface Declaration<Value, Declared extends Operations> {
   readonly operations: Declared
   /**
-   * Reads one record from its JSON text (exact); for what lies in quarantine. Never throws: a record that cannot be read comes back with
+   * Reads one record from its JSON text (exact); for records in quarantine. Never throws: a record that cannot be read comes back with
    * the fault.
    */
   readonly read: (rawText: string, onUnknownValue?: OnUnknownValue) => ParsedRecord<Value>

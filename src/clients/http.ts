@@ -114,7 +114,7 @@ const UNPACK_STREAM: ReadonlyMap<string, () => Transform> = new Map<string, () =
   ['zstd', () => zlib.createZstdDecompress()],
 ])
 
-/** Characters that cannot stand in a request line; everything else of a cursor goes out as it came. */
+/** Characters that a request line cannot contain; everything else of a cursor goes out as it came. */
 const NOT_IN_REQUEST_LINE = /[^\x21-\x7e]/gu
 
 /** Path and query as they go into the request line. */

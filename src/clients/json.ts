@@ -238,6 +238,16 @@ export function parseExact(record: CutRecord): unknown {
   return record.hasWideNumber ? JSON.parse(record.text, keepWideNumber) : JSON.parse(record.text)
 }
 
+/** What a text says as JSON; null where it is no JSON. For texts whose numbers no double would harm. */
+export function jsonOrNull(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch (error) {
+    if (error instanceof SyntaxError) return null
+    throw error
+  }
+}
+
 /** A text of unknown origin as one record. */
 export function asRecord(text: string): CutRecord {
   const cursor = new Cursor(text)

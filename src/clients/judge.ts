@@ -1,3 +1,4 @@
+import { isObject } from '../domain/values.ts'
 import type { BudgetSignal } from './bucket.ts'
 import {
   BODY_TOO_LARGE,
@@ -39,7 +40,7 @@ export interface FaultRules {
   saysDone(faults: readonly Fault[]): boolean
 }
 
-/** Header names (lower case, in order of preference) in which the marketplace tells what is left of its budget. */
+/** Header names (lower case, in order of preference) in which the marketplace reports what is left of its budget. */
 export interface BudgetHeaders {
   /** Requests that may still be sent. */
   readonly remaining: readonly string[]
@@ -99,12 +100,8 @@ const MIN_THROTTLE_WAIT_MS = 1_000
 /** Wait after a throttled answer that names no time; the budget lengthens it when throttling goes on. */
 const DEFAULT_THROTTLE_WAIT_MS = 2_000
 
-/** Statuses that leave open what happened, as every server fault does: a lock, a replay and a time-out are told after an effect, too. */
+/** Statuses that leave open what happened, as every server fault does: a lock, a replay and a time-out may be reported after an effect, too. */
 const OPEN_STATUSES: ReadonlySet<number> = new Set([408, 423, 425])
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
 
 function hasPayload(body: unknown, payloadKeys: readonly string[]): boolean {
   return payloadKeys.some((path) => {
@@ -143,7 +140,7 @@ export function waitMs(value: string | null, nowMs: number, marketplaceNowMs: nu
   return sensible ?? Math.min(Math.max(waits[0] ?? 0, 0), MAX_WAIT_MS)
 }
 
-/** What an answer tells about the marketplace's budget, with its times moved to our own clock. Pure. */
+/** What an answer says about the marketplace's budget, with its times moved to our own clock. Pure. */
 export function budgetSignal(exchange: Exchange & { readonly status: number }): BudgetSignal {
   const { headers, nowMs, marketplaceNowMs, budgetHeaders } = exchange
   const first = (names: readonly string[]): string | null =>
@@ -283,7 +280,7 @@ function judgeAnswer(status: number, heard: Heard, json: boolean, body: unknown)
   // A refusal that speaks of a server fault, or brings what the write should have made, contradicts itself: that leaves it open.
   const fault = named.find((code) => code >= 500 || OPEN_STATUSES.has(code))
   if (fault !== undefined || (exchange.write && hasPayload(body, exchange.payloadKeys))) return judgeStatus(fault ?? 500, heard)
-  // Some gateways answer an expired token or a used-up budget with a plain 400: the code tells.
+  // Some gateways answer an expired token or a used-up budget with a plain 400: the code says which.
   return judgeStatus(named.find((code) => code === 401 || code === 429) ?? status, heard)
 }
 

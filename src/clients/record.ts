@@ -1,7 +1,8 @@
 import type { z } from 'zod'
+import { isObject } from '../domain/values.ts'
 import type { ClientHooks, UnknownValueReport } from './client-parts.ts'
 import type { CutRecord } from './json.ts'
-import { asRecord, moment, parseExact } from './json.ts'
+import { asRecord, jsonOrNull, moment, parseExact } from './json.ts'
 
 /** One record of an answer: understood, or kept as the text that it was. `rawText` is the marketplace's own JSON, byte for byte. */
 export type ParsedRecord<T> =
@@ -55,10 +56,6 @@ function faultOf(error: z.ZodError): string {
 /** A NUL, or half of a surrogate pair: no name has these, and no database keeps them. */
 function isText(name: string): boolean {
   return name.isWellFormed() && !name.includes('\0')
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 /** Reads one record. Never throws for anything that a record may hold: what cannot be read comes back as its text. */
@@ -124,13 +121,8 @@ export function momentOf(
 
 /** The moment in a field of a record's JSON text, although the record may not be readable; null where there is none. */
 export function momentInText(rawText: string, field: string): Date | null {
-  try {
-    const raw: unknown = JSON.parse(rawText)
-    return isObject(raw) ? moment(raw[field]) : null
-  } catch (error) {
-    if (error instanceof SyntaxError) return null
-    throw error
-  }
+  const raw = jsonOrNull(rawText)
+  return isObject(raw) ? moment(raw[field]) : null
 }
 
 /** The element at `index` of a raw array, for keeping it beside what was read from it. */

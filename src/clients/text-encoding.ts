@@ -1,4 +1,4 @@
-/** The encodings that a byte order mark can tell apart from UTF-8, by its first two bytes. */
+/** The encodings that a byte order mark distinguishes from UTF-8, by its first two bytes. */
 const encodings = [
   { mark: [0xff, 0xfe], name: 'utf-16le' },
   { mark: [0xfe, 0xff], name: 'utf-16be' },

@@ -1,4 +1,5 @@
 import type { OrderLine, PurchaseOrder } from './order.ts'
+import { isObject } from './values.ts'
 
 const lineState = (line: OrderLine) => ({
   ordered: line.ordered,
@@ -39,9 +40,7 @@ const personal = (order: PurchaseOrder) => ({
 
 const canonical = (value: unknown): string =>
   JSON.stringify(value, (_key, item: unknown) =>
-    typeof item === 'object' && item !== null && !Array.isArray(item)
-      ? Object.fromEntries(Object.entries(item).sort(([a], [b]) => (a < b ? -1 : 1)))
-      : item,
+    isObject(item) ? Object.fromEntries(Object.entries(item).sort(([a], [b]) => (a < b ? -1 : 1))) : item,
   )
 
 const differs = (before: unknown, after: unknown): boolean => canonical(before) !== canonical(after)

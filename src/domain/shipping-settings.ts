@@ -1,5 +1,6 @@
 import { Decimal } from 'decimal.js'
 import { z } from 'zod'
+import { isObject } from './values.ts'
 
 /**
  * The account-level shipping settings of a seller (specification, "the service", and Errors, "Shipping settings creation"): what the
@@ -123,8 +124,7 @@ interface Place {
   readonly value: Readonly<Record<string, unknown>>
 }
 
-const asRecord = (value: unknown): Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : {}
+const asRecord = (value: unknown): Readonly<Record<string, unknown>> => (isObject(value) ? value : {})
 
 const placesIn = ({ path, value }: Place, member: string): Place[] => {
   const list = value[member]

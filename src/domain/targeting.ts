@@ -32,6 +32,10 @@ export const audienceKinds: readonly AudienceKind[] = Object.entries(audienceAtt
       : attributes.map((attribute) => ({ audienceType, attribute })),
 )
 
+/** Names a kind among all: `RETAIL/HISTORICAL`, `CUSTOM`. */
+export const audiencePart = ({ audienceType, attribute }: AudienceKind): string =>
+  attribute === null ? audienceType : `${audienceType}/${attribute}`
+
 /** Filters of a behavioral query, case-insensitive. */
 export interface AudienceChoice {
   readonly audienceType?: string

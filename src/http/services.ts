@@ -7,6 +7,7 @@ import type { DecisionRequest, DecisionResult } from '../store/command-decisions
 import type { Database } from '../store/database.ts'
 import type { EventKey, EventsVerdict, IncomingEvent, PersonsReason, PersonsRejection } from '../store/events.ts'
 import type { Listener } from '../store/listener.ts'
+import type { ReplayOutcome } from '../store/quarantine.ts'
 
 /** One check of health. `detail` is a sentence for the operator; never a secret. */
 export interface HealthCheck {
@@ -31,15 +32,6 @@ export interface SyncRunRequest {
   readonly from: Date | null
   readonly to: Date | null
 }
-
-/** Result of parsing a quarantined record again. */
-export type ReplayResult =
-  | { readonly outcome: 'replayed' }
-  | { readonly outcome: 'superseded' }
-  | { readonly outcome: 'still-malformed'; readonly fault: string }
-  | { readonly outcome: 'not-found' }
-  /** It was replayed or superseded before. */
-  | { readonly outcome: 'already-settled'; readonly state: string }
 
 /** A queue as bull-board shows it. */
 export interface BoardQueue {
@@ -101,7 +93,7 @@ export interface HttpServices {
     /** Starts the removal of old data; returns the time of the request by the clock of Postgres. */
     run(): Promise<Date>
   }
-  replayQuarantined(id: bigint): Promise<ReplayResult>
+  replayQuarantined(id: bigint): Promise<ReplayOutcome>
   readonly health: {
     /** Alive: work is being consumed. Does not touch the database. */
     live(): HealthReport

@@ -58,7 +58,7 @@ export const resolveAlarmsOfOthers = async (
   )
 }
 
-/** What lies in the past: nothing but a person can tell that somebody has looked. Other kinds close with their cause. */
+/** Alarms about the past: only a person can close them, after looking. Other kinds close with their cause. */
 const closedByPerson = `kind IN ('command-rejected', 'event-rejected', 'campaign-anomaly', 'log-reason-unknown')`
 
 /** Closes the alarm of a rejected command or event, of a campaign that moved as it should not, or of a reason that nobody has named. */

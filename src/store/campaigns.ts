@@ -5,7 +5,7 @@ import { type ListPage, pageOf } from './page.ts'
 import { asLocked, type LockedRow, versionedTable, type Written } from './versioned-table.ts'
 import { type DifferingRecord, jsonArray, jsonObject } from './versions.ts'
 
-/** What the change feed tells of a campaign, beside its status. */
+/** What the change feed records of a campaign, besides its status. */
 interface Terms {
   readonly name: string | null
   readonly startDate: string | null
@@ -106,7 +106,7 @@ const moveText = ({ record, value, before }: WrittenCampaign): string =>
   )
 
 /**
- * Stores records that {@link findDifferingCampaigns} found; answers how many were written. Every change of status gets a row of its own, with when
+ * Stores records that {@link findDifferingCampaigns} found; returns how many were written. Every change of status gets a row of its own, with when
  * it was seen; a move that the specification does not list is marked and raises an alarm.
  */
 export const storeDifferingCampaigns = async (

@@ -40,7 +40,7 @@ const fromRow = (row: ChangeRow): Change => ({
 
 const columns = 'seq, seller_id, type, purchase_order_id, line_number, return_order_id, command_id, data, occurred_at'
 
-/** Changes were asked for of which some are kept no more: whoever went on would miss them without knowing. */
+/** Changes were asked for of which some are no longer kept: whoever went on would miss them without knowing. */
 export class ChangesGone extends Error {
   override readonly name = 'ChangesGone'
   /** The highest number that went; all above it are there. */
@@ -54,7 +54,7 @@ export class ChangesGone extends Error {
 /**
  * Changes after this number, in order. A reader that goes on from the last number it saw misses none: numbers are given out
  * under a row lock that is held until the commit, so none appears below one that is visible.
- * @throws ChangesGone when the next one is kept no more
+ * @throws ChangesGone when the next one is no longer kept
  */
 export const readChanges = async (sql: SqlRunner, after: bigint, limit: number): Promise<readonly Change[]> => {
   // One statement: what goes between two of them would be missed.

@@ -29,7 +29,7 @@ export interface ChildTable<Parent> {
 export interface ChildTableOptions<Parent, Item> {
   /** In the schema `warehouse`. */
   readonly name: string
-  /** What names a row within its parent, as `line_number text`, and stays though a later version lacks it; its place, when left out. */
+  /** What names a row within its parent, as `line_number text`, and stays though a later version lacks it; its place, by default. */
   readonly key?: { readonly column: string; readonly of: (item: Item) => unknown }
   readonly columns: readonly string[]
   readonly items: (parent: Parent) => readonly Item[]

@@ -48,7 +48,7 @@ export const readAttempts = async (sql: SqlRunner, commandId: string): Promise<r
 
 /**
  * Stores the intent: what will be sent, under which correlation id, and how the subject stood before. Must commit before the
- * request leaves. Answers false when the command is no longer as expected, or not the first of its subject: then nothing may be sent.
+ * request leaves. Returns false when the command is no longer as expected, or not the first of its subject: then nothing may be sent.
  */
 export const recordIntent = async (
   transaction: Transaction,

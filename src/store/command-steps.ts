@@ -12,7 +12,7 @@ const describe = (command: CommandContent): JsonObject => ({
   lines: unitsOf(command.payload).map((line) => ({ lineNumber: line.lineNumber, quantity: line.quantity })),
 })
 
-/** Stores commands of one subject, in order, as `pending`; answers their ids. The caller holds the subject's lock. */
+/** Stores commands of one subject, in order, as `pending`; returns their ids. The caller holds the subject's lock. */
 export const insertCommands = async (
   transaction: Transaction,
   request: {
@@ -73,7 +73,7 @@ export interface CommandStep {
 
 /** How a command stands after a step, and how long it has been in trouble. */
 export interface Moved {
-  /** `confirmed` for a rejected one of which a person has found a part applied: that part counts, and an alarm tells of the rest. */
+  /** `confirmed` for a rejected one of which a person has found a part applied: that part counts, and an alarm reports the rest. */
   readonly state: CommandState
   readonly sinceMs: number
   readonly looks: number
@@ -108,7 +108,7 @@ const describeSubject = (command: StoredCommand): { readonly about: string; read
     : { about: `${command.content.kind} of order ${command.purchaseOrderId}`, what: 'the order' }
 
 /**
- * Moves a command on, and tells it. Answers null, changing nothing, when the command is no longer as it was read: someone else
+ * Moves a command on, and records the change. Returns null and changes nothing when the command is no longer as it was read: someone else
  * has moved it meanwhile. Otherwise how it stands, and how long it has been in trouble.
  */
 export const moveCommand = async (transaction: Transaction, command: StoredCommand, step: CommandStep): Promise<Moved | null> => {

@@ -5,7 +5,7 @@ import { committingWith } from './commit.ts'
 import { type Prisma, PrismaClient } from './generated/client.ts'
 import { boundSession, type SessionBounds } from './session.ts'
 
-/** One thing that has changed; becomes one row of `warehouse.changes`, in the transaction of the change it tells. */
+/** One thing that has changed; becomes one row of `warehouse.changes`, in the transaction that makes the change. */
 export interface ChangeRecord {
   readonly sellerId: string
   /** Dotted, past tense: `order.seen`, `order_line.changed`, `return.seen`, `command.confirmed` … */
@@ -29,7 +29,7 @@ export interface SqlRunner {
   execute(sql: string, ...parameters: readonly unknown[]): Promise<number>
 }
 
-/** A transaction under way. Changes told through it are appended as its last statement, in one message with the commit. */
+/** A transaction under way. Changes recorded through it are appended as its last statement, in one message with the commit. */
 export interface Transaction extends SqlRunner {
   tell(change: ChangeRecord): void
 }
@@ -57,7 +57,7 @@ export interface DatabaseOptions {
   readonly connections?: number
   /** Told of errors on idle connections, which nobody awaits. */
   readonly onError?: (error: Error) => void
-  /** How long the server bears what a session does; those of the daemon when left out. */
+  /** How long the server lets a session block others; the bounds of the daemon by default. */
   readonly bounds?: SessionBounds
 }
 

@@ -134,7 +134,7 @@ const resolvedBy = (open: OpenRow, month: ReviewedMonth | undefined): Resolved |
 
 /**
  * Recomputes the discrepancies of these SKUs and months, and of the next months with a row, which should begin where these end, from the
- * report rows and the inventory log as this transaction sees them, and what they bring to claims; answers how many were found, changed or
+ * report rows and the inventory log as this transaction sees them, and what they bring to claims; returns how many were found, changed or
  * resolved. A month's report that has no row of a SKU says that nothing of it moved. Writes only what differs. Report and log are compared
  * when the log has been read up to where the report counts; until then what was found by the log stands as it is. A fixed number of
  * statements, however many pairs. Reviews of one seller wait for each other until their transactions end, so that of two that change both

@@ -64,7 +64,7 @@ export const keyOf = ({ sku, month }: SkuMonth): string => `${month} ${sku}`
  */
 const logReachDays = 364
 
-/** SQL that tells whether the log of a row of `tallyman.inventory_skus` is whole between two moments. */
+/** SQL for whether the log of a row of `tallyman.inventory_skus` is whole between two moments. */
 const logCovers = (sku: string, from: string, until: string): string =>
   `coalesce(${sku}.log_read_up_to >= ${until} AND ${from} >= ${sku}.log_read_at - interval '${logReachDays} days', false)`
 

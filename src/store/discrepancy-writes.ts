@@ -31,7 +31,7 @@ export interface OpenRow extends SkuMonth {
   readonly priced: boolean
 }
 
-/** An open discrepancy that stands no more, and why. */
+/** An open discrepancy that no longer holds, and why. */
 export interface Resolved {
   readonly open: OpenRow
   readonly resolution: Resolution
@@ -158,7 +158,7 @@ const tellWritten = (
   }
 }
 
-/** Writes what has come up, what has changed and what stands no more, and tells each. */
+/** Writes new, changed and resolved discrepancies, and records each change. */
 export const writeDiscrepancies = async (
   tx: Transaction,
   sellerId: string,

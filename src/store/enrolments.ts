@@ -28,7 +28,7 @@ export const readEnrolment = async (
 }
 
 /**
- * Stores what the marketplace said and tells when it is another than before, or a first no. Ask {@link readEnrolment} first: also a row
+ * Stores what the marketplace said, and records a change when it differs from before, or is a first no. Ask {@link readEnrolment} first: also a row
  * that stays as it is gets locked here, which is a write.
  */
 export const recordEnrolment = async (tx: Transaction, { sellerId, resource, enrolled, detail }: Enrolment): Promise<void> => {

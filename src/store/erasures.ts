@@ -1,5 +1,6 @@
 import { erpEventTypes } from '../domain/event-shape.ts'
 import { erasedRawText } from '../domain/redaction.ts'
+import { isObject } from '../domain/values.ts'
 import type { Database, Transaction } from './database.ts'
 import { type ErasedKind, eraseAlone, namesNumber } from './erased-records.ts'
 import { retryOnDeadlock } from './faults.ts'
@@ -20,7 +21,7 @@ export interface Erasure {
   readonly customerOrderId: string
   readonly purchaseOrderIds: readonly string[]
   readonly returnOrderIds: readonly string[]
-  /** Those of the purchase orders of which units are neither shipped nor cancelled: whoever ships them needs the address from elsewhere. */
+  /** Those of the purchase orders of which units are neither shipped nor cancelled: the warehouse needs the address from elsewhere to ship them. */
   readonly openPurchaseOrderIds: readonly string[]
   /** Rows that held something, by table. */
   readonly rows: Readonly<Record<string, number>>
@@ -41,11 +42,11 @@ export interface UnderWay {
 export type ErasureResult =
   | { readonly ok: true; readonly erasure: Erasure }
   | { readonly ok: false; readonly fault: 'not-found' }
-  /** The reason is kept for good, so it must not name whom it erases. */
+  /** The reason is kept for ever, so it must not name the erased buyer. */
   | { readonly ok: false; readonly fault: 'reason-names-buyer' }
   | { readonly ok: false; readonly fault: 'under-way'; readonly underWay: readonly UnderWay[] }
 
-/** What stands in the place of a sentence that may have named the buyer. */
+/** Replaces a sentence that may have named the buyer. */
 const erasedText = 'erased'
 const erasureTimeoutMs = 110_000
 
@@ -243,7 +244,7 @@ const wordsOfBuyer = async (tx: Transaction, { sellerId, purchaseOrderIds }: Fou
 const holdsWord = (text: string, words: string): string =>
   `EXISTS (SELECT FROM unnest(${words}::text[]) AS w(word) WHERE position(word IN lower(${text})) > 0 AND ${namesNumber(`lower(${text})`, 'word')})`
 
-/** What stays of an event's data: what names the order and its seller, and nothing that only stands in their places. */
+/** What stays of an event's data: the fields that name the order and its seller, if they hold nothing else. */
 const eventWithout = `jsonb_strip_nulls(jsonb_build_object(
   'purchaseOrderId', CASE WHEN tallyman.normal_id(e.data -> 'purchaseOrderId') = ANY($2::text[]) THEN e.data -> 'purchaseOrderId' END,
   'sellerId', CASE WHEN e.data -> 'sellerId' = to_jsonb($1::text) THEN e.data -> 'sellerId' END, 'erased', true))`
@@ -373,8 +374,7 @@ const statements = (found: Found, words: readonly string[], actor: string): read
 
 type Json = Prisma.JsonValue
 
-const fields = (value: Json | undefined): Readonly<Record<string, Json | undefined>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value) ? value : {}
+const fields = (value: Json | undefined): Readonly<Record<string, Json | undefined>> => (isObject(value) ? value : {})
 const items = (value: Json | undefined): readonly Json[] => (Array.isArray(value) ? value : [])
 
 const pick = (value: Json | undefined, ...names: readonly string[]): Record<string, Json> => {
@@ -481,7 +481,7 @@ const audit = async (
   return (await tx.prisma.auditEntry.create({ data, select: { id: true } })).id
 }
 
-// Whoever has copied the buyer from here learns that he is to go there too.
+// A system that has copied the buyer from here learns to remove the copy too.
 const tellErased = (tx: Transaction, { sellerId, customerOrderId, purchaseOrderIds, returnOrderIds }: Found): void => {
   for (const purchaseOrderId of purchaseOrderIds) {
     tx.tell({ sellerId, type: 'order.erased', purchaseOrderId, data: { customerOrderId } })

@@ -8,12 +8,12 @@ import { type ListPage, pageOf } from './page.ts'
 export interface ListedEvent extends EventKey {
   readonly sequence: bigint
   readonly type: string
-  /** Null: not known yet, or none that can be told. */
+  /** Null: not known yet, or not to be found out. */
   readonly sellerId: string | null
   readonly purchaseOrderId: string | null
   readonly state: EventState
   readonly problem: EventProblem | null
-  /** Why it could not be decided when it was looked at last; null: it waits no more, or has not been looked at. */
+  /** Why it could not be decided when it was looked at last; null: it no longer waits, or has not been looked at. */
   readonly waitsFor: string | null
   readonly receivedAt: Date
   readonly processedAt: Date | null
@@ -30,7 +30,7 @@ export interface EventFilter {
 // Literals, so that the partial indexes of waiting and rejected events are used.
 const conditionOf = { received: `e.status = 'received'`, accepted: `e.status = 'accepted'`, rejected: `e.status = 'rejected'` }
 
-/** Whose an event is, as well as it can be told. */
+/** The seller of an event, as far as it is known. */
 const sellerOf = `COALESCE(e.seller_id, left(tallyman.normal_id(e.data -> 'sellerId'), ${maxIdLength}))`
 
 /** Events, newest first, before this sequence number. */
@@ -88,7 +88,7 @@ export const listEvents = async (
   )
 }
 
-/** An event that must not wait for longer than this without anybody being told, in milliseconds. */
+/** Longest wait of an event before somebody is alerted, in milliseconds. */
 export const tellWaitingAfterMs = 900_000
 
 /** The events of a seller that have waited for longer than {@link tellWaitingAfterMs}. */

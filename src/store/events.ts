@@ -74,7 +74,7 @@ export interface StoredEvent extends IncomingEvent {
   /** Milliseconds since then, on the clock of Postgres. */
   readonly waitedMs: number
   readonly processedAt: Date | null
-  /** Why it could not be decided when it was looked at last; null: it has not been looked at, or waits no more. */
+  /** Why it could not be decided when it was looked at last; null: it has not been looked at, or no longer waits. */
   readonly waitsFor: string | null
   /** When its data went, but for the ids of order and seller; null: it is all there. */
   readonly dataRemovedAt: Date | null
@@ -154,7 +154,7 @@ export const readStoredEvent = async (sql: SqlRunner, key: EventKey): Promise<St
   (await readEvents(sql, [key]))[0] ?? null
 
 /**
- * Stores an event; answers false, changing nothing, when its source and id are taken. Waits for a transaction under way that
+ * Stores an event; returns false and changes nothing when its source and id are taken. Waits for a transaction under way that
  * stores the same ones. An event that is accepted is inserted under its order's row lock, so that numbers follow acceptance.
  */
 export const insertEvent = async (
@@ -176,7 +176,7 @@ export const insertEvent = async (
   return inserted === 1
 }
 
-/** Decides an event that was waiting; answers false when it no longer waits. Without a hash the one it has stays. */
+/** Decides an event that was waiting; returns false when it no longer waits. Without a hash the one it has stays. */
 export const settleEvent = async (
   tx: Transaction,
   key: EventKey,

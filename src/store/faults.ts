@@ -18,7 +18,8 @@ const awaySocketCodes: ReadonlySet<string> = new Set(socketCodes)
 const awaySentences =
   /^(timeout exceeded when trying to connect|client has encountered a connection error|connection terminated|query read timeout|cannot use a pool after calling end|postgres has not answered)/i
 
-const property = (value: unknown, name: string): unknown =>
+/** A member of anything that was thrown; undefined where there is none. */
+export const property = (value: unknown, name: string): unknown =>
   typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined
 
 /** What the driver said, within an error of Prisma or of a commit. */

@@ -16,7 +16,7 @@ const erpReads = {
     'id, sequence, seller_id, purchase_order_id, kind, state, event_source, event_id, reason, attempts, created_at, updated_at, settled_at',
 } as const
 
-/** What a view of `warehouse` reads from `tallyman`: it asks with the rights of whoever reads it. */
+/** What a view of `warehouse` reads from `tallyman`: it asks with the rights of its reader. */
 const behindViews = {
   'tallyman.inventory_skus': 'seller_id, sku, gtin, product_name, log_read_up_to, log_read_at, log_fault',
 } as const
@@ -106,7 +106,7 @@ const makeRole = (role: Role): string => `DO $$ BEGIN
 EXCEPTION WHEN duplicate_object OR unique_violation THEN NULL;
 END $$`
 
-/** The whole of it as a script, for whoever has the rights: the tables' owner, or a superuser. May run again at any time. */
+/** The whole of it as a script, for a login that has the rights: the tables' owner, or a superuser. May run again at any time. */
 export const grantsScript = (): string =>
   [...roles.map(makeRole), ...roles.flatMap(grantsOf), bindLogins].map((statement) => `${statement};`).join('\n')
 

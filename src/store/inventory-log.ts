@@ -3,7 +3,7 @@ import type { ChangeRecord, Transaction } from './database.ts'
 import { asLocked, type LockedRow, versionedTable } from './versioned-table.ts'
 import type { DifferingRecord } from './versions.ts'
 
-/** What the change feed tells of an entry, and what a discrepancy hangs on. */
+/** What the change feed records of an entry, and what discrepancies depend on. */
 interface EntryState {
   readonly changedUnits: number
   readonly transactionTime: Date
@@ -78,7 +78,7 @@ const entries = versionedTable<InventoryLogEntry, StoredEntry, StoredEntry>({
   locked: `o.changed_units AS "changedUnits", o.transaction_time AS "transactionTime", o.transaction_location AS "transactionLocation",
     o.transaction_reason_code AS "transactionReasonCode", o.transaction_type AS "transactionType"`,
   before: asLocked,
-  // New entries are told together, SKU by SKU.
+  // New entries are recorded together, SKU by SKU.
   changes: (sellerId, entry, before) => (before === null ? [] : [entryChanged(sellerId, before, entry)]),
 })
 
@@ -94,7 +94,7 @@ export interface StoredEntries {
 }
 
 /**
- * Stores entries that {@link findDifferingEntries} found, and tells of each SKU how many are new and what they add up to, and of each changed
+ * Stores entries that {@link findDifferingEntries} found, and records for each SKU how many are new and what they add up to, and of each changed
  * one what it was before.
  */
 export const storeDifferingEntries = async (
@@ -126,8 +126,8 @@ export interface WholePart {
 }
 
 /**
- * Marks entries that the log is without now, of parts that were read whole, and tells each. They count no more, and come back when the log
- * shows them again. Answers when they had said that something moved. The SKUs are locked by the caller.
+ * Marks entries that the log no longer has, of parts that were read completely, and records each. They no longer count, and come back when the log
+ * shows them again. Returns when they had said that something moved. The SKUs are locked by the caller.
  */
 export const noteGoneEntries = async (
   tx: Transaction,

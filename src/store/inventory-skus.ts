@@ -132,7 +132,7 @@ const feedSpan = `
 const ordersOfFeed = `
     SELECT DISTINCT c.purchase_order_id FROM span JOIN warehouse.changes c ON c.seq > span.after AND c.seq <= span.upto
     WHERE c.seller_id = $1 AND c.purchase_order_id IS NOT NULL AND c.type LIKE 'order%'`
-// Where changes after the mark are kept no more, any order may have changed: all of them are looked at, once, and the feed from there on.
+// Where changes after the mark are no longer kept, any order may have changed: all of them are looked at, once, and the feed from there on.
 const goneSpan = `
     SELECT coalesce(m.changes_seq, 0) AS after, p.removed_up_to AS upto, p.removed_up_to AS last_seq
     FROM tallyman.retention_passes p LEFT JOIN tallyman.inventory_order_marks m ON m.seller_id = $1
@@ -341,7 +341,7 @@ const noteReads = `
     AND n.month >= r."readAt" - interval '13 months'`
 
 /**
- * Writes down how far the logs of some SKUs have been read, by one statement; answers which months of the reconciliation report have
+ * Writes down how far the logs of some SKUs have been read, by one statement; returns which months of the reconciliation report have
  * thereby become comparable with the log, whether or not they have a row of the SKU.
  */
 export const noteLogReads = (

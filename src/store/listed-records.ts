@@ -17,11 +17,13 @@ export interface ListedTable<T> {
   readonly row: (value: T) => Readonly<Record<string, unknown>>
   /** Path of the payload within the record's text, where that is an envelope around it. */
   readonly payloadPath?: string
-  /** Changes are told as `<entity>.added`, `<entity>.changed` and `<entity>.removed`. */
+  /** SQL of the part of the listing that shows a stored row, as text; null where no part does. Left out: the listing has no parts. */
+  readonly part?: string
+  /** Changes are recorded as `<entity>.added`, `<entity>.changed` and `<entity>.removed`. */
   readonly entity: string
   /** What names the record in a change, of a value and, as SQL that makes a jsonb, of a stored row. */
   readonly identity: Told<T>
-  /** What a change tells before and after; nothing else counts as a change. */
+  /** What a change contains, before and after; nothing else counts as a change. */
   readonly state: Told<T>
 }
 
@@ -32,15 +34,9 @@ interface Told<T> {
 
 /** The statements of one table. */
 export interface ListedStore<T> extends Pick<VersionedStore<T, unknown>, 'findDiffering' | 'store'> {
-  /** Keys of what is stored as being there and fits `condition` (SQL, its parameters from $3 on), but is not among these. Reads only. */
-  findGone(
-    sql: SqlRunner,
-    sellerId: string,
-    keys: ReadonlySet<string>,
-    condition?: string,
-    ...parameters: readonly unknown[]
-  ): Promise<readonly string[]>
-  /** Notes records that the listings do not show any more, and tells it once; they are never deleted. Answers how many are newly noted. */
+  /** Keys of what is stored as present, but is not among these; of one part of the listing, or of all where it is null. Reads only. */
+  findGone(sql: SqlRunner, sellerId: string, part: string | null, keys: ReadonlySet<string>): Promise<readonly string[]>
+  /** Notes records that the listings no longer show, and records that once; they are never deleted. Returns how many are newly noted. */
   noteMissing(tx: Transaction, sellerId: string, observedAt: Date, keys: readonly string[]): Promise<number>
 }
 
@@ -79,15 +75,15 @@ export const listedStore = <T>(table: ListedTable<T>): ListedStore<T> => {
   return {
     findDiffering: versioned.findDiffering,
     store: versioned.store,
-    findGone: async (sql, sellerId, keys, condition = 'true', ...parameters) => {
+    findGone: async (sql, sellerId, part, keys) => {
       const rows = await sql.query<{ key: string }>(
         `SELECT o.${key}::text AS key FROM ${from} o
-         WHERE o.seller_id = $1 AND o.missing_since IS NULL AND (${condition})
-           AND NOT EXISTS (SELECT FROM unnest($2::text[]) AS listed WHERE listed = o.${key}::text)
+         WHERE o.seller_id = $1 AND o.missing_since IS NULL AND ($2::text IS NULL OR ${table.part ?? 'NULL'} = $2)
+           AND NOT EXISTS (SELECT FROM unnest($3::text[]) AS listed WHERE listed = o.${key}::text)
          ORDER BY o.${key}`,
         sellerId,
+        part,
         [...keys],
-        ...parameters,
       )
       return rows.map((row) => row.key)
     },

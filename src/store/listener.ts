@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
 import { SteadyClient } from '../steady-client.ts'
 
-/** Hears Postgres notifications. A hint only: whoever is woken looks at the tables, and looks now and then unasked as well. */
+/** Hears Postgres notifications. A hint only: a process that is woken looks at the tables, and also looks now and then without one. */
 export interface Listener {
   /**
    * Calls back at every notification on the channel, and whenever the connection is back (some may have been missed).
@@ -27,7 +27,7 @@ export interface ListenerOptions {
 
 const queryTimeoutMs = 10_000
 
-/** Opens one connection of its own and keeps it: a lost one is told once, and made again with growing, jittered waits. */
+/** Opens one connection of its own and keeps it: the loss of one is reported once, and it is opened again after growing, jittered waits. */
 export const openListener = ({
   url,
   channels,

@@ -49,7 +49,7 @@ export const noteUnknownReasons = async (tx: Transaction, sellerId: string, reas
 }
 
 /**
- * Takes over what the settings say about reasons; a reason that they no longer name counts as if it had never been named. Answers the reasons
+ * Takes over what the settings say about reasons; a reason that they no longer name counts as if it had never been named. Returns the reasons
  * that mean something else now: what they concern is to be reviewed.
  */
 export const recordReasons = (database: Database, sellerId: string, reasons: ReasonMap): Promise<readonly string[]> =>

@@ -98,7 +98,7 @@ const wholeScripts = (
   },
 })
 
-/** Whoever migrates need not own every table, nor be allowed to make roles: `tallyman grants` says what is missing. */
+/** A login that migrates need not own every table, nor be allowed to make roles: `tallyman grants` says what is missing. */
 const grantIfAllowed = async (client: pg.Client): Promise<void> => {
   try {
     await applyGrants(client)
@@ -108,7 +108,7 @@ const grantIfAllowed = async (client: pg.Client): Promise<void> => {
 }
 
 /**
- * Applies what is missing of `prisma/migrations`, in order, under an advisory lock; answers the names of those applied now.
+ * Applies what is missing of `prisma/migrations`, in order, under an advisory lock; returns the names of those applied now.
  * Keeps the ordinary `_prisma_migrations` table, so `prisma migrate deploy` works on the same database. Afterwards roles and their rights are
  * made, as far as this login may ({@link applyGrants}).
  * @throws MigrationFailed naming the migration and the database's own words

@@ -170,7 +170,7 @@ export interface StoredOrders {
 }
 
 /**
- * Stores records that {@link findDifferingOrders} found, and tells what has changed. A view that shows less than is known never overwrites what is
+ * Stores records that {@link findDifferingOrders} found, and records what has changed. A view that shows less than is known never overwrites what is
  * stored, and one that shows more does, whenever it was observed.
  */
 export const storeDifferingOrders = async (
@@ -205,7 +205,7 @@ export const lockOrder = async (tx: Transaction, sellerId: string, purchaseOrder
   return locked.length === 0 ? null : readOrder(tx, sellerId, purchaseOrderId)
 }
 
-/** Notes orders that the marketplace says it does not have, and tells it once; they are never deleted. Answers how many are newly noted. */
+/** Notes orders that the marketplace says it does not have, and records that once; they are never deleted. Returns how many are newly noted. */
 export const noteMissingOrders = async (
   tx: Transaction,
   sellerId: string,

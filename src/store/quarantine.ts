@@ -37,6 +37,16 @@ export interface QuarantinedRecord extends FaultyRecord {
   readonly observedAt: Date
 }
 
+/** What became of a record in quarantine that was read again. */
+export type ReplayOutcome =
+  | { readonly outcome: 'replayed' }
+  /** It can be read now, but something newer is stored already. */
+  | { readonly outcome: 'superseded' }
+  | { readonly outcome: 'still-malformed'; readonly fault: string }
+  | { readonly outcome: 'not-found' }
+  /** It was settled before. */
+  | { readonly outcome: 'already-settled'; readonly state: QuarantineState }
+
 const openOf = (sellerId: string, resource: string) => ({ state: 'open', sellerId, resource })
 
 /** A faulty record that must be written down: new, seen again after an hour, or back after it was settled. */
@@ -124,7 +134,7 @@ export const quarantine = async (
   )
 }
 
-/** Keys of records that stand in quarantine now, the newest 10,000. */
+/** Keys of records that are in quarantine now, the newest 10,000. */
 export const openQuarantineKeys = async ({ prisma }: SqlRunner, sellerId: string, resource: string): Promise<Set<string>> => {
   const rows = await prisma.quarantinedRecord.findMany({
     where: { ...openOf(sellerId, resource), recordKey: { not: null } },
@@ -136,7 +146,7 @@ export const openQuarantineKeys = async ({ prisma }: SqlRunner, sellerId: string
 }
 
 /**
- * Texts of these records that Postgres refused before and that still stand in quarantine for it: trying them again with every
+ * Texts of these records that Postgres refused before and that are still in quarantine for it: trying them again with every
  * poll would fail every time.
  */
 export const findRefusedTexts = async (
@@ -212,7 +222,7 @@ export const dismissQuarantined = async (
 /**
  * Settles records without a key that a complete reading has not brought again: at their place there is something readable now, or
  * nothing. `met`: which the reading would have met, those that its own stream had brought, or those that were surely created within its
- * reach, whatever stream had brought them. `since`: when the reading was planned, ISO. What was passed over is not settled by it. Answers
+ * reach, whatever stream had brought them. `since`: when the reading was planned, ISO. What was passed over is not settled by it. Returns
  * how many were.
  */
 export const expireKeyless = async (
@@ -242,7 +252,7 @@ export const hasSkips = async ({ prisma }: SqlRunner, sellerId: string, resource
   return (await prisma.quarantinedRecord.findFirst({ where, select: { id: true } })) !== null
 }
 
-/** Whether any record without a key stands in quarantine. */
+/** Whether any record without a key is in quarantine. */
 export const hasKeyless = async ({ prisma }: SqlRunner, sellerId: string, resource: string): Promise<boolean> => {
   const where = { ...openOf(sellerId, resource), recordKey: null, skipped: { equals: Prisma.DbNull } }
   return (await prisma.quarantinedRecord.findFirst({ where, select: { id: true } })) !== null

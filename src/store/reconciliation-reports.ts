@@ -18,7 +18,7 @@ export interface StoredReport extends SellerMonth, ReportFile {
   readonly retrievedAt: Date
 }
 
-/** A try that brings no file so many times in a row is told to a person. */
+/** After so many tries in a row without a file a person is alerted. */
 export const failuresToTell = 3
 
 const firstDay = (month: string): string => `${month}-01`
@@ -102,8 +102,8 @@ export const releaseTry = async (sql: SqlRunner, { sellerId, month }: SellerMont
 export type TryOutcome = 'file' | 'none' | { readonly fault: string }
 
 /**
- * Notes how a try has ended, and when: the clock is known better after an answer. Answers how many in a row brought no file. Failures are
- * told to a person when they go on; that there is no report may be true.
+ * Notes how a try has ended, and when: the clock is known better after an answer. Returns how many in a row brought no file. Failures are
+ * reported to a person when they go on; that there is no report may be true.
  */
 export const settleTry = async (tx: SqlRunner, key: SellerMonth, at: Date, outcome: TryOutcome): Promise<number> => {
   const [row] = await tx.query<{ failures: number }>(
@@ -135,7 +135,7 @@ export interface ArrivingReport extends SellerMonth {
   readonly correlationId: string
 }
 
-/** Begins a report and throws away what a download that broke off has left of the same month. Answers its id. */
+/** Begins a report and throws away what a download that broke off has left of the same month. Returns its id. */
 export const beginReport = async (database: Database, report: ArrivingReport): Promise<bigint> =>
   database.transaction(async (tx) => {
     await tx.execute(
@@ -250,7 +250,7 @@ export interface LineCounts {
 }
 
 /**
- * All rows of a report are stored: counts what it brought, tells it, and throws its file away. Rows that do not say what they are about are told to
+ * All rows of a report are stored: counts what it brought, records that, and deletes its file. Rows that do not say what they are about are told to
  * a person. False when somebody else did so first.
  */
 export const finishReport = async (tx: Transaction, report: StoredReport, counts: LineCounts): Promise<boolean> => {
@@ -302,7 +302,7 @@ export const finishReport = async (tx: Transaction, report: StoredReport, counts
   return true
 }
 
-/** Puts a report aside that was made before one that is imported: it has nothing to tell. */
+/** Puts a report aside that was made before one that is imported: it has nothing new. */
 export const setOutdated = async (tx: Transaction, report: StoredReport): Promise<void> => {
   await tx.execute(
     `UPDATE warehouse.reconciliation_reports SET state = 'outdated' WHERE id = $1::bigint AND state = 'downloaded'`,

@@ -8,7 +8,7 @@ import type { StoredReport } from './reconciliation-reports.ts'
 import { asLocked, type LockedRow, versionedTable } from './versioned-table.ts'
 import type { DifferingRecord } from './versions.ts'
 
-/** A row, and the report that it stands in; null for one that is read again out of quarantine. */
+/** A row, and the report that contains it; null for one that is read again from quarantine. */
 export interface ReportedRow {
   readonly row: ReconciliationRow
   readonly reportId: bigint | null
@@ -20,7 +20,7 @@ const resource = 'reconciliation'
 /** The log goes back no further (public facts, section 7.1): movements before that need no look into it. */
 const logReachMs = 365 * 86_400_000
 
-/** What the change feed tells of a row. */
+/** What the change feed records of a row. */
 interface RowState {
   readonly beginningQuantity: number
   readonly endingQuantity: number
@@ -47,8 +47,8 @@ const stateOf = (state: RowState): RowState => ({
   otherAdjustments: state.otherAdjustments,
 })
 
-// New rows are told by their report, and so are the numbers of a running month, which change every day: a feed that repeats all of it would
-// hide what matters. What is told one by one is what a month that was complete says differently now.
+// New rows are recorded with their report, and so are the numbers of a running month, which change every day: a feed that repeats all of it would
+// hide what matters. Recorded one by one is what a complete month says differently now.
 const rowChanges = (sellerId: string, row: ReconciliationRow, stored: StoredRow | null): readonly ChangeRecord[] => {
   if (stored === null || (!stored.marked && !stored.final)) return []
   const before = stored.marked ? null : { ...stateOf(stored) }
@@ -159,7 +159,7 @@ const forgetUnread = async (tx: Transaction, sellerId: string, rows: readonly Sk
 }
 
 /**
- * Stores rows that {@link findDifferingRows} found, has their SKUs' logs read, and judges their discrepancies anew; answers how many were
+ * Stores rows that {@link findDifferingRows} found, has their SKUs' logs read, and judges their discrepancies again; returns how many were
  * written.
  */
 export const storeDifferingRows = async (
@@ -184,7 +184,7 @@ export const storeDifferingRows = async (
   return written.length
 }
 
-/** Marks rows, by their keys, that the report of their month is without now, and tells each. Answers how many were marked. */
+/** Marks rows, by their keys, that the report of their month no longer has, and records each. Returns how many were marked. */
 export const noteGoneRows = async (
   tx: Transaction,
   sellerId: string,
@@ -246,7 +246,7 @@ export const removeRenamedRows = async (
 const renamedAtOnce = 1_000
 
 /**
- * Gives rows of any month that stand under their GTIN the SKU that is known beside it now, and judges both anew. A row of that SKU that the month
+ * Gives rows of any month that stand under their GTIN the SKU that is known beside it now, and judges both again. A row of that SKU that the month
  * has already stays, and nothing is renamed.
  */
 export const renameKnownRows = async (tx: Transaction, sellerId: string): Promise<void> => {

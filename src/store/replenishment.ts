@@ -122,7 +122,7 @@ export const currentlyRecommended = async (
   return rows.map((row) => row.sku)
 }
 
-/** Ends recommendations that the marketplace gives no more. */
+/** Ends recommendations that the marketplace no longer gives. */
 export const endRecommendations = async (
   tx: Transaction,
   sellerId: string,

@@ -33,7 +33,7 @@ const writeChunk = async (
   await prisma.reportFile.createMany({ data: [{ reportId, chunk, firstByte, bytes: packed }] })
 }
 
-/** Stores a file as it comes, one chunk at a time, each on its own. Answers how many bytes it has, unpacked. */
+/** Stores a file as it comes, one chunk at a time, each on its own. Returns how many bytes it has, unpacked. */
 export const writeReportFile = async (sql: SqlRunner, reportId: bigint, body: AsyncIterable<Uint8Array>): Promise<number> => {
   let waiting: Uint8Array[] = []
   let waitingBytes = 0

@@ -61,7 +61,7 @@ const entryIsOld = `t.transaction_time < $1::timestamptz
     AND (d.month = ${pacificMonthOf('t.transaction_time')} OR t.entry_id = ANY (d.log_entry_ids)) LIMIT 1) IS NULL`
 
 const retained: Readonly<Record<RetainedData, Retained>> = {
-  // The newest of each stream stays: when a stream last ran is told however seldom it runs.
+  // The newest of each stream stays: when a stream last ran is known, however seldom it runs.
   runs: {
     table: 'tallyman.sync_runs',
     age: 't.finished_at',
@@ -192,7 +192,7 @@ export const removePast = async (sql: SqlRunner, data: RetainedData, cutoff: Dat
   return { removed, nextPage: toPage < (await pagesOf(sql, kind.table)) ? toPage : null }
 }
 
-// What went is remembered in the statement that removes it: nobody who has read less can be told that nothing came.
+// What went is remembered in the statement that removes it: a reader who has read less must not learn that nothing came.
 const removeChanges = async (sql: SqlRunner, cutoff: Date): Promise<RetentionStep> => {
   const [row] = await sql.query<{ removed: number; more: boolean }>(
     `WITH floor AS MATERIALIZED (
@@ -228,7 +228,7 @@ export const keepPass = async (sql: SqlRunner, pass: RetentionPass, { removed, n
   return kept > 0
 }
 
-/** Leaves a pass to whoever goes on with it. */
+/** Leaves a pass to the process that continues it. */
 export const leavePass = async ({ prisma }: SqlRunner, { data, owner }: RetentionPass): Promise<void> => {
   await prisma.retentionPass.updateMany({ where: { data, leaseOwner: owner }, data: { leaseOwner: null, leaseUntil: null } })
 }
@@ -245,14 +245,14 @@ export const endPass = async (sql: SqlRunner, { data, owner }: RetentionPass): P
   )
 }
 
-/** Has these kinds gone through at once. Answers when that was asked for, by the clock of Postgres. */
+/** Has these kinds gone through at once. Returns when that was asked for, by the clock of Postgres. */
 export const askForPasses = async (sql: SqlRunner, data: readonly RetainedData[]): Promise<Date> => {
   const [row] = await sql.query<{ at: Date }>(
     `WITH asked AS (UPDATE tallyman.retention_passes SET due_at = now() WHERE data = ANY ($1::text[]))
      SELECT now()::timestamptz(3) AS at`,
     data,
   )
-  if (row === undefined) throw new Error('Postgres has not told its time')
+  if (row === undefined) throw new Error('Postgres has not said its time')
   return row.at
 }
 

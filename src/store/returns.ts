@@ -16,7 +16,7 @@ interface ChannelState {
   readonly quantity: number | null
 }
 
-/** What the change feed tells of a line. */
+/** What the change feed records of a line. */
 interface LineState {
   readonly quantity: number
   readonly refundedQuantity: number | null

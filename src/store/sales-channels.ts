@@ -1,7 +1,7 @@
 import type { SalesChannel } from '../domain/sales-channel.ts'
 import { type ListedStore, listedStore } from './listed-records.ts'
 
-/** Sales channels of multichannel fulfilment, in `warehouse.sales_channels`; changes are told as `sales_channel.…`. */
+/** Sales channels of multichannel fulfilment, in `warehouse.sales_channels`; changes are recorded as `sales_channel.…`. */
 export const salesChannelStore: ListedStore<SalesChannel> = listedStore<SalesChannel>({
   name: 'sales_channels',
   resource: 'sales-channels',

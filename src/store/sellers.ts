@@ -68,7 +68,7 @@ const notify = (transaction: Transaction): Promise<number> => transaction.execut
 
 const alarmOf = (sellerId: string) => ({ sellerId, kind: 'credentials-refused', subject: 'credentials' }) as const
 
-/** Makes a seller active that is in one of these states, and tells it; false when it is in none of them. */
+/** Activates a seller that is in one of these states, and records that; false when it is in none of them. */
 const resume = async (
   transaction: Transaction,
   sellerId: string,
@@ -92,13 +92,13 @@ const resume = async (
 /** The moment of the transaction, or of a statement outside of one, in the precision of the table. */
 const databaseTime = async (sql: SqlRunner): Promise<Date> => {
   const [row] = await sql.query<{ at: Date }>('SELECT now()::timestamptz(3) AS at')
-  if (row === undefined) throw new Error('Postgres does not tell the time')
+  if (row === undefined) throw new Error('Postgres has not said its time')
   return row.at
 }
 
 /**
- * Records the configured sellers, as served from now on; answers when, by the database's clock. One that stood stopped is taken up again: with
- * these settings, or at this start, it shall be tried anew.
+ * Records the configured sellers, as served from now on; returns when, by the database's clock. One that stood stopped is taken up again: with
+ * these settings, or at this start, it is tried again.
  */
 export const recordSellers = async (
   database: Database,
@@ -132,7 +132,7 @@ const within = (milliseconds: number): string => `now() - ${milliseconds} * inte
 export const sellerIsServed = (row: string): string => `${row}.served_at > ${within(servedForMs)}`
 const isServed = sellerIsServed('sellers')
 
-/** Says that this process serves these sellers; answers when, by the database's clock. A row that is locked is left for the next time. */
+/** Says that this process serves these sellers; returns when, by the database's clock. A row that is locked is left for the next time. */
 export const saySellersServed = async (sql: SqlRunner, sellerIds: readonly string[]): Promise<Date> => {
   await sql.execute(
     `UPDATE tallyman.sellers SET served_at = now() WHERE seller_id IN (
@@ -154,7 +154,7 @@ export const servedSellers = async (sql: SqlRunner): Promise<ReadonlySet<string>
 export const isSellerServed = async (sql: SqlRunner, sellerId: string): Promise<boolean> =>
   (await sql.query(`SELECT 1 AS served FROM tallyman.sellers WHERE seller_id = $1 AND ${isServed}`, sellerId)).length > 0
 
-/** What other processes serve, as far as one process can tell. */
+/** What other processes serve, as far as one process can know. */
 export interface OtherSellers {
   /** Some process has said since then, and not long ago, that it serves another seller. */
   readonly served: boolean
@@ -299,6 +299,6 @@ export const claimProbe = async (sql: SqlRunner, sellerId: string): Promise<bool
     probeIntervalMs,
   )) > 0
 
-/** Makes a stopped seller active whose credentials a probe has found accepted; false when it is stopped no more. */
+/** Makes a stopped seller active whose credentials a probe has found accepted; false when it is no longer stopped. */
 export const resumeProbed = (database: Database, sellerId: string): Promise<boolean> =>
   database.transaction((transaction) => resume(transaction, sellerId, ['stopped'], { by: 'probe' }))

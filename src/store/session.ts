@@ -2,13 +2,13 @@ import { Socket } from 'node:net'
 import type pg from 'pg'
 
 /**
- * How long the server bears what one of our sessions does. A process that is frozen, or cut off from the server, keeps its locks no
+ * How long the server lets one of our sessions block others. A process that is frozen, or cut off from the server, keeps its locks no
  * longer than this: all others wait for them. In milliseconds.
  */
 export interface SessionBounds {
-  /** A transaction in which nothing is asked for: whoever opened it is frozen or gone. */
+  /** A transaction in which nothing is asked for: the process that opened it is frozen or gone. */
   readonly idleInTransactionMs: number
-  /** One wait for a lock. Longer than an idle transaction may live, so that whoever waits for a frozen one outlives it. */
+  /** One wait for a lock. Longer than an idle transaction may live, so that a session that waits for a frozen one outlives it. */
   readonly lockMs: number
   /** One statement, its waits included. */
   readonly statementMs: number

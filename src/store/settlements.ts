@@ -1,3 +1,4 @@
+import type { SqlRunner } from './database.ts'
 import { type ListedStore, listedStore } from './listed-records.ts'
 
 /** A row of a settlement report, as it is stored. Money is decimal text, days are `YYYY-MM-DD`. */
@@ -30,7 +31,7 @@ export interface StoredSettlementLine {
   readonly productTaxCode: string | null
 }
 
-/** Rows of settlement reports, in `warehouse.settlement_lines`; changes are told as `settlement_line.…`. */
+/** Rows of settlement reports, in `warehouse.settlement_lines`; changes are recorded as `settlement_line.…`. */
 export const settlementStore: ListedStore<StoredSettlementLine> = listedStore<StoredSettlementLine>({
   name: 'settlement_lines',
   resource: 'settlements',
@@ -110,3 +111,18 @@ export const settlementStore: ListedStore<StoredSettlementLine> = listedStore<St
       'totalPayable', total_payable::text, 'currency', currency, 'purchaseOrderId', purchase_order_id)`,
   },
 })
+
+/** Keys of the rows of a report (named by its day, as `YYYY-MM-DD`) that are stored as present and come after its first `rows`. */
+export const settlementLinesBehind = async (
+  { prisma }: SqlRunner,
+  sellerId: string,
+  reportDate: string,
+  rows: number,
+): Promise<readonly string[]> => {
+  const lines = await prisma.settlementLine.findMany({
+    where: { sellerId, reportDate: new Date(reportDate), rowNumber: { gt: rows }, missingSince: null },
+    orderBy: { rowNumber: 'asc' },
+    select: { lineKey: true },
+  })
+  return lines.map(({ lineKey }) => lineKey)
+}

@@ -37,7 +37,7 @@ const unordered = (value: unknown): string => {
   return JSON.stringify(value) ?? 'null'
 }
 
-/** What the change feed tells of settings. */
+/** What the change feed records of settings. */
 const told = (settings: AccountSettings) => ({
   ...settings,
   charges: settings.charges.map((charge) => ({
@@ -112,7 +112,7 @@ export const storeShippingSettings = async (
   await storeDifferingSettings(tx, sellerId, observedAt, await findDifferingSettings(tx, sellerId, [record]))
 }
 
-/** Notes that the marketplace says there are none, and tells it once; the row is kept. Answers how many were newly noted. */
+/** Notes that the marketplace says there are none, and records that once; the row is kept. Returns how many were newly noted. */
 export const noteMissingSettings = async (tx: Transaction, sellerId: string, observedAt: Date): Promise<number> => {
   await lockShippingSettings(tx, sellerId)
   const noted = await tx.execute(

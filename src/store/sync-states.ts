@@ -47,7 +47,7 @@ export interface SyncTotals {
   readonly windowPasses: readonly string[]
   /** Records that this pass over the current window has written. */
   readonly windowChanged: number
-  /** How often the current window was begun anew because its cursor led nowhere. */
+  /** How often the current window was restarted because its cursor led nowhere. */
   readonly windowRestarts: number
   /** Where the last request failed (its cursor, or `first`), and how often in a row it did. */
   readonly failedAt: string | null
@@ -74,7 +74,7 @@ export interface SyncProgress {
   readonly totals: SyncTotals
 }
 
-/** The right to run a stream. Whoever takes it next has a higher fence, and the writes of the one before fail. */
+/** The right to run a stream. The next process to take it has a higher fence, and the writes of the one before fail. */
 export interface SyncLease extends SyncKey {
   readonly owner: string
   readonly fence: bigint
@@ -301,7 +301,7 @@ export const endRun = async (sql: SqlRunner, lease: SyncLease, progress: SyncPro
 }
 
 /**
- * Gives a stream windows to read, unless it still has some: asking twice for the same work does it once. Answers whether
+ * Gives a stream windows to read, unless it still has some: asking twice for the same work does it once. Returns whether
  * windows were given.
  */
 export const requestWindows = async (
@@ -333,8 +333,8 @@ export const failuresOf = async ({ prisma }: SqlRunner, { sellerId, resource, st
 }
 
 /**
- * Has the window under way of a stream begin anew: somebody asks for the stream, and may know that its cursor leads nowhere. Nothing
- * happens while a process runs it. Answers whether there was something to drop.
+ * Restarts the window that a stream is reading: somebody asks for the stream, and may know that its cursor leads nowhere. Nothing
+ * happens while a process runs it. Returns whether there was something to drop.
  */
 export const dropCursor = async (sql: SqlRunner, key: SyncKey): Promise<boolean> => {
   const dropped = await sql.execute(

@@ -3,7 +3,7 @@ import { type ListedStore, listedStore } from './listed-records.ts'
 
 const listed = (names: readonly string[] | null): string[] | null => (names === null ? null : [...names])
 
-/** Contextual targets, in `warehouse.contextual_targets`; changes are told as `target.…` with the tactic `contextual`. */
+/** Contextual targets, in `warehouse.contextual_targets`; changes are recorded as `target.…` with the tactic `contextual`. */
 export const contextualTargetStore: ListedStore<ContextualTarget> = listedStore<ContextualTarget>({
   name: 'contextual_targets',
   resource: 'contextual-targets',
@@ -33,7 +33,7 @@ export const contextualTargetStore: ListedStore<ContextualTarget> = listedStore<
   },
 })
 
-/** Behavioral audiences, in `warehouse.behavioral_audiences`; changes are told as `target.…` with the tactic `behavioral`. */
+/** Behavioral audiences, in `warehouse.behavioral_audiences`; changes are recorded as `target.…` with the tactic `behavioral`. */
 export const behavioralAudienceStore: ListedStore<BehavioralAudience> = listedStore<BehavioralAudience>({
   name: 'behavioral_audiences',
   resource: 'behavioral-audiences',
@@ -46,6 +46,8 @@ export const behavioralAudienceStore: ListedStore<BehavioralAudience> = listedSt
     taxon_path: audience.taxonPath,
     is_disabled: audience.isDisabled,
   }),
+  // As `audiencePart` of the domain names it.
+  part: `CASE audience_type WHEN 'CUSTOM' THEN audience_type ELSE audience_type || '/' || attribute END`,
   entity: 'target',
   identity: {
     of: ({ id }) => ({ tactic: 'behavioral', id }),

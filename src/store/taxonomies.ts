@@ -1,7 +1,7 @@
 import type { TaxonomyNode } from '../domain/taxonomy.ts'
 import { type ListedStore, listedStore } from './listed-records.ts'
 
-/** Nodes of the advertising taxonomy, in `warehouse.taxonomy_nodes`; changes are told as `taxonomy_node.…`. */
+/** Nodes of the advertising taxonomy, in `warehouse.taxonomy_nodes`; changes are recorded as `taxonomy_node.…`. */
 export const taxonomyStore: ListedStore<TaxonomyNode> = listedStore<TaxonomyNode>({
   name: 'taxonomy_nodes',
   resource: 'taxonomies',
@@ -15,6 +15,7 @@ export const taxonomyStore: ListedStore<TaxonomyNode> = listedStore<TaxonomyNode
     item_count: node.itemCount,
     attributes: node.attributes,
   }),
+  part: 'level::text',
   entity: 'taxonomy_node',
   identity: {
     of: ({ level, path }) => ({ level, path: [...path] }),

@@ -42,7 +42,7 @@ const endLog = async (client: ClientBase): Promise<boolean> => {
 }
 
 /**
- * Writes every table anew that may hold a buyer's data, with what the planner knows of it, so that nothing of erased rows is left in data files;
+ * Rewrites every table that may hold a buyer's data, with what the planner knows of it, so that nothing of erased rows is left in data files;
  * then ends the write-ahead log. One table after the other, each locked meanwhile.
  * @throws Error of Postgres when a table cannot be locked within 20 s
  */

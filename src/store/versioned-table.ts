@@ -40,10 +40,10 @@ export interface VersionedTable<T, Before, Row extends LockedRow = LockedRow> {
   readonly resource: string
   /** Columns that name a record beside the seller, as `order_id text`; none where a seller has one row. */
   readonly key: readonly string[]
-  /** A text for each of them; when left out, the record's key for the only one. */
+  /** A text for each of them; by default, the record's key for the only one. */
   readonly keyOf?: (record: StorableRecord<T>) => readonly string[]
   /**
-   * The column of the key by which the rows of a page are found: the only one, when left out. Without this no statement may go by a join
+   * The column of the key by which the rows of a page are found: the only one, by default. Without this no statement may go by a join
    * alone: while a table that has just been filled has no statistics, the planner would read all of it.
    */
   readonly foundBy?: string
@@ -55,7 +55,7 @@ export interface VersionedTable<T, Before, Row extends LockedRow = LockedRow> {
   readonly computed?: Readonly<Record<string, string>>
   /** The record's payload as JSON text, when that is not its raw text, or the path within it at which the payload stands. */
   readonly payload?: { readonly text: (record: StorableRecord<T>) => string } | { readonly path: string }
-  /** What tells versions apart, of the raw text; the text as it came when left out. */
+  /** What distinguishes versions, of the raw text; the text as it came by default. */
   readonly hash?: (rawText: string) => string
   /**
    * Columns that mark a row since when the marketplace shows it not at all, or not rightly. A marked row is written though its text is the
@@ -80,14 +80,14 @@ export interface VersionedTable<T, Before, Row extends LockedRow = LockedRow> {
     sellerId: string,
     rows: readonly Row[],
   ) => ReadonlyMap<string, Before> | Promise<ReadonlyMap<string, Before>>
-  /** Which records replace what is stored; those that were not observed before it, when left out. */
+  /** Which records replace what is stored; those that were not observed before it, by default. */
   readonly choose?: (
     tx: Transaction,
     sellerId: string,
     observedAt: Date,
     views: readonly StoredView<T, Before, Row>[],
   ) => Promise<readonly StoredView<T, Before, Row>[]>
-  /** What to store of a record, given what is stored; the record itself when left out. */
+  /** What to store of a record, given what is stored; the record itself by default. */
   readonly merge?: (before: Before, value: T) => T
   /** Names what has changed between two versions, or that there is a first one. */
   readonly changes: (sellerId: string, value: T, before: Before | null) => readonly ChangeRecord[]
@@ -98,7 +98,7 @@ export interface VersionedStore<T, Before> {
   /** Those records of a page whose text differs from what is stored, or whose row is marked. Reads only. */
   findDiffering(sql: SqlRunner, sellerId: string, records: readonly StorableRecord<T>[]): Promise<readonly DifferingRecord<T>[]>
   /**
-   * Stores records that `findDiffering` found, by one statement, and tells what has changed; answers what was written. An older observation
+   * Stores records that `findDiffering` found, by one statement, and records what has changed; returns what was written. An older observation
    * never overwrites a newer one; the version that is replaced is kept in `tallyman.superseded_versions`.
    */
   write(
@@ -107,7 +107,7 @@ export interface VersionedStore<T, Before> {
     observedAt: Date,
     records: readonly DifferingRecord<T>[],
   ): Promise<readonly Written<T, Before>[]>
-  /** As `write`; answers how many were written. */
+  /** As `write`; returns how many were written. */
   store(tx: Transaction, sellerId: string, observedAt: Date, records: readonly DifferingRecord<T>[]): Promise<number>
 }
 
@@ -173,7 +173,7 @@ const statementsOf = <T, Before, Row extends LockedRow>(table: VersionedTable<T,
   })
 
   // $1 seller, $2 observed at, $3 records, $4 by what known ones are found, from $5 on the rows of each child table. Known ones are locked by
-  // the caller. Answers the new ones that someone else has stored meanwhile: nothing of those was written.
+  // the caller. Returns the new ones that someone else has stored meanwhile: nothing of those was written.
   const write = `
     WITH reported AS MATERIALIZED (
       SELECT ${[...namesOf(sentColumns).map((name) => `t.${name}`), ...computed].join(', ')}, ${path === null ? 't.raw' : `t.raw #> '${path}' AS raw`}
@@ -280,7 +280,7 @@ export const versionedTable = <T, Before, Row extends LockedRow = LockedRow>(
     return childTexts(children.tables, statements.children, roots).map(jsonArray)
   }
 
-  /** Answers the keys of those that were not written, since someone else has stored them meanwhile. */
+  /** Returns the keys of those that were not written, since someone else has stored them meanwhile. */
   const send = async (
     tx: Transaction,
     sellerId: string,

@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto'
+import { property } from './faults.ts'
 
 /** A record as the marketplace sent it and as we understood it. `rawText` is the marketplace's own JSON. */
 export interface StorableRecord<T> {
@@ -16,7 +17,7 @@ export interface DifferingRecord<T> extends StorableRecord<T> {
 }
 
 /**
- * SHA-1 of a raw text, hexadecimal: it tells versions of one record apart and guards nothing, so the quickest will do.
+ * SHA-1 of a raw text, hexadecimal: it distinguishes versions of one record and protects nothing, so the fastest will do.
  * The same fields in another order count as another version.
  */
 export const rawHash = (rawText: string): string => hash('sha1', rawText)
@@ -82,9 +83,6 @@ export const jsonObject = (fields: object, texts: Readonly<Record<string, string
 // SQLSTATE classes that blame the data: cardinality (one key twice in a record), data exception (a character or a number that no column
 // holds), integrity (a negative count), program limit (a key longer than an index entry).
 const dataFaults = new Set(['21', '22', '23', '54'])
-
-const property = (value: unknown, name: string): unknown =>
-  typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined
 
 /** How every fault of {@link storageFault} begins. */
 export const storageFaultPrefix = 'Postgres cannot hold it'

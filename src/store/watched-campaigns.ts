@@ -43,7 +43,7 @@ export const recordConfiguredCampaigns = async (
   )
 }
 
-/** Watches campaigns; answers those that were not watched before. */
+/** Watches campaigns; returns those that were not watched before. */
 export const watchCampaigns = async (
   sql: SqlRunner,
   sellerId: string,
@@ -183,7 +183,7 @@ export const noteReadCampaigns = async (tx: Transaction, sellerId: string, campa
   for (const { campaign_id: campaignId } of found) tx.tell({ sellerId, type: 'campaign.found', data: { campaignId } })
 }
 
-/** A campaign that stays unreadable for so long is told to a person. */
+/** A campaign that stays unreadable for so long is reported to a person. */
 const patience = '1 hour'
 
 /**

@@ -23,9 +23,10 @@ describe('settings', () => {
     )
   })
   test('empty variables count as unset', () => {
-    expect(readCliSettings({ API_KEY: '', TALLYMAN_URL: ' ', PORT: '' })).toMatchObject({
+    expect(readCliSettings({ API_KEY: '', TALLYMAN_URL: ' ', PORT: '', DATA_DIR: ' ' })).toMatchObject({
       apiKey: null,
       daemonUrl: 'http://127.0.0.1:8080',
+      dataDir: '.data',
     })
   })
   test('the first secret signs while two are given for rotation', () => {

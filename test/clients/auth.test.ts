@@ -224,7 +224,7 @@ describe('dead credentials', () => {
       ] as const) {
         script.nowMs = startMs + askedAfterMs
         const before = seen.length
-        for (let call_ = 0; call_ < 3; call_ += 1) {
+        for (let time = 0; time < 3; time += 1) {
           const failure = await call()
           expect(failure).toMatchObject({
             kind: 'unavailable',
@@ -240,7 +240,7 @@ describe('dead credentials', () => {
         expect(seen.length - before).toBe(1)
       }
       script.nowMs = startMs + 60_000
-      for (let call_ = 0; call_ < 3; call_ += 1) {
+      for (let time = 0; time < 3; time += 1) {
         expect(await call()).toMatchObject({ kind: 'refused', credentialsDead: true, sent: 'never', httpStatus: status })
       }
       script.nowMs += 86_400_000

@@ -239,7 +239,7 @@ describe('a dispatched shipment', () => {
 
   it('takes the marketplace’s own spelling of a carrier, and needs an address to track others', () => {
     const carriers = new Set(['UPS', 'DHL Ecommerce - US'])
-    const with_ = (carrier: string, more: object = {}, options: object = { carriers }) =>
+    const dispatched = (carrier: string, more: object = {}, options: object = { carriers }) =>
       plan(
         'erp.shipment.dispatched',
         { parcels: [{ ...parcel, carrier, ...more, lines: [{ sku: 'B', quantity: 1 }] }] },
@@ -247,12 +247,14 @@ describe('a dispatched shipment', () => {
         options,
       )
     const carrierOf = (result: PlanResult) => commandOf(result).payload
-    expect(carrierOf(with_(' ups '))).toMatchObject({ parcels: [{ carrier: 'UPS', trackingUrl: null }] })
-    expect(carrierOf(with_('dhl  ecommerce - us'))).toMatchObject({ parcels: [{ carrier: 'DHL Ecommerce - US' }] })
-    expect(faultsOf(with_('Pigeon Post'))['data.parcels[0].trackingUrl']).toContain('Pigeon Post')
+    expect(carrierOf(dispatched(' ups '))).toMatchObject({ parcels: [{ carrier: 'UPS', trackingUrl: null }] })
+    expect(carrierOf(dispatched('dhl  ecommerce - us'))).toMatchObject({ parcels: [{ carrier: 'DHL Ecommerce - US' }] })
+    expect(faultsOf(dispatched('Pigeon Post'))['data.parcels[0].trackingUrl']).toContain('Pigeon Post')
     const trackingUrl = 'https://pigeons.example/7'
-    expect(carrierOf(with_('Pigeon Post', { trackingUrl }))).toMatchObject({ parcels: [{ carrier: 'Pigeon Post', trackingUrl }] })
-    expect(carrierOf(with_('Pigeon Post', {}, { carriers: null }))).toMatchObject({ parcels: [{ carrier: 'Pigeon Post' }] })
+    expect(carrierOf(dispatched('Pigeon Post', { trackingUrl }))).toMatchObject({
+      parcels: [{ carrier: 'Pigeon Post', trackingUrl }],
+    })
+    expect(carrierOf(dispatched('Pigeon Post', {}, { carriers: null }))).toMatchObject({ parcels: [{ carrier: 'Pigeon Post' }] })
   })
 
   it('of a line whose buyer asked to cancel must say that it ships all the same', () => {

@@ -95,12 +95,12 @@ test('unchanged ones are not written, changed ones are, with the version before;
 
 test('what is not listed any more is noted once, and is there again when it comes back unchanged', async () => {
   await store(at(1), channel('A'), channel('B'))
-  const gone = await salesChannelStore.findGone(stage.database, sellerId, new Set(['A']))
+  const gone = await salesChannelStore.findGone(stage.database, sellerId, null, new Set(['A']))
   expect(gone).toEqual(['B'])
   const note = () => stage.database.transaction((tx) => salesChannelStore.noteMissing(tx, sellerId, at(2), gone))
   expect(await note()).toBe(1)
   expect(await note()).toBe(0)
-  expect(await salesChannelStore.findGone(stage.database, sellerId, new Set(['A']))).toEqual([])
+  expect(await salesChannelStore.findGone(stage.database, sellerId, null, new Set(['A']))).toEqual([])
   const missing = () =>
     rows('SELECT order_channel_id AS id, missing_since FROM warehouse.sales_channels WHERE seller_id = $1 ORDER BY 1')
   expect(await missing()).toEqual([

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { parseBehavioralAudience, parseContextualTarget } from '../../src/clients/display/target-record.ts'
 import type { ParsedRecord } from '../../src/clients/record.ts'
+import { audienceKinds, audiencePart } from '../../src/domain/targeting.ts'
 import type { ListedStore } from '../../src/store/listed-records.ts'
 import { behavioralAudienceStore, contextualTargetStore } from '../../src/store/targets.ts'
 import { withDatabase } from '../support/database.ts'
@@ -96,16 +97,12 @@ test('only what belongs to the part that was read can be gone from it', async ()
     const [audienceType, attribute] = kind.split('/')
     await behavioral(1, JSON.stringify({ id: index, audienceType, attribute, isDisabled: false }))
   }
-  const gone = (audienceType: string, attribute: string | null, ...keys: string[]) =>
-    behavioralAudienceStore.findGone(
-      stage.database,
-      sellerId,
-      new Set(keys),
-      'audience_type = $3 AND ($4::text IS NULL OR attribute = $4)',
-      audienceType,
-      attribute,
-    )
-  expect(await gone('RETAIL', 'HISTORICAL')).toEqual(['0'])
-  expect(await gone('RETAIL', 'HISTORICAL', '0')).toEqual([])
-  expect(await gone('CUSTOM', null, '4')).toEqual(['3'])
+  const gone = (part: string, ...keys: string[]) =>
+    behavioralAudienceStore.findGone(stage.database, sellerId, part, new Set(keys))
+  expect(await gone('RETAIL/HISTORICAL')).toEqual(['0'])
+  expect(await gone('RETAIL/HISTORICAL', '0')).toEqual([])
+  expect(await gone('CUSTOM', '4')).toEqual(['3'])
+  // Each stored kind of the specification belongs to the one part that lists it.
+  const parts = await Promise.all(audienceKinds.map((kind) => gone(audiencePart(kind))))
+  expect(parts.flat().sort()).toEqual(['0', '1', '2', '3', '4'])
 })

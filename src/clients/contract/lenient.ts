@@ -1,8 +1,8 @@
 import { z } from 'zod'
 
 /**
- * A field that nothing hangs on: absent, null or of a surprising type, the record is read all the same (its raw JSON keeps what came).
- * Fields that money or units hang on are not lenient: a surprise there sends the record to quarantine.
+ * A field that nothing depends on: absent, null or of a surprising type, the record is read all the same (its raw JSON keeps what came).
+ * Fields that money or units depend on are not lenient: a surprise there sends the record to quarantine.
  */
 export function lenient<T extends z.ZodType>(schema: T) {
   return schema.nullish().catch(undefined)

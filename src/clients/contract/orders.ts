@@ -13,7 +13,7 @@ export const wireQuantity = z.looseObject({ unitOfMeasurement: lenient(z.string(
 
 const wireTax = z.looseObject({ taxName: lenient(z.string()), taxAmount: amount.nullish() }).nullish()
 
-/** Money with its tax and fees; all of it for all units of the line. Fees stand in the shape of a tax (public facts, section 2.5). */
+/** Money with its tax and fees; all of it for all units of the line. Fees have the shape of a tax (public facts, section 2.5). */
 export const wireCharge = z.looseObject({
   chargeType: lenient(z.string()),
   chargeName: lenient(z.string()),

@@ -87,7 +87,7 @@ export const behavioralReader: RecordReader<WireBehavioralAudience, BehavioralAu
 }
 
 /**
- * Reads one contextual target from its JSON text (exact) or from a parsed value; for replaying what lies in quarantine.
+ * Reads one contextual target from its JSON text (exact) or from a parsed value; for replaying records in quarantine.
  * Never throws: a record that cannot be read comes back with the fault.
  */
 export function parseContextualTarget(

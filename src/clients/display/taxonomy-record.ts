@@ -1,5 +1,6 @@
 import type { TaxonomyAttributeValue, TaxonomyNode } from '../../domain/taxonomy.ts'
 import { taxonomyKey } from '../../domain/taxonomy.ts'
+import { isObject } from '../../domain/values.ts'
 import type { WireTaxonomyChain } from '../contract/taxonomies.ts'
 import { isNoChild, nodesOf, wireAttributeValue, wireTaxonomyChain } from '../contract/taxonomies.ts'
 import type { CutRecord } from '../json.ts'
@@ -10,10 +11,6 @@ import { RecordFault, readAny, readRecord, textOf } from '../record.ts'
 const LEVELS = 3
 /** Most text that the branches of one row may come to, each repeating the names above it. */
 const MAX_BRANCHES_TEXT = 64 * 1024 * 1024
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
 
 function keyOf(raw: unknown): string | null {
   const nodes = nodesOf(raw)
@@ -116,7 +113,7 @@ export function readTaxonomyRow(row: CutRecord, onUnknownValue: OnUnknownValue):
 }
 
 /**
- * Reads one taxonomy node from its JSON text (exact) or from a parsed value; for replaying what lies in quarantine.
+ * Reads one taxonomy node from its JSON text (exact) or from a parsed value; for replaying records in quarantine.
  * Never throws: a record that cannot be read comes back with the fault.
  */
 export function parseTaxonomyNode(raw: unknown, onUnknownValue: OnUnknownValue = () => undefined): ParsedRecord<TaxonomyNode> {

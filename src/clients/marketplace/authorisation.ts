@@ -26,6 +26,11 @@ export const tokenOperation: Operation = {
   isShared: true,
 }
 
+/** Whether a failure is about the credentials, or about getting a token with them, whatever was to be called. */
+export function isOfCredentials({ operation, credentialsDead }: MarketplaceFailure): boolean {
+  return credentialsDead || operation === tokenOperation.name
+}
+
 type Failed = Verdict & { readonly ok: false }
 
 /** Statuses of the token operation that speak of the credentials (public facts, section 1.1). */

@@ -55,7 +55,7 @@ export const campaignReader: RecordReader<WireCampaign, Campaign> = {
   toDomain: campaignOf,
 }
 
-/** Reads one campaign from its JSON text (exact) or from a parsed value; for replaying what lies in quarantine. Never throws. */
+/** Reads one campaign from its JSON text (exact) or from a parsed value; for replaying records in quarantine. Never throws. */
 export function parseCampaign(raw: unknown, onUnknownValue: OnUnknownValue = () => undefined): ParsedRecord<Campaign> {
   return readAny(campaignReader, raw, onUnknownValue)
 }

@@ -1,3 +1,4 @@
+import { isObject } from '../../domain/values.ts'
 import type { Fault } from '../errors.ts'
 import type { FaultRules, Said } from '../judge.ts'
 
@@ -38,10 +39,6 @@ const OAUTH_CODES: ReadonlySet<unknown> = new Set([
 
 /** Texts of a refusal that mean "done before" (public facts, section 6.4). Loose, since only these samples are known. */
 const ALREADY_DONE = /higher status|already|over\s*shipped|is in (?!created|acknowledged)\w+ status|enough quantity to/i
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
 
 function faultText(value: unknown): string | null {
   if (typeof value === 'number') return String(value)

@@ -2,7 +2,7 @@ import type { InventoryLogEntry } from '../../domain/inventory-log.ts'
 import { pacificMidnight } from '../../domain/pacific-time.ts'
 import type { WireInventoryLogEntry } from '../contract/inventory-log.ts'
 import { wireInventoryLogEntry, wireInventoryLogPage } from '../contract/inventory-log.ts'
-import { cutRecords, decimalText, moment } from '../json.ts'
+import { cutRecords, decimalText, jsonOrNull, moment } from '../json.ts'
 import type { OnUnknownValue, ParsedRecord, RecordReader } from '../record.ts'
 import { RecordFault, readRecord, textOf } from '../record.ts'
 
@@ -16,7 +16,7 @@ const VOCABULARY = {
   transactionLocation: new Set(['Inventory', 'Salvage']),
 } as const
 
-/** Whose log an entry stands in; the entry itself does not say. */
+/** Whose log an entry belongs to; the entry itself does not say. */
 export interface LogOwner {
   readonly sku: string
   readonly gtin: string | null
@@ -105,31 +105,22 @@ export function ownedRecord({ sku, gtin }: LogOwner, record: ParsedRecord<Invent
   const { key } = record
   const envelope = JSON.stringify({ gtin: gtin ?? undefined, vendorSku: sku }).slice(0, -1)
   const rawText = `{"payload":${envelope},"inventoryLog":[${record.rawText}]}}`
-  // The separator cannot stand in either part.
+  // The separator cannot occur in either part.
   return key === null
     ? { ...record, rawText }
     : { ...record, key: `${encodeURIComponent(sku)}/${encodeURIComponent(key)}`, rawText }
 }
 
-/** Reads one entry from its text as {@link ownedRecord} makes it; for replaying what lies in quarantine. Never throws. */
+/** Reads one entry from its text as {@link ownedRecord} makes it; for replaying records in quarantine. Never throws. */
 export function parseInventoryLogEntry(
   rawText: string,
   onUnknownValue: OnUnknownValue = () => undefined,
 ): ParsedRecord<InventoryLogEntry> {
   const cut = cutRecords(rawText, ENTRIES_AT)
   const [record] = cut?.records ?? []
-  const { data } = wireInventoryLogPage.safeParse(cut === null ? null : envelopeOf(cut.envelopeText))
+  const { data } = wireInventoryLogPage.safeParse(cut === null ? null : jsonOrNull(cut.envelopeText))
   const sku = textOf(data?.payload?.vendorSku)
   if (record === undefined || sku === null) return { ok: false, key: null, fault: 'record: no entry of a SKU', rawText }
   const owner = { sku, gtin: textOf(data?.payload?.gtin) }
   return ownedRecord(owner, readRecord(inventoryLogReader(owner), record, onUnknownValue))
-}
-
-function envelopeOf(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch (error) {
-    if (error instanceof SyntaxError) return null
-    throw error
-  }
 }

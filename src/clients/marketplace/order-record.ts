@@ -200,7 +200,7 @@ export const orderReader: RecordReader<WireOrder, PurchaseOrder> = {
 }
 
 /**
- * Reads one purchase order from its JSON text (exact) or from a parsed value; for replaying what lies in quarantine.
+ * Reads one purchase order from its JSON text (exact) or from a parsed value; for replaying records in quarantine.
  * Never throws: a record that cannot be read comes back with the fault.
  */
 export function parseOrder(raw: unknown, onUnknownValue: OnUnknownValue = () => undefined): ParsedRecord<PurchaseOrder> {

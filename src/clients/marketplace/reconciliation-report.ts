@@ -46,7 +46,7 @@ const operations = {
   report: { name: 'reconciliation.report', limit: { tokens: 1, perMs: 3_600_000 }, payloadKeys: [] },
 } as const satisfies Operations
 
-/** First and last day of a query. The last day of the running month is today: there is nothing to tell of the days to come. */
+/** First and last day of a query. The last day of the running month is today: there is no data of later days. */
 function daysOf(query: ReportQuery, today: string): { readonly from: string; readonly to: string } {
   if (!('month' in query)) return query
   const { from, to } = monthBounds(query.month)

@@ -32,7 +32,7 @@ export const replenishmentReader: RecordReader<WireReplenishment, ReplenishmentR
   toDomain: recommendationOf,
 }
 
-/** Reads one recommendation from its JSON text (exact) or from a parsed value; for replaying what lies in quarantine. Never throws. */
+/** Reads one recommendation from its JSON text (exact) or from a parsed value; for replaying records in quarantine. Never throws. */
 export function parseReplenishment(
   raw: unknown,
   onUnknownValue: OnUnknownValue = () => undefined,

@@ -8,6 +8,7 @@ import {
   type ReconciliationRow,
   rowKey,
 } from '../../domain/reconciliation-report.ts'
+import { jsonOrNull } from '../json.ts'
 import type { ParsedRecord } from '../record.ts'
 
 /**
@@ -15,7 +16,7 @@ import type { ParsedRecord } from '../record.ts'
  * "Inventory reconciliation report"; public facts, section 7.2): columns are found by what their headers say.
  */
 
-/** The file as a whole cannot be read. The message names columns, never what stands in them. */
+/** The file as a whole cannot be read. The message names columns, never their contents. */
 export class ReportFault extends Error {
   override readonly name = 'ReportFault'
 }
@@ -39,7 +40,7 @@ const SKU_HEADERS = [
 const OWNERS = new Set(OWNER.split('|'))
 const KEY_WORDS = new Set(['id', 'ids', 'identifier', 'number', 'no', 'num', 'nr', 'code', 'key'])
 
-/** Whether a header that nobody knows may name rows: then the GTIN must not stand in for it unasked. */
+/** Whether a header that nobody knows may name rows: then the GTIN must not replace it unasked. */
 const isKeyLike = (header: string): boolean => {
   const words = header
     .replaceAll(/([a-z])([A-Z])/g, '$1 $2')
@@ -302,7 +303,7 @@ async function headerLines(head: Buffer, delimiter: string, names: ColumnNames):
       if (lines.length === PREAMBLE_LINES) break
     }
   } catch (error) {
-    // A line further down breaks off; whether that is a fault, reading the rows tells.
+    // A line further down breaks off; reading the rows shows whether that is a fault.
     if (!(error instanceof ReportFault) || lines.length === 0) throw error
   }
   return lines
@@ -385,7 +386,7 @@ function cellAt(cells: readonly string[], index: number | null): string {
   return index === null ? '' : (cells[index]?.trim() ?? '')
 }
 
-/** The column that names a row: the GTIN stands in where the report has no SKUs at all. */
+/** The column that names a row: the GTIN where the report has no SKUs at all. */
 const keyColumn = ({ sku, gtin }: ReportColumns): number | null => sku ?? gtin
 
 function readCells(
@@ -488,18 +489,9 @@ export function readRow(month: string, columns: ReportColumns, cells: readonly s
   return readCells(month, columns, cells, more.length, row, rawText)
 }
 
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch (error) {
-    if (error instanceof SyntaxError) return null
-    throw error
-  }
-}
-
 /** Reads the text of a row again, as {@link readRow} left it. */
 export function parseReportRow(rawText: string): ParsedRecord<ReconciliationRow> {
-  const { data } = rawRow.safeParse(parseJson(rawText))
+  const { data } = rawRow.safeParse(jsonOrNull(rawText))
   if (data === undefined) return { ok: false, key: null, fault: 'no row of a report', rawText }
   const { month, row, more = [], missing = 0, columns: said = {}, delimiter = ',' } = data
   const cells = Object.values(row)

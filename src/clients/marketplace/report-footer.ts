@@ -34,7 +34,7 @@ export interface LookedAt {
 
 /** Tells the rows of a report from what stands below them. */
 export interface RowSorter {
-  /** Takes the next line; answers what is known to be rows now. */
+  /** Takes the next line; returns what is known to be rows now. */
   next(line: ReportLine): readonly LookedAt[]
   /** The lines that are left: rows, and how many footers stand below them. */
   close(): { readonly rows: readonly LookedAt[]; readonly footers: number }

@@ -102,7 +102,7 @@ export const returnReader: RecordReader<WireReturn, ReturnOrder> = {
 }
 
 /**
- * Reads one return order from its JSON text (exact) or from a parsed value; for replaying what lies in quarantine.
+ * Reads one return order from its JSON text (exact) or from a parsed value; for replaying records in quarantine.
  * Never throws: a record that cannot be read comes back with the fault.
  */
 export function parseReturn(raw: unknown, onUnknownValue: OnUnknownValue = () => undefined): ParsedRecord<ReturnOrder> {

@@ -55,7 +55,7 @@ export const salesChannelReader: RecordReader<WireSalesChannel, SalesChannel> = 
   toDomain: channelOf,
 }
 
-/** Reads one sales channel from its JSON text (exact) or from a parsed value; for replaying what lies in quarantine. Never throws. */
+/** Reads one sales channel from its JSON text (exact) or from a parsed value; for replaying records in quarantine. Never throws. */
 export function parseSalesChannel(raw: unknown, onUnknownValue: OnUnknownValue = () => undefined): ParsedRecord<SalesChannel> {
   return readAny(salesChannelReader, raw, onUnknownValue)
 }

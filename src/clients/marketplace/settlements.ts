@@ -1,8 +1,9 @@
 import { z } from 'zod'
+import { isObject } from '../../domain/values.ts'
 import type { CallOptions } from '../call-options.ts'
 import { identifier, lenient, numberLike, text } from '../contract/lenient.ts'
 import type { Operations } from '../endpoint.ts'
-import { asRecord, type CutRecord, cutRecords, decimalText, parseExact, wholeNumber } from '../json.ts'
+import { asRecord, type CutRecord, cutRecords, decimalText, jsonOrNull, parseExact, wholeNumber } from '../json.ts'
 import { perMinute } from '../operation.ts'
 import type { OnUnknownValue, Page, ParsedRecord, RecordReader } from '../record.ts'
 import { RecordFault, readRecord, textOf } from '../record.ts'
@@ -41,7 +42,7 @@ const wireLine = z.looseObject({
 })
 type WireLine = z.infer<typeof wireLine>
 
-/** Where a buyer lives: nothing of the money hangs on it, so it is not kept. */
+/** Where a buyer lives: no money depends on it, so it is not kept. */
 const placesOfBuyers = ['Ship to City', 'Ship to State', 'Ship to Zipcode']
 
 /** A page of a report without its rows. */
@@ -162,14 +163,8 @@ const readerOf = (place: Place): RecordReader<WireLine, SettlementLine> => ({
 
 /** A row without the places of buyers; as it came where it is no object. */
 const withoutPlaces = (rawText: string): string => {
-  let raw: unknown
-  try {
-    raw = JSON.parse(rawText)
-  } catch (error) {
-    if (error instanceof SyntaxError) return rawText
-    throw error
-  }
-  if (typeof raw !== 'object' || raw === null || !placesOfBuyers.some((name) => Object.hasOwn(raw, name))) return rawText
+  const raw = jsonOrNull(rawText)
+  if (!isObject(raw) || !placesOfBuyers.some((name) => Object.hasOwn(raw, name))) return rawText
   return JSON.stringify(raw, (name, value: unknown) => (placesOfBuyers.includes(name) ? undefined : value))
 }
 
@@ -194,18 +189,9 @@ const wirePlaced = z.object({ reportDate: z.string(), row: z.int(), currency: z.
 function parseSettlementLine(rawText: string, onUnknownValue: OnUnknownValue = () => undefined): ParsedRecord<SettlementLine> {
   const cut = cutRecords(rawText, rowsAt)
   const [record] = cut?.records ?? []
-  const { data } = wirePlaced.safeParse(cut === null ? null : envelopeOf(cut.envelopeText))
+  const { data } = wirePlaced.safeParse(cut === null ? null : jsonOrNull(cut.envelopeText))
   if (record === undefined || data === undefined) return { ok: false, key: null, fault: 'record: no row of a report', rawText }
   return { ...placedRecord(data, record, onUnknownValue), rawText }
-}
-
-function envelopeOf(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch (error) {
-    if (error instanceof SyntaxError) return null
-    throw error
-  }
 }
 
 /** Where a page of a report begins. */
@@ -272,7 +258,7 @@ function createSettlementsClient({ caller, connection, onUnknownValue }: Host): 
       })
       const call = listCall(operations.report, `/v3/report/reconreport/reconFileJson${target}`, rowsAt)
       const answer = await caller.call(call, options)
-      const named = answer.records.map((record) => currencyIn.safeParse(envelopeOf(record.text)).data?.Currency)
+      const named = answer.records.map((record) => currencyIn.safeParse(jsonOrNull(record.text)).data?.Currency)
       const ofReport = currency ?? textOf(named.find((name) => textOf(name) !== null))
       const readEnvelope: ReadEnvelope = (envelope) => {
         const { data } = wirePage.safeParse(envelope)

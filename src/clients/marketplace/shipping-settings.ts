@@ -1,4 +1,5 @@
 import type { AccountSettings, ShippingSettings } from '../../domain/shipping-settings.ts'
+import { isObject } from '../../domain/values.ts'
 import type { CallOptions, SendOptions } from '../call-options.ts'
 import type { Answer, Call } from '../caller.ts'
 import type { Operations } from '../endpoint.ts'
@@ -74,10 +75,6 @@ function wireBody({ accountConfigs, ...rest }: ShippingSettings): JsonValue {
     },
   }
   return JSON.parse(JSON.stringify({ simplifiedShippingSettings: settings }))
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 /** The settings of an answer, which may also stand there without their name; null when there are none. */

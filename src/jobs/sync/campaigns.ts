@@ -1,5 +1,5 @@
 import type { CallOptions } from '../../clients/call-options.ts'
-import { MarketplaceFailure, Throttled } from '../../clients/errors.ts'
+import { type MarketplaceFailure, Throttled } from '../../clients/errors.ts'
 import { campaignsEndpoint } from '../../clients/marketplace/campaigns.ts'
 import type { Observed } from '../../clients/record.ts'
 import { type Campaign, type CampaignUrgency, campaignUrgencies, urgencyOf } from '../../domain/campaign.ts'
@@ -13,6 +13,7 @@ import {
   type WatchedCampaign,
   watchedCampaignsAfter,
 } from '../../store/watched-campaigns.ts'
+import { mayBeOfOne } from './passing-over.ts'
 import { resource } from './resource.ts'
 import type { PagedStream, StreamContext } from './stream.ts'
 import { type WalkPage, walk } from './streams.ts'
@@ -50,31 +51,27 @@ interface Reading extends WatchedCampaign {
   readonly failure: MarketplaceFailure | null
 }
 
-/** A failure that may lie in this one campaign; others, such as a token that is not granted, stop everything. */
-const mayBeOfOne = (error: unknown, { aborted }: AbortSignal): error is MarketplaceFailure =>
-  error instanceof MarketplaceFailure && !(error instanceof Throttled) && error.operation !== 'token' && !aborted
-
 /** A refusal of this one campaign; no permission, or no such address, would be one of all campaigns. */
 const refusesCampaign = ({ kind, httpStatus }: MarketplaceFailure): boolean =>
   kind === 'refused' && httpStatus !== null && [200, 400, 410, 422].includes(httpStatus)
 
-// One after another: whoever asks for several at once without budget is told a later time for each. When the budget ends in between,
-// what came before counts. A campaign that cannot be read does not stand in the way of those behind it.
+// One after another: several requests at once without budget would each be given a later time. When the budget ends in between,
+// what came before counts. A campaign that cannot be read does not block the next ones.
 const readEach = async (
   { client }: StreamContext,
   campaigns: readonly WatchedCampaign[],
-  { signal }: CallOptions,
+  options: CallOptions,
 ): Promise<{ readonly readings: readonly Reading[]; readonly resumeAt?: Date }> => {
   const readings: Reading[] = []
   for (const campaign of campaigns) {
     try {
       readings.push({
         ...campaign,
-        answer: await client.of(campaignsEndpoint).get(campaign.campaignId, { signal }),
+        answer: await client.of(campaignsEndpoint).get(campaign.campaignId, options),
         failure: null,
       })
     } catch (error) {
-      if (mayBeOfOne(error, signal)) readings.push({ ...campaign, answer: undefined, failure: error })
+      if (mayBeOfOne(error, options)) readings.push({ ...campaign, answer: undefined, failure: error })
       else if (readings.length > 0 && error instanceof Throttled) return { readings, resumeAt: error.retryAt }
       else throw error
     }

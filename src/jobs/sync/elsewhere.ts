@@ -10,11 +10,11 @@ import type { PagedRun } from './stream-run.ts'
 
 /** No more records than this may all be spoilt; of more than these it is an outage when none is answered for. */
 const fewWitnesses = 2
-/** How far from a window that cannot be read another one is asked for, to tell a spoilt page from an outage of everything. */
+/** How far from a window that cannot be read another one is asked for, to distinguish a spoilt page from an outage of everything. */
 const elsewhereMs = [3_600_000, dayMs, 7 * dayMs]
 
 /**
- * How the marketplace answers for something else than a window. An answer that there is nothing tells little: whoever renders rows may
+ * How the marketplace answers for something else than a window. An answer that there is nothing proves little: whoever renders rows may
  * be down. So records are asked for that are known; only where none is, where they are in no list any more, or where the few there are may
  * be spoilt themselves, an empty answer counts.
  */

@@ -27,7 +27,7 @@ export interface Imported<T, Step extends string> extends Partial<PageContent<T>
 /** What an import states. */
 export interface ImportParts<T, Subject, Step extends string> {
   readonly plan: AnyStream['plan']
-  /** As {@link AnyStream} has it; nothing is out of reach when left out. */
+  /** As {@link AnyStream} has it; nothing is out of reach by default. */
   readonly reach?: AnyStream['reach']
   /** Fetches what is to be imported, unless it is here already. */
   readonly begin: (context: StreamContext, window: SyncWindow, options: CallOptions) => Promise<Begun<Subject, Step>>
@@ -35,9 +35,9 @@ export interface ImportParts<T, Subject, Step extends string> {
   readonly identify: (subject: Subject) => { readonly id: string; readonly observedAt: Date }
   /** The subject that an import goes on with; null when that step of it is not to be done any more. */
   readonly find: (context: StreamContext, id: string, step: Step) => Promise<Subject | null>
-  /** Steps that need nothing of what the step before them stores; none when left out. */
+  /** Steps that need nothing of what the step before them stores; none by default. */
   readonly ahead?: readonly Step[]
-  /** The steps by their names. Each is done anew from its place after a crash. */
+  /** The steps by their names. Each is repeated from its place after a crash. */
   readonly steps: Readonly<Record<Step, (context: StreamContext, subject: Subject, after: string) => Promise<Imported<T, Step>>>>
 }
 

@@ -44,7 +44,7 @@ export const noteOf = (reading: SkuReading, marketplaceNow: Date): LogRead | nul
   return failure instanceof Throttled ? null : { ...noted, fault: failure.message, dueAt: marketplaceNow }
 }
 
-/** What stands in quarantine for a log that cannot be read, and for entries of one. Keys of entries hold a slash, these do not. */
+/** What is in quarantine for a log that cannot be read, and for entries of one. Keys of entries hold a slash, these do not. */
 const logKey = (sku: string): string => encodeURIComponent(sku)
 const partKey = (sku: string): string => `${logKey(sku)}?entries`
 

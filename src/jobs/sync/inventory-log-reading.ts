@@ -31,10 +31,10 @@ export interface SkuReading {
   readonly pages: readonly InventoryLogPage[]
   readonly readUpTo: Date | null
   readonly readAt: Date | null
-  /** Where to go on; null when everything that was due is read, or when it has to begin anew. */
+  /** Where to go on; null when everything that was due is read, or when it has to start again. */
   readonly pass: LogPass | null
   readonly fault: string | null
-  /** Over all of the log's reach, and begun anew. */
+  /** Over all of the log's reach, and restarted. */
   readonly full: boolean
   readonly begun: boolean
   /** Entries that can never be had, by their place in a window, though those around them can; and that an earlier run met such ones. */
@@ -78,7 +78,7 @@ const wholePart = (
 // The same question would be answered the same way again.
 const isFinal = (failure: MarketplaceFailure): boolean => failure instanceof Refused || failure instanceof Malformed
 
-// It failed in the run before too, or it fails for good behind what came: some entry may spoil the page that it is on.
+// It failed in the run before too, or it fails finally behind what came: some entry may spoil the page that it is on.
 const mayBeOfAnEntry = ({ due, pages }: SkuReading, error: unknown, options: CallOptions): error is MarketplaceFailure =>
   mayBeOfOne(error, options) && (due.fault !== null || (pages.length > 0 && isFinal(error)))
 
@@ -225,7 +225,7 @@ const answersForAnother = async (
 
 /**
  * The failure that is the run's and not that of single SKUs: nothing came at all. Otherwise failures are noted at their SKUs, so that one
- * that the marketplace cannot cope with does not hold up the others. Where only refusals came, another SKU tells which it is.
+ * that the marketplace cannot cope with does not hold up the others. Where only refusals came, another SKU shows which it is.
  */
 export const failureOf = async (
   context: StreamContext,

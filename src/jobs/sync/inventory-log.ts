@@ -47,7 +47,7 @@ const readNext = async (
   if (failure !== null) throw failure
   const answers = readings.flatMap(({ pages }) => pages)
   const marketplaceNow = client.clock().now()
-  // Whoever is told to stop has failed for that reason alone.
+  // A run that has to stop fails for that reason alone.
   const counted = options.signal.aborted ? readings.filter((reading) => reading.failure === null) : readings
   // The estimate of the marketplace's clock may have stepped back since the run began; what was read must not be due to the same run.
   const readAt = new Date(Math.max(marketplaceNow.getTime(), by.getTime() + 1))

@@ -12,7 +12,7 @@ const mostRows = 100
 /** A listing that is read by position, from its start to its end. */
 export interface Listing<Part, T> {
   readonly endpoint: Endpoint<Part | null>
-  /** Shares of the listing that need a query each; one that covers all when left out. */
+  /** Shares of the listing that need a query each; one that covers all by default. */
   readonly parts?: readonly (string | null)[]
   readonly list: (
     listing: Part,

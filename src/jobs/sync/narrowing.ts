@@ -47,7 +47,7 @@ export const retryingStream = <T>({ key }: PagedRun<T>, { retriedBy }: TimeRules
 export const completeUpTo = <T>({ stream, context }: PagedRun<T>, marketplaceNow: Date): number =>
   marketplaceNow.getTime() - (stream.kind === 'changes' ? context.settings.lagMs : 0)
 
-/** Passes a window over, or the rest of one: it stands in quarantine and in an alarm, and is tried again later. */
+/** Passes a window over, or the rest of one: it is kept in quarantine and in an alarm, and is tried again later. */
 export const passOver = async <T>(run: PagedRun<T>, time: TimeRules, window: SyncWindow, fault: string): Promise<void> => {
   const now = run.context.client.clock().now()
   const upTo = new Date(Math.min(window.to.getTime(), completeUpTo(run, now)))

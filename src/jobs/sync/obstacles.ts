@@ -1,4 +1,5 @@
 import { BODY_TOO_LARGE, MarketplaceFailure, TOO_MANY_RECORDS } from '../../clients/errors.ts'
+import { isOfCredentials } from '../../clients/marketplace/authorisation.ts'
 import type { SyncWindow } from '../../store/sync-states.ts'
 import { answerElsewhere } from './elsewhere.ts'
 import { isDeadCursor, isOfPaging, messageOf, PagingAstray } from './faults.ts'
@@ -18,9 +19,9 @@ const firstPlace = 'first'
 
 /** A failure that may speak of the page that was asked for. */
 const mayBeOfPage = (error: unknown): boolean =>
-  isOfPaging(error) || (error instanceof MarketplaceFailure && !error.credentialsDead && error.operation !== 'token')
+  isOfPaging(error) || (error instanceof MarketplaceFailure && !isOfCredentials(error))
 
-/** Notes that the page at the run's cursor has failed; answers how often in a row it did. */
+/** Notes that the page at the run's cursor has failed; returns how often in a row it did. */
 const noteFailure = <T>(run: PagedRun<T>): number => {
   const { cursor, totals } = run.progress
   const place = cursor ?? firstPlace
@@ -99,8 +100,8 @@ const readInParts = async <T>(
  *   comes. Two in a row mean that it is not the cursor.
  * - Then, as long as the marketplace answers elsewhere, with rows where it must have some, the window is halved, and its parts again,
  *   until what spoils it stands alone.
- * - That is passed over: it stands in quarantine and in an alarm, and is tried again later. While nothing is known to have rows, others
- *   are read first, which may tell, and it is asked for more often.
+ * - That is passed over: it is kept in quarantine and in an alarm, and is tried again later. While nothing is known to have rows, others
+ *   are read first, which may show it, and it is asked for more often.
  *
  * @throws what has failed, when that is no matter of this page, or not yet known to be one
  */
@@ -125,7 +126,7 @@ export const obstructed = async <T>(run: PagedRun<T>, window: SyncWindow, error:
 /**
  * The pages of a window lead in circles, or have no end.
  *
- * @throws PagingAstray once the run has begun windows anew for that often enough
+ * @throws PagingAstray once the run has restarted windows for that often enough
  */
 export const strayed = async <T>(run: PagedRun<T>, reading: WindowReading): Promise<void> => {
   const problem = `paging of ${run.name} has gone astray after ${reading.cursors.size} pages (a cursor came back, or there is no end); the window is read again in smaller parts`

@@ -22,7 +22,7 @@ export interface ReadOrder {
 /** How the marketplace answers for other orders, asked for by their ids. */
 type Others = 'with rows' | 'not' | 'none known'
 
-/** Orders by which an outage is told from one order that is never answered for: those that came in this run, then stored ones. */
+/** Orders by which an outage is distinguished from one order that is never answered for: those that came in this run, then stored ones. */
 class KnownOrders {
   readonly #context: StreamContext
   readonly #options: CallOptions
@@ -39,7 +39,7 @@ class KnownOrders {
   }
 
   /**
-   * Asks for known orders until one comes. "None there" is no answer here: whoever renders orders may be down.
+   * Asks for known orders until one comes. "None there" is no answer here: the part that renders orders may be down.
    *
    * @throws what speaks of no order, such as the end of the budget
    */

@@ -19,7 +19,7 @@ export interface WindowReading {
   seen: number
   /** Rows of its pages, those that came twice too; of what an earlier run has read it counts records. */
   rows: number
-  /** How much of the window is over for good on the marketplace's clock. */
+  /** How much of the window is finally past on the marketplace's clock. */
   storedUpTo: Date
   emptyPages: number
 }

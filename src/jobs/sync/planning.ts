@@ -47,14 +47,14 @@ const without = <T>(
   return [...rests, ...pieces].sort((a, b) => a.from.getTime() - b.from.getTime())
 }
 
-/** Plans what a run reads, after what an earlier one had left where it was `resumed`. Answers whether there is something to read. */
+/** Plans what a run reads, after what an earlier one had left where it was `resumed`. Returns whether there is something to read. */
 export const planRun = async <T>(run: StreamRun<T>, resumed: boolean): Promise<boolean> => {
   const { context, stream } = run
   const { watermark } = run.progress
   const clockMs = context.client.clock().now().getTime()
   run.plannedBy = { clockMs, ownMs: performance.now() }
   const planned = await stream.plan(context, watermark)
-  // A run that only went on with what an earlier one had left may have to catch up. It must not begin anew for the few seconds since
+  // A run that only went on with what an earlier one had left may have to catch up. It must not start again for the few seconds since
   // then: with a tight budget that would be left over again, for ever.
   const newest = Math.max(...planned.map(({ to }) => to.getTime()))
   if (resumed && watermark !== null && newest - watermark.getTime() < worthCatchingUpMs) return false

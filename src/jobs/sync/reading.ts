@@ -35,7 +35,7 @@ const fits = async <T>(run: PagedRun<T>, time: TimeRules, { window }: WindowRead
   return true
 }
 
-/** Whether the first page of a window may be stored; if not, the windows have been planned anew. */
+/** Whether the first page of a window may be stored; if not, the windows have been planned again. */
 const accepts = async <T>(run: PagedRun<T>, reading: WindowReading, page: FetchedPage<T>): Promise<boolean> => {
   if (clockSurprise(run, page.marketplaceNow)) return false
   const bound = completeUpTo(run, page.marketplaceNow)

@@ -37,7 +37,7 @@ import type { ImportStream, StreamContext } from './stream.ts'
 
 // A report goes through three stages, each on its own after a crash: its file is downloaded into the database (so that the marketplace is not
 // asked again within the hour), its rows are read from there page by page, and once all are stored it is finished: rows that it is
-// without are marked, what is judged by how far the report counts is judged anew, and so is what it has no row of.
+// without are marked, what is judged by how far the report counts is judged again, and so is what it has no row of.
 
 const rowsPerPage = 1_000
 const skusPerLook = 10_000
@@ -137,7 +137,7 @@ const goneAfter = async (context: StreamContext, report: StoredReport, after: st
   }
 }
 
-/** Judges rows of the month anew by how far the report counts. */
+/** Judges rows of the month again by how far the report counts. */
 const reviewAfter = async (
   { database }: StreamContext,
   { sellerId, month }: StoredReport,
@@ -166,7 +166,7 @@ const unlistedAfter = async (
   }
 }
 
-/** Begins the import of a report that is here, unless it cannot be read or has nothing to tell. */
+/** Begins the import of a report that is here, unless it cannot be read or has nothing new. */
 const begin = async (context: StreamContext, report: StoredReport): Promise<Begun<StoredReport, Step>> => {
   const { database } = context
   const { sellerId, month } = report
@@ -260,7 +260,7 @@ export const reconciliation = resource({
   streams: { reports },
   past: {
     stream: asked,
-    // What lies before the first report is a window too, so that it is told as out of reach.
+    // What lies before the first report is a window too, so that it is reported as out of reach.
     windows: (range) => {
       const before = rangeBeforeReports(range)
       const months = reportMonths(range).map((month) => monthBounds(month))

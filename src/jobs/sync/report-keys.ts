@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 
-/** SKUs of a report, told apart by 64 bits of their hash: eight bytes each, however many there are. */
+/** SKUs of a report, distinguished by 64 bits of their hash: eight bytes each, however many there are. */
 export interface ReportKeys {
   has(sku: string): boolean
   /** Some SKUs came more than once. */

@@ -19,7 +19,7 @@ export interface SyncHooks {
 export interface ResourceTable<T> {
   /** Those records that must be written. Reads only. */
   findDiffering(sql: SqlRunner, sellerId: string, records: readonly StorableRecord<T>[]): Promise<readonly DifferingRecord<T>[]>
-  /** Writes them; answers how many were. */
+  /** Writes them; returns how many were written. */
   store(
     tx: Transaction,
     sellerId: string,
@@ -27,9 +27,9 @@ export interface ResourceTable<T> {
     records: readonly DifferingRecord<T>[],
     hooks: SyncHooks,
   ): Promise<number>
-  /** Notes records that the marketplace does not have any more; answers how many are newly noted. Needed where a stream finds such ones. */
+  /** Notes records that the marketplace no longer has; returns how many are newly noted. Needed where a stream finds such ones. */
   noteMissing?(tx: Transaction, sellerId: string, observedAt: Date, keys: readonly string[]): Promise<number>
-  /** Of a part of a snapshot: the keys of what is stored as being there, but did not come. Reads only. Needed where a stream is a snapshot. */
+  /** Of a part of a snapshot: the keys of what is stored as present, but did not come. Reads only. Needed where a stream is a snapshot. */
   findGone?(sql: SqlRunner, sellerId: string, part: string | null, keys: ReadonlySet<string>): Promise<readonly string[]>
 }
 

@@ -1,21 +1,10 @@
+import { durationText } from '../../duration.ts'
 import { everyMsOf, type IntervalSetting } from './intervals.ts'
 import type { Resource } from './resource.ts'
 import { resources } from './resources.ts'
 import type { SyncStream } from './stream.ts'
 
 // The tables of docs/syncs.md that follow from the list of resources.
-
-const units = [
-  ['d', 86_400_000],
-  ['h', 3_600_000],
-  ['m', 60_000],
-  ['s', 1_000],
-] as const
-
-const durationText = (ms: number): string => {
-  const [unit, unitMs] = units.find(([, each]) => ms % each === 0) ?? ['ms', 1]
-  return `${ms / unitMs}${unit}`
-}
 
 const settingText = ({ variable }: IntervalSetting): string => `\`${variable}\``
 
@@ -74,7 +63,7 @@ const begin = '<!-- Made from src/jobs/sync/resources.ts by npm run syncs-table.
 const end = '<!-- End of what is made. -->'
 
 /**
- * A page with its tables made anew.
+ * A page with its tables written again.
  * @throws RangeError when the page does not say where they stand
  */
 export const withTables = (page: string): string => {

@@ -125,7 +125,7 @@ interface EndedRun {
 }
 
 /**
- * Runs one stream until nothing is left to read. Without budget, without time, or told to stop, it gives its worker back and names
+ * Runs one stream until nothing is left to read. Without budget, without time, or when it has to stop, it gives its worker back and names
  * the time to go on; where it stands is kept. A failure is recorded with what to do about it, then thrown: pauses between tries are the job's.
  *
  * @throws MarketplaceFailure, PagingAstray, or an error of the database

@@ -22,8 +22,5 @@ export const salesChannels = resource({
   poll: { variable: 'POLL_SALES_CHANNELS', ordinaryMs: dayMs, demonstrationMs: 120_000 },
   enrolment: 'needed',
   streams: { all },
-  table: {
-    ...salesChannelStore,
-    findGone: (sql, sellerId, _part, keys) => salesChannelStore.findGone(sql, sellerId, keys),
-  },
+  table: salesChannelStore,
 })

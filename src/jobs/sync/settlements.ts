@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { CallOptions } from '../../clients/call-options.ts'
 import { type SettlementLine, type SettlementPage, settlementsEndpoint } from '../../clients/marketplace/settlements.ts'
-import { settlementStore } from '../../store/settlements.ts'
+import { settlementLinesBehind, settlementStore } from '../../store/settlements.ts'
 import { mayBeOfOne } from './passing-over.ts'
 import { resource } from './resource.ts'
 import { dayMs } from './settings.ts'
@@ -63,14 +63,7 @@ const readNext = async (
     const fault = `the report breaks off: ${rows} of ${totalCount} rows come`
     return { answers: [page], records, next: begin(others), unreadable: [{ key: rest, fault }] }
   }
-  const gone = await settlementStore.findGone(
-    database,
-    client.sellerId,
-    new Set(),
-    'report_date = $3::date AND row_number > $4::int',
-    reportDate,
-    rows,
-  )
+  const gone = await settlementLinesBehind(database, client.sellerId, reportDate, rows)
   return { answers: [page], records, next: begin(others), missing: gone, answered: [rest] }
 }
 
@@ -102,9 +95,5 @@ export const settlements = resource({
   poll: { variable: 'POLL_SETTLEMENTS', ordinaryMs: dayMs, demonstrationMs: 120_000 },
   // No past to ask for: `all` reads as far back as the marketplace does.
   streams: { recent, all },
-  table: {
-    findDiffering: settlementStore.findDiffering,
-    store: settlementStore.store,
-    noteMissing: settlementStore.noteMissing,
-  },
+  table: settlementStore,
 })

@@ -22,7 +22,7 @@ const unfinishedSnapshotsOf = (database: Database): Map<string, UnfinishedSnapsh
 const nameOf = <T>({ context, name }: PagedRun<T>, { part }: SyncWindow): string =>
   JSON.stringify([context.client.sellerId, name, part])
 
-/** Keys that came of a window before its next page; null for a snapshot that another process has begun, which cannot tell what is gone. */
+/** Keys that came of a window before its next page; null for a snapshot that another process has begun, which cannot know what is gone. */
 export const keysSoFar = <T>(run: PagedRun<T>, window: SyncWindow): Set<string> | null => {
   const { cursor } = run.progress
   if (run.stream.kind !== 'snapshot' || cursor === null) return new Set()

@@ -46,7 +46,7 @@ export class StreamRun<T, Stream extends SyncStream<T> = SyncStream<T>> {
   record: SyncRun = emptyRun
   /** The marketplace has answered some page. */
   answered = false
-  /** Windows that were begun anew because their pages led nowhere. */
+  /** Windows that were restarted because their pages led nowhere. */
   restarts = 0
   plannedBy: PlannedBy | null = null
   replanned = false

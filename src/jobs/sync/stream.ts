@@ -83,7 +83,7 @@ export interface TimeRules {
   readonly across: (context: StreamContext, window: SyncWindow) => TimeWindow | null
   /**
    * Questions of the same kind as a window's, each about a record that is stored, spread over time: an answer has rows, unless the
-   * marketplace fails for all that has some. By them a page that is spoilt is told from an outage that answers without rows do not show.
+   * marketplace fails for all that has some. They distinguish a spoilt page from an outage, which answers without rows do not show.
    */
   readonly witnesses: (context: StreamContext, window: SyncWindow) => Promise<readonly Witness[]>
   /** Before which moment no record of a window was created; null where nobody knows. */

@@ -79,6 +79,15 @@ const readTimed =
 
 const nowhere = (): null => null
 
+/** The rules of a stream over stretches of time: what it states of them itself, and what its kind has. */
+const timeRules = <T>(
+  { witnesses, across = nowhere }: Timed<T>,
+  kind: Pick<TimeRules, 'checksCount' | 'createdFrom' | 'retriedBy'>,
+): TimeRules => ({ ...kind, witnesses, across })
+
+/** Records of a window that are read by their creation are no older than it. */
+const fromItsStart: TimeRules['createdFrom'] = (_context, { from }) => from
+
 /** The part of a window that is not too old. Nothing is ruled out where no reach is known. */
 const withinReach =
   (reachDays: ReachDays | undefined): AnyStream['reach'] =>
@@ -93,13 +102,7 @@ export const followsChanges = <T>(
   seldom: false,
   pace: everyPoll,
   shows: null,
-  time: {
-    checksCount: true,
-    across: stream.across ?? nowhere,
-    witnesses: stream.witnesses,
-    createdFrom: stream.createdFrom ?? nowhere,
-    retriedBy: null,
-  },
+  time: timeRules(stream, { checksCount: true, createdFrom: stream.createdFrom ?? nowhere, retriedBy: null }),
   plan: planByLastChange,
   reach: withinReach(stream.reachDays),
   read: readTimed(stream),
@@ -113,13 +116,7 @@ export const standingList = <T>(
   seldom: false,
   pace: everyPoll,
   shows: 'stream',
-  time: {
-    checksCount: false,
-    across: stream.across ?? nowhere,
-    witnesses: stream.witnesses,
-    createdFrom: (_context, { from }) => from,
-    retriedBy: null,
-  },
+  time: timeRules(stream, { checksCount: false, createdFrom: fromItsStart, retriedBy: null }),
   plan: (context) => {
     const window = { from: oldestCreation(context), to: context.client.clock().now() }
     return stream.parts.map((part) => ({ ...window, part }))
@@ -131,11 +128,11 @@ export const standingList = <T>(
 /** What of a resource can be read again when somebody asks for a range of it. */
 export interface Past<T> {
   readonly stream: SyncStream<T>
-  /** Shares of a window that need a query each; one that covers all when left out. */
+  /** Shares of a window that need a query each; one that covers all by default. */
   readonly parts?: readonly (string | null)[]
-  /** How far back a range may begin; ten years when left out, as nothing is published. */
+  /** How far back a range may begin; ten years by default, as nothing is published. */
   readonly reachDays?: ReachDays
-  /** How a range is cut into windows; into slices of one length when left out. */
+  /** How a range is cut into windows; into slices of one length by default. */
   readonly windows?: (range: TimeWindow) => readonly TimeWindow[]
 }
 
@@ -166,13 +163,7 @@ export const range = <T>(stream: Timed<T> & Omit<Past<T>, 'stream' | 'windows'>)
     seldom: false,
     pace: everyPoll,
     shows: null,
-    time: {
-      checksCount: true,
-      across: stream.across ?? nowhere,
-      witnesses: stream.witnesses,
-      createdFrom: (_context, { from }) => from,
-      retriedBy: rereadStream,
-    },
+    time: timeRules(stream, { checksCount: true, createdFrom: fromItsStart, retriedBy: rereadStream }),
     plan: () => [],
     reach: ({ client, settings }, window) => intersect(window, reachOfPast(stream, client.clock().now(), settings)),
     read: readTimed(stream),
@@ -211,7 +202,7 @@ export type SnapshotPage<T> = Page<T> & { readonly moved?: boolean }
  * or a record of it had no readable key, nobody knows all that came, and nothing counts as gone.
  */
 export const snapshot = <T>(stream: {
-  /** Shares that need a query each; one that covers all when left out. */
+  /** Shares that need a query each; one that covers all by default. */
   readonly parts?: readonly (string | null)[]
   /** A page of a part: the first one, or the one at a cursor. */
   readonly page: (
@@ -259,7 +250,7 @@ const earliestOf = (answers: readonly { readonly observedAt: Date }[], askedAt: 
 /** All that a list of our own names, step by step in an order of its own: each run walks it from its start. */
 export const walk = <T>(stream: {
   readonly seldom?: true
-  /** With every poll when left out. */
+  /** With every poll by default. */
   readonly pace?: Pace
   /** Null: there is nothing to ask for any more. */
   readonly step: (context: StreamContext, place: WalkPlace, options: CallOptions) => Promise<WalkPage<T> | null>

@@ -2,7 +2,14 @@ import type { MarketplaceClient } from '../../clients/client.ts'
 import { countSlices, intersect, type TimeWindow } from '../../domain/windows.ts'
 import type { JobOutcome } from '../../queues/jobs.ts'
 import type { Database, Transaction } from '../../store/database.ts'
-import { askSkippedAgain, lockQuarantined, markReplayed, noteFault, type QuarantinedRecord } from '../../store/quarantine.ts'
+import {
+  askSkippedAgain,
+  lockQuarantined,
+  markReplayed,
+  noteFault,
+  type QuarantinedRecord,
+  type ReplayOutcome,
+} from '../../store/quarantine.ts'
 import { requestWindows, type SyncKey } from '../../store/sync-states.ts'
 import { storageFault } from '../../store/versions.ts'
 import { UnknownSync } from './faults.ts'
@@ -13,15 +20,6 @@ import { runStream, type SyncDeps } from './run.ts'
 import { defaultSyncSettings, type SyncSettings } from './settings.ts'
 import type { SyncRunOptions } from './stream-run.ts'
 import { partsOf, reachOfPast } from './streams.ts'
-
-/** What became of a quarantined record that was read again. */
-export type ReplayOutcome =
-  | { readonly outcome: 'replayed' }
-  /** It can be read now, but something newer is stored already. */
-  | { readonly outcome: 'superseded' }
-  | { readonly outcome: 'still-malformed'; readonly fault: string }
-  | { readonly outcome: 'not-found' }
-  | { readonly outcome: 'already-settled'; readonly state: string }
 
 const byName: ReadonlyMap<string, Resource> = new Map(resources.map((resource) => [resource.name, resource]))
 
@@ -97,7 +95,7 @@ export const reachOfBackfill = (resource: string, now: Date, settings: SyncSetti
 
 /**
  * Puts a backfill down, oldest first; a `sync.run` job on the stream that it answers does it, and `listSyncs` shows how far it is.
- * The same range again while it is under way changes nothing; once it is finished it starts anew.
+ * The same range again while it is under way changes nothing; once it is finished it starts again.
  * @throws UnknownSync; RangeError when the range is empty or wholly out of reach, or the resource has no past
  */
 export const requestBackfill = async (

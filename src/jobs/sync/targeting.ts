@@ -1,5 +1,5 @@
 import { behavioralAudiencesEndpoint, contextualTargetsEndpoint } from '../../clients/display/targeting.ts'
-import { type AudienceKind, audienceKinds } from '../../domain/targeting.ts'
+import { type AudienceKind, audienceKinds, audiencePart } from '../../domain/targeting.ts'
 import { behavioralAudienceStore, contextualTargetStore } from '../../store/targets.ts'
 import { listing } from './listings.ts'
 import { resource } from './resource.ts'
@@ -16,15 +16,10 @@ export const contextualTargets = resource({
   endpoint: contextualTargetsEndpoint,
   poll: { variable: 'POLL_CONTEXTUAL_TARGETS', ordinaryMs: dayMs, demonstrationMs: 300_000 },
   streams: { all: allTargets },
-  table: {
-    ...contextualTargetStore,
-    findGone: (sql, sellerId, _part, keys) => contextualTargetStore.findGone(sql, sellerId, keys),
-  },
+  table: contextualTargetStore,
 })
 
-const kindsByPart: ReadonlyMap<string | null, AudienceKind> = new Map(
-  audienceKinds.map((kind) => [kind.attribute === null ? kind.audienceType : `${kind.audienceType}/${kind.attribute}`, kind]),
-)
+const kindsByPart: ReadonlyMap<string | null, AudienceKind> = new Map(audienceKinds.map((kind) => [audiencePart(kind), kind]))
 
 const kindOf = (part: string | null): AudienceKind => {
   const kind = kindsByPart.get(part)
@@ -47,12 +42,5 @@ export const behavioralAudiences = resource({
   endpoint: behavioralAudiencesEndpoint,
   poll: { variable: 'POLL_BEHAVIORAL_AUDIENCES', ordinaryMs: dayMs, demonstrationMs: 300_000 },
   streams: { all: allAudiences },
-  table: {
-    ...behavioralAudienceStore,
-    findGone: (sql, sellerId, part, keys) => {
-      const { audienceType, attribute } = kindOf(part)
-      const condition = 'audience_type = $3 AND ($4::text IS NULL OR attribute = $4)'
-      return behavioralAudienceStore.findGone(sql, sellerId, keys, condition, audienceType, attribute)
-    },
-  },
+  table: behavioralAudienceStore,
 })

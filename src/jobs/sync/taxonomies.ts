@@ -20,8 +20,5 @@ export const taxonomies = resource({
   endpoint: taxonomiesEndpoint,
   poll: { variable: 'POLL_TAXONOMIES', ordinaryMs: dayMs, demonstrationMs: 300_000 },
   streams: { all },
-  table: {
-    ...taxonomyStore,
-    findGone: (sql, sellerId, part, keys) => taxonomyStore.findGone(sql, sellerId, keys, 'level = $3::int', levelOf(part)),
-  },
+  table: taxonomyStore,
 })
