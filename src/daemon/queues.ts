@@ -11,6 +11,7 @@ import { listSyncs, unfinishedSyncs } from '../store/sync-states.ts'
 import type { DaemonContext } from './context.ts'
 import type { DatabasePart } from './database.ts'
 import { jobsOf } from './derivation.ts'
+import { laneOfJob } from './lanes.ts'
 import type { MarketplacePart } from './marketplace.ts'
 import { firstLook, type ScheduledStream, scheduleOf, schedulersOf } from './schedule.ts'
 
@@ -54,7 +55,7 @@ export const createQueues = (
   { sellers, learnSellers }: MarketplacePart,
 ): QueuesPart => {
   const backend = createQueueBackend({ redisUrl: config.redisUrl, databaseUrl: url, quiet })
-  const runtime = createQueueRuntime({ backend, log, metrics, times: jobTimes })
+  const runtime = createQueueRuntime({ backend, log, metrics, times: jobTimes, laneOf: laneOfJob })
   closers.add('the queues', () => runtime.close())
   const listener = openListener({ url, channels: ['tallyman_changes', inboxChannel, sellersChannel], log })
   closers.add('the listener', () => listener.close())

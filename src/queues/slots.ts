@@ -27,9 +27,6 @@ interface Waiting {
 
 const defaultPatienceMs = 250
 
-/** The number of slots that a seller alone may hold. */
-export const slotsOfOne = (total: number): number => Math.ceil(total / 2)
-
 /**
  * Slots of which no seller can hold all: a seller gets another one while it holds fewer than are free. One alone has half of them; each of several
  * that want more than they get has as many as stay free for whoever comes next, so that the runs of one seller that last for half a minute keep no
