@@ -62,9 +62,18 @@ describe.each(kinds)('two sellers, one of whom wants or keeps everything, with q
   const events = (where: string): Promise<number> => countOf(`SELECT count(*)::int AS n FROM tallyman.erp_event WHERE ${where}`)
   const modestIsServed = () =>
     eventually(async () => expect(await commands(`seller_id = 'modest' AND state = 'confirmed'`)).toBe(1), patienceMs)
+  const spoil = (fault: object) => sandbox.control('PUT', '/faults', { rules: [{ sellerId: 'greedy', ...fault }] })
   /** No answer for the greedy one. */
-  const hang = (fault: object) =>
-    sandbox.control('PUT', '/faults', { rules: [{ sellerId: 'greedy', timeoutBefore: 1, ...fault }] })
+  const hang = (fault: object) => spoil({ timeoutBefore: 1, ...fault })
+  const acceptMany = async (): Promise<void> => {
+    const orders = await Promise.all(Array.from({ length: 150 }, () => placeOrder(sandbox, 1, 'greedy')))
+    await query(
+      databaseUrl,
+      `INSERT INTO tallyman.erp_event (source, id, type, data)
+       SELECT '/inbox', po, 'erp.order.accepted', jsonb_build_object('sellerId', 'greedy', 'purchaseOrderId', po)
+       FROM unnest(ARRAY[${orders.map(({ purchaseOrderId }) => `'${purchaseOrderId}'`).join(', ')}]) po`,
+    )
+  }
 
   test('hundreds of inbox rows of a seller whose marketplace is silent stand before none of the other', async () => {
     await start()
@@ -103,14 +112,7 @@ describe.each(kinds)('two sellers, one of whom wants or keeps everything, with q
   test('a seller whose requests are not answered keeps no slot from the other', async () => {
     await start()
     await hang({ method: 'POST', operation: 'orders.*' })
-    // Each kind of command has a budget of its own, so that many are under way soon.
-    const orders = await Promise.all(Array.from({ length: 150 }, () => placeOrder(sandbox, 1, 'greedy')))
-    await query(
-      databaseUrl,
-      `INSERT INTO tallyman.erp_event (source, id, type, data)
-       SELECT '/inbox', po, 'erp.order.accepted', jsonb_build_object('sellerId', 'greedy', 'purchaseOrderId', po)
-       FROM unnest(ARRAY[${orders.map(({ purchaseOrderId }) => `'${purchaseOrderId}'`).join(', ')}]) po`,
-    )
+    await acceptMany()
     const underWay = (): Promise<number> => commands(`seller_id = 'greedy' AND state = 'sending'`)
     // As many as all slots of a process once were.
     await eventually(async () => expect(await underWay()).toBeGreaterThanOrEqual(8), patienceMs)
@@ -119,6 +121,26 @@ describe.each(kinds)('two sellers, one of whom wants or keeps everything, with q
     expect(await underWay()).toBeGreaterThanOrEqual(8)
     expect(await commands(`seller_id = 'greedy' AND state = 'confirmed'`)).toBe(0)
   }, 150_000)
+
+  test.each([
+    ['is answered with 429', { tooManyRequestsWithoutHeader: 1 }],
+    ['is refused its credentials', { tokenRefused: 1 }],
+  ])(
+    'a seller who %s keeps the other from nothing',
+    async (_how, fault) => {
+      await start()
+      await spoil({ method: 'POST', operation: 'orders.*', ...fault })
+      await acceptMany()
+      const tried = (): Promise<number> => commands(`seller_id = 'greedy' AND attempts > 0`)
+      await eventually(async () => expect(await tried()).toBeGreaterThan(0), patienceMs)
+      expect(await post(daemon, accepted(await placeOrder(sandbox, 1, 'modest')))).toBe(202)
+      await modestIsServed()
+      expect(await commands(`seller_id = 'greedy' AND state = 'confirmed'`)).toBe(0)
+      // What it wants waits, and is not lost.
+      expect(await commands(`seller_id = 'greedy' AND state IN ('rejected', 'held')`)).toBe(0)
+    },
+    150_000,
+  )
 
   test('an event whose order cannot be fetched keeps no event about another order waiting', async () => {
     await start()
