@@ -2,7 +2,7 @@ import { resourcesOf as resourcesOfClient, type StreamInterval, streamsOf } from
 import { createQueueBackend } from '../queues/backend.ts'
 import { createRelay, type Relay } from '../queues/relay.ts'
 import { createQueueRuntime, type QueueRuntime } from '../queues/runtime.ts'
-import { dueCommands } from '../store/commands.ts'
+import { commandsWithinShare, dueCommands } from '../store/commands.ts'
 import { dueEvents } from '../store/events.ts'
 import { type Listener, openListener } from '../store/listener.ts'
 import { streamsWithDueSkips } from '../store/quarantine.ts'
@@ -11,14 +11,17 @@ import { listSyncs, unfinishedSyncs } from '../store/sync-states.ts'
 import type { DaemonContext } from './context.ts'
 import type { DatabasePart } from './database.ts'
 import { jobsOf } from './derivation.ts'
+import { laneOfJob } from './lanes.ts'
 import type { MarketplacePart } from './marketplace.ts'
 import { firstLook, type ScheduledStream, scheduleOf, schedulersOf } from './schedule.ts'
 
 /** How often due work is derived from Postgres without being asked. */
 const relayIntervalMs = 5_000
-/** Due commands, and waiting events, that one derivation enqueues; the others follow. */
+/** Due commands, and waiting events, that one derivation enqueues; the others follow. Each seller has its share of them. */
 const mostCommands = 2_000
 const mostEvents = 500
+/** A derivation of fewer has left nothing behind that it would be worth asking for before the next. */
+const fewestToRefill = 20
 /**
  * So often a process says which sellers it serves, and reads how they stand: it learns that another one has resumed a seller by a notification, and
  * one that was lost is made up for.
@@ -37,8 +40,10 @@ export interface QueuesPart {
   readonly listener: Listener
   /** The resources that a seller has. */
   resourcesOf(sellerId: string): readonly string[]
-  /** Commands are due now. Never throws: the relay finds them as well. */
+  /** Commands are due now. Never throws: the relay finds them as well, and brings those that are beyond the share of their seller. */
   wakeCommands(commandIds: readonly string[]): void
+  /** A run of a command, or of an event, has ended for good: once half of what was derived has, more is derived. */
+  ended(name: 'command.run' | 'event.process'): void
   /** Consumes what was registered, and where this process plans, derives what is due from now on. */
   start(): Promise<void>
 }
@@ -50,7 +55,7 @@ export const createQueues = (
   { sellers, learnSellers }: MarketplacePart,
 ): QueuesPart => {
   const backend = createQueueBackend({ redisUrl: config.redisUrl, databaseUrl: url, quiet })
-  const runtime = createQueueRuntime({ backend, log, metrics, times: jobTimes })
+  const runtime = createQueueRuntime({ backend, log, metrics, times: jobTimes, laneOf: laneOfJob })
   closers.add('the queues', () => runtime.close())
   const listener = openListener({ url, channels: ['tallyman_changes', inboxChannel, sellersChannel], log })
   closers.add('the listener', () => listener.close())
@@ -62,15 +67,20 @@ export const createQueues = (
   const intervalsOf = (resource: string): readonly StreamInterval[] => streamsOf(resource, config.intervals)
   const schedule = (): readonly ScheduledStream[] => scheduleOf({ sellerIds: sellers.ids(), resourcesOf, intervalsOf })
 
+  const refills = { 'command.run': createRefill(() => relay.nudge()), 'event.process': createRefill(() => relay.nudge()) }
+  const derived = <Due>(name: keyof typeof refills, due: readonly Due[]): readonly Due[] => {
+    refills[name].derived(due.length)
+    return due
+  }
   const relay = createRelay({
     schedulers: () => schedulersOf(schedule()),
     derive: async () =>
       jobsOf({
         resting: await sellersAtRest(database),
-        commands: await dueCommands(database, mostCommands),
+        commands: derived('command.run', await dueCommands(database, mostCommands)),
         // What was passed over is tried again when it is due, however seldom its stream runs by itself.
         syncs: [...(await unfinishedSyncs(database)), ...(await streamsWithDueSkips(database))],
-        events: await dueEvents(database, mostEvents),
+        events: derived('event.process', await dueEvents(database, mostEvents)),
         probes: await dueProbes(database),
         serves: sellers.has,
         resourcesOf,
@@ -81,6 +91,11 @@ export const createQueues = (
     log,
     metrics,
   })
+
+  const wake = async (commandIds: readonly string[]): Promise<void> => {
+    const ids = await commandsWithinShare(database, commandIds)
+    await Promise.all(ids.map((commandId) => runtime.enqueue('command.run', { commandId }, { runNow: true })))
+  }
 
   const lookFirst = async (): Promise<void> => {
     await runtime.enqueueMany(firstLook(schedule(), await listSyncs(database)))
@@ -93,12 +108,11 @@ export const createQueues = (
     listener,
     resourcesOf,
     wakeCommands: (commandIds) => {
-      for (const commandId of commandIds) {
-        runtime.enqueue('command.run', { commandId }, { runNow: true }).catch((error: unknown) => {
-          quiet.warn('wake', { err: error }, 'a command could not be enqueued; the relay brings it later')
-        })
-      }
+      wake(commandIds).catch((error: unknown) => {
+        quiet.warn('wake', { err: error }, 'a command could not be enqueued; the relay brings it later')
+      })
     },
+    ended: (name) => refills[name].ended(),
     start: async () => {
       await runtime.start()
       if (!has('scheduler')) return
@@ -110,6 +124,22 @@ export const createQueues = (
         .then(lookFirst)
         .catch((error: unknown) => log.warn({ err: error }, 'the first look is left to the schedulers'))
       closers.add('the relay', () => relay.stop())
+    },
+  }
+}
+
+/** Asks for more once half of what was derived has been worked off, so that a long queue of one seller need not wait for the interval. */
+const createRefill = (ask: () => void) => {
+  let left = 0
+  let askAt = -1
+  return {
+    derived: (count: number): void => {
+      left = count
+      askAt = count < fewestToRefill ? -1 : Math.floor(count / 2)
+    },
+    ended: (): void => {
+      left -= 1
+      if (left === askAt) ask()
     },
   }
 }

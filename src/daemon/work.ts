@@ -9,9 +9,11 @@ import { runRetention } from '../jobs/retention.ts'
 import { credentialsRefused, probeSeller } from '../jobs/sellers.ts'
 import type { SyncRunReport } from '../jobs/sync/run.ts'
 import { runSync } from '../jobs/sync/syncs.ts'
+import { createSlots, turnedAway } from '../queues/slots.ts'
 import { reviewSyncAlarm } from '../store/alarms.ts'
 import { headCommand } from '../store/commands.ts'
-import { isCommandAtRest, isSellerAtRest, stopSeller } from '../store/sellers.ts'
+import { readWaitingSubject } from '../store/events.ts'
+import { isSellerAtRest, sellerAtWorkOn, stopSeller } from '../store/sellers.ts'
 import type { DaemonContext } from './context.ts'
 import type { DatabasePart } from './database.ts'
 import { savingOf } from './intake.ts'
@@ -21,12 +23,13 @@ import { countRun } from './sync-metrics.ts'
 
 /** A command or an event that failed (Postgres was away) must not wait long: its rows are due, and a look costs little. */
 const jobBackoff = { firstMs: 500, longestMs: 10_000 }
-const commandsAtOnce = 8
-/**
- * A run mostly waits for answers. So many at once that logs and reports of some sellers, whose runs last as long as their turn, do not keep
- * the orders of all waiting.
- */
-const syncsAtOnce = 12
+/** A run mostly waits for answers. Of these slots a seller alone has half; see `createSlots`. */
+const commandsAtOnce = 32
+const eventsAtOnce = 16
+/** So many that logs and reports of some sellers, whose runs last as long as their turn, do not keep the orders of all waiting. */
+const syncsAtOnce = 24
+/** An event comes back after so long while another one about the same order is being decided: that one may decide it as well. */
+const sameOrderAgainMs = 250
 /** A sync may be silent for one request and this much more; then another process takes over. */
 const syncLeaseMarginMs = 10_000
 /** The built-in sandbox shows a change in its lists at once; a real marketplace takes its time. */
@@ -68,13 +71,23 @@ const registerCommands = ({ context, database, marketplace, queues }: WorkParts)
     },
     onOutcome: (kind: string, outcome: string) => metrics.commands.inc({ kind, outcome }),
   }
+  const slots = createSlots({ total: commandsAtOnce })
   queues.runtime.register(
     'command.run',
-    async ({ data, signal, starts, log }) =>
+    async ({ data, signal, starts, log }) => {
       // What waits for a seller that is stopped or paused is due again when the seller is.
-      (await isCommandAtRest(database, data.commandId))
-        ? { done: true }
-        : runCommand(commandParts, data.commandId, { signal, starts, log }),
+      const sellerId = await sellerAtWorkOn(database, data.commandId)
+      if (sellerId === null) return { done: true }
+      const release = await slots.take(sellerId, signal)
+      if (release === null) return turnedAway(sellerId, starts)
+      try {
+        const outcome = await runCommand(commandParts, data.commandId, { signal, starts, log })
+        if ('done' in outcome) queues.ended('command.run')
+        return outcome
+      } finally {
+        release()
+      }
+    },
     { concurrency: commandsAtOnce, backoff: jobBackoff },
   )
 }
@@ -96,11 +109,14 @@ const registerSyncs = ({ context, database, marketplace, queues }: WorkParts): v
     ...saving,
     onRun: (report: SyncRunReport) => countRun(context.metrics, (sellerId) => sellers.client(sellerId).clock().now(), report),
   }
+  const slots = createSlots({ total: syncsAtOnce })
   queues.runtime.register(
     'sync.run',
     async ({ data, signal, starts, log }) => {
       if (await isSellerAtRest(database, data.sellerId)) return { done: true }
       if (!sellers.has(data.sellerId)) return handBack({ database }, data.sellerId, starts)
+      const release = await slots.take(data.sellerId, signal)
+      if (release === null) return turnedAway(data.sellerId, starts)
       // Taken before the run: settings that are read again meanwhile are not those that were refused.
       const seller = sellers.configured(data.sellerId)
       const outcome = await runSync(deps, data, { signal, log })
@@ -110,6 +126,7 @@ const registerSyncs = ({ context, database, marketplace, queues }: WorkParts): v
           if (await stopSeller(database, seller, reason)) log.warn({ seller_id: data.sellerId }, reason)
           return { done: true } as const
         })
+        .finally(release)
         .finally(() => reviewSyncAlarm(database, data))
       if (saving.afterSave !== undefined) queues.relay.nudge()
       return outcome
@@ -118,16 +135,38 @@ const registerSyncs = ({ context, database, marketplace, queues }: WorkParts): v
   )
 }
 
-const registerEvents = ({ database, queues, intake }: WorkParts): void =>
+const registerEvents = ({ database, queues, intake }: WorkParts): void => {
+  const slots = createSlots({ total: eventsAtOnce })
+  const deciding = new Set<string>()
   queues.runtime.register(
     'event.process',
     async ({ data, signal, starts }) => {
-      const came = await processReceivedEvent(intake, data, signal)
-      // One that still waits is due again when its row says so, and then in any process.
-      return typeof came === 'object' ? handBack({ database }, came.elsewhere, starts) : { done: true }
+      const about = await readWaitingSubject(database, data)
+      if (about === null) return { done: true }
+      const { sellerId } = about
+      const subject = JSON.stringify([sellerId, about.purchaseOrderId])
+      if (deciding.has(subject)) {
+        return {
+          runAgainAt: new Date(Date.now() + sameOrderAgainMs),
+          reason: 'another event about the same order is being decided',
+        }
+      }
+      deciding.add(subject)
+      try {
+        const release = await slots.take(sellerId, signal)
+        if (release === null) return turnedAway(sellerId, starts)
+        const came = await processReceivedEvent(intake, data, signal).finally(release)
+        // One that still waits is due again when its row says so, and then in any process.
+        if (typeof came === 'object') return handBack({ database }, came.elsewhere, starts)
+        if (came === 'settled') queues.ended('event.process')
+        return { done: true }
+      } finally {
+        deciding.delete(subject)
+      }
     },
-    { backoff: jobBackoff },
+    { concurrency: eventsAtOnce, backoff: jobBackoff },
   )
+}
 
 const registerProbes = ({ database, marketplace: { sellers }, queues }: WorkParts): void =>
   queues.runtime.register('seller.probe', async ({ data: { sellerId }, signal, starts, log }) => {

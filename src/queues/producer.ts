@@ -17,6 +17,8 @@ export interface ProducerOptions {
   readonly metrics: Metrics
   readonly timeoutMs: number
   readonly failedRestMs: number
+  /** The lane of a job within its queue: those of a lower number come first. */
+  readonly laneOf: (job: PlainJob) => number
 }
 
 const keptFailedJobs = 500
@@ -35,18 +37,22 @@ export const storedOptions = {
   stackTraceLimit: 3,
 } as const satisfies JobsOptions
 
-const optionsOf = (job: PlainJob, jobId: string): JobsOptions => {
+const optionsFor = (job: PlainJob, jobId: string, lane: number): JobsOptions => {
   const trace = carryTrace()
   return {
     ...storedOptions,
     jobId,
+    // To BullMQ no priority is the highest one.
+    ...(lane > 0 ? { priority: lane } : {}),
     ...(job.delayMs !== undefined && job.delayMs > 0 && job.runNow !== true ? { delay: Math.ceil(job.delayMs) } : {}),
     ...(trace === null ? {} : { telemetry: { metadata: trace } }),
   }
 }
 
 /** Adds jobs to the queues. */
-export const createProducer = ({ backend, metrics, timeoutMs, failedRestMs }: ProducerOptions) => {
+export const createProducer = ({ backend, metrics, timeoutMs, failedRestMs, laneOf }: ProducerOptions) => {
+  const optionsOf = (job: PlainJob, jobId: string): JobsOptions => optionsFor(job, jobId, laneOf(job))
+
   const restedEnough = (finishedOn: number | undefined): boolean =>
     finishedOn === undefined || Date.now() - finishedOn >= failedRestMs
 

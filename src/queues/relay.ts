@@ -45,13 +45,21 @@ export const createRelay = ({ derive, schedulers, foreignSellers, intervalMs, ru
   let stopping = false
   let nudged = false
   let failuresInARow = 0
+  let scheduledAtMs = Number.NEGATIVE_INFINITY
   let wake: (() => void) | undefined
+
+  // They change seldom, and there may be thousands: not with each nudge.
+  const schedule = async (): Promise<void> => {
+    if (schedulers === undefined || performance.now() - scheduledAtMs < intervalMs / 2) return
+    await runtime.applySchedulers(schedulers(), await foreignSellers?.())
+    scheduledAtMs = performance.now()
+  }
 
   const once = async (): Promise<void> => {
     // Cleared first: a commit during the derivation requires another one.
     nudged = false
     try {
-      if (schedulers !== undefined) await runtime.applySchedulers(schedulers(), await foreignSellers?.())
+      await schedule()
       const due = await derive()
       if (due.length > 0) await runtime.enqueueMany(due)
       failuresInARow = 0

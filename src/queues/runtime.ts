@@ -6,7 +6,15 @@ import { pause } from '../pause.ts'
 import type { BackendCheck, QueueBackend } from './backend-interface.ts'
 import type { Consumer } from './consumer.ts'
 import { asError, withDeadline } from './faults.ts'
-import { type EnqueueOptions, type JobData, type JobName, type JobToEnqueue, type QueueName, queueNames } from './jobs.ts'
+import {
+  type EnqueueOptions,
+  type JobData,
+  type JobName,
+  type JobToEnqueue,
+  type PlainJob,
+  type QueueName,
+  queueNames,
+} from './jobs.ts'
 import { type ConsumptionVerdict, evaluateConsumption } from './liveness.ts'
 import { createProducer, type EnqueueResult } from './producer.ts'
 import { createRuns, type JobHandler, type JobOptions } from './runs.ts'
@@ -52,6 +60,11 @@ export interface QueueRuntimeOptions {
   readonly log: Logger
   readonly metrics: Metrics
   readonly times?: Partial<RuntimeTimes>
+  /**
+   * The lane of a job within its queue, a whole number: a job starts only when none of a lower number is ready. Default: 0 for all, in the order
+   * in which they are enqueued.
+   */
+  readonly laneOf?: (job: PlainJob) => number
 }
 
 /** How the jobs of this process ended during a stop. */
@@ -108,11 +121,11 @@ export interface QueueRuntime {
 
 /** Creates the runtime of the queues. Does not connect before `start`. */
 export const createQueueRuntime = (options: QueueRuntimeOptions): QueueRuntime => {
-  const { backend, log, metrics } = options
+  const { backend, log, metrics, laneOf = () => 0 } = options
   const times = { ...defaultTimes, ...options.times }
   const quiet = createQuietLog(log)
   const { operationTimeoutMs } = times
-  const producer = createProducer({ backend, metrics, timeoutMs: operationTimeoutMs, failedRestMs: times.failedRestMs })
+  const producer = createProducer({ backend, metrics, timeoutMs: operationTimeoutMs, failedRestMs: times.failedRestMs, laneOf })
   const schedulers = createSchedulers({ backend, timeoutMs: operationTimeoutMs })
   const runs = createRuns({ log, metrics, lockMs: times.lockMs, enqueue: producer.enqueue })
 
@@ -241,10 +254,17 @@ export const createQueueRuntime = (options: QueueRuntimeOptions): QueueRuntime =
   }
 
   const counts = async () => {
-    const states = ['waiting', 'active', 'delayed', 'failed'] as const
-    const counted = queueNames.map(async (name) => [name, await backend.queue(name).getJobCounts(...states)] as const)
+    const counted = queueNames.map(async (name) => {
+      const {
+        prioritized = 0,
+        waiting = 0,
+        ...others
+      } = await backend.queue(name).getJobCounts('waiting', 'prioritized', 'active', 'delayed', 'failed')
+      // BullMQ counts those of later lanes apart.
+      return [name, { waiting: waiting + prioritized, ...others }] as const
+    })
     const found = new Map(await withDeadline(Promise.all(counted), operationTimeoutMs, 'counting jobs'))
-    const of = (name: QueueName) => found.get(name) ?? {}
+    const of = (name: QueueName): Readonly<Record<string, number>> => found.get(name) ?? {}
     return { sync: of('sync'), commands: of('commands'), events: of('events'), housekeeping: of('housekeeping') }
   }
 

@@ -12,7 +12,10 @@ const describe = (command: CommandContent): JsonObject => ({
   lines: unitsOf(command.payload).map((line) => ({ lineNumber: line.lineNumber, quantity: line.quantity })),
 })
 
-/** Stores commands of one subject, in order, as `pending`; returns their ids. The caller holds the subject's lock. */
+/**
+ * Stores commands of one subject, in order, as `pending`; returns their ids. The caller holds the subject's lock. By when the marketplace wants
+ * them is taken from the stored order (public facts: four hours for an acknowledgement).
+ */
 export const insertCommands = async (
   transaction: Transaction,
   request: {
@@ -29,8 +32,10 @@ export const insertCommands = async (
     `WITH given AS (
        SELECT * FROM jsonb_to_recordset($1::jsonb) AS t(ordinal int, id text, kind text, payload jsonb)
      ), stored AS (
-       INSERT INTO tallyman.commands (id, seller_id, purchase_order_id, kind, state, event_source, event_id, payload)
-       SELECT id, $2, $3, kind, 'pending', $4, $5, payload FROM given ORDER BY ordinal
+       INSERT INTO tallyman.commands (id, seller_id, purchase_order_id, kind, state, event_source, event_id, payload, act_by)
+       SELECT g.id, $2, $3, g.kind, 'pending', $4, $5, g.payload,
+         CASE g.kind WHEN 'acknowledge' THEN o.order_date + interval '4 hours' WHEN 'ship' THEN o.estimated_ship_date END
+       FROM given g LEFT JOIN warehouse.orders o ON o.seller_id = $2 AND o.purchase_order_id = $3 ORDER BY g.ordinal
      )
      INSERT INTO tallyman.command_lines (command_id, line_number, seller_id, purchase_order_id, quantity)
      SELECT command_id, line_number, $2, $3, quantity

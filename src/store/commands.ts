@@ -115,19 +115,66 @@ export const headCommand = async ({ prisma }: SqlRunner, sellerId: string, subje
   return head?.id ?? null
 }
 
+/** So many commands of one kind of a seller are enqueued or wait for budget at once; the others stay where they are until these are done. */
+const mostOfAKind = 200
+
+// Not as NOT EXISTS: Postgres would look up the subjects of all commands at once, where the first few are wanted.
+/** The command `c` is the first of its subject that is not settled. */
+const isFirstOfSubject = `(SELECT e.id FROM tallyman.commands e WHERE e.seller_id = c.seller_id
+  AND e.subject = c.subject AND e.sequence < c.sequence AND e.state NOT IN ('confirmed', 'rejected') LIMIT 1) IS NULL`
+
+/**
+ * The command `c` has a place in the share of its seller: it can be worked on, or waits for budget. One in trouble has none before it is due: many
+ * of them would keep the others from being tried.
+ */
+const hasPlace = `c.state IN ('pending', 'sending', 'verifying') AND (c.leased_until IS NULL OR c.leased_until <= now())
+  AND (c.next_action_at <= now() OR (c.state = 'pending' AND c.troubled_since IS NULL)) AND ${isFirstOfSubject}`
+
 /**
  * Ids of commands that a worker should look at now: the first of each subject, due, not being sent by somebody alive, and of a seller that is
- * at work and served by some process. Those of others would only stand before them.
+ * at work and served by some process. They come in rounds, one of each seller, then another of each; of a seller and kind those come first that
+ * the marketplace wants earliest. Each seller and kind has its share of `most`, at least one, and never more than {@link mostOfAKind}.
  */
-export const dueCommands = async (sql: SqlRunner, limit: number): Promise<readonly string[]> => {
+export const dueCommands = async (sql: SqlRunner, most: number): Promise<readonly string[]> => {
   const rows = await sql.query<{ id: string }>(
-    `SELECT c.id FROM tallyman.commands c JOIN tallyman.sellers s ON s.seller_id = c.seller_id AND s.state = 'active'
-     WHERE c.state IN ('pending', 'sending', 'verifying') AND c.next_action_at <= now() AND ${sellerIsServed('s')}
-       AND (c.leased_until IS NULL OR c.leased_until <= now())
-       AND NOT EXISTS (SELECT 1 FROM tallyman.commands e WHERE e.seller_id = c.seller_id
-         AND e.subject = c.subject AND e.sequence < c.sequence AND e.state NOT IN ('confirmed', 'rejected'))
-     ORDER BY c.next_action_at LIMIT $1`,
-    limit,
+    `WITH RECURSIVE found AS (
+       (SELECT c.seller_id, c.kind FROM tallyman.commands c WHERE c.state IN ('pending', 'sending', 'verifying')
+        ORDER BY c.seller_id, c.kind LIMIT 1)
+       UNION ALL
+       SELECT n.seller_id, n.kind FROM found f CROSS JOIN LATERAL (
+         SELECT c.seller_id, c.kind FROM tallyman.commands c
+         WHERE c.state IN ('pending', 'sending', 'verifying') AND (c.seller_id, c.kind) > (f.seller_id, f.kind)
+         ORDER BY c.seller_id, c.kind LIMIT 1) n
+     ), kinds AS (
+       SELECT f.seller_id, f.kind FROM found f JOIN tallyman.sellers s ON s.seller_id = f.seller_id AND s.state = 'active' AND ${sellerIsServed('s')}
+     ), placed AS (
+       SELECT k.seller_id, p.* FROM kinds k CROSS JOIN LATERAL (
+         SELECT w.*, row_number() OVER (ORDER BY w.act_by, w.sequence) AS place FROM (
+           SELECT c.id, c.act_by, c.sequence, c.next_action_at FROM tallyman.commands c
+           WHERE c.seller_id = k.seller_id AND c.kind = k.kind AND ${hasPlace}
+           ORDER BY c.act_by, c.sequence LIMIT (SELECT least($2::int, greatest(1, $1::int / count(*))) FROM kinds)
+         ) w
+       ) p
+     )
+     SELECT p.id FROM placed p WHERE p.next_action_at <= now()
+     ORDER BY row_number() OVER (PARTITION BY p.seller_id ORDER BY p.place, p.act_by, p.sequence), p.act_by, p.sequence`,
+    most,
+    mostOfAKind,
+  )
+  return rows.map((row) => row.id)
+}
+
+/** Those of the commands that may be enqueued at once: others of their seller and kind come first, and are enough. */
+export const commandsWithinShare = async (sql: SqlRunner, commandIds: readonly string[]): Promise<readonly string[]> => {
+  const rows = await sql.query<{ id: string }>(
+    `SELECT w.id FROM (
+       SELECT DISTINCT c.seller_id, c.kind FROM tallyman.commands c WHERE c.id = ANY ($1::text[])
+     ) k CROSS JOIN LATERAL (
+       SELECT c.id FROM tallyman.commands c WHERE c.seller_id = k.seller_id AND c.kind = k.kind AND ${hasPlace}
+       ORDER BY c.act_by, c.sequence LIMIT $2::int
+     ) w WHERE w.id = ANY ($1::text[])`,
+    commandIds,
+    mostOfAKind,
   )
   return rows.map((row) => row.id)
 }
@@ -144,8 +191,7 @@ export const overdueCommands = async (
      WHERE c.state IN ('pending', 'sending', 'verifying') AND COALESCE(s.state, 'active') = 'active'
        AND c.next_action_at <= now() - $1::float8 * interval '1 millisecond'
        AND (c.leased_until IS NULL OR c.leased_until <= now() - $1::float8 * interval '1 millisecond')
-       AND NOT EXISTS (SELECT 1 FROM tallyman.commands e WHERE e.seller_id = c.seller_id
-         AND e.subject = c.subject AND e.sequence < c.sequence AND e.state NOT IN ('confirmed', 'rejected'))
+       AND ${isFirstOfSubject}
      ORDER BY c.next_action_at LIMIT $2`,
     leastMs,
     limit,

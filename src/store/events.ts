@@ -199,13 +199,50 @@ export const settleEvent = async (
 /** Rows of before these bounds were kept by the table; the columns are those of `e`. */
 const keyFits = `octet_length(e.source) BETWEEN 1 AND ${maxKeyBytes} AND octet_length(e.id) BETWEEN 1 AND ${maxKeyBytes}`
 
-/** Waiting events that are to be looked at now, those first that were due first, then in the order in which they came. */
-export const dueEvents = (sql: SqlRunner, limit: number): Promise<readonly EventKey[]> =>
+/** Whose a waiting event is, as well as it can be told; empty: it cannot. The index of waiting events by seller says the same. */
+const waitingSellerOf = `left(coalesce(e.seller_id, tallyman.normal_id(e.data -> 'sellerId'), ''), 255)`
+
+/**
+ * Waiting events that are to be looked at now, in rounds: one of each seller, then another of each. Of a seller those come first that were due
+ * first, then in the order in which they came. Each has its share of `most`, at least one, however many events another one has.
+ */
+export const dueEvents = (sql: SqlRunner, most: number): Promise<readonly EventKey[]> =>
   sql.query<EventKey>(
-    `SELECT e.source, e.id FROM tallyman.erp_event e WHERE e.status = 'received' AND e.due_at <= now() AND ${keyFits}
-     ORDER BY e.due_at, e.sequence LIMIT $1::int`,
-    limit,
+    `WITH RECURSIVE sellers AS (
+       (SELECT ${waitingSellerOf} AS seller FROM tallyman.erp_event e WHERE e.status = 'received' ORDER BY 1 LIMIT 1)
+       UNION ALL
+       SELECT (SELECT ${waitingSellerOf} FROM tallyman.erp_event e WHERE e.status = 'received' AND ${waitingSellerOf} > s.seller ORDER BY 1 LIMIT 1)
+       FROM sellers s WHERE s.seller IS NOT NULL
+     )
+     SELECT d.source, d.id FROM sellers s CROSS JOIN LATERAL (
+       SELECT w.*, row_number() OVER (ORDER BY w.due_at, w.sequence) AS place FROM (
+         SELECT e.source, e.id, e.due_at, e.sequence FROM tallyman.erp_event e
+         WHERE e.status = 'received' AND ${waitingSellerOf} = s.seller AND e.due_at <= now() AND ${keyFits}
+         ORDER BY e.due_at, e.sequence LIMIT (SELECT greatest(1, $1::int / count(seller)) FROM sellers)
+       ) w
+     ) d
+     ORDER BY d.place, d.due_at, d.sequence`,
+    most,
   )
+
+/** What a waiting event is about, as far as work on it is divided by that. */
+export interface WaitingSubject {
+  /** Empty: it cannot be told. */
+  readonly sellerId: string
+  /** The order that it names; null: none. */
+  readonly purchaseOrderId: string | null
+}
+
+/** What a waiting event is about; null: it does not wait. */
+export const readWaitingSubject = async (sql: SqlRunner, { source, id }: EventKey): Promise<WaitingSubject | null> => {
+  const [row] = await sql.query<WaitingSubject>(
+    `SELECT ${waitingSellerOf} AS "sellerId", ${orderOfData} AS "purchaseOrderId"
+     FROM tallyman.erp_event e WHERE e.source = $1 AND e.id = $2 AND e.status = 'received'`,
+    source,
+    id,
+  )
+  return row ?? null
+}
 
 /** Keeps why a waiting event could not be decided, whose it is if that was not known, and when it is to be looked at again. */
 export const putOffEvent = async (

@@ -64,7 +64,7 @@ export const personalData: Readonly<Record<string, TableMarks>> = {
   'tallyman.command_lines': { none: 'command_id line_number seller_id purchase_order_id quantity' },
   'tallyman.commands': {
     none: `id sequence seller_id purchase_order_id kind state attempts next_action_at leased_until lease_owner created_at updated_at
-      settled_at subject troubled_since troubled_looks`,
+      settled_at subject troubled_since troubled_looks act_by`,
     reference: { event_source: "the ERP's key of its event", event_id: "the ERP's key of its event" },
     buyer: {
       payload: [

@@ -270,15 +270,15 @@ export const sellersAtRest = async ({ prisma }: SqlRunner): Promise<ReadonlyMap<
 export const isSellerAtRest = async ({ prisma }: SqlRunner, sellerId: string): Promise<boolean> =>
   (await prisma.seller.count({ where: { ...isAtRest, sellerId } })) > 0
 
-/** Whether the seller of a command is stopped or paused now. */
-export const isCommandAtRest = async (sql: SqlRunner, commandId: string): Promise<boolean> =>
-  (
-    await sql.query(
-      `SELECT 1 AS rests FROM tallyman.commands c JOIN tallyman.sellers s ON s.seller_id = c.seller_id
-       WHERE c.id = $1 AND s.state <> 'active'`,
-      commandId,
-    )
-  ).length > 0
+/** The seller of a command; null where it is stopped or paused now, and where there is no such command. */
+export const sellerAtWorkOn = async (sql: SqlRunner, commandId: string): Promise<string | null> => {
+  const [row] = await sql.query<{ seller_id: string }>(
+    `SELECT c.seller_id FROM tallyman.commands c LEFT JOIN tallyman.sellers s ON s.seller_id = c.seller_id
+     WHERE c.id = $1 AND COALESCE(s.state, 'active') = 'active'`,
+    commandId,
+  )
+  return row?.seller_id ?? null
+}
 
 /** How often a token is asked for while a seller is stopped: seldom, for a refusal that lasts is a person's to mend. */
 export const probeIntervalMs = 900_000

@@ -41,7 +41,11 @@ export const runtimeContract = (name: string, makeStore: () => Promise<TestStore
     })
     afterAll(() => store.stop())
 
-    const make = (address: StoreAddress, times: Partial<RuntimeTimes> = {}): Part => {
+    const make = (
+      address: StoreAddress,
+      times: Partial<RuntimeTimes> = {},
+      more: Pick<Parameters<typeof createQueueRuntime>[0], 'laneOf'> = {},
+    ): Part => {
       const lines: Record<string, unknown>[] = []
       const log = createLogger({
         level: 'info',
@@ -50,7 +54,7 @@ export const runtimeContract = (name: string, makeStore: () => Promise<TestStore
       })
       const metrics = createMetrics({ version: 'test', processMetrics: false })
       const backend = createQueueBackend({ ...address, quiet: createQuietLog(log) })
-      const runtime = createQueueRuntime({ backend, log, metrics, times: { ...quick, ...times } })
+      const runtime = createQueueRuntime({ backend, log, metrics, times: { ...quick, ...times }, ...more })
       const part = { runtime, metrics, lines }
       parts.push(part)
       return part
@@ -114,6 +118,42 @@ export const runtimeContract = (name: string, makeStore: () => Promise<TestStore
       const counts = await runtime.counts()
       expect(counts.sync['waiting']).toBe(2)
       expect(counts.commands['waiting']).toBe(1)
+    })
+
+    test('a job of a later lane starts when none of an earlier one is ready, also after it was postponed', async () => {
+      const address = await store.empty()
+      const laneOf = ({ data }: { readonly data: Readonly<Record<string, string>> }): number =>
+        Number(data['stream']?.slice(0, 1))
+      const producer = make(address, {}, { laneOf }).runtime
+      await producer.start()
+      const job = (stream: string) => ({ name: 'sync.run' as const, data: { sellerId: 's', resource: 'orders', stream } })
+      await producer.enqueueMany([job('2-a'), job('1-a'), job('0-a'), job('1-b'), job('2-b')])
+      await producer.enqueue('sync.run', job('0-b').data)
+      expect((await producer.counts()).sync['waiting']).toBe(6)
+      expect((await producer.enqueue('sync.run', job('2-a').data)).outcome).toBe('exists')
+
+      const { runtime } = make(address, {}, { laneOf })
+      const ran: string[] = []
+      let dueMs = 0
+      runtime.register(
+        'sync.run',
+        async ({ data: { stream }, starts }) => {
+          ran.push(stream)
+          if (stream === '1-a' && starts === 1) {
+            dueMs = Date.now() + 100
+            return { runAgainAt: new Date(dueMs), reason: 'takes turns' }
+          }
+          // What was postponed is ready again by the time this one ends, if it was not before.
+          if (stream === '2-a') await until(() => expect(Date.now()).toBeGreaterThan(dueMs))
+          return { done: true }
+        },
+        { concurrency: 1 },
+      )
+      await runtime.start()
+      await until(() => expect(ran).toHaveLength(7))
+      expect(ran.slice(0, 4)).toEqual(['0-a', '0-b', '1-a', '1-b'])
+      expect(ran.slice(4, 6).sort()).toEqual(['1-a', '2-a'])
+      expect(ran.at(-1)).toBe('2-b')
     })
 
     test('being run again later costs no attempt and holds no worker', async () => {
