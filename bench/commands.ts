@@ -34,6 +34,7 @@ import { migrate } from '../src/store/migrate.ts'
 import { recordSellers } from '../src/store/sellers.ts'
 import { hasRedisServer, startTestRedis, type TestRedis } from '../test/support/redis.ts'
 import { storeOrders } from '../test/support/store.ts'
+import { vocabularyOf } from '../test/support/vocabulary.ts'
 import { generateOrder } from './generate.ts'
 import { benchFolder, median, numberOption, processorMs } from './measure.ts'
 import { type StatementCost, watchStatements } from './statements.ts'
@@ -160,7 +161,7 @@ const fill = async (database: Database, sellers: SellerRegistry): Promise<readon
 const runEngine = async ({ stubUrl, redis, newDatabase }: Setting): Promise<Run> => {
   const url = await newDatabase()
   await migrate(url)
-  const database = openDatabase({ url, connections: 12 })
+  const database = openDatabase({ vocabularyOf, url, connections: 12 })
   const sellers = sellersOf(stubUrl)
   const metrics = createMetrics({ version: 'bench', processMetrics: false })
   const prefix = `engine-${randomBytes(4).toString('hex')}`

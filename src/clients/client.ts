@@ -1,3 +1,4 @@
+import type { Vocabulary } from '../domain/vocabulary.ts'
 import type { CredentialsClient } from './auth.ts'
 import type { Grant, Wait } from './budget.ts'
 import type { ClientParts } from './client-parts.ts'
@@ -7,6 +8,8 @@ import type { Operation } from './operation.ts'
 /** The marketplace as one seller sees it. */
 export interface MarketplaceClient {
   readonly sellerId: string
+  /** What things are called there. */
+  readonly vocabulary: Vocabulary
   readonly credentials: CredentialsClient
   /** The marketplace's time, estimated from its answers; our own until the first one. */
   clock(): { now(): Date }
@@ -22,7 +25,7 @@ export interface Marketplace<Connection extends { readonly sellerId: string }> {
   connect(
     connection: Connection,
     parts: ClientParts,
-  ): Pick<MarketplaceClient, 'credentials' | 'close'> & {
+  ): Pick<MarketplaceClient, 'credentials' | 'vocabulary' | 'close'> & {
     /** What its endpoints make their parts from. */
     readonly hosts: object
     readonly clock: { now(): Date }
@@ -39,9 +42,10 @@ export function createClient<Connection extends { readonly sellerId: string }>(
   parts: ClientParts,
 ): MarketplaceClient {
   const { sellerId } = connection
-  const { hosts, clock, credentials, close } = marketplace.connect(connection, parts)
+  const { hosts, clock, credentials, vocabulary, close } = marketplace.connect(connection, parts)
   return {
     sellerId,
+    vocabulary,
     credentials,
     clock: () => clock,
     of: (endpoint) => endpoint.partOf(hosts),

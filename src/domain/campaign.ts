@@ -1,5 +1,5 @@
+import { addDays } from './calendar.ts'
 import type { DecimalText } from './order.ts'
-import { addDays } from './pacific-time.ts'
 
 /** Every state of a campaign (specification, "States and transitions"). */
 export const campaignStatuses = [

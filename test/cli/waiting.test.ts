@@ -4,6 +4,7 @@ import { reviewEvents } from '../../src/jobs/events/review.ts'
 import { alarmWaiting, insertCommands, moveCommand } from '../../src/store/command-steps.ts'
 import { readCommand } from '../../src/store/commands.ts'
 import { type Database, openDatabase } from '../../src/store/database.ts'
+import { vocabularyOf } from '../support/vocabulary.ts'
 import { type Rig, startRig } from './rig.ts'
 import { cli } from './run.ts'
 
@@ -12,7 +13,7 @@ let database: Database
 
 beforeAll(async () => {
   rig = await startRig()
-  database = openDatabase({ url: rig.databaseUrl, connections: 2 })
+  database = openDatabase({ vocabularyOf, url: rig.databaseUrl, connections: 2 })
 })
 afterAll(async () => {
   await database.close()

@@ -4,7 +4,7 @@ import { createClient } from '../../src/clients/client.ts'
 import type { OrderCommandContent } from '../../src/domain/command.ts'
 import { judge, takeBaseline } from '../../src/domain/evidence.ts'
 import { failureOf } from './display/support.ts'
-import { salesEndpoint, shop, signatureOf } from './second/marketplace.ts'
+import { salesEndpoint, shop, signatureOf, vocabulary } from './second/marketplace.ts'
 import { type Answer, afterTest, forever, sendJson, startServer } from './servers.ts'
 
 // What clients/ has beside the folders of its one marketplace serves another one, over real HTTP.
@@ -90,8 +90,10 @@ test('a command whose answer is lost is proven by reading the order back', async
     lines,
   }
   const content: OrderCommandContent = { kind: 'ship', payload: { parcels: [parcel] } }
-  expect(judge(content, takeBaseline(before.value), after.value, false)).toMatchObject({ verdict: 'applied' })
-  expect(judge(content, takeBaseline(before.value), before.value, false).verdict).not.toBe('applied')
+  expect(judge(vocabulary.statuses, content, takeBaseline(before.value), after.value, false)).toMatchObject({
+    verdict: 'applied',
+  })
+  expect(judge(vocabulary.statuses, content, takeBaseline(before.value), before.value, false).verdict).not.toBe('applied')
 })
 
 test('its operations have limits of their own', async () => {

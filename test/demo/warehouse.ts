@@ -6,6 +6,7 @@ import type { EventFault } from '../../src/domain/event-shape.ts'
 import { planCommands } from '../../src/domain/events.ts'
 import type { LineUnits, OrderLine, PurchaseOrder } from '../../src/domain/order.ts'
 import { available, ledgersOf } from '../../src/domain/units.ts'
+import { vocabulary } from '../support/vocabulary.ts'
 
 /** A line as a test orders it. */
 export interface WarehouseLine {
@@ -114,7 +115,7 @@ export const warehouse = (sellerId: string, purchaseOrderId: string, lines: read
       commands: commands.map(({ event, state }) => ({ eventSource: event.source, eventId: event.id, state })),
     }),
     plan: (event) => {
-      const planned = planCommands(readEvent(event), stored(), ledgers())
+      const planned = planCommands(readEvent(event), stored(), ledgers(), { vocabulary })
       if (!planned.ok) return planned.faults
       for (const command of planned.commands) commands.push({ event, planned: command, state: 'pending' })
       return []

@@ -5,6 +5,7 @@ import { migrate } from '../../src/store/migrate.ts'
 import { readOrder } from '../../src/store/stored-orders.ts'
 import { line, order, seed } from '../jobs/events/support.ts'
 import { startTestPostgres, type TestPostgres } from '../support/postgres.ts'
+import { vocabularyOf } from '../support/vocabulary.ts'
 import { databaseBefore } from './support/earlier.ts'
 
 let postgres: TestPostgres
@@ -19,7 +20,7 @@ const charge = { chargeType: 'PRODUCT', chargeName: 'ItemPrice', amount: '3.00',
 
 test('orders that were read before fees were known get them from their raw lines, and refunded money its sign', async () => {
   const url = await databaseBefore(postgres, '20261123000000_refund_money')
-  const database = openDatabase({ url })
+  const database = openDatabase({ vocabularyOf, url })
   const wire = (taxAndOtherFees?: object, chargeName = 'ItemPrice') => ({
     chargeType: 'PRODUCT',
     chargeName,

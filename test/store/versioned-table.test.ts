@@ -17,6 +17,7 @@ import type { DifferingRecord, StorableRecord } from '../../src/store/versions.t
 import { wireReturnSample } from '../clients/samples.ts'
 import { settings } from '../domain/support/shipping-settings.ts'
 import { startTestPostgres, type TestPostgres } from '../support/postgres.ts'
+import { vocabularyOf } from '../support/vocabulary.ts'
 import { orderRecord, returnRecord } from './support/records.ts'
 
 let postgres: TestPostgres
@@ -27,7 +28,7 @@ const at = (minute: number): Date => new Date(Date.UTC(2026, 9, 1, 0, minute))
 
 beforeAll(async () => {
   postgres = await startTestPostgres()
-  database = openDatabase({ url: await postgres.database() })
+  database = openDatabase({ vocabularyOf, url: await postgres.database() })
 })
 beforeEach(async () => {
   sellers += 1

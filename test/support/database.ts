@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach } from 'vitest'
 import { type Database, openDatabase } from '../../src/store/database.ts'
 import { dropDatabase, makeDatabase } from './postgres.ts'
+import { vocabularyOf } from './vocabulary.ts'
 
 /** A migrated database of a file's own. What it holds can be read within hooks and tests only. */
 export interface TestDatabase {
@@ -24,7 +25,7 @@ export const withDatabase = ({
   let opened: TestDatabase | null = null
   const open = async (): Promise<void> => {
     const url = await makeDatabase()
-    opened = { url, database: openDatabase({ url, ...pool }) }
+    opened = { url, database: openDatabase({ vocabularyOf, url, ...pool }) }
   }
   const close = async (): Promise<void> => {
     const { database, url } = now()

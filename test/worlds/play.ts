@@ -2,7 +2,7 @@ import { stringify } from 'csv-stringify/sync'
 import { createRandom } from '../../sandbox/core/random.ts'
 import { parseInventoryLogEntry } from '../../src/clients/marketplace/inventory-log-record.ts'
 import { readHeader, readLines, readRow } from '../../src/clients/marketplace/report-csv.ts'
-import { addMonths, monthBounds, pacificMonth } from '../../src/domain/pacific-time.ts'
+import { addMonths } from '../../src/domain/calendar.ts'
 import { rowKey } from '../../src/domain/reconciliation-report.ts'
 import { listClaims } from '../../src/store/claims.ts'
 import type { Database } from '../../src/store/database.ts'
@@ -19,6 +19,7 @@ import {
   unlistedSkus,
 } from '../../src/store/reconciliation-rows.ts'
 import { line, order, seed } from '../jobs/events/support.ts'
+import { monthBounds, pacificMonth } from '../support/vocabulary.ts'
 import { cellsOf, type Item, type LogLine, type World } from './world.ts'
 
 /**

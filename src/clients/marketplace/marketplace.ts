@@ -57,6 +57,7 @@ export const marketplace: Marketplace<SellerConnection> = {
     }
     return {
       hosts,
+      vocabulary: profile.vocabulary,
       credentials: caller.authorisation,
       clock: caller.clock,
       close: async () => void (await Promise.all([caller.close(), hosts.display?.caller.close()])),

@@ -1,4 +1,4 @@
-import type { PurchaseOrder, ShipNodeType } from '../../domain/order.ts'
+import type { PurchaseOrder } from '../../domain/order.ts'
 import { noOrderId } from '../../domain/text.ts'
 import type { CallOptions, SendOptions } from '../call-options.ts'
 import type { Answer, Call } from '../caller.ts'
@@ -16,7 +16,7 @@ import { fetchPage, listCall, queryString, walk, wireDate, withCursor } from './
 
 /** Orders by creation and, optionally, last change. `createdFrom` is always sent: without it the marketplace cuts at seven days. */
 export interface OrderListQuery {
-  readonly shipNodeType: ShipNodeType
+  readonly shipNodeType: string
   readonly createdFrom: Date
   readonly createdTo?: Date
   readonly lastModifiedFrom?: Date
@@ -28,7 +28,7 @@ export interface OrderListQuery {
 export interface ReleasedOrderQuery {
   readonly createdFrom: Date
   readonly createdTo: Date
-  readonly shipNodeType?: ShipNodeType
+  readonly shipNodeType?: string
   readonly limit: number
 }
 

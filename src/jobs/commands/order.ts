@@ -8,6 +8,7 @@ import { progressOf } from '../../domain/progress.ts'
 import { proofOf, provenOrder, raiseBaseline } from '../../domain/proof.ts'
 import { checkMoneyLeft } from '../../domain/refund-money.ts'
 import { checkBeforeSend, ledgersOf } from '../../domain/units.ts'
+import type { StatusWords } from '../../domain/vocabulary.ts'
 import { type OrderWork, readOrderWork } from '../../store/command-ledgers.ts'
 import type { StoredCommand } from '../../store/commands.ts'
 import { lockOrder, storeOrder } from '../../store/orders.ts'
@@ -58,8 +59,13 @@ const obstacleOf = (
 }
 
 /** The known state of the order under its lock: the stored one, and what our other commands prove. */
-const standingOf = (command: OrderCommand, stored: PurchaseOrder | null, work: OrderWork): Standing<PurchaseOrder> => {
-  const proof = proofOf(work.confirmed)
+const standingOf = (
+  command: OrderCommand,
+  stored: PurchaseOrder | null,
+  work: OrderWork,
+  words: StatusWords,
+): Standing<PurchaseOrder> => {
+  const proof = proofOf(words, work.confirmed)
   return {
     stored,
     lag: (read) => {
@@ -67,7 +73,7 @@ const standingOf = (command: OrderCommand, stored: PurchaseOrder | null, work: O
       return [...new Set(lagging.flat())].join('; ') || null
     },
     obstacle: (view) => (stored === null || view === null ? null : obstacleOf(command, work, stored, view)),
-    baseline: (view) => (view === null ? {} : raiseBaseline(takeBaseline(view), proof)),
+    baseline: (view) => (view === null ? {} : raiseBaseline(words, takeBaseline(view), proof)),
   }
 }
 
@@ -76,7 +82,8 @@ export const orderSubject = (command: OrderCommand, client: MarketplaceClient): 
   const { id, sellerId, purchaseOrderId, content } = command
   const { operation, readsOrderFirst } = definitions[content.kind]
   // The part of this command that an operator marked as applied must not be mistaken for what is sent now.
-  const decided = proofOf(command.applied)
+  const { statuses } = client.vocabulary
+  const decided = proofOf(statuses, command.applied)
   return {
     name: 'the order',
     operation,
@@ -90,13 +97,13 @@ export const orderSubject = (command: OrderCommand, client: MarketplaceClient): 
     },
     lock: async (tx) => {
       const stored = await lockOrder(tx, sellerId, purchaseOrderId)
-      return standingOf(command, stored, await readOrderWork(tx, sellerId, purchaseOrderId, id))
+      return standingOf(command, stored, await readOrderWork(tx, sellerId, purchaseOrderId, id), statuses)
     },
     judge: (sent, order) => {
       const last = sent.at(-1)
       if (last === undefined || order === null) return null
-      const baseline = raiseBaseline(orderBaselineSchema.parse(last.baseline), decided)
-      return judge(content, baseline, order, last.outcome === 'accepted')
+      const baseline = raiseBaseline(statuses, orderBaselineSchema.parse(last.baseline), decided)
+      return judge(statuses, content, baseline, order, last.outcome === 'accepted')
     },
     mayBeDone: (failure) => failure.alreadyDone,
     prepare: () => wireRequest(content, client, purchaseOrderId),

@@ -112,7 +112,7 @@ export const requestBackfill = async (
   if (reached === null) throw new RangeError('nothing of the range can be reached')
   const { backfillSliceMs: sliceMs } = all
   const parts = partsOf(past)
-  const cut = past.windows?.(reached)
+  const cut = past.windows?.(reached, database.vocabularyOf(sellerId))
   const windows = (cut ?? [{ ...reached, sliceMs }]).flatMap((window) => parts.map((part) => ({ ...window, part })))
   // By what was asked for, so that the same words are the same stream while the reach moves on.
   const key = { sellerId, resource, stream: backfillStream(range) }

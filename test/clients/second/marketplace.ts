@@ -8,7 +8,9 @@ import { asRecord, decimalText, moment } from '../../../src/clients/json.ts'
 import type { FaultRules } from '../../../src/clients/judge.ts'
 import { perMinute } from '../../../src/clients/operation.ts'
 import { type Observed, type Page, type ParsedRecord, type RecordReader, readRecord } from '../../../src/clients/record.ts'
+import { calendar } from '../../../src/domain/calendar.ts'
 import type { PurchaseOrder } from '../../../src/domain/order.ts'
+import { statusWords, type Vocabulary } from '../../../src/domain/vocabulary.ts'
 
 // A marketplace that no seller knows: other authorisation, other faults and other orders than those of the specification.
 
@@ -43,6 +45,25 @@ const rules: FaultRules = {
   saysDone: ([fault]) => fault?.code === 'sent_before',
 }
 
+/** What it calls things. */
+export const vocabulary: Vocabulary = {
+  calendar: calendar('Europe/Berlin'),
+  statuses: statusWords({
+    created: ['offen'],
+    acknowledged: ['angenommen'],
+    shipped: ['unterwegs'],
+    cancelled: ['storniert'],
+    refunded: ['erstattet'],
+  }),
+  shipNodes: { seller: 'Haendler', marketplace: 'Zentrale', all: ['Haendler', 'Zentrale'] },
+  productCharge: 'WARE',
+  cancelReasons: ['vergriffen', 'Kundenwunsch'],
+  buyerCancelReason: 'Kundenwunsch',
+  refundReasons: ['defekt'],
+  carriers: new Set(['Post']),
+  settingsCarriers: { services: new Map(), mailboxServices: new Set() },
+}
+
 /** The signature of a request: over its method, target and body. */
 export const signatureOf = (secret: string, method: string, target: string, body: string): string =>
   createHmac('sha256', secret).update(`${method} ${target}\n${body}`).digest('hex')
@@ -67,6 +88,7 @@ export const shop: Marketplace<ShopConnection> = {
       budgetHeaders: { remaining: ['x-left'], replenishAt: ['x-more-at'] },
     })
     return {
+      vocabulary,
       hosts: { shop: caller },
       clock: caller.clock,
       credentials: { ask: async () => ({ accepted: true }), forgive: () => undefined },
@@ -94,7 +116,7 @@ const reader: RecordReader<z.infer<typeof wireSale>, PurchaseOrder> = {
       customerOrderId: null,
       orderDate: moment(placed),
       orderType: null,
-      shipNodeType: 'SellerFulfilled',
+      shipNodeType: 'Haendler',
       methodCode: null,
       estimatedShipDate: null,
       estimatedDeliveryDate: null,
@@ -116,8 +138,8 @@ const reader: RecordReader<z.infer<typeof wireSale>, PurchaseOrder> = {
           unitOfMeasure: null,
           ordered: own.length,
           units: { acknowledged: own.length, shipped: sent.length, cancelled: 0, refunded: 0 },
-          statuses: sent.map((trackingNumber) => ({ ...status, status: 'Shipped', quantity: 1, trackingNumber })),
-          charges: [{ chargeType: 'PRODUCT', chargeName: 'ItemPrice', amount, currency: 'EUR', tax: null }],
+          statuses: sent.map((trackingNumber) => ({ ...status, status: 'unterwegs', quantity: 1, trackingNumber })),
+          charges: [{ chargeType: 'WARE', chargeName: 'ItemPrice', amount, currency: 'EUR', tax: null }],
           refundedAmount: '0',
           refundReasons: [],
           currency: 'EUR',

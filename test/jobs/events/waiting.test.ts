@@ -8,6 +8,7 @@ import { reviewEvents, reviewWaitingEvents } from '../../../src/jobs/events/revi
 import { dueEvents, readStoredEvent } from '../../../src/store/events.ts'
 import { readOverview } from '../../../src/store/operator-queries.ts'
 import { withDatabase } from '../../support/database.ts'
+import { vocabulary } from '../../support/vocabulary.ts'
 import { line, marketplace, order, parts, seed } from './support.ts'
 
 const stage = withDatabase({ each: 'test', connections: 6 })
@@ -149,19 +150,17 @@ describe('a row of the SQL inbox', () => {
   test('that cannot be worked out is rejected, and those behind it go on', async () => {
     await seed(stage.database, 's-1', order('1', [line('1', 'A', 3)]))
     let planned = 0
-    const rules = {
-      now: new Date(),
-      carriers: null,
-      get shipUnacknowledged(): 'refuse' {
+    const words = {
+      ...vocabulary,
+      get shipNodes() {
         planned += 1
         if (planned === 1) throw new RangeError('beyond all bounds')
-        return 'refuse'
+        return vocabulary.shipNodes
       },
-      fullPriceRefundsAll: false,
     }
     await insert('r-1', data('1'))
     await insert('r-2', data('1'))
-    await processDue(parts(stage.database, shop, ['s-1'], { rules: () => rules }))
+    await processDue(parts({ ...stage.database, vocabularyOf: () => words }, shop, ['s-1']))
     expect((await problemOf('r-1'))?.errors).toEqual([{ path: 'data', message: 'cannot be worked out: beyond all bounds' }])
     expect(await stateOf('r-2')).toBe('accepted')
   })

@@ -18,6 +18,7 @@ import { limitsOfAll } from '../../clients/operations.ts'
 import { withPart } from '../../clients/with-part.ts'
 import { withDatabase } from '../../support/database.ts'
 import { startTestSandbox, type TestSandbox } from '../../support/sandbox.ts'
+import { vocabularyOf } from '../../support/vocabulary.ts'
 import { testSettings, until } from './support.ts'
 
 const stage = withDatabase()
@@ -282,7 +283,7 @@ test('a snapshot that another process goes on with tells of nothing that it is g
   await change({ removedTargets: [Number(last?.id)] })
   const oneTurn = { settings: { ...testSettings, maxPagesPerRun: 1 } }
   expect(await seller.once('contextual-targets', undefined, oneTurn)).toMatchObject({ reason: 'taking turns' })
-  const other = openDatabase({ url: stage.url.replace(/[^/]+$/, await nameOfDatabase()), connections: 2 })
+  const other = openDatabase({ vocabularyOf, url: stage.url.replace(/[^/]+$/, await nameOfDatabase()), connections: 2 })
   try {
     expect(await seller.once('contextual-targets', undefined, { database: other, owner: 'other' })).toEqual({ done: true })
   } finally {

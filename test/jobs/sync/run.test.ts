@@ -9,6 +9,7 @@ import { requestBackfill, streamsOf } from '../../../src/jobs/sync/syncs.ts'
 import { openDatabase } from '../../../src/store/database.ts'
 import { listSyncs, unfinishedSyncs } from '../../../src/store/sync-states.ts'
 import { withPart } from '../../clients/with-part.ts'
+import { vocabularyOf } from '../../support/vocabulary.ts'
 import { daysAgo, type SyncBench, startSyncBench, type TestSeller, testSettings, until } from './support.ts'
 
 let bench: SyncBench
@@ -262,7 +263,7 @@ test('two engines on one stream do the work once', async () => {
   const one = await bench.seller()
   const ids = await one.place(100, { ...seller, createdFrom: daysAgo(30), createdTo: daysAgo(1) })
   await bench.advance('1m')
-  const other = openDatabase({ url: await databaseUrl(), connections: 2 })
+  const other = openDatabase({ vocabularyOf, url: await databaseUrl(), connections: 2 })
   try {
     const outcomes = await Promise.all([
       one.once('orders', changed, { owner: 'first' }),

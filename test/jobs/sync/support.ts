@@ -15,6 +15,7 @@ import { type Database, openDatabase } from '../../../src/store/database.ts'
 import { limitsOfAll } from '../../clients/operations.ts'
 import { startTestPostgres, type TestPostgres } from '../../support/postgres.ts'
 import { startTestSandbox, type TestSandbox } from '../../support/sandbox.ts'
+import { vocabularyOf } from '../../support/vocabulary.ts'
 
 /** Times a run may ask to go on before a test calls it endless. */
 const runsAtMost = 500
@@ -114,7 +115,7 @@ export const testSettings: Partial<SyncSettings> = { pageSize: 25, lagMs: 1_000,
 /** Starts the parts. */
 export const startSyncBench = async (): Promise<SyncBench> => {
   const [postgres, sandbox] = await Promise.all([startTestPostgres(), startTestSandbox()])
-  const database = openDatabase({ url: await postgres.database(), connections: 5 })
+  const database = openDatabase({ vocabularyOf, url: await postgres.database(), connections: 5 })
   const clients: MarketplaceClient[] = []
   const log = pino({ level: 'silent' })
   let count = 0
