@@ -21,7 +21,6 @@ import { profiles } from '../src/clients/marketplace/profiles/index.ts'
 import type { PlannedCommand } from '../src/domain/command.ts'
 import { startEmbeddedPostgres } from '../src/embedded/postgres.ts'
 import { runCommand } from '../src/jobs/commands/run.ts'
-import { ship } from '../src/jobs/commands/ship.ts'
 import { createSellerRegistry, type SellerRegistry } from '../src/jobs/sellers.ts'
 import { createLogger, createQuietLog } from '../src/observability/log.ts'
 import { createMetrics } from '../src/observability/metrics.ts'
@@ -217,7 +216,7 @@ const runEngine = async ({ stubUrl, redis, newDatabase }: Setting): Promise<Run>
 /** What anyone would write first: the request is in the job, the worker sends it. */
 const runBare = async ({ stubUrl, redis, newDatabase }: Setting): Promise<Run> => {
   const sellers = sellersOf(stubUrl)
-  const { prepare } = sellers.client(sellerId).of(ordersEndpoint)
+  const { ship } = sellers.client(sellerId).of(ordersEndpoint).commands
   const transport = createTransport({ baseUrl: stubUrl, requestTimeoutMs, maxBodyBytes: 1e7, now: Date.now })
   const meter = createMeter()
   const work = async ({ data }: { data: { path: string; body: unknown } }): Promise<void> => {
@@ -260,7 +259,7 @@ const runBare = async ({ stubUrl, redis, newDatabase }: Setting): Promise<Run> =
   try {
     const jobs = Array.from({ length: commands }, (_, order) => {
       const { purchaseOrderId, payload } = commandOf(order)
-      const { path: target, body } = ship.request(prepare, purchaseOrderId, payload)
+      const { path: target, body } = ship.request(purchaseOrderId, payload)
       return { name: 'ship', data: { path: target, body }, opts: { removeOnComplete: true } }
     })
     for (let first = 0; first < jobs.length; first += 500) await queue.addBulk(jobs.slice(first, first + 500))

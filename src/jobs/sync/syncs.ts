@@ -23,17 +23,15 @@ export type ReplayOutcome =
   | { readonly outcome: 'not-found' }
   | { readonly outcome: 'already-settled'; readonly state: string }
 
-const byName: ReadonlyMap<string, Resource> = new Map(resources.map((resource) => [resource.name, resource]))
-
-const find = (name: string): Resource => {
-  const found = byName.get(name)
+const find = (name: string, among: readonly Resource[] = resources): Resource => {
+  const found = among.find((resource) => resource.name === name)
   if (found === undefined)
-    throw new UnknownSync(`there is no resource ${name} to sync; there are ${[...byName.keys()].join(', ')}`)
+    throw new UnknownSync(`there is no resource ${name} to sync; there are ${among.map((resource) => resource.name).join(', ')}`)
   return found
 }
 
 /** Names of the resources that can be synced. */
-export const syncResources: readonly string[] = [...byName.keys()]
+export const syncResources: readonly string[] = resources.map(({ name }) => name)
 
 /** Names of the resources that a seller has; display advertising is only of those who advertise. */
 export const resourcesOf = (client: MarketplaceClient): readonly string[] =>
@@ -64,7 +62,7 @@ export const streamsOf = (resource: string, intervals: Intervals = {}): readonly
  * @throws UnknownSync, and what {@link runStream} throws
  */
 export const runSync = async (deps: SyncDeps, key: SyncKey, options: SyncRunOptions): Promise<JobOutcome> =>
-  runStream(deps, find(key.resource), key, options)
+  runStream(deps, find(key.resource, deps.resources), key, options)
 
 /** Names of the resources that have a past which can be read again. */
 export const backfillResources: readonly string[] = syncResources.filter((name) => find(name).past !== undefined)
