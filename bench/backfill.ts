@@ -3,6 +3,7 @@
  * same orders straight from memory, for comparison. Linux only (memory and processor time are read from /proc).
  * `node bench/backfill.ts [--orders 20000] [--rounds 1]`; prints medians.
  */
+
 import { rm } from 'node:fs/promises'
 import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
@@ -16,6 +17,7 @@ import type { StorableRecord } from '../src/store/versions.ts'
 import { startTestDaemon, type TestDaemon } from '../test/support/daemon.ts'
 import { startTestSandbox, type TestSandbox } from '../test/support/sandbox.ts'
 import { storeOrders } from '../test/support/store.ts'
+import { vocabularyOf } from '../test/support/vocabulary.ts'
 import { benchFolder, daemonFlags, forgetPeak, median, numberOption, processorMs, residentMb, walBytes } from './measure.ts'
 
 const orders = numberOption('orders', 20_000)
@@ -109,7 +111,7 @@ const storeFromMemory = async (admin: pg.Client, emptyUrl: string): Promise<numb
     return record
   })
   await migrate(emptyUrl)
-  const database = openDatabase({ url: emptyUrl, connections: 1 })
+  const database = openDatabase({ vocabularyOf, url: emptyUrl, connections: 1 })
   try {
     const started = performance.now()
     for (let at = 0; at < records.length; at += pageSize)

@@ -2,6 +2,7 @@
  * Claims and differences over HTTP, of a month with many rows of which each lost a unit. `node bench/claims.ts [rows]`; prints the median of
  * each answer alternating with a list of two sellers.
  */
+
 import { rm } from 'node:fs/promises'
 import { startEmbeddedPostgres } from '../src/embedded/postgres.ts'
 import { openDatabase } from '../src/store/database.ts'
@@ -9,6 +10,7 @@ import { reviewDiscrepancies } from '../src/store/discrepancies.ts'
 import { migrate } from '../src/store/migrate.ts'
 import { startServer } from '../test/http/support.ts'
 import { storeReport } from '../test/store/support/inventory.ts'
+import { vocabularyOf } from '../test/support/vocabulary.ts'
 import { benchFolder, median } from './measure.ts'
 
 const rows = Number(process.argv[2] ?? 300_000)
@@ -28,7 +30,7 @@ const asked = {
 const folder = await benchFolder()
 const server = await startEmbeddedPostgres({ dataDir: folder, say: () => undefined })
 await migrate(server.url)
-const database = openDatabase({ url: server.url, connections: 4 })
+const database = openDatabase({ vocabularyOf, url: server.url, connections: 4 })
 const http = await startServer(database)
 try {
   for (let from = 0; from < rows; from += batch) {

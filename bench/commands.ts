@@ -21,7 +21,6 @@ import { profiles } from '../src/clients/marketplace/profiles/index.ts'
 import type { PlannedCommand } from '../src/domain/command.ts'
 import { startEmbeddedPostgres } from '../src/embedded/postgres.ts'
 import { runCommand } from '../src/jobs/commands/run.ts'
-import { ship } from '../src/jobs/commands/ship.ts'
 import { createSellerRegistry, type SellerRegistry } from '../src/jobs/sellers.ts'
 import { createLogger, createQuietLog } from '../src/observability/log.ts'
 import { createMetrics } from '../src/observability/metrics.ts'
@@ -34,6 +33,7 @@ import { migrate } from '../src/store/migrate.ts'
 import { recordSellers } from '../src/store/sellers.ts'
 import { hasRedisServer, startTestRedis, type TestRedis } from '../test/support/redis.ts'
 import { storeOrders } from '../test/support/store.ts'
+import { vocabularyOf } from '../test/support/vocabulary.ts'
 import { generateOrder } from './generate.ts'
 import { benchFolder, median, numberOption, processorMs } from './measure.ts'
 import { type StatementCost, watchStatements } from './statements.ts'
@@ -161,7 +161,7 @@ const fill = async (database: Database, sellers: SellerRegistry): Promise<readon
 const runEngine = async ({ stubUrl, redis, newDatabase }: Setting): Promise<Run> => {
   const url = await newDatabase()
   await migrate(url)
-  const database = openDatabase({ url, connections: 12 })
+  const database = openDatabase({ vocabularyOf, url, connections: 12 })
   const sellers = sellersOf(stubUrl)
   const metrics = createMetrics({ version: 'bench', processMetrics: false })
   const prefix = `engine-${randomBytes(4).toString('hex')}`
@@ -217,7 +217,7 @@ const runEngine = async ({ stubUrl, redis, newDatabase }: Setting): Promise<Run>
 /** What anyone would write first: the request is in the job, the worker sends it. */
 const runBare = async ({ stubUrl, redis, newDatabase }: Setting): Promise<Run> => {
   const sellers = sellersOf(stubUrl)
-  const { prepare } = sellers.client(sellerId).of(ordersEndpoint)
+  const { ship } = sellers.client(sellerId).of(ordersEndpoint).commands
   const transport = createTransport({ baseUrl: stubUrl, requestTimeoutMs, maxBodyBytes: 1e7, now: Date.now })
   const meter = createMeter()
   const work = async ({ data }: { data: { path: string; body: unknown } }): Promise<void> => {
@@ -260,7 +260,7 @@ const runBare = async ({ stubUrl, redis, newDatabase }: Setting): Promise<Run> =
   try {
     const jobs = Array.from({ length: commands }, (_, order) => {
       const { purchaseOrderId, payload } = commandOf(order)
-      const { path: target, body } = ship.request(prepare, purchaseOrderId, payload)
+      const { path: target, body } = ship.request(purchaseOrderId, payload)
       return { name: 'ship', data: { path: target, body }, opts: { removeOnComplete: true } }
     })
     for (let first = 0; first < jobs.length; first += 500) await queue.addBulk(jobs.slice(first, first + 500))

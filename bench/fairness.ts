@@ -8,6 +8,7 @@ import { commandsWithinShare, dueCommands } from '../src/store/commands.ts'
 import { openDatabase } from '../src/store/database.ts'
 import { dueEvents } from '../src/store/events.ts'
 import { migrate } from '../src/store/migrate.ts'
+import { vocabularyOf } from '../test/support/vocabulary.ts'
 import { benchFolder, median } from './measure.ts'
 
 const rows = Number(process.argv[2] ?? 100_000)
@@ -19,7 +20,7 @@ const mostEvents = 500
 const folder = await benchFolder()
 const server = await startEmbeddedPostgres({ dataDir: folder, say: () => undefined })
 await migrate(server.url)
-const database = openDatabase({ url: server.url, connections: 2 })
+const database = openDatabase({ vocabularyOf, url: server.url, connections: 2 })
 
 const measure = async (what: string, work: () => Promise<readonly unknown[]>): Promise<void> => {
   const times: number[] = []

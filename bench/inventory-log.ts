@@ -3,6 +3,7 @@
  * sandbox's; then the same once more, when nothing has changed. Memory is the daemon's only with the settings that `npm start` gives V8:
  * `node --max-semi-space-size=4 --initial-old-space-size=32 --heap-growing-percent=30 bench/inventory-log.ts [--skus 2000] [--entries 50]`
  */
+
 import { rm } from 'node:fs/promises'
 import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
@@ -13,6 +14,7 @@ import { openDatabase } from '../src/store/database.ts'
 import { recordConfiguredSkus } from '../src/store/inventory-skus.ts'
 import { migrate } from '../src/store/migrate.ts'
 import { startTestSandbox } from '../test/support/sandbox.ts'
+import { vocabularyOf } from '../test/support/vocabulary.ts'
 import { benchFolder, forgetPeak, numberOption, residentMb, walBytes } from './measure.ts'
 import { createSandboxClient } from './sandbox-client.ts'
 
@@ -42,7 +44,7 @@ const measure = async (): Promise<readonly [Pass, Pass]> => {
     const sandbox = await startTestSandbox()
     closers.push(() => sandbox.stop())
     await migrate(server.url)
-    const database = openDatabase({ url: server.url, connections: 4 })
+    const database = openDatabase({ vocabularyOf, url: server.url, connections: 4 })
     closers.push(() => database.close())
     const admin = new pg.Client({ connectionString: server.url })
     await admin.connect()

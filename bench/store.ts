@@ -2,6 +2,7 @@
  * The store path against the usual ways, in one process and on one embedded Postgres.
  * `node bench/store.ts [orders] [rounds]`; prints medians and ratios.
  */
+
 import { rm } from 'node:fs/promises'
 import pg from 'pg'
 import type { PurchaseOrder } from '../src/domain/order.ts'
@@ -10,6 +11,7 @@ import { type Database, openDatabase } from '../src/store/database.ts'
 import { migrate } from '../src/store/migrate.ts'
 import { rawHash, type StorableRecord } from '../src/store/versions.ts'
 import { storeOrders } from '../test/support/store.ts'
+import { vocabularyOf } from '../test/support/vocabulary.ts'
 import { generateOrder } from './generate.ts'
 import { benchFolder, median } from './measure.ts'
 
@@ -113,7 +115,7 @@ const usual: Way = {
   orders: usualOrders,
   connections: 1,
   open: async (url) => {
-    const database = openDatabase({ url, connections: 1 })
+    const database = openDatabase({ vocabularyOf, url, connections: 1 })
     return {
       store: async (page) => {
         for (const order of page) await storeUsually(database, order)
@@ -234,7 +236,7 @@ const ours = (connections: number): Way => ({
   orders,
   connections,
   open: async (url) => {
-    const database = openDatabase({ url, connections })
+    const database = openDatabase({ vocabularyOf, url, connections })
     return {
       store: (records) => storeOrders(database, { sellerId, records, observedAt: new Date() }),
       close: () => database.close(),

@@ -2,6 +2,7 @@
  * The whole path: orders from the sandbox over HTTP into Postgres, by the sync engine's backfill, in one process beside the sandbox's.
  * `node bench/sync.ts [orders]`; prints rate, peak memory, and the writes of an unchanged second pass.
  */
+
 import { rm } from 'node:fs/promises'
 import { pino } from 'pino'
 import { startEmbeddedPostgres } from '../src/embedded/postgres.ts'
@@ -9,6 +10,7 @@ import { requestBackfill, runSync } from '../src/jobs/sync/syncs.ts'
 import { openDatabase } from '../src/store/database.ts'
 import { migrate } from '../src/store/migrate.ts'
 import { startTestSandbox, type TestSandbox } from '../test/support/sandbox.ts'
+import { vocabularyOf } from '../test/support/vocabulary.ts'
 import { benchFolder } from './measure.ts'
 import { createSandboxClient } from './sandbox-client.ts'
 
@@ -29,7 +31,7 @@ const run = async (): Promise<void> => {
     startTestSandbox(),
   ])
   await migrate(server.url)
-  const database = openDatabase({ url: server.url, connections: 4 })
+  const database = openDatabase({ vocabularyOf, url: server.url, connections: 4 })
   const client = createSandboxClient(sandbox.url, {
     'orders.list': { tokens: 10_000_000, perMs: 1_000 },
     token: { tokens: 1_000, perMs: 1_000 },

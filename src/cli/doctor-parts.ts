@@ -157,7 +157,7 @@ const checkSeller = async (
       return [{ check: 'credentials', state: 'fail', detail, advice }]
     }
     const createdFrom = new Date(Date.now() - 86_400_000)
-    await client.of(ordersEndpoint).list({ shipNodeType: 'SellerFulfilled', createdFrom, limit: 1 }, { signal })
+    await client.of(ordersEndpoint).list({ shipNodeType: client.vocabulary.shipNodes.seller, createdFrom, limit: 1 }, { signal })
     return [
       { check: 'credentials', state: 'ok', detail: `seller ${sellerId}: accepted by ${marketplaceUrl}` },
       clockFinding(sellerId, client.clock().now().getTime() - Date.now(), seller.marketplaceUrl === null),

@@ -1,12 +1,18 @@
+import type { Vocabulary } from '../domain/vocabulary.ts'
 import type { CredentialsClient } from './auth.ts'
 import type { Grant, Wait } from './budget.ts'
 import type { ClientParts } from './client-parts.ts'
 import type { Endpoint } from './endpoint.ts'
 import type { Operation } from './operation.ts'
+import type { OrderCommands } from './order-commands.ts'
 
 /** The marketplace as one seller sees it. */
 export interface MarketplaceClient {
   readonly sellerId: string
+  /** What things are called there. */
+  readonly vocabulary: Vocabulary
+  /** The endpoint that carries the commands on purchase orders. */
+  readonly orderCommands: Endpoint<OrderCommands>
   readonly credentials: CredentialsClient
   /** The marketplace's time, estimated from its answers; our own until the first one. */
   clock(): { now(): Date }
@@ -22,7 +28,7 @@ export interface Marketplace<Connection extends { readonly sellerId: string }> {
   connect(
     connection: Connection,
     parts: ClientParts,
-  ): Pick<MarketplaceClient, 'credentials' | 'close'> & {
+  ): Pick<MarketplaceClient, 'credentials' | 'vocabulary' | 'orderCommands' | 'close'> & {
     /** What its endpoints make their parts from. */
     readonly hosts: object
     readonly clock: { now(): Date }
@@ -39,9 +45,11 @@ export function createClient<Connection extends { readonly sellerId: string }>(
   parts: ClientParts,
 ): MarketplaceClient {
   const { sellerId } = connection
-  const { hosts, clock, credentials, close } = marketplace.connect(connection, parts)
+  const { hosts, clock, credentials, vocabulary, orderCommands, close } = marketplace.connect(connection, parts)
   return {
     sellerId,
+    vocabulary,
+    orderCommands,
     credentials,
     clock: () => clock,
     of: (endpoint) => endpoint.partOf(hosts),

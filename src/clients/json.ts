@@ -1,5 +1,5 @@
 import { Decimal } from 'decimal.js'
-import { pacificHour } from '../domain/pacific-time.ts'
+import type { Calendar } from '../domain/calendar.ts'
 
 /**
  * Reading JSON without harm to numbers, and record by record.
@@ -311,34 +311,34 @@ const isoMs = ([, day = '', time = '00:00', zone = 'Z']: readonly string[]): num
   return Date.parse(`${day}T${time.replace(',', '.')}${offset.toUpperCase()}`)
 }
 
-const americanMs = ([, month = '', date = '', year = '', hour = '0', minute = '0', second = '0', half]: readonly (
-  | string
-  | undefined
-)[]): number => {
+const americanMs = (
+  [, month = '', date = '', year = '', hour = '0', minute = '0', second = '0', half]: readonly (string | undefined)[],
+  calendar: Calendar,
+): number => {
   const day = `${year}-${month.padStart(2, '0')}-${date.padStart(2, '0')}`
   const hours = half === undefined ? Number(hour) : (Number(hour) % 12) + (half.toLowerCase() === 'p' ? 12 : 0)
   const isHour = half === undefined ? Number(hour) <= 23 : Number(hour) >= 1 && Number(hour) <= 12
   const exists = new Date(`${day}T00:00:00Z`).toJSON()?.startsWith(day) === true
   if (!exists || !isHour || Number(minute) > 59 || Number(second) > 59) return Number.NaN
-  return pacificHour(day, hours).getTime() + Number(minute) * 60_000 + Number(second) * 1_000
+  return calendar.hour(day, hours).getTime() + Number(minute) * 60_000 + Number(second) * 1_000
 }
 
-const textMs = (text: string): number => {
+const textMs = (text: string, calendar: Calendar | null): number => {
   const iso = ISO.exec(text)
   if (iso !== null) return isoMs(iso)
-  const american = AMERICAN.exec(text)
-  return american === null ? Number.NaN : americanMs(american)
+  const american = calendar === null ? null : AMERICAN.exec(text)
+  return american === null || calendar === null ? Number.NaN : americanMs(american, calendar)
 }
 
 /**
- * A moment from epoch milliseconds, epoch seconds (numbers or digits, from the year 2000 on), ISO 8601 text, or the American form of the marketplace's guides; null
- * when it is none of these. ISO 8601 without a zone is one of UTC; the American form is wall time of the Pacific zone, by which the
- * marketplace keeps its reports (specification, its notes on the report's refresh).
+ * A moment from epoch milliseconds, epoch seconds (numbers or digits, from the year 2000 on), ISO 8601 text, or, where a calendar
+ * is given, the American form; null when it is none of these. ISO 8601 without a zone is one of UTC; the American form is wall time of the
+ * calendar.
  */
-export function moment(value: unknown): Date | null {
+export function moment(value: unknown, calendar: Calendar | null = null): Date | null {
   const text = typeof value === 'string' ? value.trim() : ''
   const digits = typeof value === 'number' ? value : /^-?\d+(?:\.\d+)?$/.test(text) ? Number(text) : null
   // 1e11 ms is 1973, 1e11 s is the year 5138: no marketplace means either.
-  const epochMs = digits === null ? textMs(text) : Math.abs(digits) < 1e11 ? digits * 1000 : digits
+  const epochMs = digits === null ? textMs(text, calendar) : Math.abs(digits) < 1e11 ? digits * 1000 : digits
   return epochMs > (digits === null ? MIN_DATE_MS : MIN_EPOCH_MS) && epochMs < MAX_DATE_MS ? new Date(Math.trunc(epochMs)) : null
 }

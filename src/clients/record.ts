@@ -1,4 +1,5 @@
 import type { z } from 'zod'
+import type { Calendar } from '../domain/calendar.ts'
 import { isObject } from '../domain/values.ts'
 import type { ClientHooks, UnknownValueReport } from './client-parts.ts'
 import type { CutRecord } from './json.ts'
@@ -108,22 +109,30 @@ export function textOf(value: string | number | null | undefined): string | null
   return value === undefined || value === null || value === '' ? null : String(value)
 }
 
-/** A moment of a record; null when there is none, and counted when there is something that cannot be read as one. */
-export function momentOf(
-  value: string | number | null | undefined,
-  where: Pick<UnknownValueReport, 'resource' | 'field'>,
-  onUnknownValue: OnUnknownValue,
-): Date | null {
-  const read = moment(value)
-  if (read === null && textOf(value) !== null) onUnknownValue({ ...where, value: String(value) })
-  return read
+/** How moments of records are read. */
+export interface MomentReading {
+  /** A moment of a record; null when there is none, and counted when there is something that cannot be read as one. */
+  readonly momentOf: (
+    value: string | number | null | undefined,
+    where: Pick<UnknownValueReport, 'resource' | 'field'>,
+    onUnknownValue: OnUnknownValue,
+  ) => Date | null
+  /** The moment in a field of a record's JSON text, although the record may not be readable; null where there is none. */
+  readonly momentInText: (rawText: string, field: string) => Date | null
 }
 
-/** The moment in a field of a record's JSON text, although the record may not be readable; null where there is none. */
-export function momentInText(rawText: string, field: string): Date | null {
-  const raw = jsonOrNull(rawText)
-  return isObject(raw) ? moment(raw[field]) : null
-}
+/** Reads moments; those without a zone of their own in the form that means wall time, by this calendar (see {@link moment}). */
+export const momentReading = (calendar: Calendar): MomentReading => ({
+  momentOf: (value, where, onUnknownValue) => {
+    const read = moment(value, calendar)
+    if (read === null && textOf(value) !== null) onUnknownValue({ ...where, value: String(value) })
+    return read
+  },
+  momentInText: (rawText, field) => {
+    const raw = jsonOrNull(rawText)
+    return isObject(raw) ? moment(raw[field], calendar) : null
+  },
+})
 
 /** The element at `index` of a raw array, for keeping it beside what was read from it. */
 export function rawAt(list: unknown, index: number): unknown {

@@ -5,6 +5,7 @@ import { createQuietLog, type Logger, type QuietLog } from '../observability/log
 import { createMetrics, type Metrics } from '../observability/metrics.ts'
 import { commit, version } from '../version.ts'
 import type { Closers } from './closers.ts'
+import { createVocabularies, type Vocabularies } from './vocabularies.ts'
 
 /** What every part of the daemon is given. */
 export interface DaemonContext {
@@ -13,6 +14,7 @@ export interface DaemonContext {
   /** Says once, not each time, that something is away. */
   readonly quiet: QuietLog
   readonly metrics: Metrics
+  readonly vocabularies: Vocabularies
   /** Names this process in leases. */
   readonly owner: string
   /** Told to stop. */
@@ -28,6 +30,7 @@ export const createContext = (config: Config, log: Logger, stop: AbortSignal, cl
   log,
   quiet: createQuietLog(log),
   metrics: createMetrics({ version, ...(commit === null ? {} : { commit }) }),
+  vocabularies: createVocabularies(config.sellers),
   owner: `${hostname()}-${process.pid}-${randomUUID().slice(0, 8)}`,
   stop,
   closers,

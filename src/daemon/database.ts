@@ -29,7 +29,14 @@ export interface DatabasePart {
  * Null: told to stop meanwhile.
  * @throws what keeps the database from being used
  */
-export const startDatabase = async ({ config, log, quiet, stop, closers }: DaemonContext): Promise<DatabasePart | null> => {
+export const startDatabase = async ({
+  config,
+  log,
+  quiet,
+  vocabularies,
+  stop,
+  closers,
+}: DaemonContext): Promise<DatabasePart | null> => {
   const isEmbedded = config.databaseUrl === null
   if (isEmbedded || config.sandbox !== null) {
     const owner = isEmbedded ? await unprivilegedUser() : null
@@ -51,6 +58,7 @@ export const startDatabase = async ({ config, log, quiet, stop, closers }: Daemo
   let closing = false
   const database = openDatabase({
     url,
+    vocabularyOf: vocabularies.of,
     connections: databaseConnections,
     onError: (error) => {
       // The pool counts as closed a moment before its connections are; what they still say is no news.

@@ -38,7 +38,6 @@ export const createIntake = (
       const profile = profileOf(sellerId)
       return {
         now: sellers.client(sellerId).clock().now(),
-        carriers: profile?.carriers ?? null,
         shipUnacknowledged: config.shipUnacknowledged,
         fullPriceRefundsAll: profile?.fullPriceRefundsAll ?? false,
       }

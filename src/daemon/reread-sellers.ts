@@ -5,13 +5,15 @@ import type { QueuesPart } from './queues.ts'
 
 /** Reads the sellers again whenever the process gets a SIGHUP; those that are wrong change nothing, and are told in the log. */
 export const rereadSellersOnHangUp = (
-  { log, closers }: DaemonContext,
+  { log, vocabularies, closers }: DaemonContext,
   { sellers, rememberSellers }: MarketplacePart,
   { relay }: QueuesPart,
 ): void => {
   const reread = async (): Promise<void> => {
     try {
-      await sellers.replace(readSellersAgain(process.env))
+      const settings = readSellersAgain(process.env)
+      await sellers.replace(settings)
+      vocabularies.learn(settings)
       await rememberSellers('settings')
       relay.nudge()
       log.info({ sellers: sellers.ids().length }, 'sellers read again')

@@ -1,5 +1,5 @@
+import { addDays } from './calendar.ts'
 import type { DecimalText } from './order.ts'
-import { addDays } from './pacific-time.ts'
 
 /** Every state of a campaign (specification, "States and transitions"). */
 export const campaignStatuses = [
@@ -132,7 +132,7 @@ const nearEndDays = 2
  * BUDGET_EXHAUSTED. A terminal state is never left; polling it is a check.
  *
  * @param campaign what is stored; null when the campaign was never read
- * @param today the marketplace's day, `YYYY-MM-DD`: campaigns start at midnight Pacific time (public facts, section 8.4)
+ * @param today the marketplace's day, `YYYY-MM-DD`: campaigns start at its midnight (public facts, section 8.4)
  */
 export function urgencyOf(campaign: CampaignState | null, today: string): CampaignUrgency {
   if (campaign === null) return 'near'

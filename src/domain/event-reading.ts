@@ -3,7 +3,6 @@ import { publishedSpelling } from './carriers.ts'
 import { maxEntries } from './event-bounds.ts'
 import {
   acceptedSchema,
-  cancelReasons,
   creditLineSchema,
   creditSchema,
   dispatchedSchema,
@@ -14,7 +13,6 @@ import {
   lineRefSchema,
   type OrderEvent,
   type RawEvent,
-  refundReasons,
   type SettingsEvent,
   settingsAddressSchema,
   settingsDefinedSchema,
@@ -25,6 +23,7 @@ import {
 } from './event-shape.ts'
 import { settingsFaults } from './shipping-settings.ts'
 import { isObject } from './values.ts'
+import type { Vocabulary } from './vocabulary.ts'
 
 /** An event that has been read: everything that can be told of it without what it is about. Read once, and handed on. */
 export interface ReadEvent extends RawEvent {
@@ -36,7 +35,7 @@ export interface ReadEvent extends RawEvent {
   readonly parcels: readonly ReadParcel[]
   /** The line entries that are objects. */
   readonly entries: readonly ReadEntry[]
-  /** Every fault that it has by itself, wherever and whenever it is looked at. */
+  /** Every fault that it has by itself, wherever and whenever it is looked at, and in the words of whichever marketplace. */
   readonly faults: readonly EventFault[]
 }
 
@@ -56,14 +55,16 @@ export interface ReadEntry {
   /** What a credit asks for; null: it is none, or cannot be read. */
   readonly credit: z.infer<typeof creditLineSchema> | null
   readonly intentToCancelOverride: boolean
+  /** Why, where the entry says so. */
+  readonly reason: string | null
 }
 
-/** What the parcels of an event are checked against; what is left out is not looked at. */
+/** What an event is checked against beside its shape. */
 export interface EventOptions {
-  /** The marketplace's time for the seller: nothing can have been shipped later than now. */
+  /** The words of the marketplace: its reasons and its carriers. */
+  readonly vocabulary: Vocabulary
+  /** The marketplace's time for the seller: nothing can have been shipped later than now. Left out, that is not looked at. */
   readonly now?: Date
-  /** Carriers that the seller's marketplace knows by name; null: it publishes no list. */
-  readonly carriers?: ReadonlySet<string> | null
 }
 
 type Members = Readonly<Record<string, unknown>>
@@ -74,7 +75,10 @@ export function readEvent({ type, data }: RawEvent): ReadEvent {
   const tooMany = tooManyEntries(type, data)
   if (tooMany !== null)
     return { type, data, address: addressIn(type, data), content: null, parcels: [], entries: [], faults: [tooMany] }
-  const shape = type === settingsEventType ? readSettings(data) : readOrderEvent(type, data)
+  const shape =
+    type === settingsEventType
+      ? readWith(settingsDefinedSchema, data, (parsed) => ({ type, data: parsed }))
+      : readOrderEvent(type, data)
   const content = shape.ok ? shape.event : null
   const rawParcels = type === 'erp.shipment.dispatched' ? listOf(data, 'parcels', 'data') : []
   const rawEntries = rawEntriesOf(type, data, rawParcels)
@@ -91,8 +95,28 @@ export function readEvent({ type, data }: RawEvent): ReadEvent {
 }
 
 /** Every fault of an event that can be seen without what it is about; empty when it is right by itself. */
-export function eventFaults(event: ReadEvent, options: EventOptions = {}): EventFault[] {
-  return [...event.faults, ...event.parcels.flatMap((parcel) => parcelFaults(parcel, options))]
+export function eventFaults(event: ReadEvent, options: EventOptions): EventFault[] {
+  if (event.type === settingsEventType) return faultsWithRefusals(event, options)
+  return [...event.faults, ...reasonFaults(event, options), ...event.parcels.flatMap((parcel) => parcelFaults(parcel, options))]
+}
+
+/** Faults of an event about shipping settings, with what the marketplace is known to refuse: that says in its own words what is wrong there. */
+function faultsWithRefusals({ data, faults }: ReadEvent, { vocabulary }: EventOptions): EventFault[] {
+  const settings = isObject(data) ? data['simplifiedShippingSettings'] : undefined
+  const refused = settingsFaults(settings, 'data.simplifiedShippingSettings', vocabulary.settingsCarriers)
+  const under = (path: string): boolean => refused.some((fault) => path === fault.path || path.startsWith(`${fault.path}.`))
+  return [...faults.filter(({ path }) => !under(path)), ...refused]
+}
+
+/** Reasons that the marketplace does not accept. */
+function reasonFaults({ type, entries }: ReadEvent, { vocabulary }: EventOptions): EventFault[] {
+  if (type === 'erp.shipment.dispatched') return []
+  const reasons = type === 'erp.lines.unfulfillable' ? vocabulary.cancelReasons : vocabulary.refundReasons
+  return entries.flatMap(({ path, reason }) =>
+    reason === null || reasons.includes(reason)
+      ? []
+      : [{ path: `${path}.reason`, message: `must be one of ${reasons.join(', ')}` }],
+  )
 }
 
 // Each entry may have several faults: thousands are not worth looking at one by one, which would hold up everything else.
@@ -120,17 +144,6 @@ function linesOfParcels(data: unknown): number {
 type Shape =
   | { readonly ok: true; readonly event: OrderEvent | SettingsEvent }
   | { readonly ok: false; readonly faults: EventFault[] }
-
-/** The shape of an event about shipping settings, and what the marketplace is known to refuse. */
-function readSettings(data: unknown): Shape {
-  const result = readWith(settingsDefinedSchema, data, (parsed) => ({ type: settingsEventType, data: parsed }))
-  const settings = isObject(data) ? data['simplifiedShippingSettings'] : undefined
-  const refused = settingsFaults(settings, 'data.simplifiedShippingSettings')
-  if (refused.length === 0) return result
-  // A refusal says in its own words what is wrong with the shape there.
-  const under = (path: string): boolean => refused.some((fault) => path === fault.path || path.startsWith(`${fault.path}.`))
-  return { ok: false, faults: [...(result.ok ? [] : result.faults.filter(({ path }) => !under(path))), ...refused] }
-}
 
 function readOrderEvent(type: string, data: unknown): Shape {
   switch (type) {
@@ -203,19 +216,20 @@ function entriesOf(content: OrderEvent | SettingsEvent): ReadEntry[] {
           line,
           credit: null,
           intentToCancelOverride: line.intentToCancelOverride === true,
+          reason: null,
         })),
       )
     case 'erp.lines.unfulfillable':
-      return content.data.lines.map((line, index) => readLine(`data.lines[${index}]`, line, null))
+      return content.data.lines.map((line, index) => readLine(`data.lines[${index}]`, line, null, line.reason))
     case 'erp.credit.issued':
-      return content.data.lines.map((line, index) => readLine(`data.lines[${index}]`, line, line))
+      return content.data.lines.map((line, index) => readLine(`data.lines[${index}]`, line, line, line.reason))
     default:
       return []
   }
 }
 
-function readLine(path: string, line: ReadEntry['line'], credit: ReadEntry['credit']): ReadEntry {
-  return { path, line, credit, intentToCancelOverride: false }
+function readLine(path: string, line: ReadEntry['line'], credit: ReadEntry['credit'], reason: string): ReadEntry {
+  return { path, line, credit, intentToCancelOverride: false, reason }
 }
 
 function entryOf(type: string, path: string, raw: Members): ReadEntry {
@@ -224,14 +238,14 @@ function entryOf(type: string, path: string, raw: Members): ReadEntry {
     line: lineRefSchema.safeParse(raw).data ?? null,
     credit: type === 'erp.credit.issued' ? (creditLineSchema.safeParse(raw).data ?? null) : null,
     intentToCancelOverride: raw['intentToCancelOverride'] === true,
+    reason: text.safeParse(raw['reason']).data ?? null,
   }
 }
 
-/** Faults of single entries beyond their shape: which line is meant, and the reason. */
+/** Faults of single entries beyond their shape: which line is meant. */
 function entryFaults(type: string, entries: readonly Placed[]): EventFault[] {
   const faults: EventFault[] = []
   const named = new Set<string>()
-  const reasons = type === 'erp.lines.unfulfillable' ? cancelReasons : refundReasons
   for (const [path, raw] of entries) {
     const names = (['lineNumber', 'sku'] as const).filter((name) => (raw[name] ?? null) !== null)
     if (names.length !== 1) {
@@ -241,19 +255,13 @@ function entryFaults(type: string, entries: readonly Placed[]): EventFault[] {
       })
     }
     const [name] = names
-    if (type === 'erp.shipment.dispatched') {
-      const parcel = path.slice(0, path.lastIndexOf('.'))
-      const key = name === undefined ? null : `${parcel} ${name} ${String(raw[name]).trim()}`
-      if (key !== null && names.length === 1 && named.has(key)) {
-        faults.push({ path: `${path}.${name}`, message: 'stands in this parcel already; state the whole quantity once' })
-      }
-      if (key !== null) named.add(key)
-      continue
+    if (type !== 'erp.shipment.dispatched') continue
+    const parcel = path.slice(0, path.lastIndexOf('.'))
+    const key = name === undefined ? null : `${parcel} ${name} ${String(raw[name]).trim()}`
+    if (key !== null && names.length === 1 && named.has(key)) {
+      faults.push({ path: `${path}.${name}`, message: 'stands in this parcel already; state the whole quantity once' })
     }
-    const { reason } = raw
-    if (typeof reason === 'string' && reason.trim() !== '' && !reasons.includes(reason.trim())) {
-      faults.push({ path: `${path}.reason`, message: `must be one of ${reasons.join(', ')}` })
-    }
+    if (key !== null) named.add(key)
   }
   return faults
 }
@@ -262,13 +270,14 @@ function entryFaults(type: string, entries: readonly Placed[]): EventFault[] {
 const aheadMs = 10 * 60_000
 
 /** Faults of a parcel beyond its shape: a shipment in the future, and a carrier that goes by no name (public facts 3.2). */
-function parcelFaults({ path, shippedAt, carrier, hasTrackingUrl }: ReadParcel, { now, carriers }: EventOptions): EventFault[] {
+function parcelFaults({ path, shippedAt, carrier, hasTrackingUrl }: ReadParcel, { now, vocabulary }: EventOptions): EventFault[] {
+  const { carriers } = vocabulary
   const faults: EventFault[] = []
   if (now !== undefined && shippedAt !== null && Date.parse(shippedAt) > now.getTime() + aheadMs) {
     const message = `is ${shippedAt}, which lies in the future: it is ${now.toISOString()} at the marketplace`
     faults.push({ path: `${path}.shippedAt`, message })
   }
-  const unknown = carriers != null && carrier !== null && publishedSpelling(carriers, carrier) === null
+  const unknown = carriers !== null && carrier !== null && publishedSpelling(carriers, carrier) === null
   if (unknown && !hasTrackingUrl) {
     const message = `is missing; it is needed because ${carrier} is no carrier that the marketplace knows by name`
     faults.push({ path: `${path}.trackingUrl`, message })

@@ -21,41 +21,6 @@ export type EventState = (typeof eventStates)[number]
 /** An event type that concerns an order. */
 export type OrderEventType = (typeof orderEventTypes)[number]
 
-/** Cancel reasons that the marketplace accepts (public facts 3.3). */
-export const cancelReasons: readonly string[] = [
-  'CUSTOMER_REQUESTED_SELLER_TO_CANCEL',
-  'SELLER_CANCEL_PRICING_ERROR',
-  'SELLER_CANCEL_OUT_OF_STOCK',
-  'SELLER_CANCEL_FRAUD_STOP_SHIPMENT',
-  'SELLER_CANCEL_ADDRESS_NOT_SERVICEABLE',
-]
-
-/** Refund reasons that the marketplace accepts (public facts 3.4). */
-export const refundReasons: readonly string[] = [
-  'BillingError',
-  'TaxExemptCustomer',
-  'ItemNotAsAdvertised',
-  'IncorrectItemReceived',
-  'CancelledYetShipped',
-  'ItemNotReceivedByCustomer',
-  'IncorrectShippingPrice',
-  'DamagedItem',
-  'DefectiveItem',
-  'CustomerChangedMind',
-  'CustomerReceivedItemLate',
-  'Missing Parts / Instructions',
-  'Finance -> Goodwill',
-  'Finance -> Rollback',
-  'Buyer canceled',
-  'Customer returned item',
-  'General adjustment',
-  'Merchandise not received',
-  'Quality -> Missing Parts / Instructions',
-  'Shipping & Delivery -> Damaged',
-  'Shipping & Delivery -> Shipping Price Discrepancy',
-  'Others',
-]
-
 /** One fault of an event; the path starts at the event, such as `data.lines[0].quantity`. */
 export interface EventFault {
   readonly path: string

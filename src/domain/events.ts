@@ -28,6 +28,7 @@ import {
   minorDigits,
   productShare,
   type RefundResult,
+  type RefundWords,
   refundOfAmount,
   refundOfSlots,
   refundTotal,
@@ -35,7 +36,9 @@ import {
   slotsWithMoney,
   splitByWeight,
 } from './refunds.ts'
+import { withPublishedCarriers } from './shipping-settings.ts'
 import { done, type LineLedger } from './units.ts'
+import type { StatusWords, Vocabulary } from './vocabulary.ts'
 
 /** The commands of an event and the ledgers with their units reserved, or every fault and nothing else. */
 export type PlanResult =
@@ -69,9 +72,10 @@ export function planCommands(
   event: ReadEvent,
   order: PurchaseOrder,
   ledgers: readonly LineLedger[],
-  options: PlanOptions = {},
+  options: PlanOptions,
 ): PlanResult {
-  const faults: EventFault[] = [...eventFaults(event, options), ...orderFaults(event, order, ledgers)]
+  const { vocabulary } = options
+  const faults: EventFault[] = [...eventFaults(event, options), ...orderFaults(event, order, ledgers, vocabulary)]
   const content = event.content?.type === settingsEventType ? null : event.content
   if (event.type === settingsEventType) faults.push(foreignType)
   const kind = isOrderEventType(event.type) ? kindOf[event.type] : null
@@ -79,42 +83,47 @@ export function planCommands(
     if (content === null || faults.length > 0) return { ok: false, faults }
     return { ok: true, commands: [{ kind: 'acknowledge', purchaseOrderId: order.purchaseOrderId, payload: {} }], ledgers }
   }
-  const allotment = allot(entriesOf(event), kind, ledgers, kind === 'refund' ? moneyOf(order) : undefined)
+  const allotment = allot(entriesOf(event), kind, ledgers, kind === 'refund' ? moneyOf(order, vocabulary) : undefined)
   faults.push(...allotment.faults)
   const credits = kind === 'refund' ? creditLines(event, order, allotment, options) : { lines: [], faults: [] }
   faults.push(...credits.faults)
-  const created = kind === 'ship' && options.acknowledging !== true ? createdLines(order, allotment) : []
-  if (kind === 'ship') faults.push(...intentFaults(event, order, allotment))
+  const created = kind === 'ship' && options.acknowledging !== true ? createdLines(order, allotment, vocabulary) : []
+  if (kind === 'ship') faults.push(...intentFaults(event, order, allotment, vocabulary))
   if (created.length > 0 && options.shipUnacknowledged === 'refuse') {
-    const message = `names an order whose line ${created.join(', ')} is still Created: acknowledge it first, by erp.order.accepted`
+    const message = `names an order whose line ${created.join(', ')} is still ${vocabulary.statuses.wordOf('created')}: acknowledge it first, by erp.order.accepted`
     faults.push({ path: 'data.purchaseOrderId', message })
   }
   if (content === null || faults.length > 0) return { ok: false, faults }
-  const command = commandOf(content, order, allotment, credits.lines, options.carriers ?? null)
+  const command = commandOf(content, order, allotment, credits.lines, vocabulary.carriers)
   const first: PlannedCommand = { kind: 'acknowledge', purchaseOrderId: order.purchaseOrderId, payload: {} }
   return { ok: true, commands: created.length > 0 ? [first, command] : [command], ledgers: allotment.ledgers }
 }
 
 /** Numbers of the lines with allotted units of which some are still Created. */
-function createdLines(order: PurchaseOrder, allotment: Allotment): string[] {
+function createdLines(order: PurchaseOrder, allotment: Allotment, { statuses }: Vocabulary): string[] {
   const given = new Set([...allotment.pieces.values()].flatMap((pieces) => pieces.map((piece) => piece.lineNumber)))
-  return order.lines.filter((line) => given.has(line.lineNumber) && isCreated(line)).map((line) => line.lineNumber)
+  return order.lines.filter((line) => given.has(line.lineNumber) && isCreated(line, statuses)).map((line) => line.lineNumber)
 }
 
-function isCreated({ statuses, units, ordered }: OrderLine): boolean {
+function isCreated({ statuses, units, ordered }: OrderLine, { stateOf }: StatusWords): boolean {
   if (statuses.length === 0) return units.acknowledged + units.cancelled < ordered
-  return statuses.some(({ status, quantity }) => status.toLowerCase() === 'created' && quantity > 0)
+  return statuses.some(({ status, quantity }) => stateOf(status) === 'created' && quantity > 0)
 }
 
 /** Lines whose buyer has asked to cancel are shipped only when the entry says so: the marketplace refuses the request otherwise. */
-function intentFaults(event: ReadEvent, order: PurchaseOrder, allotment: Allotment): EventFault[] {
+function intentFaults(
+  event: ReadEvent,
+  order: PurchaseOrder,
+  allotment: Allotment,
+  { buyerCancelReason }: Vocabulary,
+): EventFault[] {
   const asked = new Set(order.lines.filter((line) => line.intentToCancel).map((line) => line.lineNumber))
   return event.entries.flatMap(({ path, intentToCancelOverride }) => {
     const lines = (allotment.pieces.get(path) ?? [])
       .filter((piece) => asked.has(piece.lineNumber))
       .map((piece) => piece.lineNumber)
     if (lines.length === 0 || intentToCancelOverride) return []
-    const message = `must be true to ship line ${lines.join(', ')}, whose buyer has asked to cancel; or cancel it for CUSTOMER_REQUESTED_SELLER_TO_CANCEL`
+    const message = `must be true to ship line ${lines.join(', ')}, whose buyer has asked to cancel; or cancel it for ${buyerCancelReason}`
     return [{ path: `${path}.intentToCancelOverride`, message }]
   })
 }
@@ -131,10 +140,11 @@ export interface KnownSettings {
 export function planSettings(
   event: ReadEvent,
   existing: KnownSettings | null,
+  options: EventOptions,
 ):
   | { readonly ok: true; readonly command: ShippingSettingsContent }
   | { readonly ok: false; readonly faults: readonly EventFault[] } {
-  const faults = [...event.faults]
+  const faults = eventFaults(event, options)
   const content = event.content?.type === settingsEventType ? event.content : null
   if (event.type !== settingsEventType) faults.push(foreignType)
   if (existing !== null) {
@@ -142,7 +152,8 @@ export function planSettings(
     faults.push({ path: 'data.simplifiedShippingSettings', message })
   }
   if (content === null || faults.length > 0) return { ok: false, faults }
-  const { simplifiedShippingSettings } = content.data
+  const { settingsCarriers } = options.vocabulary
+  const simplifiedShippingSettings = withPublishedCarriers(content.data.simplifiedShippingSettings, settingsCarriers)
   return { ok: true, command: { kind: 'create-shipping-settings', payload: { simplifiedShippingSettings } } }
 }
 
@@ -219,8 +230,8 @@ function cancelPayload(data: z.infer<typeof unfulfillableSchema>, allotment: All
 }
 
 /** The slots of each line that have money. */
-function moneyOf(order: PurchaseOrder): (lineNumber: string) => (slot: number) => boolean {
-  const byLine = new Map(order.lines.map((line) => [line.lineNumber, slotsWithMoney(line)]))
+function moneyOf(order: PurchaseOrder, words: RefundWords): (lineNumber: string) => (slot: number) => boolean {
+  const byLine = new Map(order.lines.map((line) => [line.lineNumber, slotsWithMoney(line, words)]))
   return (lineNumber) => byLine.get(lineNumber) ?? (() => true)
 }
 
@@ -229,7 +240,7 @@ function creditLines(
   event: ReadEvent,
   order: PurchaseOrder,
   allotment: Allotment,
-  { fullPriceRefundsAll = false }: PlanOptions,
+  { vocabulary, fullPriceRefundsAll = false }: PlanOptions,
 ): { lines: RefundLine[]; faults: EventFault[] } {
   const lines: RefundLine[] = []
   const asked = new Map<OrderLine, AskedMoney>()
@@ -250,15 +261,16 @@ function creditLines(
       continue
     }
     const named = amount === undefined || amount === null ? null : amount
-    const unsplittable = named === null ? null : splitFault(named, pieces)
+    const unsplittable = named === null ? null : splitFault(named, pieces, vocabulary)
     if (unsplittable !== null) {
       faults.push({ path: `${path}.amount`, message: unsplittable })
       continue
     }
-    const amounts = named === null ? null : splitAmount(named, pieces)
+    const amounts = named === null ? null : splitAmount(named, pieces, vocabulary)
     for (const [index, { line, quantity, slots }] of pieces.entries()) {
       const part = amounts?.[index]
-      const refund: RefundResult = part === undefined ? refundOfSlots(line, slots) : refundOfAmount(line, slots, part)
+      const refund: RefundResult =
+        part === undefined ? refundOfSlots(line, slots, vocabulary) : refundOfAmount(line, slots, part, vocabulary)
       const at = part === undefined ? path : `${path}.amount`
       if (refund.ok) {
         lines.push({ lineNumber: line.lineNumber, quantity, reason, charges: refund.charges, slots: [...slots] })
@@ -271,7 +283,7 @@ function creditLines(
       } else faults.push({ path: at, message: refund.message })
     }
   }
-  if (fullPriceRefundsAll) for (const [line, money] of asked) faults.push(...fullPriceFaults(line, money))
+  if (fullPriceRefundsAll) for (const [line, money] of asked) faults.push(...fullPriceFaults(line, money, vocabulary))
   return { lines, faults }
 }
 
@@ -284,8 +296,8 @@ interface AskedMoney {
 }
 
 /** Faults of a credit that requests the whole product price of a line where that would refund more than requested. */
-function fullPriceFaults(line: OrderLine, { charges, path, amount }: AskedMoney): EventFault[] {
-  const all = fullPriceGivesBack(line, charges)
+function fullPriceFaults(line: OrderLine, { charges, path, amount }: AskedMoney, words: RefundWords): EventFault[] {
+  const all = fullPriceGivesBack(line, charges, words)
   if (all === null) return []
   const what = `the whole product price of line ${line.lineNumber}, for which the marketplace would give back ${all} ${currencyOf(line)}`
   const message =
@@ -295,8 +307,14 @@ function fullPriceFaults(line: OrderLine, { charges, path, amount }: AskedMoney)
   return [{ path, message }]
 }
 
+/** Units of one line that an amount is divided over. */
+interface Piece {
+  readonly line: OrderLine
+  readonly slots: readonly number[]
+}
+
 /** Why an amount cannot be divided over the lines of its entry; null if it can. The whole amount is checked, not its parts. */
-function splitFault(amount: DecimalText, pieces: readonly { line: OrderLine; slots: readonly number[] }[]): string | null {
+function splitFault(amount: DecimalText, pieces: readonly Piece[], words: RefundWords): string | null {
   const currencies = new Set(pieces.map(({ line }) => currencyOf(line)?.toUpperCase() ?? null))
   const [currency] = currencies
   if (currency === undefined || pieces.length === 1) return null
@@ -304,17 +322,17 @@ function splitFault(amount: DecimalText, pieces: readonly { line: OrderLine; slo
   if (currencies.size > 1) return `the lines ${lines} are charged in different currencies; name each line by its number`
   const finer = currency === null ? null : finerThanCurrency(amount, currency)
   if (finer !== null) return finer
-  const empty = splitAmount(amount, pieces).findIndex((part) => !/[1-9]/.test(part))
+  const empty = splitAmount(amount, pieces, words).findIndex((part) => !/[1-9]/.test(part))
   if (empty === -1 || !/[1-9]/.test(amount)) return null
   return `the amount ${amount} leaves nothing for line ${pieces[empty]?.line.lineNumber} of the lines ${lines}; name each line by its number`
 }
 
-function splitAmount(amount: DecimalText, pieces: readonly { line: OrderLine; slots: readonly number[] }[]): DecimalText[] {
+function splitAmount(amount: DecimalText, pieces: readonly Piece[], words: RefundWords): DecimalText[] {
   if (pieces.length <= 1) return pieces.map(() => amount)
   const digits = minorDigits(pieces[0] === undefined ? '' : (currencyOf(pieces[0].line) ?? '')) ?? 0
   return splitByWeight(
     amount,
-    pieces.map(({ line, slots }) => productShare(line, slots) ?? '0'),
+    pieces.map(({ line, slots }) => productShare(line, slots, words) ?? '0'),
     digits,
   )
 }
@@ -330,7 +348,12 @@ function currencyOf(line: OrderLine): string | null {
 }
 
 /** Faults of the event as a whole against its order. */
-function orderFaults(event: ReadEvent, order: PurchaseOrder, ledgers: readonly LineLedger[]): EventFault[] {
+function orderFaults(
+  event: ReadEvent,
+  order: PurchaseOrder,
+  ledgers: readonly LineLedger[],
+  { shipNodes }: Vocabulary,
+): EventFault[] {
   const faults: EventFault[] = []
   const path = 'data.purchaseOrderId'
   const { address } = event
@@ -338,7 +361,7 @@ function orderFaults(event: ReadEvent, order: PurchaseOrder, ledgers: readonly L
     faults.push({ path, message: `is ${address.purchaseOrderId}, but the order is ${order.purchaseOrderId}` })
   }
   const kind = isOrderEventType(event.type) ? kindOf[event.type] : null
-  if ((kind === 'ship' || kind === 'cancel') && order.shipNodeType?.toLowerCase() === 'wfsfulfilled') {
+  if ((kind === 'ship' || kind === 'cancel') && order.shipNodeType?.toLowerCase() === shipNodes.marketplace.toLowerCase()) {
     faults.push({ path, message: `the marketplace fulfils this order itself, the seller cannot ${kind} it` })
   }
   if (kind === 'acknowledge' && ledgers.length > 0 && ledgers.every((ledger) => done(ledger, 'cancel') >= ledger.ordered)) {

@@ -3,6 +3,7 @@ import { z } from 'zod'
 import type { CancelPayload, OrderCommandContent, RefundLine, RefundPayload, ShipPayload } from './command.ts'
 import type { PurchaseOrder } from './order.ts'
 import { refundTotal } from './refunds.ts'
+import type { StatusWords } from './vocabulary.ts'
 
 /**
  * Was a request applied? The order as read before the request left is compared with the order as read back.
@@ -72,9 +73,6 @@ export interface Evidence {
   readonly ruledOut?: true
 }
 
-const shippedStatuses: ReadonlySet<string> = new Set(['shipped', 'delivered', 'refund', 'refunded'])
-const cancelledStatuses: ReadonlySet<string> = new Set(['cancelled', 'canceled'])
-
 /** Reduces an order to what {@link judge} compares. */
 export function takeBaseline(order: PurchaseOrder): OrderBaseline {
   return {
@@ -100,36 +98,50 @@ export function takeBaseline(order: PurchaseOrder): OrderBaseline {
  *
  * applied: every line shows all of it. not-applied: every line shows none of it. Anything else is unclear, partial effects included.
  *
+ * @param words what the marketplace calls the states of units
  * @param baseline the order as read before this attempt's request left
  * @param now the order as read after the request can no longer be under way
  * @param accepted whether the marketplace said yes to the request
  */
-export function judge(command: OrderCommandContent, baseline: OrderBaseline, now: PurchaseOrder, accepted = false): Evidence {
+export function judge(
+  words: StatusWords,
+  command: OrderCommandContent,
+  baseline: OrderBaseline,
+  now: PurchaseOrder,
+  accepted = false,
+): Evidence {
   const after = takeBaseline(now)
   switch (command.kind) {
     case 'acknowledge':
-      return judgeAcknowledge(baseline, after, accepted)
+      return judgeAcknowledge(words, baseline, after, accepted)
     case 'ship':
-      return judgeLines(shipmentsByLine(command.payload), baseline, after, accepted ? seeShipment : judgeShipment)
+      return judgeLines(words, shipmentsByLine(command.payload), baseline, after, accepted ? seeShipment : judgeShipment)
     case 'cancel':
-      return judgeLines(cancellationsByLine(command.payload), baseline, after, accepted ? seeCancellation : judgeCancellation)
+      return judgeLines(
+        words,
+        cancellationsByLine(command.payload),
+        baseline,
+        after,
+        accepted ? seeCancellation : judgeCancellation,
+      )
     case 'refund':
-      return judgeLines(refundsByLine(command.payload), baseline, after, accepted ? seeRefund : judgeRefund)
+      return judgeLines(words, refundsByLine(command.payload), baseline, after, accepted ? seeRefund : judgeRefund)
   }
 }
 
 type Told = Omit<LineFinding, 'lineNumber'>
 
 function judgeLines<Asked>(
+  words: StatusWords,
   askedByLine: ReadonlyMap<string, Asked>,
   baseline: OrderBaseline,
   after: OrderBaseline,
-  judgeLine: (asked: Asked, before: LineBaseline, now: LineBaseline) => Told,
+  judgeLine: (asked: Asked, before: LineBaseline, now: LineBaseline, words: StatusWords) => Told,
 ): Evidence {
   const lines = [...askedByLine].map(([lineNumber, asked]) => {
     const told = compare(lineOf(baseline, lineNumber), lineOf(after, lineNumber), (before, now) => {
-      const finding = judgeLine(asked, before, now)
-      if (finding.finding !== 'not-applied' || !hasNewUnknown(before, now)) return finding
+      const finding = judgeLine(asked, before, now, words)
+      if (finding.finding !== 'not-applied' || !hasNewUnknown(before, now, words)) return finding
       return { ...unclear(`${finding.explanation}, but units moved to a state we do not know`), maybeOurs: true }
     })
     return { lineNumber, ...told }
@@ -184,12 +196,12 @@ function shipmentsByLine(payload: ShipPayload): Map<string, AskedShipment> {
  * A tracking number stays with its units when the carrier delivers them, but may be lost when they are refunded. What is missing under
  * our number is never taken as ours for that: the units that were refunded may be somebody else's.
  */
-function judgeShipment(asked: AskedShipment, before: LineBaseline, now: LineBaseline): Told {
+function judgeShipment(asked: AskedShipment, before: LineBaseline, now: LineBaseline, words: StatusWords): Told {
   const shipped = now.units.shipped - before.units.shipped
   const { quantity } = asked
   if (shipped === 0) return absent(`no unit was shipped since, ${quantity} asked`)
-  const trackedBefore = unitsByTracking(before)
-  const trackedNow = unitsByTracking(now)
+  const trackedBefore = unitsByTracking(before, words)
+  const trackedNow = unitsByTracking(now, words)
   const untracked = (trackedNow.get('') ?? 0) - (trackedBefore.get('') ?? 0)
   const ours = gainedOfAny(asked.byTracking, trackedBefore, trackedNow)
   for (const [tracking, units] of asked.byTracking) {
@@ -215,10 +227,10 @@ function judgeShipment(asked: AskedShipment, before: LineBaseline, now: LineBase
  * The marketplace said yes: what is missing under our tracking numbers may stand under none. Units that were refunded since stand under
  * none as well, whoever shipped them, and do not count; nor do those that appeared under numbers of others.
  */
-function seeShipment(asked: AskedShipment, before: LineBaseline, now: LineBaseline): Told {
-  const strict = judgeShipment(asked, before, now)
+function seeShipment(asked: AskedShipment, before: LineBaseline, now: LineBaseline, words: StatusWords): Told {
+  const strict = judgeShipment(asked, before, now, words)
   if (strict.finding === 'applied') return strict
-  const [trackedBefore, trackedNow] = [unitsByTracking(before), unitsByTracking(now)]
+  const [trackedBefore, trackedNow] = [unitsByTracking(before, words), unitsByTracking(now, words)]
   const ours = gainedOfAny(asked.byTracking, trackedBefore, trackedNow)
   const refunded = now.units.refunded - before.units.refunded
   const untracked = Math.max(0, (trackedNow.get('') ?? 0) - (trackedBefore.get('') ?? 0) - refunded)
@@ -240,10 +252,11 @@ function gainedOfAny(
 }
 
 /** Units that were shipped, by normal form of their tracking number; under the empty text those that show none. */
-function unitsByTracking(line: LineBaseline): Map<string, number> {
+function unitsByTracking(line: LineBaseline, { stateOf }: StatusWords): Map<string, number> {
   const units = new Map<string, number>()
   for (const entry of line.statuses) {
-    if (shippedStatuses.has(entry.status.toLowerCase())) add(units, normalMark(entry.trackingNumber ?? ''), entry.quantity)
+    const state = stateOf(entry.status)
+    if (state === 'shipped' || state === 'refunded') add(units, normalMark(entry.trackingNumber ?? ''), entry.quantity)
   }
   return units
 }
@@ -267,12 +280,12 @@ function cancellationsByLine(payload: CancelPayload): Map<string, AskedCancellat
   return lines
 }
 
-function judgeCancellation(asked: AskedCancellation, before: LineBaseline, now: LineBaseline): Told {
+function judgeCancellation(asked: AskedCancellation, before: LineBaseline, now: LineBaseline, words: StatusWords): Told {
   const cancelled = now.units.cancelled - before.units.cancelled
   const { quantity } = asked
   if (cancelled === 0) return absent(`no unit was cancelled since, ${quantity} asked`)
-  const reasonsBefore = unitsByReason(before)
-  const reasonsNow = unitsByReason(now)
+  const reasonsBefore = unitsByReason(before, words)
+  const reasonsNow = unitsByReason(now, words)
   const unstated = (reasonsNow.get('') ?? 0) - (reasonsBefore.get('') ?? 0)
   const underOurMark = gainedOfAny(asked.byReason, reasonsBefore, reasonsNow) > 0
   const maybeOurs = unstated > 0 || underOurMark
@@ -289,20 +302,20 @@ function judgeCancellation(asked: AskedCancellation, before: LineBaseline, now: 
 }
 
 /** The marketplace said yes: what is missing under our reasons may stand under none. */
-function seeCancellation(asked: AskedCancellation, before: LineBaseline, now: LineBaseline): Told {
-  const strict = judgeCancellation(asked, before, now)
+function seeCancellation(asked: AskedCancellation, before: LineBaseline, now: LineBaseline, words: StatusWords): Told {
+  const strict = judgeCancellation(asked, before, now, words)
   if (strict.finding === 'applied') return strict
-  const [reasonsBefore, reasonsNow] = [unitsByReason(before), unitsByReason(now)]
+  const [reasonsBefore, reasonsNow] = [unitsByReason(before, words), unitsByReason(now, words)]
   const ours = gainedOfAny(asked.byReason, reasonsBefore, reasonsNow)
   const unstated = Math.max(0, (reasonsNow.get('') ?? 0) - (reasonsBefore.get('') ?? 0))
   if (now.units.cancelled - before.units.cancelled < asked.quantity || ours + unstated < asked.quantity) return strict
   return landed(`accepted, and ${ours + unstated} units appeared as cancelled for our reasons or none, ${asked.quantity} asked`)
 }
 
-function unitsByReason(line: LineBaseline): Map<string, number> {
+function unitsByReason(line: LineBaseline, { stateOf }: StatusWords): Map<string, number> {
   const units = new Map<string, number>()
   for (const entry of line.statuses) {
-    if (cancelledStatuses.has(entry.status.toLowerCase())) add(units, normalMark(entry.cancellationReason ?? ''), entry.quantity)
+    if (stateOf(entry.status) === 'cancelled') add(units, normalMark(entry.cancellationReason ?? ''), entry.quantity)
   }
   return units
 }
@@ -390,22 +403,22 @@ function reasonsAgree(ours: ReadonlySet<string>, gained: readonly string[], now:
 // ── acknowledge ──
 
 /**
- * Acknowledge is about the whole order, and its goal counts, not who reached it: no unit stands in Created any more.
+ * Acknowledge is about the whole order, and its goal counts, not who reached it: no unit stands as created any more.
  *
- * Units that are still in Created were there when the request would have been applied, so it was not, at least not to all:
+ * Units that still stand as created were there when the request would have been applied, so it was not, at least not to all:
  * not-applied unless some line has gained acknowledged units.
  */
-function judgeAcknowledge(baseline: OrderBaseline, after: OrderBaseline, accepted: boolean): Evidence {
+function judgeAcknowledge(words: StatusWords, baseline: OrderBaseline, after: OrderBaseline, accepted: boolean): Evidence {
   let acknowledged = 0
   let gained = false
   const lines: LineFinding[] = baseline.lines.map((line) => {
     const told = compare(line, lineOf(after, line.lineNumber), (before, now) => {
       acknowledged += now.units.acknowledged
       gained ||= now.units.acknowledged > before.units.acknowledged
-      const figures = `${unitsIn(now, 'created')} units in Created, ${now.units.acknowledged} acknowledged, ${now.units.cancelled} cancelled of ${now.ordered}`
-      if (unknownUnits(before).size > 0 || unknownUnits(now).size > 0)
+      const figures = `${createdUnits(now, words)} units in ${words.wordOf('created')}, ${now.units.acknowledged} acknowledged, ${now.units.cancelled} cancelled of ${now.ordered}`
+      if (unknownUnits(before, words).size > 0 || unknownUnits(now, words).size > 0)
         return unclear(`${figures}, others in a state we do not know`)
-      return unitsIn(now, 'created') > 0 ? absent(figures) : landed(figures)
+      return createdUnits(now, words) > 0 ? absent(figures) : landed(figures)
     })
     return { lineNumber: line.lineNumber, ...told }
   })
@@ -420,27 +433,25 @@ function judgeAcknowledge(baseline: OrderBaseline, after: OrderBaseline, accepte
 
 // ── shared ──
 
-const knownStatuses: ReadonlySet<string> = new Set(['created', 'acknowledged', ...shippedStatuses, ...cancelledStatuses])
-
 /** Units in states that we do not know, by state; under the empty text those that no status accounts for. */
-function unknownUnits(line: LineBaseline): Map<string, number> {
+function unknownUnits(line: LineBaseline, { stateOf }: StatusWords): Map<string, number> {
   const units = new Map<string, number>()
   let told = 0
   for (const entry of line.statuses) {
     told += entry.quantity
-    if (!knownStatuses.has(entry.status.toLowerCase())) add(units, entry.status.toLowerCase(), entry.quantity)
+    if (stateOf(entry.status) === null) add(units, entry.status.toLowerCase(), entry.quantity)
   }
   if (told < line.ordered) add(units, '', line.ordered - told)
   return units
 }
 
-function hasNewUnknown(before: LineBaseline, now: LineBaseline): boolean {
-  const unitsBefore = unknownUnits(before)
-  return [...unknownUnits(now)].some(([status, quantity]) => quantity > (unitsBefore.get(status) ?? 0))
+function hasNewUnknown(before: LineBaseline, now: LineBaseline, words: StatusWords): boolean {
+  const unitsBefore = unknownUnits(before, words)
+  return [...unknownUnits(now, words)].some(([status, quantity]) => quantity > (unitsBefore.get(status) ?? 0))
 }
 
-function unitsIn(line: LineBaseline, status: string): number {
-  return line.statuses.filter((entry) => entry.status.toLowerCase() === status).reduce((sum, entry) => sum + entry.quantity, 0)
+function createdUnits(line: LineBaseline, { stateOf }: StatusWords): number {
+  return line.statuses.filter((entry) => stateOf(entry.status) === 'created').reduce((sum, entry) => sum + entry.quantity, 0)
 }
 
 function lineOf(order: OrderBaseline, lineNumber: string): LineBaseline | undefined {

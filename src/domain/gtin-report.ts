@@ -12,7 +12,7 @@ export interface GtinRow extends Omit<ReconciliationRow, 'raw' | 'month'> {
 export interface GtinReport {
   readonly sellerId: string
   readonly gtin: string
-  /** `YYYY-MM`, Pacific. */
+  /** `YYYY-MM`, by the marketplace's calendar. */
   readonly month: string
   /** Null if there is no report of it yet. */
   readonly generatedAt: Date | null

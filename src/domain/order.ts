@@ -73,16 +73,14 @@ export interface OrderLine {
   readonly raw: unknown
 }
 
-/** Who stores and ships the goods; open set: unknown values are stored. */
-export type ShipNodeType = 'SellerFulfilled' | 'WFSFulfilled' | '3PLFulfilled' | (string & {})
-
 /** One purchase order as the marketplace reported it. */
 export interface PurchaseOrder {
   readonly purchaseOrderId: string
   readonly customerOrderId: string | null
   readonly orderDate: Date | null
   readonly orderType: string | null
-  readonly shipNodeType: ShipNodeType | null
+  /** Who stores and ships the goods, in a word of the marketplace; an open set. */
+  readonly shipNodeType: string | null
   readonly methodCode: string | null
   readonly estimatedShipDate: Date | null
   readonly estimatedDeliveryDate: Date | null

@@ -3,6 +3,7 @@ import type { CancelPayload, OrderCommandContent, RefundPayload, ShipPayload } f
 import { type LineBaseline, normalMark, type OrderBaseline } from './evidence.ts'
 import type { GrowingOrder } from './progress.ts'
 import { refundTotal } from './refunds.ts'
+import type { StatusWords } from './vocabulary.ts'
 
 /** A confirmed command with the order as it was before its request was sent. */
 export interface Confirmed {
@@ -53,7 +54,7 @@ const noGain = (): Gain => ({
  * The effects that our confirmed commands prove, whatever a stale view shows: each one on top of the order's state before it, and
  * all of them together. A view that shows less is stale; a baseline that shows less is raised ({@link raiseBaseline}).
  */
-export function proofOf(confirmed: readonly Confirmed[]): Proof {
+export function proofOf(words: StatusWords, confirmed: readonly Confirmed[]): Proof {
   const totals = new Map<string, Gain>()
   const proof = new Map<string, ProvenLine>()
   for (const { content, baseline } of confirmed) {
@@ -63,7 +64,7 @@ export function proofOf(confirmed: readonly Confirmed[]): Proof {
       addGain(total, gain)
       const before = baseline?.lines.find((line) => line.lineNumber === lineNumber)
       const proven = proof.get(lineNumber)
-      const onTop = before === undefined ? gain : onTopOf(before, gain)
+      const onTop = before === undefined ? gain : onTopOf(words, before, gain)
       proof.set(lineNumber, [onTop, total].reduce<ProvenLine>(most, proven ?? noGainProven()))
     }
   }
@@ -71,12 +72,12 @@ export function proofOf(confirmed: readonly Confirmed[]): Proof {
 }
 
 /** The baseline, completed by all proven effects that it does not show. */
-export function raiseBaseline(baseline: OrderBaseline, proof: Proof): OrderBaseline {
+export function raiseBaseline(words: StatusWords, baseline: OrderBaseline, proof: Proof): OrderBaseline {
   return {
     ...baseline,
     lines: baseline.lines.map((line) => {
       const proven = proof.get(line.lineNumber)
-      return proven === undefined ? line : raiseLine(line, proven)
+      return proven === undefined ? line : raiseLine(words, line, proven)
     }),
   }
 }
@@ -100,11 +101,11 @@ export function provenOrder(proof: Proof): GrowingOrder {
  * marketplace shows them (a tracking number may be lost with a refund). Of a refund some marketplaces show units, some money: what a line
  * shows of neither is raised in both, otherwise in what it shows.
  */
-function raiseLine(line: LineBaseline, proven: ProvenLine): LineBaseline {
+function raiseLine(words: StatusWords, line: LineBaseline, proven: ProvenLine): LineBaseline {
   const { units } = line
   const statuses = [...line.statuses]
-  if (units.shipped < proven.shipped) statuses.push(...missingOf(line, 'trackingNumber', 'Shipped', proven.byTracking))
-  if (units.cancelled < proven.cancelled) statuses.push(...missingOf(line, 'cancellationReason', 'Cancelled', proven.byReason))
+  if (units.shipped < proven.shipped) statuses.push(...missingOf(words, line, 'shipped', proven.byTracking))
+  if (units.cancelled < proven.cancelled) statuses.push(...missingOf(words, line, 'cancelled', proven.byReason))
   const showsMoney = !new Decimal(line.refundedAmount).isZero()
   const raisesUnits = units.refunded < proven.refunded && (units.refunded > 0 || !showsMoney)
   const raisesMoney = new Decimal(line.refundedAmount).lt(proven.refundedAmount) && (showsMoney || units.refunded === 0)
@@ -125,18 +126,26 @@ function raiseLine(line: LineBaseline, proven: ProvenLine): LineBaseline {
   }
 }
 
+type Marked = 'shipped' | 'cancelled'
+
+/** What carries our mark. */
+const markOf = { shipped: 'trackingNumber', cancelled: 'cancellationReason' } as const satisfies Record<Marked, string>
+
 function missingOf(
+  words: StatusWords,
   line: LineBaseline,
-  mark: 'trackingNumber' | 'cancellationReason',
-  status: string,
+  state: Marked,
   wanted: ReadonlyMap<string, number>,
 ): LineBaseline['statuses'] {
+  const mark = markOf[state]
   return [...wanted].flatMap(([text, units]) => {
     const shown = line.statuses
-      .filter((entry) => entry[mark] !== null && normalMark(entry[mark]) === text && isOf(status, entry.status))
+      .filter((entry) => entry[mark] !== null && normalMark(entry[mark]) === text && isOf(words, state, entry.status))
       .reduce((sum, entry) => sum + entry.quantity, 0)
     if (shown >= units) return []
-    return [{ status, quantity: units - shown, trackingNumber: null, cancellationReason: null, [mark]: text }]
+    return [
+      { status: words.wordOf(state), quantity: units - shown, trackingNumber: null, cancellationReason: null, [mark]: text },
+    ]
   })
 }
 
@@ -149,8 +158,12 @@ function missingReasons(shown: readonly string[], wanted: readonly string[]): st
   })
 }
 
-const isOf = (status: string, shown: string): boolean =>
-  (status === 'Cancelled') === /^cancell?ed$/i.test(shown) && !/^(?:created|acknowledged)$/i.test(shown)
+/** Whether a status may be of units that were shipped, which a word that nobody knows may be, or is of cancelled ones. */
+const isOf = ({ stateOf }: StatusWords, state: Marked, shown: string): boolean => {
+  const known = stateOf(shown)
+  if (state === 'cancelled') return known === 'cancelled'
+  return known !== 'cancelled' && known !== 'created' && known !== 'acknowledged'
+}
 
 function gainsOf(content: OrderCommandContent): ReadonlyMap<string, Gain> {
   const gains = new Map<string, Gain>()
@@ -212,14 +225,15 @@ function addGain(total: Gain, gain: Gain): void {
   total.refundReasons.push(...gain.refundReasons)
 }
 
-function onTopOf(before: LineBaseline, gain: Gain): Gain {
+function onTopOf(words: StatusWords, before: LineBaseline, gain: Gain): Gain {
   const byTracking = new Map(gain.byTracking)
   const byReason = new Map(gain.byReason)
   for (const { status, quantity, trackingNumber, cancellationReason } of before.statuses) {
     const tracking = trackingNumber === null ? null : normalMark(trackingNumber)
     const reason = cancellationReason === null ? null : normalMark(cancellationReason)
-    if (tracking !== null && gain.byTracking.has(tracking) && isOf('Shipped', status)) count(byTracking, tracking, quantity)
-    if (reason !== null && gain.byReason.has(reason) && isOf('Cancelled', status)) count(byReason, reason, quantity)
+    if (tracking !== null && gain.byTracking.has(tracking) && isOf(words, 'shipped', status))
+      count(byTracking, tracking, quantity)
+    if (reason !== null && gain.byReason.has(reason) && isOf(words, 'cancelled', status)) count(byReason, reason, quantity)
   }
   return {
     shipped: gain.shipped === 0 ? 0 : before.units.shipped + gain.shipped,

@@ -1,6 +1,6 @@
 /** One row of the inventory reconciliation report: the net movement of one SKU over a month (specification, "Inventory reconciliation report"). */
 export interface ReconciliationRow {
-  /** `YYYY-MM`, Pacific. */
+  /** `YYYY-MM`, by the marketplace's calendar. */
   readonly month: string
   /** The GTIN where the report names no SKU. */
   readonly sku: string

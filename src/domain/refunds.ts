@@ -2,6 +2,7 @@ import { Decimal } from 'decimal.js'
 import type { RefundCharge } from './command.ts'
 import type { Charge, ChargeTax, DecimalText } from './order.ts'
 import { accounted, type LineLedger } from './units.ts'
+import type { Vocabulary } from './vocabulary.ts'
 
 /**
  * Allocation of a line's money to its units.
@@ -20,6 +21,9 @@ export interface RefundableLine {
   readonly charges: readonly Charge[]
   readonly refundedAmount: DecimalText
 }
+
+/** The marketplace's word for the charge that is the price of the goods. */
+export type RefundWords = Pick<Vocabulary, 'productCharge'>
 
 /** The charges to refund, or a sentence with the reason why not. */
 export type RefundResult =
@@ -61,8 +65,8 @@ export function freeSlots(
 }
 
 /** The slots of a line with refundable money; all of them if the charges cannot be processed. */
-export function slotsWithMoney(line: RefundableLine): (slot: number) => boolean {
-  const net = netOf(line)
+export function slotsWithMoney(line: RefundableLine, words: RefundWords): (slot: number) => boolean {
+  const net = netOf(line, words)
   if (!net.ok) return () => true
   return (slot) => net.parts.some((part) => shareOf(part.amount, slot, line.ordered) > 0n)
 }
@@ -75,8 +79,8 @@ export function slotsWithMoney(line: RefundableLine): (slot: number) => boolean 
  * carry only negative amounts and must not give back more than the buyer paid. What comes to zero is left out. No type of charge is
  * asked for more than was charged under it, tax by tax and fee by fee: the marketplace would refuse the whole request.
  */
-export function refundOfSlots(line: RefundableLine, slots: readonly number[]): RefundResult {
-  const net = netOf(line)
+export function refundOfSlots(line: RefundableLine, slots: readonly number[], words: RefundWords): RefundResult {
+  const net = netOf(line, words)
   if (!net.ok) return net
   const untyped = net.parts.find((part) => part.amount > 0n && part.charge.chargeType.trim() === '')
   if (untyped !== undefined) {
@@ -95,13 +99,18 @@ export function refundOfSlots(line: RefundableLine, slots: readonly number[]): R
 }
 
 /**
- * A named sum for these slots, without tax, given back on their PRODUCT charge; the marketplace works out the tax of it.
+ * A named sum for these slots, without tax, given back on their product charge; the marketplace works out the tax of it.
  *
  * Refused when it is not positive, finer than the currency, or above the product charge of these slots (an amount may not
  * exceed the original charge, public facts 3.4).
  */
-export function refundOfAmount(line: RefundableLine, slots: readonly number[], amount: DecimalText): RefundResult {
-  const net = netOf(line)
+export function refundOfAmount(
+  line: RefundableLine,
+  slots: readonly number[],
+  amount: DecimalText,
+  words: RefundWords,
+): RefundResult {
+  const net = netOf(line, words)
   if (!net.ok) return net
   const finer = finerThanCurrency(amount, net.currency)
   if (finer !== null) return { ok: false, message: finer }
@@ -109,7 +118,7 @@ export function refundOfAmount(line: RefundableLine, slots: readonly number[], a
   if (asked <= 0n) return { ok: false, message: `the amount ${amount} must be above zero` }
   const charges: RefundCharge[] = []
   let left = asked
-  for (const part of net.parts.filter(isProduct)) {
+  for (const part of net.parts.filter(isProduct(words))) {
     const share = sharesOf(part.amount, slots, line.ordered)
     const taken = smaller(share, left)
     left -= taken
@@ -131,10 +140,10 @@ export function finerThanCurrency(amount: DecimalText, currency: string): string
 }
 
 /** The product charge, without tax, of these slots; null when the line's charges cannot be worked with. */
-export function productShare(line: RefundableLine, slots: readonly number[]): DecimalText | null {
-  const net = netOf(line)
+export function productShare(line: RefundableLine, slots: readonly number[], words: RefundWords): DecimalText | null {
+  const net = netOf(line, words)
   if (!net.ok) return null
-  const total = net.parts.filter(isProduct).reduce((sum, part) => sum + sharesOf(part.amount, slots, line.ordered), 0n)
+  const total = net.parts.filter(isProduct(words)).reduce((sum, part) => sum + sharesOf(part.amount, slots, line.ordered), 0n)
   return decimalOf(total, net.digits)
 }
 
@@ -160,14 +169,18 @@ export function refundTotal(charges: readonly RefundCharge[]): DecimalText {
 
 /**
  * What the marketplace gives back beyond these charges of one request, where it gives back everything of a line, tax and shipping too, as
- * soon as the whole product price is asked for (public facts 3.4). The price is that of all PRODUCT charges, discounts among them.
+ * soon as the whole product price is asked for (public facts 3.4). The price is that of all product charges, discounts among them.
  *
  * @returns null when it gives back what is asked, and no more; otherwise all that it would give back, as a positive decimal.
  */
-export function fullPriceGivesBack(line: RefundableLine, charges: readonly RefundCharge[]): DecimalText | null {
+export function fullPriceGivesBack(
+  line: RefundableLine,
+  charges: readonly RefundCharge[],
+  { productCharge }: RefundWords,
+): DecimalText | null {
   const typed = (type: string) => line.charges.filter(({ chargeType }) => chargeType.toUpperCase() === type)
-  const price = sumOf(typed('PRODUCT'))
-  const asked = sumOf(charges.filter(({ chargeType }) => chargeType.toUpperCase() === 'PRODUCT')).negated()
+  const price = sumOf(typed(productCharge))
+  const asked = sumOf(charges.filter(({ chargeType }) => chargeType.toUpperCase() === productCharge)).negated()
   if (!price.gt(0) || asked.lt(price)) return null
   const types = new Set(line.charges.map(({ chargeType }) => chargeType.toUpperCase()))
   // What a discount of one type takes off another's charge stands nowhere: each type counts for itself, tax by tax and fee by fee.
@@ -203,7 +216,7 @@ type Net =
   | { readonly ok: false; readonly message: string }
 
 /** The charges in minor units, discounts taken off: first from charges of their own type, then from the price, then from the others. */
-function netOf(line: RefundableLine): Net {
+function netOf(line: RefundableLine, { productCharge }: RefundWords): Net {
   const money = line.charges.flatMap((charge) => [charge, ...taxesOf(charge)]).filter(({ amount }) => !new Exact(amount).isZero())
   const currency = (money[0] ?? line.charges[0])?.currency
   if (currency === undefined) return { ok: false, message: `line ${line.lineNumber} has no charge to refund` }
@@ -221,10 +234,14 @@ function netOf(line: RefundableLine): Net {
     taxName: charge.tax?.taxName ?? '',
     feesName: charge.taxAndOtherFees?.taxName ?? '',
   }))
-  const over = { amount: takeOff(parts, 'amount'), tax: takeOff(parts, 'tax'), fees: takeOff(parts, 'fees') }
+  const over = {
+    amount: takeOff(parts, 'amount', productCharge),
+    tax: takeOff(parts, 'tax', productCharge),
+    fees: takeOff(parts, 'fees', productCharge),
+  }
   for (const [name, others] of overflow) {
     let left = over[name]
-    for (const other of others) left = lower(byType(parts, 'PRODUCT'), other, left)
+    for (const other of others) left = lower(byType(parts, productCharge), other, left)
   }
   joinTaxes(parts)
   keepCarriers(parts, BigInt(line.ordered))
@@ -299,9 +316,9 @@ function byType(parts: readonly NetPart[], type: string): NetPart[] {
   return [...parts].sort((a, b) => Number(typeOf(b) === type) - Number(typeOf(a) === type))
 }
 
-/** Takes discounts off the other parts; answers what is left of them when those are used up. */
-function takeOff(parts: readonly NetPart[], name: PartName): bigint {
-  const inOrder = byType(parts, 'PRODUCT')
+/** Takes discounts off the other parts, those of their own type first and then those of one type; answers what is left of them when those are used up. */
+function takeOff(parts: readonly NetPart[], name: PartName, then: string): bigint {
+  const inOrder = byType(parts, then)
   let over = 0n
   for (const discount of parts) {
     if (discount[name] >= 0n) continue
@@ -323,8 +340,8 @@ function lower(parts: readonly NetPart[], name: PartName, by: bigint): bigint {
   return left
 }
 
-function isProduct(part: NetPart): boolean {
-  return typeOf(part) === 'PRODUCT'
+function isProduct({ productCharge }: RefundWords): (part: NetPart) => boolean {
+  return (part) => typeOf(part) === productCharge
 }
 
 function smaller(one: bigint, other: bigint): bigint {

@@ -1,8 +1,8 @@
-import { addDays, addMonths, monthBounds, pacificDay, pacificHour, pacificMidnight, pacificMonth } from './pacific-time.ts'
+import { addDays, addMonths, type Calendar } from './calendar.ts'
 
 /**
  * When the inventory reconciliation report of a month is requested (specification, its notes on the report; public facts,
- * section 7.2): it is generated daily at 7 am Pacific with everything up to the preceding midnight, and should be retrieved at most once an hour.
+ * section 7.2): it is generated daily at 7 am of the marketplace's calendar with everything up to the preceding midnight, and should be retrieved at most once an hour.
  *
  * - The running month is requested once after each generation.
  * - A past month is requested until its generation of the 10th day of the next month, since late bookings still change it.
@@ -29,7 +29,7 @@ export const firstReportMonth = '2022-01'
 
 /** State of a month's report. */
 export interface ReportMonth {
-  /** `YYYY-MM`, Pacific. */
+  /** `YYYY-MM`, by the marketplace's calendar, as all months and midnights here. */
   readonly month: string
   /** When its report was last requested, whatever the result; null if never. On the marketplace's clock, as all times here. */
   readonly triedAt: Date | null
@@ -43,30 +43,6 @@ export interface ReportMonth {
 
 /** A month of which nothing is known yet. */
 export const unknownMonth = (month: string): ReportMonth => ({ month, triedAt: null, newest: null, waiting: false, failures: 0 })
-
-/** The newest generation of reports at this moment. */
-export const latestGeneration = (now: Date): Date => {
-  const today = pacificDay(now)
-  const generation = pacificHour(today, generationHour)
-  return generation <= now ? generation : pacificHour(addDays(today, -1), generationHour)
-}
-
-/** The generation that is the first to know something of a month: on its second day. */
-const firstGeneration = (month: string): Date => pacificHour(`${month}-02`, generationHour)
-
-/** The generation after which a month counts as final. */
-const lastGeneration = (month: string): Date => pacificHour(`${addMonths(month, 1)}-${lastGenerationDay}`, generationHour)
-
-/** Whether there can be a report of a month. */
-export const isReported = (month: string, now: Date): boolean =>
-  month >= firstReportMonth && firstGeneration(month) <= latestGeneration(now)
-
-/** The Pacific midnight up to which a month's report counts movements, by the moment at which it was made. */
-export const coveredUntil = (month: string, generatedAt: Date): Date => {
-  const { from, to } = monthBounds(month)
-  const counted = pacificMidnight(pacificDay(latestGeneration(generatedAt)))
-  return new Date(Math.min(Math.max(counted.getTime(), from.getTime()), to.getTime()))
-}
 
 const pauseEnd = (triedAt: Date | null, now: Date, pauseMs: number): Date | null => {
   if (triedAt === null || Math.abs(now.getTime() - triedAt.getTime()) >= pauseMs) return null
@@ -82,55 +58,84 @@ export const retrievalPauseEnd = (triedAt: Date | null, now: Date): Date | null 
 /** How long a month that is over, and of which no report has come, is left alone after so many tries. */
 const holePauseMs = (failures: number): number => Math.min(retrievalPauseMs * 2 ** Math.max(0, failures - 1), rereadPauseMs)
 
-/** Whether nothing new is waited for, though it may still be claimed by. */
-const isFinal = (month: string, now: Date): boolean =>
-  lastGeneration(month) <= now && month >= addMonths(pacificMonth(now), -rereadMonths)
-
-/** Whether a month's report should be asked for now, or imported because it is here already. */
-export const isDue = ({ month, triedAt, newest, waiting, failures }: ReportMonth, now: Date): boolean => {
-  if (waiting) return true
-  if (!isReported(month, now) || retrievalPauseEnd(triedAt, now) !== null) return false
-  if (newest === null) return lastGeneration(month) > now || pauseEnd(triedAt, now, holePauseMs(failures)) === null
-  const wantedMs = Math.min(latestGeneration(now).getTime(), lastGeneration(month).getTime())
-  if (newest.generatedAt.getTime() >= wantedMs) {
-    return isFinal(month, now) && now.getTime() - newest.retrievedAt.getTime() >= rereadPauseMs
+/** When the reports of a marketplace are made and asked for, by its calendar. */
+export const reportSchedule = ({ hour, midnight, dayOf, monthOf, monthBounds }: Calendar) => {
+  /** The newest generation of reports at this moment. */
+  const latestGeneration = (now: Date): Date => {
+    const today = dayOf(now)
+    const generation = hour(today, generationHour)
+    return generation <= now ? generation : hour(addDays(today, -1), generationHour)
   }
-  return newest.retrievedAt.getTime() < wantedMs || now.getTime() < wantedMs + lateFileMs
-}
 
-/**
- * The months to ask for now, newest first: of the running month, the one before and all since the oldest of which there is a report (a
- * daemon that was off for long catches up, and so does one that could not have some of them), the ones that are due.
- */
-export const dueMonths = (known: readonly ReportMonth[], now: Date): readonly string[] => {
-  const byMonth = new Map(known.map((entry) => [entry.month, entry]))
-  const running = pacificMonth(now)
-  const oldest = known.reduce(
-    (oldestKnown, { month, newest }) => (newest !== null && month < oldestKnown ? month : oldestKnown),
-    addMonths(running, -1),
-  )
-  const due: string[] = []
-  for (let month = running; month >= oldest; month = addMonths(month, -1)) {
-    if (isDue(byMonth.get(month) ?? unknownMonth(month), now)) due.push(month)
+  /** The generation that is the first to know something of a month: on its second day. */
+  const firstGeneration = (month: string): Date => hour(`${month}-02`, generationHour)
+
+  /** The generation after which a month counts as final. */
+  const lastGeneration = (month: string): Date => hour(`${addMonths(month, 1)}-${lastGenerationDay}`, generationHour)
+
+  /** Whether there can be a report of a month. */
+  const isReported = (month: string, now: Date): boolean =>
+    month >= firstReportMonth && firstGeneration(month) <= latestGeneration(now)
+
+  /** The midnight up to which a month's report counts movements, by the moment at which it was made. */
+  const coveredUntil = (month: string, generatedAt: Date): Date => {
+    const { from, to } = monthBounds(month)
+    const counted = midnight(dayOf(latestGeneration(generatedAt)))
+    return new Date(Math.min(Math.max(counted.getTime(), from.getTime()), to.getTime()))
   }
-  return due
-}
 
-/** The months of a range that can have a report, oldest first. Empty when all of it is older than the first report. */
-export const reportMonths = (range: { readonly from: Date; readonly to: Date }): readonly string[] => {
-  const last = pacificMonth(new Date(range.to.getTime() - 1))
-  const wanted = pacificMonth(range.from)
-  const months: string[] = []
-  for (let month = wanted < firstReportMonth ? firstReportMonth : wanted; month <= last; month = addMonths(month, 1))
-    months.push(month)
-  return months
-}
+  /** Whether nothing new is waited for, though it may still be claimed by. */
+  const isFinal = (month: string, now: Date): boolean =>
+    lastGeneration(month) <= now && month >= addMonths(monthOf(now), -rereadMonths)
 
-/** The part of a range for which there are no reports, since they begin later; null when there is none. */
-export const rangeBeforeReports = (range: {
-  readonly from: Date
-  readonly to: Date
-}): { readonly from: Date; readonly to: Date } | null => {
-  const { from: begin } = monthBounds(firstReportMonth)
-  return range.from < begin ? { from: range.from, to: range.to < begin ? range.to : begin } : null
+  /** Whether a month's report should be asked for now, or imported because it is here already. */
+  const isDue = ({ month, triedAt, newest, waiting, failures }: ReportMonth, now: Date): boolean => {
+    if (waiting) return true
+    if (!isReported(month, now) || retrievalPauseEnd(triedAt, now) !== null) return false
+    if (newest === null) return lastGeneration(month) > now || pauseEnd(triedAt, now, holePauseMs(failures)) === null
+    const wantedMs = Math.min(latestGeneration(now).getTime(), lastGeneration(month).getTime())
+    if (newest.generatedAt.getTime() >= wantedMs) {
+      return isFinal(month, now) && now.getTime() - newest.retrievedAt.getTime() >= rereadPauseMs
+    }
+    return newest.retrievedAt.getTime() < wantedMs || now.getTime() < wantedMs + lateFileMs
+  }
+
+  /**
+   * The months to ask for now, newest first: of the running month, the one before and all since the oldest of which there is a report (a
+   * daemon that was off for long catches up, and so does one that could not have some of them), the ones that are due.
+   */
+  const dueMonths = (known: readonly ReportMonth[], now: Date): readonly string[] => {
+    const byMonth = new Map(known.map((entry) => [entry.month, entry]))
+    const running = monthOf(now)
+    const oldest = known.reduce(
+      (oldestKnown, { month, newest }) => (newest !== null && month < oldestKnown ? month : oldestKnown),
+      addMonths(running, -1),
+    )
+    const due: string[] = []
+    for (let month = running; month >= oldest; month = addMonths(month, -1)) {
+      if (isDue(byMonth.get(month) ?? unknownMonth(month), now)) due.push(month)
+    }
+    return due
+  }
+
+  /** The months of a range that can have a report, oldest first. Empty when all of it is older than the first report. */
+  const reportMonths = (range: { readonly from: Date; readonly to: Date }): readonly string[] => {
+    const last = monthOf(new Date(range.to.getTime() - 1))
+    const wanted = monthOf(range.from)
+    const months: string[] = []
+    for (let month = wanted < firstReportMonth ? firstReportMonth : wanted; month <= last; month = addMonths(month, 1))
+      months.push(month)
+    return months
+  }
+
+  /** The part of a range for which there are no reports, since they begin later; null when there is none. */
+  const rangeBeforeReports = (range: {
+    readonly from: Date
+    readonly to: Date
+  }): { readonly from: Date; readonly to: Date } | null => {
+    const { from: begin } = monthBounds(firstReportMonth)
+    return range.from < begin ? { from: range.from, to: range.to < begin ? range.to : begin } : null
+  }
+
+  return { latestGeneration, isReported, coveredUntil, isDue, dueMonths, reportMonths, rangeBeforeReports }
 }

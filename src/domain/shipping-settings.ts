@@ -1,6 +1,7 @@
 import { Decimal } from 'decimal.js'
 import { z } from 'zod'
 import { isObject } from './values.ts'
+import type { SettingsCarriers } from './vocabulary.ts'
 
 /**
  * The account-level shipping settings of a seller (specification, "the service", and Errors, "Shipping settings creation"): what the
@@ -9,13 +10,6 @@ import { isObject } from './values.ts'
  * Four of the fifteen refusals cannot be known beforehand, since only the marketplace knows the seller's third-party-logistics
  * fulfillment centers, bundle items, international fulfillment centers and programs.
  */
-
-/** Carrier names that the marketplace accepts, each with its services (public facts, section 7.5). */
-export const carrierServices: ReadonlyMap<string, readonly string[]> = new Map([
-  ['Fedex', ['FEDEX_HOME_DELIVERY', 'FEDEX_EXPRESS', 'FEDEX_2DAY_EXPRESS', 'FEDEX_OVERNIGHT', 'FEDEX_GROUND_ECONOMY']],
-  ['UPS', ['UPS_GROUND', 'UPS_3DAY_SELECT', 'UPS_2DAY_AIR', 'UPS_NEXTDAY_AIR', 'UPS_SUREPOST']],
-  ['USPS', ['USPS_GROUND', 'USPS_PRIORITY_MAIL', 'USPS_PRIORITY_MAIL_EXPRESS']],
-])
 
 /** Region names by their codes (specification, region table); `A` is in the public facts alone (section 7.5). */
 export const regionNames: ReadonlyMap<string, string> = new Map([
@@ -34,23 +28,12 @@ export const contiguousStates: readonly string[] = [
 /** Highest amount of a charge (specification, Limits). */
 export const maxChargeAmount = 700
 
-/**
- * Services that deliver to a mailbox. The coverage of each service is not published; all other services of these carriers are known to
- * deliver to street addresses only: no post office boxes, no military addresses.
- */
-const mailboxServices: ReadonlySet<string> = new Set([
-  'FEDEX_GROUND_ECONOMY',
-  'UPS_SUREPOST',
-  'USPS_GROUND',
-  'USPS_PRIORITY_MAIL',
-  'USPS_PRIORITY_MAIL_EXPRESS',
-])
 const mailboxAddressTypes: ReadonlySet<string> = new Set(['PO_BOX', 'MILITARY'])
 const mailboxRegions: ReadonlySet<string> = new Set(['A'])
 
 /** The carrier in its published spelling, case-insensitive; null if it is unknown. */
-const publishedCarrier = (name: string): string | null =>
-  [...carrierServices.keys()].find((known) => known.toLowerCase() === name.trim().toLowerCase()) ?? null
+const publishedCarrier = ({ services }: SettingsCarriers, name: string): string | null =>
+  [...services.keys()].find((known) => known.toLowerCase() === name.trim().toLowerCase()) ?? null
 
 // ── shape ──
 
@@ -90,15 +73,12 @@ const configurationSchema = z.looseObject({
 })
 
 const carrierConfigSchema = z.looseObject({
-  carriers: z
-    .array(z.looseObject({ carrierName: text.transform((name) => publishedCarrier(name) ?? name), carrierService: text }))
-    .min(1, 'must hold at least one carrier'),
+  carriers: z.array(z.looseObject({ carrierName: text, carrierService: text })).min(1, 'must hold at least one carrier'),
   configurations: z.array(configurationSchema).min(1, 'must hold at least one configuration'),
 })
 
 /**
- * `simplifiedShippingSettings` as the ERP gives it. Fields that are not known are passed on; amounts become decimal text, carrier names
- * take their published spelling.
+ * `simplifiedShippingSettings` as the ERP gives it. Fields that are not known are passed on; amounts become decimal text.
  */
 export const shippingSettingsSchema = z.looseObject({
   accountConfigs: z.looseObject({
@@ -110,6 +90,21 @@ export const shippingSettingsSchema = z.looseObject({
 
 /** Requested settings of a valid shape. */
 export type ShippingSettings = z.output<typeof shippingSettingsSchema>
+
+/** The settings with the published spelling of every carrier that is known. */
+export const withPublishedCarriers = (settings: ShippingSettings, known: SettingsCarriers): ShippingSettings => ({
+  ...settings,
+  accountConfigs: {
+    ...settings.accountConfigs,
+    carrierConfigs: settings.accountConfigs.carrierConfigs.map((config) => ({
+      ...config,
+      carriers: config.carriers.map((carrier) => ({
+        ...carrier,
+        carrierName: publishedCarrier(known, carrier.carrierName) ?? carrier.carrierName,
+      })),
+    })),
+  },
+})
 
 // ── what would be refused ──
 
@@ -151,33 +146,33 @@ const statesIn = (region: Place): Place[] => [
  * settings: parts that cannot be parsed are skipped, {@link shippingSettingsSchema} reports those. `path` is the position of the
  * settings.
  */
-export function settingsFaults(settings: unknown, path: string): SettingsFault[] {
+export function settingsFaults(settings: unknown, path: string, known: SettingsCarriers): SettingsFault[] {
   const account: Place = { path: `${path}.accountConfigs`, value: asRecord(asRecord(settings)['accountConfigs']) }
   const carrierConfigs = placesIn(account, 'carrierConfigs')
   return [
-    ...carrierConfigs.flatMap(carrierFaults),
+    ...carrierConfigs.flatMap((config) => carrierFaults(config, known)),
     ...carrierConfigs.flatMap(stateFaults),
-    ...carrierConfigs.flatMap(coverageFaults),
+    ...carrierConfigs.flatMap((config) => coverageFaults(config, known)),
     ...carrierConfigs.flatMap((config) => placesIn(config, 'configurations').flatMap(regionNameFaults)),
     ...carrierConfigs.flatMap((config) => placesIn(config, 'configurations').flatMap(chargeFaults)),
-    ...repeatedRegions(carrierConfigs),
-    ...missingStates(carrierConfigs, `${account.path}.carrierConfigs`),
+    ...repeatedRegions(carrierConfigs, known),
+    ...missingStates(carrierConfigs, `${account.path}.carrierConfigs`, known),
   ]
 }
 
-function carrierFaults(config: Place): SettingsFault[] {
+function carrierFaults(config: Place, known: SettingsCarriers): SettingsFault[] {
   return placesIn(config, 'carriers').flatMap((carrier): SettingsFault[] => {
     const name = textIn(carrier, 'carrierName')
     const service = textIn(carrier, 'carrierService')
     if (name === null) return []
-    const known = publishedCarrier(name)
-    if (known === null) {
-      const message = `is ${name}, which is no carrier of the marketplace; it must be one of ${[...carrierServices.keys()].join(', ')}`
+    const published = publishedCarrier(known, name)
+    if (published === null) {
+      const message = `is ${name}, which is no carrier of the marketplace; it must be one of ${[...known.services.keys()].join(', ')}`
       return [{ path: `${carrier.path}.carrierName`, message }]
     }
-    const services = carrierServices.get(known) ?? []
+    const services = known.services.get(published) ?? []
     if (service === null || services.includes(service)) return []
-    const message = `is ${service}, which is no service of ${known}; it must be one of ${services.join(', ')}`
+    const message = `is ${service}, which is no service of ${published}; it must be one of ${services.join(', ')}`
     return [{ path: `${carrier.path}.carrierService`, message }]
   })
 }
@@ -197,11 +192,11 @@ function stateFaults(config: Place): SettingsFault[] {
   })
 }
 
-function coverageFaults(config: Place): SettingsFault[] {
+function coverageFaults(config: Place, { services, mailboxServices }: SettingsCarriers): SettingsFault[] {
   const streetOnly = placesIn(config, 'carriers').flatMap((carrier) => {
     const service = textIn(carrier, 'carrierService')
-    const known = [...carrierServices.values()].some((services) => service !== null && services.includes(service))
-    return service === null || !known || mailboxServices.has(service) ? [] : [service]
+    const isKnown = [...services.values()].some((names) => service !== null && names.includes(service))
+    return service === null || !isKnown || mailboxServices.has(service) ? [] : [service]
   })
   if (streetOnly.length === 0) return []
   const message = (what: string): string => `is ${what}, which ${streetOnly.join(' and ')} does not deliver to`
@@ -266,11 +261,11 @@ function chargeFaults(configuration: Place): SettingsFault[] {
 }
 
 /** A region that occurs twice for the same carrier, in any configuration: a carrier is identified by its name, not by its service. */
-function repeatedRegions(carrierConfigs: readonly Place[]): SettingsFault[] {
+function repeatedRegions(carrierConfigs: readonly Place[], known: SettingsCarriers): SettingsFault[] {
   const seen = new Set<string>()
   return carrierConfigs.flatMap((config) => {
     const names = placesIn(config, 'carriers').flatMap((carrier) => textIn(carrier, 'carrierName') ?? [])
-    const carriers = new Set(names.map((name) => publishedCarrier(name) ?? name))
+    const carriers = new Set(names.map((name) => publishedCarrier(known, name) ?? name))
     const regions = placesIn(config, 'configurations').flatMap((configuration) => placesIn(configuration, 'regions'))
     return regions.flatMap((region): SettingsFault[] => {
       const code = textIn(region, 'regionCode')
@@ -288,14 +283,14 @@ function repeatedRegions(carrierConfigs: readonly Place[]): SettingsFault[] {
  * the three known ones deliver everywhere, so each counts. Covered is what any configuration covers; a region C without states, or with
  * sub-regions without states, covers all of it.
  */
-function missingStates(carrierConfigs: readonly Place[], path: string): SettingsFault[] {
+function missingStates(carrierConfigs: readonly Place[], path: string, known: SettingsCarriers): SettingsFault[] {
   const regions = carrierConfigs.flatMap((config) =>
     placesIn(config, 'configurations').flatMap((configuration) => placesIn(configuration, 'regions')),
   )
   const names = carrierConfigs
     .flatMap((config) => placesIn(config, 'carriers'))
     .flatMap((carrier) => textIn(carrier, 'carrierName') ?? [])
-  if (regions.length === 0 || !names.some((name) => publishedCarrier(name) !== null)) return []
+  if (regions.length === 0 || !names.some((name) => publishedCarrier(known, name) !== null)) return []
   const covered = new Set<string>()
   for (const region of regions) {
     const states = statesIn(region).flatMap((state) => textIn(state, 'stateCode')?.toUpperCase() ?? [])

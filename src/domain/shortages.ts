@@ -1,5 +1,5 @@
+import { addMonths } from './calendar.ts'
 import { movementKinds } from './log-reasons.ts'
-import { addMonths } from './pacific-time.ts'
 import { type Certainty, type DiscrepancyKind, isMovementKind, stockEffect } from './reconciliation.ts'
 
 /**

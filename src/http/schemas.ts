@@ -425,7 +425,9 @@ export const discrepancySchema = z
           .meta({ description: 'Entries of the log that may be superfluous, the first 100.' }),
       })
       .nullable(),
-    earliestDay: z.string().meta({ description: 'The earliest Pacific day on which the difference can have arisen.' }),
+    earliestDay: z
+      .string()
+      .meta({ description: 'The earliest day on which the difference can have arisen, by the calendar of the marketplace.' }),
     unitPrice: z.string().nullable().meta({ description: "The SKU's last known price when this was found or last changed." }),
     value: z.string().nullable().meta({ description: 'The differing units at that price.' }),
     currency: z.string().nullable(),

@@ -4,10 +4,9 @@ import { reconciliationEndpoint } from '../clients/marketplace/reconciliation-re
 import { lookAtRow, ReportFault, readHeader, readLines, readRow } from '../clients/marketplace/report-csv.ts'
 import { createRowSorter, type LookedAt } from '../clients/marketplace/report-footer.ts'
 import type { GtinReport, GtinRow } from '../domain/gtin-report.ts'
-import { monthBounds, pacificMonth } from '../domain/pacific-time.ts'
 import { reconcile } from '../domain/reconciliation.ts'
 import { gtin14 } from '../domain/reconciliation-report.ts'
-import { coveredUntil } from '../domain/report-schedule.ts'
+import { reportSchedule } from '../domain/report-schedule.ts'
 import type { Database } from '../store/database.ts'
 import { readMovements } from '../store/discrepancy-sources.ts'
 import { logReadUpTo, skusByGtin } from '../store/inventory-skus.ts'
@@ -43,12 +42,13 @@ export const readGtinReport = async (
   options: CallOptions,
 ): Promise<GtinReport> => {
   const { sellerId } = client
-  const month = pacificMonth(client.clock().now())
+  const { calendar } = client.vocabulary
+  const month = calendar.monthOf(client.clock().now())
   const answer = await client.of(reconciliationEndpoint).download({ month, gtin }, options)
   if (answer === null) return { sellerId, gtin, month, generatedAt: null, coveredUntil: null, rows: [] }
   const file = await whole(answer.body)
   const generatedAt = answer.generatedAt ?? answer.answeredAt
-  const until = coveredUntil(month, generatedAt)
+  const until = reportSchedule(calendar).coveredUntil(month, generatedAt)
   const { columns, end } = await readHeader(one(file), client.of(reconciliationEndpoint).columnNames)
   const skuOf = await skusByGtin(database, sellerId)
   const reasons = await readReasons(database, sellerId)
@@ -64,7 +64,7 @@ export const readGtinReport = async (
     const sku = skuOf.get(gtin14(row.sku)) ?? row.sku
     const readUpTo = await logReadUpTo(database, sellerId, sku)
     const compared = readUpTo !== null && readUpTo >= until
-    const stretch = { sku, from: monthBounds(month).from, to: until }
+    const stretch = { sku, from: calendar.monthBounds(month).from, to: until }
     const [movements = []] = compared ? await readMovements(database, sellerId, [stretch]) : []
     const { differences } = reconcile({ report: row, endingBefore: null, movements: compared ? movements : null, reasons })
     rows.push({ ...row, sku, compared, differences })

@@ -141,7 +141,7 @@ export const writeClaimRows = async (
          SELECT * FROM json_to_recordset($2::json) AS t(month date, sku text, listed boolean, compared boolean, lost bigint, damaged bigint, found bigint,
            unexplained bigint, uncertain bigint)
        ), price AS MATERIALIZED (
-         ${lastUnitPrice('(SELECT DISTINCT $1::text AS seller_id, sku FROM claimed WHERE lost + damaged + found + unexplained + uncertain > 0)')}
+         ${lastUnitPrice('(SELECT DISTINCT $1::text AS seller_id, sku FROM claimed WHERE lost + damaged + found + unexplained + uncertain > 0)', '$3')}
        )
        INSERT INTO tallyman.claim_rows AS c (seller_id, month, sku, listed, compared, lost, damaged, found, unexplained, uncertain,
          price_amount, price_units, currency)
@@ -153,6 +153,7 @@ export const writeClaimRows = async (
          price_units = coalesce(c.price_units, excluded.price_units), currency = coalesce(c.currency, excluded.currency)`,
       sellerId,
       JSON.stringify(rows.map((row) => ({ ...row, month: `${row.month}-01` }))),
+      tx.vocabularyOf(sellerId).productCharge,
     )
   }
   if (gone.length > 0) {

@@ -19,7 +19,7 @@ export const claimParts = ['lost', 'damaged', 'found', 'unexplained', 'uncertain
 /** What a seller could claim of one month. */
 export interface Claim extends Readonly<Record<(typeof claimParts)[number], ClaimedUnits>> {
   readonly sellerId: string
-  /** `YYYY-MM`, Pacific. */
+  /** `YYYY-MM`, by the marketplace's calendar. */
   readonly month: string
   /** SKUs that the month's report lists. */
   readonly skus: number

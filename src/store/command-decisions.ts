@@ -91,7 +91,9 @@ const byLine = async (transaction: Transaction, command: StoredCommand, lines: r
   const { applied, sendAgain } = result.cut
   const sent = (await readAttempts(transaction, command.id)).filter(({ outcome }) => outcome !== 'not-sent').at(-1)
   // Parts that are decided one after the other may go by the same attempt: each stands on top of those before it.
-  const baseline = sent === undefined ? null : raiseBaseline(orderBaselineSchema.parse(sent.baseline), proofOf(command.applied))
+  const { statuses } = transaction.vocabularyOf(command.sellerId)
+  const proof = proofOf(statuses, command.applied)
+  const baseline = sent === undefined ? null : raiseBaseline(statuses, orderBaselineSchema.parse(sent.baseline), proof)
   const before = parts?.applied ?? []
   const all = applied === null ? before : [...before, { payload: applied.payload, baseline }]
   if (sendAgain !== null) return { ok: true, state: 'pending', parts: { applied: all, open: sendAgain.payload } }

@@ -3,6 +3,7 @@ import { type OrderBaseline, orderBaselineSchema } from '../domain/evidence.ts'
 import type { LineUnits, PurchaseOrder } from '../domain/order.ts'
 import { type Confirmed, proofOf, raiseBaseline } from '../domain/proof.ts'
 import { type LedgerCommand, type LineLedger, ledgersOf } from '../domain/units.ts'
+import type { StatusWords } from '../domain/vocabulary.ts'
 import { appliedOf, partsOf, readContent } from './command-content.ts'
 import type { SqlRunner } from './database.ts'
 
@@ -53,8 +54,9 @@ export const readOrderWork = async (
     sellerId,
     purchaseOrderId,
   )
+  const { statuses } = sql.vocabularyOf(sellerId)
   const commands: CommandOfOrder[] = []
-  for (const row of rows) commands.push(...commandsOf(row, (await readContent(sql, row)).content, row.id === except))
+  for (const row of rows) commands.push(...commandsOf(row, (await readContent(sql, row)).content, row.id === except, statuses))
   return {
     ledgerCommands: commands.map(
       ({ content, state, baseline }): LedgerCommand => ({ ...content, state, baseline: unitsByLine(baseline) }),
@@ -73,6 +75,7 @@ const commandsOf = (
   },
   content: CommandContent,
   onlyDecided: boolean,
+  words: StatusWords,
 ): CommandOfOrder[] => {
   const parts = partsOf(row.parts)
   const applied = appliedOf(row.kind, parts)
@@ -81,7 +84,8 @@ const commandsOf = (
   if (onlyDecided || nothingOpen) return found
   if (content.kind === 'create-shipping-settings') return found
   // What a person says was applied stands before the rest, which may go by the baseline of the very same attempt.
-  const baseline = row.baseline === null ? null : raiseBaseline(orderBaselineSchema.parse(row.baseline), proofOf(applied))
+  const baseline =
+    row.baseline === null ? null : raiseBaseline(words, orderBaselineSchema.parse(row.baseline), proofOf(words, applied))
   return [...found, { content, state: row.state, baseline }]
 }
 

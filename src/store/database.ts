@@ -1,5 +1,6 @@
 import { PrismaPg } from '@prisma/adapter-pg'
 import { DriverAdapterError } from '@prisma/driver-adapter-utils'
+import type { VocabularyOf } from '../domain/vocabulary.ts'
 import { SteadyClient } from '../steady-client.ts'
 import { committingWith } from './commit.ts'
 import { type Prisma, PrismaClient } from './generated/client.ts'
@@ -27,6 +28,8 @@ export interface SqlRunner {
   query<Row>(sql: string, ...parameters: readonly unknown[]): Promise<Row[]>
   /** Number of rows that a statement touched. */
   execute(sql: string, ...parameters: readonly unknown[]): Promise<number>
+  /** In whose words the data of a seller is. */
+  readonly vocabularyOf: VocabularyOf
 }
 
 /** A transaction under way. Changes recorded through it are appended as its last statement, in one message with the commit. */
@@ -53,6 +56,8 @@ export interface TransactionOptions {
 /** How to reach Postgres. */
 export interface DatabaseOptions {
   readonly url: string
+  /** What statements need of the words of a seller's marketplace. */
+  readonly vocabularyOf: VocabularyOf
   /** Size of the pool. */
   readonly connections?: number
   /** Told of errors on idle connections, which nobody awaits. */
@@ -71,11 +76,12 @@ export class CommitFailed extends Error {
   }
 }
 
-const runner = (client: Prisma.TransactionClient): SqlRunner => ({
+const runner = (client: Prisma.TransactionClient, vocabularyOf: VocabularyOf): SqlRunner => ({
   prisma: client,
   query: <Row>(sql: string, ...parameters: readonly unknown[]): Promise<Row[]> =>
     client.$queryRawUnsafe<Row[]>(sql, ...parameters),
   execute: (sql, ...parameters) => client.$executeRawUnsafe(sql, ...parameters),
+  vocabularyOf,
 })
 
 // The counter's row lock is held until commit, so numbers follow the order of commits. It must be the last lock that a
@@ -118,7 +124,7 @@ const asStatementError = (error: unknown): unknown => {
 }
 
 /** Opens a pool; connects on first use. */
-export const openDatabase = ({ url, connections = 10, onError, bounds }: DatabaseOptions): Database => {
+export const openDatabase = ({ url, vocabularyOf, connections = 10, onError, bounds }: DatabaseOptions): Database => {
   const pool = new PrismaPg(
     {
       connectionString: url,
@@ -135,14 +141,14 @@ export const openDatabase = ({ url, connections = 10, onError, bounds }: Databas
   // Its other forms of an error quote the call with its arguments, a buyer's among them.
   const prisma = new PrismaClient({ adapter: committingWith(pool, appendChanges), errorFormat: 'minimal' })
   return {
-    ...runner(prisma),
+    ...runner(prisma, vocabularyOf),
     prisma,
     transaction: async (work, { maxWaitMs = 10_000, timeoutMs = 30_000 } = {}) => {
       try {
         return await prisma.$transaction(
           async (client) => {
             const told: ChangeRecord[] = []
-            const sql = runner(client)
+            const sql = runner(client, vocabularyOf)
             const result = await work({ ...sql, tell: (change) => told.push(change) })
             if (told.length > 0) await append(sql, told)
             return result

@@ -1,6 +1,6 @@
+import type { Calendar } from '../domain/calendar.ts'
 import { resolutionOf } from '../domain/discrepancy-resolution.ts'
 import type { ReasonMap } from '../domain/log-reasons.ts'
-import { monthBounds, pacificDay } from '../domain/pacific-time.ts'
 import {
   type Difference,
   explainByLog,
@@ -43,10 +43,10 @@ interface Reading {
   readonly read: ReadMonth
 }
 
-const countedTime = ({ sku, month, until }: ReviewedMonth): AskedMonth => ({
+const countedTime = ({ sku, month, until }: ReviewedMonth, calendar: Calendar): AskedMonth => ({
   sku,
   month,
-  from: monthBounds(month).from,
+  from: calendar.monthBounds(month).from,
   to: until,
 })
 
@@ -60,13 +60,14 @@ const readEach = async (
   months: readonly ReviewedMonth[],
   reasons: ReasonMap,
 ): Promise<readonly Reading[]> => {
+  const { calendar } = tx.vocabularyOf(sellerId)
   const stretches: LogStretch[] = []
   const stretch = (of: LogStretch): number => stretches.push(of) - 1
   const places = months.map((month) => {
     const gap = month.report === null ? null : (month.before?.gap ?? null)
     return {
       month,
-      counted: month.logComplete ? stretch(countedTime(month)) : null,
+      counted: month.logComplete ? stretch(countedTime(month, calendar)) : null,
       // Without a row nothing moved, by the report; where the log knows better, what it knows is missing in those months already.
       gap: gap?.logComplete === true ? stretch({ sku: month.sku, from: gap.from, to: gap.to }) : null,
     }
@@ -87,10 +88,11 @@ const explain = async (
   differing: readonly { readonly month: ReviewedMonth; readonly difference: Difference }[],
   reasons: ReasonMap,
 ): Promise<readonly Finding[]> => {
+  const { calendar } = tx.vocabularyOf(sellerId)
   const mayBeExtra = differing.filter(({ difference: { kind, difference } }) => kind === 'other' || difference < 0)
   const suspects = mayBeExtra.filter(({ difference }) => isMovementKind(difference.kind)).map(({ month }) => month)
   const entriesOf = await readEntries(tx, sellerId, [
-    ...new Map(suspects.map((month) => [keyOf(month), countedTime(month)])).values(),
+    ...new Map(suspects.map((month) => [keyOf(month), countedTime(month, calendar)])).values(),
   ])
   return differing.map(({ month: { sku, month, gtin }, difference }): Finding => {
     const { kind } = difference
@@ -108,7 +110,7 @@ const explain = async (
       logCertainty: certainty,
       logEntryIds: extra.slice(0, maxEntryIds).map((entry) => entry.id),
       logEntries: extra.length,
-      earliestDay: earliest === undefined ? firstDay : pacificDay(earliest.transactionTime),
+      earliestDay: earliest === undefined ? firstDay : calendar.dayOf(earliest.transactionTime),
     }
   })
 }
@@ -117,9 +119,10 @@ const explain = async (
 const skusWithPrice = async (tx: SqlRunner, sellerId: string, skus: readonly string[]): Promise<ReadonlySet<string>> => {
   if (skus.length === 0) return new Set()
   const rows = await tx.query<{ sku: string }>(
-    `SELECT sku FROM (${lastUnitPrice('(SELECT DISTINCT $1::text AS seller_id, sku FROM unnest($2::text[]) AS t(sku))')}) AS price`,
+    `SELECT sku FROM (${lastUnitPrice('(SELECT DISTINCT $1::text AS seller_id, sku FROM unnest($2::text[]) AS t(sku))', '$3')}) AS price`,
     sellerId,
     skus,
+    tx.vocabularyOf(sellerId).productCharge,
   )
   return new Set(rows.map((row) => row.sku))
 }

@@ -18,7 +18,7 @@ export interface Discrepancy {
   readonly sellerId: string
   readonly sku: string
   readonly gtin: string | null
-  /** `YYYY-MM`, Pacific. */
+  /** `YYYY-MM`, by the marketplace's calendar. */
   readonly month: string
   readonly kind: DiscrepancyKind
   readonly reportUnits: number
@@ -33,7 +33,7 @@ export interface Discrepancy {
     /** The first 100 of them. */
     readonly entries: readonly NamedEntry[]
   } | null
-  /** `YYYY-MM-DD`, Pacific. */
+  /** `YYYY-MM-DD`, by the marketplace's calendar. */
   readonly earliestDay: string
   /** Decimals; null when no price of the SKU is known. */
   readonly unitPrice: string | null

@@ -1,17 +1,16 @@
 import type { InventoryLogEntry } from '../domain/inventory-log.ts'
 import type { LogMovement } from '../domain/log-reasons.ts'
-import { monthBounds } from '../domain/pacific-time.ts'
 import type { ReportedUnits } from '../domain/reconciliation.ts'
 import type { SqlRunner } from './database.ts'
 import { gtin14Sql } from './inventory-skus.ts'
 
-/** One SKU in one month of the report (`YYYY-MM`, Pacific). */
+/** One SKU in one month of the report (`YYYY-MM`, by the marketplace's calendar). */
 export interface SkuMonth {
   readonly sku: string
   readonly month: string
 }
 
-/** A month under review, with the Pacific midnights between which it lies. */
+/** A month under review, with the midnights between which it lies. */
 export interface AskedMonth extends SkuMonth {
   readonly from: Date
   readonly to: Date
@@ -68,8 +67,8 @@ const logReachDays = 364
 const logCovers = (sku: string, from: string, until: string): string =>
   `coalesce(${sku}.log_read_up_to >= ${until} AND ${from} >= ${sku}.log_read_at - interval '${logReachDays} days', false)`
 
-/** SQL of the moment at which a month ends, given the date of its first day. */
-export const endOfMonth = (month: string): string => `((${month} + interval '1 month') AT TIME ZONE 'America/Los_Angeles')`
+/** SQL of the moment at which a month ends, given the date of its first day; `$3` is the time zone. */
+const endOfMonth = (month: string): string => `((${month} + interval '1 month') AT TIME ZONE $3::text)`
 
 /** Pairs as a parameter of SQL: months become the dates of their first days. */
 const pairsJson = (pairs: readonly (SkuMonth & { readonly from?: Date; readonly to?: Date })[]): string =>
@@ -91,6 +90,7 @@ export const monthsToReview = async (
     sellerId,
     pairsJson(pairs),
   )
+  const { monthBounds } = tx.vocabularyOf(sellerId).calendar
   const bounds = new Map<string, ReturnType<typeof monthBounds>>()
   const boundsOf = (month: string) => {
     const known = bounds.get(month) ?? monthBounds(month)
@@ -176,7 +176,8 @@ export const readMonths = async (
   sellerId: string,
   asked: readonly AskedMonth[],
 ): Promise<readonly ReviewedMonth[]> => {
-  const rows = await tx.query<MonthRow>(readMonthsQuery, sellerId, pairsJson(asked))
+  const { zone, monthBounds } = tx.vocabularyOf(sellerId).calendar
+  const rows = await tx.query<MonthRow>(readMonthsQuery, sellerId, pairsJson(asked), zone)
   return rows.map(
     ({
       sku,

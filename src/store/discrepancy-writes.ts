@@ -12,7 +12,7 @@ export interface Finding extends SkuMonth, Difference {
   /** The first 100 of them. */
   readonly logEntryIds: readonly string[]
   readonly logEntries: number
-  /** `YYYY-MM-DD`, Pacific. */
+  /** `YYYY-MM-DD`, by the marketplace's calendar. */
   readonly earliestDay: string
 }
 
@@ -94,7 +94,7 @@ const written = `d.id, d.sku, to_char(d.month, 'YYYY-MM') AS month, d.kind, d.va
 const insert = (tx: SqlRunner, sellerId: string, findings: readonly Finding[]): Promise<Written[]> =>
   tx.query<Written>(
     `WITH finding AS MATERIALIZED (SELECT * FROM json_to_recordset($2::json) AS t(${findingColumns})),
-     price AS MATERIALIZED (${lastUnitPrice('(SELECT DISTINCT $1::text AS seller_id, sku FROM finding)')})
+     price AS MATERIALIZED (${lastUnitPrice('(SELECT DISTINCT $1::text AS seller_id, sku FROM finding)', '$3')})
      INSERT INTO warehouse.inventory_discrepancies AS d (seller_id, sku, gtin, month, kind, report_units, expected_units, log_verdict,
        log_certainty, log_entry_ids, log_entries, earliest_day, unit_price, value, currency)
      SELECT $1, f.sku, f.gtin, f.month, f.kind, f.report_units, f.expected_units, f.log_verdict, f.log_certainty, f.log_entry_ids,
@@ -104,12 +104,13 @@ const insert = (tx: SqlRunner, sellerId: string, findings: readonly Finding[]): 
      RETURNING ${written}`,
     sellerId,
     JSON.stringify(findings.map(toJson)),
+    tx.vocabularyOf(sellerId).productCharge,
   )
 
 const update = (tx: SqlRunner, sellerId: string, changed: readonly { readonly id: bigint; readonly finding: Finding }[]) =>
   tx.query<Written>(
     `WITH finding AS MATERIALIZED (SELECT * FROM json_to_recordset($2::json) AS t(id bigint, ${findingColumns})),
-     price AS MATERIALIZED (${lastUnitPrice('(SELECT DISTINCT $1::text AS seller_id, sku FROM finding)')})
+     price AS MATERIALIZED (${lastUnitPrice('(SELECT DISTINCT $1::text AS seller_id, sku FROM finding)', '$3')})
      UPDATE warehouse.inventory_discrepancies AS d SET gtin = f.gtin, report_units = f.report_units, expected_units = f.expected_units,
        log_verdict = f.log_verdict, log_certainty = f.log_certainty, log_entry_ids = f.log_entry_ids, log_entries = f.log_entries,
        earliest_day = f.earliest_day, unit_price = round(p.amount / p.units, 4),
@@ -118,6 +119,7 @@ const update = (tx: SqlRunner, sellerId: string, changed: readonly { readonly id
      RETURNING ${written}`,
     sellerId,
     JSON.stringify(changed.map(({ id, finding }) => ({ id: String(id), ...toJson(finding) }))),
+    tx.vocabularyOf(sellerId).productCharge,
   )
 
 const resolve = (tx: SqlRunner, resolved: readonly Resolved[]): Promise<number> =>

@@ -79,7 +79,7 @@ export const noteReportSkus = async (sql: SqlRunner, sellerId: string, at: Date,
     `WITH reported AS MATERIALIZED (
        SELECT sku, max(gtin) AS gtin, bool_or(moved) AS moved, max(units) AS units
        FROM jsonb_to_recordset($3::jsonb) AS t(sku text, gtin text, moved boolean, units bigint) GROUP BY sku
-     ), price AS MATERIALIZED (${lastUnitPrice('(SELECT $1::text AS seller_id, sku FROM reported WHERE moved)')})
+     ), price AS MATERIALIZED (${lastUnitPrice('(SELECT $1::text AS seller_id, sku FROM reported WHERE moved)', '$4')})
      INSERT INTO tallyman.inventory_skus AS s (seller_id, sku, gtin, source, log_moved_at, stake)
      SELECT $1, r.sku, r.gtin, 'report', CASE WHEN r.moved THEN $2::timestamptz END,
        CASE WHEN r.moved THEN round(r.units * coalesce(p.amount / p.units, 1), 2) END
@@ -91,6 +91,7 @@ export const noteReportSkus = async (sql: SqlRunner, sellerId: string, at: Date,
     sellerId,
     at.toISOString(),
     JSON.stringify(skus),
+    sql.vocabularyOf(sellerId).productCharge,
   )
 }
 
@@ -127,7 +128,7 @@ const changesAtOnce = 20_000
 
 // The change feed has numbers in the order of commits, without gaps: what lies between the mark and the counter is all that is new.
 const feedSpan = `
-    SELECT coalesce(m.changes_seq, 0) AS after, least(c.last_seq, coalesce(m.changes_seq, 0) + $3::int) AS upto, c.last_seq
+    SELECT coalesce(m.changes_seq, 0) AS after, least(c.last_seq, coalesce(m.changes_seq, 0) + $5::int) AS upto, c.last_seq
     FROM tallyman.change_counter c LEFT JOIN tallyman.inventory_order_marks m ON m.seller_id = $1`
 const ordersOfFeed = `
     SELECT DISTINCT c.purchase_order_id FROM span JOIN warehouse.changes c ON c.seq > span.after AND c.seq <= span.upto
@@ -146,14 +147,17 @@ const searchOrders = (span: string, touched: string): string => `
     INSERT INTO tallyman.inventory_skus AS s (seller_id, sku, source, log_moved_at)
     SELECT DISTINCT $1, l.sku, 'orders', $2::timestamptz
     FROM touched t
-    JOIN warehouse.orders o ON o.seller_id = $1 AND o.purchase_order_id = t.purchase_order_id AND o.ship_node_type = 'WFSFulfilled'
+    JOIN warehouse.orders o ON o.seller_id = $1 AND o.purchase_order_id = t.purchase_order_id AND o.ship_node_type = $3::text
     JOIN warehouse.order_lines l ON l.seller_id = $1 AND l.purchase_order_id = t.purchase_order_id AND l.sku <> ''
     ORDER BY l.sku
     ON CONFLICT (seller_id, sku) DO UPDATE SET log_due_at = NULL, log_moved_at = greatest(s.log_moved_at, excluded.log_moved_at)
   ), priced AS (
     UPDATE tallyman.claim_rows c SET price_amount = p.amount, price_units = p.units, currency = p.currency
-    FROM (${lastUnitPrice(`(SELECT DISTINCT l.seller_id, l.sku FROM touched t JOIN warehouse.order_lines l
-      ON l.seller_id = $1 AND l.purchase_order_id = t.purchase_order_id AND l.sku <> '')`)}) p
+    FROM (${lastUnitPrice(
+      `(SELECT DISTINCT l.seller_id, l.sku FROM touched t JOIN warehouse.order_lines l
+      ON l.seller_id = $1 AND l.purchase_order_id = t.purchase_order_id AND l.sku <> '')`,
+      '$4',
+    )}) p
     WHERE c.seller_id = $1 AND c.sku = p.sku AND c.price_amount IS NULL
       AND c.lost + c.damaged + c.found + c.unexplained + c.uncertain > 0
   ), marked AS (
@@ -170,9 +174,11 @@ const searchAll = searchOrders(goneSpan, allOrders)
  * once where the feed reaches back no longer to the last time; when there is nothing new, nothing is written. `at` is on the marketplace's clock.
  */
 export const noteOrderSkus = async (sql: SqlRunner, sellerId: string, at: Date): Promise<void> => {
-  await sql.query(searchAll, sellerId, at.toISOString())
+  const { shipNodes, productCharge } = sql.vocabularyOf(sellerId)
+  const common = [sellerId, at.toISOString(), shipNodes.marketplace, productCharge]
+  await sql.query(searchAll, ...common)
   for (;;) {
-    const [row] = await sql.query<{ more: boolean }>(searchFeed, sellerId, at.toISOString(), changesAtOnce)
+    const [row] = await sql.query<{ more: boolean }>(searchFeed, ...common, changesAtOnce)
     if (row?.more !== true) return
   }
 }

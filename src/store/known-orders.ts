@@ -40,12 +40,13 @@ export const storedMoments = async (
        WHERE seller_id = $1 AND missing_since IS NULL AND ($2::text IS NULL OR ship_node_type = $2)
          AND order_date > now() - make_interval(days => $3::int)
          AND (NOT $4::boolean OR EXISTS (SELECT FROM warehouse.order_line_statuses s WHERE s.seller_id = o.seller_id
-           AND s.purchase_order_id = o.purchase_order_id AND s.status = 'Created'))`,
+           AND s.purchase_order_id = o.purchase_order_id AND s.status = $5::text))`,
     ),
     sellerId,
     wanted.shipNodeType,
     wanted.days,
     wanted.waiting,
+    sql.vocabularyOf(sellerId).statuses.wordOf('created'),
   )
   return rows.map(({ wanted }) => wanted)
 }

@@ -74,7 +74,7 @@ export const recordReasons = (database: Database, sellerId: string, reasons: Rea
     return [...dropped, ...changed.map(([reason]) => reason)]
   })
 
-/** The SKUs and Pacific months (`YYYY-MM`) in which entries of the log name one of these reasons. Reads the whole log of the seller. */
+/** The SKUs and months (`YYYY-MM`) in which entries of the log name one of these reasons. Reads the whole log of the seller. */
 export const monthsOfReasons = async (
   sql: SqlRunner,
   sellerId: string,
@@ -90,12 +90,13 @@ export const monthsOfReasons = async (
     .filter(({ code, description }) => asked.has(wordsOf(code)) || asked.has(wordsOf(description)))
   if (concerned.length === 0) return []
   return sql.query(
-    `SELECT DISTINCT e.sku, to_char(e.transaction_time AT TIME ZONE 'America/Los_Angeles', 'YYYY-MM') AS month
+    `SELECT DISTINCT e.sku, to_char(e.transaction_time AT TIME ZONE $3::text, 'YYYY-MM') AS month
      FROM warehouse.inventory_log_entries e
      JOIN json_to_recordset($2::json) AS t(code text, description text)
        ON e.transaction_reason_code IS NOT DISTINCT FROM t.code AND e.transaction_reason_description IS NOT DISTINCT FROM t.description
      WHERE e.seller_id = $1`,
     sellerId,
     JSON.stringify(concerned),
+    sql.vocabularyOf(sellerId).calendar.zone,
   )
 }

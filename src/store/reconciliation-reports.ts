@@ -1,9 +1,9 @@
-import { coveredUntil, type ReportMonth } from '../domain/report-schedule.ts'
+import { type ReportMonth, reportSchedule } from '../domain/report-schedule.ts'
 import { type AlarmKey, raiseAlarm, resolveAlarm } from './alarms.ts'
 import type { Database, SqlRunner, Transaction } from './database.ts'
 import type { ReportFile } from './report-files.ts'
 
-/** The report of one month (`YYYY-MM`, Pacific) of a seller. */
+/** The report of one month (`YYYY-MM`, by the marketplace's calendar) of a seller. */
 export interface SellerMonth {
   readonly sellerId: string
   readonly month: string
@@ -12,7 +12,7 @@ export interface SellerMonth {
 /** A report whose file is stored whole. Times are on the marketplace's clock. */
 export interface StoredReport extends SellerMonth, ReportFile {
   readonly generatedAt: Date
-  /** The Pacific midnight up to which it counts movements. */
+  /** The midnight up to which it counts movements. */
   readonly coveredUntil: Date
   /** When it was asked for. */
   readonly retrievedAt: Date
@@ -138,6 +138,7 @@ export interface ArrivingReport extends SellerMonth {
 /** Begins a report and throws away what a download that broke off has left of the same month. Returns its id. */
 export const beginReport = async (database: Database, report: ArrivingReport): Promise<bigint> =>
   database.transaction(async (tx) => {
+    const { coveredUntil } = reportSchedule(tx.vocabularyOf(report.sellerId).calendar)
     await tx.execute(
       `DELETE FROM warehouse.reconciliation_reports WHERE seller_id = $1 AND month = $2::date AND state = 'downloading'`,
       report.sellerId,

@@ -1,8 +1,8 @@
-import { monthBounds } from '../domain/pacific-time.ts'
+import type { Calendar } from '../domain/calendar.ts'
 import { type ReconciliationRow, rowKey, rowOfKey } from '../domain/reconciliation-report.ts'
 import type { ChangeRecord, SqlRunner, Transaction } from './database.ts'
 import { reviewDiscrepancies } from './discrepancies.ts'
-import { endOfMonth, type SkuMonth } from './discrepancy-sources.ts'
+import type { SkuMonth } from './discrepancy-sources.ts'
 import { gtin14Sql, knownGtins, noteReportSkus } from './inventory-skus.ts'
 import type { StoredReport } from './reconciliation-reports.ts'
 import { asLocked, type LockedRow, versionedTable } from './versioned-table.ts'
@@ -33,7 +33,8 @@ interface RowState {
 }
 
 interface StoredRow extends LockedRow, RowState {
-  readonly final: boolean
+  /** How far reports of the month count that have been imported; null: none has. */
+  readonly coveredUntil: Date | null
 }
 
 const stateOf = (state: RowState): RowState => ({
@@ -49,9 +50,17 @@ const stateOf = (state: RowState): RowState => ({
 
 // New rows are recorded with their report, and so are the numbers of a running month, which change every day: a feed that repeats all of it would
 // hide what matters. Recorded one by one is what a complete month says differently now.
-const rowChanges = (sellerId: string, row: ReconciliationRow, stored: StoredRow | null): readonly ChangeRecord[] => {
-  if (stored === null || (!stored.marked && !stored.final)) return []
-  const before = stored.marked ? null : { ...stateOf(stored) }
+const rowChanges = (
+  sellerId: string,
+  row: ReconciliationRow,
+  stored: StoredRow | null,
+  calendar: Calendar,
+): readonly ChangeRecord[] => {
+  if (stored === null) return []
+  const { marked, coveredUntil } = stored
+  const final = coveredUntil !== null && coveredUntil >= calendar.monthBounds(row.month).to
+  if (!marked && !final) return []
+  const before = marked ? null : { ...stateOf(stored) }
   const after = { ...stateOf(row) }
   if (JSON.stringify(before) === JSON.stringify(after)) return []
   return [
@@ -96,12 +105,12 @@ const reportedRows = versionedTable<ReportedRow, StoredRow, StoredRow>({
   payload: { text: ({ value: { row } }) => JSON.stringify(row.raw) },
   marks: ['missing_since'],
   // A row was final when a report up to the end of its month had been imported.
-  locked: `EXISTS (SELECT 1 FROM warehouse.reconciliation_reports p WHERE p.seller_id = $1 AND p.month = o.month AND p.state = 'imported'
-      AND p.covered_until >= ${endOfMonth('o.month')}) AS final,
+  locked: `(SELECT max(p.covered_until) FROM warehouse.reconciliation_reports p
+      WHERE p.seller_id = $1 AND p.month = o.month AND p.state = 'imported') AS "coveredUntil",
     o.beginning_quantity AS "beginningQuantity", o.ending_quantity AS "endingQuantity", o.sold, o.returned, o.lost, o.found, o.damaged,
     o.other_adjustments AS "otherAdjustments"`,
   before: asLocked,
-  changes: (sellerId, { row }, before) => rowChanges(sellerId, row, before),
+  changes: (sellerId, { row }, before, { calendar }) => rowChanges(sellerId, row, before, calendar),
 })
 
 /** Those rows of a page whose text differs from what is stored, or that were gone. Reads only. */
@@ -172,6 +181,7 @@ export const storeDifferingRows = async (
   if (written.length === 0) return 0
   await forgetUnread(tx, sellerId, written)
   const logFrom = new Date(observedAt.getTime() - logReachMs)
+  const { monthBounds } = tx.vocabularyOf(sellerId).calendar
   const ends = new Map([...new Set(written.map(({ month }) => month))].map((month) => [month, monthBounds(month).to]))
   const skus = written.map((row) => ({
     sku: row.sku,
@@ -316,7 +326,7 @@ const skusAtOnce = 5_000
  * what to review once the month's report is whole.
  */
 export const unlistedSkus = async (sql: SqlRunner, sellerId: string, month: string, after: string): Promise<UnlistedSkus> => {
-  const { from, to } = monthBounds(month)
+  const { from, to } = sql.vocabularyOf(sellerId).calendar.monthBounds(month)
   const rows = await sql.query<{ sku: string; last: boolean; asked: boolean }>(
     `WITH looked AS MATERIALIZED (SELECT sku FROM tallyman.inventory_skus WHERE seller_id = $1 AND sku > $3 ORDER BY sku LIMIT $4::int),
      furthest AS (SELECT max(sku) AS sku, count(*) AS n FROM looked)

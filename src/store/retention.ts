@@ -48,7 +48,10 @@ const eventIsOld = `t.status <> 'received' AND t.data_removed_at IS NULL AND coa
 
 const namedByEvent = (name: string): string => `left(tallyman.normal_id(t.data -> '${name}'), 255)`
 
-const pacificMonthOf = (moment: string): string => `date_trunc('month', ${moment} AT TIME ZONE 'America/Los_Angeles')::date`
+/** Whether a moment lies in the month of this first day in some time zone: each marketplace counts by its own, and none is further away. */
+const mayBeIn = (month: string, moment: string): string =>
+  `${month} BETWEEN date_trunc('month', ${moment} AT TIME ZONE 'UTC' - interval '12 hours')::date
+      AND date_trunc('month', ${moment} AT TIME ZONE 'UTC' + interval '14 hours')::date`
 
 /**
  * The reconciliation takes the log as whole for a year before it was read last, which is long ago where a seller rests; and an open difference names
@@ -58,7 +61,7 @@ const entryIsOld = `t.transaction_time < $1::timestamptz
   AND coalesce(t.transaction_time < (SELECT s.log_read_at - interval '397 days' FROM tallyman.inventory_skus s
     WHERE s.seller_id = t.seller_id AND s.sku = t.sku), true)
   AND (SELECT 1 FROM warehouse.inventory_discrepancies d WHERE d.seller_id = t.seller_id AND d.sku = t.sku AND d.state = 'open'
-    AND (d.month = ${pacificMonthOf('t.transaction_time')} OR t.entry_id = ANY (d.log_entry_ids)) LIMIT 1) IS NULL`
+    AND (${mayBeIn('d.month', 't.transaction_time')} OR t.entry_id = ANY (d.log_entry_ids)) LIMIT 1) IS NULL`
 
 const retained: Readonly<Record<RetainedData, Retained>> = {
   // The newest of each stream stays: when a stream last ran is known, however seldom it runs.

@@ -1,9 +1,10 @@
 /**
  * SQL of a query that answers the last known price of SKUs: `seller_id`, `sku`, and the `amount` and `currency` that so many `units` of it cost
  * in the newest order that had a price for it. `amount / units` is the price of one; dividing last keeps whole sums whole. SKUs without a
- * price are left out. `wanted` is a table expression with `seller_id` and `sku`.
+ * price are left out. `wanted` is a table expression with `seller_id` and `sku`, `productCharge` the parameter that
+ * holds the type of charge that is the price.
  */
-export const lastUnitPrice = (wanted: string): string => `
+export const lastUnitPrice = (wanted: string, productCharge: string): string => `
   SELECT w.seller_id, w.sku, p.amount, p.units, p.currency
   FROM ${wanted} w
   CROSS JOIN LATERAL (
@@ -12,7 +13,7 @@ export const lastUnitPrice = (wanted: string): string => `
     JOIN warehouse.orders o ON o.seller_id = l.seller_id AND o.purchase_order_id = l.purchase_order_id
     CROSS JOIN LATERAL (
       SELECT sum((charge ->> 'amount')::numeric) AS amount, min(charge ->> 'currency') AS currency
-      FROM jsonb_array_elements(l.charges) AS charge WHERE upper(charge ->> 'chargeType') = 'PRODUCT'
+      FROM jsonb_array_elements(l.charges) AS charge WHERE upper(charge ->> 'chargeType') = ${productCharge}::text
     ) c
     WHERE l.seller_id = w.seller_id AND l.sku = w.sku AND l.ordered > 0 AND c.amount > 0
     ORDER BY o.order_date DESC NULLS LAST, o.purchase_order_id DESC

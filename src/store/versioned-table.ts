@@ -1,3 +1,4 @@
+import type { Vocabulary } from '../domain/vocabulary.ts'
 import { type ChildTable, childStatements, childTexts, countColumns, countsOf, flatten, membersOf } from './child-tables.ts'
 import { assign, list, namesOf } from './columns.ts'
 import type { ChangeRecord, SqlRunner, Transaction } from './database.ts'
@@ -90,7 +91,7 @@ export interface VersionedTable<T, Before, Row extends LockedRow = LockedRow> {
   /** What to store of a record, given what is stored; the record itself by default. */
   readonly merge?: (before: Before, value: T) => T
   /** Names what has changed between two versions, or that there is a first one. */
-  readonly changes: (sellerId: string, value: T, before: Before | null) => readonly ChangeRecord[]
+  readonly changes: (sellerId: string, value: T, before: Before | null, vocabulary: Vocabulary) => readonly ChangeRecord[]
 }
 
 /** The statements of one table. */
@@ -316,7 +317,7 @@ export const versionedTable = <T, Before, Row extends LockedRow = LockedRow>(
       for (const one of writes) {
         if (missed.has(one.record.key)) continue
         all.push(one)
-        for (const change of table.changes(sellerId, one.value, one.before)) tx.tell(change)
+        for (const change of table.changes(sellerId, one.value, one.before, tx.vocabularyOf(sellerId))) tx.tell(change)
       }
       rest = rest.filter((record) => missed.has(record.key)).map((record) => ({ ...record, known: true }))
     }

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { openDatabase } from '../../src/store/database.ts'
 import { reviewDiscrepancies } from '../../src/store/discrepancies.ts'
 import { logReadUpTo, storeLog, storeReport } from '../store/support/inventory.ts'
+import { vocabularyOf } from '../support/vocabulary.ts'
 import { type Rig, startRig } from './rig.ts'
 import { type CliRun, cli } from './run.ts'
 
@@ -9,7 +10,7 @@ let rig: Rig
 
 beforeAll(async () => {
   rig = await startRig()
-  const database = openDatabase({ url: rig.databaseUrl })
+  const database = openDatabase({ vocabularyOf, url: rig.databaseUrl })
   // Sellers that the daemon does not sync: nothing else touches their rows.
   for (const sellerId of ['s-1', 's-2']) {
     await storeReport(database, sellerId, '2026-03', '2026-04-01T07:00:00Z', [

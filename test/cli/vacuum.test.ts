@@ -10,6 +10,7 @@ import { migrate } from '../../src/store/migrate.ts'
 import { tablesOfBuyers } from '../../src/store/vacuum.ts'
 import { orderRecord } from '../store/support/records.ts'
 import { storeOrders } from '../support/store.ts'
+import { vocabularyOf } from '../support/vocabulary.ts'
 import { cli } from './run.ts'
 
 let folder: string
@@ -24,7 +25,7 @@ beforeAll(async () => {
     settings: ['fsync=off', 'wal_compression=off'],
   })
   await migrate(postgres.url)
-  database = openDatabase({ url: postgres.url, connections: 2 })
+  database = openDatabase({ vocabularyOf, url: postgres.url, connections: 2 })
 }, 60_000)
 afterAll(async () => {
   await database?.close()

@@ -5,6 +5,7 @@ import { alarmWaiting, moveCommand } from '../../src/store/command-steps.ts'
 import { readCommand } from '../../src/store/commands.ts'
 import { type Database, openDatabase } from '../../src/store/database.ts'
 import { cancellation, storeCommand } from '../support/commands.ts'
+import { vocabularyOf } from '../support/vocabulary.ts'
 import { type Rig, startRig } from './rig.ts'
 import { cli } from './run.ts'
 
@@ -13,7 +14,7 @@ let database: Database
 
 beforeAll(async () => {
   rig = await startRig()
-  database = openDatabase({ url: rig.databaseUrl, connections: 2 })
+  database = openDatabase({ vocabularyOf, url: rig.databaseUrl, connections: 2 })
 })
 afterAll(async () => {
   await database.close()

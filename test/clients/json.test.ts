@@ -10,6 +10,7 @@ import {
   sumDecimals,
   wholeNumber,
 } from '../../src/clients/json.ts'
+import { vocabulary } from '../support/vocabulary.ts'
 
 const PATH = ['list', 'elements', 'order']
 
@@ -164,12 +165,14 @@ describe('moment', () => {
       vi.stubEnv('TZ', zone)
       try {
         // One before and one after the clocks go forward.
-        expect(moment('03/24/2022 9:29 am')).toEqual(new Date('2022-03-24T16:29:00Z'))
-        expect(moment('3/1/2022 9:29 PM')).toEqual(new Date('2022-03-02T05:29:00Z'))
-        expect(moment('03/24/2022 12:05 AM')).toEqual(new Date('2022-03-24T07:05:00Z'))
-        expect(moment('03/24/2022')).toEqual(new Date('2022-03-24T07:00:00Z'))
-        expect(moment('2022-03-24')).toEqual(new Date('2022-03-24T00:00:00Z'))
-        expect(moment('2022-03-24T09:29:00.5+0200')).toEqual(new Date('2022-03-24T07:29:00.500Z'))
+        expect(moment('03/24/2022 9:29 am', vocabulary.calendar)).toEqual(new Date('2022-03-24T16:29:00Z'))
+        expect(moment('3/1/2022 9:29 PM', vocabulary.calendar)).toEqual(new Date('2022-03-02T05:29:00Z'))
+        expect(moment('03/24/2022 12:05 AM', vocabulary.calendar)).toEqual(new Date('2022-03-24T07:05:00Z'))
+        expect(moment('03/24/2022', vocabulary.calendar)).toEqual(new Date('2022-03-24T07:00:00Z'))
+        expect(moment('2022-03-24', vocabulary.calendar)).toEqual(new Date('2022-03-24T00:00:00Z'))
+        // Without a calendar nobody knows whose wall time it is.
+        expect(moment('03/24/2022')).toBeNull()
+        expect(moment('2022-03-24T09:29:00.5+0200', vocabulary.calendar)).toEqual(new Date('2022-03-24T07:29:00.500Z'))
       } finally {
         vi.unstubAllEnvs()
       }

@@ -1,50 +1,36 @@
+import pino from 'pino'
 import { expect, test } from 'vitest'
 import { createInProcessBudget } from '../../src/clients/budget.ts'
 import { createClient } from '../../src/clients/client.ts'
 import type { OrderCommandContent } from '../../src/domain/command.ts'
-import { judge, takeBaseline } from '../../src/domain/evidence.ts'
+import { runCommand } from '../../src/jobs/commands/run.ts'
+import { resource } from '../../src/jobs/sync/resource.ts'
+import { walk } from '../../src/jobs/sync/streams.ts'
+import { runSync } from '../../src/jobs/sync/syncs.ts'
+import { insertCommands } from '../../src/store/command-steps.ts'
+import { findDifferingOrders, storeDifferingOrders } from '../../src/store/orders.ts'
+import { readOrder } from '../../src/store/stored-orders.ts'
+import { withDatabase } from '../support/database.ts'
+import { eventually } from '../support/eventually.ts'
 import { failureOf } from './display/support.ts'
-import { salesEndpoint, shop, signatureOf } from './second/marketplace.ts'
+import { salesEndpoint, shop, signatureOf, vocabulary } from './second/marketplace.ts'
 import { type Answer, afterTest, forever, sendJson, startServer } from './servers.ts'
 
-// What clients/ has beside the folders of its one marketplace serves another one, over real HTTP.
+// What is there beside the folder of our one marketplace serves another one: over real HTTP, into a real database.
 
-const secret = 'hush-hush-shop-secret'
-const write = () => ({ signal: forever(), correlationId: 'c-1' })
+const [sellerId, secret] = ['S', 'hush-hush-shop-secret']
 const sale = (ref: string, parcels: readonly (string | null)[] = [null, null]) => ({
-  ref,
-  placed: '2026-11-20T08:00:00Z',
+  ...{ ref, placed: '2026-11-20T08:00:00Z' },
   pieces: parcels.map((parcel) => ({ row: 1, article: 'MUG', cents: 1250, parcel })),
 })
 
 const start = async (answer: Answer) => {
   const { url, seen } = await startServer(answer)
   const log = { debug: () => undefined, warn: () => undefined }
-  const client = createClient(shop, { sellerId: 'S', url, apiKey: 'key-7', secret }, { budget: createInProcessBudget({}), log })
+  const client = createClient(shop, { sellerId, url, apiKey: 'key-7', secret }, { budget: createInProcessBudget({}), log })
   afterTest(() => client.close())
   return { client, seen, sales: client.of(salesEndpoint) }
 }
-
-test('pages are read in its own shape, under its own authorisation, and an unreadable order is kept as its text', async () => {
-  const { client, sales, seen } = await start((request, response) => {
-    const page =
-      request.target === '/sales' ? { sales: [sale('A'), { ref: 'B', pieces: 7 }], after: 'x y' } : { sales: [], after: null }
-    sendJson(response, 200, { page })
-  })
-  const first = await sales.list(null, { signal: forever() })
-  expect(first.records.map(({ ok, key }) => [ok, key])).toEqual([
-    [true, 'A'],
-    [false, 'B'],
-  ])
-  expect(first.records[0]).toMatchObject({ value: { lines: [{ lineNumber: '1', ordered: 2, charges: [{ amount: '25' }] }] } })
-  expect(salesEndpoint.read(first.records[0]?.rawText ?? '')).toMatchObject({ ok: true, key: 'A' })
-  expect((await sales.list(first.nextCursor, { signal: forever() })).nextCursor).toBeNull()
-  expect(seen.map(({ target }) => target)).toEqual(['/sales', '/sales?after=x%20y'])
-  for (const { method, target, headers, body } of seen) {
-    expect(headers).toMatchObject({ 'x-api-key': 'key-7', 'x-signature': signatureOf(secret, method, target, body) })
-  }
-  expect(client.of(salesEndpoint)).toBe(sales)
-})
 
 test.each([
   [404, { problem: { kind: 'out_of_stock' } }, { kind: 'refused', alreadyDone: false }],
@@ -57,31 +43,49 @@ test.each([
   [400, { errors: [{ code: 'INVALID_REQUEST_CONTENT' }] }, { kind: 'unknown' }],
 ])('a command that is answered with %i %j ends as %j', async (status, body, expected) => {
   const { sales, seen } = await start((_request, response) => sendJson(response, status, body))
-  const failure = await failureOf(sales.send('A', [{ row: 1, parcel: 'P-1' }], write()))
+  const failure = await failureOf(sales.send({ ref: 'A', rows: [] }, { signal: forever(), correlationId: 'c-1' }))
   expect(failure).toMatchObject({ operation: 'sales.send', ...expected })
   expect(JSON.stringify(failure)).not.toContain(secret)
   expect(seen).toHaveLength(1)
 })
 
-test('an order that is not there is none, whatever the words for it', async () => {
-  const { sales } = await start((_request, response) => sendJson(response, 404, { problem: { kind: 'no_such_order' } }))
-  expect(await sales.get('A', { signal: forever() })).toBeNull()
+const stage = withDatabase({ vocabularyOf: () => vocabulary })
+const all = walk({
+  step: async ({ client }, { after }, options) => {
+    const page = await client.of(salesEndpoint).list(after === '' ? null : after, options)
+    return { answers: [page], records: page.records, next: page.nextCursor }
+  },
+})
+const salesResource = resource({
+  ...{ name: 'sales', endpoint: salesEndpoint, streams: { all } },
+  poll: { variable: 'POLL_SALES', ordinaryMs: 60_000, demonstrationMs: 60_000 },
+  table: {
+    findDiffering: findDifferingOrders,
+    store: async (tx, seller, observedAt, records) => (await storeDifferingOrders(tx, seller, observedAt, records)).changed,
+  },
 })
 
-test('a command whose answer is lost is proven by reading the order back', async () => {
+test('its orders are synced into the store, and its one command is sent once, its answer lost, and proven by reading back', async () => {
   const parcels: (string | null)[] = [null, null]
-  const { sales } = await start((request, response) => {
-    if (request.method === 'GET') return sendJson(response, 200, { sale: sale('A', parcels) })
-    parcels[0] = 'P-1'
-    response.destroy()
+  const { client, seen } = await start(({ method, target }, response) => {
+    const [sales, after] = target === '/sales' ? [[sale('A', parcels), { ref: 'B', pieces: 7 }], 'x y'] : [[sale('C')], null]
+    if (method === 'POST') parcels[0] = 'P-1'
+    if (method === 'POST') response.destroy()
+    else if (target.endsWith('/Z')) sendJson(response, 404, { problem: { kind: 'no_such_order' } })
+    else sendJson(response, 200, target.endsWith('/A') ? { sale: sale('A', parcels) } : { page: { sales, after } })
   })
-  const before = (await sales.get('A', { signal: forever() }))?.record
-  const lost = await failureOf(sales.send('A', [{ row: 1, parcel: 'P-1' }], write()))
-  expect(lost).toMatchObject({ kind: 'unknown', sent: 'maybe' })
-  const after = (await sales.get('A', { signal: forever() }))?.record
-  if (before?.ok !== true || after?.ok !== true) throw new Error('expected an order')
+  const { database } = stage
+  const job = { signal: forever(), log: pino({ level: 'silent' }) }
+  const sync = { database, client: () => client, owner: 'test', resources: [salesResource] }
+  expect(await runSync(sync, { sellerId, resource: 'sales', stream: 'all' }, job)).toEqual({ done: true })
+  expect(seen.map(({ target }) => target)).toEqual(['/sales', '/sales?after=x%20y'])
+  const line = { sku: 'MUG', ordered: 2, charges: [{ chargeType: 'WARE', amount: '25' }], statuses: [{ status: 'angenommen' }] }
+  expect(await readOrder(database, sellerId, 'A')).toMatchObject({ shipNodeType: 'Haendler', lines: [line] })
+  expect(await readOrder(database, sellerId, 'C')).toMatchObject({ lines: [line] })
+  expect(await database.prisma.quarantinedRecord.findMany()).toMatchObject([{ resource: 'sales', recordKey: 'B' }])
+  expect(await client.of(salesEndpoint).get('Z', { signal: forever() })).toBeNull()
   const lines = [{ lineNumber: '1', quantity: 1 }]
-  const parcel = {
+  const sent = {
     carrier: 'Post',
     trackingNumber: 'P-1',
     trackingUrl: null,
@@ -89,14 +93,22 @@ test('a command whose answer is lost is proven by reading the order back', async
     shippedAt: '2026-11-20T09:00:00Z',
     lines,
   }
-  const content: OrderCommandContent = { kind: 'ship', payload: { parcels: [parcel] } }
-  expect(judge(content, takeBaseline(before.value), after.value, false)).toMatchObject({ verdict: 'applied' })
-  expect(judge(content, takeBaseline(before.value), before.value, false).verdict).not.toBe('applied')
-})
-
-test('its operations have limits of their own', async () => {
-  const { client } = await start((_request, response) => sendJson(response, 200, {}))
-  for (let request = 0; request < 6; request += 1) await client.budget.take(salesEndpoint.operations.send)
-  expect(await client.budget.take(salesEndpoint.operations.send)).toMatchObject({ granted: false })
-  expect(await client.budget.take(salesEndpoint.operations.get)).toEqual({ granted: true })
+  const cancelled = { lines: [{ lineNumber: '1', quantity: 1, reason: 'vergriffen' }] }
+  const ship: OrderCommandContent = { kind: 'ship', payload: { parcels: [sent] } }
+  const commands: OrderCommandContent[] = [ship, { kind: 'cancel', payload: cancelled }]
+  const order = { sellerId, purchaseOrderId: 'A', event: null, commands }
+  const ids = await database.transaction((tx) => insertCommands(tx, order))
+  const configured = () => ({ sellerId, credentialsFingerprint: 'print', resumes: 0 })
+  const times = { requestTimeoutMs: 5_000, settleTimeMs: 1_000, onSettled: async () => undefined }
+  const parts = { database, sellers: { has: () => true, client: () => client, configured }, owner: 'test', ...times }
+  await eventually(async () => {
+    for (const id of ids) await runCommand(parts, id, job)
+    const settled = await database.prisma.command.findMany({ orderBy: { sequence: 'asc' } })
+    // It has no command to cancel: a person is asked, and nothing is sent.
+    expect(settled.map(({ state }) => state)).toEqual(['confirmed', 'held'])
+  })
+  const rows = [{ row: 1, parcel: 'P-1', pieces: 1 }]
+  expect(seen.flatMap(({ method, body }) => (method === 'POST' ? [JSON.parse(body)] : []))).toEqual([{ rows }])
+  for (const { method, target, headers, body } of seen)
+    expect(headers).toMatchObject({ 'x-api-key': 'key-7', 'x-signature': signatureOf(secret, method, target, body) })
 })

@@ -160,6 +160,7 @@ describe.each([specification, walmartUs])('multi-quantity under the profile $nam
       readEvent({ type: 'erp.shipment.dispatched', data: { purchaseOrderId, parcels } }),
       order,
       ledgersOf(order, []),
+      { vocabulary: profile.vocabulary },
     )
     if (!plan.ok) throw new Error(JSON.stringify(plan.faults))
     const numbers = order.lines.map(({ lineNumber }) => lineNumber)

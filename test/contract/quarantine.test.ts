@@ -14,6 +14,7 @@ import { watchCampaigns } from '../../src/store/watched-campaigns.ts'
 import { forever, startClient } from '../clients/servers.ts'
 import { connect, startTestSandbox, type TestClient } from '../sandbox/support.ts'
 import { startTestPostgres, type TestPostgres } from '../support/postgres.ts'
+import { vocabularyOf } from '../support/vocabulary.ts'
 import { createMangler, type Mangle } from './mangler.ts'
 
 // Whatever a resource's answers look like, by way of the real engine: what can be read of an answer is stored, what cannot waits in quarantine
@@ -296,7 +297,7 @@ const resources: readonly Synced[] = [
 
 /** A database, a sandbox with a proxy before it, and the engine for one resource. */
 const startRig = async ({ resource, streams, table, path, later, prepare }: Synced) => {
-  const database = openDatabase({ url: await postgres.database(), connections: 4 })
+  const database = openDatabase({ vocabularyOf, url: await postgres.database(), connections: 4 })
   onTestFinished(() => database.close())
   const { url, dataDir } = await startTestSandbox()
   const sandbox = await connect(url)

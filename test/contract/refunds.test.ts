@@ -108,6 +108,7 @@ async function creditsOf(profile: Profile, line: object, quantity: number) {
     }
     const { fullPriceRefundsAll } = profile
     return planCommands(readEvent({ type: 'erp.credit.issued', data }), order, ledgersOf(order, commands), {
+      vocabulary: profile.vocabulary,
       fullPriceRefundsAll,
     })
   }
@@ -121,7 +122,7 @@ async function creditsOf(profile: Profile, line: object, quantity: number) {
       const baseline = takeBaseline(await read())
       const request = client.of(ordersEndpoint).prepare.refund({ purchaseOrderId, lines: command.payload.lines })
       await client.of(ordersEndpoint).send(request, { signal: forever(), correlationId: crypto.randomUUID() })
-      const { verdict, lines } = judge(command, baseline, await read())
+      const { verdict, lines } = judge(profile.vocabulary.statuses, command, baseline, await read())
       if (verdict !== 'applied') return lines.map(({ explanation }) => explanation).join('; ')
       commands.push({ ...command, state: 'confirmed', baseline: null })
     }

@@ -7,6 +7,7 @@ import { type Database, openDatabase } from '../../src/store/database.ts'
 import { startTestDaemon, type TestDaemon } from '../support/daemon.ts'
 import { eventually } from '../support/eventually.ts'
 import { startTestPostgres, type TestPostgres } from '../support/postgres.ts'
+import { vocabularyOf } from '../support/vocabulary.ts'
 
 /** Every table that a seller and BI may rely on (contract, "Database"). */
 const tables = [
@@ -44,7 +45,7 @@ beforeAll(async () => {
   await chmod(folder, 0o755)
   postgres = await startTestPostgres()
   const url = await postgres.database()
-  database = openDatabase({ url, connections: 2 })
+  database = openDatabase({ vocabularyOf, url, connections: 2 })
   daemon = await startTestDaemon({ SANDBOX_PORT: '0', DATA_DIR: folder, DATABASE_URL: url })
 })
 afterAll(async () => {

@@ -10,6 +10,7 @@ import type { TestDaemon } from '../support/daemon.ts'
 import { cloudEvent, type ErpEvent } from '../support/events.ts'
 import { eventually } from '../support/eventually.ts'
 import type { Effect, TestSandbox } from '../support/sandbox.ts'
+import { vocabularyOf } from '../support/vocabulary.ts'
 
 /** Credentials that a fresh sandbox accepts. */
 export const sandboxSeller = {
@@ -83,7 +84,7 @@ export const untilEffects = (
 
 /** Stops a seller as if its credentials had been refused for a minute. */
 export const stopSellerNow = async (databaseUrl: string, sellerId: string): Promise<void> => {
-  const database = openDatabase({ url: databaseUrl, connections: 1 })
+  const database = openDatabase({ vocabularyOf, url: databaseUrl, connections: 1 })
   try {
     const [mark] = await database.query<{ credentials_fingerprint: string; resumes: number }>(
       'SELECT credentials_fingerprint, resumes FROM tallyman.sellers WHERE seller_id = $1',

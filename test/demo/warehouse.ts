@@ -7,6 +7,7 @@ import { planCommands } from '../../src/domain/events.ts'
 import type { LineUnits, PurchaseOrder } from '../../src/domain/order.ts'
 import { available, ledgersOf } from '../../src/domain/units.ts'
 import { orderLine, purchaseOrder } from '../support/orders.ts'
+import { vocabulary } from '../support/vocabulary.ts'
 
 /** A line as a test orders it. */
 export interface WarehouseLine {
@@ -85,7 +86,7 @@ export const warehouse = (sellerId: string, purchaseOrderId: string, lines: read
       commands: commands.map(({ event, state }) => ({ eventSource: event.source, eventId: event.id, state })),
     }),
     plan: (event) => {
-      const planned = planCommands(readEvent(event), stored(), ledgers())
+      const planned = planCommands(readEvent(event), stored(), ledgers(), { vocabulary })
       if (!planned.ok) return planned.faults
       for (const command of planned.commands) commands.push({ event, planned: command, state: 'pending' })
       return []

@@ -3,11 +3,13 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { type PlannedCommand, parseCommand, readStoredCommand, unitsOf } from '../../src/domain/command.ts'
 import { readEvent } from '../../src/domain/event-reading.ts'
-import { cancelReasons, type RawEvent } from '../../src/domain/event-shape.ts'
+import type { RawEvent } from '../../src/domain/event-shape.ts'
 import { type PlanOptions, type PlanResult, planCommands } from '../../src/domain/events.ts'
+import type { PurchaseOrder } from '../../src/domain/order.ts'
 import { refundTotal } from '../../src/domain/refunds.ts'
 import { accounted, available, type LineLedger, ledgersOf } from '../../src/domain/units.ts'
 import { charge } from '../support/orders.ts'
+import { vocabulary } from '../support/vocabulary.ts'
 import * as market from './support/marketplace.ts'
 
 const purchaseOrderId = '1796277083022'
@@ -25,10 +27,12 @@ function order(): market.Order {
   return placed
 }
 
-type Tail<List extends readonly unknown[]> = List extends [unknown, ...infer Rest] ? Rest : never
-
-const planEvent = (event: RawEvent, ...known: Tail<Parameters<typeof planCommands>>): PlanResult =>
-  planCommands(readEvent(event), ...known)
+const planEvent = (
+  event: RawEvent,
+  on: PurchaseOrder,
+  ledgers: readonly LineLedger[],
+  options: Partial<PlanOptions> = {},
+): PlanResult => planCommands(readEvent(event), on, ledgers, { vocabulary, ...options })
 
 function plan(type: string, data: Record<string, unknown>, on: market.Order = order(), options = {}): PlanResult {
   const read = market.read(on)
@@ -239,12 +243,12 @@ describe('a dispatched shipment', () => {
 
   it('takes the marketplace’s own spelling of a carrier, and needs an address to track others', () => {
     const carriers = new Set(['UPS', 'DHL Ecommerce - US'])
-    const dispatched = (carrier: string, more: object = {}, options: object = { carriers }) =>
+    const dispatched = (carrier: string, more: object = {}, published: ReadonlySet<string> | null = carriers) =>
       plan(
         'erp.shipment.dispatched',
         { parcels: [{ ...parcel, carrier, ...more, lines: [{ sku: 'B', quantity: 1 }] }] },
         order(),
-        options,
+        { vocabulary: { ...vocabulary, carriers: published } },
       )
     const carrierOf = (result: PlanResult) => commandOf(result).payload
     expect(carrierOf(dispatched(' ups '))).toMatchObject({ parcels: [{ carrier: 'UPS', trackingUrl: null }] })
@@ -254,7 +258,7 @@ describe('a dispatched shipment', () => {
     expect(carrierOf(dispatched('Pigeon Post', { trackingUrl }))).toMatchObject({
       parcels: [{ carrier: 'Pigeon Post', trackingUrl }],
     })
-    expect(carrierOf(dispatched('Pigeon Post', {}, { carriers: null }))).toMatchObject({ parcels: [{ carrier: 'Pigeon Post' }] })
+    expect(carrierOf(dispatched('Pigeon Post', {}, null))).toMatchObject({ parcels: [{ carrier: 'Pigeon Post' }] })
   })
 
   it('of a line whose buyer asked to cancel must say that it ships all the same', () => {
@@ -335,7 +339,7 @@ describe('unfulfillable lines', () => {
 
   it('need a reason that the marketplace takes', () => {
     const data = { lines: [{ sku: 'B', quantity: 1, reason: 'NO_INVENTORY' }] }
-    expect(faultsOf(plan('erp.lines.unfulfillable', data))['data.lines[0].reason']).toContain(cancelReasons.join(', '))
+    expect(faultsOf(plan('erp.lines.unfulfillable', data))['data.lines[0].reason']).toContain(vocabulary.cancelReasons.join(', '))
   })
 })
 
@@ -360,7 +364,7 @@ describe('an issued credit', () => {
     for (const line of placed.lines) market.ship(line, line.units.length, '1Z')
     return placed
   }
-  const creditUnder = (options: PlanOptions, ...lines: Record<string, unknown>[]): PlanResult =>
+  const creditUnder = (options: Partial<PlanOptions>, ...lines: Record<string, unknown>[]): PlanResult =>
     plan('erp.credit.issued', { lines: lines.map((line) => ({ reason: 'DamagedItem', ...line })) }, shipped(), options)
   const credit = (...lines: Record<string, unknown>[]): PlanResult => creditUnder({}, ...lines)
 

@@ -3,7 +3,10 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { OrderCommandContent, ShipPayload } from '../../src/domain/command.ts'
 import { judge, orderBaselineSchema, takeBaseline } from '../../src/domain/evidence.ts'
+import { vocabulary } from '../support/vocabulary.ts'
 import * as market from './support/marketplace.ts'
+
+const { statuses } = vocabulary
 
 const ourTracking = ['1Z-OURS-1', '1Z-OURS-2']
 const ourReasons = { cancel: ['SELLER_CANCEL_OUT_OF_STOCK', 'SELLER_CANCEL_PRICING_ERROR'], refund: ['DamagedItem', 'Others'] }
@@ -125,7 +128,7 @@ describe.each(['acknowledge', 'ship', 'cancel', 'refund'] as const)('evidence of
           if (done && one.what === 'refund') refunds = true
         }
         const now = market.read(order)
-        const evidence = judge(command, baseline, now)
+        const evidence = judge(statuses, command, baseline, now)
         seen[evidence.verdict]++
         if (kind === 'acknowledge') {
           // The goal counts, not who reached it.
@@ -167,7 +170,7 @@ describe.each(['ship', 'cancel', 'refund'] as const)('evidence of a %s that was 
         }
         fc.pre(landed)
         partial++
-        const evidence = judge(command, baseline, market.read(order))
+        const evidence = judge(statuses, command, baseline, market.read(order))
         expect(evidence.verdict, JSON.stringify(evidence)).toBe('unclear')
       }),
       { numRuns: 3_000 },
@@ -188,7 +191,7 @@ describe('evidence, case by case', () => {
   const verdictAfter = (order: market.Order, command: OrderCommandContent, act: (line: market.Line) => void): string => {
     const baseline = takeBaseline(market.read(order))
     for (const line of order.lines) act(line)
-    return judge(command, baseline, market.read(order)).verdict
+    return judge(statuses, command, baseline, market.read(order)).verdict
   }
 
   it('does not take units for ours whose tracking number was lost when they were refunded: they may be those of others', () => {
@@ -244,16 +247,16 @@ describe('evidence, case by case', () => {
       ...line,
       statuses: line.statuses.map((status) => ({ ...status, status: 'InTransit' })),
     }))
-    expect(judge(shipTwo, takeBaseline(before), { ...before, lines }).verdict).toBe('unclear')
+    expect(judge(statuses, shipTwo, takeBaseline(before), { ...before, lines }).verdict).toBe('unclear')
   })
 
   it('takes counts that went down, a changed order quantity and a missing line for unclear', () => {
     const order = acknowledged(4)
     market.ship(order.lines[0], 2, 'EARLIER')
     const baseline = takeBaseline(market.read(order))
-    expect(judge(shipTwo, baseline, market.read(acknowledged(4))).verdict).toBe('unclear')
-    expect(judge(shipTwo, baseline, market.read(acknowledged(5))).verdict).toBe('unclear')
-    expect(judge(shipTwo, baseline, { ...market.read(order), lines: [] }).verdict).toBe('unclear')
+    expect(judge(statuses, shipTwo, baseline, market.read(acknowledged(4))).verdict).toBe('unclear')
+    expect(judge(statuses, shipTwo, baseline, market.read(acknowledged(5))).verdict).toBe('unclear')
+    expect(judge(statuses, shipTwo, baseline, { ...market.read(order), lines: [] }).verdict).toBe('unclear')
   })
 
   it('does not take a cancellation by the buyer for ours', () => {

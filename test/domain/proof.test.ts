@@ -2,8 +2,14 @@ import { expect, test } from 'vitest'
 import type { OrderCommandContent } from '../../src/domain/command.ts'
 import type { OrderBaseline } from '../../src/domain/evidence.ts'
 import { progressOf } from '../../src/domain/progress.ts'
-import { proofOf, provenOrder, raiseBaseline } from '../../src/domain/proof.ts'
+import * as proof from '../../src/domain/proof.ts'
 import { parcelOf, shipment } from '../support/commands.ts'
+import { vocabulary } from '../support/vocabulary.ts'
+
+const { provenOrder } = proof
+const { statuses } = vocabulary
+const proofOf = (confirmed: readonly proof.Confirmed[]) => proof.proofOf(statuses, confirmed)
+const raiseBaseline = (line: OrderBaseline, proven: proof.Proof) => proof.raiseBaseline(statuses, line, proven)
 
 const baseline = (
   units: Partial<OrderBaseline['lines'][number]['units']>,

@@ -3,20 +3,20 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { RefundCharge } from '../../src/domain/command.ts'
 import type { Charge } from '../../src/domain/order.ts'
-import {
-  freeSlots,
-  fullPriceGivesBack,
-  minorDigits,
-  productShare,
-  type RefundResult,
-  refundOfAmount,
-  refundOfSlots,
-  refundTotal,
-  slotsWithMoney,
-  splitByWeight,
-} from '../../src/domain/refunds.ts'
+import type { RefundableLine, RefundResult } from '../../src/domain/refunds.ts'
+import * as refunds from '../../src/domain/refunds.ts'
 import type { LineLedger } from '../../src/domain/units.ts'
 import { charge } from '../support/orders.ts'
+import { vocabulary } from '../support/vocabulary.ts'
+
+const { freeSlots, minorDigits, refundTotal, splitByWeight } = refunds
+const slotsWithMoney = (line: RefundableLine) => refunds.slotsWithMoney(line, vocabulary)
+const refundOfSlots = (line: RefundableLine, slots: readonly number[]) => refunds.refundOfSlots(line, slots, vocabulary)
+const refundOfAmount = (line: RefundableLine, slots: readonly number[], amount: string) =>
+  refunds.refundOfAmount(line, slots, amount, vocabulary)
+const productShare = (line: RefundableLine, slots: readonly number[]) => refunds.productShare(line, slots, vocabulary)
+const fullPriceGivesBack = (line: RefundableLine, charges: readonly RefundCharge[]) =>
+  refunds.fullPriceGivesBack(line, charges, vocabulary)
 
 function lineOf(ordered: number, charges: readonly Charge[], refundedAmount = '0') {
   return { lineNumber: '3', ordered, charges, refundedAmount }

@@ -1,24 +1,10 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import {
-  addDays,
-  addMonths,
-  monthBounds,
-  pacificDay,
-  pacificHour,
-  pacificMidnight,
-  pacificMonth,
-} from '../../src/domain/pacific-time.ts'
-import {
-  coveredUntil,
-  dueMonths,
-  isDue,
-  isReported,
-  latestGeneration,
-  type ReportMonth,
-  reportMonths,
-  retrievalPauseEnd,
-} from '../../src/domain/report-schedule.ts'
+import { addDays, addMonths } from '../../src/domain/calendar.ts'
+import { type ReportMonth, reportSchedule, retrievalPauseEnd } from '../../src/domain/report-schedule.ts'
+import { monthBounds, pacificDay, pacificHour, pacificMidnight, pacificMonth, vocabulary } from '../support/vocabulary.ts'
+
+const { coveredUntil, dueMonths, isDue, isReported, latestGeneration, reportMonths } = reportSchedule(vocabulary.calendar)
 
 const hourMs = 3_600_000
 const minuteMs = 60_000

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { parseCommand } from '../../src/domain/command.ts'
-import { readEvent } from '../../src/domain/event-reading.ts'
+import { eventFaults, readEvent } from '../../src/domain/event-reading.ts'
 import { planCommands, planSettings } from '../../src/domain/events.ts'
 import { judgeSettings } from '../../src/domain/settings-evidence.ts'
 import {
@@ -9,7 +9,9 @@ import {
   contiguousStates,
   settingsDifferences,
   shippingSettingsSchema,
+  withPublishedCarriers,
 } from '../../src/domain/shipping-settings.ts'
+import { vocabulary } from '../support/vocabulary.ts'
 import { configuration, money, region, settings, validSettings } from './support/shipping-settings.ts'
 
 const type = 'erp.shipping-settings.defined'
@@ -17,7 +19,9 @@ const root = 'data.simplifiedShippingSettings.accountConfigs'
 
 const faultsOf = (simplifiedShippingSettings: unknown): Record<string, string> =>
   Object.fromEntries(
-    readEvent({ type, data: { simplifiedShippingSettings } }).faults.map((fault) => [fault.path, fault.message] as const),
+    eventFaults(readEvent({ type, data: { simplifiedShippingSettings } }), { vocabulary }).map(
+      (fault) => [fault.path, fault.message] as const,
+    ),
   )
 
 /** A copy with one value put somewhere else than it was; `undefined` takes it away. */
@@ -169,7 +173,7 @@ describe('settings that the marketplace takes', () => {
     fc.assert(
       fc.property(validSettings, (valid) => {
         expect(faultsOf(valid)).toEqual({})
-        const plan = planSettings(readEvent({ type, data: { simplifiedShippingSettings: valid } }), null)
+        const plan = planSettings(readEvent({ type, data: { simplifiedShippingSettings: valid } }), null, { vocabulary })
         if (!plan.ok) throw new Error(JSON.stringify(plan.faults))
         const { kind, payload } = plan.command
         expect(parseCommand(kind, JSON.parse(JSON.stringify(payload)))).toEqual({ kind, payload })
@@ -183,7 +187,7 @@ describe('settings that the marketplace takes', () => {
     const [config] = settings().accountConfigs.carrierConfigs
     const carriers = [{ carrierName: ' fedex', carrierService: 'FEDEX_2DAY_EXPRESS', depot: 7 }]
     const rates = { unitOfMeasure: 'LB', shippingAndHandling: money(0.1), chargePerWeight: { ...money('0.30'), note: 'x' } }
-    const parsed = shippingSettingsSchema.parse({
+    const read = shippingSettingsSchema.parse({
       ...settings({
         carrierConfigs: [
           {
@@ -199,6 +203,7 @@ describe('settings that the marketplace takes', () => {
       }),
       shipNodeConfigs: [{ any: 'thing' }],
     })
+    const parsed = withPublishedCarriers(read, vocabulary.settingsCarriers)
     expect(parsed).toMatchObject({
       shipNodeConfigs: [{ any: 'thing' }],
       accountConfigs: {
@@ -302,7 +307,7 @@ describe('settings that the marketplace would refuse', () => {
 
   it('exist already, as far as is known', () => {
     const event = { type, data: { simplifiedShippingSettings: settings() } }
-    const plan = planSettings(readEvent(event), { observedAt: new Date('2026-11-01T00:00:00Z') })
+    const plan = planSettings(readEvent(event), { observedAt: new Date('2026-11-01T00:00:00Z') }, { vocabulary })
     expect(plan).toEqual({
       ok: false,
       faults: [
@@ -342,7 +347,9 @@ describe('an event about shipping settings', () => {
       lines: [],
       raw: {},
     }
-    expect(planCommands(readEvent({ type, data: { simplifiedShippingSettings: settings() } }), order, []).ok).toBe(false)
+    expect(
+      planCommands(readEvent({ type, data: { simplifiedShippingSettings: settings() } }), order, [], { vocabulary }).ok,
+    ).toBe(false)
   })
 })
 

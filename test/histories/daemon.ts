@@ -110,6 +110,7 @@ export const createDaemon = (parts: DaemonParts): Daemon => {
 
   const { database } = parts
   const watched: Database = {
+    vocabularyOf: database.vocabularyOf,
     get prisma() {
       alive()
       return database.prisma
@@ -131,6 +132,7 @@ export const createDaemon = (parts: DaemonParts): Daemon => {
         const watchedTransaction: Transaction = {
           prisma: transaction.prisma,
           tell: transaction.tell,
+          vocabularyOf: transaction.vocabularyOf,
           query: transaction.query,
           execute: (sql, ...parameters) => {
             intent ||= intentStatement.test(sql)

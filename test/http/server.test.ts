@@ -3,6 +3,7 @@ import { connect, type Socket } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { openDatabase } from '../../src/store/database.ts'
 import { withDatabase } from '../support/database.ts'
+import { vocabularyOf } from '../support/vocabulary.ts'
 import { defaultLimits, startServer, type TestServer } from './support.ts'
 
 const key = 'a-key-of-sixteen-or-more'
@@ -229,7 +230,7 @@ describe('problems', () => {
   test('a database that is away is 503, with one line for the outage and not one for each request', async () => {
     const url = new URL(stage.url)
     url.port = '1'
-    const nowhere = openDatabase({ url: url.href })
+    const nowhere = openDatabase({ vocabularyOf, url: url.href })
     const cut = await startServer(nowhere)
     const answer = await cut.json('/v1/orders')
     expect(answer).toMatchObject({ status: 503, body: { code: 'unavailable' } })

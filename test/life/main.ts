@@ -2,10 +2,12 @@
  * A day of many sellers in virtual hours, and how the database stands after each. `npm run life -- --sellers 1000 --hours 24`; exits with 1 when what
  * is kept for a while does not reach a level and stay there.
  */
+
 import { parseArgs } from 'node:util'
 import { retainedData } from '../../src/domain/retention.ts'
 import { openDatabase } from '../../src/store/database.ts'
 import { startTestPostgres } from '../support/postgres.ts'
+import { vocabularyOf } from '../support/vocabulary.ts'
 import { type HourEnd, liveThrough } from './hours.ts'
 import { grown } from './level.ts'
 
@@ -39,7 +41,7 @@ const show = ({ hour, rows, bytes, orders, tookMs, retentionMs }: HourEnd): void
 }
 
 const postgres = await startTestPostgres()
-const database = openDatabase({ url: await postgres.database(), connections: 12 })
+const database = openDatabase({ vocabularyOf, url: await postgres.database(), connections: 12 })
 try {
   const faults = grown(await liveThrough(database, life, show), life.keepHours)
   for (const fault of faults) console.error(fault)

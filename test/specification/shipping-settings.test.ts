@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import type { MarketplaceClient } from '../../src/clients/client.ts'
 import { specification } from '../../src/clients/marketplace/profiles/index.ts'
 import { shippingSettingsEndpoint } from '../../src/clients/marketplace/shipping-settings.ts'
-import { readEvent } from '../../src/domain/event-reading.ts'
+import { eventFaults, readEvent } from '../../src/domain/event-reading.ts'
 import { accountSettingsOf, settingsDifferences, shippingSettingsSchema } from '../../src/domain/shipping-settings.ts'
 import { forever } from '../clients/servers.ts'
 import { rehearse } from '../contract/rehearse.ts'
@@ -66,7 +66,8 @@ describe('every required field', () => {
     async (told, field) => {
       const { client, sandbox } = await rehearse(specification)
       const given = without(wireSettings(client, settings()), field)
-      const { faults } = readEvent({ type: 'erp.shipping-settings.defined', data: { simplifiedShippingSettings: given } })
+      const event = readEvent({ type: 'erp.shipping-settings.defined', data: { simplifiedShippingSettings: given } })
+      const faults = eventFaults(event, specification)
       expect(faults.map((fault) => fault.path)).toContain(told)
       const reply = await sandbox.call('POST', path, { simplifiedShippingSettings: given }, headers)
       expect(reply.status).toBe(200)

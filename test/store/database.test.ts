@@ -9,6 +9,7 @@ import { openPassage } from '../daemon/support.ts'
 import { eventually } from '../support/eventually.ts'
 import { startTestPostgres, type TestPostgres } from '../support/postgres.ts'
 import { startProgram } from '../support/process.ts'
+import { vocabularyOf } from '../support/vocabulary.ts'
 
 let postgres: TestPostgres
 let url: string
@@ -34,7 +35,7 @@ afterEach(async () => {
 })
 
 const open = (options: Partial<DatabaseOptions> = {}): Database => {
-  const database = openDatabase({ url, connections: 2, ...options })
+  const database = openDatabase({ vocabularyOf, url, connections: 2, ...options })
   cleanUps.push(() => database.close())
   return database
 }

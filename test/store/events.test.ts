@@ -6,6 +6,7 @@ import { listEvents } from '../../src/store/event-queries.ts'
 import { dueEvents, insertEvent, lockReceivedEvents, putOffEvent, readStoredEvent, settleEvent } from '../../src/store/events.ts'
 import { isDatabaseAway, retryOnDeadlock } from '../../src/store/faults.ts'
 import { withDatabase } from '../support/database.ts'
+import { vocabularyOf } from '../support/vocabulary.ts'
 
 const stage = withDatabase({ each: 'test' })
 
@@ -214,7 +215,7 @@ test('a database that is away is told apart from one that refuses', async () => 
   expect(isDatabaseAway(refused)).toBe(false)
   const url = new URL(stage.url)
   url.port = '1'
-  const nowhere = openDatabase({ url: url.href })
+  const nowhere = openDatabase({ vocabularyOf, url: url.href })
   expect(isDatabaseAway(await nowhere.query('SELECT 1 AS one').catch((error: unknown) => error))).toBe(true)
   expect(isDatabaseAway(await nowhere.transaction((tx) => tx.query('SELECT 1 AS one')).catch((error: unknown) => error))).toBe(
     true,

@@ -3,8 +3,9 @@ import { insertCommands, postponeCommand } from '../../src/store/command-steps.t
 import { commandsWithinShare, dueCommands, readCommand } from '../../src/store/commands.ts'
 import { dueEvents } from '../../src/store/events.ts'
 import { recordSellers } from '../../src/store/sellers.ts'
-import { order, seed } from '../jobs/events/support.ts'
 import { withDatabase } from '../support/database.ts'
+import { purchaseOrder } from '../support/orders.ts'
+import { seedOrder } from '../support/store.ts'
 
 const stage = withDatabase({ each: 'test' })
 
@@ -71,8 +72,8 @@ test('within a seller what the marketplace wants earliest is derived first', asy
   await serve('s-1')
   const at = (minute: number) => new Date(Date.UTC(2026, 2, 1, 10, minute))
   const submit = async (purchaseOrderId: string, kind: 'acknowledge' | 'ship', date: Date | null) => {
-    await seed(stage.database, 's-1', {
-      ...order(purchaseOrderId, []),
+    await seedOrder(stage.database, 's-1', {
+      ...purchaseOrder(purchaseOrderId, []),
       orderDate: kind === 'acknowledge' ? date : at(0),
       estimatedShipDate: kind === 'ship' ? date : at(0),
     })

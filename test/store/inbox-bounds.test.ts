@@ -6,6 +6,7 @@ import { storableFaults } from '../../src/jobs/events/storable.ts'
 import { type Database, openDatabase } from '../../src/store/database.ts'
 import { insertEvent } from '../../src/store/events.ts'
 import { startTestPostgres, type TestPostgres } from '../support/postgres.ts'
+import { vocabularyOf } from '../support/vocabulary.ts'
 import { databaseBefore } from './support/earlier.ts'
 
 let postgres: TestPostgres
@@ -15,7 +16,7 @@ let database: Database
 beforeAll(async () => {
   postgres = await startTestPostgres()
   url = await postgres.database()
-  database = openDatabase({ url })
+  database = openDatabase({ vocabularyOf, url })
   client = new pg.Client({ connectionString: url })
   await client.connect()
 })

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Database, openDatabase } from '../../src/store/database.ts'
 import { openListener } from '../../src/store/listener.ts'
 import { startTestPostgres, type TestPostgres } from '../support/postgres.ts'
+import { vocabularyOf } from '../support/vocabulary.ts'
 
 let postgres: TestPostgres
 let database: Database
@@ -10,7 +11,7 @@ let url: string
 beforeAll(async () => {
   postgres = await startTestPostgres()
   url = await postgres.database()
-  database = openDatabase({ url })
+  database = openDatabase({ vocabularyOf, url })
 })
 afterAll(async () => {
   await database.close()

@@ -9,6 +9,7 @@ import { openDatabase } from '../../src/store/database.ts'
 import { dueEvents, endlessEvents, settleEvent } from '../../src/store/events.ts'
 import { finishedMigrations, MigrationFailed, migrate, missingMigrations } from '../../src/store/migrate.ts'
 import { startTestPostgres, type TestPostgres } from '../support/postgres.ts'
+import { vocabularyOf } from '../support/vocabulary.ts'
 
 let postgres: TestPostgres
 beforeAll(async () => {
@@ -73,7 +74,7 @@ describe('migrate', () => {
     await insert(`'urn:erp', 'decided', 'x', ${data}, -2, now()`)
     await rows(url, `UPDATE tallyman.erp_event SET status = 'accepted' WHERE id = 'decided'`)
     await migrate(url)
-    const database = openDatabase({ url })
+    const database = openDatabase({ vocabularyOf, url })
     expect(await dueEvents(database, 10)).toEqual([{ source: 'urn:erp', id: 'deep' }])
     expect((await endlessEvents(database, 86_400_000, 10)).map(({ id }) => id.length)).toEqual([0, 20_000])
     for (const key of [
@@ -112,7 +113,7 @@ describe('migrate', () => {
     expect(
       await rows(url, 'SELECT DISTINCT seller_id FROM tallyman.commands WHERE subject <> $$order $$ || purchase_order_id'),
     ).toEqual([])
-    const database = openDatabase({ url })
+    const database = openDatabase({ vocabularyOf, url })
     const due = await dueCommands(database, 1_000)
     // The first unsettled one of each order, where it is not held.
     const heads = Array.from({ length: 134 }, (_, order) =>
@@ -130,7 +131,7 @@ describe('migrate', () => {
   })
 
   test('makes the tables that the typed client expects', async () => {
-    const database = openDatabase({ url: await postgres.database() })
+    const database = openDatabase({ vocabularyOf, url: await postgres.database() })
     const models = [
       'order',
       'orderLine',

@@ -7,6 +7,7 @@ import { wireOrderSample } from '../clients/samples.ts'
 import { withDatabase } from '../support/database.ts'
 import { startTestPostgres } from '../support/postgres.ts'
 import { storeOrders } from '../support/store.ts'
+import { vocabularyOf } from '../support/vocabulary.ts'
 import { lineWith, orderRecord, orderWith, wireStatus } from './support/records.ts'
 
 const stage = withDatabase({ connections: 5 })
@@ -54,7 +55,7 @@ test('an order is read back as it was stored, to the last field', async () => {
 test('a page of unchanged records writes nothing, not even to the write-ahead log', async () => {
   // The log is one for a whole server: this one is shared with nobody.
   const server = await startTestPostgres()
-  const database = openDatabase({ url: await server.database() })
+  const database = openDatabase({ vocabularyOf, url: await server.database() })
   onTestFinished(async () => {
     await database.close()
     await server.stop()

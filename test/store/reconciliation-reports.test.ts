@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { gunzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { pacificMidnight } from '../../src/domain/pacific-time.ts'
 import { type Database, openDatabase } from '../../src/store/database.ts'
 import {
   beginReport,
@@ -28,6 +27,7 @@ import {
 import { ReportFileGone, readReportFile, writeReportFile } from '../../src/store/report-files.ts'
 import type { StorableRecord } from '../../src/store/versions.ts'
 import { startTestPostgres, type TestPostgres } from '../support/postgres.ts'
+import { pacificMidnight, vocabularyOf } from '../support/vocabulary.ts'
 import { reportRecord } from './support/records.ts'
 
 let postgres: TestPostgres
@@ -44,7 +44,7 @@ afterAll(async () => {
 })
 
 const withDatabase = async (work: (database: Database) => Promise<void>): Promise<void> => {
-  const database = openDatabase({ url: await postgres.database(), connections: 4 })
+  const database = openDatabase({ vocabularyOf, url: await postgres.database(), connections: 4 })
   try {
     await work(database)
   } finally {

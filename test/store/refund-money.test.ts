@@ -6,6 +6,7 @@ import { readOrder } from '../../src/store/stored-orders.ts'
 import { orderLine, purchaseOrder } from '../support/orders.ts'
 import { startTestPostgres, type TestPostgres } from '../support/postgres.ts'
 import { seedOrder } from '../support/store.ts'
+import { vocabularyOf } from '../support/vocabulary.ts'
 import { databaseBefore } from './support/earlier.ts'
 
 let postgres: TestPostgres
@@ -20,7 +21,7 @@ const charge = { chargeType: 'PRODUCT', chargeName: 'ItemPrice', amount: '3.00',
 
 test('orders that were read before fees were known get them from their raw lines, and refunded money its sign', async () => {
   const url = await databaseBefore(postgres, '20261123000000_refund_money')
-  const database = openDatabase({ url })
+  const database = openDatabase({ vocabularyOf, url })
   const wire = (taxAndOtherFees?: object, chargeName = 'ItemPrice') => ({
     chargeType: 'PRODUCT',
     chargeName,

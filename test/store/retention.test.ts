@@ -340,6 +340,24 @@ test('the inventory log goes, but for what a resting seller was compared with, a
   ])
 })
 
+test('what an open difference stands on is kept by the month of whichever time zone', async () => {
+  const at = ['2021-02-28T09:00Z', '2021-02-28T11:00Z', '2021-03-15T00:00Z', '2021-04-01T11:00Z', '2021-04-01T13:00Z']
+  await stage.database.execute(
+    `INSERT INTO warehouse.inventory_log_entries (seller_id, sku, entry_id, changed_units, transaction_time, raw_hash, raw, observed_at, first_seen_at, changed_at)
+     SELECT 's-1', 'edge', t, 1, t::timestamptz, '', '{}', now(), now(), now() FROM unnest($1::text[]) AS t`,
+    at,
+  )
+  await stage.database.execute(
+    `INSERT INTO warehouse.inventory_discrepancies (seller_id, sku, month, kind, report_units, expected_units, log_entry_ids, log_entries, earliest_day)
+     VALUES ('s-1', 'edge', '2021-03-01', 'lost', 1, 2, '{}', 0, '2021-03-01')`,
+  )
+  expect(await removeAll('log-entries', ago(800))).toBe(2)
+  const rows = await stage.database.query<{ id: string }>(
+    `SELECT entry_id AS id FROM warehouse.inventory_log_entries WHERE sku = 'edge' ORDER BY 1`,
+  )
+  expect(rows.map(({ id }) => id)).toEqual(at.slice(1, 4))
+})
+
 test('a pass is due once a day, is taken by one process, and goes on where the one before left it', async () => {
   const take = (owner: string) => takePass(stage.database, 'alarms', owner, dayMs)
   const first = await take('one')

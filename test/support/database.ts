@@ -1,6 +1,8 @@
 import { afterAll, afterEach, beforeAll, beforeEach } from 'vitest'
+import type { VocabularyOf } from '../../src/domain/vocabulary.ts'
 import { type Database, openDatabase } from '../../src/store/database.ts'
 import { dropDatabase, makeDatabase } from './postgres.ts'
+import { vocabularyOf } from './vocabulary.ts'
 
 /** A migrated database of a file's own. What it holds can be read within hooks and tests only. */
 export interface TestDatabase {
@@ -13,18 +15,20 @@ export interface TestDatabase {
  * Opens a migrated database for this file, or for each of its tests, and drops it afterwards. Call it before hooks that use it.
  * @param options.each whose database it is: all tests of the file share it, or each has a new one
  * @param options.connections of the pool; its default when absent
+ * @param options.vocabularyOf the words of its sellers; those of the specification when absent
  */
 export const withDatabase = ({
   each = 'file',
-  ...pool
+  ...options
 }: {
   readonly each?: 'file' | 'test'
   readonly connections?: number
+  readonly vocabularyOf?: VocabularyOf
 } = {}): TestDatabase => {
   let opened: TestDatabase | null = null
   const open = async (): Promise<void> => {
     const url = await makeDatabase()
-    opened = { url, database: openDatabase({ url, ...pool }) }
+    opened = { url, database: openDatabase({ vocabularyOf, url, ...options }) }
   }
   const close = async (): Promise<void> => {
     const { database, url } = now()

@@ -1,6 +1,7 @@
 import { Command } from 'commander'
 import { openDatabase } from '../../src/store/database.ts'
 import { startTestPostgres } from '../support/postgres.ts'
+import { vocabularyOf } from '../support/vocabulary.ts'
 import { faultsOf, play } from './play.ts'
 import { worldOf } from './world.ts'
 
@@ -28,7 +29,7 @@ let broken = 0
 let differences = 0
 const startedMs = performance.now()
 for (let at = 0; at < seeds.length; at += worldsOfOneDatabase) {
-  const database = openDatabase({ url: await postgres.database() })
+  const database = openDatabase({ vocabularyOf, url: await postgres.database() })
   for (const seed of seeds.slice(at, at + worldsOfOneDatabase)) {
     const world = worldOf(seed)
     const played = await play(database, world)

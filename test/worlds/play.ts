@@ -1,7 +1,7 @@
 import { stringify } from 'csv-stringify/sync'
 import { createRandom } from '../../sandbox/core/random.ts'
 import { readHeader, readLines, readRow } from '../../src/clients/marketplace/report-csv.ts'
-import { addMonths, monthBounds, pacificMonth } from '../../src/domain/pacific-time.ts'
+import { addMonths } from '../../src/domain/calendar.ts'
 import { rowKey } from '../../src/domain/reconciliation-report.ts'
 import { listClaims } from '../../src/store/claims.ts'
 import type { Database } from '../../src/store/database.ts'
@@ -20,6 +20,7 @@ import {
 import { logRecord } from '../store/support/records.ts'
 import { charge, orderLine, purchaseOrder } from '../support/orders.ts'
 import { seedOrder } from '../support/store.ts'
+import { monthBounds, pacificMonth } from '../support/vocabulary.ts'
 import { cellsOf, type Item, type LogLine, type World } from './world.ts'
 
 /**

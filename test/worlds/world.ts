@@ -1,7 +1,8 @@
 import { createRandom, type Random } from '../../sandbox/core/random.ts'
+import { addMonths } from '../../src/domain/calendar.ts'
 import { type MovementKind, wordsOf } from '../../src/domain/log-reasons.ts'
-import { addMonths, monthBounds } from '../../src/domain/pacific-time.ts'
 import type { DiscrepancyKind } from '../../src/domain/reconciliation.ts'
+import { monthBounds } from '../support/vocabulary.ts'
 
 /**
  * Random worlds: a stock of many SKUs over three months, what truly moved, and what the marketplace makes of it in its reports and in its log,

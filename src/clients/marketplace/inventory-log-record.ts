@@ -1,17 +1,17 @@
 import type { InventoryLogEntry } from '../../domain/inventory-log.ts'
-import { pacificMidnight } from '../../domain/pacific-time.ts'
 import type { WireInventoryLogEntry } from '../contract/inventory-log.ts'
 import { wireInventoryLogEntry, wireInventoryLogPage } from '../contract/inventory-log.ts'
 import { cutRecords, decimalText, jsonOrNull, moment } from '../json.ts'
 import type { OnUnknownValue, ParsedRecord, RecordReader } from '../record.ts'
 import { RecordFault, readRecord, textOf } from '../record.ts'
+import { vocabulary } from './vocabulary.ts'
 
 /** Where the entries of an answer are. */
 export const ENTRIES_AT = ['payload', 'inventoryLog']
 
 const MAX_UNITS = 2_147_483_647
 
-const VOCABULARY = {
+const KNOWN_VALUES = {
   transactionType: new Set(['Receipt', 'Adjustment', 'Ship', 'Return']),
   transactionLocation: new Set(['Inventory', 'Salvage']),
 } as const
@@ -42,12 +42,12 @@ function typeOf(text: string | null): string | null {
 
 const DAY = /^\d{4}-\d{2}-\d{2}$/
 
-/** When an entry was made. A day without a time is one of the Pacific calendar, by which the report counts. */
+/** When an entry was made. A day without a time is one of the calendar by which the report counts. */
 function transactionTimeOf(value: WireInventoryLogEntry['transactionTime']): Date {
-  const time = moment(value)
+  const time = moment(value, vocabulary.calendar)
   if (time === null) throw new RecordFault('transactionTime: not a moment')
   const day = String(value).trim()
-  return DAY.test(day) ? pacificMidnight(day) : time
+  return DAY.test(day) ? vocabulary.calendar.midnight(day) : time
 }
 
 function changedUnitsOf(value: string | number): number {
@@ -69,7 +69,7 @@ function entryOf(
   const changedUnits = changedUnitsOf(wire.changedUnits)
   for (const field of ['transactionType', 'transactionLocation'] as const) {
     const value = textOf(wire[field])
-    if (value !== null && !VOCABULARY[field].has(value)) onUnknownValue({ resource: 'inventory-log', field, value })
+    if (value !== null && !KNOWN_VALUES[field].has(value)) onUnknownValue({ resource: 'inventory-log', field, value })
   }
   return {
     id: String(wire.id),

@@ -7,6 +7,7 @@ import { createTokenAuthorisation } from './authorisation.ts'
 import type { DisplayConnection, SellerConnection } from './connection.ts'
 import type { Hosts } from './endpoint.ts'
 import { faultRules } from './faults.ts'
+import { ordersEndpoint } from './orders.ts'
 
 /** Wait after a 429 of display advertising that names no time (public facts, section 8.3). */
 const DISPLAY_THROTTLE_WAIT_MS = 600_000
@@ -57,6 +58,8 @@ export const marketplace: Marketplace<SellerConnection> = {
     }
     return {
       hosts,
+      vocabulary: profile.vocabulary,
+      orderCommands: ordersEndpoint,
       credentials: caller.authorisation,
       clock: caller.clock,
       close: async () => void (await Promise.all([caller.close(), hosts.display?.caller.close()])),

@@ -3,21 +3,11 @@ import type { WireCharge, WireOrder, WireOrderLine, WireOrderLineStatus, WireRef
 import { wireOrder } from '../contract/orders.ts'
 import { decimalText, ExactDecimal, sumDecimals, wholeNumber } from '../json.ts'
 import type { OnUnknownValue, ParsedRecord, RecordReader } from '../record.ts'
-import { momentOf, RecordFault, rawAt, rawUnder, readAny, textOf } from '../record.ts'
+import { RecordFault, rawAt, rawUnder, readAny, textOf } from '../record.ts'
+import { momentOf } from './moments.ts'
+import { vocabulary } from './vocabulary.ts'
 
-/** Line states by their name in lower case, and what a unit in that state has been through (facts 2.6; a refunded unit was shipped). */
-const STATES: ReadonlyMap<string, keyof LineUnits | 'created'> = new Map([
-  ['created', 'created'],
-  ['acknowledged', 'acknowledged'],
-  ['shipped', 'shipped'],
-  ['delivered', 'shipped'],
-  ['cancelled', 'cancelled'],
-  ['canceled', 'cancelled'],
-  ['refund', 'refunded'],
-  ['refunded', 'refunded'],
-] as const)
-
-const NODE_TYPES = new Set(['SellerFulfilled', 'WFSFulfilled', '3PLFulfilled'])
+const NODE_TYPES = new Set(vocabulary.shipNodes.all)
 
 function amountOf(value: unknown, where: string): string {
   const text = decimalText(value)
@@ -86,8 +76,8 @@ function lineStatusOf(wire: WireOrderLineStatus, quantity: number, raw: unknown,
 function cumulativeUnits(statuses: readonly LineStatus[], onUnknownValue: OnUnknownValue): LineUnits {
   const direct = { created: 0, acknowledged: 0, shipped: 0, cancelled: 0, refunded: 0 }
   for (const { status, quantity } of statuses) {
-    const state = STATES.get(status.toLowerCase())
-    if (state === undefined) onUnknownValue({ resource: 'order', field: 'orderLineStatus.status', value: status })
+    const state = vocabulary.statuses.stateOf(status)
+    if (state === null) onUnknownValue({ resource: 'order', field: 'orderLineStatus.status', value: status })
     else direct[state] += quantity
   }
   const shipped = direct.shipped + direct.refunded

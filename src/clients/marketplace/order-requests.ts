@@ -84,7 +84,7 @@ export interface OrderRequests {
 /** The dialect in which writes are worded. */
 export type RequestDialect = Pick<
   Profile,
-  'refundQuantity' | 'unitOfMeasurement' | 'shipSellerOrderId' | 'refundMode' | 'carriers'
+  'refundQuantity' | 'unitOfMeasurement' | 'shipSellerOrderId' | 'refundMode' | 'vocabulary'
 > & {
   readonly quantityField: QuantityField
 }
@@ -127,8 +127,9 @@ export function createOrderRequests(dialect: RequestDialect): OrderRequests {
   }
 
   function carrierName(carrier: string): { readonly carrier: string } | { readonly otherCarrier: string } {
-    if (dialect.carriers === null) return { carrier }
-    const published = publishedSpelling(dialect.carriers, carrier)
+    const { carriers } = dialect.vocabulary
+    if (carriers === null) return { carrier }
+    const published = publishedSpelling(carriers, carrier)
     return published === null ? { otherCarrier: carrier } : { carrier: published }
   }
 

@@ -1,13 +1,15 @@
-import type { PurchaseOrder, ShipNodeType } from '../../domain/order.ts'
+import type { PurchaseOrder } from '../../domain/order.ts'
 import { noOrderId } from '../../domain/text.ts'
 import type { CallOptions, SendOptions } from '../call-options.ts'
 import type { Answer, Call } from '../caller.ts'
 import { wireOrderPage } from '../contract/orders.ts'
 import type { Operations } from '../endpoint.ts'
 import { type Operation, perMinute } from '../operation.ts'
+import type { CarriedCommands, OrderCommands } from '../order-commands.ts'
 import type { Observed, Page, ParsedRecord } from '../record.ts'
 import { readRecord } from '../record.ts'
 import { endpoint, type Host } from './endpoint.ts'
+import { createOrderCommands } from './order-commands.ts'
 import { orderReader, parseOrder } from './order-record.ts'
 import type { OrderRequests, WireRequest } from './order-requests.ts'
 import { createOrderRequests, orderPath } from './order-requests.ts'
@@ -16,7 +18,7 @@ import { fetchPage, listCall, queryString, walk, wireDate, withCursor } from './
 
 /** Orders by creation and, optionally, last change. `createdFrom` is always sent: without it the marketplace cuts at seven days. */
 export interface OrderListQuery {
-  readonly shipNodeType: ShipNodeType
+  readonly shipNodeType: string
   readonly createdFrom: Date
   readonly createdTo?: Date
   readonly lastModifiedFrom?: Date
@@ -28,21 +30,20 @@ export interface OrderListQuery {
 export interface ReleasedOrderQuery {
   readonly createdFrom: Date
   readonly createdTo: Date
-  readonly shipNodeType?: ShipNodeType
+  readonly shipNodeType?: string
   readonly limit: number
 }
 
 /** Orders of one seller. Every method but `prepare` throws a `MarketplaceFailure`. */
-export interface OrdersClient {
+export interface OrdersClient extends OrderCommands<WireRequest> {
   list(query: OrderListQuery, options: CallOptions): Promise<Page<PurchaseOrder>>
   listReleased(query: ReleasedOrderQuery, options: CallOptions): Promise<Page<PurchaseOrder>>
   /** The next page: the cursor is appended to the address as it is. A 400 here means that the cursor died: restart the window. */
   continue(cursor: string, which: 'list' | 'released', options: CallOptions): Promise<Page<PurchaseOrder>>
   /** All pages, one after another. A cursor that comes back a second time throws `Malformed`. */
   pages(query: OrderListQuery, options: CallOptions): AsyncGenerator<Page<PurchaseOrder>, void, undefined>
-  /** One order, or null when the marketplace has none by that id. */
-  get(purchaseOrderId: string, options: CallOptions): Promise<Observed<PurchaseOrder> | null>
   readonly prepare: OrderRequests
+  readonly commands: Required<CarriedCommands<WireRequest>>
   /**
    * Sends a write, in one request and no other. `Unavailable` with `staleToken` means: not looked at, and the next one gets a new token.
    * `Unknown` means: read back before anything is sent again. A record of the answer that does not parse comes as `ok: false`.
@@ -125,6 +126,7 @@ function createOrdersClient({ caller, connection: { profile, quantityField }, on
     return record
   }
 
+  const prepare = createOrderRequests({ ...profile, quantityField })
   const orders: OrdersClient = {
     list: (query, options) => page('list', listTarget(query, profile.maxPageSize), options),
     listReleased: (query, options) => page('released', releasedTarget(query, profile.maxPageSize), options),
@@ -148,7 +150,8 @@ function createOrdersClient({ caller, connection: { profile, quantityField }, on
       if (!answer.found) return null
       return observed(answer, onlyRecord(call, answer, purchaseOrderId), caller.clock.at(answer.sentMs))
     },
-    prepare: createOrderRequests({ ...profile, quantityField }),
+    prepare,
+    commands: createOrderCommands(operations, prepare),
     async send(request, options) {
       const call: Call = {
         operation: WRITES[request.operation],

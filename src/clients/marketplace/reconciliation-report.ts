@@ -1,4 +1,4 @@
-import { monthBounds, pacificDay, pacificMonth } from '../../domain/pacific-time.ts'
+import type { Calendar } from '../../domain/calendar.ts'
 import type { ColumnNames } from '../../domain/reconciliation-report.ts'
 import type { CallOptions } from '../call-options.ts'
 import type { Operations } from '../endpoint.ts'
@@ -10,7 +10,7 @@ import { queryString } from './paging.ts'
 import type { Profile } from './profiles/profile.ts'
 import { parseReportRow } from './report-csv.ts'
 
-/** Which report is asked for: a month (`YYYY-MM`) or days (`YYYY-MM-DD`, both included), all Pacific; of one GTIN in the current month only. */
+/** Which report is asked for: a month (`YYYY-MM`) or days (`YYYY-MM-DD`, both included), by the marketplace's calendar; of one GTIN in the current month only. */
 export type ReportQuery = ({ readonly month: string } | { readonly from: string; readonly to: string }) & {
   readonly gtin?: string
 }
@@ -47,21 +47,22 @@ const operations = {
 } as const satisfies Operations
 
 /** First and last day of a query. The last day of the running month is today: there is no data of later days. */
-function daysOf(query: ReportQuery, today: string): { readonly from: string; readonly to: string } {
+function daysOf(query: ReportQuery, calendar: Calendar, today: string): { readonly from: string; readonly to: string } {
   if (!('month' in query)) return query
-  const { from, to } = monthBounds(query.month)
-  const last = pacificDay(new Date(to.getTime() - 1))
-  const first = pacificDay(from)
+  const { from, to } = calendar.monthBounds(query.month)
+  const last = calendar.dayOf(new Date(to.getTime() - 1))
+  const first = calendar.dayOf(from)
   return { from: first, to: last > today && first <= today ? today : last }
 }
 
 const monthOf = (query: ReportQuery): string => ('month' in query ? query.month : query.from.slice(0, 'YYYY-MM'.length))
 
 function target(query: ReportQuery, profile: Profile, now: Date): string {
-  const { from, to } = daysOf(query, pacificDay(now))
+  const { calendar } = profile.vocabulary
+  const { from, to } = daysOf(query, calendar, calendar.dayOf(now))
   const month = monthOf(query)
   if (from > to) throw new RangeError(`a report from ${from} to ${to} ends before it begins`)
-  if (query.gtin !== undefined && (month !== pacificMonth(now) || !to.startsWith(month))) {
+  if (query.gtin !== undefined && (month !== calendar.monthOf(now) || !to.startsWith(month))) {
     throw new RangeError('a single GTIN can be asked for in the current month only')
   }
   const { gtin } = query

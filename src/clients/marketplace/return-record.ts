@@ -4,7 +4,8 @@ import type { WireReturn, WireReturnLine, wireReturnQuantity } from '../contract
 import { wireRefundChannel, wireReturn, wireTrackingStatus } from '../contract/returns.ts'
 import { decimalText, wholeNumber } from '../json.ts'
 import type { OnUnknownValue, ParsedRecord, RecordReader } from '../record.ts'
-import { momentOf, RecordFault, rawAt, rawUnder, readAny, textOf } from '../record.ts'
+import { RecordFault, rawAt, rawUnder, readAny, textOf } from '../record.ts'
+import { momentOf } from './moments.ts'
 
 function unitsOf(quantity: z.infer<typeof wireReturnQuantity> | null | undefined): number | null {
   if (quantity === undefined || quantity === null) return null

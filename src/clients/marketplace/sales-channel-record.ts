@@ -3,7 +3,8 @@ import type { ReturnAddress, SalesChannel } from '../../domain/sales-channel.ts'
 import type { WireSalesChannel, wireReturnAddress } from '../contract/sales-channels.ts'
 import { wireSalesChannel } from '../contract/sales-channels.ts'
 import type { OnUnknownValue, ParsedRecord, RecordReader } from '../record.ts'
-import { momentOf, readAny, textOf } from '../record.ts'
+import { readAny, textOf } from '../record.ts'
+import { momentOf } from './moments.ts'
 
 function addressOf(wire: z.infer<typeof wireReturnAddress>): ReturnAddress {
   return {

@@ -1,6 +1,5 @@
 import { z } from 'zod'
 import { nextStatuses, urgencyOf } from '../../domain/campaign.ts'
-import { pacificDay } from '../../domain/pacific-time.ts'
 import { type CampaignSummary, findCampaigns, listCampaigns, readStatusChanges } from '../../store/campaigns.ts'
 import { unwatchCampaign, watchCampaigns } from '../../store/watched-campaigns.ts'
 import { type App, problems } from '../app.ts'
@@ -27,11 +26,12 @@ export const campaignRoutes = (app: App, { services }: RouteParts): void => {
   const shown = (campaign: CampaignSummary) => {
     const { status, startDate, endDate, missingSince } = campaign
     const missing = missingSince !== null
+    const { calendar } = database.vocabularyOf(campaign.sellerId)
     const state = status === null && !missing ? null : { status: status ?? '', startDate, endDate, missing }
     return {
       ...campaign,
       nextStatuses: status === null ? [] : nextStatuses(status),
-      urgency: urgencyOf(state, pacificDay(services.marketplaceNow(campaign.sellerId))),
+      urgency: urgencyOf(state, calendar.dayOf(services.marketplaceNow(campaign.sellerId))),
     }
   }
 

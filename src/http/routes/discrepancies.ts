@@ -14,7 +14,7 @@ const claimCursors = cursorCodec('claims', z.string())
 const month = z
   .string()
   .regex(/^20\d{2}-(0[1-9]|1[0-2])$/, 'must be a month such as 2026-03')
-  .meta({ description: 'Month of the report, in the Pacific time zone.' })
+  .meta({ description: 'Month of the report, by the calendar of the marketplace.' })
 
 /** Discrepancies of the marketplace's inventory reports, and possible claims. */
 export const discrepancyRoutes = (app: App, { services }: RouteParts): void => {

@@ -1,9 +1,10 @@
 import type { PurchaseOrder } from '../../domain/order.ts'
+import type { ShipNodes } from '../../domain/vocabulary.ts'
 import { insertCommands } from '../../store/command-steps.ts'
 import type { Transaction } from '../../store/database.ts'
 
-const waitsForAcknowledgement = (order: PurchaseOrder): boolean =>
-  (order.shipNodeType ?? 'SellerFulfilled') === 'SellerFulfilled' &&
+const waitsForAcknowledgement = (order: PurchaseOrder, { seller }: ShipNodes): boolean =>
+  (order.shipNodeType ?? seller) === seller &&
   order.lines.some((line) => line.units.acknowledged + line.units.cancelled < line.ordered)
 
 /**
@@ -14,7 +15,8 @@ export const acknowledgeNewOrders = async (
   transaction: Transaction,
   { sellerId, newOrders }: { readonly sellerId: string; readonly newOrders: readonly PurchaseOrder[] },
 ): Promise<void> => {
-  for (const { purchaseOrderId } of newOrders.filter(waitsForAcknowledgement)) {
+  const { shipNodes } = transaction.vocabularyOf(sellerId)
+  for (const { purchaseOrderId } of newOrders.filter((order) => waitsForAcknowledgement(order, shipNodes))) {
     await insertCommands(transaction, {
       sellerId,
       purchaseOrderId,

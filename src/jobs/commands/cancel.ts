@@ -1,11 +1,8 @@
-import { ordersEndpoint } from '../../clients/marketplace/orders.ts'
 import type { CommandDefinition } from './definition.ts'
 
 /** Cancels units that cannot be fulfilled (specification, section 9, rule 4). Buyers cancel as well, so the order is read first. */
 export const cancel: CommandDefinition<'cancel'> = {
   kind: 'cancel',
-  operation: ordersEndpoint.operations.cancel,
   readsOrderFirst: true,
   goalReached: () => false,
-  request: (prepare, purchaseOrderId, payload) => prepare.cancel({ purchaseOrderId, lines: payload.lines }),
 }

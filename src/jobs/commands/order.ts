@@ -1,6 +1,6 @@
 import type { MarketplaceClient } from '../../clients/client.ts'
-import type { WireRequest } from '../../clients/marketplace/order-requests.ts'
-import { ordersEndpoint } from '../../clients/marketplace/orders.ts'
+import type { Operation } from '../../clients/operation.ts'
+import type { CarriedCommand, OrderCommands, PayloadOf } from '../../clients/order-commands.ts'
 import type { OrderCommandContent, OrderCommandKind } from '../../domain/command.ts'
 import { judge, orderBaselineSchema, takeBaseline } from '../../domain/evidence.ts'
 import type { PurchaseOrder } from '../../domain/order.ts'
@@ -8,6 +8,7 @@ import { progressOf } from '../../domain/progress.ts'
 import { proofOf, provenOrder, raiseBaseline } from '../../domain/proof.ts'
 import { checkMoneyLeft } from '../../domain/refund-money.ts'
 import { checkBeforeSend, ledgersOf } from '../../domain/units.ts'
+import type { StatusWords } from '../../domain/vocabulary.ts'
 import { type OrderWork, readOrderWork } from '../../store/command-ledgers.ts'
 import type { StoredCommand } from '../../store/commands.ts'
 import { lockOrder, storeOrder } from '../../store/orders.ts'
@@ -20,17 +21,29 @@ import type { CommandSubject, Obstacle, Standing } from './subject.ts'
 
 const definitions: { readonly [Kind in OrderCommandKind]: CommandDefinition<Kind> } = { acknowledge, ship, cancel, refund }
 
-const wireRequest = (content: OrderCommandContent, client: MarketplaceClient, purchaseOrderId: string): WireRequest => {
-  const { prepare } = client.of(ordersEndpoint)
+/** How the marketplace of a seller carries a command. */
+interface Carried {
+  readonly operation: Operation
+  prepare(): object
+}
+
+const bound = <Kind extends OrderCommandKind>(
+  command: CarriedCommand<Kind, object> | undefined,
+  purchaseOrderId: string,
+  payload: PayloadOf<Kind>,
+): Carried | null =>
+  command === undefined ? null : { operation: command.operation, prepare: () => command.request(purchaseOrderId, payload) }
+
+const carriedBy = ({ commands }: OrderCommands, content: OrderCommandContent, purchaseOrderId: string): Carried | null => {
   switch (content.kind) {
     case 'acknowledge':
-      return acknowledge.request(prepare, purchaseOrderId, content.payload)
+      return bound(commands.acknowledge, purchaseOrderId, content.payload)
     case 'ship':
-      return ship.request(prepare, purchaseOrderId, content.payload)
+      return bound(commands.ship, purchaseOrderId, content.payload)
     case 'cancel':
-      return cancel.request(prepare, purchaseOrderId, content.payload)
+      return bound(commands.cancel, purchaseOrderId, content.payload)
     case 'refund':
-      return refund.request(prepare, purchaseOrderId, content.payload)
+      return bound(commands.refund, purchaseOrderId, content.payload)
   }
 }
 
@@ -58,8 +71,13 @@ const obstacleOf = (
 }
 
 /** The known state of the order under its lock: the stored one, and what our other commands prove. */
-const standingOf = (command: OrderCommand, stored: PurchaseOrder | null, work: OrderWork): Standing<PurchaseOrder> => {
-  const proof = proofOf(work.confirmed)
+const standingOf = (
+  command: OrderCommand,
+  stored: PurchaseOrder | null,
+  work: OrderWork,
+  words: StatusWords,
+): Standing<PurchaseOrder> => {
+  const proof = proofOf(words, work.confirmed)
   return {
     stored,
     lag: (read) => {
@@ -67,22 +85,26 @@ const standingOf = (command: OrderCommand, stored: PurchaseOrder | null, work: O
       return [...new Set(lagging.flat())].join('; ') || null
     },
     obstacle: (view) => (stored === null || view === null ? null : obstacleOf(command, work, stored, view)),
-    baseline: (view) => (view === null ? {} : raiseBaseline(takeBaseline(view), proof)),
+    baseline: (view) => (view === null ? {} : raiseBaseline(words, takeBaseline(view), proof)),
   }
 }
 
-/** A purchase order, as the subject of one command. */
-export const orderSubject = (command: OrderCommand, client: MarketplaceClient): CommandSubject<PurchaseOrder, WireRequest> => {
+/** A purchase order, as the subject of one command; null: its marketplace carries no such command. */
+export const orderSubject = (command: OrderCommand, client: MarketplaceClient): CommandSubject<PurchaseOrder, object> | null => {
   const { id, sellerId, purchaseOrderId, content } = command
-  const { operation, readsOrderFirst } = definitions[content.kind]
+  const { readsOrderFirst } = definitions[content.kind]
+  const marketplace = client.of(client.orderCommands)
+  const carried = carriedBy(marketplace, content, purchaseOrderId)
+  if (carried === null) return null
   // The part of this command that an operator marked as applied must not be mistaken for what is sent now.
-  const decided = proofOf(command.applied)
+  const { statuses } = client.vocabulary
+  const decided = proofOf(statuses, command.applied)
   return {
     name: 'the order',
-    operation,
+    operation: carried.operation,
     readsFirst: readsOrderFirst,
     absence: `order ${purchaseOrderId} is not stored`,
-    read: (options) => client.of(ordersEndpoint).get(purchaseOrderId, options),
+    read: (options) => marketplace.get(purchaseOrderId, options),
     isUnreadable: () => false,
     store: async (tx, observed) => {
       if (observed === null || !observed.record.ok) return
@@ -90,16 +112,16 @@ export const orderSubject = (command: OrderCommand, client: MarketplaceClient): 
     },
     lock: async (tx) => {
       const stored = await lockOrder(tx, sellerId, purchaseOrderId)
-      return standingOf(command, stored, await readOrderWork(tx, sellerId, purchaseOrderId, id))
+      return standingOf(command, stored, await readOrderWork(tx, sellerId, purchaseOrderId, id), statuses)
     },
     judge: (sent, order) => {
       const last = sent.at(-1)
       if (last === undefined || order === null) return null
-      const baseline = raiseBaseline(orderBaselineSchema.parse(last.baseline), decided)
-      return judge(content, baseline, order, last.outcome === 'accepted')
+      const baseline = raiseBaseline(statuses, orderBaselineSchema.parse(last.baseline), decided)
+      return judge(statuses, content, baseline, order, last.outcome === 'accepted')
     },
     mayBeDone: (failure) => failure.alreadyDone,
-    prepare: () => wireRequest(content, client, purchaseOrderId),
-    send: (request, options) => client.of(ordersEndpoint).send(request, options),
+    prepare: () => carried.prepare(),
+    send: (request, options) => marketplace.send(request, options),
   }
 }

@@ -1,4 +1,3 @@
-import { ordersEndpoint } from '../../clients/marketplace/orders.ts'
 import type { CommandDefinition } from './definition.ts'
 
 /**
@@ -7,8 +6,6 @@ import type { CommandDefinition } from './definition.ts'
  */
 export const refund: CommandDefinition<'refund'> = {
   kind: 'refund',
-  operation: ordersEndpoint.operations.refund,
   readsOrderFirst: true,
   goalReached: () => false,
-  request: (prepare, purchaseOrderId, payload) => prepare.refund({ purchaseOrderId, lines: payload.lines }),
 }

@@ -30,11 +30,11 @@ export const runCommand = async (parts: CommandParts, commandId: string, job: Co
   const free = Math.max(command.nextActionAt.getTime(), command.leasedUntil?.getTime() ?? 0)
   const waitMs = free - command.databaseNow.getTime()
   if (waitMs > 0) return again(parts, waitMs, 'its next step is not due yet')
-  if (command.fault !== null) {
-    const { fault } = command
-    await parts.database.transaction((transaction) => moveCommand(transaction, command, { state: 'held', reason: fault }))
+  const hold = async (reason: string): Promise<JobOutcome> => {
+    await parts.database.transaction((transaction) => moveCommand(transaction, command, { state: 'held', reason }))
     return done
   }
+  if (command.fault !== null) return hold(command.fault)
   if (!parts.sellers.has(command.sellerId)) return handBack(parts, command.sellerId, job.starts)
   const client = parts.sellers.client(command.sellerId)
   const run = { parts, job, command, client, seller: parts.sellers.configured(command.sellerId) }
@@ -43,7 +43,9 @@ export const runCommand = async (parts: CommandParts, commandId: string, job: Co
     return advance({ ...run, subject: shippingSettingsSubject({ sellerId, payload: content.payload }, client) })
   }
   if (purchaseOrderId === null) throw new Error(`command ${command.id} names no purchase order`)
-  return advance({ ...run, subject: orderSubject({ ...command, purchaseOrderId, content }, client) })
+  const subject = orderSubject({ ...command, purchaseOrderId, content }, client)
+  if (subject === null) return hold(`the marketplace of seller ${sellerId} has no command to ${content.kind} units of an order`)
+  return advance({ ...run, subject })
 }
 
 const advance = async <Thing, Request extends object>(run: Run<Thing, Request>): Promise<JobOutcome> => {

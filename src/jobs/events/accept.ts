@@ -31,7 +31,7 @@ import {
   unknownOrderFault,
 } from './decide.ts'
 import type { OrderPresence } from './fetch-order.ts'
-import { type AcceptParts, onlySeller, rulesOf } from './parts.ts'
+import { type AcceptParts, commonRules, onlySeller, rulesOf } from './parts.ts'
 import { storableFaults } from './storable.ts'
 
 export type { AcceptParts } from './parts.ts'
@@ -86,7 +86,7 @@ export const acceptEvents = async (
     const wrong = new Set(faults.map((fault) => fault.index))
     for (const [index, event] of events.entries()) {
       await letOthersRun()
-      if (!wrong.has(index)) faults.push(...indexed(index, eventFaults(readEvent(event))))
+      if (!wrong.has(index)) faults.push(...indexed(index, eventFaults(readEvent(event), commonRules(parts))))
     }
     return { ok: false, reason: 'invalid', faults: faults.sort((a, b) => a.index - b.index) }
   }

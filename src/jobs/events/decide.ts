@@ -16,7 +16,7 @@ import { readOrder } from '../../store/stored-orders.ts'
 import type { OnlySeller } from '../serving.ts'
 import { isFromInbox, storedHash } from './body-hash.ts'
 import type { EventSellers } from './fetch-order.ts'
-import { type AcceptParts, type Addressable, type EventRules, onlySeller, rulesOf } from './parts.ts'
+import { type AcceptParts, type Addressable, commonRules, type EventRules, onlySeller, rulesOf } from './parts.ts'
 import { eventProblem, rejectReceived } from './reject.ts'
 import { undecidableFaults } from './storable.ts'
 
@@ -98,7 +98,7 @@ export const lockForPlanning = async (tx: Transaction, key: SubjectKey, rules: E
     return {
       key,
       plan: (event) => {
-        const plan = planSettings(event, existing)
+        const plan = planSettings(event, existing, rules)
         return plan.ok ? { ok: true, commands: [plan.command] } : plan
       },
     }
@@ -198,13 +198,13 @@ export const allFaults = async (
   event: ReadEvent,
   addressed: Addressed,
 ): Promise<readonly EventFault[]> => {
-  if (!addressed.ok) return [...eventFaults(event), ...addressed.faults]
+  if (!addressed.ok) return [...eventFaults(event, commonRules(parts)), ...addressed.faults]
   const { key } = addressed
   const { database } = parts
   const rules = rulesOf(parts, key.sellerId)
   const shape = eventFaults(event, rules)
   if (!isOrder(key)) {
-    const plan = planSettings(event, await readShippingSettings(database, key.sellerId))
+    const plan = planSettings(event, await readShippingSettings(database, key.sellerId), rules)
     return plan.ok ? shape : plan.faults
   }
   const order = await readOrder(database, key.sellerId, key.purchaseOrderId)

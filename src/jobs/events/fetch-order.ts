@@ -1,7 +1,7 @@
 import type { Grant, Wait } from '../../clients/budget.ts'
 import type { CallOptions } from '../../clients/call-options.ts'
 import { MarketplaceFailure } from '../../clients/errors.ts'
-import type { OrdersClient } from '../../clients/marketplace/orders.ts'
+import type { OrderCommands } from '../../clients/order-commands.ts'
 import type { Observed } from '../../clients/record.ts'
 import type { PurchaseOrder } from '../../domain/order.ts'
 import { pause as rest } from '../../pause.ts'
@@ -38,7 +38,7 @@ export interface OrderFetcher {
 export interface OrderFetcherParts {
   readonly database: Database
   /** The marketplace's orders of one seller. */
-  readonly ordersOf: (sellerId: string) => Pick<OrdersClient, 'get'>
+  readonly ordersOf: (sellerId: string) => Pick<OrderCommands, 'get'>
   readonly log: { warn(fields: object, message: string): void }
   /** Within the transaction that stored these orders for the first time: what every import does (`AUTO_ACKNOWLEDGE`). */
   readonly afterSave?: (

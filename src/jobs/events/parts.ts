@@ -1,12 +1,12 @@
 import { maxIdLength } from '../../domain/event-bounds.ts'
-import type { ReadEvent } from '../../domain/event-reading.ts'
+import type { EventOptions, ReadEvent } from '../../domain/event-reading.ts'
 import type { PlanOptions } from '../../domain/events.ts'
 import type { Database, SqlRunner } from '../../store/database.ts'
 import { type OnlySeller, onlyHere } from '../serving.ts'
 import type { EventSellers, OrderFetcher } from './fetch-order.ts'
 
 /** What the events of a seller are checked against, beside what they are about. */
-export type EventRules = Required<Pick<PlanOptions, 'now' | 'carriers' | 'shipUnacknowledged' | 'fullPriceRefundsAll'>>
+export type EventRules = Required<Pick<PlanOptions, 'vocabulary' | 'now' | 'shipUnacknowledged' | 'fullPriceRefundsAll'>>
 
 /** Dependencies of accepting events. */
 export interface AcceptParts {
@@ -21,8 +21,8 @@ export interface AcceptParts {
   readonly only?: (sql: SqlRunner) => Promise<OnlySeller>
   /** Told of each row of the SQL inbox that has been decided, once that is committed. Must not throw. */
   readonly onInbox?: (outcome: 'accepted' | 'refused') => void
-  /** Rules of a seller that is served here. Left out: our own clock, any carrier, shipments acknowledge first, refunds give back what they ask for. */
-  readonly rules?: (sellerId: string) => EventRules
+  /** Rules of a seller that is served here. Left out: our own clock, shipments acknowledge first, refunds give back what they ask for. */
+  readonly rules?: (sellerId: string) => Omit<EventRules, 'vocabulary'>
 }
 
 /** What an event says of what it is about, and the seller that was fixed for it when it was taken; null: none was. */
@@ -44,5 +44,12 @@ export const onlySeller = async (
 }
 
 /** The rules of a seller. */
-export const rulesOf = ({ rules }: Pick<AcceptParts, 'rules'>, sellerId: string): EventRules =>
-  rules?.(sellerId) ?? { now: new Date(), carriers: null, shipUnacknowledged: 'acknowledge-first', fullPriceRefundsAll: false }
+export const rulesOf = ({ database, rules }: Pick<AcceptParts, 'database' | 'rules'>, sellerId: string): EventRules => ({
+  vocabulary: database.vocabularyOf(sellerId),
+  ...(rules?.(sellerId) ?? { now: new Date(), shipUnacknowledged: 'acknowledge-first', fullPriceRefundsAll: false }),
+})
+
+/** What every event is checked against, whosever it is. */
+export const commonRules = ({ database }: Pick<AcceptParts, 'database'>): EventOptions => ({
+  vocabulary: database.vocabularyOf(null),
+})

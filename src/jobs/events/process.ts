@@ -16,7 +16,7 @@ import {
   lockForPlanning,
   unknownOrderFault,
 } from './decide.ts'
-import { type AcceptParts, onlySeller, rulesOf } from './parts.ts'
+import { type AcceptParts, commonRules, onlySeller, rulesOf } from './parts.ts'
 import { eventProblem, rejectReceived, sellerForTelling } from './reject.ts'
 import { undecidableFaults } from './storable.ts'
 
@@ -84,7 +84,7 @@ const decideWithOthers = async (
     if (addressed.unserved !== null && (await isSellerServed(parts.database, addressed.unserved))) {
       return { elsewhere: addressed.unserved }
     }
-    const shapeless = eventFaults(read).length > 0
+    const shapeless = eventFaults(read, commonRules(parts)).length > 0
     if (addressed.unsure !== null && !shapeless) return { reason: addressed.unsure, sellerId: null }
     const wrong = addressed.unserved === null || shapeless
     if (wrong) return rejectAlone(parts, event, read, await allFaults(parts, read, addressed), only)

@@ -3,7 +3,6 @@ import { type MarketplaceFailure, Throttled } from '../../clients/errors.ts'
 import { campaignsEndpoint } from '../../clients/marketplace/campaigns.ts'
 import type { Observed } from '../../clients/record.ts'
 import { type Campaign, type CampaignUrgency, campaignUrgencies, urgencyOf } from '../../domain/campaign.ts'
-import { pacificDay } from '../../domain/pacific-time.ts'
 import { findDifferingCampaigns, storeDifferingCampaigns } from '../../store/campaigns.ts'
 import {
   type CampaignProblem,
@@ -32,7 +31,7 @@ const nextOf = async (
   urgency: CampaignUrgency,
   after: string,
 ): Promise<{ readonly campaigns: readonly WatchedCampaign[]; readonly more: boolean }> => {
-  const today = pacificDay(client.clock().now())
+  const today = client.vocabulary.calendar.dayOf(client.clock().now())
   const campaigns: WatchedCampaign[] = []
   for (let from = after; ; ) {
     const watched = await watchedCampaignsAfter(database, client.sellerId, from, lookThrough)

@@ -3,7 +3,6 @@ import type { CallOptions } from '../../clients/call-options.ts'
 import { inventoryLogEndpoint } from '../../clients/marketplace/inventory-log.ts'
 import type { InventoryLogEntry } from '../../domain/inventory-log.ts'
 import { hasUnknownReason } from '../../domain/log-reasons.ts'
-import { pacificMonth } from '../../domain/pacific-time.ts'
 import { reviewDiscrepancies } from '../../store/discrepancies.ts'
 import { findDifferingEntries, noteGoneEntries, storeDifferingEntries } from '../../store/inventory-log.ts'
 import { dueSkus, lockSkus, noteDifferingSkus, noteLogReads, noteOrderSkus } from '../../store/inventory-skus.ts'
@@ -72,7 +71,7 @@ const readNext = async (
               readings.flatMap(({ whole }) => whole),
             )
             const comparable = await noteLogReads(tx, sellerId, notes)
-            const months = [...comparable, ...gone.map(({ sku, at }) => ({ sku, month: pacificMonth(at) }))]
+            const months = [...comparable, ...gone.map(({ sku, at }) => ({ sku, month: client.vocabulary.calendar.monthOf(at) }))]
             if (months.length > 0) await reviewDiscrepancies(tx, sellerId, months)
           },
         }),
@@ -108,9 +107,10 @@ export const inventoryLog = resource({
       const { changed, touched } = await storeDifferingEntries(tx, sellerId, observedAt, records)
       const unknown = records.map(({ value }) => value).filter((entry) => hasUnknownReason(entry))
       await noteUnknownReasons(tx, sellerId, unknown)
+      const { calendar } = tx.vocabularyOf(sellerId)
       const months = new Map(
         touched.map(({ sku, at }) => {
-          const month = pacificMonth(at)
+          const month = calendar.monthOf(at)
           return [`${month} ${sku}`, { sku, month }]
         }),
       )

@@ -66,7 +66,9 @@ class KnownOrders {
     const past = client.clock().now().getTime() - 30 * dayMs
     const range = { createdFrom: new Date(past), createdTo: new Date(past + 1_000), limit: 1 }
     const [answer] = await Promise.allSettled([
-      client.of(ordersEndpoint).list({ shipNodeType: 'SellerFulfilled', ...range }, { signal: this.#options.signal }),
+      client
+        .of(ordersEndpoint)
+        .list({ shipNodeType: client.vocabulary.shipNodes.seller, ...range }, { signal: this.#options.signal }),
     ])
     return answer.status === 'fulfilled'
   }

@@ -1,5 +1,6 @@
+import { momentInText } from '../../clients/marketplace/moments.ts'
 import { ordersEndpoint } from '../../clients/marketplace/orders.ts'
-import { momentInText } from '../../clients/record.ts'
+import { vocabulary } from '../../clients/marketplace/vocabulary.ts'
 import type { PurchaseOrder } from '../../domain/order.ts'
 import { openOrdersAfter, storedMoments } from '../../store/known-orders.ts'
 import { namedOrdersToAsk, noteNamedAsked } from '../../store/named-orders.ts'
@@ -21,9 +22,8 @@ import {
   witnessesAt,
 } from './streams.ts'
 
-const nodeTypes = ['SellerFulfilled', 'WFSFulfilled', '3PLFulfilled'] as const
-// Orders that the marketplace fulfils are acknowledged by it and never released (public facts 2.4).
-const releasedNodeTypes = ['SellerFulfilled', '3PLFulfilled'] as const
+const { shipNodes } = vocabulary
+const releasedNodeTypes = shipNodes.all.filter((nodeType) => nodeType !== shipNodes.marketplace)
 /** Orders that others name are looked for this often at most: lists show most of them in the meantime. */
 const namedEveryMs = 900_000
 
@@ -145,14 +145,14 @@ const sweep = walk<PurchaseOrder>({
 
 /** Orders of one node type (the window's part) by creation. */
 const byCreation = range<PurchaseOrder>({
-  parts: nodeTypes,
+  parts: shipNodes.all,
   reachDays,
-  witnesses: (context, { part }) => listWitnesses(context, part ?? 'SellerFulfilled'),
+  witnesses: (context, { part }) => listWitnesses(context, part ?? shipNodes.seller),
   across: ({ client }, window) => ({ from: window.from, to: client.clock().now() }),
   list: ({ client, settings }, window, options) =>
     client.of(ordersEndpoint).list(
       {
-        shipNodeType: window.part ?? 'SellerFulfilled',
+        shipNodeType: window.part ?? shipNodes.seller,
         createdFrom: window.from,
         createdTo: window.to,
         ...(window.across === undefined ? {} : { lastModifiedFrom: window.across.from, lastModifiedTo: window.across.to }),
@@ -169,7 +169,7 @@ export const orders = resource({
   endpoint: ordersEndpoint,
   poll: { variable: 'POLL_ORDERS', ordinaryMs: 60_000, demonstrationMs: 5_000 },
   streams: {
-    ...Object.fromEntries(nodeTypes.map((nodeType) => [`changed:${nodeType}`, changed(nodeType)])),
+    ...Object.fromEntries(shipNodes.all.map((nodeType) => [`changed:${nodeType}`, changed(nodeType)])),
     released,
     sweep,
     named,

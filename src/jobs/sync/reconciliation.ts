@@ -2,9 +2,10 @@ import type { Endpoint } from '../../clients/endpoint.ts'
 import { type ReconciliationClient, reconciliationEndpoint } from '../../clients/marketplace/reconciliation-report.ts'
 import { ReportFault, readLines } from '../../clients/marketplace/report-csv.ts'
 import type { ParsedRecord } from '../../clients/record.ts'
-import { monthBounds, pacificMonth } from '../../domain/pacific-time.ts'
+import type { Calendar } from '../../domain/calendar.ts'
 import { gtin14, rowKey } from '../../domain/reconciliation-report.ts'
-import { dueMonths, rangeBeforeReports, reportMonths, unknownMonth } from '../../domain/report-schedule.ts'
+import { reportSchedule, unknownMonth } from '../../domain/report-schedule.ts'
+import type { TimeWindow } from '../../domain/windows.ts'
 import { reviewDiscrepancies } from '../../store/discrepancies.ts'
 import {
   findReport,
@@ -204,7 +205,7 @@ const importOf = (
     ...(reach === undefined ? {} : { reach }),
     begin: async (context, { from }, options) => {
       const { client, database } = context
-      const key = { sellerId: client.sellerId, month: pacificMonth(from) }
+      const key = { sellerId: client.sellerId, month: client.vocabulary.calendar.monthOf(from) }
       const waiting = await waitingReport(database, key)
       if (waiting !== null) return begin(context, waiting)
       const [known = unknownMonth(key.month)] = await knownReportMonths(database, key.sellerId, key.month)
@@ -226,20 +227,23 @@ const importOf = (
     steps: { rows: rowsFrom, gone: goneAfter, review: reviewAfter, unlisted: unlistedAfter },
   })
 
-const windowOf = (month: string) => ({ ...monthBounds(month), part: null })
+const windowsOf = (months: readonly string[], { monthBounds }: Calendar): readonly TimeWindow[] =>
+  months.map((month) => monthBounds(month))
 
 /** The report of each month for which a new one can be there (see domain/report-schedule). */
 const reports = importOf(obtainDue, {
   plan: async ({ client, database }) => {
     const known = await knownReportMonths(database, client.sellerId)
-    return dueMonths(known, client.clock().now()).map(windowOf)
+    const { calendar } = client.vocabulary
+    const due = reportSchedule(calendar).dueMonths(known, client.clock().now())
+    return windowsOf(due, calendar).map((window) => ({ ...window, part: null }))
   },
 })
 
 /** The report of each month of a range that someone asked for, whether or not it can have changed. */
 const asked = importOf(obtainAsked, {
   plan: () => [],
-  reach: (_context, window) => (rangeBeforeReports(window) === null ? window : null),
+  reach: ({ client }, window) => (reportSchedule(client.vocabulary.calendar).rangeBeforeReports(window) === null ? window : null),
 })
 
 /** A row that is read by itself, from quarantine, is of no report. */
@@ -261,9 +265,10 @@ export const reconciliation = resource({
   past: {
     stream: asked,
     // What lies before the first report is a window too, so that it is reported as out of reach.
-    windows: (range) => {
+    windows: (range, { calendar }) => {
+      const { rangeBeforeReports, reportMonths } = reportSchedule(calendar)
       const before = rangeBeforeReports(range)
-      const months = reportMonths(range).map((month) => monthBounds(month))
+      const months = windowsOf(reportMonths(range), calendar)
       return before === null ? months : [before, ...months]
     },
   },

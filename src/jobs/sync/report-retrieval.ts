@@ -1,7 +1,7 @@
 import type { CallOptions } from '../../clients/call-options.ts'
 import { MarketplaceFailure, Refused, Throttled } from '../../clients/errors.ts'
 import { reconciliationEndpoint } from '../../clients/marketplace/reconciliation-report.ts'
-import { isDue, isReported, type ReportMonth, retrievalPauseEnd } from '../../domain/report-schedule.ts'
+import { type ReportMonth, reportSchedule, retrievalPauseEnd } from '../../domain/report-schedule.ts'
 import {
   beginReport,
   claimTry,
@@ -75,6 +75,7 @@ export type Obtain = (context: StreamContext, key: SellerMonth, known: ReportMon
 export const obtainDue: Obtain = async (context, key, known, options) => {
   const { client, database } = context
   const now = client.clock().now()
+  const { isDue } = reportSchedule(client.vocabulary.calendar)
   if (!isDue(known, now) || !(await claimTry(database, key, now, known.triedAt))) return 'not asked'
   const { report, error } = await tryDownload(context, key, known.triedAt, options)
   const isNone = report === null && (error === null || isBare404(error))
@@ -91,7 +92,7 @@ export const obtainDue: Obtain = async (context, key, known, options) => {
 export const obtainAsked: Obtain = async (context, key, known, options) => {
   const { client, database } = context
   const now = client.clock().now()
-  if (!isReported(key.month, now)) return 'not asked'
+  if (!reportSchedule(client.vocabulary.calendar).isReported(key.month, now)) return 'not asked'
   const pauseEnd = retrievalPauseEnd(known.triedAt, now)
   // A month is asked for once an hour.
   if (pauseEnd !== null) return { waitUntil: pauseEnd }

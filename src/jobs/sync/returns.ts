@@ -1,5 +1,5 @@
+import { momentInText } from '../../clients/marketplace/moments.ts'
 import { returnsEndpoint } from '../../clients/marketplace/returns.ts'
-import { momentInText } from '../../clients/record.ts'
 import type { ReturnOrder } from '../../domain/return.ts'
 import { findDifferingReturns, storeDifferingReturns, storedReturnMoments } from '../../store/returns.ts'
 import { resource } from './resource.ts'

@@ -28,6 +28,8 @@ import { type RunParts, type Stop, StreamRun, type SyncRunOptions } from './stre
 /** What the engine needs from the rest of the daemon. */
 export interface SyncDeps extends SyncHooks {
   readonly database: Database
+  /** What the marketplace has that can be synced; left out: everything in `resources.ts`. */
+  readonly resources?: readonly Resource[]
   client(sellerId: string): StreamContext['client']
   /** Names this process in leases. */
   readonly owner: string

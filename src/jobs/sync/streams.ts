@@ -1,5 +1,6 @@
 import type { CallOptions } from '../../clients/call-options.ts'
 import type { Page, ParsedRecord } from '../../clients/record.ts'
+import type { Vocabulary } from '../../domain/vocabulary.ts'
 import { clampToWall, intersect, planWindow, reachOf, sliceRange, type TimeWindow, wallMarginMs } from '../../domain/windows.ts'
 import type { SyncWindow } from '../../store/sync-states.ts'
 import { everyPoll, type IntervalSetting, type Pace } from './intervals.ts'
@@ -133,7 +134,7 @@ export interface Past<T> {
   /** How far back a range may begin; ten years by default, as nothing is published. */
   readonly reachDays?: ReachDays
   /** How a range is cut into windows; into slices of one length by default. */
-  readonly windows?: (range: TimeWindow) => readonly TimeWindow[]
+  readonly windows?: (range: TimeWindow, vocabulary: Vocabulary) => readonly TimeWindow[]
 }
 
 /** Parts of a past. */

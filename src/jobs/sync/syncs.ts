@@ -21,17 +21,15 @@ import { defaultSyncSettings, type SyncSettings } from './settings.ts'
 import type { SyncRunOptions } from './stream-run.ts'
 import { partsOf, reachOfPast } from './streams.ts'
 
-const byName: ReadonlyMap<string, Resource> = new Map(resources.map((resource) => [resource.name, resource]))
-
-const find = (name: string): Resource => {
-  const found = byName.get(name)
+const find = (name: string, among: readonly Resource[] = resources): Resource => {
+  const found = among.find((resource) => resource.name === name)
   if (found === undefined)
-    throw new UnknownSync(`there is no resource ${name} to sync; there are ${[...byName.keys()].join(', ')}`)
+    throw new UnknownSync(`there is no resource ${name} to sync; there are ${among.map((resource) => resource.name).join(', ')}`)
   return found
 }
 
 /** Names of the resources that can be synced. */
-export const syncResources: readonly string[] = [...byName.keys()]
+export const syncResources: readonly string[] = resources.map(({ name }) => name)
 
 /** Names of the resources that a seller has; display advertising is only of those who advertise. */
 export const resourcesOf = (client: MarketplaceClient): readonly string[] =>
@@ -62,7 +60,7 @@ export const streamsOf = (resource: string, intervals: Intervals = {}): readonly
  * @throws UnknownSync, and what {@link runStream} throws
  */
 export const runSync = async (deps: SyncDeps, key: SyncKey, options: SyncRunOptions): Promise<JobOutcome> =>
-  runStream(deps, find(key.resource), key, options)
+  runStream(deps, find(key.resource, deps.resources), key, options)
 
 /** Names of the resources that have a past which can be read again. */
 export const backfillResources: readonly string[] = syncResources.filter((name) => find(name).past !== undefined)
@@ -110,7 +108,7 @@ export const requestBackfill = async (
   if (reached === null) throw new RangeError('nothing of the range can be reached')
   const { backfillSliceMs: sliceMs } = all
   const parts = partsOf(past)
-  const cut = past.windows?.(reached)
+  const cut = past.windows?.(reached, database.vocabularyOf(sellerId))
   const windows = (cut ?? [{ ...reached, sliceMs }]).flatMap((window) => parts.map((part) => ({ ...window, part })))
   // By what was asked for, so that the same words are the same stream while the reach moves on.
   const key = { sellerId, resource, stream: backfillStream(range) }

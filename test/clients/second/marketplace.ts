@@ -7,21 +7,34 @@ import { declareEndpoint, type Operations } from '../../../src/clients/endpoint.
 import { asRecord, decimalText, moment } from '../../../src/clients/json.ts'
 import type { FaultRules } from '../../../src/clients/judge.ts'
 import { perMinute } from '../../../src/clients/operation.ts'
-import { type Observed, type Page, type ParsedRecord, type RecordReader, readRecord } from '../../../src/clients/record.ts'
+import type { OrderCommands } from '../../../src/clients/order-commands.ts'
+import { type Observed, type Page, type RecordReader, readRecord } from '../../../src/clients/record.ts'
+import { calendar } from '../../../src/domain/calendar.ts'
 import type { PurchaseOrder } from '../../../src/domain/order.ts'
+import { statusWords, type Vocabulary } from '../../../src/domain/vocabulary.ts'
 
-// A marketplace that no seller knows: other authorisation, other faults and other orders than those of the specification.
+// A marketplace that no seller knows: other authorisation, other faults, other words and other orders than those of the specification.
 
 /** How one of its sellers reaches it. */
-export interface ShopConnection {
-  readonly sellerId: string
-  readonly url: string
-  readonly apiKey: string
-  readonly secret: string
+export type ShopConnection = Readonly<Record<'sellerId' | 'url' | 'apiKey' | 'secret', string>>
+
+/** What it calls things. */
+export const vocabulary: Vocabulary = {
+  calendar: calendar('Europe/Berlin'),
+  statuses: statusWords({
+    ...{ created: ['offen'], acknowledged: ['angenommen'], shipped: ['unterwegs'] },
+    ...{ cancelled: ['storniert'], refunded: ['erstattet'] },
+  }),
+  shipNodes: { seller: 'Haendler', marketplace: 'Zentrale', all: ['Haendler', 'Zentrale'] },
+  productCharge: 'WARE',
+  cancelReasons: ['vergriffen', 'Kundenwunsch'],
+  buyerCancelReason: 'Kundenwunsch',
+  refundReasons: ['defekt'],
+  carriers: new Set(['Post']),
+  settingsCarriers: { services: new Map(), mailboxServices: new Set() },
 }
 
 const problem = z.object({ problem: z.object({ kind: z.string(), text: z.string().nullish(), at: z.string().nullish() }) })
-
 const statuses: Readonly<Record<string, number>> = { slow_down: 429, bad_signature: 401, closed: 503 }
 
 const rules: FaultRules = {
@@ -31,11 +44,13 @@ const rules: FaultRules = {
     const { kind = null, at = null, text = null } = data?.problem ?? {}
     return {
       faults: kind === null ? [] : [{ code: kind, field: at, description: text }],
-      ownWord: data !== undefined,
       statuses: named === undefined ? [] : [named],
-      fails: data !== undefined,
-      namesError: data !== undefined,
-      onlyRemarks: data === undefined,
+      ...{
+        ownWord: data !== undefined,
+        fails: data !== undefined,
+        namesError: data !== undefined,
+        onlyRemarks: data === undefined,
+      },
     }
   },
   isOutage: () => false,
@@ -51,27 +66,18 @@ export const signatureOf = (secret: string, method: string, target: string, body
 export const shop: Marketplace<ShopConnection> = {
   connect({ sellerId, url, apiKey, secret }, parts) {
     const caller = createCaller({
-      sellerId,
-      requestTimeoutMs: 5_000,
-      parts,
-      baseUrl: url,
+      ...{ sellerId, requestTimeoutMs: 5_000, parts, baseUrl: url, rules },
       authorise: () => ({
         credentials: async () => ({ headers: { 'x-api-key': apiKey }, secrets: [secret, apiKey], reject: () => false }),
       }),
-      headers: ({ method, target, body }, credentials, correlationId) => ({
-        ...credentials,
-        'x-signature': signatureOf(secret, method, target, body ?? ''),
-        'x-request': correlationId,
-      }),
-      rules,
+      headers: ({ method, target, body }, credentials, correlationId) => {
+        return { ...credentials, 'x-signature': signatureOf(secret, method, target, body ?? ''), 'x-request': correlationId }
+      },
       budgetHeaders: { remaining: ['x-left'], replenishAt: ['x-more-at'] },
     })
-    return {
-      hosts: { shop: caller },
-      clock: caller.clock,
-      credentials: { ask: async () => ({ accepted: true }), forgive: () => undefined },
-      close: () => caller.close(),
-    }
+    const credentials = { ask: async () => ({ accepted: true }) as const, forgive: () => undefined }
+    const { clock } = caller
+    return { hosts: { shop: caller }, vocabulary, orderCommands: salesEndpoint, clock, credentials, close: () => caller.close() }
   },
 }
 
@@ -82,52 +88,32 @@ const wireSale = z.object({
   pieces: z.array(z.object({ row: z.number(), article: z.string(), cents: z.number().int(), parcel: z.string().nullable() })),
 })
 
+const lineOf = (row: number, pieces: z.infer<typeof wireSale>['pieces']): PurchaseOrder['lines'][number] => {
+  const sent = pieces.flatMap(({ parcel }) => (parcel === null ? [] : [parcel]))
+  const amount = decimalText(pieces.reduce((sum, { cents }) => sum + cents, 0) / 100) ?? '0'
+  const unknown = { cancellationReason: null, methodCode: null, trackingUrl: null, shippedAt: null, raw: {} }
+  const taken = { ...unknown, status: 'angenommen', quantity: pieces.length - sent.length, carrier: null, trackingNumber: null }
+  const shipped = sent.map((parcel) => ({ ...taken, status: 'unterwegs', quantity: 1, carrier: 'Post', trackingNumber: parcel }))
+  return {
+    ...{ lineNumber: String(row), sku: pieces[0]?.article ?? null, productName: null, unitOfMeasure: null, statusDate: null },
+    ordered: pieces.length,
+    units: { acknowledged: pieces.length, shipped: sent.length, cancelled: 0, refunded: 0 },
+    statuses: [...shipped, ...(taken.quantity > 0 ? [taken] : [])],
+    charges: [{ chargeType: 'WARE', chargeName: 'Ware', amount, currency: 'EUR', tax: null }],
+    ...{ refundedAmount: '0', refundReasons: [], currency: 'EUR', intentToCancel: false, raw: pieces },
+  }
+}
+
 const reader: RecordReader<z.infer<typeof wireSale>, PurchaseOrder> = {
   resource: 'order',
   schema: wireSale,
   keyField: 'ref',
-  toDomain: ({ ref, placed, pieces }, raw) => {
-    const rows = [...new Set(pieces.map(({ row }) => row))]
-    const status = { cancellationReason: null, carrier: 'Post', methodCode: null, trackingUrl: null, shippedAt: null, raw: null }
-    return {
-      purchaseOrderId: ref,
-      customerOrderId: null,
-      orderDate: moment(placed),
-      orderType: null,
-      shipNodeType: 'SellerFulfilled',
-      methodCode: null,
-      estimatedShipDate: null,
-      estimatedDeliveryDate: null,
-      customerName: null,
-      customerEmail: null,
-      customerPhone: null,
-      shippingAddress: null,
-      totalAmount: null,
-      currency: 'EUR',
-      raw,
-      lines: rows.map((row) => {
-        const own = pieces.filter((piece) => piece.row === row)
-        const sent = own.flatMap(({ parcel }) => (parcel === null ? [] : [parcel]))
-        const amount = decimalText(own.reduce((sum, { cents }) => sum + cents, 0) / 100) ?? '0'
-        return {
-          lineNumber: String(row),
-          sku: own[0]?.article ?? null,
-          productName: null,
-          unitOfMeasure: null,
-          ordered: own.length,
-          units: { acknowledged: own.length, shipped: sent.length, cancelled: 0, refunded: 0 },
-          statuses: sent.map((trackingNumber) => ({ ...status, status: 'Shipped', quantity: 1, trackingNumber })),
-          charges: [{ chargeType: 'PRODUCT', chargeName: 'ItemPrice', amount, currency: 'EUR', tax: null }],
-          refundedAmount: '0',
-          refundReasons: [],
-          currency: 'EUR',
-          intentToCancel: false,
-          statusDate: null,
-          raw: null,
-        }
-      }),
-    }
-  },
+  toDomain: ({ ref, placed, pieces }, raw) => ({
+    ...{ purchaseOrderId: ref, customerOrderId: null, orderDate: moment(placed), orderType: null, methodCode: null },
+    ...{ shipNodeType: 'Haendler', estimatedShipDate: null, estimatedDeliveryDate: null, totalAmount: null, currency: 'EUR' },
+    ...{ customerName: null, customerEmail: null, customerPhone: null, shippingAddress: null, raw },
+    lines: [...Map.groupBy(pieces, ({ row }) => row)].map(([row, own]) => lineOf(row, own)),
+  }),
 }
 
 const operations = {
@@ -138,7 +124,17 @@ const operations = {
 
 const nextPage = z.object({ page: z.object({ after: z.string().nullable() }) })
 
-const createSales = (caller: Caller) => {
+interface Parcels {
+  readonly ref: string
+  readonly rows: readonly { readonly row: number; readonly parcel: string; readonly pieces: number }[]
+}
+
+/** Its orders; shipping is the one command on them. */
+interface Sales extends OrderCommands<Parcels> {
+  list(after: string | null, options: CallOptions): Promise<Page<PurchaseOrder>>
+}
+
+const createSales = (caller: Caller): Sales => {
   const only = (call: Call, answer: Answer, atMs: number): Observed<PurchaseOrder> => {
     const [record] = answer.records
     if (record === undefined) throw caller.misfit(call, answer)
@@ -146,39 +142,35 @@ const createSales = (caller: Caller) => {
     return { record: readRecord(reader, record, () => undefined), observedAt: caller.clock.at(atMs), correlationId, httpStatus }
   }
   return {
-    async list(after: string | null, options: CallOptions): Promise<Page<PurchaseOrder>> {
+    commands: {
+      ship: {
+        operation: operations.send,
+        request: (ref, { parcels }) => ({
+          ref,
+          rows: parcels.flatMap(({ trackingNumber: parcel, lines }) =>
+            lines.map(({ lineNumber, quantity }) => ({ row: Number(lineNumber), parcel, pieces: quantity })),
+          ),
+        }),
+      },
+    },
+    async list(after, options) {
       const target = after === null ? '/sales' : `/sales?after=${encodeURIComponent(after)}`
       const call: Call = { operation: operations.list, method: 'GET', target, body: null, recordsAt: ['page', 'sales'] }
       const answer = await caller.call(call, options)
       const { data } = nextPage.safeParse(answer.envelope)
       if (data === undefined) throw caller.misfit(call, answer)
-      return {
-        records: answer.records.map((record) => readRecord(reader, record, () => undefined)),
-        totalCount: null,
-        nextCursor: data.page.after,
-        observedAt: caller.clock.at(answer.sentMs),
-        marketplaceNow: caller.clock.now(),
-        correlationId: answer.correlationId,
-      }
+      const records = answer.records.map((record) => readRecord(reader, record, () => undefined))
+      const at = { observedAt: caller.clock.at(answer.sentMs), marketplaceNow: caller.clock.now() }
+      return { records, totalCount: null, nextCursor: data.page.after, ...at, correlationId: answer.correlationId }
     },
-    async get(ref: string, options: CallOptions): Promise<Observed<PurchaseOrder> | null> {
+    async get(ref, options) {
       const call: Call = { operation: operations.get, method: 'GET', target: `/sales/${ref}`, body: null, recordsAt: ['sale'] }
       const answer = await caller.call(call, options)
       return answer.found ? only(call, answer, answer.sentMs) : null
     },
-    async send(
-      ref: string,
-      rows: readonly { row: number; parcel: string }[],
-      options: SendOptions,
-    ): Promise<Observed<PurchaseOrder>> {
-      const body = JSON.stringify({ rows })
-      const call: Call = {
-        operation: operations.send,
-        method: 'POST',
-        target: `/sales/${ref}/parcels`,
-        body,
-        recordsAt: ['sale'],
-      }
+    async send({ ref, rows }, options: SendOptions) {
+      const [target, body] = [`/sales/${ref}/parcels`, JSON.stringify({ rows })]
+      const call: Call = { operation: operations.send, method: 'POST', target, body, recordsAt: ['sale'] }
       const answer = await caller.call(call, options)
       return only(call, answer, answer.answeredMs)
     },
@@ -188,6 +180,6 @@ const createSales = (caller: Caller) => {
 /** Its orders, and the one command on them. */
 export const salesEndpoint = declareEndpoint({
   operations,
-  read: (rawText): ParsedRecord<PurchaseOrder> => readRecord(reader, asRecord(rawText), () => undefined),
+  read: (rawText) => readRecord(reader, asRecord(rawText), () => undefined),
   make: ({ shop: caller }: { readonly shop: Caller }) => createSales(caller),
 })

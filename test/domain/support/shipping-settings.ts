@@ -1,5 +1,8 @@
 import fc from 'fast-check'
-import { carrierServices, contiguousStates, regionNames } from '../../../src/domain/shipping-settings.ts'
+import { contiguousStates, regionNames } from '../../../src/domain/shipping-settings.ts'
+import { vocabulary } from '../../support/vocabulary.ts'
+
+const { services: carrierServices } = vocabulary.settingsCarriers
 
 /** Money as the ERP gives it. */
 export const money = (amount: number | string, currency = 'USD') => ({ amount, currency })

@@ -68,7 +68,7 @@ export const mutations: readonly Mutation[] = [
   without(
     'What confirmed commands prove raises the baseline.',
     'jobs/commands/order.ts',
-    'raiseBaseline(takeBaseline(view), proof)',
+    'raiseBaseline(words, takeBaseline(view), proof)',
     'takeBaseline(view)',
   ),
   // ── what an answer says ──
@@ -135,8 +135,8 @@ export const mutations: readonly Mutation[] = [
   without(
     'A shipment is known by its tracking number.',
     'domain/evidence.ts',
-    '  const trackedBefore = unitsByTracking(before)\n  const trackedNow = unitsByTracking(now)\n  const untracked',
-    "  if (shipped >= quantity) return landed('shipped')\n  const trackedBefore = unitsByTracking(before)\n  const trackedNow = unitsByTracking(now)\n  const untracked",
+    '  const trackedBefore = unitsByTracking(before, words)\n  const trackedNow = unitsByTracking(now, words)\n  const untracked',
+    "  if (shipped >= quantity) return landed('shipped')\n  const trackedBefore = unitsByTracking(before, words)\n  const trackedNow = unitsByTracking(now, words)\n  const untracked",
   ),
   without(
     'A cancellation is known by its reason.',

@@ -121,6 +121,7 @@ const playIn = async (theatre: Theatre, slot: Slot, history: ReadingHistory): Pr
       if (dead) throw new Died('the process is dead')
     }
     return {
+      vocabularyOf: slot.database.vocabularyOf,
       get prisma() {
         alive()
         return slot.database.prisma

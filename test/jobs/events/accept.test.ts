@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { beforeEach, describe, expect, test } from 'vitest'
+import type { VocabularyOf } from '../../../src/domain/vocabulary.ts'
 import { type AcceptParts, acceptEvents } from '../../../src/jobs/events/accept.ts'
 import { processReceivedEvent } from '../../../src/jobs/events/process.ts'
 import { type EventKey, type EventsVerdict, type IncomingEvent, readEvents } from '../../../src/store/events.ts'
@@ -7,6 +8,7 @@ import { withDatabase } from '../../support/database.ts'
 import { accepted as acceptanceOf, dispatchOf, toldParcel } from '../../support/events.ts'
 import { charge, orderLine, purchaseOrder } from '../../support/orders.ts'
 import { seedOrder } from '../../support/store.ts'
+import { vocabulary } from '../../support/vocabulary.ts'
 import { marketplace, parts } from './support.ts'
 
 const stage = withDatabase({ each: 'test', connections: 6 })
@@ -178,7 +180,7 @@ describe('a shipment of an order that is still Created', () => {
 
   test('is refused where the settings say so', async () => {
     await seedOrder(stage.database, 's-1', created('1'))
-    const rules = () => ({ now: new Date(), carriers: null, shipUnacknowledged: 'refuse' as const, fullPriceRefundsAll: false })
+    const rules = () => ({ now: new Date(), shipUnacknowledged: 'refuse' as const, fullPriceRefundsAll: false })
     const events = parts(stage.database, shop, ['s-1'], { rules })
     expect(faultsOf(await acceptEvents(events, [shipped('1', 1)], signal))).toMatchObject([{ path: 'data.purchaseOrderId' }])
     expect(await kinds()).toEqual([])
@@ -189,11 +191,11 @@ test('a shipment is checked against the carriers and the clock of its own seller
   for (const sellerId of ['s-1', 's-2']) await seedOrder(stage.database, sellerId, purchaseOrder('1', [orderLine('1', 'A', 3)]))
   const rules = (sellerId: string) => ({
     now: new Date(sellerId === 's-1' ? '2026-03-02T08:00:00Z' : '2026-03-03T00:00:00Z'),
-    carriers: sellerId === 's-1' ? new Set(['FedEx']) : null,
     shipUnacknowledged: 'refuse' as const,
     fullPriceRefundsAll: false,
   })
-  const events = parts(stage.database, shop, ['s-1', 's-2'], { rules })
+  const vocabularyOf: VocabularyOf = (sellerId) => ({ ...vocabulary, carriers: sellerId === 's-1' ? new Set(['FedEx']) : null })
+  const events = parts({ ...stage.database, vocabularyOf }, shop, ['s-1', 's-2'], { rules })
   const of = (sellerId: string): IncomingEvent => {
     const event = shipped('1', 1)
     return { ...event, data: { ...(event.data as object), sellerId } }
@@ -209,11 +211,11 @@ test('a credit of the whole price is refused where the marketplace of its seller
     await seedOrder(stage.database, sellerId, purchaseOrder('1', [{ ...orderLine('1', 'A', 1, { shipped: 1 }), charges }]))
   const rules = (sellerId: string) => ({
     now: new Date(),
-    carriers: null,
     shipUnacknowledged: 'refuse' as const,
     fullPriceRefundsAll: sellerId === 's-1',
   })
-  const events = parts(stage.database, shop, ['s-1', 's-2'], { rules })
+  const vocabularyOf: VocabularyOf = (sellerId) => ({ ...vocabulary, carriers: sellerId === 's-1' ? new Set(['FedEx']) : null })
+  const events = parts({ ...stage.database, vocabularyOf }, shop, ['s-1', 's-2'], { rules })
   const of = (sellerId: string): IncomingEvent => ({
     source: 'urn:erp',
     id: `credit-${sellerId}`,

@@ -10,6 +10,7 @@ import { readOverview } from '../../../src/store/operator-queries.ts'
 import { withDatabase } from '../../support/database.ts'
 import { orderLine, purchaseOrder } from '../../support/orders.ts'
 import { seedOrder } from '../../support/store.ts'
+import { vocabulary } from '../../support/vocabulary.ts'
 import { marketplace, parts } from './support.ts'
 
 const stage = withDatabase({ each: 'test', connections: 6 })
@@ -151,19 +152,17 @@ describe('a row of the SQL inbox', () => {
   test('that cannot be worked out is rejected, and those behind it go on', async () => {
     await seedOrder(stage.database, 's-1', purchaseOrder('1', [orderLine('1', 'A', 3)]))
     let planned = 0
-    const rules = {
-      now: new Date(),
-      carriers: null,
-      get shipUnacknowledged(): 'refuse' {
+    const words = {
+      ...vocabulary,
+      get shipNodes() {
         planned += 1
         if (planned === 1) throw new RangeError('beyond all bounds')
-        return 'refuse'
+        return vocabulary.shipNodes
       },
-      fullPriceRefundsAll: false,
     }
     await insert('r-1', data('1'))
     await insert('r-2', data('1'))
-    await processDue(parts(stage.database, shop, ['s-1'], { rules: () => rules }))
+    await processDue(parts({ ...stage.database, vocabularyOf: () => words }, shop, ['s-1']))
     expect((await problemOf('r-1'))?.errors).toEqual([{ path: 'data', message: 'cannot be worked out: beyond all bounds' }])
     expect(await stateOf('r-2')).toBe('accepted')
   })

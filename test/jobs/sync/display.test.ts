@@ -16,6 +16,7 @@ import { openDatabase } from '../../../src/store/database.ts'
 import { withPart } from '../../clients/with-part.ts'
 import { withDatabase } from '../../support/database.ts'
 import { startTestSandbox, type TestSandbox } from '../../support/sandbox.ts'
+import { vocabularyOf } from '../../support/vocabulary.ts'
 import { paceOf, testSettings } from './support.ts'
 
 const stage = withDatabase()
@@ -279,7 +280,7 @@ test('a snapshot that another process goes on with tells of nothing that it is g
   await change({ removedTargets: [Number(last?.id)] })
   const oneTurn = { settings: { ...testSettings, maxPagesPerRun: 1 } }
   expect(await seller.once('contextual-targets', undefined, oneTurn)).toMatchObject({ reason: 'taking turns' })
-  const other = openDatabase({ url: stage.url, connections: 2 })
+  const other = openDatabase({ vocabularyOf, url: stage.url, connections: 2 })
   try {
     expect(await seller.once('contextual-targets', undefined, { database: other, owner: 'other' })).toEqual({ done: true })
   } finally {

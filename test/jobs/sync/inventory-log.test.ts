@@ -4,11 +4,11 @@ import { beforeEach, expect, test } from 'vitest'
 import { createInProcessBudget } from '../../../src/clients/budget.ts'
 import { inventoryLogEndpoint } from '../../../src/clients/marketplace/inventory-log.ts'
 import { walmartUs } from '../../../src/clients/marketplace/profiles/index.ts'
-import { monthBounds, pacificMonth } from '../../../src/domain/pacific-time.ts'
 import { runSync } from '../../../src/jobs/sync/syncs.ts'
 import type { JobOutcome } from '../../../src/queues/jobs.ts'
 import { recordConfiguredSkus } from '../../../src/store/inventory-skus.ts'
 import { type ClientSettings, generousLimits, sendJson, startClient, startMarketplace } from '../../clients/servers.ts'
+import { monthBounds, pacificMonth } from '../../support/vocabulary.ts'
 import { type StreamState, type TestSeller, unhurried, withSyncBench } from './support.ts'
 
 const dayMs = 86_400_000

@@ -8,8 +8,7 @@ import { createMarketplaceClient } from '../../../src/clients/marketplace/market
 import { specification, walmartUs } from '../../../src/clients/marketplace/profiles/index.ts'
 import type { Profile } from '../../../src/clients/marketplace/profiles/profile.ts'
 import type { RateLimits } from '../../../src/clients/operation.ts'
-import { pacificHour, pacificMidnight } from '../../../src/domain/pacific-time.ts'
-import { latestGeneration } from '../../../src/domain/report-schedule.ts'
+import { reportSchedule } from '../../../src/domain/report-schedule.ts'
 import { readGtinReport } from '../../../src/jobs/gtin-report.ts'
 import type { SyncDeps } from '../../../src/jobs/sync/run.ts'
 import { replayQuarantined, requestBackfill, runSync } from '../../../src/jobs/sync/syncs.ts'
@@ -18,6 +17,7 @@ import { type Database, openDatabase } from '../../../src/store/database.ts'
 import { afterTest, generousLimits, type SeenRequest, sendJson, startMarketplace } from '../../clients/servers.ts'
 import { logReadUpTo, storeLog } from '../../store/support/inventory.ts'
 import { dropDatabase, makeDatabase } from '../../support/postgres.ts'
+import { pacificHour, pacificMidnight, vocabulary, vocabularyOf } from '../../support/vocabulary.ts'
 import { unhurried, withSyncBench } from './support.ts'
 
 const sellerId = 'S-1'
@@ -80,7 +80,7 @@ const startRig = async (
 ): Promise<Rig> => {
   const { profile = specification, limits = generousLimits } = options
   const databaseUrl = await makeDatabase()
-  const database = openDatabase({ url: databaseUrl, connections: 5 })
+  const database = openDatabase({ vocabularyOf, url: databaseUrl, connections: 5 })
   const files = new Map<string, string>()
   const asked: string[] = []
   const monthOf = (target: string): string => {
@@ -93,7 +93,7 @@ const startRig = async (
     const month = monthOf(request.target)
     asked.push(month)
     if (rig.answer !== null) return rig.answer(response, request)
-    sendReport(response, files.get(month) ?? csv(), latestGeneration(rig.now))
+    sendReport(response, files.get(month) ?? csv(), reportSchedule(vocabulary.calendar).latestGeneration(rig.now))
   })
   const client = createMarketplaceClient(
     {
@@ -594,7 +594,7 @@ describe('a try that fails', () => {
     rig.answer = (response, { target }) =>
       target.includes('2026-11-01')
         ? sendJson(response, 500, {})
-        : sendReport(response, csv(line('B')), latestGeneration(rig.now))
+        : sendReport(response, csv(line('B')), reportSchedule(vocabulary.calendar).latestGeneration(rig.now))
     await expect(rig.once()).rejects.toBeInstanceOf(Unavailable)
     for (let minutes = 0; minutes < 59; minutes += 5) {
       await rig.sync()
@@ -687,7 +687,7 @@ describe('months in between', () => {
           denials -= 1
           return sendJson(response, 404, { errors: [{ code }] })
         }
-        return sendReport(response, csv(line('A')), latestGeneration(rig.now))
+        return sendReport(response, csv(line('A')), reportSchedule(vocabulary.calendar).latestGeneration(rig.now))
       }
       await rig.sync()
       expect(rig.asked).toEqual(['2026-11', '2026-10', '2026-09', '2026-08', '2026-07', '2026-06'])
@@ -706,7 +706,7 @@ describe('months in between', () => {
     rig.answer = (response, { target }) => {
       response.setHeader('date', new Date(rig.now.getTime() + 3 * minuteMs).toUTCString())
       const month = /startDate=(\d{4}-\d{2})/.exec(target)?.[1] ?? ''
-      sendReport(response, rig.files.get(month) ?? csv(), latestGeneration(rig.now))
+      sendReport(response, rig.files.get(month) ?? csv(), reportSchedule(vocabulary.calendar).latestGeneration(rig.now))
     }
     await rig.sync()
     expect(await imported(rig)).toEqual(all)
@@ -819,7 +819,9 @@ describe('a backfill', () => {
   test('gives a month up that cannot be had three times, and reads the others', async () => {
     const rig = await startRig()
     rig.answer = (response, { target }) =>
-      target.includes('2026-08') ? sendJson(response, 500, {}) : sendReport(response, csv(line('A')), latestGeneration(rig.now))
+      target.includes('2026-08')
+        ? sendJson(response, 500, {})
+        : sendReport(response, csv(line('A')), reportSchedule(vocabulary.calendar).latestGeneration(rig.now))
     const { stream } = await backfill(rig, '2026-08-05T00:00:00Z', '2026-09-06T00:00:00Z')
     for (let tries = 1; tries <= 2; tries += 1) {
       await expect(rig.once(stream)).rejects.toBeInstanceOf(Unavailable)

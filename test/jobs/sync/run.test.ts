@@ -9,6 +9,7 @@ import { requestBackfill, streamsOf } from '../../../src/jobs/sync/syncs.ts'
 import { openDatabase } from '../../../src/store/database.ts'
 import { listSyncs, unfinishedSyncs } from '../../../src/store/sync-states.ts'
 import { withPart } from '../../clients/with-part.ts'
+import { vocabularyOf } from '../../support/vocabulary.ts'
 import { daysAgo, type TestSeller, testSettings, withSyncBench } from './support.ts'
 
 const bench = withSyncBench()
@@ -253,7 +254,7 @@ test('two engines on one stream do the work once', async () => {
   const one = await bench.seller()
   const ids = await one.place(100, { ...seller, createdFrom: daysAgo(30), createdTo: daysAgo(1) })
   await bench.advance('1m')
-  const other = openDatabase({ url: bench.url, connections: 2 })
+  const other = openDatabase({ vocabularyOf, url: bench.url, connections: 2 })
   try {
     const outcomes = await Promise.all([
       one.once('orders', changed, { owner: 'first' }),

@@ -1,3 +1,4 @@
+import type { Vocabulary } from '../../../domain/vocabulary.ts'
 import type { BudgetHeaders } from '../../judge.ts'
 import type { Operation, RateLimits } from '../../operation.ts'
 
@@ -24,8 +25,8 @@ export interface Profile {
   readonly refundMode: boolean
   /** Whether a refund of the whole product price of a line gives back its tax and shipping too, although only the price is asked for. */
   readonly fullPriceRefundsAll: boolean
-  /** Carriers that go by name; others are sent as `otherCarrier`. Null when the marketplace publishes no list. */
-  readonly carriers: ReadonlySet<string> | null
+  /** What things are called there. Carriers that do not go by name are sent as `otherCarrier`. */
+  readonly vocabulary: Vocabulary
   /** Most records that one page may ask for. */
   readonly maxPageSize: number
   /** Path of the recommended shipment quantity; the specification gives two (section 5). */

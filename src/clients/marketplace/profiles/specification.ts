@@ -1,4 +1,5 @@
 import { shippingSettingsEndpoint } from '../shipping-settings.ts'
+import { vocabulary } from '../vocabulary.ts'
 import type { Profile } from './profile.ts'
 
 /**
@@ -21,7 +22,7 @@ export const specification: Profile = {
   shipSellerOrderId: false,
   refundMode: false,
   fullPriceRefundsAll: false,
-  carriers: null,
+  vocabulary,
   maxPageSize: 200,
   replenishmentPath: '/v3/wfs/recommendation/shipment-quantity',
   replenishmentRequest: { keysIn: 'body', gtins: 'gtins', skus: 'sku', mostKeys: 1_000 },

@@ -30,7 +30,7 @@ export const walmartUs: Profile = {
   shipSellerOrderId: true,
   refundMode: true,
   fullPriceRefundsAll: true,
-  carriers: new Set(CARRIERS),
+  vocabulary: { ...specification.vocabulary, carriers: new Set(CARRIERS) },
   replenishmentRequest: { keysIn: 'body', gtins: 'listOfGtins', skus: 'listOfSkus', mostKeys: 1_000 },
   reconciliationPath: '/v3/report/wfs/inventoryReconciliationReport',
   reconciliationPeriod: 'monthYear',

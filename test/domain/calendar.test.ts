@@ -1,14 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import {
-  addDays,
-  addMonths,
-  monthBounds,
-  pacificDay,
-  pacificHour,
-  pacificMidnight,
-  pacificMonth,
-} from '../../src/domain/pacific-time.ts'
+import { addDays, addMonths } from '../../src/domain/calendar.ts'
+import { monthBounds, pacificDay, pacificHour, pacificMidnight, pacificMonth } from '../support/vocabulary.ts'
 
 const hourMs = 3_600_000
 

@@ -1,0 +1,75 @@
+import { calendar } from '../../domain/calendar.ts'
+import { statusWords, type Vocabulary } from '../../domain/vocabulary.ts'
+
+/** What this marketplace calls things, according to the specification. A profile may differ. */
+export const vocabulary: Vocabulary = {
+  // A month or a day of reports begins at midnight Pacific time: the specification says "7 am PST" and "midnight of the previous day" (its
+  // notes on the report's refresh), which is interpreted as Pacific local time, with daylight saving. Campaigns start then too (public facts, 8.4).
+  calendar: calendar('America/Los_Angeles'),
+  // Public facts 2.6; a delivered unit was shipped, and a refunded one too.
+  statuses: statusWords({
+    created: ['Created'],
+    acknowledged: ['Acknowledged'],
+    shipped: ['Shipped', 'Delivered'],
+    cancelled: ['Cancelled', 'Canceled'],
+    refunded: ['Refund', 'Refunded'],
+  }),
+  // Orders that the marketplace fulfils are acknowledged by it and never released (public facts 2.4).
+  shipNodes: {
+    seller: 'SellerFulfilled',
+    marketplace: 'WFSFulfilled',
+    all: ['SellerFulfilled', 'WFSFulfilled', '3PLFulfilled'],
+  },
+  productCharge: 'PRODUCT',
+  // Public facts 3.3.
+  cancelReasons: [
+    'CUSTOMER_REQUESTED_SELLER_TO_CANCEL',
+    'SELLER_CANCEL_PRICING_ERROR',
+    'SELLER_CANCEL_OUT_OF_STOCK',
+    'SELLER_CANCEL_FRAUD_STOP_SHIPMENT',
+    'SELLER_CANCEL_ADDRESS_NOT_SERVICEABLE',
+  ],
+  buyerCancelReason: 'CUSTOMER_REQUESTED_SELLER_TO_CANCEL',
+  // Public facts 3.4.
+  refundReasons: [
+    'BillingError',
+    'TaxExemptCustomer',
+    'ItemNotAsAdvertised',
+    'IncorrectItemReceived',
+    'CancelledYetShipped',
+    'ItemNotReceivedByCustomer',
+    'IncorrectShippingPrice',
+    'DamagedItem',
+    'DefectiveItem',
+    'CustomerChangedMind',
+    'CustomerReceivedItemLate',
+    'Missing Parts / Instructions',
+    'Finance -> Goodwill',
+    'Finance -> Rollback',
+    'Buyer canceled',
+    'Customer returned item',
+    'General adjustment',
+    'Merchandise not received',
+    'Quality -> Missing Parts / Instructions',
+    'Shipping & Delivery -> Damaged',
+    'Shipping & Delivery -> Shipping Price Discrepancy',
+    'Others',
+  ],
+  carriers: null,
+  settingsCarriers: {
+    // Public facts, section 7.5.
+    services: new Map([
+      ['Fedex', ['FEDEX_HOME_DELIVERY', 'FEDEX_EXPRESS', 'FEDEX_2DAY_EXPRESS', 'FEDEX_OVERNIGHT', 'FEDEX_GROUND_ECONOMY']],
+      ['UPS', ['UPS_GROUND', 'UPS_3DAY_SELECT', 'UPS_2DAY_AIR', 'UPS_NEXTDAY_AIR', 'UPS_SUREPOST']],
+      ['USPS', ['USPS_GROUND', 'USPS_PRIORITY_MAIL', 'USPS_PRIORITY_MAIL_EXPRESS']],
+    ]),
+    // The coverage of each service is not published; all others of these carriers are known to deliver to street addresses only.
+    mailboxServices: new Set([
+      'FEDEX_GROUND_ECONOMY',
+      'UPS_SUREPOST',
+      'USPS_GROUND',
+      'USPS_PRIORITY_MAIL',
+      'USPS_PRIORITY_MAIL_EXPRESS',
+    ]),
+  },
+}
