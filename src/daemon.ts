@@ -7,7 +7,7 @@ import { startHttp } from './daemon/http.ts'
 import { createIntake } from './daemon/intake.ts'
 import { startMarketplace } from './daemon/marketplace.ts'
 import { createQueues } from './daemon/queues.ts'
-import { rereadSellersOnHangUp } from './daemon/reread-sellers.ts'
+import { rereadSellers } from './daemon/reread-sellers.ts'
 import { registerWork } from './daemon/work.ts'
 import { assertListenable } from './free-port.ts'
 import type { Logger } from './observability/log.ts'
@@ -40,7 +40,8 @@ const run = async (config: Config, log: Logger, stop: AbortSignal, closers: Clos
   if (has('worker')) registerWork({ context, database: database.database, marketplace, queues, intake })
   await queues.start()
 
-  const address = has('http') ? await startHttp(context, database, marketplace, queues, intake) : null
+  const reread = rereadSellers(context, marketplace, queues)
+  const address = has('http') ? await startHttp({ context, database, marketplace, queues, intake, reread }) : null
   log.info(
     {
       ...(address === null ? {} : { console: `${address}/`, api: `${address}/docs` }),
@@ -53,7 +54,6 @@ const run = async (config: Config, log: Logger, stop: AbortSignal, closers: Clos
     address === null ? 'tallyman is running' : `tallyman is running: open ${address}/`,
   )
   if (address !== null) startDemonstration(context, address)
-  rereadSellersOnHangUp(context, marketplace, queues)
 
   await aborted(stop)
 

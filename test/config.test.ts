@@ -234,19 +234,20 @@ describe('readConfig', () => {
       { sellerId: 'a', clientSecret: 'hunter2' },
       { sellerId: 'b', clientId: 'c', clientSecret: ['hunter2'], profile: 'hunter2', colour: 'red', clientIdd: 'c' },
     ]
-    const expected = (at: string) => [
-      `${at}[0].clientId is missing`,
-      expect.stringMatching(/^sellers\[1\]\.clientSecret is wrong: /),
-      expect.stringMatching(/^sellers\[1\]\.profile is wrong: .*specification/),
-      'sellers[1].colour is unknown',
-      'sellers[1].clientIdd is unknown, clientId is near',
-    ]
-    for (const document of [sellers, { sellers }]) {
-      const name = file('s.json', JSON.stringify(document))
+    // In the list alone its first seller begins in line 2, in a document in line 3.
+    for (const [document, first] of [
+      [sellers, 2],
+      [{ sellers }, 3],
+    ] as const) {
+      const name = file('s.json', JSON.stringify(document, null, 1))
       const faults = faultsOf({ MARKETPLACE_URL: 'https://m.example', SELLERS_FILE: name })
-      expect(faults.map((fault) => fault.slice(`SELLERS_FILE: ${name}: `.length).split('; accepted:')[0])).toEqual(
-        expected('sellers'),
-      )
+      expect(faults.map((fault) => fault.slice(`SELLERS_FILE: ${name}: `.length).split('; accepted:')[0])).toEqual([
+        `line ${first}: sellers[0].clientId is missing`,
+        expect.stringMatching(new RegExp(`^line ${first + 7}: sellers\\[1\\]\\.clientSecret is wrong: `)),
+        expect.stringMatching(new RegExp(`^line ${first + 10}: sellers\\[1\\]\\.profile is wrong: .*specification`)),
+        `line ${first + 11}: sellers[1].colour is unknown`,
+        `line ${first + 12}: sellers[1].clientIdd is unknown, clientId is near`,
+      ])
       expect(faults.join()).not.toContain('hunter2')
     }
     for (const [text, fault] of [

@@ -13,7 +13,7 @@ import { exitCodes, Failed, Misused, wordsOf } from './faults.ts'
 import { dismissQuarantine, listQuarantine, replayQuarantine } from './quarantine.ts'
 import { runReconcile, runReconcileGtin } from './reconcile.ts'
 import { runRetention, showRetention } from './retention.ts'
-import { decideOnSeller, listSellers } from './sellers.ts'
+import { decideOnSeller, listSellers, reloadSellers } from './sellers.ts'
 import { sendEvents } from './send.ts'
 import { runBackfill, runSync } from './syncs.ts'
 import { oneLine, paint, write } from './terminal.ts'
@@ -227,6 +227,9 @@ const buildProgram = (
   leaf(sellers, 'list', 'sellers with their state, since when and why', { isDefault: true })
     .option('--limit <number>', 'maximum number of entries', parseCount, 1_000)
     .action((options: { limit: number }, command: Command) => act(command, (context) => listSellers(context, options)))
+  leaf(sellers, 'reload', 'reads the settings of the sellers again (SELLERS_FILE); faults change nothing').action(
+    (_options: object, command: Command) => act(command, reloadSellers),
+  )
   leaf(sellers, 'pause', 'stops all work of a seller until it is resumed')
     .argument('<id>')
     .requiredOption('--reason <text>', 'why; stored with the seller')

@@ -59,3 +59,12 @@ export const decideOnSeller = async (
     seller.state === 'active' ? `seller ${seller.sellerId} is active; its credentials are tried at once` : restOf(seller),
   )
 }
+
+const reloadSchema = z.looseObject({ sellers: z.array(z.string()), added: z.array(z.string()), removed: z.array(z.string()) })
+
+/** `tallyman sellers reload`: the daemon reads the settings of its sellers again. */
+export const reloadSellers = async ({ terminal, daemon }: CliContext): Promise<void> => {
+  const { sellers, added, removed } = await daemon.post('/v1/sellers/reload', reloadSchema, {})
+  if (terminal.json) return printJson(terminal, { sellers, added, removed })
+  print(terminal, `${sellers.length} sellers; added: ${added.join(', ') || 'none'}; removed: ${removed.join(', ') || 'none'}`)
+}

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
-import { parse as parseYaml } from 'yaml'
+import { isNode, LineCounter, parseDocument } from 'yaml'
 import { z } from 'zod'
 import type { RateLimits } from '../clients/operation.ts'
 import { type MovementKind, type ReasonMap, wordsOf } from '../domain/log-reasons.ts'
@@ -71,20 +71,24 @@ const placeIn = (path: readonly PropertyKey[]): string =>
     '',
   )
 
+/** The line of the file in which a value stands, or what it should stand in. */
+type LineOf = (path: readonly PropertyKey[]) => number
+
 const mostFaultsOfFile = 20
 
-/** What is wrong with a file of sellers, each with its place; no value is repeated, it may be a secret. */
-const sellersFaults = (error: z.ZodError): readonly string[] => {
+/** What is wrong with a file of sellers, each with its place and line; no value is repeated, it may be a secret. */
+const sellersFaults = (error: z.ZodError, lineOf: LineOf): readonly string[] => {
+  const at = (path: readonly PropertyKey[]): string => `line ${lineOf(path)}: ${placeIn(path) || 'the document'}`
   const faults = error.issues.flatMap((issue) => {
     if (issue.code === 'unrecognized_keys') {
       const known = issue.path.length <= 1 ? ['sellers'] : Object.keys(sellerEntry.shape)
       return issue.keys.map((key) => {
         const near = nearestName(key, known)
-        return `${placeIn([...issue.path, key])} is unknown${near === null ? '' : `, ${near} is near`}`
+        return `${at([...issue.path, key])} is unknown${near === null ? '' : `, ${near} is near`}`
       })
     }
     const missing = issue.code === 'invalid_type' && /received undefined$/.test(issue.message)
-    return [`${placeIn(issue.path) || 'the document'} ${missing ? 'is missing' : `is wrong: ${issue.message}`}`]
+    return [`${at(issue.path)} ${missing ? 'is missing' : `is wrong: ${issue.message}`}`]
   })
   return faults.length <= mostFaultsOfFile
     ? faults
@@ -107,9 +111,23 @@ const defaultsOf = (values: Environment) => ({
 })
 
 const readSellersFile = (file: string, values: Environment, faults: string[]): SellerSettings[] => {
+  const lines = new LineCounter()
   let document: unknown
+  let lineOf: LineOf = () => 1
   try {
-    document = parseYaml(readFileSync(file, 'utf8'))
+    const source = parseDocument(readFileSync(file, 'utf8'), { lineCounter: lines })
+    const [fault] = source.errors
+    if (fault !== undefined) throw fault
+    document = source.toJS()
+    const inList = Array.isArray(document)
+    lineOf = (path) => {
+      const place = inList ? path.slice(1) : path
+      for (let depth = place.length; depth > 0; depth -= 1) {
+        const node = source.getIn(place.slice(0, depth), true)
+        if (isNode(node) && node.range) return lines.linePos(node.range[0]).line
+      }
+      return 1
+    }
   } catch (error) {
     faults.push(
       `SELLERS_FILE: ${file} cannot be read as JSON or YAML (${error instanceof Error ? error.message.split('\n')[0] : String(error)})`,
@@ -120,7 +138,7 @@ const readSellersFile = (file: string, values: Environment, faults: string[]): S
     ? sellersDocument.safeParse({ sellers: document })
     : sellersDocument.safeParse(document ?? {})
   if (!parsed.success) {
-    for (const fault of sellersFaults(parsed.error))
+    for (const fault of sellersFaults(parsed.error, lineOf))
       faults.push(
         `SELLERS_FILE: ${file}: ${fault}; accepted: sellers, each with sellerId, clientId, and clientSecret or clientSecretFile`,
       )

@@ -1,3 +1,4 @@
+import { InvalidConfig } from '../config.ts'
 import { retainedData } from '../domain/retention.ts'
 import { createHttpServer } from '../http/server.ts'
 import { acceptEvents } from '../jobs/events/accept.ts'
@@ -16,6 +17,7 @@ import { createHealth } from './health.ts'
 import { savingOf } from './intake.ts'
 import type { MarketplacePart } from './marketplace.ts'
 import type { QueuesPart } from './queues.ts'
+import type { RereadSellersNow } from './reread-sellers.ts'
 import { createSyncsNow } from './syncs-now.ts'
 
 /** Requests under way get so long when the daemon stops. */
@@ -25,13 +27,21 @@ const httpGraceMs = 3_000
  * Serves HTTP; answers the address, with the real port.
  * @throws when the address cannot be listened at
  */
-export const startHttp = async (
-  context: DaemonContext,
-  databasePart: DatabasePart,
-  marketplace: MarketplacePart,
-  queues: QueuesPart,
-  intake: AcceptParts,
-): Promise<string> => {
+export const startHttp = async ({
+  context,
+  database: databasePart,
+  marketplace,
+  queues,
+  intake,
+  reread,
+}: {
+  readonly context: DaemonContext
+  readonly database: DatabasePart
+  readonly marketplace: MarketplacePart
+  readonly queues: QueuesPart
+  readonly intake: AcceptParts
+  readonly reread: RereadSellersNow
+}): Promise<string> => {
   const { config, log, metrics, stop, closers } = context
   const { database } = databasePart
   const { sellers } = marketplace
@@ -45,6 +55,14 @@ export const startHttp = async (
     eventsSecrets: config.http.eventsSecrets,
     version,
     sellers: () => sellers.ids(),
+    reloadSellers: async () => {
+      try {
+        return { ok: true, ...(await reread()) }
+      } catch (error) {
+        if (error instanceof InvalidConfig) return { ok: false, faults: error.faults }
+        throw error
+      }
+    },
     marketplaceNow: (sellerId) => (sellers.has(sellerId) ? sellers.client(sellerId).clock().now() : new Date()),
     acceptEvents: (events, signal) => acceptEvents(intake, events, AbortSignal.any([signal])),
     decide: async (request) => {

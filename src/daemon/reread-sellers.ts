@@ -3,26 +3,49 @@ import type { DaemonContext } from './context.ts'
 import type { MarketplacePart } from './marketplace.ts'
 import type { QueuesPart } from './queues.ts'
 
-/** Reads the sellers again whenever the process gets a SIGHUP; those that are wrong change nothing, and are told in the log. */
-export const rereadSellersOnHangUp = (
+/** What reading the sellers again has changed, by their ids. */
+export interface RereadSellers {
+  readonly sellers: readonly string[]
+  readonly added: readonly string[]
+  readonly removed: readonly string[]
+}
+
+/** Reads the settings of the sellers again. @throws InvalidConfig when they are wrong; the sellers then stay as they were */
+export type RereadSellersNow = () => Promise<RereadSellers>
+
+/** Reads the sellers again whenever it is called, and at each SIGHUP, where faults go to the log. One reading follows another. */
+export const rereadSellers = (
   { log, vocabularies, closers }: DaemonContext,
   { sellers, rememberSellers }: MarketplacePart,
   { relay }: QueuesPart,
-): void => {
-  const reread = async (): Promise<void> => {
-    try {
-      const settings = readSellersAgain(process.env)
-      await sellers.replace(settings)
-      vocabularies.learn(settings)
-      await rememberSellers('settings')
-      relay.nudge()
-      log.info({ sellers: sellers.ids().length }, 'sellers read again')
-    } catch (error) {
-      if (error instanceof InvalidConfig) for (const fault of error.faults) log.error(`the sellers stay as they were: ${fault}`)
-      else log.error({ err: error }, 'the sellers could not be read again')
+): RereadSellersNow => {
+  const read: RereadSellersNow = async () => {
+    const before = sellers.ids()
+    const settings = readSellersAgain(process.env)
+    await sellers.replace(settings)
+    vocabularies.learn(settings)
+    await rememberSellers('settings')
+    relay.nudge()
+    const after = sellers.ids()
+    log.info({ sellers: after.length }, 'sellers read again')
+    return {
+      sellers: after,
+      added: after.filter((id) => !before.includes(id)),
+      removed: before.filter((id) => !after.includes(id)),
     }
   }
-  const onHangUp = (): void => void reread()
+  let last: Promise<unknown> = Promise.resolve()
+  const readInTurn: RereadSellersNow = () => {
+    const next = last.then(read)
+    last = next.catch(() => undefined)
+    return next
+  }
+  const onHangUp = (): void =>
+    void readInTurn().catch((error: unknown) => {
+      if (error instanceof InvalidConfig) for (const fault of error.faults) log.error(`the sellers stay as they were: ${fault}`)
+      else log.error({ err: error }, 'the sellers could not be read again')
+    })
   process.on('SIGHUP', onHangUp)
   closers.add('SIGHUP', async () => void process.off('SIGHUP', onHangUp))
+  return readInTurn
 }

@@ -34,6 +34,7 @@ export const problemKinds = {
   'uri-too-long': { status: 414, title: 'The address is too long' },
   'unsupported-media-type': { status: 415, title: 'The body is of an unknown type' },
   'invalid-body': { status: 422, title: 'The body has faults' },
+  'invalid-settings': { status: 422, title: 'The settings have faults' },
   'invalid-event': { status: 422, title: 'The event is invalid' },
   'still-malformed': { status: 422, title: 'The record still cannot be parsed' },
   'headers-too-large': { status: 431, title: 'The headers are too large' },

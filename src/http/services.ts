@@ -54,6 +54,17 @@ export interface HttpLimits {
   readonly faultsTold: number
 }
 
+/** What became of reading the sellers again. */
+export type SellersReload =
+  | {
+      readonly ok: true
+      readonly sellers: readonly string[]
+      readonly added: readonly string[]
+      readonly removed: readonly string[]
+    }
+  /** One line a fault, each with its place; no secrets. */
+  | { readonly ok: false; readonly faults: readonly string[] }
+
 /** Everything that the HTTP server needs from the rest of the daemon; wired in `src/daemon/http.ts`. */
 export interface HttpServices {
   readonly database: Database
@@ -68,6 +79,8 @@ export interface HttpServices {
   readonly version: string
   /** Ids of the sellers served by this daemon. */
   sellers(): readonly string[]
+  /** Reads the settings of the sellers again; where they are wrong, all stay as they were. */
+  reloadSellers(): Promise<SellersReload>
   /** The marketplace's time for a seller, by which "late" and "lag" are measured. */
   marketplaceNow(sellerId: string): Date
   /** Stores events durably and derives their commands (`jobs/events/accept.ts`). */

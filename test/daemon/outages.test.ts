@@ -5,6 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { z } from 'zod'
+import { cli } from '../cli/run.ts'
 import { startTestDaemon, type TestDaemon } from '../support/daemon.ts'
 import { accepted, dispatched } from '../support/events.ts'
 import { eventually } from '../support/eventually.ts'
@@ -246,6 +247,36 @@ test('SIGHUP: a seller whose secret is wrong stands still while others go on, an
   await hangUp(JSON.stringify([good, bad]))
   await untilEffects(sandbox, ofBad, ['acknowledged'])
   expect(await openAlarms()).toEqual([])
+})
+
+test('POST /v1/sellers/reload adds and removes sellers while running; a wrong file changes nothing and says in which line', async () => {
+  const [first, second] = await makeSellers(sandbox, 'seller-first', 'seller-second')
+  const sellersFile = path.join(folder, 'reload.json')
+  await writeFile(sellersFile, JSON.stringify([first]))
+  const daemon = await start({ SELLERS_FILE: sellersFile })
+  const reload = () => daemon.call('POST', '/v1/sellers/reload')
+  await writeFile(sellersFile, JSON.stringify([{ ...first, clientId: undefined }, second], null, 1))
+  expect(await reload()).toMatchObject({
+    status: 422,
+    body: {
+      code: 'invalid-settings',
+      errors: [{ path: 'SELLERS_FILE', message: expect.stringMatching(/line 2: sellers\[0\].clientId is missing/) }],
+    },
+  })
+  await writeFile(sellersFile, JSON.stringify([first, second]))
+  expect(await reload()).toMatchObject({
+    status: 200,
+    body: { sellers: ['seller-first', 'seller-second'], added: ['seller-second'], removed: [] },
+  })
+  const order = await placeOrder(sandbox, 1, 'seller-second')
+  await eventually(async () =>
+    expect(
+      await query(databaseUrl, `SELECT 1 FROM warehouse.orders WHERE purchase_order_id = '${order.purchaseOrderId}'`),
+    ).toHaveLength(1),
+  )
+  await writeFile(sellersFile, JSON.stringify([second]))
+  const run = await cli(['sellers', 'reload'], { TALLYMAN_URL: daemon.url })
+  expect(run.out).toBe('1 sellers; added: none; removed: seller-first\n')
 })
 
 test('AUTO_ACKNOWLEDGE=on-import acknowledges a new order without any event', async () => {

@@ -397,6 +397,7 @@ describe('the OpenAPI document', () => {
       'post /v1/quarantine/{id}/dismiss',
       'post /v1/quarantine/{id}/replay',
       'post /v1/retention/run',
+      'post /v1/sellers/reload',
       'post /v1/sellers/{id}/pause',
       'post /v1/sellers/{id}/resume',
       'post /v1/syncs/{resource}/run',

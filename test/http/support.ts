@@ -61,6 +61,7 @@ export const startServer = async (database: Database, overrides: Partial<HttpSer
     eventsSecrets: [],
     version: '0.0.0-test',
     sellers: () => ['s-1'],
+    reloadSellers: async () => ({ ok: true, sellers: ['S'], added: [], removed: [] }),
     marketplaceNow: () => new Date('2026-03-10T00:00:00Z'),
     acceptEvents: (posted, signal) => acceptEvents(events, posted, signal),
     rejectEvent: (key, by) => rejectByPerson(database, key, by),

@@ -22,6 +22,14 @@ const sellerSchema = z
   })
   .meta({ id: 'Seller' })
 
+const reloadSchema = z
+  .object({
+    sellers: z.array(z.string()).meta({ description: 'Ids of the sellers that this process serves now.' }),
+    added: z.array(z.string()),
+    removed: z.array(z.string()),
+  })
+  .meta({ id: 'ReloadedSellers' })
+
 const actor = z.string().trim().min(1, 'must not be empty').max(200).meta({ description: 'Who decides.' })
 const reason = z.string().trim().min(1, 'must not be empty').max(2_000).meta({ description: 'Why.' })
 
@@ -52,6 +60,29 @@ export const sellerRoutes = (app: App, { services }: RouteParts): void => {
     handler: async ({ query }) => {
       const page = await listSellers(database, cursors.decode(query.cursor), query.limit)
       return { items: page.items.map(shown), nextCursor: cursors.encode(page.next) }
+    },
+  })
+
+  app.route({
+    method: 'POST',
+    url: '/v1/sellers/reload',
+    schema: {
+      tags: ['sellers'],
+      summary: 'Read the settings of the sellers again',
+      description:
+        'As SIGHUP does, in this process alone. If the settings have faults, all sellers stay as they were, and the answer lists the faults.',
+      response: { 200: reloadSchema, ...problems(422) },
+    },
+    handler: async () => {
+      const result = await services.reloadSellers()
+      if (result.ok) return { sellers: [...result.sellers], added: [...result.added], removed: [...result.removed] }
+      throw new Problem('invalid-settings', {
+        detail: 'All sellers stay as they were.',
+        errors: result.faults.map((fault) => {
+          const [, path = 'settings', message = fault] = /^([A-Z][A-Z_]*): (.*)$/s.exec(fault) ?? []
+          return { path, message }
+        }),
+      })
     },
   })
 
