@@ -13,6 +13,7 @@ import type { DatabasePart } from './database.ts'
 import { jobsOf } from './derivation.ts'
 import { laneOfJob } from './lanes.ts'
 import type { MarketplacePart } from './marketplace.ts'
+import { createRefill } from './refill.ts'
 import { firstLook, type ScheduledStream, scheduleOf, schedulersOf } from './schedule.ts'
 
 /** How often due work is derived from Postgres without being asked. */
@@ -20,8 +21,6 @@ const relayIntervalMs = 5_000
 /** Due commands, and waiting events, that one derivation enqueues; the others follow. Each seller has its share of them. */
 const mostCommands = 2_000
 const mostEvents = 500
-/** A derivation of fewer has left nothing behind that it would be worth asking for before the next. */
-const fewestToRefill = 20
 /**
  * So often a process says which sellers it serves, and reads how they stand: it learns that another one has resumed a seller by a notification, and
  * one that was lost is made up for.
@@ -124,22 +123,6 @@ export const createQueues = (
         .then(lookFirst)
         .catch((error: unknown) => log.warn({ err: error }, 'the first look is left to the schedulers'))
       closers.add('the relay', () => relay.stop())
-    },
-  }
-}
-
-/** Asks for more once half of what was derived has been worked off, so that a long queue of one seller need not wait for the interval. */
-const createRefill = (ask: () => void) => {
-  let left = 0
-  let askAt = -1
-  return {
-    derived: (count: number): void => {
-      left = count
-      askAt = count < fewestToRefill ? -1 : Math.floor(count / 2)
-    },
-    ended: (): void => {
-      left -= 1
-      if (left === askAt) ask()
     },
   }
 }

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { startTestDaemon, type TestDaemon } from '../support/daemon.ts'
-import { accepted } from '../support/events.ts'
+import { accepted, dispatched } from '../support/events.ts'
 import { eventually } from '../support/eventually.ts'
 import { startTestPostgres, type TestPostgres } from '../support/postgres.ts'
 import { hasRedisServer, startTestRedis } from '../support/redis.ts'
@@ -143,27 +143,30 @@ describe.each(kinds)('two sellers, one of whom wants or keeps everything, with q
     150_000,
   )
 
-  test('an event whose order cannot be fetched keeps no event about another order waiting', async () => {
+  test('an event whose order cannot be fetched keeps no events about another order waiting', async () => {
     await start()
     const [slow, known] = await Promise.all([placeOrder(sandbox, 1, 'modest'), placeOrder(sandbox, 1, 'modest')])
     await sandbox.control('PUT', '/faults', {
       rules: [{ operation: 'orders.get', purchaseOrderId: slow.purchaseOrderId, slow: { share: 1, delayMs: 8_000 } }],
     })
-    for (const { purchaseOrderId } of [slow, known]) {
-      await query(
-        databaseUrl,
-        `INSERT INTO tallyman.erp_event (source, id, type, data)
-         VALUES ('/inbox', '${purchaseOrderId}', 'erp.order.accepted', '{"sellerId": "modest", "purchaseOrderId": "${purchaseOrderId}"}')`,
-      )
-    }
+    const posted = [accepted(slow), accepted(known), dispatched(known, 1, 1)]
+    const values = posted.map(({ id, type, data }) => `('/inbox', '${id}', '${type}', '${JSON.stringify(data)}')`)
+    await query(databaseUrl, `INSERT INTO tallyman.erp_event (source, id, type, data) VALUES ${values.join(', ')}`)
     const decided = async (): Promise<readonly string[]> =>
       (
         await query<{ id: string }>(
           databaseUrl,
-          `SELECT id FROM tallyman.erp_event WHERE status = 'accepted' ORDER BY processed_at`,
+          `SELECT id FROM tallyman.erp_event WHERE status = 'accepted' ORDER BY processed_at, sequence`,
         )
       ).map(({ id }) => id)
-    await eventually(async () => expect(await decided()).toHaveLength(2), patienceMs)
-    expect(await decided()).toEqual([known.purchaseOrderId, slow.purchaseOrderId])
+    await eventually(async () => expect(await decided()).toHaveLength(3), patienceMs)
+    // Those about one order in the order in which they came.
+    const [first, ...others] = posted.map(({ id }) => id)
+    expect(await decided()).toEqual([...others, first])
+    const kindsOf = await query<{ kind: string }>(
+      databaseUrl,
+      `SELECT kind FROM tallyman.commands WHERE purchase_order_id = '${known.purchaseOrderId}' ORDER BY sequence`,
+    )
+    expect(kindsOf.map(({ kind: one }) => one)).toEqual(['acknowledge', 'ship'])
   }, 150_000)
 })

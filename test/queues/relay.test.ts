@@ -15,6 +15,7 @@ const setUp = (intervalMs = 10_000) => {
     due: [job],
     fault: undefined as Error | undefined,
     hold: undefined as Promise<void> | undefined,
+    scheduled: 0,
   }
   const relay = createRelay({
     derive: async () => {
@@ -27,7 +28,10 @@ const setUp = (intervalMs = 10_000) => {
     intervalMs,
     runtime: {
       enqueueMany: async (jobs) => enqueued.push(jobs.length),
-      applySchedulers: async () => ({ made: 0, removed: 0 }),
+      applySchedulers: async () => {
+        state.scheduled += 1
+        return { made: 0, removed: 0 }
+      },
     },
     log: createLogger({ level: 'info', format: 'json', destination: { write: (line) => void lines.push(JSON.parse(line)) } }),
     metrics: createMetrics({ version: 'test', processMetrics: false }),
@@ -52,6 +56,20 @@ describe('the relay', () => {
     await Promise.all([relay.stop(), vi.advanceTimersByTimeAsync(0)])
     await vi.advanceTimersByTimeAsync(60_000)
     expect(state.derivations).toBe(3)
+  })
+
+  test('applies the schedulers at intervals, not with each nudge', async () => {
+    const { relay, state } = setUp()
+    relay.start()
+    await vi.advanceTimersByTimeAsync(0)
+    for (let nudge = 0; nudge < 20; nudge += 1) {
+      relay.nudge()
+      await vi.advanceTimersByTimeAsync(100)
+    }
+    expect([state.derivations, state.scheduled]).toEqual([21, 1])
+    await vi.advanceTimersByTimeAsync(20_000)
+    expect([state.derivations, state.scheduled]).toEqual([23, 3])
+    await Promise.all([relay.stop(), vi.advanceTimersByTimeAsync(0)])
   })
 
   test('many nudges are one derivation; one that comes during a derivation is not lost', async () => {
