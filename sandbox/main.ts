@@ -4,12 +4,12 @@ import { type Sandbox, startSandbox } from './server.ts'
 import { InvalidSettings, readSettings } from './settings.ts'
 
 /** EX_CONFIG of sysexits.h: the environment is wrong. */
-const EXIT_CONFIGURATION = 78
+const exitConfiguration = 78
 
 /** Closing what is open takes no longer than this, or it is left to the end of the process; in milliseconds. */
 const longestStopMs = 10_000
 
-async function main(): Promise<void> {
+const main = async (): Promise<void> => {
   // The channel closes when the parent ends for any reason: a killed daemon must not leave an orphan. Listened for before anything else,
   // since the parent may die while we start; until we have begun there is nothing to put away.
   const hasParent = process.channel !== undefined
@@ -49,13 +49,13 @@ async function main(): Promise<void> {
   })
 }
 
-async function start(): Promise<Sandbox | null> {
+const start = async (): Promise<Sandbox | null> => {
   try {
     return await startSandbox(readSettings(process.env))
   } catch (error) {
     if (error instanceof InvalidSettings) {
       for (const fault of error.faults) process.stderr.write(`${fault}\n`)
-      process.exitCode = EXIT_CONFIGURATION
+      process.exitCode = exitConfiguration
     } else {
       const expected = error instanceof DataDirectoryInUse
       const message = error instanceof Error ? error.message : String(error)

@@ -8,7 +8,7 @@ import { createRequestLog } from './http/request-log.ts'
 import { createLife } from './life/live.ts'
 import { placePast } from './life/past.ts'
 import { placeRandomOrders } from './life/place.ts'
-import { DEFAULT_CLIENT_ID, DEFAULT_CLIENT_SECRET, DEFAULT_SELLER_ID, dialectOf, type Settings } from './settings.ts'
+import { defaultClientId, defaultClientSecret, defaultSellerId, dialectOf, type Settings } from './settings.ts'
 import { openWorld } from './world.ts'
 
 /** A running sandbox. */
@@ -23,16 +23,16 @@ export interface Sandbox {
 export type SandboxOptions = Pick<Settings, 'dataDir'> & Partial<Settings> & { readonly log?: Log }
 
 /** Starts a sandbox in this process. Throws `DataDirectoryInUse` when another one has the directory. */
-export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
+export const startSandbox = async (options: SandboxOptions): Promise<Sandbox> => {
   const { log = stdoutLog, ...given } = options
   const settings: Settings = {
     port: 0,
     host: '127.0.0.1',
     dialect: dialectOf('specification'),
     seed: '1',
-    sellerId: DEFAULT_SELLER_ID,
-    clientId: DEFAULT_CLIENT_ID,
-    clientSecret: DEFAULT_CLIENT_SECRET,
+    sellerId: defaultSellerId,
+    clientId: defaultClientId,
+    clientSecret: defaultClientSecret,
     orderIntervalMs: null,
     pastOrders: 0,
     ...given,
@@ -70,12 +70,12 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   }
 }
 
-function portOf(address: AddressInfo | string | null): { port: number } {
+const portOf = (address: AddressInfo | string | null): { port: number } => {
   if (address === null || typeof address === 'string') throw new Error('the sandbox listens on no port')
   return address
 }
 
-function placeOne({ world, log }: Gateway): void {
+const placeOne = ({ world, log }: Gateway): void => {
   const now = world.clock.now()
   const [purchaseOrderId] = placeRandomOrders(world, {
     sellerId: world.settings.sellerId,

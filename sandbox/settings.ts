@@ -4,10 +4,10 @@ import { z } from 'zod'
 import { parseDuration } from './core/duration.ts'
 
 /** The seller and credentials that a fresh sandbox accepts. */
-export const DEFAULT_SELLER_ID = 'sandbox-seller'
-export const DEFAULT_CLIENT_ID = 'sandbox-client'
-export const DEFAULT_CLIENT_SECRET = 'sandbox-secret'
-const DEFAULT_SANDBOX_PORT = 8181
+export const defaultSellerId = 'sandbox-seller'
+export const defaultClientId = 'sandbox-client'
+export const defaultClientSecret = 'sandbox-secret'
+const defaultSandboxPort = 8181
 
 export type ProfileName = 'specification' | 'walmart-us'
 export type QuantityField = 'quantity' | 'statusQuantity'
@@ -51,7 +51,7 @@ export interface FulfillmentDialect {
   readonly liveFields: boolean
 }
 
-const DIALECTS: Readonly<Record<ProfileName, Dialect>> = {
+const dialects: Readonly<Record<ProfileName, Dialect>> = {
   specification: {
     profile: 'specification',
     headerPrefix: 'XX',
@@ -131,7 +131,7 @@ const environment = z.object({
     .regex(/^\d{1,5}$/, 'must be a port, 0 to 65535')
     .transform(Number)
     .refine((port) => port <= 65_535, 'must be a port, 0 to 65535')
-    .default(DEFAULT_SANDBOX_PORT),
+    .default(defaultSandboxPort),
   HOST: text.default('127.0.0.1'),
   DATA_DIR: text.default('.data'),
   MARKETPLACE_PROFILE: z
@@ -143,8 +143,8 @@ const environment = z.object({
     .optional(),
   QUANTITY_FIELD: z.enum(['quantity', 'statusQuantity'], { error: 'must be quantity or statusQuantity' }).optional(),
   SANDBOX_SEED: text.default('1'),
-  SANDBOX_CLIENT_ID: text.default(DEFAULT_CLIENT_ID),
-  SANDBOX_CLIENT_SECRET: text.default(DEFAULT_CLIENT_SECRET),
+  SANDBOX_CLIENT_ID: text.default(defaultClientId),
+  SANDBOX_CLIENT_SECRET: text.default(defaultClientSecret),
   SANDBOX_ORDER_INTERVAL: z
     .string()
     .refine(
@@ -161,7 +161,7 @@ const environment = z.object({
 })
 
 /** Reads the environment. Empty values count as unset. Throws `InvalidSettings` naming every fault at once. */
-export function readSettings(env: Readonly<Record<string, string | undefined>>): Settings {
+export const readSettings = (env: Readonly<Record<string, string | undefined>>): Settings => {
   const given = withSecretFile(Object.fromEntries(Object.entries(env).filter(([, value]) => value !== undefined && value !== '')))
   const parsed = environment.safeParse(given)
   if (!parsed.success) {
@@ -174,7 +174,7 @@ export function readSettings(env: Readonly<Record<string, string | undefined>>):
     dataDir: join(values.DATA_DIR, 'sandbox'),
     dialect: dialectOf(values.MARKETPLACE_PROFILE, values.HEADER_PREFIX, values.QUANTITY_FIELD),
     seed: values.SANDBOX_SEED,
-    sellerId: DEFAULT_SELLER_ID,
+    sellerId: defaultSellerId,
     clientId: values.SANDBOX_CLIENT_ID,
     clientSecret: values.SANDBOX_CLIENT_SECRET,
     orderIntervalMs: values.SANDBOX_ORDER_INTERVAL,
@@ -182,13 +182,13 @@ export function readSettings(env: Readonly<Record<string, string | undefined>>):
   }
 }
 
-function faultLine(name: string, message: string, given: Readonly<Record<string, string | undefined>>): string {
+const faultLine = (name: string, message: string, given: Readonly<Record<string, string | undefined>>): string => {
   const shown = given[name] === undefined || name.includes('SECRET') ? '' : ` (given: ${JSON.stringify(given[name])})`
   return `${name}: ${message}${shown}`
 }
 
 /** A secret may be given as a path to it, `SANDBOX_CLIENT_SECRET_FILE`. */
-function withSecretFile(given: Readonly<Record<string, string | undefined>>): Readonly<Record<string, string | undefined>> {
+const withSecretFile = (given: Readonly<Record<string, string | undefined>>): Readonly<Record<string, string | undefined>> => {
   const path = given['SANDBOX_CLIENT_SECRET_FILE']
   if (path === undefined) return given
   try {
@@ -201,8 +201,8 @@ function withSecretFile(given: Readonly<Record<string, string | undefined>>): Re
 }
 
 /** A profile's dialect, with single choices replaced. */
-export function dialectOf(profile: ProfileName, headerPrefix?: string, quantityField?: QuantityField): Dialect {
-  const dialect = DIALECTS[profile]
+export const dialectOf = (profile: ProfileName, headerPrefix?: string, quantityField?: QuantityField): Dialect => {
+  const dialect = dialects[profile]
   return {
     ...dialect,
     headerPrefix: headerPrefix ?? dialect.headerPrefix,

@@ -6,7 +6,7 @@ import { createMeta, type Meta } from './core/meta.ts'
 import { createDisplay, type Display } from './display/display.ts'
 import { createHiding, type Hiding } from './faults/records.ts'
 import { createDiscrepancyStore, type DiscrepancyStore } from './fulfillment/discrepancy-store.ts'
-import { INVENTORY_TABLES } from './fulfillment/schema.ts'
+import { inventoryTables } from './fulfillment/schema.ts'
 import { createInventoryStore, type InventoryStore } from './fulfillment/store.ts'
 import type { Settings } from './settings.ts'
 import { createShippingSettingsStore, type ShippingSettingsStore } from './shipping-settings/store.ts'
@@ -41,7 +41,7 @@ export interface World {
   close(): void
 }
 
-const FORGOTTEN = [
+const forgotten = [
   'orders',
   'order_skus',
   'returns',
@@ -60,10 +60,10 @@ const FORGOTTEN = [
   'seller_traits',
 ]
 
-const FIRST_CAMPAIGNS = 'first-campaigns'
+const firstCampaignsKey = 'first-campaigns'
 
 /** Opens the world stored in `settings.dataDir`, or creates a new one. Throws `DataDirectoryInUse`. */
-export function openWorld(settings: Settings): World {
+export const openWorld = (settings: Settings): World => {
   const database = openDatabase(settings.dataDir)
   const meta = createMeta(database)
   const clock = createClock(meta)
@@ -77,9 +77,9 @@ export function openWorld(settings: Settings): World {
   const campaigns = createCampaignStore(database)
   const putFirstCampaigns = (): void => {
     for (const campaign of firstCampaigns(settings.sellerId, settings.seed, clock.now())) campaigns.put(campaign)
-    meta.set(FIRST_CAMPAIGNS, 'there')
+    meta.set(firstCampaignsKey, 'there')
   }
-  if (meta.get(FIRST_CAMPAIGNS) === null) database.transaction(putFirstCampaigns)
+  if (meta.get(firstCampaignsKey) === null) database.transaction(putFirstCampaigns)
   const pasts = createPasts(database)
   const hiding = createHiding(meta, database, clock)
   return {
@@ -102,7 +102,7 @@ export function openWorld(settings: Settings): World {
     reset() {
       clock.advance(-clock.offsetMs())
       database.transaction(() => {
-        for (const table of [...FORGOTTEN, ...INVENTORY_TABLES]) database.run(`DELETE FROM ${table}`)
+        for (const table of [...forgotten, ...inventoryTables]) database.run(`DELETE FROM ${table}`)
         putDefaultSeller()
         putFirstCampaigns()
       })

@@ -21,7 +21,7 @@ const judged = new Map([
 ])
 
 /** Whether an SPDX expression can be kept by keeping allowed licences alone. `AND` binds before `OR`, in either case of letters. */
-function isAllowed(expression) {
+const isAllowed = (expression) => {
   let whole = true
   const words = expression.replace(/[()]/g, ' $& ').split(/\s+/).filter(Boolean)
   const choice = () => {

@@ -24,7 +24,7 @@ const fileOf = (code) => code.split(separator)[0]
 const exists = (file) => existsSync(path.join(root, file))
 
 /** `file › name` of every test in these files, by their source: no test is run. */
-function testsIn(files) {
+const testsIn = (files) => {
   if (files.length === 0) return new Set()
   // The value of `--json` would be the next argument, a file to write to: it comes last.
   const { status, stdout, stderr } = spawnSync(

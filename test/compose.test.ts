@@ -104,9 +104,9 @@ describe('docker-compose.yml', () => {
   })
 
   test('the daemon gets time to drain before it is killed', () => {
-    const { DRAIN_TIMEOUT = '' } = service('tallyman').environment
+    const { DRAIN_TIMEOUT: drainTimeout = '' } = service('tallyman').environment
     const graceMs = Number.parseInt(service('tallyman').stop_grace_period ?? '0', 10) * 1_000
-    expect(graceMs).toBeGreaterThanOrEqual(readConfig({ DRAIN_TIMEOUT }, false).drainTimeoutMs + 10_000)
+    expect(graceMs).toBeGreaterThanOrEqual(readConfig({ DRAIN_TIMEOUT: drainTimeout }, false).drainTimeoutMs + 10_000)
   })
 
   test('the daemon accepts its settings, on the interface that the port mapping needs', () => {
@@ -146,21 +146,25 @@ describe('docker-compose.yml', () => {
   })
 
   test('both sides of each password are the same', () => {
-    const { DATABASE_URL = '', REDIS_URL = '' } = service('tallyman').environment
-    const { POSTGRES_USER, POSTGRES_PASSWORD = '', POSTGRES_DB } = service('postgres').environment
-    const database = new URL(plain(DATABASE_URL))
+    const { DATABASE_URL: databaseUrl = '', REDIS_URL: redisUrl = '' } = service('tallyman').environment
+    const {
+      POSTGRES_USER: postgresUser,
+      POSTGRES_PASSWORD: postgresPassword = '',
+      POSTGRES_DB: postgresDb,
+    } = service('postgres').environment
+    const database = new URL(plain(databaseUrl))
     expect([database.username, database.password, database.pathname]).toEqual([
-      POSTGRES_USER,
-      plain(POSTGRES_PASSWORD),
-      `/${POSTGRES_DB}`,
+      postgresUser,
+      plain(postgresPassword),
+      `/${postgresDb}`,
     ])
-    const { password } = new URL(plain(REDIS_URL))
+    const { password } = new URL(plain(redisUrl))
     const { command = [], environment, healthcheck } = service('redis')
     expect(plain(command[command.indexOf('--requirepass') + 1] ?? '')).toBe(password)
     expect(plain(environment['REDISCLI_AUTH'] ?? '')).toBe(password)
     expect(healthcheck?.test).not.toContain('-a')
     // Merged from the daemon's settings: `environment` in a service would replace the whole of it.
-    expect(service('migrate').environment['DATABASE_URL']).toBe(DATABASE_URL)
+    expect(service('migrate').environment['DATABASE_URL']).toBe(databaseUrl)
   })
 
   test('the sandbox speaks the dialect that the daemon speaks, to other containers too', () => {

@@ -4,8 +4,8 @@ import path from 'node:path'
 import { expect, test } from 'vitest'
 
 /** Longest line of prose, and longest cell of a table, in characters. */
-const LINE = 160
-const CELL = 200
+const maxLine = 160
+const maxCell = 200
 
 const root = path.resolve(import.meta.dirname, '..')
 
@@ -29,7 +29,7 @@ const codeOnly = /^\s*(?:[-*] )?(?:[A-Z]\d+\.\d+ )?`[^`]+`[.,;:]?$/
 const cellsOf = (row: string): readonly string[] => row.split(/(?<!\\)\|/).map((cell) => cell.trim())
 
 /** Lines and cells of a page that are too long, with their line numbers. Code fences do not count. */
-function tooLong(text: string): readonly string[] {
+const tooLong = (text: string): readonly string[] => {
   let fenced = false
   return text.split('\n').flatMap((line, index): readonly string[] => {
     const at = (length: number, what: string) => `line ${index + 1}: ${what} of ${length} characters`
@@ -40,15 +40,15 @@ function tooLong(text: string): readonly string[] {
     if (fenced) return []
     if (line.trimStart().startsWith('|')) {
       return cellsOf(line)
-        .filter((cell) => cell.length > CELL)
+        .filter((cell) => cell.length > maxCell)
         .map((cell) => at(cell.length, 'a cell'))
     }
-    return line.length > LINE && !linkOnly.test(line) && !codeOnly.test(line) ? [at(line.length, 'a line')] : []
+    return line.length > maxLine && !linkOnly.test(line) && !codeOnly.test(line) ? [at(line.length, 'a line')] : []
   })
 }
 
 test('long lines and cells are found, except code fences, links and code spans', () => {
-  const long = 'word '.repeat(LINE / 5).concat('end')
+  const long = 'word '.repeat(maxLine / 5).concat('end')
   expect(tooLong(long)).toEqual([`line 1: a line of ${long.length} characters`])
   expect(tooLong(`| short | ${long} ${long} |`)).toEqual([`line 1: a cell of ${2 * long.length + 1} characters`])
   expect(tooLong(`| short | ${long} |`)).toEqual([])

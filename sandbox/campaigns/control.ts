@@ -6,10 +6,10 @@ import { paramsOf } from '../http/params.ts'
 import type { World } from '../world.ts'
 import { makeCampaign } from './create.ts'
 import { canMove, move, settle } from './life.ts'
-import { BIDDING_STRATEGIES, CAMPAIGN_STATUSES, type Campaign, MOVES } from './model.ts'
+import { biddingStrategies, type Campaign, campaignStatuses, moves } from './model.ts'
 import { viewCampaign } from './operations.ts'
 
-const MOST_TOTAL_CENTS = 25_000_000
+const mostTotalCents = 25_000_000
 const day = z.iso.date()
 const cents = (low: number, high: number) =>
   z
@@ -32,7 +32,7 @@ const campaignsBody = z
     dailyBudget: cents(5, 2_500).optional(),
     totalBudget: cents(5, 250_000).optional(),
     targetRoas: z.number().min(1).max(20).optional(),
-    biddingStrategyType: z.enum(BIDDING_STRATEGIES).optional(),
+    biddingStrategyType: z.enum(biddingStrategies).optional(),
     pace: z.number().min(0).max(1).optional(),
   })
   .refine(({ count, campaignId }) => count === 1 || campaignId === undefined, {
@@ -46,7 +46,7 @@ const changeBody = z
     endDate: day.optional(),
     stop: z.literal(true).optional(),
     delete: z.literal(true).optional(),
-    illegalMove: z.enum(CAMPAIGN_STATUSES).optional(),
+    illegalMove: z.enum(campaignStatuses).optional(),
   })
   .refine(({ sellerId: _, ...changes }) => Object.keys(changes).length === 1, {
     error: 'one of addFunds, endDate, stop, delete, illegalMove must be given',
@@ -54,7 +54,7 @@ const changeBody = z
 type Change = z.infer<typeof changeBody>
 
 /** Control routes of the campaigns. */
-export function registerCampaignControl(app: FastifyInstance, world: World): void {
+export const registerCampaignControl = (app: FastifyInstance, world: World): void => {
   app.get('/campaigns', async () => {
     return { items: world.campaigns.list(world.clock.now()).map((campaign) => tell(world, campaign)) }
   })
@@ -84,12 +84,12 @@ export function registerCampaignControl(app: FastifyInstance, world: World): voi
 }
 
 /** Ids beyond those of a fresh world. */
-function freeIds(world: World, count: number): string[] {
+const freeIds = (world: World, count: number): string[] => {
   const first = 2_000 + world.meta.sequence('campaign', count)
   return Array.from({ length: count }, (_, index) => `SEM-${first + index}`)
 }
 
-function checkNew(world: World, campaign: Campaign, now: number): void {
+const checkNew = (world: World, campaign: Campaign, now: number): void => {
   const { sellerId, campaignId, startDate, endDate, dailyBudget, totalBudget } = campaign
   if (world.campaigns.find(sellerId, campaignId, now) !== null) throw new Misused(409, `campaignId: ${campaignId} exists`)
   if (endDate < startDate) throw new Misused(400, 'endDate: must not be before startDate')
@@ -97,7 +97,7 @@ function checkNew(world: World, campaign: Campaign, now: number): void {
 }
 
 /** Moves by themselves follow at once; a move that the state does not allow is refused, unless it is asked for as such. */
-function apply(campaign: Campaign, change: Change, now: number): void {
+const apply = (campaign: Campaign, change: Change, now: number): void => {
   const { illegalMove, addFunds, endDate } = change
   if (illegalMove !== undefined) {
     if (illegalMove === campaign.status) throw new Misused(409, `illegalMove: it is ${illegalMove} already`)
@@ -108,12 +108,12 @@ function apply(campaign: Campaign, change: Change, now: number): void {
     campaign.pinned = true
     return
   }
-  if (MOVES[campaign.status].length === 0) throw new Misused(409, `status: ${campaign.status} is final`)
+  if (moves[campaign.status].length === 0) throw new Misused(409, `status: ${campaign.status} is final`)
   const wanted = change.stop === true ? 'STOPPED' : change.delete === true ? 'DELETED' : null
   if (wanted !== null && !canMove(campaign, wanted))
     throw new Misused(409, `status: no move from ${campaign.status} to ${wanted}`)
-  if (addFunds !== undefined && campaign.totalBudget + addFunds > MOST_TOTAL_CENTS)
-    throw new Misused(409, `addFunds: the total budget would be above ${decimalText(MOST_TOTAL_CENTS)}`)
+  if (addFunds !== undefined && campaign.totalBudget + addFunds > mostTotalCents)
+    throw new Misused(409, `addFunds: the total budget would be above ${decimalText(mostTotalCents)}`)
   if (endDate !== undefined && endDate < campaign.startDate) throw new Misused(400, 'endDate: must not be before startDate')
   campaign.pinned = false
   if (wanted !== null) move(campaign, wanted, now)
@@ -122,13 +122,11 @@ function apply(campaign: Campaign, change: Change, now: number): void {
   settle(campaign, now)
 }
 
-function tell({ settings }: World, campaign: Campaign): Record<string, unknown> {
-  return {
-    sellerId: campaign.sellerId,
-    ...viewCampaign(campaign, settings.dialect),
-    pace: campaign.pace,
-    spent: decimalText(campaign.spent),
-    spentToday: decimalText(campaign.spentToday),
-    moves: campaign.moves.map((one) => ({ ...one, at: new Date(one.at).toISOString() })),
-  }
-}
+const tell = ({ settings }: World, campaign: Campaign): Record<string, unknown> => ({
+  sellerId: campaign.sellerId,
+  ...viewCampaign(campaign, settings.dialect),
+  pace: campaign.pace,
+  spent: decimalText(campaign.spent),
+  spentToday: decimalText(campaign.spentToday),
+  moves: campaign.moves.map((one) => ({ ...one, at: new Date(one.at).toISOString() })),
+})

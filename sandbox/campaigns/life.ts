@@ -1,22 +1,22 @@
-import { DAY_MS, HOUR_MS } from '../core/duration.ts'
+import { dayMs, hourMs } from '../core/duration.ts'
 import { dayAfter, pacificDay, pacificMidnight } from '../core/pacific.ts'
-import { type Campaign, type CampaignStatus, MOVES } from './model.ts'
+import { type Campaign, type CampaignStatus, moves } from './model.ts'
 
 /** From this share of the total budget, or of the daily one on one day, a campaign is limited by its budget. */
-const LIMITED_FROM = 0.9
+const limitedFrom = 0.9
 /** So many days, the end date among them, a campaign is ending soon. */
-const ENDING_SOON_DAYS = 3
+const endingSoonDays = 3
 
 /**
  * Lets the campaign live until `now`: it starts at the Pacific midnight of its start date, spends hour by hour, and is completed when its
  * end date has passed. Neither the shares nor the days at which it counts as near its budget or end are published.
  */
-export function live(campaign: Campaign, now: number): void {
+export const live = (campaign: Campaign, now: number): void => {
   if (campaign.livedTo < now) {
     for (let day = dayOf(pacificDay(campaign.livedTo)); campaign.livedTo < now && !isOver(campaign); ) {
       const nextDay = dayOf(dayAfter(day.name))
       const [midnight, nextMidnight] = [pacificMidnight(day.name), pacificMidnight(nextDay.name)]
-      for (let at = nextHour(campaign.livedTo); at <= Math.min(nextMidnight, now); at += HOUR_MS) {
+      for (let at = nextHour(campaign.livedTo); at <= Math.min(nextMidnight, now); at += hourMs) {
         spend(campaign, midnight, at)
         // At midnight the daily budget begins anew.
         if (at === nextMidnight) campaign.spentToday = 0
@@ -30,21 +30,16 @@ export function live(campaign: Campaign, now: number): void {
 }
 
 /** The full hour after a moment; every Pacific midnight is one. */
-function nextHour(at: number): number {
-  return (Math.floor(at / HOUR_MS) + 1) * HOUR_MS
-}
+const nextHour = (at: number): number => (Math.floor(at / hourMs) + 1) * hourMs
 
-function isOver({ status }: Campaign): boolean {
-  return MOVES[status].length === 0
-}
+const isOver = ({ status }: Campaign): boolean => moves[status].length === 0
 
-function isServing({ status }: Campaign): boolean {
-  return status === 'RUNNING' || status === 'LIMITED_BY_BUDGET' || status === 'CAMPAIGN_ENDING_SOON'
-}
+const isServing = ({ status }: Campaign): boolean =>
+  status === 'RUNNING' || status === 'LIMITED_BY_BUDGET' || status === 'CAMPAIGN_ENDING_SOON'
 
-function spend(campaign: Campaign, midnight: number, at: number): void {
+const spend = (campaign: Campaign, midnight: number, at: number): void => {
   if (!isServing(campaign)) return
-  const share = Math.min(1, (at - midnight) / DAY_MS) * campaign.pace
+  const share = Math.min(1, (at - midnight) / dayMs) * campaign.pace
   const due = Math.floor(campaign.dailyBudget * share) - campaign.spentToday
   const amount = Math.max(0, Math.min(due, campaign.totalBudget - campaign.spent))
   campaign.spent += amount
@@ -57,22 +52,20 @@ interface Day {
   readonly notSoon: string
 }
 
-function dayOf(name: string): Day {
-  return { name, notSoon: dayAfter(name, ENDING_SOON_DAYS) }
-}
+const dayOf = (name: string): Day => ({ name, notSoon: dayAfter(name, endingSoonDays) })
 
 /** Makes every move that the moment asks for, one after the other. */
-export function settle(campaign: Campaign, at: number, day = dayOf(pacificDay(at))): void {
+export const settle = (campaign: Campaign, at: number, day = dayOf(pacificDay(at))): void => {
   if (campaign.pinned) return
   for (let to = nextMove(campaign, day); to !== null; to = nextMove(campaign, day)) move(campaign, to, at)
 }
 
-function nextMove(campaign: Campaign, { name: day, notSoon }: Day): CampaignStatus | null {
+const nextMove = (campaign: Campaign, { name: day, notSoon }: Day): CampaignStatus | null => {
   const ended = day > campaign.endDate
   const near = notSoon > campaign.endDate
   const exhausted = campaign.spent >= campaign.totalBudget
   const limited =
-    campaign.spent >= campaign.totalBudget * LIMITED_FROM || campaign.spentToday >= campaign.dailyBudget * LIMITED_FROM
+    campaign.spent >= campaign.totalBudget * limitedFrom || campaign.spentToday >= campaign.dailyBudget * limitedFrom
   switch (campaign.status) {
     case 'READY':
     case 'SCHEDULED':
@@ -96,7 +89,7 @@ function nextMove(campaign: Campaign, { name: day, notSoon }: Day): CampaignStat
 }
 
 /** The one way in which a campaign changes its state. Throws for a move that is not listed: nothing here may ask for one. */
-export function move(campaign: Campaign, to: CampaignStatus, at: number): void {
+export const move = (campaign: Campaign, to: CampaignStatus, at: number): void => {
   if (!canMove(campaign, to))
     throw new Error(`campaign ${campaign.campaignId}: no move from ${campaign.status} to ${to} is listed`)
   campaign.moves.push({ at, from: campaign.status, to })
@@ -104,7 +97,7 @@ export function move(campaign: Campaign, to: CampaignStatus, at: number): void {
 }
 
 /** Whether the move is one of those that occur. */
-export function canMove({ status }: Campaign, to: CampaignStatus): boolean {
-  const listed: readonly CampaignStatus[] = MOVES[status]
+export const canMove = ({ status }: Campaign, to: CampaignStatus): boolean => {
+  const listed: readonly CampaignStatus[] = moves[status]
   return listed.includes(to)
 }

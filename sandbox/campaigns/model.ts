@@ -1,7 +1,7 @@
 import type { Cents } from '../core/money.ts'
 
 /** Every state of a campaign with the states it may move to (specification, "States and transitions"). */
-export const MOVES = {
+export const moves = {
   READY: ['RUNNING', 'DELETED'],
   SCHEDULED: ['RUNNING', 'DELETED'],
   RUNNING: ['LIMITED_BY_BUDGET', 'BUDGET_EXHAUSTED', 'CAMPAIGN_ENDING_SOON', 'COMPLETED', 'STOPPED'],
@@ -12,9 +12,9 @@ export const MOVES = {
   STOPPED: [],
   DELETED: [],
 } as const satisfies Readonly<Record<string, readonly string[]>>
-export type CampaignStatus = keyof typeof MOVES
+export type CampaignStatus = keyof typeof moves
 
-export const CAMPAIGN_STATUSES = [
+export const campaignStatuses = [
   'READY',
   'SCHEDULED',
   'RUNNING',
@@ -27,8 +27,8 @@ export const CAMPAIGN_STATUSES = [
 ] as const satisfies readonly CampaignStatus[]
 
 /** The end date of a campaign that has none (public facts, section 8.4). */
-export const OPEN_END = '9999-12-30'
-export const BIDDING_STRATEGIES = ['TARGET_ROAS', 'MAXIMIZE_TRAFFIC'] as const
+export const openEnd = '9999-12-30'
+export const biddingStrategies = ['TARGET_ROAS', 'MAXIMIZE_TRAFFIC'] as const
 
 /** A search-engine-marketing campaign as the sandbox keeps it. Days are Pacific, `YYYY-MM-DD`; moments epoch milliseconds. */
 export interface Campaign {
@@ -41,7 +41,7 @@ export interface Campaign {
   readonly dailyBudget: Cents
   totalBudget: Cents
   readonly targetRoas: number
-  readonly biddingStrategyType: (typeof BIDDING_STRATEGIES)[number]
+  readonly biddingStrategyType: (typeof biddingStrategies)[number]
   /** Share of the daily budget that it spends on a day, evenly over its hours. */
   readonly pace: number
   status: CampaignStatus

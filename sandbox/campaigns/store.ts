@@ -11,7 +11,7 @@ export interface CampaignStore {
   total(): number
 }
 
-export function createCampaignStore(database: Database): CampaignStore {
+export const createCampaignStore = (database: Database): CampaignStore => {
   const put = (campaign: Campaign): void => {
     database.run(
       `INSERT INTO campaigns (seller_id, campaign_id, document) VALUES (?, ?, ?)

@@ -10,7 +10,7 @@ export interface VirtualClock {
 }
 
 /** A clock whose offset is stored, so that a restarted sandbox continues at its former time (plus the real time in between). */
-export function createClock(meta: Meta): VirtualClock {
+export const createClock = (meta: Meta): VirtualClock => {
   let offsetMs = Number(meta.get('clock.offsetMs') ?? '0')
   return {
     now: () => Date.now() + offsetMs,

@@ -1,7 +1,7 @@
 import { chmodSync, closeSync, mkdirSync, openSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync, type SQLInputValue, type SQLOutputValue, type StatementSync } from 'node:sqlite'
-import { INVENTORY_SCHEMA } from '../fulfillment/schema.ts'
+import { inventorySchema } from '../fulfillment/schema.ts'
 
 /** Another sandbox holds the data directory. */
 export class DataDirectoryInUse extends Error {
@@ -21,7 +21,7 @@ export interface Database {
   close(): void
 }
 
-const SCHEMA = `
+const schema = `
 CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS sellers (
   seller_id TEXT PRIMARY KEY, client_id TEXT NOT NULL UNIQUE, client_secret TEXT NOT NULL, revoked INTEGER NOT NULL DEFAULT 0
@@ -77,17 +77,17 @@ CREATE TABLE IF NOT EXISTS triggers (
 `
 
 /** Columns that came later than their table; a file that was laid out before has the table without them. */
-const ADDED_COLUMNS = [['tokens', 'issued_at', 'INTEGER NOT NULL DEFAULT 0']] as const
+const addedColumns = [['tokens', 'issued_at', 'INTEGER NOT NULL DEFAULT 0']] as const
 
-function addColumns(file: DatabaseSync): void {
-  for (const [table, column, definition] of ADDED_COLUMNS) {
+const addColumns = (file: DatabaseSync): void => {
+  for (const [table, column, definition] of addedColumns) {
     const known = file.prepare('SELECT 1 FROM pragma_table_info(?) WHERE name = ?').get(table, column)
     if (known === undefined) file.exec(`ALTER TABLE ${table} ADD COLUMN ${column} ${definition}`)
   }
 }
 
 /** Opens (and when new, lays out) the file in `dataDir`. Throws `DataDirectoryInUse` when another sandbox has it open. */
-export function openDatabase(dataDir: string): Database {
+export const openDatabase = (dataDir: string): Database => {
   const place = join(dataDir, 'sandbox.sqlite')
   // For their owner's eyes alone, also those of an earlier version; what SQLite puts beside its file gets the same mode.
   mkdirSync(dataDir, { recursive: true, mode: 0o700 })
@@ -100,8 +100,8 @@ export function openDatabase(dataDir: string): Database {
     file.exec('PRAGMA busy_timeout = 2000; PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL;')
     // In WAL mode NORMAL keeps every committed transaction when the process is killed; only a power cut may lose the last ones.
     file.exec('PRAGMA synchronous = NORMAL; PRAGMA cache_size = -32000; PRAGMA temp_store = MEMORY;')
-    file.exec(SCHEMA)
-    file.exec(INVENTORY_SCHEMA)
+    file.exec(schema)
+    file.exec(inventorySchema)
     addColumns(file)
   } catch (error) {
     file.close()
@@ -113,7 +113,7 @@ export function openDatabase(dataDir: string): Database {
   return wrap(file)
 }
 
-function wrap(file: DatabaseSync): Database {
+const wrap = (file: DatabaseSync): Database => {
   const statements = new Map<string, StatementSync>()
   const prepared = (sql: string): StatementSync => {
     const known = statements.get(sql)
@@ -147,25 +147,21 @@ function wrap(file: DatabaseSync): Database {
 }
 
 /** A text column; throws when the row has none, which would be a fault of the sandbox itself. */
-export function textOf(row: Row, column: string): string {
+export const textOf = (row: Row, column: string): string => {
   const value = row[column]
   if (typeof value !== 'string') throw new TypeError(`column ${column} holds no text`)
   return value
 }
 
 /** A whole-number column; throws when the row has none. */
-export function wholeOf(row: Row, column: string): number {
+export const wholeOf = (row: Row, column: string): number => {
   const value = row[column]
   if (typeof value !== 'number') throw new TypeError(`column ${column} holds no number`)
   return value
 }
 
 /** A text column that may be NULL. */
-export function nullableText(row: Row, column: string): string | null {
-  return row[column] === null ? null : textOf(row, column)
-}
+export const nullableText = (row: Row, column: string): string | null => (row[column] === null ? null : textOf(row, column))
 
 /** A whole-number column that may be NULL. */
-export function nullableWhole(row: Row, column: string): number | null {
-  return row[column] === null ? null : wholeOf(row, column)
-}
+export const nullableWhole = (row: Row, column: string): number | null => (row[column] === null ? null : wholeOf(row, column))

@@ -10,7 +10,7 @@ export interface ApiFault {
 }
 
 /** The ways in which errors are wrapped (public facts, section 6.1). */
-export const ERROR_SHAPES = [
+export const errorShapes = [
   'nested',
   'flat',
   'singular',
@@ -25,8 +25,8 @@ export const ERROR_SHAPES = [
 ] as const
 
 /** What a gateway before the marketplace may answer besides: XML, and JSON without any code (public facts, section 13). */
-export const GATEWAY_SHAPES = ['xml', 'message'] as const
-export type ErrorShape = (typeof ERROR_SHAPES)[number] | (typeof GATEWAY_SHAPES)[number]
+export const gatewayShapes = ['xml', 'message'] as const
+export type ErrorShape = (typeof errorShapes)[number] | (typeof gatewayShapes)[number]
 
 /** The marketplace refuses a request: nothing of it takes effect. */
 export class Refusal extends Error {
@@ -44,74 +44,60 @@ export class Refusal extends Error {
 }
 
 /** 400 for the content of a body: the code is always the same, only the text differs (public facts, section 6.4). */
-export function refuseContent(description: string, field = 'data'): Refusal {
-  return new Refusal(400, [
-    { code: 'INVALID_REQUEST_CONTENT.GMP_ORDER_API', field, description, severity: 'ERROR', category: 'DATA' },
-  ])
-}
+export const refuseContent = (description: string, field = 'data'): Refusal =>
+  new Refusal(400, [{ code: 'INVALID_REQUEST_CONTENT.GMP_ORDER_API', field, description, severity: 'ERROR', category: 'DATA' }])
 
 /** 400 for a query parameter. */
-export function refuseParameter(field: string, description: string): Refusal {
-  return new Refusal(400, [{ code: 'INVALID_REQUEST.GMP_ORDER_API', field, description, severity: 'ERROR', category: 'DATA' }])
-}
+export const refuseParameter = (field: string, description: string): Refusal =>
+  new Refusal(400, [{ code: 'INVALID_REQUEST.GMP_ORDER_API', field, description, severity: 'ERROR', category: 'DATA' }])
 
 /** 404 that means "there is none", severity INFO (public facts, section 2.4). */
-export function contentNotFound(description: string, component = 'GMP_ORDER_API', shape: ErrorShape = 'nested'): Refusal {
+export const contentNotFound = (description: string, component = 'GMP_ORDER_API', shape: ErrorShape = 'nested'): Refusal => {
   const code = `CONTENT_NOT_FOUND.${component}`
   return new Refusal(404, [{ code, field: 'data', description, severity: 'INFO', category: 'DATA' }], shape)
 }
 
 /** A refusal by the gateway, before any operation is reached. */
-export function gatewayRefusal(status: number, code: string, field: string, description: string): Refusal {
-  return new Refusal(status, [
+export const gatewayRefusal = (status: number, code: string, field: string, description: string): Refusal =>
+  new Refusal(status, [
     { code: `${code}.GMP_GATEWAY_API`, field, description, severity: 'ERROR', category: status >= 500 ? 'SYSTEM' : 'REQUEST' },
   ])
-}
 
 /** 400 for a header that must be there. */
-export function missingHeader(name: string): Refusal {
-  return gatewayRefusal(400, 'MISSING_REQUEST_HEADER', name, `Required header ${name} is missing`)
-}
+export const missingHeader = (name: string): Refusal =>
+  gatewayRefusal(400, 'MISSING_REQUEST_HEADER', name, `Required header ${name} is missing`)
 
 /** 401: the token is missing, unknown, dead, or the cursor was tampered with. */
-export function unauthorized(description: string): Refusal {
-  return gatewayRefusal(401, 'UNAUTHORIZED', 'UNAUTHORIZED', description)
-}
+export const unauthorized = (description: string): Refusal => gatewayRefusal(401, 'UNAUTHORIZED', 'UNAUTHORIZED', description)
 
 export interface RenderedBody {
   readonly contentType: string
   readonly text: string
 }
 
-function page(title: string): string {
-  return (
-    `<!DOCTYPE html>\n<html><head><title>${title}</title></head>\n<body><h1>${title} - Read</h1>\n` +
-    '<p>The server is temporarily unable to service your request.</p><p>Reference&#32;&#35;11.4c645f68</p></body></html>\n'
-  )
-}
+const page = (title: string): string =>
+  `<!DOCTYPE html>\n<html><head><title>${title}</title></head>\n<body><h1>${title} - Read</h1>\n` +
+  '<p>The server is temporarily unable to service your request.</p><p>Reference&#32;&#35;11.4c645f68</p></body></html>\n'
 
-function xml(code: string, title: string): string {
-  return (
-    '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n<ns2:errors xmlns:ns2="http://gateway.example/"><ns2:error>' +
-    `<ns2:code>${code}</ns2:code><ns2:description>${title}</ns2:description></ns2:error></ns2:errors>\n`
-  )
-}
+const xml = (code: string, title: string): string =>
+  '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n<ns2:errors xmlns:ns2="http://gateway.example/"><ns2:error>' +
+  `<ns2:code>${code}</ns2:code><ns2:description>${title}</ns2:description></ns2:error></ns2:errors>\n`
 
 /** Words of OAuth 2.0 (RFC 6749, sections 4.1.2.1 and 5.2). */
-const OAUTH_ERRORS: ReadonlyMap<number, string> = new Map([
+const oauthErrors: ReadonlyMap<number, string> = new Map([
   [400, 'invalid_client'],
   [401, 'invalid_client'],
   [403, 'access_denied'],
 ])
 
 /** The body of an error answer in one of the shapes. */
-export function renderFaults(
+export const renderFaults = (
   status: number,
   faults: readonly ApiFault[],
   shape: ErrorShape,
   path: string,
   now: number,
-): RenderedBody {
+): RenderedBody => {
   const full = faults.map((fault) => ({ ...fault, info: fault.description, causes: [], errorIdentifiers: {} }))
   const first = faults[0]?.description ?? 'unknown'
   const title = STATUS_CODES[status] ?? 'Error'
@@ -124,7 +110,7 @@ export function renderFaults(
     case 'singular':
       return json({ error: full })
     case 'oauth':
-      return json({ error: OAUTH_ERRORS.get(status) ?? 'server_error', error_description: first })
+      return json({ error: oauthErrors.get(status) ?? 'server_error', error_description: first })
     case 'wfs':
       return json({
         status: status >= 500 ? 'INTERNAL_SERVER_ERROR' : 'FAIL',

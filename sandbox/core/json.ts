@@ -1,6 +1,5 @@
 /** A JSON object, neither `null` nor a list. */
 export type JsonObject = Readonly<Record<string, unknown>>
 
-export function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
+export const isObject = (value: unknown): value is JsonObject =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)

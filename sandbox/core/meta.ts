@@ -12,7 +12,7 @@ export interface Meta {
   sequence(key: string, count: number): number
 }
 
-export function createMeta(database: Database): Meta {
+export const createMeta = (database: Database): Meta => {
   const get = (key: string): string | null => {
     const row = database.get('SELECT value FROM meta WHERE key = ?', key)
     return row === undefined ? null : textOf(row, 'value')

@@ -2,7 +2,7 @@
 export type Cents = number
 
 /** The decimal text of an amount, without needless zeros: 1230 -> `12.3`, -5 -> `-0.05`. */
-export function decimalText(cents: Cents): string {
+export const decimalText = (cents: Cents): string => {
   const sign = cents < 0 ? '-' : ''
   const digits = String(Math.abs(cents)).padStart(3, '0')
   const fraction = digits.slice(-2).replace(/0+$/, '')
@@ -10,12 +10,10 @@ export function decimalText(cents: Cents): string {
 }
 
 /** The JSON number of an amount: read from its decimal text, so it prints back as exactly that text. */
-export function jsonAmount(cents: Cents): number {
-  return Number(decimalText(cents))
-}
+export const jsonAmount = (cents: Cents): number => Number(decimalText(cents))
 
 /** Cents of a JSON number or decimal text; `null` for anything else, for more than two decimals and beyond a trillion. */
-export function centsOf(value: unknown): Cents | null {
+export const centsOf = (value: unknown): Cents | null => {
   const text = typeof value === 'number' || typeof value === 'string' ? String(value) : ''
   const match = /^(-?)(\d{1,12})(?:\.(\d{1,2})0*)?$/.exec(text)
   if (match === null) return null
@@ -24,6 +22,5 @@ export function centsOf(value: unknown): Cents | null {
 }
 
 /** The share of `part` out of `whole` units of an amount for all units, rounded half up; `share(total, n, n) === total`. */
-export function shareOf(total: Cents, part: number, whole: number): Cents {
-  return whole === 0 ? 0 : Math.floor((2 * total * part + whole) / (2 * whole))
-}
+export const shareOf = (total: Cents, part: number, whole: number): Cents =>
+  whole === 0 ? 0 : Math.floor((2 * total * part + whole) / (2 * whole))

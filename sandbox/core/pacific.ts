@@ -1,7 +1,7 @@
 import { TZDate } from '@date-fns/tz'
-import { DAY_MS } from './duration.ts'
+import { dayMs } from './duration.ts'
 
-const ZONE = 'America/Los_Angeles'
+const zone = 'America/Los_Angeles'
 
 /** A calendar month of the Pacific zone, its bounds in epoch milliseconds; `to` is the next month's first instant. */
 export interface Month {
@@ -12,52 +12,46 @@ export interface Month {
 }
 
 /** What was worked out before: rules of daylight saving are dear to look up, and the same days are asked for again and again. */
-const HOURS = new Map<string, number>()
+const hours = new Map<string, number>()
 
 /** The moment at which a Pacific day (`YYYY-MM-DD`) reaches this hour; daylight saving is seen to. */
-export function pacificHour(day: string, hour: number): number {
+export const pacificHour = (day: string, hour: number): number => {
   const key = `${day} ${hour}`
-  const known = HOURS.get(key)
+  const known = hours.get(key)
   if (known !== undefined) return known
   const [year = 0, month = 1, date = 1] = day.split('-').map(Number)
-  const at = new TZDate(year, month - 1, date, hour, ZONE).getTime()
-  HOURS.set(key, at)
+  const at = new TZDate(year, month - 1, date, hour, zone).getTime()
+  hours.set(key, at)
   return at
 }
 
 /** The first instant of a Pacific day. */
-export function pacificMidnight(day: string): number {
-  return pacificHour(day, 0)
-}
+export const pacificMidnight = (day: string): number => pacificHour(day, 0)
 
 /** The Pacific day, `YYYY-MM-DD`, of a moment. */
-export function pacificDay(at: number): string {
-  const date = new TZDate(at, ZONE)
+export const pacificDay = (at: number): string => {
+  const date = new TZDate(at, zone)
   return `${nameOf(date.getFullYear(), date.getMonth())}-${String(date.getDate()).padStart(2, '0')}`
 }
 
 /** The day this number of days later (earlier if negative), both `YYYY-MM-DD`. */
-export function dayAfter(day: string, days = 1): string {
-  return new Date(Date.parse(day) + days * DAY_MS).toISOString().slice(0, 10)
-}
+export const dayAfter = (day: string, days = 1): string => new Date(Date.parse(day) + days * dayMs).toISOString().slice(0, 10)
 
 /** The month by its name, `YYYY-MM`. */
-export function pacificMonth(name: string): Month {
-  return { name, from: pacificMidnight(`${name}-01`), to: pacificMidnight(`${monthAfter(name, 1)}-01`) }
-}
+export const pacificMonth = (name: string): Month => ({
+  name,
+  from: pacificMidnight(`${name}-01`),
+  to: pacificMidnight(`${monthAfter(name, 1)}-01`),
+})
 
 /** The month of a moment. */
-export function monthOf(at: number): Month {
-  return pacificMonth(pacificDay(at).slice(0, 7))
-}
+export const monthOf = (at: number): Month => pacificMonth(pacificDay(at).slice(0, 7))
 
 /** The name of the month this number of months later (earlier if negative). */
-export function monthAfter(name: string, months: number): string {
+export const monthAfter = (name: string, months: number): string => {
   const [year = 0, month = 1] = name.split('-').map(Number)
   const count = year * 12 + month - 1 + months
   return nameOf(Math.floor(count / 12), count % 12)
 }
 
-function nameOf(year: number, month: number): string {
-  return `${String(year).padStart(4, '0')}-${String(month + 1).padStart(2, '0')}`
-}
+const nameOf = (year: number, month: number): string => `${String(year).padStart(4, '0')}-${String(month + 1).padStart(2, '0')}`

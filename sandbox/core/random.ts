@@ -11,7 +11,7 @@ export interface Random {
 }
 
 /** 32-bit FNV-1a of the words, well mixed at the end so that neighbouring words give unlike seeds. */
-export function hashWords(...words: readonly (string | number)[]): number {
+export const hashWords = (...words: readonly (string | number)[]): number => {
   let hash = 0x811c9dc5
   for (const character of words.join('\u0000')) {
     hash ^= character.codePointAt(0) ?? 0
@@ -23,7 +23,7 @@ export function hashWords(...words: readonly (string | number)[]): number {
 }
 
 /** Draws that depend on nothing but the given words (mulberry32). */
-export function createRandom(...words: readonly (string | number)[]): Random {
+export const createRandom = (...words: readonly (string | number)[]): Random => {
   let state = hashWords(...words)
   const next = (): number => {
     state = (state + 0x6d2b79f5) | 0

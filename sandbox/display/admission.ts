@@ -5,7 +5,7 @@ import { headerOf } from '../http/headers.ts'
 import type { World } from '../world.ts'
 
 /** How far the timestamp may lie from the sandbox's clock, on either side (public facts, section 1.3). */
-const TIMESTAMP_LIFE_MS = 180_000
+const timestampLifeMs = 180_000
 
 /**
  * Checks the headers of display advertising (specification, Authentication) and gives the consumer id. Whatever is wrong with who
@@ -13,7 +13,7 @@ const TIMESTAMP_LIFE_MS = 180_000
  * on the clock of the `Date` header; the signature is RSA-SHA256 (PKCS#1 v1.5), Base64, over the values of consumer id, timestamp
  * and key version, each followed by a newline (public facts, section 1.3).
  */
-export function admitDisplay(world: World, headers: IncomingHttpHeaders, now: number): string {
+export const admitDisplay = (world: World, headers: IncomingHttpHeaders, now: number): string => {
   const { settings } = world
   const display = world.display.identity
   const prefix = settings.dialect.headerPrefix
@@ -40,24 +40,22 @@ export function admitDisplay(world: World, headers: IncomingHttpHeaders, now: nu
 }
 
 /** A failure of display advertising; each text is one of its `details`. */
-export function displayRefusal(status: number, ...details: readonly string[]): Refusal {
+export const displayRefusal = (status: number, ...details: readonly string[]): Refusal => {
   const faults = details.map((description) => {
     return { code: 'failure', field: 'data', description, severity: 'ERROR', category: 'REQUEST' } as const
   })
   return new Refusal(status, faults, 'display')
 }
 
-function unauthenticated(details: string): Refusal {
-  return displayRefusal(401, details)
-}
+const unauthenticated = (details: string): Refusal => displayRefusal(401, details)
 
-function checkTimestamp(timestamp: string, now: number): void {
+const checkTimestamp = (timestamp: string, now: number): void => {
   if (!/^\d{1,15}$/.test(timestamp)) throw unauthenticated('invalid timestamp: epoch milliseconds are expected')
-  if (Number(timestamp) < now - TIMESTAMP_LIFE_MS) throw unauthenticated('timestamp expired')
-  if (Number(timestamp) > now + TIMESTAMP_LIFE_MS) throw unauthenticated('invalid timestamp: it is in the future')
+  if (Number(timestamp) < now - timestampLifeMs) throw unauthenticated('timestamp expired')
+  if (Number(timestamp) > now + timestampLifeMs) throw unauthenticated('invalid timestamp: it is in the future')
 }
 
-function equals(given: string, expected: string): boolean {
+const equals = (given: string, expected: string): boolean => {
   const [left, right] = [Buffer.from(given), Buffer.from(expected)]
   return left.length === right.length && timingSafeEqual(left, right)
 }

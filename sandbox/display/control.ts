@@ -4,7 +4,7 @@ import type { World } from '../world.ts'
 import { displayChange } from './display.ts'
 
 /** Control routes of display advertising. */
-export function registerDisplayControl(app: FastifyInstance, world: World): void {
+export const registerDisplayControl = (app: FastifyInstance, world: World): void => {
   app.get('/display', async () => world.display.settings())
   app.put('/display', async (request) => world.display.change(body(displayChange, request)))
 }

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { Meta } from '../core/meta.ts'
 import { type DisplayIdentity, openDisplayIdentity } from './identity.ts'
-import { ATTRIBUTES_BY_TYPE, AUDIENCE_TYPES } from './targeting-vocabulary.ts'
+import { attributesByType, audienceTypes } from './targeting-vocabulary.ts'
 import { type Audience, type ContextualTarget, makeAudiences, makeContextualTargets } from './targets.ts'
 import { makeSubcategories, type Subcategory } from './taxonomy.ts'
 
@@ -19,11 +19,11 @@ const audience = z
     id: z.number().int(),
     name: z.string().min(1),
     taxonPath: z.string().min(1).optional(),
-    audienceType: z.enum(AUDIENCE_TYPES),
+    audienceType: z.enum(audienceTypes),
     attribute: z.string(),
     isDisabled: z.boolean().default(false),
   })
-  .refine(({ audienceType, attribute }) => ATTRIBUTES_BY_TYPE[audienceType].includes(attribute), {
+  .refine(({ audienceType, attribute }) => attributesByType[audienceType].includes(attribute), {
     error: 'attribute: does not belong to the audienceType',
   })
 
@@ -53,7 +53,7 @@ export type DisplaySettings = z.infer<typeof settingsSchema>
 /** Body of `PUT /_sandbox/display`; what is left out stays as it is. */
 export const displayChange = settingsSchema.partial()
 
-const FRESH: DisplaySettings = {
+const fresh: DisplaySettings = {
   maxFilterValues: 50,
   taxonomiesAs: 'object',
   wrapped: false,
@@ -87,8 +87,8 @@ interface Catalogue {
   readonly behavioral: readonly Audience[]
 }
 
-export function createDisplay(meta: Meta, dataDir: string, seed: string): Display {
-  let settings = meta.read('display', settingsSchema, FRESH)
+export const createDisplay = (meta: Meta, dataDir: string, seed: string): Display => {
+  let settings = meta.read('display', settingsSchema, fresh)
   let made: Catalogue | null = null
   const catalogue = (): Catalogue => {
     made ??= makeCatalogue(seed, settings)
@@ -107,13 +107,13 @@ export function createDisplay(meta: Meta, dataDir: string, seed: string): Displa
     contextual: () => catalogue().contextual,
     behavioral: () => catalogue().behavioral,
     reset() {
-      settings = FRESH
+      settings = fresh
       made = null
     },
   }
 }
 
-function makeCatalogue(seed: string, settings: DisplaySettings): Catalogue {
+const makeCatalogue = (seed: string, settings: DisplaySettings): Catalogue => {
   const { added, removed, changed, addedContextual, addedBehavioral } = settings
   const gone = new Set(settings.removedTargets)
   const enabled = new Set(settings.enabledTargets)

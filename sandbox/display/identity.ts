@@ -12,15 +12,15 @@ export interface DisplayIdentity {
   readonly publicKey: KeyObject
 }
 
-const PRIVATE_KEY_FILE = 'display-private-key.pem'
+const privateKeyFile = 'display-private-key.pem'
 
 /**
  * The identity that signs display-advertising requests. At the first start a 2048-bit RSA key pair is made (public facts, section
  * 1.3); the private key lies in `dataDir` (PKCS#8 PEM, readable by the owner only) for the signing client.
  */
-export function openDisplayIdentity(dataDir: string): DisplayIdentity {
+export const openDisplayIdentity = (dataDir: string): DisplayIdentity => {
   mkdirSync(dataDir, { recursive: true, mode: 0o700 })
-  const path = join(dataDir, PRIVATE_KEY_FILE)
+  const path = join(dataDir, privateKeyFile)
   if (!existsSync(path)) {
     const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
     writeFileSync(path, privateKey.export({ type: 'pkcs8', format: 'pem' }), { mode: 0o600 })

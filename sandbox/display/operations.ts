@@ -1,13 +1,12 @@
-import { type FaultName, LIST_FAULTS } from '../faults/schema.ts'
+import { type FaultName, listFaults } from '../faults/schema.ts'
 import type { Call, Operation } from '../operations/operation.ts'
 import { listTargets } from './targeting-list.ts'
 import { listTaxonomies } from './taxonomies-list.ts'
 
-const FAULTS: readonly FaultName[] = [...LIST_FAULTS, 'repeatCursor']
+const faults: readonly FaultName[] = [...listFaults, 'repeatCursor']
 
-function startsLater({ body }: Call): boolean {
-  return typeof body === 'object' && body !== null && 'startIndex' in body && Number(body.startIndex) > 0
-}
+const startsLater = ({ body }: Call): boolean =>
+  typeof body === 'object' && body !== null && 'startIndex' in body && Number(body.startIndex) > 0
 
 /** Display advertising (specification, endpoints 1 and 2). */
 export const displayOperations: readonly Operation[] = [
@@ -19,7 +18,7 @@ export const displayOperations: readonly Operation[] = [
     body: 'json',
     writes: false,
     errorShape: 'display-text',
-    faults: FAULTS,
+    faults: faults,
     onFurtherPage: startsLater,
     perform: (world, { body }, plan) => ({ json: listTaxonomies(world, body, plan) }),
   },
@@ -31,7 +30,7 @@ export const displayOperations: readonly Operation[] = [
     body: 'json',
     writes: false,
     errorShape: 'display',
-    faults: FAULTS,
+    faults: faults,
     onFurtherPage: startsLater,
     perform: (world, { body }, plan) => ({ json: listTargets(world, body, plan) }),
   },

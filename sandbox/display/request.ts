@@ -19,7 +19,7 @@ export interface DisplayBody {
  * Opens the body and checks the advertiser: a missing or malformed one is a 400, one that this consumer does not speak for a 403.
  * Keys that no text mentions are ignored.
  */
-export function openBody({ display }: World, body: unknown): DisplayBody {
+export const openBody = ({ display }: World, body: unknown): DisplayBody => {
   if (!isObject(body)) throw displayRefusal(400, 'The request body must be a JSON object')
   const read = reader(body)
   if (!read.has('advertiserId')) throw displayRefusal(400, 'advertiserId is required')
@@ -30,7 +30,7 @@ export function openBody({ display }: World, body: unknown): DisplayBody {
   return read
 }
 
-function reader(body: JsonObject): DisplayBody {
+const reader = (body: JsonObject): DisplayBody => {
   const faults: string[] = []
   const of = <T>(key: string, fits: (value: unknown) => value is T, expected: string): T | null => {
     const value = body[key] ?? null
@@ -62,14 +62,9 @@ function reader(body: JsonObject): DisplayBody {
   }
 }
 
-function isWhole(value: unknown): value is number {
-  return typeof value === 'number' && Number.isSafeInteger(value)
-}
+const isWhole = (value: unknown): value is number => typeof value === 'number' && Number.isSafeInteger(value)
 
-function isText(value: unknown): value is string {
-  return typeof value === 'string'
-}
+const isText = (value: unknown): value is string => typeof value === 'string'
 
-function isListOf<T>(value: unknown, fits: (item: unknown) => item is T): value is T[] {
-  return Array.isArray(value) && value.every(fits)
-}
+const isListOf = <T>(value: unknown, fits: (item: unknown) => item is T): value is T[] =>
+  Array.isArray(value) && value.every(fits)

@@ -1,9 +1,9 @@
 /** The kinds of behavioral audience (specification, "Behavioral audience"). */
-export const AUDIENCE_TYPES = ['RETAIL', 'BRAND', 'PERSONA', 'DEMOGRAPHIC', 'CUSTOM'] as const
-export type AudienceType = (typeof AUDIENCE_TYPES)[number]
+export const audienceTypes = ['RETAIL', 'BRAND', 'PERSONA', 'DEMOGRAPHIC', 'CUSTOM'] as const
+export type AudienceType = (typeof audienceTypes)[number]
 
 /** Allowed attribute per audienceType (specification, "Behavioral audience"). */
-export const ATTRIBUTES_BY_TYPE: Readonly<Record<AudienceType, readonly string[]>> = {
+export const attributesByType: Readonly<Record<AudienceType, readonly string[]>> = {
   RETAIL: ['HISTORICAL', 'PREDICTIVE'],
   BRAND: ['HISTORICAL', 'PREDICTIVE', 'LAPSED_BUYERS'],
   PERSONA: ['LIFESTYLE', 'LIFESTAGE', 'AUTO', 'SHOPPING_HABITS', 'FOOD_BEVERAGES'],
@@ -12,7 +12,7 @@ export const ATTRIBUTES_BY_TYPE: Readonly<Record<AudienceType, readonly string[]
 }
 
 /** What the audiences of the other types are about, by attribute; those of RETAIL and BRAND are made of categories and brands. */
-export const AUDIENCE_NAMES: Readonly<Record<string, readonly string[]>> = {
+export const audienceNames: Readonly<Record<string, readonly string[]>> = {
   LIFESTYLE: ['Fitness Enthusiasts', 'Home Chefs', 'Gardeners', 'Gamers', 'Frequent Travelers', 'Pet Lovers'],
   LIFESTAGE: ['New Parents', 'Newlyweds', 'New Movers', 'Empty Nesters', 'College Students', 'Retirees'],
   AUTO: ['Truck Owners', 'Electric Vehicle Owners', 'Motorcycle Riders', 'First Car Buyers'],

@@ -1,6 +1,6 @@
 import { createRandom, type Random } from '../core/random.ts'
-import { ATTRIBUTES_BY_TYPE, AUDIENCE_NAMES, AUDIENCE_TYPES, type AudienceType } from './targeting-vocabulary.ts'
-import { BRANDS, DEPARTMENTS } from './vocabulary.ts'
+import { type AudienceType, attributesByType, audienceNames, audienceTypes } from './targeting-vocabulary.ts'
+import { brandNames, departments } from './vocabulary.ts'
 
 /** A contextual target as it goes over the wire (specification, "Contextual target"). */
 export interface ContextualTarget {
@@ -22,16 +22,16 @@ export interface Audience {
   readonly isDisabled: boolean
 }
 
-const FIRST_CONTEXTUAL_ID = 200_001
-const FIRST_AUDIENCE_ID = 500_001
-const DISABLED_SHARE = 0.06
+const firstContextualId = 200_001
+const firstAudienceId = 500_001
+const disabledShare = 0.06
 /** Levels of a path are separated by this (specification, "Contextual target"). */
-const SEPARATOR = '|'
+const separator = '|'
 
 /** A target for each department, each category and some of the subcategories. */
-export function makeContextualTargets(seed: string): ContextualTarget[] {
+export const makeContextualTargets = (seed: string): ContextualTarget[] => {
   const random = createRandom(seed, 'contextual')
-  const paths = DEPARTMENTS.flatMap(({ name, categories, kinds }) => [
+  const paths = departments.flatMap(({ name, categories, kinds }) => [
     [name],
     ...categories.flatMap((category) => [
       [name, category],
@@ -39,44 +39,44 @@ export function makeContextualTargets(seed: string): ContextualTarget[] {
     ]),
   ])
   return paths.map((path, index) => ({
-    id: FIRST_CONTEXTUAL_ID + index,
+    id: firstContextualId + index,
     name: path.at(-1) ?? '',
-    taxonPath: path.join(SEPARATOR),
+    taxonPath: path.join(separator),
     // The specification knows one place where the first tier is spelled with a space; here that is the very first target.
     reach: index === 0 ? ['TIER 1'] : drawReach(random),
-    isDisabled: random.chance(DISABLED_SHARE),
+    isDisabled: random.chance(disabledShare),
   }))
 }
 
 /** None (public facts, section 8.2), one tier, or two neighbours. */
-function drawReach(random: Random): string[] {
+const drawReach = (random: Random): string[] => {
   const tier = random.whole(1, 7)
   if (random.chance(0.08)) return []
   return random.chance(0.3) && tier < 7 ? [`TIER_${tier}`, `TIER_${tier + 1}`] : [`TIER_${tier}`]
 }
 
 /** Audiences of every legal pair of audienceType and attribute. */
-export function makeAudiences(seed: string): Audience[] {
+export const makeAudiences = (seed: string): Audience[] => {
   const random = createRandom(seed, 'audiences')
-  const pairs = AUDIENCE_TYPES.flatMap((audienceType) =>
-    ATTRIBUTES_BY_TYPE[audienceType].map((attribute) => [audienceType, attribute] as const),
+  const pairs = audienceTypes.flatMap((audienceType) =>
+    attributesByType[audienceType].map((attribute) => [audienceType, attribute] as const),
   )
   return pairs
     .flatMap(([audienceType, attribute]) =>
       subjects(audienceType, attribute, random).map((subject) => ({ ...subject, audienceType, attribute })),
     )
-    .map((one, index) => ({ id: FIRST_AUDIENCE_ID + index, ...one, isDisabled: random.chance(DISABLED_SHARE) }))
+    .map((one, index) => ({ id: firstAudienceId + index, ...one, isDisabled: random.chance(disabledShare) }))
 }
 
-function subjects(audienceType: AudienceType, attribute: string, random: Random): Pick<Audience, 'name' | 'taxonPath'>[] {
+const subjects = (audienceType: AudienceType, attribute: string, random: Random): Pick<Audience, 'name' | 'taxonPath'>[] => {
   const word = attribute.charAt(0) + attribute.slice(1).toLowerCase().replaceAll('_', ' ')
   if (audienceType === 'RETAIL') {
-    return DEPARTMENTS.flatMap(({ name, categories }) =>
+    return departments.flatMap(({ name, categories }) =>
       categories
         .filter(() => random.chance(0.5))
-        .map((category) => ({ name: `${category} - ${word}`, taxonPath: [name, category].join(SEPARATOR) })),
+        .map((category) => ({ name: `${category} - ${word}`, taxonPath: [name, category].join(separator) })),
     )
   }
-  if (audienceType === 'BRAND') return BRANDS.map((brand) => ({ name: `${brand} - ${word}` }))
-  return (AUDIENCE_NAMES[attribute] ?? []).map((name) => ({ name }))
+  if (audienceType === 'BRAND') return brandNames.map((brand) => ({ name: `${brand} - ${word}` }))
+  return (audienceNames[attribute] ?? []).map((name) => ({ name }))
 }

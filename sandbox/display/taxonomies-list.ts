@@ -6,22 +6,22 @@ import type { DisplaySettings } from './display.ts'
 import { openBody } from './request.ts'
 import { attributesOf, type Subcategory } from './taxonomy.ts'
 
-const DEFAULT_LEVEL = 3
-const DEFAULT_COUNT = 100
-const NAME_FILTERS = ['filter[brandName]', 'filter[department]', 'filter[category]', 'filter[subCategory]'] as const
+const defaultLevel = 3
+const defaultCount = 100
+const nameFilters = ['filter[brandName]', 'filter[department]', 'filter[category]', 'filter[subCategory]'] as const
 
 /**
  * `POST /api/v1/taxonomies/list` (specification, endpoint 1). Filters narrow each other; several values of one widen it. The answer
  * has one row for each deepest node of the level asked, under which something fits all filters. Item counts are those of the whole
  * node, whatever was filtered. How many filters are too many is not published: more than 50 names in all, unless set otherwise.
  */
-export function listTaxonomies(world: World, body: unknown, plan: FaultPlan): unknown {
+export const listTaxonomies = (world: World, body: unknown, plan: FaultPlan): unknown => {
   const asked = openBody(world, body)
   const settings = world.display.settings()
-  const level = asked.whole('filter[level]', 1, 3) ?? DEFAULT_LEVEL
-  const [brands, departments, categories, subcategories] = NAME_FILTERS.map((key) => asked.texts(key))
+  const level = asked.whole('filter[level]', 1, 3) ?? defaultLevel
+  const [brands, departments, categories, subcategories] = nameFilters.map((key) => asked.texts(key))
   const startIndex = asked.whole('startIndex', 0, Number.MAX_SAFE_INTEGER) ?? 0
-  const count = asked.whole('count', 1, Number.MAX_SAFE_INTEGER) ?? DEFAULT_COUNT
+  const count = asked.whole('count', 1, Number.MAX_SAFE_INTEGER) ?? defaultCount
   if (asked.faults.length > 0) throw displayRefusal(400, asked.faults.join('; '))
   const given = [brands, departments, categories, subcategories].reduce((sum, names) => sum + (names?.length ?? 0), 0)
   if (given > settings.maxFilterValues) throw displayRefusal(400, 'TOO_MANY_FILTERS_PROVIDED_IN_REQUEST')
@@ -44,15 +44,13 @@ export function listTaxonomies(world: World, body: unknown, plan: FaultPlan): un
 }
 
 /** Exact but for upper and lower case (public facts, section 8.1). */
-function isNamed(name: string, wanted: readonly string[] | null | undefined): boolean {
-  return (wanted ?? [name]).some((one) => one.toLowerCase() === name.toLowerCase())
-}
+const isNamed = (name: string, wanted: readonly string[] | null | undefined): boolean =>
+  (wanted ?? [name]).some((one) => one.toLowerCase() === name.toLowerCase())
 
-function pathOf({ department, category, name }: Subcategory, level: number): string[] {
-  return [department, category, name].slice(0, level)
-}
+const pathOf = ({ department, category, name }: Subcategory, level: number): string[] =>
+  [department, category, name].slice(0, level)
 
-function itemCounts(all: readonly Subcategory[], level: number): Map<string, number> {
+const itemCounts = (all: readonly Subcategory[], level: number): Map<string, number> => {
   const counts = new Map<string, number>()
   for (const one of all) {
     const key = pathOf(one, level).join('\u0000')
@@ -62,7 +60,12 @@ function itemCounts(all: readonly Subcategory[], level: number): Map<string, num
 }
 
 /** The department as a chain of single children; only the deepest node has its number of items and its attributes. */
-function viewRow(seed: string, path: readonly string[], itemCount: number, settings: DisplaySettings): Record<string, unknown> {
+const viewRow = (
+  seed: string,
+  path: readonly string[],
+  itemCount: number,
+  settings: DisplaySettings,
+): Record<string, unknown> => {
   const attributes = attributesOf(seed, path, itemCount)
   const deepest: Record<string, unknown> = {
     level: path.length,

@@ -1,5 +1,5 @@
 import { createRandom, hashWords } from '../core/random.ts'
-import { ATTRIBUTES, BRANDS, DEPARTMENTS, SHARED_SUBCATEGORY } from './vocabulary.ts'
+import { attributes, brandNames, departments, sharedSubcategory } from './vocabulary.ts'
 
 interface Attributes {
   readonly type: string
@@ -24,12 +24,12 @@ export interface TaxonomyChanges {
 }
 
 /** Every subcategory, grouped by category and department; nothing but the seed and the changes decides. */
-export function makeSubcategories(seed: string, changes: TaxonomyChanges): Subcategory[] {
-  const first = DEPARTMENTS.flatMap(({ name: department, categories, kinds }) =>
+export const makeSubcategories = (seed: string, changes: TaxonomyChanges): Subcategory[] => {
+  const first = departments.flatMap(({ name: department, categories, kinds }) =>
     categories.flatMap((category) => {
       const random = createRandom(seed, 'category', department, category)
       const names = kinds.filter(() => random.chance(0.9)).map((kind) => `${category} ${kind}`)
-      return [SHARED_SUBCATEGORY, ...names].map((name) => makeSubcategory(seed, department, category, name))
+      return [sharedSubcategory, ...names].map((name) => makeSubcategory(seed, department, category, name))
     }),
   )
   const drawn = [...first].sort((left, right) => rank(seed, left) - rank(seed, right))
@@ -42,28 +42,30 @@ export function makeSubcategories(seed: string, changes: TaxonomyChanges): Subca
   return [...kept, ...makeAdded(seed, changes.added)]
 }
 
-function makeSubcategory(seed: string, department: string, category: string, name: string): Subcategory {
+const makeSubcategory = (seed: string, department: string, category: string, name: string): Subcategory => {
   const random = createRandom(seed, 'subcategory', department, category, name)
-  const from = random.whole(0, BRANDS.length - 1)
-  const brands = Array.from({ length: random.whole(2, 6) }, (_, index) => BRANDS[(from + 7 * index) % BRANDS.length] ?? '')
+  const from = random.whole(0, brandNames.length - 1)
+  const brands = Array.from(
+    { length: random.whole(2, 6) },
+    (_, index) => brandNames[(from + 7 * index) % brandNames.length] ?? '',
+  )
   return { department, category, name, itemCount: random.whole(3, 900), brands }
 }
 
-function rank(seed: string, { department, category, name }: Subcategory): number {
-  return hashWords(seed, 'rank', department, category, name)
-}
+const rank = (seed: string, { department, category, name }: Subcategory): number =>
+  hashWords(seed, 'rank', department, category, name)
 
-function makeAdded(seed: string, count: number): Subcategory[] {
-  const department = DEPARTMENTS[0]?.name ?? ''
+const makeAdded = (seed: string, count: number): Subcategory[] => {
+  const department = departments[0]?.name ?? ''
   return Array.from({ length: count }, (_, index) =>
     makeSubcategory(seed, department, 'New Arrivals', `New Arrival ${index + 1}`),
   )
 }
 
 /** Attributes of the node at the end of the path; about a quarter of all nodes have some. */
-export function attributesOf(seed: string, path: readonly string[], itemCount: number): Attributes | null {
+export const attributesOf = (seed: string, path: readonly string[], itemCount: number): Attributes | null => {
   const random = createRandom(seed, 'attributes', ...path)
   if (!random.chance(0.25)) return null
-  const [type, values] = ATTRIBUTES[random.whole(0, ATTRIBUTES.length - 1)] ?? ['material', []]
+  const [type, values] = attributes[random.whole(0, attributes.length - 1)] ?? ['material', []]
   return { type, values: values.map((value) => ({ value, count: random.whole(1, Math.max(1, itemCount)) })) }
 }

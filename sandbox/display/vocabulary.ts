@@ -6,7 +6,7 @@ interface DepartmentWords {
 }
 
 /** Fictitious departments and categories of a general retailer. */
-export const DEPARTMENTS: readonly DepartmentWords[] = [
+export const departments: readonly DepartmentWords[] = [
   {
     name: 'Tools',
     categories: ['Power Tools', 'Hand Tools', 'Tool Storage', 'Workwear', 'Welding', 'Ladders', 'Measuring'],
@@ -110,16 +110,16 @@ export const DEPARTMENTS: readonly DepartmentWords[] = [
 ]
 
 /** A subcategory that hangs below many categories under the same name: names alone are no keys. */
-export const SHARED_SUBCATEGORY = 'Accessories'
+export const sharedSubcategory = 'Accessories'
 
-const FIRST_SYLLABLES = ['Ar', 'Bel', 'Cor', 'Dun', 'El', 'Fen', 'Gal', 'Har', 'Ister', 'Jun'] as const
-const LAST_SYLLABLES = ['vale', 'wick', 'mont', 'ora', 'stead', 'lux'] as const
+const firstSyllables = ['Ar', 'Bel', 'Cor', 'Dun', 'El', 'Fen', 'Gal', 'Har', 'Ister', 'Jun'] as const
+const lastSyllables = ['vale', 'wick', 'mont', 'ora', 'stead', 'lux'] as const
 
 /** Sixty made-up brands. */
-export const BRANDS: readonly string[] = FIRST_SYLLABLES.flatMap((first) => LAST_SYLLABLES.map((last) => `${first}${last}`))
+export const brandNames: readonly string[] = firstSyllables.flatMap((first) => lastSyllables.map((last) => `${first}${last}`))
 
 /** Attribute types with their values: an open set (public facts, section 8.1). */
-export const ATTRIBUTES: readonly (readonly [type: string, values: readonly string[]])[] = [
+export const attributes: readonly (readonly [type: string, values: readonly string[]])[] = [
   ['skin_color', ['good', 'light', 'medium', 'dark']],
   ['age_number', ['0-2', '3-5', '6-8', '9-12', '13+']],
   ['height_type', ['short', 'regular', 'tall']],

@@ -4,14 +4,14 @@ import type { Random } from '../core/random.ts'
 type Breakage = (record: JsonObject, keyField: string) => unknown
 
 /** Different ways to make a record of any kind unusable. */
-const BREAKAGES: readonly [Breakage, ...Breakage[]] = [
+const breakages: readonly [Breakage, ...Breakage[]] = [
   (record, keyField) => Object.fromEntries(Object.entries(record).filter(([name]) => name !== keyField)),
   (record, keyField) => ({ ...record, [keyField]: { unexpected: true } }),
   () => null,
 ]
 
 /** More ways for what has lines: orders and returns. */
-const BREAKAGES_OF_LINES: readonly [Breakage, ...Breakage[]] = [
+const breakagesOfLines: readonly [Breakage, ...Breakage[]] = [
   (record, keyField) => Object.fromEntries(Object.entries(record).filter(([name]) => name !== keyField)),
   (record) => ({ ...record, orderLines: 'none', returnOrderLines: 'none' }),
   (record, keyField) => ({ ...record, [keyField]: { unexpected: true } }),
@@ -24,22 +24,20 @@ const BREAKAGES_OF_LINES: readonly [Breakage, ...Breakage[]] = [
 ]
 
 /** The record, unusable. */
-export function breakRecord(record: JsonObject, keyField: string, random: Random): unknown {
+export const breakRecord = (record: JsonObject, keyField: string, random: Random): unknown => {
   const hasLines = 'orderLines' in record || 'returnOrderLines' in record
-  return random.pick(hasLines ? BREAKAGES_OF_LINES : BREAKAGES)(record, keyField)
+  return random.pick(hasLines ? breakagesOfLines : breakages)(record, keyField)
 }
 
-const UNKNOWN_FIELDS = { loyaltyTier: { name: 'GOLD', since: 2031 }, giftOptions: [], futureFlag: true } as const
+const unknownFields = { loyaltyTier: { name: 'GOLD', since: 2031 }, giftOptions: [], futureFlag: true } as const
 
 /**
  * The record with fields and words that no text mentions. Only words that say nothing about units change: a unit in Created
  * may be called OnHold, but nothing shipped, cancelled or refunded is hidden.
  */
-export function addUnknownValues(record: JsonObject): JsonObject {
-  return { ...mapDeep(record), ...UNKNOWN_FIELDS }
-}
+export const addUnknownValues = (record: JsonObject): JsonObject => ({ ...mapDeep(record), ...unknownFields })
 
-const NEW_WORDS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+const newWords: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   status: { Created: 'OnHold', RETURN_INITIATED: 'RETURN_UNDER_REVIEW', RUNNING: 'LEARNING' },
   methodCode: { Standard: 'Drone' },
   refundChannelName: { GIFT_CARD: 'STORE_WALLET' },
@@ -51,13 +49,12 @@ const NEW_WORDS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   attribute: { LIFESTYLE: 'MOOD' },
 }
 
-function mapDeep(value: JsonObject): JsonObject {
-  return Object.fromEntries(
+const mapDeep = (value: JsonObject): JsonObject =>
+  Object.fromEntries(
     Object.entries(value).map(([name, inner]) => {
-      if (typeof inner === 'string') return [name, NEW_WORDS[name]?.[inner] ?? inner]
+      if (typeof inner === 'string') return [name, newWords[name]?.[inner] ?? inner]
       if (Array.isArray(inner))
         return [name, inner.map((item) => (isObject(item) ? { ...mapDeep(item), futureField: 'unknown' } : item))]
       return [name, isObject(inner) ? mapDeep(inner) : inner]
     }),
   )
-}

@@ -1,26 +1,26 @@
 import type { VirtualClock } from '../core/clock.ts'
 import { type Database, textOf, wholeOf } from '../core/database.ts'
-import { ERROR_SHAPES, type ErrorShape } from '../core/errors.ts'
+import { type ErrorShape, errorShapes } from '../core/errors.ts'
 import type { Meta } from '../core/meta.ts'
 import { createRandom, type Random } from '../core/random.ts'
 import type { OperationName } from './limits.ts'
 import { type RecordName, ruleOf } from './records.ts'
 import {
   anchored,
-  BLEMISHES,
   type Blemish,
   type Body,
+  blemishNames,
   detailsOf,
   type FaultDetails,
   type FaultName,
   type Faults,
-  FURTHER_PAGE_FAULTS,
   faultsSchema,
+  furtherPageFaults,
   holds,
   type NextFault,
-  OUTCOMES,
   type Outcome,
-  SELECTIVE_FAULTS,
+  outcomes,
+  selectiveFaults,
   shareOf,
 } from './schema.ts'
 
@@ -41,10 +41,10 @@ interface Struck {
 }
 
 /** Whether a fault means anything to this request; where not, it neither strikes nor is used up. */
-function applies(name: FaultName, request: Struck): boolean {
+const applies = (name: FaultName, request: Struck): boolean => {
   if (name === 'tokenDiesEarly' || name === 'tokenRefused') return request.withToken
-  if (!SELECTIVE_FAULTS.has(name)) return true
-  return request.faults.includes(name) && (request.cursor !== null || !FURTHER_PAGE_FAULTS.has(name))
+  if (!selectiveFaults.has(name)) return true
+  return request.faults.includes(name) && (request.cursor !== null || !furtherPageFaults.has(name))
 }
 
 /** Effect of a poisoned record on a page or a read that contains it. */
@@ -52,7 +52,7 @@ export type Poison =
   | { readonly kind: 'refused'; readonly status: number; readonly body: Body }
   | { readonly kind: 'swollen'; readonly bytes: number }
 
-const POISONED_STATUS = 500
+const poisonedStatus = 500
 
 /** What will go wrong with one request. */
 export interface FaultPlan {
@@ -81,9 +81,9 @@ export interface FaultControl {
   nodeOffsetMs(asked: string): number
 }
 
-const NONE = faultsSchema.parse({})
+const none = faultsSchema.parse({})
 
-export function createFaultControl(meta: Meta, database: Database, clock: VirtualClock): FaultControl {
+export const createFaultControl = (meta: Meta, database: Database, clock: VirtualClock): FaultControl => {
   let faults = meta.read('faults', faultsSchema)
   let counts: Record<string, number> = {}
   const keep = (): void => meta.keep('faults', faults)
@@ -108,7 +108,7 @@ export function createFaultControl(meta: Meta, database: Database, clock: Virtua
       keep()
     },
     reset() {
-      faults = NONE
+      faults = none
       counts = {}
     },
     plan(request) {
@@ -119,13 +119,13 @@ export function createFaultControl(meta: Meta, database: Database, clock: Virtua
         keep()
       }
       const rules = [faults, ...faults.rules.filter((rule) => fits(rule, request, now))]
-      const anyShare = rules.some((rule) => [...OUTCOMES, ...BLEMISHES].some((name) => shareOf(rule[name]) > 0))
+      const anyShare = rules.some((rule) => [...outcomes, ...blemishNames].some((name) => shareOf(rule[name]) > 0))
       const random = anyShare ? drawsFor(database, faults.seed, request) : createRandom(faults.seed, request.operation)
       const blemishes = new Map(queued.blemishes)
       let outcome = queued.outcome ?? deadCursor(database, request)
       if (anyShare) {
         outcome ??= drawOutcome(rules, random, request)
-        for (const name of BLEMISHES) {
+        for (const name of blemishNames) {
           const rule = rules.findLast((candidate) => candidate[name] !== undefined)
           const struck = rule !== undefined && random.chance(shareOf(rule[name])) && applies(name, request)
           if (struck) blemishes.set(name, detailsOf(rule[name]))
@@ -157,22 +157,22 @@ export function createFaultControl(meta: Meta, database: Database, clock: Virtua
 }
 
 /** A cursor that has died for good ends every request that comes with it. */
-function deadCursor(database: Database, { cursor }: Struck): FaultPlan['outcome'] {
+const deadCursor = (database: Database, { cursor }: Struck): FaultPlan['outcome'] => {
   if (cursor === null) return null
   const row = database.get('SELECT details FROM dead_cursors WHERE cursor = ?', cursor)
   return row === undefined ? null : { name: 'cursorExpired', details: JSON.parse(textOf(row, 'details')) }
 }
 
-function poisonIn({ poisoned, seed }: Faults, now: number): FaultPlan['poisonOf'] {
-  return (record, alone) => {
+const poisonIn =
+  ({ poisoned, seed }: Faults, now: number): FaultPlan['poisonOf'] =>
+  (record, alone) => {
     const rule = poisoned.length === 0 ? null : ruleOf(poisoned, record, 'poisoned', seed)
     if (rule === null || !holds(rule, now) || (alone && !rule.reads)) return null
     if (rule.bytes !== undefined) return { kind: 'swollen', bytes: rule.bytes }
-    return { kind: 'refused', status: rule.status ?? POISONED_STATUS, body: rule.body ?? 'coded' }
+    return { kind: 'refused', status: rule.status ?? poisonedStatus, body: rule.body ?? 'coded' }
   }
-}
 
-function nextDraw(database: Database, key: string): number {
+const nextDraw = (database: Database, key: string): number => {
   const row = database.get(
     'INSERT INTO fault_draws (key, drawn) VALUES (?, 1) ON CONFLICT (key) DO UPDATE SET drawn = drawn + 1 RETURNING drawn',
     key,
@@ -181,14 +181,14 @@ function nextDraw(database: Database, key: string): number {
 }
 
 /** The plan of a request that nothing can strike any more. */
-export function quietPlan(): FaultPlan {
+export const quietPlan = (): FaultPlan => {
   const random = createRandom('quiet')
   const shape = { errorShape: 'nested', emptyList: false, listLagMs: 0 } as const
   return { outcome: null, blemishes: new Map(), ...shape, poisonOf: () => null, random }
 }
 
-function shapeOf({ errorShape }: Faults, request: Struck, random: Random): ErrorShape {
-  if (errorShape === 'mixed') return random.pick(ERROR_SHAPES)
+const shapeOf = ({ errorShape }: Faults, request: Struck, random: Random): ErrorShape => {
+  if (errorShape === 'mixed') return random.pick(errorShapes)
   return errorShape === 'own' ? request.errorShape : errorShape
 }
 
@@ -196,15 +196,15 @@ function shapeOf({ errorShape }: Faults, request: Struck, random: Random): Error
  * Draws depend on the seed, the operation, the order and how often that was asked for: not on how requests of different
  * orders interleave, so that a concurrent run can be repeated.
  */
-function drawsFor(database: Database, seed: string | number, request: Struck): Random {
+const drawsFor = (database: Database, seed: string | number, request: Struck): Random => {
   const key = `${request.operation}|${request.sellerId ?? ''}|${request.purchaseOrderId ?? ''}`
   return createRandom('fault', seed, key, nextDraw(database, key))
 }
 
-function drawOutcome(rules: readonly Partial<Faults>[], random: Random, request: Struck): FaultPlan['outcome'] {
+const drawOutcome = (rules: readonly Partial<Faults>[], random: Random, request: Struck): FaultPlan['outcome'] => {
   let left = random.next()
   for (const rule of rules) {
-    for (const name of OUTCOMES) {
+    for (const name of outcomes) {
       left -= shareOf(rule[name])
       if (left < 0) return applies(name, request) ? { name, details: detailsOf(rule[name]) } : null
     }
@@ -219,14 +219,14 @@ interface Queued {
   readonly blemishes: ReadonlyMap<Blemish, FaultDetails>
 }
 
-function takeQueued(next: readonly NextFault[], request: Struck, now: number): Queued {
+const takeQueued = (next: readonly NextFault[], request: Struck, now: number): Queued => {
   let outcome: FaultPlan['outcome'] = null
   const blemishes = new Map<Blemish, FaultDetails>()
   const rest: NextFault[] = []
   let taken = false
   for (const item of next) {
-    const blemish = BLEMISHES.find((name) => name === item.fault)
-    const named = OUTCOMES.find((name) => name === item.fault)
+    const blemish = blemishNames.find((name) => name === item.fault)
+    const named = outcomes.find((name) => name === item.fault)
     const free = blemish === undefined ? outcome === null : !blemishes.has(blemish)
     if (!free || !fits(item, request, now) || !applies(item.fault, request)) {
       rest.push(item)
@@ -249,7 +249,7 @@ interface Target {
   readonly until?: string | undefined
 }
 
-function fits(target: Target, request: Struck, now: number): boolean {
+const fits = (target: Target, request: Struck, now: number): boolean => {
   const same = (wanted: string | undefined, given: string | null): boolean => wanted === undefined || wanted === given
   return (
     matchesGlob(target.operation ?? '*', request.operation) &&
@@ -260,7 +260,7 @@ function fits(target: Target, request: Struck, now: number): boolean {
   )
 }
 
-function matchesGlob(glob: string, name: string): boolean {
+const matchesGlob = (glob: string, name: string): boolean => {
   const pattern = glob
     .split('*')
     .map((part) => part.replace(/[.+?^${}()|[\]\\]/g, '\\$&'))

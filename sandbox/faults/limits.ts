@@ -1,9 +1,9 @@
 import { z } from 'zod'
-import { HOUR_MS } from '../core/duration.ts'
+import { hourMs } from '../core/duration.ts'
 import type { Meta } from '../core/meta.ts'
 
 /** The operations of the sandbox, by the names that faults and limits use. */
-const OPERATIONS = [
+const operations = [
   'token',
   'token.detail',
   'orders.list',
@@ -27,9 +27,9 @@ const OPERATIONS = [
   'settlements.dates',
   'settlements.report',
 ] as const
-export type OperationName = (typeof OPERATIONS)[number]
+export type OperationName = (typeof operations)[number]
 /** The name of an operation, as control requests give it. */
-export const operationName = z.enum(OPERATIONS)
+export const operationName = z.enum(operations)
 
 const bucket = z.strictObject({
   /** Tokens of a full bucket. */
@@ -57,7 +57,7 @@ type LimitsChange = z.infer<typeof limitsChange>
 const perMinute = (tokens: number): z.infer<typeof bucket> => ({ tokens, perMs: 60_000, foreignPerMinute: 0 })
 
 /** The published table (public facts, section 5.1). No number is published for the token operation, display advertising and the sales channels. */
-const DEFAULT_LIMITS: Limits = {
+const defaultLimits: Limits = {
   enabled: true,
   replenishHeader: 'X-Next-Replenishment-Time',
   operations: {
@@ -76,7 +76,7 @@ const DEFAULT_LIMITS: Limits = {
     'shipping-settings.create': perMinute(5),
     'shipping-settings.get': perMinute(50),
     'replenishment.recommend': perMinute(100),
-    'reconciliation.report': { tokens: 1, perMs: HOUR_MS, foreignPerMinute: 0, clock: 'virtual' },
+    'reconciliation.report': { tokens: 1, perMs: hourMs, foreignPerMinute: 0, clock: 'virtual' },
     'inventory-log.list': perMinute(500),
     'settlements.dates': perMinute(100),
     'settlements.report': perMinute(100),
@@ -103,12 +103,12 @@ export interface RateLimits {
   take(sellerId: string, operation: OperationName, scope?: string): Taken
 }
 
-export function createRateLimits(
+export const createRateLimits = (
   meta: Meta,
   nowMs: () => number = () => performance.now(),
   offsetMs: () => number = () => 0,
-): RateLimits {
-  let limits = meta.read('limits', limitsSchema, DEFAULT_LIMITS)
+): RateLimits => {
+  let limits = meta.read('limits', limitsSchema, defaultLimits)
   const buckets = new Map<string, { tokens: number; at: number }>()
   return {
     current: () => limits,
@@ -123,7 +123,7 @@ export function createRateLimits(
       return limits
     },
     reset() {
-      limits = DEFAULT_LIMITS
+      limits = defaultLimits
       buckets.clear()
     },
     take(sellerId, operation, scope = '') {

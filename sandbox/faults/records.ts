@@ -2,7 +2,7 @@ import type { VirtualClock } from '../core/clock.ts'
 import { type Database, textOf, wholeOf } from '../core/database.ts'
 import type { Meta } from '../core/meta.ts'
 import { createRandom } from '../core/random.ts'
-import { faultsSchema, type HiddenRule, RECORD_KINDS, type RecordKind } from './schema.ts'
+import { faultsSchema, type HiddenRule, type RecordKind, recordKinds } from './schema.ts'
 
 interface Named {
   readonly records: RecordKind
@@ -22,7 +22,12 @@ export interface RecordName {
  * The first rule that means this record. Rules by share take disjoint parts of all records, one after the other: which part a record
  * falls into depends on the seed, `what` and its id alone.
  */
-export function ruleOf<T extends Named>(rules: readonly T[], record: RecordName, what: string, seed: string | number): T | null {
+export const ruleOf = <T extends Named>(
+  rules: readonly T[],
+  record: RecordName,
+  what: string,
+  seed: string | number,
+): T | null => {
   let draw = createRandom(what, seed, record.records, record.sellerId, record.id).next()
   for (const rule of rules) {
     if (rule.records !== record.records) continue
@@ -36,7 +41,7 @@ export function ruleOf<T extends Named>(rules: readonly T[], record: RecordName,
 }
 
 /** For ever, as far as the virtual clock can go. */
-const NEVER = Number.MAX_SAFE_INTEGER
+const never = Number.MAX_SAFE_INTEGER
 
 /** Which records no list shows, and until when. Everything else knows them. */
 export interface Hiding {
@@ -48,19 +53,18 @@ export interface Hiding {
   any(kind: RecordKind): boolean
 }
 
-const AT_ONCE = 10_000
-const TABLES = {
+const atOnce = 10_000
+const tables = {
   orders: { table: 'orders', id: 'purchase_order_id' },
   returns: { table: 'returns', id: 'return_order_id' },
 } as const satisfies Record<RecordKind, unknown>
 
 /** The condition that leaves hidden records out; its parameter is the moment of looking. */
-export function notHidden(kind: RecordKind): string {
-  return `id NOT IN (SELECT inner_id FROM hidden_records WHERE kind = '${kind}' AND until > ?)`
-}
+export const notHidden = (kind: RecordKind): string =>
+  `id NOT IN (SELECT inner_id FROM hidden_records WHERE kind = '${kind}' AND until > ?)`
 
 /** Records that are hidden lie in a table of their own, by the inner number of orders and returns. */
-export function createHiding(meta: Meta, database: Database, clock: VirtualClock): Hiding {
+export const createHiding = (meta: Meta, database: Database, clock: VirtualClock): Hiding => {
   const read = (): { rules: readonly HiddenRule[]; seed: string | number } => {
     const { hidden, seed } = meta.read('faults', faultsSchema)
     return { rules: hidden, seed }
@@ -73,7 +77,7 @@ export function createHiding(meta: Meta, database: Database, clock: VirtualClock
       'INSERT OR REPLACE INTO hidden_records (kind, inner_id, until) VALUES (?, ?, ?)',
       name.records,
       innerId,
-      rule.forMs === undefined ? NEVER : clock.now() + rule.forMs,
+      rule.forMs === undefined ? never : clock.now() + rule.forMs,
     )
   }
   return {
@@ -83,9 +87,9 @@ export function createHiding(meta: Meta, database: Database, clock: VirtualClock
       database.transaction(() => {
         database.run('DELETE FROM hidden_records')
         if (kept.rules.length === 0) return
-        for (const records of RECORD_KINDS) {
-          const { table, id } = TABLES[records]
-          const page = `SELECT id, seller_id, ${id} AS name FROM ${table} WHERE id > ? ORDER BY id LIMIT ${AT_ONCE}`
+        for (const records of recordKinds) {
+          const { table, id } = tables[records]
+          const page = `SELECT id, seller_id, ${id} AS name FROM ${table} WHERE id > ? ORDER BY id LIMIT ${atOnce}`
           for (let last = 0, rows = database.all(page, last); rows.length > 0; rows = database.all(page, last)) {
             for (const row of rows) {
               last = wholeOf(row, 'id')

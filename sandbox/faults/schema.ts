@@ -1,9 +1,9 @@
 import { z } from 'zod'
-import { ERROR_SHAPES, type ErrorShape, GATEWAY_SHAPES } from '../core/errors.ts'
+import { type ErrorShape, errorShapes, gatewayShapes } from '../core/errors.ts'
 import { centsOf } from '../core/money.ts'
 
 /** Faults that decide how a request ends; at most one of them strikes a request. */
-export const OUTCOMES = [
+export const outcomes = [
   'tooManyRequests',
   'tooManyRequestsWithoutHeader',
   'serverErrorBefore',
@@ -25,10 +25,10 @@ export const OUTCOMES = [
   'lockedAfter',
   'tokenRefused',
 ] as const
-export type Outcome = (typeof OUTCOMES)[number]
+export type Outcome = (typeof outcomes)[number]
 
 /** Faults that only change what a good answer looks like, when it comes or how much of a write is done; any number of them may strike a request. */
-export const BLEMISHES = [
+export const blemishNames = [
   'slow',
   'malformedRecord',
   'unknownValue',
@@ -46,14 +46,17 @@ export const BLEMISHES = [
   'refundsAsMoney',
   'positiveRefunds',
 ] as const
-export type Blemish = (typeof BLEMISHES)[number]
+export type Blemish = (typeof blemishNames)[number]
 export type FaultName = Outcome | Blemish
 
 /** Faults that only mean something to some operations, to those that name them: any answer can be slow, the other blemishes are of some. */
-export const SELECTIVE_FAULTS: ReadonlySet<FaultName> = new Set(['cursorExpired', ...BLEMISHES.filter((name) => name !== 'slow')])
+export const selectiveFaults: ReadonlySet<FaultName> = new Set([
+  'cursorExpired',
+  ...blemishNames.filter((name) => name !== 'slow'),
+])
 
 /** Those of them that every list knows. */
-export const LIST_FAULTS: readonly FaultName[] = [
+export const listFaults: readonly FaultName[] = [
   'malformedRecord',
   'unknownValue',
   'duplicateRows',
@@ -63,14 +66,14 @@ export const LIST_FAULTS: readonly FaultName[] = [
 ]
 
 /** Those of them that mean something to further pages only. */
-export const FURTHER_PAGE_FAULTS: ReadonlySet<FaultName> = new Set(['cursorExpired', 'repeatCursor', 'repeatedRows'])
+export const furtherPageFaults: ReadonlySet<FaultName> = new Set(['cursorExpired', 'repeatCursor', 'repeatedRows'])
 
 /** Bodies of answers that do not come from the operation itself: with its codes, or without. */
-const BODIES = ['coded', 'html', 'xml', 'json', 'framework', 'empty'] as const
-export type Body = (typeof BODIES)[number]
+const bodies = ['coded', 'html', 'xml', 'json', 'framework', 'empty'] as const
+export type Body = (typeof bodies)[number]
 
 /** The bodies that carry no code of the marketplace, as error shapes. */
-export const UNCODED: Readonly<Record<Exclude<Body, 'coded'>, ErrorShape>> = {
+export const uncoded: Readonly<Record<Exclude<Body, 'coded'>, ErrorShape>> = {
   html: 'html',
   xml: 'xml',
   json: 'message',
@@ -93,7 +96,7 @@ const details = {
   /** What the caller of a late effect sees. */
   answer: z.enum(['none', 'serverError', 'drop']).optional(),
   /** The body of an answer by a gateway, of a refused token and of a dead cursor. */
-  body: z.enum(BODIES).optional(),
+  body: z.enum(bodies).optional(),
   /** The lines that a partial write is done, or shown, for. */
   lines: z.array(z.string().min(1)).optional(),
   /** How many units of each line a partial write is done, or shown, for. */
@@ -177,24 +180,24 @@ const rule = z.strictObject({ ...target, ...shares })
 /** One exact fault for the next request that fits. */
 export const nextFault = z.strictObject({
   ...target,
-  fault: z.enum([...OUTCOMES, ...BLEMISHES]),
+  fault: z.enum([...outcomes, ...blemishNames]),
   times: z.number().int().min(1).max(1_000_000).default(1),
   ...details,
 })
 
-export const RECORD_KINDS = ['orders', 'returns'] as const
-export type RecordKind = (typeof RECORD_KINDS)[number]
+export const recordKinds = ['orders', 'returns'] as const
+export type RecordKind = (typeof recordKinds)[number]
 
 /** Some records of one kind: those named, or a share of all, drawn by their ids. */
 const records = {
-  records: z.enum(RECORD_KINDS).default('orders'),
+  records: z.enum(recordKinds).default('orders'),
   ids: z.array(z.string().min(1)).min(1).max(10_000).optional(),
   share: share.optional(),
   sellerId: z.string().min(1).optional(),
 }
 const namesRecords = (value: { ids?: unknown; share?: unknown }): boolean =>
   (value.ids === undefined) !== (value.share === undefined)
-const NAMES_RECORDS = { message: 'either ids or share must be given' }
+const namesNoRecords = { message: 'either ids or share must be given' }
 
 /** Records that are in no list, though everything else knows them. */
 const hidden = z
@@ -203,7 +206,7 @@ const hidden = z
     /** How long, from when the record is there or this is set, whichever is later; left out: for ever. */
     forMs: span.optional(),
   })
-  .refine(namesRecords, NAMES_RECORDS)
+  .refine(namesRecords, namesNoRecords)
 export type HiddenRule = z.infer<typeof hidden>
 
 /** Records that make each page with them fail. */
@@ -213,13 +216,13 @@ const poisoned = z
     ...time,
     /** What such a page is answered with; 500 unless `bytes` is given. */
     status: z.number().int().min(400).max(599).optional(),
-    body: z.enum(BODIES).optional(),
+    body: z.enum(bodies).optional(),
     /** The record is so large instead. */
     bytes: bytes.optional(),
     /** Whether reads of the record alone are spoilt as well. */
     reads: z.boolean().default(false),
   })
-  .refine(namesRecords, NAMES_RECORDS)
+  .refine(namesRecords, namesNoRecords)
 
 /** Several machines answer, whose clocks do not agree. */
 const nodes = z.strictObject({
@@ -227,6 +230,9 @@ const nodes = z.strictObject({
   offsetsMs: z.array(z.number().int().min(-86_400_000).max(86_400_000)).min(1).max(100),
   choice: z.enum(['random', 'turn']).default('random'),
 })
+
+/** The share of a chance; 0 when it is not given. */
+export const shareOf = (given: Chance): number => (given === undefined ? 0 : typeof given === 'number' ? given : given.share)
 
 /** Body of `PUT /_sandbox/faults`: what is left out is off. Shares at the top hold for every operation. */
 export const faultsSchema = z
@@ -237,7 +243,7 @@ export const faultsSchema = z
     rules: z.array(rule).default([]),
     next: z.array(nextFault).default([]),
     /** How the bodies of fault answers are wrapped: `own` as the operation wraps its errors, `mixed` draws one of all shapes. */
-    errorShape: z.enum([...ERROR_SHAPES, ...GATEWAY_SHAPES, 'own', 'mixed']).default('own'),
+    errorShape: z.enum([...errorShapes, ...gatewayShapes, 'own', 'mixed']).default('own'),
     /** `emptyList`: where there is nothing to list, 200 with an empty list instead of 404. */
     emptyAnswer: z.enum(['404', 'emptyList']).default('404'),
     /** New and changed orders appear in the lists only after this time, in milliseconds of virtual time. */
@@ -248,7 +254,7 @@ export const faultsSchema = z
   })
   .superRefine((faults, context) => {
     for (const [index, one] of [faults, ...faults.rules].entries()) {
-      const sum = OUTCOMES.reduce((total, name) => total + shareOf(one[name]), 0)
+      const sum = outcomes.reduce((total, name) => total + shareOf(one[name]), 0)
       if (sum > 1 + 1e-9) {
         const path = index === 0 ? [] : ['rules', index - 1]
         context.addIssue({
@@ -258,7 +264,7 @@ export const faultsSchema = z
         })
       }
     }
-    for (const kind of RECORD_KINDS) {
+    for (const kind of recordKinds) {
       const sum = faults.hidden.reduce((total, one) => (one.records === kind ? total + (one.share ?? 0) : total), 0)
       if (sum > 1 + 1e-9)
         context.addIssue({ code: 'custom', path: ['hidden'], message: `the shares of ${kind} add up to ${sum}, above 1` })
@@ -272,15 +278,8 @@ export type Chance = z.infer<typeof chance>
 type Details = { readonly [name in keyof typeof details]: z.infer<(typeof details)[name]> }
 export type FaultDetails = Partial<Details>
 
-/** The share of a chance; 0 when it is not given. */
-export function shareOf(given: Chance): number {
-  return given === undefined ? 0 : typeof given === 'number' ? given : given.share
-}
-
 /** Details of a chance besides its share. */
-export function detailsOf(given: Chance): FaultDetails {
-  return given === undefined || typeof given === 'number' ? {} : given
-}
+export const detailsOf = (given: Chance): FaultDetails => (given === undefined || typeof given === 'number' ? {} : given)
 
 interface Timed {
   readonly from?: string | undefined
@@ -290,7 +289,7 @@ interface Timed {
 }
 
 /** The same with its times made absolute: they count from now. */
-export function anchored<T extends Timed>(timed: T, now: number): T {
+export const anchored = <T extends Timed>(timed: T, now: number): T => {
   const { afterMs, forMs, ...rest } = timed
   if (afterMs === undefined && forMs === undefined) return timed
   const from = now + (afterMs ?? 0)
@@ -299,6 +298,5 @@ export function anchored<T extends Timed>(timed: T, now: number): T {
 }
 
 /** Whether it holds now; its first moment belongs to it, its last does not. */
-export function holds({ from, until }: Timed, now: number): boolean {
-  return (from === undefined || now >= Date.parse(from)) && (until === undefined || now < Date.parse(until))
-}
+export const holds = ({ from, until }: Timed, now: number): boolean =>
+  (from === undefined || now >= Date.parse(from)) && (until === undefined || now < Date.parse(until))

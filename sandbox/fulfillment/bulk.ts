@@ -1,6 +1,6 @@
 import { createRandom, type Random } from '../core/random.ts'
 import type { World } from '../world.ts'
-import { CORRECTED, DAMAGED, FOUND, LOST, type Movement, moved, RECEIVED, RETURNED, SOLD } from './model.ts'
+import { corrected, damaged, found, lost, type Movement, moved, received, returnedWording, sold } from './model.ts'
 import { nextGtin, shipmentIdOf } from './simulation.ts'
 
 /** Many generated SKUs that do not change after their creation. */
@@ -16,17 +16,17 @@ export interface BulkItems {
 }
 
 /** So many entries at once between two breaths. */
-const ENTRIES_AT_ONCE = 20_000
+const entriesAtOnce = 20_000
 
 /** Makes the items up, in pieces so that others are heard in between; gives the first and the last SKU. */
-export async function makeItems(
+export const makeItems = async (
   world: World,
   asked: BulkItems,
   breathe: () => Promise<void>,
-): Promise<{ readonly first: string; readonly last: string }> {
+): Promise<{ readonly first: string; readonly last: string }> => {
   const start = world.meta.sequence(`inventory:${asked.sellerId}:${asked.prefix}`, asked.skus)
   const skuOf = (number: number): string => `${asked.prefix}-${String(number).padStart(6, '0')}`
-  const atOnce = Math.max(1, Math.floor(ENTRIES_AT_ONCE / (asked.entriesPerSku + 1)))
+  const atOnce = Math.max(1, Math.floor(entriesAtOnce / (asked.entriesPerSku + 1)))
   for (let made = 0; made < asked.skus; made += atOnce) {
     world.database.transaction(() => {
       for (let number = start + made; number < start + Math.min(made + atOnce, asked.skus); number += 1) {
@@ -38,7 +38,7 @@ export async function makeItems(
   return { first: skuOf(start), last: skuOf(start + asked.skus - 1) }
 }
 
-function makeItem(world: World, { sellerId, entriesPerSku, from, to }: BulkItems, sku: string, number: number): void {
+const makeItem = (world: World, { sellerId, entriesPerSku, from, to }: BulkItems, sku: string, number: number): void => {
   const random = createRandom(world.settings.seed, 'bulk', sellerId, sku)
   const step = (to - from) / Math.max(1, entriesPerSku)
   const movements = Array.from({ length: entriesPerSku }, (_, index) =>
@@ -57,13 +57,13 @@ function makeItem(world: World, { sellerId, entriesPerSku, from, to }: BulkItems
 }
 
 /** Mostly sales; no more than three units leave at once, so the opening units last. */
-function madeUp(random: Random, at: number): Movement {
+const madeUp = (random: Random, at: number): Movement => {
   const draw = random.next()
   const units = random.whole(1, 3)
-  if (draw < 0.78) return moved(SOLD, -units, at)
-  if (draw < 0.84) return moved(RETURNED, 1, at)
-  if (draw < 0.9) return moved(RECEIVED, random.whole(10, 40), at, { shipmentId: shipmentIdOf(random) })
-  if (draw < 0.93) return moved(LOST, -units, at)
-  if (draw < 0.95) return moved(FOUND, units, at)
-  return draw < 0.98 ? moved(DAMAGED, -units, at) : moved(CORRECTED, random.chance(0.5) ? units : -units, at)
+  if (draw < 0.78) return moved(sold, -units, at)
+  if (draw < 0.84) return moved(returnedWording, 1, at)
+  if (draw < 0.9) return moved(received, random.whole(10, 40), at, { shipmentId: shipmentIdOf(random) })
+  if (draw < 0.93) return moved(lost, -units, at)
+  if (draw < 0.95) return moved(found, units, at)
+  return draw < 0.98 ? moved(damaged, -units, at) : moved(corrected, random.chance(0.5) ? units : -units, at)
 }

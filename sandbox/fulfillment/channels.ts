@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { missingHeader } from '../core/errors.ts'
 import type { FaultPlan } from '../faults/faults.ts'
-import { LIST_FAULTS } from '../faults/schema.ts'
+import { listFaults } from '../faults/schema.ts'
 import { headerOf } from '../http/headers.ts'
 import type { Call, Operation } from '../operations/operation.ts'
 import { blemishRecords } from '../operations/perform.ts'
@@ -19,7 +19,7 @@ export const salesChannels: Operation = {
   body: 'none',
   writes: false,
   errorShape: 'flat',
-  faults: LIST_FAULTS,
+  faults: listFaults,
   perform: (world, call, plan) => ({ json: listChannels(world, call, plan) }),
 }
 
@@ -42,32 +42,31 @@ export const channelSettings = z.strictObject({
 type ChannelSettings = z.infer<typeof channelSettings>
 type Channel = NonNullable<ChannelSettings['items']>[number]
 
-export function channelSettingsOf({ meta }: World, sellerId: string): ChannelSettings {
-  return meta.read(`channels:${sellerId}`, channelSettings)
-}
+export const channelSettingsOf = ({ meta }: World, sellerId: string): ChannelSettings =>
+  meta.read(`channels:${sellerId}`, channelSettings)
 
-export function keepChannelSettings({ meta }: World, sellerId: string, settings: ChannelSettings): void {
+export const keepChannelSettings = ({ meta }: World, sellerId: string, settings: ChannelSettings): void => {
   meta.keep(`channels:${sellerId}`, settings)
 }
 
-const CHANNELS: readonly Channel[] = [
+const ordinaryChannels: readonly Channel[] = [
   { orderChannelId: '10001', orderChannelName: 'Own Web Shop', boxCatalogType: 'typeA', active: 'Y' },
   { orderChannelId: '10002', orderChannelName: 'Auction House', boxCatalogType: 'multichannel', active: 'Y' },
   { orderChannelId: '10003', orderChannelName: 'Pop-up Store', boxCatalogType: 'typeA', active: 'N' },
 ]
 
-function listChannels(world: World, call: Call, plan: FaultPlan): unknown {
+const listChannels = (world: World, call: Call, plan: FaultPlan): unknown => {
   requireMarket(world, call)
   // Required on the live service; the specification shows no query parameters (public facts, section 7.4).
   if (world.settings.dialect.fulfillment.channelsOfPartner) required(call.query, 'partnerId')
   requireEnrolment(world, call.sellerId, 'multichannel')
-  const { shippingField, items = CHANNELS } = channelSettingsOf(world, call.sellerId)
+  const { shippingField, items = ordinaryChannels } = channelSettingsOf(world, call.sellerId)
   const channels = items.map((channel) => viewOf(world, call.sellerId, channel, shippingField))
   return { status: 'OK', header: { headerAttributes: {} }, errors: [], payload: blemishRecords(channels, 'orderChannelId', plan) }
 }
 
 /** `martId` and `xxmartid`; on the live service `wm_mart_id` alone will do as well (public facts, section 7.4). */
-function requireMarket({ settings }: World, { headers }: Call): void {
+const requireMarket = ({ settings }: World, { headers }: Call): void => {
   const { fulfillment, headerPrefix } = settings.dialect
   const prefix = headerPrefix.toLowerCase()
   if (fulfillment.channelsOfPartner && headerOf(headers, `${prefix}_mart_id`) !== null) return
@@ -76,7 +75,7 @@ function requireMarket({ settings }: World, { headers }: Call): void {
   }
 }
 
-function viewOf({ settings }: World, sellerId: string, channel: Channel, shippingField: string): Record<string, unknown> {
+const viewOf = ({ settings }: World, sellerId: string, channel: Channel, shippingField: string): Record<string, unknown> => {
   const live = settings.dialect.fulfillment.liveFields
   return {
     orderChannelId: channel.orderChannelId,

@@ -6,9 +6,9 @@ import type { Life } from '../life/live.ts'
 import type { World } from '../world.ts'
 import { makeItems } from './bulk.ts'
 import { channelSettings, channelSettingsOf, keepChannelSettings } from './channels.ts'
-import { DISCREPANCY_KINDS, type Discrepancy } from './discrepancy.ts'
+import { type Discrepancy, discrepancyKinds } from './discrepancy.ts'
 import { enrol, enrolmentBody, enrolmentOf } from './enrolment.ts'
-import { CELLS, type Item, moved } from './model.ts'
+import { cells, type Item, moved } from './model.ts'
 import { compare, NoSuchPlace, plant, repair } from './planted.ts'
 import { generationAt } from './report-period.ts'
 import { keepReportSettings, reportSettings, reportSettingsOf } from './report-settings.ts'
@@ -69,16 +69,16 @@ const discrepancyBody = z.strictObject({
   ...seller,
   sku: z.string().min(1),
   month,
-  kind: z.enum(DISCREPANCY_KINDS),
+  kind: z.enum(discrepancyKinds),
   units: z.number().int().min(-1_000_000).max(1_000_000).optional(),
-  cell: z.enum(CELLS).optional(),
+  cell: z.enum(cells).optional(),
   entryId: z.string().min(1).optional(),
 })
 const sellerQuery = z.object(seller)
 const idParameter = z.object({ id: z.coerce.number().int().min(1) })
 
 /** Control routes of the fulfilment service. */
-export function registerFulfillmentControl(app: FastifyInstance, world: World, life: Life): void {
+export const registerFulfillmentControl = (app: FastifyInstance, world: World, life: Life): void => {
   /** The seller whose inventory is meant, lived up to now. */
   const sellerOf = (named?: string): string => {
     const sellerId = registeredSeller(world, named)
@@ -169,12 +169,10 @@ export function registerFulfillmentControl(app: FastifyInstance, world: World, l
   })
 }
 
-function wholeLog(now: number): LogFilter {
-  return { from: 0, to: now, now, shipmentId: null, type: null, location: null }
-}
+const wholeLog = (now: number): LogFilter => ({ from: 0, to: now, now, shipmentId: null, type: null, location: null })
 
 /** Stores one movement as given; an unknown SKU is created with it. */
-function move(world: World, sellerId: string, given: z.infer<typeof movement>, now: number): Record<string, unknown> {
+const move = (world: World, sellerId: string, given: z.infer<typeof movement>, now: number): Record<string, unknown> => {
   const at = given.transactionTime ?? now
   const appearsAt = given.appearsAt ?? (given.appearsIn === undefined ? at : now + given.appearsIn)
   if (at > now) throw new Misused(400, 'transactionTime: must not lie in the future')
@@ -200,7 +198,7 @@ function move(world: World, sellerId: string, given: z.infer<typeof movement>, n
   return { sku, gtin: item.gtin, id: recorded?.entryId ?? null, transactionTime: new Date(at).toISOString() }
 }
 
-function view(world: World, discrepancy: Discrepancy): Record<string, unknown> {
+const view = (world: World, discrepancy: Discrepancy): Record<string, unknown> => {
   const { id, itemId, month: of, kind, cell, units, entryId, done } = discrepancy
   const item = world.inventory.itemById(itemId)
   if (item === null) throw new Error('a discrepancy has lost its item')

@@ -1,6 +1,6 @@
 import { type Database, nullableText, type Row, textOf, wholeOf } from '../core/database.ts'
-import { DISCREPANCY_KINDS, type Discrepancy } from './discrepancy.ts'
-import { CELLS, type Item, type Movement } from './model.ts'
+import { type Discrepancy, discrepancyKinds } from './discrepancy.ts'
+import { cells, type Item, type Movement } from './model.ts'
 
 /** A log entry that a discrepancy can be made of. */
 export interface Candidate {
@@ -23,7 +23,7 @@ export interface DiscrepancyStore {
   logged(item: Item, from: number, to: number, now: number, cell: string): number
 }
 
-export function createDiscrepancyStore(database: Database): DiscrepancyStore {
+export const createDiscrepancyStore = (database: Database): DiscrepancyStore => {
   const find: DiscrepancyStore['find'] = (id) => {
     const row = database.get('SELECT * FROM inventory_discrepancies WHERE id = ?', id)
     return row === undefined ? null : discrepancyOf(row)
@@ -91,15 +91,15 @@ export function createDiscrepancyStore(database: Database): DiscrepancyStore {
   }
 }
 
-function discrepancyOf(row: Row): Discrepancy {
-  const kind = DISCREPANCY_KINDS.find((known) => known === row['kind'])
+const discrepancyOf = (row: Row): Discrepancy => {
+  const kind = discrepancyKinds.find((known) => known === row['kind'])
   if (kind === undefined) throw new TypeError('a discrepancy is of no known kind')
   return {
     id: wholeOf(row, 'id'),
     itemId: wholeOf(row, 'item_id'),
     month: textOf(row, 'month'),
     kind,
-    cell: CELLS.find((known) => known === row['cell']) ?? null,
+    cell: cells.find((known) => known === row['cell']) ?? null,
     units: wholeOf(row, 'units'),
     movementId: wholeOf(row, 'movement_id'),
     entryId: nullableText(row, 'entry_id'),
@@ -107,24 +107,22 @@ function discrepancyOf(row: Row): Discrepancy {
   }
 }
 
-function candidateOf(row: Row): Candidate {
-  return {
-    movementId: wholeOf(row, 'id'),
-    entryId: textOf(row, 'entry_id'),
-    movement: {
-      type: textOf(row, 'type'),
-      reasonCode: textOf(row, 'reason_code'),
-      reasonText: textOf(row, 'reason_text'),
-      at: wholeOf(row, 'at'),
-      appearsAt: wholeOf(row, 'appears_at'),
-      units: wholeOf(row, 'units'),
-      location: 'Inventory',
-      fcName: textOf(row, 'fc_name'),
-      shipmentId: nullableText(row, 'shipment_id'),
-      entryId: null,
-      place: CELLS.find((cell) => cell === row['place']) ?? 'other',
-      inLog: true,
-      inReport: true,
-    },
-  }
-}
+const candidateOf = (row: Row): Candidate => ({
+  movementId: wholeOf(row, 'id'),
+  entryId: textOf(row, 'entry_id'),
+  movement: {
+    type: textOf(row, 'type'),
+    reasonCode: textOf(row, 'reason_code'),
+    reasonText: textOf(row, 'reason_text'),
+    at: wholeOf(row, 'at'),
+    appearsAt: wholeOf(row, 'appears_at'),
+    units: wholeOf(row, 'units'),
+    location: 'Inventory',
+    fcName: textOf(row, 'fc_name'),
+    shipmentId: nullableText(row, 'shipment_id'),
+    entryId: null,
+    place: cells.find((cell) => cell === row['place']) ?? 'other',
+    inLog: true,
+    inReport: true,
+  },
+})

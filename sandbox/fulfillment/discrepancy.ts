@@ -1,7 +1,7 @@
 import type { Cell } from './model.ts'
 
 /** The ways in which report and log, or a report in itself, can disagree. */
-export const DISCREPANCY_KINDS = [
+export const discrepancyKinds = [
   'report-without-log',
   'log-entry-missing',
   'extra-log-entry',
@@ -9,7 +9,7 @@ export const DISCREPANCY_KINDS = [
   'ending-off',
   'carry-over-break',
 ] as const
-export type DiscrepancyKind = (typeof DISCREPANCY_KINDS)[number]
+export type DiscrepancyKind = (typeof discrepancyKinds)[number]
 
 /** A discrepancy that was put in. */
 export interface Discrepancy {

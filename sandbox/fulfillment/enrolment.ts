@@ -15,16 +15,14 @@ type Enrolment = z.infer<typeof enrolmentSchema>
 /** Body of `PUT /_sandbox/enrolment`; what is left out is as at the start. */
 export const enrolmentBody = enrolmentSchema.extend({ sellerId: z.string().min(1).optional() })
 
-export function enrolmentOf({ meta }: World, sellerId: string): Enrolment {
-  return meta.read(`enrolment:${sellerId}`, enrolmentSchema)
-}
+export const enrolmentOf = ({ meta }: World, sellerId: string): Enrolment => meta.read(`enrolment:${sellerId}`, enrolmentSchema)
 
-export function enrol({ meta }: World, sellerId: string, enrolment: Enrolment): void {
+export const enrol = ({ meta }: World, sellerId: string, enrolment: Enrolment): void => {
   meta.keep(`enrolment:${sellerId}`, enrolment)
 }
 
 /** Sellers that are not enrolled get 404 on all paths of the service (public facts, section 7.4). */
-export function requireEnrolment(world: World, sellerId: string, service: 'fulfillment' | 'multichannel'): void {
+export const requireEnrolment = (world: World, sellerId: string, service: 'fulfillment' | 'multichannel'): void => {
   const enrolment = enrolmentOf(world, sellerId)
   if (enrolment.fulfillment && (service === 'fulfillment' || enrolment.multichannel)) return
   const shape = enrolment.answer === 'spring' ? 'spring' : 'flat'

@@ -1,10 +1,10 @@
-import { DAY_MS, MINUTE_MS } from '../core/duration.ts'
+import { dayMs, minuteMs } from '../core/duration.ts'
 import { isDay, parseMoment } from '../core/moment.ts'
 import type { FaultPlan } from '../faults/faults.ts'
-import { LIST_FAULTS } from '../faults/schema.ts'
+import { listFaults } from '../faults/schema.ts'
 import type { Call, Operation } from '../operations/operation.ts'
 import { blemishRecords } from '../operations/perform.ts'
-import { MAX_OFFSET, type Query, readWhole } from '../operations/query.ts'
+import { maxOffset, type Query, readWhole } from '../operations/query.ts'
 import type { World } from '../world.ts'
 import { requireEnrolment } from './enrolment.ts'
 import type { Item } from './model.ts'
@@ -12,13 +12,13 @@ import { gtinParameter, noSuchItem, refuseValue, required, wordParameter } from 
 import { liveOn } from './simulation.ts'
 import type { LogEntry, LogFilter, LogOrder } from './store.ts'
 
-const DEFAULT_LIMIT = 50
-const MAX_LIMIT = 200
+const defaultLimit = 50
+const maxLimit = 200
 /** Without a start, and at most (public facts, section 7.1). */
-const DEFAULT_DAYS = 90
-const MAX_DAYS = 365
+const defaultDays = 90
+const maxDays = 365
 
-const SORT_COLUMNS = {
+const sortColumns = {
   gtin: null,
   changedUnits: 'units',
   transactionReasonCode: 'reason_code',
@@ -35,11 +35,11 @@ export const inventoryLog: Operation = {
   body: 'none',
   writes: false,
   errorShape: 'flat',
-  faults: [...LIST_FAULTS, 'emptyListInsteadOf404'],
+  faults: [...listFaults, 'emptyListInsteadOf404'],
   perform: (world, call, plan, now) => ({ json: listLog(world, call, plan, now) }),
 }
 
-function listLog(world: World, { sellerId, query }: Call, plan: FaultPlan, now: number): unknown {
+const listLog = (world: World, { sellerId, query }: Call, plan: FaultPlan, now: number): unknown => {
   requireEnrolment(world, sellerId, 'fulfillment')
   const filter: LogFilter = {
     ...bounds(query, now),
@@ -56,11 +56,11 @@ function listLog(world: World, { sellerId, query }: Call, plan: FaultPlan, now: 
     'shipmentId',
   ])
   const order: LogOrder = {
-    column: sorted === null ? null : SORT_COLUMNS[sorted],
+    column: sorted === null ? null : sortColumns[sorted],
     direction: wordParameter(query, 'sort_order', ['ASC', 'DESC']) ?? (sorted === null ? 'DESC' : 'ASC'),
   }
-  const limit = readWhole(query, 'limit', DEFAULT_LIMIT, [1, MAX_LIMIT], refuseValue)
-  const offset = readWhole(query, 'offset', 0, [0, MAX_OFFSET], refuseValue)
+  const limit = readWhole(query, 'limit', defaultLimit, [1, maxLimit], refuseValue)
+  const offset = readWhole(query, 'offset', 0, [0, maxOffset], refuseValue)
   const key = keyOf(world, query)
   liveOn(world, sellerId, now)
   world.inventory.seen(sellerId, now)
@@ -78,25 +78,24 @@ function listLog(world: World, { sellerId, query }: Call, plan: FaultPlan, now: 
 }
 
 /** By SKU in the specification, by GTIN on the live service, where that parameter is required (public facts, section 7.1). */
-function keyOf({ settings }: World, query: Query): { sku: string; gtin: null } | { sku: null; gtin: string } {
-  return settings.dialect.fulfillment.logKey === 'gtin'
+const keyOf = ({ settings }: World, query: Query): { sku: string; gtin: null } | { sku: null; gtin: string } =>
+  settings.dialect.fulfillment.logKey === 'gtin'
     ? { sku: null, gtin: gtinParameter(required(query, 'gtin')) }
     : { sku: required(query, 'sellerSku'), gtin: null }
-}
 
-function bounds(query: Query, now: number): { readonly from: number; readonly to: number } {
+const bounds = (query: Query, now: number): { readonly from: number; readonly to: number } => {
   const from = moment(query, 'startDate', 0)
-  const to = moment(query, 'endDate', DAY_MS - 1)
+  const to = moment(query, 'endDate', dayMs - 1)
   // Whole days: the day that was 365 days ago may still be asked for, from its first moment on, also by who asked a moment before midnight.
-  const oldest = Math.floor((now - MAX_DAYS * DAY_MS - MINUTE_MS) / DAY_MS) * DAY_MS
-  if (from !== null && from < oldest) throw refuseValue('startDate', `startDate must not be more than ${MAX_DAYS} days back`)
-  const start = from ?? now - DEFAULT_DAYS * DAY_MS
+  const oldest = Math.floor((now - maxDays * dayMs - minuteMs) / dayMs) * dayMs
+  if (from !== null && from < oldest) throw refuseValue('startDate', `startDate must not be more than ${maxDays} days back`)
+  const start = from ?? now - defaultDays * dayMs
   if (start > (to ?? now)) throw refuseValue('startDate', 'startDate must not be after endDate')
   return { from: start, to: to ?? now }
 }
 
 /** A date-time, or a whole UTC day, whose last moment is `dayLength` later than its first. */
-function moment(query: Query, name: string, dayLength: number): number | null {
+const moment = (query: Query, name: string, dayLength: number): number | null => {
   const value = query.get(name)
   if (value === null) return null
   const at = parseMoment(value)
@@ -104,20 +103,21 @@ function moment(query: Query, name: string, dayLength: number): number | null {
   return isDay(value) ? at + dayLength : at
 }
 
-function payloadOf(item: Item, inventoryLog: readonly unknown[]): Record<string, unknown> {
-  return { gtin: item.gtin, vendorSku: item.sku, productName: item.productName, inventoryLog }
-}
+const payloadOf = (item: Item, inventoryLog: readonly unknown[]): Record<string, unknown> => ({
+  gtin: item.gtin,
+  vendorSku: item.sku,
+  productName: item.productName,
+  inventoryLog,
+})
 
-function viewEntry(entry: LogEntry): Record<string, unknown> {
-  return {
-    id: entry.entryId,
-    fcName: entry.fcName,
-    changedUnits: entry.units,
-    transactionTime: new Date(entry.at).toISOString(),
-    transactionLocation: entry.location,
-    transactionReasonCode: entry.reasonCode,
-    transactionReasonDesc: entry.reasonText,
-    transactionType: entry.type,
-    ...(entry.shipmentId === null ? {} : { shipmentId: entry.shipmentId }),
-  }
-}
+const viewEntry = (entry: LogEntry): Record<string, unknown> => ({
+  id: entry.entryId,
+  fcName: entry.fcName,
+  changedUnits: entry.units,
+  transactionTime: new Date(entry.at).toISOString(),
+  transactionLocation: entry.location,
+  transactionReasonCode: entry.reasonCode,
+  transactionReasonDesc: entry.reasonText,
+  transactionType: entry.type,
+  ...(entry.shipmentId === null ? {} : { shipmentId: entry.shipmentId }),
+})

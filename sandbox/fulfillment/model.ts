@@ -1,6 +1,6 @@
 /** The columns of the reconciliation report that count units (specification, "Inventory reconciliation report"). */
-export const CELLS = ['sold', 'returned', 'lost', 'found', 'damaged', 'other'] as const
-export type Cell = (typeof CELLS)[number]
+export const cells = ['sold', 'returned', 'lost', 'found', 'damaged', 'other'] as const
+export type Cell = (typeof cells)[number]
 
 /**
  * Where the report counts a movement. `unexplained` units change what a month ends with and stand in no column; `carry` units
@@ -15,31 +15,29 @@ export interface Wording {
   readonly reasonText: string
 }
 
-export const SOLD: Wording = { type: 'Ship', reasonCode: 'SIP', reasonText: 'Shipped to Customer' }
-export const RETURNED: Wording = { type: 'Return', reasonCode: 'RTN', reasonText: 'Customer Return' }
-export const RECEIVED: Wording = { type: 'Receipt', reasonCode: 'RCV', reasonText: 'Received from Shipment' }
-export const LOST: Wording = { type: 'Adjustment', reasonCode: 'LOS', reasonText: 'Lost in Warehouse' }
-export const FOUND: Wording = { type: 'Adjustment', reasonCode: 'FND', reasonText: 'Found in Warehouse' }
-export const DAMAGED: Wording = { type: 'Adjustment', reasonCode: 'DMG', reasonText: 'Damaged in Warehouse' }
-export const CORRECTED: Wording = { type: 'Adjustment', reasonCode: 'ADJ', reasonText: 'Inventory Correction' }
+export const sold: Wording = { type: 'Ship', reasonCode: 'SIP', reasonText: 'Shipped to Customer' }
+export const returnedWording: Wording = { type: 'Return', reasonCode: 'RTN', reasonText: 'Customer Return' }
+export const received: Wording = { type: 'Receipt', reasonCode: 'RCV', reasonText: 'Received from Shipment' }
+export const lost: Wording = { type: 'Adjustment', reasonCode: 'LOS', reasonText: 'Lost in Warehouse' }
+export const found: Wording = { type: 'Adjustment', reasonCode: 'FND', reasonText: 'Found in Warehouse' }
+export const damaged: Wording = { type: 'Adjustment', reasonCode: 'DMG', reasonText: 'Damaged in Warehouse' }
+export const corrected: Wording = { type: 'Adjustment', reasonCode: 'ADJ', reasonText: 'Inventory Correction' }
 
 /** The usual wording of the units that a column counts; receipts and corrections share one. */
-export const WORDING: Readonly<Record<Cell, Wording>> = {
-  sold: SOLD,
-  returned: RETURNED,
-  lost: LOST,
-  found: FOUND,
-  damaged: DAMAGED,
-  other: CORRECTED,
+export const wording: Readonly<Record<Cell, Wording>> = {
+  sold: sold,
+  returned: returnedWording,
+  lost: lost,
+  found: found,
+  damaged: damaged,
+  other: corrected,
 }
 
 /** Whether units of a column leave the stock; those of `other` carry their own sign. */
-export function isOutflow(cell: Cell): boolean {
-  return cell === 'sold' || cell === 'lost' || cell === 'damaged'
-}
+export const isOutflow = (cell: Cell): boolean => cell === 'sold' || cell === 'lost' || cell === 'damaged'
 
 /** The column that counts a movement: by its type, an adjustment by its reason. */
-export function cellOf({ type, reasonCode, reasonText }: Wording): Cell {
+export const cellOf = ({ type, reasonCode, reasonText }: Wording): Cell => {
   if (type === 'Ship') return 'sold'
   if (type === 'Return') return 'returned'
   if (type !== 'Adjustment') return 'other'
@@ -92,19 +90,17 @@ export interface Item {
 export type NewItem = Omit<Item, 'id' | 'stock' | 'entries'>
 
 /** A movement of sellable stock as it usually is: in the log and in the report at once. */
-export function moved(wording: Wording, units: number, at: number, more: Partial<Movement> = {}): Movement {
-  return {
-    ...wording,
-    units,
-    at,
-    appearsAt: at,
-    location: 'Inventory',
-    fcName: 'KY1',
-    shipmentId: null,
-    entryId: null,
-    place: cellOf(wording),
-    inLog: true,
-    inReport: (more.location ?? 'Inventory') === 'Inventory',
-    ...more,
-  }
-}
+export const moved = (wording: Wording, units: number, at: number, more: Partial<Movement> = {}): Movement => ({
+  ...wording,
+  units,
+  at,
+  appearsAt: at,
+  location: 'Inventory',
+  fcName: 'KY1',
+  shipmentId: null,
+  entryId: null,
+  place: cellOf(wording),
+  inLog: true,
+  inReport: (more.location ?? 'Inventory') === 'Inventory',
+  ...more,
+})

@@ -1,9 +1,9 @@
 import { type Month, monthAfter, monthOf, pacificMonth } from '../core/pacific.ts'
 import { createRandom } from '../core/random.ts'
 import type { World } from '../world.ts'
-import { DISCREPANCY_KINDS, type Discrepancy, type DiscrepancyKind } from './discrepancy.ts'
+import { type Discrepancy, type DiscrepancyKind, discrepancyKinds } from './discrepancy.ts'
 import type { Candidate } from './discrepancy-store.ts'
-import { type Cell, type Item, isOutflow, type Movement, moved, WORDING } from './model.ts'
+import { type Cell, type Item, isOutflow, type Movement, moved, wording } from './model.ts'
 import { generationAt, periodOf } from './report-period.ts'
 import type { Recorded } from './store.ts'
 
@@ -23,17 +23,17 @@ export interface Wanted {
   readonly entryId?: string | undefined
 }
 
-const DEFAULT_UNITS = 3
+const defaultUnits = 3
 
 /** Puts one discrepancy in. It stays until it is repaired. Throws `NoSuchPlace` where the month has nothing to make it of. */
-export function plant(world: World, item: Item, wanted: Wanted, now: number): Discrepancy {
+export const plant = (world: World, item: Item, wanted: Wanted, now: number): Discrepancy => {
   const { kind, month } = wanted
   if (item.firstAt >= month.to) throw new NoSuchPlace(`${item.sku} has no stock in ${month.name}`)
   const covered = Math.min(month.to, generationAt(now).coveredUntil)
   const to = covered > month.from ? covered : month.to
   const from = Math.max(month.from, item.firstAt)
   const middle = Math.floor((from + to) / 2_000) * 1_000
-  const units = wanted.units ?? DEFAULT_UNITS
+  const units = wanted.units ?? defaultUnits
   const keep = (cell: Cell | null, counted: number, movementId: number, entryId: string | null, done: string): Discrepancy =>
     world.discrepancies.add({ itemId: item.id, month: month.name, kind, cell, units: counted, movementId, entryId, done })
   const add = (movement: Movement): Recorded => {
@@ -45,7 +45,7 @@ export function plant(world: World, item: Item, wanted: Wanted, now: number): Di
     switch (kind) {
       case 'report-without-log': {
         const cell = wanted.cell ?? freeCell(world, item, from, to, now)
-        const { movementId } = add(moved(WORDING[cell], signed(cell, units), middle, { inLog: false }))
+        const { movementId } = add(moved(wording[cell], signed(cell, units), middle, { inLog: false }))
         return keep(cell, units, movementId, null, `the report counts ${units} units ${cell} that no log entry knows`)
       }
       case 'log-entry-missing': {
@@ -56,7 +56,7 @@ export function plant(world: World, item: Item, wanted: Wanted, now: number): Di
       }
       case 'extra-log-entry': {
         const cell = wanted.cell ?? freeCell(world, item, from, to, now)
-        const { movementId, entryId } = add(moved(WORDING[cell], signed(cell, units), middle, { inReport: false }))
+        const { movementId, entryId } = add(moved(wording[cell], signed(cell, units), middle, { inReport: false }))
         return keep(cell, units, movementId, entryId, `log entry ${entryId} is of units that the report does not count`)
       }
       case 'duplicate-log-entry': {
@@ -67,7 +67,7 @@ export function plant(world: World, item: Item, wanted: Wanted, now: number): Di
         return keep(cell, Math.abs(original.movement.units), movementId, entryId, done)
       }
       case 'ending-off': {
-        const { movementId } = add(moved(WORDING.other, units, middle, { inLog: false, place: 'unexplained' }))
+        const { movementId } = add(moved(wording.other, units, middle, { inLog: false, place: 'unexplained' }))
         return keep(
           null,
           units,
@@ -77,7 +77,7 @@ export function plant(world: World, item: Item, wanted: Wanted, now: number): Di
         )
       }
       case 'carry-over-break': {
-        const { movementId } = add(moved(WORDING.other, units, month.from, { inLog: false, place: 'carry' }))
+        const { movementId } = add(moved(wording.other, units, month.from, { inLog: false, place: 'carry' }))
         return keep(null, units, movementId, null, `the beginning quantity is ${units} more than the ending of the month before`)
       }
     }
@@ -85,7 +85,7 @@ export function plant(world: World, item: Item, wanted: Wanted, now: number): Di
 }
 
 /** Undoes a discrepancy; report and log are again what they would have been without it. */
-export function repair(world: World, { id, kind, movementId }: Discrepancy): void {
+export const repair = (world: World, { id, kind, movementId }: Discrepancy): void => {
   world.database.transaction(() => {
     if (kind === 'log-entry-missing') world.discrepancies.setInLog(movementId, true)
     else world.discrepancies.removeMovement(movementId)
@@ -94,11 +94,11 @@ export function repair(world: World, { id, kind, movementId }: Discrepancy): voi
 }
 
 /** One of every kind, each with a SKU of its own, in the two whole months before this one. */
-export function plantDiscrepancies(world: World, sellerId: string, now: number): void {
+export const plantDiscrepancies = (world: World, sellerId: string, now: number): void => {
   const random = createRandom(world.settings.seed, 'discrepancies', sellerId)
   const items = world.inventory.livingItems(sellerId)
   const thisMonth = monthOf(now).name
-  for (const [index, kind] of DISCREPANCY_KINDS.entries()) {
+  for (const [index, kind] of discrepancyKinds.entries()) {
     const [item] = items.splice(random.whole(0, items.length - 1), 1)
     const month = pacificMonth(monthAfter(thisMonth, index % 2 === 0 ? -1 : -2))
     const units = random.whole(2, 6)
@@ -115,7 +115,7 @@ export interface Compared {
 }
 
 /** Looks up the current state of both sides of a discrepancy. */
-export function compare(world: World, item: Item, { kind, month, cell }: Discrepancy, now: number): Compared {
+export const compare = (world: World, item: Item, { kind, month, cell }: Discrepancy, now: number): Compared => {
   const of = pacificMonth(month)
   const period = periodOf(of, now)
   const row = period === null ? null : world.inventory.row(item, period)
@@ -132,21 +132,17 @@ export function compare(world: World, item: Item, { kind, month, cell }: Discrep
   return { reported: row.beginning, expected: rowBefore?.ending ?? null }
 }
 
-function signed(cell: Cell, units: number): number {
-  return isOutflow(cell) ? -units : units
-}
+const signed = (cell: Cell, units: number): number => (isOutflow(cell) ? -units : units)
 
-function cellOfEntry({ place }: Movement): Cell | null {
-  return place === 'carry' || place === 'unexplained' ? null : place
-}
+const cellOfEntry = ({ place }: Movement): Cell | null => (place === 'carry' || place === 'unexplained' ? null : place)
 
 /** A column without log entries in these days, so that only the report has units. */
-function freeCell(world: World, item: Item, from: number, to: number, now: number): Cell {
+const freeCell = (world: World, item: Item, from: number, to: number, now: number): Cell => {
   const cells = ['lost', 'damaged', 'found'] as const
   return cells.find((cell) => world.discrepancies.logged(item, from, to, now, cell) === 0) ?? 'lost'
 }
 
-function candidate(world: World, item: Item, { entryId, month }: Wanted, from: number, to: number): Candidate {
+const candidate = (world: World, item: Item, { entryId, month }: Wanted, from: number, to: number): Candidate => {
   const [found] = world.discrepancies.candidates(item, from, to, entryId ?? null, 1)
   if (found === undefined) throw new NoSuchPlace(`${item.sku} has no such log entry in ${month.name}`)
   return found

@@ -1,8 +1,8 @@
-import { DAY_MS } from '../core/duration.ts'
+import { dayMs } from '../core/duration.ts'
 import { type ApiFault, Refusal } from '../core/errors.ts'
 import { isObject, type JsonObject } from '../core/json.ts'
 import type { FaultPlan } from '../faults/faults.ts'
-import { LIST_FAULTS } from '../faults/schema.ts'
+import { listFaults } from '../faults/schema.ts'
 import { globalHeaders } from '../http/headers.ts'
 import type { Call, Operation } from '../operations/operation.ts'
 import { blemishRecords } from '../operations/perform.ts'
@@ -13,11 +13,11 @@ import type { Item } from './model.ts'
 import { liveOn } from './simulation.ts'
 
 /** Most keys of one request (public facts, section 7.3). */
-const MAX_KEYS = 1_000
+const maxKeys = 1_000
 /** Days of sales that determine the demand, days of stock that are suggested, and their maximum. */
-const LOOK_BACK_DAYS = 28
-const SUGGESTED_DAYS = 30
-const MAX_DAYS = 90
+const lookBackDays = 28
+const suggestedDays = 30
+const maxDays = 90
 
 /** Recommended shipment quantity (specification, section 5). Items that the seller does not have are left out of the answer. */
 export const recommendations: Operation = {
@@ -31,11 +31,11 @@ export const recommendations: Operation = {
   body: 'optional-json',
   writes: false,
   errorShape: 'wfs',
-  faults: LIST_FAULTS,
+  faults: listFaults,
   perform: (world, call, plan, now) => ({ json: recommend(world, call, plan, now) }),
 }
 
-function recommend(world: World, call: Call, plan: FaultPlan, now: number): unknown {
+const recommend = (world: World, call: Call, plan: FaultPlan, now: number): unknown => {
   const { sellerId } = call
   requireEnrolment(world, sellerId, 'fulfillment')
   const { gtins, skus } = keysOf(world, call)
@@ -55,7 +55,7 @@ interface Keys {
 }
 
 /** Either GTINs or SKUs, in the body under the profile's names; or SKUs as repeated query parameters `sku` (specification, section 5). */
-function keysOf({ settings }: World, { body, query }: Call): Keys {
+const keysOf = ({ settings }: World, { body, query }: Call): Keys => {
   const { gtinsField, skusField } = settings.dialect.fulfillment
   const given = isObject(body) ? body : {}
   const gtins = listOf(given, gtinsField)
@@ -64,11 +64,11 @@ function keysOf({ settings }: World, { body, query }: Call): Keys {
   const skus = [...inBody, ...inQuery]
   if (gtins.length === 0 && skus.length === 0) throw refuse(400, 'gtin/sku is required attribute.')
   if (gtins.length > 0 && skus.length > 0) throw refuse(400, 'Either gtin or sku is accepted, not both.')
-  if (gtins.length + skus.length > MAX_KEYS) throw refuse(400, `No more than ${MAX_KEYS} items are accepted.`)
+  if (gtins.length + skus.length > maxKeys) throw refuse(400, `No more than ${maxKeys} items are accepted.`)
   return { gtins: gtins.length > 0 ? gtins : null, skus }
 }
 
-function listOf(body: JsonObject, name: string): string[] {
+const listOf = (body: JsonObject, name: string): string[] => {
   const value = body[name]
   if (value === undefined || value === null) return []
   const words = Array.isArray(value) ? value.filter((one) => typeof one === 'string' && one !== '') : []
@@ -76,14 +76,13 @@ function listOf(body: JsonObject, name: string): string[] {
   return words
 }
 
-function itemsOf(world: World, sellerId: string, gtins: readonly string[]): Item[] {
-  return gtins.flatMap((gtin) => (/^\d{14}$/.test(gtin) ? world.inventory.itemsOfGtin(sellerId, gtin) : []))
-}
+const itemsOf = (world: World, sellerId: string, gtins: readonly string[]): Item[] =>
+  gtins.flatMap((gtin) => (/^\d{14}$/.test(gtin) ? world.inventory.itemsOfGtin(sellerId, gtin) : []))
 
-function viewOf(world: World, item: Item, now: number): Record<string, unknown> {
-  const { stock, sold } = world.inventory.demand(item, now - LOOK_BACK_DAYS * DAY_MS, now)
-  const needed = (days: number): number => Math.max(0, Math.ceil((sold * days) / LOOK_BACK_DAYS) - stock)
-  const suggestedQty = needed(SUGGESTED_DAYS)
+const viewOf = (world: World, item: Item, now: number): Record<string, unknown> => {
+  const { stock, sold } = world.inventory.demand(item, now - lookBackDays * dayMs, now)
+  const needed = (days: number): number => Math.max(0, Math.ceil((sold * days) / lookBackDays) - stock)
+  const suggestedQty = needed(suggestedDays)
   return {
     itemId: String(900_000_000 + item.id),
     gtin: item.gtin,
@@ -91,13 +90,13 @@ function viewOf(world: World, item: Item, now: number): Record<string, unknown> 
     vendorSku: item.sku,
     // Where nothing was sold there is nothing to suggest, and the field is missing.
     ...(sold === 0 ? {} : { suggestedQty }),
-    maxQty: needed(MAX_DAYS),
-    ...(world.settings.dialect.fulfillment.liveFields ? { customerFavorite: sold > LOOK_BACK_DAYS } : {}),
+    maxQty: needed(maxDays),
+    ...(world.settings.dialect.fulfillment.liveFields ? { customerFavorite: sold > lookBackDays } : {}),
   }
 }
 
 /** The service's own errors (public facts, section 6.1). */
-function refuse(status: 400 | 500, description: string): Refusal {
+const refuse = (status: 400 | 500, description: string): Refusal => {
   const fault: ApiFault = {
     code: `${status}.WFS.100`,
     field: 'data',

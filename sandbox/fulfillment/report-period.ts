@@ -3,7 +3,7 @@ import { hashWords } from '../core/random.ts'
 import type { ReportPeriod } from './store.ts'
 
 /** Reports are generated at this hour, Pacific time (specification, Limits). */
-const GENERATED_AT_HOUR = 7
+const generatedAtHour = 7
 
 /** One daily making of the reports. */
 export interface Generation {
@@ -13,21 +13,21 @@ export interface Generation {
 }
 
 /** The latest making of the reports at a moment. */
-export function generationAt(now: number): Generation {
+export const generationAt = (now: number): Generation => {
   const today = pacificDay(now)
-  const day = pacificHour(today, GENERATED_AT_HOUR) <= now ? today : dayAfter(today, -1)
-  return { at: pacificHour(day, GENERATED_AT_HOUR), coveredUntil: pacificMidnight(day) }
+  const day = pacificHour(today, generatedAtHour) <= now ? today : dayAfter(today, -1)
+  return { at: pacificHour(day, generatedAtHour), coveredUntil: pacificMidnight(day) }
 }
 
 /** What the report of a month counts at a moment; `null` when none was made of it yet. */
-export function periodOf(month: Month, now: number): ReportPeriod | null {
+export const periodOf = (month: Month, now: number): ReportPeriod | null => {
   const { at, coveredUntil } = generationAt(now)
   if (month.from > coveredUntil) return null
   return { from: month.from, to: Math.min(month.to, coveredUntil), generatedAt: at }
 }
 
 /** The name of the file: the moment at which it was made, with underscores (public facts, section 7.2). */
-export function fileNameOf({ generatedAt }: ReportPeriod): string {
+export const fileNameOf = ({ generatedAt }: ReportPeriod): string => {
   const made = new Date(generatedAt + (hashWords('report', generatedAt) % 1_000)).toISOString()
   return `InventoryReconciliationReport_${made.replaceAll(':', '_')}.csv`
 }

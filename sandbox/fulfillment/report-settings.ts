@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { World } from '../world.ts'
 
 /** The report's columns by our own names, with the headings that the sandbox gives them. The specification shows neither names nor order. */
-export const HEADINGS = {
+export const publishedHeadings = {
   gtin: 'GTIN',
   sku: 'SKU',
   itemName: 'Item Name',
@@ -15,9 +15,9 @@ export const HEADINGS = {
   damaged: 'Units Damaged',
   other: 'Other Adjustments',
 } as const
-export type Column = keyof typeof HEADINGS
+export type Column = keyof typeof publishedHeadings
 
-const COLUMNS = [
+const columns = [
   'gtin',
   'sku',
   'itemName',
@@ -35,11 +35,11 @@ const COLUMNS = [
 export const reportSettings = z.strictObject({
   /** Which columns, in which order. */
   columns: z
-    .array(z.enum(COLUMNS))
+    .array(z.enum(columns))
     .min(1)
-    .default([...COLUMNS]),
+    .default([...columns]),
   /** Other headings for some of them. */
-  headings: z.partialRecord(z.enum(COLUMNS), z.string()).default({}),
+  headings: z.partialRecord(z.enum(columns), z.string()).default({}),
   letterCase: z.enum(['asWritten', 'upper', 'lower']).default('asWritten'),
   /** Further columns at the end, with one value for all rows. */
   additional: z.array(z.strictObject({ heading: z.string(), value: z.string() })).default([]),
@@ -55,12 +55,10 @@ export const reportSettings = z.strictObject({
 })
 export type ReportSettings = z.infer<typeof reportSettings>
 
-const KEY = 'report'
+const key = 'report'
 
-export function reportSettingsOf({ meta }: World): ReportSettings {
-  return meta.read(KEY, reportSettings)
-}
+export const reportSettingsOf = ({ meta }: World): ReportSettings => meta.read(key, reportSettings)
 
-export function keepReportSettings({ meta }: World, settings: ReportSettings): void {
-  meta.keep(KEY, settings)
+export const keepReportSettings = ({ meta }: World, settings: ReportSettings): void => {
+  meta.keep(key, settings)
 }

@@ -10,13 +10,13 @@ import { requireEnrolment } from './enrolment.ts'
 import { isOutflow } from './model.ts'
 import { gtinParameter, noSuchItem, refuseValue, required } from './parameters.ts'
 import { fileNameOf, periodOf } from './report-period.ts'
-import { type Column, HEADINGS, type ReportSettings, reportSettingsOf } from './report-settings.ts'
+import { type Column, publishedHeadings, type ReportSettings, reportSettingsOf } from './report-settings.ts'
 import { liveOn } from './simulation.ts'
 import type { ReportPeriod, ReportRow } from './store.ts'
 
 /** There are no reports of earlier months (specification, Limits). */
-const FIRST_MONTH = '2022-01'
-const ROWS_AT_ONCE = 1_000
+const firstMonth = '2022-01'
+const rowsAtOnce = 1_000
 
 const common = {
   name: 'reconciliation.report',
@@ -54,7 +54,7 @@ export const reportByMonth: Operation = {
 
 type MonthReader = (query: Query, now: number) => Month
 
-function makeReport(world: World, { sellerId, query }: Call, readMonth: MonthReader, plan: FaultPlan, now: number): Result {
+const makeReport = (world: World, { sellerId, query }: Call, readMonth: MonthReader, plan: FaultPlan, now: number): Result => {
   requireEnrolment(world, sellerId, 'fulfillment')
   const month = readMonth(query, now)
   const gtin = query.get('gtin')
@@ -74,19 +74,19 @@ function makeReport(world: World, { sellerId, query }: Call, readMonth: MonthRea
 }
 
 /** The month of that name, as far as there are reports; `parameter` is what named it. */
-function reportMonth(name: string, parameter: string, now: number): Month {
-  if (name < FIRST_MONTH) throw refuseValue(parameter, `There are no reports of months before ${FIRST_MONTH}`)
+const reportMonth = (name: string, parameter: string, now: number): Month => {
+  if (name < firstMonth) throw refuseValue(parameter, `There are no reports of months before ${firstMonth}`)
   if (name > monthOf(now).name) throw refuseValue(parameter, 'There are no reports of months to come')
   return pacificMonth(name)
 }
 
-function monthOfName(query: Query, now: number): Month {
+const monthOfName = (query: Query, now: number): Month => {
   const [, month, year] = /^(0[1-9]|1[0-2])-(\d{4})$/.exec(required(query, 'monthYear')) ?? []
   if (month === undefined || year === undefined) throw refuseValue('monthYear', 'monthYear must be a month, MM-YYYY')
   return reportMonth(`${year}-${month}`, 'monthYear', now)
 }
 
-function monthOfDates(query: Query, now: number): Month {
+const monthOfDates = (query: Query, now: number): Month => {
   const start = day(query, 'startDate')
   const end = day(query, 'endDate')
   if (start > end) throw refuseValue('startDate', 'startDate must not be after endDate')
@@ -95,14 +95,14 @@ function monthOfDates(query: Query, now: number): Month {
   return reportMonth(month, 'startDate', now)
 }
 
-function day(query: Query, name: string): string {
+const day = (query: Query, name: string): string => {
   const value = required(query, name)
   if (!isDay(value)) throw refuseValue(name, `${name} must be a day, YYYY-MM-DD`)
   return value
 }
 
 /** The file in pieces: however many rows there are, only some of them are in memory. */
-function* csvOf(
+const csvOf = function* (
   world: World,
   sellerId: string,
   period: ReportPeriod,
@@ -112,33 +112,36 @@ function* csvOf(
 ): Generator<string> {
   const write = (rows: readonly (readonly string[])[]): string => stringify([...rows], { record_delimiter: settings.lineBreak })
   const omitted = new Set(settings.omitSkus)
-  const struck = plan.random.whole(0, Math.max(0, Math.min(world.inventory.countRows(sellerId, period), ROWS_AT_ONCE) - 1))
+  const struck = plan.random.whole(0, Math.max(0, Math.min(world.inventory.countRows(sellerId, period), rowsAtOnce) - 1))
   yield `${settings.byteOrderMark ? '\uFEFF' : ''}${write([headingsOf(settings, plan)])}`
   let index = 0
   for (let afterSku = '', more = true; more; ) {
-    const rows = world.inventory.rows(sellerId, period, afterSku, ROWS_AT_ONCE, gtin)
+    const rows = world.inventory.rows(sellerId, period, afterSku, rowsAtOnce, gtin)
     const lines: string[][] = []
     for (const row of rows) {
       if (omitted.has(row.sku)) continue
       const cells = cellsOf(row, settings, plan)
-      lines.push(index === struck && plan.blemishes.has('malformedRecord') ? plan.random.pick(BREAKAGES)(cells, settings) : cells)
+      lines.push(index === struck && plan.blemishes.has('malformedRecord') ? plan.random.pick(breakages)(cells, settings) : cells)
       if (index === struck && plan.blemishes.has('duplicateRows')) lines.push(cells)
       index += 1
     }
     if (lines.length > 0) yield write(lines)
-    more = rows.length === ROWS_AT_ONCE
+    more = rows.length === rowsAtOnce
     afterSku = rows.at(-1)?.sku ?? ''
   }
 }
 
-function headingsOf({ columns, headings, letterCase, additional }: ReportSettings, plan: FaultPlan): string[] {
-  const written = [...columns.map((column) => headings[column] ?? HEADINGS[column]), ...additional.map(({ heading }) => heading)]
+const headingsOf = ({ columns, headings, letterCase, additional }: ReportSettings, plan: FaultPlan): string[] => {
+  const written = [
+    ...columns.map((column) => headings[column] ?? publishedHeadings[column]),
+    ...additional.map(({ heading }) => heading),
+  ]
   const all = plan.blemishes.has('unknownValue') ? [...written, 'Future Column'] : written
   if (letterCase === 'asWritten') return all
   return all.map((heading) => (letterCase === 'upper' ? heading.toUpperCase() : heading.toLowerCase()))
 }
 
-function cellsOf(row: ReportRow, { columns, additional, negativeOutflows }: ReportSettings, plan: FaultPlan): string[] {
+const cellsOf = (row: ReportRow, { columns, additional, negativeOutflows }: ReportSettings, plan: FaultPlan): string[] => {
   const cell = (column: Column): string => {
     if (column === 'gtin') return row.gtin
     if (column === 'sku') return row.sku
@@ -153,7 +156,7 @@ function cellsOf(row: ReportRow, { columns, additional, negativeOutflows }: Repo
 type Breakage = (cells: string[], settings: ReportSettings) => string[]
 
 /** Ways to make a row unusable. */
-const BREAKAGES: readonly [Breakage, ...Breakage[]] = [
+const breakages: readonly [Breakage, ...Breakage[]] = [
   (cells, { columns }) => cells.map((cell, index) => (columns[index] === 'ending' ? 'n/a' : cell)),
   (cells, { columns }) => cells.map((cell, index) => (columns[index] === 'sku' ? '' : cell)),
   (cells) => cells.slice(0, 3),

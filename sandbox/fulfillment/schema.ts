@@ -1,5 +1,5 @@
 /** The tables of the inventory simulation; `place`, `in_log` and `in_report` are explained in `model.ts`. */
-export const INVENTORY_SCHEMA = `
+export const inventorySchema = `
 CREATE TABLE IF NOT EXISTS inventory_lives (
   seller_id TEXT PRIMARY KEY, began_at INTEGER NOT NULL, lived_until INTEGER NOT NULL, seen_at INTEGER NOT NULL
 ) WITHOUT ROWID;
@@ -23,4 +23,4 @@ CREATE TABLE IF NOT EXISTS inventory_discrepancies (
 `
 
 /** What a reset of the sandbox empties. */
-export const INVENTORY_TABLES = ['inventory_lives', 'inventory_items', 'inventory_movements', 'inventory_discrepancies'] as const
+export const inventoryTables = ['inventory_lives', 'inventory_items', 'inventory_movements', 'inventory_discrepancies'] as const

@@ -108,7 +108,7 @@ export interface InventoryStore {
   totals(): { readonly skus: number; readonly movements: number; readonly discrepancies: number }
 }
 
-export function createInventoryStore(database: Database): InventoryStore {
+export const createInventoryStore = (database: Database): InventoryStore => {
   const insert = (itemId: number, entryId: string, movement: Movement): number => {
     const row = database.get(
       `INSERT INTO inventory_movements (item_id, entry_id, at, appears_at, units, type, location, reason_code, reason_text, fc_name,
@@ -136,7 +136,7 @@ export function createInventoryStore(database: Database): InventoryStore {
     item.entries += 1
     if (movement.inLog && movement.inReport) item.stock += movement.units
     item.firstAt = Math.min(item.firstAt, movement.at)
-    return movement.entryId ?? String(FIRST_ENTRY + item.entries)
+    return movement.entryId ?? String(firstEntry + item.entries)
   }
   const one = (row: Row | undefined, column: string): number => (row === undefined ? 0 : wholeOf(row, column))
   const items = (sql: string, ...values: readonly SQLInputValue[]): Item[] => database.all(sql, ...values).map(itemOf)
@@ -290,9 +290,9 @@ export function createInventoryStore(database: Database): InventoryStore {
 }
 
 /** Entries are numbered within their item: an id is unique within a GTIN, not beyond it (public facts, section 7.1). */
-const FIRST_ENTRY = 700_000_000
+const firstEntry = 700_000_000
 
-function itemOf(row: Row): Item {
+const itemOf = (row: Row): Item => {
   const pace = row['pace']
   return {
     id: wholeOf(row, 'id'),
@@ -308,7 +308,7 @@ function itemOf(row: Row): Item {
   }
 }
 
-function logCondition(item: Item, filter: LogFilter): { where: string; values: SQLInputValue[] } {
+const logCondition = (item: Item, filter: LogFilter): { where: string; values: SQLInputValue[] } => {
   const parts = ['item_id = ? AND at BETWEEN ? AND ? AND appears_at <= ? AND in_log = 1']
   const values: SQLInputValue[] = [item.id, filter.from, filter.to, filter.now]
   const add = (part: string, value: string | null): void => {
@@ -322,12 +322,10 @@ function logCondition(item: Item, filter: LogFilter): { where: string; values: S
   return { where: parts.join(' AND '), values }
 }
 
-function periodValues({ from, to, generatedAt }: ReportPeriod): SQLInputValue[] {
-  return [from, to, generatedAt]
-}
+const periodValues = ({ from, to, generatedAt }: ReportPeriod): SQLInputValue[] => [from, to, generatedAt]
 
 /** One row an item: what lay there before the month, what the month moved, by column. */
-function reportSql(items: string): string {
+const reportSql = (items: string): string => {
   const cell = (place: string): string =>
     `coalesce(sum(m.units) FILTER (WHERE m.at >= p.month_from AND m.place = '${place}'), 0) AS ${place}`
   return `WITH p AS (SELECT ? AS month_from, ? AS month_to, ? AS made_at)
@@ -341,18 +339,16 @@ function reportSql(items: string): string {
     GROUP BY i.id`
 }
 
-function reportRowOf(row: Row): ReportRow {
-  return {
-    sku: textOf(row, 'sku'),
-    gtin: textOf(row, 'gtin'),
-    productName: textOf(row, 'product_name'),
-    beginning: wholeOf(row, 'beginning'),
-    ending: wholeOf(row, 'ending'),
-    sold: 0 - wholeOf(row, 'sold'),
-    returned: wholeOf(row, 'returned'),
-    lost: 0 - wholeOf(row, 'lost'),
-    found: wholeOf(row, 'found'),
-    damaged: 0 - wholeOf(row, 'damaged'),
-    other: wholeOf(row, 'other'),
-  }
-}
+const reportRowOf = (row: Row): ReportRow => ({
+  sku: textOf(row, 'sku'),
+  gtin: textOf(row, 'gtin'),
+  productName: textOf(row, 'product_name'),
+  beginning: wholeOf(row, 'beginning'),
+  ending: wholeOf(row, 'ending'),
+  sold: 0 - wholeOf(row, 'sold'),
+  returned: wholeOf(row, 'returned'),
+  lost: 0 - wholeOf(row, 'lost'),
+  found: wholeOf(row, 'found'),
+  damaged: 0 - wholeOf(row, 'damaged'),
+  other: wholeOf(row, 'other'),
+})

@@ -8,7 +8,7 @@ export interface Product {
 }
 
 /** What the made-up sellers sell; the bundles are one line with one price for several things in one box. */
-export const PRODUCTS: readonly [Product, ...Product[]] = [
+export const catalogue: readonly [Product, ...Product[]] = [
   { sku: 'MUG-ENAMEL-12', productName: 'Enamel Camping Mug, 12 oz, Forest Green', price: 1249, weightPounds: '0.45' },
   { sku: 'LAMP-DESK-LED', productName: 'LED Desk Lamp with Clamp, Dimmable', price: 3499, weightPounds: '2.1' },
   { sku: 'TOWEL-BATH-4', productName: 'Cotton Bath Towels, Set of 4, Slate', price: 2797, weightPounds: '4.2' },
@@ -32,7 +32,7 @@ export const PRODUCTS: readonly [Product, ...Product[]] = [
   { sku: 'PACK3-CABLE-USBC', productName: 'Virtual Pack: 3 x USB-C Cable, 2 m', price: 2300, weightPounds: '0.36' },
 ]
 
-export const FIRST_NAMES = [
+export const firstNames = [
   'Ana',
   'Ben',
   'Chloe',
@@ -46,7 +46,7 @@ export const FIRST_NAMES = [
   'Keiko',
   'Luis',
 ] as const
-export const LAST_NAMES = [
+export const lastNames = [
   'Abbott',
   'Brandt',
   'Castillo',
@@ -59,10 +59,10 @@ export const LAST_NAMES = [
   'Jensen',
   'Kowalski',
 ] as const
-export const STREETS = ['Alder St', 'Birch Ave', 'Canal Rd', 'Dune Way', 'Elm Ct', 'Fern Ln', 'Grove Blvd', 'Harbor Dr'] as const
+export const streets = ['Alder St', 'Birch Ave', 'Canal Rd', 'Dune Way', 'Elm Ct', 'Fern Ln', 'Grove Blvd', 'Harbor Dr'] as const
 
 /** City, state, first digits of the postal code, sales tax in basis points (0: no tax on the line at all). */
-export const PLACES = [
+export const places = [
   ['Dayton', 'OH', '454', 725],
   ['Portland', 'OR', '972', 0],
   ['Austin', 'TX', '787', 825],
@@ -74,7 +74,7 @@ export const PLACES = [
   ['Tampa', 'FL', '336', 750],
 ] as const
 
-export const RETURN_REASONS = [
+export const returnReasons = [
   'DAMAGED',
   'DEFECTIVE',
   'NO_LONGER_WANTED',

@@ -5,7 +5,7 @@ import type { Charge, Line } from '../rules/model.ts'
  * The same goods in the legacy order model: one line for each unit, each acknowledged, shipped and refunded on its own
  * (specification, section 9, rule 7). The lines are numbered on from the first one's number; the charges of a line add up to what they were.
  */
-export function oneLinePerUnit(lines: readonly Line[]): Line[] {
+export const oneLinePerUnit = (lines: readonly Line[]): Line[] => {
   if (lines.every((line) => line.ordered === 1)) return [...lines]
   const first = Number(lines[0]?.lineNumber ?? '1')
   return lines
@@ -13,7 +13,7 @@ export function oneLinePerUnit(lines: readonly Line[]): Line[] {
     .map((line, index) => ({ ...line, lineNumber: String(first + index) }))
 }
 
-function unitOf(line: Line, unit: number): Line {
+const unitOf = (line: Line, unit: number): Line => {
   const part = (total: Cents): Cents => shareOf(total, unit + 1, line.ordered) - shareOf(total, unit, line.ordered)
   const charges: Charge[] = line.charges.map((charge) => ({
     ...charge,

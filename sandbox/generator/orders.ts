@@ -1,4 +1,4 @@
-import { DAY_MS, HOUR_MS } from '../core/duration.ts'
+import { dayMs, hourMs } from '../core/duration.ts'
 import type { Cents } from '../core/money.ts'
 import type { Random } from '../core/random.ts'
 import {
@@ -7,10 +7,10 @@ import {
   type Item,
   type Line,
   type Order,
-  SHIPPING_PROGRAM_TYPES,
   type ShipNodeType,
+  shippingProgramTypes,
 } from '../rules/model.ts'
-import { FIRST_NAMES, LAST_NAMES, PLACES, PRODUCTS, type Product, STREETS } from './catalogue.ts'
+import { catalogue, firstNames, lastNames, type Product, places, streets } from './catalogue.ts'
 
 export interface OrderFrame {
   readonly sellerId: string
@@ -23,9 +23,9 @@ export interface OrderFrame {
 }
 
 /** Makes up a believable order: the same draws give the same order. `rare` decides on what few orders have. */
-export function makeOrder(random: Random, frame: OrderFrame, rare: Random): Order {
-  const place = random.pick(PLACES)
-  const shipBy = endOfDay(frame.createdAt + random.whole(1, 3) * DAY_MS)
+export const makeOrder = (random: Random, frame: OrderFrame, rare: Random): Order => {
+  const place = random.pick(places)
+  const shipBy = endOfDay(frame.createdAt + random.whole(1, 3) * dayMs)
   const shipNodeType = frame.shipNodeType ?? drawNode(random)
   return {
     sellerId: frame.sellerId,
@@ -35,11 +35,11 @@ export function makeOrder(random: Random, frame: OrderFrame, rare: Random): Orde
     shipNodeType,
     methodCode: random.pick(['Standard', 'Standard', 'Standard', 'Value', 'Express', 'OneDay']),
     shipBy,
-    deliverBy: shipBy + random.whole(2, 5) * DAY_MS,
+    deliverBy: shipBy + random.whole(2, 5) * dayMs,
     currency: 'USD',
     buyer: makeBuyer(random, place, frame.customerOrderId),
     alive: frame.alive,
-    ...(rare.chance(0.08) ? { shippingProgramType: rare.pick(SHIPPING_PROGRAM_TYPES) } : {}),
+    ...(rare.chance(0.08) ? { shippingProgramType: rare.pick(shippingProgramTypes) } : {}),
     ...(rare.chance(0.02)
       ? { orderType: 'REPLACEMENT', originalCustomerOrderId: String(Number(frame.customerOrderId) - 53) }
       : {}),
@@ -48,7 +48,7 @@ export function makeOrder(random: Random, frame: OrderFrame, rare: Random): Orde
 }
 
 /** Fees beside the tax, and gift wrap: the name of the latter is not published, so any may occur. */
-function withRareCharges({ charges, ordered }: Line, rare: Random): readonly Charge[] {
+const withRareCharges = ({ charges, ordered }: Line, rare: Random): readonly Charge[] => {
   const fees = rare.chance(0.04) ? { name: 'Fees', amount: rare.whole(5, 60) * ordered } : null
   const wrapped = rare.chance(0.03)
   const [price, ...others] = charges
@@ -57,52 +57,46 @@ function withRareCharges({ charges, ordered }: Line, rare: Random): readonly Cha
   return [fees === null ? price : { ...price, fees }, ...others, ...(wrapped ? [wrap] : [])]
 }
 
-function drawNode(random: Random): ShipNodeType {
+const drawNode = (random: Random): ShipNodeType => {
   const draw = random.next()
   return draw < 0.86 ? 'SellerFulfilled' : draw < 0.95 ? 'WFSFulfilled' : '3PLFulfilled'
 }
 
-function endOfDay(at: number): number {
-  return Math.ceil(at / DAY_MS) * DAY_MS - HOUR_MS
-}
+const endOfDay = (at: number): number => Math.ceil(at / dayMs) * dayMs - hourMs
 
 /** A buyer at one of the places; mail addresses and phone numbers are of reserved ranges without a recipient. */
-function makeBuyer(
+const makeBuyer = (
   random: Random,
   [city, state, zip]: readonly [string, string, string, number],
   customerOrderId: string,
-): Buyer {
-  return {
-    name: `${random.pick(FIRST_NAMES)} ${random.pick(LAST_NAMES)}`,
-    email: `buyer-${customerOrderId}@relay.example`,
-    phone: `555010${String(random.whole(0, 9_999)).padStart(4, '0')}`,
-    address1: `${random.whole(1, 9_899)} ${random.pick(STREETS)}`,
-    address2: random.chance(0.2) ? `Apt ${random.whole(1, 40)}` : null,
-    city,
-    state,
-    postalCode: `${zip}${String(random.whole(1, 99)).padStart(2, '0')}`,
-    addressType: random.chance(0.85) ? 'RESIDENTIAL' : 'OFFICE',
-  }
-}
+): Buyer => ({
+  name: `${random.pick(firstNames)} ${random.pick(lastNames)}`,
+  email: `buyer-${customerOrderId}@relay.example`,
+  phone: `555010${String(random.whole(0, 9_999)).padStart(4, '0')}`,
+  address1: `${random.whole(1, 9_899)} ${random.pick(streets)}`,
+  address2: random.chance(0.2) ? `Apt ${random.whole(1, 40)}` : null,
+  city,
+  state,
+  postalCode: `${zip}${String(random.whole(1, 99)).padStart(2, '0')}`,
+  addressType: random.chance(0.85) ? 'RESIDENTIAL' : 'OFFICE',
+})
 
 /** Default buyer of orders whose lines are given. */
-export function plainBuyer(customerOrderId: string): Buyer {
-  return {
-    name: 'Ana Abbott',
-    email: `buyer-${customerOrderId}@relay.example`,
-    phone: '5550100100',
-    address1: '1 Alder St',
-    address2: null,
-    city: 'Dayton',
-    state: 'OH',
-    postalCode: '45402',
-    addressType: 'RESIDENTIAL',
-  }
-}
+export const plainBuyer = (customerOrderId: string): Buyer => ({
+  name: 'Ana Abbott',
+  email: `buyer-${customerOrderId}@relay.example`,
+  phone: '5550100100',
+  address1: '1 Alder St',
+  address2: null,
+  city: 'Dayton',
+  state: 'OH',
+  postalCode: '45402',
+  addressType: 'RESIDENTIAL',
+})
 
-function makeLines(random: Random, taxBasisPoints: number, createdAt: number): Line[] {
+const makeLines = (random: Random, taxBasisPoints: number, createdAt: number): Line[] => {
   const count = random.pick([1, 1, 1, 1, 2, 2, 3, 4])
-  const products: Product[] = Array.from({ length: count }, () => random.pick(PRODUCTS))
+  const products: Product[] = Array.from({ length: count }, () => random.pick(catalogue))
   const first = products[0]
   // The same stock key on two lines: the ERP's event names the SKU and must be allotted over both.
   if (first !== undefined && random.chance(0.12)) products.push(first)
@@ -125,18 +119,16 @@ function makeLines(random: Random, taxBasisPoints: number, createdAt: number): L
   })
 }
 
-function itemOf(product: Product): Item {
-  return {
-    sku: product.sku,
-    productName: product.productName,
-    condition: 'New',
-    imageUrl: `https://images.example/${product.sku}.jpeg`,
-    weightPounds: product.weightPounds,
-  }
-}
+const itemOf = (product: Product): Item => ({
+  sku: product.sku,
+  productName: product.productName,
+  condition: 'New',
+  imageUrl: `https://images.example/${product.sku}.jpeg`,
+  weightPounds: product.weightPounds,
+})
 
 /** Item price, tax and sometimes shipping, all for the whole line: odd discounts make totals that no number of units divides evenly. */
-function makeCharges(random: Random, full: Cents, ordered: number, taxBasisPoints: number): Charge[] {
+const makeCharges = (random: Random, full: Cents, ordered: number, taxBasisPoints: number): Charge[] => {
   const amount = ordered > 1 && random.chance(0.45) ? full - random.whole(1, Math.min(499, full - 1)) : full
   const taxed = (name: string, base: Cents): Charge['tax'] =>
     taxBasisPoints === 0 ? null : { name, amount: Math.round((base * taxBasisPoints) / 10_000) }

@@ -6,7 +6,7 @@ import { sellerOfCredentials } from '../operations/token.ts'
 import type { World } from '../world.ts'
 import { headerOf } from './headers.ts'
 
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
+const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
 /** Who calls, after what the headers say (specification, Authentication). */
 export interface Admitted {
@@ -18,7 +18,7 @@ export interface Admitted {
 }
 
 /** Checks the headers that the operation's admission and the operation itself ask for. Throws 400, 401 or 406. */
-export function admit(world: World, operation: Operation, headers: IncomingHttpHeaders, now: number): Admitted {
+export const admit = (world: World, operation: Operation, headers: IncomingHttpHeaders, now: number): Admitted => {
   const correlationId = correlationIdOf(world, operation, headers)
   switch (operation.admission) {
     case 'credentials':
@@ -31,24 +31,23 @@ export function admit(world: World, operation: Operation, headers: IncomingHttpH
 }
 
 /** The correlation id of a request, whether or not it is let in; `null` when it has none. */
-export function correlationIdOf(world: World, operation: Operation, headers: IncomingHttpHeaders): string | null {
-  return marketplaceHeader(world, operation, headers, 'QOS.CORRELATION_ID').value
-}
+export const correlationIdOf = (world: World, operation: Operation, headers: IncomingHttpHeaders): string | null =>
+  marketplaceHeader(world, operation, headers, 'QOS.CORRELATION_ID').value
 
 /** A marketplace header by its name after the prefix: `XX_SVC.NAME`, for some operations also `XXSVC.NAME`. */
-function marketplaceHeader(
+const marketplaceHeader = (
   { settings }: World,
   { admission }: Operation,
   headers: IncomingHttpHeaders,
   rest: string,
-): { readonly name: string; readonly value: string | null } {
+): { readonly name: string; readonly value: string | null } => {
   const prefix = settings.dialect.headerPrefix
   const name = `${prefix}_${rest}`
   const bare = admission === 'marketplace-either-spelling' ? headerOf(headers, `${prefix}${rest.replaceAll('_', '')}`) : null
   return { name, value: headerOf(headers, name) ?? bare }
 }
 
-function admitSeller(world: World, operation: Operation, headers: IncomingHttpHeaders, now: number): Admitted {
+const admitSeller = (world: World, operation: Operation, headers: IncomingHttpHeaders, now: number): Admitted => {
   const needed = (rest: string): string => {
     const { name, value } = marketplaceHeader(world, operation, headers, rest)
     if (value === null) throw missingHeader(name)
@@ -57,7 +56,7 @@ function admitSeller(world: World, operation: Operation, headers: IncomingHttpHe
   const { name, value: token } = marketplaceHeader(world, operation, headers, 'SEC.ACCESS_TOKEN')
   if (token === null) throw unauthorized(`Required header ${name} is missing`)
   const correlationId = needed('QOS.CORRELATION_ID')
-  if (world.settings.dialect.correlationIdIsUuid && !UUID.test(correlationId)) {
+  if (world.settings.dialect.correlationIdIsUuid && !uuid.test(correlationId)) {
     const header = marketplaceHeader(world, operation, headers, 'QOS.CORRELATION_ID').name
     throw gatewayRefusal(400, 'INVALID_REQUEST_HEADER', header, 'The correlation id must be a UUID')
   }
@@ -73,27 +72,27 @@ function admitSeller(world: World, operation: Operation, headers: IncomingHttpHe
   return { sellerId, token, correlationId }
 }
 
-function checkAccept(accept: string): void {
+const checkAccept = (accept: string): void => {
   if (!accept.toLowerCase().includes('application/json')) {
     throw gatewayRefusal(406, 'INVALID_ACCEPT_TYPE', 'Accept', 'The accepted answer must be application/json')
   }
 }
 
 /** Format of a text that should have been JSON; `null` if it cannot be determined. */
-function kindOf(text: string): 'XML' | 'a form' | null {
+const kindOf = (text: string): 'XML' | 'a form' | null => {
   if (/^\s*</.test(text)) return 'XML'
   return /^[\w.%+[\]-]+=[^{}"\s]*(&|$)/.test(text.trim()) ? 'a form' : null
 }
 
 /** Format of a body that is not JSON, by its content type, or else by its text. */
-function kindOfType(type: string, text: string): string | null {
+const kindOfType = (type: string, text: string): string | null => {
   if (/^[\w.-]+\/([\w.-]+\+)?xml\b/i.test(type)) return 'XML'
   if (/^(application\/x-www-form-urlencoded|multipart\/form-data)\b/i.test(type)) return 'a form'
   return kindOf(text)
 }
 
 /** Reads a JSON body. Throws 415 for another content type and 400 for text that is no JSON, and says what came instead. */
-export function readJson(headers: IncomingHttpHeaders, text: string): unknown {
+export const readJson = (headers: IncomingHttpHeaders, text: string): unknown => {
   const type = headerOf(headers, 'content-type') ?? ''
   if (!/^application\/json\b/i.test(type)) {
     const kind = kindOfType(type, text)

@@ -1,15 +1,15 @@
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import { gatewayRefusal } from '../core/errors.ts'
 import type { Operation } from '../operations/operation.ts'
-import { OPERATIONS } from '../operations/registry.ts'
+import { operations } from '../operations/registry.ts'
 import { registerControl } from './control.ts'
 import { dateHeader, type Gateway, refusalAnswer, serve } from './gateway.ts'
 import { paramsOf } from './params.ts'
 
-const MAX_BODY_BYTES = 1_048_576
+const maxBodyBytes = 1_048_576
 
 /** The HTTP side of the sandbox: the marketplace's operations and the control routes. */
-export function createApp(gateway: Gateway): FastifyInstance {
+export const createApp = (gateway: Gateway): FastifyInstance => {
   const { log } = gateway
   /** Control routes have no part in the disagreement of clocks. */
   const marketplaceDate = (url: string): string =>
@@ -21,7 +21,7 @@ export function createApp(gateway: Gateway): FastifyInstance {
   }
   const app = Fastify({
     logger: false,
-    bodyLimit: MAX_BODY_BYTES,
+    bodyLimit: maxBodyBytes,
     // Requests that were never answered must not hold up the end of the program.
     forceCloseConnections: true,
     exposeHeadRoutes: false,
@@ -39,7 +39,7 @@ export function createApp(gateway: Gateway): FastifyInstance {
   app.addHook('onSend', async (request, reply) => {
     if (!reply.hasHeader('date')) reply.header('date', marketplaceDate(request.url))
   })
-  for (const operation of OPERATIONS) {
+  for (const operation of operations) {
     for (const url of operation.urls) {
       app.route({
         method: operation.method,
@@ -65,25 +65,25 @@ export function createApp(gateway: Gateway): FastifyInstance {
     const status = statusOf(error)
     if (status === 500)
       log('error', 'request failed', { url: request.url, err: error instanceof Error ? error.stack : String(error) })
-    const code = CODES.get(status) ?? (status < 500 ? 'INVALID_REQUEST' : 'SYSTEM_ERROR')
+    const code = codes.get(status) ?? (status < 500 ? 'INVALID_REQUEST' : 'SYSTEM_ERROR')
     refuse(request, reply, status, code, 'data', 'Unable to process')
   })
   return app
 }
 
-const CODES: ReadonlyMap<number, string> = new Map([
+const codes: ReadonlyMap<number, string> = new Map([
   [413, 'REQUEST_ENTITY_TOO_LARGE'],
   [415, 'UNSUPPORTED_MEDIA_TYPE'],
 ])
 
 /** The operations of a path, for all methods; a placeholder matches one non-empty segment. */
-function operationsAt(url: string): readonly Operation[] {
+const operationsAt = (url: string): readonly Operation[] => {
   const path = url.split('?')[0] ?? ''
-  return OPERATIONS.filter(({ urls }) => urls.some((one) => new RegExp(`^${one.replace(/:\w+/g, '[^/]+')}$`).test(path)))
+  return operations.filter(({ urls }) => urls.some((one) => new RegExp(`^${one.replace(/:\w+/g, '[^/]+')}$`).test(path)))
 }
 
 /** 4xx where the HTTP layer itself found the request wrong (too large, cut short); all else is our own fault. */
-function statusOf(error: unknown): number {
+const statusOf = (error: unknown): number => {
   const status = typeof error === 'object' && error !== null && 'statusCode' in error ? error.statusCode : null
   return typeof status === 'number' && status >= 400 && status < 500 ? status : 500
 }

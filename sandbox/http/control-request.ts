@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import { z } from 'zod'
-import { DAY_MS, parseDuration } from '../core/duration.ts'
+import { dayMs, parseDuration } from '../core/duration.ts'
 import type { World } from '../world.ts'
 
 /** The control request is wrong; nothing was done. */
@@ -17,7 +17,7 @@ export class Misused extends Error {
 }
 
 /** The body of a control request; nothing counts as `{}`. Throws `Misused`. */
-export function body<T extends z.ZodType>(schema: T, request: FastifyRequest): z.infer<T> {
+export const body = <T extends z.ZodType>(schema: T, request: FastifyRequest): z.infer<T> => {
   const text = typeof request.body === 'string' && request.body.trim() !== '' ? request.body : '{}'
   let value: unknown
   try {
@@ -29,7 +29,7 @@ export function body<T extends z.ZodType>(schema: T, request: FastifyRequest): z
 }
 
 /** What the schema makes of a value. Throws `Misused` naming every fault. */
-export function checked<T extends z.ZodType>(schema: T, value: unknown): z.infer<T> {
+export const checked = <T extends z.ZodType>(schema: T, value: unknown): z.infer<T> => {
   const parsed = schema.safeParse(value)
   if (parsed.success) return parsed.data
   const errors = parsed.error.issues.map((issue) => ({ path: issue.path.join('.'), message: issue.message }))
@@ -37,18 +37,18 @@ export function checked<T extends z.ZodType>(schema: T, value: unknown): z.infer
 }
 
 /** Ten years: every day of a leap of the clock is lived through, and the clock never goes back. */
-const LONGEST_DAYS = 3_660
+const longestDays = 3_660
 
 /** A duration such as `2d`, as milliseconds. */
 export const duration = z.string().transform((text, context) => {
   const ms = parseDuration(text)
-  if (ms !== null && ms <= LONGEST_DAYS * DAY_MS) return ms
-  context.addIssue({ code: 'custom', message: `must be a duration such as 90s, 10m, 2h or 3d, at most ${LONGEST_DAYS}d` })
+  if (ms !== null && ms <= longestDays * dayMs) return ms
+  context.addIssue({ code: 'custom', message: `must be a duration such as 90s, 10m, 2h or 3d, at most ${longestDays}d` })
   return z.NEVER
 })
 
 /** The seller that is meant, the first one unless another is named. Throws `Misused` for one that is not registered. */
-export function registeredSeller({ settings, sellers }: World, sellerId = settings.sellerId): string {
+export const registeredSeller = ({ settings, sellers }: World, sellerId = settings.sellerId): string => {
   if (sellers.find(sellerId) === null) throw new Misused(404, `sellerId: ${sellerId} is not registered`)
   return sellerId
 }

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { registerCampaignControl } from '../campaigns/control.ts'
-import { DAY_MS } from '../core/duration.ts'
+import { dayMs } from '../core/duration.ts'
 import { decimalText } from '../core/money.ts'
 import { registerDisplayControl } from '../display/control.ts'
 import { limitsChange } from '../faults/limits.ts'
@@ -17,8 +17,8 @@ import type { Gateway } from './gateway.ts'
 import { registerOrderControl } from './order-control.ts'
 import { explicitOrder, type OrderRequest, orderRequest } from './order-request.ts'
 
-const MAX_IDS_IN_ANSWER = 1_000
-const PLACE_AT_ONCE = 1_000
+const maxIdsInAnswer = 1_000
+const placeAtOnce = 1_000
 
 const whole = (fallback: number, max: number) => z.coerce.number().int().min(0).max(max).default(fallback)
 const effectsQuery = z.object({
@@ -36,7 +36,7 @@ const sellerBody = z.strictObject({
   revoked: z.boolean().default(false),
 })
 /** The control routes, for programs on the same machine only. */
-export function registerControl(gateway: Gateway): (app: FastifyInstance) => Promise<void> {
+export const registerControl = (gateway: Gateway): ((app: FastifyInstance) => Promise<void>) => {
   const { world, life, limits, faults, requests } = gateway
   return async (app) => {
     app.addHook('onRequest', async (request) => refuseStrangers(request))
@@ -138,7 +138,7 @@ export function registerControl(gateway: Gateway): (app: FastifyInstance) => Pro
 }
 
 /** Only programs on this machine, and no web page that a browser on this machine has open. */
-function refuseStrangers(request: FastifyRequest): void {
+const refuseStrangers = (request: FastifyRequest): void => {
   const address = request.socket.remoteAddress ?? ''
   const loopback = address === '::1' || /^(::ffff:)?127\./.test(address)
   const origin = request.headers.origin
@@ -146,11 +146,12 @@ function refuseStrangers(request: FastifyRequest): void {
   if (!loopback || foreignPage) throw new Misused(403, 'The control routes answer on the loopback address only')
 }
 
-function clock({ world }: Gateway): { now: string; offsetMs: number } {
-  return { now: new Date(world.clock.now()).toISOString(), offsetMs: world.clock.offsetMs() }
-}
+const clock = ({ world }: Gateway): { now: string; offsetMs: number } => ({
+  now: new Date(world.clock.now()).toISOString(),
+  offsetMs: world.clock.offsetMs(),
+})
 
-async function place(gateway: Gateway, asked: OrderRequest): Promise<{ count: number; purchaseOrderIds: string[] }> {
+const place = async (gateway: Gateway, asked: OrderRequest): Promise<{ count: number; purchaseOrderIds: string[] }> => {
   const { world, life } = gateway
   const sellerId = registeredSeller(world, asked.sellerId)
   const now = world.clock.now()
@@ -162,20 +163,20 @@ async function place(gateway: Gateway, asked: OrderRequest): Promise<{ count: nu
     return { count: 1, purchaseOrderIds: [order.purchaseOrderId] }
   }
   const createdTo = Math.min(asked.createdTo ?? now, now)
-  const createdFrom = asked.createdFrom ?? (asked.createdTo === undefined ? now : createdTo - DAY_MS)
+  const createdFrom = asked.createdFrom ?? (asked.createdTo === undefined ? now : createdTo - dayMs)
   if (createdFrom > createdTo) throw new Misused(400, 'createdFrom: must not be after createdTo, nor in the future')
   const purchaseOrderIds: string[] = []
-  for (let placed = 0; placed < asked.count; placed += PLACE_AT_ONCE) {
-    const count = Math.min(PLACE_AT_ONCE, asked.count - placed)
+  for (let placed = 0; placed < asked.count; placed += placeAtOnce) {
+    const count = Math.min(placeAtOnce, asked.count - placed)
     const { shipNodeType, alive, history, legacy } = asked
     const ids = placeRandomOrders(world, { sellerId, count, createdFrom, createdTo, shipNodeType, alive, history, legacy })
-    purchaseOrderIds.push(...ids.slice(0, MAX_IDS_IN_ANSWER - purchaseOrderIds.length))
+    purchaseOrderIds.push(...ids.slice(0, maxIdsInAnswer - purchaseOrderIds.length))
     await life.breathe()
   }
   return { count: asked.count, purchaseOrderIds }
 }
 
-function summarise({ world }: Gateway, order: Order): Record<string, unknown>[] {
+const summarise = ({ world }: Gateway, order: Order): Record<string, unknown>[] => {
   const totals = world.effects.totals(order.sellerId, order.purchaseOrderId)
   return order.lines.map((line) => {
     const of = totals.get(line.lineNumber)

@@ -6,7 +6,7 @@ import { gatewayRefusal, Refusal, renderFaults, unauthorized } from '../core/err
 import type { Log } from '../core/log.ts'
 import type { FaultControl, FaultPlan } from '../faults/faults.ts'
 import type { RateLimits, Taken } from '../faults/limits.ts'
-import { type Body, type FaultDetails, type Outcome, UNCODED } from '../faults/schema.ts'
+import { type Body, type FaultDetails, type Outcome, uncoded } from '../faults/schema.ts'
 import type { Life } from '../life/live.ts'
 import type { Call, Operation, Result } from '../operations/operation.ts'
 import { type Query, readQuery } from '../operations/query.ts'
@@ -42,18 +42,17 @@ interface Served extends Gateway {
 
 type RefusalAnswer = Answer & { readonly text: string }
 
-const SERVER_ERRORS = [500, 502, 503, 504] as const
-const DEFAULT_SLOW_MS = 1_000
-const DEFAULT_LATE_MS = 30_000
-const DEFAULT_RETRY_MS = 2_000
+const serverErrors = [500, 502, 503, 504] as const
+const defaultSlowMs = 1_000
+const defaultLateMs = 30_000
+const defaultRetryMs = 2_000
 
 /** The `Date` header of an answer: the virtual clock, as the machine that answers has it. */
-export function dateHeader({ world }: Gateway, nodeOffsetMs: number): string {
-  return new Date(world.clock.now() + nodeOffsetMs).toUTCString()
-}
+export const dateHeader = ({ world }: Gateway, nodeOffsetMs: number): string =>
+  new Date(world.clock.now() + nodeOffsetMs).toUTCString()
 
 /** Serves one request of an operation: headers, token, budget, faults, effect, answer. */
-export async function serve(all: Gateway, operation: Operation, request: FastifyRequest, reply: FastifyReply): Promise<void> {
+export const serve = async (all: Gateway, operation: Operation, request: FastifyRequest, reply: FastifyReply): Promise<void> => {
   const started = performance.now()
   await all.life.catchUp()
   const nodeOffsetMs = all.faults.nodeOffsetMs(`${operation.name}|${paramsOf(request)['po'] ?? ''}`)
@@ -76,14 +75,14 @@ export async function serve(all: Gateway, operation: Operation, request: Fastify
 }
 
 /** Piece by piece, others being heard in between. */
-async function* inTurns(pieces: Iterable<string>, life: Life): AsyncGenerator<string> {
+const inTurns = async function* (pieces: Iterable<string>, life: Life): AsyncGenerator<string> {
   for (const piece of pieces) {
     yield piece
     await life.breathe()
   }
 }
 
-function beginLog({ world, requests }: Gateway, operation: Operation, request: FastifyRequest): LoggedRequest {
+const beginLog = ({ world, requests }: Gateway, operation: Operation, request: FastifyRequest): LoggedRequest => {
   const logged: LoggedRequest = {
     id: randomUUID(),
     at: new Date(world.clock.now()).toISOString(),
@@ -103,12 +102,12 @@ function beginLog({ world, requests }: Gateway, operation: Operation, request: F
 
 type Ending = Answer | 'hang' | 'drop'
 
-async function answerOrSilence(
+const answerOrSilence = async (
   gateway: Served,
   operation: Operation,
   request: FastifyRequest,
   logged: LoggedRequest,
-): Promise<Ending> {
+): Promise<Ending> => {
   try {
     return await business(gateway, operation, request, logged)
   } catch (error) {
@@ -117,7 +116,12 @@ async function answerOrSilence(
   }
 }
 
-async function business(gateway: Served, operation: Operation, request: FastifyRequest, logged: LoggedRequest): Promise<Ending> {
+const business = async (
+  gateway: Served,
+  operation: Operation,
+  request: FastifyRequest,
+  logged: LoggedRequest,
+): Promise<Ending> => {
   const { world } = gateway
   const admitted = admit(world, operation, request.headers, world.clock.now())
   logged.sellerId = admitted.sellerId
@@ -159,7 +163,7 @@ async function business(gateway: Served, operation: Operation, request: FastifyR
   return ending
 }
 
-function readBody(operation: Operation, request: FastifyRequest): unknown {
+const readBody = (operation: Operation, request: FastifyRequest): unknown => {
   const text = typeof request.body === 'string' ? request.body : ''
   if (operation.body === 'text') return text
   if (operation.body === 'none' || (operation.body === 'optional-json' && text.trim() === '')) return null
@@ -167,7 +171,7 @@ function readBody(operation: Operation, request: FastifyRequest): unknown {
 }
 
 /** Takes a token of the budget, or throws 429. Returns the headers with the remaining budget. */
-function spend(gateway: Served, sellerId: string, operation: Operation, query: Query): Record<string, string> {
+const spend = (gateway: Served, sellerId: string, operation: Operation, query: Query): Record<string, string> => {
   const taken = gateway.limits.take(sellerId, operation.name, operation.budgetScope?.(gateway.world, query))
   const headers = budgetHeaders(gateway, taken)
   if (!taken.granted) throw new Throttled(headers)
@@ -185,7 +189,7 @@ class Throttled extends Refusal {
 }
 
 /** The time of the next token is on the marketplace's clock, the one of its `Date` header. */
-function budgetHeaders({ limits, world, nodeOffsetMs }: Served, { left, nextInMs }: Taken): Record<string, string> {
+const budgetHeaders = ({ limits, world, nodeOffsetMs }: Served, { left, nextInMs }: Taken): Record<string, string> => {
   if (left === null) return {}
   const name = limits.current().replenishHeader
   const count = { 'X-Current-Token-Count': String(left) }
@@ -193,13 +197,13 @@ function budgetHeaders({ limits, world, nodeOffsetMs }: Served, { left, nextInMs
 }
 
 /** Runs the operation; a refusal is an answer like any other. */
-function attempt(
+const attempt = (
   gateway: Gateway,
   operation: Operation,
   url: string,
   headers: Readonly<Record<string, string>>,
   work: () => Result,
-): Answer {
+): Answer => {
   try {
     const result = work()
     const wire =
@@ -215,14 +219,14 @@ function attempt(
 }
 
 /** Display advertising knows one shape for all its failures; elsewhere, and where there is no operation, a refusal says itself how it is wrapped. */
-export function refusalAnswer({ world }: Gateway, operation: Operation | null, refusal: Refusal, url: string): RefusalAnswer {
+export const refusalAnswer = ({ world }: Gateway, operation: Operation | null, refusal: Refusal, url: string): RefusalAnswer => {
   const shape = operation?.admission === 'display' ? operation.errorShape : refusal.shape
   const rendered = renderFaults(refusal.status, refusal.faults, shape, url.split('?')[0] ?? '', world.clock.now())
   return { status: refusal.status, ...rendered, headers: refusal instanceof Throttled ? refusal.headers : {} }
 }
 
 /** Lets the planned fault strike; `act` is the operation itself, called at most once. */
-async function strike(
+const strike = async (
   gateway: Served,
   operation: Operation,
   plan: FaultPlan,
@@ -230,24 +234,24 @@ async function strike(
   logged: LoggedRequest,
   act: () => Answer,
   call: Call,
-): Promise<Ending> {
+): Promise<Ending> => {
   const names = [...plan.blemishes.keys(), ...(plan.outcome === null ? [] : [plan.outcome.name])]
   logged.fault = names.length === 0 ? null : names.join('+')
   const slow = plan.blemishes.get('slow')
   if (slow !== undefined) {
-    await delay(slow.delayMs ?? DEFAULT_SLOW_MS, undefined, { ref: false })
+    await delay(slow.delayMs ?? defaultSlowMs, undefined, { ref: false })
     await gateway.life.catchUp()
   }
   if (plan.outcome === null) return act()
   const { name, details } = plan.outcome
-  const effect = details.effect ?? HAPPENS[name]
+  const effect = details.effect ?? happens[name]
   if (name === 'lateEffect') return late(gateway, operation, plan, details, url, call)
   const real = effect ? act() : null
   return faultAnswer(gateway, operation, plan, name, details, url, real)
 }
 
 /** Whether the operation is executed under each fault, unless the fault overrides it. */
-const HAPPENS: Readonly<Record<Outcome, boolean>> = {
+const happens: Readonly<Record<Outcome, boolean>> = {
   tooManyRequests: false,
   tooManyRequestsWithoutHeader: false,
   serverErrorBefore: false,
@@ -270,7 +274,7 @@ const HAPPENS: Readonly<Record<Outcome, boolean>> = {
   tokenRefused: false,
 }
 
-function faultAnswer(
+const faultAnswer = (
   gateway: Served,
   operation: Operation,
   plan: FaultPlan,
@@ -278,13 +282,13 @@ function faultAnswer(
   details: FaultDetails,
   url: string,
   real: Answer | null,
-): Ending {
+): Ending => {
   const now = gateway.world.clock.now()
   const path = url.split('?')[0] ?? ''
   switch (name) {
     case 'tooManyRequests':
     case 'tooManyRequestsWithoutHeader': {
-      const taken = { granted: false, left: 0, nextInMs: details.delayMs ?? DEFAULT_RETRY_MS }
+      const taken = { granted: false, left: 0, nextInMs: details.delayMs ?? defaultRetryMs }
       return refusalAnswer(
         gateway,
         operation,
@@ -308,14 +312,14 @@ function faultAnswer(
     }
     case 'gatewayBefore':
     case 'gatewayAfter': {
-      const status = details.status ?? plan.random.pick(GATEWAY_STATUSES)
-      return foreignAnswer(gateway, plan, status, details.body ?? plan.random.pick(GATEWAY_BODIES), url)
+      const status = details.status ?? plan.random.pick(gatewayStatuses)
+      return foreignAnswer(gateway, plan, status, details.body ?? plan.random.pick(gatewayBodies), url)
     }
     case 'lockedBefore':
     case 'lockedAfter': {
       const status = details.status ?? 423
       return foreignAnswer(gateway, plan, status, details.body ?? 'coded', url, [
-        LOCKED.get(status) ?? 'RESOURCE_IS_LOCKED',
+        locked.get(status) ?? 'RESOURCE_IS_LOCKED',
         'The resource is locked',
       ])
     }
@@ -352,31 +356,31 @@ function faultAnswer(
 }
 
 /** Answers of components between a client and the marketplace, refusals among them, whether or not the marketplace was reached. */
-const GATEWAY_STATUSES = [400, 403, 404, 405, 408, 409, 413, 502, 503, 504, 520, 521] as const
-const GATEWAY_BODIES = ['html', 'xml', 'json', 'framework', 'empty'] as const
+const gatewayStatuses = [400, 403, 404, 405, 408, 409, 413, 502, 503, 504, 520, 521] as const
+const gatewayBodies = ['html', 'xml', 'json', 'framework', 'empty'] as const
 /** Of 425 no text publishes a code; 423 is in public facts, section 6.2. */
-const LOCKED: ReadonlyMap<number, string> = new Map([
+const locked: ReadonlyMap<number, string> = new Map([
   [423, 'RESOURCE_IS_LOCKED'],
   [425, 'TOO_EARLY'],
 ])
 
 /** An answer that the operation did not give: with a code, in the operation's own shape, or without any. */
-function foreignAnswer(
+const foreignAnswer = (
   gateway: Gateway,
   plan: FaultPlan,
   status: number,
   body: Body,
   url: string,
   [code, description]: readonly [string, string] = ['SYSTEM_ERROR', 'Internal Server Error - Read'],
-): Answer {
-  const shape = body === 'coded' ? plan.errorShape : UNCODED[body]
+): Answer => {
+  const shape = body === 'coded' ? plan.errorShape : uncoded[body]
   const { faults } = gatewayRefusal(status, code, 'data', description)
   const rendered = renderFaults(status, faults, shape, url.split('?')[0] ?? '', gateway.world.clock.now())
   return { status, ...rendered, headers: {} }
 }
 
 /** What the codes of a dead cursor are, by status; 401 was seen on the live service (public facts, section 2.2). */
-const CURSOR_CODES: ReadonlyMap<number, string> = new Map([
+const cursorCodes: ReadonlyMap<number, string> = new Map([
   [400, 'INVALID_REQUEST'],
   [401, 'UNAUTHORIZED'],
   [403, 'FORBIDDEN'],
@@ -385,11 +389,11 @@ const CURSOR_CODES: ReadonlyMap<number, string> = new Map([
   [422, 'INVALID_REQUEST_PARAM'],
 ])
 
-function cursorAnswer(gateway: Gateway, details: FaultDetails, url: string): Answer {
+const cursorAnswer = (gateway: Gateway, details: FaultDetails, url: string): Answer => {
   const status = details.status ?? 400
-  const shape = details.body === undefined || details.body === 'coded' ? 'nested' : UNCODED[details.body]
+  const shape = details.body === undefined || details.body === 'coded' ? 'nested' : uncoded[details.body]
   const fault = {
-    code: `${CURSOR_CODES.get(status) ?? 'SYSTEM_ERROR'}.${status === 400 ? 'GMP_ORDER_API' : 'GMP_GATEWAY_API'}`,
+    code: `${cursorCodes.get(status) ?? 'SYSTEM_ERROR'}.${status === 400 ? 'GMP_ORDER_API' : 'GMP_GATEWAY_API'}`,
     field: 'nextCursor',
     description: 'The cursor has expired',
     severity: 'ERROR',
@@ -399,8 +403,8 @@ function cursorAnswer(gateway: Gateway, details: FaultDetails, url: string): Ans
   return { status, ...rendered, headers: {} }
 }
 
-function serverError(gateway: Gateway, plan: FaultPlan, details: FaultDetails, url: string): Answer {
-  const status = details.status ?? plan.random.pick(SERVER_ERRORS)
+const serverError = (gateway: Gateway, plan: FaultPlan, details: FaultDetails, url: string): Answer => {
+  const status = details.status ?? plan.random.pick(serverErrors)
   const code = status === 504 ? 'DOWNSTREAM_SYSTEM_TIME_OUT' : 'SYSTEM_ERROR'
   const { faults } = gatewayRefusal(status, code, 'data', 'Internal Server Error - Read')
   const rendered = renderFaults(status, faults, plan.errorShape, url.split('?')[0] ?? '', gateway.world.clock.now())
@@ -408,11 +412,18 @@ function serverError(gateway: Gateway, plan: FaultPlan, details: FaultDetails, u
 }
 
 /** There is no answer, and the effect comes later, on virtual time; it survives a restart of the sandbox. */
-function late(gateway: Gateway, operation: Operation, plan: FaultPlan, details: FaultDetails, url: string, call: Call): Ending {
+const late = (
+  gateway: Gateway,
+  operation: Operation,
+  plan: FaultPlan,
+  details: FaultDetails,
+  url: string,
+  call: Call,
+): Ending => {
   const { world } = gateway
   if (operation.writes) {
     const { sellerId, purchaseOrderId, body, params, correlationId, requestId } = call
-    const dueAt = world.clock.now() + (details.delayMs ?? DEFAULT_LATE_MS)
+    const dueAt = world.clock.now() + (details.delayMs ?? defaultLateMs)
     const { name } = operation
     world.dueEvents.schedule(dueAt, {
       kind: 'late-write',

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
 import { decimalText } from '../core/money.ts'
-import { RETURN_REASONS } from '../generator/catalogue.ts'
+import { returnReasons } from '../generator/catalogue.ts'
 import { askToCancel, buyerCancel, refundByItself } from '../life/live.ts'
 import { openReturn, returnableUnits } from '../life/returns.ts'
 import type { Line, Order } from '../rules/model.ts'
@@ -22,7 +22,7 @@ const returnBody = z.strictObject({
       z.strictObject({
         lineNumber: z.string(),
         quantity: z.number().int().min(1),
-        reason: z.string().default(RETURN_REASONS[0]),
+        reason: z.string().default(returnReasons[0]),
         exceptionItemType: z.enum(['HAZMAT', 'FREIGHT', 'OTHER']).optional(),
       }),
     )
@@ -68,7 +68,7 @@ const ownRefundBody = z.strictObject({
 })
 
 /** Control routes about one order: what buyers and the marketplace do to it. */
-export function registerOrderControl(app: FastifyInstance, world: World): void {
+export const registerOrderControl = (app: FastifyInstance, world: World): void => {
   app.post('/returns', async (request, reply) => {
     const asked = body(returnBody, request)
     const order = findOrder(world, asked.sellerId, asked.purchaseOrderId)
@@ -133,7 +133,7 @@ export function registerOrderControl(app: FastifyInstance, world: World): void {
 }
 
 /** The whole line is cancelled in its state at that time. */
-function cancellation(order: Order, line: Line, quantity: number | undefined, intentOnly: boolean): DueEvent {
+const cancellation = (order: Order, line: Line, quantity: number | undefined, intentOnly: boolean): DueEvent => {
   const { sellerId, purchaseOrderId } = order
   const common = { sellerId, purchaseOrderId, lineNumber: line.lineNumber }
   return intentOnly
@@ -141,13 +141,13 @@ function cancellation(order: Order, line: Line, quantity: number | undefined, in
     : { kind: 'buyer-cancel', ...common, quantity: quantity ?? line.ordered }
 }
 
-function findOrder(world: World, sellerId: string | undefined, purchaseOrderId: string): Order {
+const findOrder = (world: World, sellerId: string | undefined, purchaseOrderId: string): Order => {
   const order = world.orders.find(sellerId ?? world.settings.sellerId, purchaseOrderId)
   if (order === null) throw new Misused(404, `purchaseOrderId: there is no order ${purchaseOrderId}`)
   return order
 }
 
-function findLine(order: Order, lineNumber: string): Line {
+const findLine = (order: Order, lineNumber: string): Line => {
   const line = order.lines.find((candidate) => candidate.lineNumber === lineNumber)
   if (line === undefined) throw new Misused(404, `lineNumber: order ${order.purchaseOrderId} has no line ${lineNumber}`)
   return line

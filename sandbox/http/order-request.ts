@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { DAY_MS } from '../core/duration.ts'
+import { dayMs } from '../core/duration.ts'
 import { centsOf } from '../core/money.ts'
 import { oneLinePerUnit } from '../generator/legacy.ts'
 import { plainBuyer } from '../generator/orders.ts'
@@ -7,10 +7,10 @@ import {
   type Charge,
   type Line,
   type NamedAmount,
-  ORDER_TYPES,
   type Order,
-  SHIP_NODE_TYPES,
-  SHIPPING_PROGRAM_TYPES,
+  orderTypes,
+  shipNodeTypes,
+  shippingProgramTypes,
 } from '../rules/model.ts'
 
 const signedMoney = z.union([z.number(), z.string()]).transform((value, context) => {
@@ -60,7 +60,7 @@ const explicitLine = z.strictObject({
 })
 
 /** A legacy order has a line for every unit. */
-const MAX_LEGACY_LINES = 1_000
+const maxLegacyLines = 1_000
 
 /** Body of `POST /_sandbox/orders`; empty places one random order, `lines` places exactly that order. */
 export const orderRequest = z
@@ -69,7 +69,7 @@ export const orderRequest = z
     count: z.number().int().min(1).max(1_000_000).default(1),
     createdFrom: moment.optional(),
     createdTo: moment.optional(),
-    shipNodeType: z.enum(SHIP_NODE_TYPES).optional(),
+    shipNodeType: z.enum(shipNodeTypes).optional(),
     /** Whether things happen to it by themselves: deliveries, buyers, returns, auto-cancel. Default: random orders yes, given ones no. */
     alive: z.boolean().optional(),
     /** Whether random orders older than some days come with the life they have had. */
@@ -83,8 +83,8 @@ export const orderRequest = z
       .regex(/^\d{1,20}$/, 'must be digits')
       .optional(),
     methodCode: z.string().optional(),
-    shippingProgramType: z.enum(SHIPPING_PROGRAM_TYPES).optional(),
-    orderType: z.enum(ORDER_TYPES).optional(),
+    shippingProgramType: z.enum(shippingProgramTypes).optional(),
+    orderType: z.enum(orderTypes).optional(),
     originalCustomerOrderId: z.string().optional(),
     /** The legacy model: each line is split into one line a unit. */
     legacy: z.boolean().default(false),
@@ -105,11 +105,11 @@ export const orderRequest = z
       })
     }
     const units = value.lines?.reduce((sum, line) => sum + line.quantity, 0) ?? 0
-    if (value.legacy && units > MAX_LEGACY_LINES)
+    if (value.legacy && units > maxLegacyLines)
       context.addIssue({
         code: 'custom',
         path: ['lines'],
-        message: `must not be of more than ${MAX_LEGACY_LINES} units with legacy`,
+        message: `must not be of more than ${maxLegacyLines} units with legacy`,
       })
     if (value.legacy && units !== value.lines?.length && value.lines?.some((line) => line.lineNumber !== undefined))
       context.addIssue({ code: 'custom', path: ['lines'], message: 'must be of one unit each when legacy lines are numbered' })
@@ -121,13 +121,13 @@ export type OrderRequest = z.infer<typeof orderRequest>
 type ExplicitLine = z.infer<typeof explicitLine>
 
 /** The order that a request spells out, placed at `createdFrom` or now. */
-export function explicitOrder(
+export const explicitOrder = (
   request: OrderRequest,
   lines: readonly ExplicitLine[],
   sellerId: string,
   ids: { readonly purchaseOrderId: string; readonly customerOrderId: string },
   now: number,
-): Order {
+): Order => {
   const createdAt = Math.min(request.createdFrom ?? now, now)
   const customerOrderId = request.customerOrderId ?? ids.customerOrderId
   const stated: Line[] = lines.map((line, index) => ({
@@ -157,8 +157,8 @@ export function explicitOrder(
     ...(request.shippingProgramType === undefined ? {} : { shippingProgramType: request.shippingProgramType }),
     ...(request.orderType === undefined ? {} : { orderType: request.orderType }),
     ...(request.originalCustomerOrderId === undefined ? {} : { originalCustomerOrderId: request.originalCustomerOrderId }),
-    shipBy: createdAt + 2 * DAY_MS,
-    deliverBy: createdAt + 5 * DAY_MS,
+    shipBy: createdAt + 2 * dayMs,
+    deliverBy: createdAt + 5 * dayMs,
     currency: 'USD',
     buyer: plainBuyer(customerOrderId),
     alive: request.alive,
@@ -166,7 +166,7 @@ export function explicitOrder(
   }
 }
 
-function chargesOf(line: ExplicitLine): Charge[] {
+const chargesOf = (line: ExplicitLine): Charge[] => {
   const amount = line.amount ?? (line.unitPrice ?? 1_000) * line.quantity
   const named = (name: string, given: number | undefined): NamedAmount | null =>
     given === undefined ? null : { name, amount: given }

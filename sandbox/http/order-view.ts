@@ -16,7 +16,7 @@ export interface ViewOptions {
  * An order as it goes over the wire (public facts, section 2.5). Units in a state are shown as `statusQuantity`
  * under every profile: that is what the published answers show, and readers take either name.
  */
-export function viewOrder(order: Order, options: ViewOptions): Record<string, unknown> {
+export const viewOrder = (order: Order, options: ViewOptions): Record<string, unknown> => {
   const cancelled = order.lines.every(isFullyCancelled)
   const { buyer } = order
   return {
@@ -51,7 +51,7 @@ export function viewOrder(order: Order, options: ViewOptions): Record<string, un
   }
 }
 
-function viewLine(order: Order, line: Line, options: ViewOptions): Record<string, unknown> {
+const viewLine = (order: Order, line: Line, options: ViewOptions): Record<string, unknown> => {
   const cancelled = isFullyCancelled(line)
   return {
     lineNumber: line.lineNumber,
@@ -80,7 +80,7 @@ function viewLine(order: Order, line: Line, options: ViewOptions): Record<string
 }
 
 /** The former state of refunded units is not shown, unless they are shown as if they were still in it. */
-function shownEntries(line: Line, { refundsAsMoney }: ViewOptions): readonly Entry[] {
+const shownEntries = (line: Line, { refundsAsMoney }: ViewOptions): readonly Entry[] => {
   const shown: Line = { ...line, entries: [] }
   for (const entry of line.entries) {
     const { before, ...plain } = entry
@@ -91,16 +91,18 @@ function shownEntries(line: Line, { refundsAsMoney }: ViewOptions): readonly Ent
   return shown.entries
 }
 
-function quantity(units: number): { unitOfMeasurement: string; amount: string } {
-  return { unitOfMeasurement: 'EACH', amount: String(units) }
-}
+const quantity = (units: number): { unitOfMeasurement: string; amount: string } => ({
+  unitOfMeasurement: 'EACH',
+  amount: String(units),
+})
 
-function money(order: Order, cents: Cents): { currency: string; amount: number } {
-  return { currency: order.currency, amount: jsonAmount(cents) }
-}
+const money = (order: Order, cents: Cents): { currency: string; amount: number } => ({
+  currency: order.currency,
+  amount: jsonAmount(cents),
+})
 
 /** A charge whose amounts are multiplied by `factor`; fees are shown only if there are any. */
-function viewCharge(order: Order, charge: Charge, factor: -1 | 0 | 1): Record<string, unknown> {
+const viewCharge = (order: Order, charge: Charge, factor: -1 | 0 | 1): Record<string, unknown> => {
   const shown = (cents: Cents): Record<string, unknown> => money(order, cents === 0 ? 0 : cents * factor)
   const part = ({ name, amount }: NamedAmount): Record<string, unknown> => ({ taxName: name, taxAmount: shown(amount) })
   return {
@@ -112,7 +114,7 @@ function viewCharge(order: Order, charge: Charge, factor: -1 | 0 | 1): Record<st
   }
 }
 
-function viewEntry(entry: Entry): Record<string, unknown> {
+const viewEntry = (entry: Entry): Record<string, unknown> => {
   const { parcel } = entry
   return {
     status: entry.state,
@@ -131,7 +133,7 @@ function viewEntry(entry: Entry): Record<string, unknown> {
   }
 }
 
-function viewRefund(order: Order, refunds: readonly RefundedCharge[], options: ViewOptions): Record<string, unknown> {
+const viewRefund = (order: Order, refunds: readonly RefundedCharge[], options: ViewOptions): Record<string, unknown> => {
   const refundId = refunds.findLast((one) => one.refundId !== null)?.refundId ?? null
   return {
     ...(refundId === null ? {} : { refundId }),
@@ -145,7 +147,7 @@ function viewRefund(order: Order, refunds: readonly RefundedCharge[], options: V
   }
 }
 
-function viewSummary(order: Order): Record<string, unknown> {
+const viewSummary = (order: Order): Record<string, unknown> => {
   const charges = order.lines.flatMap((line) => (isFullyCancelled(line) ? [] : line.charges))
   const sum = (part: (charge: Charge) => Cents): Cents => charges.reduce((total, charge) => total + part(charge), 0)
   const amount = (cents: Cents): Record<string, unknown> => ({ currencyAmount: jsonAmount(cents), currencyUnit: order.currency })

@@ -14,7 +14,7 @@ export interface LoggedRequest {
   durationMs: number | null
 }
 
-const CAPACITY = 5_000
+const capacity = 5_000
 
 /** The last requests, oldest first; older ones are forgotten. */
 export interface RequestLog {
@@ -26,16 +26,16 @@ export interface RequestLog {
   clear(): void
 }
 
-export function createRequestLog(): RequestLog {
+export const createRequestLog = (): RequestLog => {
   let ring: LoggedRequest[] = []
   let totals: Record<string, Record<string, number>> = {}
   return {
     add(request) {
       ring.push(request)
       // Cut in halves: shifting one by one would cost the whole ring for each request.
-      if (ring.length > 2 * CAPACITY) ring = ring.slice(-CAPACITY)
+      if (ring.length > 2 * capacity) ring = ring.slice(-capacity)
     },
-    list: (limit) => ring.slice(-Math.min(limit, CAPACITY)),
+    list: (limit) => ring.slice(-Math.min(limit, capacity)),
     totals: () => totals,
     ended(request) {
       const operation = request.operation ?? 'unknown'

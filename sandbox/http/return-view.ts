@@ -4,7 +4,7 @@ import type { ReturnedLine, ReturnOrder, ReturnStep } from '../rules/returns-mod
 const iso = (at: number): string => new Date(at).toISOString()
 
 /** A return as it goes over the wire: ISO dates, integer line numbers, numbers as quantities (public facts, section 4.2). */
-export function viewReturn(order: ReturnOrder): Record<string, unknown> {
+export const viewReturn = (order: ReturnOrder): Record<string, unknown> => {
   const money = (cents: Cents): Record<string, unknown> => ({ currencyAmount: jsonAmount(cents), currencyUnit: order.currency })
   const total = order.lines.reduce((sum, line) => sum + line.quantity * (line.unitPrice + line.unitTax), 0)
   return {
@@ -39,7 +39,7 @@ export function viewReturn(order: ReturnOrder): Record<string, unknown> {
   }
 }
 
-function viewLine(order: ReturnOrder, line: ReturnedLine): Record<string, unknown> {
+const viewLine = (order: ReturnOrder, line: ReturnedLine): Record<string, unknown> => {
   const money = (cents: Cents): Record<string, unknown> => ({ currencyAmount: jsonAmount(cents), currencyUnit: order.currency })
   const last = line.steps.at(-1)
   return {
@@ -104,20 +104,16 @@ function viewLine(order: ReturnOrder, line: ReturnedLine): Record<string, unknow
   }
 }
 
-function integerLineNumber(line: ReturnedLine): number {
-  return Number(line.purchaseOrderLineNumber)
-}
+const integerLineNumber = (line: ReturnedLine): number => Number(line.purchaseOrderLineNumber)
 
-function viewStep(step: ReturnStep, line: ReturnedLine): Record<string, unknown> {
-  return {
-    status: step.state,
-    statusTime: iso(step.at),
-    currentRefundStatus: step.state === 'REFUND_ISSUED' ? 'REFUND_COMPLETED' : refundStatus(line),
-    quantity: { unitOfMeasure: 'EACH', measurementValue: step.quantity },
-  }
-}
+const viewStep = (step: ReturnStep, line: ReturnedLine): Record<string, unknown> => ({
+  status: step.state,
+  statusTime: iso(step.at),
+  currentRefundStatus: step.state === 'REFUND_ISSUED' ? 'REFUND_COMPLETED' : refundStatus(line),
+  quantity: { unitOfMeasure: 'EACH', measurementValue: step.quantity },
+})
 
-function refundStatus(line: ReturnedLine): string {
+const refundStatus = (line: ReturnedLine): string => {
   if (line.refundedQuantity >= line.quantity) return 'REFUND_COMPLETED'
   return line.refundedQuantity > 0 ? 'REFUND_INITIATED' : 'NOT_INITIATED'
 }

@@ -29,12 +29,12 @@ export type When = z.infer<typeof whenSchema>
  * Puts events off until their moment. Calls of operations that name no order (lists) count for every order of the seller; calls that
  * are not let in count for none. Throws `Misused` for a moment that is past.
  */
-export function putOff(
+export const putOff = (
   world: World,
   when: When,
   order: { sellerId: string; purchaseOrderId: string },
   events: readonly DueEvent[],
-): void {
+): void => {
   const { before, after, call = 1 } = when
   const operation = before ?? after
   if (operation !== undefined) {

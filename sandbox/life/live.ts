@@ -4,10 +4,10 @@ import { createRandom } from '../core/random.ts'
 import { quietPlan } from '../faults/faults.ts'
 import { bookShipped } from '../fulfillment/stock-moves.ts'
 import { readQuery } from '../operations/query.ts'
-import { OPERATIONS } from '../operations/registry.ts'
+import { operations } from '../operations/registry.ts'
 import { acknowledge } from '../rules/acknowledge.ts'
 import { cancelUnits } from '../rules/cancel.ts'
-import { CHARGE_PARTS, type EffectDraft, type Line, type Order } from '../rules/model.ts'
+import { chargeParts, type EffectDraft, type Line, type Order } from '../rules/model.ts'
 import { type OwnRefund, refundByMarketplace, remainingOf } from '../rules/refund.ts'
 import { putUnits, takeUnits, unitsIn } from '../rules/units.ts'
 import type { Due, DueEvent } from '../store/due-events.ts'
@@ -16,7 +16,7 @@ import { byItself, changeOrder } from './change.ts'
 import { creditReturns, moveReturn, openReturn, refundReturn, returnableUnits } from './returns.ts'
 import { scheduleAfterShipping } from './schedule.ts'
 
-const BATCH = 500
+const batchSize = 500
 
 /** Lets everything happen that is due by the virtual now. Every request waits for it, so no reader ever sees the past come late. */
 export interface Life {
@@ -29,7 +29,7 @@ export interface Life {
   stop(): void
 }
 
-export function createLife(world: World, log: Log): Life {
+export const createLife = (world: World, log: Log): Life => {
   let running: Promise<void> | null = null
   let stopped = false
   const never = new Promise<void>(() => {})
@@ -39,7 +39,7 @@ export function createLife(world: World, log: Log): Life {
   }
   const run = async (): Promise<void> => {
     for (;;) {
-      const batch = world.dueEvents.due(world.clock.now(), BATCH)
+      const batch = world.dueEvents.due(world.clock.now(), batchSize)
       if (batch.length === 0) return
       world.database.transaction(() => {
         for (const due of batch) settle(world, due, log)
@@ -72,12 +72,12 @@ export function createLife(world: World, log: Log): Life {
   }
 }
 
-function settle(world: World, { id, dueAt, event }: Due, log: Log): void {
+const settle = (world: World, { id, dueAt, event }: Due, log: Log): void => {
   world.dueEvents.remove(id)
   happen(world, event, dueAt, log)
 }
 
-function happen(world: World, event: DueEvent, dueAt: number, log: Log): void {
+const happen = (world: World, event: DueEvent, dueAt: number, log: Log): void => {
   switch (event.kind) {
     case 'return-step':
       moveReturn(world, event.sellerId, event.returnOrderId, event.returnOrderLineNumber, event.from, event.quantity, dueAt)
@@ -97,7 +97,7 @@ function happen(world: World, event: DueEvent, dueAt: number, log: Log): void {
 
 type OrderEvent = Exclude<DueEvent, { kind: 'return-step' | 'return-refund' | 'late-write' }>
 
-function befall(world: World, order: Order, event: OrderEvent, at: number): void {
+const befall = (world: World, order: Order, event: OrderEvent, at: number): void => {
   switch (event.kind) {
     case 'marketplace-ship':
       marketplaceShip(world, order, at)
@@ -112,13 +112,13 @@ function befall(world: World, order: Order, event: OrderEvent, at: number): void
   }
 }
 
-function befallLine(
+const befallLine = (
   world: World,
   order: Order,
   line: Line,
   event: Extract<OrderEvent, { lineNumber: string }>,
   at: number,
-): void {
+): void => {
   switch (event.kind) {
     case 'intent-to-cancel':
       askToCancel(world, order, line, at)
@@ -140,14 +140,14 @@ function befallLine(
 }
 
 /** The buyer asks to cancel a line; the seller decides. */
-export function askToCancel(world: World, order: Order, line: Line, at: number): void {
+export const askToCancel = (world: World, order: Order, line: Line, at: number): void => {
   if (unitsIn(line, 'Created', 'Acknowledged') === 0) return
   line.intentToCancelAt = at
   changeOrder(world, order, at, byItself('buyer'), () => [])
 }
 
 /** The buyer cancels units outright; gives how many could still be cancelled. */
-export function buyerCancel(world: World, order: Order, line: Line, quantity: number, at: number): number {
+export const buyerCancel = (world: World, order: Order, line: Line, quantity: number, at: number): number => {
   const units = Math.min(quantity, unitsIn(line, 'Created', 'Acknowledged'))
   if (units > 0) changeOrder(world, order, at, byItself('buyer'), () => cancelUnits(line, units, 'CUSTOMER_CANCELLED', at))
   return units
@@ -157,10 +157,10 @@ export function buyerCancel(world: World, order: Order, line: Line, quantity: nu
  * The marketplace refunds by itself: units, or money only, as far as something is shipped and left to be refunded; gives what it did.
  * Units count towards the open returns of the line.
  */
-export function refundByItself(world: World, order: Order, line: Line, asked: OwnRefund, at: number): EffectDraft[] {
+export const refundByItself = (world: World, order: Order, line: Line, asked: OwnRefund, at: number): EffectDraft[] => {
   const quantity = Math.min(asked.quantity, unitsIn(line, 'Shipped', 'Delivered'))
   const shipped = unitsIn(line, 'Shipped', 'Delivered', 'Refund') > 0
-  const left = CHARGE_PARTS.some((part) => remainingOf(line, 'PRODUCT', part) > 0)
+  const left = chargeParts.some((part) => remainingOf(line, 'PRODUCT', part) > 0)
   if (!shipped || (quantity === 0 && (asked.money === null || !left))) return []
   const effects = changeOrder(world, order, at, byItself('marketplace'), () => [
     refundByMarketplace(order, line, { ...asked, quantity }, at),
@@ -169,7 +169,7 @@ export function refundByItself(world: World, order: Order, line: Line, asked: Ow
   return effects
 }
 
-function autoCancel(world: World, order: Order, at: number): void {
+const autoCancel = (world: World, order: Order, at: number): void => {
   const open = order.lines.filter((line) => unitsIn(line, 'Created', 'Acknowledged') > 0)
   if (open.length === 0) return
   changeOrder(world, order, at, byItself('marketplace'), () =>
@@ -177,7 +177,7 @@ function autoCancel(world: World, order: Order, at: number): void {
   )
 }
 
-function deliver(world: World, order: Order, line: Line, trackingNumber: string, at: number): void {
+const deliver = (world: World, order: Order, line: Line, trackingNumber: string, at: number): void => {
   const arriving = line.entries.filter((entry) => entry.state === 'Shipped' && entry.parcel?.trackingNumber === trackingNumber)
   if (arriving.length === 0) return
   changeOrder(world, order, at, byItself('carrier'), () => {
@@ -192,7 +192,7 @@ function deliver(world: World, order: Order, line: Line, trackingNumber: string,
 }
 
 /** Marketplace-fulfilled orders need no seller. */
-function marketplaceShip(world: World, order: Order, at: number): void {
+const marketplaceShip = (world: World, order: Order, at: number): void => {
   const random = createRandom(world.settings.seed, 'marketplace-ship', order.purchaseOrderId)
   const trackingNumber = `MP${random.whole(100_000_000, 999_999_999)}`
   const effects = changeOrder(world, order, at, byItself('marketplace'), () => {
@@ -221,9 +221,9 @@ function marketplaceShip(world: World, order: Order, at: number): void {
 }
 
 /** A write that was never answered takes effect after all; what it would have been refused for, it is refused for now. */
-function lateWrite(world: World, event: Extract<DueEvent, { kind: 'late-write' }>, at: number, log: Log): void {
+const lateWrite = (world: World, event: Extract<DueEvent, { kind: 'late-write' }>, at: number, log: Log): void => {
   const { sellerId, purchaseOrderId, body, correlationId, requestId } = event
-  const operation = OPERATIONS.find(({ name }) => name === event.operation)
+  const operation = operations.find(({ name }) => name === event.operation)
   if (operation === undefined) return
   const call = {
     ...{ operation: operation.name, sellerId, purchaseOrderId, body, correlationId, requestId },

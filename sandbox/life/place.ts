@@ -1,6 +1,6 @@
-import { DAY_MS, HOUR_MS } from '../core/duration.ts'
+import { dayMs, hourMs } from '../core/duration.ts'
 import { createRandom, type Random } from '../core/random.ts'
-import { RETURN_REASONS } from '../generator/catalogue.ts'
+import { returnReasons } from '../generator/catalogue.ts'
 import { oneLinePerUnit } from '../generator/legacy.ts'
 import { makeOrder } from '../generator/orders.ts'
 import { acknowledge } from '../rules/acknowledge.ts'
@@ -14,7 +14,7 @@ import { openReturn } from './returns.ts'
 import { scheduleAfterPlacement } from './schedule.ts'
 
 /** Orders at least this old come with the life they have had; younger ones wait for the seller. */
-const PAST_MS = 6 * DAY_MS
+const pastMs = 6 * dayMs
 
 export interface BulkRequest {
   readonly sellerId: string
@@ -31,10 +31,10 @@ export interface BulkRequest {
 }
 
 /** A fresh pair of ids: digits, unique in this sandbox, rising. */
-export function nextIds(
+export const nextIds = (
   world: World,
   count: number,
-): { at(index: number): { sequence: number; purchaseOrderId: string; customerOrderId: string } } {
+): { at(index: number): { sequence: number; purchaseOrderId: string; customerOrderId: string } } => {
   const first = world.meta.sequence('order', count)
   return {
     at(index) {
@@ -49,8 +49,8 @@ export function nextIds(
 }
 
 /** Places random orders in one transaction and gives their ids. */
-export function placeRandomOrders(world: World, request: BulkRequest): string[] {
-  return world.database.transaction(() => {
+export const placeRandomOrders = (world: World, request: BulkRequest): string[] =>
+  world.database.transaction(() => {
     const ids = nextIds(world, request.count)
     const placed: string[] = []
     for (let index = 0; index < request.count; index += 1) {
@@ -61,16 +61,15 @@ export function placeRandomOrders(world: World, request: BulkRequest): string[] 
       const frame = { sellerId, purchaseOrderId, customerOrderId, createdAt, alive, shipNodeType }
       const made = makeOrder(random, frame, createRandom(world.settings.seed, 'rare', sequence))
       const order = request.legacy === true ? { ...made, lines: oneLinePerUnit(made.lines) } : made
-      if (request.history && createdAt <= world.clock.now() - PAST_MS) placeWithPast(world, order, random)
+      if (request.history && createdAt <= world.clock.now() - pastMs) placeWithPast(world, order, random)
       else placeOrder(world, order)
       placed.push(purchaseOrderId)
     }
     return placed
   })
-}
 
 /** Places one new order; marketplace-fulfilled ones are acknowledged by the marketplace at once. */
-export function placeOrder(world: World, order: Order): void {
+export const placeOrder = (world: World, order: Order): void => {
   world.database.transaction(() => {
     const effects = order.shipNodeType === 'WFSFulfilled' ? acknowledge(order, order.createdAt) : []
     world.orders.insert(order, order.createdAt)
@@ -80,15 +79,15 @@ export function placeOrder(world: World, order: Order): void {
 }
 
 /** Places an order that is over: nothing more happens to it by itself but what a return may still bring. */
-function placeWithPast(world: World, order: Order, random: Random): void {
+const placeWithPast = (world: World, order: Order, random: Random): void => {
   const seller = byItself(order.shipNodeType === 'WFSFulfilled' ? 'marketplace' : 'seller')
   const past: { at: number; actor: Actor; effects: EffectDraft[] }[] = []
   const happen = (at: number, actor: Actor, effects: EffectDraft[]): void => {
     past.push({ at, actor, effects })
   }
-  const acknowledged = order.createdAt + HOUR_MS
-  const shipped = order.createdAt + random.whole(4, 40) * HOUR_MS
-  const delivered = shipped + random.whole(24, 72) * HOUR_MS
+  const acknowledged = order.createdAt + hourMs
+  const shipped = order.createdAt + random.whole(4, 40) * hourMs
+  const delivered = shipped + random.whole(24, 72) * hourMs
   happen(acknowledged, seller, acknowledge(order, acknowledged))
   const fate = random.next()
   const last = order.lines.at(-1)
@@ -113,7 +112,7 @@ function placeWithPast(world: World, order: Order, random: Random): void {
       order.lines.flatMap((line) => deliverAll(line, delivered)),
     )
     if (fate > 0.97 && last !== undefined) {
-      const refunded = delivered + 12 * HOUR_MS
+      const refunded = delivered + 12 * hourMs
       const units = random.whole(1, unitsIn(last, 'Delivered'))
       happen(refunded, seller, [
         refundByMarketplace(order, last, { quantity: units, money: null, reason: 'DamagedItem' }, refunded),
@@ -125,12 +124,12 @@ function placeWithPast(world: World, order: Order, random: Random): void {
   for (const { at, actor, effects } of past) world.effects.append(order, effects, at, actor)
   if (fate > 0.92 && fate <= 0.97 && last !== undefined) {
     const quantity = random.whole(1, unitsIn(last, 'Delivered'))
-    const at = delivered + 12 * HOUR_MS
-    openReturn(world, order, [{ lineNumber: last.lineNumber, quantity, reason: random.pick(RETURN_REASONS) }], at, order.alive)
+    const at = delivered + 12 * hourMs
+    openReturn(world, order, [{ lineNumber: last.lineNumber, quantity, reason: random.pick(returnReasons) }], at, order.alive)
   }
 }
 
-function shipAll(order: Order, line: Line, random: Random, at: number): EffectDraft[] {
+const shipAll = (order: Order, line: Line, random: Random, at: number): EffectDraft[] => {
   const all = unitsIn(line, 'Acknowledged')
   const first = all > 2 && random.chance(0.3) ? random.whole(1, all - 1) : all
   const carrier = random.pick(['UPS', 'FedEx', 'USPS', 'OnTrac'])
@@ -144,7 +143,7 @@ function shipAll(order: Order, line: Line, random: Random, at: number): EffectDr
   })
 }
 
-function deliverAll(line: Line, at: number): EffectDraft[] {
+const deliverAll = (line: Line, at: number): EffectDraft[] => {
   const effects: EffectDraft[] = []
   for (const entry of line.entries) {
     if (entry.state !== 'Shipped') continue

@@ -1,4 +1,4 @@
-import { DAY_MS, HOUR_MS } from '../core/duration.ts'
+import { dayMs, hourMs } from '../core/duration.ts'
 import { shareOf } from '../core/money.ts'
 import { createRandom } from '../core/random.ts'
 import { bookReturned } from '../fulfillment/stock-moves.ts'
@@ -10,8 +10,8 @@ import type { World } from '../world.ts'
 import { byItself, changeOrder } from './change.ts'
 
 /** A received return that the seller does not refund is refunded by the marketplace (public facts, section 9.2). */
-const MARKETPLACE_REFUND_AFTER_MS = 48 * HOUR_MS
-const RETURN_WINDOW_MS = 30 * DAY_MS
+const marketplaceRefundAfterMs = 48 * hourMs
+const returnWindowMs = 30 * dayMs
 
 export interface ReturnRequest {
   readonly lineNumber: string
@@ -21,7 +21,7 @@ export interface ReturnRequest {
 }
 
 /** Units of a line that a buyer may still send back: shipped, not refunded, not in another return. */
-export function returnableUnits(world: World, order: Order, line: Line): number {
+export const returnableUnits = (world: World, order: Order, line: Line): number => {
   const underway = openReturnedLines(world, order, line.lineNumber).reduce(
     (sum, one) => sum + one.line.quantity - one.line.refundedQuantity,
     0,
@@ -30,13 +30,13 @@ export function returnableUnits(world: World, order: Order, line: Line): number 
 }
 
 /** Opens a return of units of one or several lines. With `travels` the goods move, arrive and are refunded by themselves in time. */
-export function openReturn(
+export const openReturn = (
   world: World,
   order: Order,
   asked: readonly ReturnRequest[],
   at: number,
   travels: boolean,
-): ReturnOrder {
+): ReturnOrder => {
   const returnOrderId = String(1_190_000_000_000 + world.meta.sequence('return', 1))
   const random = createRandom(world.settings.seed, 'return', returnOrderId)
   const opened: ReturnOrder = {
@@ -47,7 +47,7 @@ export function openReturn(
     customerName: order.buyer.name,
     wfs: order.shipNodeType === 'WFSFulfilled',
     createdAt: at,
-    returnBy: at + RETURN_WINDOW_MS,
+    returnBy: at + returnWindowMs,
     currency: order.currency,
     trackingNumber: `RT${returnOrderId}`,
     lines: asked.flatMap((request, index) => {
@@ -65,34 +65,32 @@ export function openReturn(
   return opened
 }
 
-function returnedLine(
+const returnedLine = (
   order: Order,
   line: Line,
   request: ReturnRequest,
   number: number,
   at: number,
   channels: ReturnedLine['channels'],
-): ReturnedLine {
-  return {
-    returnOrderLineNumber: number,
-    purchaseOrderId: order.purchaseOrderId,
-    purchaseOrderLineNumber: line.lineNumber,
-    sku: line.item.sku,
-    productName: line.item.productName,
-    reason: request.reason,
-    ...(request.exceptionItemType === undefined ? {} : { exceptionItemType: request.exceptionItemType }),
-    quantity: request.quantity,
-    unitPrice: shareOf(chargedOf(line, 'PRODUCT', 'amount'), 1, line.ordered),
-    unitTax: shareOf(chargedOf(line, 'PRODUCT', 'tax'), 1, line.ordered),
-    refundedQuantity: 0,
-    refundedAmount: 0,
-    steps: [{ state: 'RETURN_INITIATED', quantity: request.quantity, at }],
-    channels,
-  }
-}
+): ReturnedLine => ({
+  returnOrderLineNumber: number,
+  purchaseOrderId: order.purchaseOrderId,
+  purchaseOrderLineNumber: line.lineNumber,
+  sku: line.item.sku,
+  productName: line.item.productName,
+  reason: request.reason,
+  ...(request.exceptionItemType === undefined ? {} : { exceptionItemType: request.exceptionItemType }),
+  quantity: request.quantity,
+  unitPrice: shareOf(chargedOf(line, 'PRODUCT', 'amount'), 1, line.ordered),
+  unitTax: shareOf(chargedOf(line, 'PRODUCT', 'tax'), 1, line.ordered),
+  refundedQuantity: 0,
+  refundedAmount: 0,
+  steps: [{ state: 'RETURN_INITIATED', quantity: request.quantity, at }],
+  channels,
+})
 
 /** Several units need not travel together: the goods may come back in two parcels. */
-function scheduleJourney(world: World, order: ReturnOrder, line: ReturnedLine, at: number): void {
+const scheduleJourney = (world: World, order: ReturnOrder, line: ReturnedLine, at: number): void => {
   const random = createRandom(world.settings.seed, 'journey', order.returnOrderId, line.returnOrderLineNumber)
   const first = line.quantity > 1 && random.chance(0.5) ? random.whole(1, line.quantity - 1) : line.quantity
   let sent = at
@@ -103,18 +101,18 @@ function scheduleJourney(world: World, order: ReturnOrder, line: ReturnedLine, a
       returnOrderLineNumber: line.returnOrderLineNumber,
       quantity,
     }
-    sent += random.whole(4, 48) * HOUR_MS
-    const received = sent + random.whole(36, 120) * HOUR_MS
+    sent += random.whole(4, 48) * hourMs
+    const received = sent + random.whole(36, 120) * hourMs
     world.dueEvents.schedule(sent, { kind: 'return-step', ...common, from: 'RETURN_INITIATED' })
     world.dueEvents.schedule(received, { kind: 'return-step', ...common, from: 'RETURN_IN_TRANSIT' })
     // Now and then the marketplace pays at once instead of leaving the seller his 48 hours.
-    const refund = random.chance(0.2) ? sent + HOUR_MS : received + MARKETPLACE_REFUND_AFTER_MS
+    const refund = random.chance(0.2) ? sent + hourMs : received + marketplaceRefundAfterMs
     world.dueEvents.schedule(refund, { kind: 'return-refund', ...common })
   }
 }
 
 /** Goods move one step on. */
-export function moveReturn(
+export const moveReturn = (
   world: World,
   sellerId: string,
   returnOrderId: string,
@@ -122,7 +120,7 @@ export function moveReturn(
   from: 'RETURN_INITIATED' | 'RETURN_IN_TRANSIT',
   quantity: number,
   at: number,
-): void {
+): void => {
   const order = world.returns.find(sellerId, returnOrderId)
   const line = order?.lines.find((candidate) => candidate.returnOrderLineNumber === lineNumber)
   if (order == null || line === undefined) return
@@ -137,20 +135,20 @@ export function moveReturn(
 }
 
 /** Units that have arrived and are paid back are done with. */
-function completePaid(line: ReturnedLine, at: number): void {
+const completePaid = (line: ReturnedLine, at: number): void => {
   const issued = line.steps.reduce((sum, step) => (step.state === 'REFUND_ISSUED' ? sum + step.quantity : sum), 0)
   moveReturned(line, 'DELIVERED_AT_RETURN_CENTER', 'REFUND_ISSUED', line.refundedQuantity - issued, at)
 }
 
 /** Pays for units of a returned line, as far as the order has them; gives how many. The caller has checked that so many are open. */
-export function refundReturnedUnits(
+export const refundReturnedUnits = (
   world: World,
   returned: ReturnOrder,
   line: ReturnedLine,
   quantity: number,
   actor: Actor,
   at: number,
-): number {
+): number => {
   const order = world.orders.find(returned.sellerId, line.purchaseOrderId)
   const orderLine = order?.lines.find((candidate) => candidate.lineNumber === line.purchaseOrderLineNumber)
   if (order == null || orderLine === undefined) return 0
@@ -165,14 +163,14 @@ export function refundReturnedUnits(
 }
 
 /** The marketplace pays for units whose refund the seller has left open. */
-export function refundReturn(
+export const refundReturn = (
   world: World,
   sellerId: string,
   returnOrderId: string,
   lineNumber: number,
   quantity: number,
   at: number,
-): void {
+): void => {
   const returned = world.returns.find(sellerId, returnOrderId)
   const line = returned?.lines.find((candidate) => candidate.returnOrderLineNumber === lineNumber)
   if (returned == null || line === undefined) return
@@ -180,7 +178,7 @@ export function refundReturn(
 }
 
 /** A refund by the seller counts towards the open returns of the same line, oldest first, so that nothing is paid for twice. */
-export function creditReturns(world: World, order: Order, effects: readonly EffectDraft[], at: number): void {
+export const creditReturns = (world: World, order: Order, effects: readonly EffectDraft[], at: number): void => {
   for (const effect of effects) {
     if (effect.kind !== 'refunded') continue
     let left = effect.quantity
@@ -194,18 +192,17 @@ export function creditReturns(world: World, order: Order, effects: readonly Effe
   }
 }
 
-function payReturned(line: ReturnedLine, units: number, amount: number, at: number): void {
+const payReturned = (line: ReturnedLine, units: number, amount: number, at: number): void => {
   line.refundedQuantity += units
   line.refundedAmount += amount
   completePaid(line, at)
 }
 
-function openReturnedLines(world: World, order: Order, lineNumber: string): { returned: ReturnOrder; line: ReturnedLine }[] {
-  return world.returns
+const openReturnedLines = (world: World, order: Order, lineNumber: string): { returned: ReturnOrder; line: ReturnedLine }[] =>
+  world.returns
     .ofPurchaseOrder(order.sellerId, order.purchaseOrderId)
     .flatMap((returned) =>
       returned.lines
         .filter((line) => line.purchaseOrderLineNumber === lineNumber && line.refundedQuantity < line.quantity)
         .map((line) => ({ returned, line })),
     )
-}

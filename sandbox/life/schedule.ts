@@ -1,29 +1,29 @@
-import { DAY_MS, HOUR_MS, MINUTE_MS } from '../core/duration.ts'
+import { dayMs, hourMs, minuteMs } from '../core/duration.ts'
 import { createRandom } from '../core/random.ts'
-import { RETURN_REASONS } from '../generator/catalogue.ts'
+import { returnReasons } from '../generator/catalogue.ts'
 import type { EffectDraft, Order } from '../rules/model.ts'
 import type { World } from '../world.ts'
 
 /** Not shipped with tracking this long after the ship-by date: the marketplace cancels (public facts, section 9.2). */
-const AUTO_CANCEL_AFTER_MS = 4 * DAY_MS
+const autoCancelAfterMs = 4 * dayMs
 
 /** Schedules, when an order is placed, the actions of its buyer and of the marketplace that occur without other events. */
-export function scheduleAfterPlacement(world: World, order: Order): void {
+export const scheduleAfterPlacement = (world: World, order: Order): void => {
   if (!order.alive) return
   const { sellerId, purchaseOrderId } = order
   const at = (ms: number): number => order.createdAt + ms
   if (order.shipNodeType === 'WFSFulfilled') {
-    world.dueEvents.schedule(at(18 * HOUR_MS), { kind: 'marketplace-ship', sellerId, purchaseOrderId })
+    world.dueEvents.schedule(at(18 * hourMs), { kind: 'marketplace-ship', sellerId, purchaseOrderId })
     return
   }
-  world.dueEvents.schedule(order.shipBy + AUTO_CANCEL_AFTER_MS, { kind: 'auto-cancel', sellerId, purchaseOrderId })
+  world.dueEvents.schedule(order.shipBy + autoCancelAfterMs, { kind: 'auto-cancel', sellerId, purchaseOrderId })
   const random = createRandom(world.settings.seed, 'buyer', purchaseOrderId)
   const line = order.lines[random.whole(0, order.lines.length - 1)]
   if (line === undefined) return
   const { lineNumber } = line
   const mood = random.next()
   if (mood < 0.04) {
-    world.dueEvents.schedule(at(random.whole(10, 300) * MINUTE_MS), {
+    world.dueEvents.schedule(at(random.whole(10, 300) * minuteMs), {
       kind: 'intent-to-cancel',
       sellerId,
       purchaseOrderId,
@@ -31,7 +31,7 @@ export function scheduleAfterPlacement(world: World, order: Order): void {
     })
   } else if (mood < 0.08) {
     const quantity = random.whole(1, line.ordered)
-    world.dueEvents.schedule(at(random.whole(10, 300) * MINUTE_MS), {
+    world.dueEvents.schedule(at(random.whole(10, 300) * minuteMs), {
       kind: 'buyer-cancel',
       sellerId,
       purchaseOrderId,
@@ -42,22 +42,22 @@ export function scheduleAfterPlacement(world: World, order: Order): void {
 }
 
 /** Once units are on their way: when they arrive, and whether the buyer will send some back. */
-export function scheduleAfterShipping(world: World, order: Order, effects: readonly EffectDraft[], now: number): void {
+export const scheduleAfterShipping = (world: World, order: Order, effects: readonly EffectDraft[], now: number): void => {
   if (!order.alive) return
   const { sellerId, purchaseOrderId } = order
   for (const { lineNumber, trackingNumber, quantity, kind } of effects) {
     if (kind !== 'shipped' || trackingNumber === undefined) continue
     const random = createRandom(world.settings.seed, 'parcel', purchaseOrderId, lineNumber, trackingNumber)
-    const arrival = now + random.whole(20, 96) * HOUR_MS
+    const arrival = now + random.whole(20, 96) * hourMs
     world.dueEvents.schedule(arrival, { kind: 'deliver', sellerId, purchaseOrderId, lineNumber, trackingNumber })
     if (random.chance(0.08)) {
-      world.dueEvents.schedule(arrival + random.whole(6, 240) * HOUR_MS, {
+      world.dueEvents.schedule(arrival + random.whole(6, 240) * hourMs, {
         kind: 'open-return',
         sellerId,
         purchaseOrderId,
         lineNumber,
         quantity: random.whole(1, quantity),
-        reason: random.pick(RETURN_REASONS),
+        reason: random.pick(returnReasons),
       })
     }
   }

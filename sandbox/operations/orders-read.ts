@@ -1,21 +1,21 @@
-import { DAY_MS } from '../core/duration.ts'
+import { dayMs } from '../core/duration.ts'
 import { contentNotFound, refuseParameter } from '../core/errors.ts'
 import { hashWords } from '../core/random.ts'
 import { type ViewOptions, viewOrder } from '../http/order-view.ts'
-import { ORDER_TYPES, SHIP_NODE_TYPES, SHIPPING_PROGRAM_TYPES, type UnitState } from '../rules/model.ts'
+import { orderTypes, shipNodeTypes, shippingProgramTypes, type UnitState } from '../rules/model.ts'
 import type { OrderFilter } from '../store/orders.ts'
 import type { World } from '../world.ts'
 import { buildCursor, isCursor } from './cursor.ts'
 import { orderDate, type Query, readWhole, readWord } from './query.ts'
 
 /** Orders older than this are not served at all (public facts, section 2.4). */
-const RETENTION_MS = 180 * DAY_MS
+const retentionMs = 180 * dayMs
 /** The default window: without a start by creation, only this number of days is searched, whatever the other filters (section 2.3). */
-const DEFAULT_WINDOW_MS = 7 * DAY_MS
+const defaultWindowMs = 7 * dayMs
 /** No query returns orders beyond this position (section 2.4). */
-const MAX_ORDERS_A_QUERY = 10_000
-const DEFAULT_LIMIT = 100
-const MAX_LIMIT = 200
+const maxOrdersAQuery = 10_000
+const defaultLimit = 100
+const maxLimit = 200
 
 /** A page of a list, still to be wrapped. */
 export interface ListPage {
@@ -42,8 +42,8 @@ export interface ReadOptions {
   readonly positiveRefunds: boolean
 }
 
-const STATES: readonly UnitState[] = ['Created', 'Acknowledged', 'Shipped', 'Delivered', 'Cancelled', 'Refund']
-const FILTER_PARAMETERS = [
+const states: readonly UnitState[] = ['Created', 'Acknowledged', 'Shipped', 'Delivered', 'Cancelled', 'Refund']
+const filterParameters = [
   'sku',
   'customerOrderId',
   'purchaseOrderId',
@@ -59,12 +59,12 @@ const FILTER_PARAMETERS = [
 ] as const
 
 /** `GET /v3/orders`, and `/released`, which shows units still in Created and knows neither status nor last-modified filters. */
-export function listOrders(world: World, query: Query, released: boolean, options: ReadOptions): ListPage {
+export const listOrders = (world: World, query: Query, released: boolean, options: ReadOptions): ListPage => {
   const onCursor = isCursor(world, query)
   const offset = onCursor ? Number(query.get('poIndex') ?? '0') : 0
-  const limit = readWhole(query, 'limit', DEFAULT_LIMIT, [1, MAX_LIMIT])
-  if (offset >= MAX_ORDERS_A_QUERY) {
-    throw refuseParameter('limit', `No more than ${MAX_ORDERS_A_QUERY} orders can be retrieved by one query; narrow the window`)
+  const limit = readWhole(query, 'limit', defaultLimit, [1, maxLimit])
+  if (offset >= maxOrdersAQuery) {
+    throw refuseParameter('limit', `No more than ${maxOrdersAQuery} orders can be retrieved by one query; narrow the window`)
   }
   const filter = readFilter(query, released, onCursor, options)
   const totalCount = world.orders.count(filter)
@@ -82,12 +82,12 @@ export function listOrders(world: World, query: Query, released: boolean, option
   }
 }
 
-function viewOptions(query: Query, { refundsAsMoney, positiveRefunds }: ReadOptions): ViewOptions {
+const viewOptions = (query: Query, { refundsAsMoney, positiveRefunds }: ReadOptions): ViewOptions => {
   const asked = { productInfo: query.get('productInfo') === 'true', replacementInfo: query.get('replacementInfo') === 'true' }
   return { ...asked, refundsAsMoney, positiveRefunds }
 }
 
-function readFilter(query: Query, released: boolean, onCursor: boolean, options: ReadOptions): OrderFilter {
+const readFilter = (query: Query, released: boolean, onCursor: boolean, options: ReadOptions): OrderFilter => {
   const { sellerId, now, listLagMs, asOf } = options
   // The cursor carries its bounds to the millisecond, which a client's own query must not.
   const createdFrom = onCursor ? Date.parse(query.get('createdStartDate') ?? '') : orderDate(query, 'createdStartDate')
@@ -97,19 +97,19 @@ function readFilter(query: Query, released: boolean, onCursor: boolean, options:
   }
   return {
     sellerId,
-    shipNodeType: readWord(query, 'shipNodeType', SHIP_NODE_TYPES) ?? 'SellerFulfilled',
-    createdFrom: Math.max(createdFrom ?? now - DEFAULT_WINDOW_MS, now - RETENTION_MS),
+    shipNodeType: readWord(query, 'shipNodeType', shipNodeTypes) ?? 'SellerFulfilled',
+    createdFrom: Math.max(createdFrom ?? now - defaultWindowMs, now - retentionMs),
     createdTo: createdTo ?? now,
     modifiedFrom: released ? null : orderDate(query, 'lastModifiedStartDate'),
     modifiedTo: released ? null : orderDate(query, 'lastModifiedEndDate'),
     shipFrom: orderDate(query, 'fromExpectedShipDate'),
     shipTo: orderDate(query, 'toExpectedShipDate'),
-    state: released ? 'Created' : readWord(query, 'status', STATES),
+    state: released ? 'Created' : readWord(query, 'status', states),
     sku: query.get('sku'),
     customerOrderId: query.get('customerOrderId'),
     purchaseOrderId: query.get('purchaseOrderId'),
-    shippingProgramType: readWord(query, 'shippingProgramType', SHIPPING_PROGRAM_TYPES),
-    orderType: readWord(query, 'orderType', ORDER_TYPES),
+    shippingProgramType: readWord(query, 'shippingProgramType', shippingProgramTypes),
+    orderType: readWord(query, 'orderType', orderTypes),
     visibleUntil: Math.min(now - listLagMs, asOf ?? now),
     asOf,
     now,
@@ -117,8 +117,8 @@ function readFilter(query: Query, released: boolean, onCursor: boolean, options:
 }
 
 /** The bounds by creation are fixed in the cursor; the remaining query is evaluated anew, by row number, over a set that changes. */
-function cursorOf(world: World, query: Query, filter: OrderFilter, released: boolean, limit: number, next: number): string {
-  return buildCursor(world, [
+const cursorOf = (world: World, query: Query, filter: OrderFilter, released: boolean, limit: number, next: number): string =>
+  buildCursor(world, [
     ['limit', limit],
     ['hasMoreElements', 'true'],
     ['soIndex', next + limit],
@@ -129,20 +129,19 @@ function cursorOf(world: World, query: Query, filter: OrderFilter, released: boo
     ['createdStartDate', new Date(filter.createdFrom).toISOString()],
     ['createdEndDate', new Date(filter.createdTo).toISOString()],
     ['shipNodeType', filter.shipNodeType],
-    ...FILTER_PARAMETERS.filter((name) => !(released && name === 'status')).map((name) => [name, query.get(name)] as const),
+    ...filterParameters.filter((name) => !(released && name === 'status')).map((name) => [name, query.get(name)] as const),
   ])
-}
 
 /** `GET /v3/orders/{purchaseOrderId}`. */
-export function getOrder(
+export const getOrder = (
   world: World,
   query: Query,
   purchaseOrderId: string,
   options: ReadOptions,
-): { order: Record<string, unknown> } {
+): { order: Record<string, unknown> } => {
   const { sellerId, now, asOf } = options
   const order =
     asOf === null ? world.orders.find(sellerId, purchaseOrderId) : world.orders.findAsOf(sellerId, purchaseOrderId, asOf)
-  if (order === null || order.createdAt < now - RETENTION_MS) throw contentNotFound(`No order found for PO: ${purchaseOrderId}`)
+  if (order === null || order.createdAt < now - retentionMs) throw contentNotFound(`No order found for PO: ${purchaseOrderId}`)
   return { order: viewOrder(order, viewOptions(query, options)) }
 }

@@ -1,13 +1,13 @@
 import type { OperationName } from '../faults/limits.ts'
-import { type FaultName, LIST_FAULTS } from '../faults/schema.ts'
+import { type FaultName, listFaults } from '../faults/schema.ts'
 import type { Call, Operation } from './operation.ts'
 import { perform } from './perform.ts'
 import { refundOfReturn } from './returns-refund.ts'
 import { describeToken, issueToken } from './token.ts'
 
-const DEFAULT_TOKEN_LIFE_MS = 1_000
-const OF_LISTS: readonly FaultName[] = [
-  ...LIST_FAULTS,
+const defaultTokenLifeMs = 1_000
+const ofLists: readonly FaultName[] = [
+  ...listFaults,
   'repeatCursor',
   'cursorExpired',
   'emptyListInsteadOf404',
@@ -15,7 +15,7 @@ const OF_LISTS: readonly FaultName[] = [
   'falseNone',
   'repeatedRows',
 ]
-const OF_REFUNDS: readonly FaultName[] = ['refundsAsMoney', 'positiveRefunds']
+const ofRefunds: readonly FaultName[] = ['refundsAsMoney', 'positiveRefunds']
 const isFurtherPage = ({ query }: Call): boolean => (query.get('hasMoreElements') ?? query.get('offset')) !== null
 
 const token: Operation = {
@@ -28,7 +28,7 @@ const token: Operation = {
   errorShape: 'oauth',
   faults: [],
   perform(world, call, plan, now) {
-    const dies = plan.outcome?.name === 'tokenDiesEarly' ? (plan.outcome.details.delayMs ?? DEFAULT_TOKEN_LIFE_MS) : null
+    const dies = plan.outcome?.name === 'tokenDiesEarly' ? (plan.outcome.details.delayMs ?? defaultTokenLifeMs) : null
     const form = typeof call.body === 'string' ? call.body : ''
     return { json: issueToken(world, call.headers.authorization, form, now, dies) }
   },
@@ -46,46 +46,42 @@ const tokenDetail: Operation = {
   perform: (world, call) => ({ json: describeToken(world, call.headers) }),
 }
 
-function read(name: OperationName, url: string, faults: readonly FaultName[]): Operation {
-  return {
-    name,
-    method: 'GET',
-    urls: [url],
-    admission: 'marketplace',
-    body: 'none',
-    writes: false,
-    errorShape: 'nested',
-    faults,
-    onFurtherPage: isFurtherPage,
-    perform: (world, call, plan, now) => ({ json: perform(world, call, plan, now) }),
-  }
-}
+const read = (name: OperationName, url: string, faults: readonly FaultName[]): Operation => ({
+  name,
+  method: 'GET',
+  urls: [url],
+  admission: 'marketplace',
+  body: 'none',
+  writes: false,
+  errorShape: 'nested',
+  faults,
+  onFurtherPage: isFurtherPage,
+  perform: (world, call, plan, now) => ({ json: perform(world, call, plan, now) }),
+})
 
-function write(name: OperationName, action: string, body: Operation['body']): Operation {
-  return {
-    name,
-    method: 'POST',
-    urls: [`/v3/orders/:po/${action}`],
-    admission: 'marketplace',
-    body,
-    writes: true,
-    errorShape: 'nested',
-    faults: ['unknownValue', 'partialEffect', 'partialAnswer', ...OF_REFUNDS],
-    perform: (world, call, plan, now) => ({ json: perform(world, call, plan, now) }),
-  }
-}
+const write = (name: OperationName, action: string, body: Operation['body']): Operation => ({
+  name,
+  method: 'POST',
+  urls: [`/v3/orders/:po/${action}`],
+  admission: 'marketplace',
+  body,
+  writes: true,
+  errorShape: 'nested',
+  faults: ['unknownValue', 'partialEffect', 'partialAnswer', ...ofRefunds],
+  perform: (world, call, plan, now) => ({ json: perform(world, call, plan, now) }),
+})
 
 /** The token operation, orders and returns (specification, section 9). */
 export const orderOperations: readonly Operation[] = [
   token,
   tokenDetail,
-  read('orders.list', '/v3/orders', [...OF_LISTS, ...OF_REFUNDS]),
-  read('orders.released', '/v3/orders/released', [...OF_LISTS, ...OF_REFUNDS]),
-  read('orders.get', '/v3/orders/:po', ['malformedRecord', 'unknownValue', 'stale', 'falseNone', ...OF_REFUNDS]),
+  read('orders.list', '/v3/orders', [...ofLists, ...ofRefunds]),
+  read('orders.released', '/v3/orders/released', [...ofLists, ...ofRefunds]),
+  read('orders.get', '/v3/orders/:po', ['malformedRecord', 'unknownValue', 'stale', 'falseNone', ...ofRefunds]),
   write('orders.acknowledge', 'acknowledge', 'none'),
   write('orders.ship', 'shipping', 'json'),
   write('orders.cancel', 'cancel', 'json'),
   write('orders.refund', 'refund', 'json'),
-  read('returns.list', '/v3/returns', OF_LISTS),
+  read('returns.list', '/v3/returns', ofLists),
   refundOfReturn,
 ]

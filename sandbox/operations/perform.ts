@@ -1,7 +1,7 @@
 import { contentNotFound, gatewayRefusal, Refusal, refuseParameter } from '../core/errors.ts'
 import { addUnknownValues, breakRecord } from '../faults/blemishes.ts'
 import type { FaultPlan } from '../faults/faults.ts'
-import { type Body, type RecordKind, UNCODED } from '../faults/schema.ts'
+import { type Body, type RecordKind, uncoded } from '../faults/schema.ts'
 import { viewOrder } from '../http/order-view.ts'
 import type { World } from '../world.ts'
 import type { Call } from './operation.ts'
@@ -9,13 +9,13 @@ import { getOrder, type ListPage, listOrders, type ReadOptions } from './orders-
 import { listReturns } from './returns-read.ts'
 import { applyWrite, isWriteOperation } from './writes.ts'
 
-const DEFAULT_STALE_MS = 60_000
-const MOST_REPEATED_ROWS = 5
+const defaultStaleMs = 60_000
+const mostRepeatedRows = 5
 /** More than the daemon, or any sensible client, takes at once. */
-const DEFAULT_OVERSIZE_BYTES = 40_000_000
+const defaultOversizeBytes = 40_000_000
 
 /** Does what a call about orders or returns asks for and gives the body of the answer. Throws a `Refusal`. */
-export function perform(world: World, call: Call, plan: FaultPlan, now: number): unknown {
+export const perform = (world: World, call: Call, plan: FaultPlan, now: number): unknown => {
   const read = readOptions(call, plan, now)
   if (isWriteOperation(call.operation)) {
     const actor = { by: 'seller', correlationId: call.correlationId, requestId: call.requestId } as const
@@ -33,16 +33,16 @@ export function perform(world: World, call: Call, plan: FaultPlan, now: number):
     case 'orders.get': {
       if (plan.blemishes.has('falseNone')) throw contentNotFound(`No order found for PO: ${call.purchaseOrderId}`)
       const { order } = getOrder(world, call.query, call.purchaseOrderId, read)
-      const [shown] = poison([order], ORDERS, call, plan, true)
+      const [shown] = poison([order], orders, call, plan, true)
       return { order: blemishRecords(shown === undefined ? [] : [shown], 'purchaseOrderId', plan)[0] }
     }
     case 'returns.list': {
-      const page = spoilPage(listReturns(world, call.query, read), RETURNS, call, plan)
+      const page = spoilPage(listReturns(world, call.query, read), returns, call, plan)
       refuseEmpty(page, plan, 'GMP_RETURNS_API')
       return { meta: metaOf(page, call, plan), returnOrders: blemishRecords(page.records, 'returnOrderId', plan) }
     }
     default: {
-      const page = spoilPage(listOrders(world, call.query, call.operation === 'orders.released', read), ORDERS, call, plan)
+      const page = spoilPage(listOrders(world, call.query, call.operation === 'orders.released', read), orders, call, plan)
       refuseEmpty(page, plan, 'GMP_ORDER_API')
       return {
         list: { meta: metaOf(page, call, plan), elements: { order: blemishRecords(page.records, 'purchaseOrderId', plan) } },
@@ -51,15 +51,15 @@ export function perform(world: World, call: Call, plan: FaultPlan, now: number):
   }
 }
 
-function readOptions({ sellerId }: Call, { blemishes, listLagMs, random }: FaultPlan, now: number): ReadOptions {
+const readOptions = ({ sellerId }: Call, { blemishes, listLagMs, random }: FaultPlan, now: number): ReadOptions => {
   const stale = blemishes.get('stale')
   const repeated = blemishes.get('repeatedRows')
   return {
     sellerId,
     now,
     listLagMs,
-    asOf: stale === undefined ? null : now - (stale.delayMs ?? DEFAULT_STALE_MS),
-    previousRows: repeated === undefined ? 0 : (repeated.rows ?? random.whole(1, MOST_REPEATED_ROWS)),
+    asOf: stale === undefined ? null : now - (stale.delayMs ?? defaultStaleMs),
+    previousRows: repeated === undefined ? 0 : (repeated.rows ?? random.whole(1, mostRepeatedRows)),
     refundsAsMoney: blemishes.has('refundsAsMoney'),
     positiveRefunds: blemishes.has('positiveRefunds'),
   }
@@ -69,36 +69,35 @@ interface Listed {
   readonly records: RecordKind
   readonly keyField: string
 }
-const ORDERS: Listed = { records: 'orders', keyField: 'purchaseOrderId' }
-const RETURNS: Listed = { records: 'returns', keyField: 'returnOrderId' }
+const orders: Listed = { records: 'orders', keyField: 'purchaseOrderId' }
+const returns: Listed = { records: 'returns', keyField: 'returnOrderId' }
 
 type ViewedRecord = Record<string, unknown>
 
 /** A page as faults leave it: poisoned, denied, or with records of the page before. */
-function spoilPage(page: ListPage, kind: Listed, call: Call, plan: FaultPlan): ListPage {
+const spoilPage = (page: ListPage, kind: Listed, call: Call, plan: FaultPlan): ListPage => {
   if (plan.blemishes.has('falseNone')) return { ...page, records: [], totalCount: 0, nextCursor: null }
   return { ...page, records: [...page.previous, ...poison(page.records, kind, call, plan, false)] }
 }
 
 /** Poisoned records make their page fail, or are oversized. */
-function poison(
+const poison = (
   records: readonly ViewedRecord[],
   { records: kind, keyField }: Listed,
   call: Call,
   plan: FaultPlan,
   alone: boolean,
-): ViewedRecord[] {
-  return records.map((record) => {
+): ViewedRecord[] =>
+  records.map((record) => {
     const found = plan.poisonOf({ records: kind, sellerId: call.sellerId, id: String(record[keyField]) }, alone)
     if (found === null) return record
     if (found.kind === 'swollen') return swollen(record, found.bytes)
     throw poisoned(found.status, found.body)
   })
-}
 
 /** An answer that does not identify the record at which it failed (public facts, section 6.3). */
-function poisoned(status: number, body: Body): Refusal {
-  const shape = body === 'coded' ? 'nested' : UNCODED[body]
+const poisoned = (status: number, body: Body): Refusal => {
+  const shape = body === 'coded' ? 'nested' : uncoded[body]
   const { faults } =
     status < 500
       ? refuseParameter('data', 'Invalid Request')
@@ -106,24 +105,22 @@ function poisoned(status: number, body: Body): Refusal {
   return new Refusal(status, faults, shape)
 }
 
-function swollen(record: ViewedRecord, bytes: number): ViewedRecord {
-  return { ...record, padding: 'x'.repeat(bytes) }
-}
+const swollen = (record: ViewedRecord, bytes: number): ViewedRecord => ({ ...record, padding: 'x'.repeat(bytes) })
 
 /** Nothing found is a 404 of severity INFO on a first page; past the end of a cursor it is an empty page. */
-function refuseEmpty(page: ListPage, plan: FaultPlan, component: string): void {
+const refuseEmpty = (page: ListPage, plan: FaultPlan, component: string): void => {
   if (page.totalCount === 0 && !page.onCursor && !plan.emptyList)
     throw contentNotFound('No orders found for the given search', component)
 }
 
-function metaOf(page: ListPage, call: Call, plan: FaultPlan): Record<string, unknown> {
+const metaOf = (page: ListPage, call: Call, plan: FaultPlan): Record<string, unknown> => {
   const repeat = plan.blemishes.has('repeatCursor') && page.onCursor && page.nextCursor !== null
   const nextCursor = repeat ? `?${call.query.raw}` : page.nextCursor
   return { totalCount: page.totalCount, limit: page.limit, ...(nextCursor === null ? {} : { nextCursor }) }
 }
 
 /** Rows as they are shown when a fault strikes them. */
-export function blemishRecords(records: readonly Record<string, unknown>[], keyField: string, plan: FaultPlan): unknown[] {
+export const blemishRecords = (records: readonly Record<string, unknown>[], keyField: string, plan: FaultPlan): unknown[] => {
   const { blemishes, random } = plan
   const rows = misplaced(records, plan)
   const index = random.whole(0, Math.max(0, rows.length - 1))
@@ -136,7 +133,7 @@ export function blemishRecords(records: readonly Record<string, unknown>[], keyF
 }
 
 /** Rows some of which are missing, or in another order, or too large. */
-function misplaced(records: readonly ViewedRecord[], { blemishes, random }: FaultPlan): readonly ViewedRecord[] {
+const misplaced = (records: readonly ViewedRecord[], { blemishes, random }: FaultPlan): readonly ViewedRecord[] => {
   const missing = blemishes.get('missingRows')
   const large = blemishes.get('oversized')
   if (missing === undefined && large === undefined && !blemishes.has('reorderedRows')) return records
@@ -146,5 +143,5 @@ function misplaced(records: readonly ViewedRecord[], { blemishes, random }: Faul
   for (let left = count; left > 0 && rows.length > 0; left -= 1) takeAny()
   const ordered = blemishes.has('reorderedRows') ? rows.slice().flatMap(takeAny) : rows
   if (large === undefined) return ordered
-  return ordered.map((record, index) => (index === 0 ? swollen(record, large.bytes ?? DEFAULT_OVERSIZE_BYTES) : record))
+  return ordered.map((record, index) => (index === 0 ? swollen(record, large.bytes ?? defaultOversizeBytes) : record))
 }

@@ -7,29 +7,27 @@ export interface Query {
   get(name: string): string | null
 }
 
-export function readQuery(url: string): Query {
+export const readQuery = (url: string): Query => {
   const mark = url.indexOf('?')
   const raw = mark === -1 ? '' : url.slice(mark + 1)
   const parameters = new URLSearchParams(raw)
   return { raw, get: (name) => parameters.get(name) || null }
 }
 
-const ORDER_DATE = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}:\d{2}(Z|[+-]\d{2}:\d{2}))?$/
+const orderDateForm = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}:\d{2}(Z|[+-]\d{2}:\d{2}))?$/
 
 /**
  * A date parameter of the orders operations in epoch milliseconds. Milliseconds in the text are refused (public facts,
  * section 2.3); a date alone means its midnight, UTC.
  */
-export function orderDate(query: Query, name: string): number | null {
-  return readDate(query, name, 'yyyy-MM-dd or yyyy-MM-ddTHH:mm:ssZ', (text) => (ORDER_DATE.test(text) ? parseMoment(text) : null))
-}
+export const orderDate = (query: Query, name: string): number | null =>
+  readDate(query, name, 'yyyy-MM-dd or yyyy-MM-ddTHH:mm:ssZ', (text) => (orderDateForm.test(text) ? parseMoment(text) : null))
 
 /** A date parameter of the returns operation; there milliseconds are welcome, and without a zone it is UTC. */
-export function returnDate(query: Query, name: string): number | null {
-  return readDate(query, name, 'an ISO date or timestamp', parseMoment)
-}
+export const returnDate = (query: Query, name: string): number | null =>
+  readDate(query, name, 'an ISO date or timestamp', parseMoment)
 
-function readDate(query: Query, name: string, accepted: string, parse: (text: string) => number | null): number | null {
+const readDate = (query: Query, name: string, accepted: string, parse: (text: string) => number | null): number | null => {
   const value = query.get(name)
   if (value === null) return null
   const at = parse(value)
@@ -38,18 +36,18 @@ function readDate(query: Query, name: string, accepted: string, parse: (text: st
 }
 
 /** No list is that long. */
-export const MAX_OFFSET = 999_999_999
+export const maxOffset = 999_999_999
 
 type Refuse = (field: string, description: string) => Refusal
 
 /** A whole number between the bounds. */
-export function readWhole(
+export const readWhole = (
   query: Query,
   name: string,
   fallback: number,
   [low, high]: readonly [number, number],
   refuse: Refuse = refuseParameter,
-): number {
+): number => {
   const value = query.get(name)
   if (value === null) return fallback
   const number = /^\d{1,9}$/.test(value) ? Number(value) : -1
@@ -58,13 +56,13 @@ export function readWhole(
 }
 
 /** One of the given words; anything else is refused. `fold` makes spellings that mean the same alike. */
-export function readWord<T extends string>(
+export const readWord = <T extends string>(
   query: Query,
   name: string,
   words: readonly T[],
   refuse: Refuse = refuseParameter,
   fold: (word: string) => string = (word) => word,
-): T | null {
+): T | null => {
   const value = query.get(name)
   if (value === null) return null
   const word = words.find((candidate) => fold(candidate) === fold(value))

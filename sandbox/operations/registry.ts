@@ -7,7 +7,7 @@ import { orderOperations } from './orders.ts'
 import { settlementOperations } from './settlements.ts'
 
 /** Every operation of the sandbox marketplace. */
-export const OPERATIONS: readonly Operation[] = [
+export const operations: readonly Operation[] = [
   ...orderOperations,
   ...displayOperations,
   ...campaignOperations,

@@ -3,11 +3,11 @@ import { viewReturn } from '../http/return-view.ts'
 import type { ReturnFilter } from '../store/returns.ts'
 import type { World } from '../world.ts'
 import type { ListPage, ReadOptions } from './orders-read.ts'
-import { MAX_OFFSET, type Query, readWhole, readWord, returnDate } from './query.ts'
+import { maxOffset, type Query, readWhole, readWord, returnDate } from './query.ts'
 
-const DEFAULT_LIMIT = 10
-const MAX_LIMIT = 200
-const FILTER_PARAMETERS = [
+const defaultLimit = 10
+const maxLimit = 200
+const filterParameters = [
   'returnOrderId',
   'customerOrderId',
   'status',
@@ -21,10 +21,10 @@ const FILTER_PARAMETERS = [
 ] as const
 
 /** `GET /v3/returns`: newest first, by offset, over a set that moves (public facts, section 4.1). */
-export function listReturns(world: World, query: Query, options: ReadOptions): ListPage {
+export const listReturns = (world: World, query: Query, options: ReadOptions): ListPage => {
   const { sellerId, asOf, now } = options
-  const limit = readWhole(query, 'limit', DEFAULT_LIMIT, [1, MAX_LIMIT])
-  const offset = readWhole(query, 'offset', 0, [0, MAX_OFFSET])
+  const limit = readWhole(query, 'limit', defaultLimit, [1, maxLimit])
+  const offset = readWhole(query, 'offset', 0, [0, maxOffset])
   const created = readWindow(query, 'returnCreationStartDate', 'returnCreationEndDate')
   const modified = readWindow(query, 'returnLastModifiedStartDate', 'returnLastModifiedEndDate')
   const wfs = readWord(query, 'isWFSEnabled', ['Y', 'N'])
@@ -57,7 +57,7 @@ export function listReturns(world: World, query: Query, options: ReadOptions): L
 }
 
 /** A window needs both of its ends (public facts, section 4.1). */
-function readWindow(query: Query, start: string, end: string): { from: number | null; to: number | null } {
+const readWindow = (query: Query, start: string, end: string): { from: number | null; to: number | null } => {
   const from = returnDate(query, start)
   const to = returnDate(query, end)
   if ((from === null) !== (to === null))
@@ -66,9 +66,9 @@ function readWindow(query: Query, start: string, end: string): { from: number | 
   return { from, to }
 }
 
-function cursorOf(query: Query, sellerId: string, limit: number, offset: number): string {
+const cursorOf = (query: Query, sellerId: string, limit: number, offset: number): string => {
   const parts = [`sellerId=${encodeURIComponent(sellerId)}`, `limit=${limit}`, `offset=${offset}`]
-  for (const name of FILTER_PARAMETERS) {
+  for (const name of filterParameters) {
     const value = query.get(name)
     if (value !== null) parts.push(`${name}=${encodeURIComponent(value)}`)
   }

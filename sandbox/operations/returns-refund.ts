@@ -35,13 +35,13 @@ export const refundOfReturn: Operation = {
   },
 }
 
-function refuse(description: string, field = 'data'): Refusal {
+const refuse = (description: string, field = 'data'): Refusal => {
   const fault = { code: 'INVALID_REQUEST_CONTENT.GMP_RETURNS_API', field, description } as const
   return new Refusal(400, [{ ...fault, severity: 'ERROR', category: 'DATA' }])
 }
 
 /** Any faulty line refuses the whole request. */
-function refund(world: World, call: Call, plan: FaultPlan, now: number): unknown {
+const refund = (world: World, call: Call, plan: FaultPlan, now: number): unknown => {
   const { sellerId, correlationId, requestId } = call
   const returnOrderId = call.params['returnOrderId'] ?? ''
   const returned = world.returns.find(sellerId, returnOrderId)
@@ -70,10 +70,10 @@ function refund(world: World, call: Call, plan: FaultPlan, now: number): unknown
 }
 
 /** The units of each line that the request names. Throws a `Refusal` for lines and units that are not there. */
-function askedUnits(
+const askedUnits = (
   returned: ReturnOrder,
   refundLines: z.infer<typeof refundBody>['refundLines'],
-): ReadonlyMap<ReturnedLine, number> {
+): ReadonlyMap<ReturnedLine, number> => {
   const asked = new Map<ReturnedLine, number>()
   for (const { returnOrderLineNumber: number, quantity } of refundLines) {
     const [first] = returned.lines

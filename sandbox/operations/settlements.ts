@@ -1,10 +1,10 @@
 import { nullableWhole, type Row, textOf, wholeOf } from '../core/database.ts'
-import { DAY_MS } from '../core/duration.ts'
+import { dayMs } from '../core/duration.ts'
 import { contentNotFound, Refusal, refuseParameter } from '../core/errors.ts'
 import { type Cents, decimalText, shareOf } from '../core/money.ts'
 import { dayAfter, pacificDay, pacificMidnight } from '../core/pacific.ts'
 import type { FaultPlan } from '../faults/faults.ts'
-import { LIST_FAULTS } from '../faults/schema.ts'
+import { listFaults } from '../faults/schema.ts'
 import type { Line, Order } from '../rules/model.ts'
 import type { World } from '../world.ts'
 import type { Call, Operation } from './operation.ts'
@@ -13,11 +13,11 @@ import { readWhole } from './query.ts'
 
 // Settlement reports (public facts, section 13; none in the specification): every two weeks, what was shipped and refunded meanwhile.
 
-const PERIOD_DAYS = 14
-const MOST_ROWS = 1_000
-const COMMISSION_PERCENT = 15
+const periodDays = 14
+const mostRows = 1_000
+const commissionPercent = 15
 /** A Saturday, from which the periods are counted. */
-const FIRST_DAY = '2020-01-04'
+const firstDay = '2020-01-04'
 
 type ReportRow = Readonly<Record<string, string>>
 
@@ -43,7 +43,7 @@ const report: Operation = {
   ...common,
   name: 'settlements.report',
   urls: ['/v3/report/reconreport/reconFileJson'],
-  faults: [...LIST_FAULTS, 'cursorExpired'],
+  faults: [...listFaults, 'cursorExpired'],
   onFurtherPage: ({ query }) => (query.get('offset') ?? '0') !== '0',
   perform: (world, call, plan, now) => ({ json: reportPage(world, call, plan, now) }),
 }
@@ -52,24 +52,22 @@ const report: Operation = {
 export const settlementOperations: readonly Operation[] = [dates, report]
 
 /** `MMDDYYYY`. */
-function plainDay(day: string): string {
+const plainDay = (day: string): string => {
   const [year, month, date] = day.split('-')
   return `${month}${date}${year}`
 }
 
 /** `MM/DD/YYYY`. */
-function slashDay(day: string): string {
-  return plainDay(day).replace(/^(..)(..)/, '$1/$2/')
-}
+const slashDay = (day: string): string => plainDay(day).replace(/^(..)(..)/, '$1/$2/')
 
 /** The day after the period in which a moment lies: it names the report. */
-function reportDateOf(at: number): string {
-  const days = Math.round((Date.parse(pacificDay(at)) - Date.parse(FIRST_DAY)) / DAY_MS)
-  return dayAfter(FIRST_DAY, (Math.floor(days / PERIOD_DAYS) + 1) * PERIOD_DAYS)
+const reportDateOf = (at: number): string => {
+  const days = Math.round((Date.parse(pacificDay(at)) - Date.parse(firstDay)) / dayMs)
+  return dayAfter(firstDay, (Math.floor(days / periodDays) + 1) * periodDays)
 }
 
 /** Reports of periods that are over and in which money was moved. */
-function reportDates(world: World, sellerId: string, now: number): readonly string[] {
+const reportDates = (world: World, sellerId: string, now: number): readonly string[] => {
   const moments = world.database.all(
     `SELECT DISTINCT at FROM effects WHERE seller_id = ? AND kind IN ('shipped', 'refunded') ORDER BY at`,
     sellerId,
@@ -79,13 +77,13 @@ function reportDates(world: World, sellerId: string, now: number): readonly stri
 }
 
 /** A page: rows from a byte of the report on (public facts, section 13). */
-function reportPage(world: World, { sellerId, query }: Call, plan: FaultPlan, now: number): unknown {
+const reportPage = (world: World, { sellerId, query }: Call, plan: FaultPlan, now: number): unknown => {
   const asked = query.get('reportDate')
   if (asked === null) throw refuseParameter('reportDate', 'reportDate is required, as MMDDYYYY')
   const day = reportDates(world, sellerId, now).find((date) => plainDay(date) === asked)
   if (day === undefined) throw contentNotFound(`No report of ${asked}`, 'GMP_REPORT_API')
   const size = query.get('limit') === null ? 'noOfRecords' : 'limit'
-  const limit = readWhole(query, size, MOST_ROWS, [1, MOST_ROWS])
+  const limit = readWhole(query, size, mostRows, [1, mostRows])
   const offset = readWhole(query, 'offset', 0, [0, 999_999_999])
   const rows = rowsOf(world, sellerId, day)
   const starts = [0]
@@ -101,15 +99,15 @@ function reportPage(world: World, { sellerId, query }: Call, plan: FaultPlan, no
   }
 }
 
-function invalidOffset(): Refusal {
+const invalidOffset = (): Refusal => {
   const description = 'offset must be that of a page before'
   return new Refusal(400, [
     { code: 'INVALID_OFFSET.GMP_REPORT_API', field: 'offset', description, severity: 'ERROR', category: 'DATA' },
   ])
 }
 
-function rowsOf(world: World, sellerId: string, day: string): readonly ReportRow[] {
-  const firstDay = dayAfter(day, -PERIOD_DAYS)
+const rowsOf = (world: World, sellerId: string, day: string): readonly ReportRow[] => {
+  const firstDay = dayAfter(day, -periodDays)
   const effects = world.database.all(
     `SELECT id, at, purchase_order_id, line_number, kind, quantity, amount FROM effects
      WHERE seller_id = ? AND kind IN ('shipped', 'refunded') AND at >= ? AND at < ? ORDER BY id`,
@@ -136,10 +134,10 @@ interface Movement {
   readonly cents: Cents
 }
 
-const AMOUNT_TYPES: Readonly<Record<string, string>> = { PRODUCT: 'Product Price', SHIPPING: 'Shipping Price' }
+const amountTypes: Readonly<Record<string, string>> = { PRODUCT: 'Product Price', SHIPPING: 'Shipping Price' }
 
 /** The rows of what happened to the units of one line. */
-function movementsOf(world: World, sellerId: string, effect: Row): readonly Movement[] {
+const movementsOf = (world: World, sellerId: string, effect: Row): readonly Movement[] => {
   const order = world.orders.find(sellerId, textOf(effect, 'purchase_order_id'))
   const line = order?.lines.find(({ lineNumber }) => lineNumber === textOf(effect, 'line_number'))
   if (order == null || line === undefined) return []
@@ -162,41 +160,37 @@ function movementsOf(world: World, sellerId: string, effect: Row): readonly Move
 type NamedCents = readonly [amountType: string, cents: Cents]
 
 /** Price and charges come in, taxes come in and are withheld, the commission goes out. */
-function saleOf(line: Line, quantity: number): readonly NamedCents[] {
+const saleOf = (line: Line, quantity: number): readonly NamedCents[] => {
   const share = (cents: Cents): Cents => shareOf(cents, quantity, line.ordered)
   return line.charges.flatMap((charge): NamedCents[] => {
     const price = share(charge.amount)
     const tax = share((charge.tax?.amount ?? 0) + (charge.fees?.amount ?? 0))
     return [
-      [AMOUNT_TYPES[charge.type] ?? charge.name, price],
+      [amountTypes[charge.type] ?? charge.name, price],
       ['Product tax', tax],
       ['Product tax withheld', -tax],
-      ['Commission on Product', charge.type === 'PRODUCT' ? -shareOf(price, COMMISSION_PERCENT, 100) : 0],
+      ['Commission on Product', charge.type === 'PRODUCT' ? -shareOf(price, commissionPercent, 100) : 0],
     ]
   })
 }
 
 /** What the buyer got back, less the commission on it. */
-function refundOf(paid: Cents): readonly NamedCents[] {
-  return [
-    ['Product Price', -paid],
-    ['Commission on Product', shareOf(paid, COMMISSION_PERCENT, 100)],
-  ]
-}
+const refundOf = (paid: Cents): readonly NamedCents[] => [
+  ['Product Price', -paid],
+  ['Commission on Product', shareOf(paid, commissionPercent, 100)],
+]
 
-function ofLine(order: Order, line: Line): ReportRow {
-  return {
-    'Purchase Order #': order.purchaseOrderId,
-    'Purchase Order line #': line.lineNumber,
-    'Customer Order #': order.customerOrderId,
-    'Customer Order line #': line.lineNumber,
-    'Partner Item Id': line.item.sku,
-    'Partner Item Name': line.item.productName,
-    'Fulfillment Type': order.shipNodeType === 'SellerFulfilled' ? 'Seller Fulfilled' : 'WFS Fulfilled',
-    'Shipping Method': order.methodCode,
-    'Product Tax Code': '2038710',
-    'Ship to City': order.buyer.city,
-    'Ship to State': order.buyer.state,
-    'Ship to Zipcode': order.buyer.postalCode,
-  }
-}
+const ofLine = (order: Order, line: Line): ReportRow => ({
+  'Purchase Order #': order.purchaseOrderId,
+  'Purchase Order line #': line.lineNumber,
+  'Customer Order #': order.customerOrderId,
+  'Customer Order line #': line.lineNumber,
+  'Partner Item Id': line.item.sku,
+  'Partner Item Name': line.item.productName,
+  'Fulfillment Type': order.shipNodeType === 'SellerFulfilled' ? 'Seller Fulfilled' : 'WFS Fulfilled',
+  'Shipping Method': order.methodCode,
+  'Product Tax Code': '2038710',
+  'Ship to City': order.buyer.city,
+  'Ship to State': order.buyer.state,
+  'Ship to Zipcode': order.buyer.postalCode,
+})

@@ -13,16 +13,14 @@ import { ship } from '../rules/ship.ts'
 import type { Dialect } from '../settings.ts'
 import type { World } from '../world.ts'
 
-const WRITE_OPERATIONS = ['orders.acknowledge', 'orders.ship', 'orders.cancel', 'orders.refund'] as const
-export type WriteOperation = (typeof WRITE_OPERATIONS)[number]
+const writeOperations = ['orders.acknowledge', 'orders.ship', 'orders.cancel', 'orders.refund'] as const
+export type WriteOperation = (typeof writeOperations)[number]
 
-export function isWriteOperation(name: string): name is WriteOperation {
-  return WRITE_OPERATIONS.some((operation) => operation === name)
-}
+export const isWriteOperation = (name: string): name is WriteOperation => writeOperations.some((operation) => operation === name)
 
 type Rule = (order: Order, body: unknown, dialect: Dialect, now: number) => EffectDraft[]
 
-const RULES: Readonly<Record<WriteOperation, Rule>> = {
+const rules: Readonly<Record<WriteOperation, Rule>> = {
   'orders.acknowledge': (order, _body, _dialect, now) => acknowledge(order, now),
   'orders.ship': ship,
   'orders.cancel': cancel,
@@ -47,20 +45,20 @@ export interface PartialWrite {
   readonly random: Random
 }
 
-const WHOLE: PartialWrite = { effect: null, answer: null, random: createRandom('whole') }
+const whole: PartialWrite = { effect: null, answer: null, random: createRandom('whole') }
 
 /**
  * One write request. What the rules refuse throws a `Refusal` and leaves everything as it was; what they accept takes effect as a
  * whole, unless a fault lets through only a part. Gives the order as it is to be shown.
  */
-export function applyWrite(world: World, request: WriteRequest, partial: PartialWrite = WHOLE, now: number): Order {
+export const applyWrite = (world: World, request: WriteRequest, partial: PartialWrite = whole, now: number): Order => {
   const { operation, sellerId, purchaseOrderId, body, actor } = request
   const order = world.orders.find(sellerId, purchaseOrderId)
   if (order === null) throw contentNotFound(`No order found for PO: ${purchaseOrderId}`)
   const { effect, answer, random } = partial
   return world.database.transaction(() => {
     const before = answer === null ? order : structuredClone(order)
-    const whole = (target: Order): EffectDraft[] => RULES[operation](target, body, world.settings.dialect, now)
+    const whole = (target: Order): EffectDraft[] => rules[operation](target, body, world.settings.dialect, now)
     // Also what is done in part is first judged as a whole: a request that the rules refuse has no part that they accept.
     if (effect !== null) whole(structuredClone(order))
     const rule = (): EffectDraft[] => (effect === null ? whole(order) : partOf(order, request, effect, world, random, now))
@@ -74,16 +72,16 @@ export function applyWrite(world: World, request: WriteRequest, partial: Partial
 }
 
 /** Applies a part of the request to the order, without storing it. */
-function partOf(
+const partOf = (
   order: Order,
   { operation, body }: WriteRequest,
   details: FaultDetails,
   { settings: { dialect } }: World,
   random: Random,
   now: number,
-): EffectDraft[] {
+): EffectDraft[] => {
   const allowance = allowanceOf(details, askedOf(operation, order, body, dialect.quantityField), random)
   if (operation === 'orders.acknowledge') return acknowledge(order, now, allowance)
   const part = reduced(operation, order, body, dialect.quantityField, allowance, details.amount)
-  return part === null ? [] : RULES[operation](order, part, dialect, now)
+  return part === null ? [] : rules[operation](order, part, dialect, now)
 }

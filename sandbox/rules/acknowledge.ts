@@ -6,11 +6,11 @@ import { putUnits, takeUnits, unitsIn } from './units.ts'
  * Acknowledges every unit that is still Created, or of each line as many as are let through. A second call finds none and is refused
  * without any effect (public facts, section 6.4).
  */
-export function acknowledge(
+export const acknowledge = (
   order: Order,
   now: number,
   most: (lineNumber: string) => number = () => Number.POSITIVE_INFINITY,
-): EffectDraft[] {
+): EffectDraft[] => {
   const effects: EffectDraft[] = []
   const left = order.lines.some((line) => unitsIn(line, 'Created') > 0)
   for (const line of order.lines) {

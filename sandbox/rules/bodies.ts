@@ -93,7 +93,7 @@ export const refundBody = z.looseObject({
 })
 
 /** Checks a request body against its schema; throws one refusal that names every fault by its path. */
-export function readBody<T extends z.ZodType>(schema: T, body: unknown): z.infer<T> {
+export const readBody = <T extends z.ZodType>(schema: T, body: unknown): z.infer<T> => {
   const parsed = schema.safeParse(body)
   if (parsed.success) return parsed.data
   throw new Refusal(

@@ -5,16 +5,15 @@ import { lineOf, refuseMarketplaceFulfilled } from './lines.ts'
 import type { EffectDraft, Line, Order } from './model.ts'
 import { readQuantity } from './quantity.ts'
 import { putUnits, takeUnits, unitsIn } from './units.ts'
-import { BUYER_ASKED_REASON, CANCELLATION_REASONS } from './vocabulary.ts'
+import { buyerAskedReason, cancellationReasons } from './vocabulary.ts'
 
-const MAX_LINES_A_REQUEST = 100
+const maxLinesARequest = 100
 
 /** Cancels the units that the body names; any faulty line refuses the whole request (specification, section 9, rule 4). */
-export function cancel(order: Order, body: unknown, dialect: Dialect, now: number): EffectDraft[] {
+export const cancel = (order: Order, body: unknown, dialect: Dialect, now: number): EffectDraft[] => {
   const lines = readBody(cancellationBody, body).orderCancellation.orderLines.orderLine
   refuseMarketplaceFulfilled(order, 'cancelled')
-  if (lines.length > MAX_LINES_A_REQUEST)
-    throw refuseContent(`No more than ${MAX_LINES_A_REQUEST} lines are accepted in one request`)
+  if (lines.length > maxLinesARequest) throw refuseContent(`No more than ${maxLinesARequest} lines are accepted in one request`)
   const effects: EffectDraft[] = []
   for (const asked of lines) {
     const line = lineOf(order, asked.lineNumber)
@@ -38,17 +37,17 @@ export function cancel(order: Order, body: unknown, dialect: Dialect, now: numbe
   return effects
 }
 
-function checkReason(line: Line, reason: string): void {
-  if (!CANCELLATION_REASONS.has(reason)) {
+const checkReason = (line: Line, reason: string): void => {
+  if (!cancellationReasons.has(reason)) {
     throw refuseContent(`Cancellation reason is not supported in line number ${line.lineNumber}`, 'cancellationReason')
   }
-  if (reason === BUYER_ASKED_REASON && line.intentToCancelAt === null) {
+  if (reason === buyerAskedReason && line.intentToCancelAt === null) {
     throw refuseContent(`The buyer did not ask to cancel line number ${line.lineNumber}`, 'cancellationReason')
   }
 }
 
 /** Moves units to Cancelled, those not yet acknowledged first. The caller has checked that there are as many. */
-export function cancelUnits(line: Line, quantity: number, reason: string, now: number): EffectDraft[] {
+export const cancelUnits = (line: Line, quantity: number, reason: string, now: number): EffectDraft[] => {
   const effects = takeUnits(line, quantity, 'Created', 'Acknowledged').map(
     (taken): EffectDraft => ({
       lineNumber: line.lineNumber,

@@ -1,11 +1,11 @@
 import type { Cents } from '../core/money.ts'
 
 /** States of units (public facts, section 2.6), with their bit in an order's `states` column. */
-export const STATE_BITS = { Created: 1, Acknowledged: 2, Shipped: 4, Delivered: 8, Cancelled: 16, Refund: 32 } as const
-export type UnitState = keyof typeof STATE_BITS
+export const bitsOfStates = { Created: 1, Acknowledged: 2, Shipped: 4, Delivered: 8, Cancelled: 16, Refund: 32 } as const
+export type UnitState = keyof typeof bitsOfStates
 
-export const SHIP_NODE_TYPES = ['SellerFulfilled', 'WFSFulfilled', '3PLFulfilled'] as const
-export type ShipNodeType = (typeof SHIP_NODE_TYPES)[number]
+export const shipNodeTypes = ['SellerFulfilled', 'WFSFulfilled', '3PLFulfilled'] as const
+export type ShipNodeType = (typeof shipNodeTypes)[number]
 
 /** One box on its way; times are epoch milliseconds of the virtual clock. */
 export interface Parcel {
@@ -18,11 +18,11 @@ export interface Parcel {
 }
 
 /** Type of the order, shown only on request (public facts, section 2.3). */
-export const ORDER_TYPES = ['REGULAR', 'REPLACEMENT', 'PREORDER'] as const
-export type OrderType = (typeof ORDER_TYPES)[number]
+export const orderTypes = ['REGULAR', 'REPLACEMENT', 'PREORDER'] as const
+export type OrderType = (typeof orderTypes)[number]
 
-export const SHIPPING_PROGRAM_TYPES = ['TWO_DAY', 'ONE_DAY', 'THREE_DAY'] as const
-export type ShippingProgramType = (typeof SHIPPING_PROGRAM_TYPES)[number]
+export const shippingProgramTypes = ['TWO_DAY', 'ONE_DAY', 'THREE_DAY'] as const
+export type ShippingProgramType = (typeof shippingProgramTypes)[number]
 
 /** Number of units of a line in a state. The quantities of a line's entries add up to `ordered`. */
 export interface Entry {
@@ -52,8 +52,8 @@ export interface Charge {
 }
 
 /** The parts of a charge, each refunded up to what it was. */
-export const CHARGE_PARTS = ['amount', 'tax', 'fees'] as const
-export type ChargePart = (typeof CHARGE_PARTS)[number]
+export const chargeParts = ['amount', 'tax', 'fees'] as const
+export type ChargePart = (typeof chargeParts)[number]
 
 /** Money given back: positive cents, of one charge of the line. */
 export interface RefundedCharge extends Charge {

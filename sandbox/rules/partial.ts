@@ -18,7 +18,7 @@ export type Asked = ReadonlyMap<string, number>
 type PartialWrite = 'orders.acknowledge' | 'orders.ship' | 'orders.cancel' | 'orders.refund'
 
 /** The part of a write that is done, or shown: as the fault says, and where it says nothing a drawn one that leaves something out. */
-export function allowanceOf({ lines, units, amount }: FaultDetails, asked: Asked, random: Random): Allowance {
+export const allowanceOf = ({ lines, units, amount }: FaultDetails, asked: Asked, random: Random): Allowance => {
   if (lines !== undefined || units !== undefined)
     return (lineNumber) => (lines === undefined || lines.includes(lineNumber) ? (units ?? Number.POSITIVE_INFINITY) : 0)
   if (amount !== undefined) return () => Number.POSITIVE_INFINITY
@@ -39,7 +39,7 @@ interface Entry {
 }
 
 /** The entries as far as `most` units go, and how many units that are. */
-function fewer<T extends Entry>(entries: readonly T[], field: QuantityField, lineNumber: string, most: number): T[] {
+const fewer = <T extends Entry>(entries: readonly T[], field: QuantityField, lineNumber: string, most: number): T[] => {
   let left = most
   return entries.flatMap((entry) => {
     const quantity = Math.min(left, readQuantity(entry, field, lineNumber))
@@ -50,16 +50,15 @@ function fewer<T extends Entry>(entries: readonly T[], field: QuantityField, lin
   })
 }
 
-function unitsOf(entries: readonly Entry[], field: QuantityField, lineNumber: string): number {
-  return entries.reduce((sum, entry) => sum + readQuantity(entry, field, lineNumber), 0)
-}
+const unitsOf = (entries: readonly Entry[], field: QuantityField, lineNumber: string): number =>
+  entries.reduce((sum, entry) => sum + readQuantity(entry, field, lineNumber), 0)
 
 type RefundLine = z.infer<typeof refundBody>['orderRefund']['orderLines']['orderLine'][number]
 
 const statusesOf = (line: RefundLine): readonly Entry[] => line.orderLineStatuses?.orderLineStatus ?? []
 
 /** What a request asks for; the request must be one that the rules accept. */
-export function askedOf(operation: PartialWrite, order: Order, body: unknown, field: QuantityField): Asked {
+export const askedOf = (operation: PartialWrite, order: Order, body: unknown, field: QuantityField): Asked => {
   const asked = new Map<string, number>()
   const add = (lineNumber: string, units: number): void => {
     asked.set(lineNumber, (asked.get(lineNumber) ?? 0) + units)
@@ -87,14 +86,14 @@ export function askedOf(operation: PartialWrite, order: Order, body: unknown, fi
 }
 
 /** The request with only the part that is allowed; `null` when nothing is left of it. An acknowledgement has no body to reduce. */
-export function reduced(
+export const reduced = (
   operation: Exclude<PartialWrite, 'orders.acknowledge'>,
   order: Order,
   body: unknown,
   field: QuantityField,
   allowance: Allowance,
   amount: FaultDetails['amount'],
-): unknown {
+): unknown => {
   switch (operation) {
     case 'orders.ship': {
       const { orderShipment } = readBody(shipmentBody, body)
@@ -134,7 +133,7 @@ export function reduced(
 type RequestCharge = NonNullable<RefundLine['refunds']>['refund'][number]['refundCharges']['refundCharge'][number]
 
 /** The line with each of its charges changed. */
-function withCharges(line: RefundLine, change: (charge: RequestCharge, index: number) => RequestCharge): RefundLine {
+const withCharges = (line: RefundLine, change: (charge: RequestCharge, index: number) => RequestCharge): RefundLine => {
   if (line.refunds == null) return line
   const refund = line.refunds.refund.map((one) => {
     const refundCharge = one.refundCharges.refundCharge.map(change)
@@ -144,7 +143,7 @@ function withCharges(line: RefundLine, change: (charge: RequestCharge, index: nu
 }
 
 /** The money of fewer units. */
-function paidFor(line: RefundLine, units: number, asked: number): RefundLine {
+const paidFor = (line: RefundLine, units: number, asked: number): RefundLine => {
   if (units === asked) return line
   const part = <T extends { amount: number | string }>(money: T): T => {
     const cents = centsOf(money.amount) ?? 0
@@ -161,12 +160,11 @@ function paidFor(line: RefundLine, units: number, asked: number): RefundLine {
 }
 
 /** The line with another amount for its first charge, as far as what was charged goes. */
-function paying(line: RefundLine, amount: number | string, target: Line): RefundLine {
-  return withCharges(line, (one, index) => {
+const paying = (line: RefundLine, amount: number | string, target: Line): RefundLine =>
+  withCharges(line, (one, index) => {
     if (index > 0) return one
     const { charge } = one
     const most = remainingOf(target, charge.chargeType, 'amount')
     const cents = Math.min(centsOf(amount) ?? most, most)
     return { ...one, charge: { ...charge, chargeAmount: { ...charge.chargeAmount, amount: decimalText(-cents) } } }
   })
-}

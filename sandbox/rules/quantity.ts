@@ -2,7 +2,7 @@ import { refuseContent } from '../core/errors.ts'
 import type { QuantityField } from '../settings.ts'
 
 /** The units that one status entry of a request names. Throws a refusal: a quantity is neither left out nor defaulted to 1. */
-export function readQuantity(entry: Readonly<Record<string, unknown>>, field: QuantityField, lineNumber: string): number {
+export const readQuantity = (entry: Readonly<Record<string, unknown>>, field: QuantityField, lineNumber: string): number => {
   const path = `orderLines.orderLine.orderLineStatuses.orderLineStatus.${field}`
   const given = entry[field]
   if (typeof given !== 'object' || given === null || !('amount' in given)) {

@@ -5,9 +5,9 @@ import type { Dialect } from '../settings.ts'
 import { readBody, refundBody, type taxOfRequest } from './bodies.ts'
 import { lineOf } from './lines.ts'
 import {
-  CHARGE_PARTS,
   type Charge,
   type ChargePart,
+  chargeParts,
   type EffectDraft,
   type Entry,
   type Line,
@@ -25,7 +25,7 @@ type AskedLine = z.infer<typeof refundBody>['orderRefund']['orderLines']['orderL
  * Pays back. Every request pays, also one that repeats another word for word, until the units or the charges of the line are
  * used up; any faulty line refuses the whole request (specification, section 9, rule 5; public facts, sections 3.4 and 6.4).
  */
-export function refund(order: Order, body: unknown, dialect: Dialect, now: number): EffectDraft[] {
+export const refund = (order: Order, body: unknown, dialect: Dialect, now: number): EffectDraft[] => {
   const { orderRefund } = readBody(refundBody, body)
   if (typeof orderRefund.purchaseOrderId === 'string' && orderRefund.purchaseOrderId !== order.purchaseOrderId) {
     throw refuseContent('purchaseOrderId of the body is not that of the path', 'purchaseOrderId')
@@ -37,7 +37,7 @@ export function refund(order: Order, body: unknown, dialect: Dialect, now: numbe
   return lines.map((asked) => refundLine(order, lineOf(order, asked.lineNumber), asked, dialect, now))
 }
 
-function refundLine(order: Order, line: Line, asked: AskedLine, dialect: Dialect, now: number): EffectDraft {
+const refundLine = (order: Order, line: Line, asked: AskedLine, dialect: Dialect, now: number): EffectDraft => {
   const refundable = unitsIn(line, 'Shipped', 'Delivered')
   const where = `The Line: ${line.lineNumber} of PO: ${order.purchaseOrderId}`
   const statuses = asked.orderLineStatuses?.orderLineStatus ?? []
@@ -70,11 +70,9 @@ function refundLine(order: Order, line: Line, asked: AskedLine, dialect: Dialect
   return moveRefunded(order, line, statuses.length > 0 ? named : unitsPaid(line, refundable), paid, now)
 }
 
-function reasonOf(asked: AskedLine): string {
-  return asked.refunds?.refund[0]?.refundCharges.refundCharge[0]?.refundReason ?? 'Others'
-}
+const reasonOf = (asked: AskedLine): string => asked.refunds?.refund[0]?.refundCharges.refundCharge[0]?.refundReason ?? 'Others'
 
-function readCharges(order: Order, line: Line, asked: AskedLine): RefundedCharge[] {
+const readCharges = (order: Order, line: Line, asked: AskedLine): RefundedCharge[] => {
   const charges: RefundedCharge[] = []
   for (const one of asked.refunds?.refund ?? []) {
     for (const { refundReason, charge } of one.refundCharges.refundCharge) {
@@ -102,7 +100,7 @@ function readCharges(order: Order, line: Line, asked: AskedLine): RefundedCharge
 }
 
 /** Cents of a negative amount, as a positive number. Only a tax may be zero. */
-function readNegative(order: Order, line: Line, money: { currency: string; amount: unknown }, mayBeZero: boolean): Cents {
+const readNegative = (order: Order, line: Line, money: { currency: string; amount: unknown }, mayBeZero: boolean): Cents => {
   if (money.currency !== order.currency) {
     throw refuseContent(`Currency of line number ${line.lineNumber} must be ${order.currency}`, 'currency')
   }
@@ -114,9 +112,9 @@ function readNegative(order: Order, line: Line, money: { currency: string; amoun
 }
 
 /** Refuses when what was paid back in all exceeds what was charged, charge by charge and tax by tax. */
-function checkRemaining(order: Order, line: Line): void {
+const checkRemaining = (order: Order, line: Line): void => {
   for (const type of chargeTypes(line)) {
-    if (CHARGE_PARTS.some((part) => sumOf(line.refunds, type, part) > 0 && remainingOf(line, type, part) < 0)) {
+    if (chargeParts.some((part) => sumOf(line.refunds, type, part) > 0 && remainingOf(line, type, part) < 0)) {
       throw refuseContent(
         `Refund amount exceeds the remaining ${type} charge of Line: ${line.lineNumber} of PO: ${order.purchaseOrderId}`,
         'chargeAmount',
@@ -126,30 +124,23 @@ function checkRemaining(order: Order, line: Line): void {
 }
 
 /** The kinds of charges that a request may name: those of the line, and those that every text knows. */
-function chargeTypes(line: Line): ReadonlySet<string> {
-  return new Set(['PRODUCT', 'SHIPPING', ...line.charges.map((charge) => charge.type)])
-}
+const chargeTypes = (line: Line): ReadonlySet<string> =>
+  new Set(['PRODUCT', 'SHIPPING', ...line.charges.map((charge) => charge.type)])
 
-function partOf(charge: Charge, part: ChargePart): Cents {
-  return part === 'amount' ? charge.amount : (charge[part]?.amount ?? 0)
-}
+const partOf = (charge: Charge, part: ChargePart): Cents => (part === 'amount' ? charge.amount : (charge[part]?.amount ?? 0))
 
-function sumOf(charges: readonly Charge[], type: string, part: ChargePart): Cents {
-  return charges.reduce((sum, one) => sum + (one.type === type ? partOf(one, part) : 0), 0)
-}
+const sumOf = (charges: readonly Charge[], type: string, part: ChargePart): Cents =>
+  charges.reduce((sum, one) => sum + (one.type === type ? partOf(one, part) : 0), 0)
 
 /** What the buyer was charged for all units of the line, or the tax on it, or the fees beside it. */
-export function chargedOf(line: Line, type: string, part: ChargePart): Cents {
-  return sumOf(line.charges, type, part)
-}
+export const chargedOf = (line: Line, type: string, part: ChargePart): Cents => sumOf(line.charges, type, part)
 
 /** What was not paid back so far. */
-export function remainingOf(line: Line, type: string, part: ChargePart): Cents {
-  return chargedOf(line, type, part) - sumOf(line.refunds, type, part)
-}
+export const remainingOf = (line: Line, type: string, part: ChargePart): Cents =>
+  chargedOf(line, type, part) - sumOf(line.refunds, type, part)
 
 /** A full refund gives everything back, as far as it was not given back before. */
-function allThatRemains(line: Line, reason: string): RefundedCharge[] {
+const allThatRemains = (line: Line, reason: string): RefundedCharge[] => {
   const rest: RefundedCharge[] = []
   for (const type of chargeTypes(line)) {
     const left = (part: ChargePart): Cents => Math.max(0, remainingOf(line, type, part))
@@ -161,7 +152,7 @@ function allThatRemains(line: Line, reason: string): RefundedCharge[] {
 
 type Money = Readonly<Record<ChargePart, Cents>>
 
-function refundedCharge(line: Line, type: string, reason: string, { amount, tax, fees }: Money): RefundedCharge {
+const refundedCharge = (line: Line, type: string, reason: string, { amount, tax, fees }: Money): RefundedCharge => {
   const charged = line.charges.find((charge) => charge.type === type)
   const name = charged?.name ?? (type === 'PRODUCT' ? 'ItemPrice' : 'Shipping')
   return {
@@ -176,20 +167,20 @@ function refundedCharge(line: Line, type: string, reason: string, { amount, tax,
   }
 }
 
-function paysWholePrice(line: Line, charges: readonly RefundedCharge[]): boolean {
+const paysWholePrice = (line: Line, charges: readonly RefundedCharge[]): boolean => {
   const product = charges.reduce((sum, one) => sum + (one.type === 'PRODUCT' ? one.amount : 0), 0)
   return product > 0 && product === chargedOf(line, 'PRODUCT', 'amount')
 }
 
 /** How many more units the money paid back covers, for requests that name no units. */
-function unitsPaid(line: Line, refundable: number): number {
+const unitsPaid = (line: Line, refundable: number): number => {
   const charged = chargedOf(line, 'PRODUCT', 'amount')
   const refunded = charged - remainingOf(line, 'PRODUCT', 'amount')
   const covered = charged === 0 ? line.ordered : Math.floor((refunded * line.ordered) / charged)
   return Math.max(0, Math.min(refundable, covered - unitsIn(line, 'Refund')))
 }
 
-function moveRefunded(order: Order, line: Line, quantity: number, paid: readonly RefundedCharge[], now: number): EffectDraft {
+const moveRefunded = (order: Order, line: Line, quantity: number, paid: readonly RefundedCharge[], now: number): EffectDraft => {
   const from = unitsIn(line, 'Delivered') >= quantity ? 'Delivered' : 'Shipped'
   for (const taken of quantity > 0 ? takeUnits(line, quantity, 'Delivered', 'Shipped') : []) {
     const state = taken.state === 'Delivered' ? taken.state : 'Shipped'
@@ -197,7 +188,7 @@ function moveRefunded(order: Order, line: Line, quantity: number, paid: readonly
     putUnits(line, { state: 'Refund', quantity: taken.quantity, before })
   }
   line.statusDate = now
-  const amount = paid.reduce((sum, one) => sum + CHARGE_PARTS.reduce((total, part) => total + partOf(one, part), 0), 0)
+  const amount = paid.reduce((sum, one) => sum + chargeParts.reduce((total, part) => total + partOf(one, part), 0), 0)
   return { lineNumber: line.lineNumber, kind: 'refunded', quantity, from, amount, currency: order.currency }
 }
 
@@ -214,7 +205,12 @@ export interface OwnRefund {
  * Money given back without a request that words it. What is worked out for units is such that refunds of all units sum to the charge.
  * Never more than remains.
  */
-export function refundByMarketplace(order: Order, line: Line, { quantity, money, reason }: OwnRefund, now: number): EffectDraft {
+export const refundByMarketplace = (
+  order: Order,
+  line: Line,
+  { quantity, money, reason }: OwnRefund,
+  now: number,
+): EffectDraft => {
   const before = unitsIn(line, 'Refund')
   const part = (name: ChargePart): Cents => {
     const total = chargedOf(line, 'PRODUCT', name)

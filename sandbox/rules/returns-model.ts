@@ -1,8 +1,8 @@
 import type { Cents } from '../core/money.ts'
 
 /** Where returned units are; a unit passes through them from left to right (public facts, section 4.2). */
-const RETURN_STATES = ['RETURN_INITIATED', 'RETURN_IN_TRANSIT', 'DELIVERED_AT_RETURN_CENTER', 'REFUND_ISSUED'] as const
-export type ReturnState = (typeof RETURN_STATES)[number]
+const returnStates = ['RETURN_INITIATED', 'RETURN_IN_TRANSIT', 'DELIVERED_AT_RETURN_CENTER', 'REFUND_ISSUED'] as const
+export type ReturnState = (typeof returnStates)[number]
 
 export interface ReturnStep {
   state: ReturnState
@@ -45,14 +45,14 @@ export interface ReturnOrder {
 }
 
 /** INITIATED, DELIVERED or COMPLETED: what the `status` filter compares with (public facts, section 4.2). */
-export function statusGroup(order: ReturnOrder): 'INITIATED' | 'DELIVERED' | 'COMPLETED' {
-  const ranks = order.lines.flatMap((line) => line.steps.map((step) => RETURN_STATES.indexOf(step.state)))
+export const statusGroup = (order: ReturnOrder): 'INITIATED' | 'DELIVERED' | 'COMPLETED' => {
+  const ranks = order.lines.flatMap((line) => line.steps.map((step) => returnStates.indexOf(step.state)))
   const least = Math.min(...ranks)
   return least >= 3 ? 'COMPLETED' : least === 2 ? 'DELIVERED' : 'INITIATED'
 }
 
 /** Moves units of a returned line one state on; gives how many really moved. */
-export function moveReturned(line: ReturnedLine, from: ReturnState, to: ReturnState, quantity: number, at: number): number {
+export const moveReturned = (line: ReturnedLine, from: ReturnState, to: ReturnState, quantity: number, at: number): number => {
   let moved = 0
   for (const step of line.steps) {
     if (step.state !== from || moved === quantity) continue

@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import { DAY_MS, HOUR_MS } from '../core/duration.ts'
+import { dayMs, hourMs } from '../core/duration.ts'
 import { refuseContent } from '../core/errors.ts'
 import type { Dialect } from '../settings.ts'
 import { readBody, shipmentBody } from './bodies.ts'
@@ -7,18 +7,18 @@ import { lineOf, refuseMarketplaceFulfilled } from './lines.ts'
 import type { EffectDraft, Line, Order, Parcel } from './model.ts'
 import { readQuantity } from './quantity.ts'
 import { putUnits, takeUnits, unitsIn } from './units.ts'
-import { CARRIERS, METHOD_CODES } from './vocabulary.ts'
+import { carriers, methodCodes } from './vocabulary.ts'
 
 /** Below this a ship time must be seconds, above now (plus clock differences) it lies in the future: both are refused. */
-const EARLIEST_SHIP_TIME_MS = 1_000_000_000_000
-const TRACKING_CHANGE_WINDOW_MS = 4 * HOUR_MS
+const earliestShipTimeMs = 1_000_000_000_000
+const trackingChangeWindowMs = 4 * hourMs
 
 type ShippedEntry = z.infer<
   typeof shipmentBody
 >['orderShipment']['orderLines']['orderLine'][number]['orderLineStatuses']['orderLineStatus'][number]
 
 /** Ships the units that the body names; any faulty line refuses the whole request (specification, section 9, rule 3). */
-export function ship(order: Order, body: unknown, dialect: Dialect, now: number): EffectDraft[] {
+export const ship = (order: Order, body: unknown, dialect: Dialect, now: number): EffectDraft[] => {
   const { orderShipment } = readBody(shipmentBody, body)
   refuseMarketplaceFulfilled(order, 'shipped')
   const effects: EffectDraft[] = []
@@ -42,7 +42,7 @@ export function ship(order: Order, body: unknown, dialect: Dialect, now: number)
   return effects
 }
 
-function shipUnits(order: Order, line: Line, parcel: Parcel, quantity: number): EffectDraft {
+const shipUnits = (order: Order, line: Line, parcel: Parcel, quantity: number): EffectDraft => {
   const left = unitsIn(line, 'Acknowledged')
   const shipped = unitsIn(line, 'Shipped', 'Delivered', 'Refund')
   const where = `The Line: ${line.lineNumber} of PO: ${order.purchaseOrderId}`
@@ -62,7 +62,7 @@ function shipUnits(order: Order, line: Line, parcel: Parcel, quantity: number): 
   return { lineNumber: line.lineNumber, kind: 'shipped', quantity, from: 'Acknowledged', trackingNumber: parcel.trackingNumber }
 }
 
-function readParcel(order: Order, line: Line, entry: ShippedEntry, dialect: Dialect, now: number): Parcel {
+const readParcel = (order: Order, line: Line, entry: ShippedEntry, dialect: Dialect, now: number): Parcel => {
   const info = entry.trackingInfo
   const inLine = `in line number ${line.lineNumber}`
   const shippedAt =
@@ -70,19 +70,19 @@ function readParcel(order: Order, line: Line, entry: ShippedEntry, dialect: Dial
   if (
     typeof shippedAt !== 'number' ||
     !Number.isSafeInteger(shippedAt) ||
-    shippedAt < EARLIEST_SHIP_TIME_MS ||
-    shippedAt > now + DAY_MS
+    shippedAt < earliestShipTimeMs ||
+    shippedAt > now + dayMs
   ) {
     throw refuseContent(`Invalid shipDateTime ${inLine}: epoch milliseconds not after the present are accepted`, 'shipDateTime')
   }
   const methodCode = info.methodCode ?? order.methodCode
-  if (!METHOD_CODES.has(methodCode)) throw refuseContent(`Method code is not supported ${inLine}`, 'methodCode')
+  if (!methodCodes.has(methodCode)) throw refuseContent(`Method code is not supported ${inLine}`, 'methodCode')
   const carrier = info.carrierName.carrier ?? null
   const otherCarrier = info.carrierName.otherCarrier ?? null
   if ((carrier === null) === (otherCarrier === null)) {
     throw refuseContent(`Either carrier or otherCarrier is required ${inLine}`, 'carrierName')
   }
-  if (dialect.closedCarriers && carrier !== null && !CARRIERS.has(carrier.toLowerCase())) {
+  if (dialect.closedCarriers && carrier !== null && !carriers.has(carrier.toLowerCase())) {
     throw refuseContent(`Carrier is not supported ${inLine}`, 'carrier')
   }
   const trackingUrl = info.trackingURL ?? null
@@ -93,7 +93,7 @@ function readParcel(order: Order, line: Line, entry: ShippedEntry, dialect: Dial
 }
 
 /** `processMode: PARTIAL_UPDATE`: other tracking for what is shipped already; no unit moves (public facts, section 3.2). */
-function changeTracking(order: Order, line: Line, parcel: Parcel, oldNumber: string | null, now: number): void {
+const changeTracking = (order: Order, line: Line, parcel: Parcel, oldNumber: string | null, now: number): void => {
   const shipped = line.entries.filter((entry) => entry.state === 'Shipped')
   const named = oldNumber === null ? shipped : shipped.filter((entry) => entry.parcel?.trackingNumber === oldNumber)
   const entry = named[0]
@@ -102,7 +102,7 @@ function changeTracking(order: Order, line: Line, parcel: Parcel, oldNumber: str
       `Unable to process this request. The Line: ${line.lineNumber} of PO: ${order.purchaseOrderId} has no single shipment with that tracking number`,
     )
   }
-  if (entry.parcel !== undefined && now - entry.parcel.shippedAt > TRACKING_CHANGE_WINDOW_MS) {
+  if (entry.parcel !== undefined && now - entry.parcel.shippedAt > trackingChangeWindowMs) {
     throw refuseContent(`Tracking of line number ${line.lineNumber} may no longer be changed`)
   }
   entry.parcel = parcel

@@ -1,14 +1,14 @@
-import { type Entry, type Line, type Order, STATE_BITS, type UnitState } from './model.ts'
+import { bitsOfStates, type Entry, type Line, type Order, type UnitState } from './model.ts'
 
 /** Units of the line in one of the states. */
-export function unitsIn(line: Line, ...states: readonly UnitState[]): number {
+export const unitsIn = (line: Line, ...states: readonly UnitState[]): number => {
   let units = 0
   for (const entry of line.entries) if (states.includes(entry.state)) units += entry.quantity
   return units
 }
 
 /** Takes `quantity` units out of the states, in the order of `states`, and returns them; the caller adds them to another state. */
-export function takeUnits(line: Line, quantity: number, ...states: readonly UnitState[]): Entry[] {
+export const takeUnits = (line: Line, quantity: number, ...states: readonly UnitState[]): Entry[] => {
   const taken: Entry[] = []
   let wanted = quantity
   for (const state of states) {
@@ -26,7 +26,7 @@ export function takeUnits(line: Line, quantity: number, ...states: readonly Unit
 }
 
 /** Adds units to the line; units in the same state, parcel and with the same reason share one entry. */
-export function putUnits(line: Line, added: Entry): void {
+export const putUnits = (line: Line, added: Entry): void => {
   const like = line.entries.find(
     (entry) =>
       entry.state === added.state &&
@@ -40,13 +40,11 @@ export function putUnits(line: Line, added: Entry): void {
 }
 
 /** The states present anywhere in the order, as bits. */
-export function stateBits(order: Order): number {
+export const stateBits = (order: Order): number => {
   let bits = 0
-  for (const line of order.lines) for (const entry of line.entries) bits |= STATE_BITS[entry.state]
+  for (const line of order.lines) for (const entry of line.entries) bits |= bitsOfStates[entry.state]
   return bits
 }
 
 /** Whether every unit of the line was cancelled. */
-export function isFullyCancelled(line: Line): boolean {
-  return line.entries.every((entry) => entry.state === 'Cancelled')
-}
+export const isFullyCancelled = (line: Line): boolean => line.entries.every((entry) => entry.state === 'Cancelled')

@@ -1,7 +1,7 @@
 /** Values that write requests may carry (public facts, sections 3.2 to 3.4). */
-export const METHOD_CODES: ReadonlySet<string> = new Set(['Standard', 'Express', 'OneDay', 'Freight', 'WhiteGlove', 'Value'])
+export const methodCodes: ReadonlySet<string> = new Set(['Standard', 'Express', 'OneDay', 'Freight', 'WhiteGlove', 'Value'])
 
-const CARRIER_NAMES = `UPS, USPS, FedEx, Airborne, OnTrac, DHL Ecommerce - US, DHL, LS, UDS, UPSMI, FDX, PILOT, ESTES, SAIA, FDS Express,
+const carrierNames = `UPS, USPS, FedEx, Airborne, OnTrac, DHL Ecommerce - US, DHL, LS, UDS, UPSMI, FDX, PILOT, ESTES, SAIA, FDS Express,
 Seko Worldwide, HIT Delivery, FEDEXSP, RL Carriers, Metropolitan Warehouse & Delivery, China Post, YunExpress, Yellow Freight Sys,
 AIT Worldwide Logistics, Chukou1, Sendle, Landmark Global, Sunyou, Yanwen, 4PX, GLS, OSM Worldwide, FIRST MILE, AM Trucking, CEVA, India Post,
 SF Express, CNE, TForce Freight, AxleHire, LSO, Royal Mail, ABF Freight System, WanB, Roadrunner Freight, Meyer Distribution, AAA Cooper,
@@ -10,9 +10,9 @@ Better Trucks, Asendia, SFC, UBI, ePost Global, YF Logistics, RXO, Estes Express
 Whistl, Tusou, Shiprocket, USPS First Class Mail, DTDC, PTS, ShipGlobal, Western Post`
 
 /** Carrier names in lower case; any other carrier goes as `otherCarrier` with its own tracking address. */
-export const CARRIERS: ReadonlySet<string> = new Set(CARRIER_NAMES.split(/,\s*/).map((name) => name.toLowerCase()))
+export const carriers: ReadonlySet<string> = new Set(carrierNames.split(/,\s*/).map((name) => name.toLowerCase()))
 
-export const CANCELLATION_REASONS: ReadonlySet<string> = new Set([
+export const cancellationReasons: ReadonlySet<string> = new Set([
   'CUSTOMER_REQUESTED_SELLER_TO_CANCEL',
   'SELLER_CANCEL_PRICING_ERROR',
   'SELLER_CANCEL_OUT_OF_STOCK',
@@ -21,9 +21,12 @@ export const CANCELLATION_REASONS: ReadonlySet<string> = new Set([
 ])
 
 /** The only reason that is tied to a line whose buyer asked to cancel. */
-export const BUYER_ASKED_REASON = 'CUSTOMER_REQUESTED_SELLER_TO_CANCEL'
+export const buyerAskedReason = 'CUSTOMER_REQUESTED_SELLER_TO_CANCEL'
 
-const REFUND_REASONS: ReadonlySet<string> = new Set(
+/** The published samples spell one reason in two ways (`IncorrectItemReceived`, `INCORRECT_ITEM_RECEIVED`): letters decide. */
+const plain = (reason: string): string => reason.toLowerCase().replace(/[^a-z]/g, '')
+
+const refundReasons: ReadonlySet<string> = new Set(
   [
     'BillingError',
     'TaxExemptCustomer',
@@ -50,11 +53,4 @@ const REFUND_REASONS: ReadonlySet<string> = new Set(
   ].map(plain),
 )
 
-/** The published samples spell one reason in two ways (`IncorrectItemReceived`, `INCORRECT_ITEM_RECEIVED`): letters decide. */
-function plain(reason: string): string {
-  return reason.toLowerCase().replace(/[^a-z]/g, '')
-}
-
-export function isRefundReason(reason: string): boolean {
-  return REFUND_REASONS.has(plain(reason))
-}
+export const isRefundReason = (reason: string): boolean => refundReasons.has(plain(reason))

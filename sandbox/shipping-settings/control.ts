@@ -14,7 +14,7 @@ const traitsBody = z
   .partial()
 
 /** Control routes of the shipping settings. */
-export function registerShippingSettingsControl(app: FastifyInstance, world: World): void {
+export const registerShippingSettingsControl = (app: FastifyInstance, world: World): void => {
   const { shippingSettings } = world
   const sellerOf = (request: FastifyRequest): string => registeredSeller(world, paramsOf(request)['sellerId'])
   app.get('/sellers/:sellerId/traits', async (request) => shippingSettings.traits(sellerOf(request)))

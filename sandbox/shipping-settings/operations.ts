@@ -4,17 +4,17 @@ import type { Call, Operation, Result } from '../operations/operation.ts'
 import type { World } from '../world.ts'
 import { part, type SettingsFault, settingsFaults } from './rules.ts'
 
-const PATH = '/v3/settings/shipping/simplifiedshippingsettings'
+const path = '/v3/settings/shipping/simplifiedshippingsettings'
 
 /** Errors of these operations come with HTTP 200 (specification, Errors, "Shipping settings creation"; public facts, section 6.1). */
-function refuse(faults: readonly SettingsFault[]): Refusal {
+const refuse = (faults: readonly SettingsFault[]): Refusal => {
   const code = 'INVALID_REQUEST_CONTENT.INVALID_REQUEST'
   const full = faults.map((fault): ApiFault => ({ code, ...fault, severity: 'ERROR', category: 'DATA' }))
   return new Refusal(200, full, 'flat')
 }
 
 /** `POST …/account` (specification, endpoint 4): stores the seller's only settings, or throws everything that is wrong with them. */
-function create(world: World, { sellerId, body, correlationId, requestId }: Call, now: number): Result {
+const create = (world: World, { sellerId, body, correlationId, requestId }: Call, now: number): Result => {
   const { shippingSettings, database, effects } = world
   const exists = shippingSettings.find(sellerId) !== null
   const faults = settingsFaults(body, exists, shippingSettings.traits(sellerId))
@@ -28,7 +28,7 @@ function create(world: World, { sellerId, body, correlationId, requestId }: Call
 }
 
 /** `GET` (public facts, section 7.5). Which status "not found" has is not published; it comes like the other errors, with 200. */
-function get({ shippingSettings }: World, { sellerId }: Call): Result {
+const get = ({ shippingSettings }: World, { sellerId }: Call): Result => {
   const settings = shippingSettings.find(sellerId)
   if (settings === null) {
     const description = 'Simplified Shipping Settings not found for given partnerPk'
@@ -38,7 +38,7 @@ function get({ shippingSettings }: World, { sellerId }: Call): Result {
 }
 
 /** Settings as they are kept: the order of the carrier configurations is not (specification, endpoint 4). */
-function stored(body: unknown): Record<string, unknown> {
+const stored = (body: unknown): Record<string, unknown> => {
   const settings = part(part(body)['simplifiedShippingSettings'])
   const account = part(settings['accountConfigs'])
   const configs: unknown = account['carrierConfigs']
@@ -57,7 +57,7 @@ export const shippingSettingsOperations: readonly Operation[] = [
   {
     name: 'shipping-settings.create',
     method: 'POST',
-    urls: [`${PATH}/account`],
+    urls: [`${path}/account`],
     admission: 'marketplace',
     requiredHeaders: globalHeaders,
     body: 'json',
@@ -69,7 +69,7 @@ export const shippingSettingsOperations: readonly Operation[] = [
   {
     name: 'shipping-settings.get',
     method: 'GET',
-    urls: [PATH],
+    urls: [path],
     admission: 'marketplace',
     body: 'none',
     writes: false,

@@ -1,9 +1,9 @@
 import { isObject, type JsonObject } from '../core/json.ts'
-import { ADDRESS_TYPES, BEYOND_STREETS, CARRIERS, MAINLAND, REGIONS } from './vocabulary.ts'
+import { addressTypes, beyondStreets, mainland, regions, servicesByCarrier } from './vocabulary.ts'
 
 /** What the marketplace knows about a seller and what rules account-level settings out. */
-export const SELLER_TRAITS = ['thirdPartyLogistics', 'bundles', 'internationalCenters', 'majorAppliances'] as const
-export type SellerTraits = Readonly<Record<(typeof SELLER_TRAITS)[number], boolean>>
+export const sellerTraits = ['thirdPartyLogistics', 'bundles', 'internationalCenters', 'majorAppliances'] as const
+export type SellerTraits = Readonly<Record<(typeof sellerTraits)[number], boolean>>
 
 /** One thing for which settings are refused. */
 export interface SettingsFault {
@@ -11,27 +11,23 @@ export interface SettingsFault {
   readonly description: string
 }
 
-const MOST = 700
-const CURRENCY = 'USD'
+const most = 700
+const onlyCurrency = 'USD'
 
 /** What is no object has no parts. */
-export function part(value: unknown): JsonObject {
-  return isObject(value) ? value : {}
-}
+export const part = (value: unknown): JsonObject => (isObject(value) ? value : {})
 
-function parts(of: JsonObject, member: string): JsonObject[] {
+const parts = (of: JsonObject, member: string): JsonObject[] => {
   const list: unknown = of[member]
   return Array.isArray(list) ? list.map(part) : []
 }
 
-function textOf(of: JsonObject, member: string): string {
+const textOf = (of: JsonObject, member: string): string => {
   const value = of[member]
   return typeof value === 'string' ? value : ''
 }
 
-function isBlank(value: unknown): boolean {
-  return typeof value !== 'object' || value === null || Object.keys(value).length === 0
-}
+const isBlank = (value: unknown): boolean => typeof value !== 'object' || value === null || Object.keys(value).length === 0
 
 /**
  * Everything for which the settings in `body` are refused, in the order of the specification's table (Errors, "Shipping settings
@@ -41,7 +37,7 @@ function isBlank(value: unknown): boolean {
  * in each element of `carrierConfigs`; every known carrier needs full coverage, which all configurations together may give; a region
  * C without states is all of it.
  */
-export function settingsFaults(body: unknown, exists: boolean, traits: SellerTraits): SettingsFault[] {
+export const settingsFaults = (body: unknown, exists: boolean, traits: SellerTraits): SettingsFault[] => {
   const account = part(part(part(body)['simplifiedShippingSettings'])['accountConfigs'])
   const configs = parts(account, 'carrierConfigs')
   const configurations = configs.flatMap((config) => parts(config, 'configurations'))
@@ -62,49 +58,47 @@ export function settingsFaults(body: unknown, exists: boolean, traits: SellerTra
   ]
 }
 
-function statesOf(region: JsonObject): string[] {
+const statesOf = (region: JsonObject): string[] => {
   const places = [region, ...parts(region, 'subRegions')]
   return places.flatMap((place) => parts(place, 'states')).map((state) => textOf(state, 'stateCode'))
 }
 
-function regionsOf(config: JsonObject): JsonObject[] {
-  return parts(config, 'configurations').flatMap((configuration) => parts(configuration, 'regions'))
-}
+const regionsOf = (config: JsonObject): JsonObject[] =>
+  parts(config, 'configurations').flatMap((configuration) => parts(configuration, 'regions'))
 
-function repeated(values: readonly string[]): string[] {
-  return [...new Set(values.filter((value, index) => values.indexOf(value) !== index))]
-}
+const repeated = (values: readonly string[]): string[] => [
+  ...new Set(values.filter((value, index) => values.indexOf(value) !== index)),
+]
 
-function repeatedStates(config: JsonObject): SettingsFault[] {
+const repeatedStates = (config: JsonObject): SettingsFault[] => {
   const codes = repeated(regionsOf(config).flatMap(statesOf))
   return codes.length === 0 ? [] : [{ field: 'stateCode', description: `Duplicate state codes: ${codes.join(', ')}.` }]
 }
 
-function unknownServices(config: JsonObject): SettingsFault[] {
-  return parts(config, 'carriers').flatMap((carrier) => {
+const unknownServices = (config: JsonObject): SettingsFault[] =>
+  parts(config, 'carriers').flatMap((carrier) => {
     const [name, service] = [textOf(carrier, 'carrierName'), textOf(carrier, 'carrierService')]
-    const known = CARRIERS.get(name)
+    const known = servicesByCarrier.get(name)
     if (known === undefined || known.some((one) => one.name === service)) return []
     return [{ field: 'carrierName', description: `Provided carrier service '${service}' is not valid for carrier '${name}'.` }]
   })
-}
 
-function unknownCarriers(config: JsonObject): SettingsFault[] {
+const unknownCarriers = (config: JsonObject): SettingsFault[] => {
   const names = parts(config, 'carriers').map((carrier) => textOf(carrier, 'carrierName'))
   return names.flatMap((name) =>
-    CARRIERS.has(name) ? [] : [{ field: 'carrierName', description: `Invalid carrier name '${name}'.` }],
+    servicesByCarrier.has(name) ? [] : [{ field: 'carrierName', description: `Invalid carrier name '${name}'.` }],
   )
 }
 
-function unreachable(config: JsonObject): SettingsFault[] {
+const unreachable = (config: JsonObject): SettingsFault[] => {
   const asked = [
     ...parts(config, 'configurations').flatMap(addressTypesOf),
     ...regionsOf(config).map((region) => textOf(region, 'regionCode')),
   ]
-  const beyond = [...new Set(asked.filter((one) => BEYOND_STREETS.has(one)))]
+  const beyond = [...new Set(asked.filter((one) => beyondStreets.has(one)))]
   if (beyond.length === 0) return []
   return parts(config, 'carriers').flatMap((carrier) => {
-    const services = CARRIERS.get(textOf(carrier, 'carrierName')) ?? []
+    const services = servicesByCarrier.get(textOf(carrier, 'carrierName')) ?? []
     const service = services.find((one) => one.name === textOf(carrier, 'carrierService'))
     if (service?.streetOnly !== true) return []
     const description = `Provided coverage (${beyond.join(', ')}) for the carrier service '${service.name}' is not supported.`
@@ -112,49 +106,47 @@ function unreachable(config: JsonObject): SettingsFault[] {
   })
 }
 
-function addressTypesOf(configuration: JsonObject): string[] {
+const addressTypesOf = (configuration: JsonObject): string[] => {
   const types: unknown = configuration['addressTypes']
   return Array.isArray(types) ? types.map(String) : []
 }
 
-function uncovered(configs: readonly JsonObject[]): SettingsFault[] {
+const uncovered = (configs: readonly JsonObject[]): SettingsFault[] => {
   const carriers = configs.flatMap((config) => parts(config, 'carriers'))
-  if (!carriers.some((carrier) => CARRIERS.has(textOf(carrier, 'carrierName')))) return []
+  if (!carriers.some((carrier) => servicesByCarrier.has(textOf(carrier, 'carrierName')))) return []
   const covered = new Set(
     configs.flatMap(regionsOf).flatMap((region) => {
       const states = statesOf(region)
-      return states.length === 0 && textOf(region, 'regionCode') === 'C' ? MAINLAND : states
+      return states.length === 0 && textOf(region, 'regionCode') === 'C' ? mainland : states
     }),
   )
-  const missing = MAINLAND.filter((state) => !covered.has(state))
+  const missing = mainland.filter((state) => !covered.has(state))
   if (missing.length === 0) return []
   const description = `All 48 states + DC are not covered at account level; missing: ${missing.join(', ')}.`
   return [{ field: 'states/stateCode', description }]
 }
 
-function mismatchedRegions(configuration: JsonObject): SettingsFault[] {
-  return parts(configuration, 'regions').flatMap((region) => {
+const mismatchedRegions = (configuration: JsonObject): SettingsFault[] =>
+  parts(configuration, 'regions').flatMap((region) => {
     const [code, name] = [textOf(region, 'regionCode'), textOf(region, 'regionName')]
-    if (name !== '' && REGIONS.get(code) === name) return []
+    if (name !== '' && regions.get(code) === name) return []
     const description = `Invalid region code and name combination: '${code}' and '${name}'.`
     return [{ field: 'regionCode and regionName', description }]
   })
-}
 
-const INELIGIBILITIES: Readonly<Record<keyof SellerTraits, string>> = {
+const wordsOfIneligibility: Readonly<Record<keyof SellerTraits, string>> = {
   thirdPartyLogistics: 'Sellers with third-party-logistics fulfillment centers are not supported.',
   bundles: 'Sellers with bundle items are not supported.',
   internationalCenters: 'Sellers with international fulfillment centers are not supported.',
   majorAppliances: 'Sellers enabled for the major appliances program are not supported.',
 }
 
-function ineligibilities(traits: SellerTraits): SettingsFault[] {
-  return SELLER_TRAITS.flatMap((trait) =>
-    traits[trait] ? [{ field: 'sellerEligibility', description: INELIGIBILITIES[trait] }] : [],
+const ineligibilities = (traits: SellerTraits): SettingsFault[] =>
+  sellerTraits.flatMap((trait) =>
+    traits[trait] ? [{ field: 'sellerEligibility', description: wordsOfIneligibility[trait] }] : [],
   )
-}
 
-function chargeFaults(configuration: JsonObject): SettingsFault[] {
+const chargeFaults = (configuration: JsonObject): SettingsFault[] => {
   if (isBlank(configuration['shippingCharge']))
     return [{ field: 'shippingCharges', description: 'Shipping charge object cannot be empty.' }]
   const charge = part(configuration['shippingCharge'])
@@ -163,13 +155,13 @@ function chargeFaults(configuration: JsonObject): SettingsFault[] {
   const rates = part(charge['perShippingCharge'])
   const amounts = ['shippingAndHandling', 'chargePerItem', 'chargePerWeight'].map((member) => part(rates[member])['amount'])
   return amounts.flatMap((amount) =>
-    typeof amount === 'number' && amount > MOST
-      ? [{ field: 'perShippingCharge', description: `Amount cannot exceed the maximum allowed limit ${MOST}.` }]
+    typeof amount === 'number' && amount > most
+      ? [{ field: 'perShippingCharge', description: `Amount cannot exceed the maximum allowed limit ${most}.` }]
       : [],
   )
 }
 
-function repeatedRegions(configs: readonly JsonObject[]): SettingsFault[] {
+const repeatedRegions = (configs: readonly JsonObject[]): SettingsFault[] => {
   const pairs = configs.flatMap((config) => {
     const names = new Set(parts(config, 'carriers').map((carrier) => textOf(carrier, 'carrierName')))
     const codes = regionsOf(config).map((region) => textOf(region, 'regionCode'))
@@ -182,7 +174,7 @@ function repeatedRegions(configs: readonly JsonObject[]): SettingsFault[] {
 }
 
 /** What the field table requires beyond the listed conditions; the answer to these is not shown and given in the same form. */
-function missingParts(account: JsonObject, configs: readonly JsonObject[]): SettingsFault[] {
+const missingParts = (account: JsonObject, configs: readonly JsonObject[]): SettingsFault[] => {
   const faults: SettingsFault[] = []
   const need = (fits: boolean, field: string, description: string): void => {
     if (!fits) faults.push({ field, description })
@@ -199,7 +191,7 @@ function missingParts(account: JsonObject, configs: readonly JsonObject[]): Sett
       const types = addressTypesOf(configuration)
       need(parts(configuration, 'regions').length > 0, 'regions', 'Regions are required.')
       need(types.length > 0, 'addressTypes', 'Address types are required.')
-      for (const type of types) need(ADDRESS_TYPES.includes(type), 'addressTypes', `Invalid address type '${type}'.`)
+      for (const type of types) need(addressTypes.includes(type), 'addressTypes', `Invalid address type '${type}'.`)
       const charge = part(configuration['shippingCharge'])
       const rates = part(charge['perShippingCharge'])
       if (isBlank(configuration['shippingCharge']) || isBlank(charge['perShippingCharge'])) continue
@@ -214,7 +206,7 @@ function missingParts(account: JsonObject, configs: readonly JsonObject[]): Sett
   return faults
 }
 
-function isMoney(value: unknown): boolean {
+const isMoney = (value: unknown): boolean => {
   const { amount, currency } = part(value)
-  return typeof amount === 'number' && amount >= 0 && currency === CURRENCY
+  return typeof amount === 'number' && amount >= 0 && currency === onlyCurrency
 }

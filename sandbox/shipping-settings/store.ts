@@ -1,5 +1,5 @@
 import { type Database, textOf, wholeOf } from '../core/database.ts'
-import { SELLER_TRAITS, type SellerTraits } from './rules.ts'
+import { type SellerTraits, sellerTraits } from './rules.ts'
 
 /** Account-level shipping settings, at most one a seller, and what the marketplace knows about sellers. */
 export interface ShippingSettingsStore {
@@ -13,11 +13,11 @@ export interface ShippingSettingsStore {
   putTraits(sellerId: string, traits: SellerTraits): void
 }
 
-export function createShippingSettingsStore(database: Database): ShippingSettingsStore {
+export const createShippingSettingsStore = (database: Database): ShippingSettingsStore => {
   const traitsOf = (sellerId: string): SellerTraits => {
     const row = database.get('SELECT traits FROM seller_traits WHERE seller_id = ?', sellerId)
     const held = row === undefined ? [] : textOf(row, 'traits').split(' ')
-    const has = (trait: (typeof SELLER_TRAITS)[number]): boolean => held.includes(trait)
+    const has = (trait: (typeof sellerTraits)[number]): boolean => held.includes(trait)
     return {
       thirdPartyLogistics: has('thirdPartyLogistics'),
       bundles: has('bundles'),
@@ -43,7 +43,7 @@ export function createShippingSettingsStore(database: Database): ShippingSetting
       database.run(
         'INSERT INTO seller_traits (seller_id, traits) VALUES (?, ?) ON CONFLICT (seller_id) DO UPDATE SET traits = excluded.traits',
         sellerId,
-        SELLER_TRAITS.filter((trait) => given[trait]).join(' '),
+        sellerTraits.filter((trait) => given[trait]).join(' '),
       )
     },
   }

@@ -8,7 +8,7 @@ const street = (name: string): Service => ({ name, streetOnly: true })
 const mailbox = (name: string): Service => ({ name, streetOnly: false })
 
 /** Carriers with their services (public facts, section 7.5). Their coverage is not published; this is what such services reach. */
-export const CARRIERS: ReadonlyMap<string, readonly Service[]> = new Map([
+export const servicesByCarrier: ReadonlyMap<string, readonly Service[]> = new Map([
   [
     'Fedex',
     [
@@ -27,7 +27,7 @@ export const CARRIERS: ReadonlyMap<string, readonly Service[]> = new Map([
 ])
 
 /** Region names by code (specification, region table; `A` from public facts, section 7.5). */
-export const REGIONS: ReadonlyMap<string, string> = new Map([
+export const regions: ReadonlyMap<string, string> = new Map([
   ['C', '48 State'],
   ['H', 'AK and HI'],
   ['P', 'US Protectorates'],
@@ -35,12 +35,12 @@ export const REGIONS: ReadonlyMap<string, string> = new Map([
 ])
 
 /** Address types (public facts, section 7.5). */
-export const ADDRESS_TYPES: readonly string[] = ['STREET', 'PO_BOX', 'MILITARY']
+export const addressTypes: readonly string[] = ['STREET', 'PO_BOX', 'MILITARY']
 /** What no service for streets alone reaches. */
-export const BEYOND_STREETS: ReadonlySet<string> = new Set(['PO_BOX', 'MILITARY', 'A'])
+export const beyondStreets: ReadonlySet<string> = new Set(['PO_BOX', 'MILITARY', 'A'])
 
 /** The 48 contiguous states and the District of Columbia. */
-export const MAINLAND: readonly string[] =
+export const mainland: readonly string[] =
   'AL AZ AR CA CO CT DE DC FL GA ID IL IN IA KS KY LA ME MD MA MI MN MS MO MT NE NV NH NJ NM NY NC ND OH OK OR PA RI SC SD TN TX UT VT VA WA WV WI WY'.split(
     ' ',
   )

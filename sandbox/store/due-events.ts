@@ -91,25 +91,23 @@ export interface DueEventStore {
   total(): number
 }
 
-export function createDueEventStore(database: Database): DueEventStore {
-  return {
-    schedule(dueAt, event) {
-      database.run('INSERT INTO due_events (due_at, kind, payload) VALUES (?, ?, ?)', dueAt, event.kind, JSON.stringify(event))
-    },
-    due: (now, limit) =>
-      database
-        .all('SELECT id, due_at, payload FROM due_events WHERE due_at <= ? ORDER BY due_at, id LIMIT ?', now, limit)
-        .map((row) => ({
-          id: wholeOf(row, 'id'),
-          dueAt: wholeOf(row, 'due_at'),
-          event: JSON.parse(textOf(row, 'payload')),
-        })),
-    remove: (id) => {
-      database.run('DELETE FROM due_events WHERE id = ?', id)
-    },
-    total() {
-      const row = database.get('SELECT count(*) AS total FROM due_events')
-      return row === undefined ? 0 : wholeOf(row, 'total')
-    },
-  }
-}
+export const createDueEventStore = (database: Database): DueEventStore => ({
+  schedule(dueAt, event) {
+    database.run('INSERT INTO due_events (due_at, kind, payload) VALUES (?, ?, ?)', dueAt, event.kind, JSON.stringify(event))
+  },
+  due: (now, limit) =>
+    database
+      .all('SELECT id, due_at, payload FROM due_events WHERE due_at <= ? ORDER BY due_at, id LIMIT ?', now, limit)
+      .map((row) => ({
+        id: wholeOf(row, 'id'),
+        dueAt: wholeOf(row, 'due_at'),
+        event: JSON.parse(textOf(row, 'payload')),
+      })),
+  remove: (id) => {
+    database.run('DELETE FROM due_events WHERE id = ?', id)
+  },
+  total() {
+    const row = database.get('SELECT count(*) AS total FROM due_events')
+    return row === undefined ? 0 : wholeOf(row, 'total')
+  },
+})

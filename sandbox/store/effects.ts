@@ -48,75 +48,74 @@ export interface EffectStore {
   last(): number
 }
 
-export function createEffectStore(database: Database): EffectStore {
-  return {
-    append(order, drafts, at, actor) {
-      for (const draft of drafts) {
-        database.run(
-          `INSERT INTO effects (at, seller_id, purchase_order_id, line_number, kind, quantity, from_state, amount, currency, tracking_number,
-             actor, correlation_id, request_id) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-          at,
-          order.sellerId,
-          order.purchaseOrderId,
-          draft.lineNumber,
-          draft.kind,
-          draft.quantity,
-          draft.from,
-          draft.amount ?? null,
-          draft.currency ?? null,
-          draft.trackingNumber ?? null,
-          actor.by,
-          actor.correlationId,
-          actor.requestId,
-        )
-      }
-    },
-    appendOther(sellerId, kind, at, actor) {
+export const createEffectStore = (database: Database): EffectStore => ({
+  append(order, drafts, at, actor) {
+    for (const draft of drafts) {
       database.run(
-        `INSERT INTO effects (at, seller_id, purchase_order_id, line_number, kind, quantity, actor, correlation_id, request_id)
-         VALUES (?, ?, '', '', ?, 0, ?, ?, ?)`,
+        `INSERT INTO effects (at, seller_id, purchase_order_id, line_number, kind, quantity, from_state, amount, currency, tracking_number,
+             actor, correlation_id, request_id) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
         at,
-        sellerId,
-        kind,
+        order.sellerId,
+        order.purchaseOrderId,
+        draft.lineNumber,
+        draft.kind,
+        draft.quantity,
+        draft.from,
+        draft.amount ?? null,
+        draft.currency ?? null,
+        draft.trackingNumber ?? null,
         actor.by,
         actor.correlationId,
         actor.requestId,
       )
-    },
-    list({ after, limit, sellerId, purchaseOrderId }) {
-      const rows = database.all(
-        `SELECT * FROM effects WHERE id > ? AND (? IS NULL OR seller_id = ?)${purchaseOrderId === null ? '' : ' AND purchase_order_id = ?'}
+    }
+  },
+  appendOther(sellerId, kind, at, actor) {
+    database.run(
+      `INSERT INTO effects (at, seller_id, purchase_order_id, line_number, kind, quantity, actor, correlation_id, request_id)
+         VALUES (?, ?, '', '', ?, 0, ?, ?, ?)`,
+      at,
+      sellerId,
+      kind,
+      actor.by,
+      actor.correlationId,
+      actor.requestId,
+    )
+  },
+  list({ after, limit, sellerId, purchaseOrderId }) {
+    const rows = database.all(
+      `SELECT * FROM effects WHERE id > ? AND (? IS NULL OR seller_id = ?)${purchaseOrderId === null ? '' : ' AND purchase_order_id = ?'}
          ORDER BY id LIMIT ?`,
-        after,
-        sellerId,
-        sellerId,
-        ...(purchaseOrderId === null ? [] : [purchaseOrderId]),
-        limit,
-      )
-      return rows.map((row) => {
-        const amount = nullableWhole(row, 'amount')
-        return {
-          id: wholeOf(row, 'id'),
-          at: new Date(wholeOf(row, 'at')).toISOString(),
-          sellerId: textOf(row, 'seller_id'),
-          purchaseOrderId: textOf(row, 'purchase_order_id'),
-          lineNumber: textOf(row, 'line_number'),
-          kind: textOf(row, 'kind'),
-          quantity: wholeOf(row, 'quantity'),
-          from: nullableText(row, 'from_state'),
-          amount: amount === null ? null : decimalText(amount),
-          currency: nullableText(row, 'currency'),
-          trackingNumber: nullableText(row, 'tracking_number'),
-          by: textOf(row, 'actor'),
-          correlationId: nullableText(row, 'correlation_id'),
-          requestId: nullableText(row, 'request_id'),
-        }
-      })
-    },
-    totals(sellerId, purchaseOrderId) {
-      const totals = new Map<string, LineTotals>()
-      const rows = database.all(
-        `SELECT line_number,
+      after,
+      sellerId,
+      sellerId,
+      ...(purchaseOrderId === null ? [] : [purchaseOrderId]),
+      limit,
+    )
+    return rows.map((row) => {
+      const amount = nullableWhole(row, 'amount')
+      return {
+        id: wholeOf(row, 'id'),
+        at: new Date(wholeOf(row, 'at')).toISOString(),
+        sellerId: textOf(row, 'seller_id'),
+        purchaseOrderId: textOf(row, 'purchase_order_id'),
+        lineNumber: textOf(row, 'line_number'),
+        kind: textOf(row, 'kind'),
+        quantity: wholeOf(row, 'quantity'),
+        from: nullableText(row, 'from_state'),
+        amount: amount === null ? null : decimalText(amount),
+        currency: nullableText(row, 'currency'),
+        trackingNumber: nullableText(row, 'tracking_number'),
+        by: textOf(row, 'actor'),
+        correlationId: nullableText(row, 'correlation_id'),
+        requestId: nullableText(row, 'request_id'),
+      }
+    })
+  },
+  totals(sellerId, purchaseOrderId) {
+    const totals = new Map<string, LineTotals>()
+    const rows = database.all(
+      `SELECT line_number,
            sum(CASE kind WHEN 'acknowledged' THEN quantity ELSE 0 END) AS acknowledged,
            sum(CASE kind WHEN 'shipped' THEN quantity ELSE 0 END) AS shipped,
            sum(CASE kind WHEN 'delivered' THEN quantity ELSE 0 END) AS delivered,
@@ -125,25 +124,24 @@ export function createEffectStore(database: Database): EffectStore {
            sum(CASE WHEN kind = 'cancelled' AND from_state = 'Acknowledged' THEN quantity ELSE 0 END) AS cancelled_after,
            sum(coalesce(amount, 0)) AS refunded_amount
          FROM effects WHERE seller_id = ? AND purchase_order_id = ? GROUP BY line_number`,
-        sellerId,
-        purchaseOrderId,
-      )
-      for (const row of rows) {
-        totals.set(textOf(row, 'line_number'), {
-          acknowledged: wholeOf(row, 'acknowledged'),
-          shipped: wholeOf(row, 'shipped'),
-          delivered: wholeOf(row, 'delivered'),
-          cancelled: wholeOf(row, 'cancelled'),
-          refunded: wholeOf(row, 'refunded'),
-          cancelledAfterAcknowledged: wholeOf(row, 'cancelled_after'),
-          refundedAmount: wholeOf(row, 'refunded_amount'),
-        })
-      }
-      return totals
-    },
-    last() {
-      const row = database.get('SELECT coalesce(max(id), 0) AS last FROM effects')
-      return row === undefined ? 0 : wholeOf(row, 'last')
-    },
-  }
-}
+      sellerId,
+      purchaseOrderId,
+    )
+    for (const row of rows) {
+      totals.set(textOf(row, 'line_number'), {
+        acknowledged: wholeOf(row, 'acknowledged'),
+        shipped: wholeOf(row, 'shipped'),
+        delivered: wholeOf(row, 'delivered'),
+        cancelled: wholeOf(row, 'cancelled'),
+        refunded: wholeOf(row, 'refunded'),
+        cancelledAfterAcknowledged: wholeOf(row, 'cancelled_after'),
+        refundedAmount: wholeOf(row, 'refunded_amount'),
+      })
+    }
+    return totals
+  },
+  last() {
+    const row = database.get('SELECT coalesce(max(id), 0) AS last FROM effects')
+    return row === undefined ? 0 : wholeOf(row, 'last')
+  },
+})

@@ -1,7 +1,7 @@
 import type { SQLInputValue } from 'node:sqlite'
 import { type Database, type Row, textOf, wholeOf } from '../core/database.ts'
 import { type Hiding, notHidden } from '../faults/records.ts'
-import { type Order, type OrderType, type ShipNodeType, STATE_BITS, type UnitState } from '../rules/model.ts'
+import { bitsOfStates, type Order, type OrderType, type ShipNodeType, type UnitState } from '../rules/model.ts'
 import { stateBits } from '../rules/units.ts'
 import { asOf, type Pasts } from './pasts.ts'
 
@@ -43,7 +43,7 @@ export interface OrderStore {
   after(id: number, limit: number): { id: number; order: Order }[]
 }
 
-export function createOrderStore(database: Database, pasts: Pasts, hiding: Hiding): OrderStore {
+export const createOrderStore = (database: Database, pasts: Pasts, hiding: Hiding): OrderStore => {
   const parse = (row: Row): Order => JSON.parse(textOf(row, 'document'))
   return {
     find(sellerId, purchaseOrderId) {
@@ -56,7 +56,7 @@ export function createOrderStore(database: Database, pasts: Pasts, hiding: Hidin
     },
     findAsOf(sellerId, purchaseOrderId, at) {
       const row = database.get(
-        `SELECT document FROM ${PAST_ORDERS} WHERE seller_id = ? AND purchase_order_id = ? AND created_at <= ?`,
+        `SELECT document FROM ${pastOrders} WHERE seller_id = ? AND purchase_order_id = ? AND created_at <= ?`,
         at,
         sellerId,
         purchaseOrderId,
@@ -125,14 +125,14 @@ export function createOrderStore(database: Database, pasts: Pasts, hiding: Hidin
   }
 }
 
-const COLUMNS = [
+const columns = [
   ...['id', 'seller_id', 'purchase_order_id', 'customer_order_id', 'ship_node_type', 'created_at', 'modified_at'],
   ...['ship_by', 'states', 'document'],
 ]
-const PAST_ORDERS = asOf('orders', COLUMNS)
+const pastOrders = asOf('orders', columns)
 
 /** The narrowest index is named outright: without statistics SQLite may prefer to walk a seller's whole history in date order. */
-function indexFor(filter: OrderFilter): string {
+const indexFor = (filter: OrderFilter): string => {
   if (filter.purchaseOrderId !== null || filter.sku !== null) return 'orders'
   if (filter.customerOrderId !== null) return 'orders INDEXED BY orders_customer'
   if (filter.modifiedFrom !== null) return 'orders INDEXED BY orders_modified'
@@ -140,7 +140,7 @@ function indexFor(filter: OrderFilter): string {
   return 'orders INDEXED BY orders_created'
 }
 
-function condition(filter: OrderFilter, hides: boolean): { from: string; where: string; values: SQLInputValue[] } {
+const condition = (filter: OrderFilter, hides: boolean): { from: string; where: string; values: SQLInputValue[] } => {
   const parts: string[] = []
   const values: SQLInputValue[] = filter.asOf === null ? [] : [filter.asOf]
   const add = (part: string, ...given: readonly SQLInputValue[]): void => {
@@ -157,7 +157,7 @@ function condition(filter: OrderFilter, hides: boolean): { from: string; where: 
   if (filter.shipTo !== null) add('ship_by <= ?', filter.shipTo)
   // The partial index of released orders applies only if the query contains its condition literally.
   if (filter.state === 'Created') add('states & 1')
-  else if (filter.state !== null) add('(states & ?) != 0', STATE_BITS[filter.state])
+  else if (filter.state !== null) add('(states & ?) != 0', bitsOfStates[filter.state])
   if (filter.purchaseOrderId !== null) add('purchase_order_id = ?', filter.purchaseOrderId)
   if (filter.customerOrderId !== null) add('customer_order_id = ?', filter.customerOrderId)
   if (filter.sku !== null) {
@@ -166,5 +166,5 @@ function condition(filter: OrderFilter, hides: boolean): { from: string; where: 
   if (filter.shippingProgramType !== null) add("json_extract(document, '$.shippingProgramType') = ?", filter.shippingProgramType)
   if (filter.orderType !== null) add("coalesce(json_extract(document, '$.orderType'), 'REGULAR') = ?", filter.orderType)
   if (hides) add(notHidden('orders'), filter.asOf ?? filter.now)
-  return { from: filter.asOf === null ? indexFor(filter) : PAST_ORDERS, where: parts.join(' AND '), values }
+  return { from: filter.asOf === null ? indexFor(filter) : pastOrders, where: parts.join(' AND '), values }
 }

@@ -1,13 +1,13 @@
 import type { Database } from '../core/database.ts'
-import { DAY_MS } from '../core/duration.ts'
+import { dayMs } from '../core/duration.ts'
 import type { RecordKind } from '../faults/schema.ts'
 
 /** Maximum staleness of a read: older states are deleted. */
-export const MOST_LAG_MS = DAY_MS
+export const mostLagMs = dayMs
 /** So many changes are let pass between two times of forgetting: each costs a search of the whole table. */
-const FORGET_EVERY = 512
+const forgetEvery = 512
 
-const TABLES = {
+const tables = {
   orders: { table: 'orders', state: 'states', name: 'purchase_order_id' },
   returns: { table: 'returns', state: 'state', name: 'return_order_id' },
 } as const satisfies Record<RecordKind, unknown>
@@ -18,11 +18,11 @@ export interface Pasts {
   keep(kind: RecordKind, sellerId: string, id: string, until: number): void
 }
 
-export function createPasts(database: Database): Pasts {
+export const createPasts = (database: Database): Pasts => {
   let kept = 0
   return {
     keep(kind, sellerId, id, until) {
-      const { table, state, name } = TABLES[kind]
+      const { table, state, name } = tables[kind]
       database.run(
         `INSERT INTO pasts (kind, inner_id, until, modified_at, state, document)
          SELECT '${kind}', id, ?, modified_at, ${state}, document FROM ${table} WHERE seller_id = ? AND ${name} = ?`,
@@ -31,7 +31,7 @@ export function createPasts(database: Database): Pasts {
         id,
       )
       kept += 1
-      if (kept % FORGET_EVERY === 0) database.run('DELETE FROM pasts WHERE until < ?', until - MOST_LAG_MS)
+      if (kept % forgetEvery === 0) database.run('DELETE FROM pasts WHERE until < ?', until - mostLagMs)
     },
   }
 }
@@ -40,8 +40,8 @@ export function createPasts(database: Database): Pasts {
  * A table of records as they were at a moment, to be selected from: the same columns, those of a record that has changed since as they
  * were. Takes the moment as its only parameter, in the place of the `?`. Records that came later are not left out.
  */
-export function asOf(kind: RecordKind, columns: readonly string[]): string {
-  const { table, state } = TABLES[kind]
+export const asOf = (kind: RecordKind, columns: readonly string[]): string => {
+  const { table, state } = tables[kind]
   const past: Readonly<Record<string, string>> = { modified_at: 'modified_at', [state]: 'state', document: 'document' }
   const selected = columns.map((name) => {
     const before = past[name]

@@ -33,7 +33,7 @@ export interface ReturnStore {
   total(): number
 }
 
-export function createReturnStore(database: Database, pasts: Pasts, hiding: Hiding): ReturnStore {
+export const createReturnStore = (database: Database, pasts: Pasts, hiding: Hiding): ReturnStore => {
   const parse = (row: Row): ReturnOrder => JSON.parse(textOf(row, 'document'))
   const total = (row: Row | undefined): number => (row === undefined ? 0 : wholeOf(row, 'total'))
   return {
@@ -90,13 +90,13 @@ export function createReturnStore(database: Database, pasts: Pasts, hiding: Hidi
   }
 }
 
-const COLUMNS = [
+const columns = [
   ...['id', 'seller_id', 'return_order_id', 'customer_order_id', 'purchase_order_id', 'return_type', 'state', 'wfs'],
   ...['created_at', 'modified_at', 'document'],
 ]
-const PAST_RETURNS = asOf('returns', COLUMNS)
+const pastReturns = asOf('returns', columns)
 
-function condition(filter: ReturnFilter, hides: boolean): { from: string; where: string; values: SQLInputValue[] } {
+const condition = (filter: ReturnFilter, hides: boolean): { from: string; where: string; values: SQLInputValue[] } => {
   const parts = ['seller_id = ?']
   const values: SQLInputValue[] = [...(filter.asOf === null ? [] : [filter.asOf]), filter.sellerId]
   const add = (part: string, value: SQLInputValue): void => {
@@ -115,5 +115,5 @@ function condition(filter: ReturnFilter, hides: boolean): { from: string; where:
   add('modified_at <= ?', filter.modifiedTo)
   add('created_at <= ?', filter.asOf)
   if (hides) add(notHidden('returns'), filter.asOf ?? filter.now)
-  return { from: filter.asOf === null ? 'returns' : PAST_RETURNS, where: parts.join(' AND '), values }
+  return { from: filter.asOf === null ? 'returns' : pastReturns, where: parts.join(' AND '), values }
 }

@@ -24,7 +24,7 @@ export interface SellerStore {
   dropTokensOf(sellerId: string): void
 }
 
-export function createSellerStore(database: Database): SellerStore {
+export const createSellerStore = (database: Database): SellerStore => {
   const seller = (row: ReturnType<Database['get']>): Seller | null =>
     row === undefined
       ? null

@@ -20,7 +20,7 @@ export interface TriggerStore {
   total(): number
 }
 
-export function createTriggerStore(database: Database): TriggerStore {
+export const createTriggerStore = (database: Database): TriggerStore => {
   const total = (): number => {
     const row = database.get('SELECT count(*) AS total FROM triggers')
     return row === undefined ? 0 : wholeOf(row, 'total')

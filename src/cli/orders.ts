@@ -24,7 +24,7 @@ const countedLines = (order: z.infer<typeof orderSchema>): CountedLine[] =>
   }))
 
 /** Every line of every order in the database. */
-export async function* storedLines(daemon: Daemon): AsyncGenerator<CountedLine, void, undefined> {
+export const storedLines = async function* (daemon: Daemon): AsyncGenerator<CountedLine, void, undefined> {
   for await (const order of daemon.list('/v1/orders', orderSchema, { pageSize: 1_000 })) yield* countedLines(order)
 }
 

@@ -26,7 +26,7 @@ export type RefusalVerdict = { readonly dead: true } | { readonly dead: false; r
 export interface TokenSource {
   /**
    * The token to use now; fetches one when there is none or it is about to expire, however many callers ask at once. A refusal is believed
-   * when it was repeated (see {@link REFUSALS_TO_DIE}): until then `Unavailable` with the time of the next try, without asking before it;
+   * when it was repeated (see {@link refusalsToDie}): until then `Unavailable` with the time of the next try, without asking before it;
    * from then on `credentialsDead`, without asking again until `forgive` or an accepted `ask`.
    *
    * @throws MarketplaceFailure of the operation `token`
@@ -64,16 +64,16 @@ export interface TokenSourceOptions {
 }
 
 /** A token is renewed this long before its end, or after three quarters of its life if that is later. */
-const RENEWAL_MARGIN_MS = 120_000
-const RENEWAL_PAUSE_MS = 10_000
+const renewalMarginMs = 120_000
+const renewalPauseMs = 10_000
 
-/** Credentials are dead after so many refusals in a row, over at least {@link REFUSED_FOR_MS}: one may be an accident of the marketplace. */
-export const REFUSALS_TO_DIE = 3
-/** See {@link REFUSALS_TO_DIE}. */
-export const REFUSED_FOR_MS = 60_000
+/** Credentials are dead after so many refusals in a row, over at least {@link refusedForMs}: one may be an accident of the marketplace. */
+export const refusalsToDie = 3
+/** See {@link refusalsToDie}. */
+export const refusedForMs = 60_000
 /** Pause after the first refusal; each one more doubles it. The third try comes when the minute is over. */
-const FIRST_REFUSAL_PAUSE_MS = 20_000
-const LONGEST_REFUSAL_PAUSE_MS = 300_000
+const firstRefusalPauseMs = 20_000
+const longestRefusalPauseMs = 300_000
 
 /** Refusals in a row. Times are on our own clock. */
 interface Refusals {
@@ -85,33 +85,31 @@ interface Refusals {
 }
 
 /** Moment (same clock as `nowMs`) from which a token that was asked for at `nowMs` should be renewed. */
-export function renewalDueMs(nowMs: number, lifetimeMs: number): number {
-  return nowMs + lifetimeMs - Math.min(RENEWAL_MARGIN_MS, lifetimeMs / 4)
-}
+export const renewalDueMs = (nowMs: number, lifetimeMs: number): number =>
+  nowMs + lifetimeMs - Math.min(renewalMarginMs, lifetimeMs / 4)
 
 /** Tokens of one pair of credentials; other credentials need another source. */
-export function createTokenSource(options: TokenSourceOptions): TokenSource {
+export const createTokenSource = (options: TokenSourceOptions): TokenSource => {
   const { now } = options
   let current: (AccessToken & { readonly renewAtMs: number; readonly expiresAtMs: number }) | null = null
   let asking: Promise<TokenOutcome> | null = null
   let refusals: Refusals | null = null
   let generation = 0
 
-  function refusedOnceMore(failure: Refusals['failure']): Refusals {
+  const refusedOnceMore = (failure: Refusals['failure']): Refusals => {
     const nowMs = now()
     // A clock that was set back must not make the first refusal one of the future.
     const firstMs = Math.min(refusals?.firstMs ?? nowMs, nowMs)
     const count = (refusals?.count ?? 0) + 1
-    const pauseMs = Math.min(FIRST_REFUSAL_PAUSE_MS * 2 ** (count - 1), LONGEST_REFUSAL_PAUSE_MS)
-    const dead = refusals?.dead === true || (count >= REFUSALS_TO_DIE && nowMs - firstMs >= REFUSED_FOR_MS)
+    const pauseMs = Math.min(firstRefusalPauseMs * 2 ** (count - 1), longestRefusalPauseMs)
+    const dead = refusals?.dead === true || (count >= refusalsToDie && nowMs - firstMs >= refusedForMs)
     return { count, firstMs, askAgainAtMs: nowMs + pauseMs, dead, failure }
   }
 
-  function failureOf({ dead, askAgainAtMs, failure }: Refusals): MarketplaceFailure {
-    return failure(dead ? { dead } : { dead, retryAt: new Date(askAgainAtMs) })
-  }
+  const failureOf = ({ dead, askAgainAtMs, failure }: Refusals): MarketplaceFailure =>
+    failure(dead ? { dead } : { dead, retryAt: new Date(askAgainAtMs) })
 
-  async function fetchOnce(): Promise<TokenOutcome> {
+  const fetchOnce = async (): Promise<TokenOutcome> => {
     const askedMs = now()
     const answer = await options.fetchToken()
     if (answer.kind === 'token') {
@@ -135,7 +133,7 @@ export function createTokenSource(options: TokenSourceOptions): TokenSource {
     return { kind: 'outage', failure: answer.failure }
   }
 
-  function shared(): Promise<TokenOutcome> {
+  const shared = (): Promise<TokenOutcome> => {
     asking ??= fetchOnce().finally(() => {
       asking = null
     })
@@ -143,15 +141,15 @@ export function createTokenSource(options: TokenSourceOptions): TokenSource {
   }
 
   /** The renewal was early on purpose: the old token still serves while there is no new one. */
-  function stillServing(renewAtMs: number): AccessToken | null {
+  const stillServing = (renewAtMs: number): AccessToken | null => {
     if (current === null || now() >= current.expiresAtMs) return null
     current = { ...current, renewAtMs }
     return current
   }
 
-  function mayAsk({ dead, askAgainAtMs }: Refusals): boolean {
+  const mayAsk = ({ dead, askAgainAtMs }: Refusals): boolean => {
     const waitMs = askAgainAtMs - now()
-    return !dead && (waitMs <= 0 || waitMs > LONGEST_REFUSAL_PAUSE_MS)
+    return !dead && (waitMs <= 0 || waitMs > longestRefusalPauseMs)
   }
 
   return {
@@ -165,7 +163,7 @@ export function createTokenSource(options: TokenSourceOptions): TokenSource {
       }
       const outcome = await unlessAborted(shared(), signal, options.aborted)
       if (outcome.kind === 'token') return outcome.token
-      const serving = stillServing(refusals?.askAgainAtMs ?? now() + RENEWAL_PAUSE_MS)
+      const serving = stillServing(refusals?.askAgainAtMs ?? now() + renewalPauseMs)
       if (serving !== null) return serving
       throw outcome.failure
     },
@@ -188,10 +186,9 @@ export function createTokenSource(options: TokenSourceOptions): TokenSource {
 }
 
 /** Waits for shared work without cancelling it for the others. */
-async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal, aborted: () => Error): Promise<T> {
-  return await new Promise<T>((resolve, reject) => {
+const unlessAborted = async <T>(work: Promise<T>, signal: AbortSignal, aborted: () => Error): Promise<T> =>
+  await new Promise<T>((resolve, reject) => {
     const onAbort = (): void => reject(aborted())
     signal.addEventListener('abort', onAbort, { once: true })
     work.then(resolve, reject).finally(() => signal.removeEventListener('abort', onAbort))
   })
-}

@@ -37,37 +37,37 @@ export interface BucketMemory {
   readonly promisedMs: number
 }
 
-const BURST_SHARE = 0.1
+const burstShare = 0.1
 /** Slowest rate that is learned, as a share of the published one. */
-const MIN_RATE = 1 / 32
+const minRate = 1 / 32
 /** Additive increase far below the rate that was refused last. */
-const RATE_STEP = 1 / 50
+const rateStep = 1 / 50
 /** From this share of it on the increase is slow at first and faster with every answer, so that few requests are refused for trying. */
-const NEAR_CEILING = 0.9
-const CAUTION = 6e-9
+const nearCeiling = 0.9
+const caution = 6e-9
 /** Multiplicative decrease on a 429: one that says nothing, one that says when to come back, one at the rate that was refused before. */
-const DECREASE_UNTOLD = 0.5
-const DECREASE_TOLD = 0.8
+const decreaseUntold = 0.5
+const decreaseTold = 0.8
 /** By so much one request may be quicker on its way than another, at most. */
-const HASTE_MS = 1_000
-const FIRST_BACKOFF_MS = 2_000
-const MAX_BACKOFF_MS = 60_000
+const hasteMs = 1_000
+const firstBackoffMs = 2_000
+const maxBackoffMs = 60_000
 
 /**
  * The bucket for a limit. Where the marketplace counts aloud it is the marketplace's own but for one request, which the network may bring
  * too early. Where it says nothing, burst and interval are chosen so that even a full burst followed by the steady rate never exceeds the
  * limit in any window, and at most a tenth of the rate is given up for it.
  */
-export function bucketShape({ tokens, perMs }: RateLimit, counted = false): BucketShape {
-  const burst = Math.max(1, counted ? tokens - 1 : Math.floor(tokens * BURST_SHARE))
+export const bucketShape = ({ tokens, perMs }: RateLimit, counted = false): BucketShape => {
+  const burst = Math.max(1, counted ? tokens - 1 : Math.floor(tokens * burstShare))
   if (burst > 1) return { burst, intervalMs: perMs / (counted ? tokens : tokens + 1 - burst) }
   // One at a time: the next one may be quicker on its way than the last one was.
   const intervalMs = perMs / tokens
-  return { burst, intervalMs: intervalMs + Math.min(HASTE_MS, intervalMs / 100) }
+  return { burst, intervalMs: intervalMs + Math.min(hasteMs, intervalMs / 100) }
 }
 
 /** A full bucket. */
-export const FULL_BUCKET: BucketMemory = {
+export const fullBucket: BucketMemory = {
   arrivalMs: 0,
   rate: 1,
   ceiling: 1,
@@ -83,23 +83,19 @@ export const FULL_BUCKET: BucketMemory = {
  * Intervals are rounded up to 1/1024 ms: sums of such numbers with an epoch in ms are exact in a double, so no rounding error ever
  * lets one request too many through.
  */
-function roundUp(ms: number): number {
-  return Math.ceil(ms * 1024) / 1024
-}
+const roundUp = (ms: number): number => Math.ceil(ms * 1024) / 1024
 
 /** Time between two requests at the rate that is used now, in ms. */
-export function intervalOf(shape: BucketShape, memory: BucketMemory): number {
-  return roundUp(shape.intervalMs / memory.rate)
-}
+export const intervalOf = (shape: BucketShape, memory: BucketMemory): number => roundUp(shape.intervalMs / memory.rate)
 
 /** The first moment at which the bucket lets a request through. */
-export function allowedAtMs(shape: BucketShape, memory: BucketMemory): number {
+export const allowedAtMs = (shape: BucketShape, memory: BucketMemory): number => {
   const full = memory.arrivalMs - (shape.burst - 1) * intervalOf(shape, memory)
   return Math.ceil(Math.max(full, memory.blockedUntilMs))
 }
 
 /** Requests that the bucket would let through at `nowMs`. */
-export function availableAt(shape: BucketShape, memory: BucketMemory, nowMs: number): number {
+export const availableAt = (shape: BucketShape, memory: BucketMemory, nowMs: number): number => {
   const interval = intervalOf(shape, memory)
   if (nowMs < allowedAtMs(shape, memory)) return 0
   return Math.min(shape.burst, Math.floor((nowMs - memory.arrivalMs) / interval + shape.burst))
@@ -109,12 +105,12 @@ export function availableAt(shape: BucketShape, memory: BucketMemory, nowMs: num
  * Takes one request out of the bucket, or says when to come back. Those who have to wait are told different moments, one interval
  * apart, so that they neither come back all at once nor starve one another; the list is not longer than `spreadMs`.
  */
-export function takeFrom(
+export const takeFrom = (
   shape: BucketShape,
   memory: BucketMemory,
   nowMs: number,
   spreadMs: number,
-): { readonly memory: BucketMemory; readonly waitUntilMs: number | null } {
+): { readonly memory: BucketMemory; readonly waitUntilMs: number | null } => {
   const interval = intervalOf(shape, memory)
   const allowed = allowedAtMs(shape, memory)
   if (nowMs >= allowed) {
@@ -126,32 +122,31 @@ export function takeFrom(
 }
 
 /** Leaves at most `count` requests in the bucket at `atMs`; never adds any. */
-function leaveAtMost(shape: BucketShape, memory: BucketMemory, count: number, atMs: number): number {
-  return Math.max(memory.arrivalMs, atMs + (shape.burst - count) * intervalOf(shape, memory))
-}
+const leaveAtMost = (shape: BucketShape, memory: BucketMemory, count: number, atMs: number): number =>
+  Math.max(memory.arrivalMs, atMs + (shape.burst - count) * intervalOf(shape, memory))
 
 /** The share of the rate after so many more answers without a refusal: far below the last refusal step by step, near it as a cubic curve. */
-function grown(memory: BucketMemory): Pick<BucketMemory, 'rate' | 'ceiling' | 'calm'> {
+const grown = (memory: BucketMemory): Pick<BucketMemory, 'rate' | 'ceiling' | 'calm'> => {
   const calm = memory.calm + 1
-  const near = NEAR_CEILING * memory.ceiling
-  const step = memory.rate < near ? Math.min(RATE_STEP, near - memory.rate + Number.EPSILON) : CAUTION * calm * calm
+  const near = nearCeiling * memory.ceiling
+  const step = memory.rate < near ? Math.min(rateStep, near - memory.rate + Number.EPSILON) : caution * calm * calm
   const rate = Math.min(1, memory.rate + step)
   return { calm, rate, ceiling: Math.max(memory.ceiling, rate) }
 }
 
 /** What so many answers without a refusal change. */
-export function easedBy(memory: BucketMemory, answers: number): BucketMemory {
+export const easedBy = (memory: BucketMemory, answers: number): BucketMemory => {
   let eased = memory
   for (let answer = 0; answer < answers; answer += 1) eased = { ...eased, strikes: 0, ...grown(eased) }
   return eased
 }
 
-function slowed(memory: BucketMemory, told: boolean): Pick<BucketMemory, 'rate' | 'ceiling' | 'calm'> {
+const slowed = (memory: BucketMemory, told: boolean): Pick<BucketMemory, 'rate' | 'ceiling' | 'calm'> => {
   // Refused before it could recover: the limit is not where it was thought, or the marketplace refuses everything for a while.
   const isFirst = memory.strikes === 0
-  const again = memory.ceiling < 1 && memory.rate >= NEAR_CEILING * memory.ceiling
-  const factor = told || (isFirst && again) ? DECREASE_TOLD : DECREASE_UNTOLD
-  const rate = Math.max(MIN_RATE, memory.rate * factor)
+  const again = memory.ceiling < 1 && memory.rate >= nearCeiling * memory.ceiling
+  const factor = told || (isFirst && again) ? decreaseTold : decreaseUntold
+  const rate = Math.max(minRate, memory.rate * factor)
   return { rate, ceiling: isFirst ? memory.rate : memory.ceiling, calm: 0 }
 }
 
@@ -160,20 +155,20 @@ function slowed(memory: BucketMemory, told: boolean): Pick<BucketMemory, 'rate' 
  *
  * @param isAlone no other request drew on the bucket while this one was under way: what is left is then known, be it more than was thought
  */
-export function learnFrom(
+export const learnFrom = (
   limit: RateLimit,
   memory: BucketMemory,
   signal: BudgetSignal,
   { nowMs, random, isAlone = false }: { readonly nowMs: number; readonly random: number; readonly isAlone?: boolean },
-): BucketMemory {
+): BucketMemory => {
   const told = (signal.retryAfter ?? signal.replenishAt)?.getTime() ?? null
   if (signal.status === 429) {
     const shape = bucketShape(limit, memory.counted)
     const interval = intervalOf(shape, memory)
     // Answers to requests that were under way together say one thing, not several.
-    const fresh = nowMs >= memory.slowedAtMs + Math.min(interval, FIRST_BACKOFF_MS)
+    const fresh = nowMs >= memory.slowedAtMs + Math.min(interval, firstBackoffMs)
     const strikes = told === null && fresh ? memory.strikes + 1 : memory.strikes
-    const backoffMs = Math.min(FIRST_BACKOFF_MS * 2 ** Math.max(0, strikes - 1), MAX_BACKOFF_MS) * (1 + random / 4)
+    const backoffMs = Math.min(firstBackoffMs * 2 ** Math.max(0, strikes - 1), maxBackoffMs) * (1 + random / 4)
     const until = Math.max(memory.blockedUntilMs, told === null ? nowMs + backoffMs : Math.max(told, nowMs + interval))
     // Who counts aloud and says when there is more has said everything: another application has taken what was left.
     const explained = memory.counted && signal.replenishAt !== null

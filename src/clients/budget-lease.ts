@@ -13,26 +13,26 @@ export interface Lease {
 }
 
 /** Takes up to `count` requests out of the bucket at once, but none before its time; none are taken while it is empty. */
-export function drawFrom(
+export const drawFrom = (
   shape: BucketShape,
   memory: BucketMemory,
   nowMs: number,
   count: number,
-): { readonly memory: BucketMemory; readonly drawn: number; readonly waitUntilMs: number } {
+): { readonly memory: BucketMemory; readonly drawn: number; readonly waitUntilMs: number } => {
   const drawn = Math.min(count, availableAt(shape, memory, nowMs))
   const arrivalMs = drawn === 0 ? memory.arrivalMs : Math.max(memory.arrivalMs, nowMs) + drawn * intervalOf(shape, memory)
   return { memory: { ...memory, arrivalMs }, drawn, waitUntilMs: allowedAtMs(shape, memory) }
 }
 
 /** The lease after one more request out of it; null when it is used up or has lapsed. */
-export function useLease(lease: Lease, nowMs: number): Lease | null {
+export const useLease = (lease: Lease, nowMs: number): Lease | null => {
   const lapsed = Math.max(0, Math.floor((nowMs - lease.drawnAtMs) / lease.intervalMs) - 1)
   const used = Math.max(lease.used, lapsed)
   return used < lease.count ? { ...lease, used: used + 1 } : null
 }
 
 /** Requests that a lease still holds. */
-export function leftOf(lease: Lease | null, nowMs: number): number {
+export const leftOf = (lease: Lease | null, nowMs: number): number => {
   if (lease === null) return 0
   const lapsed = Math.max(0, Math.floor((nowMs - lease.drawnAtMs) / lease.intervalMs) - 1)
   return Math.max(0, lease.count - Math.max(lease.used, lapsed))

@@ -4,7 +4,7 @@ import {
   type BucketMemory,
   type BudgetSignal,
   bucketShape,
-  FULL_BUCKET,
+  fullBucket,
   intervalOf,
   learnFrom,
   shifted,
@@ -48,9 +48,10 @@ export interface RateBudget {
 }
 
 /** A part of a limit, at least one request. */
-export function shareOf({ tokens, perMs }: RateLimit, share: number): RateLimit {
-  return { tokens: Math.max(1, Math.floor(tokens * share)), perMs }
-}
+export const shareOf = ({ tokens, perMs }: RateLimit, share: number): RateLimit => ({
+  tokens: Math.max(1, Math.floor(tokens * share)),
+  perMs,
+})
 
 /** Whose bucket it is, and of what. */
 export interface BucketKey {
@@ -75,14 +76,14 @@ export interface LocalBucket {
 }
 
 /** After so long a request that was granted will not be answered any more, in milliseconds. */
-const LOST_AFTER_MS = 300_000
+const lostAfterMs = 300_000
 
 /** Names a bucket within its budget. */
 export const nameOfBucket = ({ sellerId, operation, scope }: BucketKey): string =>
   JSON.stringify([sellerId, operation.name, scope])
 
 /** An untouched bucket that remembers this. */
-export const localBucket = (key: BucketKey, memory: BucketMemory = FULL_BUCKET): LocalBucket => ({
+export const localBucket = (key: BucketKey, memory: BucketMemory = fullBucket): LocalBucket => ({
   key,
   memory,
   outstanding: 0,
@@ -92,7 +93,7 @@ export const localBucket = (key: BucketKey, memory: BucketMemory = FULL_BUCKET):
 
 /** Notes that a request is on its way. */
 export const noteGrant = (bucket: LocalBucket, nowMs: number): void => {
-  if (bucket.outstanding > 0 && nowMs - bucket.grantedAtMs > LOST_AFTER_MS) {
+  if (bucket.outstanding > 0 && nowMs - bucket.grantedAtMs > lostAfterMs) {
     bucket.outstanding = 0
     bucket.overlapped = false
   }
@@ -147,7 +148,7 @@ export interface InProcessBudgetOptions {
 }
 
 /** A budget of this process alone: right for one daemon, too generous for two of the same seller. */
-export function createInProcessBudget(options: InProcessBudgetOptions): RateBudget {
+export const createInProcessBudget = (options: InProcessBudgetOptions): RateBudget => {
   const clock = options.now ?? systemClock.wallMs
   const monotonicMs = options.monotonicMs ?? options.now ?? systemClock.monotonicMs
   const random = options.random ?? Math.random

@@ -5,7 +5,7 @@ import type { CallOptions } from './call-options.ts'
 import type { ClientParts } from './client-parts.ts'
 import type { MarketplaceClock } from './clock.ts'
 import { createMarketplaceClock } from './clock.ts'
-import { type Fault, type MarketplaceFailure, TOO_MANY_RECORDS } from './errors.ts'
+import { type Fault, type MarketplaceFailure, tooManyRecords } from './errors.ts'
 import type { HttpOutcome, HttpRequest } from './http.ts'
 import { BodyFault, createTransport, readBounded } from './http.ts'
 import type { CutRecord, RecordCut } from './json.ts'
@@ -123,11 +123,11 @@ export interface CallerOptions<A extends Authorisation> {
   readonly throttleWaitMs?: number
 }
 
-const DEFAULT_MAX_BODY_BYTES = 32 * 1024 * 1024
-const DEFAULT_MAX_RECORDS = 10_000
+const defaultMaxBodyBytes = 32 * 1024 * 1024
+const defaultMaxRecords = 10_000
 
 /** A verdict's fields where no answer was judged. */
-export const NO_ANSWER = {
+export const noAnswer = {
   ok: false,
   httpStatus: null,
   faults: [],
@@ -152,12 +152,11 @@ export interface Attempt {
 type Body = AsyncGenerator<Uint8Array, void, undefined>
 
 /** The first byte of a body that is no white space and no byte order mark; null where there is none. */
-function firstByte(chunk: Uint8Array): number | null {
-  return chunk.find((byte) => byte > 0x20 && byte !== 0xef && byte !== 0xbb && byte !== 0xbf) ?? null
-}
+const firstByte = (chunk: Uint8Array): number | null =>
+  chunk.find((byte) => byte > 0x20 && byte !== 0xef && byte !== 0xbb && byte !== 0xbf) ?? null
 
 /** Begins to read a body: whether it looks like a file rather than JSON or HTML, and all of it again. */
-async function peek(body: Body): Promise<{ readonly looksLikeFile: boolean; readonly whole: Body }> {
+const peek = async (body: Body): Promise<{ readonly looksLikeFile: boolean; readonly whole: Body }> => {
   const read: Uint8Array[] = []
   let first: number | null = null
   while (first === null) {
@@ -166,7 +165,7 @@ async function peek(body: Body): Promise<{ readonly looksLikeFile: boolean; read
     read.push(next.value)
     first = firstByte(next.value)
   }
-  async function* whole(): Body {
+  const whole = async function* (): Body {
     try {
       yield* read.splice(0)
       yield* body
@@ -178,20 +177,20 @@ async function peek(body: Body): Promise<{ readonly looksLikeFile: boolean; read
 }
 
 /** Shortest beginning of a secret that is looked for at the end of a text. */
-const TELLING_LENGTH = 6
+const tellingLength = 6
 
-function withoutSecret(text: string, secret: string): string {
+const withoutSecret = (text: string, secret: string): string => {
   if (secret === '') return text
   const whole = text.replaceAll(secret, '[redacted]')
   // Texts of faults are cut to a length, perhaps in the middle of a secret.
-  for (let length = Math.min(secret.length - 1, whole.length); length >= TELLING_LENGTH; length -= 1) {
+  for (let length = Math.min(secret.length - 1, whole.length); length >= tellingLength; length -= 1) {
     if (whole.endsWith(secret.slice(0, length))) return `${whole.slice(0, -length)}[redacted]`
   }
   return whole
 }
 
 /** A gateway may echo what it was sent; the echo must not travel into the database or a log. */
-function withoutSecrets(verdict: Verdict, secrets: readonly string[]): Verdict {
+const withoutSecrets = (verdict: Verdict, secrets: readonly string[]): Verdict => {
   const hide = (text: string | null): string | null => (text === null ? null : secrets.reduce(withoutSecret, text))
   const faults = verdict.faults.map(({ code, field, description }) => ({
     code: hide(code),
@@ -206,7 +205,7 @@ function withoutSecrets(verdict: Verdict, secrets: readonly string[]): Verdict {
  * {@link Answer}, or a `MarketplaceFailure`: nothing else looks at a status code. What an operation needs beyond the ordinary
  * headers goes into `Call.headers`.
  */
-export function createCaller<A extends Authorisation>({
+export const createCaller = <A extends Authorisation>({
   sellerId,
   requestTimeoutMs,
   parts,
@@ -216,13 +215,13 @@ export function createCaller<A extends Authorisation>({
   rules,
   budgetHeaders,
   throttleWaitMs,
-}: CallerOptions<A>): Caller<A> {
+}: CallerOptions<A>): Caller<A> => {
   const now = parts.now ?? Date.now
   const clock = createMarketplaceClock(now)
   const closing = new AbortController()
   const announced = new Set<Operation>()
-  const maxBodyBytes = parts.maxBodyBytes ?? DEFAULT_MAX_BODY_BYTES
-  const maxRecords = parts.maxRecords ?? DEFAULT_MAX_RECORDS
+  const maxBodyBytes = parts.maxBodyBytes ?? defaultMaxBodyBytes
+  const maxRecords = parts.maxRecords ?? defaultMaxRecords
   const transport = createTransport({
     baseUrl,
     requestTimeoutMs,
@@ -230,18 +229,17 @@ export function createCaller<A extends Authorisation>({
     now,
   })
 
-  function fail(operation: Operation, correlationId: string, verdict: Verdict & { readonly ok: false }): MarketplaceFailure {
-    return toFailure(verdict, { operation: operation.name, sellerId, correlationId })
-  }
+  const fail = (operation: Operation, correlationId: string, verdict: Verdict & { readonly ok: false }): MarketplaceFailure =>
+    toFailure(verdict, { operation: operation.name, sellerId, correlationId })
 
-  async function spend({ operation, budgetScope }: Call, grant: Grant | undefined, correlationId: string): Promise<void> {
+  const spend = async ({ operation, budgetScope }: Call, grant: Grant | undefined, correlationId: string): Promise<void> => {
     const leave = grant ?? (await parts.budget.take(sellerId, operation, budgetScope))
     if (leave.granted) return
-    throw fail(operation, correlationId, { ...NO_ANSWER, kind: 'throttled', sent: 'never', retryAt: leave.availableAt })
+    throw fail(operation, correlationId, { ...noAnswer, kind: 'throttled', sent: 'never', retryAt: leave.availableAt })
   }
 
   /** An answer is evidence of what happened to a write: a budget that cannot be reached must not lose it. */
-  async function learn({ operation, budgetScope }: Call, signal: BudgetSignal): Promise<void> {
+  const learn = async ({ operation, budgetScope }: Call, signal: BudgetSignal): Promise<void> => {
     try {
       await parts.budget.learn(sellerId, operation, signal, budgetScope)
     } catch (error) {
@@ -253,7 +251,7 @@ export function createCaller<A extends Authorisation>({
   }
 
   /** Deprecation is announced in headers (public facts, section 7.5): reported once for each operation. */
-  function announce(operation: Operation, outcome: HttpOutcome): void {
+  const announce = (operation: Operation, outcome: HttpOutcome): void => {
     const deprecation = headerText(outcome.headers, 'deprecation')
     const sunset = headerText(outcome.headers, 'sunset')
     if (deprecation === null && sunset === null) return
@@ -266,7 +264,7 @@ export function createCaller<A extends Authorisation>({
   }
 
   /** One HTTP request; an answer that is a file is left to be read, any other is read here. */
-  async function exchangeFile(request: HttpRequest): Promise<{ readonly outcome: HttpOutcome; readonly file: Body | null }> {
+  const exchangeFile = async (request: HttpRequest): Promise<{ readonly outcome: HttpOutcome; readonly file: Body | null }> => {
     const { body, ...opened } = await transport.open(request)
     const ended = (bodyText: string | null, networkCode: string | null): HttpOutcome => ({
       ...opened,
@@ -287,27 +285,27 @@ export function createCaller<A extends Authorisation>({
   }
 
   /** The records of an answer. One with more of them than can be worked through did not come, as one that is too large. */
-  function cutAnswer(
+  const cutAnswer = (
     call: Call,
     outcome: HttpOutcome,
-  ): { readonly outcome: HttpOutcome; readonly text: string | null; readonly cut: RecordCut | null } {
+  ): { readonly outcome: HttpOutcome; readonly text: string | null; readonly cut: RecordCut | null } => {
     const text = outcome.bodyText !== null && call.mayBeWrapped === true ? soleElement(outcome.bodyText) : outcome.bodyText
     if (text === null || call.recordsAt.length === 0) return { outcome, text, cut: null }
     try {
       return { outcome, text, cut: cutRecords(text, call.recordsAt, maxRecords) }
     } catch (error) {
       if (!(error instanceof TooManyRecords)) throw error
-      return { outcome: { ...outcome, bodyText: null, networkCode: TOO_MANY_RECORDS }, text: null, cut: null }
+      return { outcome: { ...outcome, bodyText: null, networkCode: tooManyRecords }, text: null, cut: null }
     }
   }
 
   /** One HTTP request and all that is learned from it. */
-  async function attempt(
+  const attempt = async (
     call: Call,
     credentials: Pick<Credentials, 'headers' | 'secrets'>,
     correlationId: string,
     { signal, mayLeave }: Pick<CallOptions, 'signal' | 'mayLeave'>,
-  ): Promise<Attempt> {
+  ): Promise<Attempt> => {
     const request: HttpRequest = {
       method: call.method,
       target: call.target,
@@ -363,7 +361,7 @@ export function createCaller<A extends Authorisation>({
   }
 
   /** A file on its way: reported when it has ended, judged when it did not come whole. */
-  async function* watched(
+  const watched = async function* (
     file: Body,
     { call, correlationId, exchange }: { readonly call: Call; readonly correlationId: string; readonly exchange: Exchange },
     report: (ended: Verdict, endedMs: number) => void,
@@ -392,11 +390,11 @@ export function createCaller<A extends Authorisation>({
    * One authorised request, out of the budget; `mayRepeat`: a read that was not looked at, which may go out once more. A write goes out
    * once, whatever its answer: each of its requests is an attempt of whoever sends it, under a correlation id that is stored before.
    */
-  async function authorised(
+  const authorised = async (
     call: Call,
     options: Pick<CallOptions, 'grant' | 'signal' | 'mayLeave'>,
     correlationId: string,
-  ): Promise<Attempt & { readonly mayRepeat: boolean }> {
+  ): Promise<Attempt & { readonly mayRepeat: boolean }> => {
     await spend(call, options.grant, correlationId)
     const credentials = await authorisation.credentials(options.signal)
     const made = await attempt(call, credentials, correlationId, options)
@@ -410,10 +408,10 @@ export function createCaller<A extends Authorisation>({
   }
 
   /** A call to its end: a second request when a read was not looked at, a failure unless it brought something or "none there". */
-  async function settle(
+  const settle = async (
     call: Call,
     options: CallOptions,
-  ): Promise<Attempt & { readonly correlationId: string; readonly found: boolean }> {
+  ): Promise<Attempt & { readonly correlationId: string; readonly found: boolean }> => {
     let correlationId = options.correlationId ?? randomUUID()
     let result = await authorised(call, options, correlationId)
     if (result.mayRepeat) {
@@ -437,7 +435,7 @@ export function createCaller<A extends Authorisation>({
 
   const misfit: Caller<A>['misfit'] = (call, answer) => {
     const kind = call.operation.write ? 'unknown' : 'malformed'
-    return fail(call.operation, answer.correlationId, { ...NO_ANSWER, kind, sent: 'answered', httpStatus: answer.httpStatus })
+    return fail(call.operation, answer.correlationId, { ...noAnswer, kind, sent: 'answered', httpStatus: answer.httpStatus })
   }
 
   return {

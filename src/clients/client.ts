@@ -39,11 +39,11 @@ export interface Marketplace<Connection extends { readonly sellerId: string }> {
  * A marketplace as one seller sees it. Keep one client for as long as the credentials stay the same: it holds the token, the
  * estimate of the marketplace's clock and the memory that the credentials were refused.
  */
-export function createClient<Connection extends { readonly sellerId: string }>(
+export const createClient = <Connection extends { readonly sellerId: string }>(
   marketplace: Marketplace<Connection>,
   connection: Connection,
   parts: ClientParts,
-): MarketplaceClient {
+): MarketplaceClient => {
   const { sellerId } = connection
   const { hosts, clock, credentials, vocabulary, orderCommands, close } = marketplace.connect(connection, parts)
   return {

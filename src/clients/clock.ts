@@ -24,16 +24,21 @@ export interface OffsetEstimate {
 }
 
 /** Two quartz clocks drift apart by no more than this; the interval widens by it. */
-const DRIFT = 200e-6
-const HEADER_RESOLUTION_MS = 1000
+const drift = 200e-6
+const headerResolutionMs = 1000
 
 /** The estimate after one more answer. Pure. The offset moves only as far as the evidence forces it to. */
-export function learnOffset(previous: OffsetEstimate | null, dateMs: number, sentMs: number, receivedMs: number): OffsetEstimate {
+export const learnOffset = (
+  previous: OffsetEstimate | null,
+  dateMs: number,
+  sentMs: number,
+  receivedMs: number,
+): OffsetEstimate => {
   const low = dateMs - receivedMs
-  const high = dateMs + HEADER_RESOLUTION_MS - sentMs
+  const high = dateMs + headerResolutionMs - sentMs
   const middle = { lowMs: low, highMs: high, offsetMs: (low + high) / 2, learnedAtMs: receivedMs }
   if (previous === null || high < low) return high < low ? (previous ?? middle) : middle
-  const slack = Math.max(0, receivedMs - previous.learnedAtMs) * DRIFT
+  const slack = Math.max(0, receivedMs - previous.learnedAtMs) * drift
   const lowMs = Math.max(low, previous.lowMs - slack)
   const highMs = Math.min(high, previous.highMs + slack)
   if (lowMs > highMs) return middle
@@ -41,7 +46,7 @@ export function learnOffset(previous: OffsetEstimate | null, dateMs: number, sen
 }
 
 /** A clock that knows nothing yet. `now` is our own clock, epoch ms. */
-export function createMarketplaceClock(now: () => number): MarketplaceClock {
+export const createMarketplaceClock = (now: () => number): MarketplaceClock => {
   let estimate: OffsetEstimate | null = null
   const at = (ownMs: number): Date => new Date(Math.round(ownMs + (estimate?.offsetMs ?? 0)))
   return {

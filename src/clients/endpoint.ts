@@ -25,9 +25,9 @@ export interface Endpoint<Part, Value = unknown, Declared extends Operations = O
 }
 
 /** Declares an endpoint; a marketplace has a shorter way for its own. */
-export function declareEndpoint<Part extends object | null, Value, const Declared extends Operations, Hosts extends object>(
+export const declareEndpoint = <Part extends object | null, Value, const Declared extends Operations, Hosts extends object>(
   declared: Declaration<Value, Declared> & { readonly make: (hosts: Hosts) => Part },
-): Endpoint<Part, Value, Declared, Hosts> {
+): Endpoint<Part, Value, Declared, Hosts> => {
   const parts = new WeakMap<Hosts, Part>()
   const { operations, read, make } = declared
   return {

@@ -22,11 +22,11 @@ export interface Fault {
 }
 
 /** Faults that we found ourselves in an answer that came: too large, or not to be unpacked. */
-export const BODY_TOO_LARGE = 'BODY_TOO_LARGE'
-/** See `BODY_TOO_LARGE`. */
-export const BODY_UNREADABLE = 'BODY_UNREADABLE'
-/** See `BODY_TOO_LARGE`: more records than one answer may hold. */
-export const TOO_MANY_RECORDS = 'TOO_MANY_RECORDS'
+export const bodyTooLarge = 'BODY_TOO_LARGE'
+/** See `bodyTooLarge`. */
+export const bodyUnreadable = 'BODY_UNREADABLE'
+/** See `bodyTooLarge`: more records than one answer may hold. */
+export const tooManyRecords = 'TOO_MANY_RECORDS'
 
 /** Everything that is known about a failed call. */
 export interface FailureDetails {
@@ -113,9 +113,8 @@ export class Unavailable extends MarketplaceFailure {
 }
 
 /** Whether the credentials are in doubt (see `credentialsDoubted`): it says nothing of what was to be called. */
-export function isCredentialsDoubt(error: unknown): error is Unavailable & { readonly retryAt: Date } {
-  return error instanceof Unavailable && error.credentialsDoubted && error.retryAt !== null
-}
+export const isCredentialsDoubt = (error: unknown): error is Unavailable & { readonly retryAt: Date } =>
+  error instanceof Unavailable && error.credentialsDoubted && error.retryAt !== null
 
 /** A write that may have been applied: read back before anything is sent again. */
 export class Unknown extends MarketplaceFailure {
@@ -127,13 +126,11 @@ export class Malformed extends MarketplaceFailure {
   readonly kind = 'malformed'
 }
 
-function safeName(text: string | null): string | null {
-  return text !== null && /^[\w.-]{1,80}$/.test(text) ? text : null
-}
+const safeName = (text: string | null): string | null => (text !== null && /^[\w.-]{1,80}$/.test(text) ? text : null)
 
 /** Codes of faults, each with its field. They are the marketplace's words too: only what looks like a name comes along, and no free text. */
-export function namesOfFaults(faults: readonly unknown[]): readonly string[] {
-  return faults.flatMap((fault) => {
+export const namesOfFaults = (faults: readonly unknown[]): readonly string[] =>
+  faults.flatMap((fault) => {
     if (typeof fault !== 'object' || fault === null) return []
     const code = 'code' in fault ? fault.code : null
     const field = 'field' in fault ? fault.field : null
@@ -141,10 +138,9 @@ export function namesOfFaults(faults: readonly unknown[]): readonly string[] {
     const safeField = typeof field === 'string' ? safeName(field) : null
     return safeCode === null ? [] : [safeField === null ? safeCode : `${safeCode} (${safeField})`]
   })
-}
 
 /** The failure of a kind. */
-export function failureOf(kind: FailureKind, message: string, details: FailureDetails): MarketplaceFailure {
+export const failureOf = (kind: FailureKind, message: string, details: FailureDetails): MarketplaceFailure => {
   switch (kind) {
     case 'refused':
       return new Refused(message, details)

@@ -10,7 +10,7 @@ import zlib from 'node:zlib'
 import type { Delays, PlainResponse } from 'got'
 import got, { RequestError } from 'got'
 import type { SentState } from './errors.ts'
-import { BODY_TOO_LARGE, BODY_UNREADABLE } from './errors.ts'
+import { bodyTooLarge, bodyUnreadable } from './errors.ts'
 import type { ResponseHeaders } from './judge.ts'
 
 /** One HTTP request. */
@@ -23,12 +23,12 @@ export interface HttpRequest {
   readonly signal: AbortSignal
   /** Use a connection of its own. An idle one may be closed by the other side just as we write, which leaves open what happened. */
   readonly freshConnection: boolean
-  /** Asked on a fresh connection right before the first byte leaves; false: nothing is sent, and the code is {@link TOO_LATE}. */
+  /** Asked on a fresh connection right before the first byte leaves; false: nothing is sent, and the code is {@link tooLate}. */
   readonly mayLeave?: () => boolean
 }
 
 /** The time in which a request may leave had passed when its connection stood. */
-export const TOO_LATE = 'TOO_LATE'
+export const tooLate = 'TOO_LATE'
 
 /** How one HTTP request ended, whichever way. Times are epoch ms of our own clock. */
 export interface HttpOutcome {
@@ -88,15 +88,15 @@ export interface TransportOptions {
   readonly now: () => number
 }
 
-const CONNECT_TIMEOUT_MS = 10_000
-const IDLE_CONNECTIONS = 8
+const maxConnectTimeoutMs = 10_000
+const idleConnections = 8
 
 /** Bound of a body that is read piece by piece, unpacked: no report is as large as that. */
-const MAX_STREAMED_BYTES = 4 * 1024 ** 3
+const maxStreamedBytes = 4 * 1024 ** 3
 
 type Unpack = (packed: Uint8Array, bounds: { readonly maxOutputLength: number }) => Promise<Uint8Array>
 
-const UNPACK: ReadonlyMap<string, Unpack> = new Map<string, Unpack>([
+const unpackers: ReadonlyMap<string, Unpack> = new Map<string, Unpack>([
   ['gzip', promisify<Uint8Array, zlib.ZlibOptions, Buffer>(zlib.gunzip)],
   ['x-gzip', promisify<Uint8Array, zlib.ZlibOptions, Buffer>(zlib.gunzip)],
   ['deflate', promisify<Uint8Array, zlib.ZlibOptions, Buffer>(zlib.inflate)],
@@ -104,7 +104,7 @@ const UNPACK: ReadonlyMap<string, Unpack> = new Map<string, Unpack>([
   ['zstd', promisify<Uint8Array, zlib.ZstdOptions, Buffer>(zlib.zstdDecompress)],
 ])
 
-const UNPACK_STREAM: ReadonlyMap<string, () => Transform> = new Map<string, () => Transform>([
+const unpackStream: ReadonlyMap<string, () => Transform> = new Map<string, () => Transform>([
   ['', () => new PassThrough()],
   ['identity', () => new PassThrough()],
   ['gzip', () => zlib.createGunzip()],
@@ -115,14 +115,13 @@ const UNPACK_STREAM: ReadonlyMap<string, () => Transform> = new Map<string, () =
 ])
 
 /** Characters that a request line cannot contain; everything else of a cursor goes out as it came. */
-const NOT_IN_REQUEST_LINE = /[^\x21-\x7e]/gu
+const notInRequestLine = /[^\x21-\x7e]/gu
 
 /** Path and query as they go into the request line. */
-export function requestPath(basePath: string, target: string): string {
-  return `${basePath}${target.toWellFormed()}`.replace(NOT_IN_REQUEST_LINE, (character) => encodeURIComponent(character))
-}
+export const requestPath = (basePath: string, target: string): string =>
+  `${basePath}${target.toWellFormed()}`.replace(notInRequestLine, (character) => encodeURIComponent(character))
 
-function codeOf(error: unknown): string {
+const codeOf = (error: unknown): string => {
   if (error instanceof RequestError || error instanceof BodyFault) return error.code
   if (error instanceof Error && 'code' in error && typeof error.code === 'string') return error.code
   return 'UNKNOWN_FAULT'
@@ -143,12 +142,12 @@ class ConnectFault extends Error {
  * Opens a connection for one request and hands it over when it stands, so that nothing is written, not even queued, before the question
  * whether it may still leave.
  */
-function openFresh(
+const openFresh = (
   options: http.ClientRequestArgs,
   { secure, timeoutMs, mayLeave }: { readonly secure: boolean; readonly timeoutMs: number; readonly mayLeave: () => boolean },
   onSending: () => void,
   onCreate: (error: Error | null, socket: Socket) => void,
-): void {
+): void => {
   const host = options.hostname ?? options.host ?? 'localhost'
   const port = Number(options.port ?? (secure ? 443 : 80))
   const address = { host, port, ...(options.lookup === undefined ? {} : { lookup: options.lookup }) }
@@ -162,7 +161,7 @@ function openFresh(
   socket.once(secure ? 'secureConnect' : 'connect', () => {
     clearTimeout(timer)
     if (!mayLeave()) {
-      socket.destroy(new ConnectFault(TOO_LATE))
+      socket.destroy(new ConnectFault(tooLate))
       return
     }
     socket.off('error', onError)
@@ -172,42 +171,40 @@ function openFresh(
 }
 
 /** Follows one request until its bytes may be on the wire: connected, and for TLS shaken hands. */
-function watchSending(request: ClientRequest, onSending: () => void): void {
+const watchSending = (request: ClientRequest, onSending: () => void): void => {
   request.once('socket', (socket: Socket) => {
     if (!socket.connecting && !(socket instanceof TLSSocket && !request.reusedSocket)) onSending()
     else socket.once(socket instanceof TLSSocket ? 'secureConnect' : 'connect', onSending)
   })
 }
 
-async function unpack(packed: Uint8Array, encoding: string | undefined, maxBytes: number): Promise<string> {
+const unpack = async (packed: Uint8Array, encoding: string | undefined, maxBytes: number): Promise<string> => {
   const name = encoding?.trim().toLowerCase() ?? ''
   if (name === '' || name === 'identity' || packed.length === 0) return decode(packed)
-  const unpacker = UNPACK.get(name)
-  if (unpacker === undefined) throw new BodyFault(BODY_UNREADABLE)
+  const unpacker = unpackers.get(name)
+  if (unpacker === undefined) throw new BodyFault(bodyUnreadable)
   try {
     return decode(await unpacker(packed, { maxOutputLength: maxBytes }))
   } catch (error) {
-    throw new BodyFault(codeOf(error) === 'ERR_BUFFER_TOO_LARGE' ? BODY_TOO_LARGE : BODY_UNREADABLE)
+    throw new BodyFault(codeOf(error) === 'ERR_BUFFER_TOO_LARGE' ? bodyTooLarge : bodyUnreadable)
   }
 }
 
 const utf8 = new TextDecoder('utf-8')
 
 /** UTF-8 text without its byte order mark. */
-function decode(bytes: Uint8Array): string {
-  return utf8.decode(bytes)
-}
+const decode = (bytes: Uint8Array): string => utf8.decode(bytes)
 
 /** A transport with connections of its own. */
-export function createTransport(options: TransportOptions): Transport {
+export const createTransport = (options: TransportOptions): Transport => {
   const { requestTimeoutMs, maxBodyBytes, now } = options
   const base = new URL(options.baseUrl)
   const basePath = base.pathname.replace(/\/+$/, '')
   const secure = base.protocol === 'https:'
   const keptAgent = secure
-    ? new https.Agent({ keepAlive: true, maxFreeSockets: IDLE_CONNECTIONS })
-    : new http.Agent({ keepAlive: true, maxFreeSockets: IDLE_CONNECTIONS })
-  const connectTimeoutMs = Math.min(CONNECT_TIMEOUT_MS, requestTimeoutMs)
+    ? new https.Agent({ keepAlive: true, maxFreeSockets: idleConnections })
+    : new http.Agent({ keepAlive: true, maxFreeSockets: idleConnections })
+  const connectTimeoutMs = Math.min(maxConnectTimeoutMs, requestTimeoutMs)
   const client = got.extend({
     retry: { limit: 0 },
     followRedirect: false,
@@ -218,7 +215,7 @@ export function createTransport(options: TransportOptions): Transport {
   })
 
   /** A request on its way: its stream, and how it stands whenever one asks. */
-  function start(request: HttpRequest, timeout: Delays) {
+  const start = (request: HttpRequest, timeout: Delays) => {
     const sentMs = now()
     const progress: { sent: SentState; head: PlainResponse | null; answeredMs: number; native: ClientRequest | null } = {
       sent: 'never',
@@ -276,7 +273,7 @@ export function createTransport(options: TransportOptions): Transport {
     return { stream, end, progress }
   }
 
-  async function exchange(request: HttpRequest): Promise<HttpOutcome> {
+  const exchange = async (request: HttpRequest): Promise<HttpOutcome> => {
     const { stream, end, progress } = start(request, { request: requestTimeoutMs })
     if (stream === null) return end(null, 'ABORTED')
     try {
@@ -289,7 +286,7 @@ export function createTransport(options: TransportOptions): Transport {
     }
   }
 
-  async function open(request: HttpRequest): Promise<HttpOpening> {
+  const open = async (request: HttpRequest): Promise<HttpOpening> => {
     const { stream, end, progress } = start(request, { response: requestTimeoutMs })
     if (stream === null) return { ...end(null, 'ABORTED'), body: null }
     try {
@@ -299,14 +296,14 @@ export function createTransport(options: TransportOptions): Transport {
       return { ...end(null, request.signal.aborted ? 'ABORTED' : codeOf(error)), body: null }
     }
     const encoding = progress.head?.headers['content-encoding']?.trim().toLowerCase() ?? ''
-    const unpacker = UNPACK_STREAM.get(encoding)
+    const unpacker = unpackStream.get(encoding)
     // An error on the way reaches whoever reads the last stream of the line.
     const source = pipeline(stream, unpacker?.() ?? new PassThrough(), () => undefined)
     return { ...end(null, null), body: readWhole(source, unpacker === undefined, request.signal) }
   }
 
   /** Passes a body on, and throws where it breaks off. The time that its reader takes does not count as silence. */
-  async function* readWhole(
+  const readWhole = async function* (
     source: Readable,
     unreadable: boolean,
     signal: AbortSignal,
@@ -315,20 +312,20 @@ export function createTransport(options: TransportOptions): Transport {
     let timer: NodeJS.Timeout | undefined
     const wait = (): NodeJS.Timeout => setTimeout(() => source.destroy(new BodyFault('ETIMEDOUT')), requestTimeoutMs)
     try {
-      if (unreadable) throw new BodyFault(BODY_UNREADABLE)
+      if (unreadable) throw new BodyFault(bodyUnreadable)
       timer = wait()
       for await (const chunk of source) {
         clearTimeout(timer)
-        if (!(chunk instanceof Uint8Array)) throw new BodyFault(BODY_UNREADABLE)
+        if (!(chunk instanceof Uint8Array)) throw new BodyFault(bodyUnreadable)
         length += chunk.length
-        if (length > MAX_STREAMED_BYTES) throw new BodyFault(BODY_TOO_LARGE)
+        if (length > maxStreamedBytes) throw new BodyFault(bodyTooLarge)
         yield chunk
         timer = wait()
       }
     } catch (error) {
       if (signal.aborted) throw new BodyFault('ABORTED')
       const code = codeOf(error)
-      throw new BodyFault(/^(?:Z_|ERR_BROTLI|ERR__ERROR|ZSTD_|ERR_ZSTD)/.test(code) ? BODY_UNREADABLE : code)
+      throw new BodyFault(/^(?:Z_|ERR_BROTLI|ERR__ERROR|ZSTD_|ERR_ZSTD)/.test(code) ? bodyUnreadable : code)
     } finally {
       clearTimeout(timer)
       source.destroy()
@@ -349,13 +346,13 @@ export function createTransport(options: TransportOptions): Transport {
  *
  * @throws BodyFault when it is larger than `maxBytes`
  */
-export async function readBounded(stream: AsyncIterable<unknown>, maxBytes: number): Promise<Uint8Array> {
+export const readBounded = async (stream: AsyncIterable<unknown>, maxBytes: number): Promise<Uint8Array> => {
   const chunks: Uint8Array[] = []
   let length = 0
   for await (const chunk of stream) {
-    if (!(chunk instanceof Uint8Array)) throw new BodyFault(BODY_UNREADABLE)
+    if (!(chunk instanceof Uint8Array)) throw new BodyFault(bodyUnreadable)
     length += chunk.length
-    if (length > maxBytes) throw new BodyFault(BODY_TOO_LARGE)
+    if (length > maxBytes) throw new BodyFault(bodyTooLarge)
     chunks.push(chunk)
   }
   return Buffer.concat(chunks)

@@ -17,11 +17,11 @@ export type JsonValue = string | number | boolean | null | readonly JsonValue[] 
 export const ExactDecimal = Decimal.clone({ precision: 80, toExpNeg: -100, toExpPos: 100 })
 
 /** Digits that survive a trip through a double, whatever they are. */
-const SAFE_DIGITS = 15
-const MAX_EXPONENT = 40
-const MAX_DEPTH = 100
-const PLAIN_NUMBER = /^-?\d{1,40}(?:\.\d{1,40})?$/
-const EXPONENT_NUMBER = /^-?\d{1,40}(?:\.\d{1,40})?[eE][+-]?\d{1,3}$/
+const safeDigits = 15
+const maxExponent = 40
+const maxDepth = 100
+const plainNumber = /^-?\d{1,40}(?:\.\d{1,40})?$/
+const exponentNumber = /^-?\d{1,40}(?:\.\d{1,40})?[eE][+-]?\d{1,3}$/
 
 /** An array of records cut out of a document, each with its own JSON text; the document keeps an empty array in their place. */
 export interface RecordCut {
@@ -38,23 +38,23 @@ export interface CutRecord {
   readonly isTooDeep: boolean
 }
 
-const QUOTE = 0x22
-const COMMA = 0x2c
-const MINUS = 0x2d
-const DOT = 0x2e
-const ZERO = 0x30
-const NINE = 0x39
-const COLON = 0x3a
-const OPEN_ARRAY = 0x5b
-const BACKSLASH = 0x5c
-const CLOSE_ARRAY = 0x5d
-const OPEN_OBJECT = 0x7b
-const CLOSE_OBJECT = 0x7d
-const PLUS = 0x2b
-const LOWER_E = 0x65
-const UPPER_E = 0x45
+const quote = 0x22
+const comma = 0x2c
+const minus = 0x2d
+const dot = 0x2e
+const zero = 0x30
+const nine = 0x39
+const colon = 0x3a
+const openArray = 0x5b
+const backslash = 0x5c
+const closeArray = 0x5d
+const openObject = 0x7b
+const closeObject = 0x7d
+const plus = 0x2b
+const lowerE = 0x65
+const upperE = 0x45
 
-function skipSpace(text: string, from: number): number {
+const skipSpace = (text: string, from: number): number => {
   let at = from
   for (;;) {
     const code = text.charCodeAt(at)
@@ -64,13 +64,13 @@ function skipSpace(text: string, from: number): number {
 }
 
 /** Index after the string that opens at `from`, or -1. */
-function skipString(text: string, from: number): number {
+const skipString = (text: string, from: number): number => {
   let at = from
   for (;;) {
     at = text.indexOf('"', at + 1)
     if (at === -1) return -1
     let backslashes = 0
-    while (text.charCodeAt(at - 1 - backslashes) === BACKSLASH) backslashes += 1
+    while (text.charCodeAt(at - 1 - backslashes) === backslash) backslashes += 1
     if (backslashes % 2 === 0) return at + 1
   }
 }
@@ -88,7 +88,7 @@ class Cursor {
 
   /** What was seen since the counters were last reset, as a record with this text. */
   record(text: string): CutRecord {
-    return { text, hasWideNumber: this.wide, isTooDeep: this.deepest > MAX_DEPTH }
+    return { text, hasWideNumber: this.wide, isTooDeep: this.deepest > maxDepth }
   }
 
   /** Moves behind the value that begins here; false when the text ends first. */
@@ -98,21 +98,21 @@ class Cursor {
     for (;;) {
       const code = text.charCodeAt(this.at)
       if (Number.isNaN(code)) return false
-      if (code === QUOTE) {
+      if (code === quote) {
         this.at = skipString(text, this.at)
         if (this.at === -1) return false
-      } else if (code === OPEN_OBJECT || code === OPEN_ARRAY) {
+      } else if (code === openObject || code === openArray) {
         depth += 1
         if (depth > this.deepest) this.deepest = depth
         this.at += 1
-      } else if (code === CLOSE_OBJECT || code === CLOSE_ARRAY) {
+      } else if (code === closeObject || code === closeArray) {
         if (depth === 0) return true
         depth -= 1
         this.at += 1
-      } else if (code === MINUS || (code >= ZERO && code <= NINE)) {
+      } else if (code === minus || (code >= zero && code <= nine)) {
         this.#skipNumber()
       } else {
-        if (depth === 0 && code === COMMA) return true
+        if (depth === 0 && code === comma) return true
         this.at += 1
         // Outside any bracket only a literal (true, false, null) can stand here: it ends at the next punctuation.
         if (depth === 0) continue
@@ -126,32 +126,32 @@ class Cursor {
     let digits = 0
     for (;;) {
       const code = text.charCodeAt(this.at)
-      if (code >= ZERO && code <= NINE) digits += 1
-      else if (code === LOWER_E || code === UPPER_E) this.wide = true
-      else if (code !== MINUS && code !== PLUS && code !== DOT) break
+      if (code >= zero && code <= nine) digits += 1
+      else if (code === lowerE || code === upperE) this.wide = true
+      else if (code !== minus && code !== plus && code !== dot) break
       this.at += 1
     }
-    if (digits > SAFE_DIGITS) this.wide = true
+    if (digits > safeDigits) this.wide = true
   }
 
   /** Moves to the value under `key` of the object that begins here; false when there is no such object or key. */
   enter(key: string): boolean {
     const { text } = this
     this.at = skipSpace(text, this.at)
-    if (text.charCodeAt(this.at) !== OPEN_OBJECT) return false
+    if (text.charCodeAt(this.at) !== openObject) return false
     this.at += 1
     for (;;) {
       const start = skipSpace(text, this.at)
-      if (text.charCodeAt(start) !== QUOTE) return false
+      if (text.charCodeAt(start) !== quote) return false
       const end = skipString(text, start)
       if (end === -1) return false
       this.at = skipSpace(text, end)
-      if (text.charCodeAt(this.at) !== COLON) return false
+      if (text.charCodeAt(this.at) !== colon) return false
       this.at = skipSpace(text, this.at + 1)
       if (end - start === key.length + 2 && text.startsWith(key, start + 1)) return true
       if (!this.skipValue()) return false
       this.at = skipSpace(text, this.at)
-      if (text.charCodeAt(this.at) !== COMMA) return false
+      if (text.charCodeAt(this.at) !== comma) return false
       this.at += 1
     }
   }
@@ -168,7 +168,7 @@ export class TooManyRecords extends Error {
  *
  * @throws TooManyRecords as soon as there are more than `most`
  */
-export function cutRecords(text: string, path: readonly string[], most = Number.POSITIVE_INFINITY): RecordCut | null {
+export const cutRecords = (text: string, path: readonly string[], most = Number.POSITIVE_INFINITY): RecordCut | null => {
   const cursor = new Cursor(text)
   for (const key of path) if (!cursor.enter(key)) return null
   const start = cursor.at
@@ -183,11 +183,11 @@ export function cutRecords(text: string, path: readonly string[], most = Number.
     return true
   }
   const opening = text.charCodeAt(start)
-  if (opening === OPEN_OBJECT) {
+  if (opening === openObject) {
     if (!cutOne()) return null
-  } else if (opening === OPEN_ARRAY) {
+  } else if (opening === openArray) {
     cursor.at = skipSpace(text, start + 1)
-    if (text.charCodeAt(cursor.at) === CLOSE_ARRAY) cursor.at += 1
+    if (text.charCodeAt(cursor.at) === closeArray) cursor.at += 1
     else {
       for (;;) {
         cursor.at = skipSpace(text, cursor.at)
@@ -195,8 +195,8 @@ export function cutRecords(text: string, path: readonly string[], most = Number.
         cursor.at = skipSpace(text, cursor.at)
         const code = text.charCodeAt(cursor.at)
         cursor.at += 1
-        if (code === CLOSE_ARRAY) break
-        if (code !== COMMA) return null
+        if (code === closeArray) break
+        if (code !== comma) return null
       }
     }
   } else return null
@@ -204,26 +204,26 @@ export function cutRecords(text: string, path: readonly string[], most = Number.
 }
 
 /** The text of the only element of an array; any other text as it is. */
-export function soleElement(text: string): string {
+export const soleElement = (text: string): string => {
   const cursor = new Cursor(text)
   cursor.at = skipSpace(text, 0)
-  if (text.charCodeAt(cursor.at) !== OPEN_ARRAY) return text
+  if (text.charCodeAt(cursor.at) !== openArray) return text
   cursor.at = skipSpace(text, cursor.at + 1)
   const from = cursor.at
-  if (text.charCodeAt(from) !== OPEN_OBJECT || !cursor.skipValue()) return text
+  if (text.charCodeAt(from) !== openObject || !cursor.skipValue()) return text
   const end = skipSpace(text, cursor.at)
-  if (text.charCodeAt(end) !== CLOSE_ARRAY || skipSpace(text, end + 1) !== text.length) return text
+  if (text.charCodeAt(end) !== closeArray || skipSpace(text, end + 1) !== text.length) return text
   return text.slice(from, cursor.at)
 }
 
 /** Whether a double holds this number literal exactly. */
-function isSafeLiteral(source: string): boolean {
+const isSafeLiteral = (source: string): boolean => {
   if (/[eE]/.test(source)) return false
-  return source.replace(/\D/g, '').length <= SAFE_DIGITS
+  return source.replace(/\D/g, '').length <= safeDigits
 }
 
 /** The third argument of a reviver, `{source}`, is newer than the type declarations: hence the rest parameter. */
-function keepWideNumber(...[, value, context]: readonly unknown[]): unknown {
+const keepWideNumber = (...[, value, context]: readonly unknown[]): unknown => {
   if (typeof value !== 'number' || typeof context !== 'object' || context === null || !('source' in context)) return value
   const { source } = context
   return typeof source !== 'string' || isSafeLiteral(source) ? value : source
@@ -234,12 +234,11 @@ function keepWideNumber(...[, value, context]: readonly unknown[]): unknown {
  *
  * @throws SyntaxError when the text is no JSON.
  */
-export function parseExact(record: CutRecord): unknown {
-  return record.hasWideNumber ? JSON.parse(record.text, keepWideNumber) : JSON.parse(record.text)
-}
+export const parseExact = (record: CutRecord): unknown =>
+  record.hasWideNumber ? JSON.parse(record.text, keepWideNumber) : JSON.parse(record.text)
 
 /** What a text says as JSON; null where it is no JSON. For texts whose numbers no double would harm. */
-export function jsonOrNull(text: string): unknown {
+export const jsonOrNull = (text: string): unknown => {
   try {
     return JSON.parse(text)
   } catch (error) {
@@ -249,7 +248,7 @@ export function jsonOrNull(text: string): unknown {
 }
 
 /** A text of unknown origin as one record. */
-export function asRecord(text: string): CutRecord {
+export const asRecord = (text: string): CutRecord => {
   const cursor = new Cursor(text)
   cursor.at = skipSpace(text, 0)
   cursor.skipValue()
@@ -257,25 +256,24 @@ export function asRecord(text: string): CutRecord {
 }
 
 /** A JSON number or a string that holds one, as plain decimal text without exponent; null when it is neither or absurdly long. */
-export function decimalText(value: unknown): string | null {
+export const decimalText = (value: unknown): string | null => {
   const source = typeof value === 'number' ? String(value) : typeof value === 'string' ? value.trim() : ''
-  if (PLAIN_NUMBER.test(source)) return source
-  if (!EXPONENT_NUMBER.test(source)) return null
+  if (plainNumber.test(source)) return source
+  if (!exponentNumber.test(source)) return null
   const decimal = new ExactDecimal(source)
-  return Math.abs(decimal.e) > MAX_EXPONENT ? null : decimal.toFixed()
+  return Math.abs(decimal.e) > maxExponent ? null : decimal.toFixed()
 }
 
 /** The sum of decimals, as decimal text. */
-export function sumDecimals(values: readonly string[]): string {
-  return values.reduce((sum, value) => sum.plus(value), new ExactDecimal(0)).toFixed()
-}
+export const sumDecimals = (values: readonly string[]): string =>
+  values.reduce((sum, value) => sum.plus(value), new ExactDecimal(0)).toFixed()
 
 /**
  * A decimal text as the JSON number that says the same.
  *
  * @throws RangeError when no double prints as that decimal.
  */
-export function exactJsonNumber(text: string): number {
+export const exactJsonNumber = (text: string): number => {
   const plain = decimalText(text)
   const number = Number(plain)
   if (plain === null || !new ExactDecimal(String(number)).equals(plain))
@@ -283,26 +281,26 @@ export function exactJsonNumber(text: string): number {
   return number
 }
 
-const MAX_UNITS = 2_147_483_647
+const maxUnits = 2_147_483_647
 
 /** A whole number of units from 0 to the largest database integer, from a number or a string (`"2"`, `"2.0"`); null otherwise. */
-export function wholeNumber(value: unknown): number | null {
+export const wholeNumber = (value: unknown): number | null => {
   const text = decimalText(value)
   if (text === null) return null
   const number = Number(text)
-  return Number.isInteger(number) && number >= 0 && number <= MAX_UNITS ? number : null
+  return Number.isInteger(number) && number >= 0 && number <= maxUnits ? number : null
 }
 
-const MIN_DATE_MS = Date.UTC(1, 0, 1)
-const MAX_DATE_MS = Date.UTC(9999, 11, 31)
+const minDateMs = Date.UTC(1, 0, 1)
+const maxDateMs = Date.UTC(9999, 11, 31)
 /** A number that would be earlier is no moment but something else: a day without its dashes, an index, a count. */
-const MIN_EPOCH_MS = Date.UTC(2000, 0, 1)
+const minEpochMs = Date.UTC(2000, 0, 1)
 
 /** ISO 8601 with a day at least; a space may stand for the T, and an offset may lack its colon. */
-const ISO = /^(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2}(?::\d{2}(?:[.,]\d+)?)?) ?(Z|[+-]\d{2}(?::?\d{2})?)?)?$/i
+const isoForm = /^(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2}(?::\d{2}(?:[.,]\d+)?)?) ?(Z|[+-]\d{2}(?::?\d{2})?)?)?$/i
 
 /** `03/24/2022 9:29 am`: how the marketplace's guide to the inventory log writes a moment. */
-const AMERICAN = /^(\d{1,2})\/(\d{1,2})\/(\d{4})(?:,? (\d{1,2}):(\d{2})(?::(\d{2}))?(?: ?([ap])\.?m\.?)?)?$/i
+const americanForm = /^(\d{1,2})\/(\d{1,2})\/(\d{4})(?:,? (\d{1,2}):(\d{2})(?::(\d{2}))?(?: ?([ap])\.?m\.?)?)?$/i
 
 const isoMs = ([, day = '', time = '00:00', zone = 'Z']: readonly string[]): number => {
   const offset = /^[+-]\d{2}$/.test(zone) ? `${zone}:00` : zone.replace(/^([+-]\d{2})(\d{2})$/, '$1:$2')
@@ -324,9 +322,9 @@ const americanMs = (
 }
 
 const textMs = (text: string, calendar: Calendar | null): number => {
-  const iso = ISO.exec(text)
+  const iso = isoForm.exec(text)
   if (iso !== null) return isoMs(iso)
-  const american = calendar === null ? null : AMERICAN.exec(text)
+  const american = calendar === null ? null : americanForm.exec(text)
   return american === null || calendar === null ? Number.NaN : americanMs(american, calendar)
 }
 
@@ -335,10 +333,10 @@ const textMs = (text: string, calendar: Calendar | null): number => {
  * is given, the American form; null when it is none of these. ISO 8601 without a zone is one of UTC; the American form is wall time of the
  * calendar.
  */
-export function moment(value: unknown, calendar: Calendar | null = null): Date | null {
+export const moment = (value: unknown, calendar: Calendar | null = null): Date | null => {
   const text = typeof value === 'string' ? value.trim() : ''
   const digits = typeof value === 'number' ? value : /^-?\d+(?:\.\d+)?$/.test(text) ? Number(text) : null
   // 1e11 ms is 1973, 1e11 s is the year 5138: no marketplace means either.
   const epochMs = digits === null ? textMs(text, calendar) : Math.abs(digits) < 1e11 ? digits * 1000 : digits
-  return epochMs > (digits === null ? MIN_DATE_MS : MIN_EPOCH_MS) && epochMs < MAX_DATE_MS ? new Date(Math.trunc(epochMs)) : null
+  return epochMs > (digits === null ? minDateMs : minEpochMs) && epochMs < maxDateMs ? new Date(Math.trunc(epochMs)) : null
 }

@@ -1,8 +1,8 @@
 import { isObject } from '../domain/values.ts'
 import type { BudgetSignal } from './bucket.ts'
 import {
-  BODY_TOO_LARGE,
-  BODY_UNREADABLE,
+  bodyTooLarge,
+  bodyUnreadable,
   type FailureDetails,
   type FailureKind,
   type Fault,
@@ -10,7 +10,7 @@ import {
   type MarketplaceFailure,
   namesOfFaults,
   type SentState,
-  TOO_MANY_RECORDS,
+  tooManyRecords,
 } from './errors.ts'
 import type { Operation } from './operation.ts'
 
@@ -94,24 +94,23 @@ export type Verdict =
     }
 
 /** Longest wait that an answer can impose. */
-const MAX_WAIT_MS = 86_400_000
+const maxWaitMs = 86_400_000
 /** Shortest wait after a throttled answer, so that a date in the past is no retry storm. */
-const MIN_THROTTLE_WAIT_MS = 1_000
+const minThrottleWaitMs = 1_000
 /** Wait after a throttled answer that names no time; the budget lengthens it when throttling goes on. */
-const DEFAULT_THROTTLE_WAIT_MS = 2_000
+const defaultThrottleWaitMs = 2_000
 
 /** Statuses that leave open what happened, as every server fault does: a lock, a replay and a time-out may be reported after an effect, too. */
-const OPEN_STATUSES: ReadonlySet<number> = new Set([408, 423, 425])
+const openStatuses: ReadonlySet<number> = new Set([408, 423, 425])
 
-function hasPayload(body: unknown, payloadKeys: readonly string[]): boolean {
-  return payloadKeys.some((path) => {
+const hasPayload = (body: unknown, payloadKeys: readonly string[]): boolean =>
+  payloadKeys.some((path) => {
     const found = path.split('.').reduce<unknown>((at, key) => (isObject(at) ? at[key] : undefined), body)
     return found !== undefined && found !== null
   })
-}
 
 /** What a 2xx body says of itself: null when it is the answer, otherwise the status it should have had (0 when it does not say). */
-function contradiction(body: unknown, { exchange, said }: Heard): number | null {
+const contradiction = (body: unknown, { exchange, said }: Heard): number | null => {
   if (said.faults.length === 0 && !said.fails) return null
   if (hasPayload(body, exchange.payloadKeys) && !said.fails && said.onlyRemarks) return null
   // The worst one counts: a server fault beside a refusal leaves the outcome open.
@@ -119,7 +118,7 @@ function contradiction(body: unknown, { exchange, said }: Heard): number | null 
 }
 
 /** Text of a header, the first one when it came several times. */
-export function headerText(headers: ResponseHeaders, name: string): string | null {
+export const headerText = (headers: ResponseHeaders, name: string): string | null => {
   const value = headers[name]
   return (typeof value === 'string' ? value : value?.[0])?.trim() || null
 }
@@ -129,19 +128,19 @@ export function headerText(headers: ResponseHeaders, name: string): string | nul
  * Dates are on the marketplace's clock; one that makes no sense there is tried on ours. Clamped to [0, one day], so no timer can
  * overflow (a known bug: epoch ms taken for seconds fires at once, again and again). Null when unreadable.
  */
-export function waitMs(value: string | null, nowMs: number, marketplaceNowMs: number): number | null {
+export const waitMs = (value: string | null, nowMs: number, marketplaceNowMs: number): number | null => {
   if (value === null) return null
   const number = /^\d{1,20}(?:\.\d+)?$/.test(value) ? Number(value) : null
-  if (number !== null && number < 1e8) return Math.min(number * 1000, MAX_WAIT_MS)
+  if (number !== null && number < 1e8) return Math.min(number * 1000, maxWaitMs)
   const epochMs = number === null ? Date.parse(value) : number < 1e11 ? number * 1000 : number
   if (Number.isNaN(epochMs)) return null
   const waits = [epochMs - marketplaceNowMs, epochMs - nowMs]
-  const sensible = waits.find((wait) => wait >= 0 && wait <= MAX_WAIT_MS)
-  return sensible ?? Math.min(Math.max(waits[0] ?? 0, 0), MAX_WAIT_MS)
+  const sensible = waits.find((wait) => wait >= 0 && wait <= maxWaitMs)
+  return sensible ?? Math.min(Math.max(waits[0] ?? 0, 0), maxWaitMs)
 }
 
 /** What an answer says about the marketplace's budget, with its times moved to our own clock. Pure. */
-export function budgetSignal(exchange: Exchange & { readonly status: number }): BudgetSignal {
+export const budgetSignal = (exchange: Exchange & { readonly status: number }): BudgetSignal => {
   const { headers, nowMs, marketplaceNowMs, budgetHeaders } = exchange
   const first = (names: readonly string[]): string | null =>
     names.map((name) => headerText(headers, name)).find((text) => text !== null) ?? null
@@ -174,7 +173,7 @@ interface Heard {
 }
 
 /** Whether an answer names a rate budget: by what is left, by when more comes, or by when to come back. */
-function namesBudget(exchange: Exchange): boolean {
+const namesBudget = (exchange: Exchange): boolean => {
   const { remaining, replenishAt, retryAfter } = budgetSignal({ ...exchange, status: 200 })
   return remaining !== null || replenishAt !== null || retryAfter !== null
 }
@@ -183,19 +182,19 @@ function namesBudget(exchange: Exchange): boolean {
  * By the status, which may be one that the body gave away. The one question about a write: can the effect have happened? Only the
  * marketplace's own word says that it has not; whatever else stands on the way may have passed the request on.
  */
-function judgeStatus(status: number, { exchange, said: { faults, ownWord } }: Heard): Judgement {
+const judgeStatus = (status: number, { exchange, said: { faults, ownWord } }: Heard): Judgement => {
   const { write = false } = exchange
   const open: Judgement = { kind: write ? 'unknown' : 'unavailable' }
   if (status === 401)
     return ownWord || !write ? { kind: 'unavailable', renewToken: true, staleToken: write } : { ...open, renewToken: true }
   if (status === 429) return ownWord || !write || namesBudget(exchange) ? { kind: 'throttled' } : open
   // A redirect or a stray status leaves open what happened, as every server fault does.
-  if (status < 400 || status >= 500 || OPEN_STATUSES.has(status) || !ownWord) return open
+  if (status < 400 || status >= 500 || openStatuses.has(status) || !ownWord) return open
   if (status === 400 && !write && exchange.rules.isOutage(faults)) return open
   return { kind: 'refused' }
 }
 
-function parseBody(text: string | null): { readonly json: boolean; readonly value: unknown } {
+const parseBody = (text: string | null): { readonly json: boolean; readonly value: unknown } => {
   if (text === null) return { json: false, value: undefined }
   try {
     return { json: true, value: JSON.parse(text) }
@@ -206,7 +205,7 @@ function parseBody(text: string | null): { readonly json: boolean; readonly valu
   }
 }
 
-function judgeSuccess(heard: Heard, json: boolean, body: unknown): Judgement | null {
+const judgeSuccess = (heard: Heard, json: boolean, body: unknown): Judgement | null => {
   const { exchange, said } = heard
   if (exchange.bodyText === null || !json) {
     if (exchange.write) return { kind: 'unknown' }
@@ -223,15 +222,14 @@ function judgeSuccess(heard: Heard, json: boolean, body: unknown): Judgement | n
   return judgeStatus(status, heard)
 }
 
-function isOwnCheck(networkCode: string | null): boolean {
-  return networkCode === BODY_TOO_LARGE || networkCode === BODY_UNREADABLE || networkCode === TOO_MANY_RECORDS
-}
+const isOwnCheck = (networkCode: string | null): boolean =>
+  networkCode === bodyTooLarge || networkCode === bodyUnreadable || networkCode === tooManyRecords
 
 /**
  * The one place that maps HTTP and network faults to failure classes. Pure and total: every exchange gets a verdict, a write
  * that may have been applied is never anything but `unknown`, and nothing but the marketplace's own word is `refused`.
  */
-export function classify(exchange: Exchange): Verdict {
+export const classify = (exchange: Exchange): Verdict => {
   const { status, write = false } = exchange
   if (status === null) {
     const kind = write && exchange.sent !== 'never' ? 'unknown' : 'unavailable'
@@ -242,7 +240,7 @@ export function classify(exchange: Exchange): Verdict {
       httpStatus: null,
       faults: [],
       retryAt: null,
-      ...NO_HINTS,
+      ...noHints,
       networkCode: exchange.networkCode,
     }
   }
@@ -270,27 +268,27 @@ export function classify(exchange: Exchange): Verdict {
   }
 }
 
-const NO_HINTS = { contentNotFound: false, alreadyDone: false, renewToken: false, staleToken: false, ownWord: false }
+const noHints = { contentNotFound: false, alreadyDone: false, renewToken: false, staleToken: false, ownWord: false }
 
-function judgeAnswer(status: number, heard: Heard, json: boolean, body: unknown): Judgement | null {
+const judgeAnswer = (status: number, heard: Heard, json: boolean, body: unknown): Judgement | null => {
   const { exchange, said } = heard
   if (status >= 200 && status < 300) return judgeSuccess(heard, json, body)
   if (status < 400 || status >= 500) return judgeStatus(status, heard)
   const named = said.statuses
   // A refusal that speaks of a server fault, or brings what the write should have made, contradicts itself: that leaves it open.
-  const fault = named.find((code) => code >= 500 || OPEN_STATUSES.has(code))
+  const fault = named.find((code) => code >= 500 || openStatuses.has(code))
   if (fault !== undefined || (exchange.write && hasPayload(body, exchange.payloadKeys))) return judgeStatus(fault ?? 500, heard)
   // Some gateways answer an expired token or a used-up budget with a plain 400: the code says which.
   return judgeStatus(named.find((code) => code === 401 || code === 429) ?? status, heard)
 }
 
-function throttledUntil(told: Date | null, nowMs: number): Date {
-  if (told === null) return new Date(nowMs + DEFAULT_THROTTLE_WAIT_MS)
-  return new Date(Math.max(told.getTime(), nowMs + MIN_THROTTLE_WAIT_MS))
+const throttledUntil = (told: Date | null, nowMs: number): Date => {
+  if (told === null) return new Date(nowMs + defaultThrottleWaitMs)
+  return new Date(Math.max(told.getTime(), nowMs + minThrottleWaitMs))
 }
 
 /** A verdict as the error to throw. */
-export function toFailure(
+export const toFailure = (
   verdict: Verdict & { readonly ok: false },
   call: {
     readonly operation: string
@@ -299,7 +297,7 @@ export function toFailure(
     readonly credentialsDead?: boolean
     readonly credentialsDoubted?: boolean
   },
-): MarketplaceFailure {
+): MarketplaceFailure => {
   const details: FailureDetails = {
     operation: call.operation,
     sellerId: call.sellerId,

@@ -32,6 +32,4 @@ export interface Operation<Name extends string = string> {
 }
 
 /** A limit of so many requests a minute. */
-export function perMinute(tokens: number): RateLimit {
-  return { tokens, perMs: 60_000 }
-}
+export const perMinute = (tokens: number): RateLimit => ({ tokens, perMs: 60_000 })

@@ -44,27 +44,25 @@ export interface RecordReader<Wire, T> {
 /** Why a record cannot be read. The message names fields, never their contents. */
 export class RecordFault extends Error {}
 
-const MAX_ISSUES = 5
+const maxIssues = 5
 
-function faultOf(error: z.ZodError): string {
+const faultOf = (error: z.ZodError): string => {
   const issues = error.issues
-    .slice(0, MAX_ISSUES)
+    .slice(0, maxIssues)
     .map((issue) => `${issue.path.map(String).join('.') || 'record'}: ${issue.message}`)
   const more = error.issues.length - issues.length
   return more > 0 ? `${issues.join('; ')}; and ${more} more` : issues.join('; ')
 }
 
 /** A NUL, or half of a surrogate pair: no name has these, and no database keeps them. */
-function isText(name: string): boolean {
-  return name.isWellFormed() && !name.includes('\0')
-}
+const isText = (name: string): boolean => name.isWellFormed() && !name.includes('\0')
 
 /** Reads one record. Never throws for anything that a record may hold: what cannot be read comes back as its text. */
-export function readRecord<Wire, T>(
+export const readRecord = <Wire, T>(
   reader: RecordReader<Wire, T>,
   record: CutRecord,
   onUnknownValue: OnUnknownValue,
-): ParsedRecord<T> {
+): ParsedRecord<T> => {
   const rawText = record.text
   if (record.isTooDeep) return { ok: false, key: null, fault: 'record: nested too deeply', rawText }
   let raw: unknown
@@ -100,14 +98,12 @@ export function readRecord<Wire, T>(
 }
 
 /** Reads a record from its JSON text, or from a value that was parsed before (its numbers are then as good as that parser left them). */
-export function readAny<Wire, T>(reader: RecordReader<Wire, T>, raw: unknown, onUnknownValue: OnUnknownValue): ParsedRecord<T> {
-  return readRecord(reader, asRecord(typeof raw === 'string' ? raw : (JSON.stringify(raw) ?? 'null')), onUnknownValue)
-}
+export const readAny = <Wire, T>(reader: RecordReader<Wire, T>, raw: unknown, onUnknownValue: OnUnknownValue): ParsedRecord<T> =>
+  readRecord(reader, asRecord(typeof raw === 'string' ? raw : (JSON.stringify(raw) ?? 'null')), onUnknownValue)
 
 /** Text of a field, or null; a number is written out, an empty text counts as absent. */
-export function textOf(value: string | number | null | undefined): string | null {
-  return value === undefined || value === null || value === '' ? null : String(value)
-}
+export const textOf = (value: string | number | null | undefined): string | null =>
+  value === undefined || value === null || value === '' ? null : String(value)
 
 /** How moments of records are read. */
 export interface MomentReading {
@@ -135,11 +131,8 @@ export const momentReading = (calendar: Calendar): MomentReading => ({
 })
 
 /** The element at `index` of a raw array, for keeping it beside what was read from it. */
-export function rawAt(list: unknown, index: number): unknown {
-  return Array.isArray(list) ? list[index] : undefined
-}
+export const rawAt = (list: unknown, index: number): unknown => (Array.isArray(list) ? list[index] : undefined)
 
 /** The value under `keys` of a raw object, one below the other. */
-export function rawUnder(value: unknown, ...keys: readonly string[]): unknown {
-  return keys.reduce<unknown>((at, key) => (isObject(at) ? at[key] : undefined), value)
-}
+export const rawUnder = (value: unknown, ...keys: readonly string[]): unknown =>
+  keys.reduce<unknown>((at, key) => (isObject(at) ? at[key] : undefined), value)

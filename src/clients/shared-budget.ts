@@ -6,7 +6,7 @@ import {
   type BudgetSignal,
   bucketShape,
   easedBy,
-  FULL_BUCKET,
+  fullBucket,
   intervalOf,
   learnFrom,
   shifted,
@@ -79,7 +79,7 @@ const memorySchema = z.object({
   promisedMs: z.number(),
 })
 
-const memoryOf = (text: string | null): BucketMemory => (text === null ? FULL_BUCKET : memorySchema.parse(JSON.parse(text)))
+const memoryOf = (text: string | null): BucketMemory => (text === null ? fullBucket : memorySchema.parse(JSON.parse(text)))
 
 /**
  * How this process stands to the others. Out: it draws nothing and has not announced itself. Sole: nobody else draws, so its own memory is
@@ -113,7 +113,7 @@ const partOf = ({ tokens, perMs }: RateLimit, part: number): RateLimit =>
  * A rate budget that any number of processes share through a store (docs/decisions/0022-shared-budget.md). While a process is alone it asks the
  * store once a second and not for each call. Several never let more through than one would. Without the store each goes on with a part.
  */
-export function createSharedBudget(options: SharedBudgetOptions): SharedBudget {
+export const createSharedBudget = (options: SharedBudgetOptions): SharedBudget => {
   const { store, id, limitOf, report } = options
   const clock = options.clock ?? systemClock
   const random = options.random ?? Math.random
@@ -306,7 +306,7 @@ export function createSharedBudget(options: SharedBudgetOptions): SharedBudget {
     if (known !== undefined) return known
     const shape = bucketShape(limitAway(key))
     const bucket = bucketOf(key)
-    bucket.memory = { ...FULL_BUCKET, arrivalMs: now() + shape.burst * shape.intervalMs }
+    bucket.memory = { ...fullBucket, arrivalMs: now() + shape.burst * shape.intervalMs }
     return bucket
   }
 

@@ -5,7 +5,7 @@ const encodings = [
 ] as const
 
 /** A text file as UTF-8, whatever its byte order mark says that it is in; one without a mark, or with that of UTF-8, comes through as it is. */
-export async function* asUtf8(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void, undefined> {
+export const asUtf8 = async function* (bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void, undefined> {
   const encoder = new TextEncoder()
   let head: Uint8Array = new Uint8Array(0)
   let decoder: InstanceType<typeof TextDecoder> | null = null

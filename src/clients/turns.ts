@@ -6,7 +6,10 @@ const turnMs = 20
 const stride = 50
 
 /** Reads one after another what an answer holds; others run in between, so that a large answer does not stop the process. */
-export async function readInTurns<From, To>(items: readonly From[], read: (item: From) => readonly To[]): Promise<readonly To[]> {
+export const readInTurns = async <From, To>(
+  items: readonly From[],
+  read: (item: From) => readonly To[],
+): Promise<readonly To[]> => {
   const results: To[] = []
   let turnEndsMs = performance.now() + turnMs
   for (const [index, item] of items.entries()) {

@@ -34,12 +34,12 @@ export interface Allotment {
  *
  * @param carriesMoney refunds only: whether a slot of a line has money; those that do are allotted first
  */
-export function allot(
+export const allot = (
   entries: readonly AllotmentEntry[],
   kind: UnitKind,
   ledgers: readonly LineLedger[],
   carriesMoney: (lineNumber: string) => (slot: number) => boolean = () => () => true,
-): Allotment {
+): Allotment => {
   const pieces = new Map<string, AllottedPiece[]>()
   const faults: { path: string; message: string }[] = []
   let current = ledgers

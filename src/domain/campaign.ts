@@ -52,21 +52,19 @@ const moves: Readonly<Record<CampaignStatus, readonly CampaignStatus[]>> = {
 const known: ReadonlyMap<string, CampaignStatus> = new Map(campaignStatuses.map((status) => [status, status]))
 
 /** The transitions from this state, automatic or by the advertiser; none from a terminal or unknown state. */
-export function nextStatuses(status: string): readonly CampaignStatus[] {
+export const nextStatuses = (status: string): readonly CampaignStatus[] => {
   const from = known.get(status)
   return from === undefined ? [] : moves[from]
 }
 
 /** Whether the specification lists this transition ("States and transitions"). Transitions to or from an unknown state are never listed. */
-export function mayMove(from: string, to: string): boolean {
-  return nextStatuses(from).some((status) => status === to)
-}
+export const mayMove = (from: string, to: string): boolean => nextStatuses(from).some((status) => status === to)
 
 /**
  * The states between the two on a shortest chain of listed transitions: empty if the transition itself is listed, null if there is no chain.
  * Polling misses states between two polls; null means that this cannot explain the transition.
  */
-export function statesBetween(from: string, to: string): readonly CampaignStatus[] | null {
+export const statesBetween = (from: string, to: string): readonly CampaignStatus[] | null => {
   const ways: { readonly at: string; readonly passed: readonly CampaignStatus[] }[] = [{ at: from, passed: [] }]
   const seen = new Set([from])
   for (const { at, passed } of ways) {
@@ -89,13 +87,13 @@ export interface CampaignMove {
 }
 
 /** Judges a transition. */
-export function judgeMove(from: string, to: string): CampaignMove {
+export const judgeMove = (from: string, to: string): CampaignMove => {
   const legal = mayMove(from, to)
   return { legal, missed: legal ? [] : statesBetween(from, to) }
 }
 
 /** Message about a transition that the specification does not list. */
-export function describeAnomaly(campaignId: string, from: string, to: string): string {
+export const describeAnomaly = (campaignId: string, from: string, to: string): string => {
   const { missed } = judgeMove(from, to)
   const move = `campaign ${campaignId} went from ${from} to ${to}, a move that the specification does not list`
   if (missed !== null) {
@@ -134,7 +132,7 @@ const nearEndDays = 2
  * @param campaign what is stored; null when the campaign was never read
  * @param today the marketplace's day, `YYYY-MM-DD`: campaigns start at its midnight (public facts, section 8.4)
  */
-export function urgencyOf(campaign: CampaignState | null, today: string): CampaignUrgency {
+export const urgencyOf = (campaign: CampaignState | null, today: string): CampaignUrgency => {
   if (campaign === null) return 'near'
   const { status, startDate, endDate, missing } = campaign
   if (missing) return 'waiting'

@@ -51,14 +51,10 @@ export const commandTransitions: Readonly<Record<CommandState, readonly CommandS
 }
 
 /** Whether the state is final. */
-export function isSettled(state: CommandState): boolean {
-  return commandTransitions[state].length === 0
-}
+export const isSettled = (state: CommandState): boolean => commandTransitions[state].length === 0
 
 /** Whether the request of a command in this state may have reached the marketplace while its outcome is not settled. */
-export function isInFlight(state: CommandState): boolean {
-  return state === 'sending' || state === 'verifying' || state === 'held'
-}
+export const isInFlight = (state: CommandState): boolean => state === 'sending' || state === 'verifying' || state === 'held'
 
 const lineNumber = z.string().min(1)
 const quantity = z.int().positive()
@@ -165,7 +161,7 @@ export type PlannedCommand = OrderCommandContent & { readonly purchaseOrderId: s
  *
  * @throws z.ZodError when the kind is unknown or the payload is not one of that kind.
  */
-export function parseCommand(kind: string, payload: unknown): CommandContent {
+export const parseCommand = (kind: string, payload: unknown): CommandContent => {
   const known = z.enum(commandKinds).parse(kind)
   switch (known) {
     case 'acknowledge':
@@ -193,7 +189,7 @@ export interface StoredContent {
  * units of `lines` (its `command_lines`), so that it counts in full in ledgers, can be listed, held and rejected; a kind that is not known
  * counts as a cancellation, which leaves its units to nobody else. Its other members are empty, and `fault` says so.
  */
-export function readStoredCommand(kind: string, payload: unknown, lines: readonly LineQuantity[]): StoredContent {
+export const readStoredCommand = (kind: string, payload: unknown, lines: readonly LineQuantity[]): StoredContent => {
   try {
     const content = parseCommand(kind, payload)
     return { content, fault: content.kind === 'ship' ? shippedAtFault(content.payload) : null }
@@ -208,14 +204,14 @@ export function readStoredCommand(kind: string, payload: unknown, lines: readonl
   }
 }
 
-function shippedAtFault({ parcels }: ShipPayload): string | null {
+const shippedAtFault = ({ parcels }: ShipPayload): string | null => {
   const wrong = parcels.find(({ shippedAt }) => !storedMoment.safeParse(shippedAt).success)
   return wrong === undefined ? null : `what is stored of it cannot be read: ${wrong.shippedAt} is no time of shipping`
 }
 
 const storedMoment = z.iso.datetime()
 
-function unreadContent(kind: string, lines: readonly LineQuantity[]): CommandContent {
+const unreadContent = (kind: string, lines: readonly LineQuantity[]): CommandContent => {
   const units = lines.map(({ lineNumber: line, quantity: count }) => ({ lineNumber: line, quantity: count }))
   switch (kind) {
     case 'acknowledge':
@@ -240,7 +236,7 @@ export interface LineQuantity {
 }
 
 /** The units of a payload, one entry per line, in order of first appearance; none for acknowledge and for shipping settings. */
-export function unitsOf(payload: CommandPayload): LineQuantity[] {
+export const unitsOf = (payload: CommandPayload): LineQuantity[] => {
   const totals = new Map<string, number>()
   const entries =
     'parcels' in payload ? payload.parcels.flatMap((parcel) => parcel.lines) : 'lines' in payload ? payload.lines : []

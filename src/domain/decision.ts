@@ -54,9 +54,8 @@ export interface DecisionFault {
 }
 
 /** Whether a command's units can be decided line by line. */
-export function takesUnits(content: CommandContent): content is UnitCommandContent {
-  return content.kind === 'ship' || content.kind === 'cancel' || content.kind === 'refund'
-}
+export const takesUnits = (content: CommandContent): content is UnitCommandContent =>
+  content.kind === 'ship' || content.kind === 'cancel' || content.kind === 'refund'
 
 interface Entry {
   readonly lineNumber: string
@@ -111,10 +110,10 @@ const narrow = (content: UnitCommandContent, quantities: readonly number[]): Uni
  * Divides a command by an operator's verdicts on its lines. Every unit of the command needs exactly one verdict; the money of a refund
  * belongs to the units of its entry as a whole, so an entry of a refund has one verdict only.
  */
-export function cutCommand(
+export const cutCommand = (
   content: UnitCommandContent,
   decisions: readonly LineDecision[],
-): { readonly ok: true; readonly cut: CutCommand } | { readonly ok: false; readonly faults: readonly DecisionFault[] } {
+): { readonly ok: true; readonly cut: CutCommand } | { readonly ok: false; readonly faults: readonly DecisionFault[] } => {
   const entries = entriesOf(content)
   const faults: DecisionFault[] = []
   const name = markName[content.kind]

@@ -71,7 +71,7 @@ type Members = Readonly<Record<string, unknown>>
 type Placed = readonly [path: string, members: Members]
 
 /** Reads an event, whatever may be wrong with it. */
-export function readEvent({ type, data }: RawEvent): ReadEvent {
+export const readEvent = ({ type, data }: RawEvent): ReadEvent => {
   const tooMany = tooManyEntries(type, data)
   if (tooMany !== null)
     return { type, data, address: addressIn(type, data), content: null, parcels: [], entries: [], faults: [tooMany] }
@@ -95,13 +95,13 @@ export function readEvent({ type, data }: RawEvent): ReadEvent {
 }
 
 /** Every fault of an event that can be seen without what it is about; empty when it is right by itself. */
-export function eventFaults(event: ReadEvent, options: EventOptions): EventFault[] {
+export const eventFaults = (event: ReadEvent, options: EventOptions): EventFault[] => {
   if (event.type === settingsEventType) return faultsWithRefusals(event, options)
   return [...event.faults, ...reasonFaults(event, options), ...event.parcels.flatMap((parcel) => parcelFaults(parcel, options))]
 }
 
 /** Faults of an event about shipping settings, with what the marketplace is known to refuse: that says in its own words what is wrong there. */
-function faultsWithRefusals({ data, faults }: ReadEvent, { vocabulary }: EventOptions): EventFault[] {
+const faultsWithRefusals = ({ data, faults }: ReadEvent, { vocabulary }: EventOptions): EventFault[] => {
   const settings = isObject(data) ? data['simplifiedShippingSettings'] : undefined
   const refused = settingsFaults(settings, 'data.simplifiedShippingSettings', vocabulary.settingsCarriers)
   const under = (path: string): boolean => refused.some((fault) => path === fault.path || path.startsWith(`${fault.path}.`))
@@ -109,7 +109,7 @@ function faultsWithRefusals({ data, faults }: ReadEvent, { vocabulary }: EventOp
 }
 
 /** Reasons that the marketplace does not accept. */
-function reasonFaults({ type, entries }: ReadEvent, { vocabulary }: EventOptions): EventFault[] {
+const reasonFaults = ({ type, entries }: ReadEvent, { vocabulary }: EventOptions): EventFault[] => {
   if (type === 'erp.shipment.dispatched') return []
   const reasons = type === 'erp.lines.unfulfillable' ? vocabulary.cancelReasons : vocabulary.refundReasons
   return entries.flatMap(({ path, reason }) =>
@@ -120,7 +120,7 @@ function reasonFaults({ type, entries }: ReadEvent, { vocabulary }: EventOptions
 }
 
 // Each entry may have several faults: thousands are not worth looking at one by one, which would hold up everything else.
-function tooManyEntries(type: string, data: unknown): EventFault | null {
+const tooManyEntries = (type: string, data: unknown): EventFault | null => {
   if (type === settingsEventType) return null
   const key = type === 'erp.shipment.dispatched' ? 'parcels' : 'lines'
   const entries = lengthOf(data, key)
@@ -130,14 +130,13 @@ function tooManyEntries(type: string, data: unknown): EventFault | null {
     : null
 }
 
-function lengthOf(holder: unknown, key: string): number {
+const lengthOf = (holder: unknown, key: string): number => {
   const list = isObject(holder) ? holder[key] : undefined
   return Array.isArray(list) ? list.length : 0
 }
 
-function linesOfParcels(data: unknown): number {
-  return listOf(data, 'parcels', 'data').reduce((sum, [, parcel]) => sum + lengthOf(parcel, 'lines'), 0)
-}
+const linesOfParcels = (data: unknown): number =>
+  listOf(data, 'parcels', 'data').reduce((sum, [, parcel]) => sum + lengthOf(parcel, 'lines'), 0)
 
 // ── shape ────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -145,7 +144,7 @@ type Shape =
   | { readonly ok: true; readonly event: OrderEvent | SettingsEvent }
   | { readonly ok: false; readonly faults: EventFault[] }
 
-function readOrderEvent(type: string, data: unknown): Shape {
+const readOrderEvent = (type: string, data: unknown): Shape => {
   switch (type) {
     case 'erp.order.accepted':
       return readWith(acceptedSchema, data, (parsed) => ({ type, data: parsed }))
@@ -160,7 +159,7 @@ function readOrderEvent(type: string, data: unknown): Shape {
   }
 }
 
-function readWith<Data>(schema: z.ZodType<Data>, data: unknown, wrap: (data: Data) => OrderEvent | SettingsEvent): Shape {
+const readWith = <Data>(schema: z.ZodType<Data>, data: unknown, wrap: (data: Data) => OrderEvent | SettingsEvent): Shape => {
   const result = schema.safeParse(data)
   if (result.success) return { ok: true, event: wrap(result.data) }
   const faults = result.error.issues.map((issue) => ({
@@ -172,11 +171,12 @@ function readWith<Data>(schema: z.ZodType<Data>, data: unknown, wrap: (data: Dat
 
 // ── address ──────────────────────────────────────────────────────────────────────────────────────────────
 
-function addressOfContent({ type, data }: OrderEvent | SettingsEvent): EventAddress {
-  return { sellerId: data.sellerId ?? null, purchaseOrderId: type === settingsEventType ? null : data.purchaseOrderId }
-}
+const addressOfContent = ({ type, data }: OrderEvent | SettingsEvent): EventAddress => ({
+  sellerId: data.sellerId ?? null,
+  purchaseOrderId: type === settingsEventType ? null : data.purchaseOrderId,
+})
 
-function addressIn(type: string, data: unknown): EventAddress | null {
+const addressIn = (type: string, data: unknown): EventAddress | null => {
   if (type === settingsEventType) {
     const named = settingsAddressSchema.safeParse(data)
     return named.success ? { sellerId: named.data.sellerId ?? null, purchaseOrderId: null } : null
@@ -188,7 +188,7 @@ function addressIn(type: string, data: unknown): EventAddress | null {
 
 // ── parcels and entries ──────────────────────────────────────────────────────────────────────────────────
 
-function parcelsOf(content: OrderEvent | SettingsEvent): ReadParcel[] {
+const parcelsOf = (content: OrderEvent | SettingsEvent): ReadParcel[] => {
   if (content.type !== 'erp.shipment.dispatched') return []
   return content.data.parcels.map(({ shippedAt, carrier, trackingUrl }, index) => ({
     path: `data.parcels[${index}]`,
@@ -198,16 +198,14 @@ function parcelsOf(content: OrderEvent | SettingsEvent): ReadParcel[] {
   }))
 }
 
-function parcelOf([path, raw]: Placed): ReadParcel {
-  return {
-    path,
-    shippedAt: shippedAtSchema.safeParse(raw['shippedAt']).data ?? null,
-    carrier: text.safeParse(raw['carrier']).data ?? null,
-    hasTrackingUrl: (raw['trackingUrl'] ?? null) !== null,
-  }
-}
+const parcelOf = ([path, raw]: Placed): ReadParcel => ({
+  path,
+  shippedAt: shippedAtSchema.safeParse(raw['shippedAt']).data ?? null,
+  carrier: text.safeParse(raw['carrier']).data ?? null,
+  hasTrackingUrl: (raw['trackingUrl'] ?? null) !== null,
+})
 
-function entriesOf(content: OrderEvent | SettingsEvent): ReadEntry[] {
+const entriesOf = (content: OrderEvent | SettingsEvent): ReadEntry[] => {
   switch (content.type) {
     case 'erp.shipment.dispatched':
       return content.data.parcels.flatMap((parcel, parcelIndex) =>
@@ -228,22 +226,24 @@ function entriesOf(content: OrderEvent | SettingsEvent): ReadEntry[] {
   }
 }
 
-function readLine(path: string, line: ReadEntry['line'], credit: ReadEntry['credit'], reason: string): ReadEntry {
-  return { path, line, credit, intentToCancelOverride: false, reason }
-}
+const readLine = (path: string, line: ReadEntry['line'], credit: ReadEntry['credit'], reason: string): ReadEntry => ({
+  path,
+  line,
+  credit,
+  intentToCancelOverride: false,
+  reason,
+})
 
-function entryOf(type: string, path: string, raw: Members): ReadEntry {
-  return {
-    path,
-    line: lineRefSchema.safeParse(raw).data ?? null,
-    credit: type === 'erp.credit.issued' ? (creditLineSchema.safeParse(raw).data ?? null) : null,
-    intentToCancelOverride: raw['intentToCancelOverride'] === true,
-    reason: text.safeParse(raw['reason']).data ?? null,
-  }
-}
+const entryOf = (type: string, path: string, raw: Members): ReadEntry => ({
+  path,
+  line: lineRefSchema.safeParse(raw).data ?? null,
+  credit: type === 'erp.credit.issued' ? (creditLineSchema.safeParse(raw).data ?? null) : null,
+  intentToCancelOverride: raw['intentToCancelOverride'] === true,
+  reason: text.safeParse(raw['reason']).data ?? null,
+})
 
 /** Faults of single entries beyond their shape: which line is meant. */
-function entryFaults(type: string, entries: readonly Placed[]): EventFault[] {
+const entryFaults = (type: string, entries: readonly Placed[]): EventFault[] => {
   const faults: EventFault[] = []
   const named = new Set<string>()
   for (const [path, raw] of entries) {
@@ -270,7 +270,10 @@ function entryFaults(type: string, entries: readonly Placed[]): EventFault[] {
 const aheadMs = 10 * 60_000
 
 /** Faults of a parcel beyond its shape: a shipment in the future, and a carrier that goes by no name (public facts 3.2). */
-function parcelFaults({ path, shippedAt, carrier, hasTrackingUrl }: ReadParcel, { now, vocabulary }: EventOptions): EventFault[] {
+const parcelFaults = (
+  { path, shippedAt, carrier, hasTrackingUrl }: ReadParcel,
+  { now, vocabulary }: EventOptions,
+): EventFault[] => {
   const { carriers } = vocabulary
   const faults: EventFault[] = []
   if (now !== undefined && shippedAt !== null && Date.parse(shippedAt) > now.getTime() + aheadMs) {
@@ -287,20 +290,20 @@ function parcelFaults({ path, shippedAt, carrier, hasTrackingUrl }: ReadParcel, 
 
 // ── raw data ─────────────────────────────────────────────────────────────────────────────────────────────
 
-function rawEntriesOf(type: string, data: unknown, parcels: readonly Placed[]): Placed[] {
+const rawEntriesOf = (type: string, data: unknown, parcels: readonly Placed[]): Placed[] => {
   if (type === settingsEventType) return []
   if (type !== 'erp.shipment.dispatched') return listOf(data, 'lines', 'data')
   return parcels.flatMap(([path, parcel]) => listOf(parcel, 'lines', path))
 }
 
 /** The members of a list that are objects, each with its path. */
-function listOf(holder: unknown, key: string, path: string): Placed[] {
+const listOf = (holder: unknown, key: string, path: string): Placed[] => {
   const list = isObject(holder) ? holder[key] : undefined
   if (!Array.isArray(list)) return []
   return list.flatMap((entry: unknown, index): Placed[] => (isObject(entry) ? [[`${path}.${key}[${index}]`, entry]] : []))
 }
 
-function valueAt(data: unknown, path: readonly PropertyKey[]): unknown {
+const valueAt = (data: unknown, path: readonly PropertyKey[]): unknown => {
   let value = data
   for (const key of path) {
     if (typeof value !== 'object' || value === null) return undefined
@@ -309,6 +312,5 @@ function valueAt(data: unknown, path: readonly PropertyKey[]): unknown {
   return value
 }
 
-function pathOf(path: readonly PropertyKey[]): string {
-  return path.reduce<string>((all, key) => (typeof key === 'number' ? `${all}[${key}]` : `${all}.${String(key)}`), 'data')
-}
+const pathOf = (path: readonly PropertyKey[]): string =>
+  path.reduce<string>((all, key) => (typeof key === 'number' ? `${all}[${key}]` : `${all}.${String(key)}`), 'data')

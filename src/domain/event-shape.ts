@@ -63,6 +63,9 @@ const lineRefShape = {
 /** An entry that names a line and its units. */
 export const lineRefSchema = z.object(lineRefShape)
 const cancelLineSchema = z.object({ ...lineRefShape, reason: text })
+/** `1e-7` and the like written out. */
+const plainDecimal = (value: number): DecimalText => new Decimal(value).toFixed()
+
 /** An entry of a credit. */
 export const creditLineSchema = z.object({
   ...lineRefShape,
@@ -140,14 +143,7 @@ export const settingsAddressSchema = z.object({ sellerId: text.nullish() })
 export const settingsDefinedSchema = settingsAddressSchema.extend({ simplifiedShippingSettings: shippingSettingsSchema })
 
 /** Whether events of this type concern an order. */
-export function isOrderEventType(type: string): type is OrderEventType {
-  return orderEventTypes.some((known) => known === type)
-}
+export const isOrderEventType = (type: string): type is OrderEventType => orderEventTypes.some((known) => known === type)
 
 /** An event as received. */
 export type RawEvent = { readonly type: string; readonly data: unknown }
-
-/** `1e-7` and the like written out. */
-function plainDecimal(value: number): DecimalText {
-  return new Decimal(value).toFixed()
-}

@@ -68,12 +68,12 @@ export interface PlanOptions extends EventOptions {
  * Units that are still Created cannot be shipped (public facts 2.6): they are acknowledged first, by a separate command, unless one
  * is pending or done.
  */
-export function planCommands(
+export const planCommands = (
   event: ReadEvent,
   order: PurchaseOrder,
   ledgers: readonly LineLedger[],
   options: PlanOptions,
-): PlanResult {
+): PlanResult => {
   const { vocabulary } = options
   const faults: EventFault[] = [...eventFaults(event, options), ...orderFaults(event, order, ledgers, vocabulary)]
   const content = event.content?.type === settingsEventType ? null : event.content
@@ -100,23 +100,23 @@ export function planCommands(
 }
 
 /** Numbers of the lines with allotted units of which some are still Created. */
-function createdLines(order: PurchaseOrder, allotment: Allotment, { statuses }: Vocabulary): string[] {
+const createdLines = (order: PurchaseOrder, allotment: Allotment, { statuses }: Vocabulary): string[] => {
   const given = new Set([...allotment.pieces.values()].flatMap((pieces) => pieces.map((piece) => piece.lineNumber)))
   return order.lines.filter((line) => given.has(line.lineNumber) && isCreated(line, statuses)).map((line) => line.lineNumber)
 }
 
-function isCreated({ statuses, units, ordered }: OrderLine, { stateOf }: StatusWords): boolean {
+const isCreated = ({ statuses, units, ordered }: OrderLine, { stateOf }: StatusWords): boolean => {
   if (statuses.length === 0) return units.acknowledged + units.cancelled < ordered
   return statuses.some(({ status, quantity }) => stateOf(status) === 'created' && quantity > 0)
 }
 
 /** Lines whose buyer has asked to cancel are shipped only when the entry says so: the marketplace refuses the request otherwise. */
-function intentFaults(
+const intentFaults = (
   event: ReadEvent,
   order: PurchaseOrder,
   allotment: Allotment,
   { buyerCancelReason }: Vocabulary,
-): EventFault[] {
+): EventFault[] => {
   const asked = new Set(order.lines.filter((line) => line.intentToCancel).map((line) => line.lineNumber))
   return event.entries.flatMap(({ path, intentToCancelOverride }) => {
     const lines = (allotment.pieces.get(path) ?? [])
@@ -137,13 +137,13 @@ export interface KnownSettings {
  * Derives the command that creates shipping settings from its event, or reports all faults. Existing settings are a fault: there is
  * one account-level setting per seller, and creating it a second time fails (specification, section 4).
  */
-export function planSettings(
+export const planSettings = (
   event: ReadEvent,
   existing: KnownSettings | null,
   options: EventOptions,
 ):
   | { readonly ok: true; readonly command: ShippingSettingsContent }
-  | { readonly ok: false; readonly faults: readonly EventFault[] } {
+  | { readonly ok: false; readonly faults: readonly EventFault[] } => {
   const faults = eventFaults(event, options)
   const content = event.content?.type === settingsEventType ? event.content : null
   if (event.type !== settingsEventType) faults.push(foreignType)
@@ -167,13 +167,13 @@ const kindOf = {
   'erp.credit.issued': 'refund',
 } as const satisfies Record<OrderEventType, PlannedCommand['kind']>
 
-function commandOf(
+const commandOf = (
   event: OrderEvent,
   order: PurchaseOrder,
   allotment: Allotment,
   credits: readonly RefundLine[],
   carriers: ReadonlySet<string> | null,
-): PlannedCommand {
+): PlannedCommand => {
   const { purchaseOrderId } = order
   switch (event.type) {
     case 'erp.order.accepted':
@@ -189,35 +189,33 @@ function commandOf(
   }
 }
 
-function shipPayload(
+const shipPayload = (
   data: z.infer<typeof dispatchedSchema>,
   allotment: Allotment,
   carriers: ReadonlySet<string> | null,
-): ShipPayload {
-  return {
-    parcels: data.parcels.map((parcel, parcelIndex) => {
-      const lines = new Map<string, ShipPayload['parcels'][number]['lines'][number]>()
-      for (const [index, { intentToCancelOverride }] of parcel.lines.entries()) {
-        for (const { lineNumber, quantity } of allotment.pieces.get(`data.parcels[${parcelIndex}].lines[${index}]`) ?? []) {
-          const line = lines.get(lineNumber) ?? { lineNumber, quantity: 0 }
-          line.quantity += quantity
-          if (intentToCancelOverride === true) line.intentToCancelOverride = true
-          lines.set(lineNumber, line)
-        }
+): ShipPayload => ({
+  parcels: data.parcels.map((parcel, parcelIndex) => {
+    const lines = new Map<string, ShipPayload['parcels'][number]['lines'][number]>()
+    for (const [index, { intentToCancelOverride }] of parcel.lines.entries()) {
+      for (const { lineNumber, quantity } of allotment.pieces.get(`data.parcels[${parcelIndex}].lines[${index}]`) ?? []) {
+        const line = lines.get(lineNumber) ?? { lineNumber, quantity: 0 }
+        line.quantity += quantity
+        if (intentToCancelOverride === true) line.intentToCancelOverride = true
+        lines.set(lineNumber, line)
       }
-      return {
-        carrier: (carriers === null ? null : publishedSpelling(carriers, parcel.carrier)) ?? parcel.carrier,
-        trackingNumber: parcel.trackingNumber,
-        trackingUrl: parcel.trackingUrl ?? null,
-        method: parcel.method ?? null,
-        shippedAt: parcel.shippedAt,
-        lines: [...lines.values()],
-      }
-    }),
-  }
-}
+    }
+    return {
+      carrier: (carriers === null ? null : publishedSpelling(carriers, parcel.carrier)) ?? parcel.carrier,
+      trackingNumber: parcel.trackingNumber,
+      trackingUrl: parcel.trackingUrl ?? null,
+      method: parcel.method ?? null,
+      shippedAt: parcel.shippedAt,
+      lines: [...lines.values()],
+    }
+  }),
+})
 
-function cancelPayload(data: z.infer<typeof unfulfillableSchema>, allotment: Allotment): CancelPayload {
+const cancelPayload = (data: z.infer<typeof unfulfillableSchema>, allotment: Allotment): CancelPayload => {
   const lines: CancelPayload['lines'] = []
   for (const [index, { reason }] of data.lines.entries()) {
     for (const { lineNumber, quantity } of allotment.pieces.get(`data.lines[${index}]`) ?? []) {
@@ -230,18 +228,18 @@ function cancelPayload(data: z.infer<typeof unfulfillableSchema>, allotment: All
 }
 
 /** The slots of each line that have money. */
-function moneyOf(order: PurchaseOrder, words: RefundWords): (lineNumber: string) => (slot: number) => boolean {
+const moneyOf = (order: PurchaseOrder, words: RefundWords): ((lineNumber: string) => (slot: number) => boolean) => {
   const byLine = new Map(order.lines.map((line) => [line.lineNumber, slotsWithMoney(line, words)]))
   return (lineNumber) => byLine.get(lineNumber) ?? (() => true)
 }
 
 /** The money of each piece of a credit; an amount for units of several lines is split by the product charges of those units. */
-function creditLines(
+const creditLines = (
   event: ReadEvent,
   order: PurchaseOrder,
   allotment: Allotment,
   { vocabulary, fullPriceRefundsAll = false }: PlanOptions,
-): { lines: RefundLine[]; faults: EventFault[] } {
+): { lines: RefundLine[]; faults: EventFault[] } => {
   const lines: RefundLine[] = []
   const asked = new Map<OrderLine, AskedMoney>()
   const faults: EventFault[] = []
@@ -296,7 +294,7 @@ interface AskedMoney {
 }
 
 /** Faults of a credit that requests the whole product price of a line where that would refund more than requested. */
-function fullPriceFaults(line: OrderLine, { charges, path, amount }: AskedMoney, words: RefundWords): EventFault[] {
+const fullPriceFaults = (line: OrderLine, { charges, path, amount }: AskedMoney, words: RefundWords): EventFault[] => {
   const all = fullPriceGivesBack(line, charges, words)
   if (all === null) return []
   const what = `the whole product price of line ${line.lineNumber}, for which the marketplace would give back ${all} ${currencyOf(line)}`
@@ -314,7 +312,7 @@ interface Piece {
 }
 
 /** Why an amount cannot be divided over the lines of its entry; null if it can. The whole amount is checked, not its parts. */
-function splitFault(amount: DecimalText, pieces: readonly Piece[], words: RefundWords): string | null {
+const splitFault = (amount: DecimalText, pieces: readonly Piece[], words: RefundWords): string | null => {
   const currencies = new Set(pieces.map(({ line }) => currencyOf(line)?.toUpperCase() ?? null))
   const [currency] = currencies
   if (currency === undefined || pieces.length === 1) return null
@@ -327,7 +325,7 @@ function splitFault(amount: DecimalText, pieces: readonly Piece[], words: Refund
   return `the amount ${amount} leaves nothing for line ${pieces[empty]?.line.lineNumber} of the lines ${lines}; name each line by its number`
 }
 
-function splitAmount(amount: DecimalText, pieces: readonly Piece[], words: RefundWords): DecimalText[] {
+const splitAmount = (amount: DecimalText, pieces: readonly Piece[], words: RefundWords): DecimalText[] => {
   if (pieces.length <= 1) return pieces.map(() => amount)
   const digits = minorDigits(pieces[0] === undefined ? '' : (currencyOf(pieces[0].line) ?? '')) ?? 0
   return splitByWeight(
@@ -338,22 +336,20 @@ function splitAmount(amount: DecimalText, pieces: readonly Piece[], words: Refun
 }
 
 /** Whether a line is charged in this currency; a line or a credit that names none does not contradict. */
-function chargedIn(line: OrderLine, currency: string | null): boolean {
+const chargedIn = (line: OrderLine, currency: string | null): boolean => {
   const own = currencyOf(line)
   return own === null || currency === null || sameCurrency(own, currency)
 }
 
-function currencyOf(line: OrderLine): string | null {
-  return line.currency ?? line.charges[0]?.currency ?? null
-}
+const currencyOf = (line: OrderLine): string | null => line.currency ?? line.charges[0]?.currency ?? null
 
 /** Faults of the event as a whole against its order. */
-function orderFaults(
+const orderFaults = (
   event: ReadEvent,
   order: PurchaseOrder,
   ledgers: readonly LineLedger[],
   { shipNodes }: Vocabulary,
-): EventFault[] {
+): EventFault[] => {
   const faults: EventFault[] = []
   const path = 'data.purchaseOrderId'
   const { address } = event
@@ -371,11 +367,10 @@ function orderFaults(
 }
 
 /** The entries that are right by themselves: they are allotted even when others are wrong, so that every fault is told at once. */
-function entriesOf(event: ReadEvent): AllotmentEntry[] {
-  return event.entries.flatMap(({ path, line }) => {
+const entriesOf = (event: ReadEvent): AllotmentEntry[] =>
+  event.entries.flatMap(({ path, line }) => {
     if (line === null) return []
     const lineNumber = line.lineNumber ?? null
     const sku = line.sku ?? null
     return (lineNumber === null) === (sku === null) ? [] : [{ path, lineNumber, sku, quantity: line.quantity }]
   })
-}

@@ -74,24 +74,22 @@ export interface Evidence {
 }
 
 /** Reduces an order to what {@link judge} compares. */
-export function takeBaseline(order: PurchaseOrder): OrderBaseline {
-  return {
-    purchaseOrderId: order.purchaseOrderId,
-    lines: order.lines.map((line) => ({
-      lineNumber: line.lineNumber,
-      ordered: line.ordered,
-      units: { ...line.units },
-      statuses: line.statuses.map(({ status, quantity, trackingNumber, cancellationReason }) => ({
-        status,
-        quantity,
-        trackingNumber,
-        cancellationReason,
-      })),
-      refundedAmount: line.refundedAmount,
-      refundReasons: [...line.refundReasons],
+export const takeBaseline = (order: PurchaseOrder): OrderBaseline => ({
+  purchaseOrderId: order.purchaseOrderId,
+  lines: order.lines.map((line) => ({
+    lineNumber: line.lineNumber,
+    ordered: line.ordered,
+    units: { ...line.units },
+    statuses: line.statuses.map(({ status, quantity, trackingNumber, cancellationReason }) => ({
+      status,
+      quantity,
+      trackingNumber,
+      cancellationReason,
     })),
-  }
-}
+    refundedAmount: line.refundedAmount,
+    refundReasons: [...line.refundReasons],
+  })),
+})
 
 /**
  * Judges whether a command's request was applied, by the order read back.
@@ -103,13 +101,13 @@ export function takeBaseline(order: PurchaseOrder): OrderBaseline {
  * @param now the order as read after the request can no longer be under way
  * @param accepted whether the marketplace said yes to the request
  */
-export function judge(
+export const judge = (
   words: StatusWords,
   command: OrderCommandContent,
   baseline: OrderBaseline,
   now: PurchaseOrder,
   accepted = false,
-): Evidence {
+): Evidence => {
   const after = takeBaseline(now)
   switch (command.kind) {
     case 'acknowledge':
@@ -131,13 +129,13 @@ export function judge(
 
 type Told = Omit<LineFinding, 'lineNumber'>
 
-function judgeLines<Asked>(
+const judgeLines = <Asked>(
   words: StatusWords,
   askedByLine: ReadonlyMap<string, Asked>,
   baseline: OrderBaseline,
   after: OrderBaseline,
   judgeLine: (asked: Asked, before: LineBaseline, now: LineBaseline, words: StatusWords) => Told,
-): Evidence {
+): Evidence => {
   const lines = [...askedByLine].map(([lineNumber, asked]) => {
     const told = compare(lineOf(baseline, lineNumber), lineOf(after, lineNumber), (before, now) => {
       const finding = judgeLine(asked, before, now, words)
@@ -150,11 +148,11 @@ function judgeLines<Asked>(
 }
 
 /** Judges a line that is there both times and whose counts went nowhere but up. */
-function compare(
+const compare = (
   before: LineBaseline | undefined,
   now: LineBaseline | undefined,
   judgePair: (before: LineBaseline, now: LineBaseline) => Told,
-): Told {
+): Told => {
   if (before === undefined || now === undefined)
     return unclear(`the line is missing ${before === undefined ? 'before' : 'after'} the request`, { maybeOurs: true })
   if (before.ordered !== now.ordered)
@@ -166,7 +164,7 @@ function compare(
   return judgePair(before, now)
 }
 
-function combined(findings: readonly Verdict[]): Verdict {
+const combined = (findings: readonly Verdict[]): Verdict => {
   const [first] = findings
   return first !== undefined && findings.every((finding) => finding === first) ? first : 'unclear'
 }
@@ -179,7 +177,7 @@ interface AskedShipment {
   readonly byTracking: ReadonlyMap<string, number>
 }
 
-function shipmentsByLine(payload: ShipPayload): Map<string, AskedShipment> {
+const shipmentsByLine = (payload: ShipPayload): Map<string, AskedShipment> => {
   const lines = new Map<string, { quantity: number; byTracking: Map<string, number> }>()
   for (const parcel of payload.parcels) {
     for (const entry of parcel.lines) {
@@ -196,7 +194,7 @@ function shipmentsByLine(payload: ShipPayload): Map<string, AskedShipment> {
  * A tracking number stays with its units when the carrier delivers them, but may be lost when they are refunded. What is missing under
  * our number is never taken as ours for that: the units that were refunded may be somebody else's.
  */
-function judgeShipment(asked: AskedShipment, before: LineBaseline, now: LineBaseline, words: StatusWords): Told {
+const judgeShipment = (asked: AskedShipment, before: LineBaseline, now: LineBaseline, words: StatusWords): Told => {
   const shipped = now.units.shipped - before.units.shipped
   const { quantity } = asked
   if (shipped === 0) return absent(`no unit was shipped since, ${quantity} asked`)
@@ -227,7 +225,7 @@ function judgeShipment(asked: AskedShipment, before: LineBaseline, now: LineBase
  * The marketplace said yes: what is missing under our tracking numbers may stand under none. Units that were refunded since stand under
  * none as well, whoever shipped them, and do not count; nor do those that appeared under numbers of others.
  */
-function seeShipment(asked: AskedShipment, before: LineBaseline, now: LineBaseline, words: StatusWords): Told {
+const seeShipment = (asked: AskedShipment, before: LineBaseline, now: LineBaseline, words: StatusWords): Told => {
   const strict = judgeShipment(asked, before, now, words)
   if (strict.finding === 'applied') return strict
   const [trackedBefore, trackedNow] = [unitsByTracking(before, words), unitsByTracking(now, words)]
@@ -239,11 +237,11 @@ function seeShipment(asked: AskedShipment, before: LineBaseline, now: LineBaseli
 }
 
 /** Units that appeared under the marks that were asked, each mark as far as it was asked. */
-function gainedOfAny(
+const gainedOfAny = (
   asked: ReadonlyMap<string, number>,
   before: ReadonlyMap<string, number>,
   now: ReadonlyMap<string, number>,
-): number {
+): number => {
   let gained = 0
   for (const [mark, most] of asked) {
     gained += Math.min(most, Math.max(0, (now.get(mark) ?? 0) - (before.get(mark) ?? 0)))
@@ -252,7 +250,7 @@ function gainedOfAny(
 }
 
 /** Units that were shipped, by normal form of their tracking number; under the empty text those that show none. */
-function unitsByTracking(line: LineBaseline, { stateOf }: StatusWords): Map<string, number> {
+const unitsByTracking = (line: LineBaseline, { stateOf }: StatusWords): Map<string, number> => {
   const units = new Map<string, number>()
   for (const entry of line.statuses) {
     const state = stateOf(entry.status)
@@ -269,7 +267,7 @@ interface AskedCancellation {
   readonly byReason: ReadonlyMap<string, number>
 }
 
-function cancellationsByLine(payload: CancelPayload): Map<string, AskedCancellation> {
+const cancellationsByLine = (payload: CancelPayload): Map<string, AskedCancellation> => {
   const lines = new Map<string, { quantity: number; byReason: Map<string, number> }>()
   for (const entry of payload.lines) {
     const asked = lines.get(entry.lineNumber) ?? { quantity: 0, byReason: new Map() }
@@ -280,7 +278,7 @@ function cancellationsByLine(payload: CancelPayload): Map<string, AskedCancellat
   return lines
 }
 
-function judgeCancellation(asked: AskedCancellation, before: LineBaseline, now: LineBaseline, words: StatusWords): Told {
+const judgeCancellation = (asked: AskedCancellation, before: LineBaseline, now: LineBaseline, words: StatusWords): Told => {
   const cancelled = now.units.cancelled - before.units.cancelled
   const { quantity } = asked
   if (cancelled === 0) return absent(`no unit was cancelled since, ${quantity} asked`)
@@ -302,7 +300,7 @@ function judgeCancellation(asked: AskedCancellation, before: LineBaseline, now: 
 }
 
 /** The marketplace said yes: what is missing under our reasons may stand under none. */
-function seeCancellation(asked: AskedCancellation, before: LineBaseline, now: LineBaseline, words: StatusWords): Told {
+const seeCancellation = (asked: AskedCancellation, before: LineBaseline, now: LineBaseline, words: StatusWords): Told => {
   const strict = judgeCancellation(asked, before, now, words)
   if (strict.finding === 'applied') return strict
   const [reasonsBefore, reasonsNow] = [unitsByReason(before, words), unitsByReason(now, words)]
@@ -312,7 +310,7 @@ function seeCancellation(asked: AskedCancellation, before: LineBaseline, now: Li
   return landed(`accepted, and ${ours + unstated} units appeared as cancelled for our reasons or none, ${asked.quantity} asked`)
 }
 
-function unitsByReason(line: LineBaseline, { stateOf }: StatusWords): Map<string, number> {
+const unitsByReason = (line: LineBaseline, { stateOf }: StatusWords): Map<string, number> => {
   const units = new Map<string, number>()
   for (const entry of line.statuses) {
     if (stateOf(entry.status) === 'cancelled') add(units, normalMark(entry.cancellationReason ?? ''), entry.quantity)
@@ -329,7 +327,7 @@ interface AskedRefund {
   readonly reasons: ReadonlySet<string>
 }
 
-function refundsByLine(payload: RefundPayload): Map<string, AskedRefund> {
+const refundsByLine = (payload: RefundPayload): Map<string, AskedRefund> => {
   const entriesByLine = new Map<string, RefundLine[]>()
   for (const entry of payload.lines) entriesByLine.set(entry.lineNumber, [...(entriesByLine.get(entry.lineNumber) ?? []), entry])
   const lines = new Map<string, AskedRefund>()
@@ -347,7 +345,7 @@ function refundsByLine(payload: RefundPayload): Map<string, AskedRefund> {
  * Units, money and reasons must agree. A marketplace that shows refunded money but no refunded units is judged by money and
  * reasons; units alone never prove, since the marketplace refunds by itself as well (public facts 4.3).
  */
-function judgeRefund(asked: AskedRefund, before: LineBaseline, now: LineBaseline): Told {
+const judgeRefund = (asked: AskedRefund, before: LineBaseline, now: LineBaseline): Told => {
   const units = now.units.refunded - before.units.refunded
   const money = new Decimal(now.refundedAmount).minus(before.refundedAmount)
   const gained = gainedReasons(before, now)
@@ -368,7 +366,7 @@ function judgeRefund(asked: AskedRefund, before: LineBaseline, now: LineBaseline
  * The marketplace said yes: reasons need not be shown, nor one of units and money. Money that is shown must be what was asked, and reasons
  * that are shown must be ours: others may have refunded meanwhile.
  */
-function seeRefund(asked: AskedRefund, before: LineBaseline, now: LineBaseline): Told {
+const seeRefund = (asked: AskedRefund, before: LineBaseline, now: LineBaseline): Told => {
   const strict = judgeRefund(asked, before, now)
   if (strict.finding === 'applied') return strict
   const units = now.units.refunded - before.units.refunded
@@ -385,7 +383,7 @@ function seeRefund(asked: AskedRefund, before: LineBaseline, now: LineBaseline):
   )
 }
 
-function gainedReasons(before: LineBaseline, now: LineBaseline): string[] {
+const gainedReasons = (before: LineBaseline, now: LineBaseline): string[] => {
   const left = now.refundReasons.map(normalMark)
   for (const reason of before.refundReasons.map(normalMark)) {
     const at = left.indexOf(reason)
@@ -395,7 +393,7 @@ function gainedReasons(before: LineBaseline, now: LineBaseline): string[] {
 }
 
 /** New reasons are exactly ours; a marketplace that states each reason once shows no new one when all it knows are ours already. */
-function reasonsAgree(ours: ReadonlySet<string>, gained: readonly string[], now: LineBaseline): boolean {
+const reasonsAgree = (ours: ReadonlySet<string>, gained: readonly string[], now: LineBaseline): boolean => {
   const told = new Set(gained.length > 0 ? gained : now.refundReasons.map(normalMark))
   return told.size === ours.size && [...told].every((reason) => ours.has(reason))
 }
@@ -408,7 +406,7 @@ function reasonsAgree(ours: ReadonlySet<string>, gained: readonly string[], now:
  * Units that still stand as created were there when the request would have been applied, so it was not, at least not to all:
  * not-applied unless some line has gained acknowledged units.
  */
-function judgeAcknowledge(words: StatusWords, baseline: OrderBaseline, after: OrderBaseline, accepted: boolean): Evidence {
+const judgeAcknowledge = (words: StatusWords, baseline: OrderBaseline, after: OrderBaseline, accepted: boolean): Evidence => {
   let acknowledged = 0
   let gained = false
   const lines: LineFinding[] = baseline.lines.map((line) => {
@@ -434,7 +432,7 @@ function judgeAcknowledge(words: StatusWords, baseline: OrderBaseline, after: Or
 // ── shared ──
 
 /** Units in states that we do not know, by state; under the empty text those that no status accounts for. */
-function unknownUnits(line: LineBaseline, { stateOf }: StatusWords): Map<string, number> {
+const unknownUnits = (line: LineBaseline, { stateOf }: StatusWords): Map<string, number> => {
   const units = new Map<string, number>()
   let told = 0
   for (const entry of line.statuses) {
@@ -445,37 +443,34 @@ function unknownUnits(line: LineBaseline, { stateOf }: StatusWords): Map<string,
   return units
 }
 
-function hasNewUnknown(before: LineBaseline, now: LineBaseline, words: StatusWords): boolean {
+const hasNewUnknown = (before: LineBaseline, now: LineBaseline, words: StatusWords): boolean => {
   const unitsBefore = unknownUnits(before, words)
   return [...unknownUnits(now, words)].some(([status, quantity]) => quantity > (unitsBefore.get(status) ?? 0))
 }
 
-function createdUnits(line: LineBaseline, { stateOf }: StatusWords): number {
-  return line.statuses.filter((entry) => stateOf(entry.status) === 'created').reduce((sum, entry) => sum + entry.quantity, 0)
-}
+const createdUnits = (line: LineBaseline, { stateOf }: StatusWords): number =>
+  line.statuses.filter((entry) => stateOf(entry.status) === 'created').reduce((sum, entry) => sum + entry.quantity, 0)
 
-function lineOf(order: OrderBaseline, lineNumber: string): LineBaseline | undefined {
-  return order.lines.find((line) => line.lineNumber === lineNumber)
-}
+const lineOf = (order: OrderBaseline, lineNumber: string): LineBaseline | undefined =>
+  order.lines.find((line) => line.lineNumber === lineNumber)
 
 /** Marks are compared by letters and digits alone: published answers spell IncorrectItemReceived as INCORRECT_ITEM_RECEIVED. */
-export function normalMark(mark: string): string {
+export const normalMark = (mark: string): string => {
   const upper = mark.trim().toUpperCase()
   return upper.replaceAll(/[^\p{L}\p{N}]/gu, '') || upper
 }
 
-function add(totals: Map<string, number>, key: string, quantity: number): void {
+const add = (totals: Map<string, number>, key: string, quantity: number): void => {
   totals.set(key, (totals.get(key) ?? 0) + quantity)
 }
 
-function landed(explanation: string): Told {
-  return { finding: 'applied', explanation, maybeOurs: true, underOurMark: true }
-}
+const landed = (explanation: string): Told => ({ finding: 'applied', explanation, maybeOurs: true, underOurMark: true })
 
-function absent(explanation: string): Told {
-  return { finding: 'not-applied', explanation, maybeOurs: false, underOurMark: false }
-}
+const absent = (explanation: string): Told => ({ finding: 'not-applied', explanation, maybeOurs: false, underOurMark: false })
 
-function unclear(explanation: string, { maybeOurs = false, underOurMark = false } = {}): Told {
-  return { finding: 'unclear', explanation, maybeOurs, underOurMark }
-}
+const unclear = (explanation: string, { maybeOurs = false, underOurMark = false } = {}): Told => ({
+  finding: 'unclear',
+  explanation,
+  maybeOurs,
+  underOurMark,
+})

@@ -26,7 +26,7 @@ export interface Progress {
 const growing = ['shipped', 'cancelled', 'refunded'] as const
 
 /** Compares a view with the known state. A line missing in the view is behind; one that only the view has is ahead. */
-export function progressOf(known: GrowingOrder, seen: GrowingOrder): Progress {
+export const progressOf = (known: GrowingOrder, seen: GrowingOrder): Progress => {
   const lagging: string[] = []
   let ahead = false
   const seenLines = new Map(seen.lines.map((line) => [line.lineNumber, line]))

@@ -54,7 +54,7 @@ const noGain = (): Gain => ({
  * The effects that our confirmed commands prove, whatever a stale view shows: each one on top of the order's state before it, and
  * all of them together. A view that shows less is stale; a baseline that shows less is raised ({@link raiseBaseline}).
  */
-export function proofOf(words: StatusWords, confirmed: readonly Confirmed[]): Proof {
+export const proofOf = (words: StatusWords, confirmed: readonly Confirmed[]): Proof => {
   const totals = new Map<string, Gain>()
   const proof = new Map<string, ProvenLine>()
   for (const { content, baseline } of confirmed) {
@@ -72,36 +72,32 @@ export function proofOf(words: StatusWords, confirmed: readonly Confirmed[]): Pr
 }
 
 /** The baseline, completed by all proven effects that it does not show. */
-export function raiseBaseline(words: StatusWords, baseline: OrderBaseline, proof: Proof): OrderBaseline {
-  return {
-    ...baseline,
-    lines: baseline.lines.map((line) => {
-      const proven = proof.get(line.lineNumber)
-      return proven === undefined ? line : raiseLine(words, line, proven)
-    }),
-  }
-}
+export const raiseBaseline = (words: StatusWords, baseline: OrderBaseline, proof: Proof): OrderBaseline => ({
+  ...baseline,
+  lines: baseline.lines.map((line) => {
+    const proven = proof.get(line.lineNumber)
+    return proven === undefined ? line : raiseLine(words, line, proven)
+  }),
+})
 
 /**
  * The proof as an order for `progressOf`: what is proven is known. Not every marketplace shows the units or the money of a refund, so only
  * counts that each one shows may call a view late.
  */
-export function provenOrder(proof: Proof): GrowingOrder {
-  return {
-    lines: [...proof].map(([lineNumber, { shipped, cancelled }]) => ({
-      lineNumber,
-      units: { shipped, cancelled, refunded: 0 },
-      refundedAmount: '0',
-    })),
-  }
-}
+export const provenOrder = (proof: Proof): GrowingOrder => ({
+  lines: [...proof].map(([lineNumber, { shipped, cancelled }]) => ({
+    lineNumber,
+    units: { shipped, cancelled, refunded: 0 },
+    refundedAmount: '0',
+  })),
+})
 
 /**
  * Only counts that are below what is proven are raised, and marks only with their count: where the count is there, the marks stand as the
  * marketplace shows them (a tracking number may be lost with a refund). Of a refund some marketplaces show units, some money: what a line
  * shows of neither is raised in both, otherwise in what it shows.
  */
-function raiseLine(words: StatusWords, line: LineBaseline, proven: ProvenLine): LineBaseline {
+const raiseLine = (words: StatusWords, line: LineBaseline, proven: ProvenLine): LineBaseline => {
   const { units } = line
   const statuses = [...line.statuses]
   if (units.shipped < proven.shipped) statuses.push(...missingOf(words, line, 'shipped', proven.byTracking))
@@ -131,12 +127,12 @@ type Marked = 'shipped' | 'cancelled'
 /** What carries our mark. */
 const markOf = { shipped: 'trackingNumber', cancelled: 'cancellationReason' } as const satisfies Record<Marked, string>
 
-function missingOf(
+const missingOf = (
   words: StatusWords,
   line: LineBaseline,
   state: Marked,
   wanted: ReadonlyMap<string, number>,
-): LineBaseline['statuses'] {
+): LineBaseline['statuses'] => {
   const mark = markOf[state]
   return [...wanted].flatMap(([text, units]) => {
     const shown = line.statuses
@@ -149,7 +145,7 @@ function missingOf(
   })
 }
 
-function missingReasons(shown: readonly string[], wanted: readonly string[]): string[] {
+const missingReasons = (shown: readonly string[], wanted: readonly string[]): string[] => {
   const left = shown.map(normalMark)
   return wanted.filter((reason) => {
     const at = left.indexOf(reason)
@@ -165,7 +161,7 @@ const isOf = ({ stateOf }: StatusWords, state: Marked, shown: string): boolean =
   return known !== 'cancelled' && known !== 'created' && known !== 'acknowledged'
 }
 
-function gainsOf(content: OrderCommandContent): ReadonlyMap<string, Gain> {
+const gainsOf = (content: OrderCommandContent): ReadonlyMap<string, Gain> => {
   const gains = new Map<string, Gain>()
   const of = (lineNumber: string): Gain => {
     const gain = gains.get(lineNumber) ?? noGain()
@@ -188,7 +184,7 @@ function gainsOf(content: OrderCommandContent): ReadonlyMap<string, Gain> {
   return gains
 }
 
-function addShipment({ parcels }: ShipPayload, of: (lineNumber: string) => Gain): void {
+const addShipment = ({ parcels }: ShipPayload, of: (lineNumber: string) => Gain): void => {
   for (const { trackingNumber, lines } of parcels) {
     for (const { lineNumber, quantity } of lines) {
       const gain = of(lineNumber)
@@ -198,7 +194,7 @@ function addShipment({ parcels }: ShipPayload, of: (lineNumber: string) => Gain)
   }
 }
 
-function addCancellation({ lines }: CancelPayload, of: (lineNumber: string) => Gain): void {
+const addCancellation = ({ lines }: CancelPayload, of: (lineNumber: string) => Gain): void => {
   for (const { lineNumber, quantity, reason } of lines) {
     const gain = of(lineNumber)
     gain.cancelled += quantity
@@ -206,7 +202,7 @@ function addCancellation({ lines }: CancelPayload, of: (lineNumber: string) => G
   }
 }
 
-function addRefund({ lines }: RefundPayload, of: (lineNumber: string) => Gain): void {
+const addRefund = ({ lines }: RefundPayload, of: (lineNumber: string) => Gain): void => {
   for (const { lineNumber, quantity, reason, charges } of lines) {
     const gain = of(lineNumber)
     gain.refunded += quantity
@@ -215,7 +211,7 @@ function addRefund({ lines }: RefundPayload, of: (lineNumber: string) => Gain): 
   }
 }
 
-function addGain(total: Gain, gain: Gain): void {
+const addGain = (total: Gain, gain: Gain): void => {
   total.shipped += gain.shipped
   total.cancelled += gain.cancelled
   total.refunded += gain.refunded
@@ -225,7 +221,7 @@ function addGain(total: Gain, gain: Gain): void {
   total.refundReasons.push(...gain.refundReasons)
 }
 
-function onTopOf(words: StatusWords, before: LineBaseline, gain: Gain): Gain {
+const onTopOf = (words: StatusWords, before: LineBaseline, gain: Gain): Gain => {
   const byTracking = new Map(gain.byTracking)
   const byReason = new Map(gain.byReason)
   for (const { status, quantity, trackingNumber, cancellationReason } of before.statuses) {
@@ -248,24 +244,22 @@ function onTopOf(words: StatusWords, before: LineBaseline, gain: Gain): Gain {
 
 const noGainProven = (): ProvenLine => ({ ...noGain(), refundedAmount: '0' })
 
-function most(proven: ProvenLine, more: Gain | ProvenLine): ProvenLine {
-  return {
-    shipped: Math.max(proven.shipped, more.shipped),
-    cancelled: Math.max(proven.cancelled, more.cancelled),
-    refunded: Math.max(proven.refunded, more.refunded),
-    refundedAmount: Decimal.max(proven.refundedAmount, more.refundedAmount).toFixed(),
-    byTracking: mostOf(proven.byTracking, more.byTracking),
-    byReason: mostOf(proven.byReason, more.byReason),
-    refundReasons: more.refundReasons.length > proven.refundReasons.length ? more.refundReasons : proven.refundReasons,
-  }
-}
+const most = (proven: ProvenLine, more: Gain | ProvenLine): ProvenLine => ({
+  shipped: Math.max(proven.shipped, more.shipped),
+  cancelled: Math.max(proven.cancelled, more.cancelled),
+  refunded: Math.max(proven.refunded, more.refunded),
+  refundedAmount: Decimal.max(proven.refundedAmount, more.refundedAmount).toFixed(),
+  byTracking: mostOf(proven.byTracking, more.byTracking),
+  byReason: mostOf(proven.byReason, more.byReason),
+  refundReasons: more.refundReasons.length > proven.refundReasons.length ? more.refundReasons : proven.refundReasons,
+})
 
-function mostOf(a: ReadonlyMap<string, number>, b: ReadonlyMap<string, number>): ReadonlyMap<string, number> {
+const mostOf = (a: ReadonlyMap<string, number>, b: ReadonlyMap<string, number>): ReadonlyMap<string, number> => {
   const all = new Map(a)
   for (const [mark, units] of b) all.set(mark, Math.max(all.get(mark) ?? 0, units))
   return all
 }
 
-function count(totals: Map<string, number>, mark: string, units: number): void {
+const count = (totals: Map<string, number>, mark: string, units: number): void => {
   totals.set(mark, (totals.get(mark) ?? 0) + units)
 }

@@ -12,7 +12,7 @@ const Exact = Decimal.clone({ precision: 60 })
  * @param charged the order with its charges as first seen
  * @param seen the order as just read, with the money refunded so far
  */
-export function checkMoneyLeft(payload: RefundPayload, charged: PurchaseOrder, seen: PurchaseOrder): string[] {
+export const checkMoneyLeft = (payload: RefundPayload, charged: PurchaseOrder, seen: PurchaseOrder): string[] => {
   const askedByLine = new Map<string, Decimal>()
   for (const { lineNumber, charges } of payload.lines)
     askedByLine.set(lineNumber, (askedByLine.get(lineNumber) ?? new Exact(0)).plus(refundTotal(charges)))

@@ -38,7 +38,7 @@ const Exact = Decimal.clone({ precision: 60 })
  *
  * @returns null when the text is no currency code.
  */
-export function minorDigits(currency: string): number | null {
+export const minorDigits = (currency: string): number | null => {
   if (!/^[A-Za-z]{3}$/.test(currency)) return null
   return new Intl.NumberFormat('en', { style: 'currency', currency }).resolvedOptions().maximumFractionDigits ?? null
 }
@@ -49,11 +49,11 @@ export function minorDigits(currency: string): number | null {
  *
  * @returns null when fewer are free.
  */
-export function freeSlots(
+export const freeSlots = (
   ledger: LineLedger,
   quantity: number,
   carriesMoney: (slot: number) => boolean = () => true,
-): number[] | null {
+): number[] | null => {
   const held = new Set(ledger.refundSlots)
   const free: number[] = []
   for (let slot = 0; slot < ledger.ordered; slot++) if (!held.has(slot)) free.push(slot)
@@ -65,7 +65,7 @@ export function freeSlots(
 }
 
 /** The slots of a line with refundable money; all of them if the charges cannot be processed. */
-export function slotsWithMoney(line: RefundableLine, words: RefundWords): (slot: number) => boolean {
+export const slotsWithMoney = (line: RefundableLine, words: RefundWords): ((slot: number) => boolean) => {
   const net = netOf(line, words)
   if (!net.ok) return () => true
   return (slot) => net.parts.some((part) => shareOf(part.amount, slot, line.ordered) > 0n)
@@ -79,7 +79,7 @@ export function slotsWithMoney(line: RefundableLine, words: RefundWords): (slot:
  * carry only negative amounts and must not give back more than the buyer paid. What comes to zero is left out. No type of charge is
  * asked for more than was charged under it, tax by tax and fee by fee: the marketplace would refuse the whole request.
  */
-export function refundOfSlots(line: RefundableLine, slots: readonly number[], words: RefundWords): RefundResult {
+export const refundOfSlots = (line: RefundableLine, slots: readonly number[], words: RefundWords): RefundResult => {
   const net = netOf(line, words)
   if (!net.ok) return net
   const untyped = net.parts.find((part) => part.amount > 0n && part.charge.chargeType.trim() === '')
@@ -104,12 +104,12 @@ export function refundOfSlots(line: RefundableLine, slots: readonly number[], wo
  * Refused when it is not positive, finer than the currency, or above the product charge of these slots (an amount may not
  * exceed the original charge, public facts 3.4).
  */
-export function refundOfAmount(
+export const refundOfAmount = (
   line: RefundableLine,
   slots: readonly number[],
   amount: DecimalText,
   words: RefundWords,
-): RefundResult {
+): RefundResult => {
   const net = netOf(line, words)
   if (!net.ok) return net
   const finer = finerThanCurrency(amount, net.currency)
@@ -133,14 +133,14 @@ export function refundOfAmount(
 }
 
 /** A sentence that says that an amount has more digits than its currency; null when it has not, or when the currency is unknown. */
-export function finerThanCurrency(amount: DecimalText, currency: string): string | null {
+export const finerThanCurrency = (amount: DecimalText, currency: string): string | null => {
   const digits = minorDigits(currency)
   if (digits === null || new Exact(amount).eq(decimalOf(minorOf(amount, digits), digits))) return null
   return `the amount ${amount} is finer than ${currency} allows (${digits} digits after the point)`
 }
 
 /** The product charge, without tax, of these slots; null when the line's charges cannot be worked with. */
-export function productShare(line: RefundableLine, slots: readonly number[], words: RefundWords): DecimalText | null {
+export const productShare = (line: RefundableLine, slots: readonly number[], words: RefundWords): DecimalText | null => {
   const net = netOf(line, words)
   if (!net.ok) return null
   const total = net.parts.filter(isProduct(words)).reduce((sum, part) => sum + sharesOf(part.amount, slots, line.ordered), 0n)
@@ -148,7 +148,7 @@ export function productShare(line: RefundableLine, slots: readonly number[], wor
 }
 
 /** Splits an amount by weights, each piece rounded so that the pieces sum to the amount and none is above its weight's share rounded up. */
-export function splitByWeight(amount: DecimalText, weights: readonly DecimalText[], digits: number): DecimalText[] {
+export const splitByWeight = (amount: DecimalText, weights: readonly DecimalText[], digits: number): DecimalText[] => {
   const total = minorOf(amount, digits)
   const minors = weights.map((weight) => minorOf(weight, digits))
   const sum = minors.reduce((all, weight) => all + weight, 0n)
@@ -161,11 +161,10 @@ export function splitByWeight(amount: DecimalText, weights: readonly DecimalText
 }
 
 /** What these refund charges give back in all, tax and fees included, as a positive decimal. */
-export function refundTotal(charges: readonly RefundCharge[]): DecimalText {
-  return sumOf(charges.flatMap((charge) => [charge, ...taxesOf(charge)]))
+export const refundTotal = (charges: readonly RefundCharge[]): DecimalText =>
+  sumOf(charges.flatMap((charge) => [charge, ...taxesOf(charge)]))
     .negated()
     .toFixed()
-}
 
 /**
  * What the marketplace gives back beyond these charges of one request, where it gives back everything of a line, tax and shipping too, as
@@ -173,11 +172,11 @@ export function refundTotal(charges: readonly RefundCharge[]): DecimalText {
  *
  * @returns null when it gives back what is asked, and no more; otherwise all that it would give back, as a positive decimal.
  */
-export function fullPriceGivesBack(
+export const fullPriceGivesBack = (
   line: RefundableLine,
   charges: readonly RefundCharge[],
   { productCharge }: RefundWords,
-): DecimalText | null {
+): DecimalText | null => {
   const typed = (type: string) => line.charges.filter(({ chargeType }) => chargeType.toUpperCase() === type)
   const price = sumOf(typed(productCharge))
   const asked = sumOf(charges.filter(({ chargeType }) => chargeType.toUpperCase() === productCharge)).negated()
@@ -216,7 +215,7 @@ type Net =
   | { readonly ok: false; readonly message: string }
 
 /** The charges in minor units, discounts taken off: first from charges of their own type, then from the price, then from the others. */
-function netOf(line: RefundableLine, { productCharge }: RefundWords): Net {
+const netOf = (line: RefundableLine, { productCharge }: RefundWords): Net => {
   const money = line.charges.flatMap((charge) => [charge, ...taxesOf(charge)]).filter(({ amount }) => !new Exact(amount).isZero())
   const currency = (money[0] ?? line.charges[0])?.currency
   if (currency === undefined) return { ok: false, message: `line ${line.lineNumber} has no charge to refund` }
@@ -249,21 +248,17 @@ function netOf(line: RefundableLine, { productCharge }: RefundWords): Net {
 }
 
 /** Whether two currency codes name the same currency; their case does not matter. */
-export function sameCurrency(one: string, other: string): boolean {
-  return one.toUpperCase() === other.toUpperCase()
-}
+export const sameCurrency = (one: string, other: string): boolean => one.toUpperCase() === other.toUpperCase()
 
-function sumOf(money: readonly { readonly amount: DecimalText }[]): Decimal {
-  return money.reduce((sum, { amount }) => sum.plus(amount), new Exact(0))
-}
+const sumOf = (money: readonly { readonly amount: DecimalText }[]): Decimal =>
+  money.reduce((sum, { amount }) => sum.plus(amount), new Exact(0))
 
 /** Taxes and fees of a charge, the tax first. */
-function taxesOf({ tax, taxAndOtherFees }: Charge | RefundCharge): readonly ChargeTax[] {
-  return [tax, taxAndOtherFees].flatMap((one) => one ?? [])
-}
+const taxesOf = ({ tax, taxAndOtherFees }: Charge | RefundCharge): readonly ChargeTax[] =>
+  [tax, taxAndOtherFees].flatMap((one) => one ?? [])
 
 /** Taxes and fees of a charge that comes to zero join another charge of its type, by which the marketplace counts them: no form takes them alone. */
-function joinTaxes(parts: readonly NetPart[]): void {
+const joinTaxes = (parts: readonly NetPart[]): void => {
   for (const lone of parts) {
     if (!isLone(lone)) continue
     const own = parts.filter((part) => typeOf(part) === typeOf(lone))
@@ -283,7 +278,7 @@ function joinTaxes(parts: readonly NetPart[]): void {
  * discount takes as much off other charges instead. Under a discount of its own type the charge is nothing to the marketplace either, so
  * that no request can carry its tax: it is left out.
  */
-function keepCarriers(parts: readonly NetPart[], ordered: bigint): void {
+const keepCarriers = (parts: readonly NetPart[], ordered: bigint): void => {
   const lone = parts.filter(isLone)
   for (const wanted of [1n, ordered]) {
     for (const part of lone) {
@@ -303,21 +298,16 @@ function keepCarriers(parts: readonly NetPart[], ordered: bigint): void {
   }
 }
 
-function isLone({ amount, tax, fees }: NetPart): boolean {
-  return amount === 0n && tax + fees > 0n
-}
+const isLone = ({ amount, tax, fees }: NetPart): boolean => amount === 0n && tax + fees > 0n
 
-function typeOf({ charge }: NetPart): string {
-  return charge.chargeType.toUpperCase()
-}
+const typeOf = ({ charge }: NetPart): string => charge.chargeType.toUpperCase()
 
 /** Those of this type first. */
-function byType(parts: readonly NetPart[], type: string): NetPart[] {
-  return [...parts].sort((a, b) => Number(typeOf(b) === type) - Number(typeOf(a) === type))
-}
+const byType = (parts: readonly NetPart[], type: string): NetPart[] =>
+  [...parts].sort((a, b) => Number(typeOf(b) === type) - Number(typeOf(a) === type))
 
 /** Takes discounts off the other parts, those of their own type first and then those of one type; answers what is left of them when those are used up. */
-function takeOff(parts: readonly NetPart[], name: PartName, then: string): bigint {
+const takeOff = (parts: readonly NetPart[], name: PartName, then: string): bigint => {
   const inOrder = byType(parts, then)
   let over = 0n
   for (const discount of parts) {
@@ -329,7 +319,7 @@ function takeOff(parts: readonly NetPart[], name: PartName, then: string): bigin
 }
 
 /** Lowers the parts by so much in all, one after another, none below zero; answers what is left over. */
-function lower(parts: readonly NetPart[], name: PartName, by: bigint): bigint {
+const lower = (parts: readonly NetPart[], name: PartName, by: bigint): bigint => {
   let left = by
   for (const part of parts) {
     if (part[name] <= 0n) continue
@@ -340,25 +330,23 @@ function lower(parts: readonly NetPart[], name: PartName, by: bigint): bigint {
   return left
 }
 
-function isProduct({ productCharge }: RefundWords): (part: NetPart) => boolean {
-  return (part) => typeOf(part) === productCharge
-}
+const isProduct =
+  ({ productCharge }: RefundWords): ((part: NetPart) => boolean) =>
+  (part) =>
+    typeOf(part) === productCharge
 
-function smaller(one: bigint, other: bigint): bigint {
-  return one < other ? one : other
-}
+const smaller = (one: bigint, other: bigint): bigint => (one < other ? one : other)
 
-function shareOf(total: bigint, slot: number, count: number): bigint {
+const shareOf = (total: bigint, slot: number, count: number): bigint => {
   const slots = BigInt(count)
   return roundedRatio(total * BigInt(slot + 1), slots) - roundedRatio(total * BigInt(slot), slots)
 }
 
-function sharesOf(total: bigint, slots: readonly number[], ordered: number): bigint {
-  return slots.reduce((sum, slot) => sum + shareOf(total, slot, ordered), 0n)
-}
+const sharesOf = (total: bigint, slots: readonly number[], ordered: number): bigint =>
+  slots.reduce((sum, slot) => sum + shareOf(total, slot, ordered), 0n)
 
 /** What of a charge's tax, or of its fees, belongs to these slots: cut over the slots that carry some of the charge. */
-function besideSharesOf(part: NetPart, total: bigint, slots: readonly number[], ordered: number): bigint {
+const besideSharesOf = (part: NetPart, total: bigint, slots: readonly number[], ordered: number): bigint => {
   // With a minor unit or more for each slot none is left without.
   if (part.amount >= BigInt(ordered)) return sharesOf(total, slots, ordered)
   const carrying: number[] = []
@@ -369,20 +357,16 @@ function besideSharesOf(part: NetPart, total: bigint, slots: readonly number[], 
 }
 
 /** Half up; both arguments non-negative, the divisor above zero. */
-function roundedRatio(dividend: bigint, divisor: bigint): bigint {
-  return (2n * dividend + divisor) / (2n * divisor)
-}
+const roundedRatio = (dividend: bigint, divisor: bigint): bigint => (2n * dividend + divisor) / (2n * divisor)
 
 /** Cut, not rounded: what is finer than the currency cannot be paid, and rounding up would give back more than was charged. */
-function minorOf(amount: DecimalText, digits: number): bigint {
-  return BigInt(new Exact(amount).times(new Exact(10).pow(digits)).trunc().toFixed())
-}
+const minorOf = (amount: DecimalText, digits: number): bigint =>
+  BigInt(new Exact(amount).times(new Exact(10).pow(digits)).trunc().toFixed())
 
-function decimalOf(minor: bigint, digits: number): DecimalText {
-  return new Exact(minor.toString()).div(new Exact(10).pow(digits)).toFixed(digits)
-}
+const decimalOf = (minor: bigint, digits: number): DecimalText =>
+  new Exact(minor.toString()).div(new Exact(10).pow(digits)).toFixed(digits)
 
-function chargeOf(part: NetPart, digits: number, money: { amount: bigint; tax?: bigint; fees?: bigint }): RefundCharge {
+const chargeOf = (part: NetPart, digits: number, money: { amount: bigint; tax?: bigint; fees?: bigint }): RefundCharge => {
   const { chargeType, chargeName, currency } = part.charge
   const beside = (taxName: string, minor = 0n): ChargeTax | null =>
     minor === 0n ? null : { taxName, amount: decimalOf(-minor, digits), currency }
@@ -398,11 +382,9 @@ function chargeOf(part: NetPart, digits: number, money: { amount: bigint; tax?: 
 }
 
 /** The total paid, taxes, fees and discounts included. */
-export function paidOn(charges: readonly Charge[]): Decimal {
-  return sumOf(charges.flatMap((charge) => [charge, ...taxesOf(charge)]))
-}
+export const paidOn = (charges: readonly Charge[]): Decimal => sumOf(charges.flatMap((charge) => [charge, ...taxesOf(charge)]))
 
-function checked(line: RefundableLine, charges: RefundCharge[], quantity: number): RefundResult {
+const checked = (line: RefundableLine, charges: RefundCharge[], quantity: number): RefundResult => {
   if (charges.length === 0) {
     return { ok: false, message: `these ${quantity} unit(s) of line ${line.lineNumber} carry no money to give back` }
   }

@@ -15,11 +15,11 @@ export interface SentSettings {
  * have been applied, and others keep ours out for good. The limit: whoever creates the very same settings meanwhile cannot be told from
  * us; the goal is reached all the same.
  */
-export function judgeSettings(
+export const judgeSettings = (
   asked: AccountSettings,
   { accepted, mayBeApplied }: SentSettings,
   now: AccountSettings | null,
-): Evidence {
+): Evidence => {
   if (now === null) return { verdict: 'not-applied', lines: [], explanation: 'there are no account-level settings' }
   const differences = settingsDifferences(asked, now)
   if (differences.length === 0) {

@@ -146,7 +146,7 @@ const statesIn = (region: Place): Place[] => [
  * settings: parts that cannot be parsed are skipped, {@link shippingSettingsSchema} reports those. `path` is the position of the
  * settings.
  */
-export function settingsFaults(settings: unknown, path: string, known: SettingsCarriers): SettingsFault[] {
+export const settingsFaults = (settings: unknown, path: string, known: SettingsCarriers): SettingsFault[] => {
   const account: Place = { path: `${path}.accountConfigs`, value: asRecord(asRecord(settings)['accountConfigs']) }
   const carrierConfigs = placesIn(account, 'carrierConfigs')
   return [
@@ -160,8 +160,8 @@ export function settingsFaults(settings: unknown, path: string, known: SettingsC
   ]
 }
 
-function carrierFaults(config: Place, known: SettingsCarriers): SettingsFault[] {
-  return placesIn(config, 'carriers').flatMap((carrier): SettingsFault[] => {
+const carrierFaults = (config: Place, known: SettingsCarriers): SettingsFault[] =>
+  placesIn(config, 'carriers').flatMap((carrier): SettingsFault[] => {
     const name = textIn(carrier, 'carrierName')
     const service = textIn(carrier, 'carrierService')
     if (name === null) return []
@@ -175,10 +175,9 @@ function carrierFaults(config: Place, known: SettingsCarriers): SettingsFault[] 
     const message = `is ${service}, which is no service of ${published}; it must be one of ${services.join(', ')}`
     return [{ path: `${carrier.path}.carrierService`, message }]
   })
-}
 
 /** The same state twice among all regions of the same carriers. */
-function stateFaults(config: Place): SettingsFault[] {
+const stateFaults = (config: Place): SettingsFault[] => {
   const seen = new Set<string>()
   const regions = placesIn(config, 'configurations').flatMap((configuration) => placesIn(configuration, 'regions'))
   return regions.flatMap(statesIn).flatMap((state): SettingsFault[] => {
@@ -192,7 +191,7 @@ function stateFaults(config: Place): SettingsFault[] {
   })
 }
 
-function coverageFaults(config: Place, { services, mailboxServices }: SettingsCarriers): SettingsFault[] {
+const coverageFaults = (config: Place, { services, mailboxServices }: SettingsCarriers): SettingsFault[] => {
   const streetOnly = placesIn(config, 'carriers').flatMap((carrier) => {
     const service = textIn(carrier, 'carrierService')
     const isKnown = [...services.values()].some((names) => service !== null && names.includes(service))
@@ -218,8 +217,8 @@ function coverageFaults(config: Place, { services, mailboxServices }: SettingsCa
   })
 }
 
-function regionNameFaults(configuration: Place): SettingsFault[] {
-  return placesIn(configuration, 'regions').flatMap((region): SettingsFault[] => {
+const regionNameFaults = (configuration: Place): SettingsFault[] =>
+  placesIn(configuration, 'regions').flatMap((region): SettingsFault[] => {
     const code = textIn(region, 'regionCode')
     const name = textIn(region, 'regionName')
     if (code === null || name === null) return []
@@ -232,9 +231,8 @@ function regionNameFaults(configuration: Place): SettingsFault[] {
         : `is ${code}, which stands for ${expected}, not for ${name}`
     return [{ path: `${region.path}.regionCode`, message }]
   })
-}
 
-function chargeFaults(configuration: Place): SettingsFault[] {
+const chargeFaults = (configuration: Place): SettingsFault[] => {
   const charge = { path: `${configuration.path}.shippingCharge`, value: asRecord(configuration.value['shippingCharge']) }
   if (isEmpty(configuration.value['shippingCharge'])) {
     return [{ path: charge.path, message: 'must not be empty: every configuration needs its charge' }]
@@ -261,7 +259,7 @@ function chargeFaults(configuration: Place): SettingsFault[] {
 }
 
 /** A region that occurs twice for the same carrier, in any configuration: a carrier is identified by its name, not by its service. */
-function repeatedRegions(carrierConfigs: readonly Place[], known: SettingsCarriers): SettingsFault[] {
+const repeatedRegions = (carrierConfigs: readonly Place[], known: SettingsCarriers): SettingsFault[] => {
   const seen = new Set<string>()
   return carrierConfigs.flatMap((config) => {
     const names = placesIn(config, 'carriers').flatMap((carrier) => textIn(carrier, 'carrierName') ?? [])
@@ -283,7 +281,7 @@ function repeatedRegions(carrierConfigs: readonly Place[], known: SettingsCarrie
  * the three known ones deliver everywhere, so each counts. Covered is what any configuration covers; a region C without states, or with
  * sub-regions without states, covers all of it.
  */
-function missingStates(carrierConfigs: readonly Place[], path: string, known: SettingsCarriers): SettingsFault[] {
+const missingStates = (carrierConfigs: readonly Place[], path: string, known: SettingsCarriers): SettingsFault[] => {
   const regions = carrierConfigs.flatMap((config) =>
     placesIn(config, 'configurations').flatMap((configuration) => placesIn(configuration, 'regions')),
   )
@@ -355,7 +353,7 @@ const keyOf = (charge: SettingsCharge): string =>
 const nameOf = (charge: SettingsCharge): string => `${charge.carrierService} to ${charge.regionCode} (${charge.addressType})`
 
 /** The charges of configurations, one for each carrier service, region and address type, sorted; what is said twice counts once. */
-export function chargesOf(carrierConfigs: readonly CarrierConfigParts[]): SettingsCharge[] {
+export const chargesOf = (carrierConfigs: readonly CarrierConfigParts[]): SettingsCharge[] => {
   const charges = carrierConfigs.flatMap(({ carriers, configurations }) =>
     carriers.flatMap((carrier) =>
       configurations.flatMap(({ regions, addressTypes, charge }) =>
@@ -376,7 +374,7 @@ export function chargesOf(carrierConfigs: readonly CarrierConfigParts[]): Settin
 }
 
 /** The normal form of requested settings. */
-export function accountSettingsOf({ accountConfigs }: ShippingSettings): AccountSettings {
+export const accountSettingsOf = ({ accountConfigs }: ShippingSettings): AccountSettings => {
   const money = (given: { amount: string; currency: string } | null | undefined): SettingsMoney | null =>
     given === null || given === undefined ? null : { amount: given.amount, currency: given.currency }
   return {
@@ -413,7 +411,7 @@ const sameMoney = (asked: SettingsMoney | null, found: SettingsMoney | null): bo
 
 const shownMoney = (money: SettingsMoney | null): string => (money === null ? 'none' : `${money.amount} ${money.currency}`)
 
-function chargeDifference(asked: SettingsCharge, found: SettingsCharge): string | null {
+const chargeDifference = (asked: SettingsCharge, found: SettingsCharge): string | null => {
   for (const member of ['shippingAndHandling', 'chargePerItem', 'chargePerWeight'] as const) {
     if (sameMoney(asked[member], found[member])) continue
     return `${member} is ${shownMoney(found[member])}, not ${shownMoney(asked[member])}`
@@ -431,7 +429,7 @@ function chargeDifference(asked: SettingsCharge, found: SettingsCharge): string 
  * the grouping of configurations do not count (specification, section 4), nor do fields beyond the known ones; `migrateFreeShippingOffers`
  * counts only where both state it.
  */
-export function settingsDifferences(asked: AccountSettings, found: AccountSettings): string[] {
+export const settingsDifferences = (asked: AccountSettings, found: AccountSettings): string[] => {
   const differences: string[] = []
   if (asked.shippingPriority !== found.shippingPriority) {
     differences.push(`shippingPriority is ${found.shippingPriority ?? 'not given'}, not ${asked.shippingPriority ?? 'none'}`)

@@ -69,7 +69,7 @@ const countOf = { ship: 'shipped', cancel: 'cancelled', refund: 'refunded' } as 
  *
  * A confirmed command proves `baseline + its units`, so that an effect counts even while the stored order is older than it.
  */
-export function ledgersOf(order: PurchaseOrder, commands: readonly LedgerCommand[]): LineLedger[] {
+export const ledgersOf = (order: PurchaseOrder, commands: readonly LedgerCommand[]): LineLedger[] => {
   return order.lines.map((line) => {
     const confirmed = { shipped: 0, cancelled: 0, refunded: 0 }
     const proven = { shipped: 0, cancelled: 0, refunded: 0 }
@@ -119,7 +119,7 @@ export function ledgersOf(order: PurchaseOrder, commands: readonly LedgerCommand
  * what the command in flight would have brought about on top of what was done when it left. The most and not the sum,
  * because an effect may already be reported while its command is still in flight.
  */
-export function done(ledger: LineLedger, kind: UnitKind): number {
+export const done = (ledger: LineLedger, kind: UnitKind): number => {
   const count = countOf[kind]
   const { reported, confirmed, inFlight } = ledger
   // Whatever is confirmed was confirmed before the one in flight left: commands of an order run one at a time.
@@ -128,21 +128,19 @@ export function done(ledger: LineLedger, kind: UnitKind): number {
 }
 
 /** Units of this kind that are done, may be done, or are reserved. */
-export function accounted(ledger: LineLedger, kind: UnitKind): number {
-  return done(ledger, kind) + ledger.pending[kind]
-}
+export const accounted = (ledger: LineLedger, kind: UnitKind): number => done(ledger, kind) + ledger.pending[kind]
 
 /**
  * Units that can still be reserved: shipped + cancelled + reserved <= ordered, refunded + reserved <= shipped, where
  * earlier pending ships count as shipped because commands of one order run in order. Never negative.
  */
-export function available(ledger: LineLedger, kind: UnitKind): number {
+export const available = (ledger: LineLedger, kind: UnitKind): number => {
   const room = roomFor(ledger, kind, accounted)
   // A unit whose money one of our refunds holds cannot be refunded again, whatever the counts say.
   return kind === 'refund' ? Math.max(0, Math.min(room, ledger.ordered - ledger.refundSlots.length)) : room
 }
 
-function roomFor(ledger: LineLedger, kind: UnitKind, count: (ledger: LineLedger, kind: UnitKind) => number): number {
+const roomFor = (ledger: LineLedger, kind: UnitKind, count: (ledger: LineLedger, kind: UnitKind) => number): number => {
   const room =
     kind === 'refund'
       ? count(ledger, 'ship') - count(ledger, 'refund')
@@ -151,7 +149,7 @@ function roomFor(ledger: LineLedger, kind: UnitKind, count: (ledger: LineLedger,
 }
 
 /** Reserves all that is asked, or nothing and says every fault. Entries are served in their order. */
-export function reserve(ledgers: readonly LineLedger[], request: UnitRequest): ReserveResult {
+export const reserve = (ledgers: readonly LineLedger[], request: UnitRequest): ReserveResult => {
   const { kind } = request
   const byLine = new Map(ledgers.map((ledger) => [ledger.lineNumber, ledger]))
   const faults: UnitFault[] = []
@@ -178,7 +176,7 @@ export function reserve(ledgers: readonly LineLedger[], request: UnitRequest): R
  *
  * Empty when it may be sent. Acknowledge is refused only when every unit is already cancelled.
  */
-export function checkBeforeSend(ledgers: readonly LineLedger[], command: OrderCommandContent): UnitFault[] {
+export const checkBeforeSend = (ledgers: readonly LineLedger[], command: OrderCommandContent): UnitFault[] => {
   if (command.kind === 'acknowledge') {
     if (ledgers.some((ledger) => done(ledger, 'cancel') < ledger.ordered)) return []
     return [
@@ -206,34 +204,33 @@ export function checkBeforeSend(ledgers: readonly LineLedger[], command: OrderCo
   return faults
 }
 
-function unknownLine(entry: UnitRequestLine): UnitFault {
+const unknownLine = (entry: UnitRequestLine): UnitFault => {
   const message = `the order has no line ${entry.lineNumber}`
   return { path: `${entry.path}.lineNumber`, lineNumber: entry.lineNumber, asked: entry.quantity, available: 0, message }
 }
 
-function tooMany(
+const tooMany = (
   entry: UnitRequestLine,
   kind: UnitKind,
   ledger: LineLedger,
   room: number,
   count: (ledger: LineLedger, kind: UnitKind) => number,
-): UnitFault {
+): UnitFault => {
   const asked = entry.quantity
   const message = `${describeRoom(ledger, kind, room, count)}, ${asked} asked`
   return { path: `${entry.path}.quantity`, lineNumber: entry.lineNumber, asked, available: room, message }
 }
 
 /** A sentence that says how many units of a line may still be shipped, cancelled or refunded, and why. */
-export function describeAvailable(ledger: LineLedger, kind: UnitKind): string {
-  return describeRoom(ledger, kind, available(ledger, kind), accounted)
-}
+export const describeAvailable = (ledger: LineLedger, kind: UnitKind): string =>
+  describeRoom(ledger, kind, available(ledger, kind), accounted)
 
-function describeRoom(
+const describeRoom = (
   ledger: LineLedger,
   kind: UnitKind,
   room: number,
   count: (ledger: LineLedger, kind: UnitKind) => number,
-): string {
+): string => {
   const told = kind === 'refund' ? (['ship', 'refund'] as const) : (['ship', 'cancel'] as const)
   const parts = told.map((each) => {
     const reserved = count(ledger, each) - ledger.reported[countOf[each]]

@@ -50,7 +50,7 @@ export const overlapMs = secondMs
  * than the look-back; nor after a larger one, if from then on the clock runs on evenly and runs follow one another within
  * the look-back. Beyond that the daily sweep is what finds a change.
  */
-export function planWindow(request: WindowRequest): TimeWindow | null {
+export const planWindow = (request: WindowRequest): TimeWindow | null => {
   const { watermark, marketplaceNow, lagMs, lookBackMs, initialLookBackMs, oldestDays } = request
   const to = floorToSecond(marketplaceNow.getTime() - lagMs)
   const from =
@@ -61,7 +61,7 @@ export function planWindow(request: WindowRequest): TimeWindow | null {
 }
 
 /** The part of a window that the marketplace still serves, or null if there is none. */
-export function clampToWall(window: TimeWindow, marketplaceNow: Date, oldestDays: number): TimeWindow | null {
+export const clampToWall = (window: TimeWindow, marketplaceNow: Date, oldestDays: number): TimeWindow | null => {
   const from = Math.max(window.from.getTime(), reachOf(marketplaceNow, oldestDays).from.getTime())
   return from < window.to.getTime() ? { from: new Date(from), to: window.to } : null
 }
@@ -72,7 +72,7 @@ export function clampToWall(window: TimeWindow, marketplaceNow: Date, oldestDays
  *
  * @param totalCount as the marketplace counted the window's first page; null when it did not say.
  */
-export function splitWindow(window: TimeWindow, totalCount: number | null, maxPerQuery: number): SplitResult {
+export const splitWindow = (window: TimeWindow, totalCount: number | null, maxPerQuery: number): SplitResult => {
   if (totalCount === null || totalCount <= maxPerQuery) return { kind: 'fits' }
   const from = window.from.getTime()
   const to = window.to.getTime()
@@ -92,7 +92,7 @@ export function splitWindow(window: TimeWindow, totalCount: number | null, maxPe
  * Halves a window in which something cannot be read, so that what can be read comes in: down to a single second, whose bounds are all that
  * is left to ask for. Null when it is that short.
  */
-export function narrowWindow(window: TimeWindow): readonly [TimeWindow, TimeWindow] | null {
+export const narrowWindow = (window: TimeWindow): readonly [TimeWindow, TimeWindow] | null => {
   const split = splitWindow(window, 1, 0)
   if (split.kind === 'split') return split.windows
   // Two seconds cannot share one. What lies exactly on the seam is in one of the halves unless both of the marketplace's bounds exclude it.
@@ -109,7 +109,7 @@ export function narrowWindow(window: TimeWindow): readonly [TimeWindow, TimeWind
  * The halves of a window with a second between them, so that no record is in both, whichever bounds belong to a window: to count by, not to read
  * by. None where the window is too short for that.
  */
-export function halvesApart(window: TimeWindow): readonly TimeWindow[] {
+export const halvesApart = (window: TimeWindow): readonly TimeWindow[] => {
   const middle = floorToSecond((window.from.getTime() + window.to.getTime()) / 2)
   const second = middle + secondMs
   if (middle <= window.from.getTime() || second >= window.to.getTime()) return []
@@ -123,7 +123,7 @@ export function halvesApart(window: TimeWindow): readonly TimeWindow[] {
  * What is left of a window without some stretches of it, oldest first. Neighbours share a bound with what was cut out; stretches that touch
  * are one.
  */
-export function carveOut(window: TimeWindow, holes: readonly TimeWindow[]): TimeWindow[] {
+export const carveOut = (window: TimeWindow, holes: readonly TimeWindow[]): TimeWindow[] => {
   const pieces: TimeWindow[] = []
   let from = window.from
   for (const hole of [...holes].sort((a, b) => a.from.getTime() - b.from.getTime())) {
@@ -140,7 +140,10 @@ export function carveOut(window: TimeWindow, holes: readonly TimeWindow[]): Time
  *
  * @throws RangeError when a slice would not be longer than the second that neighbours share.
  */
-export function cutSlice(range: TimeWindow, sliceMs: number): { readonly slice: TimeWindow; readonly rest: TimeWindow | null } {
+export const cutSlice = (
+  range: TimeWindow,
+  sliceMs: number,
+): { readonly slice: TimeWindow; readonly rest: TimeWindow | null } => {
   const step = floorToSecond(sliceMs)
   if (step <= overlapMs) throw new RangeError(`a slice must be longer than ${overlapMs} ms, not ${sliceMs}`)
   const from = floorToSecond(range.from.getTime())
@@ -153,14 +156,14 @@ export function cutSlice(range: TimeWindow, sliceMs: number): { readonly slice: 
 }
 
 /** How many slices {@link cutSlice} makes of a range. */
-export function countSlices(range: TimeWindow, sliceMs: number): number {
+export const countSlices = (range: TimeWindow, sliceMs: number): number => {
   const step = floorToSecond(sliceMs)
   const lengthMs = ceilToSecond(range.to.getTime()) - floorToSecond(range.from.getTime())
   return lengthMs <= 0 ? 0 : Math.max(1, Math.ceil((lengthMs - overlapMs) / (step - overlapMs)))
 }
 
 /** Cuts a range of bounded length into windows, oldest first, by {@link cutSlice}. */
-export function sliceRange(range: TimeWindow, sliceMs: number): TimeWindow[] {
+export const sliceRange = (range: TimeWindow, sliceMs: number): TimeWindow[] => {
   const slices: TimeWindow[] = []
   let left: TimeWindow | null = range.from < range.to ? range : null
   while (left !== null) {
@@ -172,14 +175,14 @@ export function sliceRange(range: TimeWindow, sliceMs: number): TimeWindow[] {
 }
 
 /** The intersection of two time ranges, or null. */
-export function intersect(one: TimeWindow, other: TimeWindow): TimeWindow | null {
+export const intersect = (one: TimeWindow, other: TimeWindow): TimeWindow | null => {
   const from = one.from > other.from ? one.from : other.from
   const to = one.to < other.to ? one.to : other.to
   return from < to ? { from, to } : null
 }
 
 /** The range that can be requested: not older than a number of days, with a margin, and not beyond now. */
-export function reachOf(marketplaceNow: Date, oldestDays: number): TimeWindow {
+export const reachOf = (marketplaceNow: Date, oldestDays: number): TimeWindow => {
   const wall = ceilToSecond(marketplaceNow.getTime() - oldestDays * dayMs + wallMarginMs)
   return { from: new Date(wall), to: marketplaceNow }
 }
@@ -187,14 +190,10 @@ export function reachOf(marketplaceNow: Date, oldestDays: number): TimeWindow {
 /**
  * The watermark after a window has been stored completely: its end, which lags the marketplace's clock. It never moves back.
  */
-export function nextWatermark(previous: Date | null, stored: TimeWindow): Date {
+export const nextWatermark = (previous: Date | null, stored: TimeWindow): Date => {
   return previous !== null && previous > stored.to ? previous : stored.to
 }
 
-function floorToSecond(ms: number): number {
-  return Math.floor(ms / secondMs) * secondMs
-}
+const floorToSecond = (ms: number): number => Math.floor(ms / secondMs) * secondMs
 
-function ceilToSecond(ms: number): number {
-  return Math.ceil(ms / secondMs) * secondMs
-}
+const ceilToSecond = (ms: number): number => Math.ceil(ms / secondMs) * secondMs

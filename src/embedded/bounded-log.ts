@@ -27,15 +27,21 @@ export const openBoundedLog = async (
   file: string,
   { say, mostBytes = 4_194_304, everyMs = 10_000 }: BoundedLogOptions,
 ): Promise<BoundedLog> => {
-  const { O_APPEND, O_CREAT, O_NOFOLLOW = 0, O_WRONLY, COPYFILE_EXCL } = constants
-  const handle = await open(file, O_APPEND | O_CREAT | O_NOFOLLOW | O_WRONLY, 0o600)
+  const {
+    O_APPEND: oAppend,
+    O_CREAT: oCreat,
+    O_NOFOLLOW: oNofollow = 0,
+    O_WRONLY: oWronly,
+    COPYFILE_EXCL: copyfileExcl,
+  } = constants
+  const handle = await open(file, oAppend | oCreat | oNofollow | oWronly, 0o600)
   const earlier = `${file}.1`
   const look = async (): Promise<void> => {
     try {
       if ((await handle.stat()).size <= mostBytes) return
       await rm(earlier, { force: true })
       try {
-        await copyFile(file, earlier, COPYFILE_EXCL)
+        await copyFile(file, earlier, copyfileExcl)
       } finally {
         // Also when there was no space for the copy: then this file occupies it.
         await handle.truncate(0)

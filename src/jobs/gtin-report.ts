@@ -26,7 +26,7 @@ const whole = async (body: AsyncIterable<Uint8Array>): Promise<Buffer> => {
   return Buffer.concat(pieces)
 }
 
-async function* one(bytes: Buffer): AsyncGenerator<Uint8Array> {
+const one = async function* (bytes: Buffer): AsyncGenerator<Uint8Array> {
   yield bytes
 }
 

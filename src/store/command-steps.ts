@@ -52,7 +52,7 @@ export const insertCommands = async (
     ),
   )
   for (const { command, id } of rows) {
-    transaction.tell({
+    transaction.record({
       sellerId: request.sellerId,
       type: 'command.pending',
       purchaseOrderId: request.purchaseOrderId ?? undefined,
@@ -160,7 +160,7 @@ export const moveCommand = async (transaction: Transaction, command: StoredComma
     await raiseAlarm(transaction, alarmOf(command, 'command-rejected'), `${about}: ${ended}; ${advice}`)
   }
   if (state !== command.state && (state !== 'pending' || command.state === 'held')) {
-    transaction.tell({
+    transaction.record({
       sellerId: command.sellerId,
       type: `command.${state}`,
       purchaseOrderId: command.purchaseOrderId ?? undefined,

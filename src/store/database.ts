@@ -34,7 +34,7 @@ export interface SqlRunner {
 
 /** A transaction under way. Changes recorded through it are appended as its last statement, in one message with the commit. */
 export interface Transaction extends SqlRunner {
-  tell(change: ChangeRecord): void
+  record(change: ChangeRecord): void
 }
 
 /** The connection pool and its transactions; the only way to Postgres but for LISTEN (`listener.ts`). */
@@ -149,7 +149,7 @@ export const openDatabase = ({ url, vocabularyOf, connections = 10, onError, bou
           async (client) => {
             const told: ChangeRecord[] = []
             const sql = runner(client, vocabularyOf)
-            const result = await work({ ...sql, tell: (change) => told.push(change) })
+            const result = await work({ ...sql, record: (change) => told.push(change) })
             if (told.length > 0) await append(sql, told)
             return result
           },

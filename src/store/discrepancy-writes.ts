@@ -140,7 +140,7 @@ const tellWritten = (
   for (const finding of findings) {
     const row = rowOf.get(discrepancyKey(finding))
     if (row === undefined) throw new Error(`the ${finding.kind} discrepancy of a SKU in ${finding.month} was not written`)
-    tx.tell({
+    tx.record({
       sellerId,
       type: `inventory_discrepancy.${type}`,
       data: {
@@ -177,6 +177,6 @@ export const writeDiscrepancies = async (
   if (resolved.length > 0) await resolve(tx, resolved)
   for (const { open, resolution } of resolved) {
     const { id, sku, gtin, month, kind } = open
-    tx.tell({ sellerId, type: 'inventory_discrepancy.resolved', data: { id: String(id), sku, gtin, month, kind, resolution } })
+    tx.record({ sellerId, type: 'inventory_discrepancy.resolved', data: { id: String(id), sku, gtin, month, kind, resolution } })
   }
 }

@@ -44,7 +44,7 @@ export const recordEnrolment = async (tx: Transaction, { sellerId, resource, enr
     enrolled,
     detail,
   )
-  if (stored?.turned === true) tx.tell({ sellerId, type: 'seller.enrolment_changed', data: { resource, enrolled } })
+  if (stored?.turned === true) tx.record({ sellerId, type: 'seller.enrolment_changed', data: { resource, enrolled } })
 }
 
 /** Lets the answer that a seller is not enrolled count as old: somebody wants it to be asked now. It stands until there is another one. */

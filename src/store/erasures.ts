@@ -484,9 +484,9 @@ const audit = async (
 // A system that has copied the buyer from here learns to remove the copy too.
 const tellErased = (tx: Transaction, { sellerId, customerOrderId, purchaseOrderIds, returnOrderIds }: Found): void => {
   for (const purchaseOrderId of purchaseOrderIds) {
-    tx.tell({ sellerId, type: 'order.erased', purchaseOrderId, data: { customerOrderId } })
+    tx.record({ sellerId, type: 'order.erased', purchaseOrderId, data: { customerOrderId } })
   }
   for (const returnOrderId of returnOrderIds) {
-    tx.tell({ sellerId, type: 'return.erased', returnOrderId, data: { customerOrderId } })
+    tx.record({ sellerId, type: 'return.erased', returnOrderId, data: { customerOrderId } })
   }
 }

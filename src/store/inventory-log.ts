@@ -105,7 +105,7 @@ export const storeDifferingEntries = async (
 ): Promise<StoredEntries> => {
   const written = await entries.write(tx, sellerId, observedAt, records)
   const fresh = written.filter(({ before }) => before === null).map(({ value }) => value)
-  for (const [sku, ofSku] of Map.groupBy(fresh, (entry) => entry.sku)) tx.tell(entriesAdded(sellerId, sku, ofSku))
+  for (const [sku, ofSku] of Map.groupBy(fresh, (entry) => entry.sku)) tx.record(entriesAdded(sellerId, sku, ofSku))
   const touched = written.flatMap(({ value: { sku, transactionTime }, before }) => [
     { sku, at: transactionTime },
     ...(before === null ? [] : [{ sku, at: before.transactionTime }]),
@@ -151,7 +151,7 @@ export const noteGoneEntries = async (
     JSON.stringify(parts),
   )
   for (const { sku, entry_id: entryId, transaction_time: at, changed_units: changedUnits } of gone) {
-    tx.tell({
+    tx.record({
       sellerId,
       type: 'inventory_log.entry_gone',
       data: { sku, entryId, transactionTime: at.toISOString(), changedUnits },

@@ -103,7 +103,7 @@ export const listedStore = <T>(table: ListedTable<T>): ListedStore<T> => {
         observedAt.toISOString(),
       )
       for (const { identity, state } of rows) {
-        tx.tell({ sellerId, type: `${table.entity}.removed`, data: { ...identity, before: state, after: null } })
+        tx.record({ sellerId, type: `${table.entity}.removed`, data: { ...identity, before: state, after: null } })
       }
       return rows.length
     },

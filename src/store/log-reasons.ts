@@ -44,7 +44,7 @@ export const noteUnknownReasons = async (tx: Transaction, sellerId: string, reas
       alarmOf(sellerId, reason),
       `the inventory log gives "${text.slice(0, 200)}" as the reason of an adjustment, which is not known, or does not fit units that leave, and counts as other: name its kind in LOG_REASONS (${movementKinds.join(', ')})`,
     )
-    tx.tell({ sellerId, type: 'inventory_log.unknown_reason', data: { reason: text, countsAs: 'other' } })
+    tx.record({ sellerId, type: 'inventory_log.unknown_reason', data: { reason: text, countsAs: 'other' } })
   }
 }
 

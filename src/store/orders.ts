@@ -225,7 +225,7 @@ export const noteMissingOrders = async (
     observedAt.toISOString(),
   )
   for (const row of rows) {
-    tx.tell({ sellerId, type: 'order.missing', purchaseOrderId: row.purchase_order_id, data: {} })
+    tx.record({ sellerId, type: 'order.missing', purchaseOrderId: row.purchase_order_id, data: {} })
   }
   return rows.length
 }

@@ -287,7 +287,7 @@ export const finishReport = async (tx: Transaction, report: StoredReport, counts
       `${namelessCount} of the ${rowCount} rows of the inventory report of ${month} do not say what they are about (see the quarantine): nothing that it seems to be without can be judged as gone, until a report of the month names all of its rows`,
     )
   }
-  tx.tell({
+  tx.record({
     sellerId,
     type: 'reconciliation_report.imported',
     data: {

@@ -215,7 +215,7 @@ export const noteGoneRows = async (
     keys,
     observedAt.toISOString(),
   )
-  for (const { key, gtin } of gone) tx.tell({ sellerId, type: 'reconciliation_row.gone', data: { ...rowOfKey(key), gtin } })
+  for (const { key, gtin } of gone) tx.record({ sellerId, type: 'reconciliation_row.gone', data: { ...rowOfKey(key), gtin } })
   await reviewDiscrepancies(tx, sellerId, pairsOf(gone.map(({ key }) => key)))
   return gone.length
 }

@@ -92,7 +92,7 @@ export const storeDifferingRecommendations = async (
     const before = row === undefined ? null : quantitiesOf(row)
     const after = quantitiesOf(value)
     if (JSON.stringify(before) === JSON.stringify(after)) continue
-    tx.tell({ sellerId, type: 'replenishment.changed', data: { sku, before, after } })
+    tx.record({ sellerId, type: 'replenishment.changed', data: { sku, before, after } })
   }
   return rows.length
 }
@@ -132,7 +132,7 @@ export const endRecommendations = async (
   if (skus.length === 0) return 0
   const ended = await endVersions(tx, sellerId, observedAt, skus)
   for (const row of ended) {
-    tx.tell({ sellerId, type: 'replenishment.changed', data: { sku: row.sku, before: quantitiesOf(row), after: null } })
+    tx.record({ sellerId, type: 'replenishment.changed', data: { sku: row.sku, before: quantitiesOf(row), after: null } })
   }
   return ended.length
 }

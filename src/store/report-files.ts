@@ -61,7 +61,7 @@ export const writeReportFile = async (sql: SqlRunner, reportId: bigint, body: As
  * A stored file from this byte on, one chunk at a time.
  * @throws ReportFileGone
  */
-export async function* readReportFile(
+export const readReportFile = async function* (
   { prisma }: SqlRunner,
   { reportId, byteCount }: ReportFile,
   from = 0,

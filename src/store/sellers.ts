@@ -84,7 +84,7 @@ const resume = async (
   )
   if (touched === 0) return false
   await resolveAlarm(transaction, alarmOf(sellerId))
-  transaction.tell({ sellerId, type: 'seller.resumed', data: { ...resumed } })
+  transaction.record({ sellerId, type: 'seller.resumed', data: { ...resumed } })
   await notify(transaction)
   return true
 }
@@ -196,7 +196,7 @@ export const stopSeller = async (database: Database, seller: ConfiguredSeller, r
     )
     if (stopped === undefined) return false
     await raiseAlarm(transaction, alarmOf(seller.sellerId), `stopped since ${stopped.stopped_at.toISOString()}: ${reason}`)
-    transaction.tell({ sellerId: seller.sellerId, type: 'seller.stopped', data: { reason } })
+    transaction.record({ sellerId: seller.sellerId, type: 'seller.stopped', data: { reason } })
     await notify(transaction)
     return true
   })
@@ -237,7 +237,7 @@ export const pauseSeller = async (
       actor,
     )
     if (touched > 0) {
-      transaction.tell({ sellerId, type: 'seller.paused', data: { actor, reason } })
+      transaction.record({ sellerId, type: 'seller.paused', data: { actor, reason } })
       await notify(transaction)
     }
     return readOne(transaction, sellerId)

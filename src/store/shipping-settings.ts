@@ -121,7 +121,7 @@ export const noteMissingSettings = async (tx: Transaction, sellerId: string, obs
     sellerId,
     observedAt.toISOString(),
   )
-  if (noted > 0) tx.tell({ sellerId, type: 'shipping_settings.missing', data: {} })
+  if (noted > 0) tx.record({ sellerId, type: 'shipping_settings.missing', data: {} })
   return noted
 }
 

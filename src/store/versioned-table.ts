@@ -317,7 +317,7 @@ export const versionedTable = <T, Before, Row extends LockedRow = LockedRow>(
       for (const one of writes) {
         if (missed.has(one.record.key)) continue
         all.push(one)
-        for (const change of table.changes(sellerId, one.value, one.before, tx.vocabularyOf(sellerId))) tx.tell(change)
+        for (const change of table.changes(sellerId, one.value, one.before, tx.vocabularyOf(sellerId))) tx.record(change)
       }
       rest = rest.filter((record) => missed.has(record.key)).map((record) => ({ ...record, known: true }))
     }

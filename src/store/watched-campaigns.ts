@@ -150,7 +150,7 @@ export const noteMissingCampaigns = async (
   for (const campaignId of missing) {
     await resolveAlarm(tx, { sellerId, kind: 'campaign-unreadable', subject: campaignId })
     await raiseAlarm(tx, { sellerId, kind: 'campaign-missing', subject: campaignId }, missingAlarm(campaignId))
-    tx.tell({ sellerId, type: 'campaign.missing', data: { campaignId } })
+    tx.record({ sellerId, type: 'campaign.missing', data: { campaignId } })
   }
   return missing.length
 }
@@ -180,7 +180,7 @@ export const noteReadCampaigns = async (tx: Transaction, sellerId: string, campa
     await resolveAlarm(tx, { sellerId, kind: 'campaign-missing', subject: campaignId })
     await resolveAlarm(tx, { sellerId, kind: 'campaign-unreadable', subject: campaignId })
   }
-  for (const { campaign_id: campaignId } of found) tx.tell({ sellerId, type: 'campaign.found', data: { campaignId } })
+  for (const { campaign_id: campaignId } of found) tx.record({ sellerId, type: 'campaign.found', data: { campaignId } })
 }
 
 /** A campaign that stays unreadable for so long is reported to a person. */

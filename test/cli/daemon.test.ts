@@ -393,10 +393,10 @@ describe('doctor --units', () => {
 })
 
 test('migrate applies what is missing, once, and says when the database is away', async () => {
-  const DATABASE_URL = await rig.emptyDatabase()
-  const first = json(await tallyman(['migrate', '--json'], { DATABASE_URL })) as { applied: string[] }
+  const databaseUrl = await rig.emptyDatabase()
+  const first = json(await tallyman(['migrate', '--json'], { DATABASE_URL: databaseUrl })) as { applied: string[] }
   expect(first.applied.length).toBeGreaterThan(0)
-  expect((await tallyman(['migrate'], { DATABASE_URL })).out).toContain('nothing to apply')
+  expect((await tallyman(['migrate'], { DATABASE_URL: databaseUrl })).out).toContain('nothing to apply')
   const away = await tallyman(['migrate'], { DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none' })
   expect(away.code).toBe(1)
   expect(away.talk).toContain('the database cannot be reached')

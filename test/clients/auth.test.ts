@@ -8,9 +8,9 @@ import { eventually } from '../support/eventually.ts'
 import { wireOrderSample } from './samples.ts'
 import { type Answer, forever, generousLimits, type SeenRequest, sendJson, startClient, startServer } from './servers.ts'
 
-const ORDER = { order: wireOrderSample('108') }
+const order = { order: wireOrderSample('108') }
 
-async function failureOf(work: Promise<unknown>): Promise<MarketplaceFailure> {
+const failureOf = async (work: Promise<unknown>): Promise<MarketplaceFailure> => {
   try {
     await work
   } catch (error) {
@@ -20,10 +20,10 @@ async function failureOf(work: Promise<unknown>): Promise<MarketplaceFailure> {
   throw new Error('expected a failure')
 }
 
-const UNAUTHORIZED = { errors: { error: [{ code: 'UNAUTHORIZED.GMP_GATEWAY_API', severity: 'ERROR' }] } }
+const unauthorized = { errors: { error: [{ code: 'UNAUTHORIZED.GMP_GATEWAY_API', severity: 'ERROR' }] } }
 
 /** A marketplace that accepts only its newest token. */
-async function startStrict(options: { readonly onToken?: Answer; readonly expiresIn?: unknown } = {}) {
+const startStrict = async (options: { readonly onToken?: Answer; readonly expiresIn?: unknown } = {}) => {
   const state = { newest: '', issued: 0 }
   const server = await startServer((request, response, index) => {
     if (request.target === '/v3/token') {
@@ -32,8 +32,8 @@ async function startStrict(options: { readonly onToken?: Answer; readonly expire
       state.newest = `token-${state.issued}`
       return sendJson(response, 200, { access_token: state.newest, token_type: 'Bearer', expires_in: options.expiresIn ?? 900 })
     }
-    if (request.headers['xx_sec.access_token'] !== state.newest) return sendJson(response, 401, UNAUTHORIZED)
-    return sendJson(response, 200, ORDER)
+    if (request.headers['xx_sec.access_token'] !== state.newest) return sendJson(response, 401, unauthorized)
+    return sendJson(response, 200, order)
   })
   return { ...server, state }
 }
@@ -76,7 +76,7 @@ describe('the access token', () => {
     let now = Date.now()
     let broken = false
     const { url, seen } = await startServer((request, response) => {
-      if (request.target !== '/v3/token') return sendJson(response, 200, ORDER)
+      if (request.target !== '/v3/token') return sendJson(response, 200, order)
       return broken ? sendJson(response, 503, '') : sendJson(response, 200, { access_token: 't', expires_in: '900' })
     })
     const { client } = startClient(url, { now: () => now })
@@ -136,7 +136,7 @@ describe('the access token', () => {
     async (body) => {
       const { url, seen } = await startServer((request, response) => {
         if (request.target === '/v3/token') return sendJson(response, 200, { access_token: 't', expires_in: 900 })
-        return request.method === 'GET' ? sendJson(response, 200, ORDER) : sendJson(response, 401, body)
+        return request.method === 'GET' ? sendJson(response, 200, order) : sendJson(response, 401, body)
       })
       const { client } = startClient(url)
       expect(await failureOf(acknowledge(client, 'c'))).toMatchObject({ kind: 'unknown', sent: 'answered', staleToken: false })
@@ -156,7 +156,7 @@ describe('the access token', () => {
   })
 
   test('that is not accepted even when new ends in "try later", after two requests', async () => {
-    for (const body of ['', UNAUTHORIZED]) {
+    for (const body of ['', unauthorized]) {
       const { url, seen } = await startServer((request, response) =>
         request.target === '/v3/token'
           ? sendJson(response, 200, { access_token: 't', expires_in: 900 })
@@ -172,7 +172,7 @@ describe('the access token', () => {
   test('does not die with the caller that asked for it first', async () => {
     let release = (): void => undefined
     const { url, seen } = await startServer((request, response) => {
-      if (request.target !== '/v3/token') return sendJson(response, 200, ORDER)
+      if (request.target !== '/v3/token') return sendJson(response, 200, order)
       release = () => sendJson(response, 200, { access_token: 't', expires_in: 900 })
     })
     const { client } = startClient(url)
@@ -188,19 +188,19 @@ describe('the access token', () => {
   })
 })
 
-const REFUSING: readonly (readonly [number, object])[] = [
+const refusing: readonly (readonly [number, object])[] = [
   [400, { error: 'invalid_client', error_description: 'hunter2-very-secret is wrong' }],
   [400, { errors: { error: [{ code: 'INVALID_REQUEST.GMP_GATEWAY_API', description: 'hunter2-very-secret' }] } }],
   [401, { error: 'invalid_client' }],
-  [401, UNAUTHORIZED],
+  [401, unauthorized],
   [403, { errors: [{ code: 'FORBIDDEN.GMP_GATEWAY_API' }] }],
 ]
 
 /** A marketplace whose token operation answers as the test says, and a client on a clock of the test's. */
-async function startScripted() {
+const startScripted = async () => {
   const script = { status: 200, body: {} as object | string, nowMs: Date.UTC(2026, 10, 22) }
   const server = await startServer((request, response) => {
-    if (request.target !== '/v3/token') return sendJson(response, 200, ORDER)
+    if (request.target !== '/v3/token') return sendJson(response, 200, order)
     return script.status === 200
       ? sendJson(response, 200, { access_token: 't', expires_in: 900 })
       : sendJson(response, script.status, script.body)
@@ -212,7 +212,7 @@ async function startScripted() {
 }
 
 describe('dead credentials', () => {
-  test.each(REFUSING)(
+  test.each(refusing)(
     '%i %j of the token operation is believed the third time, a minute after the first',
     async (status, body) => {
       const { seen, script, client, call } = await startScripted()

@@ -1,20 +1,20 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { type BucketMemory, type BudgetSignal, bucketShape, FULL_BUCKET, learnFrom, takeFrom } from '../../src/clients/bucket.ts'
+import { type BucketMemory, type BudgetSignal, bucketShape, fullBucket, learnFrom, takeFrom } from '../../src/clients/bucket.ts'
 import { createInProcessBudget } from '../../src/clients/budget.ts'
 import { tokenOperation } from '../../src/clients/marketplace/authorisation.ts'
 import { ordersEndpoint } from '../../src/clients/marketplace/orders.ts'
 import type { Operation, RateLimit } from '../../src/clients/operation.ts'
 
-const START = Date.UTC(2026, 10, 21)
-const NOTHING_TOLD = { remaining: null, replenishAt: null, retryAfter: null }
+const start = Date.UTC(2026, 10, 21)
+const nothingTold = { remaining: null, replenishAt: null, retryAfter: null }
 
 const anyLimit: fc.Arbitrary<RateLimit> = fc.record({
   tokens: fc.integer({ min: 1, max: 300 }),
   perMs: fc.integer({ min: 1_000, max: 3_600_000 }),
 })
 
-function mostInAnyWindow(grants: readonly number[], windowMs: number): number {
+const mostInAnyWindow = (grants: readonly number[], windowMs: number): number => {
   let most = 0
   let first = 0
   for (let last = 0; last < grants.length; last += 1) {
@@ -29,8 +29,8 @@ describe('a bucket', () => {
     fc.assert(
       fc.property(anyLimit, fc.array(fc.nat(40), { minLength: 50, maxLength: 600 }), (limit, gaps) => {
         const shape = bucketShape(limit)
-        let memory = FULL_BUCKET
-        let now = START
+        let memory = fullBucket
+        let now = start
         const grants: number[] = []
         for (const gap of gaps) {
           // Gaps around the bucket's own interval, from a flood (0) to a trickle.
@@ -48,16 +48,16 @@ describe('a bucket', () => {
     fc.assert(
       fc.property(anyLimit, (limit) => {
         const shape = bucketShape(limit)
-        let memory = FULL_BUCKET
-        let now = START
+        let memory = fullBucket
+        let now = start
         let grants = 0
-        while (now < START + 20 * limit.perMs && grants < 10_000) {
+        while (now < start + 20 * limit.perMs && grants < 10_000) {
           const taken = takeFrom(shape, memory, now, limit.perMs)
           memory = taken.memory
           if (taken.waitUntilMs === null) grants += 1
           else now = taken.waitUntilMs
         }
-        const windows = (now - START) / limit.perMs
+        const windows = (now - start) / limit.perMs
         expect(grants).toBeGreaterThanOrEqual(Math.floor(0.9 * limit.tokens * windows * (1 - 20 / limit.perMs)))
       }),
     )
@@ -67,10 +67,10 @@ describe('a bucket', () => {
     fc.assert(
       fc.property(anyLimit, fc.integer({ min: 1, max: 60 }), (limit, askers) => {
         const shape = bucketShape(limit)
-        let memory = FULL_BUCKET
-        const waiting = Array.from({ length: askers }, (_, asker) => ({ asker, at: START }))
+        let memory = fullBucket
+        const waiting = Array.from({ length: askers }, (_, asker) => ({ asker, at: start }))
         const served = new Set<number>()
-        let last = START
+        let last = start
         for (let turns = 0; waiting.length > 0; turns += 1) {
           // Everyone asks about once in each window until served; nobody asks without end.
           expect(turns).toBeLessThan(askers * (askers / limit.tokens + 20))
@@ -87,18 +87,18 @@ describe('a bucket', () => {
           }
         }
         expect(served.size).toBe(askers)
-        expect(last - START).toBeLessThanOrEqual(Math.ceil(askers * (shape.intervalMs + 2)) + limit.perMs)
+        expect(last - start).toBeLessThanOrEqual(Math.ceil(askers * (shape.intervalMs + 2)) + limit.perMs)
       }),
     )
   })
 
   test('one an hour means one an hour', () => {
     const shape = bucketShape({ tokens: 1, perMs: 3_600_000 })
-    const first = takeFrom(shape, FULL_BUCKET, START, 3_600_000)
+    const first = takeFrom(shape, fullBucket, start, 3_600_000)
     expect(first.waitUntilMs).toBeNull()
     // And a second, for a request that is quicker on its way than the last one was.
-    expect(takeFrom(shape, first.memory, START + 1, 3_600_000).waitUntilMs).toBe(START + 3_601_000)
-    expect(takeFrom(shape, first.memory, START + 3_601_000, 3_600_000).waitUntilMs).toBeNull()
+    expect(takeFrom(shape, first.memory, start + 1, 3_600_000).waitUntilMs).toBe(start + 3_601_000)
+    expect(takeFrom(shape, first.memory, start + 3_601_000, 3_600_000).waitUntilMs).toBeNull()
   })
 })
 
@@ -119,28 +119,28 @@ describe('learning', () => {
   }
 
   test('a 429 that names a moment blocks until then, and lets one through first', () => {
-    const until = new Date(START + 30_000)
-    const memory = learn(FULL_BUCKET, { ...NOTHING_TOLD, status: 429, retryAfter: until }, START)
-    expect(takeFrom(shape, memory, START + 29_999, 60_000).waitUntilMs).toBe(START + 30_000)
-    expect(available(memory, START + 30_000)).toBe(1)
+    const until = new Date(start + 30_000)
+    const memory = learn(fullBucket, { ...nothingTold, status: 429, retryAfter: until }, start)
+    expect(takeFrom(shape, memory, start + 29_999, 60_000).waitUntilMs).toBe(start + 30_000)
+    expect(available(memory, start + 30_000)).toBe(1)
   })
 
   test('429s that say nothing halve the rate and double the wait; success brings it back, near the limit with caution', () => {
-    let memory = FULL_BUCKET
-    let now = START
+    let memory = fullBucket
+    let now = start
     const waits: number[] = []
     for (let strike = 0; strike < 7; strike += 1) {
-      memory = learn(memory, { ...NOTHING_TOLD, status: 429 }, now)
+      memory = learn(memory, { ...nothingTold, status: 429 }, now)
       waits.push(memory.blockedUntilMs - now)
       now = memory.blockedUntilMs
     }
     expect(waits).toEqual([2_000, 4_000, 8_000, 16_000, 32_000, 60_000, 60_000])
     expect(memory.rate).toBe(1 / 32)
-    const one = learn(memory, { ...NOTHING_TOLD, status: 200 }, now)
+    const one = learn(memory, { ...nothingTold, status: 200 }, now)
     expect(one.rate).toBeCloseTo(memory.rate + 0.02)
     const answers = (count: number): BucketMemory => {
       let after = memory
-      for (let success = 0; success < count; success += 1) after = learn(after, { ...NOTHING_TOLD, status: 200 }, now)
+      for (let success = 0; success < count; success += 1) after = learn(after, { ...nothingTold, status: 200 }, now)
       return after
     }
     expect(answers(60).rate).toBeGreaterThan(0.85)
@@ -149,55 +149,55 @@ describe('learning', () => {
   })
 
   test('429s of requests that were under way together count once', () => {
-    const first = learn(FULL_BUCKET, { ...NOTHING_TOLD, status: 429 }, START)
-    const second = learn(first, { ...NOTHING_TOLD, status: 429 }, START + 5)
+    const first = learn(fullBucket, { ...nothingTold, status: 429 }, start)
+    const second = learn(first, { ...nothingTold, status: 429 }, start + 5)
     expect(second.rate).toBe(first.rate)
     expect(second.strikes).toBe(1)
   })
 
   test('what the marketplace says is left is never exceeded, and never adds to our own count', () => {
-    const told = (remaining: number) => ({ ...NOTHING_TOLD, status: 200, remaining })
-    expect(available(learn(FULL_BUCKET, told(2), START), START)).toBe(2)
-    const empty = { ...FULL_BUCKET, arrivalMs: START + 60_000 }
-    expect(available(learn(empty, told(50), START), START)).toBe(0)
+    const told = (remaining: number) => ({ ...nothingTold, status: 200, remaining })
+    expect(available(learn(fullBucket, told(2), start), start)).toBe(2)
+    const empty = { ...fullBucket, arrivalMs: start + 60_000 }
+    expect(available(learn(empty, told(50), start), start)).toBe(0)
     // Somebody else has emptied it: the request that comes back first is left to them.
-    const none = learn(FULL_BUCKET, { ...told(0), replenishAt: new Date(START + 9_000) }, START)
-    expect(takeFrom(bucketShape(limit, true), none, START, 60_000).waitUntilMs).toBe(START + 10_000)
+    const none = learn(fullBucket, { ...told(0), replenishAt: new Date(start + 9_000) }, start)
+    expect(takeFrom(bucketShape(limit, true), none, start, 60_000).waitUntilMs).toBe(start + 10_000)
   })
 
   test('a marketplace that counts aloud is believed when it has more than was thought, but for one request', () => {
-    const told = (remaining: number) => ({ ...NOTHING_TOLD, status: 200, remaining })
-    const empty = { ...FULL_BUCKET, arrivalMs: START + 60_000 }
-    expect(available(learn(empty, told(50), START, true), START)).toBe(49)
-    expect(available(learn(empty, told(1_000), START, true), START)).toBe(59)
-    expect(available(learn(empty, told(50), START, false), START)).toBe(0)
+    const told = (remaining: number) => ({ ...nothingTold, status: 200, remaining })
+    const empty = { ...fullBucket, arrivalMs: start + 60_000 }
+    expect(available(learn(empty, told(50), start, true), start)).toBe(49)
+    expect(available(learn(empty, told(1_000), start, true), start)).toBe(59)
+    expect(available(learn(empty, told(50), start, false), start)).toBe(0)
     // It stops counting: what nobody says is not relied on.
-    const counted = learn(FULL_BUCKET, told(50), START)
-    expect(learn(counted, { ...NOTHING_TOLD, status: 200 }, START).counted).toBe(false)
-    expect(learn(counted, { ...NOTHING_TOLD, status: 429 }, START).counted).toBe(true)
+    const counted = learn(fullBucket, told(50), start)
+    expect(learn(counted, { ...nothingTold, status: 200 }, start).counted).toBe(false)
+    expect(learn(counted, { ...nothingTold, status: 429 }, start).counted).toBe(true)
   })
 
   test('the rate is not lowered for a 429 that another application explains', () => {
-    const counted = learn(FULL_BUCKET, { ...NOTHING_TOLD, status: 200, remaining: 5 }, START)
-    const explained = { ...NOTHING_TOLD, status: 429, remaining: 0, replenishAt: new Date(START + 2_000) }
-    expect(learn(counted, explained, START).rate).toBe(1)
-    expect(learn(counted, { ...NOTHING_TOLD, status: 429, retryAfter: new Date(START + 2_000) }, START).rate).toBe(0.8)
+    const counted = learn(fullBucket, { ...nothingTold, status: 200, remaining: 5 }, start)
+    const explained = { ...nothingTold, status: 429, remaining: 0, replenishAt: new Date(start + 2_000) }
+    expect(learn(counted, explained, start).rate).toBe(1)
+    expect(learn(counted, { ...nothingTold, status: 429, retryAfter: new Date(start + 2_000) }, start).rate).toBe(0.8)
   })
 
   test('no signal, however odd, ever makes a bucket exceed the limit or break while nothing is counted aloud', () => {
     const anySignal = fc.record({
       status: fc.integer({ min: 100, max: 599 }),
       remaining: fc.constant(null),
-      replenishAt: fc.option(fc.date({ min: new Date(0), max: new Date(START + 3_600_000), noInvalidDate: true }), { nil: null }),
-      retryAfter: fc.option(fc.date({ min: new Date(0), max: new Date(START + 3_600_000), noInvalidDate: true }), { nil: null }),
+      replenishAt: fc.option(fc.date({ min: new Date(0), max: new Date(start + 3_600_000), noInvalidDate: true }), { nil: null }),
+      retryAfter: fc.option(fc.date({ min: new Date(0), max: new Date(start + 3_600_000), noInvalidDate: true }), { nil: null }),
     })
     fc.assert(
       fc.property(
         anyLimit,
         fc.array(fc.tuple(fc.nat(40), fc.option(anySignal, { nil: null })), { maxLength: 300 }),
         (limit, steps) => {
-          let memory = FULL_BUCKET
-          let now = START
+          let memory = fullBucket
+          let now = start
           const grants: number[] = []
           for (const [gap, signal] of steps) {
             now += Math.round((gap * bucketShape(limit).intervalMs) / 20)
@@ -216,7 +216,7 @@ describe('learning', () => {
 
 describe('the budget of all sellers', () => {
   test('keeps sellers and operations apart', async () => {
-    let now = START
+    let now = start
     const budget = createInProcessBudget({ now: () => now })
     const takeAll = async (sellerId: string, operation: Operation): Promise<number> => {
       let count = 0
@@ -232,16 +232,16 @@ describe('the budget of all sellers', () => {
   })
 
   test('brings all who wait for a token back together, since one token serves them all', async () => {
-    const budget = createInProcessBudget({ now: () => START })
+    const budget = createInProcessBudget({ now: () => start })
     while ((await budget.take('A', tokenOperation)).granted);
     const waits = await Promise.all(Array.from({ length: 50 }, () => budget.take('A', tokenOperation)))
-    const moments = new Set(waits.map((wait) => (wait.granted ? 0 : wait.availableAt.getTime() - START)))
+    const moments = new Set(waits.map((wait) => (wait.granted ? 0 : wait.availableAt.getTime() - start)))
     expect(moments.size).toBe(1)
     expect(Math.max(...moments)).toBeLessThanOrEqual(20_000)
   })
 
   test.each([-3_600_000, 3_600_000])('is the same after a clock that was set by %i ms', async (stepMs) => {
-    let now = START
+    let now = start
     let monotonicMs = 0
     const budget = createInProcessBudget({
       limits: { 'orders.get': { tokens: 60, perMs: 60_000 } },
@@ -261,7 +261,7 @@ describe('the budget of all sellers', () => {
   })
 
   test('takes by the limit of the operation, unless another one is given for its name', async () => {
-    const budget = createInProcessBudget({ limits: { 'orders.cancel': { tokens: 1, perMs: 60_000 } }, now: () => START })
+    const budget = createInProcessBudget({ limits: { 'orders.cancel': { tokens: 1, perMs: 60_000 } }, now: () => start })
     const takeAll = async (operation: Operation): Promise<number> => {
       let count = 0
       while ((await budget.take('A', operation)).granted) count += 1
@@ -274,9 +274,9 @@ describe('the budget of all sellers', () => {
   })
 
   test('shows its state', async () => {
-    const budget = createInProcessBudget({ now: () => START, random: () => 0 })
+    const budget = createInProcessBudget({ now: () => start, random: () => 0 })
     await budget.take('A', ordersEndpoint.operations.ship)
-    await budget.learn('A', ordersEndpoint.operations.cancel, { ...NOTHING_TOLD, status: 429 })
+    await budget.learn('A', ordersEndpoint.operations.cancel, { ...nothingTold, status: 429 })
     expect(budget.snapshot()).toEqual([
       {
         sellerId: 'A',
@@ -292,7 +292,7 @@ describe('the budget of all sellers', () => {
         scope: null,
         available: 0,
         perMinute: expect.closeTo(27.5, 1),
-        blockedUntil: new Date(START + 2_000),
+        blockedUntil: new Date(start + 2_000),
       },
     ])
   })

@@ -1,7 +1,7 @@
 import { createSign, generateKeyPairSync } from 'node:crypto'
 
 /** DER: a tag, the length, the contents. */
-function der(tag: number, ...contents: readonly Buffer[]): Buffer {
+const der = (tag: number, ...contents: readonly Buffer[]): Buffer => {
   const body = Buffer.concat(contents)
   const length = body.length < 128 ? Buffer.of(body.length) : Buffer.of(0x82, body.length >> 8, body.length & 0xff)
   return Buffer.concat([Buffer.of(tag), length, body])
@@ -11,7 +11,7 @@ const sequence = (...contents: readonly Buffer[]): Buffer => der(0x30, ...conten
 const utcTime = (date: Date): Buffer => der(0x17, Buffer.from(`${date.toISOString().slice(2, 19).replace(/[-:T]/g, '')}Z`))
 
 /** A certificate for `localhost` that vouches for itself, valid today, with its key; both PEM. */
-export function selfSignedCertificate(): { readonly key: string; readonly cert: string } {
+export const selfSignedCertificate = (): { readonly key: string; readonly cert: string } => {
   const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
   const sha256WithRsa = sequence(der(0x06, Buffer.from('2a864886f70d01010b', 'hex')), der(0x05))
   const commonName = sequence(der(0x06, Buffer.from('550403', 'hex')), der(0x0c, Buffer.from('localhost')))

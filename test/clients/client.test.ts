@@ -10,12 +10,12 @@ import { allOperations } from './operations.ts'
 import { wireLine, wireOrderSample, wirePageText, wireReturnSample } from './samples.ts'
 import { forever, generousLimits, sendJson, startClient, startMarketplace, startTcp } from './servers.ts'
 
-const FROM = new Date('2026-05-01T00:00:00.123Z')
-const TO = new Date('2026-11-21T05:00:00.001Z')
-const LIST = { shipNodeType: 'SellerFulfilled', createdFrom: FROM, limit: 200 }
-const NONE_THERE = { errors: { error: [{ code: 'CONTENT_NOT_FOUND.GMP_ORDER_API', severity: 'INFO' }] } }
+const from = new Date('2026-05-01T00:00:00.123Z')
+const to = new Date('2026-11-21T05:00:00.001Z')
+const list = { shipNodeType: 'SellerFulfilled', createdFrom: from, limit: 200 }
+const noneThere = { errors: { error: [{ code: 'CONTENT_NOT_FOUND.GMP_ORDER_API', severity: 'INFO' }] } }
 
-async function failureOf(work: Promise<unknown>): Promise<MarketplaceFailure> {
+const failureOf = async (work: Promise<unknown>): Promise<MarketplaceFailure> => {
   try {
     await work
   } catch (error) {
@@ -34,9 +34,9 @@ describe('reading orders', () => {
     const { client } = startClient(url)
     await client
       .of(ordersEndpoint)
-      .list({ ...LIST, lastModifiedFrom: FROM, lastModifiedTo: TO, createdTo: TO, limit: 1_000 }, { signal: forever() })
-    await client.of(ordersEndpoint).list(LIST, { signal: forever() })
-    await client.of(ordersEndpoint).listReleased({ createdFrom: FROM, createdTo: TO, limit: 50 }, { signal: forever() })
+      .list({ ...list, lastModifiedFrom: from, lastModifiedTo: to, createdTo: to, limit: 1_000 }, { signal: forever() })
+    await client.of(ordersEndpoint).list(list, { signal: forever() })
+    await client.of(ordersEndpoint).listReleased({ createdFrom: from, createdTo: to, limit: 50 }, { signal: forever() })
     const [full, short, released] = business(seen).map((target) => new URL(target, url))
     expect(Object.fromEntries(full?.searchParams ?? [])).toEqual({
       createdStartDate: '2026-05-01T00:00:00Z',
@@ -54,8 +54,8 @@ describe('reading orders', () => {
   test('carries the headers of the specification with the seller’s prefix, a new correlation id for each request', async () => {
     const { url, seen } = await startMarketplace((_request, response) => sendJson(response, 200, wirePageText([])))
     const { client } = startClient(url, { connection: { profile: walmartUs, headerPrefix: 'WM', serviceName: 'Dock' } })
-    await client.of(ordersEndpoint).list(LIST, { signal: forever() })
-    await client.of(ordersEndpoint).list(LIST, { signal: forever(), correlationId: 'mine' })
+    await client.of(ordersEndpoint).list(list, { signal: forever() })
+    await client.of(ordersEndpoint).list(list, { signal: forever(), correlationId: 'mine' })
     const [token, first, second] = seen.map((request) => request.headers)
     expect(first).toMatchObject({ 'wm_sec.access_token': 'token-1', 'wm_svc.name': 'Dock', accept: 'application/json' })
     expect(second?.['wm_qos.correlation_id']).toBe('mine')
@@ -97,7 +97,7 @@ describe('reading orders', () => {
       .replace('"order":[]', `"order":[${records.join(',')}]`)
       .replace('"totalCount":0', '"totalCount":"6"')
     const { url } = await startMarketplace((_request, response) => sendJson(response, 200, text))
-    const page = await startClient(url).client.of(ordersEndpoint).list(LIST, { signal: forever() })
+    const page = await startClient(url).client.of(ordersEndpoint).list(list, { signal: forever() })
     expect(page.records.map((record) => [record.ok, record.key])).toEqual([
       [true, '1'],
       [false, '2'],
@@ -114,10 +114,10 @@ describe('reading orders', () => {
     const { url } = await startMarketplace((request, response) =>
       request.target.includes('released')
         ? sendJson(response, 404, { errors: { error: [{ code: 'URI_NOT_FOUND.GMP_GATEWAY_API' }] } })
-        : sendJson(response, 404, NONE_THERE),
+        : sendJson(response, 404, noneThere),
     )
     const { client, reports } = startClient(url)
-    expect(await client.of(ordersEndpoint).list(LIST, { signal: forever() })).toMatchObject({
+    expect(await client.of(ordersEndpoint).list(list, { signal: forever() })).toMatchObject({
       records: [],
       totalCount: 0,
       nextCursor: null,
@@ -125,7 +125,7 @@ describe('reading orders', () => {
     expect(await client.of(ordersEndpoint).get('108', { signal: forever() })).toBeNull()
     expect(
       await failureOf(
-        client.of(ordersEndpoint).listReleased({ createdFrom: FROM, createdTo: TO, limit: 1 }, { signal: forever() }),
+        client.of(ordersEndpoint).listReleased({ createdFrom: from, createdTo: to, limit: 1 }, { signal: forever() }),
       ),
     ).toMatchObject({ kind: 'refused' })
     expect(reports.map((report) => report.outcome)).toEqual(['ok', 'none', 'none', 'refused'])
@@ -138,7 +138,7 @@ describe('reading orders', () => {
     ['{"list":{"elements":{"order":[]}}}'],
   ])('%s is an empty page', async (text) => {
     const { url } = await startMarketplace((_request, response) => sendJson(response, 200, text))
-    expect((await startClient(url).client.of(ordersEndpoint).list(LIST, { signal: forever() })).records).toEqual([])
+    expect((await startClient(url).client.of(ordersEndpoint).list(list, { signal: forever() })).records).toEqual([])
   })
 
   test.each([
@@ -153,7 +153,7 @@ describe('reading orders', () => {
     [wirePageText([wireOrderSample('1'), wireOrderSample('2')]).slice(0, -30)],
   ])('%.60s is malformed, never a page with fewer records', async (text) => {
     const { url } = await startMarketplace((_request, response) => sendJson(response, 200, text))
-    expect(await failureOf(startClient(url).client.of(ordersEndpoint).list(LIST, { signal: forever() }))).toMatchObject({
+    expect(await failureOf(startClient(url).client.of(ordersEndpoint).list(list, { signal: forever() }))).toMatchObject({
       kind: 'malformed',
       sent: 'answered',
     })
@@ -168,7 +168,7 @@ describe('reading orders', () => {
     const keys: (string | null)[] = []
     for await (const page of startClient(url)
       .client.of(ordersEndpoint)
-      .pages(LIST, { signal: forever(), correlationId: 'first only' })) {
+      .pages(list, { signal: forever(), correlationId: 'first only' })) {
       keys.push(...page.records.map((record) => record.key))
     }
     expect(keys).toEqual(['00', '10', '20'])
@@ -180,7 +180,7 @@ describe('reading orders', () => {
       sendJson(response, 200, wirePageText([wireOrderSample('1')], '')),
     )
     const pages: Page<unknown>[] = []
-    for await (const page of startClient(url).client.of(ordersEndpoint).pages(LIST, { signal: forever() })) pages.push(page)
+    for await (const page of startClient(url).client.of(ordersEndpoint).pages(list, { signal: forever() })) pages.push(page)
     expect(pages.map(({ nextCursor }) => nextCursor)).toEqual([null])
     expect(business(seen)).toHaveLength(1)
   })
@@ -191,7 +191,7 @@ describe('reading orders', () => {
     )
     const pages: Page<unknown>[] = []
     const walk = async (): Promise<void> => {
-      for await (const page of startClient(url).client.of(ordersEndpoint).pages(LIST, { signal: forever() })) pages.push(page)
+      for await (const page of startClient(url).client.of(ordersEndpoint).pages(list, { signal: forever() })) pages.push(page)
     }
     expect(await failureOf(walk())).toMatchObject({ kind: 'malformed' })
     expect(pages).toHaveLength(2)
@@ -204,7 +204,7 @@ describe('reading orders', () => {
       sendJson(response, 200, wirePageText(page < 3 ? [wireOrderSample(String(page))] : [], `?page=${page}`))
     })
     let seen = 0
-    for await (const { records } of startClient(url).client.of(ordersEndpoint).pages(LIST, { signal: forever() }))
+    for await (const { records } of startClient(url).client.of(ordersEndpoint).pages(list, { signal: forever() }))
       seen += records.length
     expect(seen).toBe(2)
     expect(page).toBe(4)
@@ -232,7 +232,7 @@ describe('reading orders', () => {
       })
     })
     const { client, reports } = startClient(url)
-    for (let call = 0; call < 3; call += 1) await client.of(ordersEndpoint).list(LIST, { signal: forever() })
+    for (let call = 0; call < 3; call += 1) await client.of(ordersEndpoint).list(list, { signal: forever() })
     expect(connections).toBeGreaterThan(1)
     expect(reports.some((report) => report.outcome === 'unavailable')).toBe(true)
   })
@@ -253,7 +253,7 @@ describe('reading orders', () => {
     const { url } = await startMarketplace((_request, response) => {
       response.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync(wirePageText([wireOrderSample('1')])))
     })
-    expect((await startClient(url).client.of(ordersEndpoint).list(LIST, { signal: forever() })).records).toHaveLength(1)
+    expect((await startClient(url).client.of(ordersEndpoint).list(list, { signal: forever() })).records).toHaveLength(1)
   })
 })
 
@@ -265,8 +265,8 @@ describe('reading returns', () => {
     const { client } = startClient(url)
     const page = await client
       .of(returnsEndpoint)
-      .list({ lastModifiedFrom: FROM, lastModifiedTo: TO, limit: 50 }, { signal: forever() })
-    await client.of(returnsEndpoint).list({ createdFrom: FROM, createdTo: TO, limit: 50 }, { signal: forever() })
+      .list({ lastModifiedFrom: from, lastModifiedTo: to, limit: 50 }, { signal: forever() })
+    await client.of(returnsEndpoint).list({ createdFrom: from, createdTo: to, limit: 50 }, { signal: forever() })
     expect(page).toMatchObject({ totalCount: 1, nextCursor: null, records: [{ ok: true, key: 'R-1' }] })
     expect(business(seen)).toEqual([
       '/v3/returns?returnLastModifiedStartDate=2026-05-01T00%3A00%3A00Z&returnLastModifiedEndDate=2026-11-21T05%3A00%3A01Z&limit=50',
@@ -277,7 +277,7 @@ describe('reading returns', () => {
   test('a document that is no page of returns is malformed', async () => {
     const { url } = await startMarketplace((_request, response) => sendJson(response, 200, { hello: 1 }))
     const failure = await failureOf(
-      startClient(url).client.of(returnsEndpoint).list({ createdFrom: FROM, createdTo: TO, limit: 1 }, { signal: forever() }),
+      startClient(url).client.of(returnsEndpoint).list({ createdFrom: from, createdTo: to, limit: 1 }, { signal: forever() }),
     )
     expect(failure.kind).toBe('malformed')
   })
@@ -458,7 +458,7 @@ describe('time', () => {
     const { url } = await startMarketplace((_request, response) => {
       setTimeout(() => sendJson(response, 200, wirePageText([wireOrderSample('1')])), travelMs)
     })
-    const page = await startClient(url).client.of(ordersEndpoint).list(LIST, { signal: forever() })
+    const page = await startClient(url).client.of(ordersEndpoint).list(list, { signal: forever() })
     // A timer may fire a millisecond early.
     expect(page.marketplaceNow.getTime() - page.observedAt.getTime()).toBeGreaterThanOrEqual(travelMs - 2)
   })
@@ -469,7 +469,7 @@ describe('what it tells', () => {
     const headers = { deprecation: 'true', sunset: 'Sat, 27 Mar 2027 00:00:00 GMT' }
     const { url } = await startMarketplace((_request, response) => sendJson(response, 200, wirePageText([]), headers))
     const { client, logged } = startClient(url)
-    for (let call = 0; call < 3; call += 1) await client.of(ordersEndpoint).list(LIST, { signal: forever() })
+    for (let call = 0; call < 3; call += 1) await client.of(ordersEndpoint).list(list, { signal: forever() })
     expect(logged.filter((line) => line.level === 'warn')).toEqual([
       { level: 'warn', fields: { seller_id: 'S-1', operation: 'orders.list', ...headers }, message: expect.any(String) },
     ])

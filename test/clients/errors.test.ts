@@ -10,28 +10,24 @@ import { specification } from '../../src/clients/marketplace/profiles/index.ts'
 import type { Operation } from '../../src/clients/operation.ts'
 import type { WireErrorBody } from './wire-errors.ts'
 
-const NOW = Date.UTC(2026, 10, 21, 6, 0, 0)
+const now = Date.UTC(2026, 10, 21, 6, 0, 0)
 
-function exchange(overrides: Partial<Exchange>): Exchange {
-  return {
-    write: false,
-    payloadKeys: ['order', 'returnOrders', 'list.elements', 'list.meta', 'access_token', 'payload'],
-    sent: 'answered',
-    status: 200,
-    headers: {},
-    bodyText: '{}',
-    networkCode: null,
-    nowMs: NOW,
-    marketplaceNowMs: NOW,
-    budgetHeaders: specification.budgetHeaders,
-    rules: faultRules,
-    ...overrides,
-  }
-}
+const exchange = (overrides: Partial<Exchange>): Exchange => ({
+  write: false,
+  payloadKeys: ['order', 'returnOrders', 'list.elements', 'list.meta', 'access_token', 'payload'],
+  sent: 'answered',
+  status: 200,
+  headers: {},
+  bodyText: '{}',
+  networkCode: null,
+  nowMs: now,
+  marketplaceNowMs: now,
+  budgetHeaders: specification.budgetHeaders,
+  rules: faultRules,
+  ...overrides,
+})
 
-function kindOf(verdict: Verdict): FailureKind | 'ok' {
-  return verdict.ok ? 'ok' : verdict.kind
-}
+const kindOf = (verdict: Verdict): FailureKind | 'ok' => (verdict.ok ? 'ok' : verdict.kind)
 
 const read = (status: number, bodyText: string | null = '{}', more: Partial<Exchange> = {}) =>
   kindOf(classify(exchange({ status, bodyText, ...more })))
@@ -99,8 +95,8 @@ const bodies: Readonly<Record<string, readonly (string | null)[]>> = {
   cut: [null],
 }
 const headersOf: Readonly<Record<string, readonly Exchange['headers'][]>> = {
-  ', with Retry-After': [{ 'retry-after': '7' }, { 'retry-after': new Date(NOW + 7_000).toUTCString() }],
-  ', with a budget': [{ 'x-current-token-count': '0' }, { 'x-next-replenish-time': String(NOW + 5_000) }],
+  ', with Retry-After': [{ 'retry-after': '7' }, { 'retry-after': new Date(now + 7_000).toUTCString() }],
+  ', with a budget': [{ 'x-current-token-count': '0' }, { 'x-next-replenish-time': String(now + 5_000) }],
 }
 
 interface Row {
@@ -119,7 +115,7 @@ const rowsOf = (text: string): readonly Row[] =>
 
 const told = (verdict: Verdict): string => `${kindOf(verdict)}${!verdict.ok && verdict.renewToken ? ' + token' : ''}`
 
-function exchangesOf({ statuses, body }: Row): readonly Exchange[] {
+const exchangesOf = ({ statuses, body }: Row): readonly Exchange[] => {
   const [status] = statuses
   if (status === null) {
     const codes = ['ENOTFOUND', 'ECONNREFUSED', 'EPROTO', 'ETIMEDOUT', 'ECONNRESET', 'EPIPE', 'ABORTED']
@@ -299,30 +295,30 @@ describe('error bodies', () => {
 })
 
 describe('when to try again', () => {
-  const retryAfterMs = (headers: Exchange['headers'], marketplaceNowMs = NOW) => {
+  const retryAfterMs = (headers: Exchange['headers'], marketplaceNowMs = now) => {
     const verdict = classify(exchange({ status: 429, headers, marketplaceNowMs }))
-    return verdict.ok ? null : (verdict.retryAt?.getTime() ?? Number.NaN) - NOW
+    return verdict.ok ? null : (verdict.retryAt?.getTime() ?? Number.NaN) - now
   }
 
   test('is told by Retry-After, in seconds or as a date', () => {
     expect(retryAfterMs({ 'retry-after': '7' })).toBe(7_000)
-    expect(retryAfterMs({ 'retry-after': new Date(NOW + 9_000).toUTCString() })).toBe(9_000)
+    expect(retryAfterMs({ 'retry-after': new Date(now + 9_000).toUTCString() })).toBe(9_000)
   })
 
   test('or by either replenish header, in epoch ms, epoch s or ISO 8601', () => {
     for (const name of ['x-next-replenishment-time', 'x-next-replenish-time']) {
-      expect(retryAfterMs({ [name]: String(NOW + 5_000) })).toBe(5_000)
-      expect(retryAfterMs({ [name]: String((NOW + 5_000) / 1000) })).toBe(5_000)
-      expect(retryAfterMs({ [name]: new Date(NOW + 5_000).toISOString() })).toBe(5_000)
+      expect(retryAfterMs({ [name]: String(now + 5_000) })).toBe(5_000)
+      expect(retryAfterMs({ [name]: String((now + 5_000) / 1000) })).toBe(5_000)
+      expect(retryAfterMs({ [name]: new Date(now + 5_000).toISOString() })).toBe(5_000)
     }
   })
 
   test('Retry-After goes first, and dates are on the marketplace’s clock', () => {
-    expect(retryAfterMs({ 'retry-after': '3', 'x-next-replenish-time': String(NOW + 50_000) })).toBe(3_000)
-    const ahead = NOW + 3 * 86_400_000
+    expect(retryAfterMs({ 'retry-after': '3', 'x-next-replenish-time': String(now + 50_000) })).toBe(3_000)
+    const ahead = now + 3 * 86_400_000
     expect(retryAfterMs({ 'x-next-replenish-time': String(ahead + 4_000) }, ahead)).toBe(4_000)
     // A date that makes no sense on that clock, but does on ours.
-    expect(retryAfterMs({ 'x-next-replenish-time': String(NOW + 4_000) }, ahead)).toBe(4_000)
+    expect(retryAfterMs({ 'x-next-replenish-time': String(now + 4_000) }, ahead)).toBe(4_000)
   })
 
   test('is never in the past, never further than a day, and always something', () => {
@@ -332,7 +328,7 @@ describe('when to try again', () => {
     expect(retryAfterMs({ 'retry-after': '99999999' })).toBe(86_400_000)
     expect(retryAfterMs({ 'x-next-replenish-time': '1' })).toBe(1_000)
     expect(retryAfterMs({ 'x-next-replenish-time': '99999999999999999999' })).toBe(86_400_000)
-    expect(retryAfterMs({ 'x-next-replenish-time': new Date(NOW - 86_400_000).toISOString() })).toBe(1_000)
+    expect(retryAfterMs({ 'x-next-replenish-time': new Date(now - 86_400_000).toISOString() })).toBe(1_000)
   })
 
   test('a wait fits a timer whatever the header says', () => {
@@ -341,7 +337,7 @@ describe('when to try again', () => {
         fc.oneof(fc.string(), fc.integer().map(String), fc.date().map(String), fc.bigInt().map(String)),
         fc.integer(),
         (value, drift) => {
-          const wait = waitMs(value, NOW, NOW + drift)
+          const wait = waitMs(value, now, now + drift)
           if (wait !== null) expect(wait >= 0 && wait <= 86_400_000).toBe(true)
         },
       ),
@@ -349,11 +345,11 @@ describe('when to try again', () => {
   })
 
   test('the budget is read from headers of any answer', () => {
-    const headers = { 'x-current-token-count': '0', 'x-next-replenish-time': String(NOW + 1_500) }
+    const headers = { 'x-current-token-count': '0', 'x-next-replenish-time': String(now + 1_500) }
     expect(budgetSignal({ ...exchange({ headers }), status: 200 })).toEqual({
       status: 200,
       remaining: 0,
-      replenishAt: new Date(NOW + 1_500),
+      replenishAt: new Date(now + 1_500),
       retryAfter: null,
     })
     expect(budgetSignal({ ...exchange({ headers: { 'x-current-token-count': '-1' } }), status: 200 }).remaining).toBeNull()
@@ -384,8 +380,8 @@ const anyExchange: fc.Arbitrary<Exchange> = fc.record({
     { nil: null },
   ),
   networkCode: fc.option(fc.string(), { nil: null }),
-  nowMs: fc.constant(NOW),
-  marketplaceNowMs: fc.integer({ min: NOW - 1e9, max: NOW + 1e9 }),
+  nowMs: fc.constant(now),
+  marketplaceNowMs: fc.integer({ min: now - 1e9, max: now + 1e9 }),
   budgetHeaders: fc.constant(specification.budgetHeaders),
 })
 

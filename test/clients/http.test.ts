@@ -6,10 +6,10 @@ import { createTransport, type HttpOutcome, type HttpRequest, requestPath } from
 import { selfSignedCertificate } from './certificate.ts'
 import { afterTest, forever, startServer, startTcp } from './servers.ts'
 
-const MAX_BODY_BYTES = 64 * 1024
+const maxBodyBytes = 64 * 1024
 
-function transportTo(url: string, requestTimeoutMs = 2_000) {
-  const transport = createTransport({ baseUrl: url, requestTimeoutMs, maxBodyBytes: MAX_BODY_BYTES, now: Date.now })
+const transportTo = (url: string, requestTimeoutMs = 2_000) => {
+  const transport = createTransport({ baseUrl: url, requestTimeoutMs, maxBodyBytes: maxBodyBytes, now: Date.now })
   afterTest(async () => transport.close())
   return transport
 }
@@ -28,14 +28,16 @@ const post = (overrides: Partial<HttpRequest> = {}): HttpRequest =>
   get({ method: 'POST', body: '{"a":1}', freshConnection: true, ...overrides })
 
 /** Waits for the whole request, then does what the test says. */
-async function tcp(onRequest: (socket: Socket) => void): Promise<string> {
+const tcp = async (onRequest: (socket: Socket) => void): Promise<string> => {
   const server = await startTcp((socket) => socket.once('data', () => onRequest(socket)))
   return server.url
 }
 
-async function outcomeOf(onRequest: (socket: Socket) => void, request = post(), requestTimeoutMs?: number): Promise<HttpOutcome> {
-  return await transportTo(await tcp(onRequest), requestTimeoutMs).exchange(request)
-}
+const outcomeOf = async (
+  onRequest: (socket: Socket) => void,
+  request = post(),
+  requestTimeoutMs?: number,
+): Promise<HttpOutcome> => await transportTo(await tcp(onRequest), requestTimeoutMs).exchange(request)
 
 describe('network faults', () => {
   test('a refused connection was never sent', async () => {
@@ -151,8 +153,8 @@ describe('bounds', () => {
   }
 
   test('a body beyond the bound is refused, announced or not', async () => {
-    expect(await answerWith('x'.repeat(MAX_BODY_BYTES))).toMatchObject({ status: 200, networkCode: null })
-    expect(await answerWith('x'.repeat(MAX_BODY_BYTES + 1))).toMatchObject({
+    expect(await answerWith('x'.repeat(maxBodyBytes))).toMatchObject({ status: 200, networkCode: null })
+    expect(await answerWith('x'.repeat(maxBodyBytes + 1))).toMatchObject({
       status: 200,
       bodyText: null,
       networkCode: 'BODY_TOO_LARGE',
@@ -173,11 +175,11 @@ describe('bounds', () => {
   test('a compressed bomb is refused, although it is small on the wire', async () => {
     const bomb = Buffer.alloc(200 * 1024 * 1024)
     const before = process.memoryUsage().rss
-    expect(await answerWith(gzipSync(bomb).subarray(0, MAX_BODY_BYTES), { 'content-encoding': 'gzip' })).toMatchObject({
+    expect(await answerWith(gzipSync(bomb).subarray(0, maxBodyBytes), { 'content-encoding': 'gzip' })).toMatchObject({
       bodyText: null,
     })
     const packed = gzipSync(bomb.subarray(0, 20 * 1024 * 1024))
-    expect(packed.length).toBeLessThan(MAX_BODY_BYTES)
+    expect(packed.length).toBeLessThan(maxBodyBytes)
     expect(await answerWith(packed, { 'content-encoding': 'gzip' })).toMatchObject({
       status: 200,
       bodyText: null,

@@ -12,9 +12,9 @@ import {
 } from '../../src/clients/json.ts'
 import { vocabulary } from '../support/vocabulary.ts'
 
-const PATH = ['list', 'elements', 'order']
+const path = ['list', 'elements', 'order']
 
-function pageOf(recordTexts: readonly string[], spacing = ''): string {
+const pageOf = (recordTexts: readonly string[], spacing = ''): string => {
   const joined = recordTexts.join(`,${spacing}`)
   return `{"list":${spacing}{"meta":{"x":"[}\\"order\\":["},"elements":{"other":[1,{"order":[]}],"order"${spacing}:${spacing}[${spacing}${joined}${spacing}]},"z":null}}`
 }
@@ -24,7 +24,7 @@ describe('cutRecords', () => {
     fc.assert(
       fc.property(fc.array(fc.jsonValue()), fc.constantFrom('', ' ', '\n\t '), fc.boolean(), (values, spacing, pretty) => {
         const texts = values.map((value) => JSON.stringify(value, null, pretty ? 2 : 0))
-        const cut = cutRecords(pageOf(texts, spacing), PATH)
+        const cut = cutRecords(pageOf(texts, spacing), path)
         expect(cut?.records.map((record) => record.text)).toEqual(texts)
         expect(JSON.parse(cut?.envelopeText ?? '')).toMatchObject({ list: { elements: { order: [] }, z: null } })
       }),
@@ -38,7 +38,7 @@ describe('cutRecords', () => {
   test('gives up on a text that is broken around the records, wherever it is cut off', () => {
     const text = pageOf(['{"a":"x\\\\"}', '{"b":[1,2]}'])
     for (let length = 0; length < text.length; length += 1) {
-      const cut = cutRecords(text.slice(0, length), PATH)
+      const cut = cutRecords(text.slice(0, length), path)
       // Either nothing was cut, or the envelope shows that the text is broken: no half page passes for a whole one.
       if (cut !== null) expect(() => JSON.parse(cut.envelopeText)).toThrow(SyntaxError)
     }

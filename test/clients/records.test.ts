@@ -8,22 +8,21 @@ import { readRecord } from '../../src/clients/record.ts'
 import type { PurchaseOrder } from '../../src/domain/order.ts'
 import { wireLine, wireOrderSample, wirePageText, wireReturnSample } from './samples.ts'
 
-function orderOf(raw: unknown): PurchaseOrder {
+const orderOf = (raw: unknown): PurchaseOrder => {
   const record = parseOrder(typeof raw === 'string' ? raw : JSON.stringify(raw))
   if (!record.ok) throw new Error(record.fault)
   return record.value
 }
 
-function faultOf(raw: unknown): string {
+const faultOf = (raw: unknown): string => {
   const record = parseOrder(JSON.stringify(raw))
   return record.ok ? 'none' : record.fault
 }
 
-function withStatuses(units: number, statuses: readonly unknown[], overrides: Readonly<Record<string, unknown>> = {}) {
-  return wireOrderSample('108', {
+const withStatuses = (units: number, statuses: readonly unknown[], overrides: Readonly<Record<string, unknown>> = {}) =>
+  wireOrderSample('108', {
     orderLines: { orderLine: [wireLine('1', units, { orderLineStatuses: { orderLineStatus: statuses }, ...overrides })] },
   })
-}
 
 const entry = (status: string, amount: unknown, field = 'statusQuantity') => ({
   status,

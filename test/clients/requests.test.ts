@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { createOrderRequests } from '../../src/clients/marketplace/order-requests.ts'
 import { specification, walmartUs } from '../../src/clients/marketplace/profiles/index.ts'
 
-const SHIPMENT = {
+const shipment = {
   quantity: 2,
   carrier: 'UPS',
   trackingNumber: '1Z1',
@@ -11,7 +11,7 @@ const SHIPMENT = {
   methodCode: 'Standard',
   shippedAt: new Date(1_760_000_000_123),
 }
-const CHARGE = {
+const charge = {
   chargeType: 'PRODUCT',
   chargeName: 'ItemPrice',
   amount: '-10.10',
@@ -37,7 +37,7 @@ describe('writes after the specification', () => {
       lines: [
         {
           lineNumber: '4',
-          shipments: [SHIPMENT, { ...SHIPMENT, quantity: 1, trackingNumber: '1Z2', trackingUrl: null, methodCode: null }],
+          shipments: [shipment, { ...shipment, quantity: 1, trackingNumber: '1Z2', trackingUrl: null, methodCode: null }],
         },
       ],
     })
@@ -94,7 +94,7 @@ describe('writes after the specification', () => {
     })
     const refund = prepare.refund({
       purchaseOrderId: '1',
-      lines: [{ lineNumber: '1', quantity: 2, reason: 'DamagedItem', charges: [CHARGE] }],
+      lines: [{ lineNumber: '1', quantity: 2, reason: 'DamagedItem', charges: [charge] }],
     })
     expect(refund.body).toEqual({
       orderRefund: {
@@ -133,7 +133,7 @@ describe('writes after the specification', () => {
   })
 
   test('fees of a charge that is refunded stand beside its tax, as orders show them', () => {
-    const charges = [{ ...CHARGE, taxAndOtherFees: { taxName: 'Bag fee', amount: '-0.30', currency: 'USD' } }]
+    const charges = [{ ...charge, taxAndOtherFees: { taxName: 'Bag fee', amount: '-0.30', currency: 'USD' } }]
     const { body } = prepare.refund({ purchaseOrderId: '1', lines: [{ lineNumber: '1', quantity: 1, reason: 'R', charges }] })
     expect(JSON.stringify(body)).toContain(
       '"tax":{"taxName":"Tax1","taxAmount":{"currency":"USD","amount":-0.83}},' +
@@ -143,8 +143,8 @@ describe('writes after the specification', () => {
 
   test('ship: the override of a buyer’s wish to cancel stands on the line', () => {
     const lines = [
-      { lineNumber: '1', shipments: [SHIPMENT, { ...SHIPMENT, intentToCancelOverride: true }] },
-      { lineNumber: '2', shipments: [{ ...SHIPMENT, intentToCancelOverride: false }] },
+      { lineNumber: '1', shipments: [shipment, { ...shipment, intentToCancelOverride: true }] },
+      { lineNumber: '2', shipments: [{ ...shipment, intentToCancelOverride: false }] },
     ]
     expect(prepare.ship({ purchaseOrderId: '108', lines }).body).toMatchObject({
       orderShipment: {
@@ -166,9 +166,9 @@ describe('writes after the specification', () => {
         RangeError,
       )
     }
-    const lines = [{ lineNumber: '1', shipments: [{ ...SHIPMENT, shippedAt: new Date('no time') }] }]
+    const lines = [{ lineNumber: '1', shipments: [{ ...shipment, shippedAt: new Date('no time') }] }]
     expect(() => prepare.ship({ purchaseOrderId: '1', lines })).toThrow(RangeError)
-    const charges = [{ ...CHARGE, amount: '-12345678901234567.89' }]
+    const charges = [{ ...charge, amount: '-12345678901234567.89' }]
     expect(() =>
       prepare.refund({ purchaseOrderId: '1', lines: [{ lineNumber: '1', quantity: 1, reason: 'R', charges }] }),
     ).toThrow(RangeError)
@@ -178,7 +178,7 @@ describe('writes after the specification', () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 100_000_000 }), (cents) => {
         const amount = `-${Math.floor(cents / 100)}.${String(cents % 100).padStart(2, '0')}`
-        const charges = [{ ...CHARGE, amount, tax: null }]
+        const charges = [{ ...charge, amount, tax: null }]
         const text = JSON.stringify(
           prepare.refund({ purchaseOrderId: '1', lines: [{ lineNumber: '1', quantity: 1, reason: 'R', charges }] }).body,
         )
@@ -194,19 +194,19 @@ test('the live profile words the same differently', () => {
   const prepare = createOrderRequests(walmartUs)
   const ship = prepare.ship({
     purchaseOrderId: '108',
-    lines: [{ lineNumber: '1', shipments: [{ ...SHIPMENT, carrier: 'Pigeon Post' }] }],
+    lines: [{ lineNumber: '1', shipments: [{ ...shipment, carrier: 'Pigeon Post' }] }],
   })
   expect(JSON.stringify(ship.body)).toContain('"statusQuantity":{"unitOfMeasurement":"EACH","amount":"2"}')
   expect(JSON.stringify(ship.body)).toContain('"carrierName":{"otherCarrier":"Pigeon Post"}')
   const lower = prepare.ship({
     purchaseOrderId: '108',
-    lines: [{ lineNumber: '1', shipments: [{ ...SHIPMENT, carrier: 'ups' }] }],
+    lines: [{ lineNumber: '1', shipments: [{ ...shipment, carrier: 'ups' }] }],
   })
   expect(JSON.stringify(lower.body)).toContain('"carrierName":{"carrier":"UPS"}')
   expect(JSON.stringify(ship.body)).toContain('"sellerOrderId":"108"')
   const refund = prepare.refund({
     purchaseOrderId: '1',
-    lines: [{ lineNumber: '1', quantity: 2, reason: 'R', charges: [CHARGE] }],
+    lines: [{ lineNumber: '1', quantity: 2, reason: 'R', charges: [charge] }],
   })
   expect(JSON.stringify(refund.body)).toContain('"isFullRefund":false')
 })

@@ -29,11 +29,11 @@ afterEach(async () => {
 })
 
 /** Runs after the test, last registered first. */
-export function afterTest(cleanup: () => Promise<void>): void {
+export const afterTest = (cleanup: () => Promise<void>): void => {
   cleanups.push(cleanup)
 }
 
-async function listen(server: Server): Promise<number> {
+const listen = async (server: Server): Promise<number> => {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const address = server.address()
   if (address === null || typeof address === 'string') throw new Error('no port')
@@ -41,7 +41,7 @@ async function listen(server: Server): Promise<number> {
 }
 
 /** An HTTP server for one test; closed after it. */
-export async function startServer(answer: Answer): Promise<{ readonly url: string; readonly seen: readonly SeenRequest[] }> {
+export const startServer = async (answer: Answer): Promise<{ readonly url: string; readonly seen: readonly SeenRequest[] }> => {
   const seen: SeenRequest[] = []
   const server = createServer((message, response) => {
     const chunks: Buffer[] = []
@@ -69,9 +69,9 @@ export async function startServer(answer: Answer): Promise<{ readonly url: strin
 }
 
 /** A bare TCP server for one test, for everything a well-behaved HTTP server does not do. */
-export async function startTcp(
+export const startTcp = async (
   onConnection: (socket: Socket, index: number) => void,
-): Promise<{ readonly url: string; readonly port: number }> {
+): Promise<{ readonly url: string; readonly port: number }> => {
   const sockets = new Set<Socket>()
   let count = 0
   const server = createTcpServer((socket) => {
@@ -93,19 +93,19 @@ export async function startTcp(
 }
 
 /** JSON answer. */
-export function sendJson(
+export const sendJson = (
   response: ServerResponse,
   status: number,
   body: unknown,
   headers: Readonly<Record<string, string>> = {},
-): void {
+): void => {
   response
     .writeHead(status, { 'content-type': 'application/json', ...headers })
     .end(typeof body === 'string' ? body : JSON.stringify(body))
 }
 
 /** A server that hands out tokens itself and leaves the other requests to the test. */
-export async function startMarketplace(answer: Answer) {
+export const startMarketplace = async (answer: Answer) => {
   let tokens = 0
   return await startServer((request, response, index) => {
     if (request.target !== '/v3/token') return answer(request, response, index)
@@ -134,7 +134,7 @@ export interface ClientSettings {
 }
 
 /** A client against a test server; closed after the test. */
-export function startClient(url: string, settings: ClientSettings = {}): ClientUnderTest {
+export const startClient = (url: string, settings: ClientSettings = {}): ClientUnderTest => {
   const reports: RequestReport[] = []
   const unknownValues: UnknownValueReport[] = []
   const logged: { level: string; fields: object; message: string }[] = []

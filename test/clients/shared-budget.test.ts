@@ -4,7 +4,7 @@ import { type FleetOptions, runFleet } from './support/virtual-fleet.ts'
 
 const perMinute = (tokens: number): RateLimit => ({ tokens, perMs: 60_000 })
 const always = (tokens: number): Pick<FleetOptions, 'allows'> => ({ allows: () => perMinute(tokens) })
-const TEN_MINUTES = 600_000
+const tenMinutes = 600_000
 
 /** Requests that the marketplace let through, of those that came back to its bucket after the first burst. */
 const steadyShare = ({ sent, allowed }: { sent: number; allowed: number }, burst: number): number => sent / (allowed - burst)
@@ -12,17 +12,17 @@ const steadyShare = ({ sent, allowed }: { sent: number; allowed: number }, burst
 describe('where the marketplace counts aloud', () => {
   test.each([1, 2, 4])('%i processes use at least 98 %% of what is allowed, and none is refused', async (processes) => {
     for (const tokens of [5, 60, 600]) {
-      const { sent, allowed, refused } = await runFleet({ processes, durationMs: TEN_MINUTES, ...always(tokens), tells: true })
+      const { sent, allowed, refused } = await runFleet({ processes, durationMs: tenMinutes, ...always(tokens), tells: true })
       expect(refused).toBe(0)
       expect(sent / allowed).toBeGreaterThanOrEqual(0.98)
     }
   })
 
   test('its count wins over the table, be it more or less', async () => {
-    const more = await runFleet({ processes: 1, durationMs: TEN_MINUTES, ...always(120), believed: perMinute(60), tells: true })
+    const more = await runFleet({ processes: 1, durationMs: tenMinutes, ...always(120), believed: perMinute(60), tells: true })
     expect(more.sent / more.allowed).toBeGreaterThanOrEqual(0.98)
     expect(more.refused).toBe(0)
-    const less = await runFleet({ processes: 2, durationMs: TEN_MINUTES, ...always(30), believed: perMinute(60), tells: true })
+    const less = await runFleet({ processes: 2, durationMs: tenMinutes, ...always(30), believed: perMinute(60), tells: true })
     expect(less.sent / less.allowed).toBeGreaterThanOrEqual(0.98)
     expect(less.refused / less.sent).toBeLessThan(0.01)
   })
@@ -31,7 +31,7 @@ describe('where the marketplace counts aloud', () => {
     const foreignPerMinute = 20
     const { sent, allowed, refused } = await runFleet({
       processes,
-      durationMs: TEN_MINUTES,
+      durationMs: tenMinutes,
       ...always(60),
       foreignPerMinute,
       tells: true,
@@ -43,7 +43,7 @@ describe('where the marketplace counts aloud', () => {
 
 describe('where the marketplace says nothing', () => {
   test.each([1, 2, 4])('%i processes use at least 90 %% of the rate, and none is refused', async (processes) => {
-    const result = await runFleet({ processes, durationMs: TEN_MINUTES, ...always(60), tells: false })
+    const result = await runFleet({ processes, durationMs: tenMinutes, ...always(60), tells: false })
     expect(steadyShare(result, 60)).toBeGreaterThanOrEqual(0.9)
     expect(result.refused).toBe(0)
   })
@@ -84,7 +84,7 @@ describe('a process', () => {
     const { requests, sent, allowed, refused } = await runFleet({
       processes: 2,
       atStart: [0],
-      durationMs: TEN_MINUTES,
+      durationMs: tenMinutes,
       ...always(60),
       tells: false,
       each: (second, fleet) => second === 100 && fleet.start(1),
@@ -102,7 +102,7 @@ describe('a process', () => {
       { atStart: [0], each: (second, fleet) => second === 10 && [fleet.kill(0), fleet.start(1)] },
     ]
     for (const kill of kills) {
-      const { requests, refused } = await runFleet({ processes: 2, durationMs: TEN_MINUTES, ...always(60), tells, ...kill })
+      const { requests, refused } = await runFleet({ processes: 2, durationMs: tenMinutes, ...always(60), tells, ...kill })
       expect(refused).toBe(0)
       const late = requests.filter(({ atMs }) => atMs > 300_000)
       expect(late.length).toBeGreaterThanOrEqual(300 * 0.9)
@@ -112,7 +112,7 @@ describe('a process', () => {
   test('that cannot reach the store goes on with a part, so that all together send no more than is allowed', async () => {
     const { requests, refused } = await runFleet({
       processes: 3,
-      durationMs: TEN_MINUTES,
+      durationMs: tenMinutes,
       ...always(60),
       tells: false,
       each: (second, { store }) => {

@@ -13,7 +13,7 @@ export interface Mangler {
 }
 
 /** A proxy on a free port, ended with the test. */
-export function createMangler(): Mangler {
+export const createMangler = (): Mangler => {
   let how: Mangle | null = null
   return {
     mangle: (next) => {
@@ -69,7 +69,7 @@ interface Slot {
   readonly key: string | number
 }
 
-function slotsOf(value: Json, found: Slot[] = []): Slot[] {
+const slotsOf = (value: Json, found: Slot[] = []): Slot[] => {
   if (Array.isArray(value)) {
     for (const [index, part] of value.entries()) {
       found.push({ holder: value, key: index })
@@ -102,7 +102,7 @@ const strange: readonly Json[] = [
 ]
 
 /** A spoiled document: a field gone, null, of another type or of an unknown value; cut short; a page of HTML; nothing; or huge. */
-export function spoil(text: string, { place, kind }: Spoiling): string {
+export const spoil = (text: string, { place, kind }: Spoiling): string => {
   const ways = strange.length + 6
   const way = kind % ways
   if (way === ways - 1) return text.slice(0, place % Math.max(1, text.length))

@@ -9,14 +9,13 @@ import type { OrderLine, PurchaseOrder } from '../../src/domain/order.ts'
 import { forever } from '../clients/servers.ts'
 import { failureOf, rehearse } from './rehearse.ts'
 
-const LINE = { sku: 'MUG', quantity: 3, unitPrice: '10.10', tax: '0.84', shipping: '5.00' }
-const DAY_MS = 86_400_000
+const mugs = { sku: 'MUG', quantity: 3, unitPrice: '10.10', tax: '0.84', shipping: '5.00' }
+const dayMs = 86_400_000
 
-function send(client: MarketplaceClient, request: WireRequest): Promise<Observed<PurchaseOrder>> {
-  return client.of(ordersEndpoint).send(request, { signal: forever(), correlationId: crypto.randomUUID() })
-}
+const send = (client: MarketplaceClient, request: WireRequest): Promise<Observed<PurchaseOrder>> =>
+  client.of(ordersEndpoint).send(request, { signal: forever(), correlationId: crypto.randomUUID() })
 
-function lineOf(observed: Observed<PurchaseOrder> | null): OrderLine {
+const lineOf = (observed: Observed<PurchaseOrder> | null): OrderLine => {
   if (observed?.record.ok !== true) throw new Error('expected an order that can be read')
   const [line] = observed.record.value.lines
   if (line === undefined) throw new Error('expected a line')
@@ -36,7 +35,7 @@ describe.each([specification, walmartUs])('the life of a line under the profile 
   test('is told by every answer, unit by unit and cent by cent', async () => {
     const { client, sandbox } = await rehearse(profile)
     const { prepare } = client.of(ordersEndpoint)
-    const purchaseOrderId = await sandbox.place([LINE])
+    const purchaseOrderId = await sandbox.place([mugs])
     expect(lineOf(await send(client, prepare.acknowledge(purchaseOrderId))).units).toEqual({
       acknowledged: 3,
       shipped: 0,
@@ -71,9 +70,9 @@ describe.each([specification, walmartUs])('the life of a line under the profile 
 describe('reading', () => {
   test('walks the pages of a window, each order once, and finds none as an empty page', async () => {
     const { client, sandbox } = await rehearse()
-    const window = { shipNodeType: 'SellerFulfilled', createdFrom: new Date(Date.now() - 30 * DAY_MS), limit: 10 }
+    const window = { shipNodeType: 'SellerFulfilled', createdFrom: new Date(Date.now() - 30 * dayMs), limit: 10 }
     expect(await client.of(ordersEndpoint).list(window, { signal: forever() })).toMatchObject({ records: [], nextCursor: null })
-    for (let order = 0; order < 25; order += 1) await sandbox.place([LINE])
+    for (let order = 0; order < 25; order += 1) await sandbox.place([mugs])
     const keys: (string | null)[] = []
     for await (const page of client.of(ordersEndpoint).pages(window, { signal: forever() }))
       keys.push(...page.records.map((record) => record.key))
@@ -81,7 +80,7 @@ describe('reading', () => {
     expect(new Set(keys).size).toBe(25)
     const released = await client
       .of(ordersEndpoint)
-      .listReleased({ ...window, createdTo: new Date(Date.now() + DAY_MS) }, { signal: forever() })
+      .listReleased({ ...window, createdTo: new Date(Date.now() + dayMs) }, { signal: forever() })
     expect(released.totalCount).toBe(25)
     const second = await client.of(ordersEndpoint).continue(released.nextCursor ?? '', 'released', { signal: forever() })
     expect(second.records).toHaveLength(10)
@@ -90,11 +89,11 @@ describe('reading', () => {
 
   test('reads returns', async () => {
     const { client, sandbox } = await rehearse()
-    const purchaseOrderId = await sandbox.place([LINE])
+    const purchaseOrderId = await sandbox.place([mugs])
     await sandbox.acknowledge(purchaseOrderId)
     await sandbox.ship(purchaseOrderId, [{ line: '1', quantity: 3 }])
     await sandbox.control('POST', '/returns', { purchaseOrderId, lines: [{ lineNumber: '1', quantity: 2 }] })
-    const window = { createdFrom: new Date(Date.now() - DAY_MS), createdTo: new Date(Date.now() + DAY_MS), limit: 50 }
+    const window = { createdFrom: new Date(Date.now() - dayMs), createdTo: new Date(Date.now() + dayMs), limit: 50 }
     const page = await client.of(returnsEndpoint).list(window, { signal: forever() })
     const [record] = page.records
     if (record?.ok !== true) throw new Error('the return cannot be read')
@@ -110,7 +109,7 @@ describe('reading', () => {
     expect(Number(value.totalRefundAmount)).toBeGreaterThan(0)
     const [line] = value.lines
     expect(line).toMatchObject({
-      sku: LINE.sku,
+      sku: mugs.sku,
       unitOfMeasure: expect.stringMatching(/^EA/),
       returnReason: expect.any(String),
       status: expect.any(String),
@@ -122,8 +121,8 @@ describe('reading', () => {
 
   test('a malformed record comes as its text, an unknown value is kept, the page goes on', async () => {
     const { client, sandbox, unknownValues } = await rehearse()
-    for (let order = 0; order < 5; order += 1) await sandbox.place([LINE])
-    const window = { shipNodeType: 'SellerFulfilled', createdFrom: new Date(Date.now() - DAY_MS), limit: 100 }
+    for (let order = 0; order < 5; order += 1) await sandbox.place([mugs])
+    const window = { shipNodeType: 'SellerFulfilled', createdFrom: new Date(Date.now() - dayMs), limit: 100 }
     await sandbox.control('PUT', '/faults', { next: [{ fault: 'malformedRecord' }] })
     const damaged = await client.of(ordersEndpoint).list(window, { signal: forever() })
     expect(damaged.records).toHaveLength(5)
@@ -137,10 +136,10 @@ describe('reading', () => {
 
   test('keeps the marketplace’s time when its clock is moved', async () => {
     const { client, sandbox } = await rehearse()
-    const purchaseOrderId = await sandbox.place([LINE])
+    const purchaseOrderId = await sandbox.place([mugs])
     await sandbox.control('POST', '/clock', { advance: '3d' })
     const read = await client.of(ordersEndpoint).get(purchaseOrderId, { signal: forever() })
-    expect(Math.abs((read?.observedAt.getTime() ?? 0) - Date.now() - 3 * DAY_MS)).toBeLessThan(5_000)
+    expect(Math.abs((read?.observedAt.getTime() ?? 0) - Date.now() - 3 * dayMs)).toBeLessThan(5_000)
   })
 })
 
@@ -158,7 +157,7 @@ describe('faults', () => {
     ['truncatedJson', 'unknown', 'answered'],
   ])('%s on a write is %s, and the request went out once', async (fault, kind, sent) => {
     const { client, sandbox, reports } = await rehearse()
-    const purchaseOrderId = await sandbox.place([LINE])
+    const purchaseOrderId = await sandbox.place([mugs])
     await sandbox.control('PUT', '/faults', {
       errorShape: 'mixed',
       next: [{ fault, operation: 'orders.acknowledge', method: 'POST' }],
@@ -170,13 +169,13 @@ describe('faults', () => {
 
   test('doing it twice is refused with the hint that it was done', async () => {
     const { client, sandbox } = await rehearse()
-    const purchaseOrderId = await sandbox.place([LINE])
+    const purchaseOrderId = await sandbox.place([mugs])
     await send(client, client.of(ordersEndpoint).prepare.acknowledge(purchaseOrderId))
     expect(await failureOf(send(client, client.of(ordersEndpoint).prepare.acknowledge(purchaseOrderId)))).toMatchObject({
       kind: 'refused',
       alreadyDone: true,
     })
-    const premature = await sandbox.place([LINE])
+    const premature = await sandbox.place([mugs])
     const lines = [{ lineNumber: '1', shipments: [shipment(1, 'P')] }]
     const early = await failureOf(send(client, client.of(ordersEndpoint).prepare.ship({ purchaseOrderId: premature, lines })))
     expect(early).toMatchObject({ kind: 'refused', alreadyDone: false })
@@ -184,7 +183,7 @@ describe('faults', () => {
 
   test('a token that dies early costs one renewal; a write is left to its sender', async () => {
     const { client, sandbox, reports } = await rehearse()
-    const purchaseOrderId = await sandbox.place([LINE])
+    const purchaseOrderId = await sandbox.place([mugs])
     await client.of(ordersEndpoint).get(purchaseOrderId, { signal: forever() })
     await sandbox.control('PUT', '/faults', { next: [{ fault: 'tokenDiesEarly', operation: 'orders.acknowledge' }] })
     const { acknowledge } = client.of(ordersEndpoint).prepare

@@ -29,7 +29,7 @@ interface PublicClient {
 
 const jsonOf = (value: unknown): Json => JSON.parse(JSON.stringify(value))
 
-async function connected(): Promise<PublicClient> {
+const connected = async (): Promise<PublicClient> => {
   const sandbox = await startLiveClient()
   const configuration = new Configuration({ basePath: sandbox.url })
   const authentication = new AuthenticationApi(configuration)
@@ -42,7 +42,7 @@ async function connected(): Promise<PublicClient> {
 }
 
 /** The status and body of a call that the library throws for. */
-async function refusalOf(call: Promise<unknown>): Promise<{ readonly status: Json; readonly data: Json }> {
+const refusalOf = async (call: Promise<unknown>): Promise<{ readonly status: Json; readonly data: Json }> => {
   try {
     await call
   } catch (error) {

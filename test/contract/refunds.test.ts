@@ -91,7 +91,7 @@ const cases: readonly Case[] = [
 const reason = 'DamagedItem'
 
 /** An order of one line, shipped, whose credits are planned and sent like those of the daemon. */
-async function creditsOf(profile: Profile, line: object, quantity: number) {
+const creditsOf = async (profile: Profile, line: object, quantity: number) => {
   const rehearsal = await rehearse(profile)
   const { client, sandbox } = rehearsal
   const purchaseOrderId = await sandbox.place([{ sku: 'A', quantity, ...line }])
@@ -100,7 +100,7 @@ async function creditsOf(profile: Profile, line: object, quantity: number) {
   const commands: LedgerCommand[] = []
   const read = (): Promise<PurchaseOrder> => orderOf(rehearsal, purchaseOrderId)
 
-  async function plan(units: number, amount?: string): Promise<PlanResult> {
+  const plan = async (units: number, amount?: string): Promise<PlanResult> => {
     const order = await read()
     const data = {
       purchaseOrderId,
@@ -114,7 +114,7 @@ async function creditsOf(profile: Profile, line: object, quantity: number) {
   }
 
   /** The verdict on the order read back. */
-  async function credit(units: number, amount?: string): Promise<string> {
+  const credit = async (units: number, amount?: string): Promise<string> => {
     const planned = await plan(units, amount)
     if (!planned.ok) throw new Error(JSON.stringify(planned.faults))
     for (const command of planned.commands) {
@@ -130,14 +130,14 @@ async function creditsOf(profile: Profile, line: object, quantity: number) {
   }
 
   /** What the marketplace truly paid back, request by request. */
-  async function paidBack(): Promise<string[]> {
+  const paidBack = async (): Promise<string[]> => {
     const effects = items(await sandbox.control('GET', `/effects?purchaseOrderId=${purchaseOrderId}`), 'items')
     return effects.filter((effect) => at(effect, 'kind') === 'refunded').map((effect) => String(at(effect, 'amount')))
   }
   return { plan, credit, paidBack }
 }
 
-async function orderOf({ client }: Rehearsal, purchaseOrderId: string): Promise<PurchaseOrder> {
+const orderOf = async ({ client }: Rehearsal, purchaseOrderId: string): Promise<PurchaseOrder> => {
   const observed = await client.of(ordersEndpoint).get(purchaseOrderId, { signal: forever() })
   if (observed?.record.ok !== true) throw new Error('expected an order that can be read')
   return observed.record.value

@@ -21,10 +21,10 @@ export interface Rehearsal extends ClientUnderTest {
 export type Between = (sandboxUrl: string) => Promise<string>
 
 /** The real client against the real sandbox, in one dialect, without rate limits. */
-export async function rehearse(
+export const rehearse = async (
   profile: Profile = specification,
   { between, ...settings }: Omit<ClientSettings, 'connection'> & { readonly between?: Between } = {},
-): Promise<Rehearsal> {
+): Promise<Rehearsal> => {
   const dialect = dialectOf(profile.name === 'walmart-us' ? 'walmart-us' : 'specification')
   const { url, dataDir } = await startTestSandbox({ dialect })
   const sandbox = await connect(url, { prefix: profile.headerPrefix, quantityField: profile.quantityField })
@@ -49,7 +49,7 @@ export async function rehearse(
 }
 
 /** The failure that the work ends in; anything else than a typed failure is thrown on. */
-export async function failureOf(work: Promise<unknown>): Promise<MarketplaceFailure> {
+export const failureOf = async (work: Promise<unknown>): Promise<MarketplaceFailure> => {
   try {
     await work
   } catch (error) {

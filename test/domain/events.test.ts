@@ -17,7 +17,7 @@ const parcel = { carrier: 'UPS', trackingNumber: '1Z999', shippedAt: '2026-03-01
 const outOfStock = 'SELLER_CANCEL_OUT_OF_STOCK'
 
 /** Lines 3 and 4 carry the same SKU. */
-function order(): market.Order {
+const order = (): market.Order => {
   const placed = market.placeOrder([
     { quantity: 2, sku: 'A', charges: [charge('20.00', '1.60')] },
     { quantity: 3, sku: 'A', charges: [charge('60.00', '4.80'), charge('9.00', null, 'SHIPPING')] },
@@ -34,12 +34,12 @@ const planEvent = (
   options: Partial<PlanOptions> = {},
 ): PlanResult => planCommands(readEvent(event), on, ledgers, { vocabulary, ...options })
 
-function plan(type: string, data: Record<string, unknown>, on: market.Order = order(), options = {}): PlanResult {
+const plan = (type: string, data: Record<string, unknown>, on: market.Order = order(), options = {}): PlanResult => {
   const read = market.read(on)
   return planEvent({ type, data: { purchaseOrderId, ...data } }, read, ledgersOf(read, []), options)
 }
 
-function commandOf(result: PlanResult): PlannedCommand {
+const commandOf = (result: PlanResult): PlannedCommand => {
   if (!result.ok) throw new Error(JSON.stringify(result.faults))
   const [command] = result.commands
   if (command === undefined || result.commands.length !== 1) throw new Error('not one command')
@@ -51,7 +51,7 @@ function commandOf(result: PlanResult): PlannedCommand {
   return command
 }
 
-function faultsOf(result: PlanResult): Record<string, string> {
+const faultsOf = (result: PlanResult): Record<string, string> => {
   if (result.ok) throw new Error('no fault')
   return Object.fromEntries(result.faults.map((fault) => [fault.path, fault.message]))
 }
@@ -359,7 +359,7 @@ describe('a tracking number', () => {
 })
 
 describe('an issued credit', () => {
-  function shipped(): market.Order {
+  const shipped = (): market.Order => {
     const placed = order()
     for (const line of placed.lines) market.ship(line, line.units.length, '1Z')
     return placed

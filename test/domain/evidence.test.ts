@@ -21,7 +21,7 @@ const step = fc.record({
 type Step = typeof step extends fc.Arbitrary<infer Value> ? Value : never
 
 /** One thing that someone does to an order. Before our request anyone may have used our marks as well, after it only we do. */
-function doStep(order: market.Order, { what, line: index, quantity, mark, cents }: Step, marksOfOthers: boolean): boolean {
+const doStep = (order: market.Order, { what, line: index, quantity, mark, cents }: Step, marksOfOthers: boolean): boolean => {
   const line = order.lines[index % order.lines.length]
   const pick = (ours: readonly string[], others: readonly (string | null)[]): string | null =>
     (marksOfOthers ? others : [...others, ...ours])[mark % (others.length + (marksOfOthers ? 0 : ours.length))] ?? null
@@ -50,7 +50,7 @@ const portion = fc.record({
 })
 type Portion = typeof portion extends fc.Arbitrary<infer Value> ? Value : never
 
-function commandOf(order: market.Order, kind: string, portions: readonly Portion[]): OrderCommandContent {
+const commandOf = (order: market.Order, kind: string, portions: readonly Portion[]): OrderCommandContent => {
   const numbered = portions.map((entry) => ({
     ...entry,
     lineNumber: order.lines[entry.line % order.lines.length]?.lineNumber ?? '',

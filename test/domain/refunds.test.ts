@@ -18,11 +18,14 @@ const productShare = (line: RefundableLine, slots: readonly number[]) => refunds
 const fullPriceGivesBack = (line: RefundableLine, charges: readonly RefundCharge[]) =>
   refunds.fullPriceGivesBack(line, charges, vocabulary)
 
-function lineOf(ordered: number, charges: readonly Charge[], refundedAmount = '0') {
-  return { lineNumber: '3', ordered, charges, refundedAmount }
-}
+const lineOf = (ordered: number, charges: readonly Charge[], refundedAmount = '0') => ({
+  lineNumber: '3',
+  ordered,
+  charges,
+  refundedAmount,
+})
 
-function chargesOf(result: RefundResult): RefundCharge[] {
+const chargesOf = (result: RefundResult): RefundCharge[] => {
   if (!result.ok) throw new Error(result.message)
   return result.charges
 }

@@ -16,21 +16,19 @@ import * as market from './support/marketplace.ts'
 
 const nothing: LineUnits = { acknowledged: 0, shipped: 0, cancelled: 0, refunded: 0 }
 
-function ledger(given: Partial<LineLedger>): LineLedger {
-  return {
-    lineNumber: '3',
-    sku: 'A',
-    ordered: 5,
-    reported: nothing,
-    confirmed: { shipped: 0, cancelled: 0, refunded: 0 },
-    pending: { ship: 0, cancel: 0, refund: 0 },
-    inFlight: null,
-    refundSlots: [],
-    ...given,
-  }
-}
+const ledger = (given: Partial<LineLedger>): LineLedger => ({
+  lineNumber: '3',
+  sku: 'A',
+  ordered: 5,
+  reported: nothing,
+  confirmed: { shipped: 0, cancelled: 0, refunded: 0 },
+  pending: { ship: 0, cancel: 0, refund: 0 },
+  inFlight: null,
+  refundSlots: [],
+  ...given,
+})
 
-function contentOf(kind: 'ship' | 'cancel' | 'refund', quantity: number): OrderCommandContent {
+const contentOf = (kind: 'ship' | 'cancel' | 'refund', quantity: number): OrderCommandContent => {
   const line = { lineNumber: '3', quantity }
   if (kind === 'cancel') return { kind, payload: { lines: [{ ...line, reason: 'SELLER_CANCEL_OUT_OF_STOCK' }] } }
   if (kind === 'refund') {
@@ -221,7 +219,7 @@ describe('the unit ledger over a life', () => {
   })
 })
 
-function unitsIn(content: OrderCommandContent): number {
+const unitsIn = (content: OrderCommandContent): number => {
   if (content.kind === 'acknowledge') return 0
   const lines = content.kind === 'ship' ? content.payload.parcels.flatMap((parcel) => parcel.lines) : content.payload.lines
   return lines.reduce((sum, line) => sum + line.quantity, 0)

@@ -19,7 +19,7 @@ const minuteMs = 60_000
 const settings = { lagMs: 2 * minuteMs, lookBackMs: 10 * minuteMs, initialLookBackMs: 60 * minuteMs, oldestDays: 180 }
 
 /** Whether windows whose bounds exclude their own second leave no instant of a range out. */
-function coverOpen(windows: readonly TimeWindow[], from: number, to: number): boolean {
+const coverOpen = (windows: readonly TimeWindow[], from: number, to: number): boolean => {
   let reached = from
   for (const window of [...windows].sort((a, b) => a.from.getTime() - b.from.getTime())) {
     // The instant `reached` itself must lie inside the next window.
@@ -77,7 +77,7 @@ const tick = fc.record({
   changeAfter: fc.double({ min: 0, max: 1, noNaN: true }),
 })
 
-function missedChanges(ticks: readonly { waitMs: number; stepMs: number; changeAfter: number }[]): number[] {
+const missedChanges = (ticks: readonly { waitMs: number; stepMs: number; changeAfter: number }[]): number[] => {
   let clock = at('2026-03-01T12:00:00Z').getTime()
   let watermark: Date | null = null
   const run = (): TimeWindow | null => {

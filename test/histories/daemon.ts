@@ -131,7 +131,7 @@ export const createDaemon = (parts: DaemonParts): Daemon => {
       const result = await database.transaction((transaction) => {
         const watchedTransaction: Transaction = {
           prisma: transaction.prisma,
-          tell: transaction.tell,
+          record: transaction.record,
           vocabularyOf: transaction.vocabularyOf,
           query: transaction.query,
           execute: (sql, ...parameters) => {

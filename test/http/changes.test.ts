@@ -47,7 +47,7 @@ test('streams and long polls are bounded; one that ends makes room, and pages ar
 
 const tell = (...types: readonly string[]) =>
   stage.database.transaction(async (tx) => {
-    for (const type of types) tx.tell({ sellerId: 's-1', type, data: { type } })
+    for (const type of types) tx.record({ sellerId: 's-1', type, data: { type } })
   })
 
 /** Reads server-sent events: pull one after another, then end. */

@@ -12,7 +12,7 @@ import {
   unitsOf,
 } from './support.ts'
 
-const LINES = [
+const lines = [
   { sku: 'A', quantity: 3 },
   { sku: 'B', quantity: 1 },
 ]
@@ -26,7 +26,7 @@ const unitsOfBoth = async (client: TestClient, po: string): Promise<string[]> =>
 describe('the buyer cancels', () => {
   test('the whole order at once', async () => {
     const client = await startClient()
-    const po = await client.place(LINES)
+    const po = await client.place(lines)
     expect(await cancel(client, po)).toEqual({ cancelled: 4, intentToCancel: false })
     expect(await unitsOfBoth(client, po)).toEqual(['Cancelled 3', 'Cancelled 1'])
     expect((await client.acknowledge(po)).status).toBe(400)
@@ -34,7 +34,7 @@ describe('the buyer cancels', () => {
 
   test('units, at a moment of the virtual clock', async () => {
     const client = await startClient()
-    const po = await client.place(LINES)
+    const po = await client.place(lines)
     const now = Date.parse(String(at(await client.control('GET', '/clock'), 'now')))
     const moment = new Date(now + 600_000).toISOString()
     expect(await cancel(client, po, { lineNumber: '1', quantity: 2, when: { at: moment } })).toEqual({ scheduled: 1 })
@@ -46,7 +46,7 @@ describe('the buyer cancels', () => {
 
   test('right before the acknowledgement, which then finds nothing', async () => {
     const client = await startClient()
-    const po = await client.place(LINES)
+    const po = await client.place(lines)
     await cancel(client, po, { when: { before: 'orders.acknowledge' } })
     expect(await unitsOfBoth(client, po)).toEqual(['Created 3', 'Created 1'])
     expect((await client.acknowledge(po)).status).toBe(400)
@@ -55,7 +55,7 @@ describe('the buyer cancels', () => {
 
   test('right after the second read, which still shows the order whole', async () => {
     const client = await startClient()
-    const po = await client.place(LINES)
+    const po = await client.place(lines)
     await cancel(client, po, { when: { after: 'orders.get', call: 2 } })
     expect(await unitsOfBoth(client, po)).toEqual(['Created 3', 'Created 1'])
     expect(await unitsOfBoth(client, po)).toEqual(['Created 3', 'Created 1'])
@@ -66,7 +66,7 @@ describe('the buyer cancels', () => {
     const client = await startClient()
     await client.control('POST', '/sellers', { sellerId: 'two' })
     const other = await connect(client.url, { clientId: 'two-client', clientSecret: 'two-secret' })
-    const [po, second] = [await client.place(LINES), await client.place(LINES)]
+    const [po, second] = [await client.place(lines), await client.place(lines)]
     await cancel(client, po, { when: { after: 'orders.list' } })
     await cancel(client, second, { when: { before: 'orders.acknowledge' } })
     await other.call('GET', '/v3/orders')
@@ -79,7 +79,7 @@ describe('the buyer cancels', () => {
 
   test('under a fault as well: after an answer that was lost', async () => {
     const client = await startClient()
-    const po = await client.place(LINES)
+    const po = await client.place(lines)
     await client.control('POST', '/faults/next', { fault: 'serverErrorBefore', operation: 'orders.acknowledge' })
     await cancel(client, po, { lineNumber: '2', when: { after: 'orders.acknowledge' } })
     expect((await client.acknowledge(po)).status).toBeGreaterThanOrEqual(500)
@@ -90,7 +90,7 @@ describe('the buyer cancels', () => {
     const dataDir = await temporaryDirectory()
     const first = await startSandbox({ dataDir, log: () => undefined })
     const client = await connect(first.url)
-    const po = await client.place(LINES)
+    const po = await client.place(lines)
     await cancel(client, po, { when: { before: 'orders.ship', call: 1 } })
     await client.acknowledge(po)
     expect(at(await client.control('GET', '/state'), 'triggers')).toBe(2)
@@ -104,7 +104,7 @@ describe('the buyer cancels', () => {
 
 test('the buyer asks to cancel right before the shipment: refused without the override, accepted with it', async () => {
   const client = await startClient()
-  const po = await client.place(LINES)
+  const po = await client.place(lines)
   await client.acknowledge(po)
   await cancel(client, po, { lineNumber: '1', intentOnly: true, when: { before: 'orders.ship' } })
   const refused = await client.ship(po, [{ line: '1', quantity: 3 }])
@@ -121,6 +121,6 @@ test.each([
   [{ when: { before: 'orders.nothing' } }, 'before'],
 ])('%j is refused', async (body, message) => {
   const client = await startClient()
-  const po = await client.place(LINES)
+  const po = await client.place(lines)
   await expect(cancel(client, po, body)).rejects.toThrow(message)
 })

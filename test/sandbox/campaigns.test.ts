@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { makeCampaign } from '../../sandbox/campaigns/create.ts'
 import { canMove, live, move } from '../../sandbox/campaigns/life.ts'
-import { CAMPAIGN_STATUSES, type Campaign, MOVES } from '../../sandbox/campaigns/model.ts'
-import { DAY_MS, HOUR_MS } from '../../sandbox/core/duration.ts'
+import { type Campaign, campaignStatuses, moves } from '../../sandbox/campaigns/model.ts'
+import { dayMs, hourMs } from '../../sandbox/core/duration.ts'
 import { dayAfter, pacificDay, pacificMidnight } from '../../sandbox/core/pacific.ts'
 import { type SandboxOptions, startSandbox } from '../../sandbox/server.ts'
 import { dialectOf } from '../../sandbox/settings.ts'
@@ -21,7 +21,7 @@ interface CampaignTest {
   today(): Promise<string>
 }
 
-async function started(options: Partial<SandboxOptions> = {}): Promise<CampaignTest> {
+const started = async (options: Partial<SandboxOptions> = {}): Promise<CampaignTest> => {
   const sandbox = await startTestSandbox(options)
   const client = await connect(sandbox.url, { prefix: options.dialect?.headerPrefix ?? 'XX' })
   await client.control('PUT', '/limits', { enabled: false })
@@ -47,7 +47,7 @@ async function started(options: Partial<SandboxOptions> = {}): Promise<CampaignT
   }
 }
 
-const LISTED: readonly (readonly [string, readonly string[]])[] = [
+const listed: readonly (readonly [string, readonly string[]])[] = [
   ['READY', ['RUNNING', 'DELETED']],
   ['SCHEDULED', ['RUNNING', 'DELETED']],
   ['RUNNING', ['LIMITED_BY_BUDGET', 'BUDGET_EXHAUSTED', 'CAMPAIGN_ENDING_SOON', 'COMPLETED', 'STOPPED']],
@@ -62,10 +62,10 @@ const LISTED: readonly (readonly [string, readonly string[]])[] = [
 describe('the rules', () => {
   const now = Date.UTC(2026, 10, 21, 20)
 
-  test.each(LISTED)('%s moves to nothing but what is listed', (from, listed) => {
+  test.each(listed)('%s moves to nothing but what is listed', (from, listed) => {
     const campaign: Campaign = makeCampaign({ sellerId: 's', campaignId: 'c' }, 'seed', now)
-    for (const to of CAMPAIGN_STATUSES) {
-      const status = CAMPAIGN_STATUSES.find((one) => one === from) ?? 'READY'
+    for (const to of campaignStatuses) {
+      const status = campaignStatuses.find((one) => one === from) ?? 'READY'
       const one = { ...campaign, status, moves: [] }
       expect(canMove(one, to)).toBe(listed.includes(to))
       if (listed.includes(to)) move(one, to, now)
@@ -78,11 +78,11 @@ describe('the rules', () => {
       const campaign = makeCampaign({ sellerId: 's', campaignId: `c-${index}`, totalBudget: 2_000_000, pace: 1 }, 'seed', now)
       for (let hours = 0; hours < 24 * 90; hours += 7 + index) {
         const before = campaign.spent
-        live(campaign, now + hours * HOUR_MS)
+        live(campaign, now + hours * hourMs)
         expect(campaign.spent).toBeGreaterThanOrEqual(before)
         expect(campaign.spent).toBeLessThanOrEqual(campaign.totalBudget)
       }
-      for (const { from, to } of campaign.moves) expect(MOVES[from]).toContain(to)
+      for (const { from, to } of campaign.moves) expect(moves[from]).toContain(to)
     }
   })
 
@@ -90,8 +90,8 @@ describe('the rules', () => {
     const draft = { sellerId: 's', campaignId: 'c', dailyBudget: 1_000, totalBudget: 12_345, pace: 0.95 }
     const leap = makeCampaign(draft, 'seed', now)
     const steps = makeCampaign(draft, 'seed', now)
-    live(leap, now + 40 * DAY_MS)
-    for (let hours = 0; hours <= 40 * 24; hours += 1) live(steps, now + hours * HOUR_MS + hours)
+    live(leap, now + 40 * dayMs)
+    for (let hours = 0; hours <= 40 * 24; hours += 1) live(steps, now + hours * hourMs + hours)
     live(leap, steps.livedTo)
     expect(steps).toEqual(leap)
   })
@@ -100,7 +100,7 @@ describe('the rules', () => {
     const campaigns = Array.from({ length: 100 }, (_, index) =>
       makeCampaign({ sellerId: 's', campaignId: `c-${index}`, totalBudget: 25_000_000, endDate: '9999-12-30' }, 'seed', now),
     )
-    const end = now + 3_650 * DAY_MS
+    const end = now + 3_650 * dayMs
     for (const campaign of campaigns) live(campaign, end)
     for (const { moves } of campaigns) {
       expect(moves.length).toBeGreaterThan(0)

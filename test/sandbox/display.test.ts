@@ -6,8 +6,8 @@ import type { SandboxOptions } from '../../sandbox/server.ts'
 import { dialectOf } from '../../sandbox/settings.ts'
 import { at, connect, items, type Json, type Reply, startTestSandbox, type TestClient } from './support.ts'
 
-const TAXONOMIES = '/api/v1/taxonomies/list'
-const TARGETING = '/api/v2/targeting/list'
+const taxonomies = '/api/v1/taxonomies/list'
+const targeting = '/api/v2/targeting/list'
 
 interface DisplayCall {
   readonly prefix?: string
@@ -29,7 +29,7 @@ interface DisplayTest {
   targets(body: object): Promise<readonly Json[]>
 }
 
-async function started(options: Partial<SandboxOptions> = {}): Promise<DisplayTest> {
+const started = async (options: Partial<SandboxOptions> = {}): Promise<DisplayTest> => {
   const sandbox = await startTestSandbox(options)
   const client = await connect(sandbox.url, { prefix: options.dialect?.headerPrefix ?? 'XX' })
   await client.control('PUT', '/limits', { enabled: false })
@@ -56,21 +56,21 @@ async function started(options: Partial<SandboxOptions> = {}): Promise<DisplayTe
     dataDir: sandbox.dataDir,
     post,
     list,
-    rows: async (body = {}) => items((await list(TAXONOMIES, { count: 5_000, ...body })).json, 'data').map(pathOf),
+    rows: async (body = {}) => items((await list(taxonomies, { count: 5_000, ...body })).json, 'data').map(pathOf),
     targets: async (body) => {
-      const { json } = await list(TARGETING, { count: 5_000, ...body })
+      const { json } = await list(targeting, { count: 5_000, ...body })
       return [...items(json, 'contextual'), ...items(json, 'behavioral')]
     },
   }
 }
 
 /** `Home > Bath > Bath Sets`: the names down to the deepest node of a row. */
-function pathOf(node: Json): string {
+const pathOf = (node: Json): string => {
   const child = at(node, 'taxonomies')
   return child === null ? String(at(node, 'name')) : `${at(node, 'name')} > ${pathOf(child)}`
 }
 
-function deepest(node: Json): Json {
+const deepest = (node: Json): Json => {
   const child = at(node, 'taxonomies')
   return child === null ? node : deepest(child)
 }
@@ -80,7 +80,7 @@ const failure = (reply: Reply): unknown[] => [reply.status, at(reply.json, 'code
 describe('display admission', () => {
   test('a signed request is answered, without any marketplace token', async () => {
     const { list } = await started()
-    const reply = await list(TAXONOMIES, { 'filter[level]': 1 })
+    const reply = await list(taxonomies, { 'filter[level]': 1 })
     expect([reply.status, at(reply.json, 'code')]).toEqual([200, 'success'])
   })
 
@@ -97,8 +97,8 @@ describe('display admission', () => {
   ])('%s = %s is 401', async (name, value, details) => {
     const { post } = await started()
     const headers = { [name]: value }
-    expect(failure(await post(TAXONOMIES, { advertiserId: 10001 }, { headers }))).toEqual([401, 'failure', details])
-    expect(failure(await post(TARGETING, { advertiserId: 10001 }, { headers }))).toEqual([401, 'failure', [details]])
+    expect(failure(await post(taxonomies, { advertiserId: 10001 }, { headers }))).toEqual([401, 'failure', details])
+    expect(failure(await post(targeting, { advertiserId: 10001 }, { headers }))).toEqual([401, 'failure', [details]])
   })
 
   test('a wrong consumer, key or signed text is 401, a content type other than JSON 400', async () => {
@@ -106,11 +106,11 @@ describe('display admission', () => {
     const body = { advertiserId: 10001 }
     const other = generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey.export({ type: 'pkcs8', format: 'pem' })
     const statuses = [
-      await post(TAXONOMIES, body, { consumerId: 'someone' }),
-      await post(TAXONOMIES, body, { key: String(other) }),
+      await post(taxonomies, body, { consumerId: 'someone' }),
+      await post(taxonomies, body, { key: String(other) }),
       // Without the newline at the end.
-      await post(TAXONOMIES, body, { timestamp: String(Date.now()), signed: `sandbox-consumer\n${Date.now()}\n1` }),
-      await post(TAXONOMIES, body, { headers: { 'content-type': 'text/plain' } }),
+      await post(taxonomies, body, { timestamp: String(Date.now()), signed: `sandbox-consumer\n${Date.now()}\n1` }),
+      await post(taxonomies, body, { headers: { 'content-type': 'text/plain' } }),
     ].map((reply) => reply.status)
     expect(statuses).toEqual([401, 401, 401, 400])
   })
@@ -119,14 +119,14 @@ describe('display admission', () => {
     const { post, client } = await started()
     const withAge = async (ageMs: number): Promise<Reply> => {
       const date = (await client.call('GET', '/v3/nothing')).headers.get('date') ?? ''
-      return post(TAXONOMIES, { advertiserId: 10001 }, { timestamp: String(Date.parse(date) - ageMs) })
+      return post(taxonomies, { advertiserId: 10001 }, { timestamp: String(Date.parse(date) - ageMs) })
     }
     expect(failure(await withAge(185_000))).toEqual([401, 'failure', 'timestamp expired'])
     expect(failure(await withAge(-185_000))).toEqual([401, 'failure', 'invalid timestamp: it is in the future'])
     expect((await withAge(170_000)).status).toBe(200)
     await client.control('POST', '/clock', { advance: '2d' })
     expect((await withAge(0)).status).toBe(200)
-    const stale = await post(TAXONOMIES, { advertiserId: 10001 }, { timestamp: String(Date.now()) })
+    const stale = await post(taxonomies, { advertiserId: 10001 }, { timestamp: String(Date.now()) })
     expect(failure(stale)).toEqual([401, 'failure', 'timestamp expired'])
   })
 
@@ -136,31 +136,31 @@ describe('display admission', () => {
     const pem = readFileSync(path, 'utf8')
     expect([pem.startsWith('-----BEGIN PRIVATE KEY-----'), statSync(path).mode & 0o777]).toEqual([true, 0o600])
     await first.client.control('DELETE', '/')
-    expect((await first.list(TAXONOMIES)).status).toBe(200)
+    expect((await first.list(taxonomies)).status).toBe(200)
     expect(readFileSync(path, 'utf8')).toBe(pem)
   })
 
   test('header names follow the profile', async () => {
     const { post } = await started({ dialect: dialectOf('walmart-us') })
-    expect((await post(TAXONOMIES, { advertiserId: 10001 }, { prefix: 'WM' })).status).toBe(200)
-    expect((await post(TAXONOMIES, { advertiserId: 10001 }, { prefix: 'XX' })).status).toBe(401)
+    expect((await post(taxonomies, { advertiserId: 10001 }, { prefix: 'WM' })).status).toBe(200)
+    expect((await post(taxonomies, { advertiserId: 10001 }, { prefix: 'XX' })).status).toBe(401)
   })
 
   test('429 and server errors come as a failure too', async () => {
     const { list, client } = await started()
     await client.control('PUT', '/faults', { next: [{ fault: 'tooManyRequests' }, { fault: 'serverErrorBefore', status: 503 }] })
-    expect(failure(await list(TAXONOMIES))).toEqual([429, 'failure', 'Rate limit of this operation is exceeded'])
-    expect(failure(await list(TARGETING))).toEqual([503, 'failure', ['Internal Server Error - Read']])
+    expect(failure(await list(taxonomies))).toEqual([429, 'failure', 'Rate limit of this operation is exceeded'])
+    expect(failure(await list(targeting))).toEqual([503, 'failure', ['Internal Server Error - Read']])
     await client.control('PUT', '/limits', { enabled: true, operations: { 'taxonomies.list': { tokens: 1, perMs: 600_000 } } })
-    expect((await list(TAXONOMIES)).status).toBe(200)
-    expect((await list(TAXONOMIES)).status).toBe(429)
+    expect((await list(taxonomies)).status).toBe(200)
+    expect((await list(taxonomies)).status).toBe(429)
   })
 })
 
 describe('POST /api/v1/taxonomies/list', () => {
   test('without a filter: level 3, the first 100 rows, each a chain of single nodes', async () => {
     const { list } = await started()
-    const { json } = await list(TAXONOMIES)
+    const { json } = await list(taxonomies)
     const data = items(json, 'data')
     expect([at(json, 'details'), at(json, 'totalResults'), data.length]).toEqual(['', 100, 100])
     for (const row of data) {
@@ -189,7 +189,7 @@ describe('POST /api/v1/taxonomies/list', () => {
 
   test('some nodes have attributes, and a department counts all items below it', async () => {
     const { list } = await started()
-    const leaves = items((await list(TAXONOMIES, { count: 5_000 })).json, 'data').map(deepest)
+    const leaves = items((await list(taxonomies, { count: 5_000 })).json, 'data').map(deepest)
     const withAttributes = leaves.filter((leaf) => at(leaf, 'attributes') !== null)
     expect(withAttributes.length).toBeGreaterThan(50)
     expect(withAttributes.length).toBeLessThan(leaves.length / 2)
@@ -197,9 +197,9 @@ describe('POST /api/v1/taxonomies/list', () => {
       type: expect.any(String),
       values: expect.arrayContaining([{ value: expect.any(String), count: expect.any(Number) }]),
     })
-    const sum = (await list(TAXONOMIES, { 'filter[department]': 'Books', count: 5_000 })).json
+    const sum = (await list(taxonomies, { 'filter[department]': 'Books', count: 5_000 })).json
     const items3 = items(sum, 'data').reduce<number>((total, row) => total + Number(at(deepest(row), 'itemCount')), 0)
-    const [books] = items((await list(TAXONOMIES, { 'filter[department]': 'Books', 'filter[level]': 1 })).json, 'data')
+    const [books] = items((await list(taxonomies, { 'filter[department]': 'Books', 'filter[level]': 1 })).json, 'data')
     expect(at(books ?? null, 'itemCount')).toBe(items3)
   })
 
@@ -208,12 +208,12 @@ describe('POST /api/v1/taxonomies/list', () => {
     const all = await rows()
     const seen: string[] = []
     for (let startIndex = 0; seen.length < all.length; startIndex += 400) {
-      const { json } = await list(TAXONOMIES, { startIndex, count: 400 })
+      const { json } = await list(taxonomies, { startIndex, count: 400 })
       expect(at(json, 'totalResults')).toBe(Math.min(400, all.length - startIndex))
       seen.push(...items(json, 'data').map(pathOf))
     }
     expect(seen).toEqual(all)
-    const beyond = await list(TAXONOMIES, { startIndex: 100_000 })
+    const beyond = await list(taxonomies, { startIndex: 100_000 })
     expect(beyond.json).toEqual({ code: 'success', details: '', totalResults: 0, data: [] })
   })
 
@@ -259,51 +259,51 @@ describe('POST /api/v1/taxonomies/list', () => {
     ],
   ])('%j is refused with a text', async (body, details) => {
     const { list } = await started()
-    expect(failure(await list(TAXONOMIES, body))).toEqual([400, 'failure', details])
+    expect(failure(await list(taxonomies, body))).toEqual([400, 'failure', details])
   })
 
   test('the advertiser is needed, whole, and one of this consumer', async () => {
     const { post } = await started()
-    expect(failure(await post(TAXONOMIES, {}))).toEqual([400, 'failure', 'advertiserId is required'])
-    expect(failure(await post(TAXONOMIES, { advertiserId: '10001' }))).toEqual([
+    expect(failure(await post(taxonomies, {}))).toEqual([400, 'failure', 'advertiserId is required'])
+    expect(failure(await post(taxonomies, { advertiserId: '10001' }))).toEqual([
       400,
       'failure',
       'advertiserId: a whole number of at least 0 is expected',
     ])
-    expect(failure(await post(TAXONOMIES, { advertiserId: 7 }))).toEqual([
+    expect(failure(await post(taxonomies, { advertiserId: 7 }))).toEqual([
       403,
       'failure',
       'advertiserId: no access to advertiser 7',
     ])
-    expect(failure(await post(TAXONOMIES, []))).toEqual([400, 'failure', 'The request body must be a JSON object'])
-    expect(failure(await post(TAXONOMIES, '{"advertiserId":'))).toEqual([400, 'failure', 'The body is no JSON'])
+    expect(failure(await post(taxonomies, []))).toEqual([400, 'failure', 'The request body must be a JSON object'])
+    expect(failure(await post(taxonomies, '{"advertiserId":'))).toEqual([400, 'failure', 'The body is no JSON'])
   })
 
   test('more names than allowed are too many filters', async () => {
     const { list, client } = await started()
     const names = (count: number): string[] => Array.from({ length: count }, (_, index) => `name ${index}`)
     const tooMany = [400, 'failure', 'TOO_MANY_FILTERS_PROVIDED_IN_REQUEST']
-    expect((await list(TAXONOMIES, { 'filter[department]': names(50) })).status).toBe(200)
-    expect(failure(await list(TAXONOMIES, { 'filter[department]': names(51) }))).toEqual(tooMany)
+    expect((await list(taxonomies, { 'filter[department]': names(50) })).status).toBe(200)
+    expect(failure(await list(taxonomies, { 'filter[department]': names(51) }))).toEqual(tooMany)
     await client.control('PUT', '/display', { maxFilterValues: 2 })
     const three = { 'filter[department]': 'a', 'filter[category]': 'b', 'filter[brandName]': ['c'] }
-    expect(failure(await list(TAXONOMIES, three))).toEqual(tooMany)
+    expect(failure(await list(taxonomies, three))).toEqual(tooMany)
   })
 
   test('other spellings on demand', async () => {
     const { list, client } = await started()
     await client.control('PUT', '/display', { taxonomiesAs: 'array', wrapped: true, itemCountName: 'item_count' })
-    const { json } = await list(TAXONOMIES, { count: 1 })
+    const { json } = await list(taxonomies, { count: 1 })
     const leaf = at(json, 0, 'data', 0, 'taxonomies', 0, 'taxonomies', 0)
     expect([at(leaf, 'level'), typeof at(leaf, 'item_count'), at(leaf, 'itemCount')]).toEqual([3, 'number', null])
   })
 
   test('nodes are added, removed and changed on demand, and come back', async () => {
     const { list, client, rows } = await started()
-    const before = (await list(TAXONOMIES, { count: 5_000 })).json
+    const before = (await list(taxonomies, { count: 5_000 })).json
     const all = new Set(await rows())
     await client.control('PUT', '/display', { added: 3, removed: 5, changed: 2 })
-    const after = (await list(TAXONOMIES, { count: 5_000 })).json
+    const after = (await list(taxonomies, { count: 5_000 })).json
     const now = new Set(items(after, 'data').map(pathOf))
     expect([...now].filter((path) => !all.has(path))).toHaveLength(3)
     expect([...all].filter((path) => !now.has(path))).toHaveLength(5)
@@ -313,19 +313,19 @@ describe('POST /api/v1/taxonomies/list', () => {
     expect([...fresh].filter(([path, count]) => old.has(path) && old.get(path) !== count)).toHaveLength(2)
     expect(at(await client.control('GET', '/state'), 'taxonomies')).toBe(all.size - 2)
     await client.control('DELETE', '/')
-    expect((await list(TAXONOMIES, { count: 5_000 })).json).toEqual(before)
+    expect((await list(taxonomies, { count: 5_000 })).json).toEqual(before)
   })
 
   test('spoilt rows and repeated pages', async () => {
     const { list, client } = await started()
     const second = { startIndex: 10, count: 10 }
-    const [first, good] = [await list(TAXONOMIES, { count: 10 }), await list(TAXONOMIES, second)]
+    const [first, good] = [await list(taxonomies, { count: 10 }), await list(taxonomies, second)]
     await client.control('PUT', '/faults', { next: [{ fault: 'duplicateRows' }, { fault: 'repeatCursor' }] })
-    const repeated = await list(TAXONOMIES, second)
+    const repeated = await list(taxonomies, second)
     expect(items(repeated.json, 'data').slice(0, 10)).toEqual(items(first.json, 'data'))
     expect(items(repeated.json, 'data')).toHaveLength(11)
     await client.control('PUT', '/faults', { next: [{ fault: 'malformedRecord' }] })
-    const broken = items((await list(TAXONOMIES, second)).json, 'data')
+    const broken = items((await list(taxonomies, second)).json, 'data')
     expect(broken.filter((row, index) => JSON.stringify(row) !== JSON.stringify(items(good.json, 'data')[index]))).toHaveLength(1)
   })
 })
@@ -358,7 +358,7 @@ describe('POST /api/v2/targeting/list', () => {
       const body = { 'Filter[tactic]': 'behavioral', 'Filter[audienceType]': audienceType, 'Filter[attribute]': attribute }
       if (!attributes.includes(attribute)) {
         const details = `Filter[attribute]: ${attribute.toUpperCase()} does not belong to audience type ${audienceType.toUpperCase()}`
-        expect(failure(await list(TARGETING, body))).toEqual([400, 'failure', [details]])
+        expect(failure(await list(targeting, body))).toEqual([400, 'failure', [details]])
         continue
       }
       const found = await targets(body)
@@ -374,7 +374,7 @@ describe('POST /api/v2/targeting/list', () => {
     const { list } = await started()
     const noType = 'Filter[audienceType] is required unless Filter[id] or searchText is given'
     const noAttribute = 'Filter[attribute] is required unless Filter[id] or searchText is given or Filter[audienceType] is custom'
-    const ask = async (body: object): Promise<Json> => at((await list(TARGETING, body)).json, 'details')
+    const ask = async (body: object): Promise<Json> => at((await list(targeting, body)).json, 'details')
     const behavioral = { 'Filter[tactic]': 'BEHAVIORAL' }
     expect(await ask(behavioral)).toEqual([noType, noAttribute])
     expect(await ask({ ...behavioral, 'Filter[audienceType]': 'retail' })).toEqual([noAttribute])
@@ -404,7 +404,7 @@ describe('POST /api/v2/targeting/list', () => {
     ],
   ])('%j is refused with texts', async (body, details) => {
     const { list } = await started()
-    expect(failure(await list(TARGETING, body))).toEqual([400, 'failure', details])
+    expect(failure(await list(targeting, body))).toEqual([400, 'failure', details])
   })
 
   test('ids, search text and ranges select', async () => {
@@ -417,10 +417,10 @@ describe('POST /api/v2/targeting/list', () => {
       all.map((one) => at(one, 'name')).filter((name) => String(name).toLowerCase().includes('bath')),
     )
     expect(bath.length).toBeGreaterThan(1)
-    const page = await list(TARGETING, { 'Filter[tactic]': 'contextual', startIndex: 5, count: 10 })
+    const page = await list(targeting, { 'Filter[tactic]': 'contextual', startIndex: 5, count: 10 })
     expect(page.json).toEqual({ totalResults: 10, contextual: all.slice(5, 15) })
-    expect((await list(TARGETING, { 'Filter[tactic]': 'contextual' })).json).toMatchObject({ totalResults: 100 })
-    const beyond = await list(TARGETING, { 'Filter[tactic]': 'contextual', startIndex: 9_999 })
+    expect((await list(targeting, { 'Filter[tactic]': 'contextual' })).json).toMatchObject({ totalResults: 100 })
+    const beyond = await list(targeting, { 'Filter[tactic]': 'contextual', startIndex: 9_999 })
     expect([beyond.status, beyond.json]).toEqual([200, { totalResults: 0, contextual: [] }])
   })
 
@@ -442,7 +442,7 @@ describe('POST /api/v2/targeting/list', () => {
     expect(at(now.get(at(first, 'id')) ?? null, 'isDisabled')).toBe(true)
     expect(at(now.get(at(disabled, 'id')) ?? null, 'isDisabled')).toBe(false)
     expect(now.get(1)).toEqual({ id: 1, name: 'New', taxonPath: 'Home|New', reach: ['TIER_3'], isDisabled: false })
-    const page = await list(TARGETING, { 'Filter[tactic]': 'behavioral', 'Filter[id]': [2, 500_001], count: 1 })
+    const page = await list(targeting, { 'Filter[tactic]': 'behavioral', 'Filter[id]': [2, 500_001], count: 1 })
     expect([at(page.json, 'totalResults'), items(page.json, 'behavioral').map((one) => at(one, 'id'))]).toEqual([2, [2]])
     await expect(client.control('PUT', '/display', { colour: 'red' })).rejects.toThrow('400')
     const illegal = [{ id: 3, name: 'X', audienceType: 'BRAND', attribute: 'AGE' }]

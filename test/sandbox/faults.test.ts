@@ -4,7 +4,7 @@ import { createMeta } from '../../sandbox/core/meta.ts'
 import { createRateLimits } from '../../sandbox/faults/limits.ts'
 import { at, connect, items, type Json, startTestSandbox, type TestClient, temporaryDirectory, unitsOf } from './support.ts'
 
-async function started(): Promise<TestClient> {
+const started = async (): Promise<TestClient> => {
   const sandbox = await startTestSandbox()
   const client = await connect(sandbox.url)
   await client.control('PUT', '/limits', { enabled: false })
@@ -136,7 +136,7 @@ describe('429', () => {
 })
 
 describe('a page under a fault', () => {
-  async function withOrders(): Promise<TestClient> {
+  const withOrders = async (): Promise<TestClient> => {
     const client = await started()
     for (let index = 0; index < 5; index += 1) await client.place([{ sku: 'A' }])
     return client
@@ -191,7 +191,7 @@ describe('a page under a fault', () => {
 })
 
 describe('shares', () => {
-  async function run(client: TestClient, pos: readonly string[]): Promise<number[]> {
+  const run = async (client: TestClient, pos: readonly string[]): Promise<number[]> => {
     await client.control('PUT', '/faults', {
       seed: 7,
       rules: [{ method: 'POST', operation: 'orders.ack*', serverErrorBefore: 0.5 }],

@@ -4,13 +4,13 @@ import { monthAfter, monthOf, pacificDay, pacificHour } from '../../sandbox/core
 import { dialectOf } from '../../sandbox/settings.ts'
 import { at, connect, fetchToken, items, type Json, type Reply, startTestSandbox, type TestClient } from './support.ts'
 
-const LOG = '/v3/fulfillment/inventory-log'
-const REPORT = '/v3/report/wfs/InventoryReconciliationReport'
-const CHANNELS = '/v3/fulfillment/orders-fulfillments/channel-details'
-const RECOMMEND = '/v3/wfs/recommendation/shipment-quantity'
-const DAY_MS = 86_400_000
+const log = '/v3/fulfillment/inventory-log'
+const report = '/v3/report/wfs/InventoryReconciliationReport'
+const channelsPath = '/v3/fulfillment/orders-fulfillments/channel-details'
+const recommend = '/v3/wfs/recommendation/shipment-quantity'
+const dayMs = 86_400_000
 
-async function started(profile: 'specification' | 'walmart-us' = 'specification'): Promise<TestClient> {
+const started = async (profile: 'specification' | 'walmart-us' = 'specification'): Promise<TestClient> => {
   const dialect = dialectOf(profile)
   const sandbox = await startTestSandbox({ dialect })
   const client = await connect(sandbox.url, { prefix: dialect.headerPrefix })
@@ -18,27 +18,23 @@ async function started(profile: 'specification' | 'walmart-us' = 'specification'
   return client
 }
 
-async function nowOf(client: TestClient): Promise<number> {
-  return Date.parse(String(at(await client.control('GET', '/clock'), 'now')))
-}
+const nowOf = async (client: TestClient): Promise<number> => Date.parse(String(at(await client.control('GET', '/clock'), 'now')))
 
 /** Puts the virtual clock at a moment of the coming days. */
-async function advanceTo(client: TestClient, moment: number): Promise<void> {
+const advanceTo = async (client: TestClient, moment: number): Promise<void> => {
   await client.control('POST', '/clock', { advance: `${moment - (await nowOf(client))}ms` })
   await client.renewToken()
 }
 
-function code(reply: Reply): string {
-  return String(at(reply.json, 'errors', 0, 'code') ?? at(reply.json, 'errors', 'error', 0, 'code'))
-}
+const code = (reply: Reply): string => String(at(reply.json, 'errors', 0, 'code') ?? at(reply.json, 'errors', 'error', 0, 'code'))
 
-async function gtinOf(client: TestClient, sku: string): Promise<string> {
+const gtinOf = async (client: TestClient, sku: string): Promise<string> => {
   const known = items(await client.control('GET', '/inventory'), 'items').find((item) => at(item, 'sku') === sku)
   return String(at(known ?? null, 'gtin'))
 }
 
 describe('inventory log', () => {
-  const list = (client: TestClient, query: string): Promise<Reply> => client.call('GET', `${LOG}?${query}`)
+  const list = (client: TestClient, query: string): Promise<Reply> => client.call('GET', `${log}?${query}`)
 
   test('answers in the envelope of the specification, newest first, 50 unless a limit says otherwise', async () => {
     const client = await started()
@@ -80,13 +76,13 @@ describe('inventory log', () => {
       expect(page.length).toBeGreaterThan(0)
       for (const entry of page) {
         ids.add(at(entry, 'id'))
-        expect(Date.parse(String(at(entry, 'transactionTime')))).toBeGreaterThan((await nowOf(client)) - 90 * DAY_MS - 60_000)
+        expect(Date.parse(String(at(entry, 'transactionTime')))).toBeGreaterThan((await nowOf(client)) - 90 * dayMs - 60_000)
       }
     }
     expect(items((await list(client, `sellerSku=CANDLE-CEDAR&offset=${total}`)).json, 'payload', 'inventoryLog')).toEqual([])
     const longer = await list(
       client,
-      `sellerSku=CANDLE-CEDAR&startDate=${new Date((await nowOf(client)) - 360 * DAY_MS).toISOString()}`,
+      `sellerSku=CANDLE-CEDAR&startDate=${new Date((await nowOf(client)) - 360 * dayMs).toISOString()}`,
     )
     expect(Number(at(longer.json, 'headers', 'totalCount'))).toBeGreaterThan(total)
   })
@@ -197,7 +193,7 @@ describe('inventory log', () => {
 })
 
 describe('reconciliation report', () => {
-  const ask = (client: TestClient, month: string, more = '', path = REPORT): Promise<Reply> =>
+  const ask = (client: TestClient, month: string, more = '', path = report): Promise<Reply> =>
     client.call('GET', `${path}?startDate=${month}-01&endDate=${month}-28${more}`)
   const lastMonth = async (client: TestClient): Promise<string> => monthAfter(monthOf(await nowOf(client)).name, -1)
 
@@ -232,9 +228,9 @@ describe('reconciliation report', () => {
   test('is made of whole months, whatever two days of one month are named', async () => {
     const client = await started()
     const month = await lastMonth(client)
-    const half = await client.call('GET', `${REPORT}?startDate=${month}-10&endDate=${month}-11`)
+    const half = await client.call('GET', `${report}?startDate=${month}-10&endDate=${month}-11`)
     expect(half.text).toBe((await ask(client, month)).text)
-    const several = await client.call('GET', `${REPORT}?startDate=${monthAfter(month, -1)}-01&endDate=${month}-28`)
+    const several = await client.call('GET', `${report}?startDate=${monthAfter(month, -1)}-01&endDate=${month}-28`)
     expect([several.status, code(several)]).toEqual([400, 'INVALID_REQUEST_PARAM.GMP_INVENTORY_API'])
   })
 
@@ -253,14 +249,14 @@ describe('reconciliation report', () => {
     'startDate=2026-10-01T00:00:00Z&endDate=2026-10-02',
   ])('refuses %s', async (query) => {
     const client = await started()
-    expect((await client.call('GET', `${REPORT}?${query}`)).status).toBe(400)
+    expect((await client.call('GET', `${report}?${query}`)).status).toBe(400)
   })
 
   test('is made at seven in the morning, Pacific time, and does not change in between', async () => {
     const client = await started()
-    const tomorrow = pacificDay((await nowOf(client)) + DAY_MS)
+    const tomorrow = pacificDay((await nowOf(client)) + dayMs)
     // Away from the first of a month, so that the days lie in one.
-    const day = Number(tomorrow.slice(8)) < 3 ? pacificDay(Date.parse(tomorrow) + 4 * DAY_MS) : tomorrow
+    const day = Number(tomorrow.slice(8)) < 3 ? pacificDay(Date.parse(tomorrow) + 4 * dayMs) : tomorrow
     const month = day.slice(0, 7)
     const seven = pacificHour(day, 7)
     await advanceTo(client, seven - 7_200_000)
@@ -395,7 +391,7 @@ describe('recommended shipment quantity', () => {
   test('is given by GTIN or by SKU, on both paths', async () => {
     const client = await started()
     const gtin = await gtinOf(client, 'TENT-2P')
-    const byGtin = await client.call('POST', RECOMMEND, { gtins: [gtin] })
+    const byGtin = await client.call('POST', recommend, { gtins: [gtin] })
     expect(byGtin.status).toBe(200)
     expect(byGtin.json).toEqual({
       status: 'OK',
@@ -414,7 +410,7 @@ describe('recommended shipment quantity', () => {
     })
     const bySku = await client.call('POST', '/v3/wfs/recommendations/inbound', { sku: ['TENT-2P', 'NOBODY', 'TENT-2P'] })
     expect(bySku.json).toEqual(byGtin.json)
-    const inQuery = await client.call('POST', `${RECOMMEND}?sku=TENT-2P&sku=CANDLE-CEDAR`)
+    const inQuery = await client.call('POST', `${recommend}?sku=TENT-2P&sku=CANDLE-CEDAR`)
     const skus = items(inQuery.json, 'payload', 'replenishments').map((item) => at(item, 'vendorSku'))
     expect(skus).toEqual(['TENT-2P', 'CANDLE-CEDAR'])
   })
@@ -427,7 +423,7 @@ describe('recommended shipment quantity', () => {
         { sku: 'SLOW', openingUnits: 10, changedUnits: 1 },
       ],
     })
-    const reply = await client.call('POST', RECOMMEND, { sku: ['FAST', 'SLOW'] })
+    const reply = await client.call('POST', recommend, { sku: ['FAST', 'SLOW'] })
     const [fast, slow] = items(reply.json, 'payload', 'replenishments')
     // 56 units in 28 days, 4 left: 60 for 30 days and 180 for 90.
     expect(fast).toMatchObject({ suggestedQty: 56, maxQty: 176 })
@@ -437,7 +433,7 @@ describe('recommended shipment quantity', () => {
 
   test.each([{}, { gtins: [] }, { sku: [] }, undefined, { listOfSkus: ['TENT-2P'] }])('refuses %j: 400.WFS.100', async (body) => {
     const client = await started()
-    const reply = await client.call('POST', RECOMMEND, body)
+    const reply = await client.call('POST', recommend, body)
     expect([reply.status, at(reply.json, 'status'), code(reply)]).toEqual([400, 'FAIL', '400.WFS.100'])
     expect(at(reply.json, 'errors', 0, 'description')).toBe('gtin/sku is required attribute.')
   })
@@ -446,8 +442,8 @@ describe('recommended shipment quantity', () => {
     const client = await started()
     const many = Array.from({ length: 1_001 }, (_, index) => `SKU-${index}`)
     for (const body of [{ gtins: ['1'], sku: ['A'] }, { sku: many }, { sku: 'TENT-2P' }, { gtins: [12] }])
-      expect((await client.call('POST', RECOMMEND, body)).status).toBe(400)
-    expect((await client.call('POST', RECOMMEND, { sku: many.slice(0, 1_000) })).json).toEqual({
+      expect((await client.call('POST', recommend, body)).status).toBe(400)
+    expect((await client.call('POST', recommend, { sku: many.slice(0, 1_000) })).json).toEqual({
       status: 'OK',
       payload: { replenishments: [] },
     })
@@ -455,7 +451,7 @@ describe('recommended shipment quantity', () => {
 
   test('GTINs of which none is any good are the 500 of the service', async () => {
     const client = await started()
-    const reply = await client.call('POST', RECOMMEND, { gtins: ['123', '00000000000017'] })
+    const reply = await client.call('POST', recommend, { gtins: ['123', '00000000000017'] })
     expect([reply.status, at(reply.json, 'status'), code(reply)]).toEqual([500, 'INTERNAL_SERVER_ERROR', '500.WFS.100'])
     expect(at(reply.json, 'errors', 0, 'info')).toBe("All GTIN's are invalid")
   })
@@ -463,15 +459,15 @@ describe('recommended shipment quantity', () => {
   test('has other names and needs the global headers on the live service', async () => {
     const client = await started('walmart-us')
     const headers = { WM_GLOBAL_VERSION: '3.1', WM_MARKET: 'US' }
-    const reply = await client.call('POST', RECOMMEND, { listOfSkus: ['TENT-2P'] }, headers)
+    const reply = await client.call('POST', recommend, { listOfSkus: ['TENT-2P'] }, headers)
     const [one] = items(reply.json, 'payload', 'replenishments')
     expect(one).toMatchObject({ vendorSku: 'TENT-2P', customerFavorite: expect.any(Boolean) })
-    expect((await client.call('POST', RECOMMEND, { listOfGtins: [String(at(one ?? null, 'gtin'))] }, headers)).status).toBe(200)
+    expect((await client.call('POST', recommend, { listOfGtins: [String(at(one ?? null, 'gtin'))] }, headers)).status).toBe(200)
     for (const name of Object.keys(headers)) {
-      const without = await client.call('POST', RECOMMEND, { listOfSkus: ['TENT-2P'] }, { ...headers, [name]: null })
+      const without = await client.call('POST', recommend, { listOfSkus: ['TENT-2P'] }, { ...headers, [name]: null })
       expect([without.status, code(without)]).toEqual([400, 'MISSING_REQUEST_HEADER.GMP_GATEWAY_API'])
     }
-    expect((await client.call('POST', RECOMMEND, { sku: ['TENT-2P'] }, headers)).status).toBe(400)
+    expect((await client.call('POST', recommend, { sku: ['TENT-2P'] }, headers)).status).toBe(400)
   })
 })
 
@@ -480,7 +476,7 @@ describe('sales channels', () => {
 
   test('come in the envelope of the specification, with its own spelling', async () => {
     const client = await started()
-    const { status, json } = await client.call('GET', CHANNELS, undefined, market)
+    const { status, json } = await client.call('GET', channelsPath, undefined, market)
     expect(status).toBe(200)
     expect(json).toMatchObject({ status: 'OK', header: { headerAttributes: {} }, errors: [] })
     const channels = items(json, 'payload')
@@ -510,7 +506,7 @@ describe('sales channels', () => {
 
   test.each(['loggedInUser', 'martId', 'xxmartid'])('need the header %s', async (name) => {
     const client = await started()
-    const reply = await client.call('GET', CHANNELS, undefined, { ...market, [name]: null })
+    const reply = await client.call('GET', channelsPath, undefined, { ...market, [name]: null })
     expect([reply.status, code(reply), at(reply.json, 'errors', 'error', 0, 'field')]).toEqual([
       400,
       'MISSING_REQUEST_HEADER.GMP_GATEWAY_API',
@@ -529,24 +525,24 @@ describe('sales channels', () => {
       'XXQOS.CORRELATIONID': '0d5cb8b5-9d33-4ec5-9e2c-6f3b4b4b0f10',
       'XXSVC.NAME': 'test',
     }
-    expect((await client.call('GET', CHANNELS, undefined, { ...market, ...plain })).status).toBe(200)
-    expect((await client.call('GET', `${LOG}?sellerSku=TENT-2P`, undefined, plain)).status).toBe(401)
+    expect((await client.call('GET', channelsPath, undefined, { ...market, ...plain })).status).toBe(200)
+    expect((await client.call('GET', `${log}?sellerSku=TENT-2P`, undefined, plain)).status).toBe(401)
   })
 
   test('need partnerId on the live service, and show its further fields', async () => {
     const client = await started('walmart-us')
     const live = { loggedInUser: 'tester', martId: '202', wmmartid: '202' }
-    expect((await client.call('GET', CHANNELS, undefined, live)).status).toBe(400)
-    const reply = await client.call('GET', `${CHANNELS}?partnerId=1`, undefined, live)
+    expect((await client.call('GET', channelsPath, undefined, live)).status).toBe(400)
+    const reply = await client.call('GET', `${channelsPath}?partnerId=1`, undefined, live)
     expect(items(reply.json, 'payload')[0]).toMatchObject({ returnAddress: { firstName: 'Returns' }, partialFulfillment: false })
     const other = { loggedInUser: 'tester', wm_mart_id: '202' }
-    expect((await client.call('GET', `${CHANNELS}?partnerId=1`, undefined, other)).status).toBe(200)
+    expect((await client.call('GET', `${channelsPath}?partnerId=1`, undefined, other)).status).toBe(200)
   })
 
   test('are what the control route says', async () => {
     const client = await started()
     await client.control('PUT', '/channels', { shippingField: 'shipping', items: [{ orderChannelId: 'X1', active: 'true' }] })
-    const channels = items((await client.call('GET', CHANNELS, undefined, market)).json, 'payload')
+    const channels = items((await client.call('GET', channelsPath, undefined, market)).json, 'payload')
     expect(channels).toHaveLength(1)
     expect(channels[0]).toMatchObject({
       orderChannelId: 'X1',
@@ -556,7 +552,7 @@ describe('sales channels', () => {
     })
     expect(at(channels[0] ?? null, 'shippping')).toBeNull()
     await client.control('PUT', '/channels', { items: [] })
-    expect((await client.call('GET', CHANNELS, undefined, market)).json).toMatchObject({ status: 'OK', payload: [] })
+    expect((await client.call('GET', channelsPath, undefined, market)).json).toMatchObject({ status: 'OK', payload: [] })
   })
 })
 
@@ -565,10 +561,10 @@ describe('enrolment', () => {
   const statuses = async (client: TestClient): Promise<readonly number[]> => {
     const month = monthAfter(monthOf(await nowOf(client)).name, -1)
     return [
-      (await client.call('POST', RECOMMEND, { sku: ['TENT-2P'] })).status,
-      (await client.call('GET', `${REPORT}?startDate=${month}-01&endDate=${month}-02`)).status,
-      (await client.call('GET', `${LOG}?sellerSku=TENT-2P`)).status,
-      (await client.call('GET', CHANNELS, undefined, market)).status,
+      (await client.call('POST', recommend, { sku: ['TENT-2P'] })).status,
+      (await client.call('GET', `${report}?startDate=${month}-01&endDate=${month}-02`)).status,
+      (await client.call('GET', `${log}?sellerSku=TENT-2P`)).status,
+      (await client.call('GET', channelsPath, undefined, market)).status,
     ]
   }
 
@@ -588,15 +584,13 @@ describe('enrolment', () => {
     await client.control('POST', '/sellers', { sellerId: 'other' })
     const other = await connect(client.url, { clientId: 'other-client', clientSecret: 'other-secret' })
     await client.control('PUT', '/enrolment', { sellerId: 'other', fulfillment: false })
-    const spring = await other.call('GET', `${LOG}?sellerSku=TENT-2P`)
-    expect(spring.json).toMatchObject({ status: 404, error: 'Not Found', path: LOG, timestamp: expect.any(String) })
+    const spring = await other.call('GET', `${log}?sellerSku=TENT-2P`)
+    expect(spring.json).toMatchObject({ status: 404, error: 'Not Found', path: log, timestamp: expect.any(String) })
     await client.control('PUT', '/enrolment', { sellerId: 'other', fulfillment: false, answer: 'content-not-found' })
-    expect(code(await other.call('GET', `${LOG}?sellerSku=TENT-2P`))).toBe('CONTENT_NOT_FOUND.GMP_FULFILLMENT_API')
-    expect((await client.call('GET', `${LOG}?sellerSku=TENT-2P`)).status).toBe(200)
+    expect(code(await other.call('GET', `${log}?sellerSku=TENT-2P`))).toBe('CONTENT_NOT_FOUND.GMP_FULFILLMENT_API')
+    expect((await client.call('GET', `${log}?sellerSku=TENT-2P`)).status).toBe(200)
   })
 })
 
 /** Noon of the day so many days ago, UTC. */
-function momentOf(daysAgo: number): string {
-  return `${new Date(Date.now() - daysAgo * DAY_MS).toISOString().slice(0, 10)}T12:00:00.000Z`
-}
+const momentOf = (daysAgo: number): string => `${new Date(Date.now() - daysAgo * dayMs).toISOString().slice(0, 10)}T12:00:00.000Z`

@@ -15,7 +15,7 @@ import {
 const next = (client: TestClient, fault: string, more: object = {}): Promise<Json> =>
   client.control('POST', '/faults/next', { fault, ...more })
 
-const BODIES = {
+const bodies = {
   html: [/^text\/html/, /^<!DOCTYPE html>/],
   xml: [/^application\/xml/, /^<\?xml /],
   json: [/^application\/json/, /^\{"message":"[^"]+"\}$/],
@@ -27,7 +27,7 @@ const BODIES = {
 } as const
 
 describe('answers of a gateway', () => {
-  test.each(Object.keys(BODIES) as (keyof typeof BODIES)[])('%s, with any status, before and after the effect', async (body) => {
+  test.each(Object.keys(bodies) as (keyof typeof bodies)[])('%s, with any status, before and after the effect', async (body) => {
     const client = await startClient()
     for (const [fault, done] of [
       ['gatewayBefore', []],
@@ -37,7 +37,7 @@ describe('answers of a gateway', () => {
         const po = await client.place([{ sku: 'A' }])
         await next(client, fault, { status, body, operation: 'orders.acknowledge' })
         const reply = await client.acknowledge(po)
-        const [type, text] = BODIES[body]
+        const [type, text] = bodies[body]
         expect([reply.status, reply.headers.get('content-type')]).toEqual([status, expect.stringMatching(type)])
         expect(reply.text).toMatch(text)
         expect(await effectsOf(client, po)).toEqual(done)

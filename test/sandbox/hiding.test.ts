@@ -23,7 +23,7 @@ const placed = async (client: TestClient, count: number): Promise<string[]> => {
 const cursorOf = (reply: Reply): string => String(at(reply.json, 'list', 'meta', 'nextCursor'))
 
 /** All that a walk through the pages shows, page by page; stops at the first page that is no 200. */
-async function walk(client: TestClient, query: string): Promise<string[][]> {
+const walk = async (client: TestClient, query: string): Promise<string[][]> => {
   const pages: string[][] = []
   let reply = await client.call('GET', `/v3/orders?${query}`)
   for (; reply.status === 200; reply = await client.call('GET', `/v3/orders${cursorOf(reply)}`)) {

@@ -2,7 +2,7 @@ import { request } from 'node:http'
 import { describe, expect, test } from 'vitest'
 import { at, connect, type Json, startTestSandbox, type TestClient } from './support.ts'
 
-async function started(): Promise<TestClient> {
+const started = async (): Promise<TestClient> => {
   const client = await connect((await startTestSandbox()).url)
   await client.control('PUT', '/limits', { enabled: false })
   return client
@@ -16,8 +16,8 @@ interface Raw {
 }
 
 /** A request with any method, path and content type, as no well-behaved client would send it. */
-async function raw(url: string, method: string, path: string, contentType?: string, body = ''): Promise<Raw> {
-  return new Promise((resolve, reject) => {
+const raw = async (url: string, method: string, path: string, contentType?: string, body = ''): Promise<Raw> =>
+  new Promise((resolve, reject) => {
     const headers = contentType === undefined ? {} : { 'content-type': contentType }
     const sent = request(new URL(url), { method, path, headers }, (answer) => {
       let text = ''
@@ -32,7 +32,6 @@ async function raw(url: string, method: string, path: string, contentType?: stri
     sent.on('error', reject)
     sent.end(body)
   })
-}
 
 const nestedCode = ({ json }: { readonly json: Json }): Json => at(json, 'errors', 'error', 0, 'code')
 

@@ -3,8 +3,8 @@ import { describe, expect, test } from 'vitest'
 import { monthAfter } from '../../sandbox/core/pacific.ts'
 import { at, connect, items, type Json, startTestSandbox, type TestClient } from './support.ts'
 
-const CELLS = ['sold', 'returned', 'lost', 'found', 'damaged', 'other'] as const
-type Cell = (typeof CELLS)[number]
+const cells = ['sold', 'returned', 'lost', 'found', 'damaged', 'other'] as const
+type Cell = (typeof cells)[number]
 
 interface Row extends Readonly<Record<Cell, number>> {
   readonly sku: string
@@ -12,20 +12,20 @@ interface Row extends Readonly<Record<Cell, number>> {
   readonly ending: number
 }
 
-async function started(options: Parameters<typeof startTestSandbox>[0] = {}): Promise<TestClient> {
+const started = async (options: Parameters<typeof startTestSandbox>[0] = {}): Promise<TestClient> => {
   const sandbox = await startTestSandbox(options)
   const client = await connect(sandbox.url)
   await client.control('PUT', '/limits', { enabled: false })
   return client
 }
 
-async function advance(client: TestClient, duration: string): Promise<void> {
+const advance = async (client: TestClient, duration: string): Promise<void> => {
   await client.control('POST', '/clock', { advance: duration })
   await client.renewToken()
 }
 
 /** The month that the latest reports cover last, and the moment up to which. */
-async function covered(client: TestClient): Promise<{ readonly until: string; readonly month: string }> {
+const covered = async (client: TestClient): Promise<{ readonly until: string; readonly month: string }> => {
   const until = String(at(await client.control('GET', '/inventory?limit=1'), 'reports', 'coveredUntil'))
   return {
     until,
@@ -33,7 +33,7 @@ async function covered(client: TestClient): Promise<{ readonly until: string; re
   }
 }
 
-async function report(client: TestClient, month: string): Promise<ReadonlyMap<string, Row>> {
+const report = async (client: TestClient, month: string): Promise<ReadonlyMap<string, Row>> => {
   const reply = await client.call('GET', `/v3/report/wfs/InventoryReconciliationReport?startDate=${month}-01&endDate=${month}-02`)
   expect(reply.status, reply.text).toBe(200)
   const rows = parse<Record<string, string>>(reply.text, { columns: true })
@@ -55,12 +55,11 @@ async function report(client: TestClient, month: string): Promise<ReadonlyMap<st
   )
 }
 
-function made({ beginning, sold, returned, lost, found, damaged, other }: Row): number {
-  return beginning - sold + returned - lost + found - damaged + other
-}
+const made = ({ beginning, sold, returned, lost, found, damaged, other }: Row): number =>
+  beginning - sold + returned - lost + found - damaged + other
 
 /** All entries of a SKU's log, page by page. */
-async function log(client: TestClient, sku: string, more = ''): Promise<readonly Json[]> {
+const log = async (client: TestClient, sku: string, more = ''): Promise<readonly Json[]> => {
   const found: Json[] = []
   const start = new Date(Date.parse(String(at(await client.control('GET', '/clock'), 'now'))) - 364 * 86_400_000).toISOString()
   for (let offset = 0; ; offset += 200) {
@@ -71,7 +70,7 @@ async function log(client: TestClient, sku: string, more = ''): Promise<readonly
   }
 }
 
-function placeOf(entry: Json): Cell {
+const placeOf = (entry: Json): Cell => {
   const type = at(entry, 'transactionType')
   if (type === 'Ship') return 'sold'
   if (type === 'Return') return 'returned'
@@ -80,7 +79,7 @@ function placeOf(entry: Json): Cell {
 }
 
 /** Sums of a log over the part of a month that the report covers, by the report's columns. */
-function sums(entries: readonly Json[], month: string, until: string): Readonly<Record<Cell, number>> {
+const sums = (entries: readonly Json[], month: string, until: string): Readonly<Record<Cell, number>> => {
   const total = { sold: 0, returned: 0, lost: 0, found: 0, damaged: 0, other: 0 }
   for (const entry of entries) {
     const time = Date.parse(String(at(entry, 'transactionTime')))
@@ -101,7 +100,7 @@ interface Finding {
 }
 
 /** Compares report and log as a reader of the specification would, knowing nothing of what was planted. */
-async function findings(client: TestClient, months: readonly string[]): Promise<readonly Finding[]> {
+const findings = async (client: TestClient, months: readonly string[]): Promise<readonly Finding[]> => {
   const { until } = await covered(client)
   const found: Finding[] = []
   let before: ReadonlyMap<string, Row> | null = null
@@ -115,7 +114,7 @@ async function findings(client: TestClient, months: readonly string[]): Promise<
       const entries = logs.get(row.sku) ?? (await log(client, row.sku))
       logs.set(row.sku, entries)
       const of = sums(entries, month, until)
-      for (const cell of CELLS) add(cell, row[cell] - of[cell])
+      for (const cell of cells) add(cell, row[cell] - of[cell])
       add('ending', row.ending - made(row))
       const last = before?.get(row.sku)
       if (last !== undefined) add('beginning', row.beginning - last.ending)
@@ -125,21 +124,19 @@ async function findings(client: TestClient, months: readonly string[]): Promise<
   return found
 }
 
-async function planted(client: TestClient): Promise<readonly Finding[]> {
-  return items(await client.control('GET', '/inventory/discrepancies'), 'items').map((one) => ({
+const planted = async (client: TestClient): Promise<readonly Finding[]> =>
+  items(await client.control('GET', '/inventory/discrepancies'), 'items').map((one) => ({
     sku: String(at(one, 'sku')),
     month: String(at(one, 'month')),
     what: String(at(one, 'cell') ?? (at(one, 'kind') === 'ending-off' ? 'ending' : 'beginning')),
     difference: Number(at(one, 'reported')) - Number(at(one, 'expected')),
   }))
-}
 
-function sorted(found: readonly Finding[]): readonly Finding[] {
-  return [...found].sort((a, b) => `${a.month}${a.sku}${a.what}`.localeCompare(`${b.month}${b.sku}${b.what}`))
-}
+const sorted = (found: readonly Finding[]): readonly Finding[] =>
+  [...found].sort((a, b) => `${a.month}${a.sku}${a.what}`.localeCompare(`${b.month}${b.sku}${b.what}`))
 
 /** The months from three back, or from the given one, to the last that is covered. */
-async function lastMonths(client: TestClient, first?: string): Promise<readonly string[]> {
+const lastMonths = async (client: TestClient, first?: string): Promise<readonly string[]> => {
   const { month: last } = await covered(client)
   const months: string[] = []
   for (let month = first ?? monthAfter(last, -3); month <= last; month = monthAfter(month, 1)) months.push(month)
@@ -387,6 +384,4 @@ describe('many SKUs', () => {
   })
 })
 
-function daysAgo(days: number): string {
-  return new Date(Date.now() - days * 86_400_000).toISOString()
-}
+const daysAgo = (days: number): string => new Date(Date.now() - days * 86_400_000).toISOString()

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { at, connect, items, startTestSandbox, type TestClient, unitsOf } from './support.ts'
 
-async function started(): Promise<TestClient> {
+const started = async (): Promise<TestClient> => {
   const sandbox = await startTestSandbox()
   const client = await connect(sandbox.url)
   await client.control('PUT', '/limits', { enabled: false })

@@ -1,15 +1,15 @@
 import { describe, expect, test } from 'vitest'
-import { DAY_MS } from '../../sandbox/core/duration.ts'
+import { dayMs } from '../../sandbox/core/duration.ts'
 import { at, connect, items, type Json, startTestSandbox, type TestClient, unitsOf } from './support.ts'
 
-async function started(): Promise<TestClient> {
+const started = async (): Promise<TestClient> => {
   const sandbox = await startTestSandbox()
   const client = await connect(sandbox.url)
   await client.control('PUT', '/limits', { enabled: false })
   return client
 }
 
-async function advance(client: TestClient, duration: string): Promise<void> {
+const advance = async (client: TestClient, duration: string): Promise<void> => {
   await client.control('POST', '/clock', { advance: duration })
   await client.renewToken()
 }
@@ -26,7 +26,7 @@ describe('things that happen by themselves', () => {
       items(await client.control('GET', '/effects'), 'items').find((effect) => at(effect, 'kind') === 'delivered') ?? null
     expect(delivered).toMatchObject({ by: 'carrier', trackingNumber: 'T1', quantity: 2 })
     const before = Date.parse(String(at(await client.control('GET', '/clock'), 'now'))) - Date.parse(String(at(delivered, 'at')))
-    expect(before).toBeGreaterThan(DAY_MS / 2)
+    expect(before).toBeGreaterThan(dayMs / 2)
   })
 
   test('what is not shipped four days after its ship-by date is cancelled by the marketplace', async () => {
@@ -96,7 +96,7 @@ interface Tally {
 }
 
 /** Every line of every order as the marketplace shows it, in the words of the effects' totals. */
-async function shown(client: TestClient, shipNodeType: string): Promise<Tally> {
+const shown = async (client: TestClient, shipNodeType: string): Promise<Tally> => {
   const tally: Tally = {}
   let path: string | null = `/v3/orders?limit=200&createdStartDate=2020-01-01&shipNodeType=${shipNodeType}`
   while (path !== null) {
@@ -108,7 +108,7 @@ async function shown(client: TestClient, shipNodeType: string): Promise<Tally> {
   return tally
 }
 
-function addLines(order: Json, tally: Tally): void {
+const addLines = (order: Json, tally: Tally): void => {
   for (const [index, line] of items(order, 'orderLines', 'orderLine').entries()) {
     const units: Record<string, number> = {}
     for (const part of unitsOf(order, index).split(', ')) {
@@ -132,7 +132,7 @@ function addLines(order: Json, tally: Tally): void {
   }
 }
 
-async function happened(client: TestClient): Promise<Tally> {
+const happened = async (client: TestClient): Promise<Tally> => {
   const tally: Tally = {}
   for (let after: Json = 0; after !== null; ) {
     const page: Json = await client.control('GET', `/effects/summary?limit=100&after=${after}`)
@@ -149,7 +149,7 @@ async function happened(client: TestClient): Promise<Tally> {
 
 test('whatever happens, effects and orders agree on every unit and cent', { timeout: 60_000 }, async () => {
   const client = await started()
-  await client.control('POST', '/orders', { count: 400, createdFrom: new Date(Date.now() - 100 * DAY_MS).toISOString() })
+  await client.control('POST', '/orders', { count: 400, createdFrom: new Date(Date.now() - 100 * dayMs).toISOString() })
   const fresh = await client.control('POST', '/orders', { count: 120, shipNodeType: 'SellerFulfilled' })
   for (const [index, id] of items(fresh, 'purchaseOrderIds').entries()) {
     const po = String(id)

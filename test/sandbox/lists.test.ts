@@ -1,9 +1,9 @@
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { DAY_MS, HOUR_MS } from '../../sandbox/core/duration.ts'
+import { dayMs, hourMs } from '../../sandbox/core/duration.ts'
 import { readQuery, returnDate } from '../../sandbox/operations/query.ts'
 import { at, connect, fetchToken, items, type Json, type Reply, startTestSandbox, type TestClient, unitsOf } from './support.ts'
 
-async function started(): Promise<TestClient> {
+const started = async (): Promise<TestClient> => {
   const sandbox = await startTestSandbox()
   const client = await connect(sandbox.url)
   await client.control('PUT', '/limits', { enabled: false })
@@ -16,7 +16,7 @@ const cursorOf = (reply: Reply): string => String(at(reply.json, 'list', 'meta',
 const day = (ageMs: number): string => new Date(Date.now() - ageMs).toISOString().replace(/\.\d+Z$/, 'Z')
 
 /** Places orders of the given ages, oldest first, and gives their ids. */
-async function placeAged(client: TestClient, agesMs: readonly number[]): Promise<string[]> {
+const placeAged = async (client: TestClient, agesMs: readonly number[]): Promise<string[]> => {
   const ids: string[] = []
   for (const ageMs of agesMs) {
     ids.push(await client.place([{ sku: 'A', quantity: 2 }], { createdFrom: new Date(Date.now() - ageMs).toISOString() }))
@@ -40,7 +40,7 @@ describe('headers and token', () => {
 
   test('a token lives 900 seconds of virtual time', async () => {
     const client = await started()
-    await placeAged(client, [HOUR_MS])
+    await placeAged(client, [hourMs])
     await client.control('POST', '/clock', { advance: '890s' })
     expect((await client.call('GET', '/v3/orders')).status).toBe(200)
     await client.control('POST', '/clock', { advance: '11s' })
@@ -80,7 +80,7 @@ describe('headers and token', () => {
     const client = await started()
     await client.control('POST', '/clock', { advance: '2d' })
     const reply = await client.call('GET', '/v3/nothing')
-    expect(Date.parse(reply.headers.get('date') ?? '') - Date.now()).toBeGreaterThan(2 * DAY_MS - 5_000)
+    expect(Date.parse(reply.headers.get('date') ?? '') - Date.now()).toBeGreaterThan(2 * dayMs - 5_000)
     expect([reply.status, at(reply.json, 'errors', 'error', 0, 'code')]).toEqual([404, 'URI_NOT_FOUND.GMP_GATEWAY_API'])
   })
 })
@@ -100,7 +100,7 @@ describe('GET /v3/orders', () => {
     const client = await started()
     const ids = await placeAged(
       client,
-      [5, 4, 3, 2, 1].map((hours) => hours * HOUR_MS),
+      [5, 4, 3, 2, 1].map((hours) => hours * hourMs),
     )
     const seen: string[] = []
     let reply = await client.call('GET', '/v3/orders?limit=2')
@@ -117,7 +117,7 @@ describe('GET /v3/orders', () => {
 
   test('a cursor given as a parameter is ignored: page 1 again; a decoded one is 401', async () => {
     const client = await started()
-    const ids = await placeAged(client, [3 * HOUR_MS, 2 * HOUR_MS, HOUR_MS])
+    const ids = await placeAged(client, [3 * hourMs, 2 * hourMs, hourMs])
     const first = await client.call('GET', '/v3/orders?limit=2')
     const again = await client.call('GET', `/v3/orders?limit=2&nextCursor=${encodeURIComponent(cursorOf(first))}`)
     expect(idsOf(again)).toEqual(ids.slice(0, 2))
@@ -127,7 +127,7 @@ describe('GET /v3/orders', () => {
 
   test('the upper bound is frozen at the first page', async () => {
     const client = await started()
-    const ids = await placeAged(client, [3 * HOUR_MS, 2 * HOUR_MS, HOUR_MS])
+    const ids = await placeAged(client, [3 * hourMs, 2 * hourMs, hourMs])
     const first = await client.call('GET', '/v3/orders?limit=2')
     await client.control('POST', '/clock', { advance: '1m' })
     await client.place([{ sku: 'LATER' }])
@@ -139,7 +139,7 @@ describe('GET /v3/orders', () => {
     const client = await started()
     const ids = await placeAged(
       client,
-      [4, 3, 2, 1].map((hours) => hours * HOUR_MS),
+      [4, 3, 2, 1].map((hours) => hours * hourMs),
     )
     const first = await client.call('GET', '/v3/orders/released?limit=2')
     expect(idsOf(first)).toEqual(ids.slice(0, 2))
@@ -149,13 +149,13 @@ describe('GET /v3/orders', () => {
 
   test('without a start by creation only seven days are seen, whatever was modified; the wall stands at 180 days', async () => {
     const client = await started()
-    const [ancient, old, young] = await placeAged(client, [181 * DAY_MS, 8 * DAY_MS, DAY_MS])
+    const [ancient, old, young] = await placeAged(client, [181 * dayMs, 8 * dayMs, dayMs])
     await client.acknowledge(String(old))
-    const modified = `lastModifiedStartDate=${day(HOUR_MS)}`
+    const modified = `lastModifiedStartDate=${day(hourMs)}`
     expect(idsOf(await client.call('GET', '/v3/orders'))).toEqual([young])
     expect((await client.call('GET', `/v3/orders?${modified}`)).status).toBe(404)
-    expect(idsOf(await client.call('GET', `/v3/orders?${modified}&createdStartDate=${day(179 * DAY_MS)}`))).toEqual([old])
-    expect(idsOf(await client.call('GET', `/v3/orders?createdStartDate=${day(300 * DAY_MS)}`))).toEqual([old, young])
+    expect(idsOf(await client.call('GET', `/v3/orders?${modified}&createdStartDate=${day(179 * dayMs)}`))).toEqual([old])
+    expect(idsOf(await client.call('GET', `/v3/orders?createdStartDate=${day(300 * dayMs)}`))).toEqual([old, young])
     expect((await client.call('GET', `/v3/orders/${ancient}`)).status).toBe(404)
   })
 
@@ -189,8 +189,8 @@ describe('GET /v3/orders', () => {
     expect(await found('customerOrderId=777')).toEqual([mixed])
     expect(await found(`purchaseOrderId=${plain}`)).toEqual([plain])
     expect(await found('shipNodeType=WFSFulfilled')).toEqual([stored])
-    expect(await found(`toExpectedShipDate=${day(-3 * DAY_MS)}`)).toEqual([plain, mixed])
-    expect((await client.call('GET', `/v3/orders?fromExpectedShipDate=${day(-3 * DAY_MS)}`)).status).toBe(404)
+    expect(await found(`toExpectedShipDate=${day(-3 * dayMs)}`)).toEqual([plain, mixed])
+    expect((await client.call('GET', `/v3/orders?fromExpectedShipDate=${day(-3 * dayMs)}`)).status).toBe(404)
   })
 
   test('no query reaches beyond its first 10,000 orders, and totalCount tells how many there are', {
@@ -200,7 +200,7 @@ describe('GET /v3/orders', () => {
     await client.control('POST', '/orders', {
       count: 10_300,
       shipNodeType: 'SellerFulfilled',
-      createdFrom: day(DAY_MS),
+      createdFrom: day(dayMs),
       alive: false,
     })
     let reply = await client.call('GET', '/v3/orders?limit=200')
@@ -236,7 +236,7 @@ test('released shows what waits to be acknowledged, never marketplace-fulfilled 
 })
 
 describe('GET /v3/returns', () => {
-  async function withReturns(count: number): Promise<{ client: TestClient; po: string }> {
+  const withReturns = async (count: number): Promise<{ client: TestClient; po: string }> => {
     const client = await started()
     const po = await client.place([{ sku: 'A', quantity: 5, unitPrice: '3.33', lineNumber: '4' }])
     await client.acknowledge(po)
@@ -285,9 +285,9 @@ describe('GET /v3/returns', () => {
 
   test('a window needs both of its ends', async () => {
     const { client } = await withReturns(1)
-    const start = `returnLastModifiedStartDate=${encodeURIComponent(day(HOUR_MS))}`
+    const start = `returnLastModifiedStartDate=${encodeURIComponent(day(hourMs))}`
     expect((await client.call('GET', `/v3/returns?${start}`)).status).toBe(400)
-    const both = await client.call('GET', `/v3/returns?${start}&returnLastModifiedEndDate=${encodeURIComponent(day(-HOUR_MS))}`)
+    const both = await client.call('GET', `/v3/returns?${start}&returnLastModifiedEndDate=${encodeURIComponent(day(-hourMs))}`)
     expect(returnsOf(both)).toHaveLength(1)
   })
 

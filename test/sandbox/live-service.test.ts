@@ -57,7 +57,7 @@ describe('POST /v3/returns/{returnOrderId}/refund', () => {
     readonly po: string
     readonly id: string
   }
-  async function opened(lines: readonly object[] = [{ lineNumber: '1', quantity: 2 }], more: object = {}): Promise<Opened> {
+  const opened = async (lines: readonly object[] = [{ lineNumber: '1', quantity: 2 }], more: object = {}): Promise<Opened> => {
     const live = await startLiveClient()
     const placed = [
       { sku: 'A', quantity: 3, unitPrice: '10.00', tax: '2.00' },
@@ -196,17 +196,17 @@ describe('filters', () => {
 })
 
 describe('another body than JSON is told what it is', () => {
-  const XML = '<?xml version="1.0"?><orderShipment/>'
-  const FORM = 'grant_type=client_credentials&lineNumber=1'
+  const xml = '<?xml version="1.0"?><orderShipment/>'
+  const form = 'grant_type=client_credentials&lineNumber=1'
   test.each([
-    ['application/xml', XML, 415, 'this one is XML'],
+    ['application/xml', xml, 415, 'this one is XML'],
     ['text/xml; charset=utf-8', '{}', 415, 'this one is XML'],
-    ['application/x-www-form-urlencoded', FORM, 415, 'this one is a form'],
+    ['application/x-www-form-urlencoded', form, 415, 'this one is a form'],
     ['multipart/form-data; boundary=x', '--x--', 415, 'this one is a form'],
-    ['text/plain', XML, 415, 'this one is XML'],
+    ['text/plain', xml, 415, 'this one is XML'],
     ['text/plain', 'hello', 415, 'must be application/json'],
-    ['application/json', XML, 400, 'The body is XML, not JSON'],
-    ['application/json', FORM, 400, 'The body is a form, not JSON'],
+    ['application/json', xml, 400, 'The body is XML, not JSON'],
+    ['application/json', form, 400, 'The body is a form, not JSON'],
     ['application/json', '{"a":', 400, 'The body is no JSON'],
   ])('%s %s', async (type, body, status, said) => {
     const live = await startLiveClient()

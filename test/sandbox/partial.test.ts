@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { at, effectsOf, items, type Json, type Reply, startClient, startLiveClient, type TestClient, unitsOf } from './support.ts'
 
-const LINES = [
+const lines = [
   { sku: 'A', quantity: 3, unitPrice: '10.00', tax: '2.00' },
   { sku: 'B', quantity: 2, unitPrice: '5.00' },
 ]
@@ -12,8 +12,8 @@ const shownIn = (reply: Reply): readonly string[] => {
 const next = (client: TestClient, fault: string, more: object = {}): Promise<Json> =>
   client.control('POST', '/faults/next', { fault, ...more })
 
-async function acknowledged(client: TestClient): Promise<string> {
-  const po = await client.place(LINES)
+const acknowledged = async (client: TestClient): Promise<string> => {
+  const po = await client.place(lines)
   await client.acknowledge(po)
   return po
 }
@@ -67,7 +67,7 @@ describe('partialEffect: a part is done, and the answer says truly which', () =>
 
   test('of an acknowledgement some lines, and nothing at all where nothing is let through', async () => {
     const client = await startClient()
-    const po = await client.place(LINES)
+    const po = await client.place(lines)
     await next(client, 'partialEffect', { lines: ['1'] })
     expect(shownIn(await client.acknowledge(po))).toEqual(['Acknowledged 3', 'Created 2'])
     await next(client, 'partialEffect', { units: 0 })
@@ -82,7 +82,7 @@ describe('partialEffect: a part is done, and the answer says truly which', () =>
       const seen: string[] = []
       for (let index = 0; index < 6; index += 1) {
         const po = await client
-          .place(LINES, { purchaseOrderId: `77${index}`, sellerId: 'sandbox-seller' })
+          .place(lines, { purchaseOrderId: `77${index}`, sellerId: 'sandbox-seller' })
           .catch(() => `77${index}`)
         await client.acknowledge(po)
         seen.push(shownIn(await client.ship(po, both)).join(' / '))

@@ -12,7 +12,7 @@ interface Running {
   readonly url: string
 }
 
-async function launch(dataDir: string, env: Record<string, string> = {}): Promise<Running> {
+const launch = async (dataDir: string, env: Record<string, string> = {}): Promise<Running> => {
   const child = fork(program, [], {
     silent: true,
     env: { PATH: process.env['PATH'] ?? '', SANDBOX_PORT: '0', DATA_DIR: dataDir, ...env },
@@ -23,7 +23,7 @@ async function launch(dataDir: string, env: Record<string, string> = {}): Promis
   return { child, url: `http://127.0.0.1:${message.port}` }
 }
 
-async function ended(child: ChildProcess): Promise<{ code: number | null; signal: NodeJS.Signals | null }> {
+const ended = async (child: ChildProcess): Promise<{ code: number | null; signal: NodeJS.Signals | null }> => {
   if (child.exitCode === null && child.signalCode === null) await once(child, 'exit')
   return { code: child.exitCode, signal: child.signalCode }
 }

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import { at, description, effectsOf, items, type Json, type Reply, startClient, type TestClient, unitsOf } from './support.ts'
 
-const LINE = { sku: 'A', quantity: 3, unitPrice: '10.00', tax: '2.00' }
+const line = { sku: 'A', quantity: 3, unitPrice: '10.00', tax: '2.00' }
 
-async function shipped(client: TestClient, lines: readonly object[] = [LINE]): Promise<string> {
+const shipped = async (client: TestClient, lines: readonly object[] = [line]): Promise<string> => {
   const po = await client.place(lines)
   await client.acknowledge(po)
   await client.ship(
@@ -84,7 +84,7 @@ describe('the marketplace refunds by itself', () => {
 
   test('right before a call: the seller asks for what has just been paid', async () => {
     const client = await startClient()
-    const po = await shipped(client, [{ ...LINE, quantity: 1 }])
+    const po = await shipped(client, [{ ...line, quantity: 1 }])
     await refund(client, po, { lines: [{ lineNumber: '1', amount: '10.00' }], when: { before: 'orders.refund' } })
     expect(unitsOf(await client.order(po))).toBe('Shipped 1')
     expect((await client.refund(po, '1', 1, -10)).status).toBe(400)
@@ -107,13 +107,13 @@ describe('the marketplace refunds by itself', () => {
 
   test('nothing where nothing is shipped', async () => {
     const client = await startClient()
-    const po = await client.place([LINE])
+    const po = await client.place([line])
     await expect(refund(client, po, { lines: [{ lineNumber: '1', quantity: 1 }] })).rejects.toThrow('409')
   })
 })
 
 describe('further charges', () => {
-  const WRAPPED = {
+  const wrapped = {
     ...{ sku: 'A', quantity: 2, unitPrice: '10.00', tax: '1.60', fees: '0.50', shipping: '4.00' },
     charges: [
       { type: 'GIFT_WRAP', name: 'Gift Wrap', amount: '3.98', tax: '0.32', fees: '0.10' },
@@ -129,7 +129,7 @@ describe('further charges', () => {
 
   test('are shown beside price and shipping, and counted in the total', async () => {
     const client = await startClient()
-    const order = await client.order(await client.place([WRAPPED]))
+    const order = await client.order(await client.place([wrapped]))
     expect(chargesOf(order)).toEqual([
       ['PRODUCT', 20, 0.5],
       ['SHIPPING', 4, null],
@@ -158,7 +158,7 @@ describe('further charges', () => {
     const refunds = (...refundCharge: readonly object[]): object => ({
       refunds: { refund: [{ refundCharges: { refundCharge } }] },
     })
-    const po = await shipped(client, [WRAPPED])
+    const po = await shipped(client, [wrapped])
     expect(description(await ask(po, refunds(charge('GIFT_WRAP', -3.99))))).toContain('exceeds the remaining GIFT_WRAP charge')
     expect(description(await ask(po, refunds(charge('PRODUCT', -1, -0.51))))).toContain('exceeds the remaining PRODUCT charge')
     expect(description(await ask(po, refunds(charge('INSURANCE', -1))))).toContain('Charge type is not supported')

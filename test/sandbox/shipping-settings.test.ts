@@ -3,9 +3,9 @@ import type { SandboxOptions } from '../../sandbox/server.ts'
 import { dialectOf } from '../../sandbox/settings.ts'
 import { at, connect, items, type Json, type Reply, startTestSandbox, type TestClient } from './support.ts'
 
-const PATH = '/v3/settings/shipping/simplifiedshippingsettings'
-const GLOBAL = { XX_GLOBAL_VERSION: '3.1', XX_MARKET: 'us' }
-const SELLER = '/sellers/sandbox-seller'
+const path = '/v3/settings/shipping/simplifiedshippingsettings'
+const globalHeaders = { XX_GLOBAL_VERSION: '3.1', XX_MARKET: 'us' }
+const seller = '/sellers/sandbox-seller'
 
 interface SettingsTest {
   readonly client: TestClient
@@ -13,26 +13,26 @@ interface SettingsTest {
   read(): Promise<Reply>
 }
 
-async function started(options: Partial<SandboxOptions> = {}): Promise<SettingsTest> {
+const started = async (options: Partial<SandboxOptions> = {}): Promise<SettingsTest> => {
   const sandbox = await startTestSandbox(options)
   const client = await connect(sandbox.url, { prefix: options.dialect?.headerPrefix ?? 'XX' })
   await client.control('PUT', '/limits', { enabled: false })
   return {
     client,
     create: (settings, headers = {}) =>
-      client.call('POST', `${PATH}/account`, { simplifiedShippingSettings: settings }, { ...GLOBAL, ...headers }),
-    read: () => client.call('GET', PATH),
+      client.call('POST', `${path}/account`, { simplifiedShippingSettings: settings }, { ...globalHeaders, ...headers }),
+    read: () => client.call('GET', path),
   }
 }
 
 const money = (amount: unknown, currency = 'USD'): object => ({ amount, currency })
-const MAINLAND = { regionCode: 'C', regionName: '48 State' }
+const mainland = { regionCode: 'C', regionName: '48 State' }
 const charge = (rates: object = {}): object => ({
   rateModelType: 'PER_SHIPMENT_PRICING',
   perShippingCharge: { unitOfMeasure: 'LB', shippingAndHandling: money(4.99), chargePerWeight: money(0.5), ...rates },
 })
 const configuration = (more: object = {}): object => ({
-  regions: [MAINLAND],
+  regions: [mainland],
   addressTypes: ['STREET'],
   shippingCharge: charge(),
   ...more,
@@ -55,10 +55,10 @@ const faults = (reply: Reply): string[] =>
 const withStates = (codes: readonly string[]): object =>
   settings(
     config({
-      configurations: [configuration({ regions: [{ ...MAINLAND, states: codes.map((stateCode) => ({ stateCode })) }] })],
+      configurations: [configuration({ regions: [{ ...mainland, states: codes.map((stateCode) => ({ stateCode })) }] })],
     }),
   )
-const ALL_STATES =
+const allStates =
   'AL AZ AR CA CO CT DE DC FL GA ID IL IN IA KS KY LA ME MD MA MI MN MS MO MT NE NV NH NJ NM NY NC ND OH OK OR PA RI SC SD TN TX UT VT VA WA WV WI WY'.split(
     ' ',
   )
@@ -121,7 +121,7 @@ describe('POST …/simplifiedshippingsettings/account', () => {
   const noRates = 'shippingCharges: Shipping charges must be provided in perShippingCharges.'
   const twice = 'shippingCharges: Duplicate regions are not allowed at account level for carrier and node:'
   test.each<[string, object, string]>([
-    ['a state twice', withStates([...ALL_STATES, 'TX', 'OH', 'TX']), 'stateCode: Duplicate state codes: TX, OH.'],
+    ['a state twice', withStates([...allStates, 'TX', 'OH', 'TX']), 'stateCode: Duplicate state codes: TX, OH.'],
     [
       'a service of another carrier',
       settings(config({ carriers: [carrier('USPS', 'UPS_GROUND')] })),
@@ -134,17 +134,17 @@ describe('POST …/simplifiedshippingsettings/account', () => {
     ],
     [
       'a region that the service does not reach',
-      settings(config({ configurations: [configuration({ regions: [MAINLAND, { regionCode: 'A', regionName: 'APO/FPO' }] })] })),
+      settings(config({ configurations: [configuration({ regions: [mainland, { regionCode: 'A', regionName: 'APO/FPO' }] })] })),
       "carrierConfigs: Provided coverage (A) for the carrier service 'UPS_GROUND' is not supported.",
     ],
     [
       'states missing',
-      withStates(ALL_STATES.filter((state) => state !== 'DC')),
+      withStates(allStates.filter((state) => state !== 'DC')),
       'states/stateCode: All 48 states + DC are not covered at account level; missing: DC.',
     ],
     [
       'a region name of another code',
-      withConfiguration({ regions: [MAINLAND, { regionCode: 'H', regionName: 'US Protectorates' }] }),
+      withConfiguration({ regions: [mainland, { regionCode: 'H', regionName: 'US Protectorates' }] }),
       "regionCode and regionName: Invalid region code and name combination: 'H' and 'US Protectorates'.",
     ],
     ['no charge', withCharge(undefined), noCharge],
@@ -155,7 +155,7 @@ describe('POST …/simplifiedshippingsettings/account', () => {
     ['handling above 700', withCharge(charge({ shippingAndHandling: money(700.01) })), overcharged],
     ['weight above 700', withCharge(charge({ chargePerWeight: money(701) })), overcharged],
     ['items above 700', withCharge(charge({ chargePerWeight: undefined, chargePerItem: money(9_000) })), overcharged],
-    ['a region twice in one configuration', withConfiguration({ regions: [MAINLAND, MAINLAND] }), `${twice} C for UPS.`],
+    ['a region twice in one configuration', withConfiguration({ regions: [mainland, mainland] }), `${twice} C for UPS.`],
     [
       'a region twice for a carrier in two elements',
       settings(config(), config({ carriers: [carrier('UPS', 'UPS_2DAY_AIR')] })),
@@ -176,10 +176,10 @@ describe('POST …/simplifiedshippingsettings/account', () => {
     ['majorAppliances', 'Sellers enabled for the major appliances program are not supported.'],
   ])('refused: a seller with %s, until that is over', async (trait, description) => {
     const { create, client } = await started()
-    await client.control('PUT', `${SELLER}/traits`, { [trait]: true })
-    expect(at(await client.control('GET', `${SELLER}/traits`), trait)).toBe(true)
+    await client.control('PUT', `${seller}/traits`, { [trait]: true })
+    expect(at(await client.control('GET', `${seller}/traits`), trait)).toBe(true)
     expect(faults(await create(settings(config())))).toEqual([`sellerEligibility: ${description}`])
-    await client.control('PUT', `${SELLER}/traits`, { [trait]: false })
+    await client.control('PUT', `${seller}/traits`, { [trait]: false })
     expect(faults(await create(settings(config())))).toEqual([])
   })
 
@@ -189,7 +189,7 @@ describe('POST …/simplifiedshippingsettings/account', () => {
     const exists = 'simplifiedShippingSettings: Simplified shipping settings already exist at account level.'
     const again = await create(settings(config({ carriers: [carrier('Fedex', 'FEDEX_EXPRESS')] })))
     expect([again.status, faults(again)]).toEqual([200, [exists]])
-    expect(await client.control('DELETE', `${SELLER}/shipping-settings`)).toEqual({ removed: true })
+    expect(await client.control('DELETE', `${seller}/shipping-settings`)).toEqual({ removed: true })
     expect(faults(await read())).toEqual([
       'simplifiedShippingSettings: Simplified Shipping Settings not found for given partnerPk',
     ])
@@ -200,19 +200,16 @@ describe('POST …/simplifiedshippingsettings/account', () => {
     const { create } = await started()
     const half = (carrierName: string, service: string, codes: readonly string[]): object => {
       const states = codes.map((stateCode) => ({ stateCode }))
-      const regions = [{ ...MAINLAND, subRegions: [{ subRegionCode: 'X', states }] }]
+      const regions = [{ ...mainland, subRegions: [{ subRegionCode: 'X', states }] }]
       return config({ carriers: [carrier(carrierName, service)], configurations: [configuration({ regions })] })
     }
-    const split = settings(
-      half('UPS', 'UPS_GROUND', ALL_STATES.slice(0, 20)),
-      half('Fedex', 'FEDEX_EXPRESS', ALL_STATES.slice(20)),
-    )
+    const split = settings(half('UPS', 'UPS_GROUND', allStates.slice(0, 20)), half('Fedex', 'FEDEX_EXPRESS', allStates.slice(20)))
     expect(faults(await create(split))).toEqual([])
   })
 
   test('all that is wrong is told at once, in the order of the table', async () => {
     const { create, client } = await started()
-    await client.control('PUT', `${SELLER}/traits`, { bundles: true })
+    await client.control('PUT', `${seller}/traits`, { bundles: true })
     const bad = configuration({
       regions: [{ regionCode: 'P', regionName: 'AK and HI' }],
       shippingCharge: charge({ shippingAndHandling: money(800) }),
@@ -266,7 +263,7 @@ describe('POST …/simplifiedshippingsettings/account', () => {
     expect(faults(await create(settings(config())))).toEqual([])
     const other = await connect(client.url, { clientId: 'two-client', clientSecret: 'two-secret' })
     const body = { simplifiedShippingSettings: settings(config()) }
-    expect(faults(await other.call('POST', `${PATH}/account`, body, GLOBAL))).toEqual([])
+    expect(faults(await other.call('POST', `${path}/account`, body, globalHeaders))).toEqual([])
     expect(at(await client.control('GET', '/state'), 'shippingSettings')).toBe(2)
     await client.control('PUT', '/limits', { enabled: true })
     const statuses: number[] = []
@@ -323,7 +320,7 @@ describe('the creation as a write', () => {
     await client.control('POST', '/clock', { advance: '61s' })
     expect(items((await read()).json, 'errors')).toHaveLength(0)
     expect(await effects(client)).toHaveLength(1)
-    await client.control('DELETE', `${SELLER}/shipping-settings`)
+    await client.control('DELETE', `${seller}/shipping-settings`)
     await client.control('PUT', '/faults', { next: [late] })
     await create(settings(config()))
     expect((await create(settings(config()))).status).toBe(200)

@@ -19,7 +19,7 @@ const faults = (client: TestClient, ...rules: object[]): Promise<unknown> => cli
 const advance = (client: TestClient, by: string): Promise<unknown> => client.control('POST', '/clock', { advance: by })
 
 /** Created three minutes ago, acknowledged two, one unit shipped one minute ago. */
-async function withPast(client: TestClient): Promise<string> {
+const withPast = async (client: TestClient): Promise<string> => {
   const po = await client.place([{ sku: 'A', quantity: 2 }])
   await advance(client, '1m')
   await client.acknowledge(po)

@@ -10,7 +10,7 @@ import { dialectOf } from '../../sandbox/settings.ts'
 export type Json = string | number | boolean | null | readonly Json[] | { readonly [name: string]: Json }
 
 /** What lies under the path; `null` when something on the way is missing. */
-export function at(json: Json, ...path: readonly (string | number)[]): Json {
+export const at = (json: Json, ...path: readonly (string | number)[]): Json => {
   let here: Json = json
   for (const step of path) {
     if (typeof here !== 'object' || here === null) return null
@@ -20,7 +20,7 @@ export function at(json: Json, ...path: readonly (string | number)[]): Json {
 }
 
 /** The items under the path; none when it is no list. */
-export function items(json: Json, ...path: readonly (string | number)[]): readonly Json[] {
+export const items = (json: Json, ...path: readonly (string | number)[]): readonly Json[] => {
   const found = at(json, ...path)
   return Array.isArray(found) ? found : []
 }
@@ -49,12 +49,12 @@ export interface TestClient {
 }
 
 /** Reads an answer; text that is no JSON gives `null`. */
-async function readReply(response: Response): Promise<Reply> {
+const readReply = async (response: Response): Promise<Reply> => {
   const text = await response.text()
   return { status: response.status, headers: response.headers, text, json: parse(text) }
 }
 
-function parse(text: string): Json {
+const parse = (text: string): Json => {
   try {
     return JSON.parse(text)
   } catch {
@@ -63,14 +63,16 @@ function parse(text: string): Json {
 }
 
 /** A directory that is gone when the test is over. */
-export async function temporaryDirectory(): Promise<string> {
+export const temporaryDirectory = async (): Promise<string> => {
   const directory = await mkdtemp(join(tmpdir(), 'sandbox-test-'))
   onTestFinished(() => rm(directory, { recursive: true, force: true }))
   return directory
 }
 
 /** A sandbox in this process on a free port, ended with the test. */
-export async function startTestSandbox(options: Partial<SandboxOptions> = {}): Promise<Sandbox & { readonly dataDir: string }> {
+export const startTestSandbox = async (
+  options: Partial<SandboxOptions> = {},
+): Promise<Sandbox & { readonly dataDir: string }> => {
   const dataDir = options.dataDir ?? (await temporaryDirectory())
   const sandbox = await startSandbox({ log: () => undefined, ...options, dataDir })
   onTestFinished(() => sandbox.close())
@@ -78,7 +80,7 @@ export async function startTestSandbox(options: Partial<SandboxOptions> = {}): P
 }
 
 /** A client of a new sandbox that limits nothing. */
-export async function startClient(options: Partial<SandboxOptions> = {}, as: ClientOptions = {}): Promise<TestClient> {
+export const startClient = async (options: Partial<SandboxOptions> = {}, as: ClientOptions = {}): Promise<TestClient> => {
   const { url } = await startTestSandbox(options)
   const client = await connect(url, as)
   await client.control('PUT', '/limits', { enabled: false })
@@ -86,13 +88,12 @@ export async function startClient(options: Partial<SandboxOptions> = {}, as: Cli
 }
 
 /** The same under the profile of the live service. */
-export async function startLiveClient(): Promise<TestClient> {
-  return startClient({ dialect: dialectOf('walmart-us') }, { prefix: 'WM', quantityField: 'statusQuantity' })
-}
+export const startLiveClient = async (): Promise<TestClient> =>
+  startClient({ dialect: dialectOf('walmart-us') }, { prefix: 'WM', quantityField: 'statusQuantity' })
 
 /** A token by client credentials. */
-export async function fetchToken(url: string, clientId = 'sandbox-client', clientSecret = 'sandbox-secret'): Promise<Reply> {
-  return readReply(
+export const fetchToken = async (url: string, clientId = 'sandbox-client', clientSecret = 'sandbox-secret'): Promise<Reply> =>
+  readReply(
     await fetch(`${url}/v3/token`, {
       method: 'POST',
       headers: {
@@ -103,7 +104,6 @@ export async function fetchToken(url: string, clientId = 'sandbox-client', clien
       body: 'grant_type=client_credentials',
     }),
   )
-}
 
 export interface ClientOptions {
   readonly prefix?: string
@@ -113,7 +113,7 @@ export interface ClientOptions {
 }
 
 /** Speaks to a sandbox as a seller would. */
-export async function connect(url: string, options: ClientOptions = {}): Promise<TestClient> {
+export const connect = async (url: string, options: ClientOptions = {}): Promise<TestClient> => {
   const { prefix = 'XX', quantityField = 'quantity', clientId, clientSecret } = options
   let token = ''
   const renewToken = async (): Promise<void> => {
@@ -163,7 +163,7 @@ export async function connect(url: string, options: ClientOptions = {}): Promise
   }
 }
 
-function shipment(lines: readonly { line: string; units: object; tracking?: string; more?: object }[]): object {
+const shipment = (lines: readonly { line: string; units: object; tracking?: string; more?: object }[]): object => {
   const orderLine = lines.map(({ line, units, tracking, more }) => ({
     lineNumber: line,
     orderLineStatuses: {
@@ -187,7 +187,7 @@ function shipment(lines: readonly { line: string; units: object; tracking?: stri
 }
 
 /** A refund request of one line with one product charge. */
-export function refundBody(po: string, lineNumber: string, units: object, amount: number, tax?: number): object {
+export const refundBody = (po: string, lineNumber: string, units: object, amount: number, tax?: number): object => {
   const charge = {
     chargeType: 'PRODUCT',
     chargeName: 'ItemPrice',
@@ -204,7 +204,7 @@ export function refundBody(po: string, lineNumber: string, units: object, amount
 }
 
 /** `Shipped 2, Cancelled 1`: the units of a line by state. */
-export function unitsOf(order: Json, line = 0): string {
+export const unitsOf = (order: Json, line = 0): string => {
   const states = new Map<string, number>()
   for (const entry of items(order, 'orderLines', 'orderLine', line, 'orderLineStatuses', 'orderLineStatus')) {
     const state = String(at(entry, 'status'))
@@ -217,13 +217,10 @@ export function unitsOf(order: Json, line = 0): string {
 }
 
 /** Effects of one order: `shipped 2 of line 1 by seller`. */
-export async function effectsOf(client: TestClient, po: string): Promise<string[]> {
-  return items(await client.control('GET', `/effects?purchaseOrderId=${po}`), 'items').map(
+export const effectsOf = async (client: TestClient, po: string): Promise<string[]> =>
+  items(await client.control('GET', `/effects?purchaseOrderId=${po}`), 'items').map(
     (effect) => `${at(effect, 'kind')} ${at(effect, 'quantity')} of line ${at(effect, 'lineNumber')} by ${at(effect, 'by')}`,
   )
-}
 
 /** First description of an error answer in the usual shape. */
-export function description(reply: Reply): string {
-  return String(at(reply.json, 'errors', 'error', 0, 'description'))
-}
+export const description = (reply: Reply): string => String(at(reply.json, 'errors', 'error', 0, 'description'))

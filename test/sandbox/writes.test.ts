@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { dialectOf } from '../../sandbox/settings.ts'
 import { at, connect, description, items, refundBody, startTestSandbox, type TestClient, unitsOf } from './support.ts'
 
-async function started(): Promise<TestClient> {
+const started = async (): Promise<TestClient> => {
   const sandbox = await startTestSandbox()
   const client = await connect(sandbox.url)
   await client.control('PUT', '/limits', { enabled: false })
@@ -140,9 +140,10 @@ describe('ship', () => {
   })
 })
 
-function withTracking(entry: object, more: object): object {
-  return { ...entry, trackingInfo: { ...Reflect.get(entry, 'trackingInfo'), ...more } }
-}
+const withTracking = (entry: object, more: object): object => ({
+  ...entry,
+  trackingInfo: { ...Reflect.get(entry, 'trackingInfo'), ...more },
+})
 
 describe('cancel', () => {
   test('part of a line, then the rest: prices and phone are blanked only when nothing is left', async () => {
@@ -190,7 +191,7 @@ describe('cancel', () => {
 })
 
 describe('refund', () => {
-  async function shipped(): Promise<{ client: TestClient; po: string }> {
+  const shipped = async (): Promise<{ client: TestClient; po: string }> => {
     const client = await started()
     const po = await client.place([threeUnits])
     await client.acknowledge(po)
@@ -272,15 +273,13 @@ test('under walmart-us a refund of the whole price gives tax and shipping back a
   expect(at(effects.at(-1) ?? null, 'amount')).toBe('37')
 })
 
-function shippedBy(carrier: string): object {
-  return {
-    status: 'Shipped',
-    statusQuantity: { amount: '1' },
-    trackingInfo: { shipDateTime: Date.now(), carrierName: { carrier }, methodCode: 'Standard', trackingNumber: 'T' },
-  }
-}
+const shippedBy = (carrier: string): object => ({
+  status: 'Shipped',
+  statusQuantity: { amount: '1' },
+  trackingInfo: { shipDateTime: Date.now(), carrierName: { carrier }, methodCode: 'Standard', trackingNumber: 'T' },
+})
 
-function refundsOf(amount: number): object {
+const refundsOf = (amount: number): object => {
   const charge = { chargeType: 'PRODUCT', chargeName: 'ItemPrice', chargeAmount: { currency: 'USD', amount } }
   return { refund: [{ refundCharges: { refundCharge: [{ refundReason: 'DamagedItem', charge }] } }] }
 }

@@ -59,7 +59,7 @@ const startWriter = (env: Readonly<Record<string, string>>) => {
 const touchSeller = (database: Database) =>
   database.transaction(async (tx) => {
     await tx.execute(`UPDATE tallyman.sellers SET updated_at = now() WHERE seller_id = 's-1'`)
-    tx.tell({ sellerId: 's-1', type: 'test.touched', data: {} })
+    tx.record({ sellerId: 's-1', type: 'test.touched', data: {} })
   })
 
 const found = async (sql: string): Promise<number> => (await watcher.query(sql)).rowCount ?? 0
@@ -148,7 +148,7 @@ describe('a commit that fails', () => {
     const insert = (value: string) =>
       database.transaction(async (tx) => {
         await tx.execute(`INSERT INTO tallyman.sellers (seller_id, state) VALUES ('half', 'active')`)
-        tx.tell({ sellerId: 's-1', type: 'test.told', data: { value } })
+        tx.record({ sellerId: 's-1', type: 'test.told', data: { value } })
       })
     const error = await thrownBy(insert('a\u0000b'))
     expect(storageFault(error)).toContain('22P05')
@@ -188,7 +188,7 @@ describe('a commit that fails', () => {
       database.transaction(async (tx) => {
         runs += 1
         await tx.execute(`UPDATE tallyman.sellers SET updated_at = now() WHERE seller_id = 's-1'`)
-        tx.tell({ sellerId: 's-1', type: 'test.told', data: {} })
+        tx.record({ sellerId: 's-1', type: 'test.told', data: {} })
       }),
     )
     await waitingForLock()
@@ -246,7 +246,7 @@ describe('Postgres is away', () => {
       'when a backend ends before the commit',
       (database) =>
         database.transaction(async (tx) => {
-          tx.tell({ sellerId: 's-1', type: 'test.told', data: {} })
+          tx.record({ sellerId: 's-1', type: 'test.told', data: {} })
           await tx.query('SELECT 1 AS one')
           await terminate()
           await untilGone()

@@ -117,7 +117,7 @@ describe('an erasure', () => {
         JSON.stringify({ code: 'invalid-event', title: 'wrong', errors: [{ path: 'data', message: name }] }),
       )
       await stage.database.transaction(async (tx) =>
-        tx.tell({
+        tx.record({
           sellerId: of ?? '',
           type: 'event.rejected',
           data: { source: `/${sellerId}`, id, errors: [{ path: 'data', message: name }] },
@@ -161,7 +161,7 @@ describe('an erasure', () => {
           type,
           of,
         )
-        tx.tell({ sellerId: of, type: 'event.rejected', data: { source: `/${sellerId}`, id, type, code: 'invalid-event' } })
+        tx.record({ sellerId: of, type: 'event.rejected', data: { source: `/${sellerId}`, id, type, code: 'invalid-event' } })
         await raiseAlarm(tx, { sellerId: of, kind: 'event-rejected', subject: `/${sellerId} ${id}` }, 'wrong')
       })
     await put('type', `order of ${name}`, sellerId)
@@ -239,7 +239,7 @@ describe('an erasure', () => {
     const odd = 'José (Büro) + Söhne [a|b] \\d $1 Ünal'
     await store(sellerId, 1, order('1', 'c-1', { shippingInfo: { postalAddress: { name: odd, address1: '*?' } } }))
     for (const data of [{ note: `for ${odd}.` }, { note: 'for José' }])
-      await stage.database.transaction(async (tx) => tx.tell({ sellerId, type: 'order.changed', purchaseOrderId: '1', data }))
+      await stage.database.transaction(async (tx) => tx.record({ sellerId, type: 'order.changed', purchaseOrderId: '1', data }))
     expect(await erase(sellerId, 'c-1')).toMatchObject({ ok: true, erasure: { rows: { 'warehouse.changes': 1 } } })
     const notes = await stage.database.query<{ data: unknown }>(
       `SELECT data FROM warehouse.changes WHERE seller_id = $1 AND type = 'order.changed' ORDER BY seq`,

@@ -52,7 +52,7 @@ const withDatabase = async (work: (database: Database) => Promise<void>): Promis
   }
 }
 
-async function* pieces(bytes: Uint8Array, size: number): AsyncGenerator<Uint8Array> {
+const pieces = async function* (bytes: Uint8Array, size: number): AsyncGenerator<Uint8Array> {
   for (let start = 0; start < bytes.length; start += size) yield bytes.subarray(start, start + size)
 }
 

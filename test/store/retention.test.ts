@@ -160,7 +160,7 @@ describe('versions', () => {
 describe('changes', () => {
   const tell = (count: number) =>
     stage.database.transaction(async (tx) => {
-      for (let n = 0; n < count; n += 1) tx.tell({ sellerId, type: 'order.seen', data: {} })
+      for (let n = 0; n < count; n += 1) tx.record({ sellerId, type: 'order.seen', data: {} })
     })
 
   test('go from the first on without gaps; who has not read them is told, whoever has goes on', async () => {

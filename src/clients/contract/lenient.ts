@@ -4,9 +4,7 @@ import { z } from 'zod'
  * A field that nothing depends on: absent, null or of a surprising type, the record is read all the same (its raw JSON keeps what came).
  * Fields that money or units depend on are not lenient: a surprise there sends the record to quarantine.
  */
-export function lenient<T extends z.ZodType>(schema: T) {
-  return schema.nullish().catch(undefined)
-}
+export const lenient = <T extends z.ZodType>(schema: T) => schema.nullish().catch(undefined)
 
 /** A number, or a string that holds one; read with `decimalText` or `wholeNumber`. */
 export const numberLike = z.union([z.number(), z.string()])

@@ -18,18 +18,18 @@ const wireTaxonomyNode = z.looseObject({
   attributes: lenient(wireAttributes),
 })
 
-const MAX_LEVELS = 20
+const maxLevels = 20
 
 /** Whether a value of `taxonomies` says that there is no child. */
-export function isNoChild(child: unknown): boolean {
+export const isNoChild = (child: unknown): boolean => {
   if (child === undefined || child === null || child === '') return true
   return typeof child === 'object' && Object.keys(child).length === 0
 }
 
 /** The node, its child, its child's child …; ends at the first one that has none. A list of children is one link, which is no node. */
-export function nodesOf(top: unknown): readonly unknown[] {
+export const nodesOf = (top: unknown): readonly unknown[] => {
   const nodes: unknown[] = [top]
-  for (let at = top; nodes.length <= MAX_LEVELS; ) {
+  for (let at = top; nodes.length <= maxLevels; ) {
     if (typeof at !== 'object' || at === null || !('taxonomies' in at) || isNoChild(at.taxonomies)) break
     at = at.taxonomies
     nodes.push(at)
@@ -38,7 +38,7 @@ export function nodesOf(top: unknown): readonly unknown[] {
 }
 
 /** A chain of nodes, department first, each nested in the one above. */
-export const wireTaxonomyChain = z.preprocess(nodesOf, z.array(wireTaxonomyNode).max(MAX_LEVELS))
+export const wireTaxonomyChain = z.preprocess(nodesOf, z.array(wireTaxonomyNode).max(maxLevels))
 
 /** See `wireTaxonomyChain`. */
 export type WireTaxonomyChain = z.infer<typeof wireTaxonomyChain>

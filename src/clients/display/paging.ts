@@ -20,12 +20,12 @@ export interface Listing<T> {
 }
 
 /** A listing call: flat keys, the brackets in their names are literal (specification, sections 1 and 2). */
-export function listingCall(
+export const listingCall = (
   operation: Call['operation'],
   target: string,
   recordsAt: string,
   body: readonly (readonly [key: string, json: string])[],
-): Call {
+): Call => {
   const members = body.map(([key, json]) => `${JSON.stringify(key)}:${json}`)
   return {
     operation,
@@ -38,7 +38,7 @@ export function listingCall(
 }
 
 /** `startIndex` and `count` as members of a body. */
-export function rangeMembers({ startIndex, count }: IndexRange): (readonly [key: string, json: string])[] {
+export const rangeMembers = ({ startIndex, count }: IndexRange): (readonly [key: string, json: string])[] => {
   if (!Number.isSafeInteger(startIndex) || startIndex < 0) throw new RangeError('startIndex must be a whole number from 0')
   if (!Number.isSafeInteger(count) || count < 1) throw new RangeError('count must be a whole number from 1')
   return [
@@ -54,13 +54,13 @@ export function rangeMembers({ startIndex, count }: IndexRange): (readonly [key:
  *
  * @throws MarketplaceFailure
  */
-export async function fetchListing<T>(
+export const fetchListing = async <T>(
   caller: Caller,
   call: Call,
   range: IndexRange,
   options: CallOptions,
   listing: Listing<T>,
-): Promise<Page<T>> {
+): Promise<Page<T>> => {
   const answer = await caller.call(call, options)
   const said = answer.found ? listing.envelope(answer.envelope) : null
   const rows = answer.records.length

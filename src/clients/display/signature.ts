@@ -3,7 +3,7 @@ import type { Authorisation, BareCaller } from '../caller.ts'
 import type { DisplayConnection } from '../marketplace/connection.ts'
 
 /** A clock that is off by more than this when a signature is refused was the reason for it. */
-const CLOCK_SURPRISE_MS = 30_000
+const clockSurpriseMs = 30_000
 
 /**
  * Signs display-advertising requests (specification, Authentication; public facts, section 1.3): RSA-SHA256 with PKCS#1 v1.5 padding
@@ -11,7 +11,11 @@ const CLOCK_SURPRISE_MS = 30_000
  * own, made by the display host's clock: how long one lives is not published, a sister service says about three minutes. A refusal
  * that speaks of the time is worth a second try, since the refusal itself shows the host's clock; any other needs other settings.
  */
-export function createSignatureAuthorisation(headerPrefix: string, display: DisplayConnection, bare: BareCaller): Authorisation {
+export const createSignatureAuthorisation = (
+  headerPrefix: string,
+  display: DisplayConnection,
+  bare: BareCaller,
+): Authorisation => {
   const consumerId = display.consumerId.trim()
   const keyVersion = display.keyVersion.trim()
   const key = createPrivateKey(display.privateKey)
@@ -30,7 +34,7 @@ export function createSignatureAuthorisation(headerPrefix: string, display: Disp
         secrets: [signature, display.authToken],
         reject(faults) {
           const told = faults.some(({ code, description }) => /time\s*stamp|expired/i.test(`${code ?? ''} ${description ?? ''}`))
-          return told || Math.abs(bare.clock.now().getTime() - signedMs) > CLOCK_SURPRISE_MS
+          return told || Math.abs(bare.clock.now().getTime() - signedMs) > clockSurpriseMs
         },
       }
     },

@@ -13,21 +13,19 @@ import { decimalText } from '../json.ts'
 import type { OnUnknownValue, ParsedRecord, RecordReader } from '../record.ts'
 import { RecordFault, readAny, textOf } from '../record.ts'
 
-const MAX_ID = 2n ** 63n - 1n
+const maxId = 2n ** 63n - 1n
 
 /** A 64-bit integer in digits, without the detour over a double (public facts, section 8.2); null when it is none. */
-function idOf(value: unknown): string | null {
+const idOf = (value: unknown): string | null => {
   const digits = /^(-?\d+)(?:\.0+)?$/.exec(decimalText(value) ?? '')?.[1]
   if (digits === undefined) return null
   const id = BigInt(digits)
-  return id > MAX_ID || id < -MAX_ID - 1n ? null : id.toString()
+  return id > maxId || id < -maxId - 1n ? null : id.toString()
 }
 
-function keyOf(raw: Readonly<Record<string, unknown>>): string | null {
-  return idOf(raw['id'])
-}
+const keyOf = (raw: Readonly<Record<string, unknown>>): string | null => idOf(raw['id'])
 
-function targetOf(wire: WireTarget, raw: Readonly<Record<string, unknown>>) {
+const targetOf = (wire: WireTarget, raw: Readonly<Record<string, unknown>>) => {
   const id = idOf(wire.id)
   if (id === null) throw new RecordFault('id: not a 64-bit integer')
   const taxonPath = textOf(wire.taxonPath)
@@ -40,11 +38,11 @@ function targetOf(wire: WireTarget, raw: Readonly<Record<string, unknown>>) {
   }
 }
 
-function contextualOf(
+const contextualOf = (
   wire: WireContextualTarget,
   raw: Readonly<Record<string, unknown>>,
   onUnknownValue: OnUnknownValue,
-): ContextualTarget {
+): ContextualTarget => {
   const reach = [wire.reach ?? []].flat().map((tier) => normalTier(String(tier)))
   for (const tier of reach) {
     if (reachBand(tier) === null) onUnknownValue({ resource: 'contextual-target', field: 'reach', value: tier })
@@ -52,15 +50,13 @@ function contextualOf(
   return { ...targetOf(wire, raw), reach, reachBands: reachBands(reach) }
 }
 
-function upperCase(value: string | null | undefined): string | null {
-  return textOf(value?.trim().toUpperCase())
-}
+const upperCase = (value: string | null | undefined): string | null => textOf(value?.trim().toUpperCase())
 
-function behavioralOf(
+const behavioralOf = (
   wire: WireBehavioralAudience,
   raw: Readonly<Record<string, unknown>>,
   onUnknownValue: OnUnknownValue,
-): BehavioralAudience {
+): BehavioralAudience => {
   const audienceType = upperCase(wire.audienceType)
   const attribute = upperCase(wire.attribute)
   const resource = 'behavioral-audience'
@@ -90,17 +86,13 @@ export const behavioralReader: RecordReader<WireBehavioralAudience, BehavioralAu
  * Reads one contextual target from its JSON text (exact) or from a parsed value; for replaying records in quarantine.
  * Never throws: a record that cannot be read comes back with the fault.
  */
-export function parseContextualTarget(
+export const parseContextualTarget = (
   raw: unknown,
   onUnknownValue: OnUnknownValue = () => undefined,
-): ParsedRecord<ContextualTarget> {
-  return readAny(contextualReader, raw, onUnknownValue)
-}
+): ParsedRecord<ContextualTarget> => readAny(contextualReader, raw, onUnknownValue)
 
 /** Reads one behavioral audience, as {@link parseContextualTarget} reads a target. */
-export function parseBehavioralAudience(
+export const parseBehavioralAudience = (
   raw: unknown,
   onUnknownValue: OnUnknownValue = () => undefined,
-): ParsedRecord<BehavioralAudience> {
-  return readAny(behavioralReader, raw, onUnknownValue)
-}
+): ParsedRecord<BehavioralAudience> => readAny(behavioralReader, raw, onUnknownValue)

@@ -32,31 +32,30 @@ const operations = {
   list: { name: 'targeting.list', limit: perMinute(60), payloadKeys: ['contextual', 'behavioral'] },
 } as const satisfies Operations
 
-const PATH = '/api/v2/targeting/list'
+const path = '/api/v2/targeting/list'
 
 type Tactic = 'contextual' | 'behavioral'
 type Members = (readonly [key: string, json: string])[]
 
 /** Ids go into the body digit by digit: a double would harm a 64-bit integer. */
-function idMembers(ids: readonly string[] | undefined): Members {
+const idMembers = (ids: readonly string[] | undefined): Members => {
   if (ids === undefined || ids.length === 0) return []
   if (!ids.every((id) => /^(?:0|-?[1-9]\d{0,18})$/.test(id))) throw new RangeError('ids must be 64-bit integers in digits')
   return [['Filter[id]', `[${ids.join(',')}]`]]
 }
 
-function textMember(key: string, value: string | undefined): Members {
-  return value === undefined ? [] : [[key, JSON.stringify(value)]]
-}
+const textMember = (key: string, value: string | undefined): Members =>
+  value === undefined ? [] : [[key, JSON.stringify(value)]]
 
 /** Target listing (specification, section 2) of one advertiser, by one tactic. */
-async function listTargets<Wire, T>(
+const listTargets = async <Wire, T>(
   { caller, display: { advertiserId }, onUnknownValue }: DisplayHost,
   tactic: Tactic,
   query: ContextualQuery,
   more: Members,
   options: CallOptions,
   reader: RecordReader<Wire, T>,
-): Promise<Page<T>> {
+): Promise<Page<T>> => {
   const body: Members = [
     ['advertiserId', String(advertiserId)],
     ['Filter[tactic]', JSON.stringify(tactic)],
@@ -65,7 +64,7 @@ async function listTargets<Wire, T>(
     ...textMember('searchText', query.searchText),
     ...rangeMembers(query),
   ]
-  return await fetchListing(caller, listingCall(operations.list, PATH, tactic, body), query, options, {
+  return await fetchListing(caller, listingCall(operations.list, path, tactic, body), query, options, {
     read: (row) => [readRecord(reader, row, onUnknownValue)],
     envelope(document) {
       const { data } = wireTargetingPage.safeParse(document)

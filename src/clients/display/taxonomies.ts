@@ -34,19 +34,19 @@ const operations = {
   list: { name: 'taxonomies.list', limit: perMinute(60), payloadKeys: ['data'] },
 } as const satisfies Operations
 
-const PATH = '/api/v1/taxonomies/list'
-const FILTERS = ['brandName', 'department', 'category', 'subCategory'] as const satisfies readonly (keyof TaxonomyFilters)[]
+const path = '/api/v1/taxonomies/list'
+const filterNames = ['brandName', 'department', 'category', 'subCategory'] as const satisfies readonly (keyof TaxonomyFilters)[]
 
-function envelope(document: unknown) {
+const envelope = (document: unknown) => {
   const { data } = wireTaxonomyPage.safeParse(document)
   if (data === undefined) return null
   return { hasRows: Array.isArray(data.data), totalResults: data.totalResults }
 }
 
-function bodyOf(advertiserId: number, query: TaxonomyQuery) {
+const bodyOf = (advertiserId: number, query: TaxonomyQuery) => {
   const { level, filters = {} } = query
   if (level !== undefined && ![1, 2, 3].includes(level)) throw new RangeError('level must be 1, 2 or 3')
-  const names = FILTERS.flatMap((filter) => {
+  const names = filterNames.flatMap((filter) => {
     const wanted = filters[filter] ?? []
     return wanted.length === 0 ? [] : [[`filter[${filter}]`, JSON.stringify(wanted)] as const]
   })
@@ -55,15 +55,13 @@ function bodyOf(advertiserId: number, query: TaxonomyQuery) {
 }
 
 /** Taxonomy listing (specification, section 1) of one advertiser. */
-function createTaxonomiesClient({ caller, display: { advertiserId }, onUnknownValue }: DisplayHost): TaxonomiesClient {
-  return {
-    list: async (query, options) =>
-      fetchListing(caller, listingCall(operations.list, PATH, 'data', bodyOf(advertiserId, query)), query, options, {
-        read: (row) => readTaxonomyRow(row, onUnknownValue),
-        envelope,
-      }),
-  }
-}
+const createTaxonomiesClient = ({ caller, display: { advertiserId }, onUnknownValue }: DisplayHost): TaxonomiesClient => ({
+  list: async (query, options) =>
+    fetchListing(caller, listingCall(operations.list, path, 'data', bodyOf(advertiserId, query)), query, options, {
+      read: (row) => readTaxonomyRow(row, onUnknownValue),
+      envelope,
+    }),
+})
 
 /** Taxonomies of display advertising (specification, section 1). */
 export const taxonomiesEndpoint = endpoint({

@@ -8,11 +8,11 @@ import { asRecord, parseExact, wholeNumber } from '../json.ts'
 import type { OnUnknownValue, ParsedRecord, RecordReader } from '../record.ts'
 import { RecordFault, readAny, readRecord, textOf } from '../record.ts'
 
-const LEVELS = 3
+const levels = 3
 /** Most text that the branches of one row may come to, each repeating the names above it. */
-const MAX_BRANCHES_TEXT = 64 * 1024 * 1024
+const maxBranchesText = 64 * 1024 * 1024
 
-function keyOf(raw: unknown): string | null {
+const keyOf = (raw: unknown): string | null => {
   const nodes = nodesOf(raw)
   const names = nodes.map((node) => {
     const name = isObject(node) ? node['name'] : undefined
@@ -23,14 +23,14 @@ function keyOf(raw: unknown): string | null {
   return taxonomyKey((isObject(leaf) ? wholeNumber(leaf['level']) : null) ?? names.length, names)
 }
 
-function countOf(value: unknown, field: string): number | null {
+const countOf = (value: unknown, field: string): number | null => {
   if (value === undefined || value === null) return null
   const count = wholeNumber(value)
   if (count === null) throw new RecordFault(`${field}: not a whole number`)
   return count
 }
 
-function attributeValues(values: unknown): readonly TaxonomyAttributeValue[] {
+const attributeValues = (values: unknown): readonly TaxonomyAttributeValue[] => {
   const list: readonly unknown[] = Array.isArray(values) ? values : [values]
   return list.flatMap((entry) => {
     const { data } = wireAttributeValue.safeParse(entry)
@@ -38,13 +38,17 @@ function attributeValues(values: unknown): readonly TaxonomyAttributeValue[] {
   })
 }
 
-function nodeOf(chain: WireTaxonomyChain, raw: Readonly<Record<string, unknown>>, onUnknownValue: OnUnknownValue): TaxonomyNode {
+const nodeOf = (
+  chain: WireTaxonomyChain,
+  raw: Readonly<Record<string, unknown>>,
+  onUnknownValue: OnUnknownValue,
+): TaxonomyNode => {
   const path = chain.map((node) => String(node.name).trim())
   const leaf = chain.at(-1)
   const name = path.at(-1)
   if (leaf === undefined || name === undefined) throw new RecordFault('name: missing')
   const level = countOf(leaf.level, 'level') ?? path.length
-  if (level < 1 || level > LEVELS) onUnknownValue({ resource: 'taxonomy', field: 'level', value: String(level) })
+  if (level < 1 || level > levels) onUnknownValue({ resource: 'taxonomy', field: 'level', value: String(level) })
   const { attributes } = leaf
   return {
     level,
@@ -67,7 +71,7 @@ const taxonomyReader: RecordReader<WireTaxonomyChain, TaxonomyNode> = {
 }
 
 /** Each way from the department down to a node without a child, as a document in which every node has one child at most. */
-function* branchesOf(node: Readonly<Record<string, unknown>>): Generator<Readonly<Record<string, unknown>>> {
+const branchesOf = function* (node: Readonly<Record<string, unknown>>): Generator<Readonly<Record<string, unknown>>> {
   const child = node['taxonomies']
   if (isNoChild(child) || (!isObject(child) && !Array.isArray(child))) {
     yield node
@@ -81,7 +85,7 @@ function* branchesOf(node: Readonly<Record<string, unknown>>): Generator<Readonl
   }
 }
 
-function branchTexts(record: CutRecord): readonly string[] | null {
+const branchTexts = (record: CutRecord): readonly string[] | null => {
   const raw = parseExact(record)
   if (!isObject(raw)) return [record.text]
   const texts: string[] = []
@@ -89,7 +93,7 @@ function branchTexts(record: CutRecord): readonly string[] | null {
   for (const branch of branchesOf(raw)) {
     const text = JSON.stringify(branch)
     length += text.length
-    if (length > MAX_BRANCHES_TEXT) return null
+    if (length > maxBranchesText) return null
     texts.push(text)
   }
   return texts
@@ -99,7 +103,7 @@ function branchTexts(record: CutRecord): readonly string[] | null {
  * Reads one row of a taxonomy listing: one record, named by its deepest node. Every known answer nests a single child; should a node
  * have a list of children, each branch is a record, whose text is the row without the other branches.
  */
-export function readTaxonomyRow(row: CutRecord, onUnknownValue: OnUnknownValue): readonly ParsedRecord<TaxonomyNode>[] {
+export const readTaxonomyRow = (row: CutRecord, onUnknownValue: OnUnknownValue): readonly ParsedRecord<TaxonomyNode>[] => {
   if (row.isTooDeep || !/"taxonomies"\s*:\s*\[/.test(row.text)) return [readRecord(taxonomyReader, row, onUnknownValue)]
   let texts: readonly string[] | null
   try {
@@ -116,6 +120,5 @@ export function readTaxonomyRow(row: CutRecord, onUnknownValue: OnUnknownValue):
  * Reads one taxonomy node from its JSON text (exact) or from a parsed value; for replaying records in quarantine.
  * Never throws: a record that cannot be read comes back with the fault.
  */
-export function parseTaxonomyNode(raw: unknown, onUnknownValue: OnUnknownValue = () => undefined): ParsedRecord<TaxonomyNode> {
-  return readAny(taxonomyReader, raw, onUnknownValue)
-}
+export const parseTaxonomyNode = (raw: unknown, onUnknownValue: OnUnknownValue = () => undefined): ParsedRecord<TaxonomyNode> =>
+  readAny(taxonomyReader, raw, onUnknownValue)

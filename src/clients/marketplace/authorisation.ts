@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { CredentialsClient } from '../auth.ts'
 import { createTokenSource, type TokenAnswer } from '../auth.ts'
 import type { Authorisation, BareCaller, Call } from '../caller.ts'
-import { NO_ANSWER } from '../caller.ts'
+import { noAnswer } from '../caller.ts'
 import { wireToken } from '../contract/token.ts'
 import { MarketplaceFailure } from '../errors.ts'
 import { decimalText } from '../json.ts'
@@ -11,8 +11,8 @@ import type { Operation } from '../operation.ts'
 import type { SellerConnection } from './connection.ts'
 
 /** Lifetime of a token that names none (public facts, section 1.1). */
-const DEFAULT_TOKEN_LIFETIME_MS = 900_000
-const MAX_TOKEN_LIFETIME_MS = 86_400_000
+const defaultTokenLifetimeMs = 900_000
+const maxTokenLifetimeMs = 86_400_000
 
 /** Asks for an access token. */
 export const tokenOperation: Operation = {
@@ -27,29 +27,27 @@ export const tokenOperation: Operation = {
 }
 
 /** Whether a failure is about the credentials, or about getting a token with them, whatever was to be called. */
-export function isOfCredentials({ operation, credentialsDead }: MarketplaceFailure): boolean {
-  return credentialsDead || operation === tokenOperation.name
-}
+export const isOfCredentials = ({ operation, credentialsDead }: MarketplaceFailure): boolean =>
+  credentialsDead || operation === tokenOperation.name
 
 type Failed = Verdict & { readonly ok: false }
 
 /** Statuses of the token operation that speak of the credentials (public facts, section 1.1). */
-const REFUSING_STATUSES: readonly (number | null)[] = [400, 401, 403]
+const refusingStatuses: readonly (number | null)[] = [400, 401, 403]
 
 /** Whether the marketplace itself says that it does not accept the credentials; HTML, an uncoded body and any other status are an outage. */
-function refusesCredentials({ kind, httpStatus, ownWord, renewToken }: Failed): boolean {
-  return ownWord && REFUSING_STATUSES.includes(httpStatus) && (kind === 'refused' || renewToken)
-}
+const refusesCredentials = ({ kind, httpStatus, ownWord, renewToken }: Failed): boolean =>
+  ownWord && refusingStatuses.includes(httpStatus) && (kind === 'refused' || renewToken)
 
 /**
  * Marketplace-side requests: an access token by client credentials, shared by all calls of the seller (specification,
  * Authentication; public facts, section 1.1). A 401 means that the token died early, so the next request gets a new one.
  */
-export function createTokenAuthorisation(
+export const createTokenAuthorisation = (
   connection: SellerConnection,
   now: () => number,
   bare: BareCaller,
-): Authorisation & CredentialsClient {
+): Authorisation & CredentialsClient => {
   const { sellerId, headerPrefix } = connection
   const basic = `Basic ${Buffer.from(`${connection.clientId}:${connection.clientSecret}`).toString('base64')}`
   const secrets = [connection.clientSecret, basic, basic.slice('Basic '.length)]
@@ -64,11 +62,11 @@ export function createTokenAuthorisation(
   }
 
   /** Whatever became of the token request, the call that needed it never left. Nothing but dead credentials is final. */
-  function failureOf(
+  const failureOf = (
     verdict: Failed,
     correlationId: string,
     judged: { readonly credentialsDead: boolean; readonly credentialsDoubted?: boolean; readonly retryAt?: Date | null },
-  ): MarketplaceFailure {
+  ): MarketplaceFailure => {
     const { credentialsDead, credentialsDoubted = false, retryAt = verdict.retryAt } = judged
     const kind = credentialsDead ? 'refused' : verdict.kind === 'throttled' ? 'throttled' : 'unavailable'
     const told: Failed = { ...verdict, contentNotFound: false, staleToken: false, sent: 'never', kind, retryAt }
@@ -76,13 +74,13 @@ export function createTokenAuthorisation(
   }
 
   const unavailable = (details: { networkCode?: string; httpStatus?: number | null }): Failed => ({
-    ...NO_ANSWER,
+    ...noAnswer,
     kind: 'unavailable',
     sent: 'never',
     ...details,
   })
 
-  async function fetchToken(): Promise<TokenAnswer> {
+  const fetchToken = async (): Promise<TokenAnswer> => {
     const correlationId = randomUUID()
     const outage = (verdict: Failed): TokenAnswer => ({
       kind: 'outage',
@@ -108,7 +106,7 @@ export function createTokenAuthorisation(
       const parsed = wireToken.safeParse(verdict.body)
       if (!parsed.success) return outage(unavailable({ httpStatus: outcome.status }))
       const seconds = Number(decimalText(parsed.data.expires_in) ?? Number.NaN)
-      const lifetimeMs = seconds > 0 ? Math.min(seconds * 1000, MAX_TOKEN_LIFETIME_MS) : DEFAULT_TOKEN_LIFETIME_MS
+      const lifetimeMs = seconds > 0 ? Math.min(seconds * 1000, maxTokenLifetimeMs) : defaultTokenLifetimeMs
       return { kind: 'token', value: parsed.data.access_token, lifetimeMs }
     } catch (error) {
       // No budget for it now.

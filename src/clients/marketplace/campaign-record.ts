@@ -6,7 +6,7 @@ import type { OnUnknownValue, ParsedRecord, RecordReader } from '../record.ts'
 import { RecordFault, readAny, textOf } from '../record.ts'
 
 /** A day out of `YYYY-MM-DD`, also in front of a time; null when it is no day of the calendar. */
-function dayOf(value: string | null | undefined): string | null {
+const dayOf = (value: string | null | undefined): string | null => {
   const day = /^\s*(\d{4}-\d{2}-\d{2})(?!\d)/.exec(value ?? '')?.[1]
   if (day === undefined) return null
   const date = new Date(`${day}T00:00:00Z`)
@@ -14,38 +14,36 @@ function dayOf(value: string | null | undefined): string | null {
 }
 
 /** An open end stands as 9999-12-30 on the wire (public facts, section 8.4). */
-function endOf(value: string | null | undefined): string | null {
+const endOf = (value: string | null | undefined): string | null => {
   const day = dayOf(value)
   return day?.startsWith('9999') === true ? null : day
 }
 
-function amountOf(field: string, value: string | number | null | undefined): string | null {
+const amountOf = (field: string, value: string | number | null | undefined): string | null => {
   if (value === undefined || value === null || value === '') return null
   const amount = decimalText(value)
   if (amount === null) throw new RecordFault(`${field}: not a decimal number`)
   return amount
 }
 
-function statusOf(wire: WireCampaign, onUnknownValue: OnUnknownValue): string {
+const statusOf = (wire: WireCampaign, onUnknownValue: OnUnknownValue): string => {
   const listed = campaignStatuses.find((status) => status === wire.status.toUpperCase())
   if (listed === undefined) onUnknownValue({ resource: 'campaign', field: 'status', value: wire.status })
   return listed ?? wire.status
 }
 
-function campaignOf(wire: WireCampaign, raw: Readonly<Record<string, unknown>>, onUnknownValue: OnUnknownValue): Campaign {
-  return {
-    campaignId: String(wire.campaignId),
-    name: textOf(wire.name),
-    startDate: dayOf(wire.startDate),
-    endDate: endOf(wire.endDate),
-    dailyBudget: amountOf('dailyBudget', wire.dailyBudget),
-    totalBudget: amountOf('totalBudget', wire.totalBudget),
-    targetRoas: amountOf('targetRoas', wire.targetRoas),
-    status: statusOf(wire, onUnknownValue),
-    createdDate: dayOf(wire.createdDate),
-    raw,
-  }
-}
+const campaignOf = (wire: WireCampaign, raw: Readonly<Record<string, unknown>>, onUnknownValue: OnUnknownValue): Campaign => ({
+  campaignId: String(wire.campaignId),
+  name: textOf(wire.name),
+  startDate: dayOf(wire.startDate),
+  endDate: endOf(wire.endDate),
+  dailyBudget: amountOf('dailyBudget', wire.dailyBudget),
+  totalBudget: amountOf('totalBudget', wire.totalBudget),
+  targetRoas: amountOf('targetRoas', wire.targetRoas),
+  status: statusOf(wire, onUnknownValue),
+  createdDate: dayOf(wire.createdDate),
+  raw,
+})
 
 /** How a campaign is read. */
 export const campaignReader: RecordReader<WireCampaign, Campaign> = {
@@ -56,6 +54,5 @@ export const campaignReader: RecordReader<WireCampaign, Campaign> = {
 }
 
 /** Reads one campaign from its JSON text (exact) or from a parsed value; for replaying records in quarantine. Never throws. */
-export function parseCampaign(raw: unknown, onUnknownValue: OnUnknownValue = () => undefined): ParsedRecord<Campaign> {
-  return readAny(campaignReader, raw, onUnknownValue)
-}
+export const parseCampaign = (raw: unknown, onUnknownValue: OnUnknownValue = () => undefined): ParsedRecord<Campaign> =>
+  readAny(campaignReader, raw, onUnknownValue)

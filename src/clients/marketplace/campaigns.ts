@@ -24,19 +24,19 @@ const operations = {
   get: { name: 'campaigns.get', limit: perMinute(10), payloadKeys: ['campaignId'] },
 } as const satisfies Operations
 
-const PATH = '/v3/advertising/sem/campaigns/'
+const path = '/v3/advertising/sem/campaigns/'
 
 /** No such address at all: other 404s in the marketplace's own words speak of the campaign. */
-const NO_SUCH_ADDRESS = /^URI_NOT_FOUND/i
+const noSuchAddress = /^URI_NOT_FOUND/i
 
 /** Codes of a 404 for a campaign are not published (public facts, section 8.4: only the status is). */
-function knowsNoSuchCampaign(error: unknown): boolean {
+const knowsNoSuchCampaign = (error: unknown): boolean => {
   if (!(error instanceof Refused) || error.httpStatus !== 404) return false
-  return error.faults.every(({ code }) => !NO_SUCH_ADDRESS.test(code ?? ''))
+  return error.faults.every(({ code }) => !noSuchAddress.test(code ?? ''))
 }
 
 /** The campaign operation of the specification, section 3, for one seller. */
-function createCampaignsClient({ caller, onUnknownValue }: Host): CampaignsClient {
+const createCampaignsClient = ({ caller, onUnknownValue }: Host): CampaignsClient => {
   return {
     async get(campaignId, options) {
       // A path of dots would be another path, and no campaign has such an id.
@@ -44,7 +44,7 @@ function createCampaignsClient({ caller, onUnknownValue }: Host): CampaignsClien
       const call: Call = {
         operation: operations.get,
         method: 'GET',
-        target: PATH + encodeURIComponent(campaignId),
+        target: path + encodeURIComponent(campaignId),
         body: null,
         recordsAt: [],
         answerIsRecord: true,

@@ -1,8 +1,8 @@
-const EXTENDED = /filename\*\s*=\s*(?:"([^"]*)"|([^;]*))/i
-const PLAIN = /filename\s*=\s*(?:"((?:\\.|[^"\\])*)"|([^;]*))/i
+const extendedName = /filename\*\s*=\s*(?:"([^"]*)"|([^;]*))/i
+const plainName = /filename\s*=\s*(?:"((?:\\.|[^"\\])*)"|([^;]*))/i
 
 /** Text of an extended value (`UTF-8''…`, RFC 8187); null when it is none, or in a character set that nobody sends. */
-function extended(value: string): string | null {
+const extended = (value: string): string | null => {
   const [, text] = /^utf-8'[^']*'(.*)$/i.exec(value.trim()) ?? []
   if (text === undefined) return null
   try {
@@ -17,19 +17,19 @@ function extended(value: string): string | null {
  * The file name of a `Content-Disposition` header, without any path; null when it names none. Lenient: the marketplace has been seen to
  * write a colon after `attachment` (public facts, section 7.2), which a parser by the letter of RFC 6266 refuses.
  */
-export function attachmentName(header: string | null): string | null {
+export const attachmentName = (header: string | null): string | null => {
   if (header === null) return null
-  const [, quotedExtended, bareExtended] = EXTENDED.exec(header) ?? []
-  const [, quoted, bare] = PLAIN.exec(header.replace(EXTENDED, '')) ?? []
+  const [, quotedExtended, bareExtended] = extendedName.exec(header) ?? []
+  const [, quoted, bare] = plainName.exec(header.replace(extendedName, '')) ?? []
   const name = extended(quotedExtended ?? bareExtended ?? '') ?? quoted?.replace(/\\(.)/g, '$1') ?? bare ?? ''
   return name.split(/[/\\]/).at(-1)?.trim() || null
 }
 
-const STAMP = /(\d{4})-(\d{2})-(\d{2})[T_ ](\d{2})[_:.-]?(\d{2})[_:.-]?(\d{2})(?:[._,](\d{1,9}))?(Z|[+-]\d{2}[_:]?\d{2})?/i
+const stamp = /(\d{4})-(\d{2})-(\d{2})[T_ ](\d{2})[_:.-]?(\d{2})[_:.-]?(\d{2})(?:[._,](\d{1,9}))?(Z|[+-]\d{2}[_:]?\d{2})?/i
 
 /** The moment that a file name states (`…_2021-07-15T06_42_13.766Z.csv`, public facts, section 7.2), in UTC unless it names another offset; null when it states none. */
-export function stampOf(fileName: string | null): Date | null {
-  const [, year, month, day, hour, minute, second, fraction = '0', zone = 'Z'] = STAMP.exec(fileName ?? '') ?? []
+export const stampOf = (fileName: string | null): Date | null => {
+  const [, year, month, day, hour, minute, second, fraction = '0', zone = 'Z'] = stamp.exec(fileName ?? '') ?? []
   if (year === undefined) return null
   const offset = zone.toUpperCase() === 'Z' ? 'Z' : zone.replace('_', ':').replace(/^(.\d{2})(\d{2})$/, '$1:$2')
   const date = new Date(`${year}-${month}-${day}T${hour}:${minute}:${second}.${fraction.slice(0, 3).padEnd(3, '0')}${offset}`)

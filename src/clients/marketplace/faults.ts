@@ -2,10 +2,10 @@ import { isObject } from '../../domain/values.ts'
 import type { Fault } from '../errors.ts'
 import type { FaultRules, Said } from '../judge.ts'
 
-const MAX_FAULTS = 50
-const MAX_FAULT_TEXT = 500
+const maxFaults = 50
+const maxFaultText = 500
 /** Statuses that the marketplace's codes stand for (public facts, section 6.2), by prefix; for bodies that contradict their HTTP status. */
-const STATUS_BY_CODE: readonly (readonly [RegExp, number])[] = [
+const statusByCode: readonly (readonly [RegExp, number])[] = [
   [/^REQUEST_THRESHOLD_VIOLATED/i, 429],
   [/^TOO_MANY_REQUESTS/i, 429],
   [/^UNAUTHORIZED/i, 401],
@@ -22,10 +22,10 @@ const STATUS_BY_CODE: readonly (readonly [RegExp, number])[] = [
  * A code as the marketplace writes it: capitals, often with a component behind a dot (public facts, section 6.2; specification, Errors);
  * the fulfillment service puts the status in front. Reason phrases ("Not Found") and bare numbers, as gateways and frameworks have them, are none.
  */
-const OWN_CODE = /^(?:[A-Z][A-Z\d]*(?:[_.][A-Z\d]+)*|[45]\d\d\.[A-Z]+\.\d+)$/
+const ownCode = /^(?:[A-Z][A-Z\d]*(?:[_.][A-Z\d]+)*|[45]\d\d\.[A-Z]+\.\d+)$/
 
 /** Errors of OAuth 2.0 (RFC 6749, sections 4.1.2.1 and 5.2). */
-const OAUTH_CODES: ReadonlySet<unknown> = new Set([
+const oauthCodes: ReadonlySet<unknown> = new Set([
   'invalid_request',
   'invalid_client',
   'invalid_grant',
@@ -38,14 +38,14 @@ const OAUTH_CODES: ReadonlySet<unknown> = new Set([
 ])
 
 /** Texts of a refusal that mean "done before" (public facts, section 6.4). Loose, since only these samples are known. */
-const ALREADY_DONE = /higher status|already|over\s*shipped|is in (?!created|acknowledged)\w+ status|enough quantity to/i
+const alreadyDone = /higher status|already|over\s*shipped|is in (?!created|acknowledged)\w+ status|enough quantity to/i
 
-function faultText(value: unknown): string | null {
+const faultText = (value: unknown): string | null => {
   if (typeof value === 'number') return String(value)
-  return typeof value === 'string' && value.trim() !== '' ? value.slice(0, MAX_FAULT_TEXT) : null
+  return typeof value === 'string' && value.trim() !== '' ? value.slice(0, maxFaultText) : null
 }
 
-function readFault(entry: unknown): Fault | null {
+const readFault = (entry: unknown): Fault | null => {
   if (!isObject(entry)) {
     const text = faultText(entry)
     return text === null ? null : { code: text, field: null, description: null }
@@ -56,32 +56,29 @@ function readFault(entry: unknown): Fault | null {
   return { code: faultText(entry['code']), field: faultText(entry['field']), description: faultText(description) }
 }
 
-function joinTexts(values: readonly unknown[]): string {
-  return [...new Set(values.slice(0, MAX_FAULTS).map(faultText))].filter((text) => text !== null).join('; ')
-}
+const joinTexts = (values: readonly unknown[]): string =>
+  [...new Set(values.slice(0, maxFaults).map(faultText))].filter((text) => text !== null).join('; ')
 
 /** The entries under `errors` or `error`: a list, a single one, or either below a further `error`. Not recursive: a body may be as deep as it likes. */
-function entriesOf(value: unknown): readonly unknown[] {
+const entriesOf = (value: unknown): readonly unknown[] => {
   const inner = isObject(value) && 'error' in value ? value['error'] : value
   if (inner === undefined || inner === null || inner === '') return []
   return Array.isArray(inner) ? inner : [inner]
 }
 
 /** Of display advertising (specification, Errors). */
-function isFailureCode(code: unknown): boolean {
-  return typeof code === 'string' && /^failure$/i.test(code)
-}
+const isFailureCode = (code: unknown): boolean => typeof code === 'string' && /^failure$/i.test(code)
 
 /** The `details` of a failure, a text or a list of them; one that is a code, such as `TOO_MANY_FILTERS_PROVIDED_IN_REQUEST`, counts as one. */
-function failureEntries(details: unknown): readonly unknown[] {
-  const texts = [details].flat().slice(0, MAX_FAULTS)
+const failureEntries = (details: unknown): readonly unknown[] => {
+  const texts = [details].flat().slice(0, maxFaults)
   const codes = texts.filter((text) => typeof text === 'string' && /^[A-Z][A-Z\d]*(?:[_.][A-Z\d]+)+$/.test(text))
   const others = texts.filter((text) => !codes.includes(text))
   return codes.length > 0 && others.length === 0 ? codes : [...codes, { code: 'failure', description: joinTexts(others) }]
 }
 
 /** The faults that a body names, in whichever of the known shapes (public facts, section 6.1). Never throws; empty when there are none. */
-export function readFaults(body: unknown): readonly Fault[] {
+export const readFaults = (body: unknown): readonly Fault[] => {
   if (!isObject(body)) return []
   const list = body['list']
   const entries = [...entriesOf(body['errors']), ...(isObject(list) ? entriesOf(list['errors']) : [])]
@@ -94,60 +91,57 @@ export function readFaults(body: unknown): readonly Fault[] {
   if (entries.length === 0 && faultText(body['title']) !== null)
     entries.push({ code: body['title'], description: body['detail'] })
   return entries
-    .slice(0, MAX_FAULTS)
+    .slice(0, maxFaults)
     .map(readFault)
     .filter((fault) => fault !== null)
 }
 
 /** Whether one of these entries is a fault with a code, one that fits the pattern where there is one. */
-function someCoded(entries: readonly unknown[], pattern: RegExp): boolean {
-  return entries.slice(0, MAX_FAULTS).some((entry) => {
+const someCoded = (entries: readonly unknown[], pattern: RegExp): boolean =>
+  entries.slice(0, maxFaults).some((entry) => {
     const code = isObject(entry) ? entry['code'] : undefined
     return typeof code === 'string' && pattern.test(code)
   })
-}
 
 /**
  * Whether the marketplace itself speaks, and not something on the way: a fault with a code in one of its shapes (public facts, section
  * 6.1). `errors.error[]` is its alone, so any code will do there; the others are common, so the code must be one of its kind. Spring's
  * default body, `{"message":…}` and the like are JSON too, but come from whoever happens to stand there.
  */
-function isOwnWord(body: unknown, speaksOAuth: boolean): boolean {
+const isOwnWord = (body: unknown, speaksOAuth: boolean): boolean => {
   if (!isObject(body)) return false
   const { errors, error, list, code, details } = body
   for (const found of [errors, isObject(list) ? list['errors'] : undefined]) {
-    if (someCoded(entriesOf(found), isObject(found) && 'error' in found ? /\S/ : OWN_CODE)) return true
+    if (someCoded(entriesOf(found), isObject(found) && 'error' in found ? /\S/ : ownCode)) return true
   }
-  if (typeof error !== 'string' && someCoded(entriesOf(error), OWN_CODE)) return true
+  if (typeof error !== 'string' && someCoded(entriesOf(error), ownCode)) return true
   if (isFailureCode(code) && details !== undefined) return true
-  return speaksOAuth && OAUTH_CODES.has(error)
+  return speaksOAuth && oauthCodes.has(error)
 }
 
-function isRemark(entry: unknown): boolean {
-  return isObject(entry) && typeof entry['severity'] === 'string' && /^(?:INFO|WARN)/i.test(entry['severity'])
-}
+const isRemark = (entry: unknown): boolean =>
+  isObject(entry) && typeof entry['severity'] === 'string' && /^(?:INFO|WARN)/i.test(entry['severity'])
 
-function hasError(body: unknown): boolean {
-  return isObject(body) && entriesOf(body['errors']).some((entry) => isObject(entry) && !isRemark(entry))
-}
+const hasError = (body: unknown): boolean =>
+  isObject(body) && entriesOf(body['errors']).some((entry) => isObject(entry) && !isRemark(entry))
 
-function statusOfCode(code: string | null): number | null {
+const statusOfCode = (code: string | null): number | null => {
   if (code === null) return null
   // The fulfillment service puts the status in front: `400.WFS.100`.
   const leading = /^([45]\d\d)(?:\D|$)/.exec(code)?.[1]
   if (leading !== undefined) return Number(leading)
-  return STATUS_BY_CODE.find(([pattern]) => pattern.test(code))?.[1] ?? null
+  return statusByCode.find(([pattern]) => pattern.test(code))?.[1] ?? null
 }
 
 /** The statuses that a body names, by its codes and by a `status` of its own. */
-function namedStatuses(body: unknown, faults: readonly Fault[], statusIsData: boolean): readonly number[] {
+const namedStatuses = (body: unknown, faults: readonly Fault[], statusIsData: boolean): readonly number[] => {
   const status = isObject(body) && !statusIsData ? body['status'] : null
   const named = typeof status === 'string' || typeof status === 'number' ? String(status) : null
   return [...faults.map((fault) => statusOfCode(fault.code)), statusOfCode(named)].filter((found) => found !== null)
 }
 
 /** A 400 that a read gets during outages: field `data`, "Invalid Request", nothing more (public facts, section 6.3). */
-function isOutageRefusal(faults: readonly Fault[]): boolean {
+const isOutageRefusal = (faults: readonly Fault[]): boolean => {
   const [fault] = faults
   return (
     fault !== undefined &&
@@ -158,12 +152,11 @@ function isOutageRefusal(faults: readonly Fault[]): boolean {
   )
 }
 
-function saysNone(faults: readonly Fault[]): boolean {
-  return faults.length > 0 && faults.every(({ code }) => /^CONTENT_NOT_FOUND(?:\.|$)/i.test(code ?? ''))
-}
+const saysNone = (faults: readonly Fault[]): boolean =>
+  faults.length > 0 && faults.every(({ code }) => /^CONTENT_NOT_FOUND(?:\.|$)/i.test(code ?? ''))
 
 /** What a body says, in any of the known shapes. */
-function read(body: unknown, how: Parameters<FaultRules['read']>[1]): Said {
+const read = (body: unknown, how: Parameters<FaultRules['read']>[1]): Said => {
   const statusIsData = how.statusIsData ?? false
   const faults = readFaults(body)
   const document = isObject(body) ? body : {}
@@ -184,5 +177,5 @@ export const faultRules: FaultRules = {
   read,
   isOutage: isOutageRefusal,
   saysNone,
-  saysDone: (faults) => ALREADY_DONE.test(faults.map((fault) => fault.description ?? '').join('\n')),
+  saysDone: (faults) => alreadyDone.test(faults.map((fault) => fault.description ?? '').join('\n')),
 }

@@ -7,11 +7,11 @@ import { RecordFault, readRecord, textOf } from '../record.ts'
 import { vocabulary } from './vocabulary.ts'
 
 /** Where the entries of an answer are. */
-export const ENTRIES_AT = ['payload', 'inventoryLog']
+export const entriesAt = ['payload', 'inventoryLog']
 
-const MAX_UNITS = 2_147_483_647
+const maxUnits = 2_147_483_647
 
-const KNOWN_VALUES = {
+const knownValues = {
   transactionType: new Set(['Receipt', 'Adjustment', 'Ship', 'Return']),
   transactionLocation: new Set(['Inventory', 'Salvage']),
 } as const
@@ -22,7 +22,7 @@ export interface LogOwner {
   readonly gtin: string | null
 }
 
-const TYPE_WORDS = [
+const typeWords = [
   ['Ship', /\b(?:ship|ships|shipped|shipments?|sales?|sold)\b/],
   ['Return', /\breturn(?:s|ed)?\b/],
   ['Receipt', /\breceipts?\b|\breceived?\b/],
@@ -30,46 +30,46 @@ const TYPE_WORDS = [
 ] as const
 
 /** The type as the documentation spells it, where one word of what came names it: `ADJUSTMENTS`, `Inventory Adjustment`. Otherwise what came. */
-function typeOf(text: string | null): string | null {
+const typeOf = (text: string | null): string | null => {
   const words = (text ?? '')
     .replaceAll(/([a-z])([A-Z])/g, '$1 $2')
     .replaceAll(/[^A-Za-z]+/g, ' ')
     .toLowerCase()
-  const named = TYPE_WORDS.filter(([, pattern]) => pattern.test(words))
+  const named = typeWords.filter(([, pattern]) => pattern.test(words))
   const [first] = named
   return first === undefined || named.length > 1 ? text : first[0]
 }
 
-const DAY = /^\d{4}-\d{2}-\d{2}$/
+const dayForm = /^\d{4}-\d{2}-\d{2}$/
 
 /** When an entry was made. A day without a time is one of the calendar by which the report counts. */
-function transactionTimeOf(value: WireInventoryLogEntry['transactionTime']): Date {
+const transactionTimeOf = (value: WireInventoryLogEntry['transactionTime']): Date => {
   const time = moment(value, vocabulary.calendar)
   if (time === null) throw new RecordFault('transactionTime: not a moment')
   const day = String(value).trim()
-  return DAY.test(day) ? vocabulary.calendar.midnight(day) : time
+  return dayForm.test(day) ? vocabulary.calendar.midnight(day) : time
 }
 
-function changedUnitsOf(value: string | number): number {
+const changedUnitsOf = (value: string | number): number => {
   const decimal = decimalText(value)
   const units = Number(decimal)
-  if (decimal === null || !Number.isInteger(units) || Math.abs(units) > MAX_UNITS)
+  if (decimal === null || !Number.isInteger(units) || Math.abs(units) > maxUnits)
     throw new RecordFault('changedUnits: not a whole number of units')
   // No minus zero.
   return units + 0
 }
 
-function entryOf(
+const entryOf = (
   { sku, gtin }: LogOwner,
   wire: WireInventoryLogEntry,
   raw: Readonly<Record<string, unknown>>,
   onUnknownValue: OnUnknownValue,
-): InventoryLogEntry {
+): InventoryLogEntry => {
   const transactionTime = transactionTimeOf(wire.transactionTime)
   const changedUnits = changedUnitsOf(wire.changedUnits)
   for (const field of ['transactionType', 'transactionLocation'] as const) {
     const value = textOf(wire[field])
-    if (value !== null && !KNOWN_VALUES[field].has(value)) onUnknownValue({ resource: 'inventory-log', field, value })
+    if (value !== null && !knownValues[field].has(value)) onUnknownValue({ resource: 'inventory-log', field, value })
   }
   return {
     id: String(wire.id),
@@ -88,20 +88,21 @@ function entryOf(
 }
 
 /** How the entries of one log are read. */
-export function inventoryLogReader(owner: LogOwner): RecordReader<WireInventoryLogEntry, InventoryLogEntry> {
-  return {
-    resource: 'inventory-log',
-    schema: wireInventoryLogEntry,
-    keyField: 'id',
-    toDomain: (wire, raw, onUnknownValue) => entryOf(owner, wire, raw, onUnknownValue),
-  }
-}
+export const inventoryLogReader = (owner: LogOwner): RecordReader<WireInventoryLogEntry, InventoryLogEntry> => ({
+  resource: 'inventory-log',
+  schema: wireInventoryLogEntry,
+  keyField: 'id',
+  toDomain: (wire, raw, onUnknownValue) => entryOf(owner, wire, raw, onUnknownValue),
+})
 
 /**
  * An entry as a record of its own: its key names the SKU too, and its text is the answer's envelope around the entry as it came, so that
  * it can be read again without the answer. Product names are left out, as a new name is no new version of a movement.
  */
-export function ownedRecord({ sku, gtin }: LogOwner, record: ParsedRecord<InventoryLogEntry>): ParsedRecord<InventoryLogEntry> {
+export const ownedRecord = (
+  { sku, gtin }: LogOwner,
+  record: ParsedRecord<InventoryLogEntry>,
+): ParsedRecord<InventoryLogEntry> => {
   const { key } = record
   const envelope = JSON.stringify({ gtin: gtin ?? undefined, vendorSku: sku }).slice(0, -1)
   const rawText = `{"payload":${envelope},"inventoryLog":[${record.rawText}]}}`
@@ -112,11 +113,11 @@ export function ownedRecord({ sku, gtin }: LogOwner, record: ParsedRecord<Invent
 }
 
 /** Reads one entry from its text as {@link ownedRecord} makes it; for replaying records in quarantine. Never throws. */
-export function parseInventoryLogEntry(
+export const parseInventoryLogEntry = (
   rawText: string,
   onUnknownValue: OnUnknownValue = () => undefined,
-): ParsedRecord<InventoryLogEntry> {
-  const cut = cutRecords(rawText, ENTRIES_AT)
+): ParsedRecord<InventoryLogEntry> => {
+  const cut = cutRecords(rawText, entriesAt)
   const [record] = cut?.records ?? []
   const { data } = wireInventoryLogPage.safeParse(cut === null ? null : jsonOrNull(cut.envelopeText))
   const sku = textOf(data?.payload?.vendorSku)

@@ -6,7 +6,7 @@ import { perMinute } from '../operation.ts'
 import type { Page } from '../record.ts'
 import { textOf } from '../record.ts'
 import { endpoint, type Host } from './endpoint.ts'
-import { ENTRIES_AT, inventoryLogReader, ownedRecord, parseInventoryLogEntry } from './inventory-log-record.ts'
+import { entriesAt, inventoryLogReader, ownedRecord, parseInventoryLogEntry } from './inventory-log-record.ts'
 import { listCall, queryString, readPage, wireDate } from './paging.ts'
 import type { Profile } from './profiles/profile.ts'
 
@@ -48,15 +48,15 @@ const operations = {
   list: { name: 'inventory-log.list', limit: perMinute(500), payloadKeys: ['payload'] },
 } as const satisfies Operations
 
-const PATH = '/v3/fulfillment/inventory-log'
+const path = '/v3/fulfillment/inventory-log'
 
-function target(query: InventoryLogQuery, { keyParameter, dates, pageSize }: Profile['inventoryLog']): string {
+const target = (query: InventoryLogQuery, { keyParameter, dates, pageSize }: Profile['inventoryLog']): string => {
   const key = keyParameter === 'gtin' ? query.gtin : query.sku
   if (key === null) throw new RangeError('this marketplace is asked for a log by GTIN, and the SKU has none')
   const date = (instant: Date, edge: 'from' | 'to'): string =>
     dates === 'date' ? instant.toISOString().slice(0, 'yyyy-mm-dd'.length) : wireDate(instant, edge)
   return (
-    PATH +
+    path +
     queryString({
       [keyParameter]: key,
       startDate: date(query.from, 'from'),
@@ -72,13 +72,13 @@ const gtinOf = (value: string | number | null | undefined): string | null =>
   typeof value === 'number' ? String(value).padStart(14, '0') : textOf(value)
 
 /** The inventory log of the specification, section 7, for one seller. */
-function createInventoryLogClient({ caller, connection, onUnknownValue }: Host): InventoryLogClient {
+const createInventoryLogClient = ({ caller, connection, onUnknownValue }: Host): InventoryLogClient => {
   const { inventoryLog } = connection.profile
   return {
     keyedBy: inventoryLog.keyParameter === 'gtin' ? 'gtin' : 'sku',
     precision: inventoryLog.dates === 'date' ? 'day' : 'second',
     async page(query, options) {
-      const call = listCall(operations.list, target(query, inventoryLog), ENTRIES_AT)
+      const call = listCall(operations.list, target(query, inventoryLog), entriesAt)
       const answer = await caller.call(call, options)
       const { data } = wireInventoryLogPage.safeParse(answer.envelope)
       // Where the answer repeats the GTIN in place of a SKU, it names nobody else.

@@ -10,10 +10,10 @@ import { faultRules } from './faults.ts'
 import { ordersEndpoint } from './orders.ts'
 
 /** Wait after a 429 of display advertising that names no time (public facts, section 8.3). */
-const DISPLAY_THROTTLE_WAIT_MS = 600_000
+const displayThrottleWaitMs = 600_000
 
 /** The headers of the specification, with the seller's prefix; those of global operations for the operations that the profile names. */
-function headersOf({ headerPrefix, profile }: SellerConnection): CallerOptions<Authorisation>['headers'] {
+const headersOf = ({ headerPrefix, profile }: SellerConnection): CallerOptions<Authorisation>['headers'] => {
   const globalHeaders = Object.fromEntries(
     Object.entries(profile.globalHeaders).map(([name, value]) => [`${headerPrefix}_${name}`, value]),
   )
@@ -49,7 +49,7 @@ export const marketplace: Marketplace<SellerConnection> = {
         ...common,
         baseUrl: to.url,
         authorise: (bare) => createSignatureAuthorisation(connection.headerPrefix, to, bare),
-        throttleWaitMs: DISPLAY_THROTTLE_WAIT_MS,
+        throttleWaitMs: displayThrottleWaitMs,
       })
     const onUnknownValue = parts.hooks?.onUnknownValue ?? (() => undefined)
     const hosts: Hosts = {
@@ -68,6 +68,5 @@ export const marketplace: Marketplace<SellerConnection> = {
 }
 
 /** A client of this marketplace; see `createClient`. */
-export function createMarketplaceClient(connection: SellerConnection, parts: ClientParts): MarketplaceClient {
-  return createClient(marketplace, connection, parts)
-}
+export const createMarketplaceClient = (connection: SellerConnection, parts: ClientParts): MarketplaceClient =>
+  createClient(marketplace, connection, parts)

@@ -7,7 +7,7 @@ import type { OrderRequests, Shipment, ShipRequest, WireRequest } from './order-
 type Writes = Operations & { readonly [Kind in keyof OrderRequests]: Operations[string] }
 
 /** One shipment for each line of each parcel (specification, section 9, rule 3). Tracking numbers are our identifying marks. */
-function shipRequest(purchaseOrderId: string, { parcels }: ShipPayload): ShipRequest {
+const shipRequest = (purchaseOrderId: string, { parcels }: ShipPayload): ShipRequest => {
   const lines = new Map<string, Shipment[]>()
   for (const parcel of parcels) {
     for (const { lineNumber, quantity, intentToCancelOverride } of parcel.lines) {
@@ -28,7 +28,7 @@ function shipRequest(purchaseOrderId: string, { parcels }: ShipPayload): ShipReq
 }
 
 /** Every kind of command, worded in one dialect. */
-export function createOrderCommands(writes: Writes, prepare: OrderRequests): Required<CarriedCommands<WireRequest>> {
+export const createOrderCommands = (writes: Writes, prepare: OrderRequests): Required<CarriedCommands<WireRequest>> => {
   return {
     // The whole order (public facts 3.1), without a body.
     acknowledge: { operation: writes.acknowledge, request: (purchaseOrderId) => prepare.acknowledge(purchaseOrderId) },

@@ -7,15 +7,15 @@ import { RecordFault, rawAt, rawUnder, readAny, textOf } from '../record.ts'
 import { momentOf } from './moments.ts'
 import { vocabulary } from './vocabulary.ts'
 
-const NODE_TYPES = new Set(vocabulary.shipNodes.all)
+const nodeTypes = new Set(vocabulary.shipNodes.all)
 
-function amountOf(value: unknown, where: string): string {
+const amountOf = (value: unknown, where: string): string => {
   const text = decimalText(value)
   if (text === null) throw new RecordFault(`${where}: not a decimal`)
   return text
 }
 
-function taxOf(wire: WireCharge['tax'], currency: string, where: string): ChargeTax | null {
+const taxOf = (wire: WireCharge['tax'], currency: string, where: string): ChargeTax | null => {
   const amount = wire?.taxAmount
   if (amount === undefined || amount === null) return null
   return {
@@ -25,7 +25,7 @@ function taxOf(wire: WireCharge['tax'], currency: string, where: string): Charge
   }
 }
 
-function chargeOf(wire: WireCharge, where: string): Charge {
+const chargeOf = (wire: WireCharge, where: string): Charge => {
   const currency = wire.chargeAmount.currency ?? ''
   const taxAndOtherFees = taxOf(wire.taxAndOtherFees, currency, `${where}.taxAndOtherFees`)
   return {
@@ -39,7 +39,7 @@ function chargeOf(wire: WireCharge, where: string): Charge {
 }
 
 /** Units of one status entry, null when it names none. */
-function statusUnits(wire: WireOrderLineStatus, where: string): number | null {
+const statusUnits = (wire: WireOrderLineStatus, where: string): number | null => {
   const quantity = wire.statusQuantity ?? wire.quantity
   if (quantity === undefined || quantity === null) return null
   const units = wholeNumber(quantity.amount)
@@ -48,7 +48,7 @@ function statusUnits(wire: WireOrderLineStatus, where: string): number | null {
 }
 
 /** One entry may leave its units out: it then stands for the units that no other entry names. */
-function unitsOfStatuses(entries: readonly WireOrderLineStatus[], ordered: number, where: string): readonly number[] {
+const unitsOfStatuses = (entries: readonly WireOrderLineStatus[], ordered: number, where: string): readonly number[] => {
   const named = entries.map((entry, index) => statusUnits(entry, `${where}.${index}.quantity`))
   const open = named.filter((units) => units === null).length
   if (open > 1) throw new RecordFault(`${where}: ${open} entries without a quantity`)
@@ -57,7 +57,7 @@ function unitsOfStatuses(entries: readonly WireOrderLineStatus[], ordered: numbe
   return named.map((units) => units ?? rest)
 }
 
-function lineStatusOf(wire: WireOrderLineStatus, quantity: number, raw: unknown, onUnknownValue: OnUnknownValue): LineStatus {
+const lineStatusOf = (wire: WireOrderLineStatus, quantity: number, raw: unknown, onUnknownValue: OnUnknownValue): LineStatus => {
   const tracking = wire.trackingInfo
   const carrier = tracking?.carrierName
   return {
@@ -73,7 +73,7 @@ function lineStatusOf(wire: WireOrderLineStatus, quantity: number, raw: unknown,
   }
 }
 
-function cumulativeUnits(statuses: readonly LineStatus[], onUnknownValue: OnUnknownValue): LineUnits {
+const cumulativeUnits = (statuses: readonly LineStatus[], onUnknownValue: OnUnknownValue): LineUnits => {
   const direct = { created: 0, acknowledged: 0, shipped: 0, cancelled: 0, refunded: 0 }
   for (const { status, quantity } of statuses) {
     const state = vocabulary.statuses.stateOf(status)
@@ -84,18 +84,16 @@ function cumulativeUnits(statuses: readonly LineStatus[], onUnknownValue: OnUnkn
   return { acknowledged: direct.acknowledged + shipped, shipped, cancelled: direct.cancelled, refunded: direct.refunded }
 }
 
-function refundsOf(line: WireOrderLine): readonly WireRefund[] {
-  return [line.refund ?? [], line.refunds?.refund ?? []].flat()
-}
+const refundsOf = (line: WireOrderLine): readonly WireRefund[] => [line.refund ?? [], line.refunds?.refund ?? []].flat()
 
 /**
  * What was given back, taxes and fees beside the charges. The marketplace writes it negative; a sample of its own shows it positive. A refund
  * gives back either way: the magnitudes count, so that no sign makes room for a second refund.
  */
-function refundOf(
+const refundOf = (
   refunds: readonly WireRefund[],
   where: string,
-): { readonly amount: string; readonly reasons: readonly string[] } {
+): { readonly amount: string; readonly reasons: readonly string[] } => {
   const entries = refunds.flatMap((refund) => refund.refundCharges?.refundCharge ?? [])
   const amounts = entries.flatMap(({ charge }, index) => {
     if (charge === undefined || charge === null) return []
@@ -109,12 +107,12 @@ function refundOf(
 }
 
 /** The flag appears only with a buyer's wish to cancel; its type is not published. */
-function isIntentToCancel(value: unknown): boolean {
+const isIntentToCancel = (value: unknown): boolean => {
   if (typeof value === 'string') return !/^(?:|false|n|no|0)$/i.test(value.trim())
   return value !== undefined && value !== null && value !== false && value !== 0
 }
 
-function lineOf(wire: WireOrderLine, index: number, raw: unknown, onUnknownValue: OnUnknownValue): OrderLine {
+const lineOf = (wire: WireOrderLine, index: number, raw: unknown, onUnknownValue: OnUnknownValue): OrderLine => {
   const where = `orderLines.orderLine.${index}`
   const ordered = wholeNumber(wire.orderLineQuantity.amount)
   if (ordered === null) throw new RecordFault(`${where}.orderLineQuantity.amount: not a whole number of units`)
@@ -145,14 +143,14 @@ function lineOf(wire: WireOrderLine, index: number, raw: unknown, onUnknownValue
   }
 }
 
-function orderOf(wire: WireOrder, raw: Readonly<Record<string, unknown>>, onUnknownValue: OnUnknownValue): PurchaseOrder {
+const orderOf = (wire: WireOrder, raw: Readonly<Record<string, unknown>>, onUnknownValue: OnUnknownValue): PurchaseOrder => {
   const rawLines = rawUnder(raw, 'orderLines', 'orderLine')
   const lines = wire.orderLines.orderLine.map((line, index) => lineOf(line, index, rawAt(rawLines, index), onUnknownValue))
   if (lines.length === 0) throw new RecordFault('orderLines.orderLine: empty')
   const numbers = new Set(lines.map((line) => line.lineNumber))
   if (numbers.size !== lines.length) throw new RecordFault('orderLines.orderLine: a lineNumber appears twice')
   const shipNodeType = textOf(wire.shipNode?.type)
-  if (shipNodeType !== null && !NODE_TYPES.has(shipNodeType)) {
+  if (shipNodeType !== null && !nodeTypes.has(shipNodeType)) {
     onUnknownValue({ resource: 'order', field: 'shipNode.type', value: shipNodeType })
   }
   const shipping = wire.shippingInfo
@@ -193,6 +191,5 @@ export const orderReader: RecordReader<WireOrder, PurchaseOrder> = {
  * Reads one purchase order from its JSON text (exact) or from a parsed value; for replaying records in quarantine.
  * Never throws: a record that cannot be read comes back with the fault.
  */
-export function parseOrder(raw: unknown, onUnknownValue: OnUnknownValue = () => undefined): ParsedRecord<PurchaseOrder> {
-  return readAny(orderReader, raw, onUnknownValue)
-}
+export const parseOrder = (raw: unknown, onUnknownValue: OnUnknownValue = () => undefined): ParsedRecord<PurchaseOrder> =>
+  readAny(orderReader, raw, onUnknownValue)

@@ -89,72 +89,68 @@ export type RequestDialect = Pick<
   readonly quantityField: QuantityField
 }
 
-const MAX_SELLER_ORDER_ID = 30
+const maxSellerOrderId = 30
 
 /**
  * Path of a purchase order, or of one of its operations.
  *
  * @throws RangeError when the id can be none, so that another path would be asked for
  */
-export function orderPath(purchaseOrderId: string, action?: string): string {
+export const orderPath = (purchaseOrderId: string, action?: string): string => {
   const wrong = purchaseOrderId === '' ? 'must not be empty' : noOrderId(purchaseOrderId)
   if (wrong !== null) throw new RangeError(`the id of a purchase order ${wrong}`)
   const path = `/v3/orders/${encodeURIComponent(purchaseOrderId)}`
   return action === undefined ? path : `${path}/${action}`
 }
 
-function wireRequest(
+const wireRequest = (
   operation: WireRequest['operation'],
   purchaseOrderId: string,
   action: string,
   body: WireRequest['body'],
-): WireRequest {
-  return { operation, purchaseOrderId, path: orderPath(purchaseOrderId, action), body }
-}
+): WireRequest => ({ operation, purchaseOrderId, path: orderPath(purchaseOrderId, action), body })
 
 /** Writes of purchase orders in one dialect. Pure. The units are always stated (MLMQ rules 3 to 5). */
-export function createOrderRequests(dialect: RequestDialect): OrderRequests {
-  function units(quantity: number): { readonly quantity: RequestQuantity } | { readonly statusQuantity: RequestQuantity } {
+export const createOrderRequests = (dialect: RequestDialect): OrderRequests => {
+  const units = (quantity: number): { readonly quantity: RequestQuantity } | { readonly statusQuantity: RequestQuantity } => {
     if (!Number.isSafeInteger(quantity) || quantity < 1)
       throw new RangeError('a request needs a whole number of units, at least 1')
     const stated = { unitOfMeasurement: dialect.unitOfMeasurement, amount: String(quantity) }
     return dialect.quantityField === 'quantity' ? { quantity: stated } : { statusQuantity: stated }
   }
 
-  function momentMs(moment: Date): number {
+  const momentMs = (moment: Date): number => {
     if (Number.isNaN(moment.getTime())) throw new RangeError('a request needs the time at which the units were shipped')
     return moment.getTime()
   }
 
-  function carrierName(carrier: string): { readonly carrier: string } | { readonly otherCarrier: string } {
+  const carrierName = (carrier: string): { readonly carrier: string } | { readonly otherCarrier: string } => {
     const { carriers } = dialect.vocabulary
     if (carriers === null) return { carrier }
     const published = publishedSpelling(carriers, carrier)
     return published === null ? { otherCarrier: carrier } : { carrier: published }
   }
 
-  function shipLine(purchaseOrderId: string, lineNumber: string, shipments: readonly Shipment[]): RequestLine {
-    return {
-      lineNumber,
-      ...(shipments.some((shipment) => shipment.intentToCancelOverride === true) ? { intentToCancelOverride: true } : {}),
-      ...(dialect.shipSellerOrderId ? { sellerOrderId: purchaseOrderId.slice(0, MAX_SELLER_ORDER_ID) } : {}),
-      orderLineStatuses: {
-        orderLineStatus: shipments.map((shipment) => ({
-          status: 'Shipped',
-          ...units(shipment.quantity),
-          trackingInfo: {
-            shipDateTime: momentMs(shipment.shippedAt),
-            carrierName: carrierName(shipment.carrier),
-            ...(shipment.methodCode === null ? {} : { methodCode: shipment.methodCode }),
-            trackingNumber: shipment.trackingNumber,
-            ...(shipment.trackingUrl === null ? {} : { trackingURL: shipment.trackingUrl }),
-          },
-        })),
-      },
-    }
-  }
+  const shipLine = (purchaseOrderId: string, lineNumber: string, shipments: readonly Shipment[]): RequestLine => ({
+    lineNumber,
+    ...(shipments.some((shipment) => shipment.intentToCancelOverride === true) ? { intentToCancelOverride: true } : {}),
+    ...(dialect.shipSellerOrderId ? { sellerOrderId: purchaseOrderId.slice(0, maxSellerOrderId) } : {}),
+    orderLineStatuses: {
+      orderLineStatus: shipments.map((shipment) => ({
+        status: 'Shipped',
+        ...units(shipment.quantity),
+        trackingInfo: {
+          shipDateTime: momentMs(shipment.shippedAt),
+          carrierName: carrierName(shipment.carrier),
+          ...(shipment.methodCode === null ? {} : { methodCode: shipment.methodCode }),
+          trackingNumber: shipment.trackingNumber,
+          ...(shipment.trackingUrl === null ? {} : { trackingURL: shipment.trackingUrl }),
+        },
+      })),
+    },
+  })
 
-  function ship({ purchaseOrderId, lines }: ShipRequest): WireRequest {
+  const ship = ({ purchaseOrderId, lines }: ShipRequest): WireRequest => {
     const body: ShipBody = {
       orderShipment: {
         orderLines: { orderLine: lines.map((line) => shipLine(purchaseOrderId, line.lineNumber, line.shipments)) },
@@ -163,7 +159,7 @@ export function createOrderRequests(dialect: RequestDialect): OrderRequests {
     return wireRequest('orders.ship', purchaseOrderId, 'shipping', body)
   }
 
-  function cancel({ purchaseOrderId, lines }: CancelRequest): WireRequest {
+  const cancel = ({ purchaseOrderId, lines }: CancelRequest): WireRequest => {
     const body: CancelBody = {
       orderCancellation: {
         orderLines: {
@@ -177,7 +173,7 @@ export function createOrderRequests(dialect: RequestDialect): OrderRequests {
     return wireRequest('orders.cancel', purchaseOrderId, 'cancel', body)
   }
 
-  function refundCharge(reason: string, charge: RefundCharge): RefundBodyCharge {
+  const refundCharge = (reason: string, charge: RefundCharge): RefundBodyCharge => {
     const { chargeType, chargeName, amount, currency, tax, taxAndOtherFees } = charge
     return {
       refundReason: reason,
@@ -191,11 +187,12 @@ export function createOrderRequests(dialect: RequestDialect): OrderRequests {
     }
   }
 
-  function refundTax({ taxName, amount, currency }: NonNullable<RefundCharge['tax']>): RefundBodyTax {
-    return { taxName, taxAmount: { currency, amount: exactJsonNumber(amount) } }
-  }
+  const refundTax = ({ taxName, amount, currency }: NonNullable<RefundCharge['tax']>): RefundBodyTax => ({
+    taxName,
+    taxAmount: { currency, amount: exactJsonNumber(amount) },
+  })
 
-  function refund({ purchaseOrderId, lines }: RefundRequest): WireRequest {
+  const refund = ({ purchaseOrderId, lines }: RefundRequest): WireRequest => {
     const body: RefundBody = {
       orderRefund: {
         purchaseOrderId,

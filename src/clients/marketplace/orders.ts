@@ -65,29 +65,28 @@ const operations = {
   refund: { name: 'orders.refund', limit: perMinute(60), payloadKeys: writtenKeys, write: true },
 } as const satisfies Operations
 
-const WRITES: { readonly [Name in WireRequest['operation']]: Operation<Name> } = {
+const writes: { readonly [Name in WireRequest['operation']]: Operation<Name> } = {
   'orders.acknowledge': operations.acknowledge,
   'orders.ship': operations.ship,
   'orders.cancel': operations.cancel,
   'orders.refund': operations.refund,
 }
 
-const RECORDS_AT = ['list', 'elements', 'order']
-const RECORD_AT = ['order']
-const PATHS = { list: '/v3/orders', released: '/v3/orders/released' } as const
+const recordsAt = ['list', 'elements', 'order']
+const recordAt = ['order']
+const paths = { list: '/v3/orders', released: '/v3/orders/released' } as const
 
 const readEnvelope: ReadEnvelope = (envelope) => {
   const { data } = wireOrderPage.safeParse(envelope)
   return data === undefined ? null : { totalCount: data.list.meta?.totalCount, nextCursor: data.list.meta?.nextCursor }
 }
 
-function optionalDate(date: Date | undefined, edge: 'from' | 'to'): string | undefined {
-  return date === undefined ? undefined : wireDate(date, edge)
-}
+const optionalDate = (date: Date | undefined, edge: 'from' | 'to'): string | undefined =>
+  date === undefined ? undefined : wireDate(date, edge)
 
-function listTarget(query: OrderListQuery, maxPageSize: number): string {
+const listTarget = (query: OrderListQuery, maxPageSize: number): string => {
   return (
-    PATHS.list +
+    paths.list +
     queryString({
       // Left out, it means seven days ago and silently cuts a query by last change (public facts, section 2.3).
       createdStartDate: wireDate(query.createdFrom, 'from'),
@@ -100,25 +99,22 @@ function listTarget(query: OrderListQuery, maxPageSize: number): string {
   )
 }
 
-function releasedTarget(query: ReleasedOrderQuery, maxPageSize: number): string {
-  return (
-    PATHS.released +
-    queryString({
-      createdStartDate: wireDate(query.createdFrom, 'from'),
-      createdEndDate: wireDate(query.createdTo, 'to'),
-      shipNodeType: query.shipNodeType,
-      limit: Math.min(query.limit, maxPageSize),
-    })
-  )
-}
+const releasedTarget = (query: ReleasedOrderQuery, maxPageSize: number): string =>
+  paths.released +
+  queryString({
+    createdStartDate: wireDate(query.createdFrom, 'from'),
+    createdEndDate: wireDate(query.createdTo, 'to'),
+    shipNodeType: query.shipNodeType,
+    limit: Math.min(query.limit, maxPageSize),
+  })
 
 /** The order operations of the specification, section 9, for one seller. */
-function createOrdersClient({ caller, connection: { profile, quantityField }, onUnknownValue }: Host): OrdersClient {
+const createOrdersClient = ({ caller, connection: { profile, quantityField }, onUnknownValue }: Host): OrdersClient => {
   const page = (which: 'list' | 'released', target: string, options: CallOptions) =>
-    fetchPage(caller, listCall(operations[which], target, RECORDS_AT), options, orderReader, readEnvelope, onUnknownValue)
+    fetchPage(caller, listCall(operations[which], target, recordsAt), options, orderReader, readEnvelope, onUnknownValue)
 
   /** The one order of an answer; an answer about another order, or none, is no answer to what was asked. */
-  function onlyRecord(call: Call, answer: Answer, purchaseOrderId: string): ParsedRecord<PurchaseOrder> {
+  const onlyRecord = (call: Call, answer: Answer, purchaseOrderId: string): ParsedRecord<PurchaseOrder> => {
     const [cut] = answer.records
     if (cut === undefined || answer.records.length !== 1) throw caller.misfit(call, answer)
     const record = readRecord(orderReader, cut, onUnknownValue)
@@ -130,14 +126,14 @@ function createOrdersClient({ caller, connection: { profile, quantityField }, on
   const orders: OrdersClient = {
     list: (query, options) => page('list', listTarget(query, profile.maxPageSize), options),
     listReleased: (query, options) => page('released', releasedTarget(query, profile.maxPageSize), options),
-    continue: (cursor, which, options) => page(which, withCursor(PATHS[which], cursor), options),
+    continue: (cursor, which, options) => page(which, withCursor(paths[which], cursor), options),
     pages: (query, options) =>
       walk(
         () => orders.list(query, options),
         // A grant and a correlation id are for one request: the later pages get their own.
         (cursor) => orders.continue(cursor, 'list', { signal: options.signal }),
         (last) =>
-          caller.misfit(listCall(operations.list, PATHS.list, RECORDS_AT), {
+          caller.misfit(listCall(operations.list, paths.list, recordsAt), {
             correlationId: last.correlationId,
             httpStatus: 200,
           }),
@@ -145,7 +141,7 @@ function createOrdersClient({ caller, connection: { profile, quantityField }, on
     async get(purchaseOrderId, options) {
       // Another path would be asked for, with the token; no order has such an id.
       if (purchaseOrderId === '' || noOrderId(purchaseOrderId) !== null) return null
-      const call = listCall(operations.get, orderPath(purchaseOrderId), RECORD_AT)
+      const call = listCall(operations.get, orderPath(purchaseOrderId), recordAt)
       const answer = await caller.call(call, options)
       if (!answer.found) return null
       return observed(answer, onlyRecord(call, answer, purchaseOrderId), caller.clock.at(answer.sentMs))
@@ -154,11 +150,11 @@ function createOrdersClient({ caller, connection: { profile, quantityField }, on
     commands: createOrderCommands(operations, prepare),
     async send(request, options) {
       const call: Call = {
-        operation: WRITES[request.operation],
+        operation: writes[request.operation],
         method: 'POST',
         target: request.path,
         body: request.body === null ? null : JSON.stringify(request.body),
-        recordsAt: RECORD_AT,
+        recordsAt: recordAt,
       }
       const answer = await caller.call(call, options)
       return observed(answer, onlyRecord(call, answer, request.purchaseOrderId), caller.clock.at(answer.answeredMs))
@@ -167,9 +163,12 @@ function createOrdersClient({ caller, connection: { profile, quantityField }, on
   return orders
 }
 
-function observed(answer: Answer, record: ParsedRecord<PurchaseOrder>, observedAt: Date): Observed<PurchaseOrder> {
-  return { record, observedAt, correlationId: answer.correlationId, httpStatus: answer.httpStatus }
-}
+const observed = (answer: Answer, record: ParsedRecord<PurchaseOrder>, observedAt: Date): Observed<PurchaseOrder> => ({
+  record,
+  observedAt,
+  correlationId: answer.correlationId,
+  httpStatus: answer.httpStatus,
+})
 
 /** Orders (specification, section 9). */
 export const ordersEndpoint = endpoint({ host: 'marketplace', operations, read: parseOrder, create: createOrdersClient })

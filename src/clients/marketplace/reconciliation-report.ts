@@ -47,7 +47,7 @@ const operations = {
 } as const satisfies Operations
 
 /** First and last day of a query. The last day of the running month is today: there is no data of later days. */
-function daysOf(query: ReportQuery, calendar: Calendar, today: string): { readonly from: string; readonly to: string } {
+const daysOf = (query: ReportQuery, calendar: Calendar, today: string): { readonly from: string; readonly to: string } => {
   if (!('month' in query)) return query
   const { from, to } = calendar.monthBounds(query.month)
   const last = calendar.dayOf(new Date(to.getTime() - 1))
@@ -57,7 +57,7 @@ function daysOf(query: ReportQuery, calendar: Calendar, today: string): { readon
 
 const monthOf = (query: ReportQuery): string => ('month' in query ? query.month : query.from.slice(0, 'YYYY-MM'.length))
 
-function target(query: ReportQuery, profile: Profile, now: Date): string {
+const target = (query: ReportQuery, profile: Profile, now: Date): string => {
   const { calendar } = profile.vocabulary
   const { from, to } = daysOf(query, calendar, calendar.dayOf(now))
   const month = monthOf(query)
@@ -75,7 +75,7 @@ function target(query: ReportQuery, profile: Profile, now: Date): string {
 }
 
 /** The inventory reconciliation report of the specification, section 6, for one seller. */
-function createReconciliationClient({ caller, connection }: Host): ReconciliationClient {
+const createReconciliationClient = ({ caller, connection }: Host): ReconciliationClient => {
   const { profile, reportColumns: columnNames = {} } = connection
   return {
     columnNames,

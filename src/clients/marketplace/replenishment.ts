@@ -31,31 +31,28 @@ const operations = {
   recommend: { name: 'replenishment.recommend', limit: perMinute(100), payloadKeys: ['payload'] },
 } as const satisfies Operations
 
-const RECORDS_AT = ['payload', 'replenishments']
+const recordsAt = ['payload', 'replenishments']
 
 /** Only these are success: recommendations that a partial answer lacks would look withdrawn. */
-const FINE = /^(?:OK|NO_CONTENT)$/i
+const fine = /^(?:OK|NO_CONTENT)$/i
 
 const readEnvelope: ReadEnvelope = (envelope) => {
   const { data } = wireReplenishmentPage.safeParse(envelope)
-  if (data === undefined || !FINE.test(data.status ?? 'OK')) return null
+  if (data === undefined || !fine.test(data.status ?? 'OK')) return null
   return { totalCount: null, nextCursor: null }
 }
 
 /** What the live service answers when it knows none of the items: a fault of its own, by the code, and yet no fault (public facts, section 6.1). */
-function knowsNoneOfThem(error: unknown): error is MarketplaceFailure {
-  return (
-    error instanceof MarketplaceFailure &&
-    error.faults.some(({ code, description }) => code === '500.WFS.100' && /\binvalid\b/i.test(description ?? ''))
-  )
-}
+const knowsNoneOfThem = (error: unknown): error is MarketplaceFailure =>
+  error instanceof MarketplaceFailure &&
+  error.faults.some(({ code, description }) => code === '500.WFS.100' && /\binvalid\b/i.test(description ?? ''))
 
 /** The recommended shipment quantity of the specification, section 5, for one seller; path and names of the keys are the profile's. */
-function createReplenishmentClient({ caller, connection, onUnknownValue }: Host): ReplenishmentClient {
+const createReplenishmentClient = ({ caller, connection, onUnknownValue }: Host): ReplenishmentClient => {
   const { replenishmentPath, replenishmentRequest } = connection.profile
   const { keysIn, gtins, skus, mostKeys } = replenishmentRequest
 
-  function callOf(query: ReplenishmentQuery): Call {
+  const callOf = (query: ReplenishmentQuery): Call => {
     const [name, keys] = 'skus' in query ? [skus, query.skus] : [gtins, query.gtins]
     if (keys.length === 0 || keys.length > mostKeys) {
       throw new RangeError(`a recommendation is asked for 1 to ${mostKeys} items, not for ${keys.length}`)
@@ -67,7 +64,7 @@ function createReplenishmentClient({ caller, connection, onUnknownValue }: Host)
       method: 'POST',
       target: inBody ? replenishmentPath : `${replenishmentPath}?${parameters.join('&')}`,
       body: inBody ? JSON.stringify({ [name]: keys }) : null,
-      recordsAt: RECORDS_AT,
+      recordsAt: recordsAt,
     }
   }
 

@@ -22,23 +22,23 @@ export class ReportFault extends Error {
 }
 
 /** What names a row, and words that may stand around that in a header, once case, spaces and punctuation are taken off. */
-const KEYS = {
+const keys = {
   sku: /^(?:seller|vendor|partner|merchant|supplier|item|product|your|my|m)*sku(?:s|id|number|no|num|code|key)*$/,
   gtin: /^(?:item|product|trade|global|seller|vendor)*(?:gtin(?:14)?|globaltradeitemnumber)(?:s|id|number|no|num|code)*$/,
 } as const
 
-const OWNER = 'seller|vendor|partner|merchant|supplier'
+const owner = 'seller|vendor|partner|merchant|supplier'
 
 /** Headers of a SKU, the surest first: one that is the seller's own by its name, before those that may be the marketplace's. */
-const SKU_HEADERS = [
-  new RegExp(`^(?:item|product|m)*(?:${OWNER}|your|my|m)+(?:item|product)*sku(?:s|id|number|no|num|code|key)*$`),
+const skuHeaders = [
+  new RegExp(`^(?:item|product|m)*(?:${owner}|your|my|m)+(?:item|product)*sku(?:s|id|number|no|num|code|key)*$`),
   /^(?:sku|stockkeepingunits?)$/,
-  new RegExp(`^(?:${OWNER})+(?:item|product|part|article|stock)(?:id|number|no|num|nr|code|key)$`),
-  KEYS.sku,
+  new RegExp(`^(?:${owner})+(?:item|product|part|article|stock)(?:id|number|no|num|nr|code|key)$`),
+  keys.sku,
 ]
 
-const OWNERS = new Set(OWNER.split('|'))
-const KEY_WORDS = new Set(['id', 'ids', 'identifier', 'number', 'no', 'num', 'nr', 'code', 'key'])
+const owners = new Set(owner.split('|'))
+const keyWords = new Set(['id', 'ids', 'identifier', 'number', 'no', 'num', 'nr', 'code', 'key'])
 
 /** Whether a header that nobody knows may name rows: then the GTIN must not replace it unasked. */
 const isKeyLike = (header: string): boolean => {
@@ -48,25 +48,25 @@ const isKeyLike = (header: string): boolean => {
     .split(/[^a-z0-9]+/)
     .filter((word) => word !== '')
   if (words.some((word) => /^(?:gtin|upc|ean|isbn)/.test(word))) return false
-  return /sku|#\s*$/i.test(header) || words.some((word) => OWNERS.has(word)) || KEY_WORDS.has(words.at(-1) ?? '')
+  return /sku|#\s*$/i.test(header) || words.some((word) => owners.has(word)) || keyWords.has(words.at(-1) ?? '')
 }
 
 /** Words that may stand around what a quantity is called, in any number: `Units Sold`, `soldUnits`, `Total Qty Sold`. */
-const FILLER =
+const filler =
   '(?:units?|quantity|quantities|qty|inventory|stock|total|count|onhand|of|balances?|levels?|the|month|period|net|customers?)*'
 
 /** Where units may have been lost, found or damaged. */
-const PLACE = '(?:(?:in|at|by)?(?:the)?(?:warehouses?|fc|fulfillmentcenters?|fulfilmentcenters?|transit|inbound|walmart|wfs))?'
+const place = '(?:(?:in|at|by)?(?:the)?(?:warehouses?|fc|fulfillmentcenters?|fulfilmentcenters?|transit|inbound|walmart|wfs))?'
 
 /** Each needed quantity, as a fault names it and as its header may call it; where the first words name no column, the second may. */
-const QUANTITIES = {
+const quantities = {
   beginningQuantity: ['Beginning Quantity', 'beginning|begin|opening|starting', 'open|start|initial'],
   endingQuantity: ['Ending Quantity', 'ending|end|closing', 'close|final'],
   sold: ['Units Sold', 'sold', 'sales?|shipped|shipments|shippedtocustomers?|orders?|ordered'],
   returned: ['Units Returned', 'returned|returns|customerreturned|customerreturns', 'return|returnedbycustomers?|customerreturn'],
-  lost: ['Units Lost', 'lost', `(?:lost|loss|losses|missing)${PLACE}|${PLACE}(?:lost|loss|losses)`],
-  found: ['Units Found', 'found', `(?:found|recovered)${PLACE}|${PLACE}found`],
-  damaged: ['Units Damaged', 'damaged|damages', `(?:damaged?|damages)${PLACE}|${PLACE}(?:damaged?|damages)`],
+  lost: ['Units Lost', 'lost', `(?:lost|loss|losses|missing)${place}|${place}(?:lost|loss|losses)`],
+  found: ['Units Found', 'found', `(?:found|recovered)${place}|${place}found`],
+  damaged: ['Units Damaged', 'damaged|damages', `(?:damaged?|damages)${place}|${place}(?:damaged?|damages)`],
   otherAdjustments: [
     'Other Adjustments',
     'otheradjustments?|otheradjusted|other',
@@ -74,7 +74,7 @@ const QUANTITIES = {
   ],
 } as const
 
-const MEANINGS = {
+const meanings = {
   beginningQuantity: 'beginning',
   endingQuantity: 'ending',
   sold: 'sold',
@@ -83,9 +83,9 @@ const MEANINGS = {
   found: 'found',
   damaged: 'damaged',
   otherAdjustments: 'other',
-} as const satisfies Record<keyof typeof QUANTITIES, ColumnMeaning>
+} as const satisfies Record<keyof typeof quantities, ColumnMeaning>
 
-type Quantity = keyof typeof QUANTITIES
+type Quantity = keyof typeof quantities
 
 const eachQuantity = <Of>(of: (name: Quantity) => Of): Readonly<Record<Quantity, Of>> => ({
   beginningQuantity: of('beginningQuantity'),
@@ -113,12 +113,12 @@ export interface ReportColumns {
   readonly delimiter: string
 }
 
-const MAX_HEADERS_TOLD = 40
-const MAX_HEADER_TOLD = 60
+const maxHeadersTold = 40
+const maxHeaderTold = 60
 
 const compact = (header: string): string => header.toLowerCase().replaceAll(/[^a-z0-9]/g, '')
 
-function distinct(headers: readonly string[]): readonly string[] {
+const distinct = (headers: readonly string[]): readonly string[] => {
   const seen = new Map<string, number>()
   return headers.map((header, index) => {
     const name = header.trim() || `column ${index + 1}`
@@ -128,8 +128,8 @@ function distinct(headers: readonly string[]): readonly string[] {
   })
 }
 
-function told(headers: readonly string[]): string {
-  const names = headers.slice(0, MAX_HEADERS_TOLD).map((header) => JSON.stringify(header.slice(0, MAX_HEADER_TOLD)))
+const told = (headers: readonly string[]): string => {
+  const names = headers.slice(0, maxHeadersTold).map((header) => JSON.stringify(header.slice(0, maxHeaderTold)))
   return `${names.join(', ')}${headers.length > names.length ? ` and ${headers.length - names.length} more` : ''}`
 }
 
@@ -141,7 +141,7 @@ interface FoundColumns {
   readonly known: number
 }
 
-function lookForColumns(line: readonly string[], names: ColumnNames, delimiter: string): FoundColumns {
+const lookForColumns = (line: readonly string[], names: ColumnNames, delimiter: string): FoundColumns => {
   const headers = distinct(line)
   const texts = line.map(compact)
   const saidOf = new Map(Object.entries(names).map(([header, meaning]) => [compact(header), meaning]))
@@ -161,17 +161,17 @@ function lookForColumns(line: readonly string[], names: ColumnNames, delimiter: 
     return found[0] ?? null
   }
   const quantity = (name: Quantity): number | null => {
-    const [label, words, others] = QUANTITIES[name]
-    const patterns = [words, others].map((each) => new RegExp(`^${FILLER}(?:${each})${FILLER}$`))
-    const index = one(label, matching(MEANINGS[name], ...patterns))
+    const [label, words, others] = quantities[name]
+    const patterns = [words, others].map((each) => new RegExp(`^${filler}(?:${each})${filler}$`))
+    const index = one(label, matching(meanings[name], ...patterns))
     if (index === null) faults.push(`the column ${label} is missing`)
     return index
   }
   // Several headers may name the same key: the surest counts, and of equals the first by its name, whatever their order.
   const surest = (found: readonly number[]): number | null =>
     found.toSorted((left, right) => ((texts[left] ?? '') < (texts[right] ?? '') ? -1 : 1))[0] ?? null
-  const sku = surest(matching('sku', ...SKU_HEADERS))
-  const gtin = surest(matching('gtin', /^gtin$/, KEYS.gtin))
+  const sku = surest(matching('sku', ...skuHeaders))
+  const gtin = surest(matching('gtin', /^gtin$/, keys.gtin))
   const found = eachQuantity(quantity)
   const known = new Set<number | null>([sku, gtin, ...Object.values(found)])
   const unread = headers.find((header, at) => said[at] === undefined && !known.has(at) && isKeyLike(header))
@@ -211,7 +211,7 @@ function lookForColumns(line: readonly string[], names: ColumnNames, delimiter: 
  *
  * @throws ReportFault when one is missing, or several could be the same one
  */
-function findColumns({ columns, faults }: FoundColumns): ReportColumns {
+const findColumns = ({ columns, faults }: FoundColumns): ReportColumns => {
   if (faults.length > 0) throw new ReportFault(`${faults.join(', ')}; the columns are ${told(columns.headers)}`)
   return columns
 }
@@ -223,7 +223,7 @@ export interface ReportLine {
 }
 
 /** No row is as long as this; a quote that is never closed swallows the rest of the file. */
-const MAX_ROW_CHARACTERS = 1_000_000
+const maxRowCharacters = 1_000_000
 
 interface ParsedLine {
   readonly record: readonly string[]
@@ -238,7 +238,7 @@ const isParsedLine = (value: unknown): value is ParsedLine =>
  *
  * @throws ReportFault where the CSV breaks off; what reading `bytes` throws
  */
-export async function* readLines(
+export const readLines = async function* (
   bytes: AsyncIterable<Uint8Array>,
   { delimiter = ',' }: { readonly delimiter?: string } = {},
 ): AsyncGenerator<ReportLine, void, undefined> {
@@ -250,7 +250,7 @@ export async function* readLines(
     relax_quotes: true,
     skip_empty_lines: true,
     skip_records_with_empty_values: true,
-    max_record_size: MAX_ROW_CHARACTERS,
+    max_record_size: maxRowCharacters,
     record_delimiter: ['\r\n', '\n', '\r'],
   })
   // Errors on the way arrive at the reader of the parser.
@@ -268,23 +268,23 @@ export async function* readLines(
 }
 
 /** Lines that may stand above the header (a title, when it was made), and what they and the header are looked for in. */
-const PREAMBLE_LINES = 25
-const HEAD_BYTES = 64 * 1_024
-const DELIMITERS = [',', ';', '\t', '|'] as const
+const preambleLines = 25
+const headBytes = 64 * 1_024
+const delimiters = [',', ';', '\t', '|'] as const
 
-const NEWLINE = 0x0a
-const RETURN = 0x0d
+const newline = 0x0a
+const carriageReturn = 0x0d
 
 /** The beginning of a file, up to the end of a line. */
-async function headOf(bytes: AsyncIterable<Uint8Array>): Promise<Buffer> {
+const headOf = async (bytes: AsyncIterable<Uint8Array>): Promise<Buffer> => {
   const pieces: Uint8Array[] = []
   let size = 0
   for await (const piece of bytes) {
     pieces.push(piece)
     size += piece.length
-    if (size >= HEAD_BYTES) {
+    if (size >= headBytes) {
       const head = Buffer.concat(pieces)
-      const end = Math.max(head.lastIndexOf(NEWLINE), head.lastIndexOf(RETURN))
+      const end = Math.max(head.lastIndexOf(newline), head.lastIndexOf(carriageReturn))
       return end < 0 ? head : head.subarray(0, end + 1)
     }
   }
@@ -295,12 +295,12 @@ interface HeaderLine extends FoundColumns {
   readonly end: number
 }
 
-async function headerLines(head: Buffer, delimiter: string, names: ColumnNames): Promise<readonly HeaderLine[]> {
+const headerLines = async (head: Buffer, delimiter: string, names: ColumnNames): Promise<readonly HeaderLine[]> => {
   const lines: HeaderLine[] = []
   try {
     for await (const { cells, end } of readLines(Readable.from([head]), { delimiter })) {
       lines.push({ ...lookForColumns(cells, names, delimiter), end })
-      if (lines.length === PREAMBLE_LINES) break
+      if (lines.length === preambleLines) break
     }
   } catch (error) {
     // A line further down breaks off; reading the rows shows whether that is a fault.
@@ -315,13 +315,13 @@ async function headerLines(head: Buffer, delimiter: string, names: ColumnNames):
  *
  * @throws ReportFault when there is none, or a needed column is missing; what reading `bytes` throws
  */
-export async function readHeader(
+export const readHeader = async (
   bytes: AsyncIterable<Uint8Array>,
   names: ColumnNames = {},
-): Promise<{ readonly columns: ReportColumns; readonly end: number }> {
+): Promise<{ readonly columns: ReportColumns; readonly end: number }> => {
   const head = await headOf(bytes)
   let best: HeaderLine | null = null
-  for (const delimiter of DELIMITERS) {
+  for (const delimiter of delimiters) {
     for (const line of await headerLines(head, delimiter, names)) {
       if (line.faults.length === 0) return { columns: line.columns, end: line.end }
       if (best === null || line.known > best.known) best = line
@@ -331,34 +331,34 @@ export async function readHeader(
   return { columns: findColumns(best), end: best.end }
 }
 
-const MAX_INTEGER = 2 ** 31 - 1
+const maxInteger = 2 ** 31 - 1
 
 /** Spaces of any width and apostrophes stand between thousands in some countries; the same one all through a number. */
-const GROUPED = "\\d{1,3}(?:([,\\s'’])\\d{3}(?:\\1\\d{3})*)"
-const WHOLE_NUMBER = new RegExp(`^(?:\\d+|${GROUPED})(?:\\.0{0,2})?$`)
+const grouped = "\\d{1,3}(?:([,\\s'’])\\d{3}(?:\\1\\d{3})*)"
+const wholeNumber = new RegExp(`^(?:\\d+|${grouped})(?:\\.0{0,2})?$`)
 /** Semicolons separate cells where a comma begins the decimals, and a point stands between thousands. */
-const WHOLE_NUMBER_BESIDE_SEMICOLONS = new RegExp(
-  `^(?:\\d+(?:[.,]0{0,2})?|${GROUPED}(?:\\.0{0,2})?|\\d{1,3}(?:\\.\\d{3})+(?:,0{0,2})?)$`,
+const wholeNumberBesideSemicolons = new RegExp(
+  `^(?:\\d+(?:[.,]0{0,2})?|${grouped}(?:\\.0{0,2})?|\\d{1,3}(?:\\.\\d{3})+(?:,0{0,2})?)$`,
 )
-const DECIMALS = /[.,]0{0,2}$/
-const MINUS = /^[-−‐‑–﹣－]/
+const decimals = /[.,]0{0,2}$/
+const minus = /^[-−‐‑–﹣－]/
 
 /**
  * A count as reports write it: `5`, ` 5 `, `5.0`, `1,234`, `1 234`, `1'234`, `-3`, `3-`, `(3)`; nothing at all is none. Units are whole, so that a
  * point before three digits can only stand between thousands; which, without semicolons between the cells, is a guess. Null for anything else.
  */
-function count(cell: string, delimiter: string): number | null {
+const count = (cell: string, delimiter: string): number | null => {
   const text = cell.trim()
   if (text === '') return 0
   const [, bracketed] = /^\((.*)\)$/.exec(text) ?? []
   const signed = bracketed ?? text.replace(/^(.*\d)\s*([-−–])$/, '$2$1')
-  const isNegative = bracketed !== undefined || MINUS.test(signed)
-  const digits = (bracketed ?? signed.replace(isNegative ? MINUS : /^\+/, '')).trim()
-  const form = delimiter === ';' ? WHOLE_NUMBER_BESIDE_SEMICOLONS : WHOLE_NUMBER
+  const isNegative = bracketed !== undefined || minus.test(signed)
+  const digits = (bracketed ?? signed.replace(isNegative ? minus : /^\+/, '')).trim()
+  const form = delimiter === ';' ? wholeNumberBesideSemicolons : wholeNumber
   if (!form.test(digits)) return null
-  const value = Number(digits.replace(DECIMALS, '').replaceAll(/\D/g, '')) * (isNegative ? -1 : 1)
+  const value = Number(digits.replace(decimals, '').replaceAll(/\D/g, '')) * (isNegative ? -1 : 1)
   // A negative zero is none.
-  return Math.abs(value) <= MAX_INTEGER ? value + 0 : null
+  return Math.abs(value) <= maxInteger ? value + 0 : null
 }
 
 /** A row as text that can be read again: by header, with what does not fit beside it. */
@@ -375,28 +375,26 @@ const rawRow = z.object({
   delimiter: z.string().optional(),
 })
 
-function faultOf(columns: ReportColumns, cells: readonly string[], extra: number): string | null {
+const faultOf = (columns: ReportColumns, cells: readonly string[], extra: number): string | null => {
   const wanted = columns.headers.length
   if (cells.length < wanted) return `too few cells: ${cells.length} of ${wanted}`
   if (extra > 0) return `too many cells: ${wanted + extra} of ${wanted}`
   return null
 }
 
-function cellAt(cells: readonly string[], index: number | null): string {
-  return index === null ? '' : (cells[index]?.trim() ?? '')
-}
+const cellAt = (cells: readonly string[], index: number | null): string => (index === null ? '' : (cells[index]?.trim() ?? ''))
 
 /** The column that names a row: the GTIN where the report has no SKUs at all. */
 const keyColumn = ({ sku, gtin }: ReportColumns): number | null => sku ?? gtin
 
-function readCells(
+const readCells = (
   month: string,
   columns: ReportColumns,
   cells: readonly string[],
   extra: number,
   raw: Readonly<Record<string, string>>,
   rawText: string,
-): ParsedRecord<ReconciliationRow> {
+): ParsedRecord<ReconciliationRow> => {
   const misfit = faultOf(columns, cells, extra)
   // Which cell is which is not known then, nor whose row it is.
   if (misfit !== null) return { ok: false, key: null, fault: misfit, rawText }
@@ -443,7 +441,7 @@ export interface RowLook {
 }
 
 /** Looks at a line without keeping it. */
-export function lookAtRow(columns: ReportColumns, cells: readonly string[]): RowLook {
+export const lookAtRow = (columns: ReportColumns, cells: readonly string[]): RowLook => {
   const extra = extraCells(columns, cells)
   const parsed = readCells('', columns, cells, extra.length, {}, '')
   const units = Object.values(columns.quantities).map((index) => {
@@ -463,13 +461,13 @@ export function lookAtRow(columns: ReportColumns, cells: readonly string[]): Row
 export const isByGtin = ({ sku }: ReportColumns): boolean => sku === null
 
 /** The SKU that a row is about, as {@link readRow} reads it; null where it cannot be known. */
-export function skuOf(columns: ReportColumns, cells: readonly string[]): string | null {
+export const skuOf = (columns: ReportColumns, cells: readonly string[]): string | null => {
   if (faultOf(columns, cells, extraCells(columns, cells).length) !== null) return null
   return cellAt(cells, keyColumn(columns)) || null
 }
 
 /** Reads one row. A row that cannot be read comes as its text; the text of the same row is the same whatever the order of the columns. */
-export function readRow(month: string, columns: ReportColumns, cells: readonly string[]): ParsedRecord<ReconciliationRow> {
+export const readRow = (month: string, columns: ReportColumns, cells: readonly string[]): ParsedRecord<ReconciliationRow> => {
   const { headers, byName, said, delimiter } = columns
   const row: Record<string, string> = {}
   for (const [name, index] of byName) {
@@ -490,7 +488,7 @@ export function readRow(month: string, columns: ReportColumns, cells: readonly s
 }
 
 /** Reads the text of a row again, as {@link readRow} left it. */
-export function parseReportRow(rawText: string): ParsedRecord<ReconciliationRow> {
+export const parseReportRow = (rawText: string): ParsedRecord<ReconciliationRow> => {
   const { data } = rawRow.safeParse(jsonOrNull(rawText))
   if (data === undefined) return { ok: false, key: null, fault: 'no row of a report', rawText }
   const { month, row, more = [], missing = 0, columns: said = {}, delimiter = ',' } = data

@@ -7,19 +7,19 @@ import type { OnUnknownValue, ParsedRecord, RecordReader } from '../record.ts'
 import { RecordFault, rawAt, rawUnder, readAny, textOf } from '../record.ts'
 import { momentOf } from './moments.ts'
 
-function unitsOf(quantity: z.infer<typeof wireReturnQuantity> | null | undefined): number | null {
+const unitsOf = (quantity: z.infer<typeof wireReturnQuantity> | null | undefined): number | null => {
   if (quantity === undefined || quantity === null) return null
   if (typeof quantity !== 'object') return wholeNumber(quantity)
   return wholeNumber(quantity.measurementValue ?? quantity.amount)
 }
 
-function listOf(value: unknown): readonly unknown[] {
+const listOf = (value: unknown): readonly unknown[] => {
   if (value === undefined || value === null) return []
   return Array.isArray(value) ? value : [value]
 }
 
 /** Whatever the entry looks like it is kept: a record must not be dropped for it (specification, section 9, rule 6). */
-function trackingStatusOf(raw: unknown, onUnknownValue: OnUnknownValue): ReturnTrackingStatus {
+const trackingStatusOf = (raw: unknown, onUnknownValue: OnUnknownValue): ReturnTrackingStatus => {
   const { data } = wireTrackingStatus.safeParse(raw)
   if (typeof data !== 'object') {
     return { status: textOf(data), statusTime: null, currentRefundStatus: null, quantity: null, raw }
@@ -33,13 +33,13 @@ function trackingStatusOf(raw: unknown, onUnknownValue: OnUnknownValue): ReturnT
   }
 }
 
-function refundChannelOf(raw: unknown): ReturnRefundChannel {
+const refundChannelOf = (raw: unknown): ReturnRefundChannel => {
   const { data } = wireRefundChannel.safeParse(raw)
   if (typeof data !== 'object') return { refundChannelName: textOf(data), quantity: null, raw }
   return { refundChannelName: textOf(data.refundChannelName), quantity: unitsOf(data.quantity), raw }
 }
 
-function lineOf(wire: WireReturnLine, index: number, raw: unknown, onUnknownValue: OnUnknownValue): ReturnLine {
+const lineOf = (wire: WireReturnLine, index: number, raw: unknown, onUnknownValue: OnUnknownValue): ReturnLine => {
   const where = `returnOrderLines.${index}`
   const number = wholeNumber(wire.returnOrderLineNumber)
   if (number === null) throw new RecordFault(`${where}.returnOrderLineNumber: not a whole number`)
@@ -69,15 +69,15 @@ function lineOf(wire: WireReturnLine, index: number, raw: unknown, onUnknownValu
   }
 }
 
-const RETURN_TYPES = new Set(['REFUND', 'REPLACEMENT', 'PREORDER'])
+const returnTypes = new Set(['REFUND', 'REPLACEMENT', 'PREORDER'])
 
-function returnOf(wire: WireReturn, raw: Readonly<Record<string, unknown>>, onUnknownValue: OnUnknownValue): ReturnOrder {
+const returnOf = (wire: WireReturn, raw: Readonly<Record<string, unknown>>, onUnknownValue: OnUnknownValue): ReturnOrder => {
   const rawLines = rawUnder(raw, 'returnOrderLines')
   const lines = wire.returnOrderLines.map((line, index) => lineOf(line, index, rawAt(rawLines, index), onUnknownValue))
   const numbers = new Set(lines.map((line) => line.returnOrderLineNumber))
   if (numbers.size !== lines.length) throw new RecordFault('returnOrderLines: a returnOrderLineNumber appears twice')
   const returnType = textOf(wire.returnType)
-  if (returnType !== null && !RETURN_TYPES.has(returnType))
+  if (returnType !== null && !returnTypes.has(returnType))
     onUnknownValue({ resource: 'return', field: 'returnType', value: returnType })
   return {
     returnOrderId: String(wire.returnOrderId),
@@ -106,6 +106,5 @@ export const returnReader: RecordReader<WireReturn, ReturnOrder> = {
  * Reads one return order from its JSON text (exact) or from a parsed value; for replaying records in quarantine.
  * Never throws: a record that cannot be read comes back with the fault.
  */
-export function parseReturn(raw: unknown, onUnknownValue: OnUnknownValue = () => undefined): ParsedRecord<ReturnOrder> {
-  return readAny(returnReader, raw, onUnknownValue)
-}
+export const parseReturn = (raw: unknown, onUnknownValue: OnUnknownValue = () => undefined): ParsedRecord<ReturnOrder> =>
+  readAny(returnReader, raw, onUnknownValue)

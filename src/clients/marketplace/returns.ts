@@ -26,8 +26,8 @@ const operations = {
   list: { name: 'returns.list', limit: perMinute(50), payloadKeys: ['returnOrders'] },
 } as const satisfies Operations
 
-const PATH = '/v3/returns'
-const RECORDS_AT = ['returnOrders']
+const path = '/v3/returns'
+const recordsAt = ['returnOrders']
 
 const readEnvelope: ReadEnvelope = (envelope) => {
   const { data } = wireReturnPage.safeParse(envelope)
@@ -36,7 +36,7 @@ const readEnvelope: ReadEnvelope = (envelope) => {
   return { totalCount: data.meta?.totalCount, nextCursor: data.meta?.nextCursor }
 }
 
-function target(query: ReturnListQuery, maxPageSize: number): string {
+const target = (query: ReturnListQuery, maxPageSize: number): string => {
   const window =
     'lastModifiedFrom' in query
       ? {
@@ -44,22 +44,22 @@ function target(query: ReturnListQuery, maxPageSize: number): string {
           returnLastModifiedEndDate: wireDate(query.lastModifiedTo, 'to'),
         }
       : { returnCreationStartDate: wireDate(query.createdFrom, 'from'), returnCreationEndDate: wireDate(query.createdTo, 'to') }
-  return PATH + queryString({ ...window, limit: Math.min(query.limit, maxPageSize) })
+  return path + queryString({ ...window, limit: Math.min(query.limit, maxPageSize) })
 }
 
 /** The returns operation of the specification, section 9, for one seller. */
-function createReturnsClient({ caller, connection, onUnknownValue }: Host): ReturnsClient {
+const createReturnsClient = ({ caller, connection, onUnknownValue }: Host): ReturnsClient => {
   const page = (address: string, options: CallOptions) =>
-    fetchPage(caller, listCall(operations.list, address, RECORDS_AT), options, returnReader, readEnvelope, onUnknownValue)
+    fetchPage(caller, listCall(operations.list, address, recordsAt), options, returnReader, readEnvelope, onUnknownValue)
   const returns: ReturnsClient = {
     list: (query, options) => page(target(query, connection.profile.maxPageSize), options),
-    continue: (cursor, options) => page(withCursor(PATH, cursor), options),
+    continue: (cursor, options) => page(withCursor(path, cursor), options),
     pages: (query, options) =>
       walk(
         () => returns.list(query, options),
         (cursor) => returns.continue(cursor, { signal: options.signal }),
         (last) =>
-          caller.misfit(listCall(operations.list, PATH, RECORDS_AT), {
+          caller.misfit(listCall(operations.list, path, recordsAt), {
             correlationId: last.correlationId,
             httpStatus: 200,
           }),

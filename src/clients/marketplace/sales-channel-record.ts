@@ -6,47 +6,47 @@ import type { OnUnknownValue, ParsedRecord, RecordReader } from '../record.ts'
 import { readAny, textOf } from '../record.ts'
 import { momentOf } from './moments.ts'
 
-function addressOf(wire: z.infer<typeof wireReturnAddress>): ReturnAddress {
-  return {
-    line1: textOf(wire.line1),
-    line2: textOf(wire.line2),
-    line3: textOf(wire.line3),
-    city: textOf(wire.city),
-    state: textOf(wire.state),
-    country: textOf(wire.country),
-    zip: textOf(wire.zip),
-    addressType: textOf(wire.addressType),
-  }
-}
+const addressOf = (wire: z.infer<typeof wireReturnAddress>): ReturnAddress => ({
+  line1: textOf(wire.line1),
+  line2: textOf(wire.line2),
+  line3: textOf(wire.line3),
+  city: textOf(wire.city),
+  state: textOf(wire.state),
+  country: textOf(wire.country),
+  zip: textOf(wire.zip),
+  addressType: textOf(wire.addressType),
+})
 
-const YES = /^(?:y|yes|true)$/i
-const NO = /^(?:n|no|false)$/i
+const yes = /^(?:y|yes|true)$/i
+const no = /^(?:n|no|false)$/i
 
 /** `Y` and, on the live service, `true` are shown (public facts, section 7.4); their opposites are read as no, anything else is unknown. */
-function activeOf(value: WireSalesChannel['active'], onUnknownValue: OnUnknownValue): boolean | null {
+const activeOf = (value: WireSalesChannel['active'], onUnknownValue: OnUnknownValue): boolean | null => {
   if (value === undefined || value === null || value === '') return null
   const said = String(value)
-  if (YES.test(said)) return true
-  if (NO.test(said)) return false
+  if (yes.test(said)) return true
+  if (no.test(said)) return false
   onUnknownValue({ resource: 'sales-channel', field: 'active', value: said })
   return null
 }
 
-function channelOf(wire: WireSalesChannel, raw: Readonly<Record<string, unknown>>, onUnknownValue: OnUnknownValue): SalesChannel {
-  return {
-    orderChannelId: String(wire.orderChannelId),
-    orderChannelName: textOf(wire.orderChannelName),
-    boxCatalogType: textOf(wire.boxCatalogType),
-    shippingMethods: textOf(wire.shippping) ?? textOf(wire.shipping),
-    returnAddress: wire.returnAddress === undefined || wire.returnAddress === null ? null : addressOf(wire.returnAddress),
-    active: activeOf(wire.active, onUnknownValue),
-    partnerId: textOf(wire.sellerId),
-    partnerName: textOf(wire.sellerName),
-    createdDate: momentOf(wire.createdDate, { resource: 'sales-channel', field: 'createdDate' }, onUnknownValue),
-    martId: textOf(wire.martId),
-    raw,
-  }
-}
+const channelOf = (
+  wire: WireSalesChannel,
+  raw: Readonly<Record<string, unknown>>,
+  onUnknownValue: OnUnknownValue,
+): SalesChannel => ({
+  orderChannelId: String(wire.orderChannelId),
+  orderChannelName: textOf(wire.orderChannelName),
+  boxCatalogType: textOf(wire.boxCatalogType),
+  shippingMethods: textOf(wire.shippping) ?? textOf(wire.shipping),
+  returnAddress: wire.returnAddress === undefined || wire.returnAddress === null ? null : addressOf(wire.returnAddress),
+  active: activeOf(wire.active, onUnknownValue),
+  partnerId: textOf(wire.sellerId),
+  partnerName: textOf(wire.sellerName),
+  createdDate: momentOf(wire.createdDate, { resource: 'sales-channel', field: 'createdDate' }, onUnknownValue),
+  martId: textOf(wire.martId),
+  raw,
+})
 
 /** How a sales channel is read. */
 export const salesChannelReader: RecordReader<WireSalesChannel, SalesChannel> = {
@@ -57,6 +57,5 @@ export const salesChannelReader: RecordReader<WireSalesChannel, SalesChannel> = 
 }
 
 /** Reads one sales channel from its JSON text (exact) or from a parsed value; for replaying records in quarantine. Never throws. */
-export function parseSalesChannel(raw: unknown, onUnknownValue: OnUnknownValue = () => undefined): ParsedRecord<SalesChannel> {
-  return readAny(salesChannelReader, raw, onUnknownValue)
-}
+export const parseSalesChannel = (raw: unknown, onUnknownValue: OnUnknownValue = () => undefined): ParsedRecord<SalesChannel> =>
+  readAny(salesChannelReader, raw, onUnknownValue)

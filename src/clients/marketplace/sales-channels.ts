@@ -26,14 +26,14 @@ const operations = {
   list: { name: 'sales-channels.list', limit: perMinute(20), payloadKeys: ['payload'] },
 } as const satisfies Operations
 
-const PATH = '/v3/fulfillment/orders-fulfillments/channel-details'
+const path = '/v3/fulfillment/orders-fulfillments/channel-details'
 
 /** Only these are success: a partial list, or one that is still being made, would let the channels it lacks look gone. */
-const FINE = /^(?:OK|NO_CONTENT)$/i
+const fine = /^(?:OK|NO_CONTENT)$/i
 
 const readEnvelope: ReadEnvelope = (envelope) => {
   const { data } = wireSalesChannelPage.safeParse(envelope)
-  if (data === undefined || !FINE.test(data.status ?? 'OK')) return null
+  if (data === undefined || !fine.test(data.status ?? 'OK')) return null
   return { totalCount: null, nextCursor: null }
 }
 
@@ -41,14 +41,14 @@ const readEnvelope: ReadEnvelope = (envelope) => {
  * The channel details of the specification, section 8, for one seller. The header `loggedInUser` carries the service name: requests are
  * made by this service and by no person, and neither the specification nor the public facts say what else is wanted there.
  */
-function createSalesChannelsClient({ caller, connection, onUnknownValue }: Host): SalesChannelsClient {
+const createSalesChannelsClient = ({ caller, connection, onUnknownValue }: Host): SalesChannelsClient => {
   const { sellerId, serviceName, headerPrefix, profile } = connection
   const { headerSpelling, martIdHeaders, martId, partnerIdParameter } = profile.channelDetails
   const prefix = headerPrefix.toLowerCase()
   const call: Call = {
     operation: operations.list,
     method: 'GET',
-    target: PATH + queryString({ partnerId: partnerIdParameter ? sellerId : undefined }),
+    target: path + queryString({ partnerId: partnerIdParameter ? sellerId : undefined }),
     body: null,
     recordsAt: ['payload'],
     headerSpelling,

@@ -186,7 +186,7 @@ const placedRecord = (place: Place, record: CutRecord, onUnknownValue: OnUnknown
 const wirePlaced = z.object({ reportDate: z.string(), row: z.int(), currency: z.string().nullable() })
 
 /** Reads a row from its text as {@link placedText} makes it. Never throws. */
-function parseSettlementLine(rawText: string, onUnknownValue: OnUnknownValue = () => undefined): ParsedRecord<SettlementLine> {
+const parseSettlementLine = (rawText: string, onUnknownValue: OnUnknownValue = () => undefined): ParsedRecord<SettlementLine> => {
   const cut = cutRecords(rawText, rowsAt)
   const [record] = cut?.records ?? []
   const { data } = wirePlaced.safeParse(cut === null ? null : jsonOrNull(cut.envelopeText))
@@ -232,7 +232,7 @@ export interface SettlementsClient {
 
 const currencyIn = z.looseObject({ Currency: text })
 
-function createSettlementsClient({ caller, connection, onUnknownValue }: Host): SettlementsClient {
+const createSettlementsClient = ({ caller, connection, onUnknownValue }: Host): SettlementsClient => {
   const { pageSizeParameters } = connection.profile.settlementReports
   return {
     async dates(options) {

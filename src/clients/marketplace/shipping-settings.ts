@@ -43,14 +43,14 @@ const operations = {
   get: { name: 'shipping-settings.get', limit: perMinute(50), payloadKeys: ['simplifiedShippingSettings'] },
 } as const satisfies Operations
 
-const PATH = '/v3/settings/shipping/simplifiedshippingsettings'
-const RECORD_AT = ['simplifiedShippingSettings']
+const path = '/v3/settings/shipping/simplifiedshippingsettings'
+const recordAt = ['simplifiedShippingSettings']
 
 /** What a seller without settings is answered, with whatever status (public facts, section 7.5). */
-const NONE_THERE = /shipping settings not found/i
+const noneThere = /shipping settings not found/i
 
 /** Amounts that the ERP gave become the JSON numbers that say the same; what is null is left out. Everything else goes as it came. */
-function wireBody({ accountConfigs, ...rest }: ShippingSettings): JsonValue {
+const wireBody = ({ accountConfigs, ...rest }: ShippingSettings): JsonValue => {
   const money = <Money extends { readonly amount: string }>(given: Money | null | undefined) =>
     given === null || given === undefined ? undefined : { ...given, amount: exactJsonNumber(given.amount) }
   const settings = {
@@ -78,19 +78,18 @@ function wireBody({ accountConfigs, ...rest }: ShippingSettings): JsonValue {
 }
 
 /** The settings of an answer, which may also stand there without their name; null when there are none. */
-function settingsOf({ records, envelope }: Answer): CutRecord | null {
+const settingsOf = ({ records, envelope }: Answer): CutRecord | null => {
   const [cut] = records
   if (cut !== undefined) return holdsNoAccount(cut) ? null : cut
   return isObject(envelope) && isObject(envelope['accountConfigs']) ? asRecord(JSON.stringify(envelope)) : null
 }
 
 /** Whether an answer without settings says that there are none, rather than something else. */
-function saysNone({ records, envelope }: Answer): boolean {
-  return records.length > 0 || (isObject(envelope) && envelope['simplifiedShippingSettings'] === null)
-}
+const saysNone = ({ records, envelope }: Answer): boolean =>
+  records.length > 0 || (isObject(envelope) && envelope['simplifiedShippingSettings'] === null)
 
 /** The shipping settings operations for one seller: creation (specification, section 4) and the read-back (public facts, section 7.5). */
-function createShippingSettingsClient({ caller }: Host): ShippingSettingsClient {
+const createShippingSettingsClient = ({ caller }: Host): ShippingSettingsClient => {
   const observed = (answer: Answer, cut: CutRecord, atMs: number): Observed<AccountSettings> => ({
     record: readSettings(cut),
     observedAt: caller.clock.at(atMs),
@@ -98,16 +97,16 @@ function createShippingSettingsClient({ caller }: Host): ShippingSettingsClient 
     httpStatus: answer.httpStatus,
   })
 
-  async function get(options: CallOptions): Promise<Observed<AccountSettings> | null> {
+  const get = async (options: CallOptions): Promise<Observed<AccountSettings> | null> => {
     const call: Call = {
       operation: operations.get,
       method: 'GET',
-      target: PATH,
+      target: path,
       body: null,
-      recordsAt: RECORD_AT,
+      recordsAt: recordAt,
     }
     const answer = await caller.call(call, options).catch((error: unknown) => {
-      const none = error instanceof Refused && error.faults.some(({ description }) => NONE_THERE.test(description ?? ''))
+      const none = error instanceof Refused && error.faults.some(({ description }) => noneThere.test(description ?? ''))
       if (none) return null
       throw error
     })
@@ -121,7 +120,7 @@ function createShippingSettingsClient({ caller }: Host): ShippingSettingsClient 
   return {
     prepare: (settings): ShippingSettingsRequest => ({
       operation: operations.create.name,
-      path: `${PATH}/account`,
+      path: `${path}/account`,
       body: wireBody(settings),
     }),
     async send(request, options) {
@@ -130,7 +129,7 @@ function createShippingSettingsClient({ caller }: Host): ShippingSettingsClient 
         method: 'POST',
         target: request.path,
         body: JSON.stringify(request.body),
-        recordsAt: RECORD_AT,
+        recordsAt: recordAt,
       }
       const answer = await caller.call(call, options)
       const cut = settingsOf(answer)

@@ -39,7 +39,7 @@ const refuseGone = (error: unknown): never => {
 }
 
 /** The stream's text. Pulled by the socket: for a slow reader at most one page is read ahead. */
-async function* stream(feed: ChangeFeed, from: bigint, gone: AbortSignal): AsyncGenerator<string, void, undefined> {
+const stream = async function* (feed: ChangeFeed, from: bigint, gone: AbortSignal): AsyncGenerator<string, void, undefined> {
   let after = from
   yield `retry: ${reconnectMs}\n\n`
   while (!gone.aborted && !feed.ended.aborted) {

@@ -112,7 +112,7 @@ const settleRejected = async (
     problem,
   })
   if (!settled) return false
-  tx.tell({
+  tx.record({
     sellerId,
     type: 'event.rejected',
     purchaseOrderId: purchaseOrderId ?? undefined,

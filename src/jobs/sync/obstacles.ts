@@ -1,4 +1,4 @@
-import { BODY_TOO_LARGE, MarketplaceFailure, TOO_MANY_RECORDS } from '../../clients/errors.ts'
+import { bodyTooLarge, MarketplaceFailure, tooManyRecords } from '../../clients/errors.ts'
 import { isOfCredentials } from '../../clients/marketplace/authorisation.ts'
 import type { SyncWindow } from '../../store/sync-states.ts'
 import { answerElsewhere } from './elsewhere.ts'
@@ -14,7 +14,7 @@ import type { PagedRun, Stop } from './stream-run.ts'
 // A window that is read once more is a cure for a moving set; one that goes astray again and again is a fault to report.
 const restartsPerRun = 2
 /** What is wrong with a page that holds too much: a smaller one may do. */
-const tooMuch: ReadonlySet<string> = new Set([BODY_TOO_LARGE, TOO_MANY_RECORDS])
+const tooMuch: ReadonlySet<string> = new Set([bodyTooLarge, tooManyRecords])
 const firstPlace = 'first'
 
 /** A failure that may speak of the page that was asked for. */

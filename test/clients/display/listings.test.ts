@@ -7,7 +7,7 @@ import type { Page } from '../../../src/clients/record.ts'
 import { forever, sendJson } from '../servers.ts'
 import { type Display, failureOf, startDisplay } from './support.ts'
 
-const ALL = { startIndex: 0, count: 100 }
+const all = { startIndex: 0, count: 100 }
 const options = () => ({ signal: forever() })
 
 const pans = {
@@ -25,7 +25,7 @@ const taxonomies = (...data: readonly unknown[]) => ({ code: 'success', details:
 
 const bodyOf = (request: { readonly body: string } | undefined): unknown => JSON.parse(request?.body ?? 'null')
 
-async function answered(body: unknown, ask: (display: Display) => Promise<Page<unknown>>) {
+const answered = async (body: unknown, ask: (display: Display) => Promise<Page<unknown>>) => {
   const started = await startDisplay((_request, response) => sendJson(response, 200, body))
   return { ...started, page: await ask(started.display) }
 }
@@ -33,10 +33,10 @@ async function answered(body: unknown, ask: (display: Display) => Promise<Page<u
 describe('listing taxonomies', () => {
   test('asks with flat keys, brackets and all', async () => {
     const { display, seen } = await startDisplay((_request, response) => sendJson(response, 200, taxonomies()))
-    await display.taxonomies.list(ALL, options())
+    await display.taxonomies.list(all, options())
     const filters = { brandName: ['Acme'], department: ['Home'], category: ['Kitchen', 'Bath'], subCategory: ['Pans'] }
     await display.taxonomies.list({ level: 2, filters, startIndex: 40, count: 20 }, options())
-    await display.taxonomies.list({ filters: { brandName: [] }, ...ALL }, options())
+    await display.taxonomies.list({ filters: { brandName: [] }, ...all }, options())
     expect(seen.map(bodyOf)).toEqual([
       { advertiserId: 10001, startIndex: 0, count: 100 },
       {
@@ -65,7 +65,7 @@ describe('listing taxonomies', () => {
   })
 
   test('gives one record for each chain, with its own text', async () => {
-    const { page } = await answered(taxonomies(pans, tools), (display) => display.taxonomies.list(ALL, options()))
+    const { page } = await answered(taxonomies(pans, tools), (display) => display.taxonomies.list(all, options()))
     expect(page.records).toMatchObject([
       {
         ok: true,
@@ -84,7 +84,7 @@ describe('listing taxonomies', () => {
 
   test('the count may be spelled item_count, and the envelope may stand in an array', async () => {
     const { page } = await answered([taxonomies({ level: 1, name: 'Tools', item_count: 7 })], (display) =>
-      display.taxonomies.list(ALL, options()),
+      display.taxonomies.list(all, options()),
     )
     expect(page.records).toMatchObject([{ ok: true, value: { itemCount: 7 } }])
   })
@@ -108,7 +108,7 @@ describe('listing taxonomies', () => {
       ],
     }
     const text = JSON.stringify(taxonomies(row), (_key, value) => (typeof value === 'bigint' ? 'WIDE' : value))
-    const { page } = await answered(text.replace('"WIDE"', '123'), (display) => display.taxonomies.list(ALL, options()))
+    const { page } = await answered(text.replace('"WIDE"', '123'), (display) => display.taxonomies.list(all, options()))
     expect(page.records.map(({ ok, key }) => [ok, key])).toEqual([
       [true, '3 | Home | Kitchen | Pans'],
       [true, '3 | Home | Kitchen | Pots'],
@@ -138,7 +138,7 @@ describe('listing taxonomies', () => {
 
   test('a short page is the last one unless it says that there is more', async () => {
     const page = async (totalResults: unknown) =>
-      (await answered({ ...taxonomies(tools), totalResults }, (display) => display.taxonomies.list(ALL, options()))).page
+      (await answered({ ...taxonomies(tools), totalResults }, (display) => display.taxonomies.list(all, options()))).page
     expect((await page(1)).nextCursor).toBeNull()
     expect((await page(1_546)).nextCursor).toBe('1')
     expect((await page('many')).nextCursor).toBeNull()
@@ -153,7 +153,7 @@ describe('a failure of the host', () => {
     [200, [{ code: 'failure', details: 'TOO_MANY_FILTERS_PROVIDED_IN_REQUEST', data: [] }]],
   ])('%i %j is a refusal that names its code', async (status, body) => {
     const { display } = await startDisplay((_request, response) => sendJson(response, status, body))
-    const failure = await failureOf(display.taxonomies.list(ALL, options()))
+    const failure = await failureOf(display.taxonomies.list(all, options()))
     expect(failure).toMatchObject({ kind: 'refused', httpStatus: status })
     expect(failure.faults[0]?.code).toBe('TOO_MANY_FILTERS_PROVIDED_IN_REQUEST')
     expect(failure.message).toContain('TOO_MANY_FILTERS_PROVIDED_IN_REQUEST')
@@ -163,7 +163,7 @@ describe('a failure of the host', () => {
     const { display } = await startDisplay((_request, response) =>
       sendJson(response, 200, { code: 'failure', details: ['no such audience', 'for Jane Doe'] }),
     )
-    const failure = await failureOf(display.contextual.list(ALL, options()))
+    const failure = await failureOf(display.contextual.list(all, options()))
     expect(failure).toMatchObject({
       kind: 'refused',
       faults: [{ code: 'failure', description: 'no such audience; for Jane Doe' }],
@@ -173,7 +173,7 @@ describe('a failure of the host', () => {
 
   test.each([500, 503, 520, 521])('%i is tried again later', async (status) => {
     const { display } = await startDisplay((_request, response) => sendJson(response, status, { code: 'failure', details: 'x' }))
-    expect((await failureOf(display.taxonomies.list(ALL, options()))).kind).toBe('unavailable')
+    expect((await failureOf(display.taxonomies.list(all, options()))).kind).toBe('unavailable')
   })
 })
 
@@ -191,7 +191,7 @@ describe('listing targets', () => {
   test('a contextual target is read, its id to the last digit', async () => {
     const { page, seen, unknownValues } = await answered(
       text({ totalResults: 1, contextual: [target, { id: 2, name: 'Pots', reach: ['TIER_9'], isDisabled: true }] }),
-      (display) => display.contextual.list({ ids: ['9007199254740993'], searchText: 'pa"n', ...ALL }, options()),
+      (display) => display.contextual.list({ ids: ['9007199254740993'], searchText: 'pa"n', ...all }, options()),
     )
     expect(seen[0]?.target).toBe('/api/v2/targeting/list')
     expect(seen[0]?.body).toBe(
@@ -220,7 +220,7 @@ describe('listing targets', () => {
       { id: 3, name: 'C' },
     ]
     const { page, seen, unknownValues } = await answered({ totalResults: 3, behavioral: audiences }, (display) =>
-      display.behavioral.list({ audienceType: 'RETAIL', attribute: 'HISTORICAL', ...ALL }, options()),
+      display.behavioral.list({ audienceType: 'RETAIL', attribute: 'HISTORICAL', ...all }, options()),
     )
     expect(bodyOf(seen[0])).toEqual({
       advertiserId: 10001,
@@ -243,14 +243,14 @@ describe('listing targets', () => {
 
   test('an illegal pair is not sent', async () => {
     const { display, seen } = await startDisplay((_request, response) => sendJson(response, 200, { behavioral: [] }))
-    const refused = display.behavioral.list({ audienceType: 'retail', attribute: 'AGE', ...ALL }, options())
+    const refused = display.behavioral.list({ audienceType: 'retail', attribute: 'AGE', ...all }, options())
     await expect(refused).rejects.toThrow(/audienceType retail with attribute AGE/)
     await expect(refused).rejects.toThrow(RangeError)
-    await expect(display.behavioral.list(ALL, options())).rejects.toThrow(RangeError)
-    await expect(display.contextual.list({ ids: ['1,2'], ...ALL }, options())).rejects.toThrow(RangeError)
+    await expect(display.behavioral.list(all, options())).rejects.toThrow(RangeError)
+    await expect(display.contextual.list({ ids: ['1,2'], ...all }, options())).rejects.toThrow(RangeError)
     expect(seen).toEqual([])
-    await display.behavioral.list({ audienceType: 'custom', ...ALL }, options())
-    await display.behavioral.list({ searchText: 'pets', ...ALL }, options())
+    await display.behavioral.list({ audienceType: 'custom', ...all }, options())
+    await display.behavioral.list({ searchText: 'pets', ...all }, options())
     expect(seen).toHaveLength(2)
   })
 
@@ -282,14 +282,14 @@ describe('whatever the host answers', () => {
     [''],
   ])('%s is no page, so nothing can look gone', async (text) => {
     const { display } = await startDisplay((_request, response) => sendJson(response, 200, text))
-    expect((await failureOf(display.taxonomies.list(ALL, options()))).kind).toBe('malformed')
-    expect((await failureOf(display.contextual.list(ALL, options()))).kind).toBe('malformed')
+    expect((await failureOf(display.taxonomies.list(all, options()))).kind).toBe('malformed')
+    expect((await failureOf(display.contextual.list(all, options()))).kind).toBe('malformed')
   })
 
   test.each([['{"code":"success","totalResults":0,"data":null}'], ['{"code":"success","totalResults":0}'], ['{"data":[]}']])(
     '%s is an empty page',
     async (text) => {
-      const { page } = await answered(text, (display) => display.taxonomies.list(ALL, options()))
+      const { page } = await answered(text, (display) => display.taxonomies.list(all, options()))
       expect(page).toMatchObject({ records: [], nextCursor: null })
     },
   )
@@ -299,7 +299,7 @@ describe('whatever the host answers', () => {
       (_request, response) => sendJson(response, 200, `{"code":"success","data":[{"filler":"${'x'.repeat(150_000)}"}]}`),
       { maxBodyBytes: 100_000 },
     )
-    expect((await failureOf(display.taxonomies.list(ALL, options()))).kind).toBe('malformed')
+    expect((await failureOf(display.taxonomies.list(all, options()))).kind).toBe('malformed')
   })
 
   const node = fc.letrec<{ node: unknown }>((tie) => ({
@@ -355,9 +355,9 @@ describe('whatever the host answers', () => {
       fc.asyncProperty(rows, fc.boolean(), fc.integer({ min: 0, max: 200 }), async (data, wrapped, cut) => {
         const whole = (body: object): string => JSON.stringify(wrapped ? [body] : body)
         const three = [
-          [whole({ code: 'success', data }), () => display.taxonomies.list(ALL, options())],
-          [whole({ totalResults: 1, contextual: data }), () => display.contextual.list(ALL, options())],
-          [whole({ behavioral: data }), () => display.behavioral.list({ audienceType: 'custom', ...ALL }, options())],
+          [whole({ code: 'success', data }), () => display.taxonomies.list(all, options())],
+          [whole({ totalResults: 1, contextual: data }), () => display.contextual.list(all, options())],
+          [whole({ behavioral: data }), () => display.behavioral.list({ audienceType: 'custom', ...all }, options())],
         ] as const
         for (const [text, ask] of three) {
           await judge(text, data, ask)

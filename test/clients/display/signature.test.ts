@@ -6,10 +6,10 @@ import type { SeenRequest } from '../servers.ts'
 import { forever, generousLimits, sendJson } from '../servers.ts'
 import { failureOf, keys, secrets, startDisplay } from './support.ts'
 
-const NOTHING = { code: 'success', details: '', totalResults: 0, data: [] }
-const ALL = { startIndex: 0, count: 100 }
+const nothing = { code: 'success', details: '', totalResults: 0, data: [] }
+const all = { startIndex: 0, count: 100 }
 
-function signedBy(request: SeenRequest | undefined, prefix = 'xx') {
+const signedBy = (request: SeenRequest | undefined, prefix = 'xx') => {
   const header = (name: string): string => String(request?.headers[name])
   const timestamp = header(`${prefix}_consumer.intimestamp`)
   const text = `${header(`${prefix}_consumer.id`)}\n${timestamp}\n${header(`${prefix}_sec.key_version`)}\n`
@@ -26,12 +26,12 @@ describe('a display request', () => {
     [specification, 'xx'],
     [walmartUs, 'wm'],
   ])('is signed and carries the headers of the specification: $name', async (profile, prefix) => {
-    const { display, seen } = await startDisplay((_request, response) => sendJson(response, 200, NOTHING), {
+    const { display, seen } = await startDisplay((_request, response) => sendJson(response, 200, nothing), {
       connection: { profile, headerPrefix: profile.headerPrefix },
       path: '/api-proxy/display/',
     })
     const before = Date.now()
-    await display.taxonomies.list({ level: 1, ...ALL }, { signal: forever(), correlationId: 'mine' })
+    await display.taxonomies.list({ level: 1, ...all }, { signal: forever(), correlationId: 'mine' })
     const [request] = seen
     expect(request?.method).toBe('POST')
     expect(request?.target).toBe('/api-proxy/display/api/v1/taxonomies/list')
@@ -54,9 +54,9 @@ describe('a display request', () => {
   test('is signed by the clock of the display host, ever anew', async () => {
     let skewMs = 3_600_000
     const { display, seen } = await startDisplay((_request, response) =>
-      sendJson(response, 200, NOTHING, { date: new Date(Date.now() + skewMs).toUTCString() }),
+      sendJson(response, 200, nothing, { date: new Date(Date.now() + skewMs).toUTCString() }),
     )
-    for (let count = 0; count < 3; count += 1) await display.taxonomies.list(ALL, { signal: forever() })
+    for (let count = 0; count < 3; count += 1) await display.taxonomies.list(all, { signal: forever() })
     skewMs = 0
     const [first, second, third] = seen.map((request) => signedBy(request))
     expect([first, second, third].every((one) => one?.isGenuine)).toBe(true)
@@ -70,10 +70,10 @@ describe('a display request', () => {
     const { display, seen } = await startDisplay((request, response) => {
       const hostMs = Date.now() + skewMs
       const late = Math.abs(signedBy(request).timestamp - hostMs) > 180_000
-      const body = late ? { code: 'failure', details: 'timestamp expired' } : NOTHING
+      const body = late ? { code: 'failure', details: 'timestamp expired' } : nothing
       sendJson(response, late ? 401 : 200, body, { date: new Date(hostMs).toUTCString() })
     })
-    await display.taxonomies.list(ALL, { signal: forever(), correlationId: 'first' })
+    await display.taxonomies.list(all, { signal: forever(), correlationId: 'first' })
     const [first, second] = seen.map((request) => signedBy(request))
     expect(seen).toHaveLength(2)
     expect([first?.isGenuine, second?.isGenuine]).toEqual([true, true])
@@ -85,7 +85,7 @@ describe('a display request', () => {
     const { display, seen } = await startDisplay((_request, response) =>
       sendJson(response, 401, { code: 'failure', details: 'timestamp expired' }),
     )
-    expect((await failureOf(display.taxonomies.list(ALL, { signal: forever() }))).kind).toBe('unavailable')
+    expect((await failureOf(display.taxonomies.list(all, { signal: forever() }))).kind).toBe('unavailable')
     expect(seen).toHaveLength(2)
   })
 
@@ -93,7 +93,7 @@ describe('a display request', () => {
     const { display, seen } = await startDisplay((_request, response) =>
       sendJson(response, 401, { code: 'failure', details: 'unknown consumer' }),
     )
-    expect(await failureOf(display.taxonomies.list(ALL, { signal: forever() }))).toMatchObject({
+    expect(await failureOf(display.taxonomies.list(all, { signal: forever() }))).toMatchObject({
       kind: 'refused',
       httpStatus: 401,
       credentialsDead: false,
@@ -106,7 +106,7 @@ test.each(['', '<html>Log in</html>', '{"message":"Unauthorized"}'])(
   'a 401 %j that is no word of the host is an outage, not a refusal of who sends it',
   async (body) => {
     const { display, seen } = await startDisplay((_request, response) => sendJson(response, 401, body))
-    expect(await failureOf(display.taxonomies.list(ALL, { signal: forever() }))).toMatchObject({
+    expect(await failureOf(display.taxonomies.list(all, { signal: forever() }))).toMatchObject({
       kind: 'unavailable',
       httpStatus: 401,
     })
@@ -122,7 +122,7 @@ test.each([0, 200, 470, 495])(
       const details = [`${'x'.repeat(before)} ${signature} ${signature}`, `got ${authorization}`]
       sendJson(response, 400, { code: 'failure', details: before > 200 ? details : details.reverse() })
     })
-    const failure = await failureOf(display.contextual.list(ALL, { signal: forever() }))
+    const failure = await failureOf(display.contextual.list(all, { signal: forever() }))
     const told = JSON.stringify([failure, failure.message, failure.faults, logged])
     expect(failure.faults).not.toEqual([])
     expect(told).not.toContain(secrets.authToken)
@@ -139,12 +139,12 @@ describe('a 429', () => {
       { now, budget: createInProcessBudget({ limits: generousLimits, now }) },
     )
     for (let count = 0; count < 2; count += 1) {
-      expect(await failureOf(display.taxonomies.list(ALL, { signal: forever() }))).toMatchObject({
+      expect(await failureOf(display.taxonomies.list(all, { signal: forever() }))).toMatchObject({
         kind: 'throttled',
         retryAt: new Date(nowMs + 600_000),
       })
     }
-    await display.contextual.list(ALL, { signal: forever() })
+    await display.contextual.list(all, { signal: forever() })
     expect(seen.map((request) => request.target)).toEqual(['/api/v1/taxonomies/list', '/api/v2/targeting/list'])
   })
 
@@ -152,7 +152,7 @@ describe('a 429', () => {
     const { display } = await startDisplay((_request, response) =>
       sendJson(response, 429, { code: 'failure', details: 'slow down' }, { 'retry-after': '5' }),
     )
-    const failure = await failureOf(display.taxonomies.list(ALL, { signal: forever() }))
+    const failure = await failureOf(display.taxonomies.list(all, { signal: forever() }))
     expect(Math.abs((failure.retryAt?.getTime() ?? 0) - Date.now() - 5_000)).toBeLessThan(2_000)
   })
 })

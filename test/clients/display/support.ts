@@ -14,7 +14,7 @@ const privateKey = keys.privateKey.export({ type: 'pkcs8', format: 'pem' }).toSt
 export const secrets = { authToken: 'hush-display-token' }
 
 /** Display advertising of a client; it must be on. */
-export function displayOf(client: MarketplaceClient) {
+export const displayOf = (client: MarketplaceClient) => {
   const on = <Part>(part: Part | null): Part => {
     if (part === null) throw new Error('display advertising is off')
     return part
@@ -36,10 +36,10 @@ export interface DisplayUnderTest extends ClientUnderTest {
 }
 
 /** Starts both; `path` is that of the display base address. */
-export async function startDisplay(
+export const startDisplay = async (
   answer: Answer,
   settings: ClientSettings & { readonly path?: string } = {},
-): Promise<DisplayUnderTest> {
+): Promise<DisplayUnderTest> => {
   const { url, seen } = await startServer(answer)
   const started = startClient(url, {
     ...settings,
@@ -59,7 +59,7 @@ export async function startDisplay(
 }
 
 /** The failure that some work ends with. */
-export async function failureOf(work: Promise<unknown>): Promise<MarketplaceFailure> {
+export const failureOf = async (work: Promise<unknown>): Promise<MarketplaceFailure> => {
   const [result] = await Promise.allSettled([work])
   if (result.status === 'fulfilled') throw new Error('expected a failure')
   if (result.reason instanceof MarketplaceFailure) return result.reason

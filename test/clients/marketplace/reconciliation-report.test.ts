@@ -20,31 +20,31 @@ import type { ParsedRecord } from '../../../src/clients/record.ts'
 import type { ReconciliationRow } from '../../../src/domain/reconciliation-report.ts'
 import { type ClientSettings, forever, generousLimits, sendJson, startClient, startMarketplace, startTcp } from '../servers.ts'
 
-const HEADER =
+const headerLine =
   'GTIN,SKU,Item Name,Beginning Quantity,Ending Quantity,Units Sold,Units Returned,Units Lost,Units Found,Units Damaged,Other Adjustments'
-const CSV = `${HEADER}\n00012345678905,SKU-1,Lamp,10,7,3,0,0,0,0,0\n`
+const csv = `${headerLine}\n00012345678905,SKU-1,Lamp,10,7,3,0,0,0,0,0\n`
 
-const sendCsv = (response: ServerResponse, body: string | Uint8Array = CSV, headers: Record<string, string> = {}): void => {
+const sendCsv = (response: ServerResponse, body: string | Uint8Array = csv, headers: Record<string, string> = {}): void => {
   response.writeHead(200, { 'content-type': 'text/csv', ...headers }).end(body)
 }
 
-async function textOf(body: AsyncIterable<Uint8Array>): Promise<string> {
+const textOf = async (body: AsyncIterable<Uint8Array>): Promise<string> => {
   const pieces: Uint8Array[] = []
   for await (const piece of body) pieces.push(piece)
   return Buffer.concat(pieces).toString('utf8')
 }
 
-function present(download: ReportDownload | null): ReportDownload {
+const present = (download: ReportDownload | null): ReportDownload => {
   if (download === null) throw new Error('no report came')
   return download
 }
 
-async function ask(url: string, query: ReportQuery = { month: '2026-10' }, settings: ClientSettings = {}) {
+const ask = async (url: string, query: ReportQuery = { month: '2026-10' }, settings: ClientSettings = {}) => {
   const { client, ...rest } = startClient(url, settings)
   return { client, ...rest, report: await client.of(reconciliationEndpoint).download(query, { signal: forever() }) }
 }
 
-async function failureOf(url: string, settings: ClientSettings = {}): Promise<MarketplaceFailure> {
+const failureOf = async (url: string, settings: ClientSettings = {}): Promise<MarketplaceFailure> => {
   const { client } = startClient(url, settings)
   try {
     const report = present(await client.of(reconciliationEndpoint).download({ month: '2026-10' }, { signal: forever() }))
@@ -135,13 +135,13 @@ describe('the request', () => {
 describe('the file', () => {
   test('comes with its name and the moment at which it was made', async () => {
     const { url } = await startMarketplace((_request, response) =>
-      sendCsv(response, CSV, {
+      sendCsv(response, csv, {
         'content-disposition': 'attachment: filename=InventoryReconciliationReport_2026-11-21T15_00_00.123Z.csv',
       }),
     )
     const { report, reports } = await ask(url)
     const { fileName, generatedAt, body } = present(report)
-    expect(await textOf(body)).toBe(CSV)
+    expect(await textOf(body)).toBe(csv)
     expect({ fileName, generatedAt }).toEqual({
       fileName: 'InventoryReconciliationReport_2026-11-21T15_00_00.123Z.csv',
       generatedAt: new Date('2026-11-21T15:00:00.123Z'),
@@ -150,21 +150,21 @@ describe('the file', () => {
   })
 
   test.each([
-    ['gzip', gzipSync(CSV)],
-    ['br', brotliCompressSync(CSV)],
-    ['identity', Buffer.from(CSV)],
+    ['gzip', gzipSync(csv)],
+    ['br', brotliCompressSync(csv)],
+    ['identity', Buffer.from(csv)],
   ])('may be packed as %s', async (encoding, bytes) => {
     const { url } = await startMarketplace((_request, response) => sendCsv(response, bytes, { 'content-encoding': encoding }))
     const { report } = await ask(url)
-    expect(await textOf(present(report).body)).toBe(CSV)
+    expect(await textOf(present(report).body)).toBe(csv)
   })
 
   test('may say that it is anything but CSV', async () => {
     const { url } = await startMarketplace((_request, response) =>
-      sendCsv(response, `\uFEFF${CSV}`, { 'content-type': 'application/json' }),
+      sendCsv(response, `\uFEFF${csv}`, { 'content-type': 'application/json' }),
     )
     const { report } = await ask(url)
-    expect(await textOf(present(report).body)).toBe(`\uFEFF${CSV}`)
+    expect(await textOf(present(report).body)).toBe(`\uFEFF${csv}`)
   })
 
   test.each([
@@ -172,7 +172,7 @@ describe('the file', () => {
     ['utf-16be', 'big', 3],
     ['utf-8', 'none', 1],
   ])('comes as UTF-8 where its byte order mark says %s', async (_name, order, size) => {
-    const text = Buffer.from(`\uFEFF${CSV.replace('Lamp', 'Lämp 𝄞')}`, order === 'none' ? 'utf8' : 'utf16le')
+    const text = Buffer.from(`\uFEFF${csv.replace('Lamp', 'Lämp 𝄞')}`, order === 'none' ? 'utf8' : 'utf16le')
     const bytes = order === 'big' ? text.swap16() : text
     const { url } = await startMarketplace(async (_request, response) => {
       response.writeHead(200, { 'content-type': 'text/csv' })
@@ -180,7 +180,7 @@ describe('the file', () => {
       response.end()
     })
     const { report } = await ask(url)
-    expect((await textOf(present(report).body)).replace('\uFEFF', '')).toBe(CSV.replace('Lamp', 'Lämp 𝄞'))
+    expect((await textOf(present(report).body)).replace('\uFEFF', '')).toBe(csv.replace('Lamp', 'Lämp 𝄞'))
   })
 
   test('may take longer than an ordinary answer, as long as it goes on', async () => {
@@ -189,7 +189,7 @@ describe('the file', () => {
       let sent = 0
       const drip = setInterval(() => {
         sent += 1
-        response.write(sent === 1 ? `${HEADER}\n` : 'x,y,z,1,1,0,0,0,0,0,0\n')
+        response.write(sent === 1 ? `${headerLine}\n` : 'x,y,z,1,1,0,0,0,0,0,0\n')
         if (sent === 8) {
           clearInterval(drip)
           response.end()
@@ -203,7 +203,7 @@ describe('the file', () => {
   test('may be given up half read', async () => {
     const { url } = await startMarketplace((_request, response) => {
       response.writeHead(200, { 'content-type': 'text/csv' })
-      response.write(CSV)
+      response.write(csv)
     })
     const { client, reports } = startClient(url)
     const { body } = present(await client.of(reconciliationEndpoint).download({ month: '2026-10' }, { signal: forever() }))
@@ -289,47 +289,47 @@ describe('a file that does not come whole is a failure', () => {
   }
 
   test('when it is shorter than announced', async () => {
-    const failure = await failureOf(await tcp('content-length: 5000\r\n', CSV, 'close'))
+    const failure = await failureOf(await tcp('content-length: 5000\r\n', csv, 'close'))
     expect(failure).toBeInstanceOf(Unavailable)
     expect(failure).toMatchObject({ httpStatus: 200, sent: 'answered', networkCode: 'ERR_HTTP_CONTENT_LENGTH_MISMATCH' })
   })
 
   test('when the connection is lost between two chunks', async () => {
     const failure = await failureOf(
-      await tcp('transfer-encoding: chunked\r\n', `${CSV.length.toString(16)}\r\n${CSV}\r\n`, 'close'),
+      await tcp('transfer-encoding: chunked\r\n', `${csv.length.toString(16)}\r\n${csv}\r\n`, 'close'),
     )
     expect(failure).toMatchObject({ kind: 'unavailable', networkCode: 'ECONNRESET' })
   })
 
   test('when the connection is reset', async () => {
-    const failure = await failureOf(await tcp('content-length: 5000\r\n', CSV, 'reset'))
+    const failure = await failureOf(await tcp('content-length: 5000\r\n', csv, 'reset'))
     expect(failure).toMatchObject({ kind: 'unavailable', sent: 'answered' })
     expect(['ECONNRESET', 'ERR_HTTP_CONTENT_LENGTH_MISMATCH']).toContain(failure.networkCode)
   })
 
   test('when it falls silent', async () => {
-    const url = await tcp('content-length: 5000\r\n', CSV, 'silence')
+    const url = await tcp('content-length: 5000\r\n', csv, 'silence')
     const failure = await failureOf(url, { connection: { requestTimeoutMs: 300 } })
     expect(failure).toMatchObject({ kind: 'unavailable', networkCode: 'ETIMEDOUT' })
   })
 
   test.each([
-    ['gzip', gzipSync(CSV.repeat(50)).subarray(0, 90)],
-    ['br', brotliCompressSync(CSV.repeat(50)).subarray(0, 60)],
-    ['gzip', Buffer.from(CSV)],
+    ['gzip', gzipSync(csv.repeat(50)).subarray(0, 90)],
+    ['br', brotliCompressSync(csv.repeat(50)).subarray(0, 60)],
+    ['gzip', Buffer.from(csv)],
   ])('when its %s ends early or is none', async (encoding, bytes) => {
     const { url } = await startMarketplace((_request, response) => sendCsv(response, bytes, { 'content-encoding': encoding }))
     expect(await failureOf(url)).toMatchObject({ kind: 'malformed', networkCode: 'BODY_UNREADABLE' })
   })
 
   test('when its packing is unknown', async () => {
-    const { url } = await startMarketplace((_request, response) => sendCsv(response, CSV, { 'content-encoding': 'lzma' }))
+    const { url } = await startMarketplace((_request, response) => sendCsv(response, csv, { 'content-encoding': 'lzma' }))
     expect(await failureOf(url)).toBeInstanceOf(Malformed)
   })
 
   test('when only a part of it is answered', async () => {
     const { url } = await startMarketplace((_request, response) =>
-      response.writeHead(206, { 'content-type': 'text/csv' }).end(CSV),
+      response.writeHead(206, { 'content-type': 'text/csv' }).end(csv),
     )
     expect(await failureOf(url)).toBeInstanceOf(Malformed)
   })
@@ -342,7 +342,7 @@ describe('a file that does not come whole is a failure', () => {
   test('when it is told to stop', async () => {
     const { url } = await startMarketplace((_request, response) => {
       response.writeHead(200, { 'content-type': 'text/csv' })
-      response.write(CSV)
+      response.write(csv)
     })
     const { client, reports } = startClient(url)
     const stop = new AbortController()
@@ -415,7 +415,7 @@ describe('anything else in its place is judged as any answer', () => {
         : sendCsv(response),
     )
     const { report } = await ask(url)
-    expect(await textOf(present(report).body)).toBe(CSV)
+    expect(await textOf(present(report).body)).toBe(csv)
     const ids = seen.map(({ headers }) => headers['xx_qos.correlation_id'])
     expect(new Set(ids).size).toBe(ids.length)
   })
@@ -469,12 +469,12 @@ describe('Content-Disposition', () => {
 
 // ── the CSV ──────────────────────────────────────────────────────────────────────────────────────────────
 
-async function* inPieces(text: string | Uint8Array, size = 7): AsyncGenerator<Uint8Array> {
+const inPieces = async function* (text: string | Uint8Array, size = 7): AsyncGenerator<Uint8Array> {
   const bytes = Buffer.from(text)
   for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size)
 }
 
-async function read(text: string, size?: number): Promise<ParsedRecord<ReconciliationRow>[]> {
+const read = async (text: string, size?: number): Promise<ParsedRecord<ReconciliationRow>[]> => {
   const { columns, end } = await readHeader(inPieces(text, size))
   const records: ParsedRecord<ReconciliationRow>[] = []
   for await (const { cells } of readLines(inPieces(Buffer.from(text).subarray(end), size), columns)) {
@@ -483,13 +483,13 @@ async function read(text: string, size?: number): Promise<ParsedRecord<Reconcili
   return records
 }
 
-async function only(text: string): Promise<ParsedRecord<ReconciliationRow>> {
+const only = async (text: string): Promise<ParsedRecord<ReconciliationRow>> => {
   const [record, ...more] = await read(text)
   if (record === undefined || more.length > 0) throw new Error('there is not exactly one row')
   return record
 }
 
-async function fault(text: string): Promise<string> {
+const fault = async (text: string): Promise<string> => {
   try {
     await read(text)
   } catch (error) {
@@ -499,7 +499,7 @@ async function fault(text: string): Promise<string> {
   throw new Error('the file is not at fault')
 }
 
-const VALUES = {
+const values = {
   sku: 'SKU-1',
   gtin: '0001',
   beginningQuantity: 10,
@@ -548,21 +548,21 @@ describe('the columns', () => {
     expect(await only(`${header}\n0001,SKU-1,10,7,4,1,2,3,5,4\n`)).toMatchObject({
       ok: true,
       key: '2026-10/SKU-1',
-      value: VALUES,
+      value: values,
     })
   })
 
   test.each([';', '\t', '|'])('may be separated by %j', async (delimiter) => {
-    const lines = [HEADER, '0001,SKU-1,Lamp,10,7,4,1,2,3,5,4', ''].map((text) => text.replaceAll(',', delimiter))
-    expect(await only(lines.join('\n'))).toMatchObject({ ok: true, key: '2026-10/SKU-1', value: VALUES })
+    const lines = [headerLine, '0001,SKU-1,Lamp,10,7,4,1,2,3,5,4', ''].map((text) => text.replaceAll(',', delimiter))
+    expect(await only(lines.join('\n'))).toMatchObject({ ok: true, key: '2026-10/SKU-1', value: values })
   })
 
   test('may stand below lines that say something else', async () => {
     const preamble = 'Inventory Reconciliation Report\n"Period","2026-10-01, to 2026-10-31"\n\nGenerated,2026-11-01T15:00:00Z\n'
-    expect(await only(`${preamble}${HEADER}\n0001,SKU-1,Lamp,10,7,4,1,2,3,5,4\n`)).toMatchObject({
+    expect(await only(`${preamble}${headerLine}\n0001,SKU-1,Lamp,10,7,4,1,2,3,5,4\n`)).toMatchObject({
       ok: true,
       key: '2026-10/SKU-1',
-      value: VALUES,
+      value: values,
     })
   })
 
@@ -584,7 +584,7 @@ describe('the columns', () => {
     const record = await only(
       `GTIN,${header},Beginning,Ending,Sold,Returned,Lost,Found,Damaged,Other\n0001,SKU-1,10,7,4,1,2,3,5,4\n`,
     )
-    expect(record).toMatchObject({ ok: true, key: '2026-10/SKU-1', value: VALUES })
+    expect(record).toMatchObject({ ok: true, key: '2026-10/SKU-1', value: values })
     expect(parseReportRow(record.rawText)).toEqual(record)
   })
 
@@ -620,7 +620,7 @@ describe('the columns', () => {
     const { columns, end } = await readHeader(inPieces(`${header}\n`), names)
     expect(end).toBe(header.length + 1)
     const record = readRow('2026-10', columns, ['SKU-1', 'x', '10', '7', '4', '1', '2', '3', '5', '4'])
-    expect(record).toMatchObject({ ok: true, key: '2026-10/SKU-1', value: { ...VALUES, gtin: null } })
+    expect(record).toMatchObject({ ok: true, key: '2026-10/SKU-1', value: { ...values, gtin: null } })
     expect(parseReportRow(record.rawText)).toEqual(record)
   })
 
@@ -628,7 +628,7 @@ describe('the columns', () => {
     const record = await only(
       'Other Adjustments,Colour,Sold,SKU,Damaged,Found,Lost,Returned,Ending,Beginning,GTIN\n4,"red, dark",4,SKU-1,5,3,2,1,7,10,0001\n',
     )
-    expect(record).toMatchObject({ ok: true, value: { ...VALUES, raw: { Colour: 'red, dark', SKU: 'SKU-1' } } })
+    expect(record).toMatchObject({ ok: true, value: { ...values, raw: { Colour: 'red, dark', SKU: 'SKU-1' } } })
   })
 
   test('in another order make the same text of the same row', async () => {
@@ -638,12 +638,12 @@ describe('the columns', () => {
   })
 
   test('in 16 bits without a byte order mark are no columns', async () => {
-    const bytes = Buffer.from(CSV, 'utf16le')
+    const bytes = Buffer.from(csv, 'utf16le')
     await expect(readHeader(inPieces(bytes))).rejects.toThrow('the file is no text in UTF-8')
   })
 
   test('that come twice or without a name are all kept', async () => {
-    const record = await only(`${HEADER},Note,Note,\n0001,SKU-1,Lamp,10,7,3,0,0,0,0,0,a,b,c\n`)
+    const record = await only(`${headerLine},Note,Note,\n0001,SKU-1,Lamp,10,7,3,0,0,0,0,0,a,b,c\n`)
     expect(record).toMatchObject({ ok: true, value: { raw: { Note: 'a', 'Note (2)': 'b', 'column 14': 'c' } } })
   })
 
@@ -659,7 +659,7 @@ describe('the columns', () => {
   })
 
   test('that could both be the same one are not guessed', async () => {
-    expect(await fault(`${HEADER},Sold\n`)).toContain('more than one column could be Units Sold')
+    expect(await fault(`${headerLine},Sold\n`)).toContain('more than one column could be Units Sold')
   })
 
   test('without SKUs make the GTIN stand in, but not for a SKU that one row leaves out', async () => {
@@ -669,12 +669,16 @@ describe('the columns', () => {
       key: '2026-10/0001',
       value: { sku: '0001', gtin: '0001' },
     })
-    expect(await only(`${HEADER}\n0001,,Lamp,10,7,3,0,0,0,0,0\n`)).toMatchObject({ ok: false, key: null, fault: 'SKU: empty' })
+    expect(await only(`${headerLine}\n0001,,Lamp,10,7,3,0,0,0,0,0\n`)).toMatchObject({
+      ok: false,
+      key: null,
+      fault: 'SKU: empty',
+    })
   })
 })
 
 describe('the rows', () => {
-  const HEAD = 'SKU,Name,Beginning,Ending,Sold,Returned,Lost,Found,Damaged,Other'
+  const head = 'SKU,Name,Beginning,Ending,Sold,Returned,Lost,Found,Damaged,Other'
 
   test('are read whatever their line ends, quotes and byte order mark', async () => {
     const text = `\uFEFF"SKU","Name",Beginning,Ending,Sold,Returned,Lost,Found,Damaged,Other\r\n"A","first\r\n""second"", line",1,1,0,0,0,0,0,0\r\n\r\nB,5" pipe,2,2,0,0,0,0,0,0\n,,,,,,,,,\n"ä 𝄞",,3,3,0,0,0,0,0,0`
@@ -686,7 +690,7 @@ describe('the rows', () => {
   })
 
   test('say where they end, so that reading can go on from there', async () => {
-    const text = `\uFEFF${HEAD}\r\nA,"x\r\ny",1,1,0,0,0,0,0,0\r\n\r\nÄ,𝄞,2,2,0,0,0,0,0,0\nC,z,3,3,0,0,0,0,0,0`
+    const text = `\uFEFF${head}\r\nA,"x\r\ny",1,1,0,0,0,0,0,0\r\n\r\nÄ,𝄞,2,2,0,0,0,0,0,0\nC,z,3,3,0,0,0,0,0,0`
     const bytes = Buffer.from(text)
     const { columns, end } = await readHeader(inPieces(bytes))
     const skus: (string | null)[] = []
@@ -720,7 +724,7 @@ describe('the rows', () => {
     ['1\u2019234', 1_234],
     ['', 0],
   ])('%j is the number %i', async (cell, value) => {
-    const record = await only(`${HEAD}\nA,x,"${cell}",1,0,0,0,0,0,0\n`)
+    const record = await only(`${head}\nA,x,"${cell}",1,0,0,0,0,0,0\n`)
     expect(record).toMatchObject({ ok: true, value: { beginningQuantity: value } })
     expect(Object.is(record.ok && record.value.beginningQuantity, value)).toBe(true)
   })
@@ -734,19 +738,19 @@ describe('the rows', () => {
     ['1,234', 1_234],
     ['1 234', 1_234],
   ])('%j between semicolons is the number %i, and is when it is read again', async (cell, value) => {
-    const record = await only(`${HEAD.replaceAll(',', ';')}\nA;x;"${cell}";1;0;0;0;0;0;0\n`)
+    const record = await only(`${head.replaceAll(',', ';')}\nA;x;"${cell}";1;0;0;0;0;0;0\n`)
     expect(record).toMatchObject({ ok: true, value: { beginningQuantity: value } })
     expect(parseReportRow(record.rawText)).toEqual(record)
   })
 
   test('without any quantity are none', async () => {
-    expect(await only(`${HEAD}\nA,x,,,,,,,,\n`)).toMatchObject({ ok: false, key: '2026-10/A', fault: 'no quantities' })
+    expect(await only(`${head}\nA,x,,,,,,,,\n`)).toMatchObject({ ok: false, key: '2026-10/A', fault: 'no quantities' })
   })
 
   test.each(['1.5', 'n/a', '1,23', '1e3', '0x10', '2147483648', '1 2', '--1', '1.000', '1.234', '(-3)', '1,234 567', '-'])(
     '%j is no number and a fault of its row alone',
     async (cell) => {
-      const [bad, good] = await read(`${HEAD}\nA,x,1,"${cell}",0,0,0,0,0,0\nB,x,1,1,0,0,0,0,0,0\n`)
+      const [bad, good] = await read(`${head}\nA,x,1,"${cell}",0,0,0,0,0,0\nB,x,1,1,0,0,0,0,0,0\n`)
       expect(bad).toMatchObject({ ok: false, key: '2026-10/A', fault: 'Ending: no whole number' })
       expect(good).toMatchObject({ ok: true, key: '2026-10/B' })
     },
@@ -754,7 +758,7 @@ describe('the rows', () => {
 
   test('with too few or too many cells are faults of their own', async () => {
     const records = await read(
-      `${HEAD}\nA,x,1,1,0,0\nB,a name, with a comma,1,1,0,0,0,0,0,0\n,x,1,1,0,0,0,0,0,0\nC,x,1,1,0,0,0,0,0,0,,\n`,
+      `${head}\nA,x,1,1,0,0\nB,a name, with a comma,1,1,0,0,0,0,0,0\n,x,1,1,0,0,0,0,0,0\nC,x,1,1,0,0,0,0,0,0,,\n`,
     )
     expect(records).toMatchObject([
       { ok: false, key: null, fault: 'too few cells: 6 of 10' },
@@ -765,7 +769,7 @@ describe('the rows', () => {
   })
 
   test('are the same when their text is read again', async () => {
-    const text = `${HEADER},Note,Note\n0001,A,"x,\ny",10,7,3,0,0,0,0,0,a,b\n0002,B,x,1,1.5,0,0,0,0,0,0,a,b\n0003,C,x,1\n0004,D,x,y,1,1,0,0,0,0,0,0,a,b,c\n`
+    const text = `${headerLine},Note,Note\n0001,A,"x,\ny",10,7,3,0,0,0,0,0,a,b\n0002,B,x,1,1.5,0,0,0,0,0,0,a,b\n0003,C,x,1\n0004,D,x,y,1,1,0,0,0,0,0,0,a,b,c\n`
     const records = await read(text)
     expect(records.map(({ ok }) => ok)).toEqual([true, false, false, false])
     for (const record of records) {
@@ -785,7 +789,7 @@ describe('the rows', () => {
   })
 
   test('behind a quote that is never closed are a fault of the whole file', async () => {
-    expect(await fault(`${HEAD}\nA,"x,1,1,0,0,0,0,0,0\nB,x,1,1,0,0,0,0,0,0\n`)).toContain('CSV_QUOTE_NOT_CLOSED')
-    expect(await fault(`${HEAD}\nA,"${'x'.repeat(1_100_000)}`)).toContain('CSV_MAX_RECORD_SIZE')
+    expect(await fault(`${head}\nA,"x,1,1,0,0,0,0,0,0\nB,x,1,1,0,0,0,0,0,0\n`)).toContain('CSV_QUOTE_NOT_CLOSED')
+    expect(await fault(`${head}\nA,"${'x'.repeat(1_100_000)}`)).toContain('CSV_MAX_RECORD_SIZE')
   })
 })

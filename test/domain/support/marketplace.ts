@@ -28,10 +28,10 @@ export interface Order {
   readonly refundKeepsTracking: boolean
 }
 
-export function placeOrder(
+export const placeOrder = (
   lines: readonly { quantity: number; sku?: string; charges?: readonly Charge[] }[],
   refundKeepsTracking = true,
-): Order {
+): Order => {
   return {
     purchaseOrderId: '1796277083022',
     shipNodeType: 'SellerFulfilled',
@@ -48,45 +48,44 @@ export function placeOrder(
   }
 }
 
-function take(line: Line | undefined, quantity: number, states: readonly Unit['state'][]): Unit[] | null {
+const take = (line: Line | undefined, quantity: number, states: readonly Unit['state'][]): Unit[] | null => {
   const units = (line?.units ?? []).filter((unit) => states.includes(unit.state)).slice(0, quantity)
   return units.length === quantity ? units : null
 }
 
-export function lineOf(order: Order, lineNumber: string): Line | undefined {
-  return order.lines.find((line) => line.lineNumber === lineNumber)
-}
+export const lineOf = (order: Order, lineNumber: string): Line | undefined =>
+  order.lines.find((line) => line.lineNumber === lineNumber)
 
-export function acknowledge(order: Order): void {
+export const acknowledge = (order: Order): void => {
   for (const line of order.lines) for (const unit of line.units) if (unit.state === 'Created') unit.state = 'Acknowledged'
 }
 
 /** Each answers whether there were so many units to move; if not, nothing moved. */
-export function ship(line: Line | undefined, quantity: number, tracking: string | null): boolean {
+export const ship = (line: Line | undefined, quantity: number, tracking: string | null): boolean => {
   const units = take(line, quantity, ['Acknowledged'])
   for (const unit of units ?? []) Object.assign(unit, { state: 'Shipped', tracking })
   return units !== null
 }
 
-export function deliver(line: Line | undefined, quantity: number): boolean {
+export const deliver = (line: Line | undefined, quantity: number): boolean => {
   const units = take(line, quantity, ['Shipped'])
   for (const unit of units ?? []) unit.state = 'Delivered'
   return units !== null
 }
 
-export function cancel(line: Line | undefined, quantity: number, reason: string | null): boolean {
+export const cancel = (line: Line | undefined, quantity: number, reason: string | null): boolean => {
   const units = take(line, quantity, ['Created', 'Acknowledged'])
   for (const unit of units ?? []) Object.assign(unit, { state: 'Cancelled', reason })
   return units !== null
 }
 
-export function refund(
+export const refund = (
   order: Order,
   line: Line | undefined,
   quantity: number,
   reasons: readonly string[],
   money: Decimal,
-): boolean {
+): boolean => {
   const units = take(line, quantity, ['Shipped', 'Delivered'])
   if (line === undefined || units === null) return false
   for (const unit of units) Object.assign(unit, { state: 'Refund', tracking: order.refundKeepsTracking ? unit.tracking : null })
@@ -96,25 +95,23 @@ export function refund(
 }
 
 /** Applies a command wholly, or not at all and answers false. */
-export function apply(order: Order, command: OrderCommandContent): boolean {
+export const apply = (order: Order, command: OrderCommandContent): boolean => {
   const trial = structuredCloneOf(order)
   if (!applyTo(trial, command)) return false
   applyTo(order, command)
   return true
 }
 
-function structuredCloneOf(order: Order): Order {
-  return {
-    ...order,
-    lines: order.lines.map((line) => ({
-      ...line,
-      units: line.units.map((unit) => ({ ...unit })),
-      refundReasons: [...line.refundReasons],
-    })),
-  }
-}
+const structuredCloneOf = (order: Order): Order => ({
+  ...order,
+  lines: order.lines.map((line) => ({
+    ...line,
+    units: line.units.map((unit) => ({ ...unit })),
+    refundReasons: [...line.refundReasons],
+  })),
+})
 
-function applyTo(order: Order, command: OrderCommandContent): boolean {
+const applyTo = (order: Order, command: OrderCommandContent): boolean => {
   switch (command.kind) {
     case 'acknowledge':
       acknowledge(order)
@@ -139,11 +136,10 @@ function applyTo(order: Order, command: OrderCommandContent): boolean {
 }
 
 /** The order as the client would have read it. */
-export function read(order: Order): PurchaseOrder {
-  return purchaseOrder(order.purchaseOrderId, order.lines.map(readLine), { shipNodeType: order.shipNodeType })
-}
+export const read = (order: Order): PurchaseOrder =>
+  purchaseOrder(order.purchaseOrderId, order.lines.map(readLine), { shipNodeType: order.shipNodeType })
 
-function readLine(line: Line): OrderLine {
+const readLine = (line: Line): OrderLine => {
   const groups = new Map<string, LineStatus>()
   for (const unit of line.units) {
     const key = JSON.stringify([unit.state, unit.tracking, unit.reason])

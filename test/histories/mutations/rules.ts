@@ -93,14 +93,14 @@ export const mutations: readonly Mutation[] = [
   without(
     'A lock (423, 425) leaves open what happened.',
     'clients/judge.ts',
-    'if (status < 400 || status >= 500 || OPEN_STATUSES.has(status) || !ownWord) return open',
+    'if (status < 400 || status >= 500 || openStatuses.has(status) || !ownWord) return open',
     'if (status < 400 || status >= 500 || !ownWord) return open',
   ),
   without(
     'Only the own word of the marketplace refuses.',
     'clients/judge.ts',
-    'if (status < 400 || status >= 500 || OPEN_STATUSES.has(status) || !ownWord) return open',
-    'if (status < 400 || status >= 500 || OPEN_STATUSES.has(status)) return open',
+    'if (status < 400 || status >= 500 || openStatuses.has(status) || !ownWord) return open',
+    'if (status < 400 || status >= 500 || openStatuses.has(status)) return open',
   ),
   without(
     'A write whose connection broke may have had its effect.',

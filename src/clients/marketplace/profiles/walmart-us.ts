@@ -5,7 +5,7 @@ import type { Profile } from './profile.ts'
 import { specification } from './specification.ts'
 
 /** Carriers of the published enumeration (public facts, section 3.2), with the additions of 2026. */
-const CARRIERS = [
+const carriers = [
   'UPS, USPS, FedEx, Airborne, OnTrac, DHL Ecommerce - US, DHL, LS, UDS, UPSMI, FDX, PILOT, ESTES, SAIA',
   'FDS Express, Seko Worldwide, HIT Delivery, FEDEXSP, RL Carriers, Metropolitan Warehouse & Delivery, China Post',
   'YunExpress, Yellow Freight Sys, AIT Worldwide Logistics, Chukou1, Sendle, Landmark Global, Sunyou, Yanwen, 4PX',
@@ -30,7 +30,7 @@ export const walmartUs: Profile = {
   shipSellerOrderId: true,
   refundMode: true,
   fullPriceRefundsAll: true,
-  vocabulary: { ...specification.vocabulary, carriers: new Set(CARRIERS) },
+  vocabulary: { ...specification.vocabulary, carriers: new Set(carriers) },
   replenishmentRequest: { keysIn: 'body', gtins: 'listOfGtins', skus: 'listOfSkus', mostKeys: 1_000 },
   reconciliationPath: '/v3/report/wfs/inventoryReconciliationReport',
   reconciliationPeriod: 'monthYear',
