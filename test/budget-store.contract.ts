@@ -64,6 +64,18 @@ export const budgetStoreContract = (name: string, storeOf: () => BudgetStore): v
       await store.leave('next')
     })
 
+    test('what another version has written is taken for an empty bucket, and written again', async () => {
+      const store = storeOf()
+      const operation = { name: `orders.ship ${randomUUID()}`, limit: { tokens: 60, perMs: 60_000 }, payloadKeys: [] }
+      const name = JSON.stringify(['S', operation.name, null])
+      await store.swap(name, 0, '{"from": "another version"}')
+      const budget = createSharedBudget({ store, id: randomUUID(), limitOf: (_seller, { limit }) => limit })
+      expect(await budget.take('S', operation)).toMatchObject({ granted: false })
+      await eventually(async () => expect(await budget.take('S', operation)).toEqual({ granted: true }))
+      await budget.close()
+      expect((await store.read(name)).value.text).toContain('arrivalMs')
+    })
+
     test('many processes that draw at once get what one would get', async () => {
       const store = storeOf()
       const operation = { name: `orders.ship ${randomUUID()}`, limit: { tokens: 600, perMs: 3_600_000 }, payloadKeys: [] }

@@ -26,6 +26,7 @@ import {
   type Wait,
 } from './budget.ts'
 import { drawFrom, type Lease, leftOf, useLease } from './budget-lease.ts'
+import { jsonOrNull } from './json.ts'
 import type { RateLimit } from './operation.ts'
 
 /** What a budget shared by several processes needs. */
@@ -79,7 +80,14 @@ const memorySchema = z.object({
   promisedMs: z.number(),
 })
 
-const memoryOf = (text: string | null): BucketMemory => (text === null ? fullBucket : memorySchema.parse(JSON.parse(text)))
+/** What is stored of a bucket. What another version has written, and this one cannot read, counts as an empty one. */
+const memoryOf = (text: string | null, limit: RateLimit, storeMs: number): BucketMemory => {
+  if (text === null) return fullBucket
+  const stored = memorySchema.safeParse(jsonOrNull(text))
+  if (stored.success) return stored.data
+  const shape = bucketShape(limit)
+  return { ...fullBucket, arrivalMs: storeMs + shape.burst * shape.intervalMs }
+}
 
 /**
  * How this process stands to the others. Out: it draws nothing and has not announced itself. Sole: nobody else draws, so its own memory is
@@ -267,9 +275,10 @@ export const createSharedBudget = (options: SharedBudgetOptions): SharedBudget =
     const name = nameOfBucket(key)
     const known = buckets.get(name)
     if (known !== undefined) return known
-    const { value } = await store.read(name)
+    const { value, storeMs } = await store.read(name)
     if (mode !== 'sole') return null
-    if (!buckets.has(name)) bucketOf(key).memory = shifted(memoryOf(value.text), -storeAheadMs)
+    const limit = limitOf(key.sellerId, key.operation)
+    if (!buckets.has(name)) bucketOf(key).memory = shifted(memoryOf(value.text, limit, storeMs), -storeAheadMs)
     return bucketOf(key)
   }
 
@@ -333,7 +342,7 @@ export const createSharedBudget = (options: SharedBudgetOptions): SharedBudget =
       const { value, storeMs } = await store.read(name)
       storeAheadMs = storeMs - now()
       const eased = bucket.eased
-      const memory = easedBy(memoryOf(value.text), eased)
+      const memory = easedBy(memoryOf(value.text, limit, storeMs), eased)
       const shape = bucketShape(limit, memory.counted)
       const drawn = drawFrom(shape, memory, storeMs, wanted(bucket, clock.monotonicMs()))
       bucket.memory = shifted(drawn.memory, -storeAheadMs)
@@ -403,7 +412,7 @@ export const createSharedBudget = (options: SharedBudgetOptions): SharedBudget =
       storeAheadMs = storeMs - now()
       const onStoresClock = (moment: Date | null): Date | null => moment && new Date(moment.getTime() + storeAheadMs)
       const moved = { ...signal, replenishAt: onStoresClock(signal.replenishAt), retryAfter: onStoresClock(signal.retryAfter) }
-      const memory = learnFrom(limit, memoryOf(value.text), moved, { nowMs: storeMs, random: random() })
+      const memory = learnFrom(limit, memoryOf(value.text, limit, storeMs), moved, { nowMs: storeMs, random: random() })
       if (!(await store.swap(name, value.version, JSON.stringify(memory)))) continue
       bucket.memory = shifted(memory, -storeAheadMs)
       bucket.notBeforeMs = Math.max(bucket.notBeforeMs, bucket.memory.blockedUntilMs)
