@@ -13,6 +13,7 @@ import {
 } from './bucket.ts'
 import {
   type BucketKey,
+  createInProcessBudget,
   type Grant,
   type LimitOf,
   type LocalBucket,
@@ -125,6 +126,8 @@ export const createSharedBudget = (options: SharedBudgetOptions): SharedBudget =
   const { store, id, limitOf, report } = options
   const clock = options.clock ?? systemClock
   const random = options.random ?? Math.random
+  /** Of the operations that each process calls for itself. */
+  const own = createInProcessBudget({ limitOf, now: clock.wallMs, monotonicMs: clock.monotonicMs, random })
   const buckets = new Map<string, SharedBucket>()
   let mode: Mode = 'out'
   let members = 0
@@ -193,6 +196,12 @@ export const createSharedBudget = (options: SharedBudgetOptions): SharedBudget =
     forget()
   }
 
+  /** A store that does not answer is borne as long as the last announcement holds; a process that was giving its share away has none. */
+  const bear = (error: unknown): void => {
+    if ((mode === 'sole' || mode === 'shared') && clock.monotonicMs() <= believedUntilMs) return
+    goAway(error)
+  }
+
   const announce = async (sole: 'claim' | 'keep' | 'yield'): Promise<{ readonly isSole: boolean; readonly others: number }> => {
     const sentAtMs = clock.monotonicMs()
     const { value, storeMs } = await store.announce(id, { sole, forMs: memberForMs })
@@ -233,7 +242,12 @@ export const createSharedBudget = (options: SharedBudgetOptions): SharedBudget =
     const texts = new Map(
       dirty.filter(([, bucket]) => isLong(bucket)).map(([name, bucket]) => [name, textOf(usedUp(bucket, nowMs))] as const),
     )
-    if (texts.size > 0) await store.put(id, texts)
+    try {
+      if (texts.size > 0) await store.put(id, texts)
+    } catch (error) {
+      for (const [, bucket] of dirty) bucket.isDirty = true
+      throw error
+    }
   }
 
   const beat = async (): Promise<void> => {
@@ -260,7 +274,7 @@ export const createSharedBudget = (options: SharedBudgetOptions): SharedBudget =
         await join()
       }
     } catch (error) {
-      goAway(error)
+      bear(error)
     }
   }
 
@@ -406,6 +420,10 @@ export const createSharedBudget = (options: SharedBudgetOptions): SharedBudget =
       if (bucket.memory.rate < 1 || bucket.memory.strikes > 0) bucket.eased += 1
       return
     }
+    // Known here at once, be the store there or not.
+    bucket.memory = believed
+    bucket.notBeforeMs = Math.max(bucket.notBeforeMs, believed.blockedUntilMs)
+    if (signal.status === 429 || signal.remaining === 0) bucket.lease = null
     const name = nameOfBucket(key)
     for (let swap = 0; swap < mostSwaps; swap += 1) {
       const { value, storeMs } = await store.read(name)
@@ -416,7 +434,6 @@ export const createSharedBudget = (options: SharedBudgetOptions): SharedBudget =
       if (!(await store.swap(name, value.version, JSON.stringify(memory)))) continue
       bucket.memory = shifted(memory, -storeAheadMs)
       bucket.notBeforeMs = Math.max(bucket.notBeforeMs, bucket.memory.blockedUntilMs)
-      if (signal.status === 429 || signal.remaining === 0) bucket.lease = null
       return
     }
   }
@@ -435,27 +452,32 @@ export const createSharedBudget = (options: SharedBudgetOptions): SharedBudget =
       if (mode === 'shared') return await takeShared(key)
       if (mode === 'yielding') return waitUntil(now() + beatEveryMs / 10)
     } catch (error) {
-      goAway(error)
+      bear(error)
+      if (mode !== 'away') return waitUntil(now() + beatEveryMs / 4)
     }
     return takeAway(key)
   }
 
   return {
-    take: (sellerId, operation, scope) => take({ sellerId, operation, scope: scope ?? null }),
+    take: (sellerId, operation, scope) =>
+      operation.ofEachProcess === true
+        ? own.take(sellerId, operation, scope)
+        : take({ sellerId, operation, scope: scope ?? null }),
     async learn(sellerId, operation, signal, scope) {
+      if (operation.ofEachProcess === true) return await own.learn(sellerId, operation, signal, scope)
       const key: BucketKey = { sellerId, operation, scope: scope ?? null }
       try {
         if (mode === 'shared') await learnShared(key, signal)
         else if (mode === 'sole') await learnSole(key, signal)
         else learnAway(key, signal)
       } catch (error) {
-        goAway(error)
+        bear(error)
         learnAway(key, signal)
       }
     },
     snapshot() {
       const nowMs = now()
-      return [...buckets.values()].map((bucket) => stateOfBucket(bucket, limitOfBucket(bucket), nowMs))
+      return [...own.snapshot(), ...[...buckets.values()].map((bucket) => stateOfBucket(bucket, limitOfBucket(bucket), nowMs))]
     },
     beat,
     async close() {

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { RateLimit } from '../../src/clients/operation.ts'
-import { type FleetOptions, runFleet } from './support/virtual-fleet.ts'
+import { createSharedBudget } from '../../src/clients/shared-budget.ts'
+import { type FleetOptions, memoryStore, runFleet } from './support/virtual-fleet.ts'
 
 const perMinute = (tokens: number): RateLimit => ({ tokens, perMs: 60_000 })
 const always = (tokens: number): Pick<FleetOptions, 'allows'> => ({ allows: () => perMinute(tokens) })
@@ -71,6 +72,30 @@ describe('where the marketplace says nothing', () => {
       expect((after.length - refused) / ((3_600_000 - halvedAtMs - 60_000) / 2_000)).toBeGreaterThanOrEqual(0.9)
     },
   )
+})
+
+test('an operation that each process calls for itself is not shared', async () => {
+  const nowMs = (): number => Date.UTC(2026, 10, 22)
+  const store = memoryStore(nowMs)
+  const operation = { name: 'token', limit: perMinute(20), payloadKeys: [], ofEachProcess: true } as const
+  for (const id of ['first', 'second']) {
+    const budget = createSharedBudget({
+      store,
+      id,
+      limitOf: () => operation.limit,
+      clock: { wallMs: nowMs, monotonicMs: () => 0 },
+    })
+    for (let asked = 0; asked < 2; asked += 1) expect(await budget.take('S', operation)).toEqual({ granted: true })
+    expect(await budget.take('S', operation)).toMatchObject({ granted: false })
+    await budget.learn('S', operation, {
+      status: 429,
+      remaining: null,
+      replenishAt: null,
+      retryAfter: new Date(nowMs() + 60_000),
+    })
+    expect(budget.snapshot()).toMatchObject([{ operation: 'token', available: 0, blockedUntil: new Date(nowMs() + 60_000) }])
+  }
+  expect(store.calls).toBe(0)
 })
 
 describe('a process', () => {

@@ -5,6 +5,8 @@ import path from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
 import { expect } from 'vitest'
+import { ordersEndpoint } from '../../src/clients/marketplace/orders.ts'
+import { shippingSettingsEndpoint } from '../../src/clients/marketplace/shipping-settings.ts'
 import { parseShippingSettings } from '../../src/clients/marketplace/shipping-settings-record.ts'
 import { accountSettingsOf, settingsDifferences, shippingSettingsSchema } from '../../src/domain/shipping-settings.ts'
 import { settings } from '../domain/support/shipping-settings.ts'
@@ -59,6 +61,12 @@ interface EventToPost {
   readonly type: string
   readonly data: object
 }
+
+const plentyOfCalls = Object.fromEntries(
+  [ordersEndpoint, shippingSettingsEndpoint]
+    .flatMap(({ operations }) => Object.values(operations))
+    .map(({ name }) => [name, { tokens: 60_000, per: '1m' }]),
+)
 
 const units = ['acknowledged', 'shipped', 'cancelled', 'refunded'] as const
 type Units = Readonly<Record<(typeof units)[number], number>>
@@ -145,6 +153,8 @@ export const stage = async (
     DRAIN_TIMEOUT: '2s',
     POLL_ORDERS: '2s',
     POLL_RETURNS: 'off',
+    // This marketplace has no limits; a process that is killed would leave an empty bucket to the next one.
+    RATE_LIMITS: JSON.stringify(plentyOfCalls),
     LOG_LEVEL: 'warn',
   }
   const daemons: (TestDaemon | null)[] = [null, null]

@@ -24,6 +24,8 @@ export const tokenOperation: Operation = {
   payloadKeys: ['access_token'],
   speaksOAuth: true,
   isShared: true,
+  // A fleet could not start if its processes had to share a guess.
+  ofEachProcess: true,
 }
 
 /** Whether a failure is about the credentials, or about getting a token with them, whatever was to be called. */

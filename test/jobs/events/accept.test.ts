@@ -190,7 +190,7 @@ describe('a shipment of an order that is still Created', () => {
 test('a shipment is checked against the carriers and the clock of its own seller', async () => {
   for (const sellerId of ['s-1', 's-2']) await seedOrder(stage.database, sellerId, purchaseOrder('1', [orderLine('1', 'A', 3)]))
   const rules = (sellerId: string) => ({
-    now: new Date(sellerId === 's-1' ? '2026-03-02T08:00:00Z' : '2026-03-03T00:00:00Z'),
+    now: new Date(sellerId === 's-1' ? '2026-11-20T09:00:00Z' : '2026-11-21T00:00:00Z'),
     shipUnacknowledged: 'refuse' as const,
     fullPriceRefundsAll: false,
   })
