@@ -64,6 +64,19 @@ export const budgetStoreContract = (name: string, storeOf: () => BudgetStore): v
       await store.leave('next')
     })
 
+    test('a process that has surely ended keeps nobody waiting, and what it used is remembered', async () => {
+      const store = storeOf()
+      const operation = { name: `orders.ship ${randomUUID()}`, limit: { tokens: 10, perMs: 3_600_000 }, payloadKeys: [] }
+      const [first, second] = [`first ${randomUUID()}`, `second ${randomUUID()}`]
+      const parts = { store, limitOf: () => operation.limit }
+      const killed = createSharedBudget({ ...parts, id: first })
+      expect(await killed.take('S', operation)).toEqual({ granted: true })
+      const heir = createSharedBudget({ ...parts, id: second, hasEnded: (id) => id === first })
+      expect(await heir.take('S', operation)).toMatchObject({ granted: false })
+      expect(await heir.take('S', { ...operation, name: `${operation.name} other` })).toEqual({ granted: true })
+      await heir.close()
+    })
+
     test('what another version has written is taken for an empty bucket, and written again', async () => {
       const store = storeOf()
       const operation = { name: `orders.ship ${randomUUID()}`, limit: { tokens: 60, perMs: 60_000 }, payloadKeys: [] }

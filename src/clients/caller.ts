@@ -230,7 +230,12 @@ export const createCaller = <A extends Authorisation>({
   })
 
   const fail = (operation: Operation, correlationId: string, verdict: Verdict & { readonly ok: false }): MarketplaceFailure =>
-    toFailure(verdict, { operation: operation.name, sellerId, correlationId })
+    toFailure(verdict, {
+      operation: operation.name,
+      sellerId,
+      correlationId,
+      ofCredentials: operation.isOfCredentials === true,
+    })
 
   const spend = async ({ operation, budgetScope }: Call, grant: Grant | undefined, correlationId: string): Promise<void> => {
     const leave = grant ?? (await parts.budget.take(sellerId, operation, budgetScope))

@@ -42,6 +42,8 @@ export interface FailureDetails {
   readonly credentialsDead: boolean
   /** The credentials were refused, but not yet so often that they count as dead: no call of the seller leaves before `retryAt`. */
   readonly credentialsDoubted?: boolean
+  /** It is about the credentials of the seller, and not about what was asked for. */
+  readonly ofCredentials?: boolean
   /** The access token of a write was not accepted, by the marketplace's own word: nothing was done, and the next request gets a new token. */
   readonly staleToken: boolean
   /** The marketplace's own word that there is none, which is not "no such address". */
@@ -67,6 +69,7 @@ export abstract class MarketplaceFailure extends Error implements FailureDetails
   readonly retryAt: Date | null
   readonly credentialsDead: boolean
   readonly credentialsDoubted: boolean
+  readonly ofCredentials: boolean
   readonly staleToken: boolean
   readonly contentNotFound: boolean
   readonly alreadyDone: boolean
@@ -84,6 +87,7 @@ export abstract class MarketplaceFailure extends Error implements FailureDetails
     this.retryAt = details.retryAt
     this.credentialsDead = details.credentialsDead
     this.credentialsDoubted = details.credentialsDoubted ?? false
+    this.ofCredentials = details.ofCredentials ?? details.credentialsDead
     this.staleToken = details.staleToken
     this.contentNotFound = details.contentNotFound
     this.alreadyDone = details.alreadyDone

@@ -296,6 +296,7 @@ export const toFailure = (
     readonly correlationId: string
     readonly credentialsDead?: boolean
     readonly credentialsDoubted?: boolean
+    readonly ofCredentials?: boolean
   },
 ): MarketplaceFailure => {
   const details: FailureDetails = {
@@ -308,6 +309,7 @@ export const toFailure = (
     retryAt: verdict.retryAt,
     credentialsDead: call.credentialsDead ?? false,
     credentialsDoubted: call.credentialsDoubted ?? false,
+    ofCredentials: call.ofCredentials ?? false,
     staleToken: verdict.staleToken,
     contentNotFound: verdict.contentNotFound,
     alreadyDone: verdict.alreadyDone,

@@ -29,6 +29,8 @@ export interface Operation<Name extends string = string> {
   readonly speaksOAuth?: true
   /** One answer serves all who wait for it: they come back together, not one interval after another. */
   readonly isShared?: true
+  /** It obtains credentials: its failures are about the seller, and never about what a caller wanted with them. */
+  readonly isOfCredentials?: true
   /** Each process calls it for itself, and nothing is published of how many may: its limit is that of one process. */
   readonly ofEachProcess?: true
 }

@@ -39,6 +39,8 @@ export interface SharedBudgetOptions {
   readonly clock?: Clock
   /** A number in [0, 1). */
   readonly random?: () => number
+  /** Whether a process, by its name, has surely ended: nobody waits for its announcement to run out. */
+  readonly hasEnded?: (id: string) => boolean
   /** Told when the store stops answering, with why, and when it answers again. */
   readonly report?: { away(error: unknown): void; back(): void }
 }
@@ -204,7 +206,13 @@ export const createSharedBudget = (options: SharedBudgetOptions): SharedBudget =
 
   const announce = async (sole: 'claim' | 'keep' | 'yield'): Promise<{ readonly isSole: boolean; readonly others: number }> => {
     const sentAtMs = clock.monotonicMs()
-    const { value, storeMs } = await store.announce(id, { sole, forMs: memberForMs })
+    let answer = await store.announce(id, { sole, forMs: memberForMs })
+    const ended = answer.value.others.filter((other) => options.hasEnded?.(other.id) === true)
+    if (ended.length > 0) {
+      for (const other of ended) await store.leave(other.id)
+      answer = await store.announce(id, { sole, forMs: memberForMs })
+    }
+    const { value, storeMs } = answer
     believedUntilMs = sentAtMs + believedForMs
     storeAheadMs = storeMs - now()
     members = value.others.length + 1

@@ -1,5 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { z } from 'zod'
+import { profileNames, specification } from '../clients/marketplace/profiles/index.ts'
+import { quantityFields } from '../clients/marketplace/profiles/profile.ts'
 import { movementKinds } from '../domain/log-reasons.ts'
 import { columnMeanings } from '../domain/reconciliation-report.ts'
 import { retentionRules } from '../domain/retention.ts'
@@ -23,11 +25,6 @@ const roles = z
   )
   .default([...roleNames])
 
-/** What a marketplace may be spoken to as. */
-export const profiles = ['specification', 'walmart-us'] as const
-/** Where a line of a shipment may say how many units it is about. */
-export const quantityFields = ['quantity', 'statusQuantity'] as const
-
 /** What the names of the marketplace's own headers begin with. */
 export const headerPrefix = z
   .string()
@@ -49,7 +46,7 @@ export const environment = z.object({
   REDIS_URL: redisUrls.optional(),
   DATA_DIR: text.default('.data'),
   MARKETPLACE_URL: url(['http:', 'https:']).optional(),
-  MARKETPLACE_PROFILE: oneOf(profiles, 'specification'),
+  MARKETPLACE_PROFILE: oneOf(profileNames, specification.name),
   HEADER_PREFIX: headerPrefix.optional(),
   TOKEN_PATH: z.string().startsWith('/', 'is not a path; accepted: one that begins with /, such as /v3/token').optional(),
   SELLER_ID: text.optional(),

@@ -2,11 +2,13 @@ import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import { isNode, LineCounter, parseDocument } from 'yaml'
 import { z } from 'zod'
+import { profileNames } from '../clients/marketplace/profiles/index.ts'
+import { type QuantityField, quantityFields } from '../clients/marketplace/profiles/profile.ts'
 import type { RateLimits } from '../clients/operation.ts'
 import { type MovementKind, type ReasonMap, wordsOf } from '../domain/log-reasons.ts'
 import { nearestName } from '../domain/nearest.ts'
 import type { ColumnNames } from '../domain/reconciliation-report.ts'
-import { type Environment, headerPrefix, logReasons, profiles, quantityFields, reportColumns } from './environment.ts'
+import { type Environment, headerPrefix, logReasons, reportColumns } from './environment.ts'
 import { text, url } from './parsers.ts'
 import { rateLimits } from './rate-limits.ts'
 import { sandboxAdvertiserId, sandboxCampaignIds, sandboxSeller } from './sandbox.ts'
@@ -16,11 +18,12 @@ export interface SellerSettings {
   readonly sellerId: string
   readonly clientId: string
   readonly clientSecret: string
-  readonly profile: (typeof profiles)[number]
+  /** Name of the dialect; one of `profileNames`. */
+  readonly profile: string
   /** Null: the profile's own. */
   readonly headerPrefix: string | null
   /** Null: the profile's own. */
-  readonly quantityField: (typeof quantityFields)[number] | null
+  readonly quantityField: QuantityField | null
   /** Null: the profile's own. */
   readonly tokenPath: string | null
   /** Null: the built-in sandbox, whose address is known once it runs. */
@@ -48,7 +51,7 @@ const sellerEntry = z.strictObject({
   clientId: text,
   clientSecret: text.optional(),
   clientSecretFile: text.optional(),
-  profile: z.enum(profiles).optional(),
+  profile: z.enum(profileNames).optional(),
   headerPrefix: headerPrefix.optional(),
   quantityField: z.enum(quantityFields).optional(),
   tokenPath: z.string().startsWith('/').optional(),

@@ -4,6 +4,7 @@ import { createRedisBudgetStore } from '../queues/redis-budgets.ts'
 import type { Database } from '../store/database.ts'
 import { createPostgresBudgetStore } from '../store/rate-budgets.ts'
 import type { DaemonContext } from './context.ts'
+import { hasEnded } from './process-name.ts'
 
 /** The rate budget that all processes share: through Redis where there is one, otherwise through Postgres. */
 export const openBudget = (
@@ -17,6 +18,7 @@ export const openBudget = (
     store: inRedis ?? createPostgresBudgetStore(database),
     id: owner,
     limitOf,
+    hasEnded,
     report: {
       away: (error) =>
         quiet.warn('budget', { err: error }, 'the rate budget cannot be shared: this process goes on with a part of it'),

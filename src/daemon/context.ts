@@ -1,10 +1,9 @@
-import { randomUUID } from 'node:crypto'
-import { hostname } from 'node:os'
 import type { Config, Role } from '../config.ts'
 import { createQuietLog, type Logger, type QuietLog } from '../observability/log.ts'
 import { createMetrics, type Metrics } from '../observability/metrics.ts'
 import { commit, version } from '../version.ts'
 import type { Closers } from './closers.ts'
+import { nameOfProcess } from './process-name.ts'
 import { createVocabularies, type Vocabularies } from './vocabularies.ts'
 
 /** What every part of the daemon is given. */
@@ -31,7 +30,7 @@ export const createContext = (config: Config, log: Logger, stop: AbortSignal, cl
   quiet: createQuietLog(log),
   metrics: createMetrics({ version, ...(commit === null ? {} : { commit }) }),
   vocabularies: createVocabularies(config.sellers),
-  owner: `${hostname()}-${process.pid}-${randomUUID().slice(0, 8)}`,
+  owner: nameOfProcess(),
   stop,
   closers,
   has: (role) => config.roles.includes(role),

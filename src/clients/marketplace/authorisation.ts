@@ -24,13 +24,10 @@ export const tokenOperation: Operation = {
   payloadKeys: ['access_token'],
   speaksOAuth: true,
   isShared: true,
+  isOfCredentials: true,
   // A fleet could not start if its processes had to share a guess.
   ofEachProcess: true,
 }
-
-/** Whether a failure is about the credentials, or about getting a token with them, whatever was to be called. */
-export const isOfCredentials = ({ operation, credentialsDead }: MarketplaceFailure): boolean =>
-  credentialsDead || operation === tokenOperation.name
 
 type Failed = Verdict & { readonly ok: false }
 
@@ -72,7 +69,14 @@ export const createTokenAuthorisation = (
     const { credentialsDead, credentialsDoubted = false, retryAt = verdict.retryAt } = judged
     const kind = credentialsDead ? 'refused' : verdict.kind === 'throttled' ? 'throttled' : 'unavailable'
     const told: Failed = { ...verdict, contentNotFound: false, staleToken: false, sent: 'never', kind, retryAt }
-    return toFailure(told, { operation: tokenOperation.name, sellerId, correlationId, credentialsDead, credentialsDoubted })
+    return toFailure(told, {
+      operation: tokenOperation.name,
+      sellerId,
+      correlationId,
+      credentialsDead,
+      credentialsDoubted,
+      ofCredentials: true,
+    })
   }
 
   const unavailable = (details: { networkCode?: string; httpStatus?: number | null }): Failed => ({

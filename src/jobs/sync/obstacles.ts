@@ -1,5 +1,4 @@
 import { bodyTooLarge, MarketplaceFailure, tooManyRecords } from '../../clients/errors.ts'
-import { isOfCredentials } from '../../clients/marketplace/authorisation.ts'
 import type { SyncWindow } from '../../store/sync-states.ts'
 import { answerElsewhere } from './elsewhere.ts'
 import { isDeadCursor, isOfPaging, messageOf, PagingAstray } from './faults.ts'
@@ -19,7 +18,7 @@ const firstPlace = 'first'
 
 /** A failure that may speak of the page that was asked for. */
 const mayBeOfPage = (error: unknown): boolean =>
-  isOfPaging(error) || (error instanceof MarketplaceFailure && !isOfCredentials(error))
+  isOfPaging(error) || (error instanceof MarketplaceFailure && !error.ofCredentials)
 
 /** Notes that the page at the run's cursor has failed; returns how often in a row it did. */
 const noteFailure = <T>(run: PagedRun<T>): number => {

@@ -1,6 +1,5 @@
 import type { CallOptions } from '../../clients/call-options.ts'
 import { MarketplaceFailure, Throttled } from '../../clients/errors.ts'
-import { isOfCredentials } from '../../clients/marketplace/authorisation.ts'
 
 /** So often something that is asked for by name fails before it is passed over. */
 export const asksToPassOver = 3
@@ -16,4 +15,4 @@ export const failuresAgainstOthers = 12
 
 /** A failure that may be about what was asked for by name: not about the budget or the credentials, nor because the run has to stop. */
 export const mayBeOfOne = (error: unknown, { signal }: CallOptions): error is MarketplaceFailure =>
-  error instanceof MarketplaceFailure && !(error instanceof Throttled) && !isOfCredentials(error) && !signal.aborted
+  error instanceof MarketplaceFailure && !(error instanceof Throttled) && !error.ofCredentials && !signal.aborted

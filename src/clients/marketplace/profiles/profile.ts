@@ -2,8 +2,10 @@ import type { Vocabulary } from '../../../domain/vocabulary.ts'
 import type { BudgetHeaders } from '../../judge.ts'
 import type { Operation, RateLimits } from '../../operation.ts'
 
-/** Name of the object that carries the units of a request. Answers are read with either. */
-export type QuantityField = 'quantity' | 'statusQuantity'
+/** Names of the object that carries the units of a request. Answers are read with either. */
+export const quantityFields = ['quantity', 'statusQuantity'] as const
+/** One of {@link quantityFields}. */
+export type QuantityField = (typeof quantityFields)[number]
 
 /** What differs between the specification and a live marketplace, as data. */
 export interface Profile {
