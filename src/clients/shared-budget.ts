@@ -67,6 +67,8 @@ const shortMemoryMs = 10_000
 const snapshotHoldsMs = 5_000
 /** A lease is for what was used within so long. */
 const leaseForMs = 500
+/** Longest wait that is named while the store is away, in milliseconds. */
+const awayPatienceMs = 5_000
 const mostSwaps = 20
 /** Share of a process that has never reached the store. */
 const strangersShare = 1 / 4
@@ -341,7 +343,12 @@ export const createSharedBudget = (options: SharedBudgetOptions): SharedBudget =
     return bucket
   }
 
-  const takeAway = (key: BucketKey): Grant | Wait => takeLocally(bucketAway(key), limitAway(key), now())
+  const takeAway = (key: BucketKey): Grant | Wait => {
+    const nowMs = now()
+    const leave = takeLocally(bucketAway(key), limitAway(key), nowMs)
+    // The store may answer again at any moment: who is told of hours now would sleep through it.
+    return leave.granted ? leave : waitUntil(Math.min(leave.availableAt.getTime(), nowMs + awayPatienceMs))
+  }
 
   const learnAway = (key: BucketKey, signal: BudgetSignal): void => {
     if (mode !== 'away') return

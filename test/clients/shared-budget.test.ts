@@ -98,6 +98,20 @@ test('an operation that each process calls for itself is not shared', async () =
   expect(store.calls).toBe(0)
 })
 
+test('a wait that is named while the store is away is short, however scarce the calls are', async () => {
+  let nowMs = Date.UTC(2026, 10, 22)
+  const store = memoryStore(() => nowMs)
+  const operation = { name: 'reconciliation.report', limit: { tokens: 1, perMs: 3_600_000 }, payloadKeys: [] }
+  const clock = { wallMs: () => nowMs, monotonicMs: () => nowMs }
+  const budget = createSharedBudget({ store, id: 'only', limitOf: () => operation.limit, clock })
+  store.isAway = true
+  expect(await budget.take('S', operation)).toEqual({ granted: false, availableAt: new Date(nowMs + 5_000) })
+  store.isAway = false
+  nowMs += 5_000
+  await budget.beat()
+  expect(await budget.take('S', operation)).toEqual({ granted: true })
+})
+
 describe('a process', () => {
   test('alone asks the store by the clock, and not for each call', async () => {
     const { sent, storeCalls } = await runFleet({ processes: 1, workers: 40, durationMs: 60_000, ...always(5_000), tells: true })
