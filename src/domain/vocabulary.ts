@@ -60,6 +60,8 @@ export interface Vocabulary {
   /** Carriers that go by name; null: it publishes no list. */
   readonly carriers: ReadonlySet<string> | null
   readonly settingsCarriers: SettingsCarriers
+  /** By so long after its order date it wants an order acknowledged. */
+  readonly acknowledgeWithinHours: number
 }
 
 /** The words of the marketplace of a seller; null: of a seller whom nobody knows, who gets those that are common to all. */

@@ -14,7 +14,7 @@ const describe = (command: CommandContent): JsonObject => ({
 
 /**
  * Stores commands of one subject, in order, as `pending`; returns their ids. The caller holds the subject's lock. By when the marketplace wants
- * them is taken from the stored order (public facts: four hours for an acknowledgement).
+ * them is taken from the stored order.
  */
 export const insertCommands = async (
   transaction: Transaction,
@@ -34,7 +34,7 @@ export const insertCommands = async (
      ), stored AS (
        INSERT INTO tallyman.commands (id, seller_id, purchase_order_id, kind, state, event_source, event_id, payload, act_by)
        SELECT g.id, $2, $3, g.kind, 'pending', $4, $5, g.payload,
-         CASE g.kind WHEN 'acknowledge' THEN o.order_date + interval '4 hours' WHEN 'ship' THEN o.estimated_ship_date END
+         CASE g.kind WHEN 'acknowledge' THEN o.order_date + make_interval(hours => $7::int) WHEN 'ship' THEN o.estimated_ship_date END
        FROM given g LEFT JOIN warehouse.orders o ON o.seller_id = $2 AND o.purchase_order_id = $3 ORDER BY g.ordinal
      )
      INSERT INTO tallyman.command_lines (command_id, line_number, seller_id, purchase_order_id, quantity)
@@ -50,6 +50,7 @@ export const insertCommands = async (
         unitsOf(command.payload).map((line) => ({ command_id: id, line_number: line.lineNumber, quantity: line.quantity })),
       ),
     ),
+    transaction.vocabularyOf(request.sellerId).acknowledgeWithinHours,
   )
   for (const { command, id } of rows) {
     transaction.record({

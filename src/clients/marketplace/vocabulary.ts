@@ -72,4 +72,6 @@ export const vocabulary: Vocabulary = {
       'USPS_PRIORITY_MAIL_EXPRESS',
     ]),
   },
+  // Within four hours of its release (public facts, section 9.2); the order date is the earliest moment of that.
+  acknowledgeWithinHours: 4,
 }

@@ -30,7 +30,7 @@ export const vocabulary: Vocabulary = {
   cancelReasons: ['vergriffen', 'Kundenwunsch'],
   buyerCancelReason: 'Kundenwunsch',
   refundReasons: ['defekt'],
-  carriers: new Set(['Post']),
+  ...{ carriers: new Set(['Post']), acknowledgeWithinHours: 12 },
   settingsCarriers: { services: new Map(), mailboxServices: new Set() },
 }
 
