@@ -88,7 +88,7 @@ const atMost = (what: string, measured: number, goal: number, digits = 0) => ({
   reached: measured <= goal ? 'yes' : 'no',
 })
 
-console.log('\n── beside the goals (docs/performance.md)')
+console.log('\n── compared with the goals (docs/performance.md)')
 console.table([
   atLeast('store path to plain SQL, first load', firstToPlain, 0.8),
   atLeast('store path to the usual loop, first load', firstToUsual, 15, 0),
@@ -97,7 +97,7 @@ console.table([
   atLeast('whole path to store path alone, first load', backfill.firstToStorePath, 0.5),
   atMost('memory above idle during a backfill, MB', backfill.aboveIdleMb, 150),
   atMost('WAL of an unchanged backfill above idle, kB', backfill.walUnchangedBytes / 1e3, 100),
-  atLeast('inventory log, calls a second beside the 500 a minute that are allowed', inventoryLog.callsPerSecond, 500 / 60, 0),
+  atLeast('inventory log, calls a second, against the 500 a minute that are allowed', inventoryLog.callsPerSecond, 500 / 60, 0),
   atMost('memory above idle while the inventory log is read, MB', inventoryLog.aboveIdleMb, 150),
   atMost('memory above idle while a report is imported, MB', report.first.aboveIdleMb, 150),
   atMost('slowest answer with claims or differences, ms', claims.slowestMs, 300),

@@ -40,7 +40,7 @@ export const residentMb = async (pid: number): Promise<{ readonly now: number; r
   return { now: field('VmRSS'), peak: field('VmHWM') }
 }
 
-/** Makes the peak of {@link residentMb} begin anew. */
+/** Makes the peak of {@link residentMb} start again. */
 export const forgetPeak = (pid: number): Promise<void> => writeFile(`/proc/${pid}/clear_refs`, '5')
 
 const tickMs = 10

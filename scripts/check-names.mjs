@@ -1,5 +1,5 @@
-// Checks that every file that a document or a comment names is there, and every test that a table names behind its file. A file is named by its path from the root, from where it is named,
-// or by the end of its path. Usage: node scripts/check-names.mjs [folder]
+// Checks that every file that a document or a comment names is there, and every test that a table names behind its file. A file is named by
+// its path from the root, from where it is named, or by the end of its path. Usage: node scripts/check-names.mjs [folder]
 import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import path from 'node:path'

@@ -18,7 +18,7 @@ export const live = (campaign: Campaign, now: number): void => {
       const [midnight, nextMidnight] = [pacificMidnight(day.name), pacificMidnight(nextDay.name)]
       for (let at = nextHour(campaign.livedTo); at <= Math.min(nextMidnight, now); at += hourMs) {
         spend(campaign, midnight, at)
-        // At midnight the daily budget begins anew.
+        // At midnight the daily budget starts again at zero.
         if (at === nextMidnight) campaign.spentToday = 0
         settle(campaign, at, at === nextMidnight ? nextDay : day)
       }

@@ -52,7 +52,7 @@ export interface Operation {
   readonly writes: boolean
   /** How its own errors are wrapped; refusals of the gateway keep the gateway's shape, in display advertising they too come in this one. */
   readonly errorShape: ErrorShape
-  /** The faults on rows and pages that mean anything to it; see `SELECTIVE_FAULTS`. */
+  /** The faults on rows and pages that mean anything to it; see `selectiveFaults`. */
   readonly faults: readonly FaultName[]
   /** The part of the seller's budget that a request takes from, where the budget is not one for all. */
   readonly budgetScope?: (world: World, query: Query) => string

@@ -116,7 +116,7 @@ const readFilter = (query: Query, released: boolean, onCursor: boolean, options:
   }
 }
 
-/** The bounds by creation are fixed in the cursor; the remaining query is evaluated anew, by row number, over a set that changes. */
+/** The bounds by creation are fixed in the cursor; the remaining query is evaluated again, by row number, over a set that changes. */
 const cursorOf = (world: World, query: Query, filter: OrderFilter, released: boolean, limit: number, next: number): string =>
   buildCursor(world, [
     ['limit', limit],

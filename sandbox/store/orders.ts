@@ -30,7 +30,7 @@ export interface OrderFilter {
 
 export interface OrderStore {
   find(sellerId: string, purchaseOrderId: string): Order | null
-  /** The order as it was at a moment not longer ago than `MOST_LAG_MS`; `null` when it had not been created. */
+  /** The order as it was at a moment not longer ago than `mostLagMs`; `null` when it had not been created. */
   findAsOf(sellerId: string, purchaseOrderId: string, at: number): Order | null
   insert(order: Order, modifiedAt: number): void
   /** Writes the order back with a new time of last change. */

@@ -364,7 +364,7 @@ const buildProgram = (
   leaf(
     program,
     'vacuum',
-    'writes the tables anew that may hold buyers, so that the files of Postgres hold nothing of erased ones; locks each meanwhile',
+    'rewrites the tables that may hold buyers, so that the files of Postgres hold nothing of erased ones; locks each meanwhile',
   ).action((_options: object, command: Command) =>
     act(command, async (context) => {
       const { runVacuum } = await import('./vacuum.ts')

@@ -17,7 +17,7 @@ export const runVacuum = async ({ terminal, settings }: CliContext): Promise<voi
   const { tables, denied, logEnded } = await vacuumed(url)
   if (denied.length > 0) throw new Failed(`this login does not own ${denied.join(', ')}`, ['run it as the owner of the tables'])
   if (terminal.json) printJson(terminal, { tables, logEnded })
-  else print(terminal, `wrote ${count(tables.length, 'table')} anew: their files hold nothing of what was erased`)
+  else print(terminal, `rewrote ${count(tables.length, 'table')}: their files hold nothing of what was erased`)
   if (!logEnded)
     say(terminal, 'this login may not end the write-ahead log: it holds what was erased until its segments are used again')
 }
@@ -26,7 +26,7 @@ const vacuumed = async (url: string): Promise<Vacuumed> => {
   try {
     return await vacuumBuyers(url)
   } catch (error) {
-    const notes = ['each table is waited for 20 s; run it again at a quieter moment, it begins anew']
-    throw new Failed(`the tables could not be written anew: ${wordsOf(error)}`, notes, { cause: error })
+    const notes = ['each table is waited for 20 s; run it again at a quieter moment, it starts from the beginning']
+    throw new Failed(`the tables could not be rewritten: ${wordsOf(error)}`, notes, { cause: error })
   }
 }

@@ -120,9 +120,9 @@ export const startMarketplace = async (
       try {
         await serving.say()
         sellers.learn(await readSellers(database))
-        quiet.recovered('sellers', 'how the sellers stand can be told and read again')
+        quiet.recovered('sellers', 'the states of the sellers can be stored and read again')
       } catch (error) {
-        quiet.warn('sellers', { err: error }, 'how the sellers stand cannot be told or read')
+        quiet.warn('sellers', { err: error }, 'the states of the sellers cannot be stored or read')
       }
     },
     rememberSellers,

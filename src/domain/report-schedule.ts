@@ -2,7 +2,8 @@ import { addDays, addMonths, type Calendar } from './calendar.ts'
 
 /**
  * When the inventory reconciliation report of a month is requested (specification, its notes on the report; public facts,
- * section 7.2): it is generated daily at 7 am of the marketplace's calendar with everything up to the preceding midnight, and should be retrieved at most once an hour.
+ * section 7.2): it is generated daily at 7 am of the marketplace's calendar with everything up to the preceding midnight, and should be
+ * retrieved at most once an hour.
  *
  * - The running month is requested once after each generation.
  * - A past month is requested until its generation of the 10th day of the next month, since late bookings still change it.

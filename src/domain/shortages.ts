@@ -96,8 +96,8 @@ const sumOf = ({ byKind }: MonthEffects): number => {
 
 /**
  * Units that lack in each month that has differences. Within a month movements under the wrong kind, and a wrong cell that another one makes
- * good, count for nothing: a loss that the log calls otherwise hides no other one. Units that come again in a later month are settled, the youngest shortage first; units too many settle what
- * lacks in the month right after. What was settled is uncertain, not unexplained.
+ * good, count for nothing: a loss that the log calls otherwise hides no other one. Units that come again in a later month are settled, the
+ * youngest shortage first; units too many settle what lacks in the month right after. What was settled is uncertain, not unexplained.
  */
 export const shortagesOf = (open: readonly OpenDifference[]): ReadonlyMap<string, Shortage> => {
   const months = effectsByMonth(open)

@@ -5,7 +5,7 @@ import { monthsOfReasons, recordReasons } from '../store/log-reasons.ts'
 
 const pairsAtOnce = 1_000
 
-/** Takes over what a seller's settings say about reasons of the inventory log, and judges anew what means something else now. */
+/** Takes over what a seller's settings say about reasons of the inventory log, and judges again what means something else now. */
 export const takeReasons = async (database: Database, sellerId: string, reasons: ReasonMap): Promise<void> => {
   const changed = await recordReasons(database, sellerId, reasons)
   if (changed.length === 0) return

@@ -51,6 +51,7 @@ test.each([
 
 const stage = withDatabase({ vocabularyOf: () => vocabulary })
 const all = walk({
+  reads: 'every order',
   step: async ({ client }, { after }, options) => {
     const page = await client.of(salesEndpoint).list(after === '' ? null : after, options)
     return { answers: [page], records: page.records, next: page.nextCursor }

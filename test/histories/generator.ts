@@ -23,7 +23,7 @@ import {
 const latestMs = 54_000
 
 const oneOf = <Value>(...values: readonly Value[]): fc.Arbitrary<Value> => fc.constantFrom(...values)
-/** Of a list that is only known later; see `fitted`. */
+/** Of a list that is only known later; see `wrapped`. */
 const place = fc.nat({ max: 1 })
 const few = oneOf(1, 1, 2)
 

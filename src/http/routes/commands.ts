@@ -11,7 +11,7 @@ import type { RouteParts } from './parts.ts'
 const cursors = cursorCodec('commands', bigintKey)
 const decisions = ['retry', 'confirm', 'reject'] as const
 const meanings = {
-  retry: 'It was not applied and shall be sent again. If the order shows a part of it, decide line by line instead.',
+  retry: 'It was not applied and must be sent again. If the order shows a part of it, decide line by line instead.',
   confirm: 'It was applied: its units count as done.',
   reject: 'It was not applied and must not be: its units are released.',
 } as const

@@ -124,6 +124,7 @@ const readStep = async (
 /** Watched campaigns of one urgency, one by one, in the order of their ids. */
 const streamOf = (urgency: CampaignUrgency): PagedStream<Campaign> =>
   walk({
+    reads: 'watched campaigns of this urgency, by id',
     pace: { times: multiples[urgency], leastMs: 0 },
     step: (context, { after }, options) => readStep(context, urgency, after, options),
   })

@@ -83,6 +83,7 @@ const readNext = async (
  * while it goes on is read with it.
  */
 const due = walk<InventoryLogEntry>({
+  reads: 'the log of each SKU that is due',
   step: (context, { after, plannedAt }, options) =>
     readNext(context, plannedAt, after === '' ? start : cursorSchema.parse(JSON.parse(after)), options),
 })

@@ -108,6 +108,7 @@ const pageOfRead = ({ settings }: StreamContext, ids: readonly string[], read: r
 
 /** Orders that a return, the inventory log or an event names and that no list has shown: asked for by their ids. */
 const named = walk<PurchaseOrder>({
+  reads: 'orders that others name and that are not stored, by id',
   pace: { times: 1, leastMs: namedEveryMs },
   step: async (context, { after }, options) => {
     const { client, database, settings } = context
@@ -133,6 +134,7 @@ const sweepEvery: IntervalSetting<'POLL_ORDER_SWEEP'> = {
 
 /** Every open order, one by one, in the order of ids: what no list has shown stays missed for a day at most. */
 const sweep = walk<PurchaseOrder>({
+  reads: 'every open order, by id',
   seldom: true,
   pace: { setting: sweepEvery, runs: 'always', restsAfterRestart: false },
   step: async (context, { after }, options) => {

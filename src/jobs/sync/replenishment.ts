@@ -144,6 +144,7 @@ const recommendAfter = async (
 
 /** Every SKU that the marketplace keeps for the seller, in batches, in their order. */
 const all = walk<ReplenishmentRecommendation>({
+  reads: 'the recommendation of each known SKU',
   step: (context, { after }, options) => recommendAfter(context, after, options),
 })
 

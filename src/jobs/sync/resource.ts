@@ -6,7 +6,7 @@ import type { IntervalSetting } from './intervals.ts'
 import type { SyncStream } from './stream.ts'
 import type { Past } from './streams.ts'
 
-/** What the rest of the house hangs onto a page. */
+/** What is done along with storing a page. */
 export interface SyncHooks {
   /** Within the transaction that stored these orders for the first time. */
   readonly afterSave?: (

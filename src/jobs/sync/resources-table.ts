@@ -8,15 +8,6 @@ import type { SyncStream } from './stream.ts'
 
 const settingText = ({ variable }: IntervalSetting): string => `\`${variable}\``
 
-const howItReads: Readonly<Record<SyncStream<unknown>['kind'], string>> = {
-  changes: 'what has changed since the last run',
-  list: 'all of a list',
-  range: 'what was created lately',
-  snapshot: 'all there is; what does not come is gone',
-  walk: 'key by key, of those that are known',
-  import: 'a file, step by step',
-}
-
 const paceText = ({ pace }: SyncStream<unknown>, poll: IntervalSetting): string => {
   if ('setting' in pace) return settingText(pace.setting)
   const times = pace.times === 1 ? '' : ` × ${pace.times}`
@@ -44,7 +35,7 @@ export const resourceRow = ({ name, poll, enrolment, past }: Resource): string =
 /** What its streams are in the table of streams. */
 export const streamRows = ({ name, poll, streams }: Resource): readonly string[] =>
   Object.entries(streams).map(([stream, declared]) =>
-    row(`\`${name}\``, `\`${stream}\``, howItReads[declared.kind], paceText(declared, poll), ordinarily(declared, poll)),
+    row(`\`${name}\``, `\`${stream}\``, declared.reads, paceText(declared, poll), ordinarily(declared, poll)),
   )
 
 /** The tables, as they stand in docs/syncs.md between two comments. */

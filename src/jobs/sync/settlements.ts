@@ -83,10 +83,18 @@ const step =
 
 /** The newest reports: the latest may have come while it was being made, or be corrected. */
 const newest = 3
-const recent = walk<SettlementLine>({ step: step((dates) => dates.slice(-newest)) })
+const recent = walk<SettlementLine>({
+  reads: `the ${newest} newest reports, page by page`,
+  step: step((dates) => dates.slice(-newest)),
+})
 
 /** Every report that the marketplace still has. */
-const all = walk<SettlementLine>({ seldom: true, pace: { times: 7, leastMs: 0 }, step: step((dates) => dates) })
+const all = walk<SettlementLine>({
+  reads: 'every listed report, page by page',
+  seldom: true,
+  pace: { times: 7, leastMs: 0 },
+  step: step((dates) => dates),
+})
 
 /** Settlement reports: what the marketplace pays, row by row. A new one appears every one or two weeks (public facts, section 13). */
 export const settlements = resource({

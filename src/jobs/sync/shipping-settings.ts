@@ -10,6 +10,7 @@ const accountKey = 'account'
 
 /** Reads what stands there now: there is one setting, or none (public facts, section 7.5). */
 const current = walk<AccountSettings>({
+  reads: 'the settings of the account',
   step: async ({ client }, _place, options) => {
     const askedAt = client.clock().now()
     const observed = await client.of(shippingSettingsEndpoint).get(options)

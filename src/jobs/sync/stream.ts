@@ -69,6 +69,8 @@ export interface AnyStream {
   /** It runs seldom: its plan is written down at once, so that a run which dies at its beginning is taken up again, and not a day later. */
   readonly seldom: boolean
   readonly pace: Pace
+  /** What it reads, as docs/syncs.md says it. */
+  readonly reads: string
 }
 
 /**

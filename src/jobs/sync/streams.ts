@@ -100,6 +100,7 @@ export const followsChanges = <T>(
   stream: Timed<T> & { readonly reachDays?: ReachDays; readonly createdFrom?: TimeRules['createdFrom'] },
 ): PagedStream<T> => ({
   kind: 'changes',
+  reads: 'what has changed since the last run',
   seldom: false,
   pace: everyPoll,
   shows: null,
@@ -114,6 +115,7 @@ export const standingList = <T>(
   stream: Timed<T> & { readonly parts: readonly (string | null)[]; readonly reachDays: ReachDays },
 ): PagedStream<T> => ({
   kind: 'list',
+  reads: 'all of a list',
   seldom: false,
   pace: everyPoll,
   shows: 'stream',
@@ -161,6 +163,7 @@ export const range = <T>(stream: Timed<T> & Omit<Past<T>, 'stream' | 'windows'>)
   ...(stream.reachDays === undefined ? {} : { reachDays: stream.reachDays }),
   stream: {
     kind: 'range',
+    reads: 'what was created lately',
     seldom: false,
     pace: everyPoll,
     shows: null,
@@ -214,6 +217,7 @@ export const snapshot = <T>(stream: {
   ) => Promise<SnapshotPage<T>>
 }): PagedStream<T> => ({
   kind: 'snapshot',
+  reads: 'all there is; what does not come is gone',
   seldom: false,
   pace: everyPoll,
   shows: null,
@@ -250,6 +254,8 @@ const earliestOf = (answers: readonly { readonly observedAt: Date }[], askedAt: 
 
 /** All that a list of our own names, step by step in an order of its own: each run walks it from its start. */
 export const walk = <T>(stream: {
+  /** As {@link PagedStream} has it: what is walked differs from walk to walk. */
+  readonly reads: string
   readonly seldom?: true
   /** With every poll by default. */
   readonly pace?: Pace
@@ -257,6 +263,7 @@ export const walk = <T>(stream: {
   readonly step: (context: StreamContext, place: WalkPlace, options: CallOptions) => Promise<WalkPage<T> | null>
 }): PagedStream<T> => ({
   kind: 'walk',
+  reads: stream.reads,
   seldom: stream.seldom ?? false,
   pace: stream.pace ?? everyPoll,
   shows: null,

@@ -340,14 +340,14 @@ export const readingMutations: readonly ReadingMutation[] = [
     'if (skus.length === 0) throw failure',
   ),
   bent(
-    'A snapshot tells what is gone with its last page, not before.',
+    'A snapshot says what is gone with its last page, not before.',
     'test/jobs/sync/display.test.ts › the first pass brings all there is, the second writes nothing: %s',
     'jobs/sync/saving.ts',
     "const gone = last && stream.kind === 'snapshot'",
     "const gone = stream.kind === 'snapshot'",
   ),
   bent(
-    'A snapshot that another process has begun tells of nothing that it is gone.',
+    'A snapshot that another process has begun says of nothing that it is gone.',
     'test/jobs/sync/display.test.ts › a snapshot that another process goes on with tells of nothing that it is gone',
     'jobs/sync/snapshots.ts',
     'begun.plannedMs === window.from.getTime() ? begun.keys : null',

@@ -101,7 +101,7 @@ test(
     expect(parts.length).toBeGreaterThanOrEqual(resources.length * 9)
     const streams = takenApart(
       new Set(['followsChanges', 'standingList', 'range', 'snapshot', 'walk', 'imports', 'listing']),
-    ).filter(({ part }) => /\.(list|next|witnesses|page|step|plan|begin|identify|find|steps)$/.test(part))
+    ).filter(({ part }) => /\.(list|next|witnesses|page|step|plan|begin|identify|find|steps|reads)$/.test(part))
     expect(streams.length).toBeGreaterThan(20)
     const rejected = rejectedOf([...whole, ...parts, ...streams])
     expect(whole.filter(({ part }) => rejected.has(part))).toEqual([])
