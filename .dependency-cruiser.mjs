@@ -127,6 +127,18 @@ export default {
       { path: '^sandbox/' },
     ),
     forbid(
+      'the-console-is-a-program-of-its-own',
+      'console/ runs in the browser: it imports nothing of the daemon but the types of its interface.',
+      { path: '^console/' },
+      { path: '^(src|sandbox|test|bench)/' },
+    ),
+    forbid(
+      'the-daemon-serves-the-built-console',
+      'Nobody imports the sources of the console.',
+      { path: '^(src|sandbox)/' },
+      { path: '^console/' },
+    ),
+    forbid(
       'no-tests-in-the-program',
       'Nothing that ships imports tests or benchmarks.',
       { path: '^(src|sandbox)/' },
@@ -147,7 +159,7 @@ export default {
     enhancedResolveOptions: {
       exportsFields: ['exports'],
       conditionNames: ['import', 'node', 'default', 'types'],
-      extensions: ['.ts', '.mjs', '.js', '.json'],
+      extensions: ['.ts', '.tsx', '.mjs', '.js', '.json'],
     },
   },
 }

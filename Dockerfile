@@ -1,4 +1,15 @@
 # Debian's slim image: the embedded Postgres and the npm package `node` need glibc. The digest is that of the tag's index, for all platforms.
+FROM node:24.21.0-bookworm-slim@sha256:0e0ff40c39bc087845bfb27465a0df4ea419520094bc35842ff83dd8cbe6f9b6 AS console
+
+# Building the console takes development packages, which stay in this stage.
+WORKDIR /app
+COPY package.json package-lock.json .npmrc prisma.config.ts ./
+COPY scripts ./scripts
+COPY prisma ./prisma
+COPY types ./types
+COPY console ./console
+RUN mkdir -p src/store && node scripts/setup.mjs
+
 FROM node:24.21.0-bookworm-slim@sha256:0e0ff40c39bc087845bfb27465a0df4ea419520094bc35842ff83dd8cbe6f9b6 AS build
 
 WORKDIR /app
@@ -9,7 +20,8 @@ COPY scripts ./scripts
 COPY prisma ./prisma
 RUN mkdir -p src/store && node scripts/setup.mjs
 COPY . .
-RUN node scripts/setup.mjs
+COPY --from=console /app/console/dist ./console/dist
+RUN node scripts/setup.mjs && find console -mindepth 1 -maxdepth 1 -not -name dist -exec rm -r {} + && rm -r types
 
 FROM node:24.21.0-bookworm-slim@sha256:0e0ff40c39bc087845bfb27465a0df4ea419520094bc35842ff83dd8cbe6f9b6
 

@@ -11,6 +11,7 @@ import { z } from 'zod'
 import { parseOrder } from '../src/clients/marketplace/order-record.ts'
 import type { PurchaseOrder } from '../src/domain/order.ts'
 import { startEmbeddedPostgres } from '../src/embedded/postgres.ts'
+import { intervalSettings } from '../src/jobs/sync/resources.ts'
 import { openDatabase } from '../src/store/database.ts'
 import { migrate } from '../src/store/migrate.ts'
 import type { StorableRecord } from '../src/store/versions.ts'
@@ -142,9 +143,8 @@ const measure = async (): Promise<Figures> => {
         SELLER_ID: 'sandbox-seller',
         CLIENT_ID: 'sandbox-client',
         CLIENT_SECRET: 'sandbox-secret',
-        POLL_ORDERS: 'off',
-        POLL_ORDER_SWEEP: 'off',
-        POLL_RETURNS: 'off',
+        // Orders alone: the settlements and the log of so many orders would be read beside them.
+        ...Object.fromEntries(intervalSettings.map(({ variable }) => [variable, 'off'])),
       },
       daemonFlags,
     )

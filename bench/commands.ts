@@ -1,18 +1,14 @@
 /**
  * Ship commands a second: the command engine with its queue, against a bare BullMQ worker that sends the same POST and does nothing else; on the
  * same queue backend, at the same concurrency, taking turns. The marketplace is a stub in a process of its own. Linux only.
- * `node bench/commands.ts [--commands 1500] [--rounds 3] [--concurrency 8]`; prints medians.
- * `node bench/commands.ts --statements 300`: one command after another, with the duration of each statement.
+ * `node bench/commands.ts [--commands 1500] [--rounds 3] [--concurrency 64]`; prints medians and their ratio.
+ * `node bench/commands.ts --statements 300 [--concurrency 1]`: with the duration of each statement.
  */
 
-import { type ChildProcess, fork } from 'node:child_process'
 import { randomBytes, randomUUID } from 'node:crypto'
-import { once } from 'node:events'
 import { rm } from 'node:fs/promises'
-import path from 'node:path'
 import { createPostgresBackend, Queue, Worker } from 'bullmq'
 import pg from 'pg'
-import { z } from 'zod'
 import { createInProcessBudget } from '../src/clients/budget.ts'
 import { createTransport } from '../src/clients/http.ts'
 import { createMarketplaceClient } from '../src/clients/marketplace/marketplace.ts'
@@ -36,12 +32,13 @@ import { storeOrders } from '../test/support/store.ts'
 import { vocabularyOf } from '../test/support/vocabulary.ts'
 import { generateOrder } from './generate.ts'
 import { benchFolder, median, numberOption, processorMs } from './measure.ts'
+import { startMarketplaceStub } from './start-stub.ts'
 import { type StatementCost, watchStatements } from './statements.ts'
 
 const statements = process.argv.includes('--statements') ? numberOption('statements', 300) : null
 const commands = statements ?? numberOption('commands', 1_500)
 const rounds = statements === null ? numberOption('rounds', 3) : 1
-const concurrency = statements === null ? numberOption('concurrency', 8) : 1
+const concurrency = numberOption('concurrency', statements === null ? 64 : 1)
 const sellerId = 'bench'
 const requestTimeoutMs = 30_000
 const pageSize = 200
@@ -303,13 +300,6 @@ const timed = async (rate: Promise<number>, start: () => Promise<void>): Promise
   }
 }
 
-const startStub = async (): Promise<{ child: ChildProcess; url: string }> => {
-  const child = fork(path.join(import.meta.dirname, 'marketplace-stub.ts'))
-  const [message]: unknown[] = await once(child, 'message')
-  const { port } = z.object({ port: z.number() }).parse(message)
-  return { child, url: `http://127.0.0.1:${port}` }
-}
-
 const folder = await benchFolder()
 const closers: (() => Promise<unknown> | unknown)[] = [() => rm(folder, { recursive: true, force: true })]
 try {
@@ -319,7 +309,7 @@ try {
   const admin = new pg.Client({ connectionString: server.url })
   await admin.connect()
   closers.push(() => admin.end())
-  const stub = await startStub()
+  const stub = await startMarketplaceStub()
   closers.push(() => stub.child.disconnect())
   const newDatabase = async (): Promise<string> => {
     const name = `bench_${randomBytes(4).toString('hex')}`
@@ -350,13 +340,14 @@ try {
       ownMs: of(engine, ({ ownMs }) => ownMs),
       bareMs: of(bare, ({ ownMs }) => ownMs),
       postgresMs: of(engine, ({ postgresMs }) => postgresMs),
+      barePostgresMs: of(bare, ({ postgresMs }) => postgresMs),
     }
   })
   console.log(
     `${commands} ship commands, ${concurrency} at a time, medians of ${rounds} rounds; commands a second, processor time of one command`,
   )
   console.table(
-    figures.map(({ backend, engine, bare, ratio, ownMs, bareMs, postgresMs }) => ({
+    figures.map(({ backend, engine, bare, ratio, ownMs, bareMs, postgresMs, barePostgresMs }) => ({
       'queues in': backend,
       engine: Math.round(engine),
       'bare worker': Math.round(bare),
@@ -364,10 +355,11 @@ try {
       'engine, Node': `${ownMs.toFixed(2)} ms`,
       'engine, Postgres': `${postgresMs.toFixed(2)} ms`,
       'bare, Node': `${bareMs.toFixed(2)} ms`,
+      'bare, Postgres': `${barePostgresMs.toFixed(2)} ms`,
     })),
   )
   for (const { backend, engine } of statements === null ? [] : backends) {
-    console.log(`queues in ${backend}: one command after another, time of each statement from sending to answer`)
+    console.log(`queues in ${backend}: ${concurrency} at a time, time of each statement from sending to answer`)
     console.table(
       (engine[0]?.costs ?? []).slice(0, 24).map(({ statement, count, totalMs }) => ({
         statement,
@@ -377,7 +369,9 @@ try {
       })),
     )
   }
-  process.send?.(figures.map(({ backend, engine, bare, ratio }) => ({ backend, engine, bare, ratio })))
+  process.send?.(
+    figures.map(({ backend, engine, bare, ratio, ownMs, postgresMs }) => ({ backend, engine, bare, ratio, ownMs, postgresMs })),
+  )
 } finally {
   for (const close of closers.reverse()) await close()
 }

@@ -64,14 +64,21 @@ const inventoryLogSchema = z.object({ entriesPerSecond: z.number(), callsPerSeco
 const reportPassSchema = z.object({ rowsPerSecond: z.number(), aboveIdleMb: z.number() })
 const reportSchema = z.object({ first: reportPassSchema, again: reportPassSchema })
 const claimsSchema = z.object({ slowestMs: z.number() })
-const commandsSchema = z.array(z.object({ backend: z.string(), ratio: z.number() }))
+const commandsSchema = z.array(z.object({ backend: z.string(), ratio: z.number(), ownMs: z.number(), postgresMs: z.number() }))
+const eventsSchema = z.object({
+  batchedPerSecond: z.number(),
+  singlePerSecond: z.number(),
+  p50Ms: z.number(),
+  p99Ms: z.number(),
+})
 
 const store = rowOf((await run('store.ts', ['5000', '1'])).printed, "Tallyman's store path, 2 connections")
 const backfill = backfillSchema.parse((await run('backfill.ts', ['--orders', '10000'])).told)
 const inventoryLog = inventoryLogSchema.parse((await run('inventory-log.ts', ['--skus', '1000'])).told)
 const report = reportSchema.parse((await run('report.ts', ['50000'])).told)
 const claims = claimsSchema.parse((await run('claims.ts', ['30000'])).told)
-const commands = commandsSchema.parse((await run('commands.ts', ['--commands', '800', '--rounds', '1'])).told)
+const commands = commandsSchema.parse((await run('commands.ts', ['--commands', '1500', '--rounds', '1'])).told)
+const events = eventsSchema.parse((await run('events.ts', ['--events', '2000', '--posts', '200'])).told)
 
 const [firstToPlain] = three(store.get('to plain (first/unch./5 %)'))
 const [firstToUsual, unchangedToUsual, changedToUsual] = three(store.get('to usual (first/unch./5 %)'))
@@ -101,5 +108,13 @@ console.table([
   atMost('memory above idle while the inventory log is read, MB', inventoryLog.aboveIdleMb, 150),
   atMost('memory above idle while a report is imported, MB', report.first.aboveIdleMb, 150),
   atMost('slowest answer with claims or differences, ms', claims.slowestMs, 300),
-  ...commands.map(({ backend, ratio }) => atLeast(`commands to a bare worker, queues in ${backend}`, ratio, 0.7)),
+  ...commands.flatMap(({ backend, ratio, ownMs, postgresMs }) => [
+    atLeast(`commands to a bare worker, queues in ${backend}`, ratio, backend === 'Postgres' ? 1 : 0.7),
+    atMost(`a command in Node, queues in ${backend}, ms`, ownMs, 3, 1),
+    atMost(`a command in Postgres, queues in ${backend}, ms`, postgresMs, 2, 1),
+  ]),
+  atLeast('events a second, in batches of 100', events.batchedPerSecond, 1_000, 0),
+  atLeast('events a second, one by one', events.singlePerSecond, 137, 0),
+  atMost('event to its request at the marketplace, median, ms', events.p50Ms, 15),
+  atMost('event to its request at the marketplace, p99, ms', events.p99Ms, 50),
 ])

@@ -2,10 +2,17 @@ import { chmod, mkdtemp, readFile, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import type pg from 'pg'
-import packageJson from '../package.json' with { type: 'json' }
+
+/** Reads the V8 options of `npm start`. @throws Error when there are none: memory measured without them says nothing of the daemon */
+const flagsOfStart = async (): Promise<readonly string[]> => {
+  const script = await readFile(new URL('../scripts/start.sh', import.meta.url), 'utf8')
+  const flags = /^run \S*node (?<flags>.*) src\/main\.ts$/m.exec(script)?.groups?.['flags']?.split(' ') ?? []
+  if (flags.length === 0) throw new Error('scripts/start.sh starts the daemon without V8 options')
+  return flags
+}
 
 /** The V8 options of `npm start`: memory is measured with the daemon's settings. */
-export const daemonFlags: readonly string[] = packageJson.scripts.start.split(' ').filter((word) => word.startsWith('--'))
+export const daemonFlags: readonly string[] = await flagsOfStart()
 
 /** A folder for an embedded Postgres, which as root runs under a user who must be able to enter it. Whoever makes it removes it. */
 export const benchFolder = async (): Promise<string> => {

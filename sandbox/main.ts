@@ -1,6 +1,6 @@
 import { DataDirectoryInUse } from './core/database.ts'
 import { stdoutLog } from './core/log.ts'
-import { type Sandbox, startSandbox } from './server.ts'
+import { AddressInUse, type Sandbox, startSandbox } from './server.ts'
 import { InvalidSettings, readSettings } from './settings.ts'
 
 /** EX_CONFIG of sysexits.h: the environment is wrong. */
@@ -57,7 +57,7 @@ const start = async (): Promise<Sandbox | null> => {
       for (const fault of error.faults) process.stderr.write(`${fault}\n`)
       process.exitCode = exitConfiguration
     } else {
-      const expected = error instanceof DataDirectoryInUse
+      const expected = error instanceof DataDirectoryInUse || error instanceof AddressInUse
       const message = error instanceof Error ? error.message : String(error)
       stdoutLog('error', message, expected || !(error instanceof Error) ? {} : { err: error.stack })
       process.exitCode = 1

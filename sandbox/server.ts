@@ -8,6 +8,7 @@ import { createRequestLog } from './http/request-log.ts'
 import { createLife } from './life/live.ts'
 import { placePast } from './life/past.ts'
 import { placeRandomOrders } from './life/place.ts'
+import { operations } from './operations/registry.ts'
 import { defaultClientId, defaultClientSecret, defaultSellerId, dialectOf, type Settings } from './settings.ts'
 import { openWorld } from './world.ts'
 
@@ -43,7 +44,7 @@ export const startSandbox = async (options: SandboxOptions): Promise<Sandbox> =>
   const gateway: Gateway = {
     world,
     life,
-    limits: createRateLimits(world.meta, undefined, () => world.clock.offsetMs()),
+    limits: createRateLimits(world.meta, operations, undefined, () => world.clock.offsetMs()),
     faults: createFaultControl(world.meta, world.database, world.clock),
     requests: createRequestLog(),
     log,
@@ -53,7 +54,14 @@ export const startSandbox = async (options: SandboxOptions): Promise<Sandbox> =>
     await app.listen({ port: settings.port, host: settings.host })
   } catch (error) {
     world.close()
-    throw error
+    if (!(error instanceof Error) || !('code' in error) || error.code !== 'EADDRINUSE') throw error
+    const taken = `http://${settings.host}:${settings.port} is in use by another program`
+    throw new AddressInUse(
+      `${taken}; if that is the sandbox of \`npm start\`, use it there; otherwise set another SANDBOX_PORT`,
+      {
+        cause: error,
+      },
+    )
   }
   const timer = settings.orderIntervalMs === null ? null : setInterval(() => placeOne(gateway), settings.orderIntervalMs)
   const { port } = portOf(app.server.address())
@@ -68,6 +76,11 @@ export const startSandbox = async (options: SandboxOptions): Promise<Sandbox> =>
       world.close()
     },
   }
+}
+
+/** Another program listens where the sandbox is to. */
+export class AddressInUse extends Error {
+  override readonly name = 'AddressInUse'
 }
 
 const portOf = (address: AddressInfo | string | null): { port: number } => {

@@ -1,8 +1,8 @@
-// Makes a fresh clone ready: installs packages and generates the database client when they are missing or out of date.
+// Makes a fresh clone ready: installs packages, generates the database client and builds the console when they are missing or out of date.
 // Plain JavaScript, since it runs on the machine's own Node before the project's is there.
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 
 const root = path.resolve(import.meta.dirname ?? path.dirname(new URL(import.meta.url).pathname), '..')
@@ -40,4 +40,33 @@ if (!stampIs('src/store/generated/.tallyman-client', client)) {
     PRISMA_HIDE_UPDATE_MESSAGE: '1',
   })
   writeFileSync(at('src/store/generated/.tallyman-client'), client)
+}
+
+/** Files below a folder, in the order of their names. */
+const below = (folder) =>
+  readdirSync(at(folder), { withFileTypes: true })
+    .sort((one, other) => (one.name < other.name ? -1 : 1))
+    .flatMap((entry) => {
+      const name = path.join(folder, entry.name)
+      if (name === path.join('console', 'dist')) return []
+      return entry.isDirectory() ? below(name) : [name]
+    })
+
+// An archive or an image may have the built console only.
+if (existsSync(at('console', 'vite.config.ts'))) {
+  const page = hashOf('package-lock.json', ...below('console'))
+  if (!stampIs('console/dist/.tallyman-console', page)) {
+    if (existsSync(at('node_modules', 'vite'))) {
+      const vite = at('node_modules', 'vite', 'bin', 'vite.js')
+      step('building the console', at('node_modules', '.bin', 'node'), [
+        vite,
+        'build',
+        '--config',
+        at('console', 'vite.config.ts'),
+      ])
+      writeFileSync(at('console/dist/.tallyman-console'), page)
+    } else {
+      console.error('tallyman: the console is not built, since the development packages are not installed')
+    }
+  }
 }

@@ -25,5 +25,6 @@ process.exitCode = await runCli(process.argv.slice(2), {
   talk: process.stderr,
   readInput: () => text(process.stdin),
   readLine,
+  isInteractive: process.stdin.isTTY && process.stderr.isTTY,
   signal: interruption.signal,
 })

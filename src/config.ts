@@ -1,12 +1,13 @@
 import path from 'node:path'
 import { type DisplaySettings, readDisplay } from './config/display.ts'
+import { effectiveSettings } from './config/effective.ts'
 import { type Environment, environment, type Role, readSecretFiles } from './config/environment.ts'
 import { type IntervalValues, intervalEnvironment, readIntervals } from './config/intervals.ts'
 import { InvalidConfig } from './config/invalid-config.ts'
 import { misspelt, unknownSettings } from './config/near-misses.ts'
 import { readSellers, type SellerSettings } from './config/sellers.ts'
 import type { RetentionSettings } from './domain/retention.ts'
-import type { HttpLimits } from './http/services.ts'
+import type { EffectiveSetting, HttpLimits } from './http/services.ts'
 import type { Intervals } from './jobs/sync/intervals.ts'
 
 export type { DisplaySettings } from './config/display.ts'
@@ -20,6 +21,8 @@ const loopbackHosts = new Set(['127.0.0.1', '::1', 'localhost'])
 /** Every setting, checked; durations in milliseconds. */
 export interface Config {
   readonly databaseUrl: string | null
+  /** Whether statements that are sent often stay planned on the server; a pooler in transaction mode may refuse that. */
+  readonly preparedStatements: boolean
   readonly redisUrl: string | null
   /** Absolute. */
   readonly dataDir: string
@@ -31,6 +34,8 @@ export interface Config {
   readonly autoAcknowledge: 'off' | 'on-import'
   /** What a shipment of an order gets that is still Created. */
   readonly shipUnacknowledged: 'acknowledge-first' | 'refuse'
+  /** Whether the queue is consumed that other programs add events to. */
+  readonly erpEventsQueue: boolean
   readonly http: {
     readonly host: string
     readonly port: number
@@ -38,6 +43,8 @@ export interface Config {
     readonly eventsSecrets: readonly string[]
     readonly limits: HttpLimits
   }
+  /** Whether webhooks may go to loopback and private addresses, and over plain HTTP. */
+  readonly webhookPrivateAddresses: boolean
   readonly requestTimeoutMs: number
   /** Most records that one answer of the marketplace may hold. */
   readonly maxPageRecords: number
@@ -55,6 +62,8 @@ export interface Config {
   readonly unknownSettings: readonly string[]
   /** How often each sync runs, by its variable; `off`: never by itself. */
   readonly intervals: Intervals
+  /** Every setting as it may be shown: without the values of secrets. */
+  readonly shown: readonly EffectiveSetting[]
 }
 
 const parseEnvironment = (
@@ -96,8 +105,11 @@ export const readConfig = (source: Readonly<Record<string, string | undefined>>,
   const sandbox = sellers.some((seller) => seller.marketplaceUrl === null)
     ? { port: values.SANDBOX_PORT, demo: values.DEMO === 'on' }
     : null
+  const everyMs = readIntervals(intervals, sandbox?.demo === true)
+  const logFormat = values.LOG_FORMAT ?? (terminal ? 'pretty' : 'json')
   return Object.freeze({
     databaseUrl: values.DATABASE_URL ?? null,
+    preparedStatements: values.PREPARED_STATEMENTS === 'on',
     redisUrl: values.REDIS_URL ?? null,
     dataDir: path.resolve(values.DATA_DIR),
     sandbox,
@@ -106,6 +118,7 @@ export const readConfig = (source: Readonly<Record<string, string | undefined>>,
     display,
     autoAcknowledge: values.AUTO_ACKNOWLEDGE,
     shipUnacknowledged: values.SHIP_UNACKNOWLEDGED,
+    erpEventsQueue: values.ERP_EVENTS_QUEUE === 'on',
     http: {
       host: values.HOST,
       port: values.PORT,
@@ -129,16 +142,19 @@ export const readConfig = (source: Readonly<Record<string, string | undefined>>,
       events: values.RETAIN_EVENTS,
       alarms: values.RETAIN_ALARMS,
       quarantine: values.RETAIN_QUARANTINE,
+      deliveries: values.RETAIN_DELIVERIES,
       'log-entries': values.RETAIN_LOG_ENTRIES,
     },
+    webhookPrivateAddresses: values.WEBHOOK_PRIVATE_ADDRESSES === 'allow',
     requestTimeoutMs: values.REQUEST_TIMEOUT,
     maxPageRecords: values.MAX_PAGE_RECORDS,
     settleTimeMs: values.SETTLE_TIME,
     drainTimeoutMs: values.DRAIN_TIMEOUT,
     roles: values.ROLES,
-    log: { level: values.LOG_LEVEL, format: values.LOG_FORMAT ?? (terminal ? 'pretty' : 'json') },
+    log: { level: values.LOG_LEVEL, format: logFormat },
     unknownSettings: unknownSettings(source),
-    intervals: readIntervals(intervals, sandbox?.demo === true),
+    intervals: everyMs,
+    shown: effectiveSettings(source, values, { logFormat, intervals: everyMs }),
   })
 }
 

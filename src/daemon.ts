@@ -8,6 +8,7 @@ import { createIntake } from './daemon/intake.ts'
 import { startMarketplace } from './daemon/marketplace.ts'
 import { createQueues } from './daemon/queues.ts'
 import { rereadSellers } from './daemon/reread-sellers.ts'
+import { createWebhooks } from './daemon/webhooks.ts'
 import { registerWork } from './daemon/work.ts'
 import { assertListenable } from './free-port.ts'
 import type { Logger } from './observability/log.ts'
@@ -38,15 +39,17 @@ const run = async (config: Config, log: Logger, stop: AbortSignal, closers: Clos
   const queues = createQueues(context, database, marketplace)
   const intake = createIntake(context, database, marketplace, queues)
   if (has('worker')) registerWork({ context, database: database.database, marketplace, queues, intake })
+  const webhooks = createWebhooks(context, database, queues)
   await queues.start()
+  webhooks.start()
 
   const reread = rereadSellers(context, marketplace, queues)
-  const address = has('http') ? await startHttp({ context, database, marketplace, queues, intake, reread }) : null
+  const address = has('http') ? await startHttp({ context, database, marketplace, queues, intake, reread, webhooks }) : null
   log.info(
     {
       ...(address === null ? {} : { console: `${address}/`, api: `${address}/docs` }),
       ...(marketplace.sandboxUrl === null ? {} : { sandbox: marketplace.sandboxUrl }),
-      database: new URL(database.url).host + new URL(database.url).pathname,
+      database: database.shownUrl,
       queues: queues.kind,
       sellers: marketplace.sellers.ids().length,
       roles: config.roles,

@@ -7,6 +7,7 @@ const { configExitCode, InvalidConfig, readConfig } = await import('./config.ts'
 const { startDaemon } = await import('./daemon.ts')
 const { harmless } = await import('./observability/harmless.ts')
 const { createLogger, describeError } = await import('./observability/log.ts')
+const { postgresOutage } = await import('./store/faults.ts')
 
 const read = () => {
   try {
@@ -19,7 +20,7 @@ const read = () => {
 }
 
 const config = read()
-const log = createLogger(config.log)
+const log = createLogger({ ...config.log, outageOf: postgresOutage })
 for (const name of config.unknownSettings) log.warn({ setting: name }, `${name} is not a setting and has no effect`)
 
 stopping.begun({

@@ -192,7 +192,9 @@ describe('Dockerfile', () => {
 
   test('has no development packages, and nothing of the stage that installs but the program', () => {
     const last = dockerfile.findLastIndex((line) => line.startsWith('FROM '))
-    const [installing, shipped] = [dockerfile.slice(0, last), dockerfile.slice(last)]
+    // The stage before builds the console; only its files are taken from there.
+    const build = dockerfile.findIndex((line) => line.startsWith('FROM ') && line.endsWith(' AS build'))
+    const [installing, shipped] = [dockerfile.slice(build, last), dockerfile.slice(last)]
     expect(installing.indexOf('ENV NPM_CONFIG_OMIT=dev')).toBeGreaterThan(0)
     expect(installing.indexOf('ENV NPM_CONFIG_OMIT=dev')).toBeLessThan(installing.findIndex((line) => line.startsWith('RUN ')))
     expect(shipped.filter((line) => line.startsWith('COPY '))).toEqual(['COPY --from=build /app ./'])

@@ -58,6 +58,7 @@ describe('readConfig', () => {
       events: 400 * dayMs,
       alarms: 400 * dayMs,
       quarantine: 400 * dayMs,
+      deliveries: 30 * dayMs,
       'log-entries': 800 * dayMs,
     })
     const given = { RETAIN_RUNS: '12h', RETAIN_CHANGES: 'forever', RETAIN_LOG_ENTRIES: '400d', RETAIN_EVENTS: '1d' }
@@ -171,6 +172,46 @@ describe('readConfig', () => {
     const own = file('s.json', JSON.stringify([{ sellerId: 'a', clientId: 'c', clientSecret: 's', logReasons: { Q7: 'found' } }]))
     const seller = { MARKETPLACE_URL: 'https://m.example', SELLERS_FILE: own, LOG_REASONS: '{"Q7": "lost"}' }
     expect(reasons(seller)).toEqual([['q7', 'found']])
+  })
+
+  test('shows every setting with where it comes from, and no secret', () => {
+    const { shown } = readConfig(
+      {
+        ...marketplace,
+        MARKETPLACE_URL: 'https://user:hunter2@marketplace.example/api?token=hunter2',
+        API_KEY_FILE: file('key', 'hunter2-hunter2-hunter2'),
+        DATABASE_URL: 'postgres://user:hunter2@host/db',
+        LOOK_BACK: '90m',
+        POLL_RETURNS: 'off',
+        RETAIN_RUNS: 'forever',
+        ROLES: 'worker,http',
+        RATE_LIMITS: '',
+      },
+      false,
+    )
+    const of = (name: string) => shown.find((setting) => setting.name === name)
+    expect(of('MARKETPLACE_URL')).toEqual({
+      name: 'MARKETPLACE_URL',
+      value: 'https://marketplace.example/api',
+      secret: false,
+      isSet: true,
+      from: 'environment',
+    })
+    expect(of('API_KEY')).toEqual({ name: 'API_KEY', value: null, secret: true, isSet: true, from: 'file' })
+    expect(of('CLIENT_SECRET')).toMatchObject({ value: null, secret: true, isSet: true, from: 'environment' })
+    expect(of('EVENTS_SECRET')).toMatchObject({ value: null, secret: true, isSet: false, from: 'default' })
+    expect(of('LOOK_BACK')).toMatchObject({ value: '90m', from: 'environment' })
+    expect(of('SETTLE_TIME')).toMatchObject({ value: '2m', from: 'default' })
+    expect(of('RETAIN_RUNS')).toMatchObject({ value: 'forever', from: 'environment' })
+    expect(of('RETAIN_CHANGES')).toMatchObject({ value: '90d', from: 'default' })
+    expect(of('POLL_RETURNS')).toMatchObject({ value: 'off', from: 'environment' })
+    expect(of('POLL_ORDERS')).toMatchObject({ value: '1m', from: 'default' })
+    expect(of('ROLES')).toMatchObject({ value: 'worker,http', from: 'environment' })
+    expect(of('RATE_LIMITS')).toMatchObject({ value: '{}', from: 'default' })
+    expect(of('LOG_FORMAT')).toMatchObject({ value: 'json', from: 'default' })
+    expect(of('PORT')).toMatchObject({ value: '8080', from: 'default' })
+    expect(JSON.stringify(shown)).not.toMatch(/hunter2|secret-1/)
+    expect(shown.map(({ name }) => name)).toEqual(expect.arrayContaining(Object.keys(readConfig({}, false).intervals)))
   })
 
   test('demands API_KEY and EVENTS_SECRET away from the loopback interface', () => {

@@ -1,5 +1,6 @@
 import { contentNotFound } from '../core/errors.ts'
 import { jsonAmount } from '../core/money.ts'
+import { perMinute } from '../faults/limits.ts'
 import type { Operation } from '../operations/operation.ts'
 import { blemishRecords } from '../operations/perform.ts'
 import type { Dialect } from '../settings.ts'
@@ -23,6 +24,7 @@ export const viewCampaign = (campaign: Campaign, { profile }: Dialect): Record<s
 export const campaignOperations: readonly Operation[] = [
   {
     name: 'campaigns.get',
+    limit: perMinute(10),
     method: 'GET',
     urls: ['/v3/advertising/sem/campaigns/:campaignId'],
     admission: 'marketplace',

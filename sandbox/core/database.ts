@@ -106,7 +106,10 @@ export const openDatabase = (dataDir: string): Database => {
   } catch (error) {
     file.close()
     if (error instanceof Error && /locked|busy/i.test(error.message)) {
-      throw new DataDirectoryInUse(`another sandbox is using ${dataDir}`, { cause: error })
+      throw new DataDirectoryInUse(
+        `another sandbox is using ${dataDir}; if \`npm start\` is running, its sandbox is at the address that it printed; otherwise set another DATA_DIR`,
+        { cause: error },
+      )
     }
     throw error
   }

@@ -1,3 +1,4 @@
+import { perMinute } from '../faults/limits.ts'
 import { type FaultName, listFaults } from '../faults/schema.ts'
 import type { Call, Operation } from '../operations/operation.ts'
 import { listTargets } from './targeting-list.ts'
@@ -12,6 +13,7 @@ const startsLater = ({ body }: Call): boolean =>
 export const displayOperations: readonly Operation[] = [
   {
     name: 'taxonomies.list',
+    limit: perMinute(600),
     method: 'POST',
     urls: ['/api/v1/taxonomies/list'],
     admission: 'display',
@@ -24,6 +26,7 @@ export const displayOperations: readonly Operation[] = [
   },
   {
     name: 'targeting.list',
+    limit: perMinute(600),
     method: 'POST',
     urls: ['/api/v2/targeting/list'],
     admission: 'display',

@@ -3,7 +3,6 @@ import { type Database, textOf, wholeOf } from '../core/database.ts'
 import { type ErrorShape, errorShapes } from '../core/errors.ts'
 import type { Meta } from '../core/meta.ts'
 import { createRandom, type Random } from '../core/random.ts'
-import type { OperationName } from './limits.ts'
 import { type RecordName, ruleOf } from './records.ts'
 import {
   anchored,
@@ -26,7 +25,7 @@ import {
 
 /** The request that a fault may strike. */
 interface Struck {
-  readonly operation: OperationName
+  readonly operation: string
   readonly method: 'GET' | 'POST'
   readonly sellerId: string | null
   readonly purchaseOrderId: string | null

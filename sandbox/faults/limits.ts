@@ -1,35 +1,5 @@
 import { z } from 'zod'
-import { hourMs } from '../core/duration.ts'
 import type { Meta } from '../core/meta.ts'
-
-/** The operations of the sandbox, by the names that faults and limits use. */
-const operations = [
-  'token',
-  'token.detail',
-  'orders.list',
-  'orders.released',
-  'orders.get',
-  'orders.acknowledge',
-  'orders.ship',
-  'orders.cancel',
-  'orders.refund',
-  'returns.list',
-  'returns.refund',
-  'taxonomies.list',
-  'targeting.list',
-  'campaigns.get',
-  'shipping-settings.create',
-  'shipping-settings.get',
-  'replenishment.recommend',
-  'reconciliation.report',
-  'inventory-log.list',
-  'sales-channels.list',
-  'settlements.dates',
-  'settlements.report',
-] as const
-export type OperationName = (typeof operations)[number]
-/** The name of an operation, as control requests give it. */
-export const operationName = z.enum(operations)
 
 const bucket = z.strictObject({
   /** Tokens of a full bucket. */
@@ -42,46 +12,26 @@ const bucket = z.strictObject({
   clock: z.enum(['real', 'virtual']).optional(),
 })
 
-const limitsSchema = z.strictObject({
-  enabled: z.boolean(),
-  /** The header that names the moment of the next token: two spellings are published, and it may be missing. */
-  replenishHeader: z.enum(['X-Next-Replenishment-Time', 'x-next-replenish-time', 'none']),
-  operations: z.partialRecord(operationName, bucket.nullable()),
-})
+/** How often an operation may be called. */
+export type Limit = z.infer<typeof bucket>
+
+/** Members of the limits, whatever operations there are. */
+const limitsOf = <Name extends z.core.$ZodRecordKey>(name: Name) =>
+  z.strictObject({
+    enabled: z.boolean(),
+    /** The header that names the moment of the next token: two spellings are published, and it may be missing. */
+    replenishHeader: z.enum(['X-Next-Replenishment-Time', 'x-next-replenish-time', 'none']),
+    operations: z.partialRecord(name, bucket.nullable()),
+  })
+const limitsSchema = limitsOf(z.string())
 type Limits = z.infer<typeof limitsSchema>
 
-/** Body of `PUT /_sandbox/limits`; what is left out stays as it is, an operation given `null` has no limit. */
-export const limitsChange = limitsSchema.partial()
-type LimitsChange = z.infer<typeof limitsChange>
+/** Body of `PUT /_sandbox/limits` for operations of these names; what is left out stays as it is, an operation given `null` has no limit. */
+export const limitsChange = (operationNames: readonly string[]) => limitsOf(z.enum([...operationNames])).partial()
+type LimitsChange = z.infer<ReturnType<typeof limitsChange>>
 
-const perMinute = (tokens: number): z.infer<typeof bucket> => ({ tokens, perMs: 60_000, foreignPerMinute: 0 })
-
-/** The published table (public facts, section 5.1). No number is published for the token operation, display advertising and the sales channels. */
-const defaultLimits: Limits = {
-  enabled: true,
-  replenishHeader: 'X-Next-Replenishment-Time',
-  operations: {
-    'orders.list': perMinute(5_000),
-    'orders.get': perMinute(5_000),
-    'orders.released': perMinute(60),
-    'orders.acknowledge': perMinute(60),
-    'orders.ship': perMinute(60),
-    'orders.cancel': perMinute(60),
-    'orders.refund': perMinute(60),
-    'returns.list': perMinute(50),
-    'returns.refund': perMinute(60),
-    'taxonomies.list': perMinute(600),
-    'targeting.list': perMinute(600),
-    'campaigns.get': perMinute(10),
-    'shipping-settings.create': perMinute(5),
-    'shipping-settings.get': perMinute(50),
-    'replenishment.recommend': perMinute(100),
-    'reconciliation.report': { tokens: 1, perMs: hourMs, foreignPerMinute: 0, clock: 'virtual' },
-    'inventory-log.list': perMinute(500),
-    'settlements.dates': perMinute(100),
-    'settlements.report': perMinute(100),
-  },
-}
+/** So many calls a minute, none of them eaten by others. */
+export const perMinute = (tokens: number): Limit => ({ tokens, perMs: 60_000, foreignPerMinute: 0 })
 
 export interface Taken {
   readonly granted: boolean
@@ -100,14 +50,21 @@ export interface RateLimits {
   change(change: LimitsChange): Limits
   reset(): void
   /** `scope`: the requested part of the operation's budget. */
-  take(sellerId: string, operation: OperationName, scope?: string): Taken
+  take(sellerId: string, operation: string, scope?: string): Taken
 }
 
+/** The limits of these operations as they are published, until they are changed; changes are kept. */
 export const createRateLimits = (
   meta: Meta,
+  operations: readonly { readonly name: string; readonly limit: Limit | null }[],
   nowMs: () => number = () => performance.now(),
   offsetMs: () => number = () => 0,
 ): RateLimits => {
+  const defaultLimits: Limits = {
+    enabled: true,
+    replenishHeader: 'X-Next-Replenishment-Time',
+    operations: Object.fromEntries(operations.map(({ name, limit }) => [name, limit])),
+  }
   let limits = meta.read('limits', limitsSchema, defaultLimits)
   const buckets = new Map<string, { tokens: number; at: number }>()
   return {

@@ -12,6 +12,7 @@ import { required } from './parameters.ts'
 /** MCS sales channel details (specification, section 8): all channels of the seller at once. */
 export const salesChannels: Operation = {
   name: 'sales-channels.list',
+  limit: null,
   method: 'GET',
   urls: ['/v3/fulfillment/orders-fulfillments/channel-details'],
   admission: 'marketplace-either-spelling',

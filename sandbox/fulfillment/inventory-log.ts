@@ -1,6 +1,7 @@
 import { dayMs, minuteMs } from '../core/duration.ts'
 import { isDay, parseMoment } from '../core/moment.ts'
 import type { FaultPlan } from '../faults/faults.ts'
+import { perMinute } from '../faults/limits.ts'
 import { listFaults } from '../faults/schema.ts'
 import type { Call, Operation } from '../operations/operation.ts'
 import { blemishRecords } from '../operations/perform.ts'
@@ -29,6 +30,7 @@ const sortColumns = {
 /** `GET /v3/fulfillment/inventory-log` (specification, section 7): newest first unless sorted, by offset over a log that grows. */
 export const inventoryLog: Operation = {
   name: 'inventory-log.list',
+  limit: perMinute(500),
   method: 'GET',
   urls: ['/v3/fulfillment/inventory-log'],
   admission: 'marketplace',

@@ -2,6 +2,7 @@ import { dayMs } from '../core/duration.ts'
 import { type ApiFault, Refusal } from '../core/errors.ts'
 import { isObject, type JsonObject } from '../core/json.ts'
 import type { FaultPlan } from '../faults/faults.ts'
+import { perMinute } from '../faults/limits.ts'
 import { listFaults } from '../faults/schema.ts'
 import { globalHeaders } from '../http/headers.ts'
 import type { Call, Operation } from '../operations/operation.ts'
@@ -22,6 +23,7 @@ const maxDays = 90
 /** Recommended shipment quantity (specification, section 5). Items that the seller does not have are left out of the answer. */
 export const recommendations: Operation = {
   name: 'replenishment.recommend',
+  limit: perMinute(100),
   method: 'POST',
   urls: ['/v3/wfs/recommendation/shipment-quantity', '/v3/wfs/recommendations/inbound'],
   admission: 'marketplace',

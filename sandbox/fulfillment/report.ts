@@ -1,4 +1,5 @@
 import { stringify } from 'csv-stringify/sync'
+import { hourMs } from '../core/duration.ts'
 import { contentNotFound, gatewayRefusal } from '../core/errors.ts'
 import { isDay } from '../core/moment.ts'
 import { type Month, monthOf, pacificMonth } from '../core/pacific.ts'
@@ -20,6 +21,7 @@ const rowsAtOnce = 1_000
 
 const common = {
   name: 'reconciliation.report',
+  limit: { tokens: 1, perMs: hourMs, foreignPerMinute: 0, clock: 'virtual' },
   method: 'GET',
   admission: 'marketplace',
   body: 'none',

@@ -10,6 +10,7 @@ import { registerFulfillmentControl } from '../fulfillment/control.ts'
 import { liveOn } from '../fulfillment/simulation.ts'
 import { placePast } from '../life/past.ts'
 import { nextIds, placeOrder, placeRandomOrders } from '../life/place.ts'
+import { operationNames } from '../operations/registry.ts'
 import type { Order } from '../rules/model.ts'
 import { registerShippingSettingsControl } from '../shipping-settings/control.ts'
 import { body, checked, duration, Misused, registeredSeller } from './control-request.ts'
@@ -29,6 +30,7 @@ const effectsQuery = z.object({
 })
 const pageQuery = z.object({ after: whole(0, Number.MAX_SAFE_INTEGER), limit: whole(500, 5_000) })
 const clockBody = z.strictObject({ advance: duration })
+const limitsBody = limitsChange(operationNames)
 const sellerBody = z.strictObject({
   sellerId: z.string().min(1),
   clientId: z.string().min(1).optional(),
@@ -69,7 +71,7 @@ export const registerControl = (gateway: Gateway): ((app: FastifyInstance) => Pr
       return faults.current()
     })
     app.get('/limits', async () => limits.current())
-    app.put('/limits', async (request) => limits.change(body(limitsChange, request)))
+    app.put('/limits', async (request) => limits.change(body(limitsBody, request)))
     app.get('/effects', async (request) => {
       const { after, limit, sellerId, purchaseOrderId } = checked(effectsQuery, request.query)
       const items = world.effects.list({ after, limit, sellerId: sellerId ?? null, purchaseOrderId: purchaseOrderId ?? null })

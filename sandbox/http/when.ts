@@ -1,8 +1,10 @@
 import { z } from 'zod'
-import { operationName } from '../faults/limits.ts'
+import { operationNames } from '../operations/registry.ts'
 import type { DueEvent } from '../store/due-events.ts'
 import type { World } from '../world.ts'
 import { duration, Misused } from './control-request.ts'
+
+const operationName = z.enum([...operationNames])
 
 /** When that happens which a control request asks for; left out: now. */
 export const whenSchema = z

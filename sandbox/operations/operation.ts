@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { ErrorShape } from '../core/errors.ts'
 import type { FaultPlan } from '../faults/faults.ts'
-import type { OperationName } from '../faults/limits.ts'
+import type { Limit } from '../faults/limits.ts'
 import type { FaultName } from '../faults/schema.ts'
 import type { Dialect } from '../settings.ts'
 import type { World } from '../world.ts'
@@ -9,7 +9,8 @@ import type { Query } from './query.ts'
 
 /** A business call that was let in. */
 export interface Call {
-  readonly operation: OperationName
+  /** Name of the operation. */
+  readonly operation: string
   /** Whose call it is; in display advertising the consumer id, since there the integrator is known and no seller. */
   readonly sellerId: string
   /** Of the path; empty where the path names none. */
@@ -39,7 +40,10 @@ export type Admission = 'credentials' | 'marketplace' | 'marketplace-either-spel
 
 /** One operation of the marketplace. */
 export interface Operation {
-  readonly name: OperationName
+  /** As faults and limits use it. */
+  readonly name: string
+  /** How often a seller may call it (public facts, section 5.1); null: no number is published. */
+  readonly limit: Limit | null
   readonly method: 'GET' | 'POST'
   /** Fastify paths; the specification gives two for some operations. */
   readonly urls: readonly string[]

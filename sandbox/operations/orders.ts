@@ -1,4 +1,4 @@
-import type { OperationName } from '../faults/limits.ts'
+import { perMinute } from '../faults/limits.ts'
 import { type FaultName, listFaults } from '../faults/schema.ts'
 import type { Call, Operation } from './operation.ts'
 import { perform } from './perform.ts'
@@ -20,6 +20,7 @@ const isFurtherPage = ({ query }: Call): boolean => (query.get('hasMoreElements'
 
 const token: Operation = {
   name: 'token',
+  limit: null,
   method: 'POST',
   urls: ['/v3/token'],
   admission: 'credentials',
@@ -36,6 +37,7 @@ const token: Operation = {
 
 const tokenDetail: Operation = {
   name: 'token.detail',
+  limit: null,
   method: 'GET',
   urls: ['/v3/token/detail'],
   admission: 'marketplace',
@@ -46,8 +48,9 @@ const tokenDetail: Operation = {
   perform: (world, call) => ({ json: describeToken(world, call.headers) }),
 }
 
-const read = (name: OperationName, url: string, faults: readonly FaultName[]): Operation => ({
+const read = (name: string, url: string, callsPerMinute: number, faults: readonly FaultName[]): Operation => ({
   name,
+  limit: perMinute(callsPerMinute),
   method: 'GET',
   urls: [url],
   admission: 'marketplace',
@@ -59,8 +62,9 @@ const read = (name: OperationName, url: string, faults: readonly FaultName[]): O
   perform: (world, call, plan, now) => ({ json: perform(world, call, plan, now) }),
 })
 
-const write = (name: OperationName, action: string, body: Operation['body']): Operation => ({
+const write = (name: string, action: string, body: Operation['body']): Operation => ({
   name,
+  limit: perMinute(60),
   method: 'POST',
   urls: [`/v3/orders/:po/${action}`],
   admission: 'marketplace',
@@ -75,13 +79,13 @@ const write = (name: OperationName, action: string, body: Operation['body']): Op
 export const orderOperations: readonly Operation[] = [
   token,
   tokenDetail,
-  read('orders.list', '/v3/orders', [...ofLists, ...ofRefunds]),
-  read('orders.released', '/v3/orders/released', [...ofLists, ...ofRefunds]),
-  read('orders.get', '/v3/orders/:po', ['malformedRecord', 'unknownValue', 'stale', 'falseNone', ...ofRefunds]),
+  read('orders.list', '/v3/orders', 5_000, [...ofLists, ...ofRefunds]),
+  read('orders.released', '/v3/orders/released', 60, [...ofLists, ...ofRefunds]),
+  read('orders.get', '/v3/orders/:po', 5_000, ['malformedRecord', 'unknownValue', 'stale', 'falseNone', ...ofRefunds]),
   write('orders.acknowledge', 'acknowledge', 'none'),
   write('orders.ship', 'shipping', 'json'),
   write('orders.cancel', 'cancel', 'json'),
   write('orders.refund', 'refund', 'json'),
-  read('returns.list', '/v3/returns', ofLists),
+  read('returns.list', '/v3/returns', 50, ofLists),
   refundOfReturn,
 ]

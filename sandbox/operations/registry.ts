@@ -15,3 +15,6 @@ export const operations: readonly Operation[] = [
   ...fulfillmentOperations,
   ...settlementOperations,
 ]
+
+/** Their names, as control requests give them. */
+export const operationNames: readonly string[] = operations.map(({ name }) => name)

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { contentNotFound, gatewayRefusal, Refusal } from '../core/errors.ts'
 import type { FaultPlan } from '../faults/faults.ts'
+import { perMinute } from '../faults/limits.ts'
 import { refundReturnedUnits } from '../life/returns.ts'
 import { allowanceOf } from '../rules/partial.ts'
 import type { ReturnedLine, ReturnOrder } from '../rules/returns-model.ts'
@@ -22,6 +23,7 @@ const refundBody = z.looseObject({
 /** `POST /v3/returns/{returnOrderId}/refund`, on the live service only (public facts, section 4.3): the answer echoes the request. */
 export const refundOfReturn: Operation = {
   name: 'returns.refund',
+  limit: perMinute(60),
   method: 'POST',
   urls: ['/v3/returns/:returnOrderId/refund'],
   admission: 'marketplace',

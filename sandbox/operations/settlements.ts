@@ -4,6 +4,7 @@ import { contentNotFound, Refusal, refuseParameter } from '../core/errors.ts'
 import { type Cents, decimalText, shareOf } from '../core/money.ts'
 import { dayAfter, pacificDay, pacificMidnight } from '../core/pacific.ts'
 import type { FaultPlan } from '../faults/faults.ts'
+import { perMinute } from '../faults/limits.ts'
 import { listFaults } from '../faults/schema.ts'
 import type { Line, Order } from '../rules/model.ts'
 import type { World } from '../world.ts'
@@ -32,6 +33,7 @@ const common = {
 const dates: Operation = {
   ...common,
   name: 'settlements.dates',
+  limit: perMinute(100),
   urls: ['/v3/report/reconreport/availableReconFiles'],
   faults: [],
   perform: (world, { sellerId }, _plan, now) => ({
@@ -42,6 +44,7 @@ const dates: Operation = {
 const report: Operation = {
   ...common,
   name: 'settlements.report',
+  limit: perMinute(100),
   urls: ['/v3/report/reconreport/reconFileJson'],
   faults: [...listFaults, 'cursorExpired'],
   onFurtherPage: ({ query }) => (query.get('offset') ?? '0') !== '0',

@@ -1,4 +1,5 @@
 import { type ApiFault, Refusal } from '../core/errors.ts'
+import { perMinute } from '../faults/limits.ts'
 import { globalHeaders } from '../http/headers.ts'
 import type { Call, Operation, Result } from '../operations/operation.ts'
 import type { World } from '../world.ts'
@@ -56,6 +57,7 @@ const stored = (body: unknown): Record<string, unknown> => {
 export const shippingSettingsOperations: readonly Operation[] = [
   {
     name: 'shipping-settings.create',
+    limit: perMinute(5),
     method: 'POST',
     urls: [`${path}/account`],
     admission: 'marketplace',
@@ -68,6 +70,7 @@ export const shippingSettingsOperations: readonly Operation[] = [
   },
   {
     name: 'shipping-settings.get',
+    limit: perMinute(50),
     method: 'GET',
     urls: [path],
     admission: 'marketplace',

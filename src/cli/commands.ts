@@ -28,12 +28,20 @@ const stateCell = (state: string) => {
   return tone === undefined ? state : { text: state, tone }
 }
 
+/** Which commands to list; null: any. */
+interface CommandChoices {
+  readonly state: string | null
+  readonly kind: string | null
+  readonly purchaseOrderId: string | null
+  readonly sku: string | null
+  readonly trackingNumber: string | null
+  readonly sellerId: string | null
+  readonly limit: number
+}
+
 /** `tallyman commands list`. */
-export const listCommands = async (
-  { terminal, daemon }: CliContext,
-  { state, purchaseOrderId, limit }: { state: string | null; purchaseOrderId: string | null; limit: number },
-): Promise<void> => {
-  const { items, more } = await take(daemon, '/v1/commands', commandSchema, limit, { state, purchaseOrderId })
+export const listCommands = async ({ terminal, daemon }: CliContext, { limit, ...filters }: CommandChoices): Promise<void> => {
+  const { items, more } = await take(daemon, '/v1/commands', commandSchema, limit, { ...filters })
   if (terminal.json) return printJson(terminal, { items, more })
   printTable(
     terminal,

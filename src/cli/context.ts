@@ -21,6 +21,8 @@ export interface CliProcess {
   readonly readInput: () => Promise<string>
   /** One line of the standard input, for questions; empty at its end. */
   readonly readLine: () => Promise<string>
+  /** Somebody can answer a question. */
+  readonly isInteractive: boolean
   readonly signal: AbortSignal
 }
 

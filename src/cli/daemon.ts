@@ -102,7 +102,7 @@ export const refusalOf = (status: number, body: string, retryAfterHeader: string
     notes.push(
       'set EVENTS_SECRET to the value that the daemon was started with; if it is the same, compare the clocks of both machines',
     )
-  } else if (status === 401) notes.push('set API_KEY to the key that the daemon was started with')
+  } else if (status === 401) notes.push('set API_KEY to the key that the daemon was started with, or to a key of `tallyman keys`')
   return new Refused({
     status,
     message: `${what}: ${said}`,
@@ -135,6 +135,7 @@ export interface Daemon {
   readonly url: string
   get<Schema extends z.ZodType>(path: string, schema: Schema, choices?: RequestChoices): Promise<z.infer<Schema>>
   post<Schema extends z.ZodType>(path: string, schema: Schema, choices?: RequestChoices): Promise<z.infer<Schema>>
+  patch<Schema extends z.ZodType>(path: string, schema: Schema, choices?: RequestChoices): Promise<z.infer<Schema>>
   delete<Schema extends z.ZodType>(path: string, schema: Schema, choices?: RequestChoices): Promise<z.infer<Schema>>
   /** The records of a list, page by page, as they arrive. */
   list<Schema extends z.ZodType>(
@@ -175,7 +176,7 @@ export const connectDaemon = (connection: {
   const agent = { http: new http.Agent({ keepAlive: true }), https: new https.Agent({ keepAlive: true }) }
 
   const request = async <Schema extends z.ZodType>(
-    method: 'GET' | 'POST' | 'DELETE',
+    method: 'GET' | 'POST' | 'PATCH' | 'DELETE',
     path: string,
     schema: Schema,
     { query, headers, body, alsoFine = [], timeoutMs = defaultTimeoutMs }: RequestChoices = {},
@@ -224,6 +225,7 @@ export const connectDaemon = (connection: {
     url,
     get: (path, schema, choices) => request('GET', path, schema, choices),
     post: (path, schema, choices) => request('POST', path, schema, choices),
+    patch: (path, schema, choices) => request('PATCH', path, schema, choices),
     delete: (path, schema, choices) => request('DELETE', path, schema, choices),
     page,
     async *list(path, schema, { query, pageSize = pageLimit, atMost = Number.POSITIVE_INFINITY } = {}) {

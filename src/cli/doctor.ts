@@ -27,66 +27,105 @@ const alarmSchema = z.looseObject({
   id: z.union([z.string(), z.number()]),
   sellerId: z.string(),
   kind: z.string(),
+  subject: z.string(),
   message: z.string(),
 })
 /** Number of alarms of a kind that are listed one by one. */
 const listedAlarms = 10
 
+/** What to do about an alarm; its commands can be run as they are written. */
+type AdviceFor = (alarm: z.infer<typeof alarmSchema>) => string
+
 /** Alarms that no other check reports. */
-const alarmFindings: Readonly<Record<string, Omit<Finding, 'detail'>>> = {
+const alarmFindings: Readonly<Record<string, Omit<Finding, 'detail' | 'advice'> & { readonly advice: AdviceFor }>> = {
   'command-held': {
     check: 'commands',
     state: 'warn',
-    advice: '`tallyman commands show ID` shows its requests and read-backs; then confirm, reject, retry or decide it',
+    advice: ({ subject }) =>
+      `\`tallyman commands show ${subject}\` shows its requests and read-backs; then confirm, reject, retry or decide it`,
   },
   'command-rejected': {
     check: 'commands',
     state: 'warn',
-    advice:
-      '`tallyman commands show ID` shows the reason; correct it in the ERP, then close the alarm with `tallyman alarms resolve`',
+    advice: ({ id, subject }) =>
+      `\`tallyman commands show ${subject}\` shows the reason; correct it in the ERP, then close the alarm with \`tallyman alarms resolve ${id}\``,
   },
   'command-waiting': {
     check: 'commands',
     state: 'warn',
-    advice:
-      'it continues automatically; `tallyman commands show ID` shows its attempts; retry, confirm or reject it if necessary',
+    advice: ({ subject }) =>
+      `it continues automatically; \`tallyman commands show ${subject}\` shows its attempts; retry, confirm or reject it if necessary`,
   },
   'event-rejected': {
     check: 'events',
     state: 'warn',
-    advice:
-      '`tallyman events show SOURCE ID` shows the reason; correct it and send it again with a new id, then close the alarm with `tallyman alarms resolve`',
+    advice: ({ id }) =>
+      `\`tallyman events list --state rejected\` shows the reason; correct it and send it again with a new id, then close the alarm with \`tallyman alarms resolve ${id}\``,
   },
   'event-waiting': {
     check: 'events',
     state: 'warn',
-    advice:
-      'each continues automatically once its order can be read and its seller is served; `tallyman events list --state received` shows them, `tallyman events reject SOURCE ID --reason …` ends one',
+    advice: () =>
+      'each continues automatically once its order can be read and its seller is served; `tallyman events list --state received` shows them; `events reject` ends one',
   },
   'reading-skipped': {
     check: 'syncs',
     state: 'warn',
-    advice: 'it is retried automatically; `tallyman quarantine dismiss ID --reason TEXT` settles what cannot be obtained',
+    advice: () =>
+      'it is retried automatically; `tallyman quarantine list` shows it; `quarantine dismiss` settles what cannot be obtained',
+  },
+  'webhook-failing': {
+    check: 'webhooks',
+    state: 'warn',
+    advice: ({ subject }) =>
+      `\`tallyman webhooks test ${subject}\` tries its receiver now; what waits is retried, and \`tallyman webhooks resume ${subject}\` retries it at once`,
+  },
+  'webhook-stopped': {
+    check: 'webhooks',
+    state: 'warn',
+    advice: ({ subject }) =>
+      `correct its receiver, try it with \`tallyman webhooks test ${subject}\`, then \`tallyman webhooks resume ${subject}\`; or remove it`,
+  },
+  'webhook-given-up': {
+    check: 'webhooks',
+    state: 'warn',
+    advice: ({ subject }) =>
+      `\`tallyman webhooks deliveries ${subject} --status failed\` lists them, \`webhooks redeliver\` sends them again`,
+  },
+  'webhook-behind': {
+    check: 'webhooks',
+    state: 'warn',
+    advice: ({ subject }) =>
+      `\`tallyman webhooks resume ${subject}\` once its receiver is corrected; \`tallyman webhooks remove ${subject}\` if it is not needed any more`,
+  },
+  'webhook-changes-gone': {
+    check: 'webhooks',
+    state: 'warn',
+    advice: ({ id }) =>
+      `read the present state from the tables or the API, then close the alarm with \`tallyman alarms resolve ${id}\``,
   },
   'campaign-missing': {
     check: 'campaigns',
     state: 'warn',
-    advice: 'correct the id in CAMPAIGN_IDS or SELLERS_FILE, or stop watching it with `tallyman campaigns unwatch`',
+    advice: ({ subject, sellerId }) =>
+      `correct the id in CAMPAIGN_IDS or SELLERS_FILE, or stop watching it with \`tallyman campaigns unwatch ${subject} --seller ${sellerId}\``,
   },
   'campaign-unreadable': {
     check: 'campaigns',
     state: 'warn',
-    advice: 'correct the id, or stop watching it with `tallyman campaigns unwatch`',
+    advice: ({ subject, sellerId }) =>
+      `correct the id, or stop watching it with \`tallyman campaigns unwatch ${subject} --seller ${sellerId}\``,
   },
   'campaign-anomaly': {
     check: 'campaigns',
     state: 'warn',
-    advice: 'check the campaign in the advertising console, then close the alarm with POST /v1/alarms/{id}/resolve',
+    advice: ({ id }) =>
+      `check the campaign in the advertising console, then close the alarm with \`tallyman alarms resolve ${id}\``,
   },
   'log-reason-unknown': {
     check: 'inventory',
     state: 'warn',
-    advice: 'define its kind in LOG_REASONS, or close the alarm with POST /v1/alarms/{id}/resolve',
+    advice: ({ id }) => `define its kind in LOG_REASONS, or close the alarm with \`tallyman alarms resolve ${id}\``,
   },
 }
 
@@ -177,7 +216,7 @@ const checkWork = async (daemon: Daemon, resting: ReadonlyMap<string, Seller>): 
         check: 'syncs',
         state: 'warn',
         detail: `${sync.resource} (${sync.stream}) of seller ${sync.sellerId} failed ${count(sync.failures ?? 0, 'time')}: ${sync.lastError}`,
-        advice: 'it is retried automatically; `tallyman sync` retries at once',
+        advice: `it is retried automatically; \`tallyman sync ${sync.resource} --seller ${sync.sellerId}\` retries at once`,
       })
     }
     if (findings.length === 0) findings.push({ check: 'syncs', state: 'ok', detail: `${count(syncs, 'stream')}, none failing` })
@@ -201,7 +240,7 @@ const checkWork = async (daemon: Daemon, resting: ReadonlyMap<string, Seller>): 
             check: 'quarantine',
             state: 'warn',
             detail: `${count(records.items.length, 'record')}${records.nextCursor === null ? '' : ' or more'} could not be parsed`,
-            advice: '`tallyman quarantine list` shows why; run `tallyman quarantine replay` after a fix',
+            advice: '`tallyman quarantine list` shows why; run `tallyman quarantine replay --all` after a fix',
           },
     )
     const told = new Map<string, number>()
@@ -210,7 +249,11 @@ const checkWork = async (daemon: Daemon, resting: ReadonlyMap<string, Seller>): 
       const before = told.get(alarm.kind) ?? 0
       told.set(alarm.kind, before + 1)
       if (finding !== undefined && before < listedAlarms)
-        findings.push({ ...finding, detail: `seller ${alarm.sellerId}: ${alarm.message} (alarm ${alarm.id})` })
+        findings.push({
+          ...finding,
+          advice: finding.advice(alarm),
+          detail: `${alarm.sellerId === '' ? '' : `seller ${alarm.sellerId}: `}${alarm.message} (alarm ${alarm.id})`,
+        })
     }
     for (const [kind, times] of told) {
       const finding = alarmFindings[kind]

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import type { CliContext } from './context.ts'
+import { Failed } from './faults.ts'
 import { take } from './lists.ts'
 import { print, printJson, printTable, say, type Tone } from './terminal.ts'
 
@@ -43,6 +44,32 @@ export const listSellers = async ({ terminal, daemon }: CliContext, { limit }: {
     ]),
   )
   if (more) say(terminal, 'there are more; --limit shows them')
+}
+
+const workingSellerSchema = sellerSchema.extend({
+  openCommands: z.number(),
+  waitingEvents: z.number(),
+  failingStreams: z.number(),
+  ordersLagSeconds: z.number().nullable(),
+  waitingOperations: z.array(z.looseObject({ operation: z.string(), until: z.string().nullable() })),
+})
+
+/** `tallyman sellers show`: one seller with its open work, and how far behind it is. */
+export const showSeller = async ({ terminal, daemon }: CliContext, sellerId: string): Promise<void> => {
+  const { items } = await take(daemon, '/v1/sellers', workingSellerSchema, 1, { sellerId })
+  const [seller] = items
+  if (seller === undefined) throw new Failed(`there is no seller ${sellerId}`)
+  if (terminal.json) return printJson(terminal, seller)
+  const { openCommands, waitingEvents, failingStreams, ordersLagSeconds, waitingOperations } = seller
+  const waits = waitingOperations.map(({ operation, until }) => (until === null ? operation : `${operation} until ${until}`))
+  print(terminal, seller.state === 'active' ? `seller ${sellerId} is active` : restOf(seller))
+  if (!seller.served) print(terminal, 'it is not in the settings of this daemon')
+  print(
+    terminal,
+    `orders: ${ordersLagSeconds === null ? 'not read to the end yet' : `read ${Math.round(ordersLagSeconds)} s ago`}`,
+  )
+  print(terminal, `open commands: ${openCommands}, waiting events: ${waitingEvents}, failing streams: ${failingStreams}`)
+  print(terminal, `waiting for rate budget: ${waits.join(', ') || 'nothing'}`)
 }
 
 /** `tallyman sellers pause | resume`: an operator's decision on a seller. */

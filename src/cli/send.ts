@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { z } from 'zod'
 import type { CliContext } from './context.ts'
 import { eventsRequest } from './events.ts'
-import { Misused, wordsOf } from './faults.ts'
+import { Failed, Misused, wordsOf } from './faults.ts'
 import { printJson, printTable } from './terminal.ts'
 
 const eventSchema = z.record(z.string(), z.unknown())
@@ -39,6 +39,37 @@ const read = async (file: string, readInput: () => Promise<string>): Promise<str
   }
 }
 
+const forecastSchema = z.looseObject({
+  id: z.string(),
+  source: z.string(),
+  would: z.string(),
+  commands: z.array(
+    z.looseObject({
+      kind: z.string(),
+      lines: z.array(z.object({ lineNumber: z.string(), quantity: z.number() })),
+      money: z.object({ amount: z.string(), currency: z.string() }).nullable(),
+    }),
+  ),
+  problem: z.looseObject({ detail: z.string(), errors: z.array(z.object({ path: z.string(), message: z.string() })) }).nullable(),
+})
+type Forecast = z.infer<typeof forecastSchema>
+
+const commandText = ({ kind, lines, money }: Forecast['commands'][number]): string =>
+  [
+    kind,
+    lines.map(({ lineNumber, quantity }) => `${lineNumber}:${quantity}`).join(','),
+    money === null ? '' : `${money.amount} ${money.currency}`,
+  ]
+    .filter((part) => part !== '')
+    .join(' ')
+
+const problemText = ({ problem }: Forecast): string => {
+  if (problem === null) return ''
+  return problem.errors.length === 0
+    ? problem.detail
+    : problem.errors.map(({ path, message }) => `${path} ${message}`.trim()).join('; ')
+}
+
 /** `tallyman send`: posts a CloudEvent or a list of them; the daemon's answer is the output. */
 export const sendEvents = async (
   { terminal, daemon, settings }: CliContext,
@@ -54,4 +85,28 @@ export const sendEvents = async (
     [{ heading: 'id' }, { heading: 'source' }, { heading: 'status' }, { heading: 'state' }, { heading: 'commands' }],
     receipts.map((receipt) => [receipt.id, receipt.source, receipt.status, receipt.state ?? '', receipt.commands.join(' ')]),
   )
+}
+
+/**
+ * `tallyman send --dry-run`: what the events would do now; nothing is stored.
+ * @throws Failed when one would be rejected, after printing all
+ */
+export const forecastEvents = async (
+  { terminal, daemon, settings }: CliContext,
+  file: string,
+  readInput: () => Promise<string>,
+): Promise<void> => {
+  const events = parseEvents(await read(file, readInput), file === '-' ? 'standard input' : file)
+  const request = eventsRequest(events, settings.eventsSecret, new Date())
+  const answer = z.looseObject({ items: z.array(forecastSchema) })
+  const { items } = await daemon.post('/v1/events?dryRun=true', answer, request)
+  if (terminal.json) printJson(terminal, { items })
+  else
+    printTable(
+      terminal,
+      [{ heading: 'id' }, { heading: 'source' }, { heading: 'would' }, { heading: 'commands' }, { heading: 'problem' }],
+      items.map((item) => [item.id, item.source, item.would, item.commands.map(commandText).join('; '), problemText(item)]),
+    )
+  const rejected = items.filter(({ would }) => would === 'rejected').length
+  if (rejected > 0) throw new Failed(`${rejected} of ${items.length} events would be rejected`)
 }

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { readDaemonAddress } from '../daemon-address.ts'
 import { Misused, wordsOf } from './faults.ts'
 
 /** The settings that the command line needs; the others concern the daemon only. */
@@ -51,12 +52,20 @@ const port = (environment: Environment, name: string, fallback: number): string 
   return text
 }
 
+const dataDirOf = (environment: Environment): string => given(environment, 'DATA_DIR') ?? '.data'
+
+// What is said outright counts first; then where the daemon of this DATA_DIR says that it listens. Port 0 says nothing: it is any free one.
+const daemonUrlOf = (environment: Environment): string => {
+  const url = given(environment, 'TALLYMAN_URL')
+  if (url !== null) return httpAddress('TALLYMAN_URL', url)
+  const number = port(environment, 'PORT', 8080)
+  const isSaid = given(environment, 'PORT') !== null && Number(number) !== 0
+  return (isSaid ? null : readDaemonAddress(dataDirOf(environment))) ?? `http://127.0.0.1:${number}`
+}
+
 /** Reads the settings of the command line. @throws Misused */
 export const readCliSettings = (environment: Environment): CliSettings => ({
-  daemonUrl: httpAddress(
-    'TALLYMAN_URL',
-    given(environment, 'TALLYMAN_URL') ?? `http://127.0.0.1:${port(environment, 'PORT', 8080)}`,
-  ),
+  daemonUrl: daemonUrlOf(environment),
   apiKey: secret(environment, 'API_KEY'),
   eventsSecret: secret(environment, 'EVENTS_SECRET')?.split(/[ ,]+/).find(Boolean) ?? null,
   sandboxUrl: httpAddress(
@@ -65,5 +74,5 @@ export const readCliSettings = (environment: Environment): CliSettings => ({
   ),
   databaseUrl: secret(environment, 'DATABASE_URL'),
   redisUrl: secret(environment, 'REDIS_URL'),
-  dataDir: given(environment, 'DATA_DIR') ?? '.data',
+  dataDir: dataDirOf(environment),
 })

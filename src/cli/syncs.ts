@@ -38,16 +38,21 @@ const start = (
     },
   })
 
-/** `tallyman sync`: runs a sync of the daemon now. */
+/** `tallyman sync`: runs a sync of the daemon now. @throws Failed when every seller that it is about is stopped or paused */
 export const runSync = async (
   { terminal, daemon }: CliContext,
   { resource, sellerId }: { resource: string; sellerId: string | null },
 ): Promise<void> => {
   const answer = await start(daemon, { resource, sellerId, from: null, to: null })
-  if (terminal.json) return printJson(terminal, answer)
-  print(terminal, `${resource}: ${count(answer.jobs.length, 'run')} queued`)
-  for (const job of answer.jobs) print(terminal, `  ${job}`)
-  tellResting(terminal, answer.resting)
+  const { jobs, resting = [] } = answer
+  if (terminal.json) printJson(terminal, answer)
+  else if (jobs.length > 0) {
+    print(terminal, `${resource}: ${count(jobs.length, 'run')} queued`)
+    for (const job of jobs) print(terminal, `  ${job}`)
+  }
+  if (jobs.length > 0 || resting.length === 0) return tellResting(terminal, resting)
+  const notes = resting.map((one) => `seller ${one} is stopped or paused; \`tallyman sellers resume ${one}\` resumes it`)
+  throw new Failed(`${resource}: nothing was queued`, notes)
 }
 
 const tellResting = (terminal: CliContext['terminal'], resting: readonly string[] = []): void => {
@@ -62,6 +67,18 @@ const refuseResting = async (daemon: Daemon, sellerIds: ReadonlySet<string>): Pr
     throw new Failed(restOf(seller), [
       `the backfill keeps its position and continues when the seller is resumed: \`tallyman sellers resume ${seller.sellerId}\``,
     ])
+  }
+}
+
+/** What the daemon syncs, by name; nothing where it does not answer within a second: whoever waits for a completion wants no error. */
+export const syncedResources = async (daemon: Daemon): Promise<readonly string[]> => {
+  const query = { limit: 1_000 }
+  try {
+    const { items } = await daemon.page('/v1/syncs', syncStreamSchema, { query, timeoutMs: 1_000 })
+    return [...new Set(items.map(({ resource }) => resource))]
+  } catch (error) {
+    if (error instanceof Failed) return []
+    throw error
   }
 }
 

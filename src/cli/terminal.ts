@@ -46,28 +46,55 @@ export interface Column {
 export const oneLine = (text: string): string =>
   harmless(text.replace(/[\s\p{Zl}\p{Zp}]*[\n\r\t\v\f\u0085\p{Zl}\p{Zp}][\s\p{Zl}\p{Zp}]*/gu, ' '))
 
-/** Rows under headings, columns as wide as their widest cell, no space at line ends. */
+/** No column of a table is made narrower than this for the sake of the terminal. */
+const narrowest = 8
+const gap = 2
+
+/** Widths that fit together into `room`: the widest columns give way first. */
+const fitted = (widths: readonly number[], room: number): readonly number[] => {
+  const fit = [...widths]
+  const total = (): number => fit.reduce((sum, width) => sum + width, gap * (fit.length - 1))
+  for (let over = total() - room; over > 0; over = total() - room) {
+    const widest = Math.max(...fit)
+    if (widest <= narrowest) break
+    const next = Math.max(narrowest, ...fit.filter((width) => width < widest))
+    const sharing = fit.filter((width) => width === widest).length
+    const cut = Math.min(widest - next, Math.ceil(over / sharing)) || 1
+    for (const [index, width] of fit.entries()) if (width === widest) fit[index] = width - cut
+  }
+  return fit
+}
+
+const cutTo = (text: string, width: number): string => (text.length <= width ? text : `${text.slice(0, width - 1)}…`)
+
+/** Rows under headings, columns as wide as their widest cell or as the room allows, no space at line ends. */
 export const table = (
   columns: readonly Column[],
   rows: readonly (readonly (Cell | string)[])[],
   paintCell: (tone: Tone, text: string) => string = (_tone, text) => text,
+  room = Number.POSITIVE_INFINITY,
 ): string => {
   const cells = rows.map((row) =>
     row.map((cell) => (typeof cell === 'string' ? { text: oneLine(cell) } : { ...cell, text: oneLine(cell.text) })),
   )
-  const widths = columns.map((column, index) =>
-    cells.reduce((width, row) => Math.max(width, row[index]?.text.length ?? 0), column.heading.length),
+  const widths = fitted(
+    columns.map((column, index) =>
+      cells.reduce((width, row) => Math.max(width, row[index]?.text.length ?? 0), column.heading.length),
+    ),
+    room,
   )
   const line = (row: readonly Cell[], tone: Tone | null): string =>
     columns
       .map((column, index) => {
-        const cell = row[index] ?? { text: '' }
-        const gap = ' '.repeat(Math.max(0, (widths[index] ?? 0) - cell.text.length))
-        const toned = cell.tone ?? tone
-        const text = toned === null || cell.text === '' ? cell.text : paintCell(toned, cell.text)
-        return column.align === 'right' ? gap + text : text + gap
+        const width = widths[index] ?? 0
+        const { text: whole, tone: own } = row[index] ?? { text: '' }
+        const shown = cutTo(whole, width)
+        const space = ' '.repeat(width - shown.length)
+        const toned = own ?? tone
+        const text = toned === null || shown === '' ? shown : paintCell(toned, shown)
+        return column.align === 'right' ? space + text : text + space
       })
-      .join('  ')
+      .join(' '.repeat(gap))
       .trimEnd()
   return [
     line(
@@ -86,6 +113,10 @@ export const print = (terminal: Terminal, text: string): void => {
 /** Writes one JSON document as data. */
 export const printJson = (terminal: Terminal, value: unknown): void => print(terminal, JSON.stringify(value, null, 2))
 
+/** Columns of a terminal; a file or a pipe has room for everything. */
+const roomOf = (stream: NodeJS.WritableStream): number =>
+  'columns' in stream && typeof stream.columns === 'number' && stream.columns > 0 ? stream.columns : Number.POSITIVE_INFINITY
+
 /** Writes a table as data; for an empty one only a note that there is nothing. */
 export const printTable = (
   terminal: Terminal,
@@ -96,7 +127,7 @@ export const printTable = (
   else
     print(
       terminal,
-      table(columns, rows, (tone, text) => paint(terminal.out, tone, text)),
+      table(columns, rows, (tone, text) => paint(terminal.out, tone, text), roomOf(terminal.out)),
     )
 }
 

@@ -109,6 +109,11 @@ export class Throttled extends MarketplaceFailure {
     super(message, details)
     this.retryAt = details.retryAt
   }
+
+  /** The same, with a time to send again that lies at this one or after it. */
+  notBefore(earliest: Date): Throttled {
+    return earliest > this.retryAt ? new Throttled(this.message, { ...this, retryAt: earliest }) : this
+  }
 }
 
 /** Nothing was done, or the call was a read: send again with jittered backoff. See `staleToken`. */

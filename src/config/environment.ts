@@ -5,11 +5,9 @@ import { quantityFields } from '../clients/marketplace/profiles/profile.ts'
 import { movementKinds } from '../domain/log-reasons.ts'
 import { columnMeanings } from '../domain/reconciliation-report.ts'
 import { retentionRules } from '../domain/retention.ts'
+import { mostReachDays } from '../domain/windows.ts'
 import { bound, jsonObject, nameList, oneOf, port, redisUrls, retention, rsaPrivateKey, text, timeSpan, url } from './parsers.ts'
 import { rateLimits, rateLimitsAccepted } from './rate-limits.ts'
-
-/** Farther back nothing is read, whatever is asked for. */
-const longestReread = 3_650 * 86_400_000
 
 const roleNames = ['scheduler', 'worker', 'http'] as const
 /** What a process does: plan the work, do it, answer HTTP. */
@@ -43,6 +41,7 @@ export const logReasons = z.record(text, z.enum(movementKinds))
 /** Every variable, with what it accepts and its default. */
 export const environment = z.object({
   DATABASE_URL: url(['postgres:', 'postgresql:']).optional(),
+  PREPARED_STATEMENTS: oneOf(['on', 'off'], 'on'),
   REDIS_URL: redisUrls.optional(),
   DATA_DIR: text.default('.data'),
   MARKETPLACE_URL: url(['http:', 'https:']).optional(),
@@ -56,6 +55,7 @@ export const environment = z.object({
   SERVICE_NAME: text.default('Tallyman'),
   QUANTITY_FIELD: z.enum(quantityFields, { error: `is none of the accepted values: ${quantityFields.join(', ')}` }).optional(),
   AUTO_ACKNOWLEDGE: oneOf(['off', 'on-import'], 'off'),
+  ERP_EVENTS_QUEUE: oneOf(['on', 'off'], 'on'),
   SHIP_UNACKNOWLEDGED: oneOf(['acknowledge-first', 'refuse'], 'acknowledge-first'),
   HOST: text.default('127.0.0.1'),
   PORT: port(8080),
@@ -67,8 +67,9 @@ export const environment = z.object({
       'is not a signing secret; accepted: whsec_ and base64, two separated by a comma while rotating',
     )
     .optional(),
+  WEBHOOK_PRIVATE_ADDRESSES: oneOf(['refuse', 'allow'], 'refuse'),
   LOOK_BACK: timeSpan(1_800_000, 1_000),
-  REREAD_DEPTH: timeSpan(45 * 86_400_000, 3_600_000, longestReread),
+  REREAD_DEPTH: timeSpan(45 * 86_400_000, 3_600_000, mostReachDays * 86_400_000),
   REQUEST_TIMEOUT: timeSpan(30_000, 100),
   SETTLE_TIME: timeSpan(120_000, 200),
   DRAIN_TIMEOUT: timeSpan(15_000, 100),
@@ -79,6 +80,7 @@ export const environment = z.object({
   RETAIN_EVENTS: retention(retentionRules.events),
   RETAIN_ALARMS: retention(retentionRules.alarms),
   RETAIN_QUARANTINE: retention(retentionRules.quarantine),
+  RETAIN_DELIVERIES: retention(retentionRules.deliveries),
   RETAIN_LOG_ENTRIES: retention(retentionRules['log-entries']),
   MAX_BODY_BYTES: bound(1_048_576, 1_024, 16_777_216),
   MAX_BATCH_EVENTS: bound(1_000, 1, 1_000),

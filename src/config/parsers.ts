@@ -17,6 +17,9 @@ const duration = (
     return z.NEVER
   })
 
+/** Marks a variable whose value is a time span, to be shown as one. */
+const milliseconds = { unit: 'ms' } as const
+
 /** A duration in milliseconds. */
 export const timeSpan = (fallbackMs: number, minMs = 1, maxMs?: number) =>
   duration(
@@ -25,6 +28,7 @@ export const timeSpan = (fallbackMs: number, minMs = 1, maxMs?: number) =>
   )
     .pipe(z.number())
     .default(fallbackMs)
+    .meta(milliseconds)
 
 /** How long a kind of data is kept, in milliseconds. */
 export const retention = ({ defaultMs, leastMs, because }: RetentionRule) => {
@@ -43,6 +47,7 @@ export const retention = ({ defaultMs, leastMs, because }: RetentionRule) => {
       return z.NEVER
     })
     .default(defaultMs)
+    .meta(milliseconds)
 }
 
 /** How often something is done, in milliseconds; absent where nothing is set. */

@@ -1,3 +1,4 @@
+import { withoutPassword } from '../embedded/address.ts'
 import { makeDataDir } from '../embedded/data-dir.ts'
 import { startEmbeddedPostgres } from '../embedded/postgres.ts'
 import { lockFolder } from '../embedded/process-lock.ts'
@@ -20,6 +21,8 @@ const turnedAwayPatienceMs = 10_000
 export interface DatabasePart {
   readonly database: Database
   readonly url: string
+  /** The same without the password: `psql` takes it as it is. */
+  readonly shownUrl: string
   /** Every migration of this version, by its name. */
   readonly migrations: readonly string[]
 }
@@ -45,10 +48,12 @@ export const startDatabase = async ({
     closers.add('the lock of DATA_DIR', () => lock.release())
   }
   let url = config.databaseUrl
+  let shownUrl = url === null ? '' : withoutPassword(url)
   if (url === null) {
     const postgres = await startEmbeddedPostgres({ dataDir: config.dataDir, say: (line) => log.info(line) })
     closers.add('the embedded Postgres', () => postgres.stop())
     url = postgres.url
+    shownUrl = postgres.shownUrl
     if (stop.aborted) return null
   }
   const migrations = await missingMigrations([])
@@ -60,6 +65,7 @@ export const startDatabase = async ({
     url,
     vocabularyOf: vocabularies.of,
     connections: databaseConnections,
+    prepare: config.preparedStatements,
     onError: (error) => {
       // The pool counts as closed a moment before its connections are; what they still say is no news.
       if (!closing) quiet.warn('pool', { err: error }, 'a database connection was lost')
@@ -69,7 +75,7 @@ export const startDatabase = async ({
     closing = true
     return database.close()
   })
-  return { database, url, migrations }
+  return { database, url, shownUrl, migrations }
 }
 
 /** Answers what was applied; null: told to stop before Postgres answered. */

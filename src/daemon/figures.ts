@@ -1,6 +1,13 @@
+import { alarmKinds, alarmThresholds, ruleOf } from '../domain/alarm-rules.ts'
+import { deadlineRulesOf } from '../jobs/alarms.ts'
 import { shareCheck } from '../shared-check.ts'
+import { countOpenAlarms } from '../store/alarms.ts'
+import { readDeadlines } from '../store/deadlines.ts'
 import { readFigures } from '../store/figures.ts'
 import { readTableSizes } from '../store/retention.ts'
+import { countServedSellers, sellerStates } from '../store/sellers.ts'
+import { webhookStates } from '../store/webhook-endpoints.ts'
+import { readWebhookFigures } from '../store/webhook-log.ts'
 import type { DaemonContext } from './context.ts'
 import type { DatabasePart } from './database.ts'
 import { checkTimeoutMs } from './health.ts'
@@ -10,11 +17,14 @@ import type { QueuesPart } from './queues.ts'
 /** A scrape reads the sizes of the tables at most this often. */
 const sizesFreshMs = 60_000
 
+/** … and counts the orders that run out of time at most this often. */
+const deadlinesFreshMs = 10_000
+
 /** Reads all metrics; those that stand in Postgres, the budget and the queues are brought up to date first, as far as they answer. */
 export const createMetricsReader = (
   { metrics, quiet }: DaemonContext,
   { database }: DatabasePart,
-  { budget }: MarketplacePart,
+  { budget, sellers }: MarketplacePart,
   { runtime }: QueuesPart,
 ) => {
   const tableSizes = shareCheck(
@@ -24,6 +34,18 @@ export const createMetricsReader = (
         return null
       }),
     { freshMs: sizesFreshMs, timeoutMs: checkTimeoutMs, mostHanging: 1, late: null },
+  )
+  const deadlines = shareCheck(
+    () =>
+      readDeadlines(
+        database,
+        deadlineRulesOf(database, sellers.ids(), (sellerId) => sellers.client(sellerId).clock().now()),
+        alarmThresholds,
+      ).catch((error: unknown) => {
+        quiet.warn('deadlines', { err: error }, 'the deadlines of orders cannot be counted')
+        return null
+      }),
+    { freshMs: deadlinesFreshMs, timeoutMs: checkTimeoutMs, mostHanging: 1, late: null },
   )
   return async () => {
     for (const { table, rows, bytes } of (await tableSizes()) ?? []) {
@@ -41,9 +63,45 @@ export const createMetricsReader = (
       metrics.deadLetters.set({ kind: 'record' }, figures.quarantinedRecords)
       metrics.deadLetters.set({ kind: 'event' }, figures.rejectedEvents)
     }
-    for (const { sellerId, operation, scope, available } of budget.snapshot()) {
+    const alarms = await countOpenAlarms(database).catch((error: unknown) => {
+      quiet.warn('alarm-figures', { err: error }, 'the open alarms cannot be counted')
+      return null
+    })
+    if (alarms !== null) {
+      const counts = new Map(alarms.map((one) => [one.kind, one]))
+      for (const kind of new Set([...alarmKinds, ...counts.keys()])) {
+        const labels = { kind, severity: ruleOf(kind).severity }
+        metrics.alarmsOpen.set(labels, counts.get(kind)?.open ?? 0)
+        metrics.alarmsSilenced.set(labels, counts.get(kind)?.silenced ?? 0)
+      }
+    }
+    const standings = await countServedSellers(database).catch((error: unknown) => {
+      quiet.warn('seller-figures', { err: error }, 'the states of the sellers cannot be counted')
+      return null
+    })
+    if (standings !== null) for (const state of sellerStates) metrics.sellersInState.set({ state }, standings[state])
+    for (const { sellerId, acknowledge, ship, cancel } of (await deadlines()) ?? []) {
+      metrics.ordersAcknowledgeLate.set({ seller: sellerId }, acknowledge.late)
+      metrics.ordersShipLate.set({ seller: sellerId }, ship.late)
+      metrics.ordersCancelSoon.set({ seller: sellerId }, cancel.count)
+    }
+    const webhooks = await readWebhookFigures(database).catch((error: unknown) => {
+      quiet.warn('webhook-figures', { err: error }, 'the figures of the webhooks cannot be read')
+      return null
+    })
+    if (webhooks !== null) {
+      for (const state of webhookStates) metrics.webhookEndpoints.set({ state }, webhooks[state])
+      metrics.webhookPending.set(webhooks.pending)
+      metrics.webhookLag.set(webhooks.lag)
+      metrics.webhookOldest.set((webhooks.oldest?.getTime() ?? 0) / 1_000)
+    }
+    for (const { sellerId, operation, scope, available, perMinute, blockedUntil } of budget.snapshot()) {
       // Months are many and would be labels without end.
-      if (scope === null) metrics.rateLimitTokens.set({ seller: sellerId, operation }, available)
+      if (scope !== null) continue
+      const labels = { seller: sellerId, operation }
+      metrics.rateLimitTokens.set(labels, available)
+      metrics.rateLimitPerMinute.set(labels, perMinute)
+      metrics.rateLimitBlocked.set(labels, blockedUntil === null ? 0 : Math.max(0, blockedUntil.getTime() - Date.now()) / 1_000)
     }
     await runtime.refreshMetrics()
     return metrics.read()

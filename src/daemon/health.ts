@@ -12,6 +12,7 @@ export const checkTimeoutMs = 2_000
 export const createHealth = (
   { database, migrations }: DatabasePart,
   { kind, runtime }: { readonly kind: QueuesPart['kind']; readonly runtime: Pick<QueueRuntime, 'check' | 'liveness'> },
+  webhooks: { isRead(): boolean },
 ): { live(): HealthReport; ready(): Promise<HealthReport> } => {
   // Anybody may ask, as often as they like: one look a second serves all, and takes no connection but those of the pools.
   const shared = { freshMs: 1_000, timeoutMs: checkTimeoutMs, mostHanging: 2 }
@@ -32,6 +33,14 @@ export const createHealth = (
       const checks = [
         { name: 'postgres', ...store },
         { name: kind === 'redis' ? 'redis' : 'queues', ok: queues.ok, detail: queues.detail },
+        // What keeps them from being read is named already where Postgres or the queues do not answer.
+        webhooks.isRead() || !store.ok || !queues.ok
+          ? { name: 'webhooks', ok: true, detail: 'the change feed is read for webhooks' }
+          : {
+              name: 'webhooks',
+              ok: false,
+              detail: 'the change feed has not been read for webhooks for two minutes; the log says why',
+            },
       ]
       return { ok: checks.every((check) => check.ok), checks }
     },

@@ -1,7 +1,10 @@
 import { InvalidConfig } from '../config.ts'
+import { writeDaemonAddress } from '../daemon-address.ts'
 import { retainedData } from '../domain/retention.ts'
+import { makeDataDir } from '../embedded/data-dir.ts'
 import { createHttpServer } from '../http/server.ts'
 import { acceptEvents } from '../jobs/events/accept.ts'
+import { dryRunEvents } from '../jobs/events/dry-run.ts'
 import type { AcceptParts } from '../jobs/events/parts.ts'
 import { rejectByPerson } from '../jobs/events/reject.ts'
 import { reviewWaitingEvents } from '../jobs/events/review.ts'
@@ -19,9 +22,23 @@ import type { MarketplacePart } from './marketplace.ts'
 import type { QueuesPart } from './queues.ts'
 import type { RereadSellersNow } from './reread-sellers.ts'
 import { createSyncsNow } from './syncs-now.ts'
+import type { WebhooksPart } from './webhooks.ts'
 
 /** Requests under way get so long when the daemon stops. */
 const httpGraceMs = 3_000
+
+/** Writes the address into DATA_DIR, where the command line looks for it. A machine on which that folder cannot be written has TALLYMAN_URL. */
+const tellCommandLine = async ({ config, log, closers }: DaemonContext, address: string): Promise<void> => {
+  const { dataDir } = config
+  try {
+    await makeDataDir(dataDir, { owner: null, say: () => undefined })
+    const url = address.replace(/^http:\/\/(0\.0\.0\.0|\[::\]):/, 'http://127.0.0.1:')
+    closers.add('the address in DATA_DIR', await writeDaemonAddress(dataDir, url))
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error)
+    log.info(`the command line needs TALLYMAN_URL=${address}: the address cannot be written into ${dataDir} (${why})`)
+  }
+}
 
 /**
  * Serves HTTP; answers the address, with the real port.
@@ -34,6 +51,7 @@ export const startHttp = async ({
   queues,
   intake,
   reread,
+  webhooks,
 }: {
   readonly context: DaemonContext
   readonly database: DatabasePart
@@ -41,6 +59,7 @@ export const startHttp = async ({
   readonly queues: QueuesPart
   readonly intake: AcceptParts
   readonly reread: RereadSellersNow
+  readonly webhooks: WebhooksPart
 }): Promise<string> => {
   const { config, log, metrics, stop, closers } = context
   const { database } = databasePart
@@ -54,7 +73,13 @@ export const startHttp = async ({
     apiKey: config.http.apiKey,
     eventsSecrets: config.http.eventsSecrets,
     version,
+    settings: { effective: config.shown, unknown: config.unknownSettings },
     sellers: () => sellers.ids(),
+    waitingOperations: (sellerId) =>
+      marketplace.budget
+        .snapshot()
+        .filter((bucket) => bucket.sellerId === sellerId && bucket.available === 0)
+        .map(({ operation, blockedUntil }) => ({ operation, until: blockedUntil })),
     reloadSellers: async () => {
       try {
         return { ok: true, ...(await reread()) }
@@ -64,7 +89,9 @@ export const startHttp = async ({
       }
     },
     marketplaceNow: (sellerId) => (sellers.has(sellerId) ? sellers.client(sellerId).clock().now() : new Date()),
+    budget: () => marketplace.budget.snapshot(),
     acceptEvents: (events, signal) => acceptEvents(intake, events, AbortSignal.any([signal])),
+    dryRunEvents: (events) => dryRunEvents({ ...intake, clientOf: sellers.client }, events),
     decide: async (request) => {
       const result = await decideCommand(database, request)
       if (result.ok) relay.nudge()
@@ -92,7 +119,8 @@ export const startHttp = async ({
       },
     },
     replayQuarantined: (id) => replayQuarantined({ database, ...savingOf(context) }, id),
-    health: createHealth(databasePart, queues),
+    webhooks: webhooks.services,
+    health: createHealth(databasePart, queues, webhooks),
     counters: metrics,
     metrics: createMetricsReader(context, databasePart, marketplace, queues),
     boardQueues: () => runtime.queues().map((queue) => ({ queue, readOnly: true })),
@@ -100,5 +128,6 @@ export const startHttp = async ({
   const address = await server.listen({ host: config.http.host, port: config.http.port })
   stop.addEventListener('abort', () => server.drain(), { once: true })
   closers.add('the HTTP server', () => server.close(httpGraceMs))
+  await tellCommandLine(context, address)
   return address
 }

@@ -17,7 +17,7 @@ export const createIntake = (
   context: DaemonContext,
   { database }: DatabasePart,
   { sellers, serving, profileOf, mayLookUp }: MarketplacePart,
-  { wakeCommands }: QueuesPart,
+  { wakeNewCommands }: QueuesPart,
 ): AcceptParts => {
   const { config, log, metrics } = context
   return {
@@ -30,7 +30,7 @@ export const createIntake = (
       mayAsk: mayLookUp,
       ...savingOf(context),
     }),
-    wake: wakeCommands,
+    wake: wakeNewCommands,
     only: serving.only,
     settleTimeMs: config.settleTimeMs,
     onInbox: (outcome) => metrics.eventsReceived.inc({ way: 'sql', outcome }),

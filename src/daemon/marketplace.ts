@@ -12,6 +12,7 @@ import type { Metrics } from '../observability/metrics.ts'
 import { sandboxLines, startSandboxProcess } from '../sandbox-process.ts'
 import type { Database } from '../store/database.ts'
 import { recordConfiguredSkus } from '../store/inventory-skus.ts'
+import { sellersWithReasons } from '../store/log-reasons.ts'
 import { readSellers } from '../store/sellers.ts'
 import { recordConfiguredCampaigns } from '../store/watched-campaigns.ts'
 import { openBudget } from './budget.ts'
@@ -99,10 +100,11 @@ export const startMarketplace = async (
   const rememberSellers = async (by: 'start' | 'settings'): Promise<void> => {
     await serving.begin(by)
     sellers.learn(await readSellers(database))
-    for (const { sellerId, campaignIds, skus, logReasons } of sellers.settings()) {
-      await recordConfiguredCampaigns(database, sellerId, campaignIds)
+    await recordConfiguredCampaigns(database, sellers.settings())
+    const withReasons = await sellersWithReasons(database)
+    for (const { sellerId, skus, logReasons } of sellers.settings()) {
       await recordConfiguredSkus(database, sellerId, skus)
-      await takeReasons(database, sellerId, logReasons)
+      if (logReasons.size > 0 || withReasons.has(sellerId)) await takeReasons(database, sellerId, logReasons)
     }
   }
   await rememberSellers('start')

@@ -1,21 +1,30 @@
 import { resourcesOf as resourcesOfClient, type StreamInterval, streamsOf } from '../jobs/sync/syncs.ts'
 import { createQueueBackend } from '../queues/backend.ts'
+import { type InboundOptions, serveInbound } from '../queues/inbound.ts'
+import { inboundQueue } from '../queues/jobs.ts'
 import { createRelay, type Relay } from '../queues/relay.ts'
 import { createQueueRuntime, type QueueRuntime } from '../queues/runtime.ts'
 import { commandsWithinShare, dueCommands } from '../store/commands.ts'
 import { dueEvents } from '../store/events.ts'
 import { type Listener, openListener } from '../store/listener.ts'
 import { streamsWithDueSkips } from '../store/quarantine.ts'
-import { dueProbes, sellersAtRest, sellersChannel, servedSellers } from '../store/sellers.ts'
-import { listSyncs, unfinishedSyncs } from '../store/sync-states.ts'
+import { dueProbes, sellersAtRest, sellersChannel } from '../store/sellers.ts'
+import { listSyncs, standingOf, unfinishedSyncs } from '../store/sync-states.ts'
+import { webhooksChannel } from '../store/webhook-endpoints.ts'
 import type { DaemonContext } from './context.ts'
 import type { DatabasePart } from './database.ts'
 import { jobsOf } from './derivation.ts'
 import { laneOfJob } from './lanes.ts'
 import type { MarketplacePart } from './marketplace.ts'
+import { createPolls, type Polls } from './polls.ts'
 import { createRefill } from './refill.ts'
-import { firstLook, type ScheduledStream, scheduleOf, schedulersOf } from './schedule.ts'
+import { type ScheduledStream, scheduleOf, schedulers } from './schedule.ts'
 
+/**
+ * Syncs at once in this process, those without a job among them: so many that logs and reports of some sellers, whose runs last as long as their turn,
+ * do not keep the orders of all waiting, and that polls of many ask together.
+ */
+export const syncSlots = 48
 /** How often due work is derived from Postgres without being asked. */
 const relayIntervalMs = 5_000
 /** Due commands, and waiting events, that one derivation enqueues; the others follow. Each seller has its share of them. */
@@ -36,27 +45,34 @@ export interface QueuesPart {
   readonly kind: 'redis' | 'postgres'
   readonly runtime: QueueRuntime
   readonly relay: Relay
+  readonly polls: Polls
   readonly listener: Listener
   /** The resources that a seller has. */
   resourcesOf(sellerId: string): readonly string[]
+  /** The streams of the sellers of this process that run by themselves. */
+  schedule(): readonly ScheduledStream[]
   /** Commands are due now. Never throws: the relay finds them as well, and brings those that are beyond the share of their seller. */
   wakeCommands(commandIds: readonly string[]): void
+  /** As `wakeCommands`, of commands that have only just been stored. */
+  wakeNewCommands(commandIds: readonly string[]): void
   /** A run of a command, or of an event, has ended for good: once half of what was derived has, more is derived. */
   ended(name: 'command.run' | 'event.process'): void
+  /** Takes the events that other programs add to the queue `erp-events`, from `start` on. */
+  takeEvents(handle: InboundOptions['handle']): void
   /** Consumes what was registered, and where this process plans, derives what is due from now on. */
   start(): Promise<void>
 }
 
 /** Opens the queues and listens to Postgres; nothing is consumed before `start`. */
 export const createQueues = (
-  { config, log, quiet, metrics, closers, has }: DaemonContext,
+  { config, log, quiet, metrics, closers, has, stop }: DaemonContext,
   { database, url }: DatabasePart,
   { sellers, learnSellers }: MarketplacePart,
 ): QueuesPart => {
   const backend = createQueueBackend({ redisUrl: config.redisUrl, databaseUrl: url, quiet })
   const runtime = createQueueRuntime({ backend, log, metrics, times: jobTimes, laneOf: laneOfJob })
   closers.add('the queues', () => runtime.close())
-  const listener = openListener({ url, channels: ['tallyman_changes', inboxChannel, sellersChannel], log })
+  const listener = openListener({ url, channels: ['tallyman_changes', inboxChannel, sellersChannel, webhooksChannel], log })
   closers.add('the listener', () => listener.close())
   listener.on(sellersChannel, () => void learnSellers())
   const learning = setInterval(() => void learnSellers(), learnSellersMs)
@@ -72,7 +88,7 @@ export const createQueues = (
     return due
   }
   const relay = createRelay({
-    schedulers: () => schedulersOf(schedule()),
+    schedulers: () => schedulers,
     derive: async () =>
       jobsOf({
         resting: await sellersAtRest(database),
@@ -84,7 +100,6 @@ export const createQueues = (
         serves: sellers.has,
         resourcesOf,
       }),
-    foreignSellers: async () => new Set([...(await servedSellers(database))].filter((sellerId) => !sellers.has(sellerId))),
     intervalMs: relayIntervalMs,
     runtime,
     log,
@@ -96,33 +111,73 @@ export const createQueues = (
     await Promise.all(ids.map((commandId) => runtime.enqueue('command.run', { commandId }, { runNow: true })))
   }
 
-  const lookFirst = async (): Promise<void> => {
-    await runtime.enqueueMany(firstLook(schedule(), await listSyncs(database)))
+  let eventsHandler: InboundOptions['handle'] | null = null
+  const couldNotWake = (error: unknown): void =>
+    quiet.warn('wake', { err: error }, 'a command could not be enqueued; the relay brings it later')
+
+  /** Commands that came while others were being enqueued: they go together. */
+  let newCommands: string[] = []
+  let enqueueing = false
+  const enqueueNew = async (): Promise<void> => {
+    while (newCommands.length > 0) {
+      const commandIds = newCommands
+      newCommands = []
+      try {
+        const ids = await commandsWithinShare(database, commandIds)
+        await runtime.enqueueMany(ids.map((commandId) => ({ name: 'command.run', data: { commandId }, fresh: true })))
+      } catch (error) {
+        couldNotWake(error)
+      }
+    }
+    enqueueing = false
   }
+
+  const polls = createPolls({
+    schedule,
+    readLags: () => listSyncs(database),
+    standingOf: (streams) => standingOf(database, streams),
+    runtime,
+    atOnce: has('worker') ? syncSlots : 0,
+    quiet,
+  })
 
   return {
     kind: backend.kind,
     runtime,
     relay,
+    polls,
     listener,
     resourcesOf,
+    schedule,
     wakeCommands: (commandIds) => {
-      wake(commandIds).catch((error: unknown) => {
-        quiet.warn('wake', { err: error }, 'a command could not be enqueued; the relay brings it later')
-      })
+      wake(commandIds).catch(couldNotWake)
+    },
+    wakeNewCommands: (commandIds) => {
+      newCommands.push(...commandIds)
+      if (enqueueing) return
+      enqueueing = true
+      void enqueueNew()
     },
     ended: (name) => refills[name].ended(),
+    takeEvents: (handle) => {
+      eventsHandler = handle
+    },
     start: async () => {
       await runtime.start()
+      if (eventsHandler !== null) {
+        const inbound = serveInbound({ backend, opened: runtime.opened, log, ...jobTimes, handle: eventsHandler })
+        closers.add(`the queue ${inboundQueue}`, () => inbound.close())
+        stop.addEventListener('abort', () => void inbound.close(), { once: true })
+      }
       if (!has('scheduler')) return
       relay.start()
       // The relay looks for rows of the SQL inbox at intervals as well.
       listener.on(inboxChannel, () => relay.nudge())
       listener.on(sellersChannel, () => relay.nudge())
-      runtime.opened
-        .then(lookFirst)
-        .catch((error: unknown) => log.warn({ err: error }, 'the first look is left to the schedulers'))
+      void runtime.opened.then(() => polls.start())
+      stop.addEventListener('abort', () => void polls.stop(), { once: true })
       closers.add('the relay', () => relay.stop())
+      closers.add('the polls', () => polls.stop())
     },
   }
 }

@@ -17,7 +17,7 @@ export type RereadSellersNow = () => Promise<RereadSellers>
 export const rereadSellers = (
   { log, vocabularies, closers }: DaemonContext,
   { sellers, rememberSellers }: MarketplacePart,
-  { relay }: QueuesPart,
+  { relay, polls }: QueuesPart,
 ): RereadSellersNow => {
   const read: RereadSellersNow = async () => {
     const before = sellers.ids()
@@ -26,6 +26,7 @@ export const rereadSellers = (
     vocabularies.learn(settings)
     await rememberSellers('settings')
     relay.nudge()
+    polls.replan()
     const after = sellers.ids()
     log.info({ sellers: after.length }, 'sellers read again')
     return {

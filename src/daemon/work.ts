@@ -1,6 +1,8 @@
 import { MarketplaceFailure } from '../clients/errors.ts'
+import { reviewAlarms } from '../jobs/alarms.ts'
 import { createOverdueWatch, reviewOverdueCommands } from '../jobs/commands/overdue.ts'
-import { runCommand } from '../jobs/commands/run.ts'
+import { readOpenCommand, runAsRead } from '../jobs/commands/run.ts'
+import { createEventQueue } from '../jobs/events/from-queue.ts'
 import type { AcceptParts } from '../jobs/events/parts.ts'
 import { processReceivedEvent } from '../jobs/events/process.ts'
 import { reviewEvents } from '../jobs/events/review.ts'
@@ -13,21 +15,23 @@ import { createSlots, turnedAway } from '../queues/slots.ts'
 import { reviewSyncAlarm } from '../store/alarms.ts'
 import { headCommand } from '../store/commands.ts'
 import { readWaitingSubject } from '../store/events.ts'
-import { isSellerAtRest, sellerAtWorkOn, stopSeller } from '../store/sellers.ts'
+import { isSellerAtRest, stopSeller } from '../store/sellers.ts'
+import { removeExpiredSecrets } from '../store/webhook-endpoints.ts'
+import { reviewBehind } from '../store/webhook-log.ts'
 import type { DaemonContext } from './context.ts'
 import type { DatabasePart } from './database.ts'
 import { savingOf } from './intake.ts'
 import type { MarketplacePart } from './marketplace.ts'
-import type { QueuesPart } from './queues.ts'
+import { type QueuesPart, syncSlots } from './queues.ts'
 import { countRun } from './sync-metrics.ts'
 
 /** A command or an event that failed (Postgres was away) must not wait long: its rows are due, and a look costs little. */
 const jobBackoff = { firstMs: 500, longestMs: 10_000 }
 /** A run mostly waits for answers. Of these slots a seller alone has half; see `createSlots`. */
-const commandsAtOnce = 32
+const commandsAtOnce = 64
 const eventsAtOnce = 16
-/** So many that logs and reports of some sellers, whose runs last as long as their turn, do not keep the orders of all waiting. */
-const syncsAtOnce = 24
+/** Syncs of the queue; polls without a job come beside them, and share the slots. */
+const queuedSyncsAtOnce = 24
 /** An event comes back after so long while another one about the same order is being decided: that one may decide it as well. */
 const sameOrderAgainMs = 250
 /** A sync may be silent for one request and this much more; then another process takes over. */
@@ -53,6 +57,7 @@ export const registerWork = (parts: WorkParts): void => {
   registerCommands(parts)
   registerSyncs(parts)
   registerEvents(parts)
+  takeQueuedEvents(parts)
   registerProbes(parts)
   registerUpkeep(parts)
 }
@@ -75,13 +80,14 @@ const registerCommands = ({ context, database, marketplace, queues }: WorkParts)
   queues.runtime.register(
     'command.run',
     async ({ data, signal, starts, log }) => {
+      const command = await readOpenCommand(commandParts, data.commandId)
       // What waits for a seller that is stopped or paused is due again when the seller is.
-      const sellerId = await sellerAtWorkOn(database, data.commandId)
-      if (sellerId === null) return { done: true }
+      if (command === null || !command.sellerAtWork) return { done: true }
+      const { sellerId } = command
       const release = await slots.take(sellerId, signal)
-      if (release === null) return turnedAway(sellerId, starts)
+      if (release === null) return turnedAway(`seller ${sellerId}`, starts)
       try {
-        const outcome = await runCommand(commandParts, data.commandId, { signal, starts, log })
+        const outcome = await runAsRead(commandParts, command, { signal, starts, log })
         if ('done' in outcome) queues.ended('command.run')
         return outcome
       } finally {
@@ -109,14 +115,14 @@ const registerSyncs = ({ context, database, marketplace, queues }: WorkParts): v
     ...saving,
     onRun: (report: SyncRunReport) => countRun(context.metrics, (sellerId) => sellers.client(sellerId).clock().now(), report),
   }
-  const slots = createSlots({ total: syncsAtOnce })
+  const slots = createSlots({ total: syncSlots })
   queues.runtime.register(
     'sync.run',
     async ({ data, signal, starts, log }) => {
       if (await isSellerAtRest(database, data.sellerId)) return { done: true }
       if (!sellers.has(data.sellerId)) return handBack({ database }, data.sellerId, starts)
       const release = await slots.take(data.sellerId, signal)
-      if (release === null) return turnedAway(data.sellerId, starts)
+      if (release === null) return turnedAway(`seller ${data.sellerId}`, starts)
       // Taken before the run: settings that are read again meanwhile are not those that were refused.
       const seller = sellers.configured(data.sellerId)
       const outcome = await runSync(deps, data, { signal, log })
@@ -131,7 +137,7 @@ const registerSyncs = ({ context, database, marketplace, queues }: WorkParts): v
       if (saving.afterSave !== undefined) queues.relay.nudge()
       return outcome
     },
-    { concurrency: syncsAtOnce },
+    { concurrency: queuedSyncsAtOnce },
   )
 }
 
@@ -154,7 +160,7 @@ const registerEvents = ({ database, queues, intake }: WorkParts): void => {
       deciding.add(subject)
       try {
         const release = await slots.take(sellerId, signal)
-        if (release === null) return turnedAway(sellerId, starts)
+        if (release === null) return turnedAway(`seller ${sellerId}`, starts)
         const came = await processReceivedEvent(intake, data, signal).finally(release)
         // One that still waits is due again when its row says so, and then in any process.
         if (typeof came === 'object') return handBack({ database }, came.elsewhere, starts)
@@ -168,6 +174,11 @@ const registerEvents = ({ database, queues, intake }: WorkParts): void => {
   )
 }
 
+const takeQueuedEvents = ({ context: { config, metrics }, queues, intake }: WorkParts): void => {
+  if (!config.erpEventsQueue) return
+  queues.takeEvents(createEventQueue({ ...intake, onQueued: (outcome) => metrics.eventsReceived.inc({ way: 'queue', outcome }) }))
+}
+
 const registerProbes = ({ database, marketplace: { sellers }, queues }: WorkParts): void =>
   queues.runtime.register('seller.probe', async ({ data: { sellerId }, signal, starts, log }) => {
     if (!sellers.has(sellerId)) return handBack({ database }, sellerId, starts)
@@ -177,7 +188,7 @@ const registerProbes = ({ database, marketplace: { sellers }, queues }: WorkPart
     return { done: true }
   })
 
-const registerUpkeep = ({ context, database, queues, intake }: WorkParts): void => {
+const registerUpkeep = ({ context, database, marketplace: { sellers }, queues, intake }: WorkParts): void => {
   const { config, metrics, owner } = context
   const overdueWatch = createOverdueWatch()
   queues.runtime.register(
@@ -189,6 +200,20 @@ const registerUpkeep = ({ context, database, queues, intake }: WorkParts): void 
         const events = await reviewEvents(database, intake)
         if (events.rejected > 0) log.warn({ rejected: events.rejected }, 'events were rejected: they could not be decided')
         if (events.waiting > 0) log.warn({ waiting: events.waiting }, 'events have been waiting for long')
+        const { changes } = config.retention
+        await reviewBehind(database, changes === 'forever' ? null : changes)
+        await removeExpiredSecrets(database)
+        return { done: true }
+      }
+      if (data.task === 'alarms') {
+        const changed = await reviewAlarms({
+          database,
+          streams: queues.schedule(),
+          sellerIds: sellers.ids(),
+          nowOf: (sellerId) => (sellers.has(sellerId) ? sellers.client(sellerId).clock().now() : null),
+          upForMs: process.uptime() * 1_000,
+        })
+        if (changed !== null && changed.opened + changed.resolved > 0) log.info({ ...changed }, 'alarms changed')
         return { done: true }
       }
       const { removed, finished } = await runRetention(

@@ -40,8 +40,9 @@ const patientMs = 60_000
 /** At a start the feed is read from this number of changes before its end: orders closed since may still need a refund. */
 const lookBack = 2_000n
 
-/** Minimum interval of info lines about sent events, in milliseconds; the others are logged at level `debug`. */
-const tellEveryMs = 500
+/** So many events have an info line each; the others are logged at level `debug`, and summed up after each interval, in milliseconds. */
+const toldOneByOne = 5
+const sumUpEveryMs = 60_000
 
 const shortestBackOffMs = 1_000
 const longestBackOffMs = 30_000
@@ -91,17 +92,30 @@ interface Erp {
   readonly signal: AbortSignal
   readonly paceMs: number
   readonly eventsSecret: string | null
-  /** Logs routine events, at most one info line per interval. */
-  readonly note: (fields: object, message: string) => void
+  /** Logs what became of a sent event. */
+  readonly note: (
+    fields: { readonly type: string; readonly status?: number; readonly faults?: readonly string[] },
+    message: string,
+  ) => void
 }
 
 const createNotes = (log: Logger): Erp['note'] => {
-  let toldAtMs = 0
+  let told = 0
+  let sinceMs = Date.now()
+  let counts: Record<string, number> = {}
   return (fields, message) => {
-    const now = Date.now()
-    if (now - toldAtMs < tellEveryMs) return log.debug(fields, message)
-    toldAtMs = now
-    log.info(fields, message)
+    if (told < toldOneByOne) {
+      told += 1
+      return log.info(fields, message)
+    }
+    log.debug(fields, message)
+    const what = fields.status === undefined ? fields.type : 'refused'
+    counts[what] = (counts[what] ?? 0) + 1
+    if (Date.now() - sinceMs < sumUpEveryMs) return
+    const seconds = Math.round((Date.now() - sinceMs) / 1_000)
+    log.info({ events: counts }, `the demonstration ERP has sent events for ${seconds} s; LOG_LEVEL=debug shows each`)
+    sinceMs = Date.now()
+    counts = {}
   }
 }
 
@@ -218,7 +232,12 @@ const tell = async (
   { subject, ...address }: { readonly subject: string; readonly sellerId?: string; readonly purchaseOrderId?: string },
   event: DemoEvent,
 ): Promise<void> => {
-  const about = { ...address, eventId: event.id, type: event.type }
+  const about = {
+    ...(address.sellerId === undefined ? {} : { seller_id: address.sellerId }),
+    ...(address.purchaseOrderId === undefined ? {} : { purchase_order_id: address.purchaseOrderId }),
+    event_id: event.id,
+    type: event.type,
+  }
   try {
     await daemon.post('/v1/events', receiptSchema, eventsRequest({ ...event }, eventsSecret, new Date()))
     note(about, `the demonstration ERP sends ${event.type} for ${subject}`)

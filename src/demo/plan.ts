@@ -300,6 +300,8 @@ const settledStates = new Set(['confirmed', 'rejected'])
 export const decide = (order: DemoOrder, answered: ReadonlySet<string>): Decision => {
   if (order.commands.some((command) => command.state === 'held')) return { kind: 'held' }
   if (order.commands.some((command) => !settledStates.has(command.state))) return { kind: 'wait' }
+  // Whoever tries events out by hand has this order to themselves.
+  if (order.commands.some(({ eventSource }) => eventSource !== null && eventSource !== demoSource)) return { kind: 'finished' }
   const said = new Set(order.commands.filter((command) => command.eventSource === demoSource).map((command) => command.eventId))
   for (const step of stepsOf(order)) {
     if (said.has(step.id) || answered.has(step.id)) continue

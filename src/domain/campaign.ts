@@ -113,6 +113,9 @@ export const describeAnomaly = (campaignId: string, from: string, to: string): s
  */
 export const campaignUrgencies = ['near', 'running', 'waiting', 'ended'] as const
 
+/** The urgency of campaigns that were never read. */
+export const [mostUrgent] = campaignUrgencies
+
 /** One of {@link campaignUrgencies}. */
 export type CampaignUrgency = (typeof campaignUrgencies)[number]
 

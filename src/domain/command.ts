@@ -3,9 +3,9 @@ import { shippingSettingsSchema } from './shipping-settings.ts'
 
 /**
  * A command is one decision of the ERP on one subject, a purchase order or the seller's shipping settings, to be executed at the
- * marketplace exactly once (contract, "ERP events" and "Command states").
+ * marketplace exactly once (contract, "ERP events" and "Command states"). These are the kinds.
  */
-const commandKinds = ['acknowledge', 'ship', 'cancel', 'refund', 'create-shipping-settings'] as const
+export const commandKinds = ['acknowledge', 'ship', 'cancel', 'refund', 'create-shipping-settings'] as const
 
 /** What a command does. */
 export type CommandKind = (typeof commandKinds)[number]

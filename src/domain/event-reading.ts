@@ -1,6 +1,7 @@
 import type { z } from 'zod'
 import { publishedSpelling } from './carriers.ts'
 import { maxEntries } from './event-bounds.ts'
+import { unknownMemberFaults } from './event-members.ts'
 import {
   acceptedSchema,
   creditLineSchema,
@@ -70,8 +71,19 @@ export interface EventOptions {
 type Members = Readonly<Record<string, unknown>>
 type Placed = readonly [path: string, members: Members]
 
-/** Reads an event, whatever may be wrong with it. */
-export const readEvent = ({ type, data }: RawEvent): ReadEvent => {
+// Whoever asks about the same event gets what was read first: it passes through the guard, the queue and the acceptance.
+const readings = new WeakMap<RawEvent, ReadEvent>()
+
+/** Reads an event, whatever may be wrong with it; once for each event, which must not be changed afterwards. */
+export const readEvent = (event: RawEvent): ReadEvent => {
+  const known = readings.get(event)
+  if (known !== undefined) return known
+  const read = readAnew(event)
+  readings.set(event, read)
+  return read
+}
+
+const readAnew = ({ type, data }: RawEvent): ReadEvent => {
   const tooMany = tooManyEntries(type, data)
   if (tooMany !== null)
     return { type, data, address: addressIn(type, data), content: null, parcels: [], entries: [], faults: [tooMany] }
@@ -90,7 +102,7 @@ export const readEvent = ({ type, data }: RawEvent): ReadEvent => {
     content,
     parcels: content === null ? rawParcels.map(parcelOf) : parcelsOf(content),
     entries,
-    faults: [...(shape.ok ? [] : shape.faults), ...entryFaults(type, rawEntries)],
+    faults: [...(shape.ok ? [] : shape.faults), ...unknownMemberFaults(type, data), ...entryFaults(type, rawEntries)],
   }
 }
 
@@ -162,11 +174,20 @@ const readOrderEvent = (type: string, data: unknown): Shape => {
 const readWith = <Data>(schema: z.ZodType<Data>, data: unknown, wrap: (data: Data) => OrderEvent | SettingsEvent): Shape => {
   const result = schema.safeParse(data)
   if (result.success) return { ok: true, event: wrap(result.data) }
+  if (!isObject(data)) return { ok: false, faults: [{ path: 'data', message: noObject(data) }] }
   const faults = result.error.issues.map((issue) => ({
     path: pathOf(issue.path),
     message: valueAt(data, issue.path) === undefined ? 'is missing' : issue.message,
   }))
   return { ok: false, faults }
+}
+
+/** Why data is not what an event needs; ERPs like to send JSON that was written out as a text. */
+const noObject = (data: unknown): string => {
+  if (data === undefined || data === null) return 'is missing'
+  if (typeof data !== 'string') return `must be a JSON object, not ${Array.isArray(data) ? 'a list' : `a ${typeof data}`}`
+  const advice = /^\s*\{/.test(data) ? ': send the object itself, not its JSON as a text (without the outer quotation marks)' : ''
+  return `must be a JSON object, not a text${advice}`
 }
 
 // ── address ──────────────────────────────────────────────────────────────────────────────────────────────

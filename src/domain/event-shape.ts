@@ -62,9 +62,13 @@ const lineRefShape = {
 
 /** An entry that names a line and its units. */
 export const lineRefSchema = z.object(lineRefShape)
-const cancelLineSchema = z.object({ ...lineRefShape, reason: text })
+/** An entry of units that cannot be fulfilled. */
+export const unfulfillableLineSchema = z.object({ ...lineRefShape, reason: text })
 /** `1e-7` and the like written out. */
 const plainDecimal = (value: number): DecimalText => new Decimal(value).toFixed()
+
+const amountMessage =
+  'must be an amount of money without tax, as text ("12.30") or as a number: no sign, at most 15 digits before the point and 6 after it'
 
 /** An entry of a credit. */
 export const creditLineSchema = z.object({
@@ -73,8 +77,11 @@ export const creditLineSchema = z.object({
   /** Without tax; given back on the product charge. */
   amount: z
     .union(
-      [z.string().regex(/^\d{1,15}(\.\d{1,6})?$/), z.number().nonnegative().max(1e15).transform(plainDecimal)],
-      'must be a positive decimal, as text ("12.30") or as a number',
+      [
+        z.string().regex(/^\d{1,15}(\.\d{1,6})?$/, amountMessage),
+        z.number().nonnegative(amountMessage).max(1e15, amountMessage).transform(plainDecimal),
+      ],
+      amountMessage,
     )
     .nullish(),
   currency: z
@@ -98,7 +105,15 @@ export const shippedAtSchema = z.iso
   })
 const trackingUrlSchema = z.url({ protocol: /^https?$/, error: 'must be an http or https address' }).nullish()
 
-const parcelSchema = z.object({
+/** An entry of a parcel. */
+export const shippedLineSchema = z.object({
+  ...lineRefShape,
+  /** Ships units of a line although its buyer has asked to cancel it (public facts 3.2). */
+  intentToCancelOverride: z.boolean('must be true or false').nullish(),
+})
+
+/** One parcel of a shipment. */
+export const parcelSchema = z.object({
   carrier: text,
   trackingNumber: z
     .string()
@@ -107,15 +122,7 @@ const parcelSchema = z.object({
   trackingUrl: trackingUrlSchema,
   method: text.nullish(),
   shippedAt: shippedAtSchema,
-  lines: z
-    .array(
-      z.object({
-        ...lineRefShape,
-        /** Ships units of a line although its buyer has asked to cancel it (public facts 3.2). */
-        intentToCancelOverride: z.boolean('must be true or false').nullish(),
-      }),
-    )
-    .min(1, 'must hold at least one line'),
+  lines: z.array(shippedLineSchema).min(1, 'must hold at least one line'),
 })
 
 const addressShape = {
@@ -133,7 +140,7 @@ export const dispatchedSchema = z.object({
 /** `data` of `erp.lines.unfulfillable`. */
 export const unfulfillableSchema = z.object({
   ...addressShape,
-  lines: z.array(cancelLineSchema).min(1, 'must hold at least one line'),
+  lines: z.array(unfulfillableLineSchema).min(1, 'must hold at least one line'),
 })
 /** `data` of `erp.credit.issued`. */
 export const creditSchema = z.object({ ...addressShape, lines: z.array(creditLineSchema).min(1, 'must hold at least one line') })

@@ -1,5 +1,5 @@
 import type { OrderLine, PurchaseOrder } from './order.ts'
-import { isObject } from './values.ts'
+import { canonicalJson } from './values.ts'
 
 const lineState = (line: OrderLine) => ({
   ordered: line.ordered,
@@ -38,12 +38,7 @@ const personal = (order: PurchaseOrder) => ({
   shippingAddress: order.shippingAddress,
 })
 
-const canonical = (value: unknown): string =>
-  JSON.stringify(value, (_key, item: unknown) =>
-    isObject(item) ? Object.fromEntries(Object.entries(item).sort(([a], [b]) => (a < b ? -1 : 1))) : item,
-  )
-
-const differs = (before: unknown, after: unknown): boolean => canonical(before) !== canonical(after)
+const differs = (before: unknown, after: unknown): boolean => canonicalJson(before) !== canonicalJson(after)
 
 type Fields = Readonly<Record<string, unknown>>
 const differingFields = (before: Fields, after: Fields): string[] =>
@@ -51,7 +46,7 @@ const differingFields = (before: Fields, after: Fields): string[] =>
 
 /** `order.seen`: an order is stored for the first time. */
 export const orderSeen = (order: PurchaseOrder) => ({
-  type: 'order.seen',
+  type: 'order.seen' as const,
   purchaseOrderId: order.purchaseOrderId,
   data: {
     customerOrderId: order.customerOrderId,
@@ -66,7 +61,7 @@ const headerChanges = (before: PurchaseOrder, after: PurchaseOrder) => {
   const fields = [...differingFields(headerBefore, headerAfter), ...differingFields(personal(before), personal(after))]
   if (fields.length === 0) return []
   const data = { fields, before: headerBefore, after: headerAfter }
-  return [{ type: 'order.changed', purchaseOrderId: after.purchaseOrderId, data }]
+  return [{ type: 'order.changed' as const, purchaseOrderId: after.purchaseOrderId, data }]
 }
 
 const lineChanges = (before: PurchaseOrder, after: PurchaseOrder) => {
@@ -75,7 +70,7 @@ const lineChanges = (before: PurchaseOrder, after: PurchaseOrder) => {
     const stored = linesBefore.get(line.lineNumber)
     const data = { sku: line.sku, before: stored === undefined ? null : lineState(stored), after: lineState(line) }
     if (!differs(data.before, data.after)) return []
-    return [{ type: 'order_line.changed', purchaseOrderId: after.purchaseOrderId, lineNumber: line.lineNumber, data }]
+    return [{ type: 'order_line.changed' as const, purchaseOrderId: after.purchaseOrderId, lineNumber: line.lineNumber, data }]
   })
 }
 

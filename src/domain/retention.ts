@@ -1,5 +1,15 @@
 /** Kinds of data that go after a while; each has a setting of its own. The ledger of units and money is none of them. */
-export const retainedData = ['runs', 'attempts', 'versions', 'changes', 'events', 'alarms', 'quarantine', 'log-entries'] as const
+export const retainedData = [
+  'runs',
+  'attempts',
+  'versions',
+  'changes',
+  'events',
+  'alarms',
+  'quarantine',
+  'deliveries',
+  'log-entries',
+] as const
 /** One of {@link retainedData}. */
 export type RetainedData = (typeof retainedData)[number]
 
@@ -37,6 +47,7 @@ export const retentionRules: Readonly<Record<RetainedData, RetentionRule>> = {
   events: { variable: 'RETAIN_EVENTS', defaultMs: 400 * dayMs, ...anyLength },
   alarms: { variable: 'RETAIN_ALARMS', defaultMs: 400 * dayMs, ...anyLength },
   quarantine: { variable: 'RETAIN_QUARANTINE', defaultMs: 400 * dayMs, ...anyLength },
+  deliveries: { variable: 'RETAIN_DELIVERIES', defaultMs: 30 * dayMs, ...anyLength },
   'log-entries': {
     variable: 'RETAIN_LOG_ENTRIES',
     defaultMs: 800 * dayMs,

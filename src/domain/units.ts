@@ -130,6 +130,10 @@ export const done = (ledger: LineLedger, kind: UnitKind): number => {
 /** Units of this kind that are done, may be done, or are reserved. */
 export const accounted = (ledger: LineLedger, kind: UnitKind): number => done(ledger, kind) + ledger.pending[kind]
 
+/** Whether every unit is cancelled, or will be once the commands in front have taken effect: then nothing is left to acknowledge. */
+export const cancelsWholly = (ledgers: readonly LineLedger[]): boolean =>
+  ledgers.length > 0 && ledgers.every((ledger) => accounted(ledger, 'cancel') >= ledger.ordered)
+
 /**
  * Units that can still be reserved: shipped + cancelled + reserved <= ordered, refunded + reserved <= shipped, where
  * earlier pending ships count as shipped because commands of one order run in order. Never negative.

@@ -62,6 +62,8 @@ export interface Vocabulary {
   readonly settingsCarriers: SettingsCarriers
   /** By so long after its order date it wants an order acknowledged. */
   readonly acknowledgeWithinHours: number
+  /** So many days after its ship-by time it cancels what is still open of an order; null: it never does. */
+  readonly cancelsAfterDays: number | null
 }
 
 /** The words of the marketplace of a seller; null: of a seller whom nobody knows, who gets those that are common to all. */

@@ -6,6 +6,9 @@
  * behind the marketplace's clock. Bounds are whole seconds: the marketplace refuses milliseconds.
  */
 
+/** Nothing further back is read, whatever is asked for, in days. */
+export const mostReachDays = 3_650
+
 /** From and to, both whole seconds on the marketplace's clock; `from` is before `to`. */
 export interface TimeWindow {
   readonly from: Date

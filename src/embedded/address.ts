@@ -13,6 +13,21 @@ export const sharedFolder = (folder: string): string =>
 export const addressAt = (port: number | string, password: string, database: string): string =>
   `postgresql://tallyman:${password}@127.0.0.1:${port}/${database}`
 
+/**
+ * The same without the password, which libpq (`psql`, `pg_dump`) reads from `passwordFile` instead: fit for a log, and for a shell between single
+ * quotes.
+ */
+export const shownAddressAt = (port: number | string, passwordFile: string): string =>
+  `postgresql://tallyman@127.0.0.1:${port}/tallyman?passfile=${encodeURIComponent(passwordFile).replaceAll('%2F', '/')}`
+
+/** The address of a database without its password, however it is given. */
+export const withoutPassword = (url: string): string => {
+  const shown = new URL(url)
+  shown.password = ''
+  shown.searchParams.delete('password')
+  return shown.href
+}
+
 const isNotOpen = (error: unknown): boolean =>
   error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'EACCES')
 

@@ -3,7 +3,7 @@ import path from 'node:path'
 import type { SystemUser } from './unprivileged-user.ts'
 
 /** Entries of a folder of ours; `lost+found` if it is a separate disk. */
-const ours = /^(tallyman\.pid|postgres(\.[a-z0-9.]+)?|sandbox|lost\+found)$/
+const ours = /^(tallyman\.(pid|url)(\.\d+)?|postgres(\.[a-z0-9.]+)?|sandbox|lost\+found)$/
 
 /**
  * Creates the folder of the embedded parts, accessible by its owner only: our own user, or `owner`, under whom Postgres runs if we are root.

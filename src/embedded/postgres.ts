@@ -6,7 +6,7 @@ import path from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
 import { freePort } from '../free-port.ts'
-import { addressAt, sharedFolder, sharedHome } from './address.ts'
+import { addressAt, sharedFolder, sharedHome, shownAddressAt } from './address.ts'
 import { openBoundedLog } from './bounded-log.ts'
 import { makeDataDir } from './data-dir.ts'
 import { spawnTethered, type TetheredProcess } from './tethered-process.ts'
@@ -16,6 +16,8 @@ import { canReach, type SystemUser, unprivilegedUser } from './unprivileged-user
 export interface EmbeddedPostgres {
   /** Connection address of the database `tallyman`, password included. */
   readonly url: string
+  /** The same for people and `psql`: with the path of a file that holds the password. */
+  readonly shownUrl: string
   /** Shuts the server down (fast mode: open transactions are rolled back) and waits for its end. */
   stop(): Promise<void>
   /** Current process id of the server, also of one that does not answer yet; null if there is none. */
@@ -205,6 +207,9 @@ export const startEmbeddedPostgres = async (options: EmbeddedPostgresOptions): P
   await clearLeftovers(cluster, say)
 
   const password = (await readFile(passwordFile, 'utf8')).trim()
+  // As libpq wants it: any host, any port, any database.
+  const passFile = `${folder}/postgres.pgpass`
+  await writeFile(passFile, `*:*:*:tallyman:${password}\n`, { mode: 0o600 })
   const log = await openBoundedLog(`${folder}/postgres.log`, { say })
   const port = await freePort()
   const address = (database: string) => addressAt(port, password, database)
@@ -287,6 +292,7 @@ export const startEmbeddedPostgres = async (options: EmbeddedPostgresOptions): P
   await launch()
   return {
     url: address('tallyman'),
+    shownUrl: shownAddressAt(port, passFile),
     pid: () => child?.pid ?? null,
     stop: async () => {
       stopping.abort()

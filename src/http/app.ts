@@ -31,9 +31,12 @@ type ProblemStatus = (typeof problemKinds)[ProblemCode]['status']
 
 /** Problem answers of a route for the OpenAPI document: these, and those that every route may return. */
 export const problems = <const Status extends ProblemStatus>(...statuses: readonly Status[]) => {
-  const all: readonly number[] = [400, 401, 403, ...statuses, 500]
+  const all: readonly number[] = [400, 401, 403, ...statuses, 429, 500]
   return Object.fromEntries([...new Set(all)].map((status) => [status, problemResponse([status])]))
 }
+
+/** Problem answers of a route without a key, for the OpenAPI document. */
+export const openProblems = () => ({ 400: problemResponse([400]) })
 
 /** `id` of a command and the like in a path. */
 export const idParams = z.object({ id: z.string().min(1).max(1_000) })

@@ -1,5 +1,4 @@
-import type { Change } from '../store/changes.ts'
-import { beginningOfChanges, readChanges } from '../store/changes.ts'
+import { beginningOfChanges, type ChangeFilter, type ChangesRead, endOfChanges, readChanges } from '../store/changes.ts'
 import type { SqlRunner } from '../store/database.ts'
 import type { Listener } from '../store/listener.ts'
 
@@ -13,20 +12,23 @@ const lookAnywayMs = 5_000
 export interface ChangeFeed {
   /** The number before that of the oldest stored change. */
   beginning(): Promise<bigint>
+  /** The number of the last change. */
+  end(): Promise<bigint>
   /**
-   * Changes after this number; waits for the first for at most this time in milliseconds. Empty if there was none, the signal is aborted or the
-   * feed ends.
+   * Changes after this number that fit the filter; waits for the first for at most this time in milliseconds. Empty if there was none, the signal
+   * is aborted or the feed closes; the position advances past changes that do not fit.
    * @throws ChangesGone when the next one has been removed
+   * @throws PositionBeyondEnd
    */
-  next(after: bigint, limit: number, waitMs: number, signal: AbortSignal): Promise<readonly Change[]>
+  next(after: bigint, filter: ChangeFilter, limit: number, waitMs: number, signal: AbortSignal): Promise<ChangesRead>
   /** Releases every reader, present and future ones. */
-  end(): void
-  readonly ended: AbortSignal
+  close(): void
+  readonly closed: AbortSignal
 }
 
 /** Opens the feed on a listener of {@link changesChannel}. */
 export const createChangeFeed = (sql: SqlRunner, listener: Listener): ChangeFeed => {
-  const ending = new AbortController()
+  const closing = new AbortController()
   const sleepers = new Set<() => void>()
   let notifications = 0
   const wakeAll = (): void => {
@@ -49,22 +51,25 @@ export const createChangeFeed = (sql: SqlRunner, listener: Listener): ChangeFeed
     })
 
   return {
-    ended: ending.signal,
+    closed: closing.signal,
     beginning: () => beginningOfChanges(sql),
-    next: async (after, limit, waitMs, signal) => {
+    end: () => endOfChanges(sql),
+    next: async (from, filter, limit, waitMs, signal) => {
       const until = performance.now() + waitMs
+      let after = from
       for (;;) {
         const heard = notifications
-        const changes = await readChanges(sql, after, limit)
+        const read = await readChanges(sql, after, limit, filter)
         const leftMs = until - performance.now()
-        if (changes.length > 0 || leftMs <= 0 || signal.aborted || ending.signal.aborted) return changes
+        if (read.changes.length > 0 || leftMs <= 0 || signal.aborted || closing.signal.aborted) return read
+        after = read.position
         // Changes notified during the read may not have been visible to it.
         if (heard === notifications) await sleep(Math.min(leftMs, lookAnywayMs), signal)
       }
     },
-    end: () => {
+    close: () => {
       forget()
-      ending.abort()
+      closing.abort()
       wakeAll()
     },
   }

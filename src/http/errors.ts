@@ -1,6 +1,6 @@
-import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import { createQuietLog, type Logger } from '../observability/log.ts'
-import { isDatabaseAway } from '../store/faults.ts'
+import { describeAway, isDatabaseAway } from '../store/faults.ts'
 import { Problem, type ProblemCode, type ProblemDetails, problemDocument, problemKinds, problemMediaType } from './problems.ts'
 import { InvalidRequest } from './serializers.ts'
 
@@ -18,7 +18,14 @@ const codesOfFastify: Readonly<Record<string, ProblemCode>> = {
   FST_ERR_MAX_PARAM_LENGTH: 'uri-too-long',
 }
 
-const problemOf = (error: unknown): { readonly code: ProblemCode; readonly details: ProblemDetails } | null => {
+/** What a body may have, in the setting's own unit. */
+const tooLarge = (bytes: number): string =>
+  `The body has more than ${bytes} bytes, the most that is taken (MAX_BODY_BYTES); send less at once.`
+
+const problemOf = (
+  error: unknown,
+  bodyLimit: number,
+): { readonly code: ProblemCode; readonly details: ProblemDetails } | null => {
   if (error instanceof Problem) return error
   if (error instanceof InvalidRequest) {
     return { code: error.part === 'body' ? 'invalid-body' : 'invalid-request', details: { errors: error.faults } }
@@ -29,10 +36,11 @@ const problemOf = (error: unknown): { readonly code: ProblemCode; readonly detai
   }
   if (!(error instanceof Error) || !('code' in error)) return null
   const code = codesOfFastify[String(error.code)]
+  if (code === 'body-too-large') return { code, details: { detail: tooLarge(bodyLimit) } }
   if (code !== undefined) return { code, details: { detail: error.message } }
   // Faults of a request that the framework itself finds; its internal faults have a status of 500 or none.
-  const { statusCode } = error as FastifyError
-  return statusCode !== undefined && statusCode >= 400 && statusCode < 500
+  const statusCode = 'statusCode' in error ? error.statusCode : undefined
+  return typeof statusCode === 'number' && statusCode >= 400 && statusCode < 500
     ? { code: 'malformed-request', details: { detail: error.message } }
     : null
 }
@@ -61,13 +69,17 @@ export const createErrorAnswers = (log: Pick<Logger, 'info' | 'warn' | 'error'>,
   const outages = createQuietLog(log, { intervalMs: outageIntervalMs })
   return {
     answer: (error, request, reply) => {
-      const known = problemOf(error)
+      const known = problemOf(error, request.routeOptions.bodyLimit)
       const code = known?.code ?? 'internal'
       // Only the log has the internal cause; the correlation id connects the two. During an outage a line per request would flood it.
       if (known === null) {
         request.log.error({ err: error, method: request.method, route: request.routeOptions.url }, 'a request failed')
       } else if (!(error instanceof Problem) && code === 'unavailable') {
-        outages.warn('database', { err: error }, 'the database is not available: requests that need it are answered with 503')
+        outages.warn(
+          'database',
+          { reason: describeAway(error) },
+          'the database is not available: requests that need it are answered with 503',
+        )
       }
       const details: ProblemDetails = known?.details ?? { detail: 'The log has details, with the correlation id.' }
       const document = problemDocument(code, bounded(details, mostFaults), {

@@ -1,16 +1,21 @@
-import { createHash, timingSafeEqual } from 'node:crypto'
+import { timingSafeEqual } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { keyPrefix } from '../domain/keys.ts'
+import { anybody, apiKeyId, type Caller, operatorCaller, signer } from './caller.ts'
+import type { FailedKeys } from './failed-keys.ts'
+import { callerOfKey, digest, type KeyRing } from './keys.ts'
 import { Problem } from './problems.ts'
+import { type Sessions, sessionCookie, sessionToken } from './sessions.ts'
 
 /** Who may use a route without the API key. */
 export type Access =
   /** Anybody: health, and the console's page, which contains no data. */
   | 'open'
-  /** Senders that can sign: events. Without signatures as `key`. */
+  /** Senders that can sign, or that have a named key: events. Without signatures as `key`. */
   | 'signed'
-  /** Holders of the key. */
+  /** Holders of a key, or of a session that was opened with one. */
   | 'key'
-  /** As `key`; a browser may also send it as the password of HTTP Basic, since its pages cannot set a header. */
+  /** As `key`, and it may come as the password of HTTP Basic; a browser that opens a page without either is led to the sign-in. */
   | 'browser'
 
 declare module 'fastify' {
@@ -25,9 +30,20 @@ export interface GuardOptions {
   readonly apiKey: string | null
   /** Whether events must be signed. */
   readonly signed: boolean
+  readonly keys: Pick<KeyRing, 'find' | 'findAnew' | 'noteUsed'>
+  readonly sessions: Pick<Sessions, 'find'>
+  readonly failedKeys: FailedKeys
 }
 
-const digest = (text: string): Buffer => createHash('sha256').update(text).digest()
+/** Whom a request comes from. */
+export interface Guard {
+  /** Admits a request, and says who sends it, or throws the problem. Runs before the body is read. A page without a session is led to the sign-in. */
+  admit(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply | undefined>
+  /** The holder of a key that somebody signs in with. @throws Problem */
+  holderOf(request: FastifyRequest, key: string): Promise<Caller>
+  /** Who is signed in, by the cookie, or needs not be; null: a key is needed. @throws Problem */
+  visitor(request: FastifyRequest): Promise<{ readonly caller: Caller; readonly expiresAt: Date | null } | null>
+}
 
 const credential = (header: string | undefined, basicToo: boolean): string | null => {
   const [, scheme, value] = /^(bearer|basic) +(\S+) *$/i.exec(header ?? '') ?? []
@@ -57,30 +73,128 @@ const isForeign = (request: FastifyRequest): boolean => {
   return !URL.canParse(origin) || new URL(origin).host !== host.toLowerCase()
 }
 
-/** Admits a request or throws the problem. Runs before the body is read. */
-export const createGuard = ({ apiKey, signed }: GuardOptions) => {
+/** Whether a browser reaches us by TLS, by what it says of its own page or a proxy of its connection. */
+export const isSecure = ({ headers }: FastifyRequest): boolean =>
+  headers.origin?.startsWith('https:') === true || headers['x-forwarded-proto'] === 'https'
+
+/** A browser that opens a page, and not a program or a script. */
+const opensPage = ({ method, headers }: FastifyRequest): boolean =>
+  (method === 'GET' || method === 'HEAD') && headers.accept?.includes('text/html') === true && headers.authorization === undefined
+
+/** The guard of a server. */
+export const createGuard = ({ apiKey, signed, keys, sessions, failedKeys }: GuardOptions): Guard => {
   const expected = apiKey === null ? null : digest(apiKey)
-  return async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
-    const access = request.routeOptions.config.access ?? 'key'
-    if (!reads.has(request.method) && isForeign(request)) {
-      throw new Problem('origin-refused', { detail: 'The request comes from a page of another origin.' })
+  // Digests have equal lengths, so that the time of the comparison reveals nothing about the key.
+  const isApiKey = (given: string): boolean => expected !== null && timingSafeEqual(digest(given), expected)
+  // Somebody may have set it to a key that was given out.
+  const mayBeApiKey = apiKey?.startsWith(keyPrefix) === true
+  const isNamed = (given: string): boolean => given.startsWith(keyPrefix) && !(mayBeApiKey && isApiKey(given))
+
+  /** The holder of a named key. @throws Problem */
+  const holderOfNamed = async (request: FastifyRequest, given: string, refuse: (detail: string) => Problem): Promise<Caller> => {
+    const held = await keys.find(given)
+    const waitMs = held === null ? failedKeys.waitMs(request.ip) : null
+    // The right key is never held up: it has 256 random bits, so it was not guessed.
+    if (waitMs !== null) throw tooMany(waitMs)
+    // It may have been made by another process just now. Only addresses that may still fail cost a statement.
+    const key = held ?? (await keys.findAnew(given))
+    if (key === null) {
+      failedKeys.failed(request.ip, request.routeOptions.url ?? 'none')
+      throw refuse('The key is wrong, or was revoked.')
     }
-    if (expected === null) {
-      // Without a key the server listens on the loopback interface only; this detects foreign names that resolve to it (DNS rebinding).
-      if (access !== 'open' && !isLoopback(hostName(request.headers.host ?? ''))) {
-        throw new Problem('host-refused', {
-          detail: 'Without API_KEY the server answers only when it is addressed as localhost, 127.0.0.1 or [::1].',
-        })
-      }
-      return
-    }
-    if (access === 'open' || (access === 'signed' && signed)) return
-    const given = credential(request.headers.authorization, access === 'browser')
-    // Digests have equal lengths, so that the time of the comparison reveals nothing about the key.
-    if (given !== null && timingSafeEqual(digest(given), expected)) return
-    reply.header('www-authenticate', access === 'browser' ? 'Basic realm="tallyman", charset="UTF-8"' : 'Bearer realm="tallyman"')
-    throw new Problem('unauthenticated', {
-      detail: given === null ? 'Send the API key: Authorization: Bearer <key>.' : 'The API key is wrong.',
+    await keys.noteUsed(key.id)
+    return callerOfKey(key, async () => (await keys.find(given)) !== null)
+  }
+
+  /** The holder of API_KEY. @throws Problem */
+  const holderOfApiKey = (request: FastifyRequest, given: string, refuse: (detail: string) => Problem): Caller => {
+    const waitMs = failedKeys.waitMs(request.ip)
+    // API_KEY is chosen by people: it is not even compared now, so that guessing gets nowhere.
+    if (waitMs !== null) throw tooMany(waitMs)
+    if (isApiKey(given)) return operatorCaller(apiKeyId)
+    failedKeys.failed(request.ip, request.routeOptions.url ?? 'none')
+    throw refuse('The API key is wrong.')
+  }
+
+  const requireLoopback = (request: FastifyRequest): void => {
+    if (expected !== null || isLoopback(hostName(request.headers.host ?? ''))) return
+    // Without a key the server listens on the loopback interface only; this detects foreign names that resolve to it (DNS rebinding).
+    throw new Problem('host-refused', {
+      detail: 'Without API_KEY the server answers only when it is addressed as localhost, 127.0.0.1 or [::1].',
     })
   }
+
+  /** The session of a request's cookie; null: none, or it has ended. @throws Problem */
+  const sessionOf = async (request: FastifyRequest): ReturnType<Sessions['find']> => {
+    if (request.headers.authorization !== undefined) return null
+    const token = sessionToken(request.headers.cookie)
+    // Tokens have 256 random bits; addresses that send wrong ones cost no more statements.
+    if (token === null || failedKeys.waitMs(request.ip) !== null) return null
+    const session = await sessions.find(token)
+    if (session === null) {
+      failedKeys.failed(request.ip, request.routeOptions.url ?? 'none')
+      return null
+    }
+    // Browsers say with every writing request where it comes from. One that does not say it is refused: nobody else has cookies.
+    if (!reads.has(request.method) && request.headers.origin === undefined && request.headers['sec-fetch-site'] === undefined) {
+      throw new Problem('origin-refused', { detail: 'The request has a cookie and does not say which page it comes from.' })
+    }
+    if (session.caller.keyId !== apiKeyId && session.caller.keyId !== null) await keys.noteUsed(session.caller.keyId)
+    return session
+  }
+
+  const callerOf = async (request: FastifyRequest, reply: FastifyReply): Promise<Caller | null> => {
+    const { access = 'key' } = request.routeOptions.config
+    if (access === 'open') return anybody
+    requireLoopback(request)
+    const refuse = (detail: string): Problem => {
+      reply.header(
+        'www-authenticate',
+        access === 'browser' ? 'Basic realm="tallyman", charset="UTF-8"' : 'Bearer realm="tallyman"',
+      )
+      return new Problem('unauthenticated', { detail })
+    }
+    const given = credential(request.headers.authorization, access === 'browser')
+    // Whoever sends a named key is held to it, also where none is needed.
+    if (given !== null && isNamed(given)) return holderOfNamed(request, given, refuse)
+    const session = await sessionOf(request)
+    if (session !== null) return session.caller
+    if (access === 'signed' && signed) return signer
+    if (expected === null) return operatorCaller(null)
+    if (given !== null) return holderOfApiKey(request, given, refuse)
+    if (sessionToken(request.headers.cookie) !== null) reply.header('set-cookie', sessionCookie(null, isSecure(request)))
+    if (access === 'browser' && opensPage(request)) return null
+    throw refuse('Send the API key: Authorization: Bearer <key>.')
+  }
+
+  return {
+    admit: async (request, reply) => {
+      if (!reads.has(request.method) && isForeign(request)) {
+        throw new Problem('origin-refused', { detail: 'The request comes from a page of another origin.' })
+      }
+      const caller = await callerOf(request, reply)
+      if (caller === null) return reply.redirect(`/console/sign-in?to=${encodeURIComponent(request.url)}`, 303)
+      request.caller = caller
+      return undefined
+    },
+    holderOf: async (request, key) => {
+      requireLoopback(request)
+      const refuse = (detail: string): Problem => new Problem('unauthenticated', { detail })
+      if (isNamed(key)) return holderOfNamed(request, key, refuse)
+      if (expected === null) throw refuse('There is no such key. API_KEY is not set, so that none is needed on this machine.')
+      return holderOfApiKey(request, key, refuse)
+    },
+    visitor: async (request) => {
+      requireLoopback(request)
+      const session = await sessionOf(request)
+      if (session !== null) return session
+      return expected === null ? { caller: operatorCaller(null), expiresAt: null } : null
+    },
+  }
 }
+
+const tooMany = (waitMs: number): Problem =>
+  new Problem('too-many-attempts', {
+    detail: 'Too many wrong keys have come from this address. Retry later, with the right one.',
+    headers: { 'retry-after': String(Math.ceil(waitMs / 1_000)) },
+  })

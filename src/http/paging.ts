@@ -3,7 +3,8 @@ import { unstorable } from '../domain/text.ts'
 import { Problem } from './problems.ts'
 
 const defaultLimit = 100
-const maxLimit = 1_000
+/** Longest page. */
+export const maxLimit = 1_000
 
 /** `limit` of every list. */
 export const limitSchema = z.coerce
@@ -30,8 +31,8 @@ export const pageSchema = <Item extends z.ZodType>(item: Item) =>
 /** A cursor that encodes these values. */
 export interface CursorCodec<Key> {
   encode(key: Key | null): string | null
-  /** @throws Problem when the text is not a cursor of this list */
-  decode(cursor: string | undefined): Key | null
+  /** @throws Problem when the text is not a cursor of this list, or not an accepted one */
+  decode(cursor: string | undefined, accepts?: (key: Key) => boolean): Key | null
 }
 
 /** Cursors of one list; `list` distinguishes them from those of other lists. */
@@ -41,11 +42,18 @@ export const cursorCodec = <Key>(list: string, schema: z.ZodType<Key>): CursorCo
     const text = JSON.stringify([list, key], (_name, value: unknown) => (typeof value === 'bigint' ? value.toString() : value))
     return Buffer.from(text).toString('base64url')
   },
-  decode: (cursor) => {
+  decode: (cursor, accepts = () => true) => {
     if (cursor === undefined) return null
     const decoded = decodeJson(cursor)
     const parsed = z.tuple([z.literal(list), schema]).safeParse(decoded)
-    if (parsed.success && isStorable(decoded)) return parsed.data[1]
+    if (parsed.success && isStorable(decoded)) {
+      if (accepts(parsed.data[1])) return parsed.data[1]
+      throw new Problem('invalid-cursor', {
+        errors: [
+          { path: 'query.cursor', message: 'is of other filters; send those of the page before, or begin without a cursor' },
+        ],
+      })
+    }
     throw new Problem('invalid-cursor', { errors: [{ path: 'query.cursor', message: 'is not a cursor of this list' }] })
   },
 })
@@ -58,7 +66,9 @@ export const bigintKey: z.ZodType<bigint> = z
 
 /** Whether Postgres can search for all text of a cursor. */
 const isStorable = (value: unknown): boolean =>
-  Array.isArray(value) ? value.every(isStorable) : typeof value !== 'string' || unstorable(value) === null
+  typeof value === 'object' && value !== null
+    ? Object.values(value).every(isStorable)
+    : typeof value !== 'string' || unstorable(value) === null
 
 const decodeJson = (cursor: string): unknown => {
   try {

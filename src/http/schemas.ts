@@ -1,6 +1,7 @@
 import { z } from 'zod'
+import { alarmSeverities } from '../domain/alarm-rules.ts'
 import { campaignUrgencies } from '../domain/campaign.ts'
-import { commandStates } from '../domain/command.ts'
+import { commandKinds, commandStates } from '../domain/command.ts'
 import { eventStates } from '../domain/event-shape.ts'
 import { discrepancyKinds } from '../domain/reconciliation.ts'
 
@@ -12,9 +13,14 @@ const open = z.unknown().meta({ description: 'Open: as stored.' })
 /** State of a command (contract, "Command states"). */
 export const commandStateSchema = z.enum(commandStates)
 
+/** Who acts, as the client says. */
+export const actorSchema = z.string().trim().min(1, 'must not be empty').max(200).optional().meta({
+  description: 'Who decides; default `operator`. With a named key its name decides, and this is noted as on whose behalf.',
+})
+
 /** Body of a decision: who, and why. */
 export const actorAndReason = {
-  actor: z.string().trim().min(1, 'must not be empty').max(200).meta({ description: 'Who decides.' }),
+  actor: actorSchema,
   reason: z.string().trim().min(1, 'must not be empty').max(2_000).meta({ description: 'Why.' }),
 }
 
@@ -47,6 +53,36 @@ export const eventReceiptSchema = z
     problem: eventProblemSchema.nullable(),
   })
   .meta({ id: 'EventReceipt' })
+
+/** What one posted event would do (`dryRun`). */
+export const eventForecastSchema = z
+  .object({
+    id: z.string(),
+    source: z.string(),
+    would: z.enum(['accepted', 'duplicate', 'rejected']),
+    commands: z
+      .array(
+        z.object({
+          kind: z.enum(commandKinds),
+          lines: z.array(z.object({ lineNumber: z.string(), quantity: count })).readonly(),
+          money: z
+            .object({ amount: z.string(), currency: z.string() })
+            .nullable()
+            .meta({ description: 'What a refund gives back, tax and fees included; null: no refund, or several currencies.' }),
+          request: open.meta({
+            description:
+              'The request as it would leave: operation, path and body, as `attempts` of a command show it; null: none would, as the order is acknowledged, or will be by a command in front.',
+          }),
+        }),
+      )
+      .readonly()
+      .meta({ description: 'In their order; empty for a duplicate.' }),
+    problem: eventProblemSchema.nullable().meta({
+      description:
+        'Why it would be rejected. Of an event that would be accepted: `order-not-stored`, `event-waits` or `batch-refused`, where that keeps it from being decided now.',
+    }),
+  })
+  .meta({ id: 'EventForecast' })
 
 const attemptSchema = z.object({
   attempt: count,
@@ -164,6 +200,13 @@ const orderFields = {
   totalAmount: z.string().nullable(),
   currency: z.string().nullable(),
   open: z.boolean().meta({ description: 'Some units are neither shipped nor cancelled.' }),
+  acknowledgeBy: z
+    .date()
+    .nullable()
+    .meta({ description: 'By when its units must be acknowledged; null: nothing is left to acknowledge.' }),
+  autoCancelAt: z.date().nullable().meta({
+    description: 'When the marketplace cancels by itself what is not shipped; null: it is not open, or has no ship date.',
+  }),
   firstSeenAt: z.date(),
   changedAt: z.date(),
 }
@@ -227,6 +270,36 @@ export const changeSchema = z
   })
   .meta({ id: 'Change' })
 
+/** One change as a CloudEvent. */
+export const changeEventSchema = z
+  .object({
+    specversion: z.literal('1.0'),
+    id: z.string().meta({ description: 'Sequence number of the change.' }),
+    source: z.string().meta({ description: '`/tallyman/` and the seller.' }),
+    type: z.string(),
+    subject: z.string().optional().meta({ description: 'The purchase order, else the return, else the command.' }),
+    time: z.string().meta({ format: 'date-time' }),
+    datacontenttype: z.literal('application/json'),
+    sequence: z.string().meta({ description: 'The same as `id`: its place in the feed.' }),
+    sellerid: z.string().optional(),
+    purchaseorderid: z.string().optional(),
+    linenumber: z.string().optional(),
+    returnorderid: z.string().optional(),
+    commandid: z.string().optional(),
+    data: open,
+  })
+  .meta({ id: 'ChangeEvent', description: 'A change as a CloudEvent 1.0.' })
+
+const buyerFields = {
+  customerName: z.string().nullable(),
+  customerEmail: z.string().nullable(),
+  customerPhone: z.string().nullable(),
+  shippingAddress: z.record(z.string(), z.unknown()).nullable(),
+}
+
+/** Who has ordered. */
+export const buyerSchema = z.object(buyerFields).meta({ id: 'Buyer' })
+
 /** One order with its history. */
 export const orderSchema = z
   .object({
@@ -234,10 +307,7 @@ export const orderSchema = z
     orderType: z.string().nullable(),
     methodCode: z.string().nullable(),
     estimatedDeliveryDate: z.date().nullable(),
-    customerName: z.string().nullable(),
-    customerEmail: z.string().nullable(),
-    customerPhone: z.string().nullable(),
-    shippingAddress: z.record(z.string(), z.unknown()).nullable(),
+    ...buyerFields,
     lines: z.array(
       z.object({
         ...lineSummaryFields,
@@ -297,6 +367,26 @@ export const syncSchema = z
     }),
   })
   .meta({ id: 'Sync' })
+
+/** Runs of a sync stream. */
+export const syncRunSchema = z
+  .object({
+    id: z.bigint(),
+    sellerId: z.string(),
+    resource: z.string(),
+    stream: z.string(),
+    windowFrom: z.date().nullable().meta({ description: 'Beginning of the time that was read.' }),
+    windowTo: z.date().nullable(),
+    pages: count,
+    seen: count.meta({ description: 'Records that came.' }),
+    changed: count.meta({ description: 'Records that were written.' }),
+    quarantined: count,
+    startedAt: z.date(),
+    finishedAt: z.date(),
+    error: z.string().nullable(),
+    runs: count.meta({ description: 'How many runs the entry stands for: several in a row that changed nothing are one.' }),
+  })
+  .meta({ id: 'SyncRun' })
 
 const campaignFields = {
   sellerId: z.string(),
@@ -359,7 +449,8 @@ export const quarantinedSchema = z
     fault: z.string(),
     state: z.enum(['open', 'replayed', 'superseded', 'dismissed']),
     seenCount: count,
-    rawText: z.string(),
+    rawText: z.string().meta({ description: 'As received; for a session without what is about a buyer.' }),
+    masked: z.boolean().meta({ description: 'Texts of `rawText` are hidden: `POST /v1/quarantine/{id}/reveal` shows them.' }),
     firstSeenAt: z.date(),
     lastSeenAt: z.date(),
     replayedAt: z.date().nullable(),
@@ -381,8 +472,21 @@ export const alarmSchema = z
     kind: z.string(),
     subject: z.string(),
     message: z.string(),
+    severity: z.enum(alarmSeverities),
+    concerns: z.string().meta({ description: 'Who acts on it: `warehouse`, `integrator` or `operator`.' }),
+    title: z.string(),
+    toDo: z.string().meta({ description: 'What to do.' }),
+    closes: z.enum(['cause', 'person']).meta({ description: '`person`: it stays open until a person resolves it.' }),
+    list: z.string().nullable().meta({ description: 'Path of the list of what it is about; null: the message says all.' }),
+    count: z.int().nullable().meta({ description: 'How many things it is about; null: the one that its subject names.' }),
+    dueAt: z.date().nullable().meta({ description: 'The earliest of their deadlines; null: they have none.' }),
     raisedAt: z.date(),
+    silencedUntil: z.date().nullable().meta({ description: 'It is silenced while this moment has not passed.' }),
+    silencedBy: z.string().nullable(),
+    silencedReason: z.string().nullable(),
     resolvedAt: z.date().nullable(),
+    resolvedBy: z.string().nullable().meta({ description: 'Who resolved it; null: it ended with its cause.' }),
+    resolvedReason: z.string().nullable(),
   })
   .meta({ id: 'Alarm' })
 
@@ -451,6 +555,30 @@ const claimedUnitsSchema = z.object({
   unpricedUnits: count.meta({ description: 'Units without a value, since no price of their SKUs is known.' }),
 })
 
+const movements = {
+  beginningQuantity: z.int(),
+  endingQuantity: z.int(),
+  sold: z.int(),
+  returned: z.int(),
+  lost: z.int(),
+  found: z.int(),
+  damaged: z.int(),
+  otherAdjustments: z.int(),
+}
+
+/** What a stored report says of one SKU. */
+export const stockMonthSchema = z
+  .object({
+    sellerId: z.string(),
+    month: z.string(),
+    sku: z.string().meta({ description: 'The GTIN where the report names no SKU.' }),
+    gtin: z.string().nullable(),
+    ...movements,
+    coveredUntil: z.date().nullable().meta({ description: 'Movements before this moment are counted.' }),
+    changedAt: z.date(),
+  })
+  .meta({ id: 'StockMonth' })
+
 /** The current report of one GTIN. */
 export const gtinReportSchema = z
   .object({
@@ -463,14 +591,7 @@ export const gtinReportSchema = z
       z.object({
         sku: z.string(),
         gtin: z.string().nullable(),
-        beginningQuantity: z.int(),
-        endingQuantity: z.int(),
-        sold: z.int(),
-        returned: z.int(),
-        lost: z.int(),
-        found: z.int(),
-        damaged: z.int(),
-        otherAdjustments: z.int(),
+        ...movements,
         compared: z.boolean().meta({ description: 'The inventory log has been read up to the end of the report.' }),
         differences: z.array(
           z.object({ kind: z.enum(discrepancyKinds), reportUnits: z.int(), expectedUnits: z.int(), difference: z.int() }),
@@ -503,7 +624,17 @@ export const claimSchema = z
 /** The main numbers. */
 export const overviewSchema = z
   .object({
-    orders: z.object({ open: count, late: count }),
+    orders: z.object({
+      open: count,
+      late: count,
+      toAcknowledge: count.meta({ description: 'Open, and some units are not acknowledged.' }),
+      acknowledgeOverdue: count.meta({ description: 'Those of them whose time for it has passed.' }),
+      acknowledgeSoon: count.meta({ description: 'Those of them whose time for it passes within an hour.' }),
+      shipSoon: count.meta({ description: 'Open, and to be shipped within 24 hours.' }),
+      autoCancelSoon: count.meta({
+        description: 'Open, and cancelled by the marketplace within 24 hours unless they are shipped.',
+      }),
+    }),
     commands: z.partialRecord(commandStateSchema, count).meta({ description: 'Settled ones count for 24 hours.' }),
     waitingEvents: count,
     quarantined: count,
@@ -521,6 +652,28 @@ export const overviewSchema = z
       .meta({ description: 'What waits for an operator; rejections until their alarm is closed.' }),
   })
   .meta({ id: 'Overview' })
+
+/** Work of one hour. */
+export const hourOfWorkSchema = z
+  .object({
+    from: z.date(),
+    ordered: count.meta({ description: "Orders by their date, on the marketplace's clock." }),
+    confirmed: count.meta({ description: 'Commands that were confirmed.' }),
+    rejected: count.meta({ description: 'Commands that were rejected.' }),
+  })
+  .meta({ id: 'HourOfWork' })
+
+/** How much of a rate limit is left. */
+export const budgetSchema = z
+  .object({
+    sellerId: z.string(),
+    operation: z.string(),
+    scope: z.string().nullable().meta({ description: 'Where each month or the like has a limit of its own; otherwise null.' }),
+    available: z.number().meta({ description: 'Requests that could be sent now.' }),
+    perMinute: z.number().meta({ description: 'Requests a minute in the long run, as learned so far.' }),
+    blockedUntil: z.date().nullable().meta({ description: 'Set while the marketplace told us to wait.' }),
+  })
+  .meta({ id: 'Budget' })
 
 /** Health as a list of checks. */
 export const healthSchema = z

@@ -8,10 +8,15 @@ import type { App } from './app.ts'
 import { createChangeFeed } from './change-feed.ts'
 import { boundConnections } from './connections.ts'
 import { createErrorAnswers, pathOf } from './errors.ts'
+import { createFailedKeys } from './failed-keys.ts'
 import { createGuard } from './guard.ts'
+import { createKeyRing } from './keys.ts'
+import { enforceNeeds } from './needs.ts'
+import { completeDocument, nameOperations, tagDescriptions } from './openapi.ts'
 import { refuseUnknownParameters } from './parameters.ts'
 import { Problem, rawProblemResponse } from './problems.ts'
 import { alarmRoutes } from './routes/alarms.ts'
+import { auditRoutes } from './routes/audit.ts'
 import { boardRoutes } from './routes/board.ts'
 import { campaignRoutes } from './routes/campaigns.ts'
 import { changeRoutes } from './routes/changes.ts'
@@ -22,13 +27,19 @@ import { discrepancyRoutes } from './routes/discrepancies.ts'
 import { erasureRoutes } from './routes/erasures.ts'
 import { eventRoutes } from './routes/events.ts'
 import { healthRoutes } from './routes/health.ts'
+import { keyRoutes } from './routes/keys.ts'
 import { orderRoutes } from './routes/orders.ts'
 import { quarantineRoutes } from './routes/quarantine.ts'
 import { retentionRoutes } from './routes/retention.ts'
 import { sellerRoutes } from './routes/sellers.ts'
+import { sessionRoutes } from './routes/session.ts'
+import { settingRoutes } from './routes/settings.ts'
 import { syncRoutes } from './routes/syncs.ts'
+import { targetRoutes } from './routes/targets.ts'
+import { webhookRoutes } from './routes/webhooks.ts'
 import { openapiTransform, openapiTransformObject, serializerCompiler, validatorCompiler } from './serializers.ts'
 import type { HttpServices } from './services.ts'
+import { createSessions } from './sessions.ts'
 
 /** Longest path parameter: an event's source, each of its bytes percent-encoded. */
 const maxParamLength = 4_096
@@ -105,7 +116,14 @@ export const createHttpServer = async (services: HttpServices): Promise<HttpServ
       headers: { 'retry-after': '1' },
     })
   })
-  app.addHook('onRequest', createGuard({ apiKey: services.apiKey, signed: services.eventsSecrets.length > 0 }))
+  const keys = createKeyRing(services.database)
+  const failedKeys = createFailedKeys(services.log)
+  app.decorateRequest('caller')
+  const sessions = createSessions(services.database, keys, services.apiKey)
+  const signed = services.eventsSecrets.length > 0
+  const guard = createGuard({ apiKey: services.apiKey, signed, keys, sessions, failedKeys })
+  app.addHook('onRequest', guard.admit)
+  const routesWithoutNeeds = enforceNeeds(app, services.database)
   app.addHook('onSend', async (request, reply) => {
     reply.headers({
       'x-correlation-id': request.id,
@@ -147,7 +165,13 @@ export const createHttpServer = async (services: HttpServices): Promise<HttpServ
       },
       components: {
         securitySchemes: {
-          apiKey: { type: 'http', scheme: 'bearer', description: 'API_KEY. Not required if none is set.' },
+          apiKey: {
+            type: 'http',
+            scheme: 'bearer',
+            description:
+              'API_KEY, or a key of `POST /v1/keys` (`tly_…`) with the scope that the operation names. Not required if no API_KEY is set. ' +
+              'A browser may send the cookie of `POST /v1/session` instead.',
+          },
           signature: {
             type: 'apiKey',
             in: 'header',
@@ -158,65 +182,67 @@ export const createHttpServer = async (services: HttpServices): Promise<HttpServ
         },
       },
       security: [{ apiKey: [] }],
-      tags: [
-        'events',
-        'commands',
-        'orders',
-        'changes',
-        'syncs',
-        'sellers',
-        'campaigns',
-        'quarantine',
-        'erasures',
-        'inventory',
-        'alarms',
-        'retention',
-        'health',
-      ].map((name) => ({
-        name,
-      })),
+      servers: [{ url: '/', description: 'This daemon.' }],
+      tags: Object.entries(tagDescriptions).map(([name, description]) => ({ name, description })),
     },
     transform: openapiTransform,
     transformObject: openapiTransformObject,
   })
+  let document: Readonly<Record<string, unknown>> | undefined
+  const openapi = (): Readonly<Record<string, unknown>> => {
+    document ??= completeDocument(app.swagger())
+    return document
+  }
   await app.register(async (docs) => {
     docs.addHook('onRoute', (route) => {
-      route.config = { ...route.config, access: 'browser' }
+      route.config = { ...route.config, access: 'browser', needs: ['read', 'none'] }
     })
     await docs.register(fastifySwaggerUi, {
       routePrefix: '/docs',
       staticCSP: true,
       uiConfig: { validatorUrl: null, persistAuthorization: false },
+      transformSpecification: () => openapi(),
+      transformSpecificationClone: false,
     })
-    docs.get('/openapi.json', { schema: { hide: true } }, () => app.swagger())
+    docs.get('/openapi.json', { schema: { hide: true } }, openapi)
   })
 
-  const parts = { services, changes, stopping: stopping.signal }
+  const parts = { services, changes, stopping: stopping.signal, keys, guard, sessions }
   await app.register(async (routes) => {
     refuseUnknownParameters(routes)
+    nameOperations(routes)
     eventRoutes(routes, parts)
     commandRoutes(routes, parts)
     orderRoutes(routes, parts)
     changeRoutes(routes, parts)
+    webhookRoutes(routes, parts)
     syncRoutes(routes, parts)
     sellerRoutes(routes, parts)
     quarantineRoutes(routes, parts)
     erasureRoutes(routes, parts)
     campaignRoutes(routes, parts)
     discrepancyRoutes(routes, parts)
+    targetRoutes(routes, parts)
     alarmRoutes(routes, parts)
     completenessRoutes(routes, parts)
     retentionRoutes(routes, parts)
+    keyRoutes(routes, parts)
+    auditRoutes(routes, parts)
     healthRoutes(routes, parts)
-    consoleRoutes(routes)
+    sessionRoutes(routes, parts)
+    settingRoutes(routes, parts)
   })
+  // Its addresses carry the filters of its views, which the server does not read.
+  consoleRoutes(app, services.log)
   await boardRoutes(app, services, errors)
   await app.ready()
+  const undeclared = routesWithoutNeeds()
+  if (undeclared.length > 0) throw new Error(`these routes do not declare what they need of a key: ${undeclared.join('; ')}`)
 
   const drain = (): void => {
     if (stopping.signal.aborted) return
     stopping.abort()
-    changes.end()
+    changes.close()
   }
   return {
     listen: ({ host, port }) => app.listen({ host, port }),

@@ -5,7 +5,7 @@ import type { RetentionSettings } from '../domain/retention.ts'
 import type { Metrics } from '../observability/metrics.ts'
 import type { DecisionRequest, DecisionResult } from '../store/command-decisions.ts'
 import type { Database } from '../store/database.ts'
-import type { EventKey, EventsVerdict, IncomingEvent, PersonsReason, PersonsRejection } from '../store/events.ts'
+import type { EventForecast, EventKey, EventsVerdict, IncomingEvent, PersonsReason, PersonsRejection } from '../store/events.ts'
 import type { Listener } from '../store/listener.ts'
 import type { ReplayOutcome } from '../store/quarantine.ts'
 
@@ -54,6 +54,23 @@ export interface HttpLimits {
   readonly faultsTold: number
 }
 
+/** What the API of webhooks needs from their sender. */
+export interface WebhookServices {
+  /** Why a URL cannot be that of an endpoint, to follow the word "url"; null: it can. */
+  refusalOf(url: string): string | null
+  /** Sends a test message now, once, and records it. `error` is a code. */
+  test(
+    endpoint: { readonly id: string; readonly url: string },
+    signal: AbortSignal,
+  ): Promise<{
+    readonly deliveryId: bigint
+    readonly delivered: boolean
+    readonly httpStatus: number | null
+    readonly error: string | null
+    readonly durationMs: number
+  }>
+}
+
 /** What became of reading the sellers again. */
 export type SellersReload =
   | {
@@ -64,6 +81,31 @@ export type SellersReload =
     }
   /** One line a fault, each with its place; no secrets. */
   | { readonly ok: false; readonly faults: readonly string[] }
+
+/** What is left of a rate limit. */
+export interface BudgetFigure {
+  readonly sellerId: string
+  readonly operation: string
+  /** Which share of the operation, where each has a limit of its own. */
+  readonly scope: string | null
+  /** Requests that could be sent now. */
+  readonly available: number
+  readonly perMinute: number
+  /** Set while the marketplace told us to wait. */
+  readonly blockedUntil: Date | null
+}
+
+/** A setting as it is in force. */
+export interface EffectiveSetting {
+  /** Name of the variable. */
+  readonly name: string
+  /** The text that the variable would have; null: nothing is set, or it is a secret. */
+  readonly value: string | null
+  readonly secret: boolean
+  readonly isSet: boolean
+  /** `file`: the variable with `_FILE` names it. */
+  readonly from: 'default' | 'environment' | 'file'
+}
 
 /** Everything that the HTTP server needs from the rest of the daemon; wired in `src/daemon/http.ts`. */
 export interface HttpServices {
@@ -77,14 +119,25 @@ export interface HttpServices {
   /** Standard Webhooks secrets (`whsec_…`), any of which may have signed; empty: events are not signed. */
   readonly eventsSecrets: readonly string[]
   readonly version: string
+  readonly settings: {
+    readonly effective: readonly EffectiveSetting[]
+    /** Variables that begin like settings and are none. */
+    readonly unknown: readonly string[]
+  }
   /** Ids of the sellers served by this daemon. */
   sellers(): readonly string[]
+  /** Operations of a seller whose rate budget is used up in this process, or that the marketplace told to wait. */
+  waitingOperations(sellerId: string): readonly { readonly operation: string; readonly until: Date | null }[]
   /** Reads the settings of the sellers again; where they are wrong, all stay as they were. */
   reloadSellers(): Promise<SellersReload>
   /** The marketplace's time for a seller, by which "late" and "lag" are measured. */
   marketplaceNow(sellerId: string): Date
+  /** The rate limits that this process has used lately. */
+  budget(): readonly BudgetFigure[]
   /** Stores events durably and derives their commands (`jobs/events/accept.ts`). */
   acceptEvents(events: readonly IncomingEvent[], signal: AbortSignal): Promise<EventsVerdict>
+  /** Works out what events would come to now, and writes nothing (`jobs/events/dry-run.ts`). */
+  dryRunEvents(events: readonly IncomingEvent[]): Promise<readonly EventForecast[]>
   /** An operator rejects a waiting event (`jobs/events/reject.ts`). */
   rejectEvent(key: EventKey, by: PersonsReason): Promise<PersonsRejection>
   /** Applies a decision and enqueues the resulting jobs. */
@@ -106,6 +159,7 @@ export interface HttpServices {
     /** Starts the removal of old data; returns the time of the request by the clock of Postgres. */
     run(): Promise<Date>
   }
+  readonly webhooks: WebhookServices
   replayQuarantined(id: bigint): Promise<ReplayOutcome>
   readonly health: {
     /** Alive: work is being consumed. Does not touch the database. */

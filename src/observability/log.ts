@@ -1,4 +1,10 @@
-import { type DestinationStream, type Logger as PinoLogger, pino, stdTimeFunctions } from 'pino'
+import {
+  type DestinationStream,
+  type LoggerOptions as LoggerOptionsOfPino,
+  type Logger as PinoLogger,
+  pino,
+  stdTimeFunctions,
+} from 'pino'
 import { build as prettyStream } from 'pino-pretty'
 import { harmless, harmlessOnceParsed } from './harmless.ts'
 import { activeTraceIds } from './trace.ts'
@@ -14,6 +20,8 @@ export interface LoggerOptions {
   readonly format: 'json' | 'pretty'
   /** Destination of the lines; standard output by default. */
   readonly destination?: DestinationStream
+  /** The state of something that is away which an error tells of, as a sentence; null: it tells of none. Each state is one line, whoever notices it. */
+  readonly outageOf?: (error: unknown) => string | null
 }
 
 // Names under which secrets and personal data of buyers travel in our own objects and in the marketplace's records.
@@ -50,12 +58,13 @@ const redactPaths = ['', '*.', '*.*.'].flatMap((depth) => [
   ...secretHeaders.map((name) => `${depth === '' ? '' : depth.slice(0, -1)}["${name}"]`),
 ])
 
-/** Replaces credentials in free text (URLs with passwords, bearer tokens, webhook secrets). */
+/** Replaces credentials in free text (URLs with passwords, bearer tokens, webhook secrets, keys but for their id). */
 export const scrub = (text: string): string =>
   text
     .replace(/(\b[a-z][a-z0-9+.-]*:\/\/)[^\s/@]*@/gi, '$1***@')
     .replace(/\b(bearer|basic)\s+[\w.~+/=-]{8,}/gi, '$1 ***')
     .replace(/\bwhsec_[\w+/=-]+/g, 'whsec_***')
+    .replace(/\b(tly_[a-z2-7]{12})_[\w-]+/g, '$1_***')
 
 /** An error as logged. */
 export interface LoggedError {
@@ -87,6 +96,9 @@ const errorFields = [
   'retryAt',
   'credentialsDead',
 ]
+/** As every field of the log is spelt: members of errors are in camel case. */
+const inSnakeCase = (name: string): string => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
+
 const deepestCause = 5
 
 /** Converts any thrown value for the log: type, message, stack, codes and causes; no request, no response, no row values. */
@@ -95,8 +107,9 @@ export const describeError = (thrown: unknown, depth = 0): LoggedError => {
   const entries = new Map<string, unknown>(Object.entries(thrown))
   const fields = errorFields.flatMap((name): [string, unknown][] => {
     const value = entries.get(name)
-    if (typeof value === 'string') return [[name, scrub(value)]]
-    return typeof value === 'number' || typeof value === 'boolean' || value instanceof Date ? [[name, value]] : []
+    const field = inSnakeCase(name)
+    if (typeof value === 'string') return [[field, scrub(value)]]
+    return typeof value === 'number' || typeof value === 'boolean' || value instanceof Date ? [[field, value]] : []
   })
   const deeper = depth < deepestCause
   return {
@@ -123,8 +136,35 @@ const describeOther = (thrown: unknown): LoggedError => {
   }
 }
 
+/** A state is over when nobody has noticed it for so long; whoever waits for Postgres asks more often. */
+const outageOverMs = 30_000
+
+const errorOf = (fields: unknown): unknown =>
+  typeof fields === 'object' && fields !== null && 'err' in fields ? fields.err : undefined
+
+/** Lets one line of each outage pass, without its stack: every job, request and look that fails meanwhile fails for the same reason. */
+const onceForEachOutage = (outageOf: (error: unknown) => string | null): LoggerOptionsOfPino['hooks'] => {
+  const noticedAtMs = new Map<string, number>()
+  return {
+    logMethod(args, method, level) {
+      const error = errorOf(args[0])
+      const outage = error === undefined || level < levels.warn || level > levels.error ? null : outageOf(error)
+      if (outage === null) return method.apply(this, args)
+      const now = performance.now()
+      const last = noticedAtMs.get(outage)
+      noticedAtMs.set(outage, now)
+      if (last !== undefined && now - last < outageOverMs) return
+      method.apply(this, [
+        { first_noticed: String(args[1] ?? '') },
+        `${outage}; what needs it waits, and further lines about it are left out`,
+      ])
+    },
+  }
+}
+const levels = { warn: 40, error: 50 } as const
+
 /** Creates the daemon's log: ISO time, level as a word, errors without bodies, secrets and personal data redacted, trace ids added. */
-export const createLogger = ({ level, format, destination }: LoggerOptions): Logger =>
+export const createLogger = ({ level, format, destination, outageOf }: LoggerOptions): Logger =>
   pino(
     {
       level,
@@ -135,7 +175,10 @@ export const createLogger = ({ level, format, destination }: LoggerOptions): Log
       redact: { paths: redactPaths, censor: '[redacted]' },
       mixin: activeTraceIds,
       // Both are read at terminals too; one format prints texts unchanged, the other as JSON.
-      hooks: { streamWrite: format === 'pretty' ? harmlessOnceParsed : harmless },
+      hooks: {
+        streamWrite: format === 'pretty' ? harmlessOnceParsed : harmless,
+        ...(outageOf === undefined ? {} : onceForEachOutage(outageOf)),
+      },
     },
     format === 'pretty'
       ? prettyStream({

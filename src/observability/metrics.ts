@@ -17,13 +17,13 @@ const jobSeconds = [0.005, 0.025, 0.1, 0.5, 1, 5, 15, 60, 300, 900]
 const waitSeconds = [0.1, 0.5, 1, 5, 15, 60, 300, 900, 3_600]
 
 /**
- * Declares all metrics of the program, in a separate registry. All names begin with `tallyman_`, in base units. Labels are bounded: sellers
- * come from the settings, all other values from fixed lists; never an id of an order, a command or an event.
+ * Declares all metrics of the program, in a separate registry. Its own names begin with `tallyman_`, in base units; those of the process have their
+ * usual ones (`process_`, `nodejs_`), so that dashboards of others work. Labels are bounded: sellers come from the settings, all other values from fixed lists; never an id of an order, a command or an event.
  */
 export const createMetrics = ({ version, commit = 'unknown', processMetrics = true }: MetricsOptions) => {
   const registry = new Registry()
   const registers = [registry]
-  if (processMetrics) collectDefaultMetrics({ register: registry, prefix: 'tallyman_' })
+  if (processMetrics) collectDefaultMetrics({ register: registry })
 
   const counter = <Label extends string>(name: string, help: string, labelNames: readonly Label[]) =>
     new Counter({ name: `tallyman_${name}`, help, labelNames, registers })
@@ -64,6 +64,16 @@ export const createMetrics = ({ version, commit = 'unknown', processMetrics = tr
       waitSeconds,
     ),
     rateLimitTokens: gauge('rate_limit_tokens', 'Tokens left in the rate budget.', ['seller', 'operation']),
+    rateLimitPerMinute: gauge(
+      'rate_limit_requests_per_minute',
+      'Requests a minute that the rate budget lets through in the long run, as learned so far.',
+      ['seller', 'operation'],
+    ),
+    rateLimitBlocked: gauge(
+      'rate_limit_blocked_seconds',
+      'How long the marketplace has told us to wait, from now on; 0: not at all.',
+      ['seller', 'operation'],
+    ),
 
     pollRuns: counter('poll_runs_total', 'Sync runs; outcome is done or failed.', ['resource', 'stream', 'outcome']),
     pollRecords: counter('poll_records_total', 'Records of sync runs; outcome is seen, changed or quarantined.', [
@@ -80,7 +90,7 @@ export const createMetrics = ({ version, commit = 'unknown', processMetrics = tr
 
     eventsReceived: counter(
       'events_received_total',
-      'ERP events; way is http or sql, outcome is accepted, duplicate, conflict or refused. A row of the SQL inbox counts once it is decided.',
+      'ERP events; way is http, sql or queue, outcome is accepted, duplicate, conflict or refused. A row of the SQL inbox counts once it is decided.',
       ['way', 'outcome'],
     ),
     commands: counter('commands_total', 'Commands that reached a state.', ['kind', 'outcome']),
@@ -91,7 +101,39 @@ export const createMetrics = ({ version, commit = 'unknown', processMetrics = tr
       'Acceptance time of the oldest command or event that is due and unfinished; 0: none.',
       [],
     ),
+    alarmsOpen: gauge('alarms_open', 'Open alarms that nobody has silenced (docs/alarms.md).', ['kind', 'severity']),
+    alarmsSilenced: gauge('alarms_silenced', 'Open alarms that an operator has silenced.', ['kind', 'severity']),
+    ordersAcknowledgeLate: gauge(
+      'orders_acknowledge_late',
+      'Open orders that were not acknowledged within the time that the marketplace wants.',
+      ['seller'],
+    ),
+    ordersShipLate: gauge('orders_ship_late', 'Open orders that should have been shipped by now.', ['seller']),
+    ordersCancelSoon: gauge(
+      'orders_cancel_soon',
+      'Open orders that the marketplace cancels within a day because they were not shipped.',
+      ['seller'],
+    ),
+    sellersInState: gauge('sellers', 'Sellers in each state, as far as some process serves them.', ['state']),
     deadLetters: gauge('dead_letters', 'Records and events that were given up and wait for an operator.', ['kind']),
+
+    webhookDeliveries: counter(
+      'webhook_deliveries_total',
+      'Attempts to deliver a message to a webhook; outcome is delivered, retried, given-up, paused, disabled, change-removed, test-delivered or test-failed.',
+      ['outcome'],
+    ),
+    webhookEndpoints: gauge('webhook_endpoints', 'Webhook endpoints in each state.', ['state']),
+    webhookPending: gauge('webhook_pending_deliveries', 'Messages that wait for their next attempt.', []),
+    webhookLag: gauge('webhook_lag_changes', 'Changes that the active webhook that is farthest behind has not read.', []),
+    webhookOldest: gauge(
+      'webhook_oldest_undelivered_timestamp_seconds',
+      'When the oldest change happened that an active webhook has not got; 0: none.',
+      [],
+    ),
+    webhookFanOuts: counter('webhook_fan_outs_total', 'Readings of the change feed for webhooks; outcome is done or failed.', [
+      'outcome',
+    ]),
+    webhookLastFanOut: gauge('webhook_last_fan_out_timestamp_seconds', 'When the change feed was last read for webhooks.', []),
 
     tableRows: gauge('table_rows', 'Rows of a table, as Postgres estimates them.', ['table']),
     tableBytes: gauge('table_bytes', 'Size of a table on disk, with its indexes and long values.', ['table']),

@@ -1,14 +1,22 @@
-import { type BackendFactory, type IQueueBackend, type Job, type JobProgress, Worker, type WorkerOptions } from 'bullmq'
+import {
+  type BackendFactory,
+  type IQueueBackend,
+  type Job,
+  type JobProgress,
+  type KeepJobs,
+  Worker,
+  type WorkerOptions,
+} from 'bullmq'
 import { pause } from '../pause.ts'
 import { asError } from './faults.ts'
-import type { QueueName } from './jobs.ts'
+import type { inboundQueue, QueueName } from './jobs.ts'
 
 /** A job as delivered by BullMQ. Its data is unknown until it has been validated. */
 export type RawJob = Job<unknown, unknown, string>
 
 /** How a queue is consumed. */
 export interface ConsumerOptions {
-  readonly queue: QueueName
+  readonly queue: QueueName | typeof inboundQueue
   readonly concurrency: number
   /** Lock duration: without a renewal for this time a job counts as stalled, in milliseconds. */
   readonly lockMs: number
@@ -16,7 +24,10 @@ export interface ConsumerOptions {
   readonly stalledIntervalMs: number
   /** Number of times that a job may stall before it fails. */
   readonly maxStalls: number
-  readonly process: (job: RawJob, token: string) => Promise<void>
+  /** What it resolves with is the return value of the job. */
+  readonly process: (job: RawJob, token: string) => Promise<unknown>
+  /** How long ended jobs stay whose producer has not said so; left out: for ever. */
+  readonly keep?: { readonly completed: KeepJobs; readonly failed: KeepJobs }
   /** Milliseconds until the next attempt after this number of failed ones; -1: no further attempt. */
   readonly backoff: (attemptsMade: number, jobName: string) => number
   readonly on: ConsumerEvents
@@ -124,6 +135,7 @@ export const createConsumer = <B extends IQueueBackend, C>(
       stalledInterval: options.stalledIntervalMs,
       maxStalledCount: options.maxStalls,
       runRetryDelay: 1_000,
+      ...(options.keep === undefined ? {} : { removeOnComplete: options.keep.completed, removeOnFail: options.keep.failed }),
       settings: {
         backoffStrategy: (attemptsMade, _type, _error, job) => (job === undefined ? -1 : options.backoff(attemptsMade, job.name)),
       },

@@ -9,8 +9,11 @@ import { z } from 'zod'
 //   relay      derives due jobs from Postgres and enqueues them again (`relay.ts`)
 
 /** The queues, in the order in which they are drained. */
-export const queueNames = ['sync', 'commands', 'events', 'housekeeping'] as const
+export const queueNames = ['sync', 'commands', 'events', 'webhooks', 'housekeeping'] as const
 export type QueueName = (typeof queueNames)[number]
+
+/** The queue that other programs add jobs to: ERP events (docs/events.md). Nobody else's jobs are in it. */
+export const inboundQueue = 'erp-events'
 
 const id = z.string().min(1).max(1_000)
 
@@ -22,6 +25,8 @@ export const jobDefinitions = {
   'command.run': { queue: 'commands', data: z.strictObject({ commandId: id }) },
   /** Derives commands from a stored ERP event. */
   'event.process': { queue: 'events', data: z.strictObject({ source: id, id }) },
+  /** Attempts to deliver a message to a webhook. */
+  'webhook.deliver': { queue: 'webhooks', data: z.strictObject({ endpointId: id, deliveryId: z.string().regex(/^\d{1,18}$/) }) },
   /** Checks whether the credentials of a stopped seller are accepted again. */
   'seller.probe': { queue: 'housekeeping', data: z.strictObject({ sellerId: id }) },
   /** Maintenance: trimming, sweeps, alarms. */
@@ -39,6 +44,7 @@ export const jobSchemas: { readonly [Name in JobName]: z.ZodType<JobData<Name>> 
   'sync.run': jobDefinitions['sync.run'].data,
   'command.run': jobDefinitions['command.run'].data,
   'event.process': jobDefinitions['event.process'].data,
+  'webhook.deliver': jobDefinitions['webhook.deliver'].data,
   'seller.probe': jobDefinitions['seller.probe'].data,
   'housekeeping.run': jobDefinitions['housekeeping.run'].data,
 }
@@ -49,6 +55,8 @@ export interface EnqueueOptions {
   readonly delayMs?: number
   /** Run it now even if it waits for a later time, and even if it has just failed. */
   readonly runNow?: boolean
+  /** Its work has only just come to be: there is no job of it yet, so none is looked for. Only for `enqueueMany`. */
+  readonly fresh?: boolean
 }
 
 /** A job to be enqueued. */

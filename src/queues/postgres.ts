@@ -19,8 +19,8 @@ import { createPresence } from './presence.ts'
 
 const schema = 'bullmq'
 const openTimeoutMs = 10_000
-/** One listening connection for each consumer, and twice as many for work. */
-const connections = queueNames.length * 3
+/** One listening connection for each consumer, that of the inbound queue among them, and twice as many for work. */
+const connections = (queueNames.length + 1) * 3
 
 /**
  * A pool that returns no broken connection. `pg` does so when a backend ends right after the session was prepared, and such a client emits

@@ -131,7 +131,7 @@ export const createProducer = ({ backend, metrics, timeoutMs, failedRestMs, lane
     )
   }
 
-  const enqueueBulk = async (name: QueueName, jobs: readonly PlainJob[]): Promise<void> => {
+  const enqueueBulk = async (name: QueueName, jobs: readonly PlainJob[], fresh: boolean): Promise<void> => {
     const entries = jobs.map((job) => ({ job, jobId: jobIdOf(job.name, job.data) }))
     await inSpan(
       `send ${name}`,
@@ -141,7 +141,7 @@ export const createProducer = ({ backend, metrics, timeoutMs, failedRestMs, lane
       },
       () =>
         guarded(name, async (queue) => {
-          await clearFailed(queue, new Set(entries.map(({ jobId }) => jobId)))
+          if (!fresh) await clearFailed(queue, new Set(entries.map(({ jobId }) => jobId)))
           await queue.addBulk(entries.map(({ job, jobId }) => ({ name: job.name, data: job.data, opts: optionsOf(job, jobId) })))
         }),
     )
@@ -152,12 +152,16 @@ export const createProducer = ({ backend, metrics, timeoutMs, failedRestMs, lane
     const urgent = jobs.filter((job) => job.runNow === true)
     for (let from = 0; from < urgent.length; from += lookupsAtOnce)
       await Promise.all(urgent.slice(from, from + lookupsAtOnce).map(enqueue))
-    const ordinary = Map.groupBy(
-      jobs.filter((job) => job.runNow !== true),
-      (job) => jobDefinitions[job.name].queue,
-    )
-    for (const [name, group] of ordinary) {
-      for (let from = 0; from < group.length; from += jobsABulk) await enqueueBulk(name, group.slice(from, from + jobsABulk))
+    const others = jobs.filter((job) => job.runNow !== true)
+    for (const fresh of [true, false]) {
+      const ordinary = Map.groupBy(
+        others.filter((job) => (job.fresh === true) === fresh),
+        (job) => jobDefinitions[job.name].queue,
+      )
+      for (const [name, group] of ordinary) {
+        for (let from = 0; from < group.length; from += jobsABulk)
+          await enqueueBulk(name, group.slice(from, from + jobsABulk), fresh)
+      }
     }
     return jobs.length
   }

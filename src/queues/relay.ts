@@ -1,9 +1,14 @@
 import { createQuietLog, type Logger } from '../observability/log.ts'
-import type { Metrics } from '../observability/metrics.ts'
 import { isConnectionFault } from './faults.ts'
 import type { JobToEnqueue } from './jobs.ts'
 import type { QueueRuntime } from './runtime.ts'
 import type { Scheduler } from './schedulers.ts'
+
+/** What the relay counts. */
+interface RelayMetrics {
+  readonly relayRuns: { inc(labels: { readonly outcome: 'done' | 'failed' }): void }
+  readonly relayLastSuccess: { setToCurrentTime(): void }
+}
 
 /** Parts and settings of the relay. */
 export interface RelayOptions {
@@ -11,13 +16,13 @@ export interface RelayOptions {
   readonly derive: () => Promise<readonly JobToEnqueue[]>
   /** The schedulers that should exist; those lost in a flush are created again, obsolete ones removed. */
   readonly schedulers?: () => readonly Scheduler[]
-  /** Sellers served only by other processes, which manage the schedulers of those sellers. */
-  readonly foreignSellers?: () => Promise<ReadonlySet<string>>
   /** Longest time between two derivations, in milliseconds. */
   readonly intervalMs: number
+  /** Nudges within this time result in one derivation, in milliseconds. */
+  readonly gatherMs?: number
   readonly runtime: Pick<QueueRuntime, 'enqueueMany' | 'applySchedulers'>
   readonly log: Logger
-  readonly metrics: Metrics
+  readonly metrics: RelayMetrics
 }
 
 /** Keeps the queues consistent with Postgres. */
@@ -30,8 +35,7 @@ export interface Relay {
   stop(): Promise<void>
 }
 
-/** Nudges within this time in milliseconds result in one derivation. */
-const gatherMs = 20
+const defaultGatherMs = 20
 const firstPauseMs = 500
 
 /**
@@ -39,7 +43,15 @@ const firstPauseMs = 500
  * at intervals, and enqueues it; a job that is already in its queue is not changed. When Postgres or the queues do not answer, it waits with a
  * back-off, up to the interval.
  */
-export const createRelay = ({ derive, schedulers, foreignSellers, intervalMs, runtime, log, metrics }: RelayOptions): Relay => {
+export const createRelay = ({
+  derive,
+  schedulers,
+  intervalMs,
+  gatherMs = defaultGatherMs,
+  runtime,
+  log,
+  metrics,
+}: RelayOptions): Relay => {
   const quiet = createQuietLog(log)
   let running: Promise<void> | undefined
   let stopping = false
@@ -48,10 +60,10 @@ export const createRelay = ({ derive, schedulers, foreignSellers, intervalMs, ru
   let scheduledAtMs = Number.NEGATIVE_INFINITY
   let wake: (() => void) | undefined
 
-  // They change seldom, and there may be thousands: not with each nudge.
+  // They change seldom: not with each nudge.
   const schedule = async (): Promise<void> => {
     if (schedulers === undefined || performance.now() - scheduledAtMs < intervalMs / 2) return
-    await runtime.applySchedulers(schedulers(), await foreignSellers?.())
+    await runtime.applySchedulers(schedulers())
     scheduledAtMs = performance.now()
   }
 

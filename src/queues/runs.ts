@@ -10,6 +10,7 @@ import {
   type JobName,
   type JobOutcome,
   jobDefinitions,
+  jobIdOf,
   jobSchemas,
   type PlainJob,
   type QueueName,
@@ -95,6 +96,12 @@ interface ActiveRun {
   lockRenewedAtMs: number
 }
 
+interface EnteredRun extends Pick<ActiveRun, 'lockRenewedAtMs'> {
+  readonly name: JobName
+  readonly jobId: string
+  readonly key: string
+}
+
 /** The jobs that run in this process: the only place that calls handlers. */
 export const createRuns = ({ log, metrics, lockMs, enqueue }: RunsOptions) => {
   const registered = new Map<JobName, Registration>()
@@ -137,6 +144,47 @@ export const createRuns = ({ log, metrics, lockMs, enqueue }: RunsOptions) => {
     throw new UnrecoverableError(message)
   }
 
+  const noteRetry = (name: JobName, jobId: string, error: Error, attempt: number): void => {
+    count(name, 'retried')
+    quiet.warn(
+      `run:${name}:${error.message.slice(0, 60)}`,
+      { job: name, job_id: jobId, err: error, attempt },
+      'job failed, will be retried',
+    )
+  }
+
+  const momentOf = (name: JobName, { runAgainAt }: { readonly runAgainAt: Date }): number => {
+    const at = runAgainAt.getTime()
+    if (Number.isNaN(at)) throw new TypeError(`${name} asked to be run again at no valid time`)
+    return at
+  }
+
+  /** Counts a run among the active ones for as long as it lasts. */
+  const entered = async <Result>(
+    queue: QueueName,
+    { name, jobId, key, lockRenewedAtMs }: EnteredRun,
+    work: (signal: AbortSignal, jobLog: Logger, beatNow: () => void) => Promise<Result>,
+  ): Promise<Result> => {
+    const entry: ActiveRun = { queue, abort: new AbortController(), lockRenewedAtMs }
+    if (stopped !== undefined) entry.abort.abort(stopped)
+    active.set(key, entry)
+    metrics.jobsActive.inc({ queue })
+    beat(queue)
+    const stopTimer = metrics.jobDuration.startTimer({ job: name })
+    try {
+      return await work(entry.abort.signal, log.child({ job: name, job_id: jobId }), () => beat(queue))
+    } finally {
+      stopTimer()
+      beat(queue)
+      active.delete(key)
+      metrics.jobsActive.dec({ queue })
+      if (active.size === 0) {
+        for (const tell of onIdle) tell()
+        onIdle = []
+      }
+    }
+  }
+
   const run = async (queue: QueueName, job: RawJob, token: string): Promise<void> => {
     const { name, id: jobId = '' } = job
     const registration = isJobName(name) ? registered.get(name) : undefined
@@ -154,70 +202,81 @@ export const createRuns = ({ log, metrics, lockMs, enqueue }: RunsOptions) => {
       return giveUp(job, 'capped', `run ${maxStarts} times without an end; given up until the relay enqueues it again`)
     }
 
-    const key = keyOf(queue, jobId)
-    const entry: ActiveRun = { queue, abort: new AbortController(), lockRenewedAtMs: Date.now() }
-    if (stopped !== undefined) entry.abort.abort(stopped)
-    active.set(key, entry)
-    metrics.jobsActive.inc({ queue })
-    beat(queue)
-    const { signal } = entry.abort
-    const jobLog = log.child({ job: name, job_id: jobId })
-    const stopTimer = metrics.jobDuration.startTimer({ job: name })
-    try {
-      const outcome = await prepared.run({
-        jobId,
-        failedAttempts: job.attemptsMade,
-        starts: job.attemptsStarted,
-        signal,
-        log: jobLog,
-        beat: () => beat(queue),
-      })
-      // Settling a job that is no longer ours would only be refused.
-      if (signal.reason instanceof LockLost) throw signal.reason
-      if ('done' in outcome) {
-        count(name, 'done')
-        return
+    return await entered(
+      queue,
+      { name, jobId, key: keyOf(queue, jobId), lockRenewedAtMs: Date.now() },
+      async (signal, jobLog, beatNow) => {
+        try {
+          const outcome = await prepared.run({
+            jobId,
+            failedAttempts: job.attemptsMade,
+            starts: job.attemptsStarted,
+            signal,
+            log: jobLog,
+            beat: beatNow,
+          })
+          // Settling a job that is no longer ours would only be refused.
+          if (signal.reason instanceof LockLost) throw signal.reason
+          if ('done' in outcome) {
+            count(name, 'done')
+            return
+          }
+          const at = momentOf(name, outcome)
+          count(name, 'again')
+          jobLog.debug({ run_again_at: outcome.runAgainAt, reason: outcome.reason }, 'job postponed')
+          return await putOff(job, token, Math.max(at, Date.now() + soonestAgainMs))
+        } catch (thrown) {
+          if (thrown instanceof DelayedError) throw thrown
+          if (signal.reason instanceof LockLost) {
+            count(name, 'aborted')
+            quiet.warn(`lock:${name}`, { job: name, job_id: jobId, reason: signal.reason.message }, 'job left to another worker')
+            // Tells BullMQ to change nothing: another worker owns the job.
+            throw new DelayedError()
+          }
+          if (signal.reason instanceof StoppedHard) {
+            count(name, 'aborted')
+            return await putOff(job, token, Date.now())
+          }
+          const error = asError(thrown)
+          const attempts = registration.options.attempts ?? defaults.attempts
+          if (!(error instanceof UnrecoverableError) && job.attemptsMade + 1 < attempts) {
+            noteRetry(name, jobId, error, job.attemptsMade + 1)
+          } else {
+            count(name, 'failed')
+          }
+          throw error
+        }
+      },
+    )
+  }
+
+  /** Runs a job that no queue holds; answers when it is to be run again, in milliseconds from now, by a queue; null: it is done. */
+  const runHere = async (name: JobName, data: Readonly<Record<string, string>>): Promise<number | null> => {
+    const registration = registered.get(name)
+    if (registration === undefined) throw new Error(`no handler for ${name}`)
+    const prepared = registration.prepare(data)
+    if (typeof prepared === 'string') throw new TypeError(prepared)
+    const { queue } = jobDefinitions[name]
+    const jobId = jobIdOf(name, data)
+    // No lock: nobody else can take what no queue holds.
+    const entry = { name, jobId, key: keyOf(queue, `here~${jobId}`), lockRenewedAtMs: Number.POSITIVE_INFINITY }
+    if (active.has(entry.key)) return null
+    return await entered(queue, entry, async (signal, jobLog, beatNow) => {
+      try {
+        const outcome = await prepared.run({ jobId, failedAttempts: 0, starts: 1, signal, log: jobLog, beat: beatNow })
+        count(name, 'done' in outcome ? 'done' : 'again')
+        if ('done' in outcome) return null
+        jobLog.debug({ run_again_at: outcome.runAgainAt, reason: outcome.reason }, 'job postponed')
+        return Math.max(momentOf(name, outcome) - Date.now(), soonestAgainMs)
+      } catch (thrown) {
+        if (signal.reason instanceof StoppedHard) {
+          count(name, 'aborted')
+          return 0
+        }
+        noteRetry(name, jobId, asError(thrown), 1)
+        return backoffMs(1, registration.options.backoff ?? defaults.backoff)
       }
-      const at = outcome.runAgainAt.getTime()
-      if (Number.isNaN(at)) throw new TypeError(`${name} asked to be run again at no valid time`)
-      count(name, 'again')
-      jobLog.debug({ run_again_at: outcome.runAgainAt, reason: outcome.reason }, 'job postponed')
-      return await putOff(job, token, Math.max(at, Date.now() + soonestAgainMs))
-    } catch (thrown) {
-      if (thrown instanceof DelayedError) throw thrown
-      if (signal.reason instanceof LockLost) {
-        count(name, 'aborted')
-        quiet.warn(`lock:${name}`, { job: name, job_id: jobId, reason: signal.reason.message }, 'job left to another worker')
-        // Tells BullMQ to change nothing: another worker owns the job.
-        throw new DelayedError()
-      }
-      if (signal.reason instanceof StoppedHard) {
-        count(name, 'aborted')
-        return await putOff(job, token, Date.now())
-      }
-      const error = asError(thrown)
-      const attempts = registration.options.attempts ?? defaults.attempts
-      if (!(error instanceof UnrecoverableError) && job.attemptsMade + 1 < attempts) {
-        count(name, 'retried')
-        quiet.warn(
-          `run:${name}:${error.message.slice(0, 60)}`,
-          { job: name, job_id: jobId, err: error, attempt: job.attemptsMade + 1 },
-          'job failed, will be retried',
-        )
-      } else {
-        count(name, 'failed')
-      }
-      throw error
-    } finally {
-      stopTimer()
-      beat(queue)
-      active.delete(key)
-      metrics.jobsActive.dec({ queue })
-      if (active.size === 0) {
-        for (const tell of onIdle) tell()
-        onIdle = []
-      }
-    }
+    })
   }
 
   return {
@@ -248,6 +307,12 @@ export const createRuns = ({ log, metrics, lockMs, enqueue }: RunsOptions) => {
           ),
         ),
       ),
+    /** As {@link process}, of a job that no queue holds. */
+    processHere: (name: JobName, data: Readonly<Record<string, string>>): Promise<number | null> => {
+      const { queue } = jobDefinitions[name]
+      const attributes = messagingAttributes('process', queue, { name, id: jobIdOf(name, data) })
+      return inSpan(`process ${queue}`, { kind: 'consumer', attributes }, () => runHere(name, data))
+    },
     /** Milliseconds until the next attempt; -1: none. */
     nextAttemptMs: (failed: number, name: string): number => {
       const options = isJobName(name) ? registered.get(name)?.options : undefined

@@ -93,13 +93,12 @@ export interface QueueRuntime {
   /** Enqueues many, in few round trips; returns how many were delivered (including those that exist already). @throws QueuesUnavailable */
   enqueueMany(jobs: readonly JobToEnqueue[]): Promise<number>
   /**
-   * Sets the schedulers to exactly these: missing ones are created, different ones changed, all others removed except those of sellers served
-   * only by other processes. @throws QueuesUnavailable
+   * Runs a job at once, in this process and without a queue, which costs the store nothing. One that fails, or is to be run again, goes on as a job
+   * of its queue. Resolves when it has ended; false: not begun, since the process is about to end. @throws QueuesUnavailable when it cannot go on so
    */
-  applySchedulers(
-    wanted: readonly Scheduler[],
-    foreignSellers?: ReadonlySet<string>,
-  ): Promise<{ readonly made: number; readonly removed: number }>
+  runHere<Name extends JobName>(name: Name, data: JobData<Name>): Promise<boolean>
+  /** Sets the schedulers to exactly these: missing ones are created, different ones changed, all others removed. @throws QueuesUnavailable */
+  applySchedulers(wanted: readonly Scheduler[]): Promise<{ readonly made: number; readonly removed: number }>
   /**
    * Ends consuming finally, in two stages: no more jobs are taken and running ones get `timeoutMs`; then their signals are aborted. Enqueueing
    * still works. Never rejects.
@@ -265,7 +264,13 @@ export const createQueueRuntime = (options: QueueRuntimeOptions): QueueRuntime =
     })
     const found = new Map(await withDeadline(Promise.all(counted), operationTimeoutMs, 'counting jobs'))
     const of = (name: QueueName): Readonly<Record<string, number>> => found.get(name) ?? {}
-    return { sync: of('sync'), commands: of('commands'), events: of('events'), housekeeping: of('housekeeping') }
+    return {
+      sync: of('sync'),
+      commands: of('commands'),
+      events: of('events'),
+      webhooks: of('webhooks'),
+      housekeeping: of('housekeeping'),
+    }
   }
 
   return {
@@ -279,6 +284,12 @@ export const createQueueRuntime = (options: QueueRuntimeOptions): QueueRuntime =
     opened: opened.promise,
     enqueue: (name, data, enqueueOptions = {}) => producer.enqueue({ name, data, ...enqueueOptions }),
     enqueueMany: (jobs) => producer.enqueueMany(jobs),
+    runHere: async (name, data) => {
+      if (isDraining || !isOpen) return false
+      const againInMs = await runs.processHere(name, data)
+      if (againInMs !== null) await producer.enqueueMany([{ name, data, delayMs: againInMs }])
+      return true
+    },
     applySchedulers: schedulers.apply,
     drain: drainOnce,
     close: () => {

@@ -27,10 +27,6 @@ interface Stored {
   readonly data: unknown
 }
 
-/** The seller of a scheduler; null: none. */
-const sellerOf = ({ data }: Stored): string | null =>
-  typeof data === 'object' && data !== null && 'sellerId' in data && typeof data.sellerId === 'string' ? data.sellerId : null
-
 /** Delay after which a tick counts as lost by its scheduler (its job was removed manually); without a running worker it is only late. */
 const lateMs = 60_000
 const mostSchedulers = 100_000
@@ -105,10 +101,7 @@ export const createSchedulers = ({ backend, timeoutMs }: { readonly backend: Que
 
   return {
     /** Makes the schedulers exactly these; see `applySchedulers` of the runtime. */
-    apply: async (
-      wanted: readonly Scheduler[],
-      foreignSellers: ReadonlySet<string> = new Set(),
-    ): Promise<{ readonly made: number; readonly removed: number }> => {
+    apply: async (wanted: readonly Scheduler[]): Promise<{ readonly made: number; readonly removed: number }> => {
       const stored = new Map((await list()).map((one) => [one.id, one]))
       let made = 0
       for (const scheduler of wanted) {
@@ -116,7 +109,7 @@ export const createSchedulers = ({ backend, timeoutMs }: { readonly backend: Que
         if ((await upsert(scheduler, stored.get(id))) === 'made') made += 1
         stored.delete(id)
       }
-      const obsolete = [...stored.values()].filter((one) => !foreignSellers.has(sellerOf(one) ?? ''))
+      const obsolete = [...stored.values()]
       for (const { queue, id } of obsolete) await guarded(backend.queue(queue).removeJobScheduler(id))
       return { made, removed: obsolete.length }
     },

@@ -106,8 +106,8 @@ const latestMs = 10_000
 const mostStarts = 500
 
 /** The end of a run for which no slot came free: the job comes back, later each time, and holds no worker meanwhile. */
-export const turnedAway = (sellerId: string, starts: number, random: () => number = Math.random): JobOutcome => {
+export const turnedAway = (holder: string, starts: number, random: () => number = Math.random): JobOutcome => {
   if (starts >= mostStarts) return { done: true }
   const delayMs = Math.min(soonestMs * 2 ** Math.min(starts - 1, 10), latestMs) * (0.75 + random() / 2)
-  return { runAgainAt: new Date(Date.now() + delayMs), reason: `seller ${sellerId} has its share of the slots` }
+  return { runAgainAt: new Date(Date.now() + delayMs), reason: `${holder} has its share of the slots` }
 }

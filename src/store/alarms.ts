@@ -1,22 +1,13 @@
-import type { SqlRunner } from './database.ts'
+import { type AlarmKind, alarmKinds, ruleOf } from '../domain/alarm-rules.ts'
+import { type Acting, recordAct } from './audit.ts'
+import type { Database, SqlRunner, Transaction } from './database.ts'
+import { prepared } from './prepared.ts'
+import { together } from './together.ts'
 
 /** What an alarm is about. `subject` names the thing within its kind: a command, an event, a seller's credentials. */
 export interface AlarmKey {
   readonly sellerId: string
-  readonly kind:
-    | 'credentials-refused'
-    | 'command-held'
-    | 'command-rejected'
-    | 'command-waiting'
-    | 'event-rejected'
-    | 'event-waiting'
-    | 'sync-failing'
-    | 'reading-skipped'
-    | 'campaign-missing'
-    | 'campaign-unreadable'
-    | 'campaign-anomaly'
-    | 'report-faulty'
-    | 'log-reason-unknown'
+  readonly kind: AlarmKind
   readonly subject: string
 }
 
@@ -58,37 +49,171 @@ export const resolveAlarmsOfOthers = async (
   )
 }
 
-/** Alarms about the past: only a person can close them, after looking. Other kinds close with their cause. */
-const closedByPerson = `kind IN ('command-rejected', 'event-rejected', 'campaign-anomaly', 'log-reason-unknown')`
+/** Alarms about the past: only a person can close them, after looking. Other kinds close with their cause; those of other versions by a person too. */
+const closedByCause = alarmKinds.filter((kind) => ruleOf(kind).closes === 'cause')
 
-/** Closes the alarm of a rejected command or event, of a campaign that moved as it should not, or of a reason that nobody has named. */
-export const closeAlarm = async (sql: SqlRunner, id: bigint): Promise<'closed' | 'not-found' | 'not-closable'> => {
-  const closed = await sql.execute(
-    `UPDATE tallyman.alarms SET resolved_at = now() WHERE id = $1 AND ${closedByPerson} AND resolved_at IS NULL`,
-    id,
-  )
-  if (closed > 0) return 'closed'
-  return (await sql.prisma.alarm.count({ where: { id } })) > 0 ? 'not-closable' : 'not-found'
+/** An alarm in the change feed. Its message stays in the table: it may quote an ERP or the marketplace. */
+interface FeedRow {
+  readonly id: bigint
+  readonly seller_id: string
+  readonly kind: string
+  readonly subject: string
+  readonly count: number | null
+  readonly due_at: Date | null
+  readonly told: number
+  readonly resolved_at: Date | null
+  readonly served: boolean
 }
+
+const feedColumns = `a.id, a.seller_id, a.kind, a.subject, a.count, a.due_at, a.told, a.resolved_at,
+  EXISTS (SELECT FROM tallyman.sellers s WHERE s.seller_id = a.seller_id) AS served`
+
+const feedData = ({ id, kind, subject, count, due_at }: FeedRow) => {
+  const { severity, concerns, title, namesSubject } = ruleOf(kind)
+  const dueAt = due_at?.toISOString() ?? null
+  return { alarmId: String(id), kind, severity, concerns, title, subject: namesSubject ? subject : null, count, dueAt }
+}
+
+/** Tells the feed that an alarm is open, if it has not, and that it is resolved, if it is. A seller that only an event has named is not stated. */
+const tell = (tx: Transaction, row: FeedRow, by: string | null): void => {
+  const sellerId = row.served ? row.seller_id : ''
+  if (row.told === 0) tx.record({ sellerId, type: 'alarm.raised', data: feedData(row) })
+  if (row.resolved_at !== null && row.told < 2) tx.record({ sellerId, type: 'alarm.resolved', data: { ...feedData(row), by } })
+}
+
+const tellAtOnce = 500
+
+/**
+ * Tells the feed of alarms that were opened or resolved since it was last told, in their order, each once: also of one that was open for a moment
+ * only. Answers whether there may be more.
+ */
+export const tellAlarms = (database: Database): Promise<boolean> =>
+  database.transaction(async (tx) => {
+    const rows = await tx.query<FeedRow>(
+      `SELECT ${feedColumns} FROM tallyman.alarms a WHERE a.told < CASE WHEN a.resolved_at IS NULL THEN 1 ELSE 2 END
+       ORDER BY a.id LIMIT ${tellAtOnce} FOR UPDATE OF a SKIP LOCKED`,
+    )
+    if (rows.length === 0) return false
+    for (const row of rows) tell(tx, row, null)
+    await tx.execute(
+      `UPDATE tallyman.alarms SET told = CASE WHEN resolved_at IS NULL THEN 1 ELSE 2 END WHERE id = ANY ($1::text[]::bigint[])`,
+      rows.map(({ id }) => String(id)),
+    )
+    return rows.length === tellAtOnce
+  })
+
+/** What a person does about an alarm, and why. */
+export interface AlarmAct {
+  readonly id: bigint
+  readonly by: Acting
+  readonly reason: string | null
+}
+
+/** Closes an alarm that does not close with its cause, by a person's word. */
+export const closeAlarm = (database: Database, { id, by, reason }: AlarmAct): Promise<'closed' | 'not-found' | 'not-closable'> =>
+  database.transaction(async (tx) => {
+    const [closed] = await tx.query<FeedRow>(
+      `UPDATE tallyman.alarms a SET resolved_at = now(), resolved_by = $2, resolved_reason = $3
+       WHERE a.id = $1 AND NOT a.kind = ANY ($4::text[]) AND a.resolved_at IS NULL RETURNING ${feedColumns}`,
+      id,
+      by.actor,
+      reason,
+      closedByCause,
+    )
+    if (closed === undefined) return (await tx.prisma.alarm.count({ where: { id } })) > 0 ? 'not-closable' : 'not-found'
+    const { seller_id: sellerId, kind } = closed
+    await tx.execute('UPDATE tallyman.alarms SET told = 2 WHERE id = $1', id)
+    tell(tx, closed, by.actor)
+    await recordAct(tx, { by, action: 'alarm.closed', sellerId, subject: String(id), reason, details: { kind } })
+    return 'closed'
+  })
+
+/**
+ * Silences an open alarm until a moment: it stays open, and counts as silenced. One of the same kind and subject that opens before then is
+ * silenced too. A moment that has passed ends the silence.
+ */
+export const silenceAlarm = (
+  database: Database,
+  { id, by, reason, until }: AlarmAct & { readonly until: Date },
+): Promise<'silenced' | 'not-found' | 'not-open'> =>
+  database.transaction(async (tx) => {
+    const [silenced] = await tx.query<FeedRow>(
+      `UPDATE tallyman.alarms a SET silenced_until = $2::timestamptz, silenced_by = $3, silenced_reason = $4
+       WHERE a.id = $1 AND a.resolved_at IS NULL RETURNING ${feedColumns}`,
+      id,
+      until.toISOString(),
+      by.actor,
+      reason,
+    )
+    if (silenced === undefined) return (await tx.prisma.alarm.count({ where: { id } })) > 0 ? 'not-open' : 'not-found'
+    const { seller_id: sellerId, kind } = silenced
+    if (silenced.told === 0) await tx.execute('UPDATE tallyman.alarms SET told = 1 WHERE id = $1', id)
+    tell(tx, silenced, null)
+    const data = { ...feedData(silenced), until: until.toISOString(), by: by.actor }
+    tx.record({ sellerId: silenced.served ? sellerId : '', type: 'alarm.silenced', data })
+    const details = { kind, until: until.toISOString() }
+    await recordAct(tx, { by, action: 'alarm.silenced', sellerId, subject: String(id), reason, details })
+    return 'silenced'
+  })
+
+/** Open alarms of a kind. */
+export interface OpenAlarms {
+  readonly kind: string
+  /** Not silenced. */
+  readonly open: number
+  readonly silenced: number
+}
+
+/** How many alarms are open, by kind; kinds without any are left out. */
+export const countOpenAlarms = (sql: SqlRunner): Promise<readonly OpenAlarms[]> =>
+  sql.query<OpenAlarms>(
+    `SELECT kind, (count(*) FILTER (WHERE silenced_until IS NULL OR silenced_until <= now()))::int AS open,
+       (count(*) FILTER (WHERE silenced_until > now()))::int AS silenced
+     FROM tallyman.alarms WHERE resolved_at IS NULL GROUP BY kind`,
+  )
 
 /** After so many failed runs in a row a person should look. */
 const failuresToTell = 5
+
+interface FailingStream {
+  readonly failures: number
+  readonly last_error: string | null
+  readonly alarmed: boolean
+}
+
+const selectFailures = prepared(
+  `SELECT a.place::int AS place, s.failures, s.last_error, EXISTS (SELECT 1 FROM tallyman.alarms l WHERE l.seller_id = s.seller_id
+     AND l.kind = 'sync-failing' AND l.subject = s.resource || '/' || s.stream AND l.resolved_at IS NULL) AS alarmed
+   FROM unnest($1::text[], $2::text[], $3::text[]) WITH ORDINALITY AS a(seller_id, resource, stream, place)
+   JOIN tallyman.sync_states s USING (seller_id, resource, stream)
+   WHERE s.failures > 0 OR EXISTS (SELECT 1 FROM tallyman.alarms l WHERE l.seller_id = s.seller_id AND l.kind = 'sync-failing'
+     AND l.subject = s.resource || '/' || s.stream AND l.resolved_at IS NULL)`,
+)
+
+/** Asked after every run of every stream: an alarm is hardly ever open. Null: nothing to tell. */
+const failuresOfEach = together(
+  async (
+    sql: SqlRunner,
+    streams: readonly { readonly sellerId: string; readonly resource: string; readonly stream: string }[],
+  ): Promise<readonly (FailingStream | null)[]> => {
+    const rows = await sql.query<FailingStream & { place: number }>(
+      selectFailures,
+      streams.map(({ sellerId }) => sellerId),
+      streams.map(({ resource }) => resource),
+      streams.map(({ stream }) => stream),
+    )
+    const byPlace = new Map(rows.map((row) => [row.place, row]))
+    return streams.map((_stream, index) => byPlace.get(index + 1) ?? null)
+  },
+)
 
 /** Raises the alarm of a stream that keeps failing, and resolves it once a run has ended well. Writes nothing when nothing changes. */
 export const reviewSyncAlarm = async (
   sql: SqlRunner,
   { sellerId, resource, stream }: { readonly sellerId: string; readonly resource: string; readonly stream: string },
 ): Promise<void> => {
-  // One statement, after every run of every stream: an alarm is hardly ever open.
-  const [state] = await sql.query<{ failures: number; last_error: string | null; alarmed: boolean }>(
-    `SELECT s.failures, s.last_error, EXISTS (SELECT 1 FROM tallyman.alarms a WHERE a.seller_id = s.seller_id
-       AND a.kind = 'sync-failing' AND a.subject = s.resource || '/' || s.stream AND a.resolved_at IS NULL) AS alarmed
-     FROM tallyman.sync_states s WHERE s.seller_id = $1 AND s.resource = $2 AND s.stream = $3`,
-    sellerId,
-    resource,
-    stream,
-  )
-  if (state === undefined) return
+  const state = await failuresOfEach(sql, { sellerId, resource, stream })
+  if (state === null) return
   const key = { sellerId, kind: 'sync-failing', subject: `${resource}/${stream}` } as const
   if (state.failures >= failuresToTell) {
     await raiseAlarm(

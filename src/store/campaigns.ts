@@ -1,7 +1,9 @@
 import { type Campaign, describeAnomaly, judgeMove } from '../domain/campaign.ts'
+import type { ChangeRecord } from '../domain/changes/catalogue.ts'
 import { raiseAlarm } from './alarms.ts'
-import type { ChangeRecord, SqlRunner, Transaction } from './database.ts'
+import type { SqlRunner, Transaction } from './database.ts'
 import { type ListPage, pageOf } from './page.ts'
+import { type SellerFilter, sellersIn } from './seller-filter.ts'
 import { asLocked, type LockedRow, versionedTable, type Written } from './versioned-table.ts'
 import { type DifferingRecord, jsonArray, jsonObject } from './versions.ts'
 
@@ -151,9 +153,10 @@ export interface CampaignSummary extends CampaignKey, Terms {
 
 /** Which campaigns to list; null: any. */
 export interface CampaignFilter {
-  readonly sellerId: string | null
+  readonly sellerId: SellerFilter
   readonly status: string | null
   readonly watched: boolean | null
+  readonly campaignId?: string | null
 }
 
 // Watched ones that were never read are listed too, so that a person sees what was asked for.
@@ -176,17 +179,18 @@ export const listCampaigns = async (
 ): Promise<ListPage<CampaignSummary, CampaignKey>> => {
   const rows = await sql.query<CampaignSummary>(
     selectCampaigns(
-      `($1::text IS NULL OR seller_id = $1) AND ($2::text IS NULL OR c.status = $2)
+      `($1::text[] IS NULL OR seller_id = ANY ($1::text[])) AND ($2::text IS NULL OR c.status = $2)
        AND ($3::boolean IS NULL OR (w.campaign_id IS NOT NULL AND w.removed_at IS NULL) = $3)
-       AND ($4::text IS NULL OR (seller_id, campaign_id) > ($4, $5))`,
+       AND ($4::text IS NULL OR (seller_id, campaign_id) > ($4, $5)) AND ($7::text IS NULL OR campaign_id = $7)`,
       'ORDER BY seller_id, campaign_id LIMIT $6::int',
     ),
-    filter.sellerId,
+    sellersIn(filter.sellerId),
     filter.status,
     filter.watched,
     after?.sellerId ?? null,
     after?.campaignId ?? null,
     limit + 1,
+    filter.campaignId ?? null,
   )
   return pageOf(rows, limit, ({ sellerId, campaignId }) => ({ sellerId, campaignId }))
 }

@@ -1,5 +1,6 @@
 import type { SqlRunner } from './database.ts'
 import { type ListPage, pageOf } from './page.ts'
+import { type SellerFilter, sellersIn } from './seller-filter.ts'
 
 /** So many units, and what they are worth at the last known prices of their SKUs. */
 export interface ClaimedUnits {
@@ -48,7 +49,7 @@ const measures = storedParts
 const claimQuery = `
   WITH seller AS MATERIALIZED (
     SELECT DISTINCT seller_id FROM warehouse.reconciliation_reports
-    WHERE month = $1::date AND state = 'imported' AND ($2::text IS NULL OR seller_id = $2::text) AND ($3::text IS NULL OR seller_id > $3::text)
+    WHERE month = $1::date AND state = 'imported' AND ($2::text[] IS NULL OR seller_id = ANY ($2::text[])) AND ($3::text IS NULL OR seller_id > $3::text)
     ORDER BY seller_id LIMIT $4::int
   )
   SELECT k.seller_id, nullif(t.currency, '') AS currency, coalesce(t.skus, 0)::int AS skus, coalesce(t.skus_compared, 0)::int AS skus_compared,
@@ -75,11 +76,11 @@ const claimedUnits = (part: ClaimPart, rows: readonly ClaimRow[]): ClaimedUnits 
 /** What each seller could claim of a month (`YYYY-MM`), of sellers after this one; of sellers without a report of it, nothing is said. */
 export const listClaims = async (
   sql: SqlRunner,
-  { month, sellerId }: { readonly month: string; readonly sellerId: string | null },
+  { month, sellerId }: { readonly month: string; readonly sellerId: SellerFilter },
   after: string | null,
   limit: number,
 ): Promise<ListPage<Claim, string>> => {
-  const rows = await sql.query<ClaimRow>(claimQuery, `${month}-01`, sellerId, after, limit + 1)
+  const rows = await sql.query<ClaimRow>(claimQuery, `${month}-01`, sellersIn(sellerId), after, limit + 1)
   const claims = [...Map.groupBy(rows, (row) => row.seller_id)].map(
     ([seller, ofSeller]): Claim => ({
       sellerId: seller,

@@ -1,6 +1,8 @@
 import type { JsonObject } from '../domain/json.ts'
 import type { StoredCommand } from './commands.ts'
 import type { SqlRunner, Transaction } from './database.ts'
+import { prepared } from './prepared.ts'
+import { together } from './together.ts'
 
 /** A try at carrying a command to the marketplace. */
 export interface StoredAttempt {
@@ -46,42 +48,62 @@ export const readAttempts = async (sql: SqlRunner, commandId: string): Promise<r
   }))
 }
 
+/** What is stored of a request before it leaves. */
+export interface Intent {
+  readonly correlationId: string
+  readonly request: JsonObject
+  readonly baseline: object
+  readonly owner: string
+  readonly leaseMs: number
+}
+
+// Whether one comes before it is asked for each by itself: as NOT EXISTS it would be planned as a join over all commands.
+const insertIntents = prepared(
+  `WITH given AS MATERIALIZED (
+     SELECT * FROM jsonb_to_recordset($1::jsonb)
+       AS t(id text, attempts int, lease_ms float8, owner text, correlation_id text, request jsonb, baseline jsonb)
+   ), claimed AS (
+     UPDATE tallyman.commands c SET state = 'sending', attempts = c.attempts + 1, reason = NULL, updated_at = now(),
+       leased_until = now() + g.lease_ms * interval '1 millisecond', lease_owner = g.owner
+     FROM given g
+     WHERE c.id = ANY($2::text[]) AND c.id = g.id AND c.state = 'pending' AND c.attempts = g.attempts AND c.next_action_at <= now() AND (
+       SELECT e.id FROM tallyman.commands e WHERE e.seller_id = c.seller_id AND e.subject = c.subject
+         AND e.sequence < c.sequence AND e.state NOT IN ('confirmed', 'rejected') LIMIT 1) IS NULL
+     RETURNING c.id, c.attempts
+   )
+   INSERT INTO tallyman.command_attempts (command_id, attempt, correlation_id, request, baseline)
+   SELECT g.id, c.attempts, g.correlation_id, g.request, g.baseline FROM claimed c JOIN given g ON g.id = c.id
+   RETURNING command_id`,
+)
+
+const insertEach = together(
+  async (sql: SqlRunner, intents: readonly (Intent & { readonly id: string; readonly attempts: number })[]) => {
+    const rows = await sql.query<{ command_id: string }>(
+      insertIntents,
+      JSON.stringify(
+        intents.map(({ id, attempts, leaseMs, owner, correlationId, request, baseline }) => ({
+          id,
+          attempts,
+          lease_ms: leaseMs,
+          owner,
+          correlation_id: correlationId,
+          request,
+          baseline,
+        })),
+      ),
+      intents.map(({ id }) => id),
+    )
+    const written = new Set(rows.map((row) => row.command_id))
+    return intents.map(({ id }) => written.has(id))
+  },
+)
+
 /**
  * Stores the intent: what will be sent, under which correlation id, and how the subject stood before. Must commit before the
  * request leaves. Returns false when the command is no longer as expected, or not the first of its subject: then nothing may be sent.
  */
-export const recordIntent = async (
-  transaction: Transaction,
-  command: StoredCommand,
-  intent: {
-    readonly correlationId: string
-    readonly request: JsonObject
-    readonly baseline: object
-    readonly owner: string
-    readonly leaseMs: number
-  },
-): Promise<boolean> => {
-  const written = await transaction.execute(
-    `WITH claimed AS (
-       UPDATE tallyman.commands c SET state = 'sending', attempts = attempts + 1, reason = NULL, updated_at = now(),
-         leased_until = now() + $3::float8 * interval '1 millisecond', lease_owner = $4
-       WHERE c.id = $1 AND c.state = 'pending' AND c.attempts = $2 AND c.next_action_at <= now() AND NOT EXISTS (
-         SELECT 1 FROM tallyman.commands e WHERE e.seller_id = c.seller_id AND e.subject = c.subject
-           AND e.sequence < c.sequence AND e.state NOT IN ('confirmed', 'rejected'))
-       RETURNING c.id, c.attempts
-     )
-     INSERT INTO tallyman.command_attempts (command_id, attempt, correlation_id, request, baseline)
-     SELECT id, attempts, $5, $6::jsonb, $7::jsonb FROM claimed`,
-    command.id,
-    command.attempts,
-    intent.leaseMs,
-    intent.owner,
-    intent.correlationId,
-    JSON.stringify(intent.request),
-    JSON.stringify(intent.baseline),
-  )
-  return written === 1
-}
+export const recordIntent = (transaction: Transaction, command: StoredCommand, intent: Intent): Promise<boolean> =>
+  insertEach(transaction, { ...intent, id: command.id, attempts: command.attempts })
 
 /** How an attempt ended, as far as is known. `not-sent` and `not-applied` mean that it changed nothing,
  * `dismissed` that a person says so. */
@@ -95,27 +117,42 @@ export type AttemptOutcome =
   | 'not-applied'
   | 'dismissed'
 
-/** Writes down how the latest attempt ended. */
-export const recordOutcome = async (
-  sql: SqlRunner,
-  commandId: string,
-  attempt: number,
-  result: {
-    readonly outcome: AttemptOutcome
-    readonly httpStatus?: number | null
-    readonly failure?: JsonObject | null
+/** What is stored of the end of an attempt. */
+export interface AttemptEnd {
+  readonly outcome: AttemptOutcome
+  readonly httpStatus?: number | null
+  readonly failure?: JsonObject | null
+}
+
+const updateOutcomes = prepared(
+  `UPDATE tallyman.command_attempts a SET outcome = g.outcome, finished_at = COALESCE(a.finished_at, now()),
+     http_status = COALESCE(g.http_status, a.http_status), failure = COALESCE(g.failure, a.failure)
+   FROM jsonb_to_recordset($1::jsonb) AS g(command_id text, attempt int, outcome text, http_status int, failure jsonb)
+   WHERE a.command_id = ANY($2::text[]) AND a.command_id = g.command_id AND a.attempt = g.attempt`,
+)
+
+const recordEach = together(
+  async (sql: SqlRunner, ends: readonly (AttemptEnd & { readonly commandId: string; readonly attempt: number })[]) => {
+    await sql.execute(
+      updateOutcomes,
+      JSON.stringify(
+        ends.map(({ commandId, attempt, outcome, httpStatus, failure }) => ({
+          command_id: commandId,
+          attempt,
+          outcome,
+          http_status: httpStatus ?? null,
+          ...(failure === undefined || failure === null ? {} : { failure }),
+        })),
+      ),
+      ends.map(({ commandId }) => commandId),
+    )
+    return ends.map(() => null)
   },
-): Promise<void> => {
-  await sql.execute(
-    `UPDATE tallyman.command_attempts SET outcome = $3, finished_at = COALESCE(finished_at, now()),
-       http_status = COALESCE($4::int, http_status), failure = COALESCE($5::jsonb, failure)
-     WHERE command_id = $1 AND attempt = $2`,
-    commandId,
-    attempt,
-    result.outcome,
-    result.httpStatus ?? null,
-    result.failure === undefined || result.failure === null ? null : JSON.stringify(result.failure),
-  )
+)
+
+/** Writes down how the latest attempt ended. */
+export const recordOutcome = async (sql: SqlRunner, commandId: string, attempt: number, end: AttemptEnd): Promise<void> => {
+  await recordEach(sql, { ...end, commandId, attempt })
 }
 
 /** Appends one read-back to the latest attempt: when, under which correlation id, what it showed. */

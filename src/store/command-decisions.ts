@@ -3,6 +3,7 @@ import { cutCommand, type DecidedParts, type DecisionFault, type LineDecision, t
 import { orderBaselineSchema } from '../domain/evidence.ts'
 import { jsonOf } from '../domain/json.ts'
 import { proofOf, raiseBaseline } from '../domain/proof.ts'
+import { type Acting, recordAct } from './audit.ts'
 import { readAttempts } from './command-attempts.ts'
 import { lockCommand, moveCommand } from './command-steps.ts'
 import { readCommand, type StoredCommand } from './commands.ts'
@@ -13,9 +14,8 @@ import { lockShippingSettings } from './shipping-settings.ts'
 export type Decision = 'retry' | 'confirm' | 'reject'
 
 /** A decision on the whole command or line by line, with who makes it and why. */
-export type DecisionRequest = {
+export type DecisionRequest = Acting & {
   readonly commandId: string
-  readonly actor: string
   readonly reason: string
 } & ({ readonly decision: Decision } | { readonly lines: readonly LineDecision[] })
 
@@ -120,4 +120,7 @@ const keepDecision = async (transaction: Transaction, command: StoredCommand, re
     request.reason,
     'lines' in request ? JSON.stringify(request.lines) : null,
   )
+  const { sellerId, id: subject, purchaseOrderId } = command
+  const details = { decision: 'lines' in request ? 'by-line' : request.decision, purchaseOrderId }
+  await recordAct(transaction, { by: request, action: 'command.decided', sellerId, subject, reason: request.reason, details })
 }

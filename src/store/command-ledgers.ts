@@ -6,6 +6,8 @@ import { type LedgerCommand, type LineLedger, ledgersOf } from '../domain/units.
 import type { StatusWords } from '../domain/vocabulary.ts'
 import { appliedOf, partsOf, readContent } from './command-content.ts'
 import type { SqlRunner } from './database.ts'
+import { prepared } from './prepared.ts'
+import { together } from './together.ts'
 
 const unitsByLine = (baseline: OrderBaseline | null): Record<string, LineUnits> | null =>
   baseline === null ? null : Object.fromEntries(baseline.lines.map((line) => [line.lineNumber, line.units]))
@@ -25,6 +27,44 @@ export interface OrderWork {
   readonly confirmed: readonly Confirmed[]
 }
 
+interface WorkRow {
+  readonly place: number
+  readonly id: string
+  readonly kind: string
+  readonly state: CommandState
+  readonly payload: unknown
+  readonly parts: unknown
+  readonly baseline: unknown
+}
+
+// A command that was never sent has no attempt. Each attempt but the first was made only after the order had shown that those
+// before it changed nothing, so the baseline of the latest one counts. OFFSET 0: one lookup for each order, whatever the statistics say.
+const selectWork = prepared(
+  `SELECT k.place::int AS place, c.id, c.kind, c.state, c.payload, c.parts,
+     (SELECT a.baseline FROM tallyman.command_attempts a
+      WHERE a.command_id = c.id AND a.outcome IS DISTINCT FROM 'not-sent' ORDER BY a.attempt DESC LIMIT 1) AS baseline
+   FROM unnest($1::text[], $2::text[]) WITH ORDINALITY AS k(seller_id, purchase_order_id, place)
+   CROSS JOIN LATERAL (SELECT * FROM tallyman.commands c
+     WHERE c.seller_id = k.seller_id AND c.purchase_order_id = k.purchase_order_id AND (c.state <> 'rejected' OR c.parts IS NOT NULL)
+     OFFSET 0) c
+   ORDER BY k.place, c.sequence`,
+)
+
+const readWork = together(
+  async (
+    sql: SqlRunner,
+    keys: readonly { readonly sellerId: string; readonly purchaseOrderId: string }[],
+  ): Promise<readonly (readonly WorkRow[])[]> => {
+    const rows = await sql.query<WorkRow>(
+      selectWork,
+      keys.map(({ sellerId }) => sellerId),
+      keys.map(({ purchaseOrderId }) => purchaseOrderId),
+    )
+    const byPlace = Map.groupBy(rows, ({ place }) => place)
+    return keys.map((_, index) => byPlace.get(index + 1) ?? [])
+  },
+)
+
 /**
  * Our commands on an order, as far as units go. Take them under the order's row lock (`lockOrder`): whoever reserves or sends units holds
  * it. `except` leaves one command out, so that it can be checked against all others; what a person says was applied of it still counts.
@@ -35,25 +75,7 @@ export const readOrderWork = async (
   purchaseOrderId: string,
   except: string | null = null,
 ): Promise<OrderWork> => {
-  // A command that was never sent has no attempt. Each attempt but the first was made only after the order had shown that those
-  // before it changed nothing, so the baseline of the latest one counts.
-  const rows = await sql.query<{
-    id: string
-    kind: string
-    state: CommandState
-    payload: unknown
-    parts: unknown
-    baseline: unknown
-  }>(
-    `SELECT c.id, c.kind, c.state, c.payload, c.parts,
-       (SELECT a.baseline FROM tallyman.command_attempts a
-        WHERE a.command_id = c.id AND a.outcome IS DISTINCT FROM 'not-sent' ORDER BY a.attempt DESC LIMIT 1) AS baseline
-     FROM tallyman.commands c
-     WHERE c.seller_id = $1 AND c.purchase_order_id = $2 AND (c.state <> 'rejected' OR c.parts IS NOT NULL)
-     ORDER BY c.sequence`,
-    sellerId,
-    purchaseOrderId,
-  )
+  const rows = await readWork(sql, { sellerId, purchaseOrderId })
   const { statuses } = sql.vocabularyOf(sellerId)
   const commands: CommandOfOrder[] = []
   for (const row of rows) commands.push(...commandsOf(row, (await readContent(sql, row)).content, row.id === except, statuses))

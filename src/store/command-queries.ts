@@ -3,7 +3,11 @@ import { type DecidedUnits, decidedUnits } from './command-content.ts'
 import type { SqlRunner } from './database.ts'
 import type { Prisma } from './generated/client.ts'
 import { oneOf } from './one-of.ts'
-import { isOrAny, type ListPage, pageOf } from './page.ts'
+import { allSellers, type OrderKey } from './order-queries.ts'
+import { type ListPage, type Period, pageOf } from './page.ts'
+import { prepared } from './prepared.ts'
+import { type SellerFilter, sellersIn } from './seller-filter.ts'
+import { together } from './together.ts'
 
 /** One try at carrying a command to the marketplace, as a person reads it. */
 export interface CommandAttempt {
@@ -61,10 +65,16 @@ export interface CommandDetail {
 /** Which commands to list; null: any. */
 export interface CommandFilter {
   readonly state: CommandState | null
-  readonly sellerId: string | null
+  readonly sellerId: SellerFilter
   readonly purchaseOrderId: string | null
   readonly eventSource: string | null
   readonly eventId: string | null
+  readonly kind: string | null
+  /** Units of a line with it are taken; what concerns the whole order takes none. */
+  readonly sku: string | null
+  /** Some parcel of the shipment has it. */
+  readonly trackingNumber: string | null
+  readonly created: Period
 }
 
 // What hangs on commands is read by one statement for each table, whatever their number.
@@ -123,24 +133,59 @@ const detailOf = (row: CommandRow): CommandDetail => ({
   settledAt: row.settledAt,
 })
 
+// Lines are joined to those of the order, and a parcel is a part of JSON, so the page is found by SQL; the commands on it are then read as usual.
+const sequencesOf = async (
+  sql: SqlRunner,
+  filter: CommandFilter,
+  before: bigint | null,
+  limit: number,
+): Promise<readonly bigint[]> => {
+  const parameters: unknown[] = []
+  const bind = (value: unknown, type: string): string => `$${parameters.push(value)}::${type}`
+  const conditions = ['true']
+  const equals = (column: string, value: string | null): void => {
+    if (value !== null) conditions.push(`${column} = ${bind(value, 'text')}`)
+  }
+  equals('c.state', filter.state)
+  equals('c.purchase_order_id', filter.purchaseOrderId)
+  equals('c.event_source', filter.eventSource)
+  equals('c.event_id', filter.eventId)
+  equals('c.kind', filter.kind)
+  const sellers = sellersIn(filter.sellerId)
+  if (sellers !== null) conditions.push(`c.seller_id = ANY (${bind(sellers, 'text[]')})`)
+  if (filter.trackingNumber !== null)
+    // As an array it is read first, by its index: Postgres takes a tracking number for frequent, and would walk back through all commands.
+    conditions.push(`c.sequence = ANY (ARRAY(SELECT s.sequence FROM tallyman.commands s WHERE s.kind = 'ship'
+      AND jsonb_path_query_array(s.payload, '$.parcels[*].trackingNumber') @> to_jsonb(${bind(filter.trackingNumber, 'text')})))`)
+  if (filter.sku !== null)
+    conditions.push(`c.id IN (
+      SELECT f.command_id FROM (${sellers === null ? allSellers : `SELECT unnest(${bind(sellers, 'text[]')}) AS seller_id`}) s
+      CROSS JOIN LATERAL (
+        SELECT taken.command_id FROM warehouse.order_lines l JOIN tallyman.command_lines taken
+          ON taken.seller_id = l.seller_id AND taken.purchase_order_id = l.purchase_order_id AND taken.line_number = l.line_number
+        WHERE l.seller_id = s.seller_id AND l.sku = ${bind(filter.sku, 'text')} OFFSET 0) f)`)
+  const { from, to } = filter.created
+  if (from !== null) conditions.push(`c.created_at >= ${bind(from.toISOString(), 'timestamptz')}`)
+  if (to !== null) conditions.push(`c.created_at < ${bind(to.toISOString(), 'timestamptz')}`)
+  if (before !== null) conditions.push(`c.sequence < ${bind(before, 'bigint')}`)
+  const rows = await sql.query<{ sequence: bigint }>(
+    `SELECT c.sequence FROM tallyman.commands c WHERE ${conditions.join(' AND ')} ORDER BY c.sequence DESC LIMIT ${bind(limit, 'int')}`,
+    ...parameters,
+  )
+  return rows.map(({ sequence }) => sequence)
+}
+
 /** Commands, newest first, before this sequence number. */
 export const listCommands = async (
-  { prisma }: SqlRunner,
+  sql: SqlRunner,
   filter: CommandFilter,
   before: bigint | null,
   limit: number,
 ): Promise<ListPage<CommandDetail, bigint>> => {
-  const rows = await prisma.command.findMany({
-    where: {
-      state: isOrAny(filter.state),
-      sellerId: isOrAny(filter.sellerId),
-      purchaseOrderId: isOrAny(filter.purchaseOrderId),
-      eventSource: isOrAny(filter.eventSource),
-      eventId: isOrAny(filter.eventId),
-      sequence: before === null ? {} : { lt: before },
-    },
+  const sequences = await sequencesOf(sql, filter, before, limit + 1)
+  const rows = await sql.prisma.command.findMany({
+    where: { sequence: { in: [...sequences] } },
     orderBy: { sequence: 'desc' },
-    take: limit + 1,
     include: details,
   })
   return pageOf(rows.map(detailOf), limit, (command) => command.sequence)
@@ -157,14 +202,25 @@ export const commandsOfOrder = (sql: SqlRunner, sellerId: string, purchaseOrderI
 export const commandsOfEvent = (sql: SqlRunner, source: string, id: string): Promise<readonly CommandDetail[]> =>
   inOrder(sql, { eventSource: source, eventId: id })
 
+const acknowledging = prepared(
+  `SELECT k.place::int AS place FROM unnest($1::text[], $2::text[]) WITH ORDINALITY AS k(seller_id, purchase_order_id, place)
+   CROSS JOIN LATERAL (SELECT FROM tallyman.commands c WHERE c.seller_id = k.seller_id AND c.purchase_order_id = k.purchase_order_id
+     AND c.kind = 'acknowledge' AND c.state <> 'rejected' LIMIT 1) c`,
+)
+
+const areAcknowledging = together(async (sql: SqlRunner, keys: readonly OrderKey[]) => {
+  const rows = await sql.query<{ place: number }>(
+    acknowledging,
+    keys.map(({ sellerId }) => sellerId),
+    keys.map(({ purchaseOrderId }) => purchaseOrderId),
+  )
+  const found = new Set(rows.map(({ place }) => place))
+  return keys.map((_, index) => found.has(index + 1))
+})
+
 /** Whether a command to acknowledge this order is under way or done. Reads without a lock: take that of the order first. */
-export const isAcknowledging = async ({ prisma }: SqlRunner, sellerId: string, purchaseOrderId: string): Promise<boolean> => {
-  const found = await prisma.command.findFirst({
-    where: { sellerId, purchaseOrderId, kind: 'acknowledge', state: { not: 'rejected' } },
-    select: { id: true },
-  })
-  return found !== null
-}
+export const isAcknowledging = (sql: SqlRunner, sellerId: string, purchaseOrderId: string): Promise<boolean> =>
+  areAcknowledging(sql, { sellerId, purchaseOrderId })
 
 /** One command, or null. */
 export const readCommandDetail = async ({ prisma }: SqlRunner, commandId: string): Promise<CommandDetail | null> => {

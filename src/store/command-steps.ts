@@ -6,10 +6,71 @@ import { raiseAlarm, resolveAlarm } from './alarms.ts'
 import { unitsApplied } from './command-content.ts'
 import { decisionsOf, type StoredCommand } from './commands.ts'
 import type { SqlRunner, Transaction } from './database.ts'
+import { prepared } from './prepared.ts'
+import { together } from './together.ts'
 
-const describe = (command: CommandContent): JsonObject => ({
+const describe = (command: CommandContent) => ({
   kind: command.kind,
   lines: unitsOf(command.payload).map((line) => ({ lineNumber: line.lineNumber, quantity: line.quantity })),
+})
+
+interface NewCommand {
+  readonly sellerId: string
+  /** Null: the seller's shipping settings. */
+  readonly purchaseOrderId: string | null
+  readonly event: { readonly source: string; readonly id: string } | null
+  readonly acknowledgeWithinHours: number
+  readonly command: CommandContent
+  readonly id: string
+}
+
+const insertNew = prepared(
+  `WITH given AS (
+     SELECT * FROM jsonb_to_recordset($1::jsonb) AS t(ordinal int, id text, seller_id text, purchase_order_id text, kind text, payload jsonb,
+       event_source text, event_id text, within_hours int)
+   ), stored AS (
+     INSERT INTO tallyman.commands (id, seller_id, purchase_order_id, kind, state, event_source, event_id, payload, act_by)
+     SELECT g.id, g.seller_id, g.purchase_order_id, g.kind, 'pending', g.event_source, g.event_id, g.payload,
+       CASE g.kind WHEN 'acknowledge' THEN o.order_date + make_interval(hours => g.within_hours) WHEN 'ship' THEN o.estimated_ship_date END
+     FROM given g LEFT JOIN LATERAL (SELECT o.order_date, o.estimated_ship_date FROM warehouse.orders o
+       WHERE o.seller_id = g.seller_id AND o.purchase_order_id = g.purchase_order_id OFFSET 0) o ON true
+     ORDER BY g.ordinal
+   )
+   INSERT INTO tallyman.command_lines (command_id, line_number, seller_id, purchase_order_id, quantity)
+   SELECT l.command_id, l.line_number, l.seller_id, l.purchase_order_id, l.quantity
+   FROM jsonb_to_recordset($2::jsonb) AS l(command_id text, line_number text, seller_id text, purchase_order_id text, quantity int)`,
+)
+
+const insertAll = together(async (sql: SqlRunner, asked: readonly (readonly NewCommand[])[]) => {
+  const commands = asked.flat()
+  await sql.execute(
+    insertNew,
+    JSON.stringify(
+      commands.map(({ sellerId, purchaseOrderId, event, acknowledgeWithinHours, command, id }, ordinal) => ({
+        ordinal,
+        id,
+        seller_id: sellerId,
+        purchase_order_id: purchaseOrderId,
+        kind: command.kind,
+        payload: command.payload,
+        event_source: event?.source ?? null,
+        event_id: event?.id ?? null,
+        within_hours: acknowledgeWithinHours,
+      })),
+    ),
+    JSON.stringify(
+      commands.flatMap(({ sellerId, purchaseOrderId, command, id }) =>
+        unitsOf(command.payload).map((line) => ({
+          command_id: id,
+          line_number: line.lineNumber,
+          seller_id: sellerId,
+          purchase_order_id: purchaseOrderId,
+          quantity: line.quantity,
+        })),
+      ),
+    ),
+  )
+  return asked.map(() => null)
 })
 
 /**
@@ -28,29 +89,11 @@ export const insertCommands = async (
 ): Promise<string[]> => {
   const rows = request.commands.map((command) => ({ command, id: randomUUID() }))
   if (rows.length === 0) return []
-  await transaction.execute(
-    `WITH given AS (
-       SELECT * FROM jsonb_to_recordset($1::jsonb) AS t(ordinal int, id text, kind text, payload jsonb)
-     ), stored AS (
-       INSERT INTO tallyman.commands (id, seller_id, purchase_order_id, kind, state, event_source, event_id, payload, act_by)
-       SELECT g.id, $2, $3, g.kind, 'pending', $4, $5, g.payload,
-         CASE g.kind WHEN 'acknowledge' THEN o.order_date + make_interval(hours => $7::int) WHEN 'ship' THEN o.estimated_ship_date END
-       FROM given g LEFT JOIN warehouse.orders o ON o.seller_id = $2 AND o.purchase_order_id = $3 ORDER BY g.ordinal
-     )
-     INSERT INTO tallyman.command_lines (command_id, line_number, seller_id, purchase_order_id, quantity)
-     SELECT command_id, line_number, $2, $3, quantity
-     FROM jsonb_to_recordset($6::jsonb) AS l(command_id text, line_number text, quantity int)`,
-    JSON.stringify(rows.map(({ command, id }, ordinal) => ({ ordinal, id, kind: command.kind, payload: command.payload }))),
-    request.sellerId,
-    request.purchaseOrderId,
-    request.event?.source ?? null,
-    request.event?.id ?? null,
-    JSON.stringify(
-      rows.flatMap(({ command, id }) =>
-        unitsOf(command.payload).map((line) => ({ command_id: id, line_number: line.lineNumber, quantity: line.quantity })),
-      ),
-    ),
-    transaction.vocabularyOf(request.sellerId).acknowledgeWithinHours,
+  const { sellerId, purchaseOrderId, event } = request
+  const { acknowledgeWithinHours } = transaction.vocabularyOf(sellerId)
+  await insertAll(
+    transaction,
+    rows.map((row) => ({ ...row, sellerId, purchaseOrderId, event, acknowledgeWithinHours })),
   )
   for (const { command, id } of rows) {
     transaction.record({
@@ -85,25 +128,32 @@ export interface Moved {
   readonly looks: number
 }
 
+const selectLocked = prepared(
+  `SELECT c.id FROM tallyman.commands c JOIN jsonb_to_recordset($1::jsonb) AS g(id text, state text, attempts int, decisions int) ON g.id = c.id
+   WHERE c.id = ANY($2::text[]) AND c.state = g.state AND c.attempts = g.attempts AND ${decisionsOf} = g.decisions FOR UPDATE OF c`,
+)
+
+const lockEach = together(
+  async (sql: SqlRunner, commands: readonly Pick<StoredCommand, 'id' | 'state' | 'attempts' | 'decisions'>[]) => {
+    const rows = await sql.query<{ id: string }>(
+      selectLocked,
+      JSON.stringify(commands),
+      commands.map(({ id }) => id),
+    )
+    const locked = new Set(rows.map(({ id }) => id))
+    return commands.map(({ id }) => locked.has(id))
+  },
+)
+
 /**
  * Locks a command for a step, after its subject; false when it is no longer as expected: someone else has moved it or decided on it
  * meanwhile, and nothing may be written or sent for it as it was read.
  */
-export const lockCommand = async (
+export const lockCommand = (
   transaction: Transaction,
-  commandId: string,
+  id: string,
   { state, attempts, decisions }: Pick<StoredCommand, 'state' | 'attempts' | 'decisions'>,
-): Promise<boolean> => {
-  const rows = await transaction.query(
-    `SELECT 1 AS locked FROM tallyman.commands c
-     WHERE c.id = $1 AND c.state = $2 AND c.attempts = $3 AND ${decisionsOf} = $4 FOR UPDATE OF c`,
-    commandId,
-    state,
-    attempts,
-    decisions,
-  )
-  return rows.length > 0
-}
+): Promise<boolean> => lockEach(transaction, { id, state, attempts, decisions })
 
 const alarmOf = (command: StoredCommand, kind: 'command-held' | 'command-rejected' | 'command-waiting') =>
   ({ sellerId: command.sellerId, kind, subject: command.id }) as const
@@ -112,6 +162,55 @@ const describeSubject = (command: StoredCommand): { readonly about: string; read
   command.purchaseOrderId === null
     ? { about: command.content.kind, what: 'the shipping settings of the account' }
     : { about: `${command.content.kind} of order ${command.purchaseOrderId}`, what: 'the order' }
+
+interface Move {
+  readonly id: string
+  readonly seller_id: string
+  readonly was: CommandState
+  readonly attempts: number
+  readonly state: CommandState
+  readonly reason: string
+  readonly evidence?: JsonObject
+  readonly next_ms: number
+  readonly settled: boolean
+  readonly troubled: boolean
+  readonly rest_rejected: boolean
+  /** Closes the alarm of a command that waits. */
+  readonly gets_on: boolean
+}
+
+// The alarms come after the commands that they are about, whose locks the caller holds.
+const updateCommands = prepared(
+  `WITH given AS MATERIALIZED (
+     SELECT * FROM jsonb_to_recordset($1::jsonb) AS t(id text, seller_id text, was text, attempts int, state text, reason text, evidence jsonb,
+       next_ms float8, settled boolean, troubled boolean, rest_rejected boolean, gets_on boolean)
+   ), moved AS (
+     UPDATE tallyman.commands c SET state = g.state, reason = g.reason, evidence = COALESCE(g.evidence, c.evidence),
+       next_action_at = now() + g.next_ms * interval '1 millisecond', leased_until = NULL, lease_owner = NULL, updated_at = now(),
+       troubled_since = CASE WHEN g.troubled THEN COALESCE(c.troubled_since, now()) END,
+       troubled_looks = CASE WHEN g.troubled THEN c.troubled_looks + 1 ELSE 0 END,
+       settled_at = CASE WHEN g.settled THEN now() ELSE NULL END,
+       parts = CASE WHEN g.rest_rejected THEN jsonb_set(c.parts, '{open}', 'null') ELSE c.parts END
+     FROM given g WHERE c.id = ANY($2::text[]) AND c.id = g.id AND c.state = g.was AND c.attempts = g.attempts
+     RETURNING c.id, (extract(epoch FROM now() - c.troubled_since) * 1000)::float8 AS since_ms, c.troubled_looks AS looks
+   ), closed AS (
+     UPDATE tallyman.alarms a SET resolved_at = now() FROM given g JOIN moved m ON m.id = g.id
+     WHERE g.gets_on AND a.seller_id = ANY($3::text[]) AND a.kind = 'command-waiting' AND a.subject = ANY($2::text[])
+       AND a.seller_id = g.seller_id AND a.subject = g.id AND a.resolved_at IS NULL
+   )
+   SELECT id, since_ms, looks FROM moved`,
+)
+
+const moveEach = together(async (sql: SqlRunner, moves: readonly Move[]) => {
+  const rows = await sql.query<{ id: string; since_ms: number | null; looks: number }>(
+    updateCommands,
+    JSON.stringify(moves),
+    moves.map(({ id }) => id),
+    [...new Set(moves.map((move) => move.seller_id))],
+  )
+  const moved = new Map(rows.map((row) => [row.id, row]))
+  return moves.map(({ id }) => moved.get(id) ?? null)
+})
 
 /**
  * Moves a command on, and records the change. Returns null and changes nothing when the command is no longer as it was read: someone else
@@ -122,31 +221,23 @@ export const moveCommand = async (transaction: Transaction, command: StoredComma
   const restRejected = step.state === 'rejected' && applied.length > 0
   const state = restRejected ? 'confirmed' : step.state
   const reason = restRejected ? `a part was applied, the rest was rejected: ${step.reason}` : step.reason
-  const [row] = await transaction.query<{ since_ms: number | null; looks: number }>(
-    `UPDATE tallyman.commands SET state = $4, reason = $5, evidence = COALESCE($6::jsonb, evidence),
-       next_action_at = now() + $7::float8 * interval '1 millisecond', leased_until = NULL, lease_owner = NULL, updated_at = now(),
-       troubled_since = CASE WHEN $9 THEN COALESCE(troubled_since, now()) END,
-       troubled_looks = CASE WHEN $9 THEN troubled_looks + 1 ELSE 0 END,
-       settled_at = CASE WHEN $8 THEN now() ELSE NULL END,
-       parts = CASE WHEN $10 THEN jsonb_set(parts, '{open}', 'null') ELSE parts END
-     WHERE id = $1 AND state = $2 AND attempts = $3
-     RETURNING (extract(epoch FROM now() - troubled_since) * 1000)::float8 AS since_ms, troubled_looks AS looks`,
-    command.id,
-    command.state,
-    command.attempts,
+  const row = await moveEach(transaction, {
+    id: command.id,
+    seller_id: command.sellerId,
+    was: command.state,
+    attempts: command.attempts,
     state,
     reason,
-    step.evidence === undefined || step.evidence === null ? null : JSON.stringify(step.evidence),
-    step.nextActionInMs ?? 0,
-    isSettled(state),
-    step.troubled === true,
-    restRejected,
-  )
-  if (row === undefined) return null
+    ...(step.evidence === undefined || step.evidence === null ? {} : { evidence: step.evidence }),
+    next_ms: step.nextActionInMs ?? 0,
+    settled: isSettled(state),
+    troubled: step.troubled === true,
+    rest_rejected: restRejected,
+    // Whoever reviews what nobody works on raises this alarm for commands without trouble of their own.
+    gets_on: step.troubled !== true && (command.troubledSince !== null || state === 'held' || isSettled(state)),
+  })
+  if (row === null) return null
   const { about, what } = describeSubject(command)
-  // Whoever reviews what nobody works on raises this alarm for commands without trouble of their own.
-  if (step.troubled !== true && (command.troubledSince !== null || state === 'held' || isSettled(state)))
-    await resolveAlarm(transaction, alarmOf(command, 'command-waiting'))
   if (state === 'held' && command.state !== 'held') {
     const byLine = takesUnits(command.content) ? ', or decide it line by line' : ''
     const advice = `look at ${what} and then confirm, reject or retry command ${command.id}${byLine}`

@@ -3,7 +3,9 @@ import type { DecidedParts } from '../domain/decision.ts'
 import type { Confirmed } from '../domain/proof.ts'
 import { appliedOf, partsOf, readContent } from './command-content.ts'
 import type { SqlRunner } from './database.ts'
+import { prepared } from './prepared.ts'
 import { sellerIsServed } from './sellers.ts'
+import { together } from './together.ts'
 
 /** A command as stored, without its attempts. */
 export interface StoredCommand {
@@ -35,6 +37,10 @@ export interface StoredCommand {
   readonly troubledSince: Date | null
   readonly troubledLooks: number
   readonly createdAt: Date
+  /** The unsettled command of the same subject that comes before this one, if any: commands of one subject run one at a time. */
+  readonly before: string | null
+  /** Whether its seller is neither stopped nor paused. */
+  readonly sellerAtWork: boolean
   /** The database's clock when the row was read. */
   readonly databaseNow: Date
 }
@@ -57,6 +63,8 @@ interface CommandRow {
   troubled_since: Date | null
   troubled_looks: number
   created_at: Date
+  before: string | null
+  seller_at_work: boolean
   database_now: Date
 }
 
@@ -64,7 +72,10 @@ interface CommandRow {
 export const decisionsOf = '(SELECT count(*) FROM tallyman.command_decisions d WHERE d.command_id = c.id)::int'
 
 const commandColumns = `c.id, c.seller_id, c.subject, c.purchase_order_id, c.kind, c.state, c.payload, c.parts, c.attempts, ${decisionsOf} AS decisions,
-  c.event_source, c.event_id, c.next_action_at, c.leased_until, c.troubled_since, c.troubled_looks, c.created_at, now() AS database_now`
+  c.event_source, c.event_id, c.next_action_at, c.leased_until, c.troubled_since, c.troubled_looks, c.created_at, now() AS database_now,
+  (SELECT e.id FROM tallyman.commands e WHERE e.seller_id = c.seller_id AND e.subject = c.subject AND e.sequence < c.sequence
+    AND e.state NOT IN ('confirmed', 'rejected') ORDER BY e.sequence LIMIT 1) AS before,
+  COALESCE((SELECT s.state = 'active' FROM tallyman.sellers s WHERE s.seller_id = c.seller_id), true) AS seller_at_work`
 
 const fromRow = (row: CommandRow, { content, fault }: StoredContent): StoredCommand => ({
   id: row.id,
@@ -85,35 +96,45 @@ const fromRow = (row: CommandRow, { content, fault }: StoredContent): StoredComm
   troubledSince: row.troubled_since,
   troubledLooks: row.troubled_looks,
   createdAt: row.created_at,
+  before: row.before,
+  sellerAtWork: row.seller_at_work,
   databaseNow: row.database_now,
+})
+
+const selectCommands = prepared(`SELECT ${commandColumns} FROM tallyman.commands c WHERE c.id = ANY($1::text[])`)
+
+const readRow = together(async (sql: SqlRunner, ids: readonly string[]) => {
+  const rows = await sql.query<CommandRow>(selectCommands, [...new Set(ids)])
+  const found = new Map(rows.map((row) => [row.id, row]))
+  return ids.map((id) => found.get(id) ?? null)
 })
 
 /** The command, or null. Reads without a lock: a hint of what to do next, never the ground for doing it. */
 export const readCommand = async (sql: SqlRunner, commandId: string): Promise<StoredCommand | null> => {
-  const [row] = await sql.query<CommandRow>(`SELECT ${commandColumns} FROM tallyman.commands c WHERE c.id = $1`, commandId)
-  return row === undefined ? null : fromRow(row, await readContent(sql, row))
+  const row = await readRow(sql, commandId)
+  return row === null ? null : fromRow(row, await readContent(sql, row))
 }
 
-/** The unsettled command of the same subject that comes before this one, if any: commands of one subject run one at a time. */
-export const commandBefore = async (sql: SqlRunner, command: StoredCommand): Promise<string | null> => {
-  const [row] = await sql.query<{ id: string }>(
-    `SELECT e.id FROM tallyman.commands e JOIN tallyman.commands c ON c.id = $1
-     WHERE e.seller_id = c.seller_id AND e.subject = c.subject AND e.sequence < c.sequence
-       AND e.state NOT IN ('confirmed', 'rejected') ORDER BY e.sequence LIMIT 1`,
-    command.id,
-  )
-  return row?.id ?? null
-}
+const selectHeads = prepared(
+  `SELECT k.place::int AS place, (SELECT c.id FROM tallyman.commands c WHERE c.seller_id = k.seller_id AND c.subject = k.subject
+     AND c.state NOT IN ('confirmed', 'rejected') ORDER BY c.sequence LIMIT 1) AS id
+   FROM unnest($1::text[], $2::text[]) WITH ORDINALITY AS k(seller_id, subject, place) ORDER BY k.place`,
+)
+
+const readHead = together(
+  async (sql: SqlRunner, subjects: readonly { readonly sellerId: string; readonly subject: string }[]) => {
+    const rows = await sql.query<{ place: number; id: string | null }>(
+      selectHeads,
+      subjects.map(({ sellerId }) => sellerId),
+      subjects.map(({ subject }) => subject),
+    )
+    return rows.map(({ id }) => id)
+  },
+)
 
 /** The first unsettled command of a subject, if any. */
-export const headCommand = async ({ prisma }: SqlRunner, sellerId: string, subject: string): Promise<string | null> => {
-  const head = await prisma.command.findFirst({
-    where: { sellerId, subject, state: { notIn: ['confirmed', 'rejected'] } },
-    orderBy: { sequence: 'asc' },
-    select: { id: true },
-  })
-  return head?.id ?? null
-}
+export const headCommand = (sql: SqlRunner, sellerId: string, subject: string): Promise<string | null> =>
+  readHead(sql, { sellerId, subject })
 
 /** So many commands of one kind of a seller are enqueued or wait for budget at once; the others stay where they are until these are done. */
 const mostOfAKind = 200
@@ -164,18 +185,18 @@ export const dueCommands = async (sql: SqlRunner, most: number): Promise<readonl
   return rows.map((row) => row.id)
 }
 
+const selectWithinShare = prepared(
+  `SELECT w.id FROM (
+     SELECT DISTINCT c.seller_id, c.kind FROM tallyman.commands c WHERE c.id = ANY ($1::text[])
+   ) k CROSS JOIN LATERAL (
+     SELECT c.id FROM tallyman.commands c WHERE c.seller_id = k.seller_id AND c.kind = k.kind AND ${hasPlace}
+     ORDER BY c.act_by, c.sequence LIMIT $2::int
+   ) w WHERE w.id = ANY ($1::text[])`,
+)
+
 /** Those of the commands that may be enqueued at once: others of their seller and kind come first, and are enough. */
 export const commandsWithinShare = async (sql: SqlRunner, commandIds: readonly string[]): Promise<readonly string[]> => {
-  const rows = await sql.query<{ id: string }>(
-    `SELECT w.id FROM (
-       SELECT DISTINCT c.seller_id, c.kind FROM tallyman.commands c WHERE c.id = ANY ($1::text[])
-     ) k CROSS JOIN LATERAL (
-       SELECT c.id FROM tallyman.commands c WHERE c.seller_id = k.seller_id AND c.kind = k.kind AND ${hasPlace}
-       ORDER BY c.act_by, c.sequence LIMIT $2::int
-     ) w WHERE w.id = ANY ($1::text[])`,
-    commandIds,
-    mostOfAKind,
-  )
+  const rows = await sql.query<{ id: string }>(selectWithinShare, commandIds, mostOfAKind)
   return rows.map((row) => row.id)
 }
 

@@ -1,22 +1,13 @@
 import { PrismaPg } from '@prisma/adapter-pg'
 import { DriverAdapterError } from '@prisma/driver-adapter-utils'
+import type { ChangeRecord } from '../domain/changes/catalogue.ts'
 import type { VocabularyOf } from '../domain/vocabulary.ts'
 import { SteadyClient } from '../steady-client.ts'
 import { committingWith } from './commit.ts'
 import { type Prisma, PrismaClient } from './generated/client.ts'
+import { preparedName } from './prepared.ts'
 import { boundSession, type SessionBounds } from './session.ts'
-
-/** One thing that has changed; becomes one row of `warehouse.changes`, in the transaction that makes the change. */
-export interface ChangeRecord {
-  readonly sellerId: string
-  /** Dotted, past tense: `order.seen`, `order_line.changed`, `return.seen`, `command.confirmed` … */
-  readonly type: string
-  readonly purchaseOrderId?: string | undefined
-  readonly lineNumber?: string | undefined
-  readonly returnOrderId?: string | undefined
-  readonly commandId?: string | undefined
-  readonly data: Prisma.InputJsonObject
-}
+import { createFreeGathering, type Gathering } from './together.ts'
 
 /**
  * Asks Postgres, inside or outside of a transaction: by typed queries, or by SQL with positional parameters (`$1`) where those cannot say it
@@ -30,11 +21,22 @@ export interface SqlRunner {
   execute(sql: string, ...parameters: readonly unknown[]): Promise<number>
   /** In whose words the data of a seller is. */
   readonly vocabularyOf: VocabularyOf
+  /** What is asked through it at the same time is asked together (`together.ts`). Left out: each asks for itself. */
+  readonly gathering?: Gathering
 }
 
 /** A transaction under way. Changes recorded through it are appended as its last statement, in one message with the commit. */
 export interface Transaction extends SqlRunner {
+  /** Appends one row to `warehouse.changes`. */
   record(change: ChangeRecord): void
+  /** The order whose row is locked already. Left out: whoever needs its lock takes it. */
+  readonly held?: HeldOrder
+}
+
+/** An order that is stored, and whose row a transaction has locked for a piece of work before it began. */
+export interface HeldOrder {
+  readonly sellerId: string
+  readonly purchaseOrderId: string
 }
 
 /** The connection pool and its transactions; the only way to Postgres but for LISTEN (`listener.ts`). */
@@ -64,6 +66,8 @@ export interface DatabaseOptions {
   readonly onError?: (error: Error) => void
   /** How long the server lets a session block others; the bounds of the daemon by default. */
   readonly bounds?: SessionBounds
+  /** Whether statements that are sent often stay planned on the server; by default they do. A pooler may refuse that. */
+  readonly prepare?: boolean
 }
 
 /** A statement failed where nobody had asked for it: as part of the commit. `code` is the SQLSTATE. */
@@ -124,7 +128,14 @@ const asStatementError = (error: unknown): unknown => {
 }
 
 /** Opens a pool; connects on first use. */
-export const openDatabase = ({ url, vocabularyOf, connections = 10, onError, bounds }: DatabaseOptions): Database => {
+export const openDatabase = ({
+  url,
+  vocabularyOf,
+  connections = 10,
+  onError,
+  bounds,
+  prepare = true,
+}: DatabaseOptions): Database => {
   const pool = new PrismaPg(
     {
       connectionString: url,
@@ -136,13 +147,18 @@ export const openDatabase = ({ url, vocabularyOf, connections = 10, onError, bou
       Client: SteadyClient,
       onConnect: (client) => boundSession(client, bounds),
     },
-    { onPoolError: (error) => onError?.(error), onConnectionError: (error) => onError?.(error) },
+    {
+      onPoolError: (error) => onError?.(error),
+      onConnectionError: (error) => onError?.(error),
+      ...(prepare ? { statementNameGenerator: ({ sql }) => preparedName(sql) } : {}),
+    },
   )
   // Its other forms of an error quote the call with its arguments, a buyer's among them.
   const prisma = new PrismaClient({ adapter: committingWith(pool, appendChanges), errorFormat: 'minimal' })
   return {
     ...runner(prisma, vocabularyOf),
     prisma,
+    gathering: createFreeGathering(),
     transaction: async (work, { maxWaitMs = 10_000, timeoutMs = 30_000 } = {}) => {
       try {
         return await prisma.$transaction(

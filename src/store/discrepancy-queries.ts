@@ -1,7 +1,8 @@
 import type { Resolution } from '../domain/discrepancy-resolution.ts'
 import type { Certainty, DiscrepancyKind } from '../domain/reconciliation.ts'
 import type { SqlRunner } from './database.ts'
-import { type ListPage, pageOf } from './page.ts'
+import { type ListPage, type Period, pageOf } from './page.ts'
+import { type SellerFilter, sellersIn } from './seller-filter.ts'
 
 /** An entry of the inventory log, as far as it helps to find it again. */
 export interface NamedEntry {
@@ -51,12 +52,15 @@ export type DiscrepancyState = 'open' | 'resolved'
 
 /** Which discrepancies to list; null: any. */
 export interface DiscrepancyFilter {
-  readonly sellerId: string | null
+  readonly sellerId: SellerFilter
   /** `YYYY-MM`. */
   readonly month: string | null
   readonly sku: string | null
   readonly kind: DiscrepancyKind | null
   readonly state: DiscrepancyState | null
+  readonly gtin?: string | null
+  /** When it was first seen. */
+  readonly seen?: Period
 }
 
 interface DiscrepancyRow extends Omit<Discrepancy, 'log' | 'reportUnits' | 'expectedUnits' | 'difference'> {
@@ -95,8 +99,10 @@ export const listDiscrepancies = async (
   const rows = await sql.query<DiscrepancyRow>(
     `WITH page AS MATERIALIZED (
        SELECT * FROM warehouse.inventory_discrepancies
-       WHERE ($1::text IS NULL OR seller_id = $1::text) AND ($2::date IS NULL OR month = $2::date) AND ($3::text IS NULL OR sku = $3::text)
+       WHERE ($1::text[] IS NULL OR seller_id = ANY ($1::text[])) AND ($2::date IS NULL OR month = $2::date) AND ($3::text IS NULL OR sku = $3::text)
          AND ($4::text IS NULL OR kind = $4::text) AND ($5::text IS NULL OR state = $5::text) AND ($6::bigint IS NULL OR id < $6::bigint)
+         AND ($8::text IS NULL OR gtin = $8::text) AND ($9::timestamptz IS NULL OR first_seen_at >= $9::timestamptz)
+         AND ($10::timestamptz IS NULL OR first_seen_at < $10::timestamptz)
        ORDER BY id DESC LIMIT $7::int
      )
      SELECT d.id, d.seller_id AS "sellerId", d.sku, d.gtin, to_char(d.month, 'YYYY-MM') AS month, d.kind, d.report_units AS "reportUnits",
@@ -112,13 +118,16 @@ export const listDiscrepancies = async (
        JOIN warehouse.inventory_log_entries e ON e.seller_id = d.seller_id AND e.sku = d.sku AND e.entry_id = t.entry_id
      ) named
      ORDER BY d.id DESC`,
-    filter.sellerId,
+    sellersIn(filter.sellerId),
     filter.month === null ? null : `${filter.month}-01`,
     filter.sku,
     filter.kind,
     filter.state,
     before,
     limit + 1,
+    filter.gtin ?? null,
+    filter.seen?.from?.toISOString() ?? null,
+    filter.seen?.to?.toISOString() ?? null,
   )
   return pageOf(rows.map(toDiscrepancy), limit, (discrepancy) => discrepancy.id)
 }

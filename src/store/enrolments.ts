@@ -1,4 +1,6 @@
 import type { SqlRunner, Transaction } from './database.ts'
+import { prepared } from './prepared.ts'
+import { together } from './together.ts'
 
 /** What the marketplace said of a seller and a resource. */
 interface Enrolment {
@@ -9,23 +11,38 @@ interface Enrolment {
   readonly detail: string | null
 }
 
+/** What is known of a seller and a resource. */
+type Known = 'enrolled' | 'not enrolled' | 'unknown'
+
+const selectEnrolments = prepared(
+  `SELECT a.place::int AS place, e.enrolled, e.checked_at > now() - make_interval(secs => a.within_ms / 1000) AS recent
+   FROM unnest($1::text[], $2::text[], $3::float8[]) WITH ORDINALITY AS a(seller_id, resource, within_ms, place)
+   JOIN tallyman.enrolments e USING (seller_id, resource)`,
+)
+
+const readEach = together(
+  async (
+    sql: SqlRunner,
+    asked: readonly { readonly sellerId: string; readonly resource: string; readonly withinMs: number }[],
+  ): Promise<readonly Known[]> => {
+    const rows = await sql.query<{ place: number; enrolled: boolean; recent: boolean }>(
+      selectEnrolments,
+      asked.map(({ sellerId }) => sellerId),
+      asked.map(({ resource }) => resource),
+      asked.map(({ withinMs }) => withinMs),
+    )
+    const byPlace = new Map(rows.map((row) => [row.place, row]))
+    return asked.map((_one, index) => {
+      const row = byPlace.get(index + 1)
+      if (row?.enrolled === true) return 'enrolled'
+      return row?.recent === true ? 'not enrolled' : 'unknown'
+    })
+  },
+)
+
 /** What is known of a seller and a resource: a "not enrolled" counts for `withinMs`, then it is to be asked again. */
-export const readEnrolment = async (
-  sql: SqlRunner,
-  sellerId: string,
-  resource: string,
-  withinMs: number,
-): Promise<'enrolled' | 'not enrolled' | 'unknown'> => {
-  const [row] = await sql.query<{ enrolled: boolean; recent: boolean }>(
-    `SELECT enrolled, checked_at > now() - make_interval(secs => $3::float8 / 1000) AS recent
-     FROM tallyman.enrolments WHERE seller_id = $1 AND resource = $2`,
-    sellerId,
-    resource,
-    withinMs,
-  )
-  if (row?.enrolled === true) return 'enrolled'
-  return row?.recent === true ? 'not enrolled' : 'unknown'
-}
+export const readEnrolment = (sql: SqlRunner, sellerId: string, resource: string, withinMs: number): Promise<Known> =>
+  readEach(sql, { sellerId, resource, withinMs })
 
 /**
  * Stores what the marketplace said, and records a change when it differs from before, or is a first no. Ask {@link readEnrolment} first: also a row

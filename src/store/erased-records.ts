@@ -4,6 +4,9 @@ import type { ReturnOrder } from '../domain/return.ts'
 import type { SqlRunner, Transaction } from './database.ts'
 import type { StorableRecord } from './versions.ts'
 
+/** Resources whose records name buyers, as a list of SQL. */
+export const resourcesWithBuyers = `'orders', 'returns'`
+
 /** Key of the advisory lock between whoever stores records that no row lock stands for yet (shared) and an erasure (alone). */
 const erasureLock = 7_255_312
 

@@ -1,17 +1,17 @@
 import { erpEventTypes } from '../domain/event-shape.ts'
+import type { JsonObject, JsonValue } from '../domain/json.ts'
 import { erasedRawText } from '../domain/redaction.ts'
 import { isObject } from '../domain/values.ts'
+import { type Acting, recordAct } from './audit.ts'
 import type { Database, Transaction } from './database.ts'
-import { type ErasedKind, eraseAlone, namesNumber } from './erased-records.ts'
+import { type ErasedKind, eraseAlone, namesNumber, resourcesWithBuyers } from './erased-records.ts'
 import { retryOnDeadlock } from './faults.ts'
-import type { Prisma } from './generated/client.ts'
 
 /** Whose buyer is to be erased, who wants it, and why. */
-export interface ErasureRequest {
+export interface ErasureRequest extends Acting {
   readonly sellerId: string
   /** The marketplace's number of what the buyer ordered; one or several purchase orders belong to it. */
   readonly customerOrderId: string
-  readonly actor: string
   readonly reason: string
 }
 
@@ -132,7 +132,7 @@ const ids = <Row extends { readonly id: string }>(rows: readonly Row[]): string[
 const find = async (tx: Transaction, sellerId: string, customerOrderId: string): Promise<Found | null> => {
   const quarantinedFirst = await tx.query<{ resource: string; id: string }>(
     `SELECT resource, record_key AS id FROM tallyman.quarantined_records
-     WHERE seller_id = $1 AND resource IN ('orders', 'returns') AND skipped IS NULL AND record_key IS NOT NULL
+     WHERE seller_id = $1 AND resource IN (${resourcesWithBuyers}) AND skipped IS NULL AND record_key IS NOT NULL
        AND position($2 IN raw_text) > 0 AND ${namesNumber('raw_text', '$2')}`,
     sellerId,
     customerOrderId,
@@ -170,7 +170,7 @@ const find = async (tx: Transaction, sellerId: string, customerOrderId: string):
   const returnOrderIds = [...new Set([...ids(storedReturns), ...unread('returns')])].sort()
   const quarantined = await tx.query<{ id: bigint }>(
     `SELECT id FROM tallyman.quarantined_records q
-     WHERE seller_id = $1 AND resource IN ('orders', 'returns') AND skipped IS NULL AND EXISTS (
+     WHERE seller_id = $1 AND resource IN (${resourcesWithBuyers}) AND skipped IS NULL AND EXISTS (
        SELECT FROM unnest($2::text[]) AS n(number) WHERE record_key = number
          OR (position(number IN raw_text) > 0 AND ${namesNumber('raw_text', 'number')}))`,
     sellerId,
@@ -337,6 +337,23 @@ const statements = (found: Found, words: readonly string[], actor: string): read
       ],
     ),
     [
+      'tallyman.audit_entries',
+      `UPDATE tallyman.audit_entries SET reason = '${erasedText}'
+       WHERE seller_id = $1 AND reason <> '${erasedText}' AND action <> 'buyer.erased' AND (
+         (action LIKE 'command.%' AND subject = ANY($2::text[])) OR (action LIKE 'record.%' AND subject = ANY($3::text[]))
+         OR (action LIKE 'event.%' AND EXISTS (SELECT FROM tallyman.erp_event e WHERE e.source || ' ' || e.id = subject
+           AND tallyman.normal_id(e.data -> 'purchaseOrderId') = ANY($4::text[])))
+         OR (action LIKE 'event.%' AND subject IN (SELECT source || ' ' || id FROM unnest($5::text[], $6::text[]) AS n(source, id)))
+         OR ${holdsWord('reason', '$7')})`,
+      sellerId,
+      commandIds,
+      found.quarantinedIds.map(String),
+      purchaseOrderIds,
+      rejectedEvents.sources,
+      rejectedEvents.ids,
+      words,
+    ],
+    [
       'tallyman.quarantined_records',
       `UPDATE tallyman.quarantined_records SET raw_text = '${erasedRawText}', fault = '${erasedText}', retry_at = NULL,
          dismissed_by = CASE state WHEN 'open' THEN $2 ELSE dismissed_by END,
@@ -350,9 +367,12 @@ const statements = (found: Found, words: readonly string[], actor: string): read
     [
       'tallyman.alarms',
       `UPDATE tallyman.alarms a SET message = '${erasedText}',
+         silenced_reason = CASE WHEN a.silenced_reason IS NOT NULL THEN '${erasedText}' END,
+         resolved_reason = CASE WHEN a.resolved_reason IS NOT NULL THEN '${erasedText}' END,
          seller_id = CASE WHEN ${unknownSeller('a.seller_id')} THEN '' ELSE a.seller_id END,
          resolved_at = CASE a.kind WHEN 'event-waiting' THEN coalesce(a.resolved_at, now()) ELSE a.resolved_at END
-       WHERE (a.message <> '${erasedText}' OR ${unknownSeller('a.seller_id')}) AND (
+       WHERE (a.message <> '${erasedText}' OR a.silenced_reason <> '${erasedText}' OR a.resolved_reason <> '${erasedText}'
+         OR ${unknownSeller('a.seller_id')}) AND (
          (a.kind LIKE 'command-%' AND a.subject = ANY($3::text[]))
          OR (a.kind = 'event-waiting' AND ${unknownSeller('a.seller_id')} AND EXISTS (SELECT FROM tallyman.erp_event e
            WHERE ${ofEventsOrRejected} AND e.seller_id = a.seller_id))
@@ -372,40 +392,38 @@ const statements = (found: Found, words: readonly string[], actor: string): read
   ]
 }
 
-type Json = Prisma.JsonValue
+const fields = (value: JsonValue | undefined): JsonObject => (isObject(value) ? value : {})
+const items = (value: JsonValue | undefined): readonly JsonValue[] => (Array.isArray(value) ? value : [])
 
-const fields = (value: Json | undefined): Readonly<Record<string, Json | undefined>> => (isObject(value) ? value : {})
-const items = (value: Json | undefined): readonly Json[] => (Array.isArray(value) ? value : [])
-
-const pick = (value: Json | undefined, ...names: readonly string[]): Record<string, Json> => {
+const pick = (value: JsonValue | undefined, ...names: readonly string[]): JsonObject => {
   const from = fields(value)
   return Object.fromEntries(names.flatMap((name) => (from[name] === undefined ? [] : [[name, from[name]]])))
 }
 
-const erasedPayload = (payload: Json): Json => {
+const erasedPayload = (payload: JsonValue): JsonValue => {
   const { parcels } = fields(payload)
   if (!Array.isArray(parcels)) return payload
   return {
     ...fields(payload),
     parcels: parcels.map((parcel) => ({ ...fields(parcel), trackingUrl: null, method: null })),
-  } as Json
+  }
 }
 
-const erasedParts = (parts: Json): Json => {
+const erasedParts = (parts: JsonValue): JsonValue => {
   const { applied, open } = fields(parts)
   return {
     ...fields(parts),
     applied: items(applied).map((part) => ({ ...fields(part), payload: erasedPayload(fields(part)['payload'] ?? null) })),
     open: open === undefined || open === null ? null : erasedPayload(open),
-  } as Json
+  }
 }
 
-const erasedEvidence = (evidence: Json): Json => ({
+const erasedEvidence = (evidence: JsonValue): JsonValue => ({
   ...pick(evidence, 'verdict', 'ruledOut'),
   lines: items(fields(evidence)['lines']).map((line) => pick(line, 'lineNumber', 'finding', 'maybeOurs', 'underOurMark')),
 })
 
-const orNull = (value: Json, change: (value: Json) => Json): Json => (value === null ? null : change(value))
+const orNull = (value: JsonValue, change: (value: JsonValue) => JsonValue): JsonValue => (value === null ? null : change(value))
 
 const eraseCommands = async (
   tx: Transaction,
@@ -470,15 +488,21 @@ const mark = async (tx: Transaction, { sellerId, customerOrderId, purchaseOrderI
   })
 }
 
-const audit = async (
+const audit = (
   tx: Transaction,
-  { actor, reason }: ErasureRequest,
+  request: ErasureRequest,
   { sellerId, customerOrderId, purchaseOrderIds, returnOrderIds }: Found,
   rows: Readonly<Record<string, number>>,
 ): Promise<bigint> => {
-  const details = { purchaseOrderIds, returnOrderIds, rows }
-  const data = { actor, action: 'buyer.erased', sellerId, subject: customerOrderId, reason, details }
-  return (await tx.prisma.auditEntry.create({ data, select: { id: true } })).id
+  const details = { purchaseOrderIds: [...purchaseOrderIds], returnOrderIds: [...returnOrderIds], rows: { ...rows } }
+  return recordAct(tx, {
+    by: request,
+    action: 'buyer.erased',
+    sellerId,
+    subject: customerOrderId,
+    reason: request.reason,
+    details,
+  })
 }
 
 // A system that has copied the buyer from here learns to remove the copy too.

@@ -2,7 +2,8 @@ import { maxIdLength } from '../domain/event-bounds.ts'
 import type { EventState } from '../domain/event-shape.ts'
 import type { SqlRunner } from './database.ts'
 import type { EventKey, EventProblem } from './events.ts'
-import { type ListPage, pageOf } from './page.ts'
+import { type ListPage, type Period, pageOf } from './page.ts'
+import { type SellerFilter, sellersIn } from './seller-filter.ts'
 
 /** An event as lists show it: without its data. */
 export interface ListedEvent extends EventKey {
@@ -24,19 +25,27 @@ export interface ListedEvent extends EventKey {
 /** Which events to list; null: any. */
 export interface EventFilter {
   readonly state: EventState | null
-  readonly sellerId: string | null
+  readonly sellerId: SellerFilter
+  readonly purchaseOrderId?: string | null
+  readonly type?: string | null
+  readonly source?: string | null
+  readonly id?: string | null
+  readonly received?: Period
 }
 
 // Literals, so that the partial indexes of waiting and rejected events are used.
 const conditionOf = { received: `e.status = 'received'`, accepted: `e.status = 'accepted'`, rejected: `e.status = 'rejected'` }
 
-/** The seller of an event, as far as it is known. */
-const sellerOf = `COALESCE(e.seller_id, left(tallyman.normal_id(e.data -> 'sellerId'), ${maxIdLength}))`
+/** The seller of an event `e`, as far as it is known, as SQL. */
+export const sellerOfEventRow = `COALESCE(e.seller_id, left(tallyman.normal_id(e.data -> 'sellerId'), ${maxIdLength}))`
+
+/** The purchase order of an event, in normal form; there is an index on it. */
+const orderOf = `left(tallyman.normal_id(e.data -> 'purchaseOrderId'), ${maxIdLength})`
 
 /** Events, newest first, before this sequence number. */
 export const listEvents = async (
   sql: SqlRunner,
-  { state, sellerId }: EventFilter,
+  { state, sellerId, purchaseOrderId = null, type = null, source = null, id = null, received }: EventFilter,
   before: bigint | null,
   limit: number,
 ): Promise<ListPage<ListedEvent, bigint>> => {
@@ -54,17 +63,26 @@ export const listEvents = async (
     processed_at: Date | null
     commands: readonly string[]
   }>(
-    `SELECT e.source, e.id, e.sequence, e.type, ${sellerOf} AS seller_id,
-       left(tallyman.normal_id(e.data -> 'purchaseOrderId'), ${maxIdLength}) AS purchase_order_id, e.status, e.problem,
+    `SELECT e.source, e.id, e.sequence, e.type, ${sellerOfEventRow} AS seller_id,
+       ${orderOf} AS purchase_order_id, e.status, e.problem,
        CASE WHEN e.status = 'received' THEN e.waits_for END AS waits_for, e.received_at, e.processed_at,
        ARRAY(SELECT c.id FROM tallyman.commands c WHERE c.event_source = e.source AND c.event_id = e.id ORDER BY c.sequence) AS commands
      FROM tallyman.erp_event e
-     WHERE ${state === null ? 'true' : conditionOf[state]} AND ($1::text IS NULL OR ${sellerOf} = $1::text)
+     WHERE ${state === null ? 'true' : conditionOf[state]} AND ($1::text[] IS NULL OR ${sellerOfEventRow} = ANY ($1::text[]))
        AND ($2::bigint IS NULL OR e.sequence < $2::bigint)
+       ${purchaseOrderId === null ? 'AND $4::text IS NULL' : `AND ${orderOf} = $4::text`} AND ($5::text IS NULL OR e.type = $5::text)
+       AND ($6::text IS NULL OR e.source = $6::text) AND ($7::text IS NULL OR e.id = $7::text)
+       AND ($8::timestamptz IS NULL OR e.received_at >= $8::timestamptz) AND ($9::timestamptz IS NULL OR e.received_at < $9::timestamptz)
      ORDER BY e.sequence DESC LIMIT $3::int`,
-    sellerId,
+    sellersIn(sellerId),
     before,
     limit + 1,
+    purchaseOrderId,
+    type,
+    source,
+    id,
+    received?.from?.toISOString() ?? null,
+    received?.to?.toISOString() ?? null,
   )
   return pageOf(
     rows.map(
@@ -111,11 +129,11 @@ export const longWaitingEvents = async (sql: SqlRunner, shown: number): Promise<
     received_at: Date
   }>(
     `SELECT w.* FROM (
-       SELECT COALESCE(${sellerOf}, '') AS seller_id, e.source, e.id, e.waits_for, e.received_at, e.sequence,
+       SELECT COALESCE(${sellerOfEventRow}, '') AS seller_id, e.source, e.id, e.waits_for, e.received_at, e.sequence,
          (count(*) OVER seller)::int AS count, row_number() OVER (seller ORDER BY e.sequence) AS place
        FROM tallyman.erp_event e
        WHERE e.status = 'received' AND e.received_at <= now() - $1::int * interval '1 millisecond'
-       WINDOW seller AS (PARTITION BY COALESCE(${sellerOf}, ''))
+       WINDOW seller AS (PARTITION BY COALESCE(${sellerOfEventRow}, ''))
      ) w WHERE w.place <= $2::int ORDER BY w.seller_id, w.sequence`,
     tellWaitingAfterMs,
     shown,

@@ -1,6 +1,10 @@
+import type { CommandKind, LineQuantity } from '../domain/command.ts'
 import { maxDataBytes, maxDataDepth, maxIdLength, maxKeyBytes, nestingOf } from '../domain/event-bounds.ts'
 import { type EventFault, type EventState, settingsEventType } from '../domain/event-shape.ts'
+import type { Acting } from './audit.ts'
 import type { SqlRunner, Transaction } from './database.ts'
+import { prepared } from './prepared.ts'
+import { together } from './together.ts'
 
 /** What identifies an event (CloudEvents 1.0: `source` + `id`). */
 export interface EventKey {
@@ -25,8 +29,7 @@ export interface EventProblem {
 }
 
 /** Who ended a waiting event, and why. */
-export interface PersonsReason {
-  readonly actor: string
+export interface PersonsReason extends Acting {
   readonly reason: string
 }
 
@@ -51,6 +54,24 @@ export type EventsVerdict =
   /** These (by index) share source and id with another event whose body is another. */
   | { readonly ok: false; readonly reason: 'conflict'; readonly indexes: readonly number[] }
   | { readonly ok: false; readonly reason: 'invalid'; readonly faults: readonly IndexedFault[] }
+
+/** A command that an event would come to. */
+export interface ForecastCommand {
+  readonly kind: CommandKind
+  readonly lines: readonly LineQuantity[]
+  /** What a refund gives back, tax and fees included; null: no refund, or one in several currencies. */
+  readonly money: { readonly amount: string; readonly currency: string } | null
+  /** The request as it would leave; null: none would, as its goal is reached already or the marketplace has no such command. */
+  readonly request: object | null
+}
+
+/** What an event would do if it were posted now. */
+export interface EventForecast extends EventKey {
+  readonly would: 'accepted' | 'duplicate' | 'rejected'
+  readonly commands: readonly ForecastCommand[]
+  /** Why it would be rejected, or what else there is to say. */
+  readonly problem: EventProblem | null
+}
 
 /** A fault of one of several events. */
 export interface IndexedFault extends EventFault {
@@ -139,13 +160,15 @@ const storedOf = (row: EventRow): Omit<StoredEvent, 'data' | 'unreadable'> => ({
   dataRemovedAt: row.data_removed_at,
 })
 
+// OFFSET 0: one lookup for each, whatever the statistics say.
+const selectEvents = prepared(
+  `SELECT ${columns} FROM (SELECT DISTINCT source, id FROM jsonb_to_recordset($1::jsonb) AS t(source text, id text)) k
+   CROSS JOIN LATERAL (SELECT * FROM tallyman.erp_event e WHERE e.source = k.source AND e.id = k.id OFFSET 0) e`,
+)
+
 /** Those of the events that are stored. */
 export const readEvents = async (sql: SqlRunner, keys: readonly EventKey[]): Promise<readonly StoredEvent[]> => {
-  const rows = await sql.query<EventRow>(
-    `SELECT ${columns} FROM tallyman.erp_event e
-     WHERE (e.source, e.id) IN (SELECT k.source, k.id FROM jsonb_to_recordset($1::jsonb) AS k(source text, id text))`,
-    JSON.stringify(keys.map(({ source, id }) => ({ source, id }))),
-  )
+  const rows = await sql.query<EventRow>(selectEvents, JSON.stringify(keys.map(({ source, id }) => ({ source, id }))))
   return rows.map(fromRow)
 }
 
@@ -153,28 +176,46 @@ export const readEvents = async (sql: SqlRunner, keys: readonly EventKey[]): Pro
 export const readStoredEvent = async (sql: SqlRunner, key: EventKey): Promise<StoredEvent | null> =>
   (await readEvents(sql, [key]))[0] ?? null
 
+/** An event as it is stored first. */
+export interface NewEvent extends IncomingEvent {
+  readonly bodyHash: string
+  readonly sellerId: string | null
+  readonly state: 'received' | 'accepted'
+}
+
+const insertEvents = prepared(
+  `INSERT INTO tallyman.erp_event (source, id, type, data, body_hash, seller_id, status, processed_at)
+   SELECT t.source, t.id, t.type, COALESCE(t.data, 'null'), decode(t.body_hash, 'hex'), t.seller_id, t.status, CASE WHEN t.status = 'accepted' THEN now() END
+   FROM jsonb_to_recordset($1::jsonb) AS t(ordinal int, source text, id text, type text, data jsonb, body_hash text, seller_id text, status text)
+   ORDER BY t.ordinal
+   ON CONFLICT (source, id) DO NOTHING RETURNING source, id`,
+)
+
+const insertEach = together(async (sql: SqlRunner, events: readonly NewEvent[]) => {
+  const rows = await sql.query<EventKey>(
+    insertEvents,
+    JSON.stringify(
+      events.map(({ source, id, type, data, bodyHash, sellerId, state }, ordinal) => ({
+        ordinal,
+        source,
+        id,
+        type,
+        data,
+        body_hash: bodyHash,
+        seller_id: sellerId,
+        status: state,
+      })),
+    ),
+  )
+  const inserted = new Set(rows.map(({ source, id }) => JSON.stringify([source, id])))
+  return events.map(({ source, id }) => inserted.has(JSON.stringify([source, id])))
+})
+
 /**
  * Stores an event; returns false and changes nothing when its source and id are taken. Waits for a transaction under way that
  * stores the same ones. An event that is accepted is inserted under its order's row lock, so that numbers follow acceptance.
  */
-export const insertEvent = async (
-  tx: Transaction,
-  row: IncomingEvent & { readonly bodyHash: string; readonly sellerId: string | null; readonly state: 'received' | 'accepted' },
-): Promise<boolean> => {
-  const inserted = await tx.execute(
-    `INSERT INTO tallyman.erp_event (source, id, type, data, body_hash, seller_id, status, processed_at)
-     VALUES ($1, $2, $3, $4::jsonb, decode($5, 'hex'), $6, $7, CASE WHEN $7 = 'accepted' THEN now() END)
-     ON CONFLICT (source, id) DO NOTHING`,
-    row.source,
-    row.id,
-    row.type,
-    JSON.stringify(row.data),
-    row.bodyHash,
-    row.sellerId,
-    row.state,
-  )
-  return inserted === 1
-}
+export const insertEvent = (tx: Transaction, event: NewEvent): Promise<boolean> => insertEach(tx, event)
 
 /** Decides an event that was waiting; returns false when it no longer waits. Without a hash the one it has stays. */
 export const settleEvent = async (
@@ -200,7 +241,7 @@ export const settleEvent = async (
 const keyFits = `octet_length(e.source) BETWEEN 1 AND ${maxKeyBytes} AND octet_length(e.id) BETWEEN 1 AND ${maxKeyBytes}`
 
 /** Whose a waiting event is, as well as it can be told; empty: it cannot. The index of waiting events by seller says the same. */
-const waitingSellerOf = `left(coalesce(e.seller_id, tallyman.normal_id(e.data -> 'sellerId'), ''), 255)`
+export const waitingSellerOf = `left(coalesce(e.seller_id, tallyman.normal_id(e.data -> 'sellerId'), ''), 255)`
 
 /**
  * Waiting events that are to be looked at now, in rounds: one of each seller, then another of each. Of a seller those come first that were due
@@ -273,16 +314,35 @@ export const endlessEvents = async (sql: SqlRunner, longestMs: number, limit: nu
   return rows.map(fromRow)
 }
 
+const waitingWhere = (condition: string, lock: '' | 'FOR UPDATE OF e'): string =>
+  prepared(`SELECT ${columns} FROM tallyman.erp_event e WHERE e.status = 'received' AND ${condition} ORDER BY e.sequence ${lock}`)
+
+const waitingOfOrders = waitingWhere(`${orderOfData} = ANY($1::text[])`, 'FOR UPDATE OF e')
+const waitingOfType = waitingWhere('e.type = $1', 'FOR UPDATE OF e')
+const shownOfOrder = waitingWhere(`${orderOfData} = $1`, '')
+const shownOfType = waitingWhere('e.type = $1', '')
+
+/** Waiting events about this purchase order (null: about shipping settings), in the order in which they came. */
+export const receivedEvents = async (sql: SqlRunner, purchaseOrderId: string | null): Promise<readonly StoredEvent[]> => {
+  const rows =
+    purchaseOrderId === null
+      ? await sql.query<EventRow>(shownOfType, settingsEventType)
+      : await sql.query<EventRow>(shownOfOrder, purchaseOrderId)
+  return rows.map(fromRow)
+}
+
+const lockReceivedOf = together(async (tx: SqlRunner, about: readonly (string | null)[]) => {
+  const orders = about.filter((purchaseOrderId) => purchaseOrderId !== null)
+  const ofOrders = orders.length === 0 ? [] : (await tx.query<EventRow>(waitingOfOrders, orders)).map(fromRow)
+  const ofSettings =
+    orders.length === about.length ? [] : (await tx.query<EventRow>(waitingOfType, settingsEventType)).map(fromRow)
+  const byOrder = Map.groupBy(ofOrders, (event) => event.purchaseOrderId)
+  return about.map((purchaseOrderId) => (purchaseOrderId === null ? ofSettings : (byOrder.get(purchaseOrderId) ?? [])))
+})
+
 /**
  * Locks the waiting events about this purchase order (null: about shipping settings), in the order in which they came. Take the lock
  * of what they are about first. They may be of different sellers: the caller looks at each.
  */
-export const lockReceivedEvents = async (tx: Transaction, purchaseOrderId: string | null): Promise<readonly StoredEvent[]> => {
-  const [condition, parameter] =
-    purchaseOrderId === null ? ['e.type = $1', settingsEventType] : [`${orderOfData} = $1`, purchaseOrderId]
-  const rows = await tx.query<EventRow>(
-    `SELECT ${columns} FROM tallyman.erp_event e WHERE e.status = 'received' AND ${condition} ORDER BY e.sequence FOR UPDATE OF e`,
-    parameter,
-  )
-  return rows.map(fromRow)
-}
+export const lockReceivedEvents = (tx: Transaction, purchaseOrderId: string | null): Promise<readonly StoredEvent[]> =>
+  lockReceivedOf(tx, purchaseOrderId)

@@ -50,6 +50,18 @@ export const isDatabaseAway = (error: unknown): boolean => {
   return (typeof code === 'string' && awaySocketCodes.has(code)) || awaySentences.test(error.message)
 }
 
+/**
+ * The state of Postgres that an error of any part tells of, as a sentence; null: it tells of none. A socket that fails may be that of Redis or
+ * of the marketplace, so it says nothing unless it was met by a statement.
+ */
+export const postgresOutage = (error: unknown): string | null => {
+  if (!(error instanceof Error) || !isDatabaseAway(error)) return null
+  const code = property(error, 'code')
+  const isSocket =
+    typeof code === 'string' && awaySocketCodes.has(code) && !(error instanceof Prisma.PrismaClientKnownRequestError)
+  return isSocket && property(causeOf(error), 'kind') === undefined ? null : describeAway(error)
+}
+
 const awaySayings: readonly (readonly [states: RegExp, saying: string])[] = [
   [/^25006$/, 'Postgres takes no writes: it is read-only'],
   [/^53100$/, 'the disk of Postgres is full'],

@@ -33,7 +33,10 @@ const biReads = (): string[] => {
   return [...byTable].map(([table, columns]) => `GRANT SELECT (${quoted(columns)}) ON ${table} TO tallyman_bi`)
 }
 
-/** Statements that give a role what it may do. What it was given before by another version is taken away first. */
+/**
+ * Statements that give a role what it may do. What it was given before by another version is taken away first. The daemon may create in the schema
+ * of the queues: BullMQ makes a sequence when jobs are first added to a queue in bulk.
+ */
 const grantsOf = (role: Role): readonly string[] => {
   const fresh = `REVOKE ALL ON ALL TABLES IN SCHEMA warehouse, tallyman FROM ${role}`
   switch (role) {
@@ -46,7 +49,7 @@ const grantsOf = (role: Role): readonly string[] => {
         `DO $$ BEGIN
   IF to_regclass('_prisma_migrations') IS NOT NULL THEN GRANT SELECT ON _prisma_migrations TO ${role}; END IF;
   IF to_regnamespace('bullmq') IS NOT NULL THEN
-    GRANT USAGE ON SCHEMA bullmq TO ${role};
+    GRANT USAGE, CREATE ON SCHEMA bullmq TO ${role};
     GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA bullmq TO ${role};
     GRANT USAGE, SELECT, UPDATE ON ALL SEQUENCES IN SCHEMA bullmq TO ${role};
   END IF;

@@ -1,5 +1,6 @@
+import type { ChangeRecord } from '../domain/changes/catalogue.ts'
 import type { InventoryLogEntry } from '../domain/inventory-log.ts'
-import type { ChangeRecord, Transaction } from './database.ts'
+import type { Transaction } from './database.ts'
 import { asLocked, type LockedRow, versionedTable } from './versioned-table.ts'
 import type { DifferingRecord } from './versions.ts'
 

@@ -1,10 +1,11 @@
 import { isDeepStrictEqual } from 'node:util'
+import type { ChangeContent } from '../domain/changes/catalogue.ts'
 import type { SqlRunner, Transaction } from './database.ts'
-import type { Prisma } from './generated/client.ts'
+import { endFirstLoad, isFirstLoad } from './first-loads.ts'
 import { asLocked, type LockedRow, type VersionedStore, versionedTable } from './versioned-table.ts'
 
 /** A table of records that complete listings show: a record is there, or gone since some listing, and may come back. */
-export interface ListedTable<T> {
+export interface ListedTable<T, Identity extends object, State extends object> {
   /** In the schema `warehouse`. */
   readonly name: string
   /** Under which replaced versions are kept. */
@@ -19,16 +20,27 @@ export interface ListedTable<T> {
   readonly payloadPath?: string
   /** SQL of the part of the listing that shows a stored row, as text; null where no part does. Left out: the listing has no parts. */
   readonly part?: string
-  /** Changes are recorded as `<entity>.added`, `<entity>.changed` and `<entity>.removed`. */
-  readonly entity: string
   /** What names the record in a change, of a value and, as SQL that makes a jsonb, of a stored row. */
-  readonly identity: Told<T>
+  readonly identity: Told<T, Identity>
   /** What a change contains, before and after; nothing else counts as a change. */
-  readonly state: Told<T>
+  readonly state: Told<T, State>
+  /** The change that is recorded of a record; `before` is null of an added one, `after` of a removed one. */
+  readonly change: (
+    what: 'added' | 'changed' | 'removed',
+    data: Identity & { readonly before: State | null; readonly after: State | null },
+  ) => ChangeContent
+  /** The change that is recorded when everything has been read for the first time, instead of each record. Left out: each is recorded. */
+  readonly loaded?: (counts: LoadedRecords) => ChangeContent
 }
 
-interface Told<T> {
-  readonly of: (value: T) => Prisma.InputJsonObject
+/** What a list had when it was first read completely: how many records, and how many of each of its parts. */
+export interface LoadedRecords {
+  readonly count: number
+  readonly parts: Readonly<Record<string, number>>
+}
+
+interface Told<T, Shown> {
+  readonly of: (value: T) => Shown
   readonly sql: string
 }
 
@@ -38,20 +50,24 @@ export interface ListedStore<T> extends Pick<VersionedStore<T, unknown>, 'findDi
   findGone(sql: SqlRunner, sellerId: string, part: string | null, keys: ReadonlySet<string>): Promise<readonly string[]>
   /** Notes records that the listings no longer show, and records that once; they are never deleted. Returns how many are newly noted. */
   noteMissing(tx: Transaction, sellerId: string, observedAt: Date, keys: readonly string[]): Promise<number>
+  /** Notes that everything has been read; records it when it is the first time. */
+  noteLoaded(tx: Transaction, sellerId: string): Promise<void>
 }
 
-interface ListedRow extends LockedRow {
-  readonly state: Prisma.InputJsonObject
+interface ListedRow<State> extends LockedRow {
+  readonly state: State
 }
 
 /** The statements for a table. */
-export const listedStore = <T>(table: ListedTable<T>): ListedStore<T> => {
+export const listedStore = <T, Identity extends object, State extends object>(
+  table: ListedTable<T, Identity, State>,
+): ListedStore<T> => {
   const { column: key, type } = table.key
   const from = `warehouse.${table.name}`
   // Keys travel as text: a 64-bit integer would not survive as a number.
   const isOneOf = `${key} = ANY($2::text[]::${type}[])`
 
-  const versioned = versionedTable<T, ListedRow, ListedRow>({
+  const versioned = versionedTable<T, ListedRow<State>, ListedRow<State>>({
     name: table.name,
     resource: table.resource,
     key: [`${key} ${type}`],
@@ -65,16 +81,21 @@ export const listedStore = <T>(table: ListedTable<T>): ListedStore<T> => {
       const identity = table.identity.of(value)
       const after = table.state.of(value)
       if (before === null || before.marked) {
-        return [{ sellerId, type: `${table.entity}.added`, data: { ...identity, before: null, after } }]
+        return [{ sellerId, ...table.change('added', { ...identity, before: null, after }) }]
       }
       if (isDeepStrictEqual(before.state, after)) return []
-      return [{ sellerId, type: `${table.entity}.changed`, data: { ...identity, before: before.state, after } }]
+      return [{ sellerId, ...table.change('changed', { ...identity, before: before.state, after }) }]
     },
   })
 
+  /** The transaction as changes are recorded through it: not at all while the list is read for the first time. */
+  const telling = async (tx: Transaction, sellerId: string): Promise<Transaction> =>
+    table.loaded !== undefined && (await isFirstLoad(tx, sellerId, table.resource)) ? { ...tx, record: () => undefined } : tx
+
   return {
     findDiffering: versioned.findDiffering,
-    store: versioned.store,
+    store: async (tx, sellerId, observedAt, records) =>
+      versioned.store(await telling(tx, sellerId), sellerId, observedAt, records),
     findGone: async (sql, sellerId, part, keys) => {
       const rows = await sql.query<{ key: string }>(
         `SELECT o.${key}::text AS key FROM ${from} o
@@ -89,7 +110,8 @@ export const listedStore = <T>(table: ListedTable<T>): ListedStore<T> => {
     },
     noteMissing: async (tx, sellerId, observedAt, keys) => {
       if (keys.length === 0) return 0
-      const rows = await tx.query<{ identity: Prisma.InputJsonObject; state: Prisma.InputJsonObject }>(
+      const { record } = await telling(tx, sellerId)
+      const rows = await tx.query<{ identity: Identity; state: State }>(
         `WITH gone AS MATERIALIZED (
            SELECT ${key} FROM ${from}
            WHERE seller_id = $1 AND ${isOneOf} AND missing_since IS NULL AND observed_at <= $3::timestamptz
@@ -103,9 +125,19 @@ export const listedStore = <T>(table: ListedTable<T>): ListedStore<T> => {
         observedAt.toISOString(),
       )
       for (const { identity, state } of rows) {
-        tx.record({ sellerId, type: `${table.entity}.removed`, data: { ...identity, before: state, after: null } })
+        record({ sellerId, ...table.change('removed', { ...identity, before: state, after: null }) })
       }
       return rows.length
+    },
+    noteLoaded: async (tx, sellerId) => {
+      if (table.loaded === undefined || !(await endFirstLoad(tx, sellerId, table.resource))) return
+      const rows = await tx.query<{ part: string | null; count: number }>(
+        `SELECT ${table.part ?? 'NULL::text'} AS part, count(*)::int AS count FROM ${from}
+         WHERE seller_id = $1 AND missing_since IS NULL GROUP BY 1 ORDER BY 1`,
+        sellerId,
+      )
+      const parts = Object.fromEntries(rows.flatMap(({ part, count }) => (part === null ? [] : [[part, count]])))
+      tx.record({ sellerId, ...table.loaded({ count: rows.reduce((sum, { count }) => sum + count, 0), parts }) })
     },
   }
 }

@@ -1,5 +1,6 @@
 import { type LogMovement, movementKinds, type ReasonMap, wordsOf } from '../domain/log-reasons.ts'
 import { raiseAlarm, resolveAlarm } from './alarms.ts'
+import { recordAct, settingsActor } from './audit.ts'
 import type { Database, SqlRunner, Transaction } from './database.ts'
 import { oneOf } from './one-of.ts'
 
@@ -48,6 +49,12 @@ export const noteUnknownReasons = async (tx: Transaction, sellerId: string, reas
   }
 }
 
+/** Sellers of whom some reason is known, by settings or by their logs. */
+export const sellersWithReasons = async ({ prisma }: SqlRunner): Promise<ReadonlySet<string>> => {
+  const rows = await prisma.logReason.findMany({ distinct: ['sellerId'], select: { sellerId: true } })
+  return new Set(rows.map(({ sellerId }) => sellerId))
+}
+
 /**
  * Takes over what the settings say about reasons; a reason that they no longer name counts as if it had never been named. Returns the reasons
  * that mean something else now: what they concern is to be reviewed.
@@ -71,6 +78,11 @@ export const recordReasons = (database: Database, sellerId: string, reasons: Rea
       )
     }
     for (const [reason] of changed) await resolveAlarm(tx, alarmOf(sellerId, reason))
+    if (dropped.length + changed.length > 0) {
+      const details = { named: Object.fromEntries(changed), dropped }
+      const act = { action: 'log_reasons.changed', sellerId, subject: 'LOG_REASONS', reason: null, details } as const
+      await recordAct(tx, { by: { actor: settingsActor }, ...act })
+    }
     return [...dropped, ...changed.map(([reason]) => reason)]
   })
 

@@ -25,7 +25,7 @@ export class MigrationFailed extends Error {
 /** What was thrown, in words: the engine throws plain objects too. */
 const saidBy = (thrown: unknown): string => {
   if (typeof thrown !== 'object' || thrown === null) return String(thrown)
-  const { message } = thrown as { readonly message?: unknown }
+  const message = 'message' in thrown ? thrown.message : undefined
   return typeof message === 'string' && message !== '' ? message : JSON.stringify(thrown).slice(0, 2_000)
 }
 

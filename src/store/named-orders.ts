@@ -1,4 +1,5 @@
 import type { SqlRunner, Transaction } from './database.ts'
+import { type SellerFilter, sellersIn } from './seller-filter.ts'
 
 /** Who has named an order. */
 export const namingSources = ['returns', 'inventory-log', 'events'] as const
@@ -18,22 +19,22 @@ export interface NamedDay {
   readonly missingIds: readonly string[]
 }
 
-// $1 seller (null: all), $2 days back. A shipment of the log names an order only where units left by a number like an order's.
+// $1 sellers (null: all), $2 days back. A shipment of the log names an order only where units left by a number like an order's.
 const named = `
   SELECT l.seller_id, 'returns' AS source, (coalesce(r.return_order_date, r.first_seen_at) AT TIME ZONE 'UTC')::date AS day,
     l.purchase_order_id
   FROM warehouse.returns r JOIN warehouse.return_lines l USING (seller_id, return_order_id)
-  WHERE ($1::text IS NULL OR r.seller_id = $1) AND l.purchase_order_id <> ''
+  WHERE ($1::text[] IS NULL OR r.seller_id = ANY ($1::text[])) AND l.purchase_order_id <> ''
     AND coalesce(r.return_order_date, r.first_seen_at) >= now() - make_interval(days => $2::int)
   UNION
   SELECT e.seller_id, 'inventory-log', (e.transaction_time AT TIME ZONE 'UTC')::date, e.shipment_id
   FROM warehouse.inventory_log_entries e
-  WHERE ($1::text IS NULL OR e.seller_id = $1) AND e.changed_units < 0 AND e.shipment_id ~ '^[0-9]{9,20}$'
+  WHERE ($1::text[] IS NULL OR e.seller_id = ANY ($1::text[])) AND e.changed_units < 0 AND e.shipment_id ~ '^[0-9]{9,20}$'
     AND e.transaction_time >= now() - make_interval(days => $2::int)
   UNION
   SELECT e.seller_id, 'events', (e.received_at AT TIME ZONE 'UTC')::date, tallyman.normal_id(e.data -> 'purchaseOrderId')
   FROM tallyman.erp_event e
-  WHERE e.seller_id IS NOT NULL AND ($1::text IS NULL OR e.seller_id = $1) AND tallyman.normal_id(e.data -> 'purchaseOrderId') IS NOT NULL
+  WHERE e.seller_id IS NOT NULL AND ($1::text[] IS NULL OR e.seller_id = ANY ($1::text[])) AND tallyman.normal_id(e.data -> 'purchaseOrderId') IS NOT NULL
     AND e.received_at >= now() - make_interval(days => $2::int)`
 
 /** Longest id that is asked for: others are no purchase orders. */
@@ -55,7 +56,7 @@ export const namedOrdersToAsk = async (
        AND NOT EXISTS (SELECT FROM tallyman.named_orders a
          WHERE a.seller_id = n.seller_id AND a.purchase_order_id = n.purchase_order_id AND a.ask_again_at > now())
      ORDER BY 1 LIMIT $4::int`,
-    sellerId,
+    sellersIn(sellerId),
     days,
     after,
     limit,
@@ -85,7 +86,7 @@ export const noteNamedAsked = async (tx: Transaction, sellerId: string, answers:
 }
 
 /** For each seller, source and day, the newest first: how many orders it has named, how many of them are stored, and which are not. */
-export const namedByDay = (sql: SqlRunner, sellerId: string | null, days: number): Promise<readonly NamedDay[]> =>
+export const namedByDay = (sql: SqlRunner, sellerId: SellerFilter, days: number): Promise<readonly NamedDay[]> =>
   sql.query<NamedDay>(
     `SELECT n.seller_id AS "sellerId", n.source, n.day::text AS day, count(*)::int AS named, count(o.purchase_order_id)::int AS stored,
        (count(*) - count(o.purchase_order_id))::int AS missing,
@@ -93,6 +94,6 @@ export const namedByDay = (sql: SqlRunner, sellerId: string | null, days: number
          AS "missingIds"
      FROM (${named}) n LEFT JOIN warehouse.orders o ON o.seller_id = n.seller_id AND o.purchase_order_id = n.purchase_order_id
      GROUP BY 1, 2, 3 ORDER BY 1, 3 DESC, 2`,
-    sellerId,
+    sellersIn(sellerId),
     days,
   )

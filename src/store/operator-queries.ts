@@ -1,9 +1,13 @@
+import { type AlarmSeverity, alarmKinds, alarmList, ruleOf } from '../domain/alarm-rules.ts'
 import type { CommandState } from '../domain/command.ts'
 import type { SqlRunner } from './database.ts'
-import { tellWaitingAfterMs } from './event-queries.ts'
+import { sellerOfEventRow, tellWaitingAfterMs } from './event-queries.ts'
+import { Prisma } from './generated/client.ts'
 import { oneOf } from './one-of.ts'
-import { isOrAny, type ListPage, pageOf } from './page.ts'
+import { allSellers } from './order-queries.ts'
+import { isOrAny, isWithin, type ListPage, type Period, pageOf } from './page.ts'
 import { type QuarantineState, quarantineStates } from './quarantine.ts'
+import { ofSellers, type SellerFilter, sellersIn } from './seller-filter.ts'
 
 /** A record that did not parse. */
 export interface QuarantinedRecord {
@@ -30,8 +34,12 @@ export interface QuarantinedRecord {
 /** Which quarantined records to list; null: any. */
 export interface QuarantineFilter {
   readonly state: QuarantineState | null
-  readonly sellerId: string | null
+  readonly sellerId: SellerFilter
   readonly resource: string | null
+  readonly recordKey: string | null
+  readonly skipped: boolean | null
+  /** When it came first. */
+  readonly seen: Period
 }
 
 /** Quarantined records, newest first, before this id. */
@@ -44,8 +52,11 @@ export const listQuarantined = async (
   const rows = await prisma.quarantinedRecord.findMany({
     where: {
       state: isOrAny(filter.state),
-      sellerId: isOrAny(filter.sellerId),
+      sellerId: ofSellers(filter.sellerId),
       resource: isOrAny(filter.resource),
+      recordKey: isOrAny(filter.recordKey),
+      ...(filter.skipped === null ? {} : { skipped: filter.skipped ? { not: Prisma.AnyNull } : { equals: Prisma.AnyNull } }),
+      firstSeenAt: isWithin(filter.seen),
       id: before === null ? {} : { lt: before },
     },
     orderBy: { id: 'desc' },
@@ -62,6 +73,13 @@ export const listQuarantined = async (
   return pageOf(records, limit, (record) => record.id)
 }
 
+/** The text of a quarantined record, and whose it is; null when there is none. */
+export const readQuarantinedText = (
+  { prisma }: SqlRunner,
+  id: bigint,
+): Promise<Pick<QuarantinedRecord, 'sellerId' | 'rawText'> | null> =>
+  prisma.quarantinedRecord.findUnique({ where: { id }, select: { sellerId: true, rawText: true } })
+
 /** Something that a person should look at. */
 export interface Alarm {
   readonly id: bigint
@@ -69,32 +87,96 @@ export interface Alarm {
   readonly kind: string
   readonly subject: string
   readonly message: string
+  readonly severity: AlarmSeverity
+  readonly concerns: string
+  readonly title: string
+  readonly toDo: string
+  readonly closes: 'cause' | 'person'
+  /** Path of the list of what it is about. */
+  readonly list: string | null
+  /** How many things it is about; null: the one that its subject names. */
+  readonly count: number | null
+  /** The earliest of their deadlines. */
+  readonly dueAt: Date | null
   readonly raisedAt: Date
+  readonly silencedUntil: Date | null
+  readonly silencedBy: string | null
+  readonly silencedReason: string | null
   readonly resolvedAt: Date | null
+  /** Null: it ended with its cause. */
+  readonly resolvedBy: string | null
+  readonly resolvedReason: string | null
+}
+
+/** Which alarms to list; null: any. */
+export interface AlarmFilter {
+  /** Closed ones too. */
+  readonly all: boolean
+  readonly sellerId: SellerFilter
+  readonly kind: string | null
+  readonly severity: AlarmSeverity | null
+  /** Whether a person wants not to be reminded of it now. */
+  readonly silenced: boolean | null
+  readonly subject: string | null
+  readonly raised: Period
 }
 
 /** Alarms, newest first, before this id; only open ones unless `all`. */
 export const listAlarms = async (
   { prisma }: SqlRunner,
-  filter: { readonly all: boolean; readonly sellerId: string | null },
+  filter: AlarmFilter,
   before: bigint | null,
   limit: number,
 ): Promise<ListPage<Alarm, bigint>> => {
+  const { severity, silenced } = filter
+  const now = new Date()
   const rows = await prisma.alarm.findMany({
     where: {
       ...(filter.all ? {} : { resolvedAt: null }),
-      sellerId: isOrAny(filter.sellerId),
+      AND: [
+        // A kind that another version has raised counts as a warning.
+        severity === null
+          ? {}
+          : severity === ruleOf('').severity
+            ? { kind: { notIn: alarmKinds.filter((kind) => ruleOf(kind).severity !== severity) } }
+            : { kind: { in: alarmKinds.filter((kind) => ruleOf(kind).severity === severity) } },
+        silenced === null
+          ? {}
+          : silenced
+            ? { silencedUntil: { gt: now } }
+            : { OR: [{ silencedUntil: null }, { silencedUntil: { lte: now } }] },
+      ],
+      sellerId: ofSellers(filter.sellerId),
+      kind: isOrAny(filter.kind),
+      subject: isOrAny(filter.subject),
+      raisedAt: isWithin(filter.raised),
       id: before === null ? {} : { lt: before },
     },
     orderBy: { id: 'desc' },
     take: limit + 1,
+    omit: { told: true },
   })
-  return pageOf(rows, limit, (alarm) => alarm.id)
+  const alarms = rows.map((row): Alarm => {
+    const { severity, concerns, title, toDo, closes } = ruleOf(row.kind)
+    return { ...row, severity, concerns, title, toDo, closes, list: alarmList(row.kind, row.sellerId, row.subject) }
+  })
+  return pageOf(alarms, limit, (alarm) => alarm.id)
 }
 
 /** What stands out, in numbers. */
 export interface Overview {
-  readonly orders: { readonly open: number; readonly late: number }
+  readonly orders: {
+    readonly open: number
+    readonly late: number
+    /** Open, and some units are not acknowledged; those of them whose time for it has passed, or does within an hour. */
+    readonly toAcknowledge: number
+    readonly acknowledgeOverdue: number
+    readonly acknowledgeSoon: number
+    /** Open, and to be shipped within 24 hours. */
+    readonly shipSoon: number
+    /** Open, and cancelled by the marketplace within 24 hours unless they are shipped. */
+    readonly autoCancelSoon: number
+  }
   /** States without a command are left out. Confirmed and rejected ones count for the last 24 hours only. */
   readonly commands: Readonly<Partial<Record<CommandState, number>>>
   /** Events that wait for their order. */
@@ -117,39 +199,91 @@ export interface Overview {
   }
 }
 
-/** Counts what is open. `lateAt`: the moment, by each seller's marketplace clock, before which an open order should have been shipped. */
-export const readOverview = async (sql: SqlRunner, lateAt: ReadonlyMap<string, Date>): Promise<Overview> => {
-  const clocks = [...lateAt].map(([sellerId, now]) => ({ seller_id: sellerId, now: now.toISOString() }))
-  const [orders] = await sql.query<{ open: number; late: number }>(
-    `SELECT count(*)::int AS open, count(*) FILTER (WHERE o.estimated_ship_date < COALESCE(k.now, now()))::int AS late
-     FROM warehouse.orders o
-     LEFT JOIN jsonb_to_recordset($1::jsonb) AS k(seller_id text, now timestamptz) ON k.seller_id = o.seller_id
-     WHERE o.open`,
+/** Counts what is open, of these sellers. `lateAt`: the moment, by each seller's marketplace clock, before which an open order should have been shipped. */
+export const readOverview = async (
+  sql: SqlRunner,
+  lateAt: ReadonlyMap<string, Date>,
+  sellers: SellerFilter = null,
+): Promise<Overview> => {
+  const only = sellersIn(sellers)
+  const clocks = [...lateAt].map(([sellerId, now]) => {
+    const { acknowledgeWithinHours, cancelsAfterDays } = sql.vocabularyOf(sellerId)
+    return { seller_id: sellerId, now: now.toISOString(), acknowledge: acknowledgeWithinHours, cancelDays: cancelsAfterDays }
+  })
+  const others = sql.vocabularyOf(null)
+  // Each seller's open orders are counted by the index on their deadline.
+  const [orders] = await sql.query<Overview['orders']>(
+    `WITH s AS (
+       SELECT s.seller_id, coalesce(k.now, now()) AS now, make_interval(hours => coalesce(k.acknowledge, $3::int)) AS acknowledge,
+         make_interval(days => CASE WHEN k.seller_id IS NULL THEN $4::int ELSE k."cancelDays" END) AS cancel
+       FROM (SELECT unnest($2::text[]) AS seller_id WHERE $2::text[] IS NOT NULL UNION ALL SELECT a.seller_id FROM (${allSellers}) a WHERE $2::text[] IS NULL) s
+       LEFT JOIN jsonb_to_recordset($1::jsonb) AS k(seller_id text, now timestamptz, acknowledge int, "cancelDays" int) USING (seller_id)
+     )
+     SELECT coalesce(sum(f.open), 0)::int AS open, coalesce(sum(f.late), 0)::int AS late, coalesce(sum(f.soon), 0)::int AS "shipSoon",
+       coalesce(sum(f.cancelled), 0)::int AS "autoCancelSoon", coalesce(sum(a.waiting), 0)::int AS "toAcknowledge",
+       coalesce(sum(a.overdue), 0)::int AS "acknowledgeOverdue", coalesce(sum(a.soon), 0)::int AS "acknowledgeSoon"
+     FROM s
+     CROSS JOIN LATERAL (
+       SELECT count(*) AS open, count(*) FILTER (WHERE o.estimated_ship_date < s.now) AS late,
+         count(*) FILTER (WHERE o.estimated_ship_date >= s.now AND o.estimated_ship_date < s.now + interval '24 hours') AS soon,
+         count(*) FILTER (WHERE o.estimated_ship_date >= s.now - s.cancel
+           AND o.estimated_ship_date < s.now - s.cancel + interval '24 hours') AS cancelled
+       FROM warehouse.orders o WHERE o.seller_id = s.seller_id AND o.open
+     ) f
+     CROSS JOIN LATERAL (
+       SELECT count(*) AS waiting, count(*) FILTER (WHERE o.order_date < s.now - s.acknowledge) AS overdue,
+         count(*) FILTER (WHERE o.order_date >= s.now - s.acknowledge
+           AND o.order_date < s.now - s.acknowledge + interval '1 hour') AS soon
+       FROM (SELECT DISTINCT l.purchase_order_id FROM warehouse.order_lines l
+         WHERE l.seller_id = s.seller_id AND l.acknowledged + l.cancelled < l.ordered AND l.shipped + l.cancelled < l.ordered) l
+       JOIN warehouse.orders o ON o.seller_id = s.seller_id AND o.purchase_order_id = l.purchase_order_id AND o.open
+     ) a`,
     JSON.stringify(clocks),
+    only,
+    others.acknowledgeWithinHours,
+    others.cancelsAfterDays,
   )
   const commands = await sql.query<{ state: CommandState; count: number }>(
-    `SELECT state, count(*)::int AS count FROM tallyman.commands WHERE state NOT IN ('confirmed', 'rejected') GROUP BY state
+    `SELECT state, count(*)::int AS count FROM tallyman.commands WHERE state NOT IN ('confirmed', 'rejected')
+       AND ($1::text[] IS NULL OR seller_id = ANY ($1::text[])) GROUP BY state
      UNION ALL
      SELECT state, count(*)::int FROM tallyman.commands
-     WHERE state IN ('confirmed', 'rejected') AND settled_at > now() - interval '24 hours' GROUP BY state`,
+     WHERE state IN ('confirmed', 'rejected') AND settled_at > now() - interval '24 hours'
+       AND ($1::text[] IS NULL OR seller_id = ANY ($1::text[])) GROUP BY state`,
+    only,
   )
+  const ofRows = '($2::text[] IS NULL OR seller_id = ANY ($2::text[]))'
+  const ofEvents = `($2::text[] IS NULL OR ${sellerOfEventRow} = ANY ($2::text[]))`
   const [rest] = await sql.query<{
     waiting_events: number
     long_waiting_events: number
     quarantined: number
     discrepancies: number
   }>(
-    `SELECT (SELECT count(*) FROM tallyman.erp_event WHERE status = 'received')::int AS waiting_events,
-       (SELECT count(*) FROM tallyman.erp_event
-         WHERE status = 'received' AND received_at <= now() - $1::int * interval '1 millisecond')::int AS long_waiting_events,
-       (SELECT count(*) FROM tallyman.quarantined_records WHERE state = 'open')::int AS quarantined,
-       (SELECT count(*) FROM warehouse.inventory_discrepancies WHERE state = 'open')::int AS discrepancies`,
+    `SELECT (SELECT count(*) FROM tallyman.erp_event e WHERE status = 'received' AND ${ofEvents})::int AS waiting_events,
+       (SELECT count(*) FROM tallyman.erp_event e
+         WHERE status = 'received' AND received_at <= now() - $1::int * interval '1 millisecond' AND ${ofEvents})::int AS long_waiting_events,
+       (SELECT count(*) FROM tallyman.quarantined_records WHERE state = 'open' AND ${ofRows})::int AS quarantined,
+       (SELECT count(*) FROM warehouse.inventory_discrepancies WHERE state = 'open' AND ${ofRows})::int AS discrepancies`,
     tellWaitingAfterMs,
+    only,
   )
-  const open = await sql.prisma.alarm.groupBy({ by: ['kind'], where: { resolvedAt: null }, _count: true })
+  const open = await sql.prisma.alarm.groupBy({
+    by: ['kind'],
+    where: { resolvedAt: null, sellerId: ofSellers(sellers) },
+    _count: true,
+  })
   const alarmsOf = new Map(open.map(({ kind, _count }) => [kind, _count]))
   return {
-    orders: { open: orders?.open ?? 0, late: orders?.late ?? 0 },
+    orders: {
+      open: orders?.open ?? 0,
+      late: orders?.late ?? 0,
+      toAcknowledge: orders?.toAcknowledge ?? 0,
+      acknowledgeOverdue: orders?.acknowledgeOverdue ?? 0,
+      acknowledgeSoon: orders?.acknowledgeSoon ?? 0,
+      shipSoon: orders?.shipSoon ?? 0,
+      autoCancelSoon: orders?.autoCancelSoon ?? 0,
+    },
     commands: Object.fromEntries(commands.map(({ state, count }) => [state, count])),
     waitingEvents: rest?.waiting_events ?? 0,
     quarantined: rest?.quarantined ?? 0,
@@ -165,3 +299,41 @@ export const readOverview = async (sql: SqlRunner, lateAt: ReadonlyMap<string, D
     },
   }
 }
+
+/** What was done in one hour. */
+export interface HourOfWork {
+  readonly from: Date
+  /** Orders by their date, on the marketplace's clock. */
+  readonly ordered: number
+  /** Commands that were confirmed, and those that were rejected. */
+  readonly confirmed: number
+  readonly rejected: number
+}
+
+/** Work of the last so many hours, oldest first; the last one is under way. `until` is the marketplace's time. */
+export const readThroughput = (
+  sql: SqlRunner,
+  hours: number,
+  until: Date,
+  sellers: SellerFilter = null,
+): Promise<readonly HourOfWork[]> =>
+  sql.query<HourOfWork>(
+    `WITH h AS (
+       SELECT ago, date_trunc('hour', now()) - ago * interval '1 hour' AS "from", date_trunc('hour', $2::timestamptz) - ago * interval '1 hour' AS ordered_from
+       FROM generate_series(0, $1::int - 1) AS ago
+     ), o AS (
+       SELECT date_trunc('hour', coalesce(order_date, '-infinity'::timestamptz)) AS hour, count(*)::int AS ordered FROM warehouse.orders
+       WHERE coalesce(order_date, '-infinity'::timestamptz) >= date_trunc('hour', $2::timestamptz) - ($1::int - 1) * interval '1 hour'
+         AND ($3::text[] IS NULL OR seller_id = ANY ($3::text[])) GROUP BY 1
+     ), c AS (
+       SELECT date_trunc('hour', settled_at) AS hour, count(*) FILTER (WHERE state = 'confirmed')::int AS confirmed,
+         count(*) FILTER (WHERE state = 'rejected')::int AS rejected FROM tallyman.commands
+       WHERE settled_at >= date_trunc('hour', now()) - ($1::int - 1) * interval '1 hour'
+         AND ($3::text[] IS NULL OR seller_id = ANY ($3::text[])) GROUP BY 1
+     )
+     SELECT h."from", coalesce(o.ordered, 0) AS ordered, coalesce(c.confirmed, 0) AS confirmed, coalesce(c.rejected, 0) AS rejected
+     FROM h LEFT JOIN o ON o.hour = h.ordered_from LEFT JOIN c ON c.hour = h."from" ORDER BY h."from"`,
+    hours,
+    until.toISOString(),
+    sellersIn(sellers),
+  )

@@ -1,5 +1,8 @@
 import type { SqlRunner } from './database.ts'
-import { type ListPage, pageOf } from './page.ts'
+import { type ListPage, type Period, pageOf } from './page.ts'
+import { prepared } from './prepared.ts'
+import { type SellerFilter, sellersIn } from './seller-filter.ts'
+import { together } from './together.ts'
 
 /** Identity of an order, and its place in lists. */
 export interface OrderKey {
@@ -27,19 +30,52 @@ export interface OrderSummary extends OrderKey {
   readonly totalAmount: string | null
   readonly currency: string | null
   readonly open: boolean
+  /** By when its units must be acknowledged; null: nothing is left to acknowledge. */
+  readonly acknowledgeBy: Date | null
+  /** When the marketplace cancels by itself what is not shipped; null: it is not open, or has no ship date. */
+  readonly autoCancelAt: Date | null
   readonly lines: readonly LineSummary[]
   readonly firstSeenAt: Date
   readonly changedAt: Date
 }
 
+/** Orders of lists: by seller and id, by date, newest first, by the time to ship by, and by the time to acknowledge by: oldest first. */
+export const orderSorts = ['-orderDate', 'shipBy', 'acknowledgeBy'] as const
+
+/** One of {@link orderSorts}. */
+export type OrderSort = (typeof orderSorts)[number]
+
+/** Place of an order in a list; `at` is the time by which it is sorted: ISO 8601, or `infinity`, or `-infinity`. */
+export interface OrderPlace extends OrderKey {
+  readonly at: string | null
+}
+
 /** Which orders to list; null: any. */
 export interface OrderFilter {
-  readonly sellerId: string | null
+  readonly sellerId: SellerFilter
+  /** The purchase order, the customer order, or with a line of this SKU or a parcel of this tracking number. */
+  readonly q: string | null
+  readonly purchaseOrderId: string | null
+  readonly customerOrderId: string | null
+  /** Some line has it. */
+  readonly sku: string | null
+  /** Some status of a line has it. */
+  readonly trackingNumber: string | null
   /** Some units are neither shipped nor cancelled. */
   readonly open: boolean | null
-  readonly sku: string | null
   /** Open, and to be shipped before this moment, by each seller's marketplace clock; the database's own for sellers that are not named. */
   readonly lateAt: ReadonlyMap<string, Date> | null
+  readonly shipNodeType: string | null
+  /** Some units are not acknowledged. */
+  readonly unacknowledged: boolean | null
+  /** Of the buyer's address, whatever its case. */
+  readonly city: string | null
+  /** The order's date. */
+  readonly created: Period
+  /** The estimated ship date. */
+  readonly shipBy: Period
+  /** By seller and purchase order id, if null. */
+  readonly sort: OrderSort | null
 }
 
 interface SummaryRow {
@@ -57,64 +93,174 @@ interface SummaryRow {
   readonly changed_at: Date
 }
 
-const fromRow = (row: SummaryRow): OrderSummary => ({
-  sellerId: row.seller_id,
-  purchaseOrderId: row.purchase_order_id,
-  customerOrderId: row.customer_order_id,
-  orderDate: row.order_date,
-  shipNodeType: row.ship_node_type,
-  estimatedShipDate: row.estimated_ship_date,
-  totalAmount: row.total_amount,
-  currency: row.currency,
-  open: row.open,
-  lines: row.lines ?? [],
-  firstSeenAt: row.first_seen_at,
-  changedAt: row.changed_at,
-})
+const hourMs = 3_600_000
 
-const selectSummaries = (condition: string, tail: string): string => `
+const after = (moment: Date | null, hours: number): Date | null =>
+  moment === null ? null : new Date(moment.getTime() + hours * hourMs)
+
+const fromRow = ({ vocabularyOf }: Pick<SqlRunner, 'vocabularyOf'>, row: SummaryRow): OrderSummary => {
+  const lines = row.lines ?? []
+  const { acknowledgeWithinHours, cancelsAfterDays } = vocabularyOf(row.seller_id)
+  const isUnacknowledged =
+    row.open && lines.some((line) => Math.max(line.acknowledged, line.shipped) + line.cancelled < line.ordered)
+  return {
+    sellerId: row.seller_id,
+    purchaseOrderId: row.purchase_order_id,
+    customerOrderId: row.customer_order_id,
+    orderDate: row.order_date,
+    shipNodeType: row.ship_node_type,
+    estimatedShipDate: row.estimated_ship_date,
+    totalAmount: row.total_amount,
+    currency: row.currency,
+    open: row.open,
+    acknowledgeBy: isUnacknowledged ? after(row.order_date, acknowledgeWithinHours) : null,
+    autoCancelAt: row.open && cancelsAfterDays !== null ? after(row.estimated_ship_date, cancelsAfterDays * 24) : null,
+    lines,
+    firstSeenAt: row.first_seen_at,
+    changedAt: row.changed_at,
+  }
+}
+
+const selectSummaries = (condition: string, tail: string, more = ''): string => `
   SELECT o.seller_id, o.purchase_order_id, o.customer_order_id, o.order_date, o.ship_node_type, o.estimated_ship_date,
     o.total_amount::text, o.currency, o.open, o.first_seen_at, o.changed_at,
     (SELECT json_agg(json_build_object('lineNumber', l.line_number, 'sku', l.sku, 'ordered', l.ordered,
         'acknowledged', l.acknowledged, 'shipped', l.shipped, 'cancelled', l.cancelled, 'refunded', l.refunded)
         ORDER BY l.line_index, l.line_number)
       FROM warehouse.order_lines l
-      WHERE l.seller_id = o.seller_id AND l.purchase_order_id = o.purchase_order_id) AS lines
+      WHERE l.seller_id = o.seller_id AND l.purchase_order_id = o.purchase_order_id) AS lines${more}
   FROM warehouse.orders o WHERE ${condition} ${tail}`
 
+const selectStored = prepared(
+  `SELECT k.place::int AS place FROM unnest($1::text[], $2::text[]) WITH ORDINALITY AS k(seller_id, purchase_order_id, place)
+   WHERE EXISTS (SELECT FROM warehouse.orders o WHERE o.seller_id = k.seller_id AND o.purchase_order_id = k.purchase_order_id)`,
+)
+
+const areStored = together(async (sql: SqlRunner, keys: readonly OrderKey[]) => {
+  const rows = await sql.query<{ place: number }>(
+    selectStored,
+    keys.map(({ sellerId }) => sellerId),
+    keys.map(({ purchaseOrderId }) => purchaseOrderId),
+  )
+  const stored = new Set(rows.map(({ place }) => place))
+  return keys.map((_, index) => stored.has(index + 1))
+})
+
 /** Whether the order is stored. */
-export const orderIsStored = async ({ prisma }: SqlRunner, sellerId: string, purchaseOrderId: string): Promise<boolean> => {
-  const where = { sellerId_purchaseOrderId: { sellerId, purchaseOrderId } }
-  return (await prisma.order.findUnique({ where, select: { sellerId: true } })) !== null
+export const orderIsStored = (sql: SqlRunner, sellerId: string, purchaseOrderId: string): Promise<boolean> =>
+  areStored(sql, { sellerId, purchaseOrderId })
+
+/** What an order is sorted by, in SQL; orders without the time come last. There is an index on each. */
+const sortTimes: Readonly<Record<OrderSort, { readonly time: string; readonly descending: boolean }>> = {
+  '-orderDate': { time: `coalesce(o.order_date, '-infinity'::timestamptz)`, descending: true },
+  shipBy: { time: `coalesce(o.estimated_ship_date, 'infinity'::timestamptz)`, descending: false },
+  acknowledgeBy: { time: `coalesce(o.order_date, '-infinity'::timestamptz)`, descending: false },
 }
 
-/** Orders by seller and purchase order id, after this key. */
+// Every index on an id begins with the seller, so an id is looked up for each of them; they are found one after the other by the primary key.
+/** SQL: every seller with orders, as `seller_id`. */
+export const allSellers = `
+  WITH RECURSIVE known AS (
+    (SELECT seller_id FROM warehouse.orders ORDER BY seller_id LIMIT 1)
+    UNION ALL
+    SELECT (SELECT o.seller_id FROM warehouse.orders o WHERE o.seller_id > k.seller_id ORDER BY o.seller_id LIMIT 1)
+    FROM known k WHERE k.seller_id IS NOT NULL
+  ) SELECT seller_id FROM known WHERE seller_id IS NOT NULL`
+
+/** How far the clock of Postgres may be ahead of ours, in milliseconds. */
+const clockSkewMs = 600_000
+
+const lookUps = {
+  purchaseOrderId: (value: string) =>
+    `SELECT purchase_order_id FROM warehouse.orders WHERE seller_id = s.seller_id AND purchase_order_id = ${value}`,
+  trackingNumber: (value: string) =>
+    `SELECT purchase_order_id FROM warehouse.order_line_statuses WHERE seller_id = s.seller_id AND tracking_number = ${value}`,
+  customerOrderId: (value: string) =>
+    `SELECT purchase_order_id FROM warehouse.orders WHERE seller_id = s.seller_id AND customer_order_id = ${value}`,
+  sku: (value: string) => `SELECT purchase_order_id FROM warehouse.order_lines WHERE seller_id = s.seller_id AND sku = ${value}`,
+}
+
+/** Orders, after this place. */
 export const listOrders = async (
   sql: SqlRunner,
   filter: OrderFilter,
-  after: OrderKey | null,
+  after: OrderPlace | null,
   limit: number,
-): Promise<ListPage<OrderSummary, OrderKey>> => {
+): Promise<ListPage<OrderSummary, OrderPlace>> => {
   const parameters: unknown[] = []
-  const bind = (value: unknown): string => `$${parameters.push(value)}`
+  const bind = (value: unknown, type: string): string => `$${parameters.push(value)}::${type}`
   const conditions = ['true']
-  if (filter.sellerId !== null) conditions.push(`o.seller_id = ${bind(filter.sellerId)}`)
+  const asked = sellersIn(filter.sellerId)
+  // A parameter that no part of the statement names would be refused.
+  const sellers = (): string => (asked === null ? allSellers : `SELECT unnest(${bind(asked, 'text[]')}) AS seller_id`)
+  if (typeof filter.sellerId === 'string') conditions.push(`o.seller_id = ${bind(filter.sellerId, 'text')}`)
+  else if (asked !== null) conditions.push(`o.seller_id = ANY(${bind(asked, 'text[]')})`)
+  const found = (searches: readonly string[]): string => `(o.seller_id, o.purchase_order_id) IN (
+    SELECT s.seller_id, f.purchase_order_id FROM (${sellers()}) s
+    CROSS JOIN LATERAL (${searches.join(' UNION ')} OFFSET 0) f)`
+  for (const name of ['purchaseOrderId', 'trackingNumber', 'customerOrderId', 'sku'] as const) {
+    const value = filter[name]
+    if (value !== null) conditions.push(found([lookUps[name](bind(value, 'text'))]))
+  }
+  if (filter.q !== null) {
+    const value = bind(filter.q, 'text')
+    conditions.push(found(Object.values(lookUps).map((lookUp) => lookUp(value))))
+  }
   if (filter.open !== null) conditions.push(filter.open ? 'o.open' : 'NOT o.open')
   if (filter.lateAt !== null) {
     const clocks = Object.fromEntries([...filter.lateAt].map(([sellerId, now]) => [sellerId, now.toISOString()]))
-    const now = `COALESCE((${bind(JSON.stringify(clocks))}::jsonb ->> o.seller_id)::timestamptz, now())`
-    conditions.push(`o.open AND o.estimated_ship_date < ${now}`)
+    const now = `COALESCE((${bind(JSON.stringify(clocks), 'jsonb')} ->> o.seller_id)::timestamptz, now())`
+    // Of the index on the time to ship by, only what may be late for some seller is read.
+    const latest = new Date(Math.max(Date.now(), ...[...filter.lateAt.values()].map((at) => at.getTime())) + clockSkewMs)
+    const before = bind(latest.toISOString(), 'timestamptz')
+    conditions.push(`o.open AND o.estimated_ship_date < ${now} AND ${sortTimes.shipBy.time} < ${before}`)
   }
-  if (filter.sku !== null) {
-    conditions.push(`(o.seller_id, o.purchase_order_id) IN (
-      SELECT l.seller_id, l.purchase_order_id FROM warehouse.order_lines l WHERE l.sku = ${bind(filter.sku)})`)
+  if (filter.unacknowledged !== null) {
+    const waiting = found([
+      `SELECT DISTINCT l.purchase_order_id FROM warehouse.order_lines l
+         WHERE l.seller_id = s.seller_id AND l.acknowledged + l.cancelled < l.ordered AND l.shipped + l.cancelled < l.ordered`,
+    ])
+    conditions.push(`o.open AND ${filter.unacknowledged ? '' : 'NOT '}${waiting}`)
   }
+  if (filter.city !== null) {
+    const city = "(o.shipping_address ->> 'city')"
+    conditions.push(`${city} IS NOT NULL AND lower(${city}) = lower(${bind(filter.city, 'text')})`)
+  }
+  const { from: shipFrom, to: shipTo } = filter.shipBy
+  const { time: shipDate } = sortTimes.shipBy
+  if (shipFrom !== null)
+    conditions.push(`o.estimated_ship_date IS NOT NULL AND ${shipDate} >= ${bind(shipFrom.toISOString(), 'timestamptz')}`)
+  if (shipTo !== null) conditions.push(`${shipDate} < ${bind(shipTo.toISOString(), 'timestamptz')}`)
+  if (filter.shipNodeType !== null) conditions.push(`o.ship_node_type = ${bind(filter.shipNodeType, 'text')}`)
+  const { from, to } = filter.created
+  const { time: orderDate } = sortTimes['-orderDate']
+  if (from !== null) conditions.push(`${orderDate} >= ${bind(from.toISOString(), 'timestamptz')}`)
+  if (to !== null) conditions.push(`o.order_date IS NOT NULL AND ${orderDate} < ${bind(to.toISOString(), 'timestamptz')}`)
+  const sort = filter.sort === null ? null : sortTimes[filter.sort]
+  const columns = [...(sort === null ? [] : [sort.time]), 'o.seller_id', 'o.purchase_order_id']
   if (after !== null) {
-    conditions.push(`(o.seller_id, o.purchase_order_id) > (${bind(after.sellerId)}, ${bind(after.purchaseOrderId)})`)
+    const values = [
+      ...(sort === null ? [] : [bind(after.at, 'timestamptz')]),
+      bind(after.sellerId, 'text'),
+      bind(after.purchaseOrderId, 'text'),
+    ]
+    conditions.push(`(${columns.join(', ')}) ${sort?.descending === true ? '<' : '>'} (${values.join(', ')})`)
   }
-  const tail = `ORDER BY o.seller_id, o.purchase_order_id LIMIT ${bind(limit + 1)}::int`
-  const rows = await sql.query<SummaryRow>(selectSummaries(conditions.join(' AND '), tail), ...parameters)
-  return pageOf(rows.map(fromRow), limit, ({ sellerId, purchaseOrderId }) => ({ sellerId, purchaseOrderId }))
+  const direction = sort?.descending === true ? ' DESC' : ''
+  // What these find is sorted: it may all lie at the end of an index on the time, which would be read from its beginning.
+  const isSorted = filter.city !== null || filter.unacknowledged === true
+  const order = sort === null || !isSorted ? columns : [`${sort.time} + interval '0'`, ...columns.slice(1)]
+  const tail = `ORDER BY ${order.map((column) => `${column}${direction}`).join(', ')} LIMIT ${bind(limit + 1, 'int')}`
+  const at =
+    sort === null
+      ? 'NULL AS at'
+      : `CASE WHEN isfinite(${sort.time}) THEN to_char(${sort.time} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') ELSE (${sort.time})::text END AS at`
+  const rows = await sql.query<SummaryRow & { readonly at: string | null }>(
+    selectSummaries(conditions.join(' AND '), tail, `, ${at}`),
+    ...parameters,
+  )
+  const page = pageOf(rows, limit, (row) => ({ at: row.at, sellerId: row.seller_id, purchaseOrderId: row.purchase_order_id }))
+  return { items: page.items.map((row) => fromRow(sql, row)), next: page.next }
 }
 
 /** Sellers that have an order by this id; ids are the marketplace's, and each seller sees its own. */
@@ -134,7 +280,7 @@ export const readOrderSummary = async (sql: SqlRunner, key: OrderKey): Promise<O
     key.sellerId,
     key.purchaseOrderId,
   )
-  return row === undefined ? null : fromRow(row)
+  return row === undefined ? null : fromRow(sql, row)
 }
 
 /** One version of an order as the marketplace sent it; `lastSeenAt` is null for the current one. */

@@ -2,11 +2,13 @@ import type { LineStatus, OrderLine, PurchaseOrder } from '../domain/order.ts'
 import { orderChanges, orderSeen } from '../domain/order-changes.ts'
 import { isOpen, judgeView, mergeOrder } from '../domain/order-merge.ts'
 import { childTable } from './child-tables.ts'
-import type { Transaction } from './database.ts'
+import type { HeldOrder, Transaction } from './database.ts'
 import { withoutErasedOrders } from './erased-records.ts'
+import { prepared } from './prepared.ts'
 import { readOrder, readOrders } from './stored-orders.ts'
+import { together } from './together.ts'
 import { type LockedRow, versionedTable } from './versioned-table.ts'
-import type { DifferingRecord, StorableRecord } from './versions.ts'
+import { type DifferingRecord, rawHash, type StorableRecord } from './versions.ts'
 
 const statuses = childTable<OrderLine, LineStatus>({
   name: 'order_line_statuses',
@@ -130,6 +132,7 @@ const orders = versionedTable<PurchaseOrder, PurchaseOrder, LockedOrder>({
   }),
   marks: ['missing_since', 'behind_since'],
   children: { whole: (order) => order.raw, tables: [lines] },
+  oftenFew: true,
   withoutErased: withoutErasedOrders,
   locked: '(extract(epoch FROM now() - o.behind_since) * 1000)::float8 AS behind_ms',
   // Read by a statement of its own: one that waited for the locks would still see the lines from before the wait.
@@ -143,7 +146,7 @@ const orders = versionedTable<PurchaseOrder, PurchaseOrder, LockedOrder>({
     const judged = views.map((view) => {
       const { record, row, before } = view
       const stored = { order: before, observedAt: row.observed_at, behindMs: row.behind_ms }
-      return { view, verdict: judgeView(stored, record.value, observedAt) }
+      return { view, verdict: judgeView(stored, record.value, record.observedAt ?? observedAt) }
     })
     const behind = judged.filter(({ verdict }) => verdict === 'behind')
     await noteBehind(
@@ -183,27 +186,72 @@ export const storeDifferingOrders = async (
   return { changed: written.length, fresh: written.filter(({ before }) => before === null).map(({ value }) => value) }
 }
 
+const holds = ({ held }: Transaction, sellerId: string, purchaseOrderId: string): boolean =>
+  held !== undefined && held.sellerId === sellerId && held.purchaseOrderId === purchaseOrderId
+
+/** Of different orders, whose rows are locked. */
+interface HeldView {
+  readonly sellerId: string
+  readonly observedAt: Date
+  readonly record: DifferingRecord<PurchaseOrder>
+}
+
+/** By a few statements for each seller. */
+const storeHeld = together(async (tx: Transaction, views: readonly HeldView[]): Promise<readonly StoredOrders[]> => {
+  const changed = new Set<string>()
+  const name = (sellerId: string, key: string): string => JSON.stringify([sellerId, key])
+  for (const [sellerId, ofSeller] of Map.groupBy(views, (view) => view.sellerId)) {
+    const [first] = ofSeller
+    if (first === undefined) continue
+    const records = ofSeller.map(({ record, observedAt }) => ({ ...record, observedAt })).sort((a, b) => (a.key < b.key ? -1 : 1))
+    for (const { record } of await orders.write(tx, sellerId, first.observedAt, records)) changed.add(name(sellerId, record.key))
+  }
+  return views.map(({ sellerId, record }) => ({ changed: changed.has(name(sellerId, record.key)) ? 1 : 0, fresh: [] }))
+})
+
 /** Stores one order within a transaction under way, by the same rules; for answers of writes and read-backs. */
 export const storeOrder = async (
   tx: Transaction,
   sellerId: string,
   observedAt: Date,
   record: StorableRecord<PurchaseOrder>,
-): Promise<StoredOrders> => storeDifferingOrders(tx, sellerId, observedAt, await findDifferingOrders(tx, sellerId, [record]))
+): Promise<StoredOrders> => {
+  // A row that is locked is there, and its hash is compared with the lock.
+  if (holds(tx, sellerId, record.key)) {
+    return storeHeld(tx, { sellerId, observedAt, record: { ...record, hash: rawHash(record.rawText), known: true } })
+  }
+  return storeDifferingOrders(tx, sellerId, observedAt, await findDifferingOrders(tx, sellerId, [record]))
+}
+
+const lockOne = prepared(
+  'SELECT purchase_order_id FROM warehouse.orders WHERE seller_id = $1 AND purchase_order_id = $2 FOR UPDATE',
+)
 
 /**
  * Locks an order's row until the transaction ends and reads the order as it then is; null when it is not stored. Whoever
  * reserves, sends or stores units of an order holds this lock.
  */
 export const lockOrder = async (tx: Transaction, sellerId: string, purchaseOrderId: string): Promise<PurchaseOrder | null> => {
-  const locked = await tx.query(
-    'SELECT purchase_order_id FROM warehouse.orders WHERE seller_id = $1 AND purchase_order_id = $2 FOR UPDATE',
-    sellerId,
-    purchaseOrderId,
-  )
+  const locked = holds(tx, sellerId, purchaseOrderId) || (await tx.query(lockOne, sellerId, purchaseOrderId)).length > 0
   // Read by a statement of its own: one that waited for the lock would still see the lines from before the wait.
-  return locked.length === 0 ? null : readOrder(tx, sellerId, purchaseOrderId)
+  return locked ? readOrder(tx, sellerId, purchaseOrderId) : null
 }
+
+const lockMany = prepared(
+  `SELECT o.seller_id AS "sellerId", o.purchase_order_id AS "purchaseOrderId" FROM unnest($1::text[], $2::text[]) AS k(seller_id, purchase_order_id)
+   CROSS JOIN LATERAL (SELECT * FROM warehouse.orders o
+     WHERE o.seller_id = k.seller_id AND o.purchase_order_id = k.purchase_order_id FOR UPDATE) o`,
+)
+
+/** Locks the rows of orders until the transaction ends, one after another in their given order; answers those that are stored. */
+export const lockOrders = async (tx: Transaction, keys: readonly HeldOrder[]): Promise<readonly HeldOrder[]> =>
+  keys.length === 0
+    ? []
+    : tx.query<HeldOrder>(
+        lockMany,
+        keys.map(({ sellerId }) => sellerId),
+        keys.map(({ purchaseOrderId }) => purchaseOrderId),
+      )
 
 /** Notes orders that the marketplace says it does not have, and records that once; they are never deleted. Returns how many are newly noted. */
 export const noteMissingOrders = async (

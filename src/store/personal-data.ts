@@ -23,7 +23,7 @@ const rawHash =
 /** All tables and views of `warehouse` and `tallyman` with all their columns. */
 export const personalData: Readonly<Record<string, TableMarks>> = {
   'tallyman.alarms': {
-    none: 'id kind raised_at resolved_at',
+    none: 'id kind raised_at resolved_at count due_at silenced_until silenced_by resolved_by told',
     reference: { subject: 'id of a command, an event, a campaign …' },
     buyer: {
       seller_id: ['seller; of a rejected or waiting event as named by the ERP', 'empty where no such seller was ever served'],
@@ -31,11 +31,23 @@ export const personalData: Readonly<Record<string, TableMarks>> = {
         'text from the ERP, the marketplace or an operator',
         'replaced by "erased" if the alarm is about a command or event of the order',
       ],
+      silenced_reason: ['text from an operator', 'replaced by "erased" if the alarm is about a command or event of the order'],
+      resolved_reason: ['text from an operator', 'replaced by "erased" if the alarm is about a command or event of the order'],
     },
   },
+  'tallyman.api_keys': {
+    none: `id name scopes all_sellers seller_ids secret_hash previous_hash previous_until created_at created_by rotated_at last_used_at
+      revoked_at`,
+  },
   'tallyman.audit_entries': {
-    none: 'id occurred_at actor action seller_id reason details',
-    reference: { subject: customerOrder },
+    none: 'id occurred_at actor action seller_id details key_id on_behalf_of',
+    reference: { subject: 'id of a customer order, a command, an event …; kept: it says what was acted on' },
+    buyer: {
+      reason: [
+        'sentence of an operator',
+        'replaced by "erased" if the act was on a command or event of the order, or it names the buyer',
+      ],
+    },
   },
   'tallyman.change_counter': { none: 'only_row last_seq' },
   'tallyman.claim_rows': {
@@ -130,17 +142,25 @@ export const personalData: Readonly<Record<string, TableMarks>> = {
     },
     buyer: { raw: ['an earlier version of an order or a return as the marketplace sent it', 'the row is deleted'] },
   },
+  'tallyman.sessions': { none: 'token_hash key_id proof created_at expires_at' },
   'tallyman.sync_runs': {
     none: 'id seller_id resource stream window_from window_to pages seen changed quarantined started_at finished_at error runs',
   },
   'tallyman.sync_states': {
     none: `seller_id resource stream watermark window_from window_to cursor pages pending lease_owner lease_fence lease_until last_started_at
-      last_success_at last_error failures totals`,
+      last_success_at last_error failures totals loaded_at`,
   },
   'tallyman.unread_report_skus': { none: 'seller_id month sku' },
   'tallyman.watched_campaigns': {
     none: 'seller_id campaign_id source added_at removed_at removed_by missing_since problem problem_since',
   },
+  'tallyman.webhook_deliveries': {
+    none: 'id endpoint_id change_sequence subject status attempt at next_at first_at http_status error attempts created_at',
+  },
+  'tallyman.webhook_endpoints': {
+    none: `id url types seller_id state reason state_since position failing_since last_success_at not_before created_at updated_at`,
+  },
+  'tallyman.webhook_secrets': { none: 'id endpoint_id secret created_at expires_at' },
   'warehouse.behavioral_audiences': {
     none: `seller_id id name audience_type attribute taxon_path is_disabled raw_hash raw observed_at missing_since first_seen_at changed_at`,
   },

@@ -1,10 +1,13 @@
 import { erasedRawText } from '../domain/redaction.ts'
 import { raiseAlarm, resolveAlarm } from './alarms.ts'
+import { type Acting, recordAct } from './audit.ts'
 import type { SqlRunner, Transaction } from './database.ts'
-import { holdErasuresBack, namesErased } from './erased-records.ts'
+import { holdErasuresBack, namesErased, resourcesWithBuyers } from './erased-records.ts'
 import { Prisma } from './generated/client.ts'
+import { prepared } from './prepared.ts'
 import type { StoredWindow, SyncKey, SyncWindow } from './sync-states.ts'
 import { windowOf } from './sync-states.ts'
+import { together } from './together.ts'
 import { rawHash, storageFaultPrefix } from './versions.ts'
 
 /** A record that could not be understood or stored, as it came. */
@@ -103,7 +106,7 @@ export const quarantine = async (
   await tx.execute(
     `INSERT INTO tallyman.quarantined_records AS q (seller_id, resource, record_key, raw_hash, raw_text, fault, observed_at, stream, created_from, skipped, retry_at)
      SELECT $1, $2, key, decode(hash, 'hex'),
-       CASE WHEN skipped IS NULL AND $2 IN ('orders', 'returns') AND ${namesErased('$1', 't.key', 't."rawText"')} THEN '${erasedRawText}'
+       CASE WHEN skipped IS NULL AND $2 IN (${resourcesWithBuyers}) AND ${namesErased('$1', 't.key', 't."rawText"')} THEN '${erasedRawText}'
          ELSE "rawText" END, fault, $3::timestamptz, $5, coalesce("createdAt", $6::timestamptz), skipped,
        CASE WHEN jsonb_typeof(skipped -> 'window') = 'object' THEN now() + interval '1 hour' END
      FROM json_to_recordset($4::json) AS t(key text, hash text, "rawText" text, fault text, skipped jsonb, "createdAt" timestamptz) ORDER BY hash
@@ -205,17 +208,19 @@ export type DismissRefusal = 'not-found' | 'already-settled'
 export const dismissQuarantined = async (
   tx: Transaction,
   id: bigint,
-  { actor, reason }: { readonly actor: string; readonly reason: string },
+  by: Acting & { readonly reason: string },
 ): Promise<DismissRefusal | null> => {
   const record = await lockQuarantined(tx, id)
   if (record === null) return 'not-found'
   if (record.state !== 'open') return 'already-settled'
   await tx.prisma.quarantinedRecord.update({
     where: { id },
-    data: { state: 'dismissed', dismissedBy: actor, dismissedReason: reason, retryAt: null },
+    data: { state: 'dismissed', dismissedBy: by.actor, dismissedReason: by.reason, retryAt: null },
     select: { id: true },
   })
   await reviewSkipAlarm(tx, record.sellerId, record.resource)
+  const { sellerId, resource } = record
+  await recordAct(tx, { by, action: 'record.dismissed', sellerId, subject: String(id), reason: by.reason, details: { resource } })
   return null
 }
 
@@ -246,17 +251,45 @@ export const expireKeyless = async (
   return count
 }
 
-/** Whether anything of a resource is passed over now. */
-export const hasSkips = async ({ prisma }: SqlRunner, sellerId: string, resource: string): Promise<boolean> => {
-  const where = { ...openOf(sellerId, resource), skipped: { not: Prisma.DbNull } }
-  return (await prisma.quarantinedRecord.findFirst({ where, select: { id: true } })) !== null
+/** What of a resource stands in quarantine that no record names. */
+interface Nameless {
+  /** What is passed over. */
+  readonly skips: boolean
+  /** Records whose key cannot be read. */
+  readonly keyless: boolean
 }
 
+const selectNameless = prepared(
+  `SELECT a.place::int AS place, bool_or(q.skipped IS NOT NULL) AS skips, bool_or(q.skipped IS NULL AND q.record_key IS NULL) AS keyless
+   FROM unnest($1::text[], $2::text[]) WITH ORDINALITY AS a(seller_id, resource, place)
+   JOIN tallyman.quarantined_records q ON q.seller_id = a.seller_id AND q.resource = a.resource AND q.state = 'open'
+     AND (q.skipped IS NOT NULL OR q.record_key IS NULL)
+   GROUP BY a.place`,
+)
+
+/** Asked after every complete reading: there is hardly ever anything. */
+const namelessOfEach = together(
+  async (
+    sql: SqlRunner,
+    asked: readonly { readonly sellerId: string; readonly resource: string }[],
+  ): Promise<readonly Nameless[]> => {
+    const rows = await sql.query<Nameless & { place: number }>(
+      selectNameless,
+      asked.map(({ sellerId }) => sellerId),
+      asked.map(({ resource }) => resource),
+    )
+    const byPlace = new Map(rows.map((row) => [row.place, row]))
+    return asked.map((_one, index) => byPlace.get(index + 1) ?? { skips: false, keyless: false })
+  },
+)
+
+/** Whether anything of a resource is passed over now. */
+export const hasSkips = async (sql: SqlRunner, sellerId: string, resource: string): Promise<boolean> =>
+  (await namelessOfEach(sql, { sellerId, resource })).skips
+
 /** Whether any record without a key is in quarantine. */
-export const hasKeyless = async ({ prisma }: SqlRunner, sellerId: string, resource: string): Promise<boolean> => {
-  const where = { ...openOf(sellerId, resource), recordKey: null, skipped: { equals: Prisma.DbNull } }
-  return (await prisma.quarantinedRecord.findFirst({ where, select: { id: true } })) !== null
-}
+export const hasKeyless = async (sql: SqlRunner, sellerId: string, resource: string): Promise<boolean> =>
+  (await namelessOfEach(sql, { sellerId, resource })).keyless
 
 /** Windows tried again by one run. */
 const retriesAtOnce = 500
@@ -292,27 +325,38 @@ export const streamsWithDueSkips = (sql: SqlRunner): Promise<readonly SyncKey[]>
 /** So many windows that are passed over are left out of others. */
 const mostHoles = 1_000
 
+const selectPassedOver = prepared(
+  `SELECT a.place::int AS place, w.passed AS "window"
+   FROM unnest($1::text[], $2::text[], $3::text[], $4::text[]) WITH ORDINALITY AS a(seller_id, resource, stream, ended_after, place)
+   CROSS JOIN LATERAL (
+     SELECT q.skipped -> 'window' AS passed FROM tallyman.quarantined_records q
+     WHERE q.seller_id = a.seller_id AND q.resource = a.resource AND q.stream = a.stream AND q.record_key IS NULL
+       AND jsonb_typeof(q.skipped -> 'window') = 'object' AND (q.state = 'open'
+         OR (q.state = 'dismissed' AND (q.skipped -> 'window' ->> 'to')::timestamptz > a.ended_after::timestamptz))
+     ORDER BY q.state = 'open' DESC, q.id DESC LIMIT ${mostHoles}
+   ) w`,
+)
+
+const passedOverOfEach = together(
+  async (sql: SqlRunner, asked: readonly (SyncKey & { readonly from: Date })[]): Promise<readonly (readonly SyncWindow[])[]> => {
+    const rows = await sql.query<{ place: number; window: StoredWindow }>(
+      selectPassedOver,
+      asked.map(({ sellerId }) => sellerId),
+      asked.map(({ resource }) => resource),
+      asked.map(({ stream }) => stream),
+      asked.map(({ from }) => from.toISOString()),
+    )
+    const byPlace = Map.groupBy(rows, ({ place }) => place)
+    return asked.map((_stream, index) => (byPlace.get(index + 1) ?? []).map(({ window }) => windowOf(window)))
+  },
+)
+
 /**
  * Windows that a stream passes over now, due or not; besides those that a person has dismissed, which end after `from`: by that word they
  * are not to be had.
  */
-export const windowsPassedOver = async (
-  sql: SqlRunner,
-  { sellerId, resource, stream }: SyncKey,
-  from: Date,
-): Promise<readonly SyncWindow[]> => {
-  const rows = await sql.query<{ window: StoredWindow }>(
-    `SELECT skipped -> 'window' AS window FROM tallyman.quarantined_records
-     WHERE seller_id = $1 AND resource = $2 AND stream = $3 AND record_key IS NULL AND jsonb_typeof(skipped -> 'window') = 'object'
-       AND (state = 'open' OR (state = 'dismissed' AND (skipped -> 'window' ->> 'to')::timestamptz > $4::timestamptz))
-     ORDER BY state = 'open' DESC, id DESC LIMIT ${mostHoles}`,
-    sellerId,
-    resource,
-    stream,
-    from.toISOString(),
-  )
-  return rows.map(({ window }) => windowOf(window))
-}
+export const windowsPassedOver = (sql: SqlRunner, key: SyncKey, from: Date): Promise<readonly SyncWindow[]> =>
+  passedOverOfEach(sql, { ...key, from })
 
 /** A window that had been passed over has been read. */
 export const settleSkipped = async ({ prisma }: Transaction, id: string): Promise<number> => {

@@ -72,6 +72,6 @@ export const createPostgresBudgetStore = (database: Database): BudgetStore => ({
       return { value: { isSole, others }, storeMs: now.storeMs }
     }),
   leave: async (id) => {
-    await database.execute(`DELETE FROM tallyman.rate_members WHERE id = $1`, id)
+    await database.prisma.rateMember.deleteMany({ where: { id } })
   },
 })

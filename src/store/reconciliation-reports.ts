@@ -1,6 +1,7 @@
 import { type ReportMonth, reportSchedule } from '../domain/report-schedule.ts'
 import { type AlarmKey, raiseAlarm, resolveAlarm } from './alarms.ts'
 import type { Database, SqlRunner, Transaction } from './database.ts'
+import type { ReconciliationReport } from './generated/client.ts'
 import type { ReportFile } from './report-files.ts'
 
 /** The report of one month (`YYYY-MM`, by the marketplace's calendar) of a seller. */
@@ -22,6 +23,8 @@ export interface StoredReport extends SellerMonth, ReportFile {
 export const failuresToTell = 3
 
 const firstDay = (month: string): string => `${month}-01`
+const dayOf = (month: string): Date => new Date(firstDay(month))
+const monthOf = (day: Date): string => day.toISOString().slice(0, 7)
 
 const alarmOf = ({ sellerId, month }: SellerMonth): AlarmKey => ({
   sellerId,
@@ -88,14 +91,9 @@ export const claimTry = async (
 
 /** Takes a claim back: nothing was asked. */
 export const releaseTry = async (sql: SqlRunner, { sellerId, month }: SellerMonth, previous: Date | null): Promise<void> => {
-  await sql.execute(
-    previous === null
-      ? 'DELETE FROM tallyman.report_tries WHERE seller_id = $1 AND month = $2::date AND $3::timestamptz IS NULL'
-      : 'UPDATE tallyman.report_tries SET tried_at = $3::timestamptz WHERE seller_id = $1 AND month = $2::date',
-    sellerId,
-    firstDay(month),
-    previous?.toISOString() ?? null,
-  )
+  const where = { sellerId, month: dayOf(month) }
+  if (previous === null) await sql.prisma.reportTry.deleteMany({ where })
+  else await sql.prisma.reportTry.updateMany({ where, data: { triedAt: previous } })
 }
 
 /** How a try has ended: with a file, with the word that there is none, or with a failure. */
@@ -139,87 +137,86 @@ export interface ArrivingReport extends SellerMonth {
 export const beginReport = async (database: Database, report: ArrivingReport): Promise<bigint> =>
   database.transaction(async (tx) => {
     const { coveredUntil } = reportSchedule(tx.vocabularyOf(report.sellerId).calendar)
-    await tx.execute(
-      `DELETE FROM warehouse.reconciliation_reports WHERE seller_id = $1 AND month = $2::date AND state = 'downloading'`,
-      report.sellerId,
-      firstDay(report.month),
-    )
-    const [row] = await tx.query<{ id: bigint }>(
-      `INSERT INTO warehouse.reconciliation_reports (seller_id, month, state, file_name, generated_at, covered_until, retrieved_at, correlation_id)
-       VALUES ($1, $2::date, 'downloading', $3, $4::timestamptz, $5::timestamptz, $6::timestamptz, $7) RETURNING id`,
-      report.sellerId,
-      firstDay(report.month),
-      report.fileName,
-      report.generatedAt.toISOString(),
-      coveredUntil(report.month, report.generatedAt).toISOString(),
-      report.retrievedAt.toISOString(),
-      report.correlationId,
-    )
-    if (row === undefined) throw new Error('a report was not written')
-    return row.id
+    const { sellerId, fileName, generatedAt, retrievedAt, correlationId } = report
+    const month = dayOf(report.month)
+    await tx.prisma.reconciliationReport.deleteMany({ where: { sellerId, month, state: 'downloading' } })
+    const { id } = await tx.prisma.reconciliationReport.create({
+      data: {
+        ...{ sellerId, month, fileName, generatedAt, retrievedAt, correlationId },
+        state: 'downloading',
+        coveredUntil: coveredUntil(report.month, generatedAt),
+      },
+      select: { id: true },
+    })
+    return id
   })
 
 /** The file of a report is stored whole: from now on it waits to be imported. */
 export const completeReport = async (sql: SqlRunner, id: bigint, byteCount: number): Promise<void> => {
-  const done = await sql.execute(
-    `UPDATE warehouse.reconciliation_reports SET state = 'downloaded', byte_count = $2::bigint WHERE id = $1::bigint AND state = 'downloading'`,
-    id,
-    byteCount,
-  )
-  if (done === 0) throw new Error(`report ${id} was thrown away while it was downloaded`)
+  const { count } = await sql.prisma.reconciliationReport.updateMany({
+    where: { id, state: 'downloading' },
+    data: { state: 'downloaded', byteCount },
+  })
+  if (count === 0) throw new Error(`report ${id} was thrown away while it was downloaded`)
 }
 
 /** Throws a report away that did not come whole, with what is stored of its file. */
 export const removeReport = async (sql: SqlRunner, id: bigint): Promise<void> => {
-  await sql.execute(`DELETE FROM warehouse.reconciliation_reports WHERE id = $1::bigint AND state = 'downloading'`, id)
+  await sql.prisma.reconciliationReport.deleteMany({ where: { id, state: 'downloading' } })
 }
 
-const storedColumns = `id AS "reportId", seller_id AS "sellerId", to_char(month, 'YYYY-MM') AS month, generated_at AS "generatedAt",
-  covered_until AS "coveredUntil", retrieved_at AS "retrievedAt", byte_count::float8 AS "byteCount"`
+const storedColumns = {
+  ...{ id: true, sellerId: true, month: true, state: true },
+  ...{ generatedAt: true, coveredUntil: true, retrievedAt: true, byteCount: true },
+} as const
+
+type StoredColumns = Pick<ReconciliationReport, keyof typeof storedColumns>
+
+const toStored = ({ id, sellerId, month, generatedAt, coveredUntil, retrievedAt, byteCount }: StoredColumns): StoredReport => {
+  if (generatedAt === null || coveredUntil === null || byteCount === null)
+    throw new Error(`report ${id} was not downloaded whole`)
+  const times = { generatedAt, coveredUntil, retrievedAt }
+  return { reportId: id, sellerId, month: monthOf(month), ...times, byteCount: Number(byteCount) }
+}
 
 /** The newest report of a month that waits to be imported. */
 export const waitingReport = async (sql: SqlRunner, { sellerId, month }: SellerMonth): Promise<StoredReport | null> => {
-  const [row] = await sql.query<StoredReport>(
-    `SELECT ${storedColumns} FROM warehouse.reconciliation_reports
-     WHERE seller_id = $1 AND month = $2::date AND state = 'downloaded' ORDER BY id DESC LIMIT 1`,
-    sellerId,
-    firstDay(month),
-  )
-  return row ?? null
+  const found = await sql.prisma.reconciliationReport.findFirst({
+    where: { sellerId, month: dayOf(month), state: 'downloaded' },
+    orderBy: { id: 'desc' },
+    select: storedColumns,
+  })
+  return found === null ? null : toStored(found)
 }
 
 /** A report by its id; null once it is put aside. `imported`: its rows are all stored, and its file is gone. */
 export const findReport = async (sql: SqlRunner, id: bigint): Promise<(StoredReport & { readonly imported: boolean }) | null> => {
-  const [row] = await sql.query<StoredReport & { readonly imported: boolean }>(
-    `SELECT ${storedColumns}, state = 'imported' AS imported FROM warehouse.reconciliation_reports
-     WHERE id = $1::bigint AND state IN ('downloaded', 'imported')`,
-    id,
-  )
-  return row ?? null
+  const found = await sql.prisma.reconciliationReport.findFirst({
+    where: { id, state: { in: ['downloaded', 'imported'] } },
+    select: storedColumns,
+  })
+  return found === null ? null : { ...toStored(found), imported: found.state === 'imported' }
 }
 
-/** The report of a month that was imported last, not counting this one. */
+/** When the report of a month that was imported last was made, and up to when it counts, not counting this one. */
 export const importedBefore = async (
   sql: SqlRunner,
   { sellerId, month, reportId }: StoredReport,
 ): Promise<Pick<StoredReport, 'generatedAt' | 'coveredUntil'> | null> => {
-  const [row] = await sql.query<Pick<StoredReport, 'generatedAt' | 'coveredUntil'>>(
-    `SELECT generated_at AS "generatedAt", covered_until AS "coveredUntil" FROM warehouse.reconciliation_reports
-     WHERE seller_id = $1 AND month = $2::date AND state = 'imported' AND id <> $3::bigint ORDER BY generated_at DESC, id DESC LIMIT 1`,
-    sellerId,
-    firstDay(month),
-    reportId,
-  )
-  return row ?? null
+  const found = await sql.prisma.reconciliationReport.findFirst({
+    where: { sellerId, month: dayOf(month), state: 'imported', id: { not: reportId } },
+    orderBy: [{ generatedAt: 'desc' }, { id: 'desc' }],
+    select: storedColumns,
+  })
+  if (found === null) return null
+  const { generatedAt, coveredUntil } = toStored(found)
+  return { generatedAt, coveredUntil }
 }
 
 /** Whether a report of any month was ever imported: the seller has such reports. */
 export const hasImportedReport = async (sql: SqlRunner, sellerId: string): Promise<boolean> => {
-  const [row] = await sql.query<{ found: boolean }>(
-    `SELECT EXISTS (SELECT 1 FROM warehouse.reconciliation_reports WHERE seller_id = $1 AND state = 'imported') AS found`,
-    sellerId,
-  )
-  return row?.found ?? false
+  const where = { sellerId, state: 'imported' }
+  return (await sql.prisma.reconciliationReport.findFirst({ where, select: { id: true } })) !== null
 }
 
 // A report makes every earlier one of its month superfluous, and what was kept of those.
@@ -238,7 +235,7 @@ const dropEarlier = async (tx: Transaction, { sellerId, month, reportId }: Store
 }
 
 const dropFile = async (tx: Transaction, { reportId }: StoredReport): Promise<void> => {
-  await tx.execute('DELETE FROM tallyman.report_files WHERE report_id = $1::bigint', reportId)
+  await tx.prisma.reportFile.deleteMany({ where: { reportId } })
 }
 
 /** How many lines of each kind a file has below its header. */
@@ -305,21 +302,20 @@ export const finishReport = async (tx: Transaction, report: StoredReport, counts
 
 /** Puts a report aside that was made before one that is imported: it has nothing new. */
 export const setOutdated = async (tx: Transaction, report: StoredReport): Promise<void> => {
-  await tx.execute(
-    `UPDATE warehouse.reconciliation_reports SET state = 'outdated' WHERE id = $1::bigint AND state = 'downloaded'`,
-    report.reportId,
-  )
+  await tx.prisma.reconciliationReport.updateMany({
+    where: { id: report.reportId, state: 'downloaded' },
+    data: { state: 'outdated' },
+  })
   await dropFile(tx, report)
 }
 
 /** Puts a report aside that cannot be read, keeps its file, and calls a person. */
 export const setFaulty = async (tx: Transaction, report: StoredReport, fault: string): Promise<void> => {
-  const put = await tx.execute(
-    `UPDATE warehouse.reconciliation_reports SET state = 'faulty', fault = $2 WHERE id = $1::bigint AND state = 'downloaded'`,
-    report.reportId,
-    fault,
-  )
-  if (put === 0) return
+  const { count } = await tx.prisma.reconciliationReport.updateMany({
+    where: { id: report.reportId, state: 'downloaded' },
+    data: { state: 'faulty', fault },
+  })
+  if (count === 0) return
   await dropEarlier(tx, report)
   await raiseAlarm(
     tx,

@@ -1,6 +1,7 @@
 import type { Calendar } from '../domain/calendar.ts'
+import type { ChangeRecord } from '../domain/changes/catalogue.ts'
 import { type ReconciliationRow, rowKey, rowOfKey } from '../domain/reconciliation-report.ts'
-import type { ChangeRecord, SqlRunner, Transaction } from './database.ts'
+import type { SqlRunner, Transaction } from './database.ts'
 import { reviewDiscrepancies } from './discrepancies.ts'
 import type { SkuMonth } from './discrepancy-sources.ts'
 import { gtin14Sql, knownGtins, noteReportSkus } from './inventory-skus.ts'
@@ -123,12 +124,8 @@ const pairsOf = (keys: readonly string[]): SkuMonth[] => keys.map((key) => rowOf
 
 /** Whether the newest report of a month has rows that could not be read. */
 export const hasUnreadSkus = async (sql: SqlRunner, sellerId: string, month: string): Promise<boolean> => {
-  const [row] = await sql.query<{ found: boolean }>(
-    'SELECT EXISTS (SELECT 1 FROM tallyman.unread_report_skus WHERE seller_id = $1 AND month = $2::date) AS found',
-    sellerId,
-    `${month}-01`,
-  )
-  return row?.found ?? false
+  const where = { sellerId, month: new Date(`${month}-01`) }
+  return (await sql.prisma.unreadReportSku.findFirst({ where, select: { sku: true } })) !== null
 }
 
 /**

@@ -99,11 +99,12 @@ export const storeDifferingRecommendations = async (
 
 /** A few SKUs that are recommended now, the newest first. */
 export const someRecommended = async (sql: SqlRunner, sellerId: string): Promise<readonly string[]> => {
-  const rows = await sql.query<{ sku: string }>(
-    `SELECT sku FROM warehouse.replenishment_recommendations WHERE seller_id = $1 AND valid_to IS NULL
-     ORDER BY valid_from DESC, sku LIMIT 50`,
-    sellerId,
-  )
+  const rows = await sql.prisma.replenishmentRecommendation.findMany({
+    where: { sellerId, validTo: null },
+    orderBy: [{ validFrom: 'desc' }, { sku: 'asc' }],
+    take: 50,
+    select: { sku: true },
+  })
   return rows.map((row) => row.sku)
 }
 
@@ -113,12 +114,11 @@ export const currentlyRecommended = async (
   sellerId: string,
   skus: readonly string[],
 ): Promise<readonly string[]> => {
-  const rows = await sql.query<{ sku: string }>(
-    `SELECT sku FROM warehouse.replenishment_recommendations
-     WHERE seller_id = $1 AND sku = ANY($2::text[]) AND valid_to IS NULL ORDER BY sku`,
-    sellerId,
-    skus,
-  )
+  const rows = await sql.prisma.replenishmentRecommendation.findMany({
+    where: { sellerId, validTo: null, sku: { in: [...skus] } },
+    orderBy: { sku: 'asc' },
+    select: { sku: true },
+  })
   return rows.map((row) => row.sku)
 }
 

@@ -1,6 +1,7 @@
 import type { RetainedData } from '../domain/retention.ts'
 import type { SqlRunner } from './database.ts'
 import { retryOnDeadlock } from './faults.ts'
+import { heldBy } from './webhook-deliveries.ts'
 
 /** Where rows of a kind are, when one is old, and what goes then. SQL; `t` is the row, `$1` the moment before which data is old. */
 interface Retained {
@@ -63,6 +64,9 @@ const entryIsOld = `t.transaction_time < $1::timestamptz
   AND (SELECT 1 FROM warehouse.inventory_discrepancies d WHERE d.seller_id = t.seller_id AND d.sku = t.sku AND d.state = 'open'
     AND (${mayBeIn('d.month', 't.transaction_time')} OR t.entry_id = ANY (d.log_entry_ids)) LIMIT 1) IS NULL`
 
+/** The first change that an active or paused webhook has not got: it stays whatever its age, with all after it. One that is disabled keeps nothing. */
+const heldForWebhooks = `coalesce((SELECT min(${heldBy}) FROM tallyman.webhook_endpoints e WHERE e.state <> 'disabled'), ${2n ** 63n - 1n})`
+
 const retained: Readonly<Record<RetainedData, Retained>> = {
   // The newest of each stream stays: when a stream last ran is known, however seldom it runs.
   runs: {
@@ -88,7 +92,11 @@ const retained: Readonly<Record<RetainedData, Retained>> = {
     goes: `t.last_seen_at < $1::timestamptz
       AND (t.resource <> 'orders' OR ${openCommandOf('t.seller_id', `'order ' || t.record_key`)} IS NULL)`,
   },
-  changes: { table: 'warehouse.changes', age: 't.occurred_at', goes: 't.occurred_at < $1::timestamptz' },
+  changes: {
+    table: 'warehouse.changes',
+    age: 't.occurred_at',
+    goes: `t.occurred_at < $1::timestamptz AND t.seq < ${heldForWebhooks}`,
+  },
   events: {
     table: 'tallyman.erp_event',
     age: 'coalesce(t.processed_at, t.received_at)',
@@ -111,6 +119,11 @@ const retained: Readonly<Record<RetainedData, Retained>> = {
       where: `t.state = 'dismissed' AND t.skipped IS NULL AND t.raw_text <> '' AND t.last_seen_at < $1::timestamptz`,
       bulk: ['raw_text'],
     },
+  },
+  deliveries: {
+    table: 'tallyman.webhook_deliveries',
+    age: 'coalesce(t.at, t.created_at)',
+    goes: `t.status <> 'pending' AND coalesce(t.at, t.created_at) < $1::timestamptz`,
   },
   'log-entries': { table: 'warehouse.inventory_log_entries', age: 't.transaction_time', goes: entryIsOld },
 }
@@ -201,7 +214,7 @@ const removeChanges = async (sql: SqlRunner, cutoff: Date): Promise<RetentionSte
     `WITH floor AS MATERIALIZED (
        SELECT removed_up_to FROM tallyman.retention_passes WHERE data = 'changes' FOR UPDATE
      ), first AS MATERIALIZED (
-       SELECT c.seq, c.occurred_at < $1::timestamptz AS old FROM warehouse.changes c
+       SELECT c.seq, c.occurred_at < $1::timestamptz AND c.seq < ${heldForWebhooks} AS old FROM warehouse.changes c
        WHERE c.seq > (SELECT removed_up_to FROM floor) ORDER BY c.seq LIMIT ${changesAtOnce}
      ), bound AS MATERIALIZED (
        SELECT coalesce(min(seq) FILTER (WHERE NOT old) - 1, max(seq)) AS upto, count(*) FILTER (WHERE NOT old) = 0 AND count(*) = ${changesAtOnce} AS more FROM first

@@ -1,6 +1,7 @@
+import type { ChangeRecord } from '../domain/changes/catalogue.ts'
 import type { ReturnLine, ReturnOrder, ReturnRefundChannel, ReturnTrackingStatus } from '../domain/return.ts'
 import { childTable } from './child-tables.ts'
-import type { ChangeRecord, SqlRunner, Transaction } from './database.ts'
+import type { SqlRunner, Transaction } from './database.ts'
 import { withoutErasedReturns } from './erased-records.ts'
 import { spreadNewest } from './spread-newest.ts'
 import { versionedTable } from './versioned-table.ts'

@@ -2,7 +2,7 @@ import type { SalesChannel } from '../domain/sales-channel.ts'
 import { type ListedStore, listedStore } from './listed-records.ts'
 
 /** Sales channels of multichannel fulfilment, in `warehouse.sales_channels`; changes are recorded as `sales_channel.…`. */
-export const salesChannelStore: ListedStore<SalesChannel> = listedStore<SalesChannel>({
+export const salesChannelStore: ListedStore<SalesChannel> = listedStore({
   name: 'sales_channels',
   resource: 'sales-channels',
   key: { column: 'order_channel_id', type: 'text' },
@@ -24,7 +24,7 @@ export const salesChannelStore: ListedStore<SalesChannel> = listedStore<SalesCha
     'return_zip text',
     'return_address_type text',
   ],
-  row: (channel) => ({
+  row: (channel: SalesChannel) => ({
     order_channel_name: channel.orderChannelName,
     box_catalog_type: channel.boxCatalogType,
     shipping_methods: channel.shippingMethods,
@@ -42,7 +42,6 @@ export const salesChannelStore: ListedStore<SalesChannel> = listedStore<SalesCha
     return_zip: channel.returnAddress?.zip,
     return_address_type: channel.returnAddress?.addressType,
   }),
-  entity: 'sales_channel',
   identity: {
     of: ({ orderChannelId }) => ({ orderChannelId }),
     sql: `jsonb_build_object('orderChannelId', order_channel_id)`,
@@ -57,4 +56,6 @@ export const salesChannelStore: ListedStore<SalesChannel> = listedStore<SalesCha
     sql: `jsonb_build_object('orderChannelName', order_channel_name, 'boxCatalogType', box_catalog_type,
       'shippingMethods', shipping_methods, 'active', active)`,
   },
+  change: (what, data) => ({ type: `sales_channel.${what}`, data }),
+  loaded: (data) => ({ type: 'sales_channel.loaded', data }),
 })

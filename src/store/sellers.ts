@@ -1,8 +1,11 @@
 import { raiseAlarm, resolveAlarm } from './alarms.ts'
+import { type Acting, recordAct } from './audit.ts'
 import type { Database, SqlRunner, Transaction } from './database.ts'
 import type { Prisma } from './generated/client.ts'
 import { oneOf } from './one-of.ts'
-import { type ListPage, pageOf } from './page.ts'
+import { isOrAny, type ListPage, pageOf } from './page.ts'
+import { ofSellers, type SellerFilter } from './seller-filter.ts'
+import { together } from './together.ts'
 
 /** `stopped`: the marketplace refuses its credentials. `paused`: a person wants it so. Either way nothing of it runs. */
 export const sellerStates = ['active', 'stopped', 'paused'] as const
@@ -106,24 +109,29 @@ export const recordSellers = async (
   by: 'start' | 'settings' = 'start',
 ): Promise<Date> =>
   database.transaction(async (transaction) => {
-    for (const seller of [...sellers].sort((a, b) => (a.sellerId < b.sellerId ? -1 : 1))) {
-      await transaction.execute(
-        `INSERT INTO tallyman.sellers AS s (seller_id, state, credentials_fingerprint, served_at) VALUES ($1, 'active', $2, now())
-         ON CONFLICT (seller_id) DO UPDATE SET credentials_fingerprint = excluded.credentials_fingerprint, served_at = now(),
-           updated_at = CASE WHEN s.credentials_fingerprint IS DISTINCT FROM excluded.credentials_fingerprint THEN now()
-             ELSE s.updated_at END`,
-        seller.sellerId,
-        seller.credentialsFingerprint,
-      )
-      await resume(transaction, seller.sellerId, ['stopped'], { by })
-    }
+    await transaction.execute(
+      `INSERT INTO tallyman.sellers AS s (seller_id, state, credentials_fingerprint, served_at)
+       SELECT t.seller_id, 'active', t.fingerprint, now() FROM unnest($1::text[], $2::text[]) AS t(seller_id, fingerprint) ORDER BY t.seller_id
+       ON CONFLICT (seller_id) DO UPDATE SET credentials_fingerprint = excluded.credentials_fingerprint, served_at = now(),
+         updated_at = CASE WHEN s.credentials_fingerprint IS DISTINCT FROM excluded.credentials_fingerprint THEN now()
+           ELSE s.updated_at END`,
+      sellers.map(({ sellerId }) => sellerId),
+      sellers.map(({ credentialsFingerprint }) => credentialsFingerprint),
+    )
+    // Their rows are locked now.
+    const stopped = await transaction.prisma.seller.findMany({
+      where: { state: 'stopped', sellerId: { in: sellers.map(({ sellerId }) => sellerId) } },
+      orderBy: { sellerId: 'asc' },
+      select: { sellerId: true },
+    })
+    for (const { sellerId } of stopped) await resume(transaction, sellerId, ['stopped'], { by })
     return databaseTime(transaction)
   })
 
 /** A seller counts as served until so long after a process last said that it serves it: longer than a process takes to start again. */
 export const servedForMs = 120_000
-/** A process that says it every 15 seconds says nothing new right after another one. */
-const saidAnewMs = 10_000
+/** A process that says it every 15 seconds writes it down every other time, and not right after another one. */
+const saidAnewMs = 25_000
 /** A seller that nobody serves any more may come back until then, the longest time that an event waits. */
 const returnsWithinMs = 7 * 86_400_000
 
@@ -148,6 +156,16 @@ export const saySellersServed = async (sql: SqlRunner, sellerIds: readonly strin
 export const servedSellers = async (sql: SqlRunner): Promise<ReadonlySet<string>> => {
   const rows = await sql.query<{ seller_id: string }>(`SELECT seller_id FROM tallyman.sellers WHERE ${isServed}`)
   return new Set(rows.map((row) => row.seller_id))
+}
+
+/** How many of the sellers that some process serves are in each state. */
+export const countServedSellers = async (sql: SqlRunner): Promise<Readonly<Record<SellerState, number>>> => {
+  const rows = await sql.query<{ state: string; count: number }>(
+    `SELECT state, count(*)::int AS count FROM tallyman.sellers WHERE ${isServed} GROUP BY state`,
+  )
+  const counts = { active: 0, stopped: 0, paused: 0 }
+  for (const { state, count } of rows) counts[oneOf(sellerStates, state)] = count
+  return counts
 }
 
 /** Whether some process serves this seller now. */
@@ -212,20 +230,22 @@ const readOne = async ({ prisma }: SqlRunner, sellerId: string): Promise<SellerS
  */
 export const resumeSeller = async (
   database: Database,
-  { sellerId, actor, reason }: { readonly sellerId: string; readonly actor: string; readonly reason: string | null },
+  { sellerId, reason, ...by }: Acting & { readonly sellerId: string; readonly reason: string | null },
 ): Promise<SellerStanding | null> =>
   database.transaction(async (transaction) => {
-    if (!(await resume(transaction, sellerId, ['stopped', 'paused'], { by: 'person', actor, reason }))) {
+    if (!(await resume(transaction, sellerId, ['stopped', 'paused'], { by: 'person', actor: by.actor, reason }))) {
       await transaction.prisma.seller.updateMany({ where: { sellerId }, data: { resumes: { increment: 1 } } })
       await notify(transaction)
     }
-    return readOne(transaction, sellerId)
+    const standing = await readOne(transaction, sellerId)
+    if (standing !== null) await recordAct(transaction, { by, action: 'seller.resumed', sellerId, subject: sellerId, reason })
+    return standing
   })
 
 /** Pauses a seller because a person says so; neither a start nor the probe takes it up again. Null when there is no such seller. */
 export const pauseSeller = async (
   database: Database,
-  { sellerId, actor, reason }: { readonly sellerId: string; readonly actor: string; readonly reason: string },
+  { sellerId, reason, ...by }: Acting & { readonly sellerId: string; readonly reason: string },
 ): Promise<SellerStanding | null> =>
   database.transaction(async (transaction) => {
     const touched = await transaction.execute(
@@ -234,22 +254,26 @@ export const pauseSeller = async (
        WHERE seller_id = $1 AND (state, stopped_reason, paused_by) IS DISTINCT FROM ('paused', $2, $3)`,
       sellerId,
       reason,
-      actor,
+      by.actor,
     )
     if (touched > 0) {
-      transaction.record({ sellerId, type: 'seller.paused', data: { actor, reason } })
+      transaction.record({ sellerId, type: 'seller.paused', data: { actor: by.actor, reason } })
       await notify(transaction)
     }
-    return readOne(transaction, sellerId)
+    const standing = await readOne(transaction, sellerId)
+    if (standing !== null) await recordAct(transaction, { by, action: 'seller.paused', sellerId, subject: sellerId, reason })
+    return standing
   })
 
-/** How every seller stands that was ever configured, by id. */
+/** How sellers stand that were ever configured, by id: those in one state, or all; those of a filter, or all. */
 export const listSellers = async (
   { prisma }: SqlRunner,
   after: string | null,
   limit: number,
+  { state, sellers }: { readonly state: SellerState | null; readonly sellers: SellerFilter } = { state: null, sellers: null },
 ): Promise<ListPage<SellerStanding, string>> => {
-  const where = after === null ? {} : { sellerId: { gt: after } }
+  const behind = after === null ? {} : { sellerId: { gt: after } }
+  const where = { AND: [{ state: isOrAny(state), sellerId: ofSellers(sellers) }, behind] }
   const rows = await prisma.seller.findMany({ where, orderBy: { sellerId: 'asc' }, take: limit + 1, select: columns })
   return pageOf(rows.map(fromRow), limit, ({ sellerId }) => sellerId)
 }
@@ -266,19 +290,17 @@ export const sellersAtRest = async ({ prisma }: SqlRunner): Promise<ReadonlyMap<
   return new Map(rows.map((row) => [row.sellerId, fromRow(row)]))
 }
 
-/** Whether a seller is stopped or paused now. */
-export const isSellerAtRest = async ({ prisma }: SqlRunner, sellerId: string): Promise<boolean> =>
-  (await prisma.seller.count({ where: { ...isAtRest, sellerId } })) > 0
+const restOfEach = together(async ({ prisma }: SqlRunner, sellerIds: readonly string[]): Promise<readonly boolean[]> => {
+  const rows = await prisma.seller.findMany({
+    where: { ...isAtRest, sellerId: { in: [...sellerIds] } },
+    select: { sellerId: true },
+  })
+  const atRest = new Set(rows.map(({ sellerId }) => sellerId))
+  return sellerIds.map((sellerId) => atRest.has(sellerId))
+})
 
-/** The seller of a command; null where it is stopped or paused now, and where there is no such command. */
-export const sellerAtWorkOn = async (sql: SqlRunner, commandId: string): Promise<string | null> => {
-  const [row] = await sql.query<{ seller_id: string }>(
-    `SELECT c.seller_id FROM tallyman.commands c LEFT JOIN tallyman.sellers s ON s.seller_id = c.seller_id
-     WHERE c.id = $1 AND COALESCE(s.state, 'active') = 'active'`,
-    commandId,
-  )
-  return row?.seller_id ?? null
-}
+/** Whether a seller is stopped or paused now. */
+export const isSellerAtRest = (sql: SqlRunner, sellerId: string): Promise<boolean> => restOfEach(sql, sellerId)
 
 /** How often a token is asked for while a seller is stopped: seldom, for a refusal that lasts is a person's to mend. */
 export const probeIntervalMs = 900_000

@@ -32,7 +32,7 @@ export interface StoredSettlementLine {
 }
 
 /** Rows of settlement reports, in `warehouse.settlement_lines`; changes are recorded as `settlement_line.…`. */
-export const settlementStore: ListedStore<StoredSettlementLine> = listedStore<StoredSettlementLine>({
+export const settlementStore: ListedStore<StoredSettlementLine> = listedStore({
   name: 'settlement_lines',
   resource: 'settlements',
   key: { column: 'line_key', type: 'text' },
@@ -65,7 +65,7 @@ export const settlementStore: ListedStore<StoredSettlementLine> = listedStore<St
     'product_type text',
     'product_tax_code text',
   ],
-  row: (line) => ({
+  row: (line: StoredSettlementLine) => ({
     report_date: line.reportDate,
     row_number: line.row,
     transaction_type: line.transactionType,
@@ -93,7 +93,6 @@ export const settlementStore: ListedStore<StoredSettlementLine> = listedStore<St
     product_type: line.productType,
     product_tax_code: line.productTaxCode,
   }),
-  entity: 'settlement_line',
   identity: {
     of: ({ reportDate, row }) => ({ reportDate, row }),
     sql: `jsonb_build_object('reportDate', report_date, 'row', row_number)`,
@@ -110,6 +109,7 @@ export const settlementStore: ListedStore<StoredSettlementLine> = listedStore<St
     sql: `jsonb_build_object('transactionType', transaction_type, 'amountType', amount_type, 'amount', amount::text,
       'totalPayable', total_payable::text, 'currency', currency, 'purchaseOrderId', purchase_order_id)`,
   },
+  change: (what, data) => ({ type: `settlement_line.${what}`, data }),
 })
 
 /** Keys of the rows of a report (named by its day, as `YYYY-MM-DD`) that are stored as present and come after its first `rows`. */

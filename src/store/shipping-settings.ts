@@ -1,4 +1,5 @@
 import { type AccountSettings, accountSettingsSchema, settingsDifferences } from '../domain/shipping-settings.ts'
+import { canonicalJson, isObject } from '../domain/values.ts'
 import type { SqlRunner, Transaction } from './database.ts'
 import { type LockedRow, versionedTable } from './versioned-table.ts'
 import { rawHash, type StorableRecord } from './versions.ts'
@@ -20,21 +21,15 @@ export const lockShippingSettings = async (tx: Transaction, sellerId: string): P
 
 /** The settings that exist as far as is known; null when the marketplace has shown none, or says that there are none any more. */
 export const readShippingSettings = async (sql: SqlRunner, sellerId: string): Promise<StoredSettings | null> => {
-  const [row] = await sql.query<{ settings: unknown; observed_at: Date }>(
-    'SELECT settings, observed_at FROM warehouse.shipping_settings WHERE seller_id = $1 AND missing_since IS NULL',
-    sellerId,
-  )
-  return row === undefined ? null : { settings: accountSettingsSchema.parse(row.settings), observedAt: row.observed_at }
+  const where = { sellerId, missingSince: null }
+  const row = await sql.prisma.shippingSettings.findFirst({ where, select: { settings: true, observedAt: true } })
+  return row === null ? null : { settings: accountSettingsSchema.parse(row.settings), observedAt: row.observedAt }
 }
 
-/** JSON with members and elements in one order: every list of shipping settings is a set, given in any order (specification, section 4). */
-const unordered = (value: unknown): string => {
-  if (Array.isArray(value)) return `[${value.map(unordered).sort().join(',')}]`
-  if (typeof value === 'object' && value !== null) {
-    const members = Object.entries(value).map(([name, member]) => `${JSON.stringify(name)}:${unordered(member)}`)
-    return `{${members.sort().join(',')}}`
-  }
-  return JSON.stringify(value) ?? 'null'
+/** The value with its lists in one order: every list of shipping settings is a set, given in any order (specification, section 4). */
+const unordered = (value: unknown): unknown => {
+  if (Array.isArray(value)) return value.map((element) => canonicalJson(unordered(element))).sort()
+  return isObject(value) ? Object.fromEntries(Object.entries(value).map(([name, member]) => [name, unordered(member)])) : value
 }
 
 /** What the change feed records of settings. */
@@ -80,7 +75,7 @@ const settingsTable = versionedTable<AccountSettings, SettingsBefore, LockedSett
     settings,
     source: before === null || before.settings === null || !isSame(before.settings, settings) ? 'found' : before.source,
   }),
-  hash: (rawText) => rawHash(unordered(JSON.parse(rawText))),
+  hash: (rawText) => rawHash(canonicalJson(unordered(JSON.parse(rawText)))),
   marks: ['missing_since'],
   lockFirst: lockShippingSettings,
   locked: 'o.settings, o.source',
@@ -127,8 +122,5 @@ export const noteMissingSettings = async (tx: Transaction, sellerId: string, obs
 
 /** Notes that a command of ours created what is stored. */
 export const noteSettingsCreated = async (tx: Transaction, sellerId: string): Promise<void> => {
-  await tx.execute(
-    `UPDATE warehouse.shipping_settings SET source = 'command' WHERE seller_id = $1 AND missing_since IS NULL AND source <> 'command'`,
-    sellerId,
-  )
+  await tx.prisma.shippingSettings.updateMany({ where: { sellerId, missingSince: null }, data: { source: 'command' } })
 }

@@ -1,5 +1,7 @@
 import type { Charge, LineStatus, OrderLine, PurchaseOrder } from '../domain/order.ts'
 import type { SqlRunner } from './database.ts'
+import { prepared } from './prepared.ts'
+import { together } from './together.ts'
 
 interface OrderRow {
   readonly purchase_order_id: string
@@ -35,8 +37,7 @@ interface StatusRow extends Omit<LineStatus, 'shippedAt'> {
   readonly shippedAt: string | null
 }
 
-const selectOrders = `
-  SELECT o.purchase_order_id, o.customer_order_id, o.order_date, o.order_type, o.ship_node_type, o.method_code,
+const orderColumns = `o.purchase_order_id, o.customer_order_id, o.order_date, o.order_type, o.ship_node_type, o.method_code,
     o.estimated_ship_date, o.estimated_delivery_date, o.customer_name, o.customer_email, o.customer_phone,
     o.shipping_address, o.total_amount::text, o.currency, o.raw,
     (SELECT json_agg(json_build_object(
@@ -52,9 +53,18 @@ const selectOrders = `
           WHERE s.seller_id = l.seller_id AND s.purchase_order_id = l.purchase_order_id AND s.line_number = l.line_number))
         ORDER BY l.line_index, l.line_number)
       FROM warehouse.order_lines l
-      WHERE l.seller_id = o.seller_id AND l.purchase_order_id = o.purchase_order_id) AS lines
-  FROM warehouse.orders o
-  WHERE o.seller_id = $1 AND o.purchase_order_id = ANY($2::text[])`
+      WHERE l.seller_id = o.seller_id AND l.purchase_order_id = o.purchase_order_id) AS lines`
+
+const selectOrders = prepared(
+  `SELECT ${orderColumns} FROM warehouse.orders o WHERE o.seller_id = $1 AND o.purchase_order_id = ANY($2::text[])`,
+)
+
+// OFFSET 0: one lookup for each, also while the table has no statistics.
+const selectOrdersOfSellers = prepared(
+  `SELECT k.place::int AS place, o.* FROM unnest($1::text[], $2::text[]) WITH ORDINALITY AS k(seller_id, purchase_order_id, place)
+   CROSS JOIN LATERAL (SELECT ${orderColumns} FROM warehouse.orders o
+     WHERE o.seller_id = k.seller_id AND o.purchase_order_id = k.purchase_order_id OFFSET 0) o`,
+)
 
 const toDate = (text: string | null): Date | null => (text === null ? null : new Date(text))
 
@@ -94,6 +104,21 @@ export const readOrders = async (
   return new Map(rows.map((row) => [row.purchase_order_id, toOrder(row)]))
 }
 
+const readEach = together(
+  async (sql: SqlRunner, keys: readonly { readonly sellerId: string; readonly purchaseOrderId: string }[]) => {
+    const rows = await sql.query<OrderRow & { readonly place: number }>(
+      selectOrdersOfSellers,
+      keys.map(({ sellerId }) => sellerId),
+      keys.map(({ purchaseOrderId }) => purchaseOrderId),
+    )
+    const found = new Map(rows.map((row) => [row.place, row]))
+    return keys.map((_, index) => {
+      const row = found.get(index + 1)
+      return row === undefined ? null : toOrder(row)
+    })
+  },
+)
+
 /** An order as it is stored: charges as first seen, lines in the marketplace's order. Null when it is not stored. */
-export const readOrder = async (sql: SqlRunner, sellerId: string, purchaseOrderId: string): Promise<PurchaseOrder | null> =>
-  (await readOrders(sql, sellerId, [purchaseOrderId])).get(purchaseOrderId) ?? null
+export const readOrder = (sql: SqlRunner, sellerId: string, purchaseOrderId: string): Promise<PurchaseOrder | null> =>
+  readEach(sql, { sellerId, purchaseOrderId })

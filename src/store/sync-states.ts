@@ -1,4 +1,8 @@
+import { mostReachDays } from '../domain/windows.ts'
 import type { SqlRunner } from './database.ts'
+import { prepared } from './prepared.ts'
+import { type SellerFilter, sellersIn } from './seller-filter.ts'
+import { together } from './together.ts'
 
 /** One stream of one resource of one seller; at most one run of it at a time, over all processes. */
 export interface SyncKey {
@@ -149,6 +153,15 @@ const noTotals: SyncTotals = {
   plannedFrom: null,
 }
 
+const sameValue = (one: unknown, other: unknown): boolean => JSON.stringify(one) === JSON.stringify(other)
+
+/** Totals without what they are anyway: the row of a stream that has nothing to tell is written with every run, and is to be short. */
+const storedTotals = (totals: SyncTotals): Partial<SyncTotals> => ({
+  ...Object.fromEntries(Object.entries(totals).filter(([name, value]) => !sameValue(value, Reflect.get(noTotals, name)))),
+  windowsTotal: totals.windowsTotal,
+  windowsDone: totals.windowsDone,
+})
+
 const toProgress = (row: StateRow): SyncProgress => ({
   watermark: row.watermark,
   cursor: row.cursor,
@@ -168,7 +181,7 @@ const loadedPending = `CASE WHEN s.stream LIKE 'backfill:%' AND jsonb_array_leng
 const dropUnreachable = async (sql: SqlRunner, { sellerId, resource, stream, fence }: SyncLease): Promise<StateRow> => {
   const [row] = await sql.query<StateRow>(
     `WITH bounds AS (
-       SELECT to_char((now() - interval '3650 days') AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') COLLATE "C" AS oldest,
+       SELECT to_char((now() - interval '${mostReachDays} days') AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') COLLATE "C" AS oldest,
          to_char((now() + interval '1 day') AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') COLLATE "C" AS newest
      ), kept AS (
        SELECT coalesce(jsonb_agg(w.value ORDER BY w.place), '[]') AS pending, count(*) AS windows
@@ -191,23 +204,47 @@ const dropUnreachable = async (sql: SqlRunner, { sellerId, resource, stream, fen
   return row
 }
 
+interface AskedLease {
+  readonly key: SyncKey
+  readonly owner: string
+  readonly leaseMs: number
+}
+
+const nameOf = ({ sellerId, resource, stream }: SyncKey): string => JSON.stringify([sellerId, resource, stream])
+
+const takeAll = prepared(
+  `INSERT INTO tallyman.sync_states AS s (seller_id, resource, stream, lease_owner, lease_fence, lease_until, last_started_at)
+   SELECT a.seller_id, a.resource, a.stream, a.owner, 1, now() + make_interval(secs => a.lease_ms / 1000), now()
+   FROM jsonb_to_recordset($1::jsonb) AS a(seller_id text, resource text, stream text, owner text, lease_ms float8)
+   ORDER BY a.seller_id, a.resource, a.stream
+   ON CONFLICT (seller_id, resource, stream) DO UPDATE
+   SET lease_owner = excluded.lease_owner, lease_fence = s.lease_fence + 1, lease_until = excluded.lease_until, last_started_at = now()
+   WHERE s.lease_until IS NULL OR s.lease_until <= now()
+   RETURNING s.seller_id AS "sellerId", s.resource, s.stream, s.watermark, s.cursor, s.pages, s.totals, ${loadedPending},
+     s.lease_fence AS fence, s.last_started_at AS started_at`,
+)
+
+/** Of each stream asked for the row whose lease was taken; null: somebody holds it. The same stream twice fails as a whole. */
+const takeEach = together(async (sql: SqlRunner, asked: readonly AskedLease[]) => {
+  const rows = await sql.query<SyncKey & StateRow & { fence: bigint; started_at: Date }>(
+    takeAll,
+    JSON.stringify(
+      asked.map(({ key: { sellerId, resource, stream }, owner, leaseMs }) => ({
+        ...{ seller_id: sellerId, resource, stream, owner },
+        lease_ms: leaseMs,
+      })),
+    ),
+  )
+  const taken = new Map(rows.map((row) => [nameOf(row), row]))
+  return asked.map(({ key }) => taken.get(nameOf(key)) ?? null)
+})
+
 /** Takes the lease of a stream for `leaseMs`, by the database's clock, unless someone holds it. */
 export const takeLease = async (sql: SqlRunner, key: SyncKey, owner: string, leaseMs: number): Promise<LeaseClaim> => {
-  const [taken] = await sql.query<StateRow & { fence: bigint; started_at: Date }>(
-    `INSERT INTO tallyman.sync_states AS s (seller_id, resource, stream, lease_owner, lease_fence, lease_until, last_started_at)
-     VALUES ($1, $2, $3, $4, 1, now() + make_interval(secs => $5::float8 / 1000), now())
-     ON CONFLICT (seller_id, resource, stream) DO UPDATE
-     SET lease_owner = excluded.lease_owner, lease_fence = s.lease_fence + 1, lease_until = excluded.lease_until, last_started_at = now()
-     WHERE s.lease_until IS NULL OR s.lease_until <= now()
-     RETURNING s.watermark, s.cursor, s.pages, s.totals, ${loadedPending}, s.lease_fence AS fence, s.last_started_at AS started_at`,
-    key.sellerId,
-    key.resource,
-    key.stream,
-    owner,
-    leaseMs,
-  )
-  if (taken !== undefined) {
-    const lease: SyncLease = { ...key, owner, fence: taken.fence, startedAt: taken.started_at }
+  const taken = await takeEach(sql, { key, owner, leaseMs })
+  if (taken !== null) {
+    const { sellerId, resource, stream } = key
+    const lease: SyncLease = { sellerId, resource, stream, owner, fence: taken.fence, startedAt: taken.started_at }
     return { taken: true, lease, progress: toProgress(taken.pending === null ? await dropUnreachable(sql, lease) : taken) }
   }
   const [held] = await sql.query<{ until: Date | null; unfinished: boolean }>(
@@ -233,7 +270,7 @@ const progressParameters = (lease: SyncLease, progress: SyncProgress): readonly 
   JSON.stringify(progress.pending),
   progress.cursor,
   progress.pages,
-  JSON.stringify(progress.totals),
+  JSON.stringify(storedTotals(progress.totals)),
 ]
 
 /**
@@ -259,46 +296,110 @@ export interface RunEnd {
   readonly run: SyncRun | null
 }
 
+interface AskedEnd {
+  readonly lease: SyncLease
+  readonly progress: SyncProgress
+  readonly end: RunEnd
+}
+
+const endAll = prepared(
+  `WITH asked AS MATERIALIZED (
+     SELECT * FROM jsonb_to_recordset($1::jsonb) AS t(seller_id text, resource text, stream text, fence bigint, watermark timestamptz,
+       pending jsonb, cursor text, pages int, totals jsonb, finished boolean, failed boolean, run jsonb, started_at timestamptz)
+   ), moved AS (
+     UPDATE tallyman.sync_states s SET watermark = a.watermark, pending = a.pending, window_from = (a.pending -> 0 ->> 'from')::timestamptz,
+       window_to = (a.pending -> 0 ->> 'to')::timestamptz, cursor = a.cursor, pages = a.pages, totals = a.totals,
+       lease_owner = NULL, lease_until = NULL, last_success_at = CASE WHEN a.finished THEN now() ELSE s.last_success_at END,
+       failures = CASE WHEN a.failed THEN s.failures + 1 WHEN a.finished THEN 0 ELSE s.failures END,
+       last_error = CASE WHEN a.run ->> 'error' IS NOT NULL THEN a.run ->> 'error' WHEN a.finished THEN NULL ELSE s.last_error END
+     FROM asked a
+     WHERE s.seller_id = a.seller_id AND s.resource = a.resource AND s.stream = a.stream AND s.lease_fence = a.fence
+     RETURNING s.seller_id, s.resource, s.stream, a.run, a.started_at
+   ), said AS MATERIALIZED (
+     SELECT m.seller_id, m.resource, m.stream, m.started_at, r.*, clock_timestamp()::timestamptz(3) AS ended,
+       r.changed = 0 AND r.quarantined = 0 AND r.error IS NULL AS idle,
+       (SELECT n.id FROM tallyman.sync_runs n WHERE n.seller_id = m.seller_id AND n.resource = m.resource AND n.stream = m.stream
+        ORDER BY n.id DESC LIMIT 1) AS last
+     FROM moved m, jsonb_to_record(m.run) AS r("windowFrom" timestamptz, "windowTo" timestamptz, pages int, seen int, changed int,
+       quarantined int, error text)
+     WHERE r.pages IS NOT NULL
+   ), joined AS (
+     UPDATE tallyman.sync_runs u SET runs = u.runs + 1, pages = u.pages + s.pages, seen = u.seen + s.seen, finished_at = s.ended,
+       window_from = least(u.window_from, s."windowFrom"), window_to = greatest(u.window_to, s."windowTo")
+     FROM said s WHERE s.idle AND u.id = s.last AND u.changed = 0 AND u.quarantined = 0 AND u.error IS NULL
+       AND u.started_at > s.ended - interval '1 day'
+     RETURNING s.seller_id, s.resource, s.stream
+   ), recorded AS (
+     INSERT INTO tallyman.sync_runs (seller_id, resource, stream, window_from, window_to, pages, seen, changed, quarantined,
+       started_at, finished_at, error)
+     SELECT s.seller_id, s.resource, s.stream, s."windowFrom", s."windowTo", s.pages, s.seen, s.changed, s.quarantined, s.started_at,
+       s.ended, s.error
+     FROM said s WHERE NOT EXISTS (SELECT FROM joined j WHERE (j.seller_id, j.resource, j.stream) = (s.seller_id, s.resource, s.stream))
+   )
+   SELECT seller_id AS "sellerId", resource, stream FROM moved`,
+)
+
+/** Of each run whether its lease still was its own. */
+const endEach = together(async (sql: SqlRunner, asked: readonly AskedEnd[]): Promise<readonly boolean[]> => {
+  const rows = await sql.query<SyncKey>(
+    endAll,
+    JSON.stringify(
+      asked.map(({ lease, progress, end }) => ({
+        ...{ seller_id: lease.sellerId, resource: lease.resource, stream: lease.stream, fence: String(lease.fence) },
+        ...{ watermark: progress.watermark, pending: progress.pending, cursor: progress.cursor, pages: progress.pages },
+        ...{
+          totals: storedTotals(progress.totals),
+          finished: end.finished,
+          failed: end.failed,
+          run: end.run ?? {},
+          started_at: lease.startedAt,
+        },
+      })),
+    ),
+  )
+  const moved = new Set(rows.map(nameOf))
+  return asked.map(({ lease }) => moved.has(nameOf(lease)))
+})
+
 /**
  * Gives the lease back, with where the stream stands and the record of the run, in one statement. Runs one after another that changed nothing are
  * one row a day: a stream that is asked every minute would leave half a million rows a year that say nothing.
  * @throws LeaseLost when the lease has been taken by someone else
  */
 export const endRun = async (sql: SqlRunner, lease: SyncLease, progress: SyncProgress, end: RunEnd): Promise<void> => {
-  const [ended] = await sql.query<{ ended: boolean }>(
-    `WITH moved AS (
-       UPDATE tallyman.sync_states SET ${setProgress}, lease_owner = NULL, lease_until = NULL,
-         last_success_at = CASE WHEN $10::boolean THEN now() ELSE last_success_at END,
-         failures = CASE WHEN $11::boolean THEN failures + 1 WHEN $10::boolean THEN 0 ELSE failures END,
-         last_error = CASE WHEN $12::jsonb ->> 'error' IS NOT NULL THEN $12::jsonb ->> 'error' WHEN $10::boolean THEN NULL ELSE last_error END
-       WHERE seller_id = $1 AND resource = $2 AND stream = $3 AND lease_fence = $4::bigint
-       RETURNING 1
-     ), said AS (
-       SELECT r.*, clock_timestamp()::timestamptz(3) AS ended, r.changed = 0 AND r.quarantined = 0 AND r.error IS NULL AS idle
-       FROM jsonb_to_record($12::jsonb) AS r("windowFrom" timestamptz, "windowTo" timestamptz, pages int, seen int, changed int,
-         quarantined int, error text), moved
-       WHERE r.pages IS NOT NULL
-     ), joined AS (
-       UPDATE tallyman.sync_runs u SET runs = u.runs + 1, pages = u.pages + s.pages, seen = u.seen + s.seen, finished_at = s.ended,
-         window_from = least(u.window_from, s."windowFrom"), window_to = greatest(u.window_to, s."windowTo")
-       FROM said s WHERE s.idle AND u.changed = 0 AND u.quarantined = 0 AND u.error IS NULL AND u.started_at > s.ended - interval '1 day'
-         AND u.id = (SELECT n.id FROM tallyman.sync_runs n WHERE n.seller_id = $1 AND n.resource = $2 AND n.stream = $3 ORDER BY n.id DESC LIMIT 1)
-       RETURNING 1
-     ), recorded AS (
-       INSERT INTO tallyman.sync_runs (seller_id, resource, stream, window_from, window_to, pages, seen, changed, quarantined,
-         started_at, finished_at, error)
-       SELECT $1, $2, $3, r."windowFrom", r."windowTo", r.pages, r.seen, r.changed, r.quarantined, $13::timestamptz, r.ended, r.error
-       FROM said r WHERE NOT EXISTS (SELECT 1 FROM joined)
-     )
-     SELECT true AS ended FROM moved`,
-    ...progressParameters(lease, progress),
-    end.finished,
-    end.failed,
-    JSON.stringify(end.run ?? {}),
-    lease.startedAt.toISOString(),
-  )
-  if (ended === undefined) throw new LeaseLost(lease)
+  if (!(await endEach(sql, { lease, progress, end }))) throw new LeaseLost(lease)
 }
+
+/** How a stream stands that is due. */
+export interface DueStanding {
+  /** Its seller is stopped or paused. */
+  readonly atRest: boolean
+  /** Some process runs it. */
+  readonly running: boolean
+  /** Its last run has failed, or has left something over: its next one is somebody's job already. */
+  readonly unfinished: boolean
+  /** Since its last run began, in milliseconds by the database's clock; null: it has never run. */
+  readonly startedAgoMs: number | null
+}
+
+const selectStanding = prepared(
+  `SELECT coalesce(l.state, 'active') <> 'active' AS "atRest", coalesce(s.lease_until > now(), false) AS running,
+     coalesce(s.failures > 0 OR s.pending <> '[]', false) AS unfinished,
+     (extract(epoch FROM now() - s.last_started_at) * 1000)::float8 AS "startedAgoMs"
+   FROM unnest($1::text[], $2::text[], $3::text[]) WITH ORDINALITY AS a(seller_id, resource, stream, place)
+   LEFT JOIN tallyman.sellers l ON l.seller_id = a.seller_id
+   LEFT JOIN tallyman.sync_states s ON s.seller_id = a.seller_id AND s.resource = a.resource AND s.stream = a.stream
+   ORDER BY a.place`,
+)
+
+/** How streams stand that are due, in their order. */
+export const standingOf = (sql: SqlRunner, keys: readonly SyncKey[]): Promise<readonly DueStanding[]> =>
+  sql.query<DueStanding>(
+    selectStanding,
+    keys.map(({ sellerId }) => sellerId),
+    keys.map(({ resource }) => resource),
+    keys.map(({ stream }) => stream),
+  )
 
 /**
  * Gives a stream windows to read, unless it still has some: asking twice for the same work does it once. Returns whether
@@ -370,7 +471,7 @@ export interface SyncOverview extends SyncKey {
 }
 
 /** All streams, or those of a seller, with how far behind they are. */
-export const listSyncs = async (sql: SqlRunner, sellerId: string | null = null): Promise<readonly SyncOverview[]> => {
+export const listSyncs = async (sql: SqlRunner, sellerId: SellerFilter = null): Promise<readonly SyncOverview[]> => {
   const rows = await sql.query<Omit<SyncOverview, 'totals'> & { totals: Partial<SyncTotals> }>(
     `SELECT s.seller_id AS "sellerId", s.resource, stream, watermark, window_from AS "windowFrom", window_to AS "windowTo", cursor, pages,
        CASE WHEN pending @? '$[*].sliceMs'
@@ -380,9 +481,9 @@ export const listSyncs = async (sql: SqlRunner, sellerId: string | null = null):
        CASE WHEN NOT e.enrolled THEN coalesce(e.detail, 'not enrolled') END AS "notEnrolled",
        (extract(epoch FROM now() - last_success_at) * 1000)::float8 AS "lagMs"
      FROM tallyman.sync_states s LEFT JOIN tallyman.enrolments e USING (seller_id, resource)
-     WHERE $1::text IS NULL OR s.seller_id = $1
+     WHERE $1::text[] IS NULL OR s.seller_id = ANY ($1::text[])
      ORDER BY s.seller_id, s.resource, stream`,
-    sellerId,
+    sellersIn(sellerId),
   )
   return rows.map((row) => ({ ...row, totals: { ...noTotals, ...row.totals } }))
 }

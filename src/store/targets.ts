@@ -4,21 +4,20 @@ import { type ListedStore, listedStore } from './listed-records.ts'
 const listed = (names: readonly string[] | null): string[] | null => (names === null ? null : [...names])
 
 /** Contextual targets, in `warehouse.contextual_targets`; changes are recorded as `target.…` with the tactic `contextual`. */
-export const contextualTargetStore: ListedStore<ContextualTarget> = listedStore<ContextualTarget>({
+export const contextualTargetStore: ListedStore<ContextualTarget> = listedStore({
   name: 'contextual_targets',
   resource: 'contextual-targets',
   key: { column: 'id', type: 'bigint' },
   columns: ['name text', 'taxon_path text[]', 'reach text[]', 'reach_bands text[]', 'is_disabled boolean'],
-  row: (target) => ({
+  row: (target: ContextualTarget) => ({
     name: target.name,
     taxon_path: target.taxonPath,
     reach: target.reach,
     reach_bands: target.reachBands,
     is_disabled: target.isDisabled,
   }),
-  entity: 'target',
   identity: {
-    of: ({ id }) => ({ tactic: 'contextual', id }),
+    of: ({ id }) => ({ tactic: 'contextual' as const, id }),
     sql: `jsonb_build_object('tactic', 'contextual', 'id', id::text)`,
   },
   state: {
@@ -31,15 +30,17 @@ export const contextualTargetStore: ListedStore<ContextualTarget> = listedStore<
     }),
     sql: `jsonb_build_object('name', name, 'taxonPath', taxon_path, 'reach', reach, 'reachBands', reach_bands, 'isDisabled', is_disabled)`,
   },
+  change: (what, data) => ({ type: `target.${what}`, data }),
+  loaded: (data) => ({ type: 'target.loaded', data: { tactic: 'contextual', ...data } }),
 })
 
 /** Behavioral audiences, in `warehouse.behavioral_audiences`; changes are recorded as `target.…` with the tactic `behavioral`. */
-export const behavioralAudienceStore: ListedStore<BehavioralAudience> = listedStore<BehavioralAudience>({
+export const behavioralAudienceStore: ListedStore<BehavioralAudience> = listedStore({
   name: 'behavioral_audiences',
   resource: 'behavioral-audiences',
   key: { column: 'id', type: 'bigint' },
   columns: ['name text', 'audience_type text', 'attribute text', 'taxon_path text[]', 'is_disabled boolean'],
-  row: (audience) => ({
+  row: (audience: BehavioralAudience) => ({
     name: audience.name,
     audience_type: audience.audienceType,
     attribute: audience.attribute,
@@ -48,9 +49,8 @@ export const behavioralAudienceStore: ListedStore<BehavioralAudience> = listedSt
   }),
   // As `audiencePart` of the domain names it.
   part: `CASE audience_type WHEN 'CUSTOM' THEN audience_type ELSE audience_type || '/' || attribute END`,
-  entity: 'target',
   identity: {
-    of: ({ id }) => ({ tactic: 'behavioral', id }),
+    of: ({ id }) => ({ tactic: 'behavioral' as const, id }),
     sql: `jsonb_build_object('tactic', 'behavioral', 'id', id::text)`,
   },
   state: {
@@ -63,4 +63,6 @@ export const behavioralAudienceStore: ListedStore<BehavioralAudience> = listedSt
     }),
     sql: `jsonb_build_object('name', name, 'taxonPath', taxon_path, 'audienceType', audience_type, 'attribute', attribute, 'isDisabled', is_disabled)`,
   },
+  change: (what, data) => ({ type: `target.${what}`, data }),
+  loaded: (data) => ({ type: 'target.loaded', data: { tactic: 'behavioral', ...data } }),
 })

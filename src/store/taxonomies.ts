@@ -2,12 +2,12 @@ import type { TaxonomyNode } from '../domain/taxonomy.ts'
 import { type ListedStore, listedStore } from './listed-records.ts'
 
 /** Nodes of the advertising taxonomy, in `warehouse.taxonomy_nodes`; changes are recorded as `taxonomy_node.…`. */
-export const taxonomyStore: ListedStore<TaxonomyNode> = listedStore<TaxonomyNode>({
+export const taxonomyStore: ListedStore<TaxonomyNode> = listedStore({
   name: 'taxonomy_nodes',
   resource: 'taxonomies',
   key: { column: 'node_key', type: 'text' },
   columns: ['level integer', 'path text[]', 'parent_path text[]', 'name text', 'item_count integer', 'attributes jsonb'],
-  row: (node) => ({
+  row: (node: TaxonomyNode) => ({
     level: node.level,
     path: node.path,
     parent_path: node.path.slice(0, -1),
@@ -16,7 +16,6 @@ export const taxonomyStore: ListedStore<TaxonomyNode> = listedStore<TaxonomyNode
     attributes: node.attributes,
   }),
   part: 'level::text',
-  entity: 'taxonomy_node',
   identity: {
     of: ({ level, path }) => ({ level, path: [...path] }),
     sql: `jsonb_build_object('level', level, 'path', path)`,
@@ -29,4 +28,6 @@ export const taxonomyStore: ListedStore<TaxonomyNode> = listedStore<TaxonomyNode
     }),
     sql: `jsonb_build_object('itemCount', item_count, 'attributes', attributes)`,
   },
+  change: (what, data) => ({ type: `taxonomy_node.${what}`, data }),
+  loaded: (data) => ({ type: 'taxonomy.loaded', data }),
 })

@@ -1,8 +1,10 @@
+import type { ChangeRecord } from '../domain/changes/catalogue.ts'
 import type { Vocabulary } from '../domain/vocabulary.ts'
 import { type ChildTable, childStatements, childTexts, countColumns, countsOf, flatten, membersOf } from './child-tables.ts'
 import { assign, list, namesOf } from './columns.ts'
-import type { ChangeRecord, SqlRunner, Transaction } from './database.ts'
+import type { SqlRunner, Transaction } from './database.ts'
 import { holdErasuresBack } from './erased-records.ts'
+import { prepared } from './prepared.ts'
 import { type DifferingRecord, findDiffering, jsonArray, rawHash, type StorableRecord } from './versions.ts'
 
 /** What every stored row says of itself under its lock. */
@@ -65,6 +67,8 @@ export interface VersionedTable<T, Before, Row extends LockedRow = LockedRow> {
   readonly marks: readonly string[]
   /** Tables that hang on this one; `whole` is the payload in which theirs stand. */
   readonly children?: { readonly whole: (value: T) => unknown; readonly tables: readonly ChildTable<T>[] }
+  /** Records come one by one as well, often enough for their statements to be {@link prepared}. */
+  readonly oftenFew?: true
   /** A lock to take before that of any row. */
   readonly lockFirst?: (tx: Transaction, sellerId: string) => Promise<void>
   /** The records as they may be stored, without buyers that were erased; asked under the locks of the rows. */
@@ -119,6 +123,9 @@ export const asLocked = <Row extends LockedRow>(
   rows: readonly Row[],
 ): ReadonlyMap<string, Row> => new Map(rows.map((row) => [row.key, row]))
 
+/** More records than these are a page. */
+const mostFew = 64
+
 const statementsOf = <T, Before, Row extends LockedRow>(table: VersionedTable<T, Before, Row>) => {
   const from = `warehouse.${table.name}`
   const keys = namesOf(table.key)
@@ -166,6 +173,7 @@ const statementsOf = <T, Before, Row extends LockedRow>(table: VersionedTable<T,
     ...(single ? [] : ['record_key text']),
     'known boolean',
     'raw_hash text',
+    'observed_at timestamptz',
     ...countColumns(tables),
   ]
   const computed = columns.map((name) => {
@@ -181,7 +189,7 @@ const statementsOf = <T, Before, Row extends LockedRow>(table: VersionedTable<T,
       FROM jsonb_to_recordset($3::jsonb) AS t(${[...sentColumns, ...table.columns, 'raw jsonb'].join(', ')})
     ), inserted AS (
       INSERT INTO ${from} AS o (${['seller_id', ...keys, ...columns].join(', ')}, raw_hash, raw, observed_at, first_seen_at, changed_at)
-      SELECT ${['$1', ...keys, ...columns].join(', ')}, decode(raw_hash, 'hex'), raw, $2::timestamptz, now(), now()
+      SELECT ${['$1', ...keys, ...columns].join(', ')}, decode(raw_hash, 'hex'), raw, COALESCE(observed_at, $2::timestamptz), now(), now()
       FROM reported WHERE NOT known
       ON CONFLICT DO NOTHING
       RETURNING ${['o.seller_id', ...keys.map((key) => `o.${key}`)].join(', ')}
@@ -194,14 +202,19 @@ const statementsOf = <T, Before, Row extends LockedRow>(table: VersionedTable<T,
     ), updated AS (
       UPDATE ${from} o
       SET ${assign(table.columns, 'r')}, raw_hash = decode(r.raw_hash, 'hex'), raw = r.raw,
-        observed_at = GREATEST(o.observed_at, $2::timestamptz), ${table.marks.map((mark) => `${mark} = NULL, `).join('')}changed_at = now()
+        observed_at = GREATEST(o.observed_at, COALESCE(r.observed_at, $2::timestamptz)), ${table.marks.map((mark) => `${mark} = NULL, `).join('')}changed_at = now()
       FROM reported r WHERE o.seller_id = $1 AND ${found(4)} AND r.known${same('o', 'r')}
       RETURNING ${['o.seller_id', ...keys.map((key) => `o.${key}`)].join(', ')}
     )${children.length === 0 ? '' : `, ${childStatements(tables, table.key, found(4, 'c'), 5)}`}
     SELECT ${recordKey} AS key FROM reported r
     WHERE NOT r.known AND NOT EXISTS (SELECT FROM inserted i WHERE true${same('i', 'r')})`
 
-  return { probe, lock, write, keys, single, foundAt: foundBy === undefined ? null : keys.indexOf(foundBy), children }
+  // Pages are not prepared: a plan that was made while the table was nearly empty would read all of it until it is analysed.
+  const few = table.oftenFew === true ? (sql: string): string => prepared(`${sql}\n-- few records`) : (sql: string): string => sql
+  const ofFew = { lock: few(lock), write: few(write) }
+  const by = (count: number): typeof ofFew => (count <= mostFew ? ofFew : { lock, write })
+
+  return { probe, by, keys, single, foundAt: foundBy === undefined ? null : keys.indexOf(foundBy), children }
 }
 
 /** The statements for a table. */
@@ -227,14 +240,14 @@ export const versionedTable = <T, Before, Row extends LockedRow = LockedRow>(
   ): Promise<readonly Written<T, Before>[]> => {
     const known = reported.filter((record) => record.known)
     if (table.withoutErased !== undefined && known.length < reported.length) await holdErasuresBack(tx, sellerId)
-    const rows = known.length === 0 ? [] : await tx.query<Row>(statements.lock, sellerId, ...namedBy(known))
+    const rows = known.length === 0 ? [] : await tx.query<Row>(statements.by(known.length).lock, sellerId, ...namedBy(known))
     const locked = new Map(rows.map((row) => [row.key, row]))
     const records = (await table.withoutErased?.(tx, sellerId, reported)) ?? reported
     // What was found before the lock may have changed since.
     const differing = records.flatMap((record) => {
       const row = locked.get(record.key)
       if (row === undefined || (row.raw_hash === record.hash && !row.marked)) return []
-      return table.choose === undefined && row.observed_at > observedAt ? [] : [{ record, row }]
+      return table.choose === undefined && row.observed_at > (record.observedAt ?? observedAt) ? [] : [{ record, row }]
     })
     const stored =
       differing.length === 0
@@ -268,6 +281,7 @@ export const versionedTable = <T, Before, Row extends LockedRow = LockedRow>(
       ...(statements.single ? {} : { record_key: record.key }),
       known: before !== null,
       raw_hash: record.hash,
+      ...(record.observedAt === undefined ? {} : { observed_at: record.observedAt }),
     })
     const counts = countsOf(table.children?.tables ?? [], value)
     const payload = table.payload !== undefined && 'text' in table.payload ? table.payload.text(record) : record.rawText
@@ -290,7 +304,7 @@ export const versionedTable = <T, Before, Row extends LockedRow = LockedRow>(
   ): Promise<ReadonlySet<string>> => {
     const known = writes.filter(({ before }) => before !== null)
     const missed = await tx.query<{ key: string }>(
-      statements.write,
+      statements.by(writes.length).write,
       sellerId,
       observedAt.toISOString(),
       jsonArray(writes.map(textOf)),

@@ -6,6 +6,8 @@ export interface StorableRecord<T> {
   readonly key: string
   readonly value: T
   readonly rawText: string
+  /** When it was observed, where the records that are stored together were observed one by one. */
+  readonly observedAt?: Date
 }
 
 /** A record whose text differs from what is stored. */

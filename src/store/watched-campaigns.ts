@@ -23,23 +23,26 @@ export interface CampaignProblem {
 /** Brings what is watched because the settings name it in step with the settings; a campaign that a person has stopped watching stays so. */
 export const recordConfiguredCampaigns = async (
   sql: SqlRunner,
-  sellerId: string,
-  campaignIds: readonly string[],
+  sellers: readonly { readonly sellerId: string; readonly campaignIds: readonly string[] }[],
 ): Promise<void> => {
+  const configured = JSON.stringify(
+    sellers.flatMap(({ sellerId, campaignIds }) => campaignIds.map((id) => ({ seller_id: sellerId, id }))),
+  )
   await sql.execute(
     `INSERT INTO tallyman.watched_campaigns AS w (seller_id, campaign_id, source)
-     SELECT DISTINCT $1, id, 'settings' FROM unnest($2::text[]) AS id WHERE id <> ''
+     SELECT DISTINCT t.seller_id, t.id, 'settings' FROM jsonb_to_recordset($1::jsonb) AS t(seller_id text, id text) WHERE t.id <> ''
+     ORDER BY t.seller_id, t.id
      ON CONFLICT (seller_id, campaign_id) DO UPDATE
      SET source = excluded.source, added_at = now(), removed_at = NULL, removed_by = NULL
      WHERE w.removed_by = 'settings'`,
-    sellerId,
-    campaignIds,
+    configured,
   )
   await sql.execute(
-    `UPDATE tallyman.watched_campaigns SET removed_at = now(), removed_by = 'settings'
-     WHERE seller_id = $1 AND source = 'settings' AND removed_at IS NULL AND NOT campaign_id = ANY($2::text[])`,
-    sellerId,
-    campaignIds,
+    `UPDATE tallyman.watched_campaigns w SET removed_at = now(), removed_by = 'settings'
+     WHERE w.seller_id = ANY ($1::text[]) AND w.source = 'settings' AND w.removed_at IS NULL AND NOT EXISTS (
+       SELECT FROM jsonb_to_recordset($2::jsonb) AS t(seller_id text, id text) WHERE t.seller_id = w.seller_id AND t.id = w.campaign_id)`,
+    sellers.map(({ sellerId }) => sellerId),
+    configured,
   )
 }
 

@@ -115,6 +115,48 @@ describe('doctor', () => {
   })
 })
 
+test('the daemon is found by its DATA_DIR', async () => {
+  const { TALLYMAN_URL: _, ...environment } = rig.environment
+  const run = await cli(['sellers', 'list'], { ...environment, DATA_DIR: rig.sandbox.folder })
+  expect(run.talk).toBe('')
+  expect(run.out).toMatch(/^sandbox-seller +active/m)
+})
+
+test('the daemon says what a resource may be completed to', async () => {
+  const { out, talk } = await tallyman(['complete', '--', 'sync', 'inv'])
+  expect({ out, talk }).toEqual({ out: 'inventory-log\n', talk: '' })
+  const away = await cli(['complete', '--', 'sync', 'inv'], { TALLYMAN_URL: 'http://127.0.0.1:1' })
+  expect(away).toEqual({ code: 0, out: '', talk: '' })
+})
+
+test('what doctor advises can be run as it is written', async () => {
+  const command = '672b4e77-b52d-4fe9-a54b-5e2ab273839e'
+  const kinds = ['command-held', 'command-rejected', 'command-waiting', 'event-rejected', 'event-waiting', 'reading-skipped']
+  const others = ['campaign-missing', 'campaign-unreadable', 'campaign-anomaly', 'log-reason-unknown']
+  for (const kind of [...kinds, ...others]) {
+    await rig.sql(
+      `INSERT INTO tallyman.alarms (seller_id, kind, subject, message) VALUES ('sandbox-seller', $1, $2, 'planted')`,
+      ...[kind, kind.startsWith('command') ? command : '4711'],
+    )
+  }
+  const { findings } = json(await tallyman(['doctor', '--json'])) as { findings: { detail: string; advice?: string }[] }
+  const planted = findings.filter(({ detail }) => detail.includes('planted'))
+  expect(planted).toHaveLength(kinds.length + others.length)
+  const advised = planted.flatMap(({ advice = '' }) => [...advice.matchAll(/`tallyman ([^`]+)`/g)].map(([, words = '']) => words))
+  expect(advised.length).toBeGreaterThanOrEqual(planted.length)
+  for (const words of new Set(advised)) {
+    const { code, talk } = await tallyman(words.split(' '))
+    // The command and the campaign were never there; everything else is done.
+    const isThere = !/^(commands show|campaigns unwatch)/.test(words)
+    expect({ words, code, talk }).toEqual({
+      words,
+      code: isThere ? 0 : 1,
+      talk: isThere ? expect.any(String) : expect.stringMatching(/not found|no /i),
+    })
+  }
+  await rig.sql(`DELETE FROM tallyman.alarms WHERE message = 'planted'`)
+})
+
 describe('send', () => {
   test('the same file twice is a duplicate with the same commands', async () => {
     const purchaseOrderId = await rig.sandbox.place({ lines: [{ sku: 'A', quantity: 1, amount: '10.00' }] })
@@ -122,6 +164,25 @@ describe('send', () => {
     const first = json(await tallyman(['send', file, '--json'])) as { items: object[] }
     const second = json(await tallyman(['send', file, '--json'])) as { items: object[] }
     expect(second.items).toEqual([{ ...first.items[0], status: 'duplicate' }])
+  })
+
+  test('--dry-run shows what an event would do, and stores nothing', async () => {
+    const purchaseOrderId = await rig.sandbox.place({ lines: [{ sku: 'A', quantity: 2, amount: '10.00' }] })
+    const known = await eventFile('erp.order.accepted', { purchaseOrderId })
+    await tallyman(['send', known.file])
+    const before = await rig.sql('SELECT count(*) AS n FROM tallyman.erp_event')
+    const lines = [{ sku: 'A', quantity: 1, reason: 'SELLER_CANCEL_OUT_OF_STOCK' }]
+    const { file } = await eventFile('erp.lines.unfulfillable', { purchaseOrderId, lines })
+    const told = await tallyman(['send', file, '--dry-run'])
+    expect(told.code).toBe(0)
+    expect(told.out).toMatch(/ accepted +cancel 1:1$/m)
+    expect(json(await tallyman(['send', file, '--dry-run', '--json']))).toMatchObject({ items: [{ would: 'accepted' }] })
+    const wrong = await eventFile('erp.lines.unfulfillable', { purchaseOrderId, lines: [{ ...lines[0], quantity: 9 }] })
+    const refused = await tallyman(['send', wrong.file, '--dry-run'])
+    expect(refused.code).toBe(1)
+    expect(refused.out).toMatch(/ rejected +data\.lines\[0\]\.quantity /m)
+    expect(refused.talk).toContain('1 of 1 events would be rejected')
+    expect(await rig.sql('SELECT count(*) AS n FROM tallyman.erp_event')).toEqual(before)
   })
 
   test('a wrong event is refused with every fault, and exit code 1', async () => {

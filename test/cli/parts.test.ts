@@ -1,3 +1,4 @@
+import path from 'node:path'
 import { PassThrough } from 'node:stream'
 import { Webhook } from 'standardwebhooks'
 import { describe, expect, test } from 'vitest'
@@ -10,10 +11,14 @@ import { unitsOfEffects } from '../../src/cli/sandbox.ts'
 import { readCliSettings } from '../../src/cli/settings.ts'
 import { backfillEnd } from '../../src/cli/syncs.ts'
 import { duration, paint, print, printJson, say, type Terminal, table } from '../../src/cli/terminal.ts'
+import { cli } from './run.ts'
+
+// The default folder may be that of a daemon which runs in this checkout, and then says where it listens.
+const nowhere = path.join(import.meta.dirname, 'no-daemon-here')
 
 describe('settings', () => {
   test('the daemon is looked for on this machine unless told otherwise', () => {
-    expect(readCliSettings({}).daemonUrl).toBe('http://127.0.0.1:8080')
+    expect(readCliSettings({ DATA_DIR: nowhere }).daemonUrl).toBe('http://127.0.0.1:8080')
     expect(readCliSettings({ PORT: '9000', SANDBOX_PORT: '9001' })).toMatchObject({
       daemonUrl: 'http://127.0.0.1:9000',
       sandboxUrl: 'http://127.0.0.1:9001',
@@ -23,11 +28,9 @@ describe('settings', () => {
     )
   })
   test('empty variables count as unset', () => {
-    expect(readCliSettings({ API_KEY: '', TALLYMAN_URL: ' ', PORT: '', DATA_DIR: ' ' })).toMatchObject({
-      apiKey: null,
-      daemonUrl: 'http://127.0.0.1:8080',
-      dataDir: '.data',
-    })
+    const unset = { API_KEY: '', TALLYMAN_URL: ' ', PORT: '' }
+    expect(readCliSettings({ ...unset, DATA_DIR: nowhere })).toMatchObject({ apiKey: null, daemonUrl: 'http://127.0.0.1:8080' })
+    expect(readCliSettings({ ...unset, DATA_DIR: ' ' }).dataDir).toBe('.data')
   })
   test('the first secret signs while two are given for rotation', () => {
     expect(readCliSettings({ EVENTS_SECRET: 'whsec_new, whsec_old' }).eventsSecret).toBe('whsec_new')
@@ -104,6 +107,27 @@ describe('tables', () => {
   test('colours do not count for the width', () => {
     const painted = table([{ heading: 'a' }, { heading: 'b' }], [[{ text: 'x', tone: 'bad' }, 'y']], (_tone, text) => `<${text}>`)
     expect(painted).toBe('<a>  <b>\n<x>  y')
+  })
+})
+
+describe('a table on a terminal', () => {
+  const columns = [{ heading: 'id' }, { heading: 'reason' }, { heading: 'of' }]
+  const rows = [['c-1', 'the marketplace refuses it for a reason that takes many words', 'a seller with a rather long name']]
+
+  test('takes no more room than there is; the widest columns give way first', () => {
+    const lines = table(columns, rows, undefined, 40).split('\n')
+    for (const line of lines) expect(line.length).toBeLessThanOrEqual(40)
+    expect(lines[1]).toBe('c-1  the marketplace…  a seller with a…')
+  })
+
+  test('keeps what fits, and never makes a column narrower than eight', () => {
+    expect(table(columns, rows, undefined, 200)).toBe(table(columns, rows))
+    expect(table(columns, rows, undefined, 10).split('\n')[1]).toBe('c-1  the mar…  a selle…')
+  })
+
+  test('is whole where it is no terminal', async () => {
+    const { out } = await cli(['--version'], {}, { columns: 5 })
+    expect(out).toMatch(/^\d+\.\d+\.\d+\n$/)
   })
 })
 

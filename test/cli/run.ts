@@ -17,13 +17,17 @@ export const cli = async (
     input = '',
     signal = new AbortController().signal,
     onTalk = () => {},
-  }: { input?: string; signal?: AbortSignal; onTalk?: (words: string) => void } = {},
+    isInteractive = false,
+    columns,
+  }: { isInteractive?: boolean; columns?: number; input?: string; signal?: AbortSignal; onTalk?: (words: string) => void } = {},
 ): Promise<CliRun> => {
   const [out, talk] = [new PassThrough(), new PassThrough()]
   talk.on('data', (chunk: Buffer) => onTalk(chunk.toString()))
   const written = [text(out), text(talk)] as const
   const readLine = () => Promise.resolve(input.split('\n')[0] ?? '')
-  const code = await runCli(args, { environment, out, talk, readInput: () => Promise.resolve(input), readLine, signal })
+  const readInput = () => Promise.resolve(input)
+  if (columns !== undefined) Object.assign(out, { columns })
+  const code = await runCli(args, { environment, out, talk, readInput, readLine, isInteractive, signal })
   out.end()
   talk.end()
   return { code, out: await written[0], talk: await written[1] }

@@ -39,6 +39,16 @@ test('sellers are listed, paused with a reason and resumed', async () => {
   expect(unknown).toMatchObject({ code: 1, talk: expect.stringContaining('There is no seller nobody') })
 })
 
+test('a seller is shown with its open work and the lag of its orders', async () => {
+  await eventually(async () =>
+    expect((await tallyman(['sellers', 'show', sellerId])).out).toMatch(
+      /^seller sandbox-seller is active\norders: read \d+ s ago\nopen commands: \d+, waiting events: 0, failing streams: \d+\nwaiting for rate budget: /,
+    ),
+  )
+  const unknown = await tallyman(['sellers', 'show', 'nobody'])
+  expect(unknown).toMatchObject({ code: 1, talk: expect.stringContaining('there is no seller nobody') })
+})
+
 test('what a terminal would obey is shown, in tables, by doctor and as JSON', async () => {
   const reason = 'a\u001b[2J\u009b1m\u202eb\u2066c'
   const shown = 'a\\u001b[2J\\u009b1m\\u202eb\\u2066c'

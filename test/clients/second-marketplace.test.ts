@@ -3,9 +3,10 @@ import { expect, test } from 'vitest'
 import { createInProcessBudget } from '../../src/clients/budget.ts'
 import { createClient } from '../../src/clients/client.ts'
 import type { OrderCommandContent } from '../../src/domain/command.ts'
+import type { PurchaseOrder } from '../../src/domain/order.ts'
 import { runCommand } from '../../src/jobs/commands/run.ts'
 import { resource } from '../../src/jobs/sync/resource.ts'
-import { walk } from '../../src/jobs/sync/streams.ts'
+import { behindKeys, type WalkPage, walk } from '../../src/jobs/sync/streams.ts'
 import { runSync } from '../../src/jobs/sync/syncs.ts'
 import { insertCommands } from '../../src/store/command-steps.ts'
 import { findDifferingOrders, storeDifferingOrders } from '../../src/store/orders.ts'
@@ -51,8 +52,8 @@ test.each([
 
 const stage = withDatabase({ vocabularyOf: () => vocabulary })
 const all = walk({
-  reads: 'every order',
-  step: async ({ client }, { after }, options) => {
+  ...{ reads: 'every order', places: behindKeys },
+  step: async ({ client }, { after }, options): Promise<WalkPage<PurchaseOrder>> => {
     const page = await client.of(salesEndpoint).list(after === '' ? null : after, options)
     return { answers: [page], records: page.records, next: page.nextCursor }
   },

@@ -95,12 +95,11 @@ test('a buyer who is erased stands nowhere any more, units and money stay, and n
   await untilThereAre(1, 'warehouse.orders')
   const [stored] = await query<{ customer_order_id: string }>(databaseUrl, 'SELECT customer_order_id FROM warehouse.orders')
   const customerOrderId = stored?.customer_order_id ?? ''
-  const recipient = { name: buyer.name, street: buyer.address1 }
 
   // Events and commands: accepted, shipped, refused with the buyer's name, decided by a person who names him.
   const commandsSettled = () =>
     eventually(async () => expect(await count(`tallyman.commands WHERE state NOT IN ('confirmed', 'rejected')`)).toBe(0), 60_000)
-  expect(await post(daemon, { id: 'accept', type: 'erp.order.accepted', data: { ...order, recipient } })).toBe(202)
+  expect(await post(daemon, { id: 'accept', type: 'erp.order.accepted', data: order })).toBe(202)
   const parcel = {
     carrier: 'UPS',
     trackingNumber: '1Z0001',
@@ -109,9 +108,7 @@ test('a buyer who is erased stands nowhere any more, units and money stay, and n
     shippedAt: '2026-11-20T10:00:00Z',
     lines: [{ lineNumber: '1', quantity: 2 }],
   }
-  expect(
-    await post(daemon, { id: 'ship', type: 'erp.shipment.dispatched', data: { ...order, recipient, parcels: [parcel] } }),
-  ).toBe(202)
+  expect(await post(daemon, { id: 'ship', type: 'erp.shipment.dispatched', data: { ...order, parcels: [parcel] } })).toBe(202)
   await commandsSettled()
   const echo = {
     code: 'INVALID_REQUEST_CONTENT.GMP_ORDER_API',
@@ -121,7 +118,7 @@ test('a buyer who is erased stands nowhere any more, units and money stay, and n
   }
   planter.refuseNext(400, { errors: { error: [echo] } })
   const cancelled = { ...order, lines: [{ lineNumber: '2', quantity: 1, reason: 'SELLER_CANCEL_OUT_OF_STOCK' }] }
-  expect(await post(daemon, { id: 'cancel', type: 'erp.lines.unfulfillable', data: { ...cancelled, recipient } })).toBe(202)
+  expect(await post(daemon, { id: 'cancel', type: 'erp.lines.unfulfillable', data: cancelled })).toBe(202)
   await commandsSettled()
 
   // A return, and events by SQL that are wrong: in their lines, their type, and their seller.
@@ -167,6 +164,20 @@ test('a buyer who is erased stands nowhere any more, units and money stay, and n
   expect(refused).toMatchObject({ code: 1, talk: expect.stringMatching(/Not yet: command \S+ of order \d+ is verifying/) })
   const [late] = await query<{ id: string }>(databaseUrl, `SELECT id FROM tallyman.commands WHERE event_id = 'late'`)
   expect((await cli(['commands', 'reject', late?.id ?? '', '--reason', `${buyer.name} has called`], environment())).code).toBe(0)
+
+  // Alarms of refused commands: a person silences and closes one, and names the buyer both times.
+  const [alarm] = await query<{ id: string }>(
+    databaseUrl,
+    `SELECT a.id FROM tallyman.alarms a JOIN tallyman.commands c ON c.id = a.subject WHERE c.event_id = 'cancel' AND a.resolved_at IS NULL`,
+  )
+  const tomorrow = new Date(Date.now() + 86_400_000).toISOString()
+  const act = (what: 'silence' | 'resolve', reason: string) =>
+    cli(
+      ['alarms', what, alarm?.id ?? '', '--reason', reason, ...(what === 'silence' ? ['--until', tomorrow] : [])],
+      environment(),
+    )
+  expect(await act('silence', `${buyer.name} calls back`)).toMatchObject({ code: 0 })
+  expect(await act('resolve', `${buyer.name} has called back`)).toMatchObject({ code: 0 })
 
   // Everything that may hold a buyer does so now: what is not searched for cannot be found.
   const before = await columnsWithTraces()
@@ -217,7 +228,10 @@ test('a buyer who is erased stands nowhere any more, units and money stay, and n
 
   expect(await columnsWithTraces()).toEqual([])
   expect(await units()).toEqual(unitsBefore)
-  const [audit] = await query(databaseUrl, 'SELECT actor, action, seller_id, subject, reason FROM tallyman.audit_entries')
+  const [audit] = await query(
+    databaseUrl,
+    `SELECT actor, action, seller_id, subject, reason FROM tallyman.audit_entries WHERE action = 'buyer.erased'`,
+  )
   expect(audit).toEqual({
     actor: 'Ada',
     action: 'buyer.erased',
@@ -246,9 +260,7 @@ test('a buyer who is erased stands nowhere any more, units and money stay, and n
     parcels: [{ ...parcel, trackingUrl: null, trackingNumber: '1Z0003', lines: [{ lineNumber: '1', quantity: 1 }] }],
   }
   expect(await post(daemon, { id: 'ship-2', type: 'erp.shipment.dispatched', data: erasedAgain })).toBe(202)
-  expect(
-    await post(daemon, { id: 'ship', type: 'erp.shipment.dispatched', data: { ...order, recipient, parcels: [parcel] } }),
-  ).toBe(202)
+  expect(await post(daemon, { id: 'ship', type: 'erp.shipment.dispatched', data: { ...order, parcels: [parcel] } })).toBe(202)
   await commandsSettled()
   await eventually(
     async () => expect(await count(`warehouse.order_lines WHERE line_number = '1' AND shipped = 3`)).toBe(1),

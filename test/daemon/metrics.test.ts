@@ -3,6 +3,7 @@ import { startTestDaemon, type TestDaemon } from '../support/daemon.ts'
 import { accepted, type ErpEvent } from '../support/events.ts'
 import { eventually } from '../support/eventually.ts'
 import { startTestPostgres, type TestPostgres } from '../support/postgres.ts'
+import { alertRules, dashboardPanels, namesOf } from '../support/promql.ts'
 import { startTestSandbox, type TestSandbox } from '../support/sandbox.ts'
 import { type OrderAddress, placeOrder, post, query, sandboxSeller } from './support.ts'
 
@@ -95,6 +96,36 @@ test('events over HTTP count by what became of them', async () => {
       expect((await fetch(`${daemon.url}/v1/events`, { method: 'POST', headers, body: '{' })).status).toBe(400)
     },
   )
+})
+
+test('has every metric that the alert rules and the dashboard of deploy/ name', async () => {
+  const text = await (await fetch(`${daemon.url}/metrics`)).text()
+  const types = [...text.matchAll(/^# TYPE (\S+) (\S+)$/gm)]
+  const served = new Set([
+    'up',
+    ...types.flatMap(([, name = '', type]) =>
+      type === 'histogram' ? [`${name}_bucket`, `${name}_sum`, `${name}_count`] : [name],
+    ),
+  ])
+  const asked = [...alertRules(), ...dashboardPanels().flatMap(({ targets }) => targets)].flatMap(
+    ({ expr }) => namesOf(expr).metrics,
+  )
+  expect(asked.filter((name) => !served.has(name))).toEqual([])
+})
+
+test('open alarms, sellers and orders out of time are counted', async () => {
+  await query(
+    databaseUrl,
+    `INSERT INTO tallyman.alarms (seller_id, kind, subject, message) VALUES ('s', 'log-reason-unknown', 'x', 'look')`,
+  )
+  await eventually(async () => {
+    const samples = await scrape()
+    expect(samples.get('tallyman_alarms_open{kind="log-reason-unknown",severity="notice"}')).toBe(1)
+    expect(samples.get('tallyman_alarms_open{kind="command-held",severity="critical"}')).toBe(0)
+    expect(samples.get('tallyman_sellers{state="active"}')).toBe(1)
+    expect([...samples.keys()].filter((name) => name.startsWith('tallyman_orders_ship_late{'))).toHaveLength(1)
+    expect([...samples.keys()].some((name) => name.startsWith('tallyman_rate_limit_requests_per_minute{'))).toBe(true)
+  })
 })
 
 test('rows of the SQL inbox count once they are decided, each once', async () => {

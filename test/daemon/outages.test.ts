@@ -154,6 +154,45 @@ describe.skipIf(process.platform !== 'linux')('a store that is away', () => {
     expect(await daemon.program.stop()).toBe(0)
   })
 
+  test('Postgres: however many requests come meanwhile, the log says once that it is away, without a stack, and once that it is back', async () => {
+    const through = new URL(databaseUrl)
+    const passage = await openPassage(Number(through.port))
+    cleanUps.push(() => passage.close())
+    through.port = `${passage.port}`
+    const daemon = await start({ ...sandboxSeller, DATABASE_URL: through.href })
+    await acknowledgeNewOrder(daemon)
+
+    const from = linesOf(daemon)
+    const lines = () => daemon.program.output().split('\n').slice(from)
+    await passage.cut()
+    await untilMissing(daemon, 'postgres', 'queues')
+    const statuses = await Promise.all(
+      Array.from({ length: 50 }, async (_, index) => {
+        const route = ['/v1/orders', '/v1/alarms', '/v1/overview', '/v1/commands'][index % 4]
+        return (await fetch(`${daemon.url}${route}`)).status
+      }),
+    )
+    expect(new Set(statuses)).toEqual(new Set([503]))
+    for (let scrape = 0; scrape < 3; scrape += 1) expect((await fetch(`${daemon.url}/metrics`)).status).toBe(200)
+    const away = lines().join('\n')
+    expect(away.match(/requests that need it are answered with 503/g), away).toHaveLength(1)
+    expect(away, away).not.toContain('"stack"')
+    // One of each part that has noticed: the pool, the queues, the notifications, the requests, the sellers.
+    expect(lines().length, away).toBeLessThan(12)
+
+    await passage.open()
+    await untilReady(daemon)
+    expect((await fetch(`${daemon.url}/v1/orders`)).status).toBe(200)
+    await eventually(async () =>
+      expect(
+        lines()
+          .join('\n')
+          .match(/the database is available again/g),
+      ).toHaveLength(1),
+    )
+    expect(await daemon.program.stop()).toBe(0)
+  })
+
   test.each(['cut', 'freeze'] as const)('Postgres (%s): the daemon stays up, says so, and goes on', async (manner) => {
     const through = new URL(databaseUrl)
     const passage = await openPassage(Number(through.port))

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { readConfig } from '../../src/config.ts'
-import { firstLook, type ScheduledStream, scheduleOf, schedulersOf } from '../../src/daemon/schedule.ts'
+import { firstLook } from '../../src/daemon/agenda.ts'
+import { type ScheduledStream, scheduleOf, schedulers } from '../../src/daemon/schedule.ts'
 import { type StreamInterval, streamsOf, syncResources } from '../../src/jobs/sync/syncs.ts'
 
 const minute = 60_000
@@ -34,40 +35,45 @@ describe('the schedule', () => {
     ])
   })
 
-  test('has a scheduler for each stream, beside those of the upkeep, also where no seller is served', () => {
-    expect(schedulersOf([]).map(({ job }) => job.data)).toEqual([{ task: 'trim' }, { task: 'review' }])
-    expect(schedulersOf([scheduled('changed', minute)]).slice(2)).toEqual([
-      { job: { name: 'sync.run', data: { sellerId: 's1', resource: 'orders', stream: 'changed' } }, everyMs: minute },
-    ])
+  test('has schedulers for the upkeep alone', () => {
+    expect(schedulers.map(({ job }) => job.data)).toEqual([{ task: 'trim' }, { task: 'review' }, { task: 'alarms' }])
   })
 })
 
 describe('the first look', () => {
-  test('runs every stream, spread, and none later than its own interval', () => {
+  const nowMs = 1_800_000_000_000
+
+  test('runs every stream, spread, those of one interval within it', () => {
     const schedule = Array.from({ length: 30 }, (_, index) => scheduled(`stream-${index}`, index < 20 ? hour : 1_000))
-    const looks = firstLook(schedule, [])
-    expect(looks.map(({ data }) => data)).toEqual(
-      schedule.map(({ sellerId, resource, stream }) => ({ sellerId, resource, stream })),
-    )
-    const delays = looks.map(({ delayMs }) => delayMs ?? 0)
+    const looks = firstLook(schedule, [], nowMs)
+    expect(looks.map(({ stream }) => stream)).toEqual(schedule)
+    const delays = looks.map(({ dueAtMs }) => dueAtMs - nowMs)
     expect(delays.slice(0, 20)).toEqual(Array.from({ length: 20 }, (_, index) => index * 100))
-    expect(delays.slice(20)).toEqual(Array.from({ length: 10 }, () => 1_000))
+    expect(delays.slice(20)).toEqual(Array.from({ length: 10 }, (_, index) => index * 100))
+    const many = firstLook(
+      Array.from({ length: 4_000 }, (_, index) => scheduled(`stream-${index}`, minute)),
+      [],
+      nowMs,
+    )
+    expect(Math.max(...many.map(({ dueAtMs }) => dueAtMs - nowMs))).toBeLessThan(minute)
+    expect(new Set(many.map(({ dueAtMs }) => dueAtMs)).size).toBe(4_000)
   })
 
-  test('leaves out only what rests after a restart and has succeeded within its interval', () => {
+  test('waits for the end of the interval with what rests after a restart and has succeeded within it', () => {
     const schedule = [scheduled('changed', minute), scheduled('reread', hour, true)]
     const lag = (name: string, lagMs: number | null) => ({ sellerId: 's1', resource: 'orders', stream: name, lagMs })
-    const streamsWith = (...lags: readonly ReturnType<typeof lag>[]) =>
-      firstLook(schedule, lags).map(({ data }) => ('stream' in data ? data.stream : null))
-    expect(streamsWith()).toEqual(['changed', 'reread'])
-    expect(streamsWith(lag('changed', 0), lag('reread', hour - 1))).toEqual(['changed'])
-    expect(streamsWith(lag('changed', 0), lag('reread', hour))).toEqual(['changed', 'reread'])
-    expect(streamsWith(lag('reread', null))).toEqual(['changed', 'reread'])
+    const delaysWith = (...lags: readonly ReturnType<typeof lag>[]) =>
+      firstLook(schedule, lags, nowMs).map(({ dueAtMs }) => dueAtMs - nowMs)
+    expect(delaysWith()).toEqual([0, 0])
+    expect(delaysWith(lag('changed', 0), lag('reread', hour - 1))).toEqual([0, 1])
+    expect(delaysWith(lag('reread', 0))).toEqual([0, hour])
+    expect(delaysWith(lag('changed', 0), lag('reread', hour))).toEqual([0, 0])
+    expect(delaysWith(lag('reread', null))).toEqual([0, 0])
     const others = [
       { ...lag('reread', 0), sellerId: 's2' },
       { ...lag('reread', 0), resource: 'returns' },
     ]
-    expect(streamsWith(...others)).toEqual(['changed', 'reread'])
+    expect(delaysWith(...others)).toEqual([0, 0])
   })
 })
 

@@ -1,9 +1,10 @@
 import { generateKeyPairSync } from 'node:crypto'
 import { once } from 'node:events'
-import { chmod, mkdir, mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
+import pg from 'pg'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { startTestDaemon, type TestDaemon } from '../support/daemon.ts'
@@ -95,6 +96,16 @@ describe.skipIf(process.platform !== 'linux')('without any service', () => {
       const kinds = new Set((await confirmedCommands(daemon)).map((command) => command.kind))
       expect([...kinds]).toEqual(expect.arrayContaining(['acknowledge', 'ship']))
     })
+    // The address that is logged is for `psql`: without the password, which stands in a file of its own.
+    const shown = /"database":"([^"]+)"/.exec(daemon.program.output())?.[1] ?? ''
+    const passFile = new URL(shown).searchParams.get('passfile') ?? ''
+    expect((await stat(passFile)).mode & 0o777).toBe(0o600)
+    const password = (await readFile(passFile, 'utf8')).trim().split(':').at(-1) ?? ''
+    expect(daemon.program.output()).not.toContain(password)
+    const client = new pg.Client({ connectionString: shown.replace('tallyman@', `tallyman:${password}@`) })
+    await client.connect()
+    expect((await client.query('SELECT 1 FROM warehouse.orders LIMIT 1')).rowCount).toBe(1)
+    await client.end()
     const console = await fetch(`${daemon.url}/`)
     expect([console.status, console.headers.get('content-type')]).toEqual([200, expect.stringContaining('text/html')])
 

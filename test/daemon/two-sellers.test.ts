@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto'
+import { createPostgresBackend, Queue } from 'bullmq'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { startTestDaemon, type TestDaemon } from '../support/daemon.ts'
-import { accepted } from '../support/events.ts'
+import { accepted, cloudEvent } from '../support/events.ts'
 import { eventually } from '../support/eventually.ts'
 import { startTestPostgres, type TestPostgres } from '../support/postgres.ts'
 import { hasRedisServer, startTestRedis } from '../support/redis.ts'
@@ -16,6 +17,7 @@ describe.each(kinds)('two daemons with a seller each, on one database, with queu
   let postgres: TestPostgres
   let sandbox: TestSandbox
   let databaseUrl: string
+  let redisUrl: string | null = null
   const stops: (() => Promise<unknown>)[] = []
   const daemons: TestDaemon[] = []
 
@@ -28,6 +30,7 @@ describe.each(kinds)('two daemons with a seller each, on one database, with queu
     databaseUrl = await postgres.database()
     const redis = kind === 'redis' ? await startTestRedis() : null
     if (redis !== null) stops.push(() => redis.stop())
+    redisUrl = redis?.url ?? null
     const sellers = await makeSellers(sandbox, 'seller-one', 'seller-two')
     for (const { sellerId, clientId, clientSecret } of sellers) {
       const daemon = await startTestDaemon({
@@ -48,6 +51,17 @@ describe.each(kinds)('two daemons with a seller each, on one database, with queu
   afterAll(async () => {
     for (const stop of stops) await stop()
   })
+
+  /** As an ERP opens the queue. */
+  const producer = (): Queue => {
+    const queue: unknown =
+      redisUrl === null
+        ? new Queue('erp-events', { connection: { connectionString: databaseUrl, schema: 'bullmq' } }, createPostgresBackend)
+        : new Queue('erp-events', { connection: { url: redisUrl }, prefix: '{tallyman}' })
+    if (!(queue instanceof Queue)) throw new TypeError('BullMQ did not create a queue')
+    stops.unshift(() => queue.close())
+    return queue
+  }
 
   const countOf = async (sql: string): Promise<number> => (await query<{ n: number }>(databaseUrl, sql))[0]?.n ?? 0
 
@@ -70,6 +84,15 @@ describe.each(kinds)('two daemons with a seller each, on one database, with queu
       async () => expect(await countOf(`SELECT count(*)::int AS n FROM tallyman.commands WHERE state = 'confirmed'`)).toBe(20),
       boundMs,
     )
+    // Nor does the queue that ERPs add to: whichever takes a job, the process of the seller decides its event.
+    const queue = producer()
+    const queued = await Promise.all(places.map((place) => placeOrder(sandbox, 1, place % 2 === 0 ? 'seller-one' : 'seller-two')))
+    await queue.addBulk(queued.map((order) => ({ name: 'event', data: cloudEvent(accepted(order), '/queue') })))
+    await eventually(
+      async () => expect(await countOf(`SELECT count(*)::int AS n FROM tallyman.commands WHERE state = 'confirmed'`)).toBe(30),
+      boundMs,
+    )
+    expect(await queue.getFailedCount()).toBe(0)
     // Neither is the only seller, whichever daemon is asked.
     for (const daemon of daemons) {
       const event = { type: 'erp.order.accepted', data: { purchaseOrderId: posted[0]?.purchaseOrderId } }

@@ -156,6 +156,13 @@ describe('decisions', () => {
     ).toEqual({ kind: 'held' })
   })
 
+  test('an order that somebody else has sent events about is left to them', () => {
+    const order = freshOrder('1', [{ lineNumber: '1', sku: 'A', ordered: 1, intentToCancel: false }])
+    const by = (eventSource: string | null) => ({ ...order, commands: [{ eventSource, eventId: 'x', state: 'confirmed' }] })
+    expect(decide(by('/erp'), new Set())).toEqual({ kind: 'finished' })
+    expect(decide(by(null), new Set()).kind).toBe('say')
+  })
+
   test('events carry the source and ids of the demonstration', () => {
     const decision = decide(freshOrder('42', [{ lineNumber: '1', sku: 'A', ordered: 1, intentToCancel: false }]), new Set())
     expect(decision).toMatchObject({

@@ -33,7 +33,7 @@ const endsAt = performance.now() + minutes * 60_000
 let pauseMs = 0
 let askedAt = performance.now()
 const watch = setInterval(() => {
-  stage.metric('tallyman_nodejs_eventloop_lag_max_seconds').then(
+  stage.metric('nodejs_eventloop_lag_max_seconds').then(
     (seconds) => {
       pauseMs = Math.max(pauseMs, seconds * 1_000)
       askedAt = performance.now()
@@ -43,7 +43,7 @@ const watch = setInterval(() => {
 }, 1_000)
 const { broken, requests, rows, refusedRows, statuses } = await fuzz(stage.target, seed, () => performance.now() < endsAt)
 clearInterval(watch)
-const heapAtOnce = await stage.metric('tallyman_nodejs_heap_size_used_bytes')
+const heapAtOnce = await stage.metric('nodejs_heap_size_used_bytes')
 // Events that are large are worked off for some seconds yet.
 let heapAfter = await stage.heapInUse()
 for (let look = 0; look < 15 && heapAfter - heapBefore > mostKept; look += 1) {

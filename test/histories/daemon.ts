@@ -133,11 +133,11 @@ export const createDaemon = (parts: DaemonParts): Daemon => {
           prisma: transaction.prisma,
           record: transaction.record,
           vocabularyOf: transaction.vocabularyOf,
-          query: transaction.query,
-          execute: (sql, ...parameters) => {
+          query: <Row>(sql: string, ...parameters: readonly unknown[]) => {
             intent ||= intentStatement.test(sql)
-            return transaction.execute(sql, ...parameters)
+            return transaction.query<Row>(sql, ...parameters)
           },
+          execute: transaction.execute,
         }
         return work(watchedTransaction)
       }, options)

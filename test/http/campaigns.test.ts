@@ -51,7 +51,7 @@ const ids = (body: { items: { sellerId: string; campaignId: string }[] }): strin
 
 describe('the list', () => {
   beforeEach(async () => {
-    await recordConfiguredCampaigns(stage.database, 's-1', ['A', 'B', 'NEW'])
+    await recordConfiguredCampaigns(stage.database, [{ sellerId: 's-1', campaignIds: ['A', 'B', 'NEW'] }])
     await store('s-1', 'A', 'RUNNING', 1, { endDate: '2026-03-11' })
     await store('s-1', 'B', 'STOPPED', 1)
     await store('s-2', 'A', 'PAUSED', 1)
@@ -132,7 +132,7 @@ describe('one campaign', () => {
   })
 
   test('that the marketplace does not know waits, and says since when', async () => {
-    await recordConfiguredCampaigns(stage.database, 's-1', ['GONE'])
+    await recordConfiguredCampaigns(stage.database, [{ sellerId: 's-1', campaignIds: ['GONE'] }])
     await stage.database.transaction((tx) => noteMissingCampaigns(tx, 's-1', new Date('2026-03-09T00:00:00Z'), ['GONE']))
     expect((await server.json('/v1/campaigns/GONE')).body).toMatchObject({
       status: null,

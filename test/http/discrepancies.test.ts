@@ -4,7 +4,7 @@ import { logReadUpTo, storeLog, storeReport } from '../store/support/inventory.t
 import { withDatabase } from '../support/database.ts'
 import { orderLine, purchaseOrder } from '../support/orders.ts'
 import { seedOrder } from '../support/store.ts'
-import { startServer, type TestServer } from './support.ts'
+import { type Answer, startServer, type TestServer } from './support.ts'
 
 const stage = withDatabase()
 let server: TestServer
@@ -29,6 +29,23 @@ beforeAll(async () => {
 })
 afterAll(async () => {
   await server.close()
+})
+
+test('the stored report is listed by seller, month and SKU, page by page', async () => {
+  const { status, body } = await server.json('/v1/reconciliation?month=2026-03&limit=3')
+  expect(status).toBe(200)
+  expect(body.items.map(({ sellerId, sku }: Answer) => [sellerId, sku])).toEqual([
+    ['s-1', 'A'],
+    ['s-1', 'B'],
+    ['s-2', 'A'],
+  ])
+  expect(body.items[0]).toMatchObject({ month: '2026-03', beginningQuantity: 20, endingQuantity: 15, lost: 2, sold: 3 })
+  expect(body.items[0].coveredUntil).toBe('2026-04-01T07:00:00.000Z')
+  const rest = (await server.json(`/v1/reconciliation?month=2026-03&limit=3&cursor=${body.nextCursor}`)).body
+  expect(rest.items.map(({ sellerId, sku }: Answer) => [sellerId, sku])).toEqual([['s-2', 'B']])
+  expect((await server.json('/v1/reconciliation?adjusted=true&sellerId=s-1')).body.items).toMatchObject([{ sku: 'A' }])
+  expect((await server.json('/v1/reconciliation?sku=A')).body.items).toHaveLength(2)
+  expect((await server.json('/v1/reconciliation?month=2026-02')).body.items).toEqual([])
 })
 
 test('discrepancies are listed with their numbers, log entries and value', async () => {

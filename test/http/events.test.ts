@@ -188,8 +188,8 @@ describe('CloudEvents', () => {
       expect(await post({ ...rest, data_base64: encoded })).toMatchObject({ status: 422, body: { errors: [{ message }] } })
     }
     expect(await eventCount()).toBe(before)
-    const harmless = '"data":{"numbers":[0.30000000000000004,9007199254740992,1.5000000000000000000000,1e3,-0,0e99],'
-    expect((await post(text.replace('"data":{', harmless))).status).toBe(202)
+    for (const number of ['0.30000000000000004', '9007199254740992', '1.5000000000000000000000', '1e3', '-0', '0e99'])
+      expect((await post(text.replace('"data":{', `"number":${number},"id":"${randomUUID()}","data":{`))).status).toBe(202)
   })
 })
 
@@ -332,6 +332,203 @@ test('a body of bottomless nesting is refused as such', async () => {
     expect(await post(body)).toMatchObject({ status: 422, body: { code: 'invalid-event', errors: [{ path: 'data' }] } })
   expect(await post(deep)).toMatchObject({ status: 422 })
   expect(await eventCount()).toBe(before)
+})
+
+test('a body that is too large is told how much is taken', async () => {
+  const answer = await post(eventOf('1', { extension: 'x'.repeat(1_100_000) }))
+  expect(answer).toMatchObject({ status: 413, body: { code: 'body-too-large' } })
+  expect(answer.body.detail).toBe(
+    'The body has more than 1048576 bytes, the most that is taken (MAX_BODY_BYTES); send less at once.',
+  )
+})
+
+describe('faults say what to do', () => {
+  const faultsOf = async (event: object) => {
+    const before = await eventCount()
+    const answer = await post(event)
+    expect(answer).toMatchObject({ status: 422, body: { code: 'invalid-event' } })
+    expect(await eventCount()).toBe(before)
+    return answer.body.errors
+  }
+
+  test('of an unknown member, with the near name', async () => {
+    const parcel = {
+      carrier: 'UPS',
+      trackingNo: '1Z1',
+      trackingNumber: '1Z1',
+      shippedAt: '2026-03-01T09:30:00Z',
+      lines: [{ sku: 'A', quantity: 1, qty: 1 }],
+    }
+    const data = { purchaseOrderId: await stored(), parcels: [parcel], orderNumber: 'X' }
+    expect(await faultsOf(eventOf('1', { type: 'erp.shipment.dispatched', data }))).toEqual([
+      {
+        path: 'data.parcels[0].trackingNo',
+        message: 'is unknown, trackingNumber is near; accepted: carrier, trackingNumber, trackingUrl, method, shippedAt, lines',
+      },
+      {
+        path: 'data.parcels[0].lines[0].qty',
+        message: 'is unknown; accepted: lineNumber, sku, quantity, intentToCancelOverride',
+      },
+      { path: 'data.orderNumber', message: 'is unknown; accepted: sellerId, purchaseOrderId, parcels' },
+    ])
+  })
+
+  test('of thousands of unknown members only some are told', async () => {
+    const many = Object.fromEntries(Array.from({ length: 5_000 }, (_, index) => [`member${index}`, 1]))
+    const errors = await faultsOf(eventOf('1', { data: { purchaseOrderId: '1', ...many } }))
+    expect(errors).toHaveLength(51)
+    expect(errors.at(-1)).toEqual({ path: 'data', message: 'has 4950 more unknown members' })
+  })
+
+  test.each(['-1', 'ten', '1.1234567', -1, '1e3', 1e16])('of the amount %s, in words', async (amount) => {
+    const data = { purchaseOrderId: await stored(), lines: [{ sku: 'A', quantity: 1, reason: 'DamagedItem', amount }] }
+    const message =
+      'must be an amount of money without tax, as text ("12.30") or as a number: no sign, at most 15 digits before the point and 6 after it'
+    expect(await faultsOf(eventOf('1', { type: 'erp.credit.issued', data }))).toContainEqual({
+      path: 'data.lines[0].amount',
+      message,
+    })
+  })
+
+  test.each([
+    ['{"purchaseOrderId":"1"}', 'not a text: send the object itself, not its JSON as a text (without the outer quotation marks)'],
+    ['hello', 'not a text'],
+    [[], 'not a list'],
+    [7, 'not a number'],
+  ])('of data %j', async (data, what) => {
+    expect(await faultsOf(eventOf('1', { data }))).toEqual([{ path: 'data', message: `must be a JSON object, ${what}` }])
+  })
+
+  test.each([
+    ['%%', 'must be a text in Base64'],
+    [Buffer.from('<xml/>').toString('base64'), 'must be JSON in Base64: '],
+    [Buffer.from([0xff, 0x22]).toString('base64'), 'must be JSON in Base64: what it decodes to is not UTF-8'],
+  ])('of data_base64 %s', async (encoded, what) => {
+    const { data: _, ...event } = eventOf('1')
+    expect(await faultsOf({ ...event, data_base64: encoded })).toEqual([
+      { path: 'data_base64', message: expect.stringContaining(what) },
+    ])
+  })
+})
+
+describe('a dry run', () => {
+  const ask = (body: unknown, headers: object = {}) => {
+    const type = Array.isArray(body) ? 'application/cloudevents-batch+json' : 'application/cloudevents+json'
+    return server.json('/v1/events?dryRun=true', {
+      method: 'POST',
+      headers: { 'content-type': type, ...headers },
+      body: typeof body === 'string' ? body : JSON.stringify(body),
+    })
+  }
+  const shipmentOf = (purchaseOrderId: string, quantity: number) =>
+    new CloudEvent({
+      source: '/erp',
+      type: 'erp.shipment.dispatched',
+      data: {
+        purchaseOrderId,
+        parcels: [{ carrier: 'UPS', trackingNumber: '1Z1', shippedAt: '2026-03-01T09:30:00Z', lines: [{ sku: 'A', quantity }] }],
+      },
+    })
+
+  test('answers each mode of the SDK with the commands and their requests', async () => {
+    const purchaseOrderId = await stored()
+    const event = shipmentOf(purchaseOrderId, 3)
+    const structured = HTTP.structured(event)
+    const binary = HTTP.binary(event)
+    const before = await eventCount()
+    const answers = [
+      await ask(String(structured.body), structured.headers),
+      await ask(String(binary.body), binary.headers),
+      await ask([event.toJSON()]),
+    ]
+    for (const answer of answers) {
+      expect(answer.status).toBe(200)
+      expect(answer.body).toEqual({
+        items: [
+          {
+            id: event.id,
+            source: '/erp',
+            would: 'accepted',
+            commands: [
+              {
+                kind: 'ship',
+                lines: [{ lineNumber: '1', quantity: 3 }],
+                money: null,
+                request: {
+                  operation: 'orders.ship',
+                  purchaseOrderId,
+                  path: `/v3/orders/${purchaseOrderId}/shipping`,
+                  body: { orderShipment: expect.anything() },
+                },
+              },
+            ],
+            problem: null,
+          },
+        ],
+      })
+    }
+    expect(await eventCount()).toBe(before)
+    expect((await post(event.toJSON())).body.items).toMatchObject([{ status: 'accepted' }])
+    expect((await ask(event.toJSON())).body.items).toMatchObject([{ would: 'duplicate', commands: [], problem: null }])
+    expect((await ask({ ...event.toJSON(), type: 'erp.order.accepted', data: { purchaseOrderId } })).body.items).toMatchObject([
+      { would: 'rejected', problem: { code: 'event-conflict', status: 409 } },
+    ])
+  })
+
+  test('later events of a batch find the units of earlier ones taken, and a batch is refused as a whole', async () => {
+    const purchaseOrderId = await stored()
+    const batch = [shipmentOf(purchaseOrderId, 3), shipmentOf(purchaseOrderId, 2), shipmentOf(purchaseOrderId, 1)]
+    const { body } = await ask(batch.map((event) => event.toJSON()))
+    const refused = { code: 'batch-refused', errors: [{ path: '[2]', message: 'would be rejected' }] }
+    expect(body.items).toMatchObject([
+      { would: 'accepted', commands: [{ kind: 'ship' }], problem: refused },
+      { would: 'accepted', commands: [{ kind: 'ship' }], problem: refused },
+      {
+        would: 'rejected',
+        commands: [],
+        problem: { code: 'invalid-event', errors: [{ path: 'data.parcels[0].lines[0].quantity' }] },
+      },
+    ])
+  })
+
+  test('an event that waits takes its units first', async () => {
+    const purchaseOrderId = await stored()
+    const waiting = shipmentOf(purchaseOrderId, 4)
+    await stage.database.execute(
+      'INSERT INTO tallyman.erp_event (source, id, type, data) VALUES ($1, $2, $3, $4::jsonb)',
+      waiting.source,
+      waiting.id,
+      waiting.type,
+      JSON.stringify(waiting.data),
+    )
+    expect((await ask(shipmentOf(purchaseOrderId, 2).toJSON())).body.items).toMatchObject([{ would: 'rejected' }])
+    expect((await ask(shipmentOf(purchaseOrderId, 1).toJSON())).body.items).toMatchObject([{ would: 'accepted' }])
+    expect((await ask(waiting.toJSON())).body.items).toMatchObject([{ would: 'duplicate' }])
+  })
+
+  test('says that an order which is not stored would be fetched, and does not ask for it', async () => {
+    const asked = server.shop.state.asked
+    expect((await ask(eventOf('nowhere'))).body.items).toMatchObject([
+      { would: 'accepted', commands: [], problem: { code: 'order-not-stored', status: 202 } },
+    ])
+    expect(server.shop.state.asked).toBe(asked)
+  })
+
+  test('of an envelope with faults gets the answer of the real run', async () => {
+    expect(await ask(eventOf('1', { time: 'yesterday' }))).toMatchObject({ status: 422, body: { errors: [{ path: 'time' }] } })
+    expect((await ask('{"a":')).status).toBe(400)
+  })
+
+  test.each(['dryRun=1', 'dryRun=', 'dryrun=true', 'dryRun=TRUE'])('is never taken for a real run: %s', async (query) => {
+    const before = await eventCount()
+    const answer = await server.json(`/v1/events?${query}`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/cloudevents+json' },
+      body: JSON.stringify(eventOf(await stored())),
+    })
+    expect(answer.status).toBe(400)
+    expect(await eventCount()).toBe(before)
+  })
 })
 
 test.each(['.', '..'])('an id %s, which no address can hold, is refused', async (id) => {

@@ -39,6 +39,8 @@ const post = (path: string, body?: object) =>
 const stop = (sellerId: string) =>
   stopSeller(stage.database, { sellerId, credentialsFingerprint: 'f', resumes: 0 }, 'the marketplace refuses the credentials')
 
+const idle = { openCommands: 0, waitingEvents: 0, failingStreams: 0, ordersLagSeconds: null, waitingOperations: [] }
+
 test('sellers are listed with state, reason and since, page by page', async () => {
   await stop('s-1')
   await pauseSeller(stage.database, { sellerId: 's-2', actor: 'Ada', reason: 'stock-taking' })
@@ -54,6 +56,7 @@ test('sellers are listed with state, reason and since, page by page', async () =
         pausedBy: null,
         nextProbeAt: expect.stringMatching(/^\d{4}-.*Z$/),
         served: true,
+        ...idle,
       },
       {
         sellerId: 's-2',
@@ -63,8 +66,18 @@ test('sellers are listed with state, reason and since, page by page', async () =
         pausedBy: 'Ada',
         nextProbeAt: null,
         served: true,
+        ...idle,
       },
-      { sellerId: 's-old', state: 'active', reason: null, since: null, pausedBy: null, nextProbeAt: null, served: false },
+      {
+        sellerId: 's-old',
+        state: 'active',
+        reason: null,
+        since: null,
+        pausedBy: null,
+        nextProbeAt: null,
+        served: false,
+        ...idle,
+      },
     ],
     nextCursor: null,
   })
@@ -120,4 +133,38 @@ test('a sync of a seller that is stopped or paused is refused at once, with sinc
     body: { detail: expect.stringContaining('seller s-2 is paused since') },
   })
   expect(ran).toHaveLength(2)
+})
+
+test('a seller is listed with its open work, its failing streams and the lag of its orders, and not with those of others', async () => {
+  await stage.database.execute(
+    `INSERT INTO tallyman.commands (id, seller_id, purchase_order_id, kind, state, payload)
+     VALUES ('a', 's-1', '1', 'ship', 'pending', '{}'), ('b', 's-1', '2', 'ship', 'confirmed', '{}'), ('c', 's-2', '3', 'ship', 'verifying', '{}')`,
+  )
+  await stage.database.execute(
+    `INSERT INTO tallyman.erp_event (source, id, type, data) VALUES ('/erp', '1', 'erp.order.accepted', '{"sellerId": "s-1", "purchaseOrderId": "1"}')`,
+  )
+  const state = (resource: string, stream: string, ago: string | null, failures: number) =>
+    stage.database.execute(
+      `INSERT INTO tallyman.sync_states (seller_id, resource, stream, last_success_at, failures) VALUES ('s-1', $1, $2, now() - $3::interval, $4::int)`,
+      resource,
+      stream,
+      ago,
+      failures,
+    )
+  await state('orders', 'released', '10 seconds', 0)
+  await state('orders', 'changed:SellerFulfilled', '90 seconds', 1)
+  await state('orders', 'sweep', '1 day', 0)
+  await state('returns', 'changed', null, 3)
+  const shown = async (query: string) => (await server.json(`/v1/sellers${query}`)).body
+  expect(await shown('?sellerId=s-1')).toMatchObject({
+    items: [
+      { sellerId: 's-1', openCommands: 1, waitingEvents: 1, failingStreams: 2, ordersLagSeconds: expect.closeTo(90, -1.5) },
+    ],
+    nextCursor: null,
+  })
+  expect(await shown('?sellerId=s-2')).toMatchObject({ items: [{ ...idle, sellerId: 's-2', openCommands: 1 }] })
+  expect(await shown('?sellerId=nobody')).toMatchObject({ items: [] })
+  // One of the polled streams has never been read to its end.
+  await state('orders', 'changed:WFSFulfilled', null, 0)
+  expect(await shown('?sellerId=s-1')).toMatchObject({ items: [{ ordersLagSeconds: null }] })
 })

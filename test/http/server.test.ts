@@ -113,7 +113,7 @@ describe('problems', () => {
     const body = JSON.stringify(Object.fromEntries(Array.from({ length: 60_000 }, (_, index) => [`m${index}`, 1])))
     const headers = { 'content-type': 'application/json' }
     const answer = await open.json('/v1/commands/x/retry', { method: 'POST', body, headers })
-    expect(answer).toMatchObject({ status: 422, body: { detail: expect.stringContaining('100 of 60002') } })
+    expect(answer).toMatchObject({ status: 422, body: { detail: expect.stringContaining('100 of 60001') } })
     expect(answer.body.errors).toHaveLength(100)
     const lines = Array.from({ length: 30_000 }, () => ({ quantity: 0 }))
     const data = { purchaseOrderId: '1', lines }
@@ -161,8 +161,16 @@ describe('problems', () => {
     }
     const { body } = await open.json('/v1/events?dryrun=true&sellerid=1&limit=3')
     expect(body.errors).toEqual([
-      { path: 'query.dryrun', message: 'is unknown; accepted: limit, cursor, state, sellerId' },
-      { path: 'query.sellerid', message: 'is unknown, sellerId is near; accepted: limit, cursor, state, sellerId' },
+      {
+        path: 'query.dryrun',
+        message:
+          'is unknown; accepted: limit, cursor, state, type, sellerId, purchaseOrderId, source, id, receivedFrom, receivedTo',
+      },
+      {
+        path: 'query.sellerid',
+        message:
+          'is unknown, sellerId is near; accepted: limit, cursor, state, type, sellerId, purchaseOrderId, source, id, receivedFrom, receivedTo',
+      },
     ])
     expect((await open.json('/livez?x=1')).body.errors[0].message).toBe('is unknown; the route has none')
     expect((await locked.json('/v1/orders?bogus=1')).status).toBe(401)
@@ -295,7 +303,7 @@ describe('the key', () => {
     expect((await locked.fetch(path, { headers: { authorization: `Bearer ${key}` } })).status).not.toBe(401)
   })
 
-  test.each(['/livez', '/healthz', '/readyz', '/', '/console/app.js', '/console/style.css'])(
+  test.each(['/livez', '/healthz', '/readyz', '/', '/console/orders?open=true', '/console/orders?sellerId=s-1', '/v1/session'])(
     'is not needed for %s',
     async (path) => {
       expect((await locked.fetch(path)).status).toBe(200)
@@ -362,11 +370,16 @@ describe('the OpenAPI document', () => {
     )
     expect(routes.sort()).toEqual([
       'delete /v1/campaigns/{campaignId}',
+      'delete /v1/keys/{id}',
+      'delete /v1/session',
+      'delete /v1/webhooks/{id}',
       'get /healthz',
       'get /livez',
       'get /metrics',
       'get /readyz',
       'get /v1/alarms',
+      'get /v1/audit',
+      'get /v1/budget',
       'get /v1/campaigns',
       'get /v1/campaigns/{campaignId}',
       'get /v1/changes',
@@ -377,15 +390,28 @@ describe('the OpenAPI document', () => {
       'get /v1/discrepancies',
       'get /v1/events',
       'get /v1/events/{source}/{id}',
+      'get /v1/keys',
       'get /v1/orders',
       'get /v1/orders/{purchaseOrderId}',
       'get /v1/overview',
       'get /v1/quarantine',
+      'get /v1/reconciliation',
       'get /v1/reconciliation/{gtin}',
+      'get /v1/resources',
       'get /v1/retention',
       'get /v1/sellers',
+      'get /v1/session',
+      'get /v1/settings',
       'get /v1/syncs',
+      'get /v1/syncs/{resource}/runs',
+      'get /v1/targets',
+      'get /v1/throughput',
+      'get /v1/webhooks',
+      'get /v1/webhooks/{id}',
+      'get /v1/webhooks/{id}/deliveries',
+      'patch /v1/webhooks/{id}',
       'post /v1/alarms/{id}/resolve',
+      'post /v1/alarms/{id}/silence',
       'post /v1/campaigns',
       'post /v1/commands/{id}/confirm',
       'post /v1/commands/{id}/decide',
@@ -394,18 +420,30 @@ describe('the OpenAPI document', () => {
       'post /v1/erasures',
       'post /v1/events',
       'post /v1/events/{source}/{id}/reject',
+      'post /v1/keys',
+      'post /v1/keys/{id}/rotate',
+      'post /v1/orders/{purchaseOrderId}/reveal',
       'post /v1/quarantine/{id}/dismiss',
       'post /v1/quarantine/{id}/replay',
+      'post /v1/quarantine/{id}/reveal',
       'post /v1/retention/run',
       'post /v1/sellers/reload',
       'post /v1/sellers/{id}/pause',
       'post /v1/sellers/{id}/resume',
+      'post /v1/session',
       'post /v1/syncs/{resource}/run',
+      'post /v1/webhooks',
+      'post /v1/webhooks/{id}/redeliver',
+      'post /v1/webhooks/{id}/rotate',
+      'post /v1/webhooks/{id}/test',
     ])
     const problem = body.paths['/v1/events'].post.responses['422'].content['application/problem+json'].schema
     expect(JSON.stringify(problem)).toContain('Problem')
     expect(body.components.securitySchemes.apiKey).toMatchObject({ type: 'http', scheme: 'bearer' })
     expect(body.paths['/livez'].get.security).toEqual([])
+    expect(body.paths['/v1/orders'].get.security).toEqual([{ apiKey: ['read'] }])
+    expect(body.paths['/v1/events'].post.security).toEqual([{ apiKey: ['events:write'] }, { signature: [] }])
+    expect(body.paths['/v1/keys'].post.description).toContain('Needs the scope `operate`, of a key that is not bound to sellers.')
     expect(Object.keys(body.paths['/v1/events'].post.requestBody.content)).toContain('application/cloudevents+json')
     expect(JSON.stringify(body.components.schemas.Command)).toContain('date-time')
     // Every reference leads somewhere.

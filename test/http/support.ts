@@ -5,12 +5,15 @@ import { readConfig } from '../../src/config.ts'
 import { createHttpServer, type HttpServer } from '../../src/http/server.ts'
 import type { BoardQueue, HttpServices } from '../../src/http/services.ts'
 import { acceptEvents } from '../../src/jobs/events/accept.ts'
+import { dryRunEvents } from '../../src/jobs/events/dry-run.ts'
 import { rejectByPerson } from '../../src/jobs/events/reject.ts'
+import { refusalOfUrl } from '../../src/jobs/webhooks/address.ts'
 import { createMetrics } from '../../src/observability/metrics.ts'
 import { decideCommand } from '../../src/store/command-decisions.ts'
 import type { Database } from '../../src/store/database.ts'
 import type { Listener } from '../../src/store/listener.ts'
 import { marketplace, parts } from '../jobs/events/support.ts'
+import { unreachableClient } from '../support/client.ts'
 
 /** A listener that hears what the test says. */
 export const silentListener = (): Listener & { say(): void } => {
@@ -47,8 +50,8 @@ export type Answer = any
 /** The limits of a daemon without settings. */
 export const defaultLimits = readConfig({}, false).http.limits
 
-/** Starts the server over a real database. */
-export const startServer = async (database: Database, overrides: Partial<HttpServices> = {}): Promise<TestServer> => {
+/** Starts the server over a real database, on any free port unless one is named. */
+export const startServer = async (database: Database, overrides: Partial<HttpServices> = {}, port = 0): Promise<TestServer> => {
   const shop = marketplace()
   const log: Record<string, unknown>[] = []
   const events = parts(database, shop)
@@ -60,10 +63,14 @@ export const startServer = async (database: Database, overrides: Partial<HttpSer
     apiKey: null,
     eventsSecrets: [],
     version: '0.0.0-test',
+    settings: { effective: readConfig({}, false).shown, unknown: [] },
     sellers: () => ['s-1'],
+    waitingOperations: () => [],
     reloadSellers: async () => ({ ok: true, sellers: ['S'], added: [], removed: [] }),
     marketplaceNow: () => new Date('2026-03-10T00:00:00Z'),
+    budget: () => [],
     acceptEvents: (posted, signal) => acceptEvents(events, posted, signal),
+    dryRunEvents: (posted) => dryRunEvents({ ...events, clientOf: unreachableClient }, posted),
     rejectEvent: (key, by) => rejectByPerson(database, key, by),
     decide: (request) => decideCommand(database, request),
     syncs: {
@@ -81,6 +88,10 @@ export const startServer = async (database: Database, overrides: Partial<HttpSer
       rows: [],
     }),
     retention: { keep: readConfig({}, false).retention, run: async () => new Date() },
+    webhooks: {
+      refusalOf: (url) => refusalOfUrl(url, false),
+      test: async () => ({ deliveryId: 1n, delivered: true, httpStatus: 204, error: null, durationMs: 3 }),
+    },
     replayQuarantined: async (id) =>
       id === 1n
         ? { outcome: 'replayed' }
@@ -97,7 +108,7 @@ export const startServer = async (database: Database, overrides: Partial<HttpSer
     ...overrides,
   }
   const server = await createHttpServer(services)
-  const url = await server.listen({ host: '127.0.0.1', port: 0 })
+  const url = await server.listen({ host: '127.0.0.1', port })
   const get = (path: string, init?: RequestInit) => fetch(`${url}${path}`, init)
   return {
     url,

@@ -17,6 +17,7 @@ const kept = (days: number | 'forever'): RetentionSettings => ({
   events: 'forever',
   alarms: days === 'forever' ? days : days * dayMs,
   quarantine: 'forever',
+  deliveries: 'forever',
   'log-entries': 'forever',
 })
 const manyRuns = (count: number) =>

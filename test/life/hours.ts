@@ -17,9 +17,11 @@ import { findNewlyFaulty, quarantine, supersedeQuarantined } from '../../src/sto
 import { askForPasses, readTableSizes } from '../../src/store/retention.ts'
 import { readOrder } from '../../src/store/stored-orders.ts'
 import { endRun, takeLease } from '../../src/store/sync-states.ts'
+import { dueDeliveries, fanOut, readDueDelivery, settleDelivered } from '../../src/store/webhook-deliveries.ts'
 import { marketplace, parts } from '../jobs/events/support.ts'
 import { lineWith, orderWith, wireStatus } from '../store/support/records.ts'
 import { storeOrders } from '../support/store.ts'
+import { addEndpoint } from '../webhooks/rig.ts'
 
 /** How much happens, and for how long it is kept. */
 export interface Life {
@@ -59,6 +61,7 @@ const tables: Readonly<Record<RetainedData, string>> = {
   events: 'tallyman.erp_event',
   alarms: 'tallyman.alarms',
   quarantine: 'tallyman.quarantined_records',
+  deliveries: 'tallyman.webhook_deliveries',
   'log-entries': 'warehouse.inventory_log_entries',
 }
 
@@ -114,7 +117,7 @@ const news = async (database: Database, sellerId: string, hour: number, orders: 
       source: '/erp',
       id: `accept-${purchaseOrderId}`,
       type: 'erp.order.accepted',
-      data: { sellerId, purchaseOrderId, note: 'x'.repeat(500) },
+      data: { sellerId, purchaseOrderId },
     })),
     new AbortController().signal,
   )
@@ -167,6 +170,17 @@ const allSellers = async (sellers: number, work: (seller: number) => Promise<voi
   await Promise.all(Array.from({ length: atOnce }, worker))
 }
 
+/** A webhook gets all new orders, and takes them. */
+const deliverAll = async (database: Database, endpointId: string): Promise<void> => {
+  for (let more = true; more; ) more = await fanOut(database, endpointId)
+  for (let due = await dueDeliveries(database); due.length > 0; due = await dueDeliveries(database)) {
+    for (const { id } of due) {
+      const delivery = await readDueDelivery(database, id)
+      if (delivery !== null) await settleDelivered(database, delivery, { httpStatus: 204, error: null, durationMs: 1 })
+    }
+  }
+}
+
 const databaseNow = async (database: Database): Promise<Date> => {
   const [row] = await database.query<{ now: Date }>('SELECT clock_timestamp()::timestamptz(3) AS now')
   if (row === undefined) throw new Error('Postgres has not told its time')
@@ -203,6 +217,7 @@ const endOf = async (
       events: bytesOf('events'),
       alarms: bytesOf('alarms'),
       quarantine: bytesOf('quarantine'),
+      deliveries: bytesOf('deliveries'),
       'log-entries': bytesOf('log-entries'),
     },
     whole: { events: wholeEvents, attempts: wholeAttempts },
@@ -217,12 +232,14 @@ export const liveThrough = async (
   life: Life,
   onHour: (end: HourEnd) => void = () => undefined,
 ): Promise<readonly HourEnd[]> => {
+  const webhook = await addEndpoint(database, 'https://example.com/', { types: ['order.seen'] })
   const began: Date[] = []
   const ends: HourEnd[] = []
   for (let hour = 0; hour < life.hours; hour += 1) {
     began.push(await databaseNow(database))
     const beganMs = performance.now()
     await allSellers(life.sellers, (seller) => oneHour(database, seller, hour, life))
+    await deliverAll(database, webhook)
     const oldest = began[hour - life.keepHours + 1]
     let removed: HourEnd['removed'] = {}
     const livedMs = performance.now()
@@ -237,6 +254,7 @@ export const liveThrough = async (
         events: keepMs,
         alarms: keepMs,
         quarantine: keepMs,
+        deliveries: keepMs,
         'log-entries': keepMs,
       }
       const turn = await runRetention(

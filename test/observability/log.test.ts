@@ -75,7 +75,7 @@ describe('the log', () => {
       message: 'request to https://***@host/x failed: Bearer ***',
       stack: expect.not.stringContaining('pw'),
       code: 'ETIMEDOUT',
-      httpStatus: 503,
+      http_status: 503,
       cause: { type: 'Error', message: 'duplicate key', code: '23505', table: 'orders' },
     })
   })
@@ -94,6 +94,7 @@ describe('the log', () => {
       { message: 'two' },
     ])
     expect(scrub('secret whsec_abc+/= postgres://me:pw@db/x')).toBe('secret whsec_*** postgres://***@db/x')
+    expect(scrub(`the key tly_${'a2'.repeat(6)}_${'b-C_'.repeat(10)}xyz is wrong`)).toBe('the key tly_a2a2a2a2a2a2_*** is wrong')
   })
 })
 

@@ -95,7 +95,7 @@ export const runtimeContract = (name: string, makeStore: () => Promise<TestStore
       expect((await runtime.enqueue('command.run', { commandId: 'c:1' })).outcome).toBe('added')
       await until(() => expect(seen).toHaveLength(2))
       expect(await runsOf(metrics, 'done')).toBe(2)
-      expect(runtime.queues().map((queue) => queue.name)).toEqual(['sync', 'commands', 'events', 'housekeeping'])
+      expect(runtime.queues().map((queue) => queue.name)).toEqual(['sync', 'commands', 'events', 'webhooks', 'housekeeping'])
       expect(await runtime.check(2_000)).toMatchObject({ ok: true, warnings: [] })
       await runtime.refreshMetrics()
       expect((await metrics.read()).body).toContain('tallyman_queue_jobs{queue="commands",state="failed"} 0')
@@ -288,14 +288,61 @@ export const runtimeContract = (name: string, makeStore: () => Promise<TestStore
       expect(third).toMatchObject({ name: 'sync.run', everyMs: 5_000 })
       expect(third?.nextAt?.getTime()).toBeLessThanOrEqual(Date.now() + 5_000)
 
-      // Sellers of other processes keep theirs, whoever applies last.
-      const foreign = new Set(['seller-7'])
-      expect(await runtime.applySchedulers([every('seller-3', 5_000)], foreign)).toEqual({ made: 0, removed: 10 })
-      expect(await runtime.applySchedulers([every('seller-3', 5_000)])).toEqual({ made: 0, removed: 1 })
+      expect(await runtime.applySchedulers([every('seller-3', 5_000)])).toEqual({ made: 0, removed: 11 })
       expect((await runtime.counts()).sync).toMatchObject({ delayed: 1 })
       expect(await runtime.applySchedulers([])).toEqual({ made: 0, removed: 1 })
       expect(await schedulersOf(runtime)).toEqual([])
       expect((await runtime.counts()).sync).toMatchObject({ delayed: 0 })
+    })
+
+    test('runs a job without a queue; what is not done goes on as a job of its queue', async () => {
+      const { runtime } = await one()
+      const ran: string[] = []
+      runtime.register(
+        'command.run',
+        async ({ data: { commandId }, starts, failedAttempts }) => {
+          ran.push(`${commandId} ${starts} ${failedAttempts}`)
+          if (commandId === 'later') return { runAgainAt: new Date(Date.now() + 3_600_000), reason: 'test' }
+          if (commandId === 'fails') throw new Error('test')
+          return { done: true }
+        },
+        { backoff: { firstMs: 3_600_000, longestMs: 3_600_000 } },
+      )
+      expect(await runtime.runHere('command.run', { commandId: 'early' })).toBe(false)
+      await runtime.start()
+      expect(await runtime.runHere('command.run', { commandId: 'done' })).toBe(true)
+      expect((await runtime.counts()).commands).toMatchObject({ waiting: 0, delayed: 0, active: 0, failed: 0 })
+      await runtime.runHere('command.run', { commandId: 'later' })
+      await runtime.runHere('command.run', { commandId: 'fails' })
+      expect((await runtime.counts()).commands).toMatchObject({ waiting: 0, delayed: 2, active: 0, failed: 0 })
+      expect(ran).toEqual(['done 1 0', 'later 1 0', 'fails 1 0'])
+      expect((await runtime.enqueue('command.run', { commandId: 'later' }, { runNow: true })).outcome).toBe('promoted')
+      await until(() => expect(ran.at(-1)).toMatch(/^later/))
+    })
+
+    test('the end waits for what runs without a queue, and begins no more of it', async () => {
+      const { runtime } = await one()
+      const release = gate()
+      const begun = gate()
+      runtime.register('command.run', async ({ data: { commandId }, signal }) => {
+        begun.resolve()
+        if (commandId === 'waits') await release.promise
+        else await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }))
+        signal.throwIfAborted()
+        return { done: true }
+      })
+      await runtime.start()
+      const waits = runtime.runHere('command.run', { commandId: 'waits' })
+      const hangs = runtime.runHere('command.run', { commandId: 'hangs' })
+      await begun.promise
+      const drained = runtime.drain(200)
+      expect(await runtime.runHere('command.run', { commandId: 'late' })).toBe(false)
+      release.resolve()
+      expect(await waits).toBe(true)
+      expect(await drained).toMatchObject({ clean: false, aborted: 1, abandoned: [] })
+      // Its work goes on in another process.
+      expect(await hangs).toBe(true)
+      expect((await runtime.counts()).commands).toMatchObject({ waiting: 1, failed: 0 })
     })
 
     test('a scheduler asks for its job again and again, but never for a second one beside it', async () => {

@@ -1,13 +1,13 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { operationName } from '../../sandbox/faults/limits.ts'
 import { blemishNames, faultsSchema, nextFault, outcomes } from '../../sandbox/faults/schema.ts'
+import { operationNames } from '../../sandbox/operations/registry.ts'
 
 const text = readFileSync(new URL('../../docs/sandbox.md', import.meta.url), 'utf8').replace(/```[\s\S]*?```/g, '')
 const spans = new Set([...text.matchAll(/`([^`]+)`/g)].flatMap(([, code = '']) => code.split(/[^\w.-]+/)))
 
 test.each([
-  ['operations', operationName.options],
+  ['operations', operationNames],
   ['faults', [...outcomes, ...blemishNames]],
   ['details of faults', Object.keys(nextFault.shape)],
   ['settings beside the shares', Object.keys(faultsSchema.shape)],

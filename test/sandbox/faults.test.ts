@@ -2,6 +2,7 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import { openDatabase } from '../../sandbox/core/database.ts'
 import { createMeta } from '../../sandbox/core/meta.ts'
 import { createRateLimits } from '../../sandbox/faults/limits.ts'
+import { operations } from '../../sandbox/operations/registry.ts'
 import { at, connect, items, type Json, startTestSandbox, type TestClient, temporaryDirectory, unitsOf } from './support.ts'
 
 const started = async (): Promise<TestClient> => {
@@ -122,7 +123,7 @@ describe('429', () => {
     const database = openDatabase(await temporaryDirectory())
     onTestFinished(() => database.close())
     const meta = createMeta(database)
-    const limits = createRateLimits(meta, () => now)
+    const limits = createRateLimits(meta, operations, () => now)
     limits.change({ operations: { 'orders.get': { tokens: 60, perMs: 60_000, foreignPerMinute: 30 } } })
     for (let index = 0; index < 60; index += 1) expect(limits.take('s', 'orders.get').granted).toBe(true)
     expect(limits.take('s', 'orders.get')).toEqual({ granted: false, left: 0, nextInMs: 2_000 })
@@ -131,7 +132,7 @@ describe('429', () => {
     now = 2_000
     expect(limits.take('s', 'orders.get').granted).toBe(true)
     expect(limits.take('other', 'orders.get').granted).toBe(true)
-    expect(createRateLimits(meta).current().operations['orders.get']).toMatchObject({ foreignPerMinute: 30 })
+    expect(createRateLimits(meta, operations).current().operations['orders.get']).toMatchObject({ foreignPerMinute: 30 })
   })
 })
 

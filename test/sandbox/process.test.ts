@@ -114,6 +114,23 @@ test('two on one directory: the second says so and ends with 1', { timeout: 20_0
   expect(output).toContain('another sandbox is using')
 })
 
+test('a taken port is named, with what to do, and no stack', { timeout: 20_000 }, async () => {
+  const { url } = await launch(await temporaryDirectory())
+  const port = new URL(url).port
+  const child = spawn(process.execPath, [program], {
+    env: { PATH: process.env['PATH'] ?? '', SANDBOX_PORT: port, DATA_DIR: await temporaryDirectory() },
+  })
+  onTestFinished(() => void child.kill('SIGKILL'))
+  let output = ''
+  child.stdout.on('data', (chunk: Buffer) => {
+    output += chunk.toString()
+  })
+  expect((await ended(child)).code).toBe(1)
+  expect(output).toContain(`http://127.0.0.1:${port} is in use by another program`)
+  expect(output).toContain('set another SANDBOX_PORT')
+  expect(output).not.toContain('at Server')
+})
+
 test('a wrong environment ends with 78 and one line a fault', async () => {
   const env = {
     PATH: process.env['PATH'] ?? '',

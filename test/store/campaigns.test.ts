@@ -169,19 +169,19 @@ describe('what is read', () => {
 
 describe('what is watched', () => {
   test('ids of the settings come and go with the settings; a person’s word outlasts them', async () => {
-    await recordConfiguredCampaigns(stage.database, sellerId, ['A', 'B', 'B'])
+    await recordConfiguredCampaigns(stage.database, [{ sellerId, campaignIds: ['A', 'B', 'B'] }])
     await watchCampaigns(stage.database, sellerId, ['C'], 'operator')
     expect(await watched()).toEqual(['A', 'B', 'C'])
-    await recordConfiguredCampaigns(stage.database, sellerId, ['B', 'D'])
+    await recordConfiguredCampaigns(stage.database, [{ sellerId, campaignIds: ['B', 'D'] }])
     expect(await watched()).toEqual(['B', 'C', 'D'])
-    await recordConfiguredCampaigns(stage.database, sellerId, ['A', 'B', 'D'])
+    await recordConfiguredCampaigns(stage.database, [{ sellerId, campaignIds: ['A', 'B', 'D'] }])
     expect(await watched()).toEqual(['A', 'B', 'C', 'D'])
     await stage.database.transaction((tx) => unwatchCampaign(tx, sellerId, 'A', 'operator'))
-    await recordConfiguredCampaigns(stage.database, sellerId, ['A', 'B', 'D'])
+    await recordConfiguredCampaigns(stage.database, [{ sellerId, campaignIds: ['A', 'B', 'D'] }])
     expect(await watched()).toEqual(['B', 'C', 'D'])
     expect(await watchCampaigns(stage.database, sellerId, ['A', 'B', 'E'], 'operator')).toEqual(['A', 'E'])
     expect(await watched()).toEqual(['A', 'B', 'C', 'D', 'E'])
-    await recordConfiguredCampaigns(stage.database, sellerId, [])
+    await recordConfiguredCampaigns(stage.database, [{ sellerId, campaignIds: [] }])
     expect(await watched()).toEqual(['A', 'C', 'E'])
   })
 

@@ -25,7 +25,7 @@ test('numbers follow the order of commits, without gaps, while transactions over
         await stage.database
           .transaction(async (transaction) => {
             for (let n = 0; n <= round % 3; n += 1)
-              transaction.record({ sellerId: `s${writer}`, type: 'test.change', data: { round, n } })
+              transaction.record({ sellerId: `s${writer}`, type: 'seller.stopped', data: { reason: `${round} ${n}` } })
             if (round % 7 === 3) throw new Error('rolled back')
           })
           .catch((error: unknown) => expect(String(error)).toContain('rolled back'))

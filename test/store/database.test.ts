@@ -59,7 +59,7 @@ const startWriter = (env: Readonly<Record<string, string>>) => {
 const touchSeller = (database: Database) =>
   database.transaction(async (tx) => {
     await tx.execute(`UPDATE tallyman.sellers SET updated_at = now() WHERE seller_id = 's-1'`)
-    tx.record({ sellerId: 's-1', type: 'test.touched', data: {} })
+    tx.record({ sellerId: 's-1', type: 'shipping_settings.missing', data: {} })
   })
 
 const found = async (sql: string): Promise<number> => (await watcher.query(sql)).rowCount ?? 0
@@ -78,7 +78,7 @@ describe('a process that is frozen', () => {
     const startedAt = performance.now()
     await touchSeller(database)
     expect(performance.now() - startedAt).toBeLessThan(sessionBounds.idleInTransactionMs + 5_000)
-    expect([await halfDone(), await told('test.frozen')]).toEqual([0, 0])
+    expect([await halfDone(), await told('order.missing')]).toEqual([0, 0])
     writer.child.kill('SIGCONT')
     await writer.says('failed, away: true')
     expect(await halfDone()).toBe(0)
@@ -91,9 +91,9 @@ describe('a process that is frozen', () => {
     writer.child.kill('SIGSTOP')
     await admin.query('COMMIT')
     // Nobody tells the server to go on, and yet the transaction ends.
-    await eventually(async () => expect([await halfDone(), await told('test.frozen')]).toEqual([1, 1]), 2_000)
+    await eventually(async () => expect([await halfDone(), await told('order.missing')]).toEqual([1, 1]), 2_000)
     await touchSeller(open())
-    expect(await told('test.touched')).toBe(1)
+    expect(await told('shipping_settings.missing')).toBe(1)
     writer.child.kill('SIGCONT')
     await writer.says('committed')
   })
@@ -148,7 +148,7 @@ describe('a commit that fails', () => {
     const insert = (value: string) =>
       database.transaction(async (tx) => {
         await tx.execute(`INSERT INTO tallyman.sellers (seller_id, state) VALUES ('half', 'active')`)
-        tx.record({ sellerId: 's-1', type: 'test.told', data: { value } })
+        tx.record({ sellerId: 's-1', type: 'seller.stopped', data: { reason: value } })
       })
     const error = await thrownBy(insert('a\u0000b'))
     expect(storageFault(error)).toContain('22P05')
@@ -156,7 +156,7 @@ describe('a commit that fails', () => {
     expect(await halfDone()).toBe(0)
     const tricky = `it's "quoted" \\ $1 ; -- \n ü $$`
     await insert(tricky)
-    expect((await admin.query(`SELECT data ->> 'value' AS value FROM warehouse.changes`)).rows).toEqual([{ value: tricky }])
+    expect((await admin.query(`SELECT data ->> 'reason' AS value FROM warehouse.changes`)).rows).toEqual([{ value: tricky }])
     expect(await halfDone()).toBe(1)
   })
 
@@ -188,7 +188,7 @@ describe('a commit that fails', () => {
       database.transaction(async (tx) => {
         runs += 1
         await tx.execute(`UPDATE tallyman.sellers SET updated_at = now() WHERE seller_id = 's-1'`)
-        tx.record({ sellerId: 's-1', type: 'test.told', data: {} })
+        tx.record({ sellerId: 's-1', type: 'seller.stopped', data: { reason: 'told' } })
       }),
     )
     await waitingForLock()
@@ -199,7 +199,7 @@ describe('a commit that fails', () => {
     await admin.query('COMMIT')
     await done
     expect([theirs, runs]).toEqual(['done', 2])
-    expect(await told('test.told')).toBe(1)
+    expect(await told('seller.stopped')).toBe(1)
   })
 })
 
@@ -246,7 +246,7 @@ describe('Postgres is away', () => {
       'when a backend ends before the commit',
       (database) =>
         database.transaction(async (tx) => {
-          tx.record({ sellerId: 's-1', type: 'test.told', data: {} })
+          tx.record({ sellerId: 's-1', type: 'seller.stopped', data: { reason: 'told' } })
           await tx.query('SELECT 1 AS one')
           await terminate()
           await untilGone()

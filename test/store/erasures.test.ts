@@ -120,7 +120,7 @@ describe('an erasure', () => {
         tx.record({
           sellerId: of ?? '',
           type: 'event.rejected',
-          data: { source: `/${sellerId}`, id, errors: [{ path: 'data', message: name }] },
+          data: { source: `/${sellerId}`, id, type: 'x', code: 'invalid-event', errors: [{ path: 'data', message: name }] },
         }),
       )
     }
@@ -238,14 +238,16 @@ describe('an erasure', () => {
     const sellerId = newSeller()
     const odd = 'José (Büro) + Söhne [a|b] \\d $1 Ünal'
     await store(sellerId, 1, order('1', 'c-1', { shippingInfo: { postalAddress: { name: odd, address1: '*?' } } }))
-    for (const data of [{ note: `for ${odd}.` }, { note: 'for José' }])
-      await stage.database.transaction(async (tx) => tx.record({ sellerId, type: 'order.changed', purchaseOrderId: '1', data }))
+    for (const customerOrderId of [`for ${odd}.`, 'for José'])
+      await stage.database.transaction(async (tx) =>
+        tx.record({ sellerId, type: 'order.erased', purchaseOrderId: '1', data: { customerOrderId } }),
+      )
     expect(await erase(sellerId, 'c-1')).toMatchObject({ ok: true, erasure: { rows: { 'warehouse.changes': 1 } } })
     const notes = await stage.database.query<{ data: unknown }>(
-      `SELECT data FROM warehouse.changes WHERE seller_id = $1 AND type = 'order.changed' ORDER BY seq`,
+      `SELECT data FROM warehouse.changes WHERE seller_id = $1 AND type = 'order.erased' ORDER BY seq LIMIT 2`,
       sellerId,
     )
-    expect(notes.map(({ data }) => data)).toEqual([{ erased: true }, { note: 'for José' }])
+    expect(notes.map(({ data }) => data)).toEqual([{ erased: true }, { customerOrderId: 'for José' }])
   })
 
   test('leaves nothing when its reason names the buyer, or something is under way', async () => {

@@ -9,7 +9,7 @@ try {
   await database.transaction(async (tx) => {
     await tx.execute(`INSERT INTO tallyman.sellers (seller_id, state) VALUES ('half', 'active')`)
     await tx.query(`SELECT 1 AS locked FROM tallyman.sellers WHERE seller_id = 's-1' FOR UPDATE`)
-    tx.record({ sellerId: 'half', type: 'test.frozen', data: {} })
+    tx.record({ sellerId: 'half', type: 'order.missing', data: {} })
     if (process.env['STOP'] === 'in-transaction') process.kill(process.pid, 'SIGSTOP')
   })
   console.log('committed')

@@ -33,7 +33,7 @@ const alarms = () =>
   stage.database.query<{ message: string; open: boolean }>(
     `SELECT message, resolved_at IS NULL AS open FROM tallyman.alarms WHERE kind = 'credentials-refused' ORDER BY id`,
   )
-const told = async () => (await readChanges(stage.database, 0n, 100)).map(({ type, data }) => [type, data])
+const told = async () => (await readChanges(stage.database, 0n, 100)).changes.map(({ type, data }) => [type, data])
 const byPerson = { sellerId: 'S', actor: 'Ada', reason: 'they are right' }
 
 test('a stop is told with an alarm that says since when and what to do, and closes with its cause', async () => {

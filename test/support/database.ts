@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach } from 'vitest'
 import type { VocabularyOf } from '../../src/domain/vocabulary.ts'
 import { type Database, openDatabase } from '../../src/store/database.ts'
+import { expectCatalogued } from './changes.ts'
 import { dropDatabase, makeDatabase } from './postgres.ts'
 import { vocabularyOf } from './vocabulary.ts'
 
@@ -33,6 +34,7 @@ export const withDatabase = ({
   const close = async (): Promise<void> => {
     const { database, url } = now()
     opened = null
+    await expectCatalogued(database)
     await database.close()
     await dropDatabase(url)
   }

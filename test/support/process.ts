@@ -23,6 +23,9 @@ export interface Program {
 /** What a program printed last may come after its end; a child of its own may hold its output open for ever. */
 const lastWordsMs = 2_000
 
+/** What Node has compiled once is not compiled anew with each of the many starts. */
+const compiled = path.resolve('node_modules/.cache/tallyman')
+
 /** Runs a file of the project with the project's Node, in a bare environment. */
 export const startProgram = (
   file: string,
@@ -32,7 +35,13 @@ export const startProgram = (
 ): Program => {
   const child = spawn(process.execPath, [...nodeFlags, path.resolve(file), ...args], {
     stdio: ['ignore', 'pipe', 'pipe'],
-    env: { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '', NODE_ENV: 'test', ...env },
+    env: {
+      PATH: process.env['PATH'] ?? '',
+      HOME: process.env['HOME'] ?? '',
+      NODE_ENV: 'test',
+      NODE_COMPILE_CACHE: compiled,
+      ...env,
+    },
   })
   let output = ''
   for (const stream of [child.stdout, child.stderr]) {

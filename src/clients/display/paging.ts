@@ -12,7 +12,7 @@ export interface IndexRange {
 }
 
 /** How the answer to a listing is understood. */
-export interface Listing<T> {
+export interface ListingAnswer<T> {
   /** A row of the answer; one row may hold several records, and each comes back, read or not. */
   readonly read: (row: CutRecord) => readonly ParsedRecord<T>[]
   /** What the envelope says beside its rows; null when it is some other document. */
@@ -59,7 +59,7 @@ export const fetchListing = async <T>(
   call: Call,
   range: IndexRange,
   options: CallOptions,
-  listing: Listing<T>,
+  listing: ListingAnswer<T>,
 ): Promise<Page<T>> => {
   const answer = await caller.call(call, options)
   const said = answer.found ? listing.envelope(answer.envelope) : null

@@ -161,11 +161,11 @@ const readerOf = (place: Place): RecordReader<WireLine, SettlementLine> => ({
   toDomain: (wire, raw, onUnknownValue) => lineOf(place, wire, raw, onUnknownValue),
 })
 
-/** A row without the places of buyers; as it came where it is no object. */
-const withoutPlaces = (rawText: string): string => {
-  const raw = jsonOrNull(rawText)
-  if (!isObject(raw) || !placesOfBuyers.some((name) => Object.hasOwn(raw, name))) return rawText
-  return JSON.stringify(raw, (name, value: unknown) => (placesOfBuyers.includes(name) ? undefined : value))
+/** A row without the places of buyers; as it came where it is no object. Numbers that a double would harm become strings of their digits. */
+const withoutPlaces = (record: CutRecord): string => {
+  const raw = jsonOrNull(record.text)
+  if (!isObject(raw) || !placesOfBuyers.some((name) => Object.hasOwn(raw, name))) return record.text
+  return JSON.stringify(parseExact(record), (name, value: unknown) => (placesOfBuyers.includes(name) ? undefined : value))
 }
 
 /**
@@ -178,7 +178,7 @@ const placedText = ({ reportDate, row, currency }: Place, rowText: string): stri
 
 /** Reads a row. It has a key though nothing of it can be read: its place. */
 const placedRecord = (place: Place, record: CutRecord, onUnknownValue: OnUnknownValue): ParsedRecord<SettlementLine> => {
-  const rowText = withoutPlaces(record.text)
+  const rowText = withoutPlaces(record)
   const kept = rowText === record.text ? record : asRecord(rowText)
   return { ...readRecord(readerOf(place), kept, onUnknownValue), key: keyOf(place), rawText: placedText(place, rowText) }
 }

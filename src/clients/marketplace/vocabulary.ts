@@ -74,4 +74,6 @@ export const vocabulary: Vocabulary = {
   },
   // Within four hours of its release (public facts, section 9.2); the order date is the earliest moment of that.
   acknowledgeWithinHours: 4,
+  // Four calendar days after the estimated ship date (public facts, section 9.2).
+  cancelsAfterDays: 4,
 }

@@ -1,57 +1,110 @@
 import { z } from 'zod'
-import { closeAlarm } from '../../store/alarms.ts'
+import { alarmSeverities } from '../../domain/alarm-rules.ts'
+import { closeAlarm, silenceAlarm } from '../../store/alarms.ts'
 import { listAlarms } from '../../store/operator-queries.ts'
 import { type App, problems } from '../app.ts'
-import { bigintKey, cursorCodec, pageSchema, pagingSchema } from '../paging.ts'
+import { actingAs, sellersAsked } from '../caller.ts'
+import { flagSchema, fromSchema, listOf, momentSchema, textFilter, toSchema } from '../lists.ts'
+import { bigintKey } from '../paging.ts'
 import { Problem } from '../problems.ts'
-import { alarmSchema } from '../schemas.ts'
+import { actorAndReason, actorSchema, alarmSchema } from '../schemas.ts'
 import type { RouteParts } from './parts.ts'
 
-const cursors = cursorCodec('alarms', bigintKey)
+const alarms = listOf('alarms', alarmSchema, bigintKey, {
+  state: z.enum(['open', 'all']).default('open'),
+  sellerId: textFilter('Of this seller.'),
+  kind: textFilter('Of this kind, such as `command-held`.'),
+  severity: z.enum(alarmSeverities).optional().meta({ description: 'Of this severity.' }),
+  silenced: flagSchema.optional().meta({ description: 'Whether an operator has silenced it, and the time has not passed.' }),
+  subject: textFilter('About this: a command, an order, a SKU …'),
+  raisedFrom: fromSchema('Raised'),
+  raisedTo: toSchema('Raised'),
+})
+
+const longestSilenceMs = 366 * 86_400_000
 
 /** Alarms for the operator. */
 export const alarmRoutes = (app: App, { services }: RouteParts): void => {
   app.route({
     method: 'GET',
     url: '/v1/alarms',
+    config: { needs: ['read', 'own'] },
     schema: {
       tags: ['alarms'],
       summary: 'Alarms, newest first',
-      querystring: z.object({
-        ...pagingSchema,
-        state: z.enum(['open', 'all']).default('open'),
-        sellerId: z.string().optional(),
-      }),
-      response: { 200: pageSchema(alarmSchema), ...problems() },
+      querystring: alarms.querystring,
+      response: alarms.response,
     },
-    handler: async ({ query }) => {
-      const filter = { all: query.state === 'all', sellerId: query.sellerId ?? null }
-      const page = await listAlarms(services.database, filter, cursors.decode(query.cursor), query.limit)
-      return { items: [...page.items], nextCursor: cursors.encode(page.next) }
+    handler: (request, reply) => {
+      const { query } = request
+      const filter = {
+        all: query.state === 'all',
+        sellerId: sellersAsked(request.caller, query.sellerId),
+        kind: query.kind ?? null,
+        severity: query.severity ?? null,
+        silenced: query.silenced ?? null,
+        subject: query.subject ?? null,
+        raised: { from: query.raisedFrom ?? null, to: query.raisedTo ?? null },
+      }
+      return alarms.answer(request, reply, (after, limit) => listAlarms(services.database, filter, after, limit))
     },
   })
 
   app.route({
     method: 'POST',
     url: '/v1/alarms/:id/resolve',
+    config: { needs: ['operate', 'alarm'] },
     schema: {
       tags: ['alarms'],
       summary:
-        'Close the alarm of a rejected command or event, or of an unlisted campaign transition; all other alarms close automatically with their cause',
+        'Resolve an alarm of something past, such as a rejected command; all other alarms close automatically with their cause',
       params: z.object({ id: bigintKey }),
-      body: z.object({ actor: z.string().trim().min(1).max(200) }),
+      body: z.object({ actor: actorSchema, reason: actorAndReason.reason.nullish() }).nullish(),
       response: { 200: z.object({ id: z.bigint(), resolved: z.boolean() }), ...problems(404, 409) },
     },
-    handler: async ({ params: { id }, body: { actor }, log }) => {
-      const result = await closeAlarm(services.database, id)
+    handler: async ({ params: { id }, body, caller, log }) => {
+      const by = actingAs(caller, body?.actor)
+      const result = await closeAlarm(services.database, { id, by, reason: body?.reason ?? null })
       if (result === 'not-found') throw new Problem('not-found', { detail: `There is no alarm ${id}.` })
       if (result === 'not-closable') {
         throw new Problem('illegal-state', {
           detail: `Alarm ${id} is closed already, or closes automatically with its cause.`,
         })
       }
-      log.info({ alarm_id: String(id), actor }, 'alarm closed')
+      log.info({ alarm_id: String(id), actor: by.actor }, 'alarm closed')
       return { id, resolved: true }
+    },
+  })
+
+  app.route({
+    method: 'POST',
+    url: '/v1/alarms/:id/silence',
+    config: { needs: ['operate', 'alarm'] },
+    schema: {
+      tags: ['alarms'],
+      summary: 'Silence an open alarm until a moment',
+      description:
+        'It stays open and is counted apart (`tallyman_alarms_silenced`); so is one of the same kind and subject that opens before then. A moment that has passed ends the silence.',
+      params: z.object({ id: bigintKey }),
+      body: z.strictObject({
+        ...actorAndReason,
+        until: momentSchema.meta({ description: 'Date, or date and time, at most a year ahead.' }),
+      }),
+      response: { 200: z.object({ id: z.bigint(), silencedUntil: z.date() }), ...problems(404, 409, 422) },
+    },
+    handler: async ({ params: { id }, body: { until, reason, actor }, caller, log }) => {
+      if (until.getTime() > Date.now() + longestSilenceMs || until.getTime() < 0) {
+        throw new Problem('invalid-body', {
+          detail: 'An alarm is silenced for a year at most.',
+          errors: [{ path: 'until', message: 'must be at most a year ahead' }],
+        })
+      }
+      const by = actingAs(caller, actor)
+      const result = await silenceAlarm(services.database, { id, by, reason, until })
+      if (result === 'not-found') throw new Problem('not-found', { detail: `There is no alarm ${id}.` })
+      if (result === 'not-open') throw new Problem('illegal-state', { detail: `Alarm ${id} is not open any more.` })
+      log.info({ alarm_id: String(id), actor: by.actor, until }, 'alarm silenced')
+      return { id, silencedUntil: until }
     },
   })
 }

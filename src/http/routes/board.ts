@@ -1,7 +1,9 @@
 import { createBullBoard } from '@bull-board/api'
 import { BullMQAdapter } from '@bull-board/api/bullMQAdapter'
 import { FastifyAdapter } from '@bull-board/fastify'
+import { recordAct } from '../../store/audit.ts'
 import type { App } from '../app.ts'
+import { actingAs } from '../caller.ts'
 import type { ErrorAnswers } from '../errors.ts'
 import type { HttpServices } from '../services.ts'
 
@@ -31,9 +33,20 @@ export const boardRoutes = async (app: App, services: HttpServices, { answer }: 
   await app.register(
     async (scope) => {
       scope.addHook('onRoute', (route) => {
-        route.config = { ...route.config, access: 'browser' }
+        const isReading = [route.method].flat().every((method) => method === 'GET' || method === 'HEAD')
+        route.config = { ...route.config, access: 'browser', needs: [isReading ? 'read' : 'operate', 'all'] }
         // bull-board's own error handler would answer a missing key with 500.
         route.errorHandler = (error, request, reply) => void answer(error, request, reply)
+      })
+      scope.addHook('preHandler', async ({ caller, method, url }) => {
+        if (method === 'GET' || method === 'HEAD') return
+        const act = {
+          action: 'queues.change_requested',
+          sellerId: null,
+          subject: url.split('?')[0] ?? url,
+          reason: null,
+        } as const
+        await recordAct(services.database, { by: actingAs(caller, null), ...act, details: { method } })
       })
       // Its page loads a font from another host; ours loads nothing from elsewhere.
       scope.addHook('onSend', async (_request, reply, payload) => {

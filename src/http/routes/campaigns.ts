@@ -1,14 +1,21 @@
 import { z } from 'zod'
-import { nextStatuses, urgencyOf } from '../../domain/campaign.ts'
+import { mostUrgent, nextStatuses, urgencyOf } from '../../domain/campaign.ts'
+import { recordAct } from '../../store/audit.ts'
 import { type CampaignSummary, findCampaigns, listCampaigns, readStatusChanges } from '../../store/campaigns.ts'
 import { unwatchCampaign, watchCampaigns } from '../../store/watched-campaigns.ts'
 import { type App, problems } from '../app.ts'
-import { cursorCodec, pageSchema, pagingSchema } from '../paging.ts'
+import { actingAs, type Caller, coveredOf, coversSeller, sellersAsked } from '../caller.ts'
+import { flagSchema, listOf, textFilter } from '../lists.ts'
 import { Problem } from '../problems.ts'
 import { campaignDetailSchema, campaignSchema } from '../schemas.ts'
 import type { RouteParts } from './parts.ts'
 
-const cursors = cursorCodec('campaigns', z.object({ sellerId: z.string(), campaignId: z.string() }))
+const campaigns = listOf('campaigns', campaignSchema, z.object({ sellerId: z.string(), campaignId: z.string() }), {
+  sellerId: textFilter('Of this seller.'),
+  campaignId: textFilter('With this id.'),
+  status: textFilter('In this status of the marketplace.'),
+  watched: flagSchema.optional().meta({ description: 'Whether it is watched.' }),
+})
 const changeLimit = 1_000
 
 const campaignIdSchema = z
@@ -35,8 +42,8 @@ export const campaignRoutes = (app: App, { services }: RouteParts): void => {
     }
   }
 
-  const find = async (campaignId: string, sellerId: string | undefined): Promise<CampaignSummary> => {
-    const all = await findCampaigns(database, campaignId)
+  const find = async (caller: Caller, campaignId: string, sellerId: string | undefined): Promise<CampaignSummary> => {
+    const all = (await findCampaigns(database, campaignId)).filter((campaign) => coversSeller(caller, campaign.sellerId))
     const found = all.filter((campaign) => sellerId === undefined || campaign.sellerId === sellerId)
     const [only] = found
     if (only === undefined) throw notFound(campaignId)
@@ -48,8 +55,8 @@ export const campaignRoutes = (app: App, { services }: RouteParts): void => {
   }
 
   /** The requested seller; optional if there is only one. */
-  const sellerOf = (named: string | undefined): string => {
-    const sellers = services.sellers()
+  const sellerOf = (caller: Caller, named: string | undefined): string => {
+    const sellers = coveredOf(caller, services.sellers())
     const [only] = sellers
     const meant = named ?? (sellers.length === 1 ? only : undefined)
     if (meant !== undefined && sellers.includes(meant)) return meant
@@ -63,30 +70,32 @@ export const campaignRoutes = (app: App, { services }: RouteParts): void => {
   app.route({
     method: 'GET',
     url: '/v1/campaigns',
+    config: { needs: ['read', 'own'] },
     schema: {
       tags: ['campaigns'],
       summary: 'Campaigns, by seller and campaign id',
-      querystring: z.object({
-        ...pagingSchema,
-        sellerId: z.string().optional(),
-        status: z.string().optional(),
-        watched: z
-          .enum(['true', 'false'], 'must be true or false')
-          .transform((text) => text === 'true')
-          .optional(),
-      }),
-      response: { 200: pageSchema(campaignSchema), ...problems() },
+      querystring: campaigns.querystring,
+      response: campaigns.response,
     },
-    handler: async ({ query }) => {
-      const filter = { sellerId: query.sellerId ?? null, status: query.status ?? null, watched: query.watched ?? null }
-      const page = await listCampaigns(database, filter, cursors.decode(query.cursor), query.limit)
-      return { items: page.items.map(shown), nextCursor: cursors.encode(page.next) }
+    handler: (request, reply) => {
+      const { query } = request
+      const filter = {
+        sellerId: sellersAsked(request.caller, query.sellerId),
+        campaignId: query.campaignId ?? null,
+        status: query.status ?? null,
+        watched: query.watched ?? null,
+      }
+      return campaigns.answer(request, reply, async (after, limit) => {
+        const page = await listCampaigns(database, filter, after, limit)
+        return { items: page.items.map(shown), next: page.next }
+      })
     },
   })
 
   app.route({
     method: 'GET',
     url: '/v1/campaigns/:campaignId',
+    config: { needs: ['read', 'own'] },
     schema: {
       tags: ['campaigns'],
       summary: 'A campaign with every change of its status',
@@ -96,8 +105,8 @@ export const campaignRoutes = (app: App, { services }: RouteParts): void => {
       }),
       response: { 200: campaignDetailSchema, ...problems(404, 409) },
     },
-    handler: async ({ params: { campaignId }, query }) => {
-      const campaign = await find(campaignId, query.sellerId)
+    handler: async ({ params: { campaignId }, query, caller }) => {
+      const campaign = await find(caller, campaignId, query.sellerId)
       return { ...shown(campaign), statusChanges: await readStatusChanges(database, campaign, changeLimit) }
     },
   })
@@ -105,6 +114,7 @@ export const campaignRoutes = (app: App, { services }: RouteParts): void => {
   app.route({
     method: 'POST',
     url: '/v1/campaigns',
+    config: { needs: ['operate', 'own'] },
     schema: {
       tags: ['campaigns'],
       summary: 'Watch campaigns',
@@ -124,15 +134,28 @@ export const campaignRoutes = (app: App, { services }: RouteParts): void => {
         ...problems(413, 415, 422),
       },
     },
-    handler: async ({ body }, reply) => {
-      const sellerId = sellerOf(body.sellerId)
+    handler: async ({ body, caller }, reply) => {
+      const sellerId = sellerOf(caller, body.sellerId)
       const campaignIds = [...new Set(body.campaignIds)]
-      const added = await watchCampaigns(database, sellerId, campaignIds, 'operator')
+      const by = actingAs(caller, null)
+      const added = await database.transaction(async (tx) => {
+        const fresh = await watchCampaigns(tx, sellerId, campaignIds, 'operator')
+        const details = { added: fresh.length }
+        await recordAct(tx, {
+          by,
+          action: 'campaigns.watched',
+          sellerId,
+          subject: campaignIds.join(' ').slice(0, 1_000),
+          reason: null,
+          details,
+        })
+        return fresh
+      })
       // Campaigns that were never read are the most urgent ones.
       const jobs =
         added.length === 0
           ? []
-          : await services.syncs.run({ resource: 'campaigns', sellerId, stream: 'near', from: null, to: null })
+          : await services.syncs.run({ resource: 'campaigns', sellerId, stream: mostUrgent, from: null, to: null })
       reply.status(202)
       return { sellerId, campaignIds, added, jobs }
     },
@@ -141,6 +164,7 @@ export const campaignRoutes = (app: App, { services }: RouteParts): void => {
   app.route({
     method: 'DELETE',
     url: '/v1/campaigns/:campaignId',
+    config: { needs: ['operate', 'own'] },
     schema: {
       tags: ['campaigns'],
       summary: 'Stop watching a campaign; stored data is kept',
@@ -153,9 +177,14 @@ export const campaignRoutes = (app: App, { services }: RouteParts): void => {
         ...problems(404, 409),
       },
     },
-    handler: async ({ params: { campaignId }, query }) => {
-      const { sellerId } = await find(campaignId, query.sellerId)
-      const removed = await database.transaction((tx) => unwatchCampaign(tx, sellerId, campaignId, 'operator'))
+    handler: async ({ params: { campaignId }, query, caller }) => {
+      const { sellerId } = await find(caller, campaignId, query.sellerId)
+      const by = actingAs(caller, null)
+      const removed = await database.transaction(async (tx) => {
+        if (!(await unwatchCampaign(tx, sellerId, campaignId, 'operator'))) return false
+        await recordAct(tx, { by, action: 'campaign.unwatched', sellerId, subject: campaignId, reason: null })
+        return true
+      })
       if (!removed) throw new Problem('not-found', { detail: `Campaign ${campaignId} of seller ${sellerId} is not watched.` })
       return { sellerId, campaignId, watched: false as const }
     },

@@ -1,14 +1,29 @@
 import { z } from 'zod'
+import { commandKinds } from '../../domain/command.ts'
 import { verdicts } from '../../domain/decision.ts'
 import type { DecisionResult } from '../../store/command-decisions.ts'
 import { listCommands, readCommandDetail } from '../../store/command-queries.ts'
 import { type App, idParams, problems } from '../app.ts'
-import { bigintKey, cursorCodec, pageSchema, pagingSchema } from '../paging.ts'
+import { actingAs, sellersAsked } from '../caller.ts'
+import { fromSchema, listOf, textFilter, toSchema } from '../lists.ts'
+import { commandFor } from '../masked.ts'
+import { bigintKey } from '../paging.ts'
 import { Problem } from '../problems.ts'
 import { actorAndReason, commandSchema, commandStateSchema } from '../schemas.ts'
 import type { RouteParts } from './parts.ts'
 
-const cursors = cursorCodec('commands', bigintKey)
+const commands = listOf('commands', commandSchema, bigintKey, {
+  state: commandStateSchema.optional(),
+  kind: z.enum(commandKinds).optional(),
+  sellerId: textFilter('Of this seller.'),
+  purchaseOrderId: textFilter('On this purchase order.'),
+  sku: textFilter('They take units of a line with this SKU. Acknowledgements concern whole orders and take none.'),
+  trackingNumber: textFilter('Shipments with a parcel of this tracking number.'),
+  eventId: textFilter('Of the event with this id.'),
+  eventSource: textFilter('Of events of this source.'),
+  createdFrom: fromSchema('Accepted'),
+  createdTo: toSchema('Accepted'),
+})
 const decisions = ['retry', 'confirm', 'reject'] as const
 const meanings = {
   retry: 'It was not applied and must be sent again. If the order shows a part of it, decide line by line instead.',
@@ -32,29 +47,30 @@ export const commandRoutes = (app: App, { services }: RouteParts): void => {
   app.route({
     method: 'GET',
     url: '/v1/commands',
+    config: { needs: ['read', 'own'] },
     schema: {
       tags: ['commands'],
       summary: 'Commands, newest first',
-      querystring: z.object({
-        ...pagingSchema,
-        state: commandStateSchema.optional(),
-        sellerId: z.string().optional(),
-        purchaseOrderId: z.string().optional(),
-        eventId: z.string().optional(),
-        eventSource: z.string().optional(),
-      }),
-      response: { 200: pageSchema(commandSchema), ...problems() },
+      querystring: commands.querystring,
+      response: commands.response,
     },
-    handler: async ({ query }) => {
+    handler: (request, reply) => {
+      const { query, caller } = request
       const filter = {
         state: query.state ?? null,
-        sellerId: query.sellerId ?? null,
+        sellerId: sellersAsked(caller, query.sellerId),
         purchaseOrderId: query.purchaseOrderId ?? null,
         eventId: query.eventId ?? null,
         eventSource: query.eventSource ?? null,
+        kind: query.kind ?? null,
+        sku: query.sku ?? null,
+        trackingNumber: query.trackingNumber ?? null,
+        created: { from: query.createdFrom ?? null, to: query.createdTo ?? null },
       }
-      const page = await listCommands(services.database, filter, cursors.decode(query.cursor), query.limit)
-      return { items: [...page.items], nextCursor: cursors.encode(page.next) }
+      return commands.answer(request, reply, async (after, limit) => {
+        const { items, next } = await listCommands(services.database, filter, after, limit)
+        return { items: items.map((command) => commandFor(caller, command)), next }
+      })
     },
   })
 
@@ -63,16 +79,17 @@ export const commandRoutes = (app: App, { services }: RouteParts): void => {
   app.route({
     method: 'GET',
     url: '/v1/commands/:id',
+    config: { needs: ['read', 'command'] },
     schema: {
       tags: ['commands'],
       summary: 'A command with its attempts, evidence and decisions',
       params: idParams,
       response: { 200: commandSchema, ...problems(404) },
     },
-    handler: async ({ params: { id } }) => {
+    handler: async ({ params: { id }, caller }) => {
       const command = await readCommandDetail(services.database, id)
       if (command === null) throw notFound(id)
-      return command
+      return commandFor(caller, command)
     },
   })
 
@@ -89,6 +106,7 @@ export const commandRoutes = (app: App, { services }: RouteParts): void => {
     app.route({
       method: 'POST',
       url: `/v1/commands/:id/${decision}`,
+      config: { needs: ['operate', 'command'] },
       schema: {
         tags: ['commands'],
         summary: `Decide: ${decision}`,
@@ -97,13 +115,15 @@ export const commandRoutes = (app: App, { services }: RouteParts): void => {
         body: z.strictObject(actorAndReason),
         response: { 200: z.object({ id: z.string(), state: commandStateSchema }), ...problems(404, 409, 413, 415, 422) },
       },
-      handler: async ({ params: { id }, body }) => answer(id, await services.decide({ commandId: id, decision, ...body })),
+      handler: async ({ params: { id }, body, caller }) =>
+        answer(id, await services.decide({ commandId: id, decision, reason: body.reason, ...actingAs(caller, body.actor) })),
     })
   }
 
   app.route({
     method: 'POST',
     url: '/v1/commands/:id/decide',
+    config: { needs: ['operate', 'command'] },
     schema: {
       tags: ['commands'],
       summary: 'Decide line by line',
@@ -113,6 +133,7 @@ export const commandRoutes = (app: App, { services }: RouteParts): void => {
       body: z.strictObject({ ...actorAndReason, lines: z.array(lineDecisionSchema).min(1).max(1_000) }),
       response: { 200: z.object({ id: z.string(), state: commandStateSchema }), ...problems(404, 409, 413, 415, 422) },
     },
-    handler: async ({ params: { id }, body }) => answer(id, await services.decide({ commandId: id, ...body })),
+    handler: async ({ params: { id }, body, caller }) =>
+      answer(id, await services.decide({ commandId: id, ...body, ...actingAs(caller, body.actor) })),
   })
 }

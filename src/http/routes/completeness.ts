@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { namedByDay, namingSources } from '../../store/named-orders.ts'
 import { type App, problems } from '../app.ts'
+import { sellersAsked } from '../caller.ts'
 import type { RouteParts } from './parts.ts'
 
 /** Whether the orders that a source names are stored. */
@@ -8,6 +9,7 @@ export const completenessRoutes = (app: App, { services }: RouteParts): void => 
   app.route({
     method: 'GET',
     url: '/v1/completeness',
+    config: { needs: ['read', 'own'] },
     schema: {
       tags: ['orders'],
       summary: 'Orders that returns, the inventory log and events have named, by day, and which of them are not stored',
@@ -32,6 +34,8 @@ export const completenessRoutes = (app: App, { services }: RouteParts): void => 
         ...problems(),
       },
     },
-    handler: async ({ query }) => ({ items: [...(await namedByDay(services.database, query.sellerId ?? null, query.days))] }),
+    handler: async ({ query, caller }) => ({
+      items: [...(await namedByDay(services.database, sellersAsked(caller, query.sellerId), query.days))],
+    }),
   })
 }

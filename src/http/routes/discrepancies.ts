@@ -3,18 +3,38 @@ import { MarketplaceFailure, Refused, Throttled } from '../../clients/errors.ts'
 import { discrepancyKinds } from '../../domain/reconciliation.ts'
 import { listClaims } from '../../store/claims.ts'
 import { listDiscrepancies } from '../../store/discrepancy-queries.ts'
+import { listStockMonths } from '../../store/reconciliation-queries.ts'
 import { type App, problems } from '../app.ts'
-import { bigintKey, cursorCodec, pageSchema, pagingSchema } from '../paging.ts'
+import { coveredOf, sellersAsked } from '../caller.ts'
+import { flagSchema, fromSchema, listOf, textFilter, toSchema } from '../lists.ts'
+import { bigintKey } from '../paging.ts'
 import { Problem } from '../problems.ts'
-import { claimSchema, discrepancySchema, gtinReportSchema } from '../schemas.ts'
+import { claimSchema, discrepancySchema, gtinReportSchema, stockMonthSchema } from '../schemas.ts'
 import type { RouteParts } from './parts.ts'
 
-const cursors = cursorCodec('discrepancies', bigintKey)
-const claimCursors = cursorCodec('claims', z.string())
 const month = z
   .string()
   .regex(/^20\d{2}-(0[1-9]|1[0-2])$/, 'must be a month such as 2026-03')
   .meta({ description: 'Month of the report, by the calendar of the marketplace.' })
+
+const discrepancies = listOf('discrepancies', discrepancySchema, bigintKey, {
+  month: month.optional(),
+  sellerId: textFilter('Of this seller.'),
+  sku: textFilter('Of this SKU.'),
+  gtin: textFilter('Of this GTIN.'),
+  kind: z.enum(discrepancyKinds).optional(),
+  state: z.enum(['open', 'resolved', 'all']).default('open'),
+  seenFrom: fromSchema('First seen'),
+  seenTo: toSchema('First seen'),
+})
+const claims = listOf('claims', claimSchema, z.string(), { month, sellerId: textFilter('Of this seller.') })
+const stock = listOf('reconciliation', stockMonthSchema, z.object({ sellerId: z.string(), month: z.string(), sku: z.string() }), {
+  sellerId: textFilter('Of this seller.'),
+  month: month.optional(),
+  sku: textFilter('Of this SKU.'),
+  gtin: textFilter('Of this GTIN, as the report spells it.'),
+  adjusted: flagSchema.optional().meta({ description: 'Whether units were lost, damaged or found.' }),
+})
 
 /** Discrepancies of the marketplace's inventory reports, and possible claims. */
 export const discrepancyRoutes = (app: App, { services }: RouteParts): void => {
@@ -22,51 +42,72 @@ export const discrepancyRoutes = (app: App, { services }: RouteParts): void => {
   app.route({
     method: 'GET',
     url: '/v1/discrepancies',
+    config: { needs: ['read', 'own'] },
     schema: {
       tags: ['inventory'],
       summary: 'Differences between inventory report, month before and inventory log, newest first',
-      querystring: z.object({
-        ...pagingSchema,
-        month: month.optional(),
-        sellerId: z.string().optional(),
-        sku: z.string().optional(),
-        kind: z.enum(discrepancyKinds).optional(),
-        state: z.enum(['open', 'resolved', 'all']).default('open'),
-      }),
-      response: { 200: pageSchema(discrepancySchema), ...problems() },
+      querystring: discrepancies.querystring,
+      response: discrepancies.response,
     },
-    handler: async ({ query }) => {
+    handler: (request, reply) => {
+      const { query, caller } = request
       const filter = {
-        sellerId: query.sellerId ?? null,
+        sellerId: sellersAsked(caller, query.sellerId),
         month: query.month ?? null,
         sku: query.sku ?? null,
         kind: query.kind ?? null,
         state: query.state === 'all' ? null : query.state,
+        gtin: query.gtin ?? null,
+        seen: { from: query.seenFrom ?? null, to: query.seenTo ?? null },
       }
-      const page = await listDiscrepancies(database, filter, cursors.decode(query.cursor), query.limit)
-      return { items: [...page.items], nextCursor: cursors.encode(page.next) }
+      return discrepancies.answer(request, reply, (after, limit) => listDiscrepancies(database, filter, after, limit))
     },
   })
 
   app.route({
     method: 'GET',
     url: '/v1/claims',
+    config: { needs: ['read', 'own'] },
     schema: {
       tags: ['inventory'],
       summary: 'Possible claims of each seller for a month: lost, damaged and unexplained units, and their value',
-      querystring: z.object({ ...pagingSchema, month, sellerId: z.string().optional() }),
-      response: { 200: pageSchema(claimSchema), ...problems() },
+      querystring: claims.querystring,
+      response: claims.response,
     },
-    handler: async ({ query }) => {
-      const filter = { month: query.month, sellerId: query.sellerId ?? null }
-      const page = await listClaims(database, filter, claimCursors.decode(query.cursor), query.limit)
-      return { items: [...page.items], nextCursor: claimCursors.encode(page.next) }
+    handler: (request, reply) => {
+      const { query, caller } = request
+      const filter = { month: query.month, sellerId: sellersAsked(caller, query.sellerId) }
+      return claims.answer(request, reply, (after, limit) => listClaims(database, filter, after, limit))
+    },
+  })
+
+  app.route({
+    method: 'GET',
+    url: '/v1/reconciliation',
+    config: { needs: ['read', 'own'] },
+    schema: {
+      tags: ['inventory'],
+      summary: 'The stored monthly reports, one row for each SKU and month, by seller, month and SKU',
+      querystring: stock.querystring,
+      response: stock.response,
+    },
+    handler: (request, reply) => {
+      const { query, caller } = request
+      const filter = {
+        sellerId: sellersAsked(caller, query.sellerId),
+        month: query.month ?? null,
+        sku: query.sku ?? null,
+        gtin: query.gtin ?? null,
+        adjusted: query.adjusted ?? null,
+      }
+      return stock.answer(request, reply, (after, limit) => listStockMonths(database, filter, after, limit))
     },
   })
 
   app.route({
     method: 'GET',
     url: '/v1/reconciliation/:gtin',
+    config: { needs: ['operate', 'own'] },
     schema: {
       tags: ['inventory'],
       summary: 'The report of one GTIN of the running month, requested now and compared with the log',
@@ -78,8 +119,8 @@ export const discrepancyRoutes = (app: App, { services }: RouteParts): void => {
       }),
       response: { 200: gtinReportSchema, ...problems(404, 503) },
     },
-    handler: async ({ params, query, signal }) => {
-      const sellers = services.sellers()
+    handler: async ({ params, query, caller, signal }) => {
+      const sellers = coveredOf(caller, services.sellers())
       const sellerId = query.sellerId ?? (sellers.length === 1 ? sellers[0] : undefined)
       if (sellerId === undefined) throw new Problem('invalid-request', { detail: 'several sellers are served: set sellerId' })
       if (!sellers.includes(sellerId)) throw new Problem('not-found', { detail: `seller ${sellerId} is not served here` })

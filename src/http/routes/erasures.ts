@@ -1,7 +1,9 @@
 import { z } from 'zod'
 import { type Erasure, eraseBuyer, type UnderWay } from '../../store/erasures.ts'
 import { type App, problems } from '../app.ts'
+import { actingAs } from '../caller.ts'
 import { Problem } from '../problems.ts'
+import { actorSchema } from '../schemas.ts'
 import type { RouteParts } from './parts.ts'
 
 const erasureSchema = z
@@ -34,6 +36,7 @@ export const erasureRoutes = (app: App, { services }: RouteParts): void => {
   app.route({
     method: 'POST',
     url: '/v1/erasures',
+    config: { needs: ['operate', 'own'] },
     schema: {
       tags: ['erasures'],
       summary: 'Erase the buyer of a customer order; units and money are kept; it cannot be undone',
@@ -53,16 +56,17 @@ export const erasureRoutes = (app: App, { services }: RouteParts): void => {
           .min(1, 'must not be empty')
           .max(2_000)
           .meta({ description: 'Why; stored, so it must not name the buyer.' }),
-        actor: z.string().trim().min(1).max(200).default('operator').meta({ description: 'Who requests it.' }),
+        actor: actorSchema,
       }),
       response: { 200: erasureSchema, ...problems(404, 409, 413, 415, 422) },
     },
-    handler: async ({ body, query, log }) => {
-      const result = await eraseBuyer(services.database, body, query.dryRun ? 'look' : 'erase')
+    handler: async ({ body, query, caller, log }) => {
+      const by = actingAs(caller, body.actor)
+      const result = await eraseBuyer(services.database, { ...body, ...by }, query.dryRun ? 'look' : 'erase')
       if (result.ok) {
         const { erasure } = result
         if (erasure.auditId !== null)
-          log.info({ seller_id: body.sellerId, audit_id: String(erasure.auditId), actor: body.actor }, 'a buyer was erased')
+          log.info({ seller_id: body.sellerId, audit_id: String(erasure.auditId), actor: by.actor }, 'a buyer was erased')
         return shown(erasure)
       }
       switch (result.fault) {

@@ -1,17 +1,41 @@
 import type { IncomingMessage } from 'node:http'
-import { z } from 'zod'
+import type { FastifySchemaCompiler } from 'fastify'
+import { type core, z } from 'zod'
+import { readEvent } from '../../domain/event-reading.ts'
+import { masked } from '../../domain/masking.ts'
 import { commandsOfEvent } from '../../store/command-queries.ts'
 import { listEvents } from '../../store/event-queries.ts'
-import { readStoredEvent } from '../../store/events.ts'
+import { type IncomingEvent, readStoredEvent } from '../../store/events.ts'
 import { type App, problems } from '../app.ts'
+import { actingAs, type Caller, coversSeller, sellersAsked } from '../caller.ts'
 import { carriesEvents, type EventMode, eventMediaTypes, inBatch, parseEvents } from '../cloud-events.ts'
-import { bigintKey, cursorCodec, pageSchema, pagingSchema } from '../paging.ts'
+import { cloudEventSchema, eventDataSchema } from '../event-schemas.ts'
+import { fromSchema, listOf, textFilter, toSchema } from '../lists.ts'
+import { commandFor } from '../masked.ts'
+import { bigintKey } from '../paging.ts'
 import { Problem, type ProblemFault } from '../problems.ts'
-import { actorAndReason, eventReceiptSchema, eventSchema, eventStateSchema, listedEventSchema } from '../schemas.ts'
+import {
+  actorAndReason,
+  eventForecastSchema,
+  eventReceiptSchema,
+  eventSchema,
+  eventStateSchema,
+  listedEventSchema,
+} from '../schemas.ts'
+import { validatorCompiler } from '../serializers.ts'
 import { createSignatureCheck } from '../signature.ts'
 import type { RouteParts } from './parts.ts'
 
-const cursors = cursorCodec('events', bigintKey)
+const listed = listOf('events', listedEventSchema, bigintKey, {
+  state: eventStateSchema.optional(),
+  type: textFilter('Of this type, such as `erp.shipment.dispatched`.'),
+  sellerId: textFilter('Of this seller.'),
+  purchaseOrderId: textFilter('About this purchase order.'),
+  source: textFilter('Of this source.'),
+  id: textFilter('With this id.'),
+  receivedFrom: fromSchema('Received'),
+  receivedTo: toSchema('Received'),
+})
 
 const described = (count: number): string => (count === 1 ? 'There is one fault' : `There are ${count} faults`)
 
@@ -21,22 +45,29 @@ const wrong = (errors: readonly ProblemFault[]): Problem =>
 const place = (mode: EventMode, index: number, fault: ProblemFault): ProblemFault =>
   mode === 'batch' ? inBatch(index, fault) : { path: fault.path, message: fault.message }
 
-// For the OpenAPI document; a body is validated explicitly, after its signature.
-const cloudEventSchema = z
-  .looseObject({
-    specversion: z.literal('1.0'),
-    id: z.string(),
-    source: z.string(),
-    type: z.string(),
-    time: z.string().optional(),
-    datacontenttype: z.string().optional(),
-    data: z.unknown(),
-  })
-  .meta({ id: 'CloudEvent', description: 'CloudEvents 1.0; `type` and `data` as in the page on ERP events.' })
+const postingQuery = z.object({
+  dryRun: z
+    .enum(['true', 'false'], 'must be true or false')
+    .optional()
+    .meta({ description: 'true: answers what the events would do now; nothing is stored, and the marketplace is not asked.' }),
+})
 
-const cloudEventDataSchema = z
-  .union([z.looseObject({ purchaseOrderId: z.string() }), z.looseObject({ simplifiedShippingSettings: z.looseObject({}) })])
-  .meta({ description: 'Binary mode: the data alone.' })
+/** A key that is bound to sellers posts events of these only, and says whose each is. @throws Problem */
+const refuseOtherSellers = (caller: Caller, mode: EventMode, events: readonly IncomingEvent[]): void => {
+  const { sellers } = caller
+  if (sellers === null) return
+  const faults = events.flatMap((event, index) => {
+    const sellerId = readEvent(event).address?.sellerId ?? null
+    if (coversSeller(caller, sellerId)) return []
+    const message = sellerId === null ? 'must be named: the key is bound to sellers' : 'is a seller that the key is not bound to'
+    return [place(mode, index, { path: 'data.sellerId', message })]
+  })
+  if (faults.length === 0) return
+  throw new Problem('seller-refused', {
+    detail: `The key ${caller.name ?? ''} is bound to ${sellers.join(', ')}; nothing was accepted.`,
+    errors: faults,
+  })
+}
 
 const eventParams = z.object({
   source: z.string().min(1).meta({ description: 'URL-encoded.' }),
@@ -50,13 +81,13 @@ export const eventRoutes = (app: App, { services, stopping }: RouteParts): void 
     if (events > 0) services.counters.eventsReceived.inc({ way: 'http', outcome }, events)
   }
   /** @throws Problem; how many events there are is not known then: they count as one */
-  const readEvents = (request: IncomingMessage, body: Buffer) => {
+  const readEvents = (request: IncomingMessage, body: Buffer, dryRun: boolean) => {
     try {
       const parsed = parseEvents(request, body, services.limits.batchEvents)
       if (!parsed.ok) throw wrong(parsed.faults)
       return parsed
     } catch (error) {
-      count('refused', 1)
+      if (!dryRun) count('refused', 1)
       throw error
     }
   }
@@ -64,6 +95,9 @@ export const eventRoutes = (app: App, { services, stopping }: RouteParts): void 
   app.register(async (scope) => {
     // The signature covers the bytes as received, so they must not be parsed before.
     scope.removeAllContentTypeParsers()
+    const asItIs: FastifySchemaCompiler<core.$ZodType> = (part) =>
+      part.httpPart === 'body' ? (value) => ({ value }) : validatorCompiler(part)
+    scope.setValidatorCompiler(asItIs)
     scope.addContentTypeParser(/^/, { parseAs: 'buffer' }, (request, body, done) => {
       if (carriesEvents(request.headers['content-type'] ?? '')) return done(null, body)
       const accepted = ['application/json', eventMediaTypes.structured, eventMediaTypes.batch].join(', ')
@@ -72,7 +106,7 @@ export const eventRoutes = (app: App, { services, stopping }: RouteParts): void 
     scope.route({
       method: 'POST',
       url: '/v1/events',
-      config: { access: 'signed' },
+      config: { access: 'signed', needs: ['events:write', 'own'] },
       schema: {
         tags: ['events'],
         summary: 'Accept ERP events',
@@ -80,23 +114,31 @@ export const eventRoutes = (app: App, { services, stopping }: RouteParts): void 
           'CloudEvents 1.0 over HTTP: binary (`ce-*` headers, data as body), structured (`application/cloudevents+json`) or batch ' +
           `(\`application/cloudevents-batch+json\`, up to ${services.limits.batchEvents}). Answers once all of them are stored; if one is invalid, ` +
           'none is accepted. ' +
-          'A repeated source and id with the same body is a duplicate and gets the answer of the first.',
-        security: [{ apiKey: [] }, { signature: [] }],
-        body: z.union([cloudEventSchema, z.array(cloudEventSchema), cloudEventDataSchema]),
+          'A repeated source and id with the same body is a duplicate and gets the answer of the first. ' +
+          'With `dryRun=true` nothing is stored: the answer is 200 with what each event would do now.',
+        security: [{ apiKey: ['events:write'] }, { signature: [] }],
+        querystring: postingQuery,
+        body: z.union([cloudEventSchema, z.array(cloudEventSchema), eventDataSchema]),
         consumes: ['application/json', eventMediaTypes.structured, eventMediaTypes.batch],
         response: {
+          200: z
+            .object({ items: z.array(eventForecastSchema).readonly() })
+            .meta({ description: 'With `dryRun=true`: what each event would do now.' }),
           202: z.object({ items: z.array(eventReceiptSchema).readonly() }),
           ...problems(409, 413, 415, 422),
         },
       },
-      validatorCompiler: () => (value) => ({ value }),
       handler: async (request, reply) => {
         const body = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0)
-        checkSignature(request.headers, body)
+        // A named key admits events like a signature; a signature that comes besides must be right all the same.
+        if (request.caller.mustSign || request.headers['webhook-signature'] !== undefined) checkSignature(request.headers, body)
         if (request.headers['content-type'] === undefined) {
           throw new Problem('unsupported-media-type', { detail: 'The header content-type is missing.' })
         }
-        const { events, mode } = readEvents(request.raw, body)
+        const dryRun = postingQuery.parse(request.query).dryRun === 'true'
+        const { events, mode } = readEvents(request.raw, body, dryRun)
+        refuseOtherSellers(request.caller, mode, events)
+        if (dryRun) return { items: await services.dryRunEvents(events) }
         const verdict = await services.acceptEvents(events, stopping)
         if (verdict.ok) {
           for (const { status } of verdict.receipts) count(status, 1)
@@ -120,16 +162,25 @@ export const eventRoutes = (app: App, { services, stopping }: RouteParts): void 
   app.route({
     method: 'GET',
     url: '/v1/events',
+    config: { needs: ['read', 'own'] },
     schema: {
       tags: ['events'],
       summary: 'Events, newest first',
-      querystring: z.object({ ...pagingSchema, state: eventStateSchema.optional(), sellerId: z.string().optional() }),
-      response: { 200: pageSchema(listedEventSchema), ...problems() },
+      querystring: listed.querystring,
+      response: listed.response,
     },
-    handler: async ({ query }) => {
-      const filter = { state: query.state ?? null, sellerId: query.sellerId ?? null }
-      const page = await listEvents(services.database, filter, cursors.decode(query.cursor), query.limit)
-      return { items: [...page.items], nextCursor: cursors.encode(page.next) }
+    handler: (request, reply) => {
+      const { query } = request
+      const filter = {
+        state: query.state ?? null,
+        type: query.type ?? null,
+        sellerId: sellersAsked(request.caller, query.sellerId),
+        purchaseOrderId: query.purchaseOrderId ?? null,
+        source: query.source ?? null,
+        id: query.id ?? null,
+        received: { from: query.receivedFrom ?? null, to: query.receivedTo ?? null },
+      }
+      return listed.answer(request, reply, (after, limit) => listEvents(services.database, filter, after, limit))
     },
   })
 
@@ -139,22 +190,29 @@ export const eventRoutes = (app: App, { services, stopping }: RouteParts): void 
   app.route({
     method: 'GET',
     url: '/v1/events/:source/:id',
+    config: { needs: ['read', 'event'] },
     schema: {
       tags: ['events'],
       summary: 'An event with its commands',
       params: eventParams,
       response: { 200: eventSchema, ...problems(404) },
     },
-    handler: async ({ params: { source, id } }) => {
+    handler: async ({ params: { source, id }, caller }) => {
       const event = await readStoredEvent(services.database, { source, id })
       if (event === null) throw notFound(source, id)
-      return { ...event, commands: await commandsOfEvent(services.database, source, id) }
+      const commands = await commandsOfEvent(services.database, source, id)
+      return {
+        ...event,
+        data: caller.session ? masked(event.data) : event.data,
+        commands: commands.map((command) => commandFor(caller, command)),
+      }
     },
   })
 
   app.route({
     method: 'POST',
     url: '/v1/events/:source/:id/reject',
+    config: { needs: ['operate', 'event'] },
     schema: {
       tags: ['events'],
       summary: 'Reject a waiting event',
@@ -167,8 +225,8 @@ export const eventRoutes = (app: App, { services, stopping }: RouteParts): void 
         ...problems(404, 409, 413, 415, 422),
       },
     },
-    handler: async ({ params: { source, id }, body }) => {
-      const result = await services.rejectEvent({ source, id }, body)
+    handler: async ({ params: { source, id }, body, caller }) => {
+      const result = await services.rejectEvent({ source, id }, { reason: body.reason, ...actingAs(caller, body.actor) })
       if (result.ok) return { source, id, state: result.state }
       if (result.fault === 'not-found') throw notFound(source, id)
       const advice = result.state === 'accepted' ? '; its commands can be rejected one by one' : ''

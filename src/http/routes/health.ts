@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { type App, problems } from '../app.ts'
+import { type App, openProblems, problems } from '../app.ts'
 import { healthSchema } from '../schemas.ts'
 import type { HealthReport } from '../services.ts'
 import type { RouteParts } from './parts.ts'
@@ -15,7 +15,7 @@ const shown = ({ ok, checks }: HealthReport) => ({
 
 /** Liveness, readiness and metrics of the daemon. */
 export const healthRoutes = (app: App, { services, stopping }: RouteParts): void => {
-  const response = { 200: healthSchema, 503: healthSchema }
+  const response = { 200: healthSchema, 503: healthSchema, ...openProblems() }
   for (const url of ['/livez', '/healthz'] as const) {
     app.route({
       method: 'GET',
@@ -49,7 +49,7 @@ export const healthRoutes = (app: App, { services, stopping }: RouteParts): void
   app.route({
     method: 'GET',
     url: '/metrics',
-    config: { access: 'browser' },
+    config: { access: 'browser', needs: ['read', 'all'] },
     schema: {
       tags: ['health'],
       summary: 'Metrics for Prometheus',

@@ -1,21 +1,71 @@
 import { z } from 'zod'
+import { mask, masked, maskedAddress } from '../../domain/masking.ts'
+import type { PurchaseOrder } from '../../domain/order.ts'
 import { available, type LineLedger } from '../../domain/units.ts'
+import { recordAct } from '../../store/audit.ts'
 import { readChangesOfOrder } from '../../store/changes.ts'
 import { readLedgers } from '../../store/command-ledgers.ts'
 import { commandsOfOrder } from '../../store/command-queries.ts'
-import { readOverview } from '../../store/operator-queries.ts'
-import { listOrders, type OrderKey, readOrderSummary, readOrderVersions, sellersOfOrder } from '../../store/order-queries.ts'
+import { readOverview, readThroughput } from '../../store/operator-queries.ts'
+import {
+  listOrders,
+  type OrderKey,
+  orderSorts,
+  readOrderSummary,
+  readOrderVersions,
+  sellersOfOrder,
+} from '../../store/order-queries.ts'
 import { readOrder } from '../../store/stored-orders.ts'
 import { type App, problems } from '../app.ts'
-import { cursorCodec, pageSchema, pagingSchema } from '../paging.ts'
+import { actingAs, type Caller, coveredOf, coversSeller, sellersAsked } from '../caller.ts'
+import { flagSchema, fromSchema, listOf, textFilter, toSchema } from '../lists.ts'
+import { changeFor, commandFor } from '../masked.ts'
 import { Problem } from '../problems.ts'
-import { orderSchema, orderSummarySchema, overviewSchema } from '../schemas.ts'
+import {
+  actorSchema,
+  budgetSchema,
+  buyerSchema,
+  hourOfWorkSchema,
+  orderSchema,
+  orderSummarySchema,
+  overviewSchema,
+} from '../schemas.ts'
 import type { RouteParts } from './parts.ts'
 
-const cursors = cursorCodec('orders', z.object({ sellerId: z.string(), purchaseOrderId: z.string() }))
-const flag = z.enum(['true', 'false'], 'must be true or false').transform((text) => text === 'true')
+const place = z.object({
+  sellerId: z.string(),
+  purchaseOrderId: z.string(),
+  at: z.union([z.iso.datetime(), z.enum(['infinity', '-infinity'])]).nullable(),
+})
+const orders = listOf('orders', orderSummarySchema, place, {
+  q: textFilter('Purchase order, customer order, SKU or tracking number: whichever it is.'),
+  purchaseOrderId: textFilter('With this id.'),
+  customerOrderId: textFilter('Parts of this customer order.'),
+  sku: textFilter('At least one line has this SKU.'),
+  trackingNumber: textFilter('At least one parcel has this tracking number.'),
+  sellerId: textFilter('Of this seller.'),
+  shipNodeType: textFilter('Stored and shipped by this kind of node, in a word of the marketplace.'),
+  open: flagSchema.optional().meta({ description: 'Some units are neither shipped nor cancelled.' }),
+  late: flagSchema.optional().meta({ description: 'true: open, and past the ship-by time.' }),
+  unacknowledged: flagSchema.optional().meta({ description: 'true: open, and some units are not acknowledged.' }),
+  city: textFilter("City of the buyer's address, in upper or lower case."),
+  createdFrom: fromSchema('Ordered'),
+  createdTo: toSchema('Ordered'),
+  shipByFrom: fromSchema('To be shipped'),
+  shipByTo: toSchema('To be shipped'),
+  sort: z
+    .enum(orderSorts)
+    .optional()
+    .meta({
+      description:
+        '`-orderDate`: newest first; `shipBy`: by the estimated ship date; `acknowledgeBy`: oldest first, as the time to acknowledge begins with the order. ' +
+        'Default: by seller and purchase order id.',
+    }),
+})
 const versionLimit = 50
 const changeLimit = 1_000
+const mostHours = 168
+const sellerOfOrder = z.string().optional().meta({ description: 'Required when several sellers have an order with this id.' })
 
 const shownLedger = (ledger: LineLedger) => ({
   reported: ledger.reported,
@@ -34,32 +84,37 @@ export const orderRoutes = (app: App, { services }: RouteParts): void => {
   app.route({
     method: 'GET',
     url: '/v1/orders',
+    config: { needs: ['read', 'own'] },
     schema: {
       tags: ['orders'],
-      summary: 'Orders, by seller and purchase order id',
-      querystring: z.object({
-        ...pagingSchema,
-        sellerId: z.string().optional(),
-        open: flag.optional().meta({ description: 'Some units are neither shipped nor cancelled.' }),
-        late: flag.optional().meta({ description: 'true: open, and past the ship-by time.' }),
-        sku: z.string().optional().meta({ description: 'At least one line has this SKU.' }),
-      }),
-      response: { 200: pageSchema(orderSummarySchema), ...problems() },
+      summary: 'Search orders',
+      querystring: orders.querystring,
+      response: orders.response,
     },
-    handler: async ({ query }) => {
+    handler: (request, reply) => {
+      const { query } = request
       const filter = {
-        sellerId: query.sellerId ?? null,
-        open: query.open ?? null,
+        q: query.q ?? null,
+        purchaseOrderId: query.purchaseOrderId ?? null,
+        customerOrderId: query.customerOrderId ?? null,
         sku: query.sku ?? null,
+        trackingNumber: query.trackingNumber ?? null,
+        sellerId: sellersAsked(request.caller, query.sellerId),
+        shipNodeType: query.shipNodeType ?? null,
+        unacknowledged: query.unacknowledged ?? null,
+        city: query.city ?? null,
+        open: query.open ?? null,
         lateAt: query.late === true ? lateAt() : null,
+        created: { from: query.createdFrom ?? null, to: query.createdTo ?? null },
+        shipBy: { from: query.shipByFrom ?? null, to: query.shipByTo ?? null },
+        sort: query.sort ?? null,
       }
-      const page = await listOrders(database, filter, cursors.decode(query.cursor), query.limit)
-      return { items: [...page.items], nextCursor: cursors.encode(page.next) }
+      return orders.answer(request, reply, (after, limit) => listOrders(database, filter, after, limit))
     },
   })
 
-  const find = async (purchaseOrderId: string, sellerId: string | undefined): Promise<OrderKey> => {
-    const sellers = sellerId === undefined ? await sellersOfOrder(database, purchaseOrderId) : [sellerId]
+  const find = async (caller: Caller, purchaseOrderId: string, sellerId: string | undefined): Promise<OrderKey> => {
+    const sellers = coveredOf(caller, sellerId === undefined ? await sellersOfOrder(database, purchaseOrderId) : [sellerId])
     const [only] = sellers
     if (only === undefined) throw notFound(purchaseOrderId)
     if (sellers.length > 1) {
@@ -71,17 +126,19 @@ export const orderRoutes = (app: App, { services }: RouteParts): void => {
   app.route({
     method: 'GET',
     url: '/v1/orders/:purchaseOrderId',
+    config: { needs: ['read', 'own'] },
     schema: {
       tags: ['orders'],
       summary: 'An order with lines, unit ledger, commands and history',
       params: z.object({ purchaseOrderId: z.string().min(1).max(1_000) }),
       querystring: z.object({
-        sellerId: z.string().optional().meta({ description: 'Required when several sellers have an order with this id.' }),
+        sellerId: sellerOfOrder,
+        masked: flagSchema.optional().meta({ description: "true: without the buyer's data, as a session always gets it." }),
       }),
       response: { 200: orderSchema, ...problems(404, 409) },
     },
-    handler: async ({ params: { purchaseOrderId }, query }) => {
-      const key = await find(purchaseOrderId, query.sellerId)
+    handler: async ({ params: { purchaseOrderId }, query, caller }) => {
+      const key = await find(caller, purchaseOrderId, query.sellerId)
       const summary = await readOrderSummary(database, key)
       const order = await readOrder(database, key.sellerId, purchaseOrderId)
       if (summary === null || order === null) throw notFound(purchaseOrderId)
@@ -92,10 +149,12 @@ export const orderRoutes = (app: App, { services }: RouteParts): void => {
         readChangesOfOrder(database, key.sellerId, purchaseOrderId, changeLimit),
       ])
       const ledgerOf = new Map(ledgers.map((ledger) => [ledger.lineNumber, shownLedger(ledger)]))
+      const viewer = { session: caller.session || query.masked === true }
+      const buyer = { ...buyerOf(order) }
       return {
         ...summary,
         ...order,
-        shippingAddress: order.shippingAddress === null ? null : { ...order.shippingAddress },
+        ...(viewer.session ? maskedBuyer(buyer) : buyer),
         lines: order.lines.map((line) => ({
           ...line,
           ...line.units,
@@ -103,23 +162,104 @@ export const orderRoutes = (app: App, { services }: RouteParts): void => {
           charges: line.charges.map((charge) => ({ ...charge, taxAndOtherFees: charge.taxAndOtherFees ?? null })),
           ledger: ledgerOf.get(line.lineNumber) ?? null,
         })),
-        commands,
-        history: { versions, changes },
+        commands: commands.map((command) => commandFor(viewer, command)),
+        history: {
+          versions: versions.map((version) => ({ ...version, raw: viewer.session ? masked(version.raw) : version.raw })),
+          changes: changes.map((change) => changeFor(viewer, change)),
+        },
       }
+    },
+  })
+
+  app.route({
+    method: 'POST',
+    url: '/v1/orders/:purchaseOrderId/reveal',
+    config: { needs: ['read', 'own'] },
+    schema: {
+      tags: ['orders'],
+      summary: "Show an order's buyer",
+      description: 'For people in a session, who see orders without it. The audit says who has asked.',
+      params: z.object({ purchaseOrderId: z.string().min(1).max(1_000) }),
+      body: z.strictObject({ sellerId: sellerOfOrder, actor: actorSchema }).nullish(),
+      response: { 200: buyerSchema, ...problems(404, 409, 413, 415, 422) },
+    },
+    handler: async ({ params: { purchaseOrderId }, body, caller }) => {
+      const { sellerId } = await find(caller, purchaseOrderId, body?.sellerId)
+      const order = await readOrder(database, sellerId, purchaseOrderId)
+      if (order === null) throw notFound(purchaseOrderId)
+      const by = actingAs(caller, body?.actor)
+      await recordAct(database, { by, action: 'buyer.shown', sellerId, subject: purchaseOrderId, reason: null })
+      return buyerOf(order)
     },
   })
 
   app.route({
     method: 'GET',
     url: '/v1/overview',
+    config: { needs: ['read', 'own'] },
     schema: {
       tags: ['orders'],
       summary: 'The main numbers',
+      querystring: z.object({ sellerId: textFilter('Of this seller.') }),
       response: { 200: overviewSchema, ...problems() },
     },
-    handler: () => readOverview(database, lateAt()),
+    handler: ({ query, caller }) => readOverview(database, lateAt(), sellersAsked(caller, query.sellerId)),
+  })
+
+  app.route({
+    method: 'GET',
+    url: '/v1/throughput',
+    config: { needs: ['read', 'own'] },
+    schema: {
+      tags: ['orders'],
+      summary: 'Orders and commands of the last hours, hour by hour',
+      querystring: z.object({
+        hours: z.coerce
+          .number('must be a whole number from 1 to 168')
+          .int('must be a whole number from 1 to 168')
+          .min(1, 'must be at least 1')
+          .max(mostHours, `must be at most ${mostHours}`)
+          .default(24)
+          .meta({ description: 'The hour under way included.' }),
+      }),
+      response: { 200: z.object({ items: z.array(hourOfWorkSchema).readonly() }), ...problems() },
+    },
+    handler: async ({ query, caller }) => {
+      const [sellerId = ''] = coveredOf(caller, services.sellers())
+      return { items: await readThroughput(database, query.hours, services.marketplaceNow(sellerId), caller.sellers) }
+    },
+  })
+
+  app.route({
+    method: 'GET',
+    url: '/v1/budget',
+    config: { needs: ['read', 'own'] },
+    schema: {
+      tags: ['syncs'],
+      summary: 'What is left of the rate limits',
+      description: 'Of each operation of the marketplace that this process has used lately.',
+      response: { 200: z.object({ items: z.array(budgetSchema).readonly() }), ...problems() },
+    },
+    handler: async ({ caller }) => ({ items: services.budget().filter(({ sellerId }) => coversSeller(caller, sellerId)) }),
   })
 }
+
+type Buyer = Pick<PurchaseOrder, 'customerName' | 'customerEmail' | 'customerPhone' | 'shippingAddress'>
+
+const buyerOf = ({ customerName, customerEmail, customerPhone, shippingAddress }: Buyer) => ({
+  customerName,
+  customerEmail,
+  customerPhone,
+  shippingAddress: shippingAddress === null ? null : { ...shippingAddress },
+})
+
+/** The place of the address stays. */
+const maskedBuyer = ({ shippingAddress, ...texts }: ReturnType<typeof buyerOf>): ReturnType<typeof buyerOf> => ({
+  customerName: texts.customerName === null ? null : mask,
+  customerEmail: texts.customerEmail === null ? null : mask,
+  customerPhone: texts.customerPhone === null ? null : mask,
+  shippingAddress: shippingAddress === null ? null : maskedAddress(shippingAddress),
+})
 
 const notFound = (purchaseOrderId: string): Problem =>
   new Problem('not-found', { detail: `There is no order ${purchaseOrderId} in the database.` })

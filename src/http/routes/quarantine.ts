@@ -1,44 +1,87 @@
 import { z } from 'zod'
-import { listQuarantined } from '../../store/operator-queries.ts'
+import { maskedText } from '../../domain/masking.ts'
+import { recordAct } from '../../store/audit.ts'
+import { listQuarantined, readQuarantinedText } from '../../store/operator-queries.ts'
 import { dismissQuarantined } from '../../store/quarantine.ts'
+import { sellerOf } from '../../store/sellers-of.ts'
 import { type App, problems } from '../app.ts'
-import { bigintKey, cursorCodec, pageSchema, pagingSchema } from '../paging.ts'
+import { actingAs, sellersAsked } from '../caller.ts'
+import { flagSchema, fromSchema, listOf, textFilter, toSchema } from '../lists.ts'
+import { bigintKey } from '../paging.ts'
 import { Problem } from '../problems.ts'
-import { quarantinedSchema } from '../schemas.ts'
+import { actorAndReason, actorSchema, quarantinedSchema } from '../schemas.ts'
 import type { RouteParts } from './parts.ts'
 
-const cursors = cursorCodec('quarantine', bigintKey)
+const quarantined = listOf('quarantine', quarantinedSchema, bigintKey, {
+  state: z.enum(['open', 'replayed', 'superseded', 'dismissed', 'all']).default('open'),
+  sellerId: textFilter('Of this seller.'),
+  resource: textFilter('Of this resource, such as `orders`.'),
+  recordKey: textFilter('Of the record with this key, such as a purchase order id.'),
+  skipped: flagSchema.optional().meta({ description: 'Parts of lists that were skipped, or only records.' }),
+  seenFrom: fromSchema('First seen'),
+  seenTo: toSchema('First seen'),
+})
 
 /** Records that could not be parsed. */
 export const quarantineRoutes = (app: App, { services }: RouteParts): void => {
   app.route({
     method: 'GET',
     url: '/v1/quarantine',
+    config: { needs: ['read', 'own'] },
     schema: {
       tags: ['quarantine'],
       summary: 'Records that could not be parsed, newest first',
-      querystring: z.object({
-        ...pagingSchema,
-        state: z.enum(['open', 'replayed', 'superseded', 'dismissed', 'all']).default('open'),
-        sellerId: z.string().optional(),
-        resource: z.string().optional(),
-      }),
-      response: { 200: pageSchema(quarantinedSchema), ...problems() },
+      querystring: quarantined.querystring,
+      response: quarantined.response,
     },
-    handler: async ({ query }) => {
+    handler: (request, reply) => {
+      const { query, caller } = request
       const filter = {
         state: query.state === 'all' ? null : query.state,
-        sellerId: query.sellerId ?? null,
+        sellerId: sellersAsked(caller, query.sellerId),
         resource: query.resource ?? null,
+        recordKey: query.recordKey ?? null,
+        skipped: query.skipped ?? null,
+        seen: { from: query.seenFrom ?? null, to: query.seenTo ?? null },
       }
-      const page = await listQuarantined(services.database, filter, cursors.decode(query.cursor), query.limit)
-      return { items: [...page.items], nextCursor: cursors.encode(page.next) }
+      return quarantined.answer(request, reply, async (after, limit) => {
+        const page = await listQuarantined(services.database, filter, after, limit)
+        const items = page.items.map((record) => {
+          const rawText = caller.session ? maskedText(record.rawText) : record.rawText
+          return { ...record, rawText, masked: rawText !== record.rawText }
+        })
+        return { items, next: page.next }
+      })
+    },
+  })
+
+  app.route({
+    method: 'POST',
+    url: '/v1/quarantine/:id/reveal',
+    config: { needs: ['read', 'quarantined'] },
+    schema: {
+      tags: ['quarantine'],
+      summary: 'Show a record as it was received',
+      description: 'For people in a session, who see records without what is about a buyer. The audit says who has asked.',
+      params: z.object({ id: bigintKey }),
+      body: z.strictObject({ actor: actorSchema }).nullish(),
+      response: { 200: z.object({ id: z.bigint(), rawText: z.string() }), ...problems(404, 413, 415, 422) },
+    },
+    handler: async ({ params: { id }, body, caller }) => {
+      const { database } = services
+      const record = await readQuarantinedText(database, id)
+      if (record === null) throw new Problem('not-found', { detail: `There is no quarantined record ${id}.` })
+      const { sellerId, rawText } = record
+      const by = actingAs(caller, body?.actor)
+      await recordAct(database, { by, action: 'record.shown', sellerId, subject: String(id), reason: null })
+      return { id, rawText }
     },
   })
 
   app.route({
     method: 'POST',
     url: '/v1/quarantine/:id/replay',
+    config: { needs: ['operate', 'quarantined'] },
     schema: {
       tags: ['quarantine'],
       summary: 'Parse a record again',
@@ -48,7 +91,13 @@ export const quarantineRoutes = (app: App, { services }: RouteParts): void => {
         ...problems(404, 409, 422),
       },
     },
-    handler: async ({ params: { id } }) => {
+    handler: async ({ params: { id }, caller }) => {
+      const { database } = services
+      const sellerId = await sellerOf(database, 'quarantined', String(id))
+      if (sellerId !== null) {
+        const by = actingAs(caller, null)
+        await recordAct(database, { by, action: 'record.replay_requested', sellerId, subject: String(id), reason: null })
+      }
       const result = await services.replayQuarantined(id)
       switch (result.outcome) {
         case 'replayed':
@@ -67,18 +116,20 @@ export const quarantineRoutes = (app: App, { services }: RouteParts): void => {
   app.route({
     method: 'POST',
     url: '/v1/quarantine/:id/dismiss',
+    config: { needs: ['operate', 'quarantined'] },
     schema: {
       tags: ['quarantine'],
       summary: 'Settle a record that cannot be obtained or is not needed; the same text, seen again, stays settled',
       params: z.object({ id: bigintKey }),
-      body: z.strictObject({ actor: z.string().trim().min(1).max(200), reason: z.string().trim().min(1).max(2_000) }),
+      body: z.strictObject(actorAndReason),
       response: { 200: z.object({ id: z.bigint(), state: z.literal('dismissed') }), ...problems(404, 409, 413, 415) },
     },
-    handler: async ({ params: { id }, body, log }) => {
-      const refusal = await services.database.transaction((tx) => dismissQuarantined(tx, id, body))
+    handler: async ({ params: { id }, body, caller, log }) => {
+      const by = actingAs(caller, body.actor)
+      const refusal = await services.database.transaction((tx) => dismissQuarantined(tx, id, { reason: body.reason, ...by }))
       if (refusal === 'not-found') throw new Problem('not-found', { detail: `There is no quarantined record ${id}.` })
       if (refusal === 'already-settled') throw new Problem('illegal-state', { detail: `Record ${id} is settled already.` })
-      log.info({ quarantined_id: String(id), actor: body.actor }, 'quarantined record dismissed')
+      log.info({ quarantined_id: String(id), actor: by.actor }, 'quarantined record dismissed')
       return { id, state: 'dismissed' as const }
     },
   })

@@ -1,7 +1,9 @@
 import { z } from 'zod'
 import { retainedData, retentionRules } from '../../domain/retention.ts'
+import { recordAct } from '../../store/audit.ts'
 import { overlookRetention, type RetentionOverview } from '../../store/retention.ts'
 import { type App, problems } from '../app.ts'
+import { actingAs } from '../caller.ts'
 import type { RouteParts } from './parts.ts'
 
 const wholeNumber = z.int().min(0)
@@ -39,6 +41,7 @@ export const retentionRoutes = (app: App, { services }: RouteParts): void => {
   app.route({
     method: 'GET',
     url: '/v1/retention',
+    config: { needs: ['read', 'all'] },
     schema: {
       tags: ['retention'],
       summary: 'How long data is kept, and what is due for removal',
@@ -58,6 +61,7 @@ export const retentionRoutes = (app: App, { services }: RouteParts): void => {
   app.route({
     method: 'POST',
     url: '/v1/retention/run',
+    config: { needs: ['operate', 'all'] },
     schema: {
       tags: ['retention'],
       summary: 'Remove old data now',
@@ -65,7 +69,9 @@ export const retentionRoutes = (app: App, { services }: RouteParts): void => {
         'Runs in the background, in small steps; `running`, `dueAt` and `lastRemoved` of `GET /v1/retention` show the progress.',
       response: { 202: z.object({ askedAt: z.date() }), ...problems(503) },
     },
-    handler: async ({ log }, reply) => {
+    handler: async ({ caller, log }, reply) => {
+      const act = { action: 'retention.run_requested', sellerId: null, subject: 'retention', reason: null } as const
+      await recordAct(database, { by: actingAs(caller, null), ...act })
       const askedAt = await retention.run()
       log.info('removal of old data was requested')
       return reply.status(202).send({ askedAt })

@@ -1,11 +1,13 @@
 import { z } from 'zod'
+import { recordAct } from '../../store/audit.ts'
+import { mostCounted, readSellerWork } from '../../store/seller-work.ts'
 import { listSellers, pauseSeller, resumeSeller, type SellerStanding, sellerStates } from '../../store/sellers.ts'
 import { type App, idParams, problems } from '../app.ts'
-import { cursorCodec, pageSchema, pagingSchema } from '../paging.ts'
+import { actingAs, sellersAsked } from '../caller.ts'
+import { listOf, textFilter } from '../lists.ts'
 import { Problem } from '../problems.ts'
+import { actorSchema } from '../schemas.ts'
 import type { RouteParts } from './parts.ts'
-
-const cursors = cursorCodec('sellers', z.string())
 
 const sellerSchema = z
   .object({
@@ -22,6 +24,33 @@ const sellerSchema = z
   })
   .meta({ id: 'Seller' })
 
+const counted = (what: string) => z.int().meta({ description: `${what}; at most ${mostCounted} are counted.` })
+
+const listedSellerSchema = z
+  .object({
+    ...sellerSchema.shape,
+    openCommands: counted('Commands that are under way or wait'),
+    waitingEvents: counted('Events that wait to be decided'),
+    failingStreams: z.int().meta({ description: 'Streams whose last run failed: `GET /v1/syncs`.' }),
+    ordersLagSeconds: z.number().nullable().meta({
+      description: 'Since the polled orders that are furthest behind were read to the end; null: they have not been yet.',
+    }),
+    waitingOperations: z
+      .array(
+        z.object({
+          operation: z.string(),
+          until: z.date().nullable().meta({ description: 'Until when the marketplace told this daemon to wait.' }),
+        }),
+      )
+      .meta({ description: 'Operations whose rate budget is used up now, as this daemon knows.' }),
+  })
+  .meta({ id: 'ListedSeller' })
+
+const sellers = listOf('sellers', listedSellerSchema, z.string(), {
+  state: z.enum(sellerStates).optional().meta({ description: 'In this state.' }),
+  sellerId: textFilter('This seller.'),
+})
+
 const reloadSchema = z
   .object({
     sellers: z.array(z.string()).meta({ description: 'Ids of the sellers that this process serves now.' }),
@@ -30,11 +59,7 @@ const reloadSchema = z
   })
   .meta({ id: 'ReloadedSellers' })
 
-const actor = z.string().trim().min(1, 'must not be empty').max(200).meta({ description: 'Who decides.' })
 const reason = z.string().trim().min(1, 'must not be empty').max(2_000).meta({ description: 'Why.' })
-
-/** Default actor: the holder of the key. */
-const anOperator = 'operator'
 
 /** State of the sellers; pausing and resuming one. */
 export const sellerRoutes = (app: App, { services }: RouteParts): void => {
@@ -51,21 +76,37 @@ export const sellerRoutes = (app: App, { services }: RouteParts): void => {
   app.route({
     method: 'GET',
     url: '/v1/sellers',
+    config: { needs: ['read', 'own'] },
     schema: {
       tags: ['sellers'],
-      summary: 'State of each seller',
-      querystring: z.object(pagingSchema),
-      response: { 200: pageSchema(sellerSchema), ...problems() },
+      summary: 'State of each seller, its open work and how far behind it is',
+      querystring: sellers.querystring,
+      response: sellers.response,
     },
-    handler: async ({ query }) => {
-      const page = await listSellers(database, cursors.decode(query.cursor), query.limit)
-      return { items: page.items.map(shown), nextCursor: cursors.encode(page.next) }
-    },
+    handler: (request, reply) =>
+      sellers.answer(request, reply, async (after, limit) => {
+        const page = await listSellers(database, after, limit, {
+          state: request.query.state ?? null,
+          sellers: sellersAsked(request.caller, request.query.sellerId),
+        })
+        const work = await readSellerWork(
+          database,
+          page.items.map(({ sellerId }) => sellerId),
+        )
+        const items = page.items.map((standing, index) => {
+          const { openCommands = 0, waitingEvents = 0, failingStreams = 0, ordersLagMs = null } = work[index] ?? {}
+          const ordersLagSeconds = ordersLagMs === null ? null : ordersLagMs / 1_000
+          const waitingOperations = [...services.waitingOperations(standing.sellerId)]
+          return { ...shown(standing), openCommands, waitingEvents, failingStreams, ordersLagSeconds, waitingOperations }
+        })
+        return { items, next: page.next }
+      }),
   })
 
   app.route({
     method: 'POST',
     url: '/v1/sellers/reload',
+    config: { needs: ['operate', 'all'] },
     schema: {
       tags: ['sellers'],
       summary: 'Read the settings of the sellers again',
@@ -73,7 +114,9 @@ export const sellerRoutes = (app: App, { services }: RouteParts): void => {
         'As SIGHUP does, in this process alone. If the settings have faults, all sellers stay as they were, and the answer lists the faults.',
       response: { 200: reloadSchema, ...problems(422) },
     },
-    handler: async () => {
+    handler: async ({ caller }) => {
+      const act = { action: 'sellers.reload_requested', sellerId: null, subject: 'sellers', reason: null } as const
+      await recordAct(database, { by: actingAs(caller, null), ...act })
       const result = await services.reloadSellers()
       if (result.ok) return { sellers: [...result.sellers], added: [...result.added], removed: [...result.removed] }
       throw new Problem('invalid-settings', {
@@ -89,18 +132,20 @@ export const sellerRoutes = (app: App, { services }: RouteParts): void => {
   app.route({
     method: 'POST',
     url: '/v1/sellers/:id/pause',
+    config: { needs: ['operate', 'seller'] },
     schema: {
       tags: ['sellers'],
       summary: 'Pause a seller',
       description:
         'Nothing of it runs until it is resumed, across restarts too; events are accepted and wait. Work in progress is completed first.',
       params: idParams,
-      body: z.strictObject({ actor: actor.default(anOperator), reason }),
+      body: z.strictObject({ actor: actorSchema, reason }),
       response: { 200: sellerSchema, ...problems(404, 413, 415, 422) },
     },
-    handler: async ({ params: { id }, body, log }) => {
-      const standing = found(id, await pauseSeller(database, { sellerId: id, actor: body.actor, reason: body.reason }))
-      log.info({ seller_id: id, actor: body.actor }, 'seller paused')
+    handler: async ({ params: { id }, body, caller, log }) => {
+      const by = actingAs(caller, body.actor)
+      const standing = found(id, await pauseSeller(database, { sellerId: id, reason: body.reason, ...by }))
+      log.info({ seller_id: id, actor: by.actor }, 'seller paused')
       return shown(standing)
     },
   })
@@ -108,18 +153,19 @@ export const sellerRoutes = (app: App, { services }: RouteParts): void => {
   app.route({
     method: 'POST',
     url: '/v1/sellers/:id/resume',
+    config: { needs: ['operate', 'seller'] },
     schema: {
       tags: ['sellers'],
       summary: 'Resume a stopped or paused seller',
       description: 'Its credentials are tried at once. If they are refused repeatedly, it is stopped again.',
       params: idParams,
-      body: z.strictObject({ actor: actor.default(anOperator), reason: reason.nullish() }).nullish(),
+      body: z.strictObject({ actor: actorSchema, reason: reason.nullish() }).nullish(),
       response: { 200: sellerSchema, ...problems(404, 413, 415, 422) },
     },
-    handler: async ({ params: { id }, body, log }) => {
-      const by = body?.actor ?? anOperator
-      const standing = found(id, await resumeSeller(database, { sellerId: id, actor: by, reason: body?.reason ?? null }))
-      log.info({ seller_id: id, actor: by }, 'seller resumed')
+    handler: async ({ params: { id }, body, caller, log }) => {
+      const by = actingAs(caller, body?.actor)
+      const standing = found(id, await resumeSeller(database, { sellerId: id, reason: body?.reason ?? null, ...by }))
+      log.info({ seller_id: id, actor: by.actor }, 'seller resumed')
       return shown(standing)
     },
   })

@@ -1,17 +1,38 @@
 import { z } from 'zod'
 import { intersect } from '../../domain/windows.ts'
+import { recordAct } from '../../store/audit.ts'
+import { pageOf } from '../../store/page.ts'
 import { type SellerStanding, sellersAtRest } from '../../store/sellers.ts'
-import { listSyncs } from '../../store/sync-states.ts'
+import { listSyncRuns } from '../../store/sync-runs.ts'
+import { listSyncs, type SyncKey } from '../../store/sync-states.ts'
 import { type App, problems } from '../app.ts'
-import { cursorCodec, pageSchema, pagingSchema } from '../paging.ts'
+import { actingAs, coveredOf, sellersAsked } from '../caller.ts'
+import { flagSchema, fromSchema, listOf, momentSchema, textFilter, toSchema } from '../lists.ts'
+import { bigintKey } from '../paging.ts'
 import { Problem } from '../problems.ts'
-import { syncSchema } from '../schemas.ts'
+import { syncRunSchema, syncSchema } from '../schemas.ts'
 import type { RouteParts } from './parts.ts'
 
-const cursors = cursorCodec('syncs', z.tuple([z.string(), z.string(), z.string()]))
-const moment = z
-  .union([z.iso.datetime({ offset: true }), z.iso.date()], 'must be an ISO 8601 date, or date and time with its offset')
-  .transform((text) => new Date(text))
+const syncs = listOf('syncs', syncSchema, z.tuple([z.string(), z.string(), z.string()]), {
+  sellerId: textFilter('Of this seller.'),
+  resource: textFilter('Of this resource, such as `orders`.'),
+  running: flagSchema.optional().meta({ description: 'Whether a process runs it now.' }),
+  failing: flagSchema.optional().meta({ description: 'Whether its last run failed.' }),
+})
+const runs = listOf('sync-runs', syncRunSchema, bigintKey, {
+  sellerId: textFilter('Of this seller.'),
+  stream: textFilter('Of this stream of the resource.'),
+  failed: flagSchema.optional().meta({ description: 'Whether it ended with an error.' }),
+  startedFrom: fromSchema('Started'),
+  startedTo: toSchema('Started'),
+})
+
+const resourceSchema = z
+  .object({
+    resource: z.string(),
+    backfill: z.boolean().meta({ description: 'Whether its past can be read again.' }),
+  })
+  .meta({ id: 'Resource' })
 
 /** Lexicographic, as the list is sorted. */
 const comesAfter = (key: readonly string[], other: readonly string[]): boolean => {
@@ -22,6 +43,8 @@ const comesAfter = (key: readonly string[], other: readonly string[]): boolean =
   return false
 }
 
+const keyOf = ({ sellerId, resource, stream }: SyncKey): [string, string, string] => [sellerId, resource, stream]
+
 const describeRest = ({ sellerId, state, reason, since, pausedBy }: SellerStanding): string =>
   `seller ${sellerId} is ${state} since ${since?.toISOString() ?? 'an unknown time'}${pausedBy === null ? '' : ` by ${pausedBy}`}: ${reason ?? 'no reason was recorded'}`
 
@@ -30,24 +53,80 @@ export const syncRoutes = (app: App, { services }: RouteParts): void => {
   app.route({
     method: 'GET',
     url: '/v1/syncs',
+    config: { needs: ['read', 'own'] },
     schema: {
       tags: ['syncs'],
       summary: 'State of each sync',
-      querystring: z.object({ ...pagingSchema, sellerId: z.string().optional() }),
-      response: { 200: pageSchema(syncSchema), ...problems() },
+      querystring: syncs.querystring,
+      response: syncs.response,
     },
-    handler: async ({ query }) => {
-      const after = cursors.decode(query.cursor)
-      // A few rows for each seller: cut here, and not in SQL.
-      const all = (await listSyncs(services.database, query.sellerId ?? null))
-        .map((sync) => ({ key: [sync.sellerId, sync.resource, sync.stream] as [string, string, string], sync }))
-        .sort((a, b) => (comesAfter(a.key, b.key) ? 1 : -1))
-        .filter(({ key }) => after === null || comesAfter(key, after))
-      const page = all.slice(0, query.limit)
-      return {
-        items: page.map(({ sync }) => sync),
-        nextCursor: all.length > page.length ? cursors.encode(page.at(-1)?.key ?? null) : null,
+    handler: (request, reply) => {
+      const { sellerId, resource, running, failing } = request.query
+      const sellers = sellersAsked(request.caller, sellerId)
+      return syncs.answer(request, reply, async (after, limit) => {
+        // A few rows for each seller: cut here, and not in SQL.
+        const all = (await listSyncs(services.database, sellers))
+          .filter(
+            (sync) =>
+              (resource === undefined || sync.resource === resource) &&
+              (running === undefined || sync.running === running) &&
+              (failing === undefined || sync.failures > 0 === failing),
+          )
+          .sort((a, b) => (comesAfter(keyOf(a), keyOf(b)) ? 1 : -1))
+          .filter((sync) => after === null || comesAfter(keyOf(sync), after))
+        return pageOf(all.slice(0, limit + 1), limit, keyOf)
+      })
+    },
+  })
+
+  app.route({
+    method: 'GET',
+    url: '/v1/resources',
+    config: { needs: ['read', 'own'] },
+    schema: {
+      tags: ['syncs'],
+      summary: 'Resources that can be synced',
+      response: { 200: z.object({ items: z.array(resourceSchema).readonly() }), ...problems() },
+    },
+    handler: () => {
+      const { resources, withPast } = services.syncs
+      return { items: resources.map((resource) => ({ resource, backfill: withPast.includes(resource) })) }
+    },
+  })
+
+  /** @throws Problem when there is no such resource */
+  const known = (resource: string): void => {
+    const { resources } = services.syncs
+    if (resources.includes(resource)) return
+    throw new Problem('not-found', { detail: `There is no sync of ${resource}; there are ${resources.join(', ')}.` })
+  }
+
+  app.route({
+    method: 'GET',
+    url: '/v1/syncs/:resource/runs',
+    config: { needs: ['read', 'own'] },
+    schema: {
+      tags: ['syncs'],
+      summary: 'Runs of a resource, newest first',
+      description: 'Runs in a row that changed nothing are one entry (`runs`), for a day at most. Kept for `RETAIN_RUNS`.',
+      params: z.object({ resource: z.string() }),
+      querystring: runs.querystring,
+      response: { ...runs.response, ...problems(404) },
+    },
+    handler: (request, reply) => {
+      const { query } = request
+      const { resource } = request.params
+      const filter = {
+        resource,
+        sellerId: sellersAsked(request.caller, query.sellerId),
+        stream: query.stream ?? null,
+        failed: query.failed ?? null,
+        started: { from: query.startedFrom ?? null, to: query.startedTo ?? null },
       }
+      return runs.answer(request, reply, (after, limit) => {
+        known(resource)
+        return listSyncRuns(services.database, filter, after, limit)
+      })
     },
   })
 
@@ -69,6 +148,7 @@ export const syncRoutes = (app: App, { services }: RouteParts): void => {
   app.route({
     method: 'POST',
     url: '/v1/syncs/:resource/run',
+    config: { needs: ['operate', 'own'] },
     schema: {
       tags: ['syncs'],
       summary: 'Run a sync now, or a backfill',
@@ -77,7 +157,7 @@ export const syncRoutes = (app: App, { services }: RouteParts): void => {
         'no longer serves, and future times, are excluded: `range` is the time that is read. 422 if nothing remains.',
       params: z.object({ resource: z.string() }),
       body: z
-        .strictObject({ sellerId: z.string().min(1).optional(), from: moment.optional(), to: moment.optional() })
+        .strictObject({ sellerId: z.string().min(1).optional(), from: momentSchema.optional(), to: momentSchema.optional() })
         .refine(({ from, to }) => to === undefined || from !== undefined, { message: 'needs from', path: ['to'] })
         .refine(({ from, to }) => from === undefined || to === undefined || from < to, {
           message: 'must be later than from',
@@ -100,11 +180,9 @@ export const syncRoutes = (app: App, { services }: RouteParts): void => {
         ...problems(404, 409, 413, 415, 422),
       },
     },
-    handler: async ({ params: { resource }, body }, reply) => {
-      const { resources, withPast } = services.syncs
-      if (!resources.includes(resource)) {
-        throw new Problem('not-found', { detail: `There is no sync of ${resource}; there are ${resources.join(', ')}.` })
-      }
+    handler: async ({ params: { resource }, body, caller }, reply) => {
+      const { withPast } = services.syncs
+      known(resource)
       if (body?.from !== undefined && !withPast.includes(resource)) {
         const message = `is given, but ${resource} does not support backfills; supported: ${withPast.join(', ')}`
         throw new Problem('invalid-body', { errors: [{ path: 'from', message }] })
@@ -115,14 +193,24 @@ export const syncRoutes = (app: App, { services }: RouteParts): void => {
           errors: [{ path: 'sellerId', message: `is ${sellerId}, a seller that this daemon does not serve` }],
         })
       }
-      const asked = sellerId === null ? services.sellers() : [sellerId]
+      const asked = sellerId === null ? coveredOf(caller, services.sellers()) : [sellerId]
       const range = body?.from === undefined ? null : reached(resource, asked, body.from, body.to ?? null)
       const atRest = await sellersAtRest(services.database)
       const resting = asked.flatMap((id) => atRest.get(id) ?? [])
       if (resting.length > 0 && resting.length === asked.length) {
         throw new Problem('seller-stopped', { detail: `Nothing was started: ${resting.map(describeRest).join('; ')}.` })
       }
-      const jobs = await services.syncs.run({ resource, sellerId, from: body?.from ?? null, to: body?.to ?? null })
+      const from = body?.from ?? null
+      const to = body?.to ?? null
+      // Of a key that is bound to sellers, one after the other; otherwise all at once.
+      const runs = sellerId !== null || caller.sellers === null ? [sellerId] : asked
+      const jobs: string[] = []
+      for (const whose of runs) {
+        const details = { from: from?.toISOString() ?? null, to: to?.toISOString() ?? null }
+        const act = { action: 'sync.run_requested', sellerId: whose, subject: resource, reason: null, details } as const
+        await recordAct(services.database, { by: actingAs(caller, null), ...act })
+        jobs.push(...(await services.syncs.run({ resource, sellerId: whose, from, to })))
+      }
       reply.status(202)
       return { resource, jobs, range, resting: resting.map((standing) => standing.sellerId) }
     },

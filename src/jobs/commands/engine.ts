@@ -2,7 +2,8 @@ import type { MarketplaceClient } from '../../clients/client.ts'
 import { type Clock, systemClock } from '../../clock.ts'
 import type { CommandKind } from '../../domain/command.ts'
 import type { StoredCommand } from '../../store/commands.ts'
-import type { Database } from '../../store/database.ts'
+import { type CommitLane, commitTogether } from '../../store/commit-group.ts'
+import type { Database, Transaction } from '../../store/database.ts'
 import type { ConfiguredSeller } from '../../store/sellers.ts'
 import type { SellerRegistry } from '../sellers.ts'
 import type { CommandSubject } from './subject.ts'
@@ -57,6 +58,20 @@ export interface Run<Thing, Request extends object> extends AnyRun {
 
 /** The clocks of a run. */
 export const clockOf = ({ clock = systemClock }: CommandParts): Clock => clock
+
+/**
+ * A transaction of a run. That of a command on an order is committed with those of others that want it at the same time; it may be done again, so
+ * it has no other effect than on Postgres.
+ */
+export const committing = <Result>(
+  { parts, command }: AnyRun,
+  lane: CommitLane,
+  work: (transaction: Transaction) => Promise<Result>,
+): Promise<Result> => {
+  const { id, sellerId, purchaseOrderId } = command
+  if (purchaseOrderId === null) return parts.database.transaction(work)
+  return commitTogether(parts.database, lane, { sellerId, purchaseOrderId, commandId: id }, work)
+}
 
 /** Fields of every log line about a command. */
 export const fieldsOf = ({ command }: Pick<AnyRun, 'command'>) => ({

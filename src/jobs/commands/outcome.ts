@@ -5,7 +5,7 @@ import { faultPoint } from '../../fault-points.ts'
 import { type AttemptOutcome, readAttempts, recordOutcome } from '../../store/command-attempts.ts'
 import { lockCommand } from '../../store/command-steps.ts'
 import type { Transaction } from '../../store/database.ts'
-import { type AnyRun, clockOf, fieldsOf, type Run } from './engine.ts'
+import { type AnyRun, clockOf, committing, fieldsOf, type Run } from './engine.ts'
 import { codesOf, later, type Step, settle, stopFor, storing, troubled } from './steps.ts'
 import { mayBeProcessed } from './subject.ts'
 import { nextReadBackMs } from './waits.ts'
@@ -110,7 +110,7 @@ export const settleFailure = async <Thing, Request extends object>(
   }
   job.log.warn(fields, 'the marketplace refused the command')
   faultPoint('command.before-settle')
-  return parts.database.transaction(async (transaction) => {
+  return committing(run, 'results', async (transaction) => {
     const before = mayBeProcessed(await readAttempts(transaction, command.id)).filter(
       ({ attempt }) => attempt !== command.attempts,
     )
@@ -141,13 +141,13 @@ const unsent = <Thing, Request extends object>(
   reason: string,
   delayMs: number | undefined,
 ): Promise<Step> =>
-  run.parts.database.transaction((transaction) =>
+  committing(run, 'results', (transaction) =>
     writing(transaction, run, result, () => troubled(transaction, run, 'pending', reason, delayMs)),
   )
 
 const toVerifying = async <Thing, Request extends object>(run: Run<Thing, Request>, result: AttemptResult): Promise<Step> => {
   faultPoint('command.before-settle')
-  return run.parts.database.transaction((transaction) => verifying(transaction, run, result))
+  return committing(run, 'results', (transaction) => verifying(transaction, run, result))
 }
 
 const verifying = <Thing, Request extends object>(

@@ -1,7 +1,7 @@
 import { faultPoint } from '../../fault-points.ts'
 import type { JobOutcome } from '../../queues/jobs.ts'
 import { moveCommand } from '../../store/command-steps.ts'
-import { commandBefore, readCommand } from '../../store/commands.ts'
+import { readCommand, type StoredCommand } from '../../store/commands.ts'
 import { handBack } from '../hand-back.ts'
 import { type AnyRun, type CommandJob, type CommandParts, clockOf, fieldsOf, type Run } from './engine.ts'
 import { orderSubject } from './order.ts'
@@ -23,10 +23,22 @@ const again = (parts: CommandParts, delayMs: number, reason: string): JobOutcome
  * by any number of processes: the lock of the subject and the state of the command decide, never the job.
  */
 export const runCommand = async (parts: CommandParts, commandId: string, job: CommandJob): Promise<JobOutcome> => {
-  const command = await readCommand(parts.database, commandId)
-  if (command === null) return done
-  if (command.state === 'confirmed' || command.state === 'rejected' || command.state === 'held') return done
-  if ((await commandBefore(parts.database, command)) !== null) return done
+  const command = await readOpenCommand(parts, commandId)
+  return command === null ? done : runAsRead(parts, command, job)
+}
+
+/** The command as it stands, if there is anything to do for it now or later; null: it has ended, or others come first. */
+export const readOpenCommand = async (
+  { database }: Pick<CommandParts, 'database'>,
+  commandId: string,
+): Promise<StoredCommand | null> => {
+  const command = await readCommand(database, commandId)
+  if (command === null || command.before !== null) return null
+  return command.state === 'confirmed' || command.state === 'rejected' || command.state === 'held' ? null : command
+}
+
+/** As {@link runCommand}, of a command that was read a moment ago. */
+export const runAsRead = async (parts: CommandParts, command: StoredCommand, job: CommandJob): Promise<JobOutcome> => {
   const free = Math.max(command.nextActionAt.getTime(), command.leasedUntil?.getTime() ?? 0)
   const waitMs = free - command.databaseNow.getTime()
   if (waitMs > 0) return again(parts, waitMs, 'its next step is not due yet')

@@ -7,7 +7,7 @@ import { lockCommand } from '../../store/command-steps.ts'
 import type { Transaction } from '../../store/database.ts'
 import { storageFault } from '../../store/versions.ts'
 import { leaseMs, startDeadline } from './deadline.ts'
-import { clockOf, fieldsOf, type Run } from './engine.ts'
+import { clockOf, committing, fieldsOf, type Run } from './engine.ts'
 import { look, type Sight } from './look.ts'
 import { settleAnswer, settleFailure, settleUnsent } from './outcome.ts'
 import { postponed, type Step, settle, stopFor, troubled } from './steps.ts'
@@ -83,7 +83,7 @@ const prepare = async <Thing, Request extends object>(
 ): Promise<Prepared<Request>> => {
   const { parts, job, subject } = run
   try {
-    return await parts.database.transaction((transaction) => prepareIn(transaction, run, sight, correlationId))
+    return await committing(run, 'intents', (transaction) => prepareIn(transaction, run, sight, correlationId))
   } catch (error) {
     const fault = storageFault(error)
     if (sight === null || fault === null) throw error

@@ -7,7 +7,7 @@ import type { Transaction } from '../../store/database.ts'
 import { stopSeller } from '../../store/sellers.ts'
 import { storageFault } from '../../store/versions.ts'
 import { credentialsRefused } from '../sellers.ts'
-import { type AnyRun, fieldsOf, type Run } from './engine.ts'
+import { type AnyRun, committing, fieldsOf, type Run } from './engine.ts'
 import { alarmAfterMs, backOffMs, fewestLooks, patienceMs } from './waits.ts'
 
 /** Result of a transaction, for after its commit. `gone`: another process has moved the command meanwhile. */
@@ -91,16 +91,17 @@ export const troubled = async <Thing, Request extends object>(
  * itself is judged, not the stored one.
  */
 export const storing = async <Thing, Request extends object>(
-  { parts, job, subject, ...run }: Run<Thing, Request>,
+  run: Run<Thing, Request>,
   work: (transaction: Transaction, storable: boolean) => Promise<Step>,
 ): Promise<Step> => {
+  const { job, subject } = run
   try {
-    return await parts.database.transaction((transaction) => work(transaction, true))
+    return await committing(run, 'results', (transaction) => work(transaction, true))
   } catch (error) {
     const fault = storageFault(error)
     if (fault === null) throw error
     job.log.warn({ ...fieldsOf(run), fault }, `what the marketplace shows of ${subject.name} cannot be stored`)
-    return parts.database.transaction((transaction) => work(transaction, false))
+    return committing(run, 'results', (transaction) => work(transaction, false))
   }
 }
 

@@ -15,6 +15,9 @@ import {
   type StoredEvent,
 } from '../../store/events.ts'
 import { retryOnDeadlock } from '../../store/faults.ts'
+import { inStep } from '../../store/in-step.ts'
+import { type OrderKey, orderIsStored } from '../../store/order-queries.ts'
+import { lockOrders } from '../../store/orders.ts'
 import { bodyHash, storedHash } from './body-hash.ts'
 import {
   type Addressed,
@@ -24,18 +27,18 @@ import {
   type Decided,
   decideReceived,
   isOrder,
-  type LockedSubject,
   lockForPlanning,
   type SubjectKey,
   storeCommands,
   unknownOrderFault,
 } from './decide.ts'
 import type { OrderPresence } from './fetch-order.ts'
-import { type AcceptParts, commonRules, onlySeller, rulesOf } from './parts.ts'
+import { type AcceptParts, commonRules, onlySeller, type RuleParts, rulesOf } from './parts.ts'
 import { storableFaults } from './storable.ts'
 
 export type { AcceptParts } from './parts.ts'
 
+/** An event that is not stored yet, with what can be told of it before its subject is looked at. */
 interface Candidate {
   readonly index: number
   readonly event: IncomingEvent
@@ -54,10 +57,13 @@ class Undone extends Error {
   }
 }
 
-const nameOf = ({ source, id }: EventKey): string => JSON.stringify([source, id])
-const subjectName = ({ sellerId, purchaseOrderId }: SubjectKey): string => JSON.stringify([sellerId, purchaseOrderId])
+/** Names an event, as a key. */
+export const nameOf = ({ source, id }: EventKey): string => JSON.stringify([source, id])
+/** Names a subject, as a key. */
+export const subjectName = ({ sellerId, purchaseOrderId }: SubjectKey): string => JSON.stringify([sellerId, purchaseOrderId])
 
-const duplicateOf = (stored: StoredEvent): EventReceipt => ({
+/** The receipt of an event that was stored before. */
+export const duplicateOf = (stored: StoredEvent): EventReceipt => ({
   source: stored.source,
   id: stored.id,
   status: 'duplicate',
@@ -91,6 +97,48 @@ export const acceptEvents = async (
     return { ok: false, reason: 'invalid', faults: faults.sort((a, b) => a.index - b.index) }
   }
 
+  const { stored, conflicts, candidates, faults: wrongByThemselves } = await examineEvents(parts, events)
+  if (conflicts.size > 0) return { ok: false, reason: 'conflict', indexes: [...conflicts] }
+  faults.push(...wrongByThemselves)
+
+  const presences = await ensureOrders(parts, candidates, new Set(faults.map((fault) => fault.index)), signal)
+  const fresh = await inOneTransaction(parts, candidates, presences, faults)
+  if (!fresh.ok) return fresh
+
+  const receipts = new Map(fresh.receipts.map((receipt) => [nameOf(receipt), receipt]))
+  const told = new Set<string>()
+  return {
+    ok: true,
+    receipts: events.flatMap((event): EventReceipt[] => {
+      const name = nameOf(event)
+      const known = stored.get(name)
+      if (known !== undefined) return [duplicateOf(known)]
+      const receipt = receipts.get(name)
+      if (receipt === undefined) return []
+      const again = told.has(name)
+      told.add(name)
+      return [again ? { ...receipt, status: 'duplicate' } : receipt]
+    }),
+  }
+}
+
+/** What can be told of events without fetching or locking anything. */
+interface Examined {
+  /** Events that are known already, by their names ({@link nameOf}). */
+  readonly stored: ReadonlyMap<string, StoredEvent>
+  /** Events (by index) that share source and id with another one, stored or posted with them, whose body is another. */
+  readonly conflicts: ReadonlySet<number>
+  /** The events that are new, each once. */
+  readonly candidates: readonly Candidate[]
+  /** Of the candidates that are wrong, whatever else happens. */
+  readonly faults: readonly IndexedFault[]
+}
+
+/** Examines events that can be stored; reads only. */
+export const examineEvents = async (
+  parts: RuleParts & Pick<AcceptParts, 'sellers' | 'only' | 'servedElsewhere'>,
+  events: readonly IncomingEvent[],
+): Promise<Examined> => {
   const hashes = events.map(bodyHash)
   const conflicts = new Set<number>()
   const stored = new Map((await readEvents(parts.database, events)).map((event) => [nameOf(event), event]))
@@ -116,36 +164,27 @@ export const acceptEvents = async (
         event,
         read,
         hash,
-        addressed: addressEvent({ address: read.address, sellerId: null }, parts.sellers, only),
+        addressed: await leftToOthers(parts, addressEvent({ address: read.address, sellerId: null }, parts.sellers, only)),
       })
   }
-  if (conflicts.size > 0) return { ok: false, reason: 'conflict', indexes: [...conflicts] }
-
   const candidates = [...first.values()]
+  const faults: IndexedFault[] = []
   for (const { index, read, addressed } of candidates) {
     await letOthersRun()
     if (addressed.ok && eventFaults(read, rulesOf(parts, addressed.key.sellerId)).length === 0) continue
     faults.push(...indexed(index, await allFaults(parts, read, addressed)))
   }
-  const presences = await ensureOrders(parts, candidates, new Set(faults.map((fault) => fault.index)), signal)
-  const fresh = await inOneTransaction(parts, candidates, presences, faults)
-  if (!fresh.ok) return fresh
+  return { stored, conflicts, candidates, faults }
+}
 
-  const receipts = new Map(fresh.receipts.map((receipt) => [nameOf(receipt), receipt]))
-  const told = new Set<string>()
-  return {
-    ok: true,
-    receipts: events.flatMap((event): EventReceipt[] => {
-      const name = nameOf(event)
-      const known = stored.get(name)
-      if (known !== undefined) return [duplicateOf(known)]
-      const receipt = receipts.get(name)
-      if (receipt === undefined) return []
-      const again = told.has(name)
-      told.add(name)
-      return [again ? { ...receipt, status: 'duplicate' } : receipt]
-    }),
-  }
+/** An event of a seller whom another process serves, which decides it where events are taken for others. */
+const leftToOthers = async (
+  { database, servedElsewhere }: RuleParts & Pick<AcceptParts, 'servedElsewhere'>,
+  addressed: Addressed,
+): Promise<Addressed> => {
+  if (addressed.ok || addressed.unserved === null) return addressed
+  if (servedElsewhere === undefined || !(await servedElsewhere(database, addressed.unserved))) return addressed
+  return { ok: false, faults: [], unserved: null, unsure: `another process serves seller ${addressed.unserved}` }
 }
 
 /** Fetches the missing orders, each once. Orders of invalid events are not fetched. */
@@ -155,10 +194,19 @@ const ensureOrders = async (
   wrong: ReadonlySet<number>,
   signal: AbortSignal,
 ): Promise<ReadonlyMap<string, OrderPresence>> => {
-  const presences = new Map<string, OrderPresence>()
+  const keys = new Map<string, OrderKey>()
   for (const { index, addressed } of candidates) {
-    if (!addressed.ok || !isOrder(addressed.key) || wrong.has(index) || presences.has(subjectName(addressed.key))) continue
-    presences.set(subjectName(addressed.key), await parts.fetcher.ensure(addressed.key, signal))
+    if (addressed.ok && isOrder(addressed.key) && !wrong.has(index)) keys.set(subjectName(addressed.key), addressed.key)
+  }
+  const presences = new Map<string, OrderPresence>()
+  // Asked for all at once; most are there.
+  await Promise.all(
+    [...keys].map(async ([name, { sellerId, purchaseOrderId }]) => {
+      if (await orderIsStored(parts.database, sellerId, purchaseOrderId)) presences.set(name, { presence: 'stored' })
+    }),
+  )
+  for (const [name, key] of keys) {
+    if (!presences.has(name)) presences.set(name, await parts.fetcher.ensure(key, signal))
   }
   return presences
 }
@@ -192,22 +240,85 @@ const acceptAll = async (
   faultsSoFar: readonly IndexedFault[],
 ): Promise<{ receipts: readonly EventReceipt[]; due: readonly string[]; decided: readonly Decided[] }> => {
   const wrong = new Set(faultsSoFar.map((fault) => fault.index))
-  const faults = [...faultsSoFar]
-  const due: string[] = []
-  const decided: Decided[] = []
-  const subjects = await lockAll(tx, parts, candidates)
-  for (const locked of subjects.values()) decided.push(...(await decideReceived(tx, locked, parts)))
-  const receipts: EventReceipt[] = []
+  const works = await workOf(tx, candidates)
+  const accepted = await inStep(
+    tx,
+    works.map((work) => (own) => acceptAbout(own, parts, work, presences, wrong)),
+  )
+  const faults = [...faultsSoFar, ...accepted.flatMap((one) => one.faults)]
+  if (faults.length > 0) {
+    throw new Undone({ ok: false, reason: 'invalid', faults: faults.sort((a, b) => a.index - b.index) })
+  }
+  faultPoint('event.before-commit')
+  return {
+    receipts: accepted.flatMap((one) => one.receipts),
+    due: accepted.flatMap((one) => one.due),
+    decided: accepted.flatMap((one) => one.decided),
+  }
+}
+
+/** Events about the same, in the order in which they were posted. */
+interface AboutTheSame {
+  /** Null: it cannot be told what it is about. */
+  readonly key: SubjectKey | null
+  /** Whether it is an order whose row is locked already. */
+  readonly held: boolean
+  readonly candidates: readonly Candidate[]
+}
+
+/** Divides the events by what they are about, and locks the orders by their names, as every batch does: two batches cannot wait for each other. */
+const workOf = async (tx: Transaction, candidates: readonly Candidate[]): Promise<readonly AboutTheSame[]> => {
+  const bySubject = new Map<string, { readonly key: SubjectKey; readonly candidates: Candidate[] }>()
+  const unclear: AboutTheSame[] = []
   for (const candidate of candidates) {
-    const { index, event, read, addressed } = candidate
-    if (wrong.has(index)) continue
+    const { addressed } = candidate
     if (!addressed.ok) {
-      // Its seller cannot be determined yet: it is decided later, like a row of the inbox.
-      if (addressed.unsure !== null) receipts.push(await takeUndecided(tx, candidate))
+      unclear.push({ key: null, held: false, candidates: [candidate] })
       continue
     }
-    const { key } = addressed
-    const locked = subjects.get(subjectName(key)) ?? null
+    const name = subjectName(addressed.key)
+    const known = bySubject.get(name)
+    if (known === undefined) bySubject.set(name, { key: addressed.key, candidates: [candidate] })
+    else known.candidates.push(candidate)
+  }
+  const sorted = [...bySubject].sort(([a], [b]) => (a < b ? -1 : 1))
+  const held = await lockOrders(tx, sorted.map(([, { key }]) => key).filter(isOrder))
+  const names = new Set(held.map(subjectName))
+  return [...sorted.map(([name, about]) => ({ ...about, held: names.has(name) })), ...unclear]
+}
+
+interface Accepted {
+  readonly receipts: readonly EventReceipt[]
+  readonly faults: readonly IndexedFault[]
+  readonly due: readonly string[]
+  readonly decided: readonly Decided[]
+}
+
+/** Accepts the events about one subject; those of others are accepted in step with them, in the same transaction. */
+const acceptAbout = async (
+  tx: Transaction,
+  parts: AcceptParts,
+  { key, held, candidates }: AboutTheSame,
+  presences: ReadonlyMap<string, OrderPresence>,
+  wrong: ReadonlySet<number>,
+): Promise<Accepted> => {
+  const receipts: EventReceipt[] = []
+  const faults: IndexedFault[] = []
+  const due: string[] = []
+  if (key === null) {
+    for (const candidate of candidates) {
+      // Its seller cannot be determined yet: it is decided later, like a row of the inbox.
+      const isUnsure = !candidate.addressed.ok && candidate.addressed.unsure !== null
+      if (isUnsure && !wrong.has(candidate.index)) receipts.push(await takeUndecided(tx, candidate))
+    }
+    return { receipts, faults, due, decided: [] }
+  }
+  const own = held && isOrder(key) ? { ...tx, held: key } : tx
+  const locked = await lockForPlanning(own, key, rulesOf(parts, key.sellerId))
+  const decided = locked === null ? [] : await decideReceived(own, locked, parts)
+  for (const candidate of candidates) {
+    const { index, event, read } = candidate
+    if (wrong.has(index)) continue
     if (locked === null && isOrder(key) && presences.get(subjectName(key))?.presence === 'unknown') {
       faults.push({ index, ...unknownOrderFault(key) })
       continue
@@ -215,9 +326,9 @@ const acceptAll = async (
     const state = locked === null ? 'received' : 'accepted'
     const { source, id } = event
     // Inserted before it is planned: a duplicate that has just been accepted must not be found wrong for the units that it took itself.
-    const inserted = await insertEvent(tx, { ...event, bodyHash: candidate.hash, sellerId: key.sellerId, state })
+    const inserted = await insertEvent(own, { ...event, bodyHash: candidate.hash, sellerId: key.sellerId, state })
     if (!inserted) {
-      receipts.push(await duplicateInside(tx, candidate))
+      receipts.push(await duplicateInside(own, candidate))
       continue
     }
     if (locked === null) {
@@ -229,15 +340,11 @@ const acceptAll = async (
       faults.push(...indexed(index, plan.faults))
       continue
     }
-    const commands = await storeCommands(tx, locked.key, event, plan.commands)
+    const commands = await storeCommands(own, locked.key, event, plan.commands)
     due.push(...commands)
     receipts.push({ source, id, status: 'accepted', state, commands, problem: null })
   }
-  if (faults.length > 0) {
-    throw new Undone({ ok: false, reason: 'invalid', faults: faults.sort((a, b) => a.index - b.index) })
-  }
-  faultPoint('event.before-commit')
-  return { receipts, due, decided }
+  return { receipts, faults, due, decided }
 }
 
 const takeUndecided = async (tx: Transaction, candidate: Candidate): Promise<EventReceipt> => {
@@ -245,21 +352,6 @@ const takeUndecided = async (tx: Transaction, candidate: Candidate): Promise<Eve
   const row = { ...candidate.event, bodyHash: candidate.hash, sellerId: null, state: 'received' } as const
   if (!(await insertEvent(tx, row))) return duplicateInside(tx, candidate)
   return { source, id, status: 'accepted', state: 'received', commands: [], problem: null }
-}
-
-/** Locks the subjects by their names, as every batch does: two batches cannot wait for each other. */
-const lockAll = async (
-  tx: Transaction,
-  parts: AcceptParts,
-  candidates: readonly Candidate[],
-): Promise<ReadonlyMap<string, LockedSubject>> => {
-  const keys = new Map(candidates.flatMap(({ addressed }) => (addressed.ok ? [[subjectName(addressed.key), addressed.key]] : [])))
-  const subjects = new Map<string, LockedSubject>()
-  for (const [name, key] of [...keys].sort(([a], [b]) => (a < b ? -1 : 1))) {
-    const locked = await lockForPlanning(tx, key, rulesOf(parts, key.sellerId))
-    if (locked !== null) subjects.set(name, locked)
-  }
-  return subjects
 }
 
 /** The receipt of an event that another process has stored meanwhile. */

@@ -3,12 +3,14 @@ import { maxIdLength } from '../../domain/event-bounds.ts'
 import { eventFaults, type ReadEvent, readEvent } from '../../domain/event-reading.ts'
 import type { EventFault } from '../../domain/event-shape.ts'
 import { planCommands, planSettings } from '../../domain/events.ts'
+import type { PurchaseOrder } from '../../domain/order.ts'
 import { noOrderId } from '../../domain/text.ts'
+import { cancelsWholly } from '../../domain/units.ts'
 import { readLedgers } from '../../store/command-ledgers.ts'
 import { isAcknowledging } from '../../store/command-queries.ts'
 import { insertCommands } from '../../store/command-steps.ts'
-import type { Transaction } from '../../store/database.ts'
-import { type EventKey, lockReceivedEvents, settleEvent } from '../../store/events.ts'
+import type { SqlRunner, Transaction } from '../../store/database.ts'
+import { type EventKey, lockReceivedEvents, type StoredEvent, settleEvent } from '../../store/events.ts'
 import type { OrderKey } from '../../store/order-queries.ts'
 import { lockOrder } from '../../store/orders.ts'
 import { lockShippingSettings, readShippingSettings } from '../../store/shipping-settings.ts'
@@ -16,7 +18,7 @@ import { readOrder } from '../../store/stored-orders.ts'
 import type { OnlySeller } from '../serving.ts'
 import { isFromInbox, storedHash } from './body-hash.ts'
 import type { EventSellers } from './fetch-order.ts'
-import { type AcceptParts, type Addressable, commonRules, type EventRules, onlySeller, rulesOf } from './parts.ts'
+import { type AcceptParts, type Addressable, commonRules, type EventRules, onlySeller, type RuleParts, rulesOf } from './parts.ts'
 import { eventProblem, rejectReceived } from './reject.ts'
 import { undecidableFaults } from './storable.ts'
 
@@ -83,32 +85,64 @@ export type EventPlan =
   | { readonly ok: true; readonly commands: readonly CommandContent[] }
   | { readonly ok: false; readonly faults: readonly EventFault[] }
 
-/** A subject that is locked. */
-export interface LockedSubject {
+/** A subject as it stands, locked or not. */
+export interface PlannedSubject {
   readonly key: SubjectKey
+  /** The stored order; null: the subject is the seller's shipping settings. */
+  readonly order: PurchaseOrder | null
+  /** Whether a command to acknowledge the order is pending or done; those of planned events count. */
+  readonly acknowledging: boolean
+  /** Whether commands, those of planned events included, cancel every unit of the order, or have done so. */
+  readonly cancelling: boolean
   /** What an event comes to on it; commands count from then on, such as their units for the events that follow. */
   plan(event: ReadEvent): EventPlan
 }
 
 /** Locks the subject until the transaction ends; null when it is an order that is not stored. */
-export const lockForPlanning = async (tx: Transaction, key: SubjectKey, rules: EventRules): Promise<LockedSubject | null> => {
-  if (!isOrder(key)) {
-    await lockShippingSettings(tx, key.sellerId)
-    const existing = await readShippingSettings(tx, key.sellerId)
-    return {
-      key,
-      plan: (event) => {
-        const plan = planSettings(event, existing, rules)
-        return plan.ok ? { ok: true, commands: [plan.command] } : plan
-      },
-    }
-  }
-  const order = await lockOrder(tx, key.sellerId, key.purchaseOrderId)
-  if (order === null) return null
-  let ledgers: Parameters<typeof planCommands>[2] = await readLedgers(tx, key.sellerId, order)
-  let acknowledging = await isAcknowledging(tx, key.sellerId, key.purchaseOrderId)
+export const lockForPlanning = async (tx: Transaction, key: SubjectKey, rules: EventRules): Promise<PlannedSubject | null> => {
+  if (isOrder(key)) return planOnOrder(tx, key, await lockOrder(tx, key.sellerId, key.purchaseOrderId), rules)
+  await lockShippingSettings(tx, key.sellerId)
+  return planOnSettings(tx, key, rules)
+}
+
+/** Reads the subject without locking it, for what decides nothing; null when it is an order that is not stored. */
+export const readForPlanning = async (sql: SqlRunner, key: SubjectKey, rules: EventRules): Promise<PlannedSubject | null> =>
+  isOrder(key)
+    ? planOnOrder(sql, key, await readOrder(sql, key.sellerId, key.purchaseOrderId), rules)
+    : planOnSettings(sql, key, rules)
+
+const planOnSettings = async (sql: SqlRunner, key: SettingsKey, rules: EventRules): Promise<PlannedSubject> => {
+  const existing = await readShippingSettings(sql, key.sellerId)
   return {
     key,
+    order: null,
+    acknowledging: false,
+    cancelling: false,
+    plan: (event) => {
+      const plan = planSettings(event, existing, rules)
+      return plan.ok ? { ok: true, commands: [plan.command] } : plan
+    },
+  }
+}
+
+const planOnOrder = async (
+  sql: SqlRunner,
+  key: OrderKey,
+  order: PurchaseOrder | null,
+  rules: EventRules,
+): Promise<PlannedSubject | null> => {
+  if (order === null) return null
+  let ledgers: Parameters<typeof planCommands>[2] = await readLedgers(sql, key.sellerId, order)
+  let acknowledging = await isAcknowledging(sql, key.sellerId, key.purchaseOrderId)
+  return {
+    key,
+    order,
+    get acknowledging() {
+      return acknowledging
+    },
+    get cancelling() {
+      return cancelsWholly(ledgers)
+    },
     plan: (event) => {
       const plan = planCommands(event, order, ledgers, { ...rules, acknowledging })
       if (plan.ok) {
@@ -144,28 +178,20 @@ export const afterDecisions = ({ onInbox }: Pick<AcceptParts, 'onInbox'>, decide
 
 /**
  * Decides the events that wait for a locked subject, in the order in which they came. Whoever accepts an event about it does
- * this first, so that commands follow their events.
+ * this first, so that commands follow their events. `known` is the one that was read before the lock was taken.
  */
 export const decideReceived = async (
   tx: Transaction,
-  locked: LockedSubject,
+  locked: PlannedSubject,
   parts: Pick<AcceptParts, 'sellers' | 'only'>,
+  known?: StoredEvent,
 ): Promise<readonly Decided[]> => {
   const decided: Decided[] = []
-  const waiting = await lockReceivedEvents(tx, locked.key.purchaseOrderId)
-  if (waiting.length === 0) return []
-  const events = waiting.map((event) => ({ event, read: readEvent(event) }))
-  const only = await onlySeller(
-    parts,
-    tx,
-    events.map(({ event, read }) => ({ address: read.address, sellerId: event.sellerId })),
+  // Nothing changes what an event says, so the one that was read before the lock is not read again.
+  const waiting = (await lockReceivedEvents(tx, locked.key.purchaseOrderId)).map((event) =>
+    event.sequence === known?.sequence && event.dataRemovedAt === null ? known : event,
   )
-  for (const { event, read } of events) {
-    // What cannot be decided at all is ended by its own job.
-    if (undecidableFaults(event, read).length > 0) continue
-    const addressed = addressEvent({ address: read.address, sellerId: event.sellerId }, parts.sellers, only)
-    if (!addressed.ok || !sameSubject(addressed.key, locked.key)) continue
-    const plan = planOrFault(locked, read)
+  for (const { event, plan } of await planWaiting(tx, locked, waiting, parts)) {
     if (!plan.ok) {
       await rejectReceived(tx, event, { ...locked.key, problem: eventProblem(plan.faults) })
       decided.push({ fromInbox: isFromInbox(event), state: 'rejected' })
@@ -178,8 +204,31 @@ export const decideReceived = async (
   return decided
 }
 
+/** What the events that wait for a subject come to on it, in the order in which they came; nothing is written. */
+export const planWaiting = async (
+  sql: SqlRunner,
+  subject: PlannedSubject,
+  waiting: readonly StoredEvent[],
+  parts: Pick<AcceptParts, 'sellers' | 'only'>,
+): Promise<readonly { readonly event: StoredEvent; readonly plan: EventPlan }[]> => {
+  if (waiting.length === 0) return []
+  const events = waiting.map((event) => ({ event, read: readEvent(event) }))
+  const only = await onlySeller(
+    parts,
+    sql,
+    events.map(({ event, read }) => ({ address: read.address, sellerId: event.sellerId })),
+  )
+  return events.flatMap(({ event, read }) => {
+    // What cannot be decided at all is ended by its own job.
+    if (undecidableFaults(event, read).length > 0) return []
+    const addressed = addressEvent({ address: read.address, sellerId: event.sellerId }, parts.sellers, only)
+    if (!addressed.ok || !sameSubject(addressed.key, subject.key)) return []
+    return [{ event, plan: planOrFault(subject, read) }]
+  })
+}
+
 /** Planning works out of what is known alone: what throws once throws each time, and must not stand before the events behind it for ever. */
-const planOrFault = (locked: LockedSubject, event: ReadEvent): EventPlan => {
+const planOrFault = (locked: PlannedSubject, event: ReadEvent): EventPlan => {
   try {
     return locked.plan(event)
   } catch (error) {
@@ -193,23 +242,10 @@ const sameSubject = (a: SubjectKey, b: SubjectKey): boolean =>
   a.sellerId === b.sellerId && a.purchaseOrderId === b.purchaseOrderId
 
 /** Every fault of an event, with those that only show against what it is about, as far as that is stored; for an event that is wrong anyway. */
-export const allFaults = async (
-  parts: Pick<AcceptParts, 'database' | 'rules'>,
-  event: ReadEvent,
-  addressed: Addressed,
-): Promise<readonly EventFault[]> => {
+export const allFaults = async (parts: RuleParts, event: ReadEvent, addressed: Addressed): Promise<readonly EventFault[]> => {
   if (!addressed.ok) return [...eventFaults(event, commonRules(parts)), ...addressed.faults]
-  const { key } = addressed
-  const { database } = parts
-  const rules = rulesOf(parts, key.sellerId)
-  const shape = eventFaults(event, rules)
-  if (!isOrder(key)) {
-    const plan = planSettings(event, await readShippingSettings(database, key.sellerId), rules)
-    return plan.ok ? shape : plan.faults
-  }
-  const order = await readOrder(database, key.sellerId, key.purchaseOrderId)
-  if (order === null) return shape
-  const acknowledging = await isAcknowledging(database, key.sellerId, key.purchaseOrderId)
-  const plan = planCommands(event, order, await readLedgers(database, key.sellerId, order), { ...rules, acknowledging })
-  return plan.ok ? shape : plan.faults
+  const rules = rulesOf(parts, addressed.key.sellerId)
+  const subject = await readForPlanning(parts.database, addressed.key, rules)
+  const plan = subject?.plan(event)
+  return plan === undefined || plan.ok ? eventFaults(event, rules) : plan.faults
 }

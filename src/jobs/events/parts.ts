@@ -19,10 +19,20 @@ export interface AcceptParts {
   readonly settleTimeMs?: number
   /** Whose an event is that names no seller. Left out: no other process is asked. */
   readonly only?: (sql: SqlRunner) => Promise<OnlySeller>
+  /**
+   * Whether another process serves a seller: its events are then stored, for that process to decide. Left out: they are refused, as whoever posts
+   * can post to the other process.
+   */
+  readonly servedElsewhere?: (sql: SqlRunner, sellerId: string) => Promise<boolean>
   /** Told of each row of the SQL inbox that has been decided, once that is committed. Must not throw. */
   readonly onInbox?: (outcome: 'accepted' | 'refused') => void
   /** Rules of a seller that is served here. Left out: our own clock, shipments acknowledge first, refunds give back what they ask for. */
   readonly rules?: (sellerId: string) => Omit<EventRules, 'vocabulary'>
+}
+
+/** What rules are worked out from. */
+export interface RuleParts extends Pick<AcceptParts, 'rules'> {
+  readonly database: SqlRunner
 }
 
 /** What an event says of what it is about, and the seller that was fixed for it when it was taken; null: none was. */
@@ -44,12 +54,12 @@ export const onlySeller = async (
 }
 
 /** The rules of a seller. */
-export const rulesOf = ({ database, rules }: Pick<AcceptParts, 'database' | 'rules'>, sellerId: string): EventRules => ({
+export const rulesOf = ({ database, rules }: RuleParts, sellerId: string): EventRules => ({
   vocabulary: database.vocabularyOf(sellerId),
   ...(rules?.(sellerId) ?? { now: new Date(), shipUnacknowledged: 'acknowledge-first', fullPriceRefundsAll: false }),
 })
 
 /** What every event is checked against, whosever it is. */
-export const commonRules = ({ database }: Pick<AcceptParts, 'database'>): EventOptions => ({
+export const commonRules = ({ database }: Pick<RuleParts, 'database'>): EventOptions => ({
   vocabulary: database.vocabularyOf(null),
 })

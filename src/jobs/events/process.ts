@@ -111,7 +111,7 @@ const decideWithOthers = async (
   const decided = await retryOnDeadlock(() =>
     parts.database.transaction(async (tx): Promise<readonly Decided[]> => {
       const locked = await lockForPlanning(tx, key, rules)
-      if (locked !== null) return decideReceived(tx, locked, parts)
+      if (locked !== null) return decideReceived(tx, locked, parts, event)
       const waits = (await lockReceivedEvents(tx, key.purchaseOrderId)).some((one) => one.sequence === event.sequence)
       if (!waits || faults.length === 0) return []
       await rejectReceived(tx, event, { ...key, problem: eventProblem(faults) })

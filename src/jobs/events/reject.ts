@@ -3,6 +3,7 @@ import { maxFaultsKept, maxIdLength } from '../../domain/event-bounds.ts'
 import { type ReadEvent, readEvent } from '../../domain/event-reading.ts'
 import type { EventFault } from '../../domain/event-shape.ts'
 import { raiseAlarm } from '../../store/alarms.ts'
+import { recordAct } from '../../store/audit.ts'
 import type { Database, Transaction } from '../../store/database.ts'
 import {
   type EventKey,
@@ -149,7 +150,17 @@ export const rejectByPerson = (database: Database, key: EventKey, by: PersonsRea
     if (event === null) return { ok: false, fault: 'not-found' }
     const sellerId = sellerForTelling(event, readEvent(event), null)
     const rejection = { sellerId, purchaseOrderId: event.purchaseOrderId, problem: personsProblem(by) }
-    if (await settleRejected(tx, event, rejection, by)) return { ok: true, state: 'rejected' }
+    if (await settleRejected(tx, event, rejection, by)) {
+      const subject = clipped(`${event.source} ${event.id}`, longestMessage)
+      await recordAct(tx, {
+        by,
+        action: 'event.rejected',
+        sellerId: sellerId === '' ? null : sellerId,
+        subject,
+        reason: by.reason,
+      })
+      return { ok: true, state: 'rejected' }
+    }
     const decided = await readStoredEvent(tx, key)
     return { ok: false, fault: 'not-waiting', state: decided?.state ?? event.state }
   })

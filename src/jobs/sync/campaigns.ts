@@ -15,7 +15,7 @@ import {
 import { mayBeOfOne } from './passing-over.ts'
 import { resource } from './resource.ts'
 import type { PagedStream, StreamContext } from './stream.ts'
-import { type WalkPage, walk } from './streams.ts'
+import { behindKeys, type WalkPage, walk } from './streams.ts'
 
 /** Campaigns that one page reads: few, since the operation allows ten calls a minute (public facts, section 5.1). */
 const step = 5
@@ -126,6 +126,7 @@ const streamOf = (urgency: CampaignUrgency): PagedStream<Campaign> =>
   walk({
     reads: 'watched campaigns of this urgency, by id',
     pace: { times: multiples[urgency], leastMs: 0 },
+    places: behindKeys,
     step: (context, { after }, options) => readStep(context, urgency, after, options),
   })
 

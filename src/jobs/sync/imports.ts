@@ -65,7 +65,6 @@ export const imports = <T, Subject, Step extends string>(parts: ImportParts<T, S
   return {
     kind: 'import',
     reads: 'a file, step by step',
-    seldom: false,
     pace: everyPoll,
     plan: parts.plan,
     reach: parts.reach ?? ((_context, window) => window),

@@ -19,6 +19,9 @@ export type Pace =
 /** With every poll. */
 export const everyPoll: Pace = { times: 1, leastMs: 0 }
 
+/** Whether it runs less often than its resource is polled. */
+export const isSeldom = (pace: Pace): boolean => 'setting' in pace || pace.times > 1
+
 /** What the settings say of one of them. */
 export const intervalOf = ({ variable, ordinaryMs }: IntervalSetting, intervals: Intervals): number | 'off' =>
   intervals[variable] ?? ordinaryMs

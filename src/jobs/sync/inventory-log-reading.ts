@@ -236,10 +236,7 @@ export const failureOf = async (
   const [first] = failures
   if (first === undefined || readings.some(({ pages }) => pages.length > 0)) return null
   const throttled = failures.find((failure) => failure instanceof Throttled)
-  if (throttled !== undefined) {
-    const retryAt = new Date(Math.max(throttled.retryAt.getTime(), Date.now() + restMs))
-    return new Throttled(throttled.message, { ...throttled, retryAt })
-  }
+  if (throttled !== undefined) return throttled.notBefore(new Date(Date.now() + restMs))
   const whole = failures.find((failure) => failure.credentialsDead || !isFinal(failure))
   if (whole !== undefined) return whole
   return (await answersForAnother(context, readings, options)) ? null : first

@@ -16,24 +16,24 @@ import { type WalkPage, walk } from './streams.ts'
 /** SKUs of one page of the engine, and how many of them are asked for at the same time. */
 const skusAtOnce = 48
 
-/** Where the stream stands between two pages. The number makes each cursor another one. */
-const cursorSchema = z.object({
+/** Where the stream stands between two pages. The number makes each place another one. */
+const placeShape = z.object({
   page: z.number(),
   /** SKUs whose readings may not be stored yet when the next ones are chosen. */
   being: z.array(z.string()),
   /** Not all of what was due had been read. */
   more: z.boolean(),
 })
-type Cursor = z.infer<typeof cursorSchema>
+type Place = z.infer<typeof placeShape>
 
-const start: Cursor = { page: 0, being: [], more: false }
+const start: Place = { page: 0, being: [], more: false }
 
 const readNext = async (
   context: StreamContext,
   by: Date,
-  { page, being, more }: Cursor,
+  { page, being, more }: Place,
   options: CallOptions,
-): Promise<WalkPage<InventoryLogEntry>> => {
+): Promise<WalkPage<InventoryLogEntry, Place>> => {
   const { client, database } = context
   const { sellerId } = client
   const inventoryLog = client.of(inventoryLogEndpoint)
@@ -54,11 +54,11 @@ const readNext = async (
   const unreadable = counted.flatMap((reading) => unreadableOf(reading, notes))
   const leftOver = notes.length < due.length || notes.some(({ dueAt }) => dueAt === null)
   const last = due.length < skusAtOnce && !leftOver && !more
-  const cursor: Cursor = { page: page + 1, being: notes.map(({ sku }) => sku), more: leftOver }
+  const place: Place = { page: page + 1, being: notes.map(({ sku }) => sku), more: leftOver }
   return {
     answers,
     records: readings.flatMap(({ records }) => records),
-    next: last ? null : JSON.stringify(cursor),
+    next: last ? null : place,
     unreadable,
     answered: counted.flatMap(answeredOf),
     ...(notes.length === 0
@@ -82,10 +82,10 @@ const readNext = async (
  * Every SKU whose log is due, most urgent first. One window, "now", holds all that was due when the run began; what becomes due at once
  * while it goes on is read with it.
  */
-const due = walk<InventoryLogEntry>({
+const due = walk<InventoryLogEntry, Place>({
   reads: 'the log of each SKU that is due',
-  step: (context, { after, plannedAt }, options) =>
-    readNext(context, plannedAt, after === '' ? start : cursorSchema.parse(JSON.parse(after)), options),
+  places: { shape: placeShape, start },
+  step: (context, { after, plannedAt }, options) => readNext(context, plannedAt, after, options),
 })
 
 /** The inventory log, SKU by SKU, each with a watermark of its own (specification, section 7; public facts, section 7.1). */

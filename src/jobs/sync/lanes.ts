@@ -1,3 +1,4 @@
+import { isSeldom } from './intervals.ts'
 import { isBackfill, type Resource, streamOf } from './resource.ts'
 import { resources } from './resources.ts'
 
@@ -7,7 +8,7 @@ export type SyncLane = 'poll' | 'backfill' | 'snapshot'
 const byName: ReadonlyMap<string, Resource> = new Map(resources.map((resource) => [resource.name, resource]))
 
 /**
- * The lane of a stream. What is read again once a day goes with the backfills. One that does not exist is a poll: its run says at once that there
+ * The lane of a stream. What is read less often than its resource is polled goes with the backfills. One that does not exist is a poll: its run says at once that there
  * is none.
  */
 export const syncLaneOf = (resource: string, stream: string): SyncLane => {
@@ -16,5 +17,5 @@ export const syncLaneOf = (resource: string, stream: string): SyncLane => {
   if (found === null) return 'poll'
   if (isBackfill(stream)) return 'backfill'
   if (found.kind === 'snapshot' || found.kind === 'import') return 'snapshot'
-  return found.kind === 'range' || found.seldom ? 'backfill' : 'poll'
+  return found.kind === 'range' || isSeldom(found.pace) ? 'backfill' : 'poll'
 }

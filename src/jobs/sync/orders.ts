@@ -11,6 +11,7 @@ import { resource } from './resource.ts'
 import { dayMs } from './settings.ts'
 import type { PagedStream, StreamContext, Witness } from './stream.ts'
 import {
+  behindKeys,
   followsChanges,
   oldestCreation,
   type ReachDays,
@@ -110,6 +111,7 @@ const pageOfRead = ({ settings }: StreamContext, ids: readonly string[], read: r
 const named = walk<PurchaseOrder>({
   reads: 'orders that others name and that are not stored, by id',
   pace: { times: 1, leastMs: namedEveryMs },
+  places: behindKeys,
   step: async (context, { after }, options) => {
     const { client, database, settings } = context
     const wanted = { after, days: settings.oldestDays, limit: settings.sweepStep }
@@ -135,8 +137,8 @@ const sweepEvery: IntervalSetting<'POLL_ORDER_SWEEP'> = {
 /** Every open order, one by one, in the order of ids: what no list has shown stays missed for a day at most. */
 const sweep = walk<PurchaseOrder>({
   reads: 'every open order, by id',
-  seldom: true,
   pace: { setting: sweepEvery, runs: 'always', restsAfterRestart: false },
+  places: behindKeys,
   step: async (context, { after }, options) => {
     const { client, database, settings } = context
     const ids = await openOrdersAfter(database, client.sellerId, after, settings.sweepStep)

@@ -141,8 +141,9 @@ export const createPageStore = <T>({ database, resource: declared, lease, settin
         else if (record.key.includes('\0')) faulty.push({ ...record, fault: `${storageFaultPrefix}: its key holds a NUL` })
         else good.push(record)
       }
-      quarantinedKeys ??= await openQuarantineKeys(database, sellerId, resource)
-      const stillOpen = quarantinedKeys
+      const names = good.length + faulty.length + (keys.answered ?? []).length > 0
+      if (names) quarantinedKeys ??= await openQuarantineKeys(database, sellerId, resource)
+      const stillOpen = quarantinedKeys ?? new Set<string>()
       const suspects = good.filter((record) => stillOpen.has(record.key))
       const refusedBefore = await findRefusedTexts(database, sellerId, resource, suspects)
       const healed = [

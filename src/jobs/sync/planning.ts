@@ -1,6 +1,7 @@
 import { carveOut } from '../../domain/windows.ts'
 import { dueSkippedWindows, windowsPassedOver } from '../../store/quarantine.ts'
 import type { SyncWindow } from '../../store/sync-states.ts'
+import { isSeldom } from './intervals.ts'
 import { fresh, withoutPasses } from './progress.ts'
 import type { TimeRules } from './stream.ts'
 import type { StreamRun } from './stream-run.ts'
@@ -76,7 +77,8 @@ export const planRun = async <T>(run: StreamRun<T>, resumed: boolean): Promise<b
       plannedFrom: isWhole ? earliest.toISOString() : null,
     },
   }
-  if (stream.seldom) await run.pages.keep(run.progress)
+  // A run of it that dies at its beginning is taken up again, and not a day later.
+  if (isSeldom(stream.pace)) await run.pages.keep(run.progress)
   return pending.length > 0
 }
 

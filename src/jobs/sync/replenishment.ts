@@ -17,7 +17,7 @@ import { asksToPassOver, failuresWithoutOthers, mayBeOfOne } from './passing-ove
 import { resource } from './resource.ts'
 import { dayMs } from './settings.ts'
 import type { StreamContext } from './stream.ts'
-import { type WalkPage, walk } from './streams.ts'
+import { behindKeys, type WalkPage, walk } from './streams.ts'
 
 type Recommended = Page<ReplenishmentRecommendation>
 
@@ -145,6 +145,7 @@ const recommendAfter = async (
 /** Every SKU that the marketplace keeps for the seller, in batches, in their order. */
 const all = walk<ReplenishmentRecommendation>({
   reads: 'the recommendation of each known SKU',
+  places: behindKeys,
   step: (context, { after }, options) => recommendAfter(context, after, options),
 })
 

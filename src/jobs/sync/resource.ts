@@ -31,6 +31,8 @@ export interface ResourceTable<T> {
   noteMissing?(tx: Transaction, sellerId: string, observedAt: Date, keys: readonly string[]): Promise<number>
   /** Of a part of a snapshot: the keys of what is stored as present, but did not come. Reads only. Needed where a stream is a snapshot. */
   findGone?(sql: SqlRunner, sellerId: string, part: string | null, keys: ReadonlySet<string>): Promise<readonly string[]>
+  /** Notes that a snapshot has been read to its end, and records it the first time. */
+  noteLoaded?(tx: Transaction, sellerId: string): Promise<void>
 }
 
 /** What is read of the marketplace, how, how often, and where it is kept: one declaration for each. */
@@ -49,7 +51,7 @@ export interface Resource<T = unknown, Name extends string = string> {
    * after a week (public facts, section 7.4). Left out: every seller has it.
    */
   readonly enrolment?: 'needed'
-  /** When a record was created that cannot be read, by what its text says; null where that says nothing. */
+  /** When a record was created that cannot be read, by what its text says; null where that says nothing. Needed where a stream reads stretches of time. */
   createdAt?(rawText: string): Date | null
   readonly table: ResourceTable<T>
 }
@@ -57,7 +59,8 @@ export interface Resource<T = unknown, Name extends string = string> {
 /**
  * Declares a resource.
  *
- * @throws TypeError when a stream is a snapshot and the table does not say what is gone
+ * @throws TypeError when a stream is a snapshot and the table does not say what is gone, or one reads stretches of time and the resource does not
+ * say when an unreadable record was created
  */
 export const resource = <T, const Name extends string>(declared: Resource<T, Name>): Resource<T, Name> => {
   const { name, streams, table } = declared
@@ -65,6 +68,9 @@ export const resource = <T, const Name extends string>(declared: Resource<T, Nam
   const isSnapshot = Object.values(streams).some(({ kind }) => kind === 'snapshot')
   if (isSnapshot && (table.findGone === undefined || table.noteMissing === undefined))
     throw new TypeError(`${name} is read as a snapshot, and its table does not say what is gone`)
+  const isOverTime = Object.values(streams).some((stream) => stream.kind !== 'import' && stream.time !== null)
+  if (isOverTime && declared.createdAt === undefined)
+    throw new TypeError(`${name} is read by stretches of time, and does not say when an unreadable record was created`)
   return declared
 }
 

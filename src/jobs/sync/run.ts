@@ -160,7 +160,14 @@ export const runStream = async <T>(
   const end = async (ended: EndedRun): Promise<void> => {
     const record: SyncRun = { ...run.record, error: ended.error ?? run.record.error }
     const worthRecording = ended.finished || ended.failed || record.pages > 0
-    await endRun(database, lease, run.progress, { ...ended, run: worthRecording ? record : null })
+    const runEnd = { ...ended, run: worthRecording ? record : null }
+    const { noteLoaded } = declared.table
+    if (ended.finished && run.answered && stream.kind === 'snapshot' && noteLoaded !== undefined) {
+      await database.transaction(async (tx) => {
+        await noteLoaded(tx, sellerId)
+        await endRun(tx, lease, run.progress, runEnd)
+      })
+    } else await endRun(database, lease, run.progress, runEnd)
     if (worthRecording) {
       const { finished } = ended
       deps.onRun?.({

@@ -6,20 +6,23 @@ import { mayBeOfOne } from './passing-over.ts'
 import { resource } from './resource.ts'
 import { dayMs } from './settings.ts'
 import type { StreamContext } from './stream.ts'
-import { type WalkPage, walk } from './streams.ts'
+import { type WalkPage, type WalkPlaces, type WalkStep, walk } from './streams.ts'
 
-/** Where the walk stands between two pages. */
-const cursorSchema = z.object({
-  /** Reports that are to be read, this one first. */
-  dates: z.array(z.string()),
-  offset: z.number(),
-  rows: z.number(),
-  currency: z.string().nullable(),
-})
-type Cursor = z.infer<typeof cursorSchema>
+/** Where the walk stands between two pages; null: before it knows the reports. */
+const placeShape = z
+  .object({
+    /** Reports that are to be read, this one first. */
+    dates: z.array(z.string()),
+    offset: z.number(),
+    rows: z.number(),
+    currency: z.string().nullable(),
+  })
+  .nullable()
+type Place = z.infer<typeof placeShape>
+type Cursor = NonNullable<Place>
 
-const begin = (dates: readonly string[]): string | null =>
-  dates.length === 0 ? null : JSON.stringify({ dates, offset: 0, rows: 0, currency: null })
+const begin = (dates: readonly string[]): Cursor | null =>
+  dates.length === 0 ? null : { dates: [...dates], offset: 0, rows: 0, currency: null }
 
 /** Rows are a fifth as long as orders. */
 const rowsForAnOrder = 5
@@ -44,7 +47,7 @@ const readNext = async (
   context: StreamContext,
   cursor: Cursor,
   options: CallOptions,
-): Promise<WalkPage<SettlementLine> | null> => {
+): Promise<WalkPage<SettlementLine, Place> | null> => {
   const { client, database } = context
   const [reportDate, ...others] = cursor.dates
   if (reportDate === undefined) return null
@@ -57,7 +60,7 @@ const readNext = async (
   const rows = cursor.rows + records.length
   if (page.nextCursor !== null) {
     const next: Cursor = { dates: cursor.dates, offset: Number(page.nextCursor), rows, currency }
-    return { answers: [page], records, next: JSON.stringify(next) }
+    return { answers: [page], records, next }
   }
   if (totalCount !== null && totalCount > rows) {
     const fault = `the report breaks off: ${rows} of ${totalCount} rows come`
@@ -73,25 +76,28 @@ const step =
   (choose: Choice) =>
   async (
     context: StreamContext,
-    { after }: { readonly after: string },
+    { after }: WalkStep<Place>,
     options: CallOptions,
-  ): Promise<WalkPage<SettlementLine> | null> => {
-    if (after !== '') return await readNext(context, cursorSchema.parse(JSON.parse(after)), options)
+  ): Promise<WalkPage<SettlementLine, Place> | null> => {
+    if (after !== null) return await readNext(context, after, options)
     const listed = await context.client.of(settlementsEndpoint).dates(options)
     return { answers: [listed], next: begin(choose(listed.dates)) }
   }
 
+const places: WalkPlaces<Place> = { shape: placeShape, start: null }
+
 /** The newest reports: the latest may have come while it was being made, or be corrected. */
 const newest = 3
-const recent = walk<SettlementLine>({
+const recent = walk<SettlementLine, Place>({
+  places,
   reads: `the ${newest} newest reports, page by page`,
   step: step((dates) => dates.slice(-newest)),
 })
 
 /** Every report that the marketplace still has. */
-const all = walk<SettlementLine>({
+const all = walk<SettlementLine, Place>({
+  places,
   reads: 'every listed report, page by page',
-  seldom: true,
   pace: { times: 7, leastMs: 0 },
   step: step((dates) => dates),
 })

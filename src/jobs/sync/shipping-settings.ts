@@ -3,7 +3,7 @@ import type { AccountSettings } from '../../domain/shipping-settings.ts'
 import { findDifferingSettings, noteMissingSettings, storeDifferingSettings } from '../../store/shipping-settings.ts'
 import { resource } from './resource.ts'
 import { dayMs } from './settings.ts'
-import { walk } from './streams.ts'
+import { behindKeys, walk } from './streams.ts'
 
 /** Key of the only record that there can be. */
 const accountKey = 'account'
@@ -11,6 +11,7 @@ const accountKey = 'account'
 /** Reads what stands there now: there is one setting, or none (public facts, section 7.5). */
 const current = walk<AccountSettings>({
   reads: 'the settings of the account',
+  places: behindKeys,
   step: async ({ client }, _place, options) => {
     const askedAt = client.clock().now()
     const observed = await client.of(shippingSettingsEndpoint).get(options)

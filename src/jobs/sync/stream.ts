@@ -66,8 +66,6 @@ export interface AnyStream {
   plan(context: StreamContext, watermark: Date | null): readonly SyncWindow[] | Promise<readonly SyncWindow[]>
   /** The part of a window that can be asked for now; null when none is left. */
   reach(context: StreamContext, window: SyncWindow): TimeWindow | null
-  /** It runs seldom: its plan is written down at once, so that a run which dies at its beginning is taken up again, and not a day later. */
-  readonly seldom: boolean
   readonly pace: Pace
   /** What it reads, as docs/syncs.md says it. */
   readonly reads: string

@@ -1,7 +1,18 @@
+import { z } from 'zod'
 import type { CallOptions } from '../../clients/call-options.ts'
+import { jsonOrNull } from '../../clients/json.ts'
 import type { Page, ParsedRecord } from '../../clients/record.ts'
 import type { Vocabulary } from '../../domain/vocabulary.ts'
-import { clampToWall, intersect, planWindow, reachOf, sliceRange, type TimeWindow, wallMarginMs } from '../../domain/windows.ts'
+import {
+  clampToWall,
+  intersect,
+  mostReachDays,
+  planWindow,
+  reachOf,
+  sliceRange,
+  type TimeWindow,
+  wallMarginMs,
+} from '../../domain/windows.ts'
 import type { SyncWindow } from '../../store/sync-states.ts'
 import { everyPoll, type IntervalSetting, type Pace } from './intervals.ts'
 import { dayMs, type SyncSettings } from './settings.ts'
@@ -58,7 +69,7 @@ export const oldestCreation = ({ client, settings }: StreamContext): Date =>
 export type ReachDays = (settings: SyncSettings) => number
 
 /** How far back a range may begin where the marketplace publishes no limit, in days. */
-const longestReachDays: ReachDays = () => 3_650
+const longestReachDays: ReachDays = () => mostReachDays
 
 /** What each stream over stretches of time states. */
 interface Timed<T> {
@@ -101,7 +112,6 @@ export const followsChanges = <T>(
 ): PagedStream<T> => ({
   kind: 'changes',
   reads: 'what has changed since the last run',
-  seldom: false,
   pace: everyPoll,
   shows: null,
   time: timeRules(stream, { checksCount: true, createdFrom: stream.createdFrom ?? nowhere, retriedBy: null }),
@@ -116,7 +126,6 @@ export const standingList = <T>(
 ): PagedStream<T> => ({
   kind: 'list',
   reads: 'all of a list',
-  seldom: false,
   pace: everyPoll,
   shows: 'stream',
   time: timeRules(stream, { checksCount: false, createdFrom: fromItsStart, retriedBy: null }),
@@ -164,7 +173,6 @@ export const range = <T>(stream: Timed<T> & Omit<Past<T>, 'stream' | 'windows'>)
   stream: {
     kind: 'range',
     reads: 'what was created lately',
-    seldom: false,
     pace: everyPoll,
     shows: null,
     time: timeRules(stream, { checksCount: true, createdFrom: fromItsStart, retriedBy: rereadStream }),
@@ -180,7 +188,6 @@ const rereadEvery: IntervalSetting<'REREAD_EVERY'> = { variable: 'REREAD_EVERY',
 /** What was created lately, whatever its last change says: the same as a range of that time. */
 export const rereads = <T>(past: Range<T>): PagedStream<T> => ({
   ...past.stream,
-  seldom: true,
   pace: { setting: rereadEvery, runs: 'while polled', restsAfterRestart: true },
   shows: 'resource',
   plan: (context) => planReread(context, partsOf(past)),
@@ -218,7 +225,6 @@ export const snapshot = <T>(stream: {
 }): PagedStream<T> => ({
   kind: 'snapshot',
   reads: 'all there is; what does not come is gone',
-  seldom: false,
   pace: everyPoll,
   shows: null,
   time: null,
@@ -231,21 +237,36 @@ export const snapshot = <T>(stream: {
 })
 
 /** One step of a walk: what its questions have brought. */
-export interface WalkPage<T> extends AskedKeys {
+export interface WalkPage<T, Place = string> extends AskedKeys {
   readonly records?: readonly ParsedRecord<T>[]
   /** What the marketplace has answered; without any it was not asked. */
   readonly answers: readonly { readonly observedAt: Date }[]
   /** Where the next step begins; null: the walk is at its end. */
-  readonly next: string | null
+  readonly next: Place | null
   /** The budget ended within the step: it goes on at this time. */
   readonly resumeAt?: Date
   readonly alongside?: Alongside | undefined
 }
 
-/** Where a step of a walk begins: behind a place, which is empty at first, and what was true when the walk was planned. */
-export interface WalkPlace {
-  readonly after: string
+/** Where a step of a walk begins, and when the walk was planned. */
+export interface WalkStep<Place = string> {
+  readonly after: Place
   readonly plannedAt: Date
+}
+
+/** The places of a walk: their shape, and the first one. */
+export interface WalkPlaces<Place> {
+  readonly shape: z.ZodType<Place>
+  readonly start: Place
+}
+
+/** Places of a walk in the order of keys: behind a key, which is empty at first. */
+export const behindKeys: WalkPlaces<string> = { shape: z.string(), start: '' }
+
+// A place that another version of the program has stored may have another shape: the walk starts again.
+const placeAt = <Place>({ shape, start }: WalkPlaces<Place>, cursor: string | null): Place => {
+  const place = cursor === null ? null : shape.safeParse(jsonOrNull(cursor))
+  return place?.success === true ? place.data : start
 }
 
 // One time for all of several answers: the earliest, so that none claims to be newer than it is; when they were asked for, if there are none.
@@ -253,18 +274,17 @@ const earliestOf = (answers: readonly { readonly observedAt: Date }[], askedAt: 
   answers.reduce((earliest, { observedAt }) => (observedAt < earliest ? observedAt : earliest), answers[0]?.observedAt ?? askedAt)
 
 /** All that a list of our own names, step by step in an order of its own: each run walks it from its start. */
-export const walk = <T>(stream: {
+export const walk = <T, Place = string>(stream: {
   /** As {@link PagedStream} has it: what is walked differs from walk to walk. */
   readonly reads: string
-  readonly seldom?: true
   /** With every poll by default. */
   readonly pace?: Pace
+  readonly places: WalkPlaces<Place>
   /** Null: there is nothing to ask for any more. */
-  readonly step: (context: StreamContext, place: WalkPlace, options: CallOptions) => Promise<WalkPage<T> | null>
+  readonly step: (context: StreamContext, step: WalkStep<Place>, options: CallOptions) => Promise<WalkPage<T, Place> | null>
 }): PagedStream<T> => ({
   kind: 'walk',
   reads: stream.reads,
-  seldom: stream.seldom ?? false,
   pace: stream.pace ?? everyPoll,
   shows: null,
   time: null,
@@ -273,12 +293,12 @@ export const walk = <T>(stream: {
   read: async (context, { to }, cursor, options) => {
     const { client } = context
     const askedAt = client.clock().now()
-    const page = await stream.step(context, { after: cursor ?? '', plannedAt: to }, options)
+    const page = await stream.step(context, { after: placeAt(stream.places, cursor), plannedAt: to }, options)
     const { records = [], answers, next, resumeAt = null, alongside, ...keys } = page ?? { answers: [], next: null }
     return {
       ...{ records, keys, alongside, resumeAt },
       totalCount: null,
-      nextCursor: next,
+      nextCursor: next === null ? null : JSON.stringify(next),
       observedAt: earliestOf(answers, askedAt),
       marketplaceNow: client.clock().now(),
       isAnswer: answers.length > 0,

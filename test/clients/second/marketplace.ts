@@ -30,7 +30,7 @@ export const vocabulary: Vocabulary = {
   cancelReasons: ['vergriffen', 'Kundenwunsch'],
   buyerCancelReason: 'Kundenwunsch',
   refundReasons: ['defekt'],
-  ...{ carriers: new Set(['Post']), acknowledgeWithinHours: 12 },
+  ...{ carriers: new Set(['Post']), acknowledgeWithinHours: 12, cancelsAfterDays: null },
   settingsCarriers: { services: new Map(), mailboxServices: new Set() },
 }
 

@@ -287,8 +287,8 @@ export const readingMutations: readonly ReadingMutation[] = [
     'What a person has dismissed is no part of further windows.',
     'test/jobs/sync/dismissed.test.ts › what a person has dismissed is not met again: %s',
     'store/quarantine.ts',
-    "AND (state = 'open' OR (state = 'dismissed' AND",
-    "AND (state = 'open' OR (state = 'superseded' AND",
+    "OR (q.state = 'dismissed' AND",
+    "OR (q.state = 'superseded' AND",
   ),
   bent(
     'A reading settles no record without a key that is perhaps older than what it read.',
@@ -413,8 +413,8 @@ export const readingMutations: readonly ReadingMutation[] = [
     'The plan of a reading that comes once a day is written down before its first page.',
     `${pagesTest} › the plan of what is read once a day is written down before its first page has come`,
     'jobs/sync/planning.ts',
-    'if (stream.seldom) await run.pages.keep(run.progress)',
-    'if (!stream.seldom) await run.pages.keep(run.progress)',
+    'if (isSeldom(stream.pace)) await run.pages.keep(run.progress)',
+    'if (!isSeldom(stream.pace)) await run.pages.keep(run.progress)',
   ),
   bent(
     'A named order that the marketplace denies is not asked for with every run.',

@@ -6,7 +6,7 @@ import { playReading } from './play.ts'
 import { readingStories } from './stories.ts'
 
 /** How many are drawn, from the beginning of the first row. */
-const count = 200
+const count = 100
 
 let theatre: Theatre
 

@@ -71,7 +71,7 @@ const everything = async (one: TestSeller): Promise<void> => {
 test('campaigns of the settings, of a row put in by hand and of an operator are read; an unknown one raises an alarm once', async () => {
   const one = await seller()
   for (const id of ['S-1', 'H-1', 'O-1']) await make(one, id)
-  await recordConfiguredCampaigns(bench.database, one.sellerId, ['S-1', 'NO-SUCH'])
+  await recordConfiguredCampaigns(bench.database, [{ sellerId: one.sellerId, campaignIds: ['S-1', 'NO-SUCH'] }])
   await bench.database.execute(`INSERT INTO tallyman.watched_campaigns (seller_id, campaign_id) VALUES ($1, 'H-1')`, one.sellerId)
   await watchCampaigns(bench.database, one.sellerId, ['O-1'], 'operator')
   await one.sync('campaigns', 'near')

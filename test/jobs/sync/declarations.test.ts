@@ -9,11 +9,13 @@ import { resourceRow, streamRows, withTables } from '../../../src/jobs/sync/reso
 
 // A declaration is taken apart: whatever is left out of it is missed by the compiler, by the declaration itself, or by docs/syncs.md.
 
-const folder = path.resolve(import.meta.dirname, '../../../src/jobs/sync')
+const folderOf = (room: string): string => path.resolve(import.meta.dirname, '../../../src', room)
+const folder = folderOf('jobs/sync')
 const compilerPatienceMs = 300_000
 
 /** A source with one part of a declaration left out. */
 interface Without {
+  readonly folder: string
   readonly file: string
   /** As `orders.ts, no. 1: resource.table.store`. */
   readonly part: string
@@ -27,10 +29,12 @@ const membersOf = (
 ): readonly (readonly [string, ts.ObjectLiteralElementLike])[] =>
   literal.properties.flatMap((member) => {
     const own = `${name}.${member.name?.getText() ?? member.getText()}`
-    const isNested = ts.isPropertyAssignment(member) && /\.(poll|table)$/.test(own)
+    const isNested = ts.isPropertyAssignment(member) && /\.(poll|table|key|identity|state)$/.test(own)
     const nested = isNested && ts.isObjectLiteralExpression(member.initializer) ? membersOf(member.initializer, own) : []
     return [[own, member] as const, ...nested]
   })
+
+const sourcesIn = (folder: string): readonly string[] => readdirSync(folder).filter((file) => file.endsWith('.ts'))
 
 const callsIn = (
   source: ts.SourceFile,
@@ -49,15 +53,15 @@ const callsIn = (
 }
 
 /** Each part of each declaration left out in turn. */
-const takenApart = (names: ReadonlySet<string>): readonly Without[] =>
-  readdirSync(folder).flatMap((file) => {
+const takenApart = (names: ReadonlySet<string>, folder: string): readonly Without[] =>
+  sourcesIn(folder).flatMap((file) => {
     const text = readFileSync(path.join(folder, file), 'utf8')
     const source = ts.createSourceFile(file, text, ts.ScriptTarget.Latest, true)
     return callsIn(source, names).flatMap(([call, literal], at) =>
       membersOf(literal, call).map(([part, member]) => {
         const comma = text[member.getEnd()] === ',' ? 1 : 0
         const without = text.slice(0, member.getStart()) + text.slice(member.getEnd() + comma)
-        return { file, part: `${file}, no. ${at + 1}: ${part}`, text: without }
+        return { folder, file, part: `${file}, no. ${at + 1}: ${part}`, text: without }
       }),
     )
   })
@@ -68,7 +72,7 @@ const rejectedOf = (sources: readonly Without[]): ReadonlySet<string> => {
   const { options } = ts.parseJsonConfigFileContent(config, ts.sys, process.cwd())
   const host = ts.createCompilerHost(options, true)
   // Beside the files that they are made of, so that their imports are found.
-  const virtual = new Map(sources.map((source, at) => [path.join(folder, `${at}-${source.file}`), source]))
+  const virtual = new Map(sources.map((source, at) => [path.join(source.folder, `${at}-${source.file}`), source]))
   const { fileExists, readFile, getSourceFile } = host
   host.fileExists = (name) => virtual.has(name) || fileExists(name)
   host.readFile = (name) => virtual.get(name)?.text ?? readFile(name)
@@ -86,7 +90,7 @@ const rejectedOf = (sources: readonly Without[]): ReadonlySet<string> => {
   )
 }
 
-/** Parts that a declaration may lack; what misses them is said below, and of `createdAt` in `dismissed.test.ts`. */
+/** Parts that a declaration may lack; what misses them is said below. A page that notes missing records without `noteMissing` throws. */
 const mayBeLeftOut = /resource\.(enrolment|past|createdAt|table\.noteMissing|table\.findGone)$/
 
 test(
@@ -94,18 +98,39 @@ test(
   () => {
     const whole = readdirSync(folder)
       .filter((file) => resources.some(({ name }) => file === `${name}.ts`))
-      .map((file) => ({ file, part: file, text: readFileSync(path.join(folder, file), 'utf8') }))
-    const apart = takenApart(new Set(['resource']))
+      .map((file) => ({ folder, file, part: file, text: readFileSync(path.join(folder, file), 'utf8') }))
+    const apart = takenApart(new Set(['resource']), folder)
     const parts = apart.filter(({ part }) => !mayBeLeftOut.test(part))
     // A resource has at least nine parts: with fewer this test would look at something else.
     expect(parts.length).toBeGreaterThanOrEqual(resources.length * 9)
     const streams = takenApart(
       new Set(['followsChanges', 'standingList', 'range', 'snapshot', 'walk', 'imports', 'listing']),
-    ).filter(({ part }) => /\.(list|next|witnesses|page|step|plan|begin|identify|find|steps|reads)$/.test(part))
+      folder,
+    ).filter(({ part }) => /\.(list|next|witnesses|page|step|plan|begin|identify|find|steps|reads|places)$/.test(part))
     expect(streams.length).toBeGreaterThan(20)
     const rejected = rejectedOf([...whole, ...parts, ...streams])
     expect(whole.filter(({ part }) => rejected.has(part))).toEqual([])
     expect([...parts, ...streams].map(({ part }) => part).filter((part) => !rejected.has(part))).toEqual([])
+  },
+  compilerPatienceMs,
+)
+
+/** What tables may lack: a mechanism that a table has or has not. Tests of the resource that has it miss it. */
+const tableMayLack =
+  /\.(keyOf|foundBy|computed|payload|payloadPath|part|hash|children|lockFirst|withoutErased|locked|choose|merge|oftenFew|loaded|\.\.\(table\.payloadPath.*)$/
+
+test.each([
+  { what: 'an endpoint', names: ['endpoint'], rooms: ['clients/marketplace', 'clients/display'], leftOut: null, least: 11 * 2 },
+  { what: 'a table', names: ['versionedTable', 'listedStore'], rooms: ['store'], leftOut: tableMayLack, least: 11 * 7 },
+])(
+  'what is left out of $what does not compile',
+  ({ names, rooms, leftOut, least }) => {
+    const parts = rooms
+      .flatMap((room) => takenApart(new Set(names), folderOf(room)))
+      .filter(({ part }) => leftOut?.test(part) !== true)
+    expect(parts.length).toBeGreaterThanOrEqual(least)
+    const rejected = rejectedOf(parts)
+    expect(parts.map(({ part }) => part).filter((part) => !rejected.has(part))).toEqual([])
   },
   compilerPatienceMs,
 )
@@ -140,6 +165,21 @@ describe('what a resource may lack', () => {
     expect(() => resource({ ...one, table: withoutNoting })).toThrow(TypeError)
   })
 
+  const overTime = resources.filter(({ createdAt }) => createdAt !== undefined)
+  test.each(overTime)('$name is not read over time without the creation of what cannot be read', (one) => {
+    const { createdAt: _, ...without } = one
+    expect(() => resource(without)).toThrow(TypeError)
+  })
+
+  test.each([
+    { name: 'orders', text: '{"orderDate":1700000000000}' },
+    { name: 'returns', text: '{"returnOrderDate":"2023-11-14T22:13:20.000Z"}' },
+  ])('$name find the creation of what cannot be read in its text', ({ name, text }) => {
+    const createdAt = resources.find((one) => one.name === name)?.createdAt
+    expect(createdAt?.(text)).toEqual(new Date(1_700_000_000_000))
+    expect(createdAt?.('{"anything":1}')).toBeNull()
+  })
+
   test('a resource without streams is none', () => {
     for (const one of resources) expect(() => resource({ ...one, streams: {} })).toThrow(TypeError)
   })
@@ -148,7 +188,7 @@ describe('what a resource may lack', () => {
 describe('the list of resources', () => {
   test('holds each that is declared, once', async () => {
     const declared: unknown[] = []
-    for (const file of new Set(takenApart(new Set(['resource'])).map((without) => without.file))) {
+    for (const file of new Set(takenApart(new Set(['resource']), folder).map((without) => without.file))) {
       const module: Readonly<Record<string, unknown>> = await import(path.join(folder, file))
       declared.push(...Object.values(module).filter((one) => typeof one === 'object' && one !== null && 'streams' in one))
     }

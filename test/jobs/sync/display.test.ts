@@ -209,7 +209,13 @@ test.each([
 
   const told = await seller.changes()
   const marks = await seller.marks()
-  expect(told).toHaveLength(marks.length)
+  // A first load is one change of each list, with how much came.
+  expect(told).toEqual([
+    { type: 'taxonomy.loaded', data: { count: expect.any(Number), parts: expect.objectContaining({ '1': expect.any(Number) }) } },
+    { type: 'target.loaded', data: { tactic: 'contextual', count: expect.any(Number), parts: {} } },
+    { type: 'target.loaded', data: { tactic: 'behavioral', count: expect.any(Number), parts: expect.anything() } },
+  ])
+  expect(told.reduce((sum, { data }) => sum + Number(data['count']), 0)).toBe(marks.length)
   for (const resource of resources) await seller.sync(resource)
   expect(await seller.marks()).toEqual(marks)
   expect(await seller.changes()).toEqual(told)
@@ -291,6 +297,22 @@ test('a snapshot that another process goes on with tells of nothing that it is g
   expect((await seller.changes(before)).map(({ type, data }) => [type, data['id']])).toEqual([
     ['target.removed', String(last?.id)],
   ])
+})
+
+test('a first load that takes several runs is one change, when its last page is there; a failed one is none', async () => {
+  const seller = await startSeller()
+  const oneTurn = { settings: { ...testSettings, maxPagesPerRun: 1 } }
+  expect(await seller.once('contextual-targets', undefined, oneTurn)).toMatchObject({ reason: 'taking turns' })
+  await sandbox.control('PUT', '/faults', { rules: [{ operation: 'targeting.list', repeatCursor: 1 }] })
+  await expect(seller.once('contextual-targets')).rejects.toThrow(PagingAstray)
+  expect(await seller.changes()).toEqual([])
+  await sandbox.control('PUT', '/faults', { rules: [] })
+  await seller.sync('contextual-targets')
+  const [{ targets } = { targets: 0 }] = await seller.rows<{ targets: number }>(
+    'SELECT count(*)::int AS targets FROM warehouse.contextual_targets WHERE seller_id = $1',
+  )
+  expect(targets).toBeGreaterThan(testSettings.pageSize ?? 0)
+  expect(await seller.changes()).toEqual([{ type: 'target.loaded', data: { tactic: 'contextual', count: targets, parts: {} } }])
 })
 
 test('a record that cannot be read lies in quarantine, is not gone, and heals', async () => {

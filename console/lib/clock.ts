@@ -1,0 +1,30 @@
+import { useEffect } from 'preact/hooks'
+import { clocks } from './api.ts'
+import { createState, useShared } from './state.ts'
+
+const tickMs = 5_000
+const tick = createState(Date.now())
+let users = 0
+let timer: ReturnType<typeof setInterval> | undefined
+
+/** The browser's time, moving on every few seconds. */
+export const useNow = (): number => {
+  useEffect(() => {
+    users += 1
+    timer ??= setInterval(() => tick.set(Date.now()), tickMs)
+    return () => {
+      users -= 1
+      if (users > 0) return
+      clearInterval(timer)
+      timer = undefined
+    }
+  }, [])
+  return useShared(tick)
+}
+
+/** The marketplace's time for a seller, by which its orders are late; of no seller the daemon's. In milliseconds. */
+export const useMarketplaceNow = (sellerId?: string): number => {
+  const now = useNow()
+  const { aheadMs, ofSellers } = useShared(clocks)
+  return now + (sellerId === undefined ? aheadMs : (ofSellers.get(sellerId) ?? aheadMs))
+}

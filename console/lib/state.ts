@@ -1,0 +1,37 @@
+import { useEffect, useState } from 'preact/hooks'
+
+/** A value that several parts of the page show. */
+export interface State<Value> {
+  get(): Value
+  set(value: Value): void
+  /** Calls back after each change; returns what ends that. */
+  watch(callback: () => void): () => void
+}
+
+/** Makes one. */
+export const createState = <Value>(initial: Value): State<Value> => {
+  let value = initial
+  const watchers = new Set<() => void>()
+  return {
+    get: () => value,
+    set: (next) => {
+      if (Object.is(next, value)) return
+      value = next
+      for (const watcher of [...watchers]) watcher()
+    },
+    watch: (callback) => {
+      watchers.add(callback)
+      return () => void watchers.delete(callback)
+    },
+  }
+}
+
+/** The value, and a new rendering with each change. */
+export const useShared = <Value>(state: State<Value>): Value => {
+  const [value, setValue] = useState(() => state.get())
+  useEffect(() => {
+    setValue(() => state.get())
+    return state.watch(() => setValue(() => state.get()))
+  }, [state])
+  return value
+}

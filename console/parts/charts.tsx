@@ -1,0 +1,142 @@
+import { useId } from 'preact/hooks'
+import { count } from '../lib/format.ts'
+
+/** A part of a bar. `tone` names a colour of the style sheet. */
+export interface Part {
+  readonly label: string
+  readonly value: number
+  readonly tone: string
+}
+
+/** A whole and its parts, side by side; what is left of the whole stays empty. The words below say the same. */
+export const PartsBar = ({
+  label,
+  whole,
+  parts,
+}: {
+  readonly label: string
+  readonly whole: number
+  readonly parts: readonly Part[]
+}) => {
+  let from = 0
+  const shown = parts.filter(({ value }) => value > 0)
+  const words = shown.map((part) => `${part.label} ${count(part.value)}`).join(', ')
+  return (
+    <figure class="parts">
+      <svg
+        viewBox="0 0 100 6"
+        preserveAspectRatio="none"
+        role="img"
+        aria-label={`${label}: ${words === '' ? 'none' : words} of ${count(whole)}`}
+      >
+        <rect class="rest" x="0" y="0" width="100" height="6" />
+        {shown.map(({ label: name, value, tone }) => {
+          const x = from
+          const width = whole === 0 ? 0 : (100 * value) / whole
+          from += width
+          return <rect key={name} class={`tone-${tone}`} x={x} y="0" width={Math.min(width, 100 - x)} height="6" />
+        })}
+      </svg>
+      <figcaption>
+        {shown.map(({ label: name, value, tone }) => (
+          <span key={name}>
+            <i class={`dot tone-${tone}`} aria-hidden="true" /> {name} {count(value)}
+          </span>
+        ))}
+      </figcaption>
+    </figure>
+  )
+}
+
+/** A value for each step of time. */
+export interface Series {
+  readonly label: string
+  readonly tone: string
+  readonly values: readonly number[]
+}
+
+const width = 320
+const height = 96
+
+/** Columns over time, stacked; the numbers are also there as a table for those who cannot see it. */
+export const Columns = ({
+  title,
+  steps,
+  series,
+  unit = 'events',
+}: {
+  readonly title: string
+  /** `state`: values of one moment each, of which the last one counts and no sum has a meaning. */
+  readonly unit?: 'events' | 'state'
+  /** Name of each step, such as `14:00`. */
+  readonly steps: readonly string[]
+  readonly series: readonly Series[]
+}) => {
+  const id = useId()
+  const sums = steps.map((_, index) => series.reduce((sum, { values }) => sum + (values[index] ?? 0), 0))
+  const most = Math.max(1, ...sums)
+  const step = width / Math.max(1, steps.length)
+  return (
+    <figure class="columns">
+      <figcaption id={id}>{title}</figcaption>
+      <svg viewBox={`0 0 ${width} ${height}`} role="img" aria-labelledby={id}>
+        <title>{title}</title>
+        {steps.map((name, index) => {
+          let top = height
+          return series.map(({ label, tone, values }) => {
+            const size = ((values[index] ?? 0) / most) * (height - 4)
+            top -= size
+            return (
+              <rect
+                key={`${name}-${label}`}
+                class={`tone-${tone}`}
+                x={index * step + 1}
+                y={top}
+                width={Math.max(1, step - 2)}
+                height={size}
+              >
+                <title>{`${name}: ${count(values[index] ?? 0)} ${label}`}</title>
+              </rect>
+            )
+          })
+        })}
+      </svg>
+      <p class="axis" aria-hidden="true">
+        <span>{steps[0]}</span>
+        <span>most {count(Math.max(0, ...sums))}</span>
+        <span>{steps.at(-1)}</span>
+      </p>
+      <p class="legend">
+        {series.map(({ label, tone, values }) => (
+          <span key={label}>
+            <i class={`dot tone-${tone}`} aria-hidden="true" /> {label}{' '}
+            {count(unit === 'state' ? (values.at(-1) ?? 0) : values.reduce((sum, value) => sum + value, 0))}
+          </span>
+        ))}
+      </p>
+      <table class="visually-hidden">
+        <caption>{title}</caption>
+        <thead>
+          <tr>
+            <th scope="col">Time</th>
+            {series.map(({ label }) => (
+              <th key={label} scope="col">
+                {label}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {steps.map((name, index) => (
+            <tr key={name}>
+              <th scope="row">{name}</th>
+              {series.map(({ label, values }) => (
+                <td key={label}>{values[index] ?? 0}</td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </figure>
+  )
+}

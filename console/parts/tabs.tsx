@@ -1,0 +1,26 @@
+import { type Address, withParameters } from '../lib/router.ts'
+
+/** Parts of a view, of which the address names one (`show`); the first is shown where it names none. */
+export const Tabs = <Name extends string>({
+  at,
+  label,
+  tabs,
+  shown,
+}: {
+  readonly at: Address
+  readonly label: string
+  readonly tabs: readonly (readonly [name: Name, text: string])[]
+  readonly shown: Name
+}) => (
+  <nav class="tabs" aria-label={label}>
+    {tabs.map(([name, text], index) => (
+      <a
+        key={name}
+        href={withParameters({ path: at.path, parameters: new URLSearchParams() }, { show: index === 0 ? '' : name })}
+        {...(name === shown ? { 'aria-current': 'page' as const } : {})}
+      >
+        {text}
+      </a>
+    ))}
+  </nav>
+)

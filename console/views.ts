@@ -1,0 +1,57 @@
+import type { ComponentType } from 'preact'
+import { Alarms } from './views/alarms.tsx'
+import { Audit } from './views/audit.tsx'
+import { Campaigns, CampaignView } from './views/campaigns.tsx'
+import { CommandView } from './views/command.tsx'
+import { Commands } from './views/commands.tsx'
+import { EventView } from './views/event.tsx'
+import { Events } from './views/events.tsx'
+import { Inventory, InventorySku } from './views/inventory.tsx'
+import { Keys } from './views/keys.tsx'
+import { OrderView } from './views/order.tsx'
+import { Orders } from './views/orders.tsx'
+import { Overview } from './views/overview.tsx'
+import { Quarantine } from './views/quarantine.tsx'
+import { Sellers } from './views/sellers.tsx'
+import { Settings } from './views/settings.tsx'
+import { SyncView } from './views/sync.tsx'
+import { Syncs } from './views/syncs.tsx'
+import { Targets } from './views/targets.tsx'
+import { Today } from './views/today.tsx'
+import { Webhooks, WebhookView } from './views/webhooks.tsx'
+
+/** A view of the console. */
+export interface View {
+  /** Address; parts that begin with a colon are handed to the view by their names. */
+  readonly path: string
+  /** Words in the navigation; null: it is reached from another view. */
+  readonly menu: string | null
+  readonly component: ComponentType<{ readonly parts: Readonly<Record<string, string>> }>
+}
+
+/** All views, in the order of the navigation. A view is added by a line here. */
+export const views: readonly View[] = [
+  { path: '/', menu: 'Overview', component: Overview },
+  { path: '/console/today', menu: 'To do today', component: Today },
+  { path: '/console/orders', menu: 'Orders', component: Orders },
+  { path: '/console/orders/:sellerId/:purchaseOrderId', menu: null, component: OrderView },
+  { path: '/console/commands', menu: 'Commands', component: Commands },
+  { path: '/console/commands/:id', menu: null, component: CommandView },
+  { path: '/console/alarms', menu: 'Alarms', component: Alarms },
+  { path: '/console/syncs', menu: 'Syncs', component: Syncs },
+  { path: '/console/syncs/:resource', menu: null, component: SyncView },
+  { path: '/console/quarantine', menu: 'Quarantine', component: Quarantine },
+  { path: '/console/sellers', menu: 'Sellers', component: Sellers },
+  { path: '/console/events', menu: 'Events', component: Events },
+  { path: '/console/events/:source/:id', menu: null, component: EventView },
+  { path: '/console/inventory', menu: 'Inventory', component: Inventory },
+  { path: '/console/inventory/:sellerId/:sku', menu: null, component: InventorySku },
+  { path: '/console/campaigns', menu: 'Campaigns', component: Campaigns },
+  { path: '/console/campaigns/:id', menu: null, component: CampaignView },
+  { path: '/console/targets', menu: 'Targets', component: Targets },
+  { path: '/console/webhooks', menu: 'Webhooks', component: Webhooks },
+  { path: '/console/webhooks/:id', menu: null, component: WebhookView },
+  { path: '/console/keys', menu: 'Keys', component: Keys },
+  { path: '/console/audit', menu: 'Audit', component: Audit },
+  { path: '/console/settings', menu: 'Settings', component: Settings },
+]

@@ -1,0 +1,99 @@
+import type { paths } from '../../types/index.d.ts'
+import { answered, api } from '../lib/api.ts'
+import { useQuery } from '../lib/query.ts'
+import { given, useAddress } from '../lib/router.ts'
+import { ChoiceFilter, Filters, TextFilter } from '../parts/filters.tsx'
+import { List } from '../parts/table.tsx'
+import { None, Raw, Time } from '../parts/text.tsx'
+
+type Action = NonNullable<NonNullable<paths['/v1/audit']['get']['parameters']['query']>['action']>
+
+/** Every act that the audit records, in words. */
+const acts: Readonly<Record<Action, string>> = {
+  'alarm.closed': 'closed an alarm',
+  'alarm.silenced': 'silenced an alarm',
+  'buyer.erased': "erased a buyer's data",
+  'buyer.shown': "looked at a buyer's data",
+  'campaigns.watched': 'watched campaigns',
+  'campaign.unwatched': 'stopped watching a campaign',
+  'command.decided': 'decided a command',
+  'event.rejected': 'rejected an event',
+  'key.added': 'added a key',
+  'key.revoked': 'revoked a key',
+  'key.rotated': 'rotated a key',
+  'log_reasons.changed': 'changed LOG_REASONS',
+  'queues.change_requested': 'changed queues',
+  'record.dismissed': 'dismissed a record',
+  'record.shown': 'looked at a record with what it may hold of a buyer',
+  'record.replay_requested': 'replayed a record',
+  'retention.run_requested': 'removed old data',
+  'seller.paused': 'paused a seller',
+  'seller.resumed': 'resumed a seller',
+  'sellers.reload_requested': 'read the sellers again',
+  'session.closed': 'signed out',
+  'session.opened': 'signed in',
+  'sync.run_requested': 'ran a sync',
+  'webhook.added': 'added a webhook',
+  'webhook.changed': 'changed a webhook',
+  'webhook.redelivered': 'sent webhook messages again',
+  'webhook.removed': 'removed a webhook',
+  'webhook.rotated': 'rotated the secret of a webhook',
+  'webhook.test_requested': 'tested a webhook',
+}
+const isAction = (text: string): text is Action => Object.hasOwn(acts, text)
+const actionOptions = [['', 'All'], ...Object.entries(acts)] as const
+
+const isEmpty = (details: unknown): boolean =>
+  typeof details !== 'object' || details === null || Object.keys(details).length === 0
+
+/** What people have done. */
+export const Audit = () => {
+  const at = useAddress()
+  const action = at.parameters.get('action') ?? ''
+  const query = {
+    ...given(at, ['actor', 'subject', 'sellerId', 'keyId', 'from', 'to', 'cursor']),
+    ...(isAction(action) ? { action } : {}),
+    limit: 50,
+  }
+  const entries = useQuery(`audit ${JSON.stringify(query)}`, () => answered(api.GET('/v1/audit', { params: { query } })), {
+    topics: ['command', 'alarm', 'seller'],
+  })
+  return (
+    <>
+      <h1 tabIndex={-1}>Audit</h1>
+      <p class="faint">What people and programs have done through the interface, newest first. It is kept for ever.</p>
+      <Filters>
+        <ChoiceFilter at={at} name="action" label="Act" options={actionOptions} />
+        <TextFilter at={at} name="actor" label="Who" />
+        <TextFilter at={at} name="subject" label="On what" placeholder="an id" />
+        <TextFilter at={at} name="keyId" label="Key" />
+        <TextFilter at={at} name="sellerId" label="Seller" />
+        <TextFilter at={at} name="from" label="From" type="date" />
+        <TextFilter at={at} name="to" label="Before" type="date" />
+      </Filters>
+      <List
+        caption="Acts"
+        query={entries}
+        at={at}
+        keyOf={({ id }) => id}
+        empty="No act fits. Names and ids are compared as a whole."
+        columns={[
+          { head: 'When', cell: (entry) => <Time at={entry.at} /> },
+          {
+            head: 'Who',
+            cell: ({ actor, onBehalfOf }) => (onBehalfOf === null ? actor : `${actor}, for ${onBehalfOf}`),
+          },
+          { head: 'Did', cell: (entry) => (isAction(entry.action) ? acts[entry.action] : entry.action) },
+          { head: 'On what', cell: ({ subject }) => subject },
+          { head: 'Seller', cell: ({ sellerId }) => sellerId ?? <None /> },
+          { head: 'Why', cell: ({ reason }) => reason ?? <None /> },
+          { head: 'Key', cell: ({ keyId }) => keyId ?? <None /> },
+          {
+            head: 'More',
+            cell: ({ details }) => (isEmpty(details) ? <None /> : <Raw summary="Details" value={details} />),
+          },
+        ]}
+      />
+    </>
+  )
+}

@@ -1,0 +1,327 @@
+import { useState } from 'preact/hooks'
+import { answered, api, type Schemas } from '../lib/api.ts'
+import { several } from '../lib/format.ts'
+import { invalidate, useQuery } from '../lib/query.ts'
+import { given, oneOf, useAddress } from '../lib/router.ts'
+import { PartsBar } from '../parts/charts.tsx'
+import { Field, FormDialog, textIn, textsIn } from '../parts/dialog.tsx'
+import { ChoiceFilter, Filters, TextFilter } from '../parts/filters.tsx'
+import { Empty, Loaded } from '../parts/states.tsx'
+import { List } from '../parts/table.tsx'
+import { Badge, None, Time, type Tone } from '../parts/text.tsx'
+import { toast } from '../parts/toasts.tsx'
+
+type Campaign = Schemas['Campaign']
+type Detail = Schemas['CampaignDetail']
+
+const statuses = [
+  'READY',
+  'SCHEDULED',
+  'RUNNING',
+  'LIMITED_BY_BUDGET',
+  'BUDGET_EXHAUSTED',
+  'CAMPAIGN_ENDING_SOON',
+  'COMPLETED',
+  'STOPPED',
+  'DELETED',
+] as const
+const tones: Readonly<Record<string, Tone>> = {
+  RUNNING: 'good',
+  LIMITED_BY_BUDGET: 'warn',
+  CAMPAIGN_ENDING_SOON: 'warn',
+  BUDGET_EXHAUSTED: 'bad',
+}
+const colours: Readonly<Record<string, string>> = {
+  RUNNING: 'b',
+  LIMITED_BY_BUDGET: 'd',
+  BUDGET_EXHAUSTED: 'c',
+  CAMPAIGN_ENDING_SOON: 'e',
+}
+
+const wordsOf = (status: string): string => status.toLowerCase().replaceAll('_', ' ')
+
+const Status = ({ campaign }: { readonly campaign: Pick<Campaign, 'status' | 'missingSince'> }) => (
+  <>
+    {campaign.status === null ? (
+      <span class="faint">not read yet</span>
+    ) : (
+      <Badge tone={tones[campaign.status] ?? 'plain'}>{wordsOf(campaign.status)}</Badge>
+    )}
+    {campaign.missingSince !== null && (
+      <>
+        {' '}
+        <Badge tone="bad">gone</Badge>
+      </>
+    )}
+  </>
+)
+
+const addressOf = ({ sellerId, campaignId }: Pick<Campaign, 'sellerId' | 'campaignId'>): string =>
+  `/console/campaigns/${encodeURIComponent(campaignId)}?sellerId=${encodeURIComponent(sellerId)}`
+
+const watch = async (body: { sellerId?: string; campaignIds: string[] }): Promise<void> => {
+  const { added } = await answered(api.POST('/v1/campaigns', { body }))
+  toast(added.length === 0 ? 'All of them are watched already.' : `${several(added.length, 'campaign')} will be read now.`)
+  invalidate()
+}
+
+/** Watched campaigns. */
+export const Campaigns = () => {
+  const at = useAddress()
+  const [asking, setAsking] = useState(false)
+  const watched = oneOf(at, 'watched', ['true', 'false'])
+  const query = { ...given(at, ['sellerId', 'campaignId', 'status']), ...(watched === undefined ? {} : { watched }) }
+  const asked = { ...query, ...given(at, ['cursor']), limit: 50 }
+  const campaigns = useQuery(
+    `campaigns ${JSON.stringify(asked)}`,
+    () => answered(api.GET('/v1/campaigns', { params: { query: asked } })),
+    { topics: ['campaign'] },
+  )
+  return (
+    <>
+      <h1 tabIndex={-1}>Campaigns</h1>
+      <p class="row">
+        <span class="faint">
+          The marketplace does not list campaigns: those are read whose ids are named here or in CAMPAIGN_IDS.
+        </span>
+        <button type="button" onClick={() => setAsking(true)}>
+          Watch campaigns
+        </button>
+      </p>
+      <Filters>
+        <ChoiceFilter
+          at={at}
+          name="status"
+          label="Status"
+          options={[['', 'All'], ...statuses.map((status) => [status, wordsOf(status)] as const)]}
+        />
+        <ChoiceFilter
+          at={at}
+          name="watched"
+          label="Watched"
+          options={[
+            ['', 'All'],
+            ['true', 'Watched'],
+            ['false', 'No longer watched'],
+          ]}
+        />
+        <TextFilter at={at} name="campaignId" label="Campaign" />
+        <TextFilter at={at} name="sellerId" label="Seller" />
+      </Filters>
+      <List
+        caption="Campaigns"
+        query={campaigns}
+        at={at}
+        keyOf={({ sellerId, campaignId }) => `${sellerId}/${campaignId}`}
+        empty="No campaign fits. Name the ids of those that should be read with “Watch campaigns”."
+        csv={{ path: `/v1/campaigns?${new URLSearchParams(query)}`, name: 'campaigns' }}
+        columns={[
+          { head: 'Campaign', cell: (row) => <a href={addressOf(row)}>{row.name ?? row.campaignId}</a> },
+          { head: 'Status', cell: (row) => <Status campaign={row} /> },
+          { head: 'Seller', cell: ({ sellerId }) => sellerId },
+          { head: 'From', cell: ({ startDate }) => startDate ?? <None /> },
+          { head: 'To', cell: ({ endDate, startDate }) => endDate ?? (startDate === null ? <None /> : 'open end') },
+          { head: 'A day', number: true, cell: ({ dailyBudget }) => dailyBudget ?? <None /> },
+          { head: 'In all', number: true, cell: ({ totalBudget }) => totalBudget ?? <None /> },
+          { head: 'Read', cell: ({ observedAt, problem }) => (problem === null ? <Time at={observedAt} /> : problem) },
+        ]}
+      />
+      {asking && (
+        <FormDialog
+          title="Watch campaigns"
+          meaning="Campaigns with these ids are read now, and again the more often the nearer they are to their budget or end."
+          action="Watch"
+          submit={async (form) => {
+            const sellerId = textIn(form, 'sellerId')
+            await watch({ campaignIds: textsIn(form, 'campaignIds'), ...(sellerId === '' ? {} : { sellerId }) })
+          }}
+          close={() => setAsking(false)}
+        >
+          <Field name="campaignIds" label="Campaign ids" hint="Separated by commas or blanks." required />
+          <Field
+            name="sellerId"
+            label="Seller"
+            hint="Needed where there are several."
+            initial={at.parameters.get('sellerId') ?? ''}
+          />
+        </FormDialog>
+      )}
+    </>
+  )
+}
+
+const dayMs = 86_400_000
+
+/** How much of the time is over, and the budget that the days so far could have used. */
+const Budget = ({ campaign }: { readonly campaign: Detail }) => {
+  const { startDate, endDate, dailyBudget, totalBudget } = campaign
+  if (startDate === null) return <Empty>The campaign has no start date yet.</Empty>
+  const begin = Date.parse(startDate)
+  // The last day counts as a whole.
+  const days = endDate === null ? null : Math.max(1, Math.round((Date.parse(endDate) - begin) / dayMs) + 1)
+  const gone = Math.max(0, Math.ceil((Date.now() - begin) / dayMs))
+  const over = days === null ? gone : Math.min(gone, days)
+  const daily = dailyBudget === null ? null : Number(dailyBudget)
+  const total = totalBudget === null ? null : Number(totalBudget)
+  const usable = daily === null ? null : Math.round(daily * over)
+  const whole = total ?? (daily === null || days === null ? null : Math.round(daily * days))
+  return (
+    <>
+      {days === null ? (
+        <p>{several(over, 'day')} so far, with an open end.</p>
+      ) : (
+        <PartsBar label={`Time, ${several(days, 'day')}`} whole={days} parts={[{ label: 'days over', value: over, tone: 'a' }]} />
+      )}
+      {whole !== null && usable !== null ? (
+        <PartsBar
+          label={`Budget, ${whole} in all`}
+          whole={whole}
+          parts={[{ label: 'usable so far at the daily budget', value: Math.min(whole, usable), tone: 'd' }]}
+        />
+      ) : (
+        <p>{daily === null ? 'There is no daily budget.' : `At most ${usable} so far, at ${dailyBudget} a day.`}</p>
+      )}
+      <p class="faint">
+        {whole !== null && usable !== null && usable > whole && over < (days ?? Number.POSITIVE_INFINITY)
+          ? `At the daily budget all of it is used after ${several(Math.ceil(whole / (daily ?? whole)), 'day')}, before the end. `
+          : ''}
+        The marketplace does not say what was spent; how near the budget is shows in the status alone.
+      </p>
+    </>
+  )
+}
+
+/** The share of the time that the campaign was seen in each status. */
+const Shares = ({ campaign }: { readonly campaign: Detail }) => {
+  const { statusChanges } = campaign
+  const minutes = new Map<string, number>()
+  for (const [index, { toStatus, seenAt }] of statusChanges.entries()) {
+    const until = statusChanges[index + 1]?.seenAt
+    const spent = Math.max(0, (until === undefined ? Date.now() : Date.parse(until)) - Date.parse(seenAt))
+    minutes.set(toStatus, (minutes.get(toStatus) ?? 0) + Math.round(spent / 60_000))
+  }
+  const parts = [...minutes].map(([status, value]) => ({ label: wordsOf(status), value, tone: colours[status] ?? 'f' }))
+  const whole = parts.reduce((sum, { value }) => sum + value, 0)
+  return whole === 0 ? null : <PartsBar label="Minutes in each status" whole={whole} parts={parts} />
+}
+
+const Timeline = ({ campaign }: { readonly campaign: Detail }) =>
+  campaign.statusChanges.length === 0 ? (
+    <Empty>The campaign has not been read yet.</Empty>
+  ) : (
+    <ol class="timeline">
+      {[...campaign.statusChanges].reverse().map(({ fromStatus, toStatus, seenAt, legal, missed }) => (
+        <li key={`${seenAt} ${toStatus}`} class={`moment ${legal === false ? 'decision' : 'event'}`}>
+          <p>
+            <Badge tone={tones[toStatus] ?? 'plain'}>{wordsOf(toStatus)}</Badge> <Time at={seenAt} />
+          </p>
+          <p class="faint">
+            {fromStatus === null ? 'first seen' : `before: ${wordsOf(fromStatus)}`}
+            {legal === false &&
+              (missed === null
+                ? '; this move is not in the specification'
+                : `; between two looks it went by ${missed.map(wordsOf).join(', ')}`)}
+          </p>
+        </li>
+      ))}
+    </ol>
+  )
+
+const Shown = ({ campaign, reload }: { readonly campaign: Detail; readonly reload: () => void }) => {
+  const [asking, setAsking] = useState(false)
+  const { sellerId, campaignId, watched } = campaign
+  return (
+    <>
+      <h1 tabIndex={-1}>{campaign.name ?? campaignId}</h1>
+      {campaign.problem !== null && <p class="notice bad">The campaign could not be read last time: {campaign.problem}</p>}
+      {campaign.missingSince !== null && (
+        <p class="notice warn">
+          The marketplace has not had this campaign since <Time at={campaign.missingSince} />.
+        </p>
+      )}
+      <dl class="facts card">
+        <dt>Status</dt>
+        <dd>
+          <Status campaign={campaign} />
+        </dd>
+        <dt>Campaign</dt>
+        <dd>
+          {campaignId} of {sellerId}
+        </dd>
+        <dt>Dates</dt>
+        <dd>
+          {campaign.startDate ?? 'not known'} to {campaign.endDate ?? 'open end'}
+        </dd>
+        <dt>Budget</dt>
+        <dd>
+          {campaign.dailyBudget ?? 'none'} a day, {campaign.totalBudget ?? 'no bound'} in all
+        </dd>
+        <dt>Target</dt>
+        <dd>{campaign.targetRoas === null ? <None /> : `${campaign.targetRoas} return on ad spend`}</dd>
+        <dt>May become</dt>
+        <dd>{campaign.nextStatuses.length === 0 ? 'nothing else' : campaign.nextStatuses.map(wordsOf).join(', ')}</dd>
+        <dt>Read</dt>
+        <dd>
+          <Time at={campaign.observedAt} />; polled as {campaign.urgency}
+        </dd>
+      </dl>
+      <h2>Budget against time</h2>
+      <div class="card">
+        <Budget campaign={campaign} />
+      </div>
+      <h2>Status</h2>
+      <Shares campaign={campaign} />
+      <Timeline campaign={campaign} />
+      <p class="row">
+        {watched ? (
+          <button type="button" onClick={() => setAsking(true)}>
+            Stop watching
+          </button>
+        ) : (
+          <button
+            type="button"
+            onClick={() =>
+              void watch({ sellerId, campaignIds: [campaignId] }).catch((error: unknown) =>
+                toast(error instanceof Error ? error.message : String(error), 'bad'),
+              )
+            }
+          >
+            Watch it again
+          </button>
+        )}
+      </p>
+      {asking && (
+        <FormDialog
+          title="Stop watching"
+          meaning="The campaign is read no more. What is stored stays."
+          action="Stop watching"
+          submit={async () => {
+            const parameters = { params: { path: { campaignId }, query: { sellerId } } }
+            await answered(api.DELETE('/v1/campaigns/{campaignId}', parameters))
+            toast('The campaign is read no more.')
+            reload()
+          }}
+          close={() => setAsking(false)}
+        />
+      )}
+    </>
+  )
+}
+
+/** One campaign: its status over time, and its budget against its time. */
+export const CampaignView = ({ parts }: { readonly parts: Readonly<Record<string, string>> }) => {
+  const at = useAddress()
+  const { id: campaignId = '' } = parts
+  const query = given(at, ['sellerId'])
+  const campaign = useQuery(
+    `campaign ${campaignId} ${JSON.stringify(query)}`,
+    () => answered(api.GET('/v1/campaigns/{campaignId}', { params: { path: { campaignId }, query } })),
+    { topics: ['campaign'] },
+  )
+  return (
+    <>
+      {campaign.data === undefined && <h1 tabIndex={-1}>Campaign {campaignId}</h1>}
+      <Loaded query={campaign}>{(data) => <Shown campaign={data} reload={campaign.reload} />}</Loaded>
+    </>
+  )
+}

@@ -1,0 +1,81 @@
+import { answered, api } from '../lib/api.ts'
+import { useQuery } from '../lib/query.ts'
+import { given, oneOf, useAddress } from '../lib/router.ts'
+import { CommandState, commandAddress, doing, sentences } from '../parts/commands.tsx'
+import { ChoiceFilter, Filters, TextFilter } from '../parts/filters.tsx'
+import { OrderLink } from '../parts/orders.tsx'
+import { List } from '../parts/table.tsx'
+import { Time } from '../parts/text.tsx'
+
+const states = ['pending', 'sending', 'verifying', 'held', 'confirmed', 'rejected'] as const
+const kinds = ['acknowledge', 'ship', 'cancel', 'refund', 'create-shipping-settings'] as const
+const texts = ['purchaseOrderId', 'sku', 'trackingNumber', 'sellerId', 'eventId', 'createdFrom', 'createdTo'] as const
+
+/** Commands with what has become of them. */
+export const Commands = () => {
+  const address = useAddress()
+  const [state, kind] = [oneOf(address, 'state', states), oneOf(address, 'kind', kinds)]
+  const query = {
+    ...given(address, texts),
+    ...(state === undefined ? {} : { state }),
+    ...(kind === undefined ? {} : { kind }),
+  }
+  const asked = { ...query, ...given(address, ['cursor']), limit: 50 }
+  const commands = useQuery(
+    `commands ${JSON.stringify(asked)}`,
+    () => answered(api.GET('/v1/commands', { params: { query: asked } })),
+    { topics: ['command'] },
+  )
+  return (
+    <>
+      <h1 tabIndex={-1}>Commands</h1>
+      <p class="faint">
+        What the ERP asked for, newest first. A held one waits for a decision; a rejected one was not carried out.
+      </p>
+      <Filters>
+        <ChoiceFilter
+          at={address}
+          name="state"
+          label="State"
+          options={[['', 'All'], ...states.map((one) => [one, one] as const)]}
+        />
+        <ChoiceFilter at={address} name="kind" label="Kind" options={[['', 'All'], ...kinds.map((one) => [one, one] as const)]} />
+        <TextFilter at={address} name="purchaseOrderId" label="Order" />
+        <TextFilter at={address} name="sku" label="SKU" />
+        <TextFilter at={address} name="trackingNumber" label="Tracking number" />
+        <TextFilter at={address} name="sellerId" label="Seller" />
+        <TextFilter at={address} name="createdFrom" label="Accepted from" type="date" />
+        <TextFilter at={address} name="createdTo" label="Accepted before" type="date" />
+      </Filters>
+      <List
+        caption="Commands"
+        query={commands}
+        at={address}
+        keyOf={({ id }) => id}
+        empty={
+          state === 'held'
+            ? 'No command is held: nothing waits for a decision.'
+            : 'No command fits. Ids, SKUs and tracking numbers are compared as a whole.'
+        }
+        csv={{ path: `/v1/commands?${new URLSearchParams(query)}`, name: 'commands' }}
+        columns={[
+          { head: 'Command', cell: (command) => <a href={commandAddress(command.id)}>{doing(command)}</a> },
+          { head: 'State', cell: (command) => <CommandState state={command.state} /> },
+          {
+            head: 'Order',
+            cell: ({ sellerId, purchaseOrderId }) =>
+              purchaseOrderId === null ? (
+                'shipping settings'
+              ) : (
+                <OrderLink sellerId={sellerId} purchaseOrderId={purchaseOrderId} />
+              ),
+          },
+          { head: 'Seller', cell: ({ sellerId }) => sellerId },
+          { head: 'Why', cell: (command) => sentences(command).join(' ') },
+          { head: 'Accepted', cell: ({ createdAt }) => <Time at={createdAt} /> },
+          { head: 'Settled', cell: ({ settledAt }) => <Time at={settledAt} /> },
+        ]}
+      />
+    </>
+  )
+}

@@ -1,0 +1,91 @@
+import { answered, api, type Schemas } from '../lib/api.ts'
+import { useQuery } from '../lib/query.ts'
+import { CommandState, commandAddress, doing } from '../parts/commands.tsx'
+import { EventState, EventTrouble, RejectEvent } from '../parts/events.tsx'
+import { OrderLink } from '../parts/orders.tsx'
+import { Empty, Loaded } from '../parts/states.tsx'
+import { None, Raw, Time } from '../parts/text.tsx'
+
+const Shown = ({ event, reload }: { readonly event: Schemas['Event']; readonly reload: () => void }) => (
+  <>
+    <h1 tabIndex={-1}>Event {event.id}</h1>
+    <section class="card" aria-label="Facts">
+      <dl class="facts">
+        <dt>State</dt>
+        <dd>
+          <EventState state={event.state} />
+        </dd>
+        <dt>{event.state === 'received' ? 'Waits for' : 'Trouble'}</dt>
+        <dd>
+          <EventTrouble event={event} />
+        </dd>
+        <dt>Type</dt>
+        <dd>{event.type}</dd>
+        <dt>Source</dt>
+        <dd>{event.source}</dd>
+        <dt>Order</dt>
+        <dd>
+          {event.purchaseOrderId === null ? (
+            <None />
+          ) : event.sellerId === null ? (
+            event.purchaseOrderId
+          ) : (
+            <OrderLink sellerId={event.sellerId} purchaseOrderId={event.purchaseOrderId} />
+          )}
+        </dd>
+        <dt>Seller</dt>
+        <dd>{event.sellerId ?? <None />}</dd>
+        <dt>Received</dt>
+        <dd>
+          <Time at={event.receivedAt} />
+        </dd>
+        <dt>Decided</dt>
+        <dd>
+          <Time at={event.processedAt} />
+        </dd>
+      </dl>
+      {event.state === 'rejected' && (
+        <p>
+          It came to nothing. Correct it in the ERP, send it with a new id, then{' '}
+          <a href="/console/alarms?kind=event-rejected">resolve its alarm</a>.
+        </p>
+      )}
+      {event.state === 'received' && <RejectEvent event={event} done={reload} />}
+    </section>
+    {event.unreadable === null ? (
+      <Raw summary={event.dataRemovedAt === null ? 'What it says' : 'What is kept of it'} value={event.data} />
+    ) : (
+      <p class="notice warn">{event.unreadable}</p>
+    )}
+    <h2>Commands</h2>
+    {event.commands.length === 0 ? (
+      <Empty>It has led to no command.</Empty>
+    ) : (
+      <ul class="plain">
+        {event.commands.map((command) => (
+          <li key={command.id}>
+            <a href={commandAddress(command.id)}>{doing(command)}</a> <CommandState state={command.state} />
+          </li>
+        ))}
+      </ul>
+    )}
+  </>
+)
+
+/** One event: what it says, what is wrong with it, and what came of it. */
+export const EventView = ({ parts }: { readonly parts: Readonly<Record<string, string>> }) => {
+  const { source = '', id = '' } = parts
+  const event = useQuery(
+    `event ${source} ${id}`,
+    () => answered(api.GET('/v1/events/{source}/{id}', { params: { path: { source, id } } })),
+    { topics: ['event', 'command'] },
+  )
+  return (
+    <>
+      <p>
+        <a href="/console/events">Events</a>
+      </p>
+      <Loaded query={event}>{(data) => <Shown event={data} reload={event.reload} />}</Loaded>
+    </>
+  )
+}

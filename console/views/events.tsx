@@ -1,0 +1,114 @@
+import { answered, api } from '../lib/api.ts'
+import { count } from '../lib/format.ts'
+import { useQuery } from '../lib/query.ts'
+import { given, useAddress } from '../lib/router.ts'
+import { EventState, EventTrouble, eventAddress, RejectEvent } from '../parts/events.tsx'
+import { ChoiceFilter, Filters, TextFilter } from '../parts/filters.tsx'
+import { OrderLink } from '../parts/orders.tsx'
+import { List } from '../parts/table.tsx'
+import { None, Time } from '../parts/text.tsx'
+
+const kinds = {
+  '': { query: { state: 'received' }, empty: 'No event waits: each one that came was decided.' },
+  rejected: { query: { state: 'rejected' }, empty: 'No event is rejected.' },
+  accepted: { query: { state: 'accepted' }, empty: 'No event fits.' },
+  all: { query: {}, empty: 'No event fits.' },
+} as const
+
+const isKind = (text: string): text is keyof typeof kinds => text in kinds
+
+/** Events of the ERP, first of all those that came to nothing, or not yet. */
+export const Events = () => {
+  const address = useAddress()
+  const chosen = address.parameters.get('state') ?? ''
+  const kind = kinds[isKind(chosen) ? chosen : '']
+  const query = {
+    ...kind.query,
+    ...given(address, ['type', 'sellerId', 'purchaseOrderId', 'source', 'id', 'receivedFrom', 'receivedTo']),
+  }
+  const asked = { ...query, ...given(address, ['cursor']), limit: 50 }
+  const events = useQuery(
+    `events ${JSON.stringify(asked)}`,
+    () => answered(api.GET('/v1/events', { params: { query: asked } })),
+    { topics: ['event', 'command'], everyMs: 15_000 },
+  )
+  const overview = useQuery('overview', () => answered(api.GET('/v1/overview')), {
+    topics: ['order', 'command', 'event', 'inventory', 'alarm'],
+    everyMs: 15_000,
+  })
+  return (
+    <>
+      <h1 tabIndex={-1}>Events</h1>
+      <p class="faint">
+        What the ERP has said, newest first. A waiting one is decided by itself once what it waits for is there. A rejected one
+        came to nothing: correct it in the ERP and send it with a new id.
+      </p>
+      {overview.data !== undefined && (
+        <ul class="tiles">
+          <li class={`tile ${overview.data.waitingEvents > 0 ? 'warn' : ''}`}>
+            <a href="/console/events">
+              <strong>{count(overview.data.waitingEvents)}</strong> <span>waiting</span>
+            </a>
+          </li>
+          <li class={`tile ${overview.data.needsPerson.eventsRejected > 0 ? 'bad' : ''}`}>
+            <a href="/console/events?state=rejected">
+              <strong>{count(overview.data.needsPerson.eventsRejected)}</strong> <span>rejected, alarm open</span>
+            </a>
+          </li>
+        </ul>
+      )}
+      <Filters>
+        <ChoiceFilter
+          at={address}
+          name="state"
+          label="State"
+          options={[
+            ['', 'waiting'],
+            ['rejected', 'rejected'],
+            ['accepted', 'accepted'],
+            ['all', 'All'],
+          ]}
+        />
+        <TextFilter at={address} name="type" label="Type" />
+        <TextFilter at={address} name="purchaseOrderId" label="Order" />
+        <TextFilter at={address} name="sellerId" label="Seller" />
+        <TextFilter at={address} name="source" label="Source" />
+        <TextFilter at={address} name="id" label="Id" />
+        <TextFilter at={address} name="receivedFrom" label="Received from" type="date" />
+        <TextFilter at={address} name="receivedTo" label="Received before" type="date" />
+      </Filters>
+      <List
+        caption="Events"
+        query={events}
+        at={address}
+        keyOf={({ sequence }) => sequence}
+        empty={kind.empty}
+        csv={{ path: `/v1/events?${new URLSearchParams(query)}`, name: 'events' }}
+        columns={[
+          { head: 'Event', cell: (event) => <a href={eventAddress(event)}>{event.id}</a> },
+          { head: 'Type', cell: ({ type }) => type },
+          { head: 'Source', cell: ({ source }) => source },
+          { head: 'State', cell: ({ state }) => <EventState state={state} /> },
+          { head: 'Trouble', cell: (event) => <EventTrouble event={event} /> },
+          {
+            head: 'Order',
+            cell: ({ sellerId, purchaseOrderId }) =>
+              purchaseOrderId === null ? (
+                <None />
+              ) : sellerId === null ? (
+                purchaseOrderId
+              ) : (
+                <OrderLink sellerId={sellerId} purchaseOrderId={purchaseOrderId} />
+              ),
+          },
+          { head: 'Seller', cell: ({ sellerId }) => sellerId ?? <None /> },
+          { head: 'Received', cell: ({ receivedAt }) => <Time at={receivedAt} /> },
+          {
+            head: 'Act',
+            cell: (event) => (event.state === 'received' ? <RejectEvent event={event} done={events.reload} /> : <None />),
+          },
+        ]}
+      />
+    </>
+  )
+}

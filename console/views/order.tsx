@@ -1,0 +1,288 @@
+import type { ComponentChildren } from 'preact'
+import { useState } from 'preact/hooks'
+import { answered, api, type Schemas } from '../lib/api.ts'
+import { differences } from '../lib/json.ts'
+import { useQuery } from '../lib/query.ts'
+import { Attempts } from '../parts/attempts.tsx'
+import { CommandState, commandAddress, doing, sentences } from '../parts/commands.tsx'
+import { OrderState, UnitsBar } from '../parts/orders.tsx'
+import { Loaded } from '../parts/states.tsx'
+import { Rows } from '../parts/table.tsx'
+import { Ago, Countdown, Money, None, Raw, Time } from '../parts/text.tsx'
+import { toast } from '../parts/toasts.tsx'
+
+type Order = Schemas['Order']
+type Buyer = Schemas['Buyer']
+type Event = Schemas['ListedEvent']
+
+const mostDifferences = 30
+
+interface Moment {
+  readonly key: string
+  readonly at: string
+  readonly what: string
+  readonly title: ComponentChildren
+  readonly body?: ComponentChildren
+}
+
+const versionMoments = ({ history }: Order): readonly Moment[] =>
+  history.versions.map((version, index) => {
+    const before = history.versions[index - 1]
+    const found = before === undefined ? [] : differences(before.raw, version.raw)
+    return {
+      key: `version ${version.firstSeenAt} ${index}`,
+      at: version.firstSeenAt,
+      what: 'Version',
+      title: before === undefined ? 'The oldest version that is kept' : `The marketplace reported ${found.length} changed fields`,
+      body: (
+        <>
+          {found.length > 0 && (
+            <Rows
+              caption="Changed fields"
+              rows={found.slice(0, mostDifferences)}
+              keyOf={({ path }) => path}
+              columns={[
+                { head: 'Field', cell: ({ path }) => path },
+                { head: 'Before', cell: ({ before: was }) => was ?? <None /> },
+                { head: 'After', cell: ({ after }) => after ?? <None /> },
+              ]}
+            />
+          )}
+          {found.length > mostDifferences && <p class="faint">The first {mostDifferences} are shown.</p>}
+          <Raw summary="The record" value={version.raw} />
+        </>
+      ),
+    }
+  })
+
+const changeMoments = ({ history }: Order): readonly Moment[] =>
+  history.changes.map((change) => ({
+    key: `change ${change.seq}`,
+    at: change.occurredAt,
+    what: 'Change',
+    title: `${change.type}${change.lineNumber === null ? '' : `, line ${change.lineNumber}`}`,
+    body: <Raw summary="Data" value={change.data} />,
+  }))
+
+const commandMoments = ({ commands }: Order): readonly Moment[] =>
+  commands.flatMap((command) => [
+    {
+      key: `command ${command.id}`,
+      at: command.createdAt,
+      what: 'Command',
+      title: (
+        <>
+          <a href={commandAddress(command.id)}>{doing(command)}</a> <CommandState state={command.state} />
+        </>
+      ),
+      body: (
+        <>
+          {sentences(command).length > 0 && <p>{sentences(command).join(' ')}</p>}
+          {command.attempts.length > 0 && <Attempts command={command} />}
+        </>
+      ),
+    },
+    ...command.decisions.map((decision) => ({
+      key: `decision ${command.id} ${decision.decidedAt}`,
+      at: decision.decidedAt,
+      what: 'Decision',
+      title: `${decision.actor} decided on “${doing(command)}”: ${decision.decision}`,
+      body: <p>{decision.reason}</p>,
+    })),
+  ])
+
+const eventMoments = (events: readonly Event[]): readonly Moment[] =>
+  events.map((event) => ({
+    key: `event ${event.source} ${event.id}`,
+    at: event.receivedAt,
+    what: 'Event',
+    title: `${event.type} ${event.id} from ${event.source}: ${event.state}`,
+    ...(event.problem === null && event.waitsFor === null ? {} : { body: <p>{event.problem?.detail ?? event.waitsFor}</p> }),
+  }))
+
+const kinds = ['Event', 'Command', 'Decision', 'Version', 'Change'] as const
+
+const Timeline = ({ order, events }: { readonly order: Order; readonly events: readonly Event[] }) => {
+  const [hidden, setHidden] = useState<ReadonlySet<string>>(new Set())
+  const moments = [...eventMoments(events), ...commandMoments(order), ...versionMoments(order), ...changeMoments(order)]
+    .filter(({ what }) => !hidden.has(what))
+    .sort((one, other) => (one.at < other.at ? -1 : one.at > other.at ? 1 : 0))
+  const toggle = (kind: string): void => {
+    const next = new Set(hidden)
+    if (!next.delete(kind)) next.add(kind)
+    setHidden(next)
+  }
+  return (
+    <>
+      <fieldset class="row">
+        <legend class="visually-hidden">What the timeline shows</legend>
+        {kinds.map((kind) => (
+          <label key={kind}>
+            <input type="checkbox" checked={!hidden.has(kind)} onChange={() => toggle(kind)} /> {kind}s
+          </label>
+        ))}
+      </fieldset>
+      <ol class="timeline">
+        {moments.map(({ key, at, what, title, body }) => (
+          <li key={key} class={`moment ${what.toLowerCase()}`}>
+            <p>
+              <Time at={at} /> <span class="badge plain">{what}</span> {title}
+            </p>
+            {body}
+          </li>
+        ))}
+      </ol>
+    </>
+  )
+}
+
+const Buyer = ({ order }: { readonly order: Order }) => {
+  const [shown, setShown] = useState<Buyer | null>(null)
+  const buyer = shown ?? order
+  const reveal = async (): Promise<void> => {
+    const { purchaseOrderId, sellerId } = order
+    try {
+      setShown(
+        await answered(
+          api.POST('/v1/orders/{purchaseOrderId}/reveal', { params: { path: { purchaseOrderId } }, body: { sellerId } }),
+        ),
+      )
+    } catch (error) {
+      toast(error instanceof Error ? error.message : String(error), 'bad')
+    }
+  }
+  return (
+    <section class="card" aria-label="Buyer">
+      <h2>Buyer</h2>
+      <dl class="facts">
+        <dt>Name</dt>
+        <dd>{buyer.customerName ?? <None />}</dd>
+        <dt>Email</dt>
+        <dd>{buyer.customerEmail ?? <None />}</dd>
+        <dt>Phone</dt>
+        <dd>{buyer.customerPhone ?? <None />}</dd>
+        <dt>Address</dt>
+        <dd>
+          {buyer.shippingAddress === null ? (
+            <None />
+          ) : (
+            Object.values(buyer.shippingAddress)
+              .filter((part) => typeof part === 'string' && part !== '')
+              .join(', ')
+          )}
+        </dd>
+      </dl>
+      {shown === null && (
+        <p class="row">
+          <button type="button" onClick={() => void reveal()}>
+            Show the buyer's data
+          </button>
+          <span class="faint">The audit records that you asked.</span>
+        </p>
+      )}
+    </section>
+  )
+}
+
+const reservedOf = ({ ledger }: Order['lines'][number]): number => {
+  if (ledger === null) return 0
+  const { reserved, inFlight } = ledger
+  return reserved.ship + reserved.cancel + (inFlight !== null && inFlight.kind !== 'refund' ? inFlight.quantity : 0)
+}
+
+const Shown = ({ order, events }: { readonly order: Order; readonly events: readonly Event[] }) => (
+  <>
+    <h1 tabIndex={-1}>Order {order.purchaseOrderId}</h1>
+    <div class="grid">
+      <section class="card" aria-label="Facts">
+        <h2>
+          <OrderState order={order} />
+        </h2>
+        <dl class="facts">
+          <dt>Customer order</dt>
+          <dd>
+            {order.customerOrderId === null ? (
+              <None />
+            ) : (
+              <a href={`/console/orders?q=${encodeURIComponent(order.customerOrderId)}`}>{order.customerOrderId}</a>
+            )}
+          </dd>
+          <dt>Seller</dt>
+          <dd>{order.sellerId}</dd>
+          <dt>Ordered</dt>
+          <dd>
+            <Time at={order.orderDate} />
+          </dd>
+          <dt>Changed</dt>
+          <dd>
+            <Ago at={order.changedAt} />
+          </dd>
+          <dt>Acknowledge</dt>
+          <dd>{order.acknowledgeBy === null ? 'done' : <Countdown to={order.acknowledgeBy} sellerId={order.sellerId} />}</dd>
+          <dt>Ship</dt>
+          <dd>
+            <Time at={order.estimatedShipDate} />
+            {order.open && order.estimatedShipDate !== null && (
+              <>
+                {' '}
+                (<Countdown to={order.estimatedShipDate} sellerId={order.sellerId} />)
+              </>
+            )}
+          </dd>
+          <dt>Cancelled by itself</dt>
+          <dd>
+            <Countdown to={order.autoCancelAt} sellerId={order.sellerId} />
+          </dd>
+          <dt>Total</dt>
+          <dd>
+            <Money amount={order.totalAmount} currency={order.currency} />
+          </dd>
+        </dl>
+      </section>
+      <Buyer order={order} />
+    </div>
+    <h2>Lines</h2>
+    {order.lines.map((line) => (
+      <section key={line.lineNumber} class="card" aria-label={`Line ${line.lineNumber}`}>
+        <p>
+          <strong>
+            {line.ordered} × {line.sku ?? 'unknown SKU'}
+          </strong>{' '}
+          {line.productName} <span class="faint">line {line.lineNumber}</span>
+          {line.intentToCancel && <span class="badge warn">the buyer asks to cancel</span>}
+        </p>
+        <UnitsBar line={line} reserved={reservedOf(line)} />
+        <ul class="plain">
+          {line.statuses
+            .filter(({ trackingNumber }) => trackingNumber !== null)
+            .map(({ trackingNumber, carrier, quantity, shippedAt }) => (
+              <li key={trackingNumber}>
+                {quantity} by {carrier ?? 'an unknown carrier'}, tracking number {trackingNumber}, <Time at={shippedAt} />
+              </li>
+            ))}
+        </ul>
+      </section>
+    ))}
+    <h2>Timeline</h2>
+    <Timeline order={order} events={events} />
+  </>
+)
+
+/** One order with all that happened to it. */
+export const OrderView = ({ parts }: { readonly parts: Readonly<Record<string, string>> }) => {
+  const { sellerId = '', purchaseOrderId = '' } = parts
+  const order = useQuery(
+    `order ${sellerId} ${purchaseOrderId}`,
+    () =>
+      answered(
+        api.GET('/v1/orders/{purchaseOrderId}', { params: { path: { purchaseOrderId }, query: { sellerId, masked: 'true' } } }),
+      ),
+    { topics: ['order', 'command'] },
+  )
+  const events = useQuery(
+    `events of ${sellerId} ${purchaseOrderId}`,
+    () => answered(api.GET('/v1/events', { params: { query: { purchaseOrderId, sellerId, limit: 200 } } })),
+    { topics: ['event', 'command'] },
+  )
+  return <Loaded query={order}>{(data) => <Shown order={data} events={events.data?.items ?? []} />}</Loaded>
+}

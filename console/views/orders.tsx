@@ -1,0 +1,83 @@
+import { answered, api } from '../lib/api.ts'
+import { useQuery } from '../lib/query.ts'
+import { given, oneOf, useAddress } from '../lib/router.ts'
+import { ChoiceFilter, Filters, TextFilter } from '../parts/filters.tsx'
+import { OrderLink, OrderState, Skus } from '../parts/orders.tsx'
+import { List } from '../parts/table.tsx'
+import { Countdown, Money, None, Time } from '../parts/text.tsx'
+
+const texts = ['q', 'sku', 'trackingNumber', 'city', 'sellerId', 'createdFrom', 'createdTo'] as const
+
+/** Search for orders. */
+export const Orders = () => {
+  const address = useAddress()
+  const open = oneOf(address, 'open', ['true', 'false'])
+  const query = {
+    ...given(address, texts),
+    ...(open === undefined ? {} : { open }),
+    sort: oneOf(address, 'sort', ['shipBy', 'acknowledgeBy']) ?? ('-orderDate' as const),
+  }
+  const asked = { ...query, ...given(address, ['cursor']), limit: 50 }
+  const orders = useQuery(
+    `orders ${JSON.stringify(asked)}`,
+    () => answered(api.GET('/v1/orders', { params: { query: asked } })),
+    {
+      topics: ['order'],
+    },
+  )
+  return (
+    <>
+      <h1 tabIndex={-1}>Orders</h1>
+      <Filters>
+        <TextFilter at={address} name="q" label="Search" placeholder="Order, SKU, tracking number" />
+        <TextFilter at={address} name="city" label="City" />
+        <TextFilter at={address} name="sku" label="SKU" />
+        <TextFilter at={address} name="trackingNumber" label="Tracking number" />
+        <TextFilter at={address} name="sellerId" label="Seller" />
+        <ChoiceFilter
+          at={address}
+          name="open"
+          label="State"
+          options={[
+            ['', 'All'],
+            ['true', 'Open'],
+            ['false', 'Done'],
+          ]}
+        />
+        <TextFilter at={address} name="createdFrom" label="Ordered from" type="date" />
+        <TextFilter at={address} name="createdTo" label="Ordered before" type="date" />
+      </Filters>
+      <List
+        caption="Orders"
+        query={orders}
+        at={address}
+        keyOf={({ sellerId, purchaseOrderId }) => `${sellerId}/${purchaseOrderId}`}
+        empty={
+          <>
+            No order fits. Ids, SKUs and tracking numbers are compared as a whole. <a href="/console/orders">Show all orders</a>.
+          </>
+        }
+        csv={{ path: `/v1/orders?${new URLSearchParams(query)}`, name: 'orders' }}
+        columns={[
+          { head: 'Order', cell: (order) => <OrderLink {...order} /> },
+          { head: 'Customer order', cell: ({ customerOrderId }) => customerOrderId ?? <None /> },
+          { head: 'Seller', cell: ({ sellerId }) => sellerId },
+          { head: 'Ordered', sort: { by: '-orderDate', ascending: false }, cell: ({ orderDate }) => <Time at={orderDate} /> },
+          { head: 'State', cell: (order) => <OrderState order={order} /> },
+          { head: 'Units', cell: ({ lines }) => <Skus lines={lines} /> },
+          {
+            head: 'Ship',
+            sort: { by: 'shipBy', ascending: true },
+            cell: ({ open: isOpen, estimatedShipDate, sellerId }) =>
+              isOpen ? <Countdown to={estimatedShipDate} sellerId={sellerId} /> : <Time at={estimatedShipDate} />,
+          },
+          {
+            head: 'Total',
+            number: true,
+            cell: ({ totalAmount, currency }) => <Money amount={totalAmount} currency={currency} />,
+          },
+        ]}
+      />
+    </>
+  )
+}

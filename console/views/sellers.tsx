@@ -1,0 +1,233 @@
+import { useState } from 'preact/hooks'
+import { answered, api, type Schemas } from '../lib/api.ts'
+import { count, several, span } from '../lib/format.ts'
+import { useQuery } from '../lib/query.ts'
+import { given, oneOf, useAddress } from '../lib/router.ts'
+import { ReasonDialog } from '../parts/dialog.tsx'
+import { ChoiceFilter, Filters } from '../parts/filters.tsx'
+import { isBackfill, syncAddress } from '../parts/syncs.tsx'
+import { List } from '../parts/table.tsx'
+import { Badge, Countdown, None, Time, type Tone } from '../parts/text.tsx'
+import { toast } from '../parts/toasts.tsx'
+
+type Seller = Schemas['Seller']
+type Sync = Schemas['Sync']
+
+const states = ['active', 'stopped', 'paused'] as const
+const tones: Readonly<Record<Seller['state'], Tone>> = { active: 'good', stopped: 'bad', paused: 'warn' }
+
+const Standing = ({ seller }: { readonly seller: Seller }) => {
+  const { state, reason, since, pausedBy, nextProbeAt, served } = seller
+  return (
+    <div>
+      <Badge tone={tones[state]}>{state}</Badge>
+      {since !== null && (
+        <p>
+          since <Time at={since} />
+          {pausedBy !== null && ` by ${pausedBy}`}: {reason ?? 'no reason was recorded'}
+        </p>
+      )}
+      {state === 'stopped' && (
+        <p>
+          Nothing of it runs, and its deadlines go on. Put credentials that work into the settings and have them read again,
+          below; it then goes on by itself. If they were right all along, resume it.
+          {nextProbeAt !== null && (
+            <>
+              {' '}
+              The ones it has are tried again <Countdown to={nextProbeAt} />.
+            </>
+          )}
+        </p>
+      )}
+      {state === 'paused' && <p>Nothing of it runs until it is resumed; events are accepted and wait.</p>}
+      {!served && <p class="faint">It is not in the settings of this daemon: nothing runs for it.</p>}
+    </div>
+  )
+}
+
+const Lag = ({ sellerId, syncs }: { readonly sellerId: string; readonly syncs: readonly Sync[] }) => {
+  const own = syncs.filter((sync) => sync.sellerId === sellerId && !isBackfill(sync) && sync.notEnrolled === null)
+  const failing = own.filter(({ failures }) => failures > 0).length
+  const worst = own.reduce<Sync | null>((most, sync) => ((sync.lagMs ?? -1) > (most?.lagMs ?? -1) ? sync : most), null)
+  return (
+    <div>
+      {worst === null || worst.lagMs === null ? (
+        <span class="faint">nothing read yet</span>
+      ) : (
+        <>
+          {span(worst.lagMs)}{' '}
+          <a href={syncAddress(worst.resource, { sellerId, stream: worst.stream })}>
+            {worst.resource} {worst.stream}
+          </a>
+        </>
+      )}
+      {failing > 0 && (
+        <p>
+          <a href={`/console/syncs?${new URLSearchParams({ sellerId, failing: 'true' })}`}>{several(failing, 'sync')} failing</a>
+        </p>
+      )}
+    </div>
+  )
+}
+
+const Work = ({ sellerId }: { readonly sellerId: string }) => {
+  const work = useQuery(`work of ${sellerId}`, () => answered(api.GET('/v1/overview', { params: { query: { sellerId } } })), {
+    topics: ['order', 'command', 'event', 'alarm'],
+    everyMs: 60_000,
+  })
+  if (work.data === undefined) return work.error === null ? <span class="faint">…</span> : <span>{work.error.message}</span>
+  const { orders, commands, waitingEvents, quarantined, alarms } = work.data
+  const to = (path: string, more: Readonly<Record<string, string>>): string =>
+    `/console/${path}?${new URLSearchParams({ ...more, sellerId })}`
+  const parts = [
+    [orders.open, 'open order', to('orders', { open: 'true' })],
+    [orders.late, 'late order', to('today', { due: 'late' })],
+    [commands['held'] ?? 0, 'held command', to('commands', { state: 'held' })],
+    [(commands['pending'] ?? 0) + (commands['sending'] ?? 0), 'command under way', to('commands', {}), 'commands under way'],
+    [waitingEvents, 'waiting event', to('events', {})],
+    [quarantined, 'record in quarantine', to('quarantine', {}), 'records in quarantine'],
+    [alarms, 'open alarm', to('alarms', {})],
+  ] as const
+  const shown = parts.filter(([number]) => number > 0)
+  if (shown.length === 0) return <span class="faint">none</span>
+  return (
+    <ul class="plain">
+      {shown.map(([number, one, address, many]) => (
+        <li key={one}>
+          <a href={address}>{several(number, one, many)}</a>
+        </li>
+      ))}
+    </ul>
+  )
+}
+
+const Acts = ({ seller, done }: { readonly seller: Seller; readonly done: () => void }) => {
+  const [asking, setAsking] = useState(false)
+  const { sellerId, state } = seller
+  const path = { id: sellerId }
+  return (
+    <div>
+      <button type="button" aria-label={`${state === 'active' ? 'Pause' : 'Resume'} ${sellerId}`} onClick={() => setAsking(true)}>
+        {state === 'active' ? 'Pause' : 'Resume'}
+      </button>
+      {asking && state === 'active' && (
+        <ReasonDialog
+          title={`Pause ${sellerId}`}
+          meaning="Nothing of it runs until it is resumed, across restarts too. Work in progress is completed first; events are accepted and wait; deadlines of its orders go on."
+          action="Pause"
+          decide={async (because) => {
+            await answered(api.POST('/v1/sellers/{id}/pause', { params: { path }, body: because }))
+            toast(`${sellerId} is paused.`)
+            done()
+          }}
+          close={() => setAsking(false)}
+        />
+      )}
+      {asking && state !== 'active' && (
+        <ReasonDialog
+          title={`Resume ${sellerId}`}
+          meaning="What waits goes on. Its credentials are tried at once; if the marketplace refuses them repeatedly, it is stopped again."
+          action="Resume"
+          decide={async (because) => {
+            await answered(api.POST('/v1/sellers/{id}/resume', { params: { path }, body: because }))
+            toast(`${sellerId} goes on.`)
+            done()
+          }}
+          close={() => setAsking(false)}
+        />
+      )}
+    </div>
+  )
+}
+
+const Reload = ({ done }: { readonly done: () => void }) => {
+  const [busy, setBusy] = useState(false)
+  const [told, setTold] = useState<{ readonly good: boolean; readonly text: string } | null>(null)
+  const reload = async (): Promise<void> => {
+    setBusy(true)
+    try {
+      const { sellers, added, removed } = await answered(api.POST('/v1/sellers/reload'))
+      const changed = [
+        ...added.map((sellerId) => `${sellerId} is new.`),
+        ...removed.map((sellerId) => `${sellerId} is no longer served.`),
+      ]
+      setTold({ good: true, text: `${several(sellers.length, 'seller')} in the settings. ${changed.join(' ')}` })
+      done()
+    } catch (error) {
+      setTold({ good: false, text: error instanceof Error ? error.message : String(error) })
+    }
+    setBusy(false)
+  }
+  return (
+    <section class="card" aria-label="Settings of the sellers">
+      <p>
+        Sellers and their credentials stand in the settings. After a change there, this process reads them again; others do with
+        SIGHUP or a restart.
+      </p>
+      <button type="button" disabled={busy} onClick={() => void reload()}>
+        Read the settings again
+      </button>
+      {told !== null && (
+        <p class={`notice ${told.good ? 'good' : 'bad'}`} role={told.good ? 'status' : 'alert'}>
+          {told.text}
+        </p>
+      )}
+    </section>
+  )
+}
+
+/** Every seller: whether it runs and why not, how far behind it is, and what waits. */
+export const Sellers = () => {
+  const address = useAddress()
+  const state = oneOf(address, 'state', states)
+  const query = state === undefined ? {} : { state }
+  // Few rows, since each asks for its own figures.
+  const asked = { ...query, ...given(address, ['cursor']), limit: 20 }
+  const sellers = useQuery(
+    `sellers ${JSON.stringify(asked)}`,
+    () => answered(api.GET('/v1/sellers', { params: { query: asked } })),
+    { topics: ['seller'], everyMs: 10_000 },
+  )
+  const syncs = useQuery('syncs', () => answered(api.GET('/v1/syncs', { params: { query: { limit: 1_000 } } })), {
+    everyMs: 15_000,
+  })
+  const stopped = (sellers.data?.items ?? []).filter((seller) => seller.state === 'stopped')
+  return (
+    <>
+      <h1 tabIndex={-1}>Sellers</h1>
+      {stopped.length > 0 && (
+        <p class="notice bad" role="alert">
+          {count(stopped.length)} stopped: {stopped.map(({ sellerId }) => sellerId).join(', ')}. The marketplace refuses the
+          credentials.
+        </p>
+      )}
+      <Filters>
+        <ChoiceFilter
+          at={address}
+          name="state"
+          label="State"
+          options={[['', 'All'], ...states.map((one) => [one, one] as const)]}
+        />
+      </Filters>
+      <List
+        caption="Sellers"
+        query={sellers}
+        at={address}
+        keyOf={({ sellerId }) => sellerId}
+        empty={state === undefined ? 'No seller is in the settings.' : `No seller is ${state}.`}
+        csv={{ path: `/v1/sellers?${new URLSearchParams(query)}`, name: 'sellers' }}
+        columns={[
+          { head: 'Seller', cell: ({ sellerId }) => <strong>{sellerId}</strong> },
+          { head: 'State', cell: (seller) => <Standing seller={seller} /> },
+          {
+            head: 'Furthest behind',
+            cell: ({ sellerId }) => (syncs.data === undefined ? <None /> : <Lag sellerId={sellerId} syncs={syncs.data.items} />),
+          },
+          { head: 'Open work', cell: ({ sellerId }) => <Work sellerId={sellerId} /> },
+          { head: 'Act', cell: (seller) => <Acts seller={seller} done={sellers.reload} /> },
+        ]}
+      />
+      <Reload done={sellers.reload} />
+    </>
+  )
+}

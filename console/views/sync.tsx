@@ -1,0 +1,261 @@
+import { useId, useState } from 'preact/hooks'
+import { answered, api, type Schemas } from '../lib/api.ts'
+import { count } from '../lib/format.ts'
+import { type Query, useQuery } from '../lib/query.ts'
+import { given, oneOf, useAddress } from '../lib/router.ts'
+import { ChoiceFilter, Filters, TextFilter } from '../parts/filters.tsx'
+import { Empty, Loaded } from '../parts/states.tsx'
+import { Lag, Progress, Reads, SyncState, SyncTrouble, syncKey } from '../parts/syncs.tsx'
+import { List, Rows } from '../parts/table.tsx'
+import { Badge, None, Time } from '../parts/text.tsx'
+
+type Seller = Schemas['Seller']
+type Sync = Schemas['Sync']
+
+const RunForm = ({
+  resource,
+  backfill,
+  sellers,
+  done,
+}: {
+  readonly resource: string
+  /** Whether its past can be read again. */
+  readonly backfill: boolean
+  readonly sellers: readonly Seller[]
+  readonly done: () => void
+}) => {
+  const id = useId()
+  const [sellerId, setSellerId] = useState('')
+  const [busy, setBusy] = useState(false)
+  const [told, setTold] = useState<{ readonly good: boolean; readonly text: string } | null>(null)
+  const start = async (range: { from?: string; to?: string }): Promise<void> => {
+    setBusy(true)
+    try {
+      const body = { ...(sellerId === '' ? {} : { sellerId }), ...range }
+      const answer = await answered(api.POST('/v1/syncs/{resource}/run', { params: { path: { resource } }, body }))
+      const { jobs, range: read, resting } = answer
+      const local = (at: string): string => new Date(at).toLocaleString()
+      const what =
+        read === null
+          ? `${count(jobs.length)} of its streams ${jobs.length === 1 ? 'runs' : 'run'} now.`
+          : `The time from ${local(read.from)} to ${local(read.to)} is read again${read.clamped ? '; the marketplace serves nothing else of what was asked for' : ''}.`
+      const rest = resting.length === 0 ? '' : ` Nothing runs for ${resting.join(', ')}: stopped or paused.`
+      setTold({
+        good: true,
+        text: `${jobs.length === 0 ? 'Nothing was started: no seller has this sync, or its interval is off.' : what}${rest}`,
+      })
+      done()
+    } catch (error) {
+      setTold({ good: false, text: error instanceof Error ? error.message : String(error) })
+    }
+    setBusy(false)
+  }
+  const moment = (form: FormData, name: string): string | undefined => {
+    const value = String(form.get(name) ?? '')
+    return value === '' ? undefined : new Date(value).toISOString()
+  }
+  return (
+    <section class="card" aria-label="Run it">
+      <div class="row">
+        <div class="field">
+          <label for={`${id}-seller`}>Of which seller</label>
+          <select id={`${id}-seller`} value={sellerId} onChange={(change) => setSellerId(change.currentTarget.value)}>
+            <option value="">All</option>
+            {sellers.map((seller) => (
+              <option key={seller.sellerId} value={seller.sellerId}>
+                {seller.sellerId}
+              </option>
+            ))}
+          </select>
+        </div>
+        <button type="button" class="primary" disabled={busy} onClick={() => void start({})}>
+          Run now
+        </button>
+      </div>
+      {backfill ? (
+        <form
+          class="filters"
+          aria-label="Backfill"
+          onSubmit={(submit) => {
+            submit.preventDefault()
+            const form = new FormData(submit.currentTarget)
+            const [from, to] = [moment(form, 'from'), moment(form, 'to')]
+            if (from !== undefined) void start({ from, ...(to === undefined ? {} : { to }) })
+          }}
+        >
+          <div class="field">
+            <label for={`${id}-from`}>Read again from</label>
+            <input id={`${id}-from`} name="from" type="datetime-local" required />
+          </div>
+          <div class="field">
+            <label for={`${id}-to`}>up to (empty: now)</label>
+            <input id={`${id}-to`} name="to" type="datetime-local" />
+          </div>
+          <button type="submit" disabled={busy}>
+            Start the backfill
+          </button>
+        </form>
+      ) : (
+        <p class="faint">This sync reads everything there is each time: it has no past to read again.</p>
+      )}
+      {told !== null && (
+        <p class={`notice ${told.good ? 'good' : 'bad'}`} role={told.good ? 'status' : 'alert'}>
+          {told.text}
+        </p>
+      )}
+    </section>
+  )
+}
+
+const Streams = ({
+  syncs,
+  sellers,
+}: {
+  readonly syncs: Query<{ readonly items: readonly Sync[] }>
+  readonly sellers: readonly Seller[]
+}) => {
+  const restOf = (sellerId: string): string | null => {
+    const state = sellers.find((seller) => seller.sellerId === sellerId)?.state ?? 'active'
+    return state === 'active' ? null : state
+  }
+  return (
+    <Loaded query={syncs}>
+      {({ items }) =>
+        items.length === 0 ? (
+          <Empty>It has not run yet.</Empty>
+        ) : (
+          <Rows
+            caption="Streams"
+            rows={items}
+            keyOf={syncKey}
+            columns={[
+              { head: 'Stream', cell: ({ stream }) => stream },
+              { head: 'Seller', cell: ({ sellerId }) => sellerId },
+              { head: 'State', cell: (sync) => <SyncState sync={sync} resting={restOf(sync.sellerId)} /> },
+              { head: 'Lag', number: true, cell: (sync) => <Lag sync={sync} /> },
+              { head: 'Read up to', cell: ({ watermark }) => <Time at={watermark} /> },
+              {
+                head: 'Reads next',
+                cell: (sync) => (
+                  <div>
+                    <Reads sync={sync} />
+                    <Progress sync={sync} />
+                  </div>
+                ),
+              },
+              {
+                head: 'Records',
+                cell: ({ totals }) =>
+                  `${count(totals.seen)} came, ${count(totals.changed)} written, ${count(totals.quarantined)} in quarantine`,
+              },
+              {
+                head: 'Trouble',
+                cell: (sync) => (
+                  <div>
+                    <SyncTrouble sync={sync} />
+                  </div>
+                ),
+              },
+            ]}
+          />
+        )
+      }
+    </Loaded>
+  )
+}
+
+/** One resource: its streams, its runs, and a way to run it or to read its past again. */
+export const SyncView = ({ parts }: { readonly parts: Readonly<Record<string, string>> }) => {
+  const { resource = '' } = parts
+  const address = useAddress()
+  const of = given(address, ['sellerId'])
+  const failed = oneOf(address, 'failed', ['true', 'false'])
+  const query = { ...given(address, ['sellerId', 'stream']), ...(failed === undefined ? {} : { failed }) }
+  const asked = { ...query, ...given(address, ['cursor']), limit: 50 }
+  const resources = useQuery('resources', () => answered(api.GET('/v1/resources')), { everyMs: 600_000 })
+  const sellers = useQuery('sellers', () => answered(api.GET('/v1/sellers', { params: { query: { limit: 1_000 } } })))
+  const syncs = useQuery(
+    `syncs of ${resource} ${JSON.stringify(of)}`,
+    () => answered(api.GET('/v1/syncs', { params: { query: { ...of, resource, limit: 200 } } })),
+    { everyMs: 3_000 },
+  )
+  const runs = useQuery(
+    `runs of ${resource} ${JSON.stringify(asked)}`,
+    () => answered(api.GET('/v1/syncs/{resource}/runs', { params: { path: { resource }, query: asked } })),
+    { everyMs: 5_000 },
+  )
+  const streams = [...new Set((syncs.data?.items ?? []).map(({ stream }) => stream))]
+  const backfill = resources.data?.items.find((known) => known.resource === resource)?.backfill
+  return (
+    <>
+      <p>
+        <a href="/console/syncs">All syncs</a>
+      </p>
+      <h1 tabIndex={-1}>Sync of {resource}</h1>
+      {backfill !== undefined && (
+        <RunForm
+          resource={resource}
+          backfill={backfill}
+          sellers={(sellers.data?.items ?? []).filter(({ served }) => served)}
+          done={() => {
+            syncs.reload()
+            runs.reload()
+          }}
+        />
+      )}
+      <h2>Streams</h2>
+      <Streams syncs={syncs} sellers={sellers.data?.items ?? []} />
+      <h2>Runs</h2>
+      <Filters>
+        <TextFilter at={address} name="sellerId" label="Seller" />
+        <ChoiceFilter
+          at={address}
+          name="stream"
+          label="Stream"
+          options={[['', 'All'], ...streams.map((stream) => [stream, stream] as const)]}
+        />
+        <ChoiceFilter
+          at={address}
+          name="failed"
+          label="Ended"
+          options={[
+            ['', 'All'],
+            ['true', 'with an error'],
+            ['false', 'well'],
+          ]}
+        />
+      </Filters>
+      <List
+        caption="Runs"
+        query={runs}
+        at={address}
+        keyOf={({ id }) => id}
+        empty="No run fits. Runs that were long ago are removed."
+        csv={{ path: `/v1/syncs/${encodeURIComponent(resource)}/runs?${new URLSearchParams(query)}`, name: `${resource}-runs` }}
+        columns={[
+          { head: 'Began', cell: ({ startedAt }) => <Time at={startedAt} /> },
+          { head: 'Ended', cell: ({ finishedAt }) => <Time at={finishedAt} /> },
+          { head: 'Stream', cell: ({ stream }) => stream },
+          { head: 'Seller', cell: ({ sellerId }) => sellerId },
+          { head: 'Runs', number: true, cell: ({ runs: times }) => count(times) },
+          {
+            head: 'Read',
+            cell: ({ windowFrom, windowTo }) =>
+              windowFrom === null ? (
+                <None />
+              ) : (
+                <span>
+                  <Time at={windowFrom} /> to <Time at={windowTo} />
+                </span>
+              ),
+          },
+          { head: 'Pages', number: true, cell: ({ pages }) => count(pages) },
+          { head: 'Came', number: true, cell: ({ seen }) => count(seen) },
+          { head: 'Written', number: true, cell: ({ changed }) => count(changed) },
+          { head: 'Quarantine', number: true, cell: ({ quarantined }) => count(quarantined) },
+          { head: 'How', cell: ({ error }) => (error === null ? <Badge tone="good">well</Badge> : <span>{error}</span>) },
+        ]}
+      />
+    </>
+  )
+}

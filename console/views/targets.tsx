@@ -1,0 +1,106 @@
+import { answered, api } from '../lib/api.ts'
+import { count } from '../lib/format.ts'
+import { useQuery } from '../lib/query.ts'
+import { given, oneOf, useAddress } from '../lib/router.ts'
+import { ChoiceFilter, Filters, TextFilter } from '../parts/filters.tsx'
+import { List } from '../parts/table.tsx'
+import { Badge, None, Time } from '../parts/text.tsx'
+
+const tactics = ['contextual', 'behavioral'] as const
+
+/** Targets and audiences of display advertising, with their reach. */
+export const Targets = () => {
+  const at = useAddress()
+  const [tactic, usable] = [oneOf(at, 'tactic', tactics), oneOf(at, 'usable', ['true', 'false'])]
+  const query = {
+    ...given(at, ['sellerId', 'q']),
+    ...(tactic === undefined ? {} : { tactic }),
+    ...(usable === undefined ? {} : { usable }),
+  }
+  const asked = { ...query, ...given(at, ['cursor']), limit: 50 }
+  const targets = useQuery(
+    `targets ${JSON.stringify(asked)}`,
+    () => answered(api.GET('/v1/targets', { params: { query: asked } })),
+    { topics: ['target', 'taxonomy'], everyMs: 60_000 },
+  )
+  return (
+    <>
+      <h1 tabIndex={-1}>Targets</h1>
+      <p class="faint">What ads can be aimed at: places of the catalogue, with how many people they reach, and audiences.</p>
+      <Filters>
+        <TextFilter at={at} name="q" label="Name or path" />
+        <ChoiceFilter
+          at={at}
+          name="tactic"
+          label="Kind"
+          options={[
+            ['', 'All'],
+            ['contextual', 'Places of the catalogue'],
+            ['behavioral', 'Audiences'],
+          ]}
+        />
+        <ChoiceFilter
+          at={at}
+          name="usable"
+          label="Usable"
+          options={[
+            ['', 'All'],
+            ['true', 'Usable now'],
+            ['false', 'Disabled or gone'],
+          ]}
+        />
+        <TextFilter at={at} name="sellerId" label="Seller" />
+      </Filters>
+      <List
+        caption="Targets"
+        query={targets}
+        at={at}
+        keyOf={({ sellerId, tactic: kind, id }) => `${sellerId}/${kind}/${id}`}
+        empty="No target fits. They are read when display advertising is set up (DISPLAY_URL)."
+        csv={{ path: `/v1/targets?${new URLSearchParams(query)}`, name: 'targets' }}
+        columns={[
+          { head: 'Target', cell: ({ name, id }) => name ?? id },
+          {
+            head: 'Kind',
+            cell: ({ tactic: kind, audienceType, attribute }) =>
+              kind === 'contextual'
+                ? 'place'
+                : [audienceType, attribute]
+                    .filter((part) => part !== null)
+                    .join(' ')
+                    .toLowerCase(),
+          },
+          { head: 'Path', cell: ({ taxonPath }) => (taxonPath === null ? <None /> : taxonPath.join(' › ')) },
+          {
+            head: 'Reach',
+            cell: ({ reach, reachBands }) =>
+              reach === null || reach.length === 0 ? (
+                <None />
+              ) : (
+                <>
+                  {reachBands?.map((band) => (
+                    <Badge key={band}>{band.toLowerCase()}</Badge>
+                  ))}{' '}
+                  <span class="faint">{reach.join(', ').toLowerCase().replaceAll('_', ' ')}</span>
+                </>
+              ),
+          },
+          { head: 'Items', number: true, cell: ({ itemCount }) => (itemCount === null ? <None /> : count(itemCount)) },
+          {
+            head: 'Usable',
+            cell: ({ usable: isUsable, missingSince, isDisabled }) =>
+              isUsable ? (
+                <Badge tone="good">yes</Badge>
+              ) : missingSince !== null ? (
+                <Badge tone="bad">gone</Badge>
+              ) : (
+                <Badge tone="warn">{isDisabled === true ? 'disabled' : 'not known'}</Badge>
+              ),
+          },
+          { head: 'Seller', cell: ({ sellerId }) => sellerId },
+          { head: 'Changed', cell: ({ changedAt }) => <Time at={changedAt} /> },
+        ]}
+      />
+    </>
+  )
+}

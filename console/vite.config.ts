@@ -1,0 +1,17 @@
+import { defineConfig } from 'vite'
+
+// `scripts/setup.mjs` runs it. Nothing is inlined: the policy of the page forbids it.
+export default defineConfig({
+  root: import.meta.dirname,
+  base: '/console/',
+  oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
+  build: {
+    outDir: 'dist',
+    emptyOutDir: true,
+    target: 'es2022',
+    assetsInlineLimit: 0,
+    modulePreload: false,
+    reportCompressedSize: false,
+  },
+  logLevel: 'warn',
+})

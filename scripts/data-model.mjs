@@ -1,0 +1,149 @@
+// Writes docs/data-model.md and the diagram beside it from prisma/schema.prisma. Usage: node scripts/data-model.mjs [folder]
+import { readFileSync, writeFileSync } from 'node:fs'
+import path from 'node:path'
+
+const folder = process.argv[2] ?? path.resolve(import.meta.dirname, '../docs')
+const schema = readFileSync(path.resolve(import.meta.dirname, '../prisma/schema.prisma'), 'utf8')
+
+const attribute = (text, name) => new RegExp(`@${name}\\("([^"]+)"\\)`).exec(text)?.[1]
+const listed = (text) => (text ?? '').split(',').flatMap((name) => name.trim() || [])
+
+const models = [...schema.matchAll(/(?:^\/\/\/ ([^\n]*)\n)?^model (\w+) \{\n(.*?)^\}/gms)].map(([, meaning, name, body]) => {
+  if (meaning === undefined) throw new Error(`model ${name} of prisma/schema.prisma has no /// line that says what it is`)
+  const fields = [...body.matchAll(/^ {2}(\w+) +(\w+)(\[\]|\?)?(.*)$/gm)].map(([, field, type, many, rest]) => ({
+    field,
+    type,
+    isOptional: many === '?',
+    isList: many === '[]',
+    rest,
+    column: attribute(rest, 'map') ?? field,
+  }))
+  const ids = listed(/@@id\(\[([^\]]+)\]/.exec(body)?.[1])
+  const keys = ids.length > 0 ? ids : fields.filter(({ rest }) => /@id\b/.test(rest)).map(({ field }) => field)
+  return { name, meaning, fields, keys, table: `${attribute(body, '@schema')}.${attribute(body, '@map')}` }
+})
+const named = new Map(models.map((model) => [model.name, model]))
+
+const sqlTypes = {
+  String: 'text',
+  Int: 'integer',
+  BigInt: 'bigint',
+  Boolean: 'boolean',
+  Json: 'jsonb',
+  Bytes: 'bytea',
+  Decimal: 'numeric',
+  DateTime: 'timestamptz',
+  Float: 'double precision',
+}
+const typeOf = ({ type, isList, rest }) => {
+  const base = /@db\.Date\b/.test(rest) ? 'date' : sqlTypes[type]
+  if (base === undefined) throw new Error(`no type of Postgres is known for ${type}`)
+  return isList ? `${base}[]` : base
+}
+const columnsOf = ({ fields }) => fields.filter(({ type }) => !named.has(type))
+const columnOf = (model, field) => model.fields.find((one) => one.field === field).column
+
+/** Parents by foreign keys, as `{child, parent, columns}`. */
+const references = models.flatMap((child) =>
+  child.fields.flatMap(({ type, rest }) => {
+    const fields = /@relation\(fields: \[([^\]]+)\]/.exec(rest)?.[1]
+    return fields === undefined
+      ? []
+      : [{ child, parent: named.get(type), columns: listed(fields).map((field) => columnOf(child, field)) }]
+  }),
+)
+
+// ── the diagram ─────────────────────────────────────────────────────────────────────────────────────────
+
+const [boxWidth, rowHeight, gapX, gapY, margin] = [320, 18, 90, 24, 20]
+const shownOf = (model) => {
+  const foreign = references.filter(({ child }) => child === model).flatMap(({ columns }) => columns)
+  const keys = model.keys.map((field) => columnOf(model, field))
+  return [...new Set([...keys, ...foreign])].map((column) => `${keys.includes(column) ? '● ' : '○ '}${column}`)
+}
+const heightOf = (model) => rowHeight * (shownOf(model).length + 1) + 10
+
+const placed = new Map()
+let bottom = margin
+const place = (model, depth) => {
+  const children = references.filter(({ parent }) => parent === model).map(({ child }) => child)
+  const top = bottom
+  placed.set(model, { x: margin + depth * (boxWidth + gapX), y: top })
+  for (const child of children) place(child, depth + 1)
+  bottom = Math.max(bottom, top + heightOf(model) + gapY)
+}
+const isChild = (model) => references.some(({ child }) => child === model)
+for (const model of models) if (!isChild(model) && references.some(({ parent }) => parent === model)) place(model, 0)
+
+const box = (model) => {
+  const { x, y } = placed.get(model)
+  const rows = shownOf(model).map((text, index) => `<text x="${x + 10}" y="${y + rowHeight * (index + 2)}">${text}</text>`)
+  return [
+    `<rect x="${x}" y="${y}" width="${boxWidth}" height="${heightOf(model)}" rx="4" fill="#f6f8fa" stroke="#57606a"/>`,
+    `<text x="${x + 10}" y="${y + rowHeight - 2}" font-weight="bold">${model.table}</text>`,
+    ...rows,
+  ].join('\n')
+}
+const arrow = ({ child, parent }) => {
+  const [from, to] = [placed.get(child), placed.get(parent)]
+  const [startY, endY] = [from.y + rowHeight, to.y + rowHeight]
+  const middle = to.x + boxWidth + gapX / 2
+  return `<path d="M ${from.x} ${startY} H ${middle} V ${endY} H ${to.x + boxWidth}" fill="none" stroke="#0969da" marker-end="url(#end)"/>`
+}
+const width = Math.max(...[...placed.values()].map(({ x }) => x)) + boxWidth + margin
+const svg = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${bottom}" width="${width}" height="${bottom}" font-family="monospace" font-size="13" role="img" aria-label="Tables with foreign keys">
+<defs><marker id="end" viewBox="0 0 8 8" refX="8" refY="4" markerWidth="8" markerHeight="8" orient="auto"><path d="M 0 0 L 8 4 L 0 8 z" fill="#0969da"/></marker></defs>
+<rect width="${width}" height="${bottom}" fill="#ffffff"/>
+${references.map(arrow).join('\n')}
+${[...placed.keys()].map(box).join('\n')}
+</svg>
+`
+
+// ── the page ────────────────────────────────────────────────────────────────────────────────────────────
+
+const section = (model) => {
+  const keys = model.keys.map((field) => `\`${columnOf(model, field)}\``).join(', ')
+  const parents = references
+    .filter(({ child }) => child === model)
+    .map(({ parent, columns }) => `\nRefers: ${columns.map((column) => `\`${column}\``).join(', ')} → \`${parent.table}\`.`)
+  const rows = columnsOf(model).map((field) => `| \`${field.column}\` | ${typeOf(field)} | ${field.isOptional ? 'yes' : 'no'} |`)
+  return `### \`${model.table}\`
+${model.meaning}
+
+Key: ${keys}.
+${parents.join('')}
+
+| column | type | may be null |
+| --- | --- | --- |
+${rows.join('\n')}
+`
+}
+const sections = (name) =>
+  models
+    .filter(({ table }) => table.startsWith(`${name}.`))
+    .map(section)
+    .join('\n')
+
+const page = `# Data model
+<!-- Made from prisma/schema.prisma by npm run data-model. -->
+The schema \`warehouse\` is for sellers and BI: its tables may be read, and its names and meanings are kept from version to version. The schema \`tallyman\` is the
+daemon's own, except for \`tallyman.erp_event\`, into which an ERP may insert ([events.md](events.md)). Where queues are in Postgres, BullMQ has the schema
+\`bullmq\`.
+
+Money is \`numeric\` with a currency beside it, units are integers, times are UTC. A table of imported records has the marketplace's own record in \`raw\`, when
+it was first seen and when it last changed; what it was before is in \`tallyman.superseded_versions\`. [syncs.md](syncs.md) says which resource fills which table,
+[personal-data.md](personal-data.md) which columns may hold a buyer's data.
+
+Tables that refer to one another by foreign keys; ● belongs to the key:
+
+![Tables with foreign keys](data-model.svg)
+
+All other tables are tied by \`seller_id\` and the ids that they name, without foreign keys: what is read first may name what has not been read yet.
+
+## Schema \`warehouse\`
+${sections('warehouse')}
+## Schema \`tallyman\`
+${sections('tallyman')}`
+
+writeFileSync(path.join(folder, 'data-model.md'), `${page.trimEnd()}\n`)
+writeFileSync(path.join(folder, 'data-model.svg'), svg)

@@ -1,0 +1,194 @@
+import type { QuietLog } from '../observability/log.ts'
+import { pause } from '../pause.ts'
+import { QueuesUnavailable } from '../queues/faults.ts'
+import type { JobToEnqueue } from '../queues/jobs.ts'
+import type { QueueRuntime } from '../queues/runtime.ts'
+import type { DueStanding } from '../store/sync-states.ts'
+import { createAgenda, type DueTick, firstLook, nameOfStream, type StreamLag } from './agenda.ts'
+import type { ScheduledStream } from './schedule.ts'
+
+/** What runs at least so often runs without a queue: should its process die, it is due again soon. What is seldom due is not to be lost. */
+const oftenMs = 900_000
+/** Of one that has not begun after so long it is asked again how it stands: another process may have been faster. */
+const patienceMs = 5_000
+/** What becomes due within so long is looked at together; of short intervals within a tenth. */
+const gatherMs = 1_000
+const leastGatherMs = 50
+/** Another process has begun it just now if it did so less than this before it was due here: their clocks differ. */
+const toleranceMs = 5_000
+const firstPauseMs = 500
+const longestPauseMs = 10_000
+
+/** What the polls need of the rest. */
+export interface PollsParts {
+  /** All streams that run by themselves, of the sellers of this process. */
+  readonly schedule: () => readonly ScheduledStream[]
+  /** How far behind the streams are. */
+  readonly readLags: () => Promise<readonly StreamLag[]>
+  /** How streams stand, in their order. */
+  readonly standingOf: (streams: readonly ScheduledStream[]) => Promise<readonly DueStanding[]>
+  readonly runtime: Pick<QueueRuntime, 'enqueueMany' | 'runHere'>
+  /** Runs without a queue that are under way at once; 0: this process does not work. */
+  readonly atOnce: number
+  readonly quiet: QuietLog
+}
+
+/** Runs the streams of all sellers when they are due. */
+export interface Polls {
+  /** Begins; once. */
+  start(): void
+  /** The sellers, or what they have, are others now. */
+  replan(): void
+  /** Begins nothing any more. Resolves when the look that is under way has ended; runs go on. */
+  stop(): Promise<void>
+}
+
+const jobOf = ({ sellerId, resource, stream }: ScheduledStream): JobToEnqueue => ({
+  name: 'sync.run',
+  data: { sellerId, resource, stream },
+})
+
+// That the queues are away needs no stack: it is a state, not a fault of ours.
+const faultOf = (error: unknown): object => (error instanceof QueuesUnavailable ? { reason: error.message } : { err: error })
+
+/** What is to be done with a stream that is due. */
+export type DueDecision = 'here' | 'queue' | 'leave'
+
+/**
+ * What is to be done with a stream that is due. Left alone is what rests, what runs, and what another process has just begun for the same moment.
+ * What has failed or left something over belongs to the queue, which knows when it is to be tried again.
+ */
+export const decideDue = (
+  { stream: { everyMs }, dueAtMs }: DueTick,
+  { atRest, running, unfinished, startedAgoMs }: DueStanding,
+  { nowMs, runsHere }: { readonly nowMs: number; readonly runsHere: boolean },
+): DueDecision => {
+  if (atRest || running) return 'leave'
+  if (startedAgoMs !== null && startedAgoMs < nowMs - dueAtMs + Math.min(toleranceMs, everyMs / 4)) return 'leave'
+  return runsHere && everyMs <= oftenMs && !unfinished ? 'here' : 'queue'
+}
+
+/**
+ * Begins every stream when it is due. Nothing is stored of when that is (`createAgenda`): what has become due is looked up in Postgres by one
+ * statement for all, and what is due often is run in this process without a job. So an idle seller costs what its own runs cost.
+ */
+export const createPolls = ({ schedule, readLags, standingOf, runtime, atOnce, quiet }: PollsParts): Polls => {
+  const agenda = createAgenda(Date.now())
+  const stopping = new AbortController()
+  let wake = new AbortController()
+  let planned: ReadonlySet<string> = new Set()
+  let gatherForMs = gatherMs
+  let isPlanDue = true
+  let looking: Promise<void> | undefined
+  /** What has not begun yet, by its names, the oldest first. */
+  const waiting = new Map<string, { readonly tick: DueTick; readonly sinceMs: number }>()
+  /** What the queue has not taken yet, by its names. */
+  const unsent = new Map<string, ScheduledStream>()
+  let under = 0
+
+  const plan = async (): Promise<void> => {
+    const streams = schedule()
+    const fresh = streams.filter((stream) => !planned.has(nameOfStream(stream)))
+    agenda.replace(streams, fresh.length === 0 ? [] : firstLook(fresh, await readLags(), Date.now()))
+    planned = new Set(streams.map(nameOfStream))
+    const shortestMs = streams.reduce((shortest, { everyMs }) => Math.min(shortest, everyMs), Number.POSITIVE_INFINITY)
+    gatherForMs = Math.max(leastGatherMs, Math.min(gatherMs, shortestMs / 10))
+    isPlanDue = false
+  }
+
+  const send = (stream: ScheduledStream): void => void unsent.set(nameOfStream(stream), stream)
+
+  const begin = async (stream: ScheduledStream): Promise<void> => {
+    const { sellerId, resource, stream: name } = stream
+    try {
+      if (!(await runtime.runHere('sync.run', { sellerId, resource, stream: name }))) send(stream)
+    } catch (error) {
+      quiet.warn('poll', faultOf(error), 'a poll could not be put off in the queue; it is asked for again')
+      send(stream)
+    } finally {
+      under -= 1
+      beginNext()
+    }
+  }
+
+  const beginNext = (): void => {
+    while (under < atOnce && !stopping.signal.aborted) {
+      const [next] = waiting
+      if (next === undefined) return
+      const [name, { tick }] = next
+      waiting.delete(name)
+      under += 1
+      void begin(tick.stream)
+    }
+  }
+
+  const look = async (): Promise<void> => {
+    if (isPlanDue) await plan()
+    const ticks = agenda.take(Date.now())
+    if (ticks.length > 0) {
+      try {
+        const standings = await standingOf(ticks.map(({ stream }) => stream))
+        const nowMs = Date.now()
+        for (const [index, tick] of ticks.entries()) {
+          const standing = standings[index]
+          const decision = standing === undefined ? 'queue' : decideDue(tick, standing, { nowMs, runsHere: atOnce > 0 })
+          if (decision === 'here') waiting.set(nameOfStream(tick.stream), { tick, sinceMs: nowMs })
+          else if (decision === 'queue') send(tick.stream)
+        }
+      } catch (error) {
+        agenda.putBack(ticks)
+        throw error
+      }
+    }
+    const oldestMs = Date.now() - patienceMs
+    const tooLong = [...waiting].filter(([, { sinceMs }]) => sinceMs < oldestMs)
+    for (const [name] of tooLong) waiting.delete(name)
+    agenda.putBack(tooLong.map(([, { tick }]) => tick))
+    beginNext()
+    const sent = [...unsent]
+    if (sent.length === 0) return
+    await runtime.enqueueMany(sent.map(([, stream]) => jobOf(stream)))
+    for (const [name, stream] of sent) if (unsent.get(name) === stream) unsent.delete(name)
+  }
+
+  const rest = async (milliseconds: number): Promise<void> => {
+    await pause(milliseconds, AbortSignal.any([stopping.signal, wake.signal]))
+    if (wake.signal.aborted) wake = new AbortController()
+  }
+
+  const run = async (): Promise<void> => {
+    let failuresInARow = 0
+    while (!stopping.signal.aborted) {
+      try {
+        await look()
+        failuresInARow = 0
+        quiet.recovered('polls', 'what is due to be read is looked for again')
+      } catch (error) {
+        failuresInARow += 1
+        quiet.warn('polls', faultOf(error), 'what is due to be read could not be looked for; it is tried again')
+      }
+      if (failuresInARow > 0) {
+        await rest(Math.min(firstPauseMs * 2 ** (failuresInARow - 1), longestPauseMs) * (0.75 + Math.random() / 4))
+      } else {
+        // At a moment of its own, so that what several processes find due is spread over them.
+        const gatheredMs = gatherForMs * (0.75 + Math.random() / 2)
+        const untilNextMs = Math.min(agenda.nextAtMs() - Date.now(), gatherMs)
+        await rest(unsent.size > 0 || waiting.size > 0 ? gatheredMs : Math.max(untilNextMs, gatheredMs))
+      }
+    }
+  }
+
+  return {
+    start: () => {
+      looking ??= run()
+    },
+    replan: () => {
+      isPlanDue = true
+      wake.abort()
+    },
+    stop: async () => {
+      stopping.abort()
+      await looking
+    },
+  }
+}

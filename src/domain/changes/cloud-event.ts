@@ -1,0 +1,48 @@
+import type { Change } from './change.ts'
+
+/**
+ * A change as a CloudEvent 1.0 in JSON. `source` and `id` name it for ever; `sequence` is its place in the feed. Ids are extension attributes,
+ * left out where there is none.
+ */
+export interface ChangeEvent {
+  readonly specversion: '1.0'
+  /** The sequence number. */
+  readonly id: string
+  /** `/tallyman/` and the seller, percent-encoded. */
+  readonly source: string
+  readonly type: string
+  /** The purchase order, else the return, else the command that it is about. */
+  readonly subject?: string
+  readonly time: string
+  readonly datacontenttype: 'application/json'
+  readonly sequence: string
+  readonly sellerid?: string
+  readonly purchaseorderid?: string
+  readonly linenumber?: string
+  readonly returnorderid?: string
+  readonly commandid?: string
+  readonly data: unknown
+}
+
+/** The CloudEvent of a change: what the feed serves as `application/cloudevents-batch+json`, and what webhooks deliver. */
+export const changeEventOf = (change: Change): ChangeEvent => {
+  const { purchaseOrderId, lineNumber, returnOrderId, commandId } = change
+  const subject = purchaseOrderId ?? returnOrderId ?? commandId
+  const id = change.seq.toString()
+  return {
+    specversion: '1.0',
+    id,
+    source: `/tallyman/${encodeURIComponent(change.sellerId)}`,
+    type: change.type,
+    ...(subject === null ? {} : { subject }),
+    time: change.occurredAt.toISOString(),
+    datacontenttype: 'application/json',
+    sequence: id,
+    ...(change.sellerId === '' ? {} : { sellerid: change.sellerId }),
+    ...(purchaseOrderId === null ? {} : { purchaseorderid: purchaseOrderId }),
+    ...(lineNumber === null ? {} : { linenumber: lineNumber }),
+    ...(returnOrderId === null ? {} : { returnorderid: returnOrderId }),
+    ...(commandId === null ? {} : { commandid: commandId }),
+    data: change.data,
+  }
+}

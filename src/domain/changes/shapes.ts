@@ -1,0 +1,353 @@
+import { z } from 'zod'
+import { alarmSeverities } from '../alarm-rules.ts'
+import { commandKinds } from '../command.ts'
+import { movementKinds } from '../log-reasons.ts'
+import { discrepancyKinds } from '../reconciliation.ts'
+import { accountSettingsSchema } from '../shipping-settings.ts'
+
+// Data of changes, by what they are about. Times are ISO 8601 in UTC; money and other decimals are text. Open words of the marketplace are text.
+
+const text = z.string()
+const maybe = text.nullable()
+const count = z.int().nonnegative()
+const time = z.string().meta({ format: 'date-time' })
+const day = z.string().meta({ description: '`YYYY-MM-DD`.' })
+const month = z.string().meta({ description: '`YYYY-MM`, by the calendar of the marketplace.' })
+const list = <Item extends z.ZodType>(item: Item) => z.array(item).readonly()
+
+const beforeAndAfter = <State extends z.ZodType>(state: State) => ({ before: state, after: state })
+
+/** What records of complete lists say of themselves: `before` is null of an added record, `after` of a removed one. */
+const listed = <Identity extends z.ZodRawShape, State extends z.ZodType>(identity: Identity, state: State) =>
+  z.object({ ...identity, ...beforeAndAfter(state.nullable()) })
+
+// ── orders ──
+
+const lineStatus = z.object({
+  status: text,
+  quantity: count,
+  cancellationReason: maybe,
+  carrier: maybe,
+  trackingNumber: maybe,
+})
+
+const lineState = z.object({
+  ordered: count,
+  acknowledged: count,
+  shipped: count,
+  cancelled: count,
+  refunded: count,
+  refundedAmount: text,
+  intentToCancel: z.boolean(),
+  statuses: list(lineStatus),
+})
+
+const header = z.object({
+  customerOrderId: maybe,
+  orderDate: time.nullable(),
+  orderType: maybe,
+  shipNodeType: maybe,
+  methodCode: maybe,
+  estimatedShipDate: time.nullable(),
+  estimatedDeliveryDate: time.nullable(),
+  totalAmount: maybe,
+  currency: maybe,
+})
+
+/** Of `order.seen`. */
+export const orderSeenSchema = z.object({
+  customerOrderId: maybe,
+  orderDate: time.nullable(),
+  shipNodeType: maybe,
+  lines: list(z.object({ lineNumber: text, sku: maybe, ordered: count })),
+})
+
+/** Of `order.changed`. */
+export const orderChangedSchema = z.object({
+  fields: list(text).meta({
+    description:
+      "Names of what differs; a buyer's data (`customerName`, `shippingAddress`) is named here, and kept only in the order.",
+  }),
+  ...beforeAndAfter(header),
+})
+
+/** Of `order_line.changed`; the line is named by the change. */
+export const orderLineChangedSchema = z.object({
+  sku: maybe,
+  before: lineState.nullable().meta({ description: 'Null: the line is new.' }),
+  after: lineState,
+})
+
+/** Of changes that say all by their type and the ids beside it. */
+export const nothingSchema = z.object({})
+
+/** Of `order.erased` and `return.erased`. */
+export const erasedSchema = z.object({ customerOrderId: text })
+
+// ── returns ──
+
+const returnLineState = {
+  quantity: count,
+  refundedQuantity: count.nullable(),
+  status: maybe,
+  trackingStatuses: list(z.object({ status: maybe, currentRefundStatus: maybe, quantity: count.nullable() })),
+  refundChannels: list(z.object({ refundChannelName: maybe, quantity: count.nullable() })),
+}
+
+/** Of `return.seen`. */
+export const returnSeenSchema = z.object({
+  customerOrderId: maybe,
+  returnType: maybe,
+  totalRefundAmount: maybe,
+  currency: maybe,
+  lines: list(
+    z.object({
+      returnOrderLineNumber: z.int(),
+      purchaseOrderId: maybe,
+      purchaseOrderLineNumber: maybe,
+      sku: maybe,
+      ...returnLineState,
+    }),
+  ),
+})
+
+/** Of `return_line.changed`. */
+export const returnLineChangedSchema = z.object({
+  sku: maybe,
+  before: z.object(returnLineState).nullable().meta({ description: 'Null: the line is new.' }),
+  after: z.object(returnLineState),
+})
+
+// ── commands and events ──
+
+const lineQuantities = list(z.object({ lineNumber: text, quantity: count }))
+
+/** Of `command.*`. */
+export const commandSchema = z.object({
+  kind: z.enum(commandKinds),
+  lines: lineQuantities.meta({ description: 'Units of each line; none for kinds that take no units.' }),
+  event: z.object({ source: text, id: text }).optional().meta({ description: 'With `pending`: the event it comes from.' }),
+  applied: lineQuantities
+    .optional()
+    .meta({ description: 'Units that an operator found applied, where that was decided line by line.' }),
+  reason: text
+    .optional()
+    .meta({ description: 'Why it is in this state; absent for a new one, and once its buyer has been erased.' }),
+})
+
+/** Of `event.rejected`. */
+export const eventRejectedSchema = z.object({
+  source: text,
+  id: text,
+  type: text,
+  code: text,
+  errors: list(z.object({ path: text, message: text })).optional(),
+  actor: text.optional().meta({ description: 'The operator who rejected it; absent when the daemon did.' }),
+  reason: text.optional(),
+})
+
+// ── alarms ──
+
+const alarm = {
+  alarmId: text.meta({ description: 'Its id, as in `GET /v1/alarms`, where its message stands.' }),
+  kind: text.meta({ description: 'One of those of docs/alarms.md.' }),
+  severity: z.enum(alarmSeverities),
+  concerns: text.meta({ description: 'Who acts on it: `warehouse`, `integrator` or `operator`.' }),
+  title: text,
+  subject: maybe.meta({ description: 'What it is about, within its kind; null where an ERP has named it.' }),
+  count: count.nullable().meta({ description: 'How many things it is about; null: the one that it names.' }),
+  dueAt: time.nullable().meta({ description: 'The earliest of their deadlines; null: they have none.' }),
+}
+
+/** Of `alarm.raised`. */
+export const alarmRaisedSchema = z.object(alarm)
+/** Of `alarm.silenced`. */
+export const alarmSilencedSchema = z.object({ ...alarm, until: time, by: text.meta({ description: 'The operator.' }) })
+/** Of `alarm.resolved`. */
+export const alarmResolvedSchema = z.object({
+  ...alarm,
+  by: maybe.meta({ description: 'The operator; null: it ended with its cause.' }),
+})
+
+// ── sellers ──
+
+/** Of `seller.stopped`. */
+export const sellerStoppedSchema = z.object({ reason: text })
+/** Of `seller.paused`. */
+export const sellerPausedSchema = z.object({ actor: text, reason: text })
+/** Of `seller.resumed`. */
+export const sellerResumedSchema = z.object({
+  by: z.enum(['start', 'settings', 'probe', 'person']).meta({ description: 'What made it active; `person`: an operator.' }),
+  actor: text.optional(),
+  reason: maybe.optional(),
+})
+/** Of `seller.enrolment_changed`. */
+export const enrolmentChangedSchema = z.object({ resource: text, enrolled: z.boolean() })
+
+/** Of `shipping_settings.created`. */
+export const settingsCreatedSchema = accountSettingsSchema
+/** Of `shipping_settings.changed`. */
+export const settingsChangedSchema = z.object(beforeAndAfter(accountSettingsSchema))
+
+// ── campaigns ──
+
+const campaignTerms = {
+  name: maybe,
+  startDate: day.nullable(),
+  endDate: day.nullable(),
+  dailyBudget: maybe,
+  totalBudget: maybe,
+  targetRoas: maybe,
+}
+
+/** Of `campaign.missing` and `campaign.found`. */
+export const campaignSchema = z.object({ campaignId: text })
+/** Of `campaign.added`. */
+export const campaignAddedSchema = z.object({ campaignId: text, status: text, ...campaignTerms })
+/** Of `campaign.changed`. */
+export const campaignChangedSchema = z.object({ campaignId: text, ...beforeAndAfter(z.object(campaignTerms)) })
+/** Of `campaign.status_changed`. */
+export const campaignStatusChangedSchema = z.object({
+  campaignId: text,
+  from: text,
+  to: text,
+  legal: z.boolean().meta({ description: 'Whether the specification lists the transition.' }),
+  missed: list(text).nullable().meta({ description: 'States between that were not seen, if listed transitions explain it.' }),
+})
+
+// ── lists that are read completely ──
+
+/** Of `taxonomy.loaded`, `target.loaded` and `sales_channel.loaded`. */
+const loaded = {
+  count: count.meta({ description: 'Records of the first complete reading, which have no changes of their own.' }),
+  parts: z
+    .record(text, count)
+    .meta({ description: 'Of them, by part of the list: level, or kind of audience; empty where it has no parts.' }),
+}
+
+/** Of `taxonomy.loaded` and `sales_channel.loaded`. */
+export const loadedSchema = z.object(loaded)
+/** Of `target.loaded`. */
+export const targetsLoadedSchema = z.object({ tactic: z.enum(['contextual', 'behavioral']), ...loaded })
+
+/** Of `taxonomy_node.*`. */
+export const taxonomyNodeSchema = listed(
+  { level: z.int(), path: list(text) },
+  z.object({
+    itemCount: count.nullable(),
+    attributes: z.object({ type: maybe, values: list(z.object({ value: text, count: count.nullable() })) }).nullable(),
+  }),
+)
+
+/** Of `target.*`. */
+export const targetSchema = listed(
+  { tactic: z.enum(['contextual', 'behavioral']), id: text },
+  z.object({
+    name: maybe,
+    taxonPath: list(text).nullable(),
+    isDisabled: z.boolean().nullable(),
+    reach: list(text).optional().meta({ description: 'Of contextual targets.' }),
+    reachBands: list(text).optional().meta({ description: 'Of contextual targets.' }),
+    audienceType: maybe.optional().meta({ description: 'Of behavioral audiences.' }),
+    attribute: maybe.optional().meta({ description: 'Of behavioral audiences.' }),
+  }),
+)
+
+/** Of `sales_channel.*`. */
+export const salesChannelSchema = listed(
+  { orderChannelId: text },
+  z.object({
+    orderChannelName: maybe,
+    boxCatalogType: maybe,
+    shippingMethods: maybe,
+    active: z.boolean().nullable(),
+  }),
+)
+
+/** Of `settlement_line.*`. */
+export const settlementLineSchema = listed(
+  { reportDate: day, row: count },
+  z.object({
+    transactionType: maybe,
+    amountType: maybe,
+    amount: maybe,
+    totalPayable: maybe,
+    currency: maybe,
+    purchaseOrderId: maybe,
+  }),
+)
+
+// ── inventory ──
+
+const recommendation = z.object({ suggestedQuantity: z.int().nullable(), maxQuantity: z.int().nullable() })
+
+/** Of `replenishment.changed`. */
+export const replenishmentChangedSchema = z.object({
+  sku: text,
+  before: recommendation.nullable().meta({ description: 'Null: the first one.' }),
+  after: recommendation.nullable().meta({ description: 'Null: there is none any more.' }),
+})
+
+const logEntry = z.object({
+  changedUnits: z.int(),
+  transactionTime: time,
+  transactionLocation: maybe,
+  transactionReasonCode: maybe,
+  transactionType: maybe,
+})
+
+/** Of `inventory_log.entries_added`. */
+export const entriesAddedSchema = z.object({ sku: text, gtin: maybe, count, netUnits: z.int(), earliest: time, latest: time })
+/** Of `inventory_log.entry_changed`. */
+export const entryChangedSchema = z.object({ sku: text, gtin: maybe, entryId: text, ...beforeAndAfter(logEntry) })
+/** Of `inventory_log.entry_gone`. */
+export const entryGoneSchema = z.object({ sku: text, entryId: text, transactionTime: time, changedUnits: z.int() })
+/** Of `inventory_log.unknown_reason`. */
+export const unknownReasonSchema = z.object({ reason: text, countsAs: z.enum(movementKinds) })
+
+const reportUnits = z.object({
+  beginningQuantity: z.int(),
+  endingQuantity: z.int(),
+  sold: z.int(),
+  returned: z.int(),
+  lost: z.int(),
+  found: z.int(),
+  damaged: z.int(),
+  otherAdjustments: z.int(),
+})
+
+/** Of `reconciliation_report.imported`. */
+export const reportImportedSchema = z.object({
+  reportId: text,
+  month,
+  generatedAt: time,
+  coveredUntil: time,
+  rows: count,
+  changed: count,
+  gone: count,
+})
+/** Of `reconciliation_row.changed`. */
+export const reportRowChangedSchema = z.object({
+  sku: text,
+  gtin: maybe,
+  month,
+  before: reportUnits.nullable().meta({ description: 'Null: the row was gone.' }),
+  after: reportUnits,
+})
+/** Of `reconciliation_row.gone`. */
+export const reportRowGoneSchema = z.object({ sku: text, gtin: maybe, month })
+
+const discrepancy = { id: text, sku: text, gtin: maybe, month, kind: z.enum(discrepancyKinds) }
+
+/** Of `inventory_discrepancy.found` and `.changed`. */
+export const discrepancySchema = z.object({
+  ...discrepancy,
+  reportUnits: z.int(),
+  expectedUnits: z.int(),
+  difference: z.int(),
+  logVerdict: z.enum(['missing', 'extra']).nullable(),
+  value: maybe,
+  currency: maybe,
+})
+/** Of `inventory_discrepancy.resolved`. */
+export const discrepancyResolvedSchema = z.object({ ...discrepancy, resolution: z.enum(['agrees', 'withdrawn']) })

@@ -1,0 +1,170 @@
+import type { Database, HeldOrder, SqlRunner, Transaction } from './database.ts'
+import { isDatabaseAway } from './faults.ts'
+import { inStep } from './in-step.ts'
+import { prepared } from './prepared.ts'
+
+/** What is committed together: intents with intents, results with results. */
+export type CommitLane = 'intents' | 'results'
+
+/** What a member of a group locks before it begins. */
+export interface GroupLocks extends HeldOrder {
+  readonly commandId: string
+}
+
+/** Work that wants to be committed with that of others, whatever its result. */
+interface Member {
+  readonly locks: GroupLocks
+  /** Does the work, and keeps its result until it is committed. */
+  readonly work: (transaction: Transaction) => Promise<void>
+  /** The work was committed. */
+  readonly committed: () => void
+  readonly failed: (error: unknown) => void
+}
+
+/** More than these would keep their locks for long, and one that fails costs the others more. */
+const mostMembers = 64
+
+// A row that somebody else holds is passed over: a group never waits for the order of one of its members. Who orders come to wait for each other
+// cannot depend on the order in which they are locked here.
+const lockMembers = prepared(
+  `SELECT c.id FROM unnest($1::text[], $2::text[], $3::text[]) AS k(seller_id, purchase_order_id, command_id)
+   CROSS JOIN LATERAL (SELECT o.purchase_order_id FROM warehouse.orders o
+     WHERE o.seller_id = k.seller_id AND o.purchase_order_id = k.purchase_order_id FOR UPDATE SKIP LOCKED) o
+   CROSS JOIN LATERAL (SELECT c.id FROM tallyman.commands c WHERE c.id = k.command_id FOR UPDATE SKIP LOCKED) c`,
+)
+
+const lockAll = async (sql: SqlRunner, members: readonly Member[]): Promise<ReadonlySet<string>> => {
+  const rows = await sql.query<{ id: string }>(
+    lockMembers,
+    members.map(({ locks }) => locks.sellerId),
+    members.map(({ locks }) => locks.purchaseOrderId),
+    members.map(({ locks }) => locks.commandId),
+  )
+  return new Set(rows.map(({ id }) => id))
+}
+
+const commitAlone = async (database: Database, { work, committed, failed }: Member): Promise<void> => {
+  try {
+    await database.transaction(work)
+  } catch (error) {
+    failed(error)
+    return
+  }
+  committed()
+}
+
+/** Commits what can be, together; answers once everybody but those who run alone has been told. */
+const commitGroup = async (database: Database, members: readonly Member[]): Promise<void> => {
+  let alone: readonly Member[] = []
+  let grouped = members
+  try {
+    await database.transaction(async (transaction) => {
+      const locked = await lockAll(transaction, members)
+      alone = members.filter(({ locks }) => !locked.has(locks.commandId))
+      grouped = members.filter(({ locks }) => locked.has(locks.commandId))
+      // Who has to wait for a lock does so by itself, and keeps nobody from the next group.
+      for (const member of alone) void commitAlone(database, member)
+      await inStep(
+        transaction,
+        grouped.map(
+          ({ work, locks }) =>
+            (own) =>
+              work({ ...own, held: locks }),
+        ),
+      )
+    })
+  } catch (error) {
+    // Postgres is away for all of them. After a COMMIT whose answer is lost nothing may be done again blindly: the state of each command decides.
+    if (isDatabaseAway(error)) {
+      for (const { failed } of grouped) failed(error)
+      return
+    }
+    await commitHalves(database, grouped)
+    return
+  }
+  for (const { committed } of grouped) committed()
+}
+
+/** One member must not fail the others, and is found in a few steps. */
+const commitHalves = async (database: Database, members: readonly Member[]): Promise<void> => {
+  const [only] = members
+  if (only === undefined) return
+  if (members.length === 1) {
+    // It may have to wait for a lock now.
+    void commitAlone(database, only)
+    return
+  }
+  const middle = Math.ceil(members.length / 2)
+  await commitGroup(database, members.slice(0, middle))
+  await commitGroup(database, members.slice(middle))
+}
+
+/** Gathers work while the group before it commits; never waits for more to come. */
+const createLane = (database: Database) => {
+  let waiting: Member[] = []
+  let busy = false
+
+  /** Of one order only the first: they would not wait for each other within one transaction. */
+  const takeNext = (): readonly Member[] => {
+    const orders = new Set<string>()
+    const next: Member[] = []
+    const left: Member[] = []
+    for (const member of waiting) {
+      const order = JSON.stringify([member.locks.sellerId, member.locks.purchaseOrderId])
+      if (next.length === mostMembers || orders.has(order)) left.push(member)
+      else next.push(member)
+      orders.add(order)
+    }
+    waiting = left
+    return next
+  }
+  const run = async (): Promise<void> => {
+    while (waiting.length > 0) await commitGroup(database, takeNext())
+    busy = false
+  }
+  return {
+    add: (member: Member): void => {
+      waiting.push(member)
+      if (busy) return
+      busy = true
+      // Whoever comes in the same turn of the event loop comes along. `commitGroup` tells its failures to the members.
+      setImmediate(() => void run())
+    },
+  }
+}
+
+type Lanes = Readonly<Record<CommitLane, ReturnType<typeof createLane>>>
+
+const lanesOf = new WeakMap<Database, Lanes>()
+
+const lanesFor = (database: Database): Lanes => {
+  const made = lanesOf.get(database) ?? { intents: createLane(database), results: createLane(database) }
+  lanesOf.set(database, made)
+  return made
+}
+
+/**
+ * Does work on one order and one command in a transaction, as `database.transaction` does, but together with what others want to commit at the
+ * same time: their statements are sent once for all of them (`inStep`). What cannot be locked at once, or fails in company, is done alone. The work may
+ * therefore run more than once, and never has an effect without its commit.
+ */
+export const commitTogether = <Result>(
+  database: Database,
+  lane: CommitLane,
+  locks: GroupLocks,
+  work: (transaction: Transaction) => Promise<Result>,
+): Promise<Result> =>
+  new Promise((resolve, reject) => {
+    let result: { readonly value: Result } | null = null
+    lanesFor(database)[lane].add({
+      locks,
+      work: async (transaction) => {
+        result = { value: await work(transaction) }
+      },
+      committed: () => {
+        if (result === null) reject(new Error(`nothing was done for command ${locks.commandId} before the commit`))
+        else resolve(result.value)
+      },
+      failed: reject,
+    })
+  })

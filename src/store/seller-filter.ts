@@ -1,0 +1,11 @@
+/** Whose rows to read: those of one seller, of several, or (null) of all. */
+export type SellerFilter = string | readonly string[] | null
+
+/** As a parameter for `$n::text[] IS NULL OR seller_id = ANY ($n::text[])`. */
+export const sellersIn = (filter: SellerFilter): readonly string[] | null => (typeof filter === 'string' ? [filter] : filter)
+
+/** As a condition of a typed query on the column. */
+export const ofSellers = (filter: SellerFilter): { readonly equals?: string; readonly in?: string[] } => {
+  if (filter === null) return {}
+  return typeof filter === 'string' ? { equals: filter } : { in: [...filter] }
+}

@@ -1,0 +1,357 @@
+import type { Change } from '../domain/changes/change.ts'
+import { type AlarmKey, raiseAlarm } from './alarms.ts'
+import type { Database, SqlRunner, Transaction } from './database.ts'
+import { retryOnDeadlock } from './faults.ts'
+import { resolveWebhookAlarms, type WebhookAlarm } from './webhook-endpoints.ts'
+
+// Glossary
+//   message    an endpoint and a change; one row of `webhook_deliveries`
+//   attempt    one HTTP request that carries a message
+//   head       the oldest waiting message of its subject: the only one of it that may be sent
+
+/** A waiting message keeps the place of those after it while so many wait; then changes stay in the feed. Fewer while nothing is delivered. */
+const mostWaiting = 20_000
+const mostWaitingWhileFailing = 1_000
+/** Changes that one statement reads. */
+const changesAtOnce = 1_000
+/** Messages of one endpoint that one derivation enqueues. A receiver that fails gets few, until one of them arrives. */
+const mostDue = 48
+const mostDueWhileFailing = 4
+/** Attempts whose outcome is kept. */
+const keptAttempts = 20
+/** SQL: whether endpoint `e` gets change `c`. */
+export const matches = `(e.seller_id IS NULL OR e.seller_id = c.seller_id) AND (cardinality(e.types) = 0 OR EXISTS (
+  SELECT FROM unnest(e.types) AS wanted WHERE c.type = wanted OR (right(wanted, 2) = '.*' AND starts_with(c.type, left(wanted, -1)))))`
+
+/**
+ * SQL: what messages are delivered in order of: the purchase order; without one the return, the command, or whatever kind of thing of the seller it is
+ * about. Two that look the same would only wait for each other.
+ */
+export const subjectOf = `left(CASE WHEN c.purchase_order_id IS NOT NULL THEN 'order ' || c.seller_id || ' ' || c.purchase_order_id
+  WHEN c.return_order_id IS NOT NULL THEN 'return ' || c.seller_id || ' ' || c.return_order_id
+  WHEN c.command_id IS NOT NULL THEN 'command ' || c.command_id
+  ELSE split_part(c.type, '.', 1) || ' ' || c.seller_id END, 600)`
+
+/** SQL: the first change that endpoint `e` has not got. */
+export const heldBy = `least(e.position + 1, (SELECT min(d.change_sequence) FROM tallyman.webhook_deliveries d
+  WHERE d.endpoint_id = e.id AND d.status = 'pending'))`
+
+/** Active endpoints that have not read the whole feed, and have room for more messages. */
+export const laggingWebhooks = async (sql: SqlRunner): Promise<readonly string[]> => {
+  const rows = await sql.query<{ id: string }>(
+    `SELECT e.id FROM tallyman.webhook_endpoints e, tallyman.change_counter n
+     WHERE e.state = 'active' AND e.position < n.last_seq AND (
+       SELECT count(*) FROM (SELECT FROM tallyman.webhook_deliveries d WHERE d.endpoint_id = e.id AND d.status = 'pending' LIMIT ${mostWaiting}) waiting
+     ) < CASE WHEN e.failing_since IS NULL THEN ${mostWaiting} ELSE ${mostWaitingWhileFailing} END
+     ORDER BY e.id`,
+  )
+  return rows.map(({ id }) => id)
+}
+
+const howGone = '(RETAIN_CHANGES; it was disabled, or began there): read the effects from the tables, then resolve this alarm'
+const longestGoneMessage = 4_000
+
+/** Tells of changes that an endpoint will never get, in the statement that passes over them. What was told before and is still open is told on. */
+const tellOfGone = (rows: string): string => `INSERT INTO tallyman.alarms (seller_id, kind, subject, message) ${rows}
+  ON CONFLICT (seller_id, kind, subject) WHERE resolved_at IS NULL
+  DO UPDATE SET message = left(alarms.message || '; ' || excluded.message, ${longestGoneMessage})`
+
+/**
+ * Makes messages of the next changes of an endpoint and moves its position, in one statement: whoever dies has done all or nothing of it. Numbers of
+ * changes become visible in their order, so none is passed over. Another process that is at it is left to it.
+ * Answers whether there is more to be read, now or in a moment.
+ */
+export const fanOut = async (sql: SqlRunner, endpointId: string): Promise<boolean> => {
+  const [row] = await sql.query<{ changes: number }>(
+    `WITH endpoint AS MATERIALIZED (
+       SELECT e.id, e.position, e.types, e.seller_id, p.removed_up_to
+       FROM tallyman.webhook_endpoints e, tallyman.retention_passes p
+       WHERE e.id = $1 AND e.state = 'active' AND p.data = 'changes' FOR UPDATE OF e SKIP LOCKED
+     ), page AS MATERIALIZED (
+       SELECT c.* FROM endpoint e CROSS JOIN LATERAL (
+         SELECT seq, seller_id, type, purchase_order_id, return_order_id, command_id FROM warehouse.changes
+         WHERE seq > greatest(e.position, e.removed_up_to) ORDER BY seq LIMIT ${changesAtOnce}) c
+     ), made AS (
+       INSERT INTO tallyman.webhook_deliveries (endpoint_id, change_sequence, subject, next_at)
+       SELECT e.id, c.seq, ${subjectOf}, now() FROM page c, endpoint e WHERE ${matches}
+       ON CONFLICT (endpoint_id, change_sequence) DO NOTHING
+     ), moved AS (
+       UPDATE tallyman.webhook_endpoints w SET position = greatest(e.position, e.removed_up_to, (SELECT max(seq) FROM page))
+       FROM endpoint e WHERE w.id = e.id AND greatest(e.removed_up_to, (SELECT max(seq) FROM page)) > e.position
+     ), told AS (
+       ${tellOfGone(`SELECT coalesce(e.seller_id, ''), 'webhook-changes-gone', e.id, 'changes ' || e.position + 1 || ' to ' || e.removed_up_to
+         || ' were removed before the webhook ' || e.id || ' got them ${howGone}' FROM endpoint e WHERE e.position < e.removed_up_to`)}
+     )
+     SELECT (SELECT count(*) FROM page)::int AS changes FROM endpoint`,
+    endpointId,
+  )
+  if (row === undefined) return true
+  return row.changes === changesAtOnce
+}
+
+/** The alarm of this kind about an endpoint. */
+export const alarmOf = (kind: WebhookAlarm, endpointId: string, sellerId: string | null): AlarmKey => ({
+  sellerId: sellerId ?? '',
+  kind,
+  subject: endpointId,
+})
+
+/** A message that may be sent, and to whom. */
+export interface DueWebhookDelivery {
+  readonly id: bigint
+  readonly endpointId: string
+}
+
+/** Messages that may be sent now, heads only; of each endpoint a share, in turns. */
+export const dueDeliveries = (sql: SqlRunner): Promise<readonly DueWebhookDelivery[]> =>
+  sql.query<DueWebhookDelivery>(
+    `SELECT due.id, e.id AS "endpointId" FROM tallyman.webhook_endpoints e CROSS JOIN LATERAL (
+       SELECT head.id, row_number() OVER (ORDER BY head.next_at, head.change_sequence) AS place FROM (
+         SELECT DISTINCT ON (d.subject) d.id, d.next_at, d.change_sequence FROM tallyman.webhook_deliveries d
+         WHERE d.endpoint_id = e.id AND d.status = 'pending' ORDER BY d.subject, d.change_sequence
+       ) head WHERE head.next_at <= now()
+     ) due
+     WHERE e.state = 'active' AND coalesce(e.not_before <= now(), true)
+       AND due.place <= CASE WHEN e.failing_since IS NULL THEN ${mostDue} ELSE ${mostDueWhileFailing} END
+     ORDER BY due.place, e.id`,
+  )
+
+/** A message that may be sent now. */
+export interface DueDelivery {
+  readonly id: bigint
+  readonly endpointId: string
+  readonly url: string
+  /** Attempts that its schedule has had before this one. */
+  readonly attempt: number
+  /** The endpoint failed the last time. */
+  readonly failing: boolean
+  /** Null: it was removed, and cannot be sent any more. */
+  readonly change: Change | null
+}
+
+/** A message and its change, if it may be sent now: it waits, is due, is the head of its subject, and its endpoint is active. */
+export const readDueDelivery = async (sql: SqlRunner, id: bigint): Promise<DueDelivery | null> => {
+  const [row] = await sql.query<
+    { endpoint_id: string; url: string; attempt: number; failing: boolean } & (
+      | { seq: null }
+      | {
+          seq: bigint
+          seller_id: string
+          type: string
+          purchase_order_id: string | null
+          line_number: string | null
+          return_order_id: string | null
+          command_id: string | null
+          data: unknown
+          occurred_at: Date
+        }
+    )
+  >(
+    `SELECT d.endpoint_id, e.url, d.attempt, e.failing_since IS NOT NULL AS failing,
+       c.seq, c.seller_id, c.type, c.purchase_order_id, c.line_number, c.return_order_id, c.command_id, c.data, c.occurred_at
+     FROM tallyman.webhook_deliveries d JOIN tallyman.webhook_endpoints e ON e.id = d.endpoint_id
+     LEFT JOIN warehouse.changes c ON c.seq = d.change_sequence
+     WHERE d.id = $1::bigint AND d.status = 'pending' AND d.next_at <= now() AND e.state = 'active' AND coalesce(e.not_before <= now(), true)
+       AND NOT EXISTS (SELECT FROM tallyman.webhook_deliveries f WHERE f.endpoint_id = d.endpoint_id AND f.subject = d.subject
+         AND f.status = 'pending' AND f.change_sequence < d.change_sequence)`,
+    id,
+  )
+  if (row === undefined) return null
+  const { endpoint_id: endpointId, url, attempt, failing } = row
+  if (row.seq === null) return { id, endpointId, url, attempt, failing, change: null }
+  const change: Change = {
+    seq: row.seq,
+    sellerId: row.seller_id,
+    type: row.type,
+    purchaseOrderId: row.purchase_order_id,
+    lineNumber: row.line_number,
+    returnOrderId: row.return_order_id,
+    commandId: row.command_id,
+    data: row.data,
+    occurredAt: row.occurred_at,
+  }
+  return { id, endpointId, url, attempt, failing, change }
+}
+
+/** How one attempt ended. `error` is a code, never text of the receiver. */
+export interface AttemptOutcome {
+  readonly httpStatus: number | null
+  readonly error: string | null
+  readonly durationMs: number
+}
+
+const entryOf = (outcome: string): string =>
+  `jsonb_build_array(${outcome}::jsonb || jsonb_build_object('at', to_char(now() AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')))`
+
+const logged = (outcome: string): string =>
+  `(CASE WHEN jsonb_array_length(attempts) >= ${keptAttempts} THEN attempts - 0 ELSE attempts END) || ${entryOf(outcome)}`
+
+const outcomeText = ({ httpStatus, error, durationMs }: AttemptOutcome): string =>
+  JSON.stringify({ httpStatus, error, durationMs: Math.round(durationMs) })
+
+/** Settles a message that has arrived. Answers the next one of its subject; null: there is none. */
+export const settleDelivered = async (
+  sql: SqlRunner,
+  { id, endpointId, failing }: DueDelivery,
+  outcome: AttemptOutcome,
+): Promise<bigint | null> => {
+  const [row] = await sql.query<{ next: bigint | null }>(
+    `WITH done AS (
+       UPDATE tallyman.webhook_deliveries SET status = 'delivered', attempt = attempt + 1, at = now(), first_at = coalesce(first_at, now()),
+         next_at = NULL, http_status = $2::int, error = NULL, attempts = ${logged('$3')}
+       WHERE id = $1::bigint AND status = 'pending' RETURNING endpoint_id, subject, change_sequence
+     ), well AS (
+       UPDATE tallyman.webhook_endpoints e SET failing_since = NULL, not_before = NULL, last_success_at = now() FROM done
+       WHERE e.id = done.endpoint_id AND (e.failing_since IS NOT NULL OR e.last_success_at IS NULL OR e.last_success_at < now() - interval '1 second')
+     )
+     SELECT (SELECT d.id FROM tallyman.webhook_deliveries d, done WHERE d.endpoint_id = done.endpoint_id AND d.subject = done.subject
+       AND d.status = 'pending' AND d.change_sequence > done.change_sequence ORDER BY d.change_sequence LIMIT 1) AS next`,
+    id,
+    outcome.httpStatus,
+    outcomeText(outcome),
+  )
+  if (failing) await resolveWebhookAlarms(sql, endpointId, ['webhook-failing'])
+  return row?.next ?? null
+}
+
+/** What follows from a failed attempt. */
+export interface FailurePlan {
+  /** How long the next attempt waits, in milliseconds; null: the schedule is over. */
+  readonly nextInMs: number | null
+  /** How long nothing is to be sent to the endpoint, in milliseconds; null: it has not asked for that. */
+  readonly holdMs: number | null
+  /** The receiver wants no more messages, ever (410). */
+  readonly gone: boolean
+}
+
+/**
+ * What became of a message after a failed attempt. `paused`: nothing has arrived since its first attempt, so the endpoint is paused and the message
+ * waits; `given-up`: others have arrived meanwhile, so it is this one.
+ */
+export type FailureResult = 'retried' | 'given-up' | 'paused' | 'disabled'
+
+/** So long an endpoint fails before somebody is told. */
+const tellAfter = `interval '1 hour'`
+
+/** Settles a failed attempt; null: the message was settled by somebody else, or removed. */
+export const settleFailed = (
+  database: Database,
+  { id, endpointId }: DueDelivery,
+  outcome: AttemptOutcome,
+  plan: FailurePlan,
+): Promise<FailureResult | null> =>
+  retryOnDeadlock(() =>
+    database.transaction(async (tx) => {
+      const [message] = await tx.query<{ attempt: number; first_at: Date; change_sequence: bigint }>(
+        `UPDATE tallyman.webhook_deliveries SET attempt = attempt + 1, at = now(), first_at = coalesce(first_at, now()),
+           next_at = now() + make_interval(secs => $4::float8 / 1000), http_status = $2::int, error = $5, attempts = ${logged('$3')}
+         WHERE id = $1::bigint AND status = 'pending' RETURNING attempt, first_at, change_sequence`,
+        id,
+        outcome.httpStatus,
+        outcomeText(outcome),
+        plan.nextInMs ?? 0,
+        outcome.error,
+      )
+      if (message === undefined) return null
+      const [endpoint] = await tx.query<{ seller_id: string | null; long: boolean; succeeded: boolean; since: Date }>(
+        `UPDATE tallyman.webhook_endpoints SET failing_since = coalesce(failing_since, now()),
+           not_before = CASE WHEN $2::float8 IS NULL THEN not_before ELSE now() + make_interval(secs => $2::float8 / 1000) END
+         WHERE id = $1 RETURNING seller_id, failing_since < now() - ${tellAfter} AS long, failing_since AS since,
+           coalesce(last_success_at > $3::timestamptz, false) AS succeeded`,
+        endpointId,
+        plan.holdMs,
+        message.first_at.toISOString(),
+      )
+      if (endpoint === undefined) return null
+      const { seller_id: sellerId, long, succeeded, since } = endpoint
+      const what = outcome.error ?? `HTTP ${outcome.httpStatus}`
+      if (plan.gone) {
+        const reason = 'the receiver answered 410: it wants no more messages'
+        await stopEndpoint(tx, endpointId, 'disabled', reason, sellerId)
+        return 'disabled'
+      }
+      if (plan.nextInMs !== null) {
+        if (long) {
+          await raiseAlarm(
+            tx,
+            alarmOf('webhook-failing', endpointId, sellerId),
+            `nothing reaches the webhook ${endpointId} since ${since.toISOString()} (${what}): look at its receiver; what waits is retried`,
+          )
+        }
+        return 'retried'
+      }
+      if (succeeded) {
+        await tx.execute(`UPDATE tallyman.webhook_deliveries SET status = 'failed', next_at = NULL WHERE id = $1::bigint`, id)
+        await raiseAlarm(
+          tx,
+          alarmOf('webhook-given-up', endpointId, sellerId),
+          `the webhook ${endpointId} refused change ${message.change_sequence} ${message.attempt} times (${what}) while others arrived: correct its ` +
+            'receiver, redeliver what failed, then resolve this alarm',
+        )
+        return 'given-up'
+      }
+      const reason = `no message arrived in ${message.attempt} attempts since ${message.first_at.toISOString()} (${what})`
+      await stopEndpoint(tx, endpointId, 'paused', reason, sellerId)
+      return 'paused'
+    }),
+  )
+
+const stopEndpoint = async (
+  tx: Transaction,
+  endpointId: string,
+  state: 'paused' | 'disabled',
+  reason: string,
+  sellerId: string | null,
+): Promise<void> => {
+  // Paused by a person meanwhile, it may still be disabled by its receiver, but by nothing less.
+  const stopped = await tx.execute(
+    `UPDATE tallyman.webhook_endpoints SET state = $2, reason = $3, state_since = now(), updated_at = now()
+     WHERE id = $1 AND (state = 'active' OR (state = 'paused' AND $2 = 'disabled'))`,
+    endpointId,
+    state,
+    reason,
+  )
+  if (stopped === 0) return
+  await resolveWebhookAlarms(tx, endpointId, ['webhook-failing'])
+  const outlook = state === 'paused' ? 'nothing is forgotten' : 'changes that it has not got go with RETAIN_CHANGES'
+  await raiseAlarm(
+    tx,
+    alarmOf('webhook-stopped', endpointId, sellerId),
+    `the webhook ${endpointId} is ${state}: ${reason}. ${outlook}; correct its receiver and resume it, or remove it`,
+  )
+}
+
+/** Settles a message whose change was removed before it arrived. */
+export const settleWithoutChange = async (sql: SqlRunner, { id, endpointId }: DueDelivery): Promise<void> => {
+  await sql.execute(
+    `WITH lost AS (
+       UPDATE tallyman.webhook_deliveries SET status = 'failed', next_at = NULL, at = now(), error = 'change-removed'
+       WHERE id = $1::bigint AND status = 'pending' RETURNING change_sequence
+     )
+     ${tellOfGone(`SELECT coalesce(e.seller_id, ''), 'webhook-changes-gone', e.id, 'change ' || lost.change_sequence || ' was removed before the webhook '
+       || e.id || ' got it ${howGone}' FROM lost, tallyman.webhook_endpoints e WHERE e.id = $2`)}`,
+    id,
+    endpointId,
+  )
+}
+
+/** Records what became of a test message; answers its id. */
+export const recordTest = async (
+  sql: SqlRunner,
+  endpointId: string,
+  outcome: AttemptOutcome,
+  delivered: boolean,
+): Promise<bigint> => {
+  const [row] = await sql.query<{ id: bigint }>(
+    `INSERT INTO tallyman.webhook_deliveries (endpoint_id, subject, status, attempt, at, first_at, http_status, error, attempts)
+     SELECT $1, 'test', $2, 1, now(), now(), $3::int, $4, ${entryOf('$5')}
+     RETURNING id`,
+    endpointId,
+    delivered ? 'delivered' : 'failed',
+    outcome.httpStatus,
+    outcome.error,
+    outcomeText(outcome),
+  )
+  if (row === undefined) throw new Error('Postgres did not store the test of a webhook')
+  return row.id
+}

@@ -1,0 +1,291 @@
+import { readFile } from 'node:fs/promises'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { eventually } from '../support/eventually.ts'
+import { type Receiver, startReceiver } from '../webhooks/receiver.ts'
+import { findingsOf, overflowOf } from './page-checks.ts'
+import { apiKey, type ConsoleStage, hasBrowser, sellerId, startConsole } from './support.ts'
+
+const sku = 'PAN-28'
+const gtin = '00012345678905'
+const campaignId = 'c-4711'
+
+const reports = `
+  WITH report AS (
+    INSERT INTO warehouse.reconciliation_reports (seller_id, month, state, file_name, generated_at, covered_until, retrieved_at, imported_at,
+      byte_count, row_count, correlation_id)
+    SELECT $1, month, 'imported', 'report.csv', month + interval '1 month', month + interval '1 month', now(), now(), 1, 1, 'test'
+    FROM (VALUES ('2026-02-01'::date), ('2026-03-01')) AS m(month) RETURNING id, month
+  )
+  INSERT INTO warehouse.reconciliation_rows (seller_id, month, sku, gtin, beginning_quantity, ending_quantity, sold, returned, lost, found,
+    damaged, other_adjustments, report_id, raw_hash, raw, observed_at, first_seen_at, changed_at)
+  SELECT $1, r.month, $2, $3, b, e, s, 1, l, 0, 0, 0, r.id, '\\x00', '{}', now(), now(), now()
+  FROM report r JOIN (VALUES ('2026-02-01'::date, 30, 20, 11, 0), ('2026-03-01', 20, 12, 6, 2)) AS t(month, b, e, s, l) USING (month)`
+const discrepancy = `
+  INSERT INTO warehouse.inventory_discrepancies (seller_id, sku, gtin, month, kind, report_units, expected_units, log_entry_ids, log_entries,
+    log_verdict, log_certainty, earliest_day, unit_price, value, currency)
+  VALUES ($1, $2, $3, '2026-03-01', 'sold', 6, 9, '{E-1}', 1, 'extra', 'possible', '2026-03-05', 10, 30, 'USD')`
+const logEntry = `
+  INSERT INTO warehouse.inventory_log_entries (seller_id, sku, entry_id, fc_name, changed_units, transaction_time, transaction_location,
+    transaction_reason_code, transaction_reason_description, transaction_type, shipment_id, raw_hash, raw, observed_at, first_seen_at, changed_at)
+  VALUES ($1, $2, 'E-1', 'KY1', -3, '2026-03-05T12:00:00Z', 'Inventory', 'SIP', 'Shipped to Customer', 'Ship', 'SHIP-77', '\\x00', '{}',
+    now(), now(), now())`
+const claim = `
+  INSERT INTO tallyman.claim_rows (seller_id, month, sku, listed, compared, lost, damaged, found, unexplained, uncertain, price_amount,
+    price_units, currency)
+  VALUES ($1, '2026-03-01', $2, true, true, 2, 0, 0, 0, 3, 10, 1, 'USD')`
+const campaign = `
+  INSERT INTO warehouse.campaigns (seller_id, campaign_id, name, start_date, end_date, daily_budget, total_budget, status, raw_hash, raw,
+    observed_at, first_seen_at, changed_at)
+  VALUES ($1, $2, 'Spring pans', '2026-01-01', '2026-01-30', 100, 2000, 'BUDGET_EXHAUSTED', '\\x00', '{}', now(), now(), now())`
+const statusChanges = `
+  INSERT INTO warehouse.campaign_status_changes (seller_id, campaign_id, from_status, to_status, seen_at, legal, raw)
+  VALUES ($1, $2, NULL, 'RUNNING', '2026-01-02T00:00:00Z', NULL, '{}'),
+    ($1, $2, 'RUNNING', 'BUDGET_EXHAUSTED', '2026-01-20T00:00:00Z', true, '{}')`
+const targets = `
+  INSERT INTO warehouse.contextual_targets (seller_id, id, name, taxon_path, reach, reach_bands, is_disabled, raw_hash, raw, observed_at,
+    first_seen_at, changed_at)
+  VALUES ($1, 1, 'Pans', '{Home,Kitchen,Pans}', '{TIER_6}', '{HIGH}', false, '\\x00', '{}', now(), now(), now()),
+    ($1, 2, 'Garden', '{Home,Garden}', '{TIER_1}', '{LOW}', true, '\\x00', '{}', now(), now(), now())`
+
+describe.runIf(hasBrowser)('views of the administration', () => {
+  let stage: ConsoleStage
+  let receiver: Receiver
+
+  beforeAll(async () => {
+    receiver = await startReceiver()
+    stage = await startConsole({ WEBHOOK_PRIVATE_ADDRESSES: 'allow', POLL_CAMPAIGNS: 'off', POLL_RECONCILIATION: 'off' })
+    const { client } = stage
+    await client.query(logEntry, [sellerId, sku])
+    for (const sql of [reports, discrepancy]) await client.query(sql, [sellerId, sku, gtin])
+    await client.query(claim, [sellerId, sku])
+    for (const sql of [campaign, statusChanges]) await client.query(sql, [sellerId, campaignId])
+    await client.query(targets, [sellerId])
+  })
+  afterAll(async () => {
+    await stage?.stop()
+    await receiver?.close()
+  })
+
+  /** Fills in who decides and why, and confirms. */
+  const because = async (page: Awaited<ReturnType<ConsoleStage['open']>>['page'], action: string): Promise<void> => {
+    await page.getByLabel('Who decides').fill('kim')
+    await page.getByLabel('Why').fill('the integration moves')
+    await page.getByRole('dialog').getByRole('button', { name: action, exact: true }).click()
+    await page.getByRole('dialog').waitFor({ state: 'detached' })
+  }
+
+  test('inventory: from a difference to its entries, the month as a waterfall, and the claim as CSV', async () => {
+    const { page, context, faults } = await stage.open('/console/inventory')
+    const differences = page.getByRole('table', { name: 'Differences of the inventory' })
+    await differences.waitFor()
+    expect(await differences.innerText()).toContain('The report counts 6 sold, the log 9.')
+    await differences.getByText('1 entry').click()
+    expect(await differences.innerText()).toMatch(/-3 units.*KY1, shipment SHIP-77/)
+    await differences.getByRole('link', { name: sku }).click()
+    await page.getByRole('heading', { level: 1, name: sku }).waitFor()
+    await page.getByRole('img', { name: 'From beginning to ending of 2026-03' }).waitFor()
+    const steps = page.locator('figure', { hasText: 'From beginning to ending' }).locator('.legend')
+    expect((await steps.innerText()).replaceAll(/\s+/g, ' ').trim()).toBe(
+      'beginning 20 sold -6 returned +1 lost -2 not explained -1 ending 12',
+    )
+    await page.getByLabel('Month', { exact: true }).selectOption('2026-02')
+    await page.getByRole('img', { name: 'From beginning to ending of 2026-02' }).waitFor()
+    expect(new URL(page.url()).searchParams.get('month')).toBe('2026-02')
+    await page.goto('/console/inventory?show=claims&month=2026-03')
+    const claims = page.getByRole('table', { name: 'Claims for 2026-03' })
+    await expect.poll(() => claims.innerText()).toContain('2 units, $20.00')
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('button', { name: 'Save as CSV' }).click(),
+    ])
+    expect(download.suggestedFilename()).toBe('claims-2026-03.csv')
+    expect(await readFile(await download.path(), 'utf8')).toMatch(new RegExp(`\\r\\n${sellerId},2026-03,`))
+    await claims.getByRole('link', { name: 'SKUs with losses' }).click()
+    await page.getByRole('table', { name: 'Monthly reports' }).getByRole('link', { name: sku }).waitFor()
+    expect(faults).toEqual([])
+    await context.close()
+  })
+
+  test('campaigns: the status over time, the budget against time, and one more is watched', async () => {
+    const { page, context, faults } = await stage.open('/console/campaigns')
+    await page.getByRole('link', { name: 'Spring pans' }).click()
+    await page.getByRole('heading', { level: 1, name: 'Spring pans' }).waitFor()
+    await page.getByRole('img', { name: 'Time, 30 days: days over 30 of 30' }).waitFor()
+    await page.getByRole('img', { name: 'Budget, 2000 in all: usable so far at the daily budget 2,000 of 2,000' }).waitFor()
+    expect(await page.locator('ol.timeline').innerText()).toMatch(
+      /budget exhausted[\s\S]*before: running[\s\S]*running[\s\S]*first seen/,
+    )
+    await page.getByRole('link', { name: 'Campaigns', exact: true }).click()
+    await page.getByRole('button', { name: 'Watch campaigns' }).click()
+    await page.getByLabel('Campaign ids').fill('c-1, c-2')
+    await page.getByRole('dialog').getByRole('button', { name: 'Watch', exact: true }).click()
+    await page.getByRole('link', { name: 'c-2' }).waitFor()
+    const { rows } = await stage.client.query('SELECT campaign_id FROM tallyman.watched_campaigns WHERE source = $1 ORDER BY 1', [
+      'operator',
+    ])
+    expect(rows).toEqual([{ campaign_id: 'c-1' }, { campaign_id: 'c-2' }])
+    expect(faults).toEqual([])
+    await context.close()
+  })
+
+  test('webhooks: added with a secret that is shown once, tested, paused, rotated, removed', async () => {
+    const { page, context, faults } = await stage.open('/console/webhooks')
+    await page.getByText('There is no endpoint yet', { exact: false }).waitFor()
+    await page.getByRole('button', { name: 'Add an endpoint' }).click()
+    await page.getByLabel('Address').fill(receiver.url)
+    await page.getByLabel('Types of changes').fill('order.*, command.*')
+    await page.getByRole('dialog').getByRole('button', { name: 'Add', exact: true }).click()
+    const secret = await page.locator('code.secret').innerText()
+    expect(secret).toMatch(/^whsec_/)
+    await page.getByRole('button', { name: 'I have stored it' }).click()
+    expect(await page.content()).not.toContain(secret)
+    await page.getByRole('link', { name: receiver.url }).click()
+    await page.getByRole('button', { name: 'Send a test message' }).click()
+    await page.getByText('The test message was delivered: HTTP', { exact: false }).waitFor()
+    const deliveries = page.getByRole('table', { name: 'Deliveries, newest first' })
+    await expect.poll(() => deliveries.innerText()).toMatch(/test\s+delivered\s+HTTP 2/)
+    await page.getByRole('button', { name: 'Pause' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Pause' }).click()
+    await page.getByRole('button', { name: 'Resume' }).waitFor()
+    const stored = async () => (await stage.client.query('SELECT state, types FROM tallyman.webhook_endpoints')).rows
+    expect(await stored()).toEqual([{ state: 'paused', types: ['order.*', 'command.*'] }])
+    await page.getByRole('button', { name: 'Resume' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Resume' }).click()
+    await page.getByRole('button', { name: 'Pause' }).waitFor()
+    // A delivery of a change, to be sent again.
+    await stage.sandbox.place({ lines: [{ sku: 'KETTLE', quantity: 1 }] })
+    await stage.call('POST', '/v1/syncs/orders/run')
+    const again = deliveries.getByRole('button', { name: /^Send again change \d+$/ }).first()
+    await expect.poll(() => deliveries.innerText(), { timeout: 30_000 }).toMatch(/change \d+\s+delivered/)
+    await again.click()
+    await page.getByText('1 message will be sent again.').waitFor()
+    await page.getByRole('button', { name: 'Give it another secret' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Give it another secret' }).click()
+    await expect.poll(() => page.locator('code.secret').innerText()).toMatch(/^whsec_/)
+    expect(await page.locator('code.secret').innerText()).not.toBe(secret)
+    expect(await findingsOf(page)).toEqual([])
+    await page.getByRole('button', { name: 'Remove' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click()
+    await page.getByRole('heading', { level: 1, name: 'Webhooks' }).waitFor()
+    expect(await stored()).toEqual([])
+    const audit: unknown = await (await stage.call('GET', '/v1/audit?limit=1000')).json()
+    const done = ['webhook.added', 'webhook.test_requested', 'webhook.redelivered', 'webhook.rotated', 'webhook.removed']
+    expect(audit).toMatchObject({ items: expect.arrayContaining(done.map((action) => expect.objectContaining({ action }))) })
+    expect(faults).toEqual([])
+    await context.close()
+  })
+
+  test('keys: added, used, rotated and revoked with a reason, which the audit shows', async () => {
+    const { page, context, faults } = await stage.open('/console/keys')
+    await page.getByRole('button', { name: 'Add a key' }).click()
+    await page.getByLabel('Name').fill('the ERP')
+    await page.getByLabel('Post events').check()
+    expect(await findingsOf(page)).toEqual([])
+    await because(page, 'Add')
+    const key = await page.locator('code.secret').innerText()
+    const status = async (text: string): Promise<number> =>
+      (await fetch(`${stage.daemon.url}/v1/overview`, { headers: { authorization: `Bearer ${text}` } })).status
+    expect(await status(key)).toBe(200)
+    await page.getByRole('button', { name: 'I have stored it' }).click()
+    const row = page.getByRole('table', { name: 'Keys' }).getByRole('row', { name: /the ERP/ })
+    expect(await row.innerText()).toMatch(/read, events:write\s+all/)
+    await page.getByRole('button', { name: 'Rotate the ERP' }).click()
+    await page.getByLabel('Overlap in hours').fill('0')
+    await because(page, 'Rotate')
+    const rotated = await page.locator('code.secret').innerText()
+    await eventually(async () => expect([await status(key), await status(rotated)]).toEqual([401, 200]))
+    await page.getByRole('button', { name: 'Revoke the ERP' }).click()
+    await because(page, 'Revoke')
+    await page.getByText('There is no key besides API_KEY', { exact: false }).waitFor()
+    expect(await status(rotated)).toBe(401)
+    await page.getByLabel('State').selectOption('all')
+    await row.getByText('revoked').waitFor()
+    await row.getByRole('link', { name: 'the ERP' }).click()
+    await page.getByRole('link', { name: 'Audit', exact: true }).click()
+    await page.getByLabel('Act', { exact: true }).selectOption('key.revoked')
+    const acts = page.getByRole('table', { name: 'Acts' })
+    await expect.poll(() => acts.locator('tbody tr').count()).toBe(1)
+    expect(await acts.innerText()).toMatch(/kim\s+revoked a key[\s\S]*the integration moves/)
+    expect(faults).toEqual([])
+    await context.close()
+  })
+
+  test('settings: what holds and where it comes from; no secret leaves the daemon', async () => {
+    const { page, context, faults } = await stage.open('/console/settings')
+    const answers: string[] = []
+    page.on('response', async (response) => {
+      if (response.url().endsWith('/v1/settings')) answers.push(await response.text())
+    })
+    await page.reload()
+    const table = page.getByRole('table', { name: 'Settings' })
+    const row = (name: string) => table.getByRole('row', { name: new RegExp(`^${name}\\b`) })
+    await row('API_KEY').waitFor()
+    expect(await row('API_KEY').innerText()).toMatch(/••••••\s+environment/)
+    expect(await row('EVENTS_SECRET').innerText()).toMatch(/not set\s+default/)
+    expect(await row('POLL_CAMPAIGNS').innerText()).toMatch(/off\s+environment/)
+    expect(await row('SETTLE_TIME').innerText()).toMatch(/\d+(m|s|ms)/)
+    await expect.poll(() => answers.length).toBeGreaterThan(0)
+    for (const secret of [apiKey, 'sandbox-secret', 'postgres://', 'postgresql://']) expect(answers.join()).not.toContain(secret)
+    await page.getByLabel('Name').fill('client_')
+    await page.getByLabel('Name').press('Enter')
+    await expect.poll(() => table.locator('tbody tr').count()).toBe(2)
+    expect(faults).toEqual([])
+    await context.close()
+  })
+
+  test('targets: found by name, with their reach', async () => {
+    const { page, context, faults } = await stage.open('/console/targets')
+    const table = page.getByRole('table', { name: 'Targets' })
+    await expect.poll(() => table.locator('tbody tr').count()).toBe(2)
+    await page.getByLabel('Name or path').fill('kitchen')
+    await page.getByLabel('Name or path').press('Enter')
+    await expect.poll(() => table.locator('tbody tr').count()).toBe(1)
+    expect(await table.innerText()).toMatch(/Pans\s+place\s+Home › Kitchen › Pans\s+high\s+tier 6/)
+    await page.getByLabel('Usable').selectOption('false')
+    await page.getByText('No target fits', { exact: false }).waitFor()
+    expect(faults).toEqual([])
+    await context.close()
+  })
+
+  const addresses = [
+    '/console/inventory',
+    '/console/inventory?show=claims&month=2026-03',
+    '/console/inventory?show=stock',
+    `/console/inventory/${sellerId}/${sku}`,
+    '/console/campaigns',
+    `/console/campaigns/${campaignId}?sellerId=${sellerId}`,
+    '/console/targets',
+    '/console/webhooks',
+    '/console/keys',
+    '/console/audit',
+    '/console/settings',
+  ]
+
+  test.each([
+    { colorScheme: 'light', viewport: { width: 360, height: 740 } },
+    { colorScheme: 'dark', viewport: { width: 1_280, height: 800 } },
+  ] as const)('axe finds nothing, and nothing reaches beyond the sides: %o', async (options) => {
+    const { page, context, faults } = await stage.open('/', options)
+    for (const address of addresses) {
+      await page.goto(address)
+      await expect
+        .poll(async () => [address, await page.getByRole('heading', { level: 1 }).count(), faults])
+        .toEqual([address, 1, []])
+      await expect.poll(() => page.locator('.loading').count()).toBe(0)
+      expect([address, await findingsOf(page)]).toEqual([address, []])
+      expect([address, await overflowOf(page)]).toEqual([address, []])
+      expect([address, await page.evaluate('document.documentElement.scrollWidth')]).toEqual([address, options.viewport.width])
+    }
+    expect(faults).toEqual([])
+    await context.close()
+  })
+
+  test('a failure is told with a way to try again', async () => {
+    const { page, context } = await stage.open('/console/inventory?month=March')
+    await page.getByRole('alert').getByText('must be a month such as 2026-03', { exact: false }).waitFor()
+    await page.getByRole('button', { name: 'Try again' }).waitFor()
+    await page.goto('/console/campaigns/nothing')
+    await page.getByRole('alert').getByText('There is no campaign nothing', { exact: false }).waitFor()
+    await context.close()
+  })
+})

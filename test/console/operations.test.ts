@@ -1,0 +1,266 @@
+import { readFile } from 'node:fs/promises'
+import { createRequire } from 'node:module'
+import type { Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { cloudEvent, dispatchOf, toldParcel } from '../support/events.ts'
+import { eventually } from '../support/eventually.ts'
+import { type ConsoleStage, hasBrowser, sellerId, startConsole } from './support.ts'
+
+const axePath = createRequire(import.meta.url).resolve('axe-core')
+
+/** What axe finds on a page. */
+const violations = async (page: Page): Promise<readonly string[]> => {
+  await page.evaluate(await readFile(axePath, 'utf8'))
+  return page.evaluate<string[]>(
+    `axe.run().then(({ violations }) => violations.map(({ id, nodes }) => id + ': ' + nodes.map(({ html }) => html).join(' | ')))`,
+  )
+}
+
+/** What of a page at 360 pixels must be scrolled sideways. */
+const tooWide = (page: Page): Promise<readonly string[]> =>
+  page.evaluate<string[]>(`[...document.querySelectorAll('button, a, input, select, td, h1')].filter((one) => {
+    const box = one.getBoundingClientRect()
+    return box.width > 1 && !one.closest('.visually-hidden, .skip, thead') && (box.right > innerWidth + 1 || box.left < -1)
+  }).map((one) => one.outerHTML.slice(0, 120))`)
+
+/** Fills in the dialog that asks who decides, and why. */
+const decideWith = async (page: Page, action: string, reason: string): Promise<void> => {
+  const dialog = page.getByRole('dialog')
+  await dialog.getByLabel('Who decides').fill('kim')
+  await dialog.getByLabel('Why').fill(reason)
+  await dialog.getByRole('button', { name: action, exact: true }).click()
+  await dialog.waitFor({ state: 'detached' })
+}
+
+describe.runIf(hasBrowser)('operating the daemon in a browser', () => {
+  let stage: ConsoleStage
+  beforeAll(async () => {
+    stage = await startConsole()
+  })
+  afterAll(() => stage?.stop())
+
+  test('runs a sync, reads its past again, and shows how far that is', async () => {
+    const { page, context, faults } = await stage.open('/console/syncs')
+    await page.getByRole('link', { name: 'orders', exact: true }).click()
+    await page.getByRole('heading', { level: 1, name: 'Sync of orders' }).waitFor()
+    await page.getByLabel('Of which seller').selectOption(sellerId)
+    await page.getByLabel('Read again from').fill('2026-01-01T00:00')
+    await page.getByLabel('up to (empty: now)').fill('2025-01-01T00:00')
+    await page.getByRole('button', { name: 'Start the backfill' }).click()
+    await page.getByText('to must be later than from', { exact: false }).waitFor()
+    // The browser reports each refusal.
+    faults.splice(0)
+    const dayMs = 86_400_000
+    const local = (at: number): string => new Date(at - new Date().getTimezoneOffset() * 60_000).toISOString().slice(0, 16)
+    await page.getByLabel('Read again from').fill(local(Date.now() - 40 * dayMs))
+    await page.getByLabel('up to (empty: now)').fill(local(Date.now() - dayMs))
+    await page.getByRole('button', { name: 'Start the backfill' }).click()
+    await page.getByText('is read again', { exact: false }).waitFor()
+    const streams = page.getByRole('table', { name: 'Streams' })
+    await expect.poll(() => streams.innerText(), { timeout: 60_000 }).toMatch(/backfill:.*\n?.*done/)
+    const { rows } = await stage.client.query<{ runs: number }>(
+      `SELECT count(*)::int AS runs FROM tallyman.sync_runs WHERE resource = 'orders' AND stream LIKE 'backfill:%'`,
+    )
+    expect(rows[0]?.runs).toBeGreaterThan(0)
+    await expect.poll(() => page.getByRole('table', { name: 'Runs' }).innerText()).toContain('backfill:')
+    const audit = await (await stage.call('GET', '/v1/audit?action=sync.run_requested')).json()
+    expect(audit).toMatchObject({ items: [{ subject: 'orders', sellerId, details: { from: expect.any(String) } }] })
+
+    await page.getByRole('button', { name: 'Run now' }).click()
+    await page.getByText('of its streams', { exact: false }).waitFor()
+    await eventually(async () => {
+      const { rows: read } = await stage.client.query(
+        `SELECT 1 FROM tallyman.sync_states WHERE resource = 'orders' AND stream NOT LIKE 'backfill:%' AND last_success_at IS NOT NULL`,
+      )
+      expect(read.length).toBeGreaterThan(0)
+    })
+    await page.getByRole('link', { name: 'All syncs' }).click()
+    await page.getByLabel('Sync', { exact: true }).selectOption('orders')
+    await expect.poll(() => page.getByRole('table', { name: 'Syncs' }).innerText()).toContain('what changed since')
+    expect(faults).toEqual([])
+    await context.close()
+  })
+
+  test('shows a record in quarantine without its buyer until asked, replays it, and dismisses it with a reason', async () => {
+    const raw = {
+      purchaseOrderId: 'Q-1',
+      orderDate: 'soon',
+      shippingInfo: { postalAddress: { name: 'Jane Hidden', city: 'Oslo' } },
+    }
+    const { rows } = await stage.client.query<{ id: string }>(
+      `INSERT INTO tallyman.quarantined_records (seller_id, resource, record_key, raw_hash, raw_text, fault, observed_at)
+       VALUES ($1, 'orders', 'Q-1', '\\x01', $2, 'orderDate: must be a time', now()),
+         ($1, 'returns', 'R-1', '\\x02', 'no JSON of Jane Hidden', 'it is not JSON', now()) RETURNING id`,
+      [sellerId, JSON.stringify(raw)],
+    )
+    const { page, context, faults } = await stage.open('/console/quarantine')
+    const table = page.getByRole('table', { name: 'Quarantine' })
+    await expect.poll(() => table.innerText()).toContain('R-1')
+    await page.getByLabel('Sync', { exact: true }).selectOption('orders')
+    await expect.poll(() => table.innerText()).not.toContain('R-1')
+    expect(await table.innerText()).toContain('orderDate: must be a time')
+    await page.getByText('As received', { exact: true }).click()
+    await expect.poll(() => table.innerText()).toContain('Oslo')
+    for (const listed of [await page.content(), await (await context.request.get('/v1/quarantine')).text()])
+      expect(listed).not.toContain('Jane Hidden')
+    await page.getByRole('button', { name: 'Show hidden texts' }).click()
+    await expect.poll(() => table.innerText()).toContain('Jane Hidden')
+    const audit = await (await stage.call('GET', '/v1/audit?action=record.shown')).json()
+    expect(audit).toMatchObject({ items: [{ subject: rows[0]?.id, sellerId, keyId: 'API_KEY' }] })
+    // A key is not somebody at a screen.
+    expect(await (await stage.call('GET', '/v1/quarantine')).text()).toContain('Jane Hidden')
+
+    await page.getByRole('button', { name: 'Replay orders Q-1' }).click()
+    await page.getByRole('status').getByText('orders Q-1:', { exact: false }).waitFor()
+    faults.splice(0)
+    await page.getByRole('button', { name: 'Dismiss orders Q-1' }).click()
+    await decideWith(page, 'Dismiss', 'a test order of theirs')
+    await page.getByText('Nothing open fits', { exact: false }).waitFor()
+    const { rows: settled } = await stage.client.query(
+      `SELECT state, dismissed_by, dismissed_reason FROM tallyman.quarantined_records WHERE id = $1`,
+      [rows[0]?.id],
+    )
+    expect(settled).toEqual([{ state: 'dismissed', dismissed_by: 'kim', dismissed_reason: 'a test order of theirs' }])
+    expect(faults).toEqual([])
+    await context.close()
+  })
+
+  test('pauses a seller with a reason, and resumes it; says of a stopped one why and what to do', async () => {
+    const sellers = async (): Promise<unknown> => (await stage.call('GET', '/v1/sellers')).json()
+    const { page, context, faults } = await stage.open('/console/sellers')
+    await page.getByRole('button', { name: `Pause ${sellerId}` }).click()
+    await decideWith(page, 'Pause', 'stocktaking')
+    const table = page.getByRole('table', { name: 'Sellers' })
+    await expect.poll(() => table.innerText()).toMatch(/paused[\s\S]*by kim: stocktaking/)
+    expect(await sellers()).toMatchObject({ items: [{ state: 'paused', pausedBy: 'kim', reason: 'stocktaking' }] })
+    await page.getByRole('button', { name: `Resume ${sellerId}` }).click()
+    await decideWith(page, 'Resume', 'counted')
+    await page.getByRole('button', { name: `Pause ${sellerId}` }).waitFor()
+    expect(await sellers()).toMatchObject({ items: [{ state: 'active' }] })
+    await expect.poll(() => table.innerText()).toMatch(/records? in quarantine/)
+    await page.getByRole('button', { name: 'Read the settings again' }).click()
+    await page.getByText('1 seller in the settings.', { exact: false }).waitFor()
+    const stopped = {
+      sellerId: 'refused-seller',
+      state: 'stopped',
+      reason: 'the marketplace refuses the client id',
+      since: new Date().toISOString(),
+      pausedBy: null,
+      nextProbeAt: null,
+      served: true,
+    }
+    await page.route('**/v1/sellers?**', (route) => route.fulfill({ json: { items: [stopped], nextCursor: null } }))
+    await page.reload()
+    await page.getByText('1 stopped: refused-seller', { exact: false }).waitFor()
+    expect(await table.innerText()).toContain('the marketplace refuses the client id')
+    expect(await table.innerText()).toContain('Put credentials that work into the settings')
+    expect(faults).toEqual([])
+    await context.close()
+  })
+
+  test('lists events that wait and that were rejected, and rejects one with a reason', async () => {
+    // Of a seller that is paused nothing is decided.
+    expect((await stage.call('POST', `/v1/sellers/${sellerId}/pause`, { reason: 'for the test' })).status).toBe(200)
+    const parcel = toldParcel('1ZWAITS', { lineNumber: '1', quantity: 1 })
+    const event = cloudEvent(dispatchOf({ sellerId, purchaseOrderId: '404404' }, 'waits-1', parcel), '/erp/north')
+    expect(await (await stage.call('POST', '/v1/events', event)).json()).toMatchObject({ items: [{ state: 'received' }] })
+    const { page, context, faults } = await stage.open('/console/events')
+    await page.getByRole('link', { name: 'waits-1' }).click()
+    await page.getByRole('heading', { level: 1, name: 'Event waits-1' }).waitFor()
+    await page.getByText('What it says').click()
+    await expect.poll(() => page.locator('main').innerText()).toContain('"trackingNumber": "1ZWAITS"')
+    await page.getByRole('button', { name: 'Reject waits-1 of /erp/north' }).click()
+    await decideWith(page, 'Reject', 'the order is of another shop')
+    await expect.poll(() => page.getByRole('region', { name: 'Facts' }).innerText()).toContain('the order is of another shop')
+    await page.getByRole('link', { name: 'Events', exact: true }).last().click()
+    await page.getByText('No event waits', { exact: false }).waitFor()
+    await page.getByLabel('State').selectOption('rejected')
+    await expect.poll(() => page.getByRole('table', { name: 'Events' }).innerText()).toContain('the order is of another shop')
+    const { rows } = await stage.client.query(`SELECT status FROM tallyman.erp_event WHERE id = 'waits-1'`)
+    expect(rows).toEqual([{ status: 'rejected' }])
+    expect((await stage.call('POST', `/v1/sellers/${sellerId}/resume`)).status).toBe(200)
+    expect(faults).toEqual([])
+    await context.close()
+  })
+
+  test('silences an alarm for a while, lets it speak again, and resolves it with a reason', async () => {
+    const { rows: raised } = await stage.client.query<{ id: string }>(
+      `INSERT INTO tallyman.alarms (seller_id, kind, subject, message)
+       VALUES ($1, 'campaign-anomaly', 'c-1', 'campaign c-1 went from ENDED to LIVE') RETURNING id`,
+      [sellerId],
+    )
+    const alarm = async (): Promise<unknown> => {
+      const { rows } = await stage.client.query(
+        `SELECT silenced_until > now() + interval '23 hours' AS silent, silenced_by, silenced_reason, resolved_at IS NOT NULL AS resolved
+         FROM tallyman.alarms WHERE id = $1`,
+        [raised[0]?.id],
+      )
+      return rows[0]
+    }
+    const { page, context, faults } = await stage.open('/')
+    await page.getByRole('link', { name: /open alarms/ }).click()
+    const table = page.getByRole('table', { name: 'Alarms' })
+    const row = table.locator('tbody tr').filter({ hasText: 'campaign c-1 went from ENDED to LIVE' })
+    await expect.poll(() => row.innerText()).toContain('Check the campaign at the marketplace, then resolve the alarm.')
+    expect(await row.innerText()).toContain('notice')
+    await row.getByRole('button', { name: 'Silence' }).click()
+    await page.getByLabel('For how long').selectOption('a day')
+    await decideWith(page, 'Silence', 'they look at it tomorrow')
+    await expect.poll(() => row.innerText()).toMatch(/silenced[\s\S]*by kim: they look at it tomorrow/)
+    expect(await alarm()).toEqual({
+      silent: true,
+      silenced_by: 'kim',
+      silenced_reason: 'they look at it tomorrow',
+      resolved: false,
+    })
+    await row.getByRole('button', { name: 'End the silence' }).click()
+    await decideWith(page, 'End the silence', 'they have looked')
+    await row.getByRole('button', { name: 'Silence' }).waitFor()
+    expect(await alarm()).toMatchObject({ silent: false })
+    await row.getByRole('button', { name: 'Resolve' }).click()
+    await decideWith(page, 'Resolve', 'it was extended on purpose')
+    await row.waitFor({ state: 'detached' })
+    await page.getByLabel('State').selectOption('all')
+    await expect.poll(() => row.innerText()).toMatch(/resolved[\s\S]*by kim: it was extended on purpose/)
+    expect(await alarm()).toMatchObject({ resolved: true })
+    expect(faults).toEqual([])
+    await context.close()
+  })
+
+  const addresses = [
+    '/console/alarms?state=all',
+    '/console/syncs',
+    '/console/syncs/orders',
+    '/console/quarantine',
+    '/console/sellers',
+    '/console/events?state=rejected',
+    '/console/events/%2Ferp%2Fnorth/waits-1',
+  ]
+
+  test.each(['light', 'dark'] as const)('axe finds nothing in the %s theme', async (colorScheme) => {
+    const { page, context, faults } = await stage.open('/', { colorScheme })
+    for (const address of addresses) {
+      await page.goto(address)
+      await page.getByRole('heading', { level: 1 }).waitFor()
+      await expect.poll(() => page.locator('.loading').count()).toBe(0)
+      expect([address, await violations(page)]).toEqual([address, []])
+    }
+    expect(faults).toEqual([])
+    await context.close()
+  })
+
+  test('at 360 pixels nothing has to be scrolled sideways', async () => {
+    const { page, context } = await stage.open('/', { viewport: { width: 360, height: 740 } })
+    for (const address of addresses) {
+      await page.goto(address)
+      await page.getByRole('heading', { level: 1 }).waitFor()
+      await expect.poll(() => page.locator('.loading').count()).toBe(0)
+      expect([address, await page.evaluate('document.documentElement.scrollWidth'), await tooWide(page)]).toEqual([
+        address,
+        360,
+        [],
+      ])
+    }
+    await context.close()
+  })
+})

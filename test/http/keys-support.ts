@@ -1,0 +1,93 @@
+import type { Database } from '../../src/store/database.ts'
+import { reviewDiscrepancies } from '../../src/store/discrepancies.ts'
+import { recordSellers } from '../../src/store/sellers.ts'
+import { watchCampaigns } from '../../src/store/watched-campaigns.ts'
+import { logReadUpTo, storeLog, storeReport } from '../store/support/inventory.ts'
+import { cloudEvent, dispatchOf, toldParcel } from '../support/events.ts'
+import { orderLine, purchaseOrder } from '../support/orders.ts'
+import { seedOrder } from '../support/store.ts'
+import type { Answer, TestServer } from './support.ts'
+
+/** Of each seller one of everything, by the names that the routes have for it. */
+export interface Planted {
+  readonly order: string
+  readonly customerOrder: string
+  readonly command: string
+  readonly event: string
+  readonly waitingEvent: string
+  readonly record: string
+  readonly alarm: string
+  readonly campaign: string
+}
+
+const idOf = async (database: Database, sql: string, ...parameters: readonly unknown[]): Promise<string> => {
+  const [row] = await database.query<{ id: bigint }>(sql, ...parameters)
+  return String(row?.id)
+}
+
+/** A seller with one of everything; an order may be one that another seller has too. */
+export const plant = async (
+  database: Database,
+  server: TestServer,
+  sellerId: string,
+  ownOrder: string,
+  authorization: string,
+): Promise<Planted> => {
+  await recordSellers(database, [{ sellerId, credentialsFingerprint: 'f' }])
+  await seedOrder(database, sellerId, purchaseOrder(ownOrder, [orderLine('1', 'A', 9)]))
+  const event = `${sellerId}-accepted`
+  const data = { sellerId, purchaseOrderId: ownOrder }
+  const posted = await server.json('/v1/events', {
+    method: 'POST',
+    headers: { 'content-type': 'application/cloudevents+json', authorization },
+    body: JSON.stringify(cloudEvent(dispatchOf(data, event, toldParcel(event, { sku: 'A', quantity: 1 })))),
+  })
+  const waitingEvent = `${sellerId}-waiting`
+  await database.execute(
+    `INSERT INTO tallyman.erp_event (source, id, type, data) VALUES ('urn:erp', $1, 'erp.order.accepted', $2::jsonb)`,
+    waitingEvent,
+    JSON.stringify({ sellerId, purchaseOrderId: `9${ownOrder}` }),
+  )
+  await database.execute(
+    `INSERT INTO tallyman.sync_states (seller_id, resource, stream) VALUES ($1, 'orders', 'changed')`,
+    sellerId,
+  )
+  await storeReport(database, sellerId, '2026-03', '2026-04-01T07:00:00Z', [
+    { sku: 'A', beginning: 20, ending: 15, lost: 2, sold: 3 },
+  ])
+  await storeLog(database, sellerId, [{ sku: 'A', id: '1', kind: 'lost', changedUnits: -1, at: '2026-03-05T12:00:00Z' }])
+  await logReadUpTo(database, sellerId, '2026-04-02T00:00:00Z', 'A')
+  await database.transaction((tx) => reviewDiscrepancies(tx, sellerId, [{ sku: 'A', month: '2026-03' }]))
+  const campaign = `campaign-of-${sellerId}`
+  await watchCampaigns(database, sellerId, [campaign], 'operator')
+  return {
+    order: ownOrder,
+    customerOrder: `C-${ownOrder}`,
+    command: posted.body.items[0].commands[0],
+    event,
+    waitingEvent,
+    record: await idOf(
+      database,
+      `INSERT INTO tallyman.quarantined_records (seller_id, resource, raw_hash, raw_text, fault, observed_at)
+       VALUES ($1, 'orders', decode(md5($1), 'hex'), '[]', 'no key', now()) RETURNING id`,
+      sellerId,
+    ),
+    alarm: await idOf(
+      database,
+      `INSERT INTO tallyman.alarms (seller_id, kind, subject, message) VALUES ($1, 'event-rejected', $1, 'look') RETURNING id`,
+      sellerId,
+    ),
+    campaign,
+  }
+}
+
+/** Every operation of the document that needs a key, with what it says to need. */
+export const operationsOf = (
+  document: Answer,
+): readonly { readonly name: string; readonly method: string; readonly path: string; readonly scope: string }[] =>
+  Object.entries<Answer>(document.paths).flatMap(([path, methods]) =>
+    Object.entries<Answer>(methods).flatMap(([method, { security }]) => {
+      const scope = security[0]?.apiKey?.[0]
+      return scope === undefined ? [] : [{ name: `${method.toUpperCase()} ${path}`, method: method.toUpperCase(), path, scope }]
+    }),
+  )

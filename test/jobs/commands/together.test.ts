@@ -1,0 +1,192 @@
+import { createServer } from 'node:http'
+import { setTimeout as delay } from 'node:timers/promises'
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
+import { createInProcessBudget } from '../../../src/clients/budget.ts'
+import { createMarketplaceClient } from '../../../src/clients/marketplace/marketplace.ts'
+import { ordersEndpoint } from '../../../src/clients/marketplace/orders.ts'
+import { profiles } from '../../../src/clients/marketplace/profiles/index.ts'
+import { readConfig } from '../../../src/config.ts'
+import type { OrderCommandContent } from '../../../src/domain/command.ts'
+import type { CommandParts } from '../../../src/jobs/commands/engine.ts'
+import { runCommand } from '../../../src/jobs/commands/run.ts'
+import { createSellerRegistry, type SellerRegistry } from '../../../src/jobs/sellers.ts'
+import { type Database, openDatabase } from '../../../src/store/database.ts'
+import { storeOrder } from '../../../src/store/orders.ts'
+import { recordSellers } from '../../../src/store/sellers.ts'
+import { acknowledgement, parcelOf, shipment, storeCommand } from '../../support/commands.ts'
+import { withDatabase } from '../../support/database.ts'
+import { eventually } from '../../support/eventually.ts'
+import { startTestSandbox, type TestSandbox } from '../../support/sandbox.ts'
+import { vocabularyOf } from '../../support/vocabulary.ts'
+
+const sellerId = 'sandbox-seller'
+const count = 12
+const stage = withDatabase({ each: 'test', connections: 6 })
+const log = { info: () => undefined, warn: () => undefined, debug: () => undefined }
+const { acknowledge, ship } = ordersEndpoint.operations
+const unlimited = { [acknowledge.name]: { tokens: 1e6, perMs: 1_000 }, [ship.name]: { tokens: 1e6, perMs: 1_000 } }
+const cleanUps: (() => Promise<unknown>)[] = []
+let sandbox: TestSandbox
+
+beforeAll(async () => {
+  sandbox = await startTestSandbox()
+})
+afterAll(() => sandbox.stop())
+afterEach(async () => {
+  for (const cleanUp of cleanUps.splice(0).reverse()) await cleanUp()
+})
+
+const sellersAt = (url: string, requestTimeoutMs: number): SellerRegistry => {
+  const sellers = createSellerRegistry({
+    sellers: readConfig({}, false).sellers,
+    sandboxUrl: url,
+    display: null,
+    requestTimeoutMs,
+    profiles,
+    budget: createInProcessBudget({ limits: unlimited }),
+    log,
+    hooks: {},
+    createClient: createMarketplaceClient,
+  })
+  cleanUps.push(() => sellers.close())
+  return sellers
+}
+
+/** A process that works on commands. */
+const startProcess = (owner: string, url = sandbox.url, requestTimeoutMs = 5_000): CommandParts => {
+  const database = openDatabase({ vocabularyOf, url: stage.url, connections: 6 })
+  cleanUps.push(() => database.close())
+  return {
+    database,
+    sellers: sellersAt(url, requestTimeoutMs),
+    owner,
+    requestTimeoutMs,
+    settleTimeMs: 1_000,
+    onSettled: async () => undefined,
+  }
+}
+
+let orders: string[]
+let commands: string[]
+
+beforeEach(async () => {
+  const sellers = sellersAt(sandbox.url, 5_000)
+  await recordSellers(stage.database, [sellers.configured(sellerId)])
+  await sandbox.control('PUT', '/faults', {})
+  orders = []
+  commands = []
+  const endpoint = sellers.client(sellerId).of(ordersEndpoint)
+  for (let number = 0; number < count; number += 1) {
+    const purchaseOrderId = await sandbox.place({
+      lines: [{ lineNumber: '1', sku: 'KETTLE', quantity: 1, unitPrice: '10.00', tax: '0.85' }],
+    })
+    const signal = AbortSignal.timeout(5_000)
+    const read = await endpoint.get(purchaseOrderId, { signal })
+    if (read === null || !read.record.ok) throw new Error('the order of the sandbox cannot be read')
+    const { record, observedAt } = read
+    await stage.database.transaction((tx) => storeOrder(tx, sellerId, observedAt, record))
+    orders.push(purchaseOrderId)
+  }
+  const acknowledging = startProcess('before')
+  const store = (content: OrderCommandContent, purchaseOrderId: string) =>
+    storeCommand(stage.database, { sellerId, purchaseOrderId }, content)
+  for (const order of orders) await settle(acknowledging, await store(acknowledgement, order))
+  for (const [number, order] of orders.entries()) {
+    commands.push(await store(shipment(parcelOf(`T${number}`, { '1': 1 })), order))
+  }
+})
+
+/** How the shipments stand. */
+const statesOf = async (): Promise<ReadonlySet<string>> =>
+  new Set(
+    (await stage.database.prisma.command.findMany({ where: { kind: 'ship' }, select: { state: true } })).map(
+      ({ state }) => state,
+    ),
+  )
+
+const settle = async (parts: CommandParts, id: string): Promise<void> => {
+  const deadline = performance.now() + 30_000
+  while (performance.now() < deadline) {
+    const outcome = await runCommand(parts, id, { signal: AbortSignal.timeout(30_000), log })
+    if ('done' in outcome) return
+    await delay(Math.max(0, outcome.runAgainAt.getTime() - Date.now()))
+  }
+  throw new Error(`command ${id} is not settled`)
+}
+
+/** Every order was shipped once. */
+const expectOneEffectEach = async (): Promise<void> => {
+  for (const order of orders) {
+    const shipped = (await sandbox.effects(order)).filter(({ kind }) => kind === 'shipped')
+    expect(shipped.map(({ quantity }) => quantity)).toEqual([1])
+  }
+}
+
+const transactionsOf = async (database: Database): Promise<number> => {
+  const [row] = await database.query<{ groups: number }>(
+    `SELECT count(DISTINCT xmin::text)::int AS groups FROM tallyman.commands WHERE kind = 'ship'`,
+  )
+  return row?.groups ?? 0
+}
+
+test('commands that are ready together are committed together, each with its own result', async () => {
+  const one = startProcess('one')
+  await Promise.all(commands.map((id) => settle(one, id)))
+  expect(await statesOf()).toEqual(new Set(['confirmed']))
+  await expectOneEffectEach()
+  expect(await transactionsOf(stage.database)).toBeLessThan(count)
+  const changes = await stage.database.prisma.change.findMany({
+    where: { type: 'command.confirmed', commandId: { in: commands } },
+  })
+  expect(changes.map(({ commandId }) => commandId).toSorted()).toEqual(commands.toSorted())
+})
+
+test('two processes with the same commands send each of them once', async () => {
+  const [one, two] = [startProcess('one'), startProcess('two')]
+  await Promise.all([...commands.map((id) => settle(one, id)), ...commands.toReversed().map((id) => settle(two, id))])
+  await eventually(async () => expect(await statesOf()).toEqual(new Set(['confirmed'])))
+  await expectOneEffectEach()
+  const attempts = await stage.database.prisma.commandAttempt.findMany({
+    where: { commandId: { in: commands } },
+    select: { attempt: true },
+  })
+  expect(attempts).toHaveLength(count)
+})
+
+test('a group whose process is gone between intent and answer is read back, and each effect made once', async () => {
+  // Nothing is answered, so every command stands between intent and result.
+  let passed = 0
+  const gone = createServer((request, response) => {
+    if (request.method !== 'POST' || !request.url?.includes('/shipping')) {
+      response.writeHead(200, { 'content-type': 'application/json' })
+      response.end(JSON.stringify({ access_token: 't', token_type: 'Bearer', expires_in: 900 }))
+      return
+    }
+    passed += 1
+  })
+  await new Promise<void>((resolve) => gone.listen(0, '127.0.0.1', resolve))
+  cleanUps.push(async () => {
+    gone.closeAllConnections()
+    gone.close()
+  })
+  const address = gone.address()
+  if (address === null || typeof address === 'string') throw new Error('the server has no port')
+  const killed = new AbortController()
+  const dying = startProcess('dying', `http://127.0.0.1:${address.port}`, 60_000)
+  const abandoned = commands.map((id) => runCommand(dying, id, { signal: killed.signal, log }).catch(() => undefined))
+  await eventually(async () => {
+    expect(passed).toBe(count)
+    expect(await statesOf()).toEqual(new Set(['sending']))
+  })
+  // All intents stand, by fewer commits than there are commands.
+  expect(await transactionsOf(stage.database)).toBeLessThan(count)
+  // The process is gone, and its leases end.
+  await dying.database.close()
+  killed.abort()
+  await Promise.all(abandoned)
+  await stage.database.execute(`UPDATE tallyman.commands SET leased_until = now() - interval '1 second'`)
+  const heir = startProcess('heir')
+  await Promise.all(commands.map((id) => settle(heir, id)))
+  expect(await statesOf()).toEqual(new Set(['confirmed']))
+  await expectOneEffectEach()
+})

@@ -1,0 +1,12338 @@
+// Made from the schemas of the interface by npm run types. Types of answers, events and changes: import type { … } from 'tallyman/types'.
+export interface paths {
+    "/v1/events": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Events, newest first
+         * @description Needs the scope `read`.
+         */
+        get: operations["listEvents"];
+        put?: never;
+        /**
+         * Accept ERP events
+         * @description CloudEvents 1.0 over HTTP: binary (`ce-*` headers, data as body), structured (`application/cloudevents+json`) or batch (`application/cloudevents-batch+json`, up to 1000). Answers once all of them are stored; if one is invalid, none is accepted. A repeated source and id with the same body is a duplicate and gets the answer of the first. With `dryRun=true` nothing is stored: the answer is 200 with what each event would do now. Needs the scope `events:write`.
+         */
+        post: operations["createEvent"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/events/{source}/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * An event with its commands
+         * @description Needs the scope `read`.
+         */
+        get: operations["getEvent"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/events/{source}/{id}/reject": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Reject a waiting event
+         * @description It creates no command. Stored with who, when and why; its source and id stay reserved. Possible only for an event in the state `received`. Needs the scope `operate`.
+         */
+        post: operations["rejectEvent"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/commands": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Commands, newest first
+         * @description Needs the scope `read`.
+         */
+        get: operations["listCommands"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/commands/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * A command with its attempts, evidence and decisions
+         * @description Needs the scope `read`.
+         */
+        get: operations["getCommand"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/commands/{id}/retry": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Decide: retry
+         * @description It was not applied and must be sent again. If the order shows a part of it, decide line by line instead. Stored with who, when and why. Possible for every command that is not settled. Needs the scope `operate`.
+         */
+        post: operations["retryCommand"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/commands/{id}/confirm": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Decide: confirm
+         * @description It was applied: its units count as done. Stored with who, when and why. Possible for every command that is not settled. Needs the scope `operate`.
+         */
+        post: operations["confirmCommand"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/commands/{id}/reject": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Decide: reject
+         * @description It was not applied and must not be: its units are released. Stored with who, when and why. Possible for every command that is not settled. Needs the scope `operate`.
+         */
+        post: operations["rejectCommand"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/commands/{id}/decide": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Decide line by line
+         * @description For the units of each line: applied, not applied (and must not be), or to be sent again. Every unit of the command needs one verdict; the order ledger is updated. Needs the scope `operate`.
+         */
+        post: operations["decideCommand"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/orders": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Search orders
+         * @description Needs the scope `read`.
+         */
+        get: operations["listOrders"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/orders/{purchaseOrderId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * An order with lines, unit ledger, commands and history
+         * @description Needs the scope `read`.
+         */
+        get: operations["getOrder"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/orders/{purchaseOrderId}/reveal": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Show an order's buyer
+         * @description For people in a session, who see orders without it. The audit says who has asked. Needs the scope `read`.
+         */
+        post: operations["revealOrder"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/overview": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The main numbers
+         * @description Needs the scope `read`.
+         */
+        get: operations["getOverview"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/throughput": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Orders and commands of the last hours, hour by hour
+         * @description Needs the scope `read`.
+         */
+        get: operations["getThroughput"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/budget": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What is left of the rate limits
+         * @description Of each operation of the marketplace that this process has used lately. Needs the scope `read`.
+         */
+        get: operations["getBudget"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/changes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Changes in commit order, without gaps
+         * @description Continues after `after` (or `cursor`, the `nextCursor` of the previous answer). With `wait` an empty answer is delayed until something changes. With `Accept: text/event-stream` the same as server-sent events without a name; `Last-Event-ID` overrides `after`. With `Accept: application/cloudevents-batch+json` as CloudEvents, and the position in the header `link` (`rel="next"`); with `Accept: text/csv` all of them up to now. 410 when the next change has been removed (`RETAIN_CHANGES`), 400 `position-beyond-end` where there has never been one: none is skipped silently. Filters advance the position past what does not fit. Needs the scope `read`.
+         */
+        get: operations["listChanges"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/webhooks": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Webhook endpoints
+         * @description Needs the scope `read`, of a key that is not bound to sellers.
+         */
+        get: operations["listWebhooks"];
+        put?: never;
+        /**
+         * Add a webhook endpoint
+         * @description Every change that matches is posted to the URL as a CloudEvent, signed as Standard Webhooks say. The answer contains the secret, once. Needs the scope `operate`, of a key that is not bound to sellers.
+         */
+        post: operations["createWebhook"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/webhooks/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * A webhook endpoint
+         * @description Needs the scope `read`, of a key that is not bound to sellers.
+         */
+        get: operations["readWebhook"];
+        put?: never;
+        post?: never;
+        /**
+         * Remove a webhook endpoint with its secrets and deliveries
+         * @description Needs the scope `operate`, of a key that is not bound to sellers.
+         */
+        delete: operations["removeWebhook"];
+        options?: never;
+        head?: never;
+        /**
+         * Change, pause, resume or disable a webhook endpoint
+         * @description `state: active` resumes it where it was; the schedule of every waiting message begins anew, also when it was active. Another filter holds for changes that come from now on. Needs the scope `operate`, of a key that is not bound to sellers.
+         */
+        patch: operations["changeWebhook"];
+        trace?: never;
+    };
+    "/v1/webhooks/{id}/rotate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Give a webhook endpoint another secret
+         * @description Messages are signed with the old and the new secret for the time of the overlap. The answer contains the new one, once. Needs the scope `operate`, of a key that is not bound to sellers.
+         */
+        post: operations["rotateWebhookSecret"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/webhooks/{id}/test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send a test message now
+         * @description Once, whatever the state of the endpoint; type `webhook.test`. Answers what became of it. Needs the scope `operate`, of a key that is not bound to sellers.
+         */
+        post: operations["testWebhook"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/webhooks/{id}/redeliver": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send messages again, by id or by range of changes
+         * @description With `after` and `before`: every change between the two numbers, both excluded, that matches the present filter, as far as `position`. A message keeps its `webhook-id`. `nextAfter` is not null when there may be more than this request has taken up. Needs the scope `operate`, of a key that is not bound to sellers.
+         */
+        post: operations["redeliverWebhook"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/webhooks/{id}/deliveries": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Messages of a webhook endpoint, newest first
+         * @description Needs the scope `read`, of a key that is not bound to sellers.
+         */
+        get: operations["listWebhookDeliveries"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/syncs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * State of each sync
+         * @description Needs the scope `read`.
+         */
+        get: operations["listSyncs"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/resources": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Resources that can be synced
+         * @description Needs the scope `read`.
+         */
+        get: operations["getResources"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/syncs/{resource}/runs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Runs of a resource, newest first
+         * @description Runs in a row that changed nothing are one entry (`runs`), for a day at most. Kept for `RETAIN_RUNS`. Needs the scope `read`.
+         */
+        get: operations["listSyncRuns"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/syncs/{resource}/run": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Run a sync now, or a backfill
+         * @description With `from` (and `to`) the records of that time are read again, oldest first; not every resource supports it. Times that the marketplace no longer serves, and future times, are excluded: `range` is the time that is read. 422 if nothing remains. Needs the scope `operate`.
+         */
+        post: operations["runSync"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/sellers": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * State of each seller, its open work and how far behind it is
+         * @description Needs the scope `read`.
+         */
+        get: operations["listSellers"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/sellers/reload": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Read the settings of the sellers again
+         * @description As SIGHUP does, in this process alone. If the settings have faults, all sellers stay as they were, and the answer lists the faults. Needs the scope `operate`, of a key that is not bound to sellers.
+         */
+        post: operations["reloadSellers"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/sellers/{id}/pause": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Pause a seller
+         * @description Nothing of it runs until it is resumed, across restarts too; events are accepted and wait. Work in progress is completed first. Needs the scope `operate`.
+         */
+        post: operations["pauseSeller"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/sellers/{id}/resume": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Resume a stopped or paused seller
+         * @description Its credentials are tried at once. If they are refused repeatedly, it is stopped again. Needs the scope `operate`.
+         */
+        post: operations["resumeSeller"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/quarantine": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Records that could not be parsed, newest first
+         * @description Needs the scope `read`.
+         */
+        get: operations["listQuarantine"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/quarantine/{id}/reveal": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Show a record as it was received
+         * @description For people in a session, who see records without what is about a buyer. The audit says who has asked. Needs the scope `read`.
+         */
+        post: operations["revealQuarantine"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/quarantine/{id}/replay": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Parse a record again
+         * @description Needs the scope `operate`.
+         */
+        post: operations["replayQuarantine"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/quarantine/{id}/dismiss": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Settle a record that cannot be obtained or is not needed; the same text, seen again, stays settled
+         * @description Needs the scope `operate`.
+         */
+        post: operations["dismissQuarantine"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/erasures": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Erase the buyer of a customer order; units and money are kept; it cannot be undone
+         * @description Needs the scope `operate`.
+         */
+        post: operations["createErasure"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/campaigns": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Campaigns, by seller and campaign id
+         * @description Needs the scope `read`.
+         */
+        get: operations["listCampaigns"];
+        put?: never;
+        /**
+         * Watch campaigns
+         * @description The marketplace has no operation that lists campaigns, so the ids to read are added here. New ones are read at once. Needs the scope `operate`.
+         */
+        post: operations["createCampaign"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/campaigns/{campaignId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * A campaign with every change of its status
+         * @description Needs the scope `read`.
+         */
+        get: operations["getCampaign"];
+        put?: never;
+        post?: never;
+        /**
+         * Stop watching a campaign; stored data is kept
+         * @description Needs the scope `operate`.
+         */
+        delete: operations["deleteCampaign"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/discrepancies": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Differences between inventory report, month before and inventory log, newest first
+         * @description Needs the scope `read`.
+         */
+        get: operations["listDiscrepancies"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/claims": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Possible claims of each seller for a month: lost, damaged and unexplained units, and their value
+         * @description Needs the scope `read`.
+         */
+        get: operations["listClaims"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/reconciliation": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The stored monthly reports, one row for each SKU and month, by seller, month and SKU
+         * @description Needs the scope `read`.
+         */
+        get: operations["listReconciliation"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/reconciliation/{gtin}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The report of one GTIN of the running month, requested now and compared with the log
+         * @description Stores nothing. It counts as one of the hourly requests that the marketplace allows for the month: 503 with `Retry-After` if they are used up. Needs the scope `operate`.
+         */
+        get: operations["getReconciliation"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/targets": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Contextual targets and behavioral audiences, by seller, tactic and id
+         * @description Needs the scope `read`.
+         */
+        get: operations["listTargets"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/alarms": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Alarms, newest first
+         * @description Needs the scope `read`.
+         */
+        get: operations["listAlarms"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/alarms/{id}/resolve": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Resolve an alarm of something past, such as a rejected command; all other alarms close automatically with their cause
+         * @description Needs the scope `operate`.
+         */
+        post: operations["resolveAlarm"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/alarms/{id}/silence": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Silence an open alarm until a moment
+         * @description It stays open and is counted apart (`tallyman_alarms_silenced`); so is one of the same kind and subject that opens before then. A moment that has passed ends the silence. Needs the scope `operate`.
+         */
+        post: operations["silenceAlarm"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/completeness": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Orders that returns, the inventory log and events have named, by day, and which of them are not stored
+         * @description Needs the scope `read`.
+         */
+        get: operations["getCompleteness"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/retention": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * How long data is kept, and what is due for removal
+         * @description Needs the scope `read`, of a key that is not bound to sellers.
+         */
+        get: operations["getRetention"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/retention/run": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Remove old data now
+         * @description Runs in the background, in small steps; `running`, `dueAt` and `lastRemoved` of `GET /v1/retention` show the progress. Needs the scope `operate`, of a key that is not bound to sellers.
+         */
+        post: operations["runRetention"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/keys": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Keys, without their secrets
+         * @description Needs the scope `operate`, of a key that is not bound to sellers.
+         */
+        get: operations["listKeys"];
+        put?: never;
+        /**
+         * Add a key
+         * @description The answer contains the key, once. It can have no scope that the caller does not have. Needs the scope `operate`, of a key that is not bound to sellers.
+         */
+        post: operations["createKey"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/keys/{id}/rotate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Give a key another secret
+         * @description The secret before is accepted for `overlapSeconds` more; one that was still accepted from an earlier rotation ends at once. Needs the scope `operate`, of a key that is not bound to sellers.
+         */
+        post: operations["rotateKey"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/keys/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Revoke a key
+         * @description At once in this process, within two seconds in others. Its row is kept for the audit. Needs the scope `operate`, of a key that is not bound to sellers.
+         */
+        delete: operations["deleteKey"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/audit": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What people have done, newest first
+         * @description Needs the scope `operate`.
+         */
+        get: operations["listAudit"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/livez": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Work is being consumed
+         * @description Work is being consumed.
+         */
+        get: operations["getLivez"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/healthz": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Work is being consumed
+         * @description Work is being consumed.
+         */
+        get: operations["getHealthz"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/readyz": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Migrated, connected, started, and not draining
+         * @description Migrated, connected, started, and not draining.
+         */
+        get: operations["getReadyz"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/metrics": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Metrics for Prometheus
+         * @description Needs the scope `read`, of a key that is not bound to sellers.
+         */
+        get: operations["getMetrics"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/session": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Who is signed in
+         * @description Who is signed in.
+         */
+        get: operations["getSession"];
+        put?: never;
+        /**
+         * Sign in
+         * @description Takes a key and sets a cookie that is accepted wherever the key is, for 12 hours or until the key is revoked. Scripts cannot read it, and no other site makes a browser send it.
+         */
+        post: operations["createSession"];
+        /**
+         * Sign out
+         * @description Sign out.
+         */
+        delete: operations["deleteSession"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/settings": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The settings that are in force, and where each comes from
+         * @description Those of the process that answers, as of its start. Secrets are named without their values. Needs the scope `read`, of a key that is not bound to sellers.
+         */
+        get: operations["getSettings"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+}
+export interface webhooks {
+    change: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * A change, posted to an endpoint
+         * @description At least once, and in order for each purchase order. Every attempt and every redelivery of a message has the same `webhook-id`; verify the signature over the body as it came.
+         */
+        post: operations["receiveChange"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+}
+export interface components {
+    schemas: {
+        /** @description Acknowledges the order. */
+        OrderAcceptedInput: {
+            sellerId?: string | null;
+            purchaseOrderId: string | number;
+        };
+        /** @description Ships the units of each parcel. A line is named by lineNumber or by sku. */
+        ShipmentDispatchedInput: {
+            sellerId?: string | null;
+            purchaseOrderId: string | number;
+            parcels: {
+                carrier: string;
+                trackingNumber: string;
+                trackingUrl?: string | null;
+                method?: string | null;
+                /** Format: date-time */
+                shippedAt: string;
+                lines: {
+                    lineNumber?: (string | number) | null;
+                    sku?: string | null;
+                    quantity: number;
+                    intentToCancelOverride?: boolean | null;
+                }[];
+            }[];
+        };
+        /** @description Cancels units. */
+        LinesUnfulfillableInput: {
+            sellerId?: string | null;
+            purchaseOrderId: string | number;
+            lines: {
+                lineNumber?: (string | number) | null;
+                sku?: string | null;
+                quantity: number;
+                reason: string;
+            }[];
+        };
+        /** @description Refunds units; without `amount` everything that was charged for them. */
+        CreditIssuedInput: {
+            sellerId?: string | null;
+            purchaseOrderId: string | number;
+            lines: {
+                lineNumber?: (string | number) | null;
+                sku?: string | null;
+                quantity: number;
+                reason: string;
+                amount?: (string | number) | null;
+                currency?: string | null;
+            }[];
+        };
+        /** @description Creates the seller's account-level shipping settings. */
+        ShippingSettingsDefinedInput: {
+            sellerId?: string | null;
+            simplifiedShippingSettings: {
+                accountConfigs: {
+                    shippingPriority: string;
+                    migrateFreeShippingOffers?: boolean;
+                    carrierConfigs: ({
+                        carriers: ({
+                            carrierName: string;
+                            carrierService: string;
+                        } & {
+                            [key: string]: unknown;
+                        })[];
+                        configurations: ({
+                            regions: ({
+                                regionCode: string;
+                                regionName: string;
+                                states?: ({
+                                    stateCode: string;
+                                } & {
+                                    [key: string]: unknown;
+                                })[];
+                                subRegions?: ({
+                                    states?: ({
+                                        stateCode: string;
+                                    } & {
+                                        [key: string]: unknown;
+                                    })[];
+                                } & {
+                                    [key: string]: unknown;
+                                })[];
+                            } & {
+                                [key: string]: unknown;
+                            })[];
+                            addressTypes: string[];
+                            shippingCharge: {
+                                rateModelType: string;
+                                perShippingCharge: {
+                                    unitOfMeasure: string;
+                                    shippingAndHandling: {
+                                        amount: string | number;
+                                        currency: string;
+                                    } & {
+                                        [key: string]: unknown;
+                                    };
+                                    chargePerItem?: ({
+                                        amount: string | number;
+                                        currency: string;
+                                    } & {
+                                        [key: string]: unknown;
+                                    }) | null;
+                                    chargePerWeight?: ({
+                                        amount: string | number;
+                                        currency: string;
+                                    } & {
+                                        [key: string]: unknown;
+                                    }) | null;
+                                } & {
+                                    [key: string]: unknown;
+                                };
+                            } & {
+                                [key: string]: unknown;
+                            };
+                        } & {
+                            [key: string]: unknown;
+                        })[];
+                    } & {
+                        [key: string]: unknown;
+                    })[];
+                } & {
+                    [key: string]: unknown;
+                };
+            } & {
+                [key: string]: unknown;
+            };
+        };
+        /** @description CloudEvents 1.0. Unknown members of `data` are refused; extension attributes are allowed. */
+        CloudEventInput: ({
+            /** @constant */
+            specversion: "1.0";
+            /** @description Unique within the source, for ever. */
+            id: string;
+            /** @description A URI reference that names the sender. */
+            source: string;
+            /** @constant */
+            type: "erp.order.accepted";
+            time?: string;
+            datacontenttype?: string;
+            data: components["schemas"]["OrderAcceptedInput"];
+        } & {
+            [key: string]: unknown;
+        }) | ({
+            /** @constant */
+            specversion: "1.0";
+            /** @description Unique within the source, for ever. */
+            id: string;
+            /** @description A URI reference that names the sender. */
+            source: string;
+            /** @constant */
+            type: "erp.shipment.dispatched";
+            time?: string;
+            datacontenttype?: string;
+            data: components["schemas"]["ShipmentDispatchedInput"];
+        } & {
+            [key: string]: unknown;
+        }) | ({
+            /** @constant */
+            specversion: "1.0";
+            /** @description Unique within the source, for ever. */
+            id: string;
+            /** @description A URI reference that names the sender. */
+            source: string;
+            /** @constant */
+            type: "erp.lines.unfulfillable";
+            time?: string;
+            datacontenttype?: string;
+            data: components["schemas"]["LinesUnfulfillableInput"];
+        } & {
+            [key: string]: unknown;
+        }) | ({
+            /** @constant */
+            specversion: "1.0";
+            /** @description Unique within the source, for ever. */
+            id: string;
+            /** @description A URI reference that names the sender. */
+            source: string;
+            /** @constant */
+            type: "erp.credit.issued";
+            time?: string;
+            datacontenttype?: string;
+            data: components["schemas"]["CreditIssuedInput"];
+        } & {
+            [key: string]: unknown;
+        }) | ({
+            /** @constant */
+            specversion: "1.0";
+            /** @description Unique within the source, for ever. */
+            id: string;
+            /** @description A URI reference that names the sender. */
+            source: string;
+            /** @constant */
+            type: "erp.shipping-settings.defined";
+            time?: string;
+            datacontenttype?: string;
+            data: components["schemas"]["ShippingSettingsDefinedInput"];
+        } & {
+            [key: string]: unknown;
+        });
+        /** @description Problem details (RFC 9457). */
+        Problem: {
+            /** @description Kind of problem: urn:tallyman:problem:<code>. */
+            type: string;
+            title: string;
+            status: number;
+            detail: string;
+            /** @description Path of the request. */
+            instance: string;
+            /** @description Stable name of the kind of problem, for programs. */
+            code: string;
+            /** @description Included in the log lines of this request. */
+            correlationId: string;
+            /** @description All faults, each with its path. */
+            errors?: {
+                path: string;
+                message: string;
+            }[];
+        };
+        EventReceipt: {
+            id: string;
+            source: string;
+            /**
+             * @description duplicate: this source and id were posted before, with the same body.
+             * @enum {string}
+             */
+            status: "accepted" | "duplicate";
+            /**
+             * @description received: stored, not decided yet; accepted: its commands exist; rejected: see problem.
+             * @enum {string}
+             */
+            state: "received" | "accepted" | "rejected";
+            /** @description Ids of its commands, in order. */
+            readonly commands: string[];
+            problem: {
+                type: string;
+                title: string;
+                status: number;
+                detail: string;
+                code: string;
+                readonly errors: {
+                    path: string;
+                    message: string;
+                }[];
+            } | null;
+        };
+        EventForecast: {
+            id: string;
+            source: string;
+            /** @enum {string} */
+            would: "accepted" | "duplicate" | "rejected";
+            /** @description In their order; empty for a duplicate. */
+            readonly commands: {
+                /** @enum {string} */
+                kind: "acknowledge" | "ship" | "cancel" | "refund" | "create-shipping-settings";
+                readonly lines: {
+                    lineNumber: string;
+                    quantity: number;
+                }[];
+                /** @description What a refund gives back, tax and fees included; null: no refund, or several currencies. */
+                money: {
+                    amount: string;
+                    currency: string;
+                } | null;
+                /** @description The request as it would leave: operation, path and body, as `attempts` of a command show it; null: none would, as the order is acknowledged, or will be by a command in front. */
+                request: unknown;
+            }[];
+            /** @description Why it would be rejected. Of an event that would be accepted: `order-not-stored`, `event-waits` or `batch-refused`, where that keeps it from being decided now. */
+            problem: {
+                type: string;
+                title: string;
+                status: number;
+                detail: string;
+                code: string;
+                readonly errors: {
+                    path: string;
+                    message: string;
+                }[];
+            } | null;
+        };
+        Command: {
+            id: string;
+            /** @description Commands of one order, or on the shipping settings of one seller, run in this order. */
+            sequence: string;
+            sellerId: string;
+            /** @description null: the command concerns the seller's shipping settings. */
+            purchaseOrderId: string | null;
+            kind: string;
+            /** @enum {string} */
+            state: "pending" | "sending" | "verifying" | "held" | "confirmed" | "rejected";
+            event: {
+                source: string;
+                id: string;
+            } | null;
+            /** @description Open: as stored. */
+            payload: unknown;
+            readonly lines: {
+                lineNumber: string;
+                quantity: number;
+            }[];
+            /** @description Decision of an operator line by line: what was applied, and what is still to be sent. null: none. */
+            parts: {
+                readonly applied: {
+                    lineNumber: string;
+                    quantity: number;
+                }[];
+                readonly open: {
+                    lineNumber: string;
+                    quantity: number;
+                }[];
+            } | null;
+            reason: string | null;
+            /** @description Open: as stored. */
+            evidence: unknown;
+            readonly correlationIds: string[];
+            readonly attempts: {
+                attempt: number;
+                correlationId: string;
+                /** @description Open: as stored. */
+                request: unknown;
+                /** @description Open: as stored. */
+                baseline: unknown;
+                /** Format: date-time */
+                startedAt: string;
+                finishedAt: string | null;
+                outcome: string | null;
+                httpStatus: number | null;
+                /** @description Open: as stored. */
+                failure: unknown;
+                /** @description Open: as stored. */
+                readBacks: unknown;
+            }[];
+            readonly decisions: {
+                decision: string;
+                actor: string;
+                reason: string;
+                /** @description Open: as stored. */
+                evidence: unknown;
+                /** Format: date-time */
+                decidedAt: string;
+            }[];
+            /** Format: date-time */
+            nextActionAt: string;
+            /** Format: date-time */
+            createdAt: string;
+            /** Format: date-time */
+            updatedAt: string;
+            settledAt: string | null;
+        };
+        ListedEvent: {
+            /** @description Events of one order are decided in this order. */
+            sequence: string;
+            source: string;
+            id: string;
+            type: string;
+            sellerId: string | null;
+            purchaseOrderId: string | null;
+            /**
+             * @description received: stored, not decided yet; accepted: its commands exist; rejected: see problem.
+             * @enum {string}
+             */
+            state: "received" | "accepted" | "rejected";
+            problem: {
+                type: string;
+                title: string;
+                status: number;
+                detail: string;
+                code: string;
+                readonly errors: {
+                    path: string;
+                    message: string;
+                }[];
+            } | null;
+            /** @description Why it still waits, as of the last attempt. */
+            waitsFor: string | null;
+            /** Format: date-time */
+            receivedAt: string;
+            processedAt: string | null;
+            /** @description Ids of its commands, in order. */
+            readonly commands: string[];
+        };
+        Event: {
+            sequence: string;
+            source: string;
+            id: string;
+            type: string;
+            /** @description Open: as stored. */
+            data: unknown;
+            /** @description Why `data` is not shown; null: it is. */
+            unreadable: string | null;
+            /** @description When `data` was removed, except the ids of order and seller (`RETAIN_EVENTS`); null: it is complete. */
+            dataRemovedAt: string | null;
+            sellerId: string | null;
+            purchaseOrderId: string | null;
+            /**
+             * @description received: stored, not decided yet; accepted: its commands exist; rejected: see problem.
+             * @enum {string}
+             */
+            state: "received" | "accepted" | "rejected";
+            problem: {
+                type: string;
+                title: string;
+                status: number;
+                detail: string;
+                code: string;
+                readonly errors: {
+                    path: string;
+                    message: string;
+                }[];
+            } | null;
+            /** @description Why it still waits, as of the last attempt. */
+            waitsFor: string | null;
+            /** Format: date-time */
+            receivedAt: string;
+            processedAt: string | null;
+            readonly commands: components["schemas"]["Command"][];
+        };
+        OrderSummary: {
+            sellerId: string;
+            purchaseOrderId: string;
+            customerOrderId: string | null;
+            orderDate: string | null;
+            shipNodeType: string | null;
+            estimatedShipDate: string | null;
+            totalAmount: string | null;
+            currency: string | null;
+            /** @description Some units are neither shipped nor cancelled. */
+            open: boolean;
+            /** @description By when its units must be acknowledged; null: nothing is left to acknowledge. */
+            acknowledgeBy: string | null;
+            /** @description When the marketplace cancels by itself what is not shipped; null: it is not open, or has no ship date. */
+            autoCancelAt: string | null;
+            /** Format: date-time */
+            firstSeenAt: string;
+            /** Format: date-time */
+            changedAt: string;
+            readonly lines: {
+                lineNumber: string;
+                sku: string | null;
+                ordered: number;
+                acknowledged: number;
+                shipped: number;
+                cancelled: number;
+                refunded: number;
+            }[];
+        };
+        /** @description All units of the line by state. */
+        UnitLedger: {
+            /** @description What the marketplace last reported. */
+            reported: {
+                acknowledged: number;
+                shipped: number;
+                cancelled: number;
+                refunded: number;
+            };
+            /** @description Proven by our commands. */
+            confirmed: {
+                shipped: number;
+                cancelled: number;
+                refunded: number;
+            };
+            /** @description Reserved by commands whose request has not been sent. */
+            reserved: {
+                ship: number;
+                cancel: number;
+                refund: number;
+            };
+            /** @description Units of a command whose request may have taken effect; counted from the baseline. */
+            inFlight: {
+                /** @enum {string} */
+                kind: "ship" | "cancel" | "refund";
+                quantity: number;
+                baseline: {
+                    acknowledged: number;
+                    shipped: number;
+                    cancelled: number;
+                    refunded: number;
+                };
+            } | null;
+            /** @description What can still be reserved. */
+            available: {
+                ship: number;
+                cancel: number;
+                refund: number;
+            };
+        };
+        /** @description One change, by its type. */
+        Change: components["schemas"]["ChangeOrderSeen"] | components["schemas"]["ChangeOrderChanged"] | components["schemas"]["ChangeOrderLineChanged"] | components["schemas"]["ChangeOrderMissing"] | components["schemas"]["ChangeOrderErased"] | components["schemas"]["ChangeReturnSeen"] | components["schemas"]["ChangeReturnLineChanged"] | components["schemas"]["ChangeReturnErased"] | components["schemas"]["ChangeCommandPending"] | components["schemas"]["ChangeCommandSending"] | components["schemas"]["ChangeCommandVerifying"] | components["schemas"]["ChangeCommandHeld"] | components["schemas"]["ChangeCommandConfirmed"] | components["schemas"]["ChangeCommandRejected"] | components["schemas"]["ChangeEventRejected"] | components["schemas"]["ChangeAlarmRaised"] | components["schemas"]["ChangeAlarmSilenced"] | components["schemas"]["ChangeAlarmResolved"] | components["schemas"]["ChangeSellerStopped"] | components["schemas"]["ChangeSellerPaused"] | components["schemas"]["ChangeSellerResumed"] | components["schemas"]["ChangeSellerEnrolmentChanged"] | components["schemas"]["ChangeShippingSettingsCreated"] | components["schemas"]["ChangeShippingSettingsChanged"] | components["schemas"]["ChangeShippingSettingsMissing"] | components["schemas"]["ChangeCampaignAdded"] | components["schemas"]["ChangeCampaignChanged"] | components["schemas"]["ChangeCampaignStatusChanged"] | components["schemas"]["ChangeCampaignMissing"] | components["schemas"]["ChangeCampaignFound"] | components["schemas"]["ChangeTaxonomyLoaded"] | components["schemas"]["ChangeTaxonomyNodeAdded"] | components["schemas"]["ChangeTaxonomyNodeChanged"] | components["schemas"]["ChangeTaxonomyNodeRemoved"] | components["schemas"]["ChangeTargetLoaded"] | components["schemas"]["ChangeTargetAdded"] | components["schemas"]["ChangeTargetChanged"] | components["schemas"]["ChangeTargetRemoved"] | components["schemas"]["ChangeSalesChannelLoaded"] | components["schemas"]["ChangeSalesChannelAdded"] | components["schemas"]["ChangeSalesChannelChanged"] | components["schemas"]["ChangeSalesChannelRemoved"] | components["schemas"]["ChangeSettlementLineAdded"] | components["schemas"]["ChangeSettlementLineChanged"] | components["schemas"]["ChangeSettlementLineRemoved"] | components["schemas"]["ChangeReplenishmentChanged"] | components["schemas"]["ChangeInventoryLogEntriesAdded"] | components["schemas"]["ChangeInventoryLogEntryChanged"] | components["schemas"]["ChangeInventoryLogEntryGone"] | components["schemas"]["ChangeInventoryLogUnknownReason"] | components["schemas"]["ChangeReconciliationReportImported"] | components["schemas"]["ChangeReconciliationRowChanged"] | components["schemas"]["ChangeReconciliationRowGone"] | components["schemas"]["ChangeInventoryDiscrepancyFound"] | components["schemas"]["ChangeInventoryDiscrepancyChanged"] | components["schemas"]["ChangeInventoryDiscrepancyResolved"];
+        /** @description A change as a CloudEvent 1.0. */
+        ChangeEvent: {
+            /** @constant */
+            specversion: "1.0";
+            /** @description Sequence number of the change. */
+            id: string;
+            /** @description `/tallyman/` and the seller. */
+            source: string;
+            type: string;
+            /** @description The purchase order, else the return, else the command. */
+            subject?: string;
+            /** Format: date-time */
+            time: string;
+            /** @constant */
+            datacontenttype: "application/json";
+            /** @description The same as `id`: its place in the feed. */
+            sequence: string;
+            sellerid?: string;
+            purchaseorderid?: string;
+            linenumber?: string;
+            returnorderid?: string;
+            commandid?: string;
+            /** @description Open: as stored. */
+            data: unknown;
+        };
+        Buyer: {
+            customerName: string | null;
+            customerEmail: string | null;
+            customerPhone: string | null;
+            shippingAddress: {
+                [key: string]: unknown;
+            } | null;
+        };
+        Order: {
+            sellerId: string;
+            purchaseOrderId: string;
+            customerOrderId: string | null;
+            orderDate: string | null;
+            shipNodeType: string | null;
+            estimatedShipDate: string | null;
+            totalAmount: string | null;
+            currency: string | null;
+            /** @description Some units are neither shipped nor cancelled. */
+            open: boolean;
+            /** @description By when its units must be acknowledged; null: nothing is left to acknowledge. */
+            acknowledgeBy: string | null;
+            /** @description When the marketplace cancels by itself what is not shipped; null: it is not open, or has no ship date. */
+            autoCancelAt: string | null;
+            /** Format: date-time */
+            firstSeenAt: string;
+            /** Format: date-time */
+            changedAt: string;
+            orderType: string | null;
+            methodCode: string | null;
+            estimatedDeliveryDate: string | null;
+            customerName: string | null;
+            customerEmail: string | null;
+            customerPhone: string | null;
+            shippingAddress: {
+                [key: string]: unknown;
+            } | null;
+            lines: {
+                lineNumber: string;
+                sku: string | null;
+                ordered: number;
+                acknowledged: number;
+                shipped: number;
+                cancelled: number;
+                refunded: number;
+                productName: string | null;
+                unitOfMeasure: string | null;
+                refundedAmount: string;
+                intentToCancel: boolean;
+                statuses: {
+                    status: string;
+                    quantity: number;
+                    cancellationReason: string | null;
+                    carrier: string | null;
+                    methodCode: string | null;
+                    trackingNumber: string | null;
+                    trackingUrl: string | null;
+                    shippedAt: string | null;
+                }[];
+                charges: {
+                    chargeType: string;
+                    chargeName: string;
+                    amount: string;
+                    currency: string;
+                    tax: {
+                        taxName: string;
+                        amount: string;
+                        currency: string;
+                    } | null;
+                    taxAndOtherFees: {
+                        taxName: string;
+                        amount: string;
+                        currency: string;
+                    } | null;
+                }[];
+                ledger: components["schemas"]["UnitLedger"] | null;
+            }[];
+            readonly commands: components["schemas"]["Command"][];
+            history: {
+                /** @description Raw records of the marketplace, the newest 50, oldest first; the current one is the last. */
+                readonly versions: {
+                    /** Format: date-time */
+                    firstSeenAt: string;
+                    lastSeenAt: string | null;
+                    /** @description Open: as stored. */
+                    raw: unknown;
+                }[];
+                /** @description The newest 1,000, oldest first. */
+                readonly changes: components["schemas"]["Change"][];
+            };
+        };
+        Sync: {
+            sellerId: string;
+            resource: string;
+            stream: string;
+            /** @description Everything up to here, by the marketplace's clock, has been read. */
+            watermark: string | null;
+            windowFrom: string | null;
+            windowTo: string | null;
+            windowsPending: number;
+            cursor: string | null;
+            pages: number;
+            totals: {
+                windowsTotal: number;
+                windowsDone: number;
+                seen: number;
+                changed: number;
+                quarantined: number;
+                windowSeen: number;
+                windowTotal: number | null;
+                /** @description Parts that could not be read and were skipped. */
+                skipped: number;
+                /** @description The requested time before this is older than what the marketplace serves. */
+                outOfReachBefore: string | null;
+            };
+            running: boolean;
+            /** @description Since the last run that read everything. */
+            lagMs: number | null;
+            lastStartedAt: string | null;
+            lastSuccessAt: string | null;
+            lastError: string | null;
+            /** @description Since the last success. */
+            failures: number;
+            /** @description Why this seller counts as not enrolled; checked again weekly, or when the sync is started manually. */
+            notEnrolled: string | null;
+        };
+        SyncRun: {
+            id: string;
+            sellerId: string;
+            resource: string;
+            stream: string;
+            /** @description Beginning of the time that was read. */
+            windowFrom: string | null;
+            windowTo: string | null;
+            pages: number;
+            /** @description Records that came. */
+            seen: number;
+            /** @description Records that were written. */
+            changed: number;
+            quarantined: number;
+            /** Format: date-time */
+            startedAt: string;
+            /** Format: date-time */
+            finishedAt: string;
+            error: string | null;
+            /** @description How many runs the entry stands for: several in a row that changed nothing are one. */
+            runs: number;
+        };
+        Campaign: {
+            sellerId: string;
+            campaignId: string;
+            name: string | null;
+            /** @description Null until the campaign has been read. Open: unknown values are stored. */
+            status: string | null;
+            /** @description Transitions that the specification lists. */
+            readonly nextStatuses: string[];
+            /**
+             * @description How often it is polled: near, running, waiting, ended.
+             * @enum {string}
+             */
+            urgency: "near" | "running" | "waiting" | "ended";
+            startDate: string | null;
+            /** @description Null: open end. */
+            endDate: string | null;
+            dailyBudget: string | null;
+            totalBudget: string | null;
+            targetRoas: string | null;
+            createdDate: string | null;
+            watched: boolean;
+            /** @description Who named it: settings, operator, sql. */
+            source: string | null;
+            /** @description Since when the marketplace does not have this campaign. */
+            missingSince: string | null;
+            /** @description Why the last read failed. */
+            problem: string | null;
+            /** @description When this version was read, on the marketplace's clock. */
+            observedAt: string | null;
+            firstSeenAt: string | null;
+            changedAt: string | null;
+        };
+        CampaignDetail: {
+            sellerId: string;
+            campaignId: string;
+            name: string | null;
+            /** @description Null until the campaign has been read. Open: unknown values are stored. */
+            status: string | null;
+            /** @description Transitions that the specification lists. */
+            readonly nextStatuses: string[];
+            /**
+             * @description How often it is polled: near, running, waiting, ended.
+             * @enum {string}
+             */
+            urgency: "near" | "running" | "waiting" | "ended";
+            startDate: string | null;
+            /** @description Null: open end. */
+            endDate: string | null;
+            dailyBudget: string | null;
+            totalBudget: string | null;
+            targetRoas: string | null;
+            createdDate: string | null;
+            watched: boolean;
+            /** @description Who named it: settings, operator, sql. */
+            source: string | null;
+            /** @description Since when the marketplace does not have this campaign. */
+            missingSince: string | null;
+            /** @description Why the last read failed. */
+            problem: string | null;
+            /** @description When this version was read, on the marketplace's clock. */
+            observedAt: string | null;
+            firstSeenAt: string | null;
+            changedAt: string | null;
+            /** @description The newest 1,000, oldest first. */
+            readonly statusChanges: {
+                /** @description Null at first sight. */
+                fromStatus: string | null;
+                toStatus: string;
+                /**
+                 * Format: date-time
+                 * @description When it was seen, on the marketplace's clock.
+                 */
+                seenAt: string;
+                /** @description Whether the specification lists the transition; null at first sight. */
+                legal: boolean | null;
+                /** @description Intermediate states that were missed, if listed transitions explain it; otherwise null. */
+                missed: string[] | null;
+            }[];
+        };
+        QuarantinedRecord: {
+            id: string;
+            sellerId: string;
+            resource: string;
+            recordKey: string | null;
+            fault: string;
+            /** @enum {string} */
+            state: "open" | "replayed" | "superseded" | "dismissed";
+            seenCount: number;
+            /** @description As received; for a session without what is about a buyer. */
+            rawText: string;
+            /** @description Texts of `rawText` are hidden: `POST /v1/quarantine/{id}/reveal` shows them. */
+            masked: boolean;
+            /** Format: date-time */
+            firstSeenAt: string;
+            /** Format: date-time */
+            lastSeenAt: string;
+            replayedAt: string | null;
+            /** @description Not a record but a part of a list, or an order, that was skipped because it cannot be read; `rawText` identifies it. */
+            skipped: boolean;
+            /** @description When the skipped part is requested again. */
+            retryAt: string | null;
+            dismissedBy: string | null;
+            dismissedReason: string | null;
+        };
+        Alarm: {
+            id: string;
+            sellerId: string;
+            kind: string;
+            subject: string;
+            message: string;
+            /** @enum {string} */
+            severity: "critical" | "warning" | "notice";
+            /** @description Who acts on it: `warehouse`, `integrator` or `operator`. */
+            concerns: string;
+            title: string;
+            /** @description What to do. */
+            toDo: string;
+            /**
+             * @description `person`: it stays open until a person resolves it.
+             * @enum {string}
+             */
+            closes: "cause" | "person";
+            /** @description Path of the list of what it is about; null: the message says all. */
+            list: string | null;
+            /** @description How many things it is about; null: the one that its subject names. */
+            count: number | null;
+            /** @description The earliest of their deadlines; null: they have none. */
+            dueAt: string | null;
+            /** Format: date-time */
+            raisedAt: string;
+            /** @description It is silenced while this moment has not passed. */
+            silencedUntil: string | null;
+            silencedBy: string | null;
+            silencedReason: string | null;
+            resolvedAt: string | null;
+            /** @description Who resolved it; null: it ended with its cause. */
+            resolvedBy: string | null;
+            resolvedReason: string | null;
+        };
+        InventoryDiscrepancy: {
+            id: string;
+            sellerId: string;
+            sku: string;
+            gtin: string | null;
+            month: string;
+            /**
+             * @description balance: beginning and movements do not make the ending; carry-over: the beginning is not the ending of the month before; others: report and log have different counts.
+             * @enum {string}
+             */
+            kind: "balance" | "carry-over" | "row" | "sold" | "returned" | "lost" | "found" | "damaged" | "other";
+            /** @description What the report states: its ending, its beginning, or its units of the kind. */
+            reportUnits: number;
+            /** @description The expected units by its other columns, the month before, or the log. */
+            expectedUnits: number;
+            /** @description reportUnits minus expectedUnits. */
+            difference: number;
+            log: {
+                /**
+                 * @description missing: the log lacks units that the report counts; extra: it has units that the report does not count.
+                 * @enum {string}
+                 */
+                verdict: "missing" | "extra";
+                /**
+                 * @description Of the entries. certain: the report counts none of the kind; likely: duplicates that together make the difference; possible: each alone would make it; unknown: no candidate.
+                 * @enum {string}
+                 */
+                certainty: "certain" | "likely" | "possible" | "unknown";
+                entryCount: number;
+                /** @description Entries of the log that may be superfluous, the first 100. */
+                readonly entries: {
+                    id: string;
+                    /** Format: date-time */
+                    transactionTime: string;
+                    changedUnits: number;
+                    fcName: string | null;
+                    shipmentId: string | null;
+                }[];
+            } | null;
+            /** @description The earliest day on which the difference can have arisen, by the calendar of the marketplace. */
+            earliestDay: string;
+            /** @description The SKU's last known price when this was found or last changed. */
+            unitPrice: string | null;
+            /** @description The differing units at that price. */
+            value: string | null;
+            currency: string | null;
+            /** @enum {string} */
+            state: "open" | "resolved";
+            /** @description agrees: both sides agree again; withdrawn: the report no longer lists the SKU. */
+            resolution: ("agrees" | "withdrawn") | null;
+            /** Format: date-time */
+            firstSeenAt: string;
+            /** Format: date-time */
+            changedAt: string;
+            resolvedAt: string | null;
+        };
+        StockMonth: {
+            sellerId: string;
+            month: string;
+            /** @description The GTIN where the report names no SKU. */
+            sku: string;
+            gtin: string | null;
+            beginningQuantity: number;
+            endingQuantity: number;
+            sold: number;
+            returned: number;
+            lost: number;
+            found: number;
+            damaged: number;
+            otherAdjustments: number;
+            /** @description Movements before this moment are counted. */
+            coveredUntil: string | null;
+            /** Format: date-time */
+            changedAt: string;
+        };
+        GtinReport: {
+            sellerId: string;
+            gtin: string;
+            month: string;
+            generatedAt: string | null;
+            /** @description Movements before this moment are counted. */
+            coveredUntil: string | null;
+            rows: {
+                sku: string;
+                gtin: string | null;
+                beginningQuantity: number;
+                endingQuantity: number;
+                sold: number;
+                returned: number;
+                lost: number;
+                found: number;
+                damaged: number;
+                otherAdjustments: number;
+                /** @description The inventory log has been read up to the end of the report. */
+                compared: boolean;
+                differences: {
+                    /** @enum {string} */
+                    kind: "balance" | "carry-over" | "row" | "sold" | "returned" | "lost" | "found" | "damaged" | "other";
+                    reportUnits: number;
+                    expectedUnits: number;
+                    difference: number;
+                }[];
+            }[];
+        };
+        InventoryClaim: {
+            sellerId: string;
+            month: string;
+            /** @description SKUs of the month's report. */
+            skus: number;
+            /** @description SKUs whose log has been read far enough to be compared. */
+            skusCompared: number;
+            /** @description As the report states. */
+            lost: {
+                units: number;
+                /** @description At the last known prices, one for each currency. */
+                readonly values: {
+                    amount: string;
+                    currency: string;
+                }[];
+                /** @description Units without a value, since no price of their SKUs is known. */
+                unpricedUnits: number;
+            };
+            /** @description As the report states. */
+            damaged: {
+                units: number;
+                /** @description At the last known prices, one for each currency. */
+                readonly values: {
+                    amount: string;
+                    currency: string;
+                }[];
+                /** @description Units without a value, since no price of their SKUs is known. */
+                unpricedUnits: number;
+            };
+            /** @description As the report states. */
+            found: {
+                units: number;
+                /** @description At the last known prices, one for each currency. */
+                readonly values: {
+                    amount: string;
+                    currency: string;
+                }[];
+                /** @description Units without a value, since no price of their SKUs is known. */
+                unpricedUnits: number;
+            };
+            /** @description Missing units without a movement that explains them. */
+            unexplained: {
+                units: number;
+                /** @description At the last known prices, one for each currency. */
+                readonly values: {
+                    amount: string;
+                    currency: string;
+                }[];
+                /** @description Units without a value, since no price of their SKUs is known. */
+                unpricedUnits: number;
+            };
+            /** @description Units that may be missing, in no sum: the log may contain a duplicate, another month restores them, or the report has no row. */
+            uncertain: {
+                units: number;
+                /** @description At the last known prices, one for each currency. */
+                readonly values: {
+                    amount: string;
+                    currency: string;
+                }[];
+                /** @description Units without a value, since no price of their SKUs is known. */
+                unpricedUnits: number;
+            };
+            /** @description Lost, damaged and unexplained. */
+            total: {
+                units: number;
+                /** @description At the last known prices, one for each currency. */
+                readonly values: {
+                    amount: string;
+                    currency: string;
+                }[];
+                /** @description Units without a value, since no price of their SKUs is known. */
+                unpricedUnits: number;
+            };
+            /** @description The same, minus found units of SKUs with lost units. */
+            net: {
+                units: number;
+                /** @description At the last known prices, one for each currency. */
+                readonly values: {
+                    amount: string;
+                    currency: string;
+                }[];
+                /** @description Units without a value, since no price of their SKUs is known. */
+                unpricedUnits: number;
+            };
+        };
+        Overview: {
+            orders: {
+                open: number;
+                late: number;
+                /** @description Open, and some units are not acknowledged. */
+                toAcknowledge: number;
+                /** @description Those of them whose time for it has passed. */
+                acknowledgeOverdue: number;
+                /** @description Those of them whose time for it passes within an hour. */
+                acknowledgeSoon: number;
+                /** @description Open, and to be shipped within 24 hours. */
+                shipSoon: number;
+                /** @description Open, and cancelled by the marketplace within 24 hours unless they are shipped. */
+                autoCancelSoon: number;
+            };
+            /** @description Settled ones count for 24 hours. */
+            commands: {
+                [key: string]: number;
+            };
+            waitingEvents: number;
+            quarantined: number;
+            /** @description Open ones between inventory reports and what they should state. */
+            discrepancies: number;
+            alarms: number;
+            /** @description What waits for an operator; rejections until their alarm is closed. */
+            needsPerson: {
+                commandsHeld: number;
+                commandsRejected: number;
+                commandsWaiting: number;
+                eventsRejected: number;
+                /** @description Not decided within 15 minutes. */
+                eventsWaiting: number;
+                sellersStopped: number;
+            };
+        };
+        HourOfWork: {
+            /** Format: date-time */
+            from: string;
+            /** @description Orders by their date, on the marketplace's clock. */
+            ordered: number;
+            /** @description Commands that were confirmed. */
+            confirmed: number;
+            /** @description Commands that were rejected. */
+            rejected: number;
+        };
+        Budget: {
+            sellerId: string;
+            operation: string;
+            /** @description Where each month or the like has a limit of its own; otherwise null. */
+            scope: string | null;
+            /** @description Requests that could be sent now. */
+            available: number;
+            /** @description Requests a minute in the long run, as learned so far. */
+            perMinute: number;
+            /** @description Set while the marketplace told us to wait. */
+            blockedUntil: string | null;
+        };
+        Health: {
+            /** @enum {string} */
+            status: "ok" | "failing";
+            checks: {
+                name: string;
+                ok: boolean;
+                detail?: string;
+            }[];
+        };
+        AuditEntry: {
+            id: string;
+            /** Format: date-time */
+            at: string;
+            /** @description Name of the key; of API_KEY, and where no key is needed, who the client says it is. */
+            actor: string;
+            /** @description For whom the holder of a named key says it acts. */
+            onBehalfOf: string | null;
+            /** @description Id of the key, or `API_KEY`; null: no key was needed. */
+            keyId: string | null;
+            /** @description One of alarm.closed, alarm.silenced, buyer.erased, buyer.shown, campaigns.watched, campaign.unwatched, command.decided, event.rejected, key.added, key.revoked, key.rotated, log_reasons.changed, queues.change_requested, record.dismissed, record.replay_requested, record.shown, retention.run_requested, seller.paused, seller.resumed, sellers.reload_requested, session.closed, session.opened, sync.run_requested, webhook.added, webhook.changed, webhook.redelivered, webhook.removed, webhook.rotated, webhook.test_requested. */
+            action: string;
+            /** @description null: no seller, or all of them. */
+            sellerId: string | null;
+            /** @description Id of what was acted on. */
+            subject: string;
+            reason: string | null;
+            details: unknown;
+        };
+        Erasure: {
+            sellerId: string;
+            customerOrderId: string;
+            purchaseOrderIds: string[];
+            returnOrderIds: string[];
+            /** @description Orders with units that are neither shipped nor cancelled: their shipment still needs the address. */
+            openPurchaseOrderIds: string[];
+            /** @description Rows with data, by table. */
+            rows: {
+                [key: string]: number;
+            };
+            /** @description Entry of the audit; null: dry run, nothing was erased. */
+            auditId: string | null;
+        };
+        Key: {
+            id: string;
+            /** @description Who acts with it, as the audit says. */
+            name: string;
+            readonly scopes: ("read" | "events:write" | "operate")[];
+            /** @description Sellers that it is bound to; null: all. */
+            sellerIds: string[] | null;
+            /** Format: date-time */
+            createdAt: string;
+            createdBy: string;
+            rotatedAt: string | null;
+            /** @description Until when the secret before the last rotation is accepted. */
+            previousUntil: string | null;
+            /** @description Written at most once a minute. */
+            lastUsedAt: string | null;
+            revokedAt: string | null;
+        };
+        NewKey: {
+            id: string;
+            /** @description Who acts with it, as the audit says. */
+            name: string;
+            readonly scopes: ("read" | "events:write" | "operate")[];
+            /** @description Sellers that it is bound to; null: all. */
+            sellerIds: string[] | null;
+            /** Format: date-time */
+            createdAt: string;
+            createdBy: string;
+            rotatedAt: string | null;
+            /** @description Until when the secret before the last rotation is accepted. */
+            previousUntil: string | null;
+            /** @description Written at most once a minute. */
+            lastUsedAt: string | null;
+            revokedAt: string | null;
+            /** @description The key. Shown in this answer only. */
+            key: string;
+        };
+        RetainedData: {
+            /** @enum {string} */
+            data: "runs" | "attempts" | "versions" | "changes" | "events" | "alarms" | "quarantine" | "deliveries" | "log-entries";
+            /** @description Name of the setting. */
+            setting: string;
+            /** @description How long it is kept, in milliseconds; null: for ever. */
+            keepMs: number | null;
+            table: string;
+            rows: number;
+            /** @description On disk, with indexes and long values. */
+            bytes: number;
+            /** @description Oldest row in the sample; null: there is none. */
+            oldest: string | null;
+            /** @description What would go now. Of events, and of attempts that count, only their bulk goes. */
+            going: {
+                rows: number;
+                bytes: number;
+            };
+            /** @description Estimated from a part of the pages: the table is large. */
+            estimated: boolean;
+            /** @description A process is going through the table, or was until a minute ago. */
+            running: boolean;
+            /**
+             * Format: date-time
+             * @description When the next pass begins, within an hour.
+             */
+            dueAt: string;
+            /** @description When the last pass ended. */
+            finishedAt: string | null;
+            /** @description Rows that the last pass removed or emptied. */
+            lastRemoved: number | null;
+        };
+        Seller: {
+            sellerId: string;
+            /**
+             * @description stopped: the marketplace refuses the credentials; paused: by an operator. In both states nothing of the seller runs.
+             * @enum {string}
+             */
+            state: "active" | "stopped" | "paused";
+            /** @description Why it is stopped or paused, and what to do. */
+            reason: string | null;
+            /** @description Since when it is stopped or paused. */
+            since: string | null;
+            pausedBy: string | null;
+            /** @description When the next token is requested while it is stopped. */
+            nextProbeAt: string | null;
+            /** @description It is in the settings of this daemon. */
+            served: boolean;
+        };
+        ListedSeller: {
+            sellerId: string;
+            /**
+             * @description stopped: the marketplace refuses the credentials; paused: by an operator. In both states nothing of the seller runs.
+             * @enum {string}
+             */
+            state: "active" | "stopped" | "paused";
+            /** @description Why it is stopped or paused, and what to do. */
+            reason: string | null;
+            /** @description Since when it is stopped or paused. */
+            since: string | null;
+            pausedBy: string | null;
+            /** @description When the next token is requested while it is stopped. */
+            nextProbeAt: string | null;
+            /** @description It is in the settings of this daemon. */
+            served: boolean;
+            /** @description Commands that are under way or wait; at most 10000 are counted. */
+            openCommands: number;
+            /** @description Events that wait to be decided; at most 10000 are counted. */
+            waitingEvents: number;
+            /** @description Streams whose last run failed: `GET /v1/syncs`. */
+            failingStreams: number;
+            /** @description Since the polled orders that are furthest behind were read to the end; null: they have not been yet. */
+            ordersLagSeconds: number | null;
+            /** @description Operations whose rate budget is used up now, as this daemon knows. */
+            waitingOperations: {
+                operation: string;
+                /** @description Until when the marketplace told this daemon to wait. */
+                until: string | null;
+            }[];
+        };
+        ReloadedSellers: {
+            /** @description Ids of the sellers that this process serves now. */
+            sellers: string[];
+            added: string[];
+            removed: string[];
+        };
+        Session: {
+            /** @description Whether requests of this browser are accepted. false: sign in. */
+            signedIn: boolean;
+            /** @description Name of the key; null: API_KEY, or no key is needed. */
+            name: string | null;
+            readonly scopes: ("read" | "events:write" | "operate")[];
+            /** @description Sellers that the key is bound to; null: all. */
+            sellers: string[] | null;
+            /** @description When the session ends; null: there is none. */
+            expiresAt: string | null;
+            /** @description Of the daemon. */
+            version: string | null;
+            /**
+             * Format: date-time
+             * @description The daemon's time.
+             */
+            now: string;
+            /** @description The marketplace's time for each seller, by which orders are late. */
+            readonly clocks: {
+                sellerId: string;
+                /** Format: date-time */
+                now: string;
+            }[];
+        };
+        Setting: {
+            /** @description Name of the variable. */
+            name: string;
+            /** @description As the variable would say it; null: nothing is set, or it is a secret. */
+            value: string | null;
+            /** @description Its value is never shown. */
+            secret: boolean;
+            /** @description Whether there is a value, a default included. */
+            isSet: boolean;
+            /**
+             * @description file: the variable with `_FILE` names it.
+             * @enum {string}
+             */
+            from: "default" | "environment" | "file";
+        };
+        Resource: {
+            resource: string;
+            /** @description Whether its past can be read again. */
+            backfill: boolean;
+        };
+        Target: {
+            sellerId: string;
+            /**
+             * @description contextual: by what is looked at; behavioral: an audience.
+             * @enum {string}
+             */
+            tactic: "behavioral" | "contextual";
+            id: string;
+            name: string | null;
+            /** @description Names from the department down. */
+            taxonPath: string[] | null;
+            /** @description Items at this place of the taxonomy; null: not known. */
+            itemCount: number | null;
+            /** @description TIER_1 to TIER_7; null for audiences. */
+            reach: string[] | null;
+            /** @description LOW, MID, HIGH; null for audiences. */
+            reachBands: string[] | null;
+            audienceType: string | null;
+            attribute: string | null;
+            /** @description null: the marketplace does not say. */
+            isDisabled: boolean | null;
+            /** @description Since then complete listings do not contain it. */
+            missingSince: string | null;
+            /** @description Whether an ad group may use it now: neither disabled nor gone. */
+            usable: boolean;
+            /** Format: date-time */
+            firstSeenAt: string;
+            /** Format: date-time */
+            changedAt: string;
+        };
+        Webhook: {
+            id: string;
+            url: string;
+            /** @description Types of changes that it gets; empty: all. */
+            readonly types: string[];
+            /** @description Whose changes it gets; null: those of all sellers. */
+            sellerId: string | null;
+            /**
+             * @description paused: nothing is sent and nothing is forgotten; disabled: nothing is sent, and changes that were not delivered go with RETAIN_CHANGES.
+             * @enum {string}
+             */
+            state: "active" | "paused" | "disabled";
+            /** @description Why it is paused or disabled. */
+            reason: string | null;
+            /** Format: date-time */
+            stateSince: string;
+            /** @description Every change up to this number that it gets has become a delivery. */
+            position: string;
+            /** @description First failure since the last success. */
+            failingSince: string | null;
+            lastSuccessAt: string | null;
+            /** Format: date-time */
+            createdAt: string;
+            /** Format: date-time */
+            updatedAt: string;
+        };
+        NewWebhook: {
+            id: string;
+            url: string;
+            /** @description Types of changes that it gets; empty: all. */
+            readonly types: string[];
+            /** @description Whose changes it gets; null: those of all sellers. */
+            sellerId: string | null;
+            /**
+             * @description paused: nothing is sent and nothing is forgotten; disabled: nothing is sent, and changes that were not delivered go with RETAIN_CHANGES.
+             * @enum {string}
+             */
+            state: "active" | "paused" | "disabled";
+            /** @description Why it is paused or disabled. */
+            reason: string | null;
+            /** Format: date-time */
+            stateSince: string;
+            /** @description Every change up to this number that it gets has become a delivery. */
+            position: string;
+            /** @description First failure since the last success. */
+            failingSince: string | null;
+            lastSuccessAt: string | null;
+            /** Format: date-time */
+            createdAt: string;
+            /** Format: date-time */
+            updatedAt: string;
+            /** @description Standard Webhooks secret. Shown in this answer only. */
+            secret: string;
+        };
+        WebhookDelivery: {
+            id: string;
+            /** @description `seq` of the change; null: a test. */
+            changeSequence: string | null;
+            /** @description Attempts made by the present schedule. */
+            attempt: number;
+            /**
+             * @description pending: waits for its next attempt; failed: given up.
+             * @enum {string}
+             */
+            status: "pending" | "delivered" | "failed";
+            /** @description When the last attempt ended. */
+            at: string | null;
+            /** @description When it is due; later, while an earlier message of its order waits. */
+            nextAt: string | null;
+            /** @description Of the last attempt; null: there was no answer. */
+            httpStatus: number | null;
+            /** @description Why there was no answer: a code such as timeout, address-refused or ECONNREFUSED. */
+            error: string | null;
+            /** @description The last twenty attempts, oldest first. */
+            attempts: {
+                at: string;
+                httpStatus: number | null;
+                error: string | null;
+                durationMs: number;
+            }[];
+            /** Format: date-time */
+            createdAt: string;
+        };
+        /**
+         * @description A purchase order was stored for the first time.
+         * @example {
+         *       "seq": "4711",
+         *       "sellerId": "seller-1",
+         *       "type": "order.seen",
+         *       "purchaseOrderId": "1796277083022",
+         *       "lineNumber": null,
+         *       "returnOrderId": null,
+         *       "commandId": null,
+         *       "data": {
+         *         "customerOrderId": "5281956426648",
+         *         "orderDate": "2026-03-01T09:30:00.000Z",
+         *         "shipNodeType": "SellerFulfilled",
+         *         "lines": [
+         *           {
+         *             "lineNumber": "1",
+         *             "sku": "MUG-BLUE",
+         *             "ordered": 2
+         *           }
+         *         ]
+         *       },
+         *       "occurredAt": "2026-03-01T09:30:00.000Z"
+         *     }
+         */
+        ChangeOrderSeen: {
+            seq: string;
+            sellerId: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "order.seen";
+            purchaseOrderId: string | null;
+            lineNumber: string | null;
+            returnOrderId: string | null;
+            commandId: string | null;
+            data: {
+                customerOrderId: string | null;
+                orderDate: string | null;
+                shipNodeType: string | null;
+                readonly lines: {
+                    lineNumber: string;
+                    sku: string | null;
+                    ordered: number;
+                }[];
+            } | components["schemas"]["ErasedData"];
+            /** Format: date-time */
+            occurredAt: string;
+        };
+        /**
+         * @description Something of an order itself changed: dates, method, total, or data of its buyer.
+         * @example {
+         *       "seq": "4711",
+         *       "sellerId": "seller-1",
+         *       "type": "order.changed",
+         *       "purchaseOrderId": "1796277083022",
+         *       "lineNumber": null,
+         *       "returnOrderId": null,
+         *       "commandId": null,
+         *       "data": {
+         *         "fields": [
+         *           "estimatedShipDate"
+         *         ],
+         *         "before": {
+         *           "customerOrderId": "5281956426648",
+         *           "orderDate": "2026-03-01T09:30:00.000Z",
+         *           "orderType": "REGULAR",
+         *           "shipNodeType": "SellerFulfilled",
+         *           "methodCode": "Standard",
+         *           "estimatedShipDate": "2026-03-03T07:00:00.000Z",
+         *           "estimatedDeliveryDate": "2026-03-06T07:00:00.000Z",
+         *           "totalAmount": "27.98",
+         *           "currency": "USD"
+         *         },
+         *         "after": {
+         *           "customerOrderId": "5281956426648",
+         *           "orderDate": "2026-03-01T09:30:00.000Z",
+         *           "orderType": "REGULAR",
+         *           "shipNodeType": "SellerFulfilled",
+         *           "methodCode": "Standard",
+         *           "estimatedShipDate": "2026-03-04T07:00:00.000Z",
+         *           "estimatedDeliveryDate": "2026-03-06T07:00:00.000Z",
+         *           "totalAmount": "27.98",
+         *           "currency": "USD"
+         *         }
+         *       },
+         *       "occurredAt": "2026-03-01T09:30:00.000Z"
+         *     }
+         */
+        ChangeOrderChanged: {
+            seq: string;
+            sellerId: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "order.changed";
+            purchaseOrderId: string | null;
+            lineNumber: string | null;
+            returnOrderId: string | null;
+            commandId: string | null;
+            data: {
+                /** @description Names of what differs; a buyer's data (`customerName`, `shippingAddress`) is named here, and kept only in the order. */
+                readonly fields: string[];
+                before: {
+                    customerOrderId: string | null;
+                    orderDate: string | null;
+                    orderType: string | null;
+                    shipNodeType: string | null;
+                    methodCode: string | null;
+                    estimatedShipDate: string | null;
+                    estimatedDeliveryDate: string | null;
+                    totalAmount: string | null;
+                    currency: string | null;
+                };
+                after: {
+                    customerOrderId: string | null;
+                    orderDate: string | null;
+                    orderType: string | null;
+                    shipNodeType: string | null;
+                    methodCode: string | null;
+                    estimatedShipDate: string | null;
+                    estimatedDeliveryDate: string | null;
+                    totalAmount: string | null;
+                    currency: string | null;
+                };
+            } | components["schemas"]["ErasedData"];
+            /** Format: date-time */
+            occurredAt: string;
+        };
+        /**
+         * @description The units, statuses or refunds of an order line changed.
+         * @example {
+         *       "seq": "4711",
+         *       "sellerId": "seller-1",
+         *       "type": "order_line.changed",
+         *       "purchaseOrderId": "1796277083022",
+         *       "lineNumber": "1",
+         *       "returnOrderId": null,
+         *       "commandId": null,
+         *       "data": {
+         *         "sku": "MUG-BLUE",
+         *         "before": {
+         *           "ordered": 2,
+         *           "acknowledged": 2,
+         *           "shipped": 0,
+         *           "cancelled": 0,
+         *           "refunded": 0,
+         *           "refundedAmount": "0",
+         *           "intentToCancel": false,
+         *           "statuses": [
+         *             {
+         *               "status": "Acknowledged",
+         *               "quantity": 2,
+         *               "cancellationReason": null,
+         *               "carrier": null,
+         *               "trackingNumber": null
+         *             }
+         *           ]
+         *         },
+         *         "after": {
+         *           "ordered": 2,
+         *           "acknowledged": 2,
+         *           "shipped": 2,
+         *           "cancelled": 0,
+         *           "refunded": 0,
+         *           "refundedAmount": "0",
+         *           "intentToCancel": false,
+         *           "statuses": [
+         *             {
+         *               "status": "Shipped",
+         *               "quantity": 2,
+         *               "cancellationReason": null,
+         *               "carrier": "UPS",
+         *               "trackingNumber": "1Z999AA10123456784"
+         *             }
+         *           ]
+         *         }
+         *       },
+         *       "occurredAt": "2026-03-01T09:30:00.000Z"
+         *     }
+         */
+        ChangeOrderLineChanged: {
+            seq: string;
+            sellerId: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "order_line.changed";
+            purchaseOrderId: string | null;
+            lineNumber: string | null;
+            returnOrderId: string | null;
+            commandId: string | null;
+            data: {
+                sku: string | null;
+                /** @description Null: the line is new. */
+                before: {
+                    ordered: number;
+                    acknowledged: number;
+                    shipped: number;
+                    cancelled: number;
+                    refunded: number;
+                    refundedAmount: string;
+                    intentToCancel: boolean;
+                    readonly statuses: {
+                        status: string;
+                        quantity: number;
+                        cancellationReason: string | null;
+                        carrier: string | null;
+                        trackingNumber: string | null;
+                    }[];
+                } | null;
+                after: {
+                    ordered: number;
+                    acknowledged: number;
+                    shipped: number;
+                    cancelled: number;
+                    refunded: number;
+                    refundedAmount: string;
+                    intentToCancel: boolean;
+                    readonly statuses: {
+                        status: string;
+                        quantity: number;
+                        cancellationReason: string | null;
+                        carrier: string | null;
+                        trackingNumber: string | null;
+                    }[];
+                };
+            } | components["schemas"]["ErasedData"];
+            /** Format: date-time */
+            occurredAt: string;
+        };
+        /**
+         * @description The marketplace no longer has an order that is stored.
+         * @example {
+         *       "seq": "4711",
+         *       "sellerId": "seller-1",
+         *       "type": "order.missing",
+         *       "purchaseOrderId": "1796277083022",
+         *       "lineNumber": null,
+         *       "returnOrderId": null,
+         *       "commandId": null,
+         *       "data": {},
+         *       "occurredAt": "2026-03-01T09:30:00.000Z"
+         *     }
+         */
+        ChangeOrderMissing: {
+            seq: string;
+            sellerId: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "order.missing";
+            purchaseOrderId: string | null;
+            lineNumber: string | null;
+            returnOrderId: string | null;
+            commandId: string | null;
+            data: Record<string, never> | components["schemas"]["ErasedData"];
+            /** Format: date-time */
+            occurredAt: string;
+        };
+        /**
+         * @description The buyer of an order was erased; whoever has copied the buyer removes the copy.
+         * @example {
+         *       "seq": "4711",
+         *       "sellerId": "seller-1",
+         *       "type": "order.erased",
+         *       "purchaseOrderId": "1796277083022",
+         *       "lineNumber": null,
+         *       "returnOrderId": null,
+         *       "commandId": null,
+         *       "data": {
+         *         "customerOrderId": "5281956426648"
+         *       },
+         *       "occurredAt": "2026-03-01T09:30:00.000Z"
+         *     }
+         */
+        ChangeOrderErased: {
+            seq: string;
+            sellerId: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "order.erased";
+            purchaseOrderId: string | null;
+            lineNumber: string | null;
+            returnOrderId: string | null;
+            commandId: string | null;
+            data: {
+                customerOrderId: string;
+            } | components["schemas"]["ErasedData"];
+            /** Format: date-time */
+            occurredAt: string;
+        };
+        /**
+         * @description A return was stored for the first time.
+         * @example {
+         *       "seq": "4711",
+         *       "sellerId": "seller-1",
+         *       "type": "return.seen",
+         *       "purchaseOrderId": null,
+         *       "lineNumber": null,
+         *       "returnOrderId": "188600142000000000",
+         *       "commandId": null,
+         *       "data": {
+         *         "customerOrderId": "5281956426648",
+         *         "returnType": "ORIGINAL",
+         *         "totalRefundAmount": "13.99",
+         *         "currency": "USD",
+         *         "lines": [
+         *           {
+         *             "returnOrderLineNumber": 1,
+         *             "purchaseOrderId": "1796277083022",
+         *             "purchaseOrderLineNumber": "1",
+         *             "sku": "MUG-BLUE",
+         *             "quantity": 1,
+         *             "refundedQuantity": null,
+         *             "status": "INITIATED",
+         *             "trackingStatuses": [
+         *               {
+         *                 "status": "INITIATED",
+         *                 "currentRefundStatus": "NOT_ELIGIBLE",
+         *                 "quantity": 1
+         *               }
+         *             ],
+         *             "refundChannels": [
+         *               {
+         *                 "refundChannelName": "ELECTRONIC_REFUND",
+         *                 "quantity": 1
+         *               }
+         *             ]
+         *           }
+         *         ]
+         *       },
+         *       "occurredAt": "2026-03-01T09:30:00.000Z"
+         *     }
+         */
+        ChangeReturnSeen: {
+            seq: string;
+            sellerId: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "return.seen";
+            purchaseOrderId: string | null;
+            lineNumber: string | null;
+            returnOrderId: string | null;
+            commandId: string | null;
+            data: {
+                customerOrderId: string | null;
+                returnType: string | null;
+                totalRefundAmount: string | null;
+                currency: string | null;
+                readonly lines: {
+                    returnOrderLineNumber: number;
+                    purchaseOrderId: string | null;
+                    purchaseOrderLineNumber: string | null;
+                    sku: string | null;
+                    quantity: number;
+                    refundedQuantity: number | null;
+                    status: string | null;
+                    readonly trackingStatuses: {
+                        status: string | null;
+                        currentRefundStatus: string | null;
+                        quantity: number | null;
+                    }[];
+                    readonly refundChannels: {
+                        refundChannelName: string | null;
+                        quantity: number | null;
+                    }[];
+                }[];
+            } | components["schemas"]["ErasedData"];
+            /** Format: date-time */
+            occurredAt: string;
+        };
+        /**
+         * @description The state, refund or tracking of a return line changed.
+         * @example {
+         *       "seq": "4711",
+         *       "sellerId": "seller-1",
+         *       "type": "return_line.changed",
+         *       "purchaseOrderId": null,
+         *       "lineNumber": "1",
+         *       "returnOrderId": "188600142000000000",
+         *       "commandId": null,
+         *       "data": {
+         *         "sku": "MUG-BLUE",
+         *         "before": {
+         *           "quantity": 1,
+         *           "refundedQuantity": null,
+         *           "status": "INITIATED",
+         *           "trackingStatuses": [
+         *             {
+         *               "status": "INITIATED",
+         *               "currentRefundStatus": "NOT_ELIGIBLE",
+         *               "quantity": 1
+         *             }
+         *           ],
+         *           "refundChannels": [
+         *             {
+         *               "refundChannelName": "ELECTRONIC_REFUND",
+         *               "quantity": 1
+         *             }
+         *           ]
+         *         },
+         *         "after": {
+         *           "quantity": 1,
+         *           "refundedQuantity": null,
+         *           "status": "DELIVERED",
+         *           "trackingStatuses": [
+         *             {
+         *               "status": "INITIATED",
+         *               "currentRefundStatus": "NOT_ELIGIBLE",
+         *               "quantity": 1
+         *             }
+         *           ],
+         *           "refundChannels": [
+         *             {
+         *               "refundChannelName": "ELECTRONIC_REFUND",
+         *               "quantity": 1
+         *             }
+         *           ]
+         *         }
+         *       },
+         *       "occurredAt": "2026-03-01T09:30:00.000Z"
+         *     }
+         */
+        ChangeReturnLineChanged: {
+            seq: string;
+            sellerId: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "return_line.changed";
+            purchaseOrderId: string | null;
+            lineNumber: string | null;
+            returnOrderId: string | null;
+            commandId: string | null;
+            data: {
+                sku: string | null;
+                /** @description Null: the line is new. */
+                before: {
+                    quantity: number;
+                    refundedQuantity: number | null;
+                    status: string | null;
+                    readonly trackingStatuses: {
+                        status: string | null;
+                        currentRefundStatus: string | null;
+                        quantity: number | null;
+                    }[];
+                    readonly refundChannels: {
+                        refundChannelName: string | null;
+                        quantity: number | null;
+                    }[];
+                } | null;
+                after: {
+                    quantity: number;
+                    refundedQuantity: number | null;
+                    status: string | null;
+                    readonly trackingStatuses: {
+                        status: string | null;
+                        currentRefundStatus: string | null;
+                        quantity: number | null;
+                    }[];
+                    readonly refundChannels: {
+                        refundChannelName: string | null;
+                        quantity: number | null;
+                    }[];
+                };
+            } | components["schemas"]["ErasedData"];
+            /** Format: date-time */
+            occurredAt: string;
+        };
+        /**
+         * @description The buyer of a return was erased; whoever has copied the buyer removes the copy.
+         * @example {
+         *       "seq": "4711",
+         *       "sellerId": "seller-1",
+         *       "type": "return.erased",
+         *       "purchaseOrderId": null,
+         *       "lineNumber": null,
+         *       "returnOrderId": "188600142000000000",
+         *       "commandId": null,
+         *       "data": {
+         *         "customerOrderId": "5281956426648"
+         *       },
+         *       "occurredAt": "2026-03-01T09:30:00.000Z"
+         *     }
+         */
+        ChangeReturnErased: {
+            seq: string;
+            sellerId: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "return.erased";
+            purchaseOrderId: string | null;
+            lineNumber: string | null;
+            returnOrderId: string | null;
+            commandId: string | null;
+            data: {
+                customerOrderId: string;
+            } | components["schemas"]["ErasedData"];
+            /** Format: date-time */
+            occurredAt: string;
+        };
+        /**
+         * @description A command was accepted, or an operator has it sent again.
+         * @example {
+         *       "seq": "4711",
+         *       "sellerId": "seller-1",
+         *       "type": "command.pending",
+         *       "purchaseOrderId": null,
+         *       "lineNumber": null,
+         *       "returnOrderId": null,
+         *       "commandId": "6f1d9a52-0d0c-4a2e-9a53-5c2d7a3f9a11",
+         *       "data": {
+         *         "kind": "ship",
+         *         "lines": [
+         *           {
+         *             "lineNumber": "1",
+         *             "quantity": 2
+         *           }
+         *         ],
+         *         "event": {
+         *           "source": "/erp/wms",
+         *           "id": "2026-000123"
+         *         }
+         *       },
+         *       "occurredAt": "2026-03-01T09:30:00.000Z"
+         *     }
+         */
+        ChangeCommandPending: {
+            seq: string;
+            sellerId: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "command.pending";
+            purchaseOrderId: string | null;
+            lineNumber: string | null;
+            returnOrderId: string | null;
+            commandId: string | null;
+            data: {
+                /** @enum {string} */
+                kind: "acknowledge" | "ship" | "cancel" | "refund" | "create-shipping-settings";
+                /** @description Units of each line; none for kinds that take no units. */
+                readonly lines: {
+                    lineNumber: string;
+                    quantity: number;
+                }[];
+                /** @description With `pending`: the event it comes from. */
+                event?: {
+                    source: string;
+                    id: string;
+                };
+                /** @description Units that an operator found applied, where that was decided line by line. */
+                readonly applied?: {
+                    lineNumber: string;
+                    quantity: number;
+                }[];
+                /** @description Why it is in this state; absent for a new one, and once its buyer has been erased. */
+                reason?: string;
+            } | components["schemas"]["ErasedData"];
+            /** Format: date-time */
+            occurredAt: string;
+        };
+        /**
+         * @description The request of a command may leave from now on.
+         * @example {
+         *       "seq": "4711",
+         *       "sellerId": "seller-1",
+         *       "type": "command.sending",
+         *       "purchaseOrderId": null,
+         *       "lineNumber": null,
+         *       "returnOrderId": null,
+         *       "commandId": "6f1d9a52-0d0c-4a2e-9a53-5c2d7a3f9a11",
+         *       "data": {
+         *         "kind": "ship",
+         *         "lines": [
+         *           {
+         *             "lineNumber": "1",
+         *             "quantity": 2
+         *           }
+         *         ],
+         *         "reason": "sending"
+         *       },
+         *       "occurredAt": "2026-03-01T09:30:00.000Z"
+         *     }
+         */
+        ChangeCommandSending: {
+            seq: string;
+            sellerId: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "command.sending";
+            purchaseOrderId: string | null;
+            lineNumber: string | null;
+            returnOrderId: string | null;
+            commandId: string | null;
+            data: {
+                /** @enum {string} */
+                kind: "acknowledge" | "ship" | "cancel" | "refund" | "create-shipping-settings";
+                /** @description Units of each line; none for kinds that take no units. */
+                readonly lines: {
+                    lineNumber: string;
+                    quantity: number;
+                }[];
+                /** @description With `pending`: the event it comes from. */
+                event?: {
+                    source: string;
+                    id: string;
+                };
+                /** @description Units that an operator found applied, where that was decided line by line. */
+                readonly applied?: {
+                    lineNumber: string;
+                    quantity: number;
+                }[];
+                /** @description Why it is in this state; absent for a new one, and once its buyer has been erased. */
+                reason?: string;
+            } | components["schemas"]["ErasedData"];
+            /** Format: date-time */
+            occurredAt: string;
+        };
+        /**
+         * @description The outcome of a command is unknown; the order is being read back.
+         * @example {
+         *       "seq": "4711",
+         *       "sellerId": "seller-1",
+         *       "type": "command.verifying",
+         *       "purchaseOrderId": null,
+         *       "lineNumber": null,
+         *       "returnOrderId": null,
+         *       "commandId": "6f1d9a52-0d0c-4a2e-9a53-5c2d7a3f9a11",
+         *       "data": {
+         *         "kind": "ship",
+         *         "lines": [
+         *           {
+         *             "lineNumber": "1",
+         *             "quantity": 2
+         *           }
+         *         ],
+         *         "reason": "no answer came within 30 s"
+         *       },
+         *       "occurredAt": "2026-03-01T09:30:00.000Z"
+         *     }
+         */
+        ChangeCommandVerifying: {
+            seq: string;
+            sellerId: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "command.verifying";
+            purchaseOrderId: string | null;
+            lineNumber: string | null;
+            returnOrderId: string | null;
+            commandId: string | null;
+            data: {
+                /** @enum {string} */
+                kind: "acknowledge" | "ship" | "cancel" | "refund" | "create-shipping-settings";
+                /** @description Units of each line; none for kinds that take no units. */
+                readonly lines: {
+                    lineNumber: string;
+                    quantity: number;
+                }[];
+                /** @description With `pending`: the event it comes from. */
+                event?: {
+                    source: string;
+                    id: string;
+                };
+                /** @description Units that an operator found applied, where that was decided line by line. */
+                readonly applied?: {
+                    lineNumber: string;
+                    quantity: number;
+                }[];
+                /** @description Why it is in this state; absent for a new one, and once its buyer has been erased. */
+                reason?: string;
+            } | components["schemas"]["ErasedData"];
+            /** Format: date-time */
+            occurredAt: string;
+        };
+        /**
+         * @description An operator must decide on a command.
+         * @example {
+         *       "seq": "4711",
+         *       "sellerId": "seller-1",
+         *       "type": "command.held",
+         *       "purchaseOrderId": null,
+         *       "lineNumber": null,
+         *       "returnOrderId": null,
+         *       "commandId": "6f1d9a52-0d0c-4a2e-9a53-5c2d7a3f9a11",
+         *       "data": {
+         *         "kind": "ship",
+         *         "lines": [
+         *           {
+         *             "lineNumber": "1",
+         *             "quantity": 2
+         *           }
+         *         ],
+         *         "reason": "a part of it was applied"
+         *       },
+         *       "occurredAt": "2026-03-01T09:30:00.000Z"
+         *     }
+         */
+        ChangeCommandHeld: {
+            seq: string;
+            sellerId: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "command.held";
+            purchaseOrderId: string | null;
+            lineNumber: string | null;
+            returnOrderId: string | null;
+            commandId: string | null;
+            data: {
+                /** @enum {string} */
+                kind: "acknowledge" | "ship" | "cancel" | "refund" | "create-shipping-settings";
+                /** @description Units of each line; none for kinds that take no units. */
+                readonly lines: {
+                    lineNumber: string;
+                    quantity: number;
+                }[];
+                /** @description With `pending`: the event it comes from. */
+                event?: {
+                    source: string;
+                    id: string;
+                };
+                /** @description Units that an operator found applied, where that was decided line by line. */
+                readonly applied?: {
+                    lineNumber: string;
+                    quantity: number;
+                }[];
+                /** @description Why it is in this state; absent for a new one, and once its buyer has been erased. */
+                reason?: string;
+            } | components["schemas"]["ErasedData"];
+            /** Format: date-time */
+            occurredAt: string;
+        };
+        /**
+         * @description A command was applied. Final.
+         * @example {
+         *       "seq": "4711",
+         *       "sellerId": "seller-1",
+         *       "type": "command.confirmed",
+         *       "purchaseOrderId": null,
+         *       "lineNumber": null,
+         *       "returnOrderId": null,
+         *       "commandId": "6f1d9a52-0d0c-4a2e-9a53-5c2d7a3f9a11",
+         *       "data": {
+         *         "kind": "ship",
+         *         "lines": [
+         *           {
+         *             "lineNumber": "1",
+         *             "quantity": 2
+         *           }
+         *         ],
+         *         "reason": "every line shows the requested effect"
+         *       },
+         *       "occurredAt": "2026-03-01T09:30:00.000Z"
+         *     }
+         */
+        ChangeCommandConfirmed: {
+            seq: string;
+            sellerId: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "command.confirmed";
+            purchaseOrderId: string | null;
+            lineNumber: string | null;
+            returnOrderId: string | null;
+            commandId: string | null;
+            data: {
+                /** @enum {string} */
+                kind: "acknowledge" | "ship" | "cancel" | "refund" | "create-shipping-settings";
+                /** @description Units of each line; none for kinds that take no units. */
+                readonly lines: {
+                    lineNumber: string;
+                    quantity: number;
+                }[];
+                /** @description With `pending`: the event it comes from. */
+                event?: {
+                    source: string;
+                    id: string;
+                };
+                /** @description Units that an operator found applied, where that was decided line by line. */
+                readonly applied?: {
+                    lineNumber: string;
+                    quantity: number;
+                }[];
+                /** @description Why it is in this state; absent for a new one, and once its buyer has been erased. */
+                reason?: string;
+            } | components["schemas"]["ErasedData"];
+            /** Format: date-time */
+            occurredAt: string;
+        };
+        /**
+         * @description A command was refused by the marketplace, the rules or an operator; its units are free again. Final.
+         * @example {
+         *       "seq": "4711",
+         *       "sellerId": "seller-1",
+         *       "type": "command.rejected",
+         *       "purchaseOrderId": null,
+         *       "lineNumber": null,
+         *       "returnOrderId": null,
+         *       "commandId": "6f1d9a52-0d0c-4a2e-9a53-5c2d7a3f9a11",
+         *       "data": {
+         *         "kind": "ship",
+         *         "lines": [
+         *           {
+         *             "lineNumber": "1",
+         *             "quantity": 2
+         *           }
+         *         ],
+         *         "reason": "the marketplace refused it: the order is cancelled"
+         *       },
+         *       "occurredAt": "2026-03-01T09:30:00.000Z"
+         *     }
+         */
+        ChangeCommandRejected: {
+            seq: string;
+            sellerId: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "command.rejected";
+            purchaseOrderId: string | null;
+            lineNumber: string | null;
+            returnOrderId: string | null;
+            commandId: string | null;
+            data: {
+                /** @enum {string} */
+                kind: "acknowledge" | "ship" | "cancel" | "refund" | "create-shipping-settings";
+                /** @description Units of each line; none for kinds that take no units. */
+                readonly lines: {
+                    lineNumber: string;
+                    quantity: number;
+                }[];
+                /** @description With `pending`: the event it comes from. */
+                event?: {
+                    source: string;
+                    id: string;
+                };
+                /** @description Units that an operator found applied, where that was decided line by line. */
+                readonly applied?: {
+                    lineNumber: string;
+                    quantity: number;
+                }[];
+                /** @description Why it is in this state; absent for a new one, and once its buyer has been erased. */
+                reason?: string;
+            } | components["schemas"]["ErasedData"];
+            /** Format: date-time */
+            occurredAt: string;
+        };
+        /**
+         * @description An ERP event that was accepted could not be carried out: it is invalid, has waited for too long, or an operator rejected it.
+         * @example {
+         *       "seq": "4711",
+         *       "sellerId": "seller-1",
+         *       "type": "event.rejected",
+         *       "purchaseOrderId": null,
+         *       "lineNumber": null,
+         *       "returnOrderId": null,
+         *       "commandId": null,
+         *       "data": {
+         *         "source": "/erp/wms",
+         *         "id": "2026-000124",
+         *         "type": "erp.shipment.dispatched",
+         *         "code": "invalid-event",
+         *         "errors": [
+         *           {
+         *             "path": "parcels[0].lines[0].quantity",
+         *             "message": "is 3, but 2 units can be shipped"
+         *           }
+         *         ]
+         *       },
+         *       "occurredAt": "2026-03-01T09:30:00.000Z"
+         *     }
+         */
+        ChangeEventRejected: {
+            seq: string;
+            sellerId: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "event.rejected";
+            purchaseOrderId: string | null;
+            lineNumber: string | null;
+            returnOrderId: string | null;
+            commandId: string | null;
+            data: {
+                source: string;
+                id: string;
+                type: string;
+                code: string;
+                readonly errors?: {
+                    path: string;
+                    message: string;
+                }[];
+                /** @description The operator who rejected it; absent when the daemon did. */
+                actor?: string;
+                reason?: string;
+            } | components["schemas"]["ErasedData"];
+            /** Format: date-time */
+            occurredAt: string;
+        };
+        /**
+         * @description An alarm opened; within a minute of it. What it counts may change while it is open without a change here.
+         * @example {
+         *       "seq": "4711",
+         *       "sellerId": "seller-1",
+         *       "type": "alarm.raised",
+         *       "purchaseOrderId": null,
+         *       "lineNumber": null,
+         *       "returnOrderId": null,
+         *       "commandId": null,
+         *       "data": {
+         *         "alarmId": "17",
+         *         "kind": "ship-by",
+         *         "severity": "warning",
+         *         "concerns": "warehouse",
+         *         "title": "Orders are due to leave",
+         *         "subject": "orders",
+         *         "count": 12,
+         *         "dueAt": "2026-03-02T07:00:00.000Z"
+         *       },
+         *       "occurredAt": "2026-03-01T09:30:00.000Z"
+         *     }
+         */
+        ChangeAlarmRaised: {
+            seq: string;
+            sellerId: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "alarm.raised";
+            purchaseOrderId: string | null;
+            lineNumber: string | null;
+            returnOrderId: string | null;
+            commandId: string | null;
+            data: {
+                /** @description Its id, as in `GET /v1/alarms`, where its message stands. */
+                alarmId: string;
+                /** @description One of those of docs/alarms.md. */
+                kind: string;
+                /** @enum {string} */
+                severity: "critical" | "warning" | "notice";
+                /** @description Who acts on it: `warehouse`, `integrator` or `operator`. */
+                concerns: string;
+                title: string;
+                /** @description What it is about, within its kind; null where an ERP has named it. */
+                subject: string | null;
+                /** @description How many things it is about; null: the one that it names. */
+                count: number | null;
+                /** @description The earliest of their deadlines; null: they have none. */
+                dueAt: string | null;
+            } | components["schemas"]["ErasedData"];
+            /** Format: date-time */
+            occurredAt: string;
+        };
+        /**
+         * @description An operator silenced an open alarm until a moment; it stays open.
+         * @example {
+         *       "seq": "4711",
+         *       "sellerId": "seller-1",
+         *       "type": "alarm.silenced",
+         *       "purchaseOrderId": null,
+         *       "lineNumber": null,
+         *       "returnOrderId": null,
+         *       "commandId": null,
+         *       "data": {
+         *         "alarmId": "17",
+         *         "kind": "ship-by",
+         *         "severity": "warning",
+         *         "concerns": "warehouse",
+         *         "title": "Orders are due to leave",
+         *         "subject": "orders",
+         *         "count": 12,
+         *         "dueAt": "2026-03-02T07:00:00.000Z",
+         *         "until": "2026-03-02T12:00:00.000Z",
+         *         "by": "kim"
+         *       },
+         *       "occurredAt": "2026-03-01T09:30:00.000Z"
+         *     }
+         */
+        ChangeAlarmSilenced: {
+            seq: string;
+            sellerId: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "alarm.silenced";
+            purchaseOrderId: string | null;
+            lineNumber: string | null;
+            returnOrderId: string | null;
+            commandId: string | null;
+            data: {
+                /** @description Its id, as in `GET /v1/alarms`, where its message stands. */
+                alarmId: string;
+                /** @description One of those of docs/alarms.md. */
+                kind: string;
+                /** @enum {string} */
+                severity: "critical" | "warning" | "notice";
+                /** @description Who acts on it: `warehouse`, `integrator` or `operator`. */
+                concerns: string;
+                title: string;
+                /** @description What it is about, within its kind; null where an ERP has named it. */
+                subject: string | null;
+                /** @description How many things it is about; null: the one that it names. */
+                count: number | null;
+                /** @description The earliest of their deadlines; null: they have none. */
+                dueAt: string | null;
+                /** Format: date-time */
+                until: string;
+                /** @description The operator. */
+                by: string;
+            } | components["schemas"]["ErasedData"];
+            /** Format: date-time */
+            occurredAt: string;
+        };
+        /**
+         * @description An alarm ended with its cause, or an operator resolved it.
+         * @example {
+         *       "seq": "4711",
+         *       "sellerId": "seller-1",
+         *       "type": "alarm.resolved",
+         *       "purchaseOrderId": null,
+         *       "lineNumber": null,
+         *       "returnOrderId": null,
+         *       "commandId": null,
+         *       "data": {
+         *         "alarmId": "17",
+         *         "kind": "ship-by",
+         *         "severity": "warning",
+         *         "concerns": "warehouse",
+         *         "title": "Orders are due to leave",
+         *         "subject": "orders",
+         *         "count": 12,
+         *         "dueAt": "2026-03-02T07:00:00.000Z",
+         *         "by": null
+         *       },
+         *       "occurredAt": "2026-03-01T09:30:00.000Z"
+         *     }
+         */
+        ChangeAlarmResolved: {
+            seq: string;
+            sellerId: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "alarm.resolved";
+            purchaseOrderId: string | null;
+            lineNumber: string | null;
+            returnOrderId: string | null;
+            commandId: string | null;
+            data: {
+                /** @description Its id, as in `GET /v1/alarms`, where its message stands. */
+                alarmId: string;
+                /** @description One of those of docs/alarms.md. */
+                kind: string;
+                /** @enum {string} */
+                severity: "critical" | "warning" | "notice";
+                /** @description Who acts on it: `warehouse`, `integrator` or `operator`. */
+                concerns: string;
+                title: string;
+                /** @description What it is about, within its kind; null where an ERP has named it. */
+                subject: string | null;
+                /** @description How many things it is about; null: the one that it names. */
+                count: number | null;
+                /** @description The earliest of their deadlines; null: they have none. */
+                dueAt: string | null;
+                /** @description The operator; null: it ended with its cause. */
+                by: string | null;
+            } | components["schemas"]["ErasedData"];
+            /** Format: date-time */
+            occurredAt: string;
+        };
+        /**
+         * @description The marketplace refuses the credentials of a seller; nothing of it runs.
+         * @example {
+         *       "seq": "4711",
+         *       "sellerId": "seller-1",
+         *       "type": "seller.stopped",
+         *       "purchaseOrderId": null,
+         *       "lineNumber": null,
+         *       "returnOrderId": null,
+         *       "commandId": null,
+         *       "data": {
+         *         "reason": "the marketplace refused the credentials three times"
+         *       },
+         *       "occurredAt": "2026-03-01T09:30:00.000Z"
+         *     }
+         */
+        ChangeSellerStopped: {
+            seq: string;
+            sellerId: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "seller.stopped";
+            purchaseOrderId: string | null;
+            lineNumber: string | null;
+            returnOrderId: string | null;
+            commandId: string | null;
+            data: {
+                reason: string;
+            } | components["schemas"]["ErasedData"];
+            /** Format: date-time */
+            occurredAt: string;
+        };
+        /**
+         * @description An operator paused a seller; nothing of it runs.
+         * @example {
+         *       "seq": "4711",
+         *       "sellerId": "seller-1",
+         *       "type": "seller.paused",
+         *       "purchaseOrderId": null,
+         *       "lineNumber": null,
+         *       "returnOrderId": null,
+         *       "commandId": null,
+         *       "data": {
+         *         "actor": "operator",
+         *         "reason": "stock-taking"
+         *       },
+         *       "occurredAt": "2026-03-01T09:30:00.000Z"
+         *     }
+         */
+        ChangeSellerPaused: {
+            seq: string;
+            sellerId: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "seller.paused";
+            purchaseOrderId: string | null;
+            lineNumber: string | null;
+            returnOrderId: string | null;
+            commandId: string | null;
+            data: {
+                actor: string;
+                reason: string;
+            } | components["schemas"]["ErasedData"];
+            /** Format: date-time */
+            occurredAt: string;
+        };
+        /**
+         * @description A stopped or paused seller runs again.
+         * @example {
+         *       "seq": "4711",
+         *       "sellerId": "seller-1",
+         *       "type": "seller.resumed",
+         *       "purchaseOrderId": null,
+         *       "lineNumber": null,
+         *       "returnOrderId": null,
+         *       "commandId": null,
+         *       "data": {
+         *         "by": "probe"
+         *       },
+         *       "occurredAt": "2026-03-01T09:30:00.000Z"
+         *     }
+         */
+        ChangeSellerResumed: {
+            seq: string;
+            sellerId: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "seller.resumed";
+            purchaseOrderId: string | null;
+            lineNumber: string | null;
+            returnOrderId: string | null;
+            commandId: string | null;
+            data: {
+                /**
+                 * @description What made it active; `person`: an operator.
+                 * @enum {string}
+                 */
+                by: "start" | "settings" | "probe" | "person";
+                actor?: string;
+                reason?: string | null;
+            } | components["schemas"]["ErasedData"];
+            /** Format: date-time */
+            occurredAt: string;
+        };
+        /**
+         * @description The marketplace counts a seller as enrolled in a programme, or no longer.
+         * @example {
+         *       "seq": "4711",
+         *       "sellerId": "seller-1",
+         *       "type": "seller.enrolment_changed",
+         *       "purchaseOrderId": null,
+         *       "lineNumber": null,
+         *       "returnOrderId": null,
+         *       "commandId": null,
+         *       "data": {
+         *         "resource": "sales-channels",
+         *         "enrolled": false
+         *       },
+         *       "occurredAt": "2026-03-01T09:30:00.000Z"
+         *     }
+         */
+        ChangeSellerEnrolmentChanged: {
+            seq: string;
+            sellerId: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "seller.enrolment_changed";
+            purchaseOrderId: string | null;
+            lineNumber: string | null;
+            returnOrderId: string | null;
+            commandId: string | null;
+            data: {
+                resource: string;
+                enrolled: boolean;
+            } | components["schemas"]["ErasedData"];
+            /** Format: date-time */
+            occurredAt: string;
+        };
+        /**
+         * @description Account-level shipping settings were seen for the first time.
+         * @example {
+         *       "seq": "4711",
+         *       "sellerId": "seller-1",
+         *       "type": "shipping_settings.created",
+         *       "purchaseOrderId": null,
+         *       "lineNumber": null,
+         *       "returnOrderId": null,
+         *       "commandId": null,
+         *       "data": {
+         *         "shippingPriority": "PRICE",
+         *         "migrateFreeShippingOffers": false,
+         *         "charges": [
+         *           {
+         *             "carrierName": "FedEx",
+         *             "carrierService": "FedEx Ground",
+         *             "regionCode": "C",
+         *             "states": null,
+         *             "addressType": "STREET",
+         *             "rateModelType": "PER_SHIPMENT_PRICING",
+         *             "unitOfMeasure": "LB",
+         *             "shippingAndHandling": {
+         *               "amount": "4.99",
+         *               "currency": "USD"
+         *             },
+         *             "chargePerItem": null,
+         *             "chargePerWeight": {
+         *               "amount": "0.50",
+         *               "currency": "USD"
+         *             }
+         *           }
+         *         ]
+         *       },
+         *       "occurredAt": "2026-03-01T09:30:00.000Z"
+         *     }
+         */
+        ChangeShippingSettingsCreated: {
+            seq: string;
+            sellerId: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "shipping_settings.created";
+            purchaseOrderId: string | null;
+            lineNumber: string | null;
+            returnOrderId: string | null;
+            commandId: string | null;
+            data: {
+                shippingPriority: string | null;
+                migrateFreeShippingOffers: boolean | null;
+                charges: {
+                    carrierName: string;
+                    carrierService: string;
+                    regionCode: string;
+                    states: string[] | null;
+                    addressType: string;
+                    rateModelType: string | null;
+                    unitOfMeasure: string | null;
+                    shippingAndHandling: {
+                        amount: string;
+                        currency: string;
+                    } | null;
+                    chargePerItem: {
+                        amount: string;
+                        currency: string;
+                    } | null;
+                    chargePerWeight: {
+                        amount: string;
+                        currency: string;
+                    } | null;
+                }[];
+            } | components["schemas"]["ErasedData"];
+            /** Format: date-time */
+            occurredAt: string;
+        };
+        /**
+         * @description Account-level shipping settings changed.
+         * @example {
+         *       "seq": "4711",
+         *       "sellerId": "seller-1",
+         *       "type": "shipping_settings.changed",
+         *       "purchaseOrderId": null,
+         *       "lineNumber": null,
+         *       "returnOrderId": null,
+         *       "commandId": null,
+         *       "data": {
+         *         "before": {
+         *           "shippingPriority": "PRICE",
+         *           "migrateFreeShippingOffers": false,
+         *           "charges": [
+         *             {
+         *               "carrierName": "FedEx",
+         *               "carrierService": "FedEx Ground",
+         *               "regionCode": "C",
+         *               "states": null,
+         *               "addressType": "STREET",
+         *               "rateModelType": "PER_SHIPMENT_PRICING",
+         *               "unitOfMeasure": "LB",
+         *               "shippingAndHandling": {
+         *                 "amount": "4.99",
+         *                 "currency": "USD"
+         *               },
+         *               "chargePerItem": null,
+         *               "chargePerWeight": {
+         *                 "amount": "0.50",
+         *                 "currency": "USD"
+         *               }
+         *             }
+         *           ]
+         *         },
+         *         "after": {
+         *           "shippingPriority": "SPEED",
+         *           "migrateFreeShippingOffers": false,
+         *           "charges": [
+         *             {
+         *               "carrierName": "FedEx",
+         *               "carrierService": "FedEx Ground",
+         *               "regionCode": "C",
+         *               "states": null,
+         *               "addressType": "STREET",
+         *               "rateModelType": "PER_SHIPMENT_PRICING",
+         *               "unitOfMeasure": "LB",
+         *               "shippingAndHandling": {
+         *                 "amount": "4.99",
+         *                 "currency": "USD"
+         *               },
+         *               "chargePerItem": null,
+         *               "chargePerWeight": {
+         *                 "amount": "0.50",
+         *                 "currency": "USD"
+         *               }
+         *             }
+         *           ]
+         *         }
+         *       },
+         *       "occurredAt": "2026-03-01T09:30:00.000Z"
+         *     }
+         */
+        ChangeShippingSettingsChanged: {
+            seq: string;
+            sellerId: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "shipping_settings.changed";
+            purchaseOrderId: string | null;
+            lineNumber: string | null;
+            returnOrderId: string | null;
+            commandId: string | null;
+            data: {
+                before: {
+                    shippingPriority: string | null;
+                    migrateFreeShippingOffers: boolean | null;
+                    charges: {
+                        carrierName: string;
+                        carrierService: string;
+                        regionCode: string;
+                        states: string[] | null;
+                        addressType: string;
+                        rateModelType: string | null;
+                        unitOfMeasure: string | null;
+                        shippingAndHandling: {
+                            amount: string;
+                            currency: string;
+                        } | null;
+                        chargePerItem: {
+                            amount: string;
+                            currency: string;
+                        } | null;
+                        chargePerWeight: {
+                            amount: string;
+                            currency: string;
+                        } | null;
+                    }[];
+                };
+                after: {
+                    shippingPriority: string | null;
+                    migrateFreeShippingOffers: boolean | null;
+                    charges: {
+                        carrierName: string;
+                        carrierService: string;
+                        regionCode: string;
+                        states: string[] | null;
+                        addressType: string;
+                        rateModelType: string | null;
+                        unitOfMeasure: string | null;
+                        shippingAndHandling: {
+                            amount: string;
+                            currency: string;
+                        } | null;
+                        chargePerItem: {
+                            amount: string;
+                            currency: string;
+                        } | null;
+                        chargePerWeight: {
+                            amount: string;
+                            currency: string;
+                        } | null;
+                    }[];
+                };
+            } | components["schemas"]["ErasedData"];
+            /** Format: date-time */
+            occurredAt: string;
+        };
+        /**
+         * @description The marketplace says that there are no shipping settings.
+         * @example {
+         *       "seq": "4711",
+         *       "sellerId": "seller-1",
+         *       "type": "shipping_settings.missing",
+         *       "purchaseOrderId": null,
+         *       "lineNumber": null,
+         *       "returnOrderId": null,
+         *       "commandId": null,
+         *       "data": {},
+         *       "occurredAt": "2026-03-01T09:30:00.000Z"
+         *     }
+         */
+        ChangeShippingSettingsMissing: {
+            seq: string;
+            sellerId: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "shipping_settings.missing";
+            purchaseOrderId: string | null;
+            lineNumber: string | null;
+            returnOrderId: string | null;
+            commandId: string | null;
+            data: Record<string, never> | components["schemas"]["ErasedData"];
+            /** Format: date-time */
+            occurredAt: string;
+        };
+        /**
+         * @description A watched campaign was read for the first time.
+         * @example {
+         *       "seq": "4711",
+         *       "sellerId": "seller-1",
+         *       "type": "campaign.added",
+         *       "purchaseOrderId": null,
+         *       "lineNumber": null,
+         *       "returnOrderId": null,
+         *       "commandId": null,
+         *       "data": {
+         *         "campaignId": "9001",
+         *         "status": "RUNNING",
+         *         "name": "Spring",
+         *         "startDate": "2026-03-01",
+         *         "endDate": null,
+         *         "dailyBudget": "100.00",
+         *         "totalBudget": "3000.00",
+         *         "targetRoas": null
+         *       },
+         *       "occurredAt": "2026-03-01T09:30:00.000Z"
+         *     }
+         */
+        ChangeCampaignAdded: {
+            seq: string;
+            sellerId: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "campaign.added";
+            purchaseOrderId: string | null;
+            lineNumber: string | null;
+            returnOrderId: string | null;
+            commandId: string | null;
+            data: {
+                campaignId: string;
+                status: string;
+                name: string | null;
+                startDate: string | null;
+                endDate: string | null;
+                dailyBudget: string | null;
+                totalBudget: string | null;
+                targetRoas: string | null;
+            } | components["schemas"]["ErasedData"];
+            /** Format: date-time */
+            occurredAt: string;
+        };
+        /**
+         * @description Name, dates, budgets or target of a campaign changed.
+         * @example {
+         *       "seq": "4711",
+         *       "sellerId": "seller-1",
+         *       "type": "campaign.changed",
+         *       "purchaseOrderId": null,
+         *       "lineNumber": null,
+         *       "returnOrderId": null,
+         *       "commandId": null,
+         *       "data": {
+         *         "campaignId": "9001",
+         *         "before": {
+         *           "name": "Spring",
+         *           "startDate": "2026-03-01",
+         *           "endDate": null,
+         *           "dailyBudget": "100.00",
+         *           "totalBudget": "3000.00",
+         *           "targetRoas": null
+         *         },
+         *         "after": {
+         *           "name": "Spring",
+         *           "startDate": "2026-03-01",
+         *           "endDate": null,
+         *           "dailyBudget": "120.00",
+         *           "totalBudget": "3000.00",
+         *           "targetRoas": null
+         *         }
+         *       },
+         *       "occurredAt": "2026-03-01T09:30:00.000Z"
+         *     }
+         */
+        ChangeCampaignChanged: {
+            seq: string;
+            sellerId: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "campaign.changed";
+            purchaseOrderId: string | null;
+            lineNumber: string | null;
+            returnOrderId: string | null;
+            commandId: string | null;
+            data: {
+                campaignId: string;
+                before: {
+                    name: string | null;
+                    startDate: string | null;
+                    endDate: string | null;
+                    dailyBudget: string | null;
+                    totalBudget: string | null;
+                    targetRoas: string | null;
+                };
+                after: {
+                    name: string | null;
+                    startDate: string | null;
+                    endDate: string | null;
+                    dailyBudget: string | null;
+                    totalBudget: string | null;
+                    targetRoas: string | null;
+                };
+            } | components["schemas"]["ErasedData"];
+            /** Format: date-time */
+            occurredAt: string;
+        };
+        /**
+         * @description The status of a campaign changed.
+         * @example {
+         *       "seq": "4711",
+         *       "sellerId": "seller-1",
+         *       "type": "campaign.status_changed",
+         *       "purchaseOrderId": null,
+         *       "lineNumber": null,
+         *       "returnOrderId": null,
+         *       "commandId": null,
+         *       "data": {
+         *         "campaignId": "9001",
+         *         "from": "SCHEDULED",
+         *         "to": "RUNNING",
+         *         "legal": true,
+         *         "missed": null
+         *       },
+         *       "occurredAt": "2026-03-01T09:30:00.000Z"
+         *     }
+         */
+        ChangeCampaignStatusChanged: {
+            seq: string;
+            sellerId: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "campaign.status_changed";
+            purchaseOrderId: string | null;
+            lineNumber: string | null;
+            returnOrderId: string | null;
+            commandId: string | null;
+            data: {
+                campaignId: string;
+                from: string;
+                to: string;
+                /** @description Whether the specification lists the transition. */
+                legal: boolean;
+                /** @description States between that were not seen, if listed transitions explain it. */
+                missed: string[] | null;
+            } | components["schemas"]["ErasedData"];
+            /** Format: date-time */
+            occurredAt: string;
+        };
+        /**
+         * @description The marketplace no longer has a watched campaign.
+         * @example {
+         *       "seq": "4711",
+         *       "sellerId": "seller-1",
+         *       "type": "campaign.missing",
+         *       "purchaseOrderId": null,
+         *       "lineNumber": null,
+         *       "returnOrderId": null,
+         *       "commandId": null,
+         *       "data": {
+         *         "campaignId": "9001"
+         *       },
+         *       "occurredAt": "2026-03-01T09:30:00.000Z"
+         *     }
+         */
+        ChangeCampaignMissing: {
+            seq: string;
+            sellerId: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "campaign.missing";
+            purchaseOrderId: string | null;
+            lineNumber: string | null;
+            returnOrderId: string | null;
+            commandId: string | null;
+            data: {
+                campaignId: string;
+            } | components["schemas"]["ErasedData"];
+            /** Format: date-time */
+            occurredAt: string;
+        };
+        /**
+         * @description A campaign that was missing is there again.
+         * @example {
+         *       "seq": "4711",
+         *       "sellerId": "seller-1",
+         *       "type": "campaign.found",
+         *       "purchaseOrderId": null,
+         *       "lineNumber": null,
+         *       "returnOrderId": null,
+         *       "commandId": null,
+         *       "data": {
+         *         "campaignId": "9001"
+         *       },
+         *       "occurredAt": "2026-03-01T09:30:00.000Z"
+         *     }
+         */
+        ChangeCampaignFound: {
+            seq: string;
+            sellerId: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "campaign.found";
+            purchaseOrderId: string | null;
+            lineNumber: string | null;
+            returnOrderId: string | null;
+            commandId: string | null;
+            data: {
+                campaignId: string;
+            } | components["schemas"]["ErasedData"];
+            /** Format: date-time */
+            occurredAt: string;
+        };
+        /**
+         * @description The advertising taxonomy of a seller was read completely for the first time.
+         * @example {
+         *       "seq": "4711",
+         *       "sellerId": "seller-1",
+         *       "type": "taxonomy.loaded",
+         *       "purchaseOrderId": null,
+         *       "lineNumber": null,
+         *       "returnOrderId": null,
+         *       "commandId": null,
+         *       "data": {
+         *         "count": 1203,
+         *         "parts": {
+         *           "1": 24,
+         *           "2": 187,
+         *           "3": 992
+         *         }
+         *       },
+         *       "occurredAt": "2026-03-01T09:30:00.000Z"
+         *     }
+         */
+        ChangeTaxonomyLoaded: {
+            seq: string;
+            sellerId: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "taxonomy.loaded";
+            purchaseOrderId: string | null;
+            lineNumber: string | null;
+            returnOrderId: string | null;
+            commandId: string | null;
+            data: {
+                /** @description Records of the first complete reading, which have no changes of their own. */
+                count: number;
+                /** @description Of them, by part of the list: level, or kind of audience; empty where it has no parts. */
+                parts: {
+                    [key: string]: number;
+                };
+            } | components["schemas"]["ErasedData"];
+            /** Format: date-time */
+            occurredAt: string;
+        };
+        /**
+         * @description A node of the taxonomy appeared, or appeared again.
+         * @example {
+         *       "seq": "4711",
+         *       "sellerId": "seller-1",
+         *       "type": "taxonomy_node.added",
+         *       "purchaseOrderId": null,
+         *       "lineNumber": null,
+         *       "returnOrderId": null,
+         *       "commandId": null,
+         *       "data": {
+         *         "level": 2,
+         *         "path": [
+         *           "Home",
+         *           "Kitchen"
+         *         ],
+         *         "before": null,
+         *         "after": {
+         *           "itemCount": 812,
+         *           "attributes": null
+         *         }
+         *       },
+         *       "occurredAt": "2026-03-01T09:30:00.000Z"
+         *     }
+         */
+        ChangeTaxonomyNodeAdded: {
+            seq: string;
+            sellerId: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "taxonomy_node.added";
+            purchaseOrderId: string | null;
+            lineNumber: string | null;
+            returnOrderId: string | null;
+            commandId: string | null;
+            data: {
+                level: number;
+                readonly path: string[];
+                before: {
+                    itemCount: number | null;
+                    attributes: {
+                        type: string | null;
+                        readonly values: {
+                            value: string;
+                            count: number | null;
+                        }[];
+                    } | null;
+                } | null;
+                after: {
+                    itemCount: number | null;
+                    attributes: {
+                        type: string | null;
+                        readonly values: {
+                            value: string;
+                            count: number | null;
+                        }[];
+                    } | null;
+                } | null;
+            } | components["schemas"]["ErasedData"];
+            /** Format: date-time */
+            occurredAt: string;
+        };
+        /**
+         * @description A node of the taxonomy changed.
+         * @example {
+         *       "seq": "4711",
+         *       "sellerId": "seller-1",
+         *       "type": "taxonomy_node.changed",
+         *       "purchaseOrderId": null,
+         *       "lineNumber": null,
+         *       "returnOrderId": null,
+         *       "commandId": null,
+         *       "data": {
+         *         "level": 2,
+         *         "path": [
+         *           "Home",
+         *           "Kitchen"
+         *         ],
+         *         "before": {
+         *           "itemCount": 812,
+         *           "attributes": null
+         *         },
+         *         "after": {
+         *           "itemCount": 815,
+         *           "attributes": null
+         *         }
+         *       },
+         *       "occurredAt": "2026-03-01T09:30:00.000Z"
+         *     }
+         */
+        ChangeTaxonomyNodeChanged: {
+            seq: string;
+            sellerId: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "taxonomy_node.changed";
+            purchaseOrderId: string | null;
+            lineNumber: string | null;
+            returnOrderId: string | null;
+            commandId: string | null;
+            data: {
+                level: number;
+                readonly path: string[];
+                before: {
+                    itemCount: number | null;
+                    attributes: {
+                        type: string | null;
+                        readonly values: {
+                            value: string;
+                            count: number | null;
+                        }[];
+                    } | null;
+                } | null;
+                after: {
+                    itemCount: number | null;
+                    attributes: {
+                        type: string | null;
+                        readonly values: {
+                            value: string;
+                            count: number | null;
+                        }[];
+                    } | null;
+                } | null;
+            } | components["schemas"]["ErasedData"];
+            /** Format: date-time */
+            occurredAt: string;
+        };
+        /**
+         * @description A node of the taxonomy is no longer listed.
+         * @example {
+         *       "seq": "4711",
+         *       "sellerId": "seller-1",
+         *       "type": "taxonomy_node.removed",
+         *       "purchaseOrderId": null,
+         *       "lineNumber": null,
+         *       "returnOrderId": null,
+         *       "commandId": null,
+         *       "data": {
+         *         "level": 2,
+         *         "path": [
+         *           "Home",
+         *           "Kitchen"
+         *         ],
+         *         "before": {
+         *           "itemCount": 812,
+         *           "attributes": null
+         *         },
+         *         "after": null
+         *       },
+         *       "occurredAt": "2026-03-01T09:30:00.000Z"
+         *     }
+         */
+        ChangeTaxonomyNodeRemoved: {
+            seq: string;
+            sellerId: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "taxonomy_node.removed";
+            purchaseOrderId: string | null;
+            lineNumber: string | null;
+            returnOrderId: string | null;
+            commandId: string | null;
+            data: {
+                level: number;
+                readonly path: string[];
+                before: {
+                    itemCount: number | null;
+                    attributes: {
+                        type: string | null;
+                        readonly values: {
+                            value: string;
+                            count: number | null;
+                        }[];
+                    } | null;
+                } | null;
+                after: {
+                    itemCount: number | null;
+                    attributes: {
+                        type: string | null;
+                        readonly values: {
+                            value: string;
+                            count: number | null;
+                        }[];
+                    } | null;
+                } | null;
+            } | components["schemas"]["ErasedData"];
+            /** Format: date-time */
+            occurredAt: string;
+        };
+        /**
+         * @description The contextual targets, or the behavioral audiences, of a seller were read completely for the first time.
+         * @example {
+         *       "seq": "4711",
+         *       "sellerId": "seller-1",
+         *       "type": "target.loaded",
+         *       "purchaseOrderId": null,
+         *       "lineNumber": null,
+         *       "returnOrderId": null,
+         *       "commandId": null,
+         *       "data": {
+         *         "tactic": "contextual",
+         *         "count": 420,
+         *         "parts": {}
+         *       },
+         *       "occurredAt": "2026-03-01T09:30:00.000Z"
+         *     }
+         */
+        ChangeTargetLoaded: {
+            seq: string;
+            sellerId: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "target.loaded";
+            purchaseOrderId: string | null;
+            lineNumber: string | null;
+            returnOrderId: string | null;
+            commandId: string | null;
+            data: {
+                /** @enum {string} */
+                tactic: "contextual" | "behavioral";
+                /** @description Records of the first complete reading, which have no changes of their own. */
+                count: number;
+                /** @description Of them, by part of the list: level, or kind of audience; empty where it has no parts. */
+                parts: {
+                    [key: string]: number;
+                };
+            } | components["schemas"]["ErasedData"];
+            /** Format: date-time */
+            occurredAt: string;
+        };
+        /**
+         * @description A target for advertising appeared, or appeared again.
+         * @example {
+         *       "seq": "4711",
+         *       "sellerId": "seller-1",
+         *       "type": "target.added",
+         *       "purchaseOrderId": null,
+         *       "lineNumber": null,
+         *       "returnOrderId": null,
+         *       "commandId": null,
+         *       "data": {
+         *         "tactic": "contextual",
+         *         "id": "4711",
+         *         "before": null,
+         *         "after": {
+         *           "name": "Kitchen",
+         *           "taxonPath": [
+         *             "Home",
+         *             "Kitchen"
+         *           ],
+         *           "isDisabled": false,
+         *           "reach": [
+         *             "TIER_3"
+         *           ],
+         *           "reachBands": [
+         *             "MID"
+         *           ]
+         *         }
+         *       },
+         *       "occurredAt": "2026-03-01T09:30:00.000Z"
+         *     }
+         */
+        ChangeTargetAdded: {
+            seq: string;
+            sellerId: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "target.added";
+            purchaseOrderId: string | null;
+            lineNumber: string | null;
+            returnOrderId: string | null;
+            commandId: string | null;
+            data: {
+                /** @enum {string} */
+                tactic: "contextual" | "behavioral";
+                id: string;
+                before: {
+                    name: string | null;
+                    taxonPath: string[] | null;
+                    isDisabled: boolean | null;
+                    /** @description Of contextual targets. */
+                    readonly reach?: string[];
+                    /** @description Of contextual targets. */
+                    readonly reachBands?: string[];
+                    /** @description Of behavioral audiences. */
+                    audienceType?: string | null;
+                    /** @description Of behavioral audiences. */
+                    attribute?: string | null;
+                } | null;
+                after: {
+                    name: string | null;
+                    taxonPath: string[] | null;
+                    isDisabled: boolean | null;
+                    /** @description Of contextual targets. */
+                    readonly reach?: string[];
+                    /** @description Of contextual targets. */
+                    readonly reachBands?: string[];
+                    /** @description Of behavioral audiences. */
+                    audienceType?: string | null;
+                    /** @description Of behavioral audiences. */
+                    attribute?: string | null;
+                } | null;
+            } | components["schemas"]["ErasedData"];
+            /** Format: date-time */
+            occurredAt: string;
+        };
+        /**
+         * @description A target for advertising changed.
+         * @example {
+         *       "seq": "4711",
+         *       "sellerId": "seller-1",
+         *       "type": "target.changed",
+         *       "purchaseOrderId": null,
+         *       "lineNumber": null,
+         *       "returnOrderId": null,
+         *       "commandId": null,
+         *       "data": {
+         *         "tactic": "contextual",
+         *         "id": "4711",
+         *         "before": {
+         *           "name": "Kitchen",
+         *           "taxonPath": [
+         *             "Home",
+         *             "Kitchen"
+         *           ],
+         *           "isDisabled": false,
+         *           "reach": [
+         *             "TIER_3"
+         *           ],
+         *           "reachBands": [
+         *             "MID"
+         *           ]
+         *         },
+         *         "after": {
+         *           "name": "Kitchen",
+         *           "taxonPath": [
+         *             "Home",
+         *             "Kitchen"
+         *           ],
+         *           "isDisabled": true,
+         *           "reach": [
+         *             "TIER_3"
+         *           ],
+         *           "reachBands": [
+         *             "MID"
+         *           ]
+         *         }
+         *       },
+         *       "occurredAt": "2026-03-01T09:30:00.000Z"
+         *     }
+         */
+        ChangeTargetChanged: {
+            seq: string;
+            sellerId: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "target.changed";
+            purchaseOrderId: string | null;
+            lineNumber: string | null;
+            returnOrderId: string | null;
+            commandId: string | null;
+            data: {
+                /** @enum {string} */
+                tactic: "contextual" | "behavioral";
+                id: string;
+                before: {
+                    name: string | null;
+                    taxonPath: string[] | null;
+                    isDisabled: boolean | null;
+                    /** @description Of contextual targets. */
+                    readonly reach?: string[];
+                    /** @description Of contextual targets. */
+                    readonly reachBands?: string[];
+                    /** @description Of behavioral audiences. */
+                    audienceType?: string | null;
+                    /** @description Of behavioral audiences. */
+                    attribute?: string | null;
+                } | null;
+                after: {
+                    name: string | null;
+                    taxonPath: string[] | null;
+                    isDisabled: boolean | null;
+                    /** @description Of contextual targets. */
+                    readonly reach?: string[];
+                    /** @description Of contextual targets. */
+                    readonly reachBands?: string[];
+                    /** @description Of behavioral audiences. */
+                    audienceType?: string | null;
+                    /** @description Of behavioral audiences. */
+                    attribute?: string | null;
+                } | null;
+            } | components["schemas"]["ErasedData"];
+            /** Format: date-time */
+            occurredAt: string;
+        };
+        /**
+         * @description A target for advertising is no longer listed.
+         * @example {
+         *       "seq": "4711",
+         *       "sellerId": "seller-1",
+         *       "type": "target.removed",
+         *       "purchaseOrderId": null,
+         *       "lineNumber": null,
+         *       "returnOrderId": null,
+         *       "commandId": null,
+         *       "data": {
+         *         "tactic": "contextual",
+         *         "id": "4711",
+         *         "before": {
+         *           "name": "Kitchen",
+         *           "taxonPath": [
+         *             "Home",
+         *             "Kitchen"
+         *           ],
+         *           "isDisabled": false,
+         *           "reach": [
+         *             "TIER_3"
+         *           ],
+         *           "reachBands": [
+         *             "MID"
+         *           ]
+         *         },
+         *         "after": null
+         *       },
+         *       "occurredAt": "2026-03-01T09:30:00.000Z"
+         *     }
+         */
+        ChangeTargetRemoved: {
+            seq: string;
+            sellerId: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "target.removed";
+            purchaseOrderId: string | null;
+            lineNumber: string | null;
+            returnOrderId: string | null;
+            commandId: string | null;
+            data: {
+                /** @enum {string} */
+                tactic: "contextual" | "behavioral";
+                id: string;
+                before: {
+                    name: string | null;
+                    taxonPath: string[] | null;
+                    isDisabled: boolean | null;
+                    /** @description Of contextual targets. */
+                    readonly reach?: string[];
+                    /** @description Of contextual targets. */
+                    readonly reachBands?: string[];
+                    /** @description Of behavioral audiences. */
+                    audienceType?: string | null;
+                    /** @description Of behavioral audiences. */
+                    attribute?: string | null;
+                } | null;
+                after: {
+                    name: string | null;
+                    taxonPath: string[] | null;
+                    isDisabled: boolean | null;
+                    /** @description Of contextual targets. */
+                    readonly reach?: string[];
+                    /** @description Of contextual targets. */
+                    readonly reachBands?: string[];
+                    /** @description Of behavioral audiences. */
+                    audienceType?: string | null;
+                    /** @description Of behavioral audiences. */
+                    attribute?: string | null;
+                } | null;
+            } | components["schemas"]["ErasedData"];
+            /** Format: date-time */
+            occurredAt: string;
+        };
+        /**
+         * @description The sales channels of a seller were read completely for the first time.
+         * @example {
+         *       "seq": "4711",
+         *       "sellerId": "seller-1",
+         *       "type": "sales_channel.loaded",
+         *       "purchaseOrderId": null,
+         *       "lineNumber": null,
+         *       "returnOrderId": null,
+         *       "commandId": null,
+         *       "data": {
+         *         "count": 3,
+         *         "parts": {}
+         *       },
+         *       "occurredAt": "2026-03-01T09:30:00.000Z"
+         *     }
+         */
+        ChangeSalesChannelLoaded: {
+            seq: string;
+            sellerId: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "sales_channel.loaded";
+            purchaseOrderId: string | null;
+            lineNumber: string | null;
+            returnOrderId: string | null;
+            commandId: string | null;
+            data: {
+                /** @description Records of the first complete reading, which have no changes of their own. */
+                count: number;
+                /** @description Of them, by part of the list: level, or kind of audience; empty where it has no parts. */
+                parts: {
+                    [key: string]: number;
+                };
+            } | components["schemas"]["ErasedData"];
+            /** Format: date-time */
+            occurredAt: string;
+        };
+        /**
+         * @description A sales channel appeared, or appeared again.
+         * @example {
+         *       "seq": "4711",
+         *       "sellerId": "seller-1",
+         *       "type": "sales_channel.added",
+         *       "purchaseOrderId": null,
+         *       "lineNumber": null,
+         *       "returnOrderId": null,
+         *       "commandId": null,
+         *       "data": {
+         *         "orderChannelId": "1001",
+         *         "before": null,
+         *         "after": {
+         *           "orderChannelName": "Web shop",
+         *           "boxCatalogType": "PLAIN",
+         *           "shippingMethods": "STANDARD, EXPEDITED",
+         *           "active": true
+         *         }
+         *       },
+         *       "occurredAt": "2026-03-01T09:30:00.000Z"
+         *     }
+         */
+        ChangeSalesChannelAdded: {
+            seq: string;
+            sellerId: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "sales_channel.added";
+            purchaseOrderId: string | null;
+            lineNumber: string | null;
+            returnOrderId: string | null;
+            commandId: string | null;
+            data: {
+                orderChannelId: string;
+                before: {
+                    orderChannelName: string | null;
+                    boxCatalogType: string | null;
+                    shippingMethods: string | null;
+                    active: boolean | null;
+                } | null;
+                after: {
+                    orderChannelName: string | null;
+                    boxCatalogType: string | null;
+                    shippingMethods: string | null;
+                    active: boolean | null;
+                } | null;
+            } | components["schemas"]["ErasedData"];
+            /** Format: date-time */
+            occurredAt: string;
+        };
+        /**
+         * @description A sales channel changed.
+         * @example {
+         *       "seq": "4711",
+         *       "sellerId": "seller-1",
+         *       "type": "sales_channel.changed",
+         *       "purchaseOrderId": null,
+         *       "lineNumber": null,
+         *       "returnOrderId": null,
+         *       "commandId": null,
+         *       "data": {
+         *         "orderChannelId": "1001",
+         *         "before": {
+         *           "orderChannelName": "Web shop",
+         *           "boxCatalogType": "PLAIN",
+         *           "shippingMethods": "STANDARD, EXPEDITED",
+         *           "active": true
+         *         },
+         *         "after": {
+         *           "orderChannelName": "Web shop",
+         *           "boxCatalogType": "PLAIN",
+         *           "shippingMethods": "STANDARD, EXPEDITED",
+         *           "active": false
+         *         }
+         *       },
+         *       "occurredAt": "2026-03-01T09:30:00.000Z"
+         *     }
+         */
+        ChangeSalesChannelChanged: {
+            seq: string;
+            sellerId: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "sales_channel.changed";
+            purchaseOrderId: string | null;
+            lineNumber: string | null;
+            returnOrderId: string | null;
+            commandId: string | null;
+            data: {
+                orderChannelId: string;
+                before: {
+                    orderChannelName: string | null;
+                    boxCatalogType: string | null;
+                    shippingMethods: string | null;
+                    active: boolean | null;
+                } | null;
+                after: {
+                    orderChannelName: string | null;
+                    boxCatalogType: string | null;
+                    shippingMethods: string | null;
+                    active: boolean | null;
+                } | null;
+            } | components["schemas"]["ErasedData"];
+            /** Format: date-time */
+            occurredAt: string;
+        };
+        /**
+         * @description A sales channel is no longer listed.
+         * @example {
+         *       "seq": "4711",
+         *       "sellerId": "seller-1",
+         *       "type": "sales_channel.removed",
+         *       "purchaseOrderId": null,
+         *       "lineNumber": null,
+         *       "returnOrderId": null,
+         *       "commandId": null,
+         *       "data": {
+         *         "orderChannelId": "1001",
+         *         "before": {
+         *           "orderChannelName": "Web shop",
+         *           "boxCatalogType": "PLAIN",
+         *           "shippingMethods": "STANDARD, EXPEDITED",
+         *           "active": true
+         *         },
+         *         "after": null
+         *       },
+         *       "occurredAt": "2026-03-01T09:30:00.000Z"
+         *     }
+         */
+        ChangeSalesChannelRemoved: {
+            seq: string;
+            sellerId: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "sales_channel.removed";
+            purchaseOrderId: string | null;
+            lineNumber: string | null;
+            returnOrderId: string | null;
+            commandId: string | null;
+            data: {
+                orderChannelId: string;
+                before: {
+                    orderChannelName: string | null;
+                    boxCatalogType: string | null;
+                    shippingMethods: string | null;
+                    active: boolean | null;
+                } | null;
+                after: {
+                    orderChannelName: string | null;
+                    boxCatalogType: string | null;
+                    shippingMethods: string | null;
+                    active: boolean | null;
+                } | null;
+            } | components["schemas"]["ErasedData"];
+            /** Format: date-time */
+            occurredAt: string;
+        };
+        /**
+         * @description A row of a settlement report was stored.
+         * @example {
+         *       "seq": "4711",
+         *       "sellerId": "seller-1",
+         *       "type": "settlement_line.added",
+         *       "purchaseOrderId": null,
+         *       "lineNumber": null,
+         *       "returnOrderId": null,
+         *       "commandId": null,
+         *       "data": {
+         *         "reportDate": "2026-03-10",
+         *         "row": 17,
+         *         "before": null,
+         *         "after": {
+         *           "transactionType": "Sale",
+         *           "amountType": "Product Price",
+         *           "amount": "13.99",
+         *           "totalPayable": "11.89",
+         *           "currency": "USD",
+         *           "purchaseOrderId": "1796277083022"
+         *         }
+         *       },
+         *       "occurredAt": "2026-03-01T09:30:00.000Z"
+         *     }
+         */
+        ChangeSettlementLineAdded: {
+            seq: string;
+            sellerId: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "settlement_line.added";
+            purchaseOrderId: string | null;
+            lineNumber: string | null;
+            returnOrderId: string | null;
+            commandId: string | null;
+            data: {
+                /** @description `YYYY-MM-DD`. */
+                reportDate: string;
+                row: number;
+                before: {
+                    transactionType: string | null;
+                    amountType: string | null;
+                    amount: string | null;
+                    totalPayable: string | null;
+                    currency: string | null;
+                    purchaseOrderId: string | null;
+                } | null;
+                after: {
+                    transactionType: string | null;
+                    amountType: string | null;
+                    amount: string | null;
+                    totalPayable: string | null;
+                    currency: string | null;
+                    purchaseOrderId: string | null;
+                } | null;
+            } | components["schemas"]["ErasedData"];
+            /** Format: date-time */
+            occurredAt: string;
+        };
+        /**
+         * @description A row of a settlement report differs from what was stored.
+         * @example {
+         *       "seq": "4711",
+         *       "sellerId": "seller-1",
+         *       "type": "settlement_line.changed",
+         *       "purchaseOrderId": null,
+         *       "lineNumber": null,
+         *       "returnOrderId": null,
+         *       "commandId": null,
+         *       "data": {
+         *         "reportDate": "2026-03-10",
+         *         "row": 17,
+         *         "before": {
+         *           "transactionType": "Sale",
+         *           "amountType": "Product Price",
+         *           "amount": "13.99",
+         *           "totalPayable": "11.89",
+         *           "currency": "USD",
+         *           "purchaseOrderId": "1796277083022"
+         *         },
+         *         "after": {
+         *           "transactionType": "Sale",
+         *           "amountType": "Product Price",
+         *           "amount": "13.99",
+         *           "totalPayable": "11.90",
+         *           "currency": "USD",
+         *           "purchaseOrderId": "1796277083022"
+         *         }
+         *       },
+         *       "occurredAt": "2026-03-01T09:30:00.000Z"
+         *     }
+         */
+        ChangeSettlementLineChanged: {
+            seq: string;
+            sellerId: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "settlement_line.changed";
+            purchaseOrderId: string | null;
+            lineNumber: string | null;
+            returnOrderId: string | null;
+            commandId: string | null;
+            data: {
+                /** @description `YYYY-MM-DD`. */
+                reportDate: string;
+                row: number;
+                before: {
+                    transactionType: string | null;
+                    amountType: string | null;
+                    amount: string | null;
+                    totalPayable: string | null;
+                    currency: string | null;
+                    purchaseOrderId: string | null;
+                } | null;
+                after: {
+                    transactionType: string | null;
+                    amountType: string | null;
+                    amount: string | null;
+                    totalPayable: string | null;
+                    currency: string | null;
+                    purchaseOrderId: string | null;
+                } | null;
+            } | components["schemas"]["ErasedData"];
+            /** Format: date-time */
+            occurredAt: string;
+        };
+        /**
+         * @description A settlement report no longer has a row.
+         * @example {
+         *       "seq": "4711",
+         *       "sellerId": "seller-1",
+         *       "type": "settlement_line.removed",
+         *       "purchaseOrderId": null,
+         *       "lineNumber": null,
+         *       "returnOrderId": null,
+         *       "commandId": null,
+         *       "data": {
+         *         "reportDate": "2026-03-10",
+         *         "row": 17,
+         *         "before": {
+         *           "transactionType": "Sale",
+         *           "amountType": "Product Price",
+         *           "amount": "13.99",
+         *           "totalPayable": "11.89",
+         *           "currency": "USD",
+         *           "purchaseOrderId": "1796277083022"
+         *         },
+         *         "after": null
+         *       },
+         *       "occurredAt": "2026-03-01T09:30:00.000Z"
+         *     }
+         */
+        ChangeSettlementLineRemoved: {
+            seq: string;
+            sellerId: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "settlement_line.removed";
+            purchaseOrderId: string | null;
+            lineNumber: string | null;
+            returnOrderId: string | null;
+            commandId: string | null;
+            data: {
+                /** @description `YYYY-MM-DD`. */
+                reportDate: string;
+                row: number;
+                before: {
+                    transactionType: string | null;
+                    amountType: string | null;
+                    amount: string | null;
+                    totalPayable: string | null;
+                    currency: string | null;
+                    purchaseOrderId: string | null;
+                } | null;
+                after: {
+                    transactionType: string | null;
+                    amountType: string | null;
+                    amount: string | null;
+                    totalPayable: string | null;
+                    currency: string | null;
+                    purchaseOrderId: string | null;
+                } | null;
+            } | components["schemas"]["ErasedData"];
+            /** Format: date-time */
+            occurredAt: string;
+        };
+        /**
+         * @description The recommended quantities of a SKU changed, began or ended.
+         * @example {
+         *       "seq": "4711",
+         *       "sellerId": "seller-1",
+         *       "type": "replenishment.changed",
+         *       "purchaseOrderId": null,
+         *       "lineNumber": null,
+         *       "returnOrderId": null,
+         *       "commandId": null,
+         *       "data": {
+         *         "sku": "MUG-BLUE",
+         *         "before": {
+         *           "suggestedQuantity": 40,
+         *           "maxQuantity": 120
+         *         },
+         *         "after": {
+         *           "suggestedQuantity": 60,
+         *           "maxQuantity": 120
+         *         }
+         *       },
+         *       "occurredAt": "2026-03-01T09:30:00.000Z"
+         *     }
+         */
+        ChangeReplenishmentChanged: {
+            seq: string;
+            sellerId: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "replenishment.changed";
+            purchaseOrderId: string | null;
+            lineNumber: string | null;
+            returnOrderId: string | null;
+            commandId: string | null;
+            data: {
+                sku: string;
+                /** @description Null: the first one. */
+                before: {
+                    suggestedQuantity: number | null;
+                    maxQuantity: number | null;
+                } | null;
+                /** @description Null: there is none any more. */
+                after: {
+                    suggestedQuantity: number | null;
+                    maxQuantity: number | null;
+                } | null;
+            } | components["schemas"]["ErasedData"];
+            /** Format: date-time */
+            occurredAt: string;
+        };
+        /**
+         * @description Entries of the inventory log of a SKU were stored.
+         * @example {
+         *       "seq": "4711",
+         *       "sellerId": "seller-1",
+         *       "type": "inventory_log.entries_added",
+         *       "purchaseOrderId": null,
+         *       "lineNumber": null,
+         *       "returnOrderId": null,
+         *       "commandId": null,
+         *       "data": {
+         *         "sku": "MUG-BLUE",
+         *         "gtin": "00012345678905",
+         *         "count": 4,
+         *         "netUnits": -7,
+         *         "earliest": "2026-03-02T10:00:00.000Z",
+         *         "latest": "2026-03-02T11:30:00.000Z"
+         *       },
+         *       "occurredAt": "2026-03-01T09:30:00.000Z"
+         *     }
+         */
+        ChangeInventoryLogEntriesAdded: {
+            seq: string;
+            sellerId: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "inventory_log.entries_added";
+            purchaseOrderId: string | null;
+            lineNumber: string | null;
+            returnOrderId: string | null;
+            commandId: string | null;
+            data: {
+                sku: string;
+                gtin: string | null;
+                count: number;
+                netUnits: number;
+                /** Format: date-time */
+                earliest: string;
+                /** Format: date-time */
+                latest: string;
+            } | components["schemas"]["ErasedData"];
+            /** Format: date-time */
+            occurredAt: string;
+        };
+        /**
+         * @description An entry of the inventory log differs from what was stored.
+         * @example {
+         *       "seq": "4711",
+         *       "sellerId": "seller-1",
+         *       "type": "inventory_log.entry_changed",
+         *       "purchaseOrderId": null,
+         *       "lineNumber": null,
+         *       "returnOrderId": null,
+         *       "commandId": null,
+         *       "data": {
+         *         "sku": "MUG-BLUE",
+         *         "gtin": "00012345678905",
+         *         "entryId": "77001",
+         *         "before": {
+         *           "changedUnits": -2,
+         *           "transactionTime": "2026-03-02T10:00:00.000Z",
+         *           "transactionLocation": "SELLABLE",
+         *           "transactionReasonCode": "310",
+         *           "transactionType": "SALE"
+         *         },
+         *         "after": {
+         *           "changedUnits": -3,
+         *           "transactionTime": "2026-03-02T10:00:00.000Z",
+         *           "transactionLocation": "SELLABLE",
+         *           "transactionReasonCode": "310",
+         *           "transactionType": "SALE"
+         *         }
+         *       },
+         *       "occurredAt": "2026-03-01T09:30:00.000Z"
+         *     }
+         */
+        ChangeInventoryLogEntryChanged: {
+            seq: string;
+            sellerId: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "inventory_log.entry_changed";
+            purchaseOrderId: string | null;
+            lineNumber: string | null;
+            returnOrderId: string | null;
+            commandId: string | null;
+            data: {
+                sku: string;
+                gtin: string | null;
+                entryId: string;
+                before: {
+                    changedUnits: number;
+                    /** Format: date-time */
+                    transactionTime: string;
+                    transactionLocation: string | null;
+                    transactionReasonCode: string | null;
+                    transactionType: string | null;
+                };
+                after: {
+                    changedUnits: number;
+                    /** Format: date-time */
+                    transactionTime: string;
+                    transactionLocation: string | null;
+                    transactionReasonCode: string | null;
+                    transactionType: string | null;
+                };
+            } | components["schemas"]["ErasedData"];
+            /** Format: date-time */
+            occurredAt: string;
+        };
+        /**
+         * @description The inventory log no longer has an entry.
+         * @example {
+         *       "seq": "4711",
+         *       "sellerId": "seller-1",
+         *       "type": "inventory_log.entry_gone",
+         *       "purchaseOrderId": null,
+         *       "lineNumber": null,
+         *       "returnOrderId": null,
+         *       "commandId": null,
+         *       "data": {
+         *         "sku": "MUG-BLUE",
+         *         "entryId": "77001",
+         *         "transactionTime": "2026-03-02T10:00:00.000Z",
+         *         "changedUnits": -2
+         *       },
+         *       "occurredAt": "2026-03-01T09:30:00.000Z"
+         *     }
+         */
+        ChangeInventoryLogEntryGone: {
+            seq: string;
+            sellerId: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "inventory_log.entry_gone";
+            purchaseOrderId: string | null;
+            lineNumber: string | null;
+            returnOrderId: string | null;
+            commandId: string | null;
+            data: {
+                sku: string;
+                entryId: string;
+                /** Format: date-time */
+                transactionTime: string;
+                changedUnits: number;
+            } | components["schemas"]["ErasedData"];
+            /** Format: date-time */
+            occurredAt: string;
+        };
+        /**
+         * @description The inventory log gives a reason that is not known; name its kind in `LOG_REASONS`.
+         * @example {
+         *       "seq": "4711",
+         *       "sellerId": "seller-1",
+         *       "type": "inventory_log.unknown_reason",
+         *       "purchaseOrderId": null,
+         *       "lineNumber": null,
+         *       "returnOrderId": null,
+         *       "commandId": null,
+         *       "data": {
+         *         "reason": "999: Recount",
+         *         "countsAs": "other"
+         *       },
+         *       "occurredAt": "2026-03-01T09:30:00.000Z"
+         *     }
+         */
+        ChangeInventoryLogUnknownReason: {
+            seq: string;
+            sellerId: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "inventory_log.unknown_reason";
+            purchaseOrderId: string | null;
+            lineNumber: string | null;
+            returnOrderId: string | null;
+            commandId: string | null;
+            data: {
+                reason: string;
+                /** @enum {string} */
+                countsAs: "sold" | "returned" | "lost" | "found" | "damaged" | "other";
+            } | components["schemas"]["ErasedData"];
+            /** Format: date-time */
+            occurredAt: string;
+        };
+        /**
+         * @description An inventory report was imported.
+         * @example {
+         *       "seq": "4711",
+         *       "sellerId": "seller-1",
+         *       "type": "reconciliation_report.imported",
+         *       "purchaseOrderId": null,
+         *       "lineNumber": null,
+         *       "returnOrderId": null,
+         *       "commandId": null,
+         *       "data": {
+         *         "reportId": "31",
+         *         "month": "2026-02",
+         *         "generatedAt": "2026-03-02T06:00:00.000Z",
+         *         "coveredUntil": "2026-03-01T08:00:00.000Z",
+         *         "rows": 1520,
+         *         "changed": 1520,
+         *         "gone": 0
+         *       },
+         *       "occurredAt": "2026-03-01T09:30:00.000Z"
+         *     }
+         */
+        ChangeReconciliationReportImported: {
+            seq: string;
+            sellerId: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "reconciliation_report.imported";
+            purchaseOrderId: string | null;
+            lineNumber: string | null;
+            returnOrderId: string | null;
+            commandId: string | null;
+            data: {
+                reportId: string;
+                /** @description `YYYY-MM`, by the calendar of the marketplace. */
+                month: string;
+                /** Format: date-time */
+                generatedAt: string;
+                /** Format: date-time */
+                coveredUntil: string;
+                rows: number;
+                changed: number;
+                gone: number;
+            } | components["schemas"]["ErasedData"];
+            /** Format: date-time */
+            occurredAt: string;
+        };
+        /**
+         * @description The report of a month that is over states other numbers of a SKU than before.
+         * @example {
+         *       "seq": "4711",
+         *       "sellerId": "seller-1",
+         *       "type": "reconciliation_row.changed",
+         *       "purchaseOrderId": null,
+         *       "lineNumber": null,
+         *       "returnOrderId": null,
+         *       "commandId": null,
+         *       "data": {
+         *         "sku": "MUG-BLUE",
+         *         "gtin": "00012345678905",
+         *         "month": "2026-02",
+         *         "before": {
+         *           "beginningQuantity": 100,
+         *           "endingQuantity": 97,
+         *           "sold": 3,
+         *           "returned": 0,
+         *           "lost": 0,
+         *           "found": 0,
+         *           "damaged": 0,
+         *           "otherAdjustments": 0
+         *         },
+         *         "after": {
+         *           "beginningQuantity": 100,
+         *           "endingQuantity": 96,
+         *           "sold": 3,
+         *           "returned": 0,
+         *           "lost": 1,
+         *           "found": 0,
+         *           "damaged": 0,
+         *           "otherAdjustments": 0
+         *         }
+         *       },
+         *       "occurredAt": "2026-03-01T09:30:00.000Z"
+         *     }
+         */
+        ChangeReconciliationRowChanged: {
+            seq: string;
+            sellerId: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "reconciliation_row.changed";
+            purchaseOrderId: string | null;
+            lineNumber: string | null;
+            returnOrderId: string | null;
+            commandId: string | null;
+            data: {
+                sku: string;
+                gtin: string | null;
+                /** @description `YYYY-MM`, by the calendar of the marketplace. */
+                month: string;
+                /** @description Null: the row was gone. */
+                before: {
+                    beginningQuantity: number;
+                    endingQuantity: number;
+                    sold: number;
+                    returned: number;
+                    lost: number;
+                    found: number;
+                    damaged: number;
+                    otherAdjustments: number;
+                } | null;
+                after: {
+                    beginningQuantity: number;
+                    endingQuantity: number;
+                    sold: number;
+                    returned: number;
+                    lost: number;
+                    found: number;
+                    damaged: number;
+                    otherAdjustments: number;
+                };
+            } | components["schemas"]["ErasedData"];
+            /** Format: date-time */
+            occurredAt: string;
+        };
+        /**
+         * @description The report of a month no longer has the row of a SKU.
+         * @example {
+         *       "seq": "4711",
+         *       "sellerId": "seller-1",
+         *       "type": "reconciliation_row.gone",
+         *       "purchaseOrderId": null,
+         *       "lineNumber": null,
+         *       "returnOrderId": null,
+         *       "commandId": null,
+         *       "data": {
+         *         "sku": "MUG-BLUE",
+         *         "gtin": "00012345678905",
+         *         "month": "2026-02"
+         *       },
+         *       "occurredAt": "2026-03-01T09:30:00.000Z"
+         *     }
+         */
+        ChangeReconciliationRowGone: {
+            seq: string;
+            sellerId: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "reconciliation_row.gone";
+            purchaseOrderId: string | null;
+            lineNumber: string | null;
+            returnOrderId: string | null;
+            commandId: string | null;
+            data: {
+                sku: string;
+                gtin: string | null;
+                /** @description `YYYY-MM`, by the calendar of the marketplace. */
+                month: string;
+            } | components["schemas"]["ErasedData"];
+            /** Format: date-time */
+            occurredAt: string;
+        };
+        /**
+         * @description A difference between an inventory report and what it should state was found.
+         * @example {
+         *       "seq": "4711",
+         *       "sellerId": "seller-1",
+         *       "type": "inventory_discrepancy.found",
+         *       "purchaseOrderId": null,
+         *       "lineNumber": null,
+         *       "returnOrderId": null,
+         *       "commandId": null,
+         *       "data": {
+         *         "id": "12",
+         *         "sku": "MUG-BLUE",
+         *         "gtin": "00012345678905",
+         *         "month": "2026-02",
+         *         "kind": "lost",
+         *         "reportUnits": 1,
+         *         "expectedUnits": 3,
+         *         "difference": -2,
+         *         "logVerdict": "extra",
+         *         "value": "27.98",
+         *         "currency": "USD"
+         *       },
+         *       "occurredAt": "2026-03-01T09:30:00.000Z"
+         *     }
+         */
+        ChangeInventoryDiscrepancyFound: {
+            seq: string;
+            sellerId: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "inventory_discrepancy.found";
+            purchaseOrderId: string | null;
+            lineNumber: string | null;
+            returnOrderId: string | null;
+            commandId: string | null;
+            data: {
+                id: string;
+                sku: string;
+                gtin: string | null;
+                /** @description `YYYY-MM`, by the calendar of the marketplace. */
+                month: string;
+                /** @enum {string} */
+                kind: "balance" | "carry-over" | "row" | "sold" | "returned" | "lost" | "found" | "damaged" | "other";
+                reportUnits: number;
+                expectedUnits: number;
+                difference: number;
+                logVerdict: ("missing" | "extra") | null;
+                value: string | null;
+                currency: string | null;
+            } | components["schemas"]["ErasedData"];
+            /** Format: date-time */
+            occurredAt: string;
+        };
+        /**
+         * @description The numbers of an open difference changed.
+         * @example {
+         *       "seq": "4711",
+         *       "sellerId": "seller-1",
+         *       "type": "inventory_discrepancy.changed",
+         *       "purchaseOrderId": null,
+         *       "lineNumber": null,
+         *       "returnOrderId": null,
+         *       "commandId": null,
+         *       "data": {
+         *         "id": "12",
+         *         "sku": "MUG-BLUE",
+         *         "gtin": "00012345678905",
+         *         "month": "2026-02",
+         *         "kind": "lost",
+         *         "reportUnits": 2,
+         *         "expectedUnits": 3,
+         *         "difference": -1,
+         *         "logVerdict": "extra",
+         *         "value": "13.99",
+         *         "currency": "USD"
+         *       },
+         *       "occurredAt": "2026-03-01T09:30:00.000Z"
+         *     }
+         */
+        ChangeInventoryDiscrepancyChanged: {
+            seq: string;
+            sellerId: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "inventory_discrepancy.changed";
+            purchaseOrderId: string | null;
+            lineNumber: string | null;
+            returnOrderId: string | null;
+            commandId: string | null;
+            data: {
+                id: string;
+                sku: string;
+                gtin: string | null;
+                /** @description `YYYY-MM`, by the calendar of the marketplace. */
+                month: string;
+                /** @enum {string} */
+                kind: "balance" | "carry-over" | "row" | "sold" | "returned" | "lost" | "found" | "damaged" | "other";
+                reportUnits: number;
+                expectedUnits: number;
+                difference: number;
+                logVerdict: ("missing" | "extra") | null;
+                value: string | null;
+                currency: string | null;
+            } | components["schemas"]["ErasedData"];
+            /** Format: date-time */
+            occurredAt: string;
+        };
+        /**
+         * @description A difference stands no more.
+         * @example {
+         *       "seq": "4711",
+         *       "sellerId": "seller-1",
+         *       "type": "inventory_discrepancy.resolved",
+         *       "purchaseOrderId": null,
+         *       "lineNumber": null,
+         *       "returnOrderId": null,
+         *       "commandId": null,
+         *       "data": {
+         *         "id": "12",
+         *         "sku": "MUG-BLUE",
+         *         "gtin": "00012345678905",
+         *         "month": "2026-02",
+         *         "kind": "lost",
+         *         "resolution": "agrees"
+         *       },
+         *       "occurredAt": "2026-03-01T09:30:00.000Z"
+         *     }
+         */
+        ChangeInventoryDiscrepancyResolved: {
+            seq: string;
+            sellerId: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "inventory_discrepancy.resolved";
+            purchaseOrderId: string | null;
+            lineNumber: string | null;
+            returnOrderId: string | null;
+            commandId: string | null;
+            data: {
+                id: string;
+                sku: string;
+                gtin: string | null;
+                /** @description `YYYY-MM`, by the calendar of the marketplace. */
+                month: string;
+                /** @enum {string} */
+                kind: "balance" | "carry-over" | "row" | "sold" | "returned" | "lost" | "found" | "damaged" | "other";
+                /** @enum {string} */
+                resolution: "agrees" | "withdrawn";
+            } | components["schemas"]["ErasedData"];
+            /** Format: date-time */
+            occurredAt: string;
+        };
+        /** @description Instead of data from which an erased buyer had to be removed. */
+        ErasedData: {
+            /** @constant */
+            erased: true;
+        };
+        /**
+         * @description The ERP takes the order: acknowledge it.
+         * @example {
+         *       "specversion": "1.0",
+         *       "id": "erp.order.accepted-4711",
+         *       "source": "/erp",
+         *       "type": "erp.order.accepted",
+         *       "data": {
+         *         "purchaseOrderId": "1796277083022"
+         *       }
+         *     }
+         */
+        EventErpOrderAccepted: {
+            /** @constant */
+            specversion: "1.0";
+            /** @description Unique within its source. */
+            id: string;
+            /** @description URI reference of the sender. */
+            source: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "erp.order.accepted";
+            /** Format: date-time */
+            time?: string;
+            subject?: string;
+            /** @example application/json */
+            datacontenttype?: string;
+            data: {
+                sellerId?: string | null;
+                purchaseOrderId: string | number;
+            };
+        };
+        /**
+         * @description Parcels have left: ship their units.
+         * @example {
+         *       "specversion": "1.0",
+         *       "id": "erp.shipment.dispatched-4711",
+         *       "source": "/erp",
+         *       "type": "erp.shipment.dispatched",
+         *       "data": {
+         *         "purchaseOrderId": "1796277083022",
+         *         "parcels": [
+         *           {
+         *             "carrier": "UPS",
+         *             "trackingNumber": "1Z999AA10123456784",
+         *             "shippedAt": "2026-03-01T09:30:00Z",
+         *             "lines": [
+         *               {
+         *                 "sku": "MUG-BLUE",
+         *                 "quantity": 2
+         *               }
+         *             ]
+         *           }
+         *         ]
+         *       }
+         *     }
+         */
+        EventErpShipmentDispatched: {
+            /** @constant */
+            specversion: "1.0";
+            /** @description Unique within its source. */
+            id: string;
+            /** @description URI reference of the sender. */
+            source: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "erp.shipment.dispatched";
+            /** Format: date-time */
+            time?: string;
+            subject?: string;
+            /** @example application/json */
+            datacontenttype?: string;
+            data: {
+                sellerId?: string | null;
+                purchaseOrderId: string | number;
+                parcels: {
+                    carrier: string;
+                    trackingNumber: string;
+                    trackingUrl?: string | null;
+                    method?: string | null;
+                    /** Format: date-time */
+                    shippedAt: string;
+                    lines: {
+                        lineNumber?: (string | number) | null;
+                        sku?: string | null;
+                        quantity: number;
+                        intentToCancelOverride?: boolean | null;
+                    }[];
+                }[];
+            };
+        };
+        /**
+         * @description Units cannot be delivered: cancel them.
+         * @example {
+         *       "specversion": "1.0",
+         *       "id": "erp.lines.unfulfillable-4711",
+         *       "source": "/erp",
+         *       "type": "erp.lines.unfulfillable",
+         *       "data": {
+         *         "purchaseOrderId": "1796277083022",
+         *         "lines": [
+         *           {
+         *             "sku": "MUG-BLUE",
+         *             "quantity": 2,
+         *             "reason": "SELLER_CANCEL_OUT_OF_STOCK"
+         *           }
+         *         ]
+         *       }
+         *     }
+         */
+        EventErpLinesUnfulfillable: {
+            /** @constant */
+            specversion: "1.0";
+            /** @description Unique within its source. */
+            id: string;
+            /** @description URI reference of the sender. */
+            source: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "erp.lines.unfulfillable";
+            /** Format: date-time */
+            time?: string;
+            subject?: string;
+            /** @example application/json */
+            datacontenttype?: string;
+            data: {
+                sellerId?: string | null;
+                purchaseOrderId: string | number;
+                lines: {
+                    lineNumber?: (string | number) | null;
+                    sku?: string | null;
+                    quantity: number;
+                    reason: string;
+                }[];
+            };
+        };
+        /**
+         * @description The buyer gets money back: refund it.
+         * @example {
+         *       "specversion": "1.0",
+         *       "id": "erp.credit.issued-4711",
+         *       "source": "/erp",
+         *       "type": "erp.credit.issued",
+         *       "data": {
+         *         "purchaseOrderId": "1796277083022",
+         *         "lines": [
+         *           {
+         *             "sku": "MUG-BLUE",
+         *             "quantity": 2,
+         *             "reason": "DamagedItem"
+         *           }
+         *         ]
+         *       }
+         *     }
+         */
+        EventErpCreditIssued: {
+            /** @constant */
+            specversion: "1.0";
+            /** @description Unique within its source. */
+            id: string;
+            /** @description URI reference of the sender. */
+            source: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "erp.credit.issued";
+            /** Format: date-time */
+            time?: string;
+            subject?: string;
+            /** @example application/json */
+            datacontenttype?: string;
+            data: {
+                sellerId?: string | null;
+                purchaseOrderId: string | number;
+                lines: {
+                    lineNumber?: (string | number) | null;
+                    sku?: string | null;
+                    quantity: number;
+                    reason: string;
+                    amount?: (string | number) | null;
+                    currency?: string | null;
+                }[];
+            };
+        };
+        /**
+         * @description The seller's account-level shipping settings: create them.
+         * @example {
+         *       "specversion": "1.0",
+         *       "id": "erp.shipping-settings.defined-4711",
+         *       "source": "/erp",
+         *       "type": "erp.shipping-settings.defined",
+         *       "data": {
+         *         "simplifiedShippingSettings": {
+         *           "accountConfigs": {
+         *             "shippingPriority": "PRICE",
+         *             "carrierConfigs": []
+         *           }
+         *         }
+         *       }
+         *     }
+         */
+        EventErpShippingSettingsDefined: {
+            /** @constant */
+            specversion: "1.0";
+            /** @description Unique within its source. */
+            id: string;
+            /** @description URI reference of the sender. */
+            source: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "erp.shipping-settings.defined";
+            /** Format: date-time */
+            time?: string;
+            subject?: string;
+            /** @example application/json */
+            datacontenttype?: string;
+            data: {
+                sellerId?: string | null;
+                simplifiedShippingSettings: {
+                    accountConfigs: {
+                        shippingPriority: string;
+                        migrateFreeShippingOffers?: boolean;
+                        carrierConfigs: ({
+                            carriers: ({
+                                carrierName: string;
+                                carrierService: string;
+                            } & {
+                                [key: string]: unknown;
+                            })[];
+                            configurations: ({
+                                regions: ({
+                                    regionCode: string;
+                                    regionName: string;
+                                    states?: ({
+                                        stateCode: string;
+                                    } & {
+                                        [key: string]: unknown;
+                                    })[];
+                                    subRegions?: ({
+                                        states?: ({
+                                            stateCode: string;
+                                        } & {
+                                            [key: string]: unknown;
+                                        })[];
+                                    } & {
+                                        [key: string]: unknown;
+                                    })[];
+                                } & {
+                                    [key: string]: unknown;
+                                })[];
+                                addressTypes: string[];
+                                shippingCharge: {
+                                    rateModelType: string;
+                                    perShippingCharge: {
+                                        unitOfMeasure: string;
+                                        shippingAndHandling: {
+                                            amount: string | number;
+                                            currency: string;
+                                        } & {
+                                            [key: string]: unknown;
+                                        };
+                                        chargePerItem?: ({
+                                            amount: string | number;
+                                            currency: string;
+                                        } & {
+                                            [key: string]: unknown;
+                                        }) | null;
+                                        chargePerWeight?: ({
+                                            amount: string | number;
+                                            currency: string;
+                                        } & {
+                                            [key: string]: unknown;
+                                        }) | null;
+                                    } & {
+                                        [key: string]: unknown;
+                                    };
+                                } & {
+                                    [key: string]: unknown;
+                                };
+                            } & {
+                                [key: string]: unknown;
+                            })[];
+                        } & {
+                            [key: string]: unknown;
+                        })[];
+                    } & {
+                        [key: string]: unknown;
+                    };
+                } & {
+                    [key: string]: unknown;
+                };
+            };
+        };
+        /** @description A CloudEvent 1.0 of the ERP. */
+        ErpEvent: components["schemas"]["EventErpOrderAccepted"] | components["schemas"]["EventErpShipmentDispatched"] | components["schemas"]["EventErpLinesUnfulfillable"] | components["schemas"]["EventErpCreditIssued"] | components["schemas"]["EventErpShippingSettingsDefined"];
+    };
+    responses: never;
+    parameters: never;
+    requestBodies: never;
+    headers: never;
+    pathItems: never;
+}
+export type $defs = Record<string, never>;
+export interface operations {
+    listEvents: {
+        parameters: {
+            query?: {
+                /** @description Length of the page, 1 to 1000. */
+                limit?: number;
+                /** @description `nextCursor` of the page before; opaque. */
+                cursor?: string;
+                /** @description received: stored, not decided yet; accepted: its commands exist; rejected: see problem. */
+                state?: "received" | "accepted" | "rejected";
+                /** @description Of this type, such as `erp.shipment.dispatched`. */
+                type?: string;
+                /** @description Of this seller. */
+                sellerId?: string;
+                /** @description About this purchase order. */
+                purchaseOrderId?: string;
+                /** @description Of this source. */
+                source?: string;
+                /** @description With this id. */
+                id?: string;
+                /** @description Received at or after this date, or date and time. */
+                receivedFrom?: string;
+                /** @description Received before this date, or date and time. */
+                receivedTo?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page as JSON, or with `Accept: text/csv` all matching rows as a table. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        items: components["schemas"]["ListedEvent"][];
+                        /** @description Cursor of the next page; null on the last one. */
+                        nextCursor: string | null;
+                    };
+                    "text/csv": string;
+                };
+            };
+            /** @description `malformed-request` (The request is malformed), `malformed-json` (The body is not JSON), `invalid-request` (The request has wrong parameters), `unknown-parameter` (The route does not know a parameter), `position-beyond-end` (The position is beyond the end of the feed), `invalid-cursor` (The cursor does not belong to this list) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthenticated` (A key is required), `invalid-signature` (The signature does not prove the sender) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `host-refused` (Not addressed by a loopback name), `origin-refused` (Pages of other origins may not change anything), `scope-missing` (The key may not do this), `seller-refused` (The key is bound to other sellers) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `too-many-attempts` (Too many wrong keys) */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `internal` (Internal error) */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    createEvent: {
+        parameters: {
+            query?: {
+                /** @description true: answers what the events would do now; nothing is stored, and the marketplace is not asked. */
+                dryRun?: "true" | "false";
+            };
+            header?: {
+                /**
+                 * @description Binary mode: version of CloudEvents, 1.0.
+                 * @example 1.0
+                 */
+                "ce-specversion"?: string;
+                /**
+                 * @description Binary mode: id of the event, unique within its source.
+                 * @example dispatch-4711
+                 */
+                "ce-id"?: string;
+                /**
+                 * @description Binary mode: URI reference of the sender.
+                 * @example /erp
+                 */
+                "ce-source"?: string;
+                /**
+                 * @description Binary mode: type of the event.
+                 * @example erp.order.accepted
+                 */
+                "ce-type"?: string;
+                /**
+                 * @description Binary mode: when it happened, RFC 3339.
+                 * @example 2026-03-01T09:30:00Z
+                 */
+                "ce-time"?: string;
+                /**
+                 * @description Standard Webhooks: id of the message. Required when `EVENTS_SECRET` is set.
+                 * @example msg_4711
+                 */
+                "webhook-id"?: string;
+                /**
+                 * @description Standard Webhooks: seconds since 1970. Required when `EVENTS_SECRET` is set.
+                 * @example 1772357400
+                 */
+                "webhook-timestamp"?: string;
+                /**
+                 * @description Standard Webhooks: `v1,` and the signature. Required when `EVENTS_SECRET` is set.
+                 * @example v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=
+                 */
+                "webhook-signature"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CloudEventInput"] | components["schemas"]["CloudEventInput"][] | (components["schemas"]["OrderAcceptedInput"] | components["schemas"]["ShipmentDispatchedInput"] | components["schemas"]["LinesUnfulfillableInput"] | components["schemas"]["CreditIssuedInput"] | components["schemas"]["ShippingSettingsDefinedInput"]);
+                "application/cloudevents+json": components["schemas"]["ErpEvent"];
+                "application/cloudevents-batch+json": components["schemas"]["ErpEvent"][];
+            };
+        };
+        responses: {
+            /** @description With `dryRun=true`: what each event would do now. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        readonly items: components["schemas"]["EventForecast"][];
+                    };
+                };
+            };
+            /** @description Accepted */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        readonly items: components["schemas"]["EventReceipt"][];
+                    };
+                };
+            };
+            /** @description `malformed-request` (The request is malformed), `malformed-json` (The body is not JSON), `invalid-request` (The request has wrong parameters), `unknown-parameter` (The route does not know a parameter), `position-beyond-end` (The position is beyond the end of the feed), `invalid-cursor` (The cursor does not belong to this list) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthenticated` (A key is required), `invalid-signature` (The signature does not prove the sender) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `host-refused` (Not addressed by a loopback name), `origin-refused` (Pages of other origins may not change anything), `scope-missing` (The key may not do this), `seller-refused` (The key is bound to other sellers) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `event-conflict` (Another event has this source and id), `ambiguous-order` (Several sellers have an order with this id), `ambiguous-campaign` (Several sellers have a campaign with this id), `seller-stopped` (The seller is stopped or paused), `illegal-state` (The state does not allow it) */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `body-too-large` (The body is too large) */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unsupported-media-type` (The body is of an unknown type) */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `invalid-body` (The body has faults), `invalid-settings` (The settings have faults), `invalid-event` (The event is invalid), `still-malformed` (The record still cannot be parsed) */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `too-many-attempts` (Too many wrong keys) */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `internal` (Internal error) */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getEvent: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description URL-encoded. */
+                source: string;
+                /** @description URL-encoded. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Event"];
+                };
+            };
+            /** @description `malformed-request` (The request is malformed), `malformed-json` (The body is not JSON), `invalid-request` (The request has wrong parameters), `unknown-parameter` (The route does not know a parameter), `position-beyond-end` (The position is beyond the end of the feed), `invalid-cursor` (The cursor does not belong to this list) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthenticated` (A key is required), `invalid-signature` (The signature does not prove the sender) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `host-refused` (Not addressed by a loopback name), `origin-refused` (Pages of other origins may not change anything), `scope-missing` (The key may not do this), `seller-refused` (The key is bound to other sellers) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `not-found` (Not found) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `too-many-attempts` (Too many wrong keys) */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `internal` (Internal error) */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    rejectEvent: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description URL-encoded. */
+                source: string;
+                /** @description URL-encoded. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description Who decides; default `operator`. With a named key its name decides, and this is noted as on whose behalf. */
+                    actor?: string;
+                    /** @description Why. */
+                    reason: string;
+                };
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        source: string;
+                        id: string;
+                        /**
+                         * @description received: stored, not decided yet; accepted: its commands exist; rejected: see problem.
+                         * @enum {string}
+                         */
+                        state: "received" | "accepted" | "rejected";
+                    };
+                };
+            };
+            /** @description `malformed-request` (The request is malformed), `malformed-json` (The body is not JSON), `invalid-request` (The request has wrong parameters), `unknown-parameter` (The route does not know a parameter), `position-beyond-end` (The position is beyond the end of the feed), `invalid-cursor` (The cursor does not belong to this list) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthenticated` (A key is required), `invalid-signature` (The signature does not prove the sender) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `host-refused` (Not addressed by a loopback name), `origin-refused` (Pages of other origins may not change anything), `scope-missing` (The key may not do this), `seller-refused` (The key is bound to other sellers) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `not-found` (Not found) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `event-conflict` (Another event has this source and id), `ambiguous-order` (Several sellers have an order with this id), `ambiguous-campaign` (Several sellers have a campaign with this id), `seller-stopped` (The seller is stopped or paused), `illegal-state` (The state does not allow it) */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `body-too-large` (The body is too large) */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unsupported-media-type` (The body is of an unknown type) */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `invalid-body` (The body has faults), `invalid-settings` (The settings have faults), `invalid-event` (The event is invalid), `still-malformed` (The record still cannot be parsed) */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `too-many-attempts` (Too many wrong keys) */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `internal` (Internal error) */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listCommands: {
+        parameters: {
+            query?: {
+                /** @description Length of the page, 1 to 1000. */
+                limit?: number;
+                /** @description `nextCursor` of the page before; opaque. */
+                cursor?: string;
+                state?: "pending" | "sending" | "verifying" | "held" | "confirmed" | "rejected";
+                kind?: "acknowledge" | "ship" | "cancel" | "refund" | "create-shipping-settings";
+                /** @description Of this seller. */
+                sellerId?: string;
+                /** @description On this purchase order. */
+                purchaseOrderId?: string;
+                /** @description They take units of a line with this SKU. Acknowledgements concern whole orders and take none. */
+                sku?: string;
+                /** @description Shipments with a parcel of this tracking number. */
+                trackingNumber?: string;
+                /** @description Of the event with this id. */
+                eventId?: string;
+                /** @description Of events of this source. */
+                eventSource?: string;
+                /** @description Accepted at or after this date, or date and time. */
+                createdFrom?: string;
+                /** @description Accepted before this date, or date and time. */
+                createdTo?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page as JSON, or with `Accept: text/csv` all matching rows as a table. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        items: components["schemas"]["Command"][];
+                        /** @description Cursor of the next page; null on the last one. */
+                        nextCursor: string | null;
+                    };
+                    "text/csv": string;
+                };
+            };
+            /** @description `malformed-request` (The request is malformed), `malformed-json` (The body is not JSON), `invalid-request` (The request has wrong parameters), `unknown-parameter` (The route does not know a parameter), `position-beyond-end` (The position is beyond the end of the feed), `invalid-cursor` (The cursor does not belong to this list) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthenticated` (A key is required), `invalid-signature` (The signature does not prove the sender) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `host-refused` (Not addressed by a loopback name), `origin-refused` (Pages of other origins may not change anything), `scope-missing` (The key may not do this), `seller-refused` (The key is bound to other sellers) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `too-many-attempts` (Too many wrong keys) */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `internal` (Internal error) */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getCommand: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Command"];
+                };
+            };
+            /** @description `malformed-request` (The request is malformed), `malformed-json` (The body is not JSON), `invalid-request` (The request has wrong parameters), `unknown-parameter` (The route does not know a parameter), `position-beyond-end` (The position is beyond the end of the feed), `invalid-cursor` (The cursor does not belong to this list) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthenticated` (A key is required), `invalid-signature` (The signature does not prove the sender) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `host-refused` (Not addressed by a loopback name), `origin-refused` (Pages of other origins may not change anything), `scope-missing` (The key may not do this), `seller-refused` (The key is bound to other sellers) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `not-found` (Not found) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `too-many-attempts` (Too many wrong keys) */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `internal` (Internal error) */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    retryCommand: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description Who decides; default `operator`. With a named key its name decides, and this is noted as on whose behalf. */
+                    actor?: string;
+                    /** @description Why. */
+                    reason: string;
+                };
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        id: string;
+                        /** @enum {string} */
+                        state: "pending" | "sending" | "verifying" | "held" | "confirmed" | "rejected";
+                    };
+                };
+            };
+            /** @description `malformed-request` (The request is malformed), `malformed-json` (The body is not JSON), `invalid-request` (The request has wrong parameters), `unknown-parameter` (The route does not know a parameter), `position-beyond-end` (The position is beyond the end of the feed), `invalid-cursor` (The cursor does not belong to this list) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthenticated` (A key is required), `invalid-signature` (The signature does not prove the sender) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `host-refused` (Not addressed by a loopback name), `origin-refused` (Pages of other origins may not change anything), `scope-missing` (The key may not do this), `seller-refused` (The key is bound to other sellers) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `not-found` (Not found) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `event-conflict` (Another event has this source and id), `ambiguous-order` (Several sellers have an order with this id), `ambiguous-campaign` (Several sellers have a campaign with this id), `seller-stopped` (The seller is stopped or paused), `illegal-state` (The state does not allow it) */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `body-too-large` (The body is too large) */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unsupported-media-type` (The body is of an unknown type) */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `invalid-body` (The body has faults), `invalid-settings` (The settings have faults), `invalid-event` (The event is invalid), `still-malformed` (The record still cannot be parsed) */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `too-many-attempts` (Too many wrong keys) */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `internal` (Internal error) */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    confirmCommand: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description Who decides; default `operator`. With a named key its name decides, and this is noted as on whose behalf. */
+                    actor?: string;
+                    /** @description Why. */
+                    reason: string;
+                };
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        id: string;
+                        /** @enum {string} */
+                        state: "pending" | "sending" | "verifying" | "held" | "confirmed" | "rejected";
+                    };
+                };
+            };
+            /** @description `malformed-request` (The request is malformed), `malformed-json` (The body is not JSON), `invalid-request` (The request has wrong parameters), `unknown-parameter` (The route does not know a parameter), `position-beyond-end` (The position is beyond the end of the feed), `invalid-cursor` (The cursor does not belong to this list) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthenticated` (A key is required), `invalid-signature` (The signature does not prove the sender) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `host-refused` (Not addressed by a loopback name), `origin-refused` (Pages of other origins may not change anything), `scope-missing` (The key may not do this), `seller-refused` (The key is bound to other sellers) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `not-found` (Not found) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `event-conflict` (Another event has this source and id), `ambiguous-order` (Several sellers have an order with this id), `ambiguous-campaign` (Several sellers have a campaign with this id), `seller-stopped` (The seller is stopped or paused), `illegal-state` (The state does not allow it) */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `body-too-large` (The body is too large) */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unsupported-media-type` (The body is of an unknown type) */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `invalid-body` (The body has faults), `invalid-settings` (The settings have faults), `invalid-event` (The event is invalid), `still-malformed` (The record still cannot be parsed) */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `too-many-attempts` (Too many wrong keys) */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `internal` (Internal error) */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    rejectCommand: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description Who decides; default `operator`. With a named key its name decides, and this is noted as on whose behalf. */
+                    actor?: string;
+                    /** @description Why. */
+                    reason: string;
+                };
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        id: string;
+                        /** @enum {string} */
+                        state: "pending" | "sending" | "verifying" | "held" | "confirmed" | "rejected";
+                    };
+                };
+            };
+            /** @description `malformed-request` (The request is malformed), `malformed-json` (The body is not JSON), `invalid-request` (The request has wrong parameters), `unknown-parameter` (The route does not know a parameter), `position-beyond-end` (The position is beyond the end of the feed), `invalid-cursor` (The cursor does not belong to this list) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthenticated` (A key is required), `invalid-signature` (The signature does not prove the sender) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `host-refused` (Not addressed by a loopback name), `origin-refused` (Pages of other origins may not change anything), `scope-missing` (The key may not do this), `seller-refused` (The key is bound to other sellers) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `not-found` (Not found) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `event-conflict` (Another event has this source and id), `ambiguous-order` (Several sellers have an order with this id), `ambiguous-campaign` (Several sellers have a campaign with this id), `seller-stopped` (The seller is stopped or paused), `illegal-state` (The state does not allow it) */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `body-too-large` (The body is too large) */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unsupported-media-type` (The body is of an unknown type) */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `invalid-body` (The body has faults), `invalid-settings` (The settings have faults), `invalid-event` (The event is invalid), `still-malformed` (The record still cannot be parsed) */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `too-many-attempts` (Too many wrong keys) */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `internal` (Internal error) */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    decideCommand: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description Who decides; default `operator`. With a named key its name decides, and this is noted as on whose behalf. */
+                    actor?: string;
+                    /** @description Why. */
+                    reason: string;
+                    lines: {
+                        lineNumber: string;
+                        /** @enum {string} */
+                        verdict: "applied" | "not-applied" | "send-again";
+                        /** @description Default: all units of the line that are not decided yet. */
+                        quantity?: number;
+                        /** @description For shipments: the parcel, if the line is distributed over several. */
+                        trackingNumber?: string;
+                        /** @description For cancellations and refunds: the entry, if the line has several. */
+                        reason?: string;
+                    }[];
+                };
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        id: string;
+                        /** @enum {string} */
+                        state: "pending" | "sending" | "verifying" | "held" | "confirmed" | "rejected";
+                    };
+                };
+            };
+            /** @description `malformed-request` (The request is malformed), `malformed-json` (The body is not JSON), `invalid-request` (The request has wrong parameters), `unknown-parameter` (The route does not know a parameter), `position-beyond-end` (The position is beyond the end of the feed), `invalid-cursor` (The cursor does not belong to this list) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthenticated` (A key is required), `invalid-signature` (The signature does not prove the sender) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `host-refused` (Not addressed by a loopback name), `origin-refused` (Pages of other origins may not change anything), `scope-missing` (The key may not do this), `seller-refused` (The key is bound to other sellers) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `not-found` (Not found) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `event-conflict` (Another event has this source and id), `ambiguous-order` (Several sellers have an order with this id), `ambiguous-campaign` (Several sellers have a campaign with this id), `seller-stopped` (The seller is stopped or paused), `illegal-state` (The state does not allow it) */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `body-too-large` (The body is too large) */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unsupported-media-type` (The body is of an unknown type) */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `invalid-body` (The body has faults), `invalid-settings` (The settings have faults), `invalid-event` (The event is invalid), `still-malformed` (The record still cannot be parsed) */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `too-many-attempts` (Too many wrong keys) */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `internal` (Internal error) */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listOrders: {
+        parameters: {
+            query?: {
+                /** @description Length of the page, 1 to 1000. */
+                limit?: number;
+                /** @description `nextCursor` of the page before; opaque. */
+                cursor?: string;
+                /** @description Purchase order, customer order, SKU or tracking number: whichever it is. */
+                q?: string;
+                /** @description With this id. */
+                purchaseOrderId?: string;
+                /** @description Parts of this customer order. */
+                customerOrderId?: string;
+                /** @description At least one line has this SKU. */
+                sku?: string;
+                /** @description At least one parcel has this tracking number. */
+                trackingNumber?: string;
+                /** @description Of this seller. */
+                sellerId?: string;
+                /** @description Stored and shipped by this kind of node, in a word of the marketplace. */
+                shipNodeType?: string;
+                /** @description Some units are neither shipped nor cancelled. */
+                open?: "true" | "false";
+                /** @description true: open, and past the ship-by time. */
+                late?: "true" | "false";
+                /** @description true: open, and some units are not acknowledged. */
+                unacknowledged?: "true" | "false";
+                /** @description City of the buyer's address, in upper or lower case. */
+                city?: string;
+                /** @description Ordered at or after this date, or date and time. */
+                createdFrom?: string;
+                /** @description Ordered before this date, or date and time. */
+                createdTo?: string;
+                /** @description To be shipped at or after this date, or date and time. */
+                shipByFrom?: string;
+                /** @description To be shipped before this date, or date and time. */
+                shipByTo?: string;
+                /** @description `-orderDate`: newest first; `shipBy`: by the estimated ship date; `acknowledgeBy`: oldest first, as the time to acknowledge begins with the order. Default: by seller and purchase order id. */
+                sort?: "-orderDate" | "shipBy" | "acknowledgeBy";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page as JSON, or with `Accept: text/csv` all matching rows as a table. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        items: components["schemas"]["OrderSummary"][];
+                        /** @description Cursor of the next page; null on the last one. */
+                        nextCursor: string | null;
+                    };
+                    "text/csv": string;
+                };
+            };
+            /** @description `malformed-request` (The request is malformed), `malformed-json` (The body is not JSON), `invalid-request` (The request has wrong parameters), `unknown-parameter` (The route does not know a parameter), `position-beyond-end` (The position is beyond the end of the feed), `invalid-cursor` (The cursor does not belong to this list) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthenticated` (A key is required), `invalid-signature` (The signature does not prove the sender) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `host-refused` (Not addressed by a loopback name), `origin-refused` (Pages of other origins may not change anything), `scope-missing` (The key may not do this), `seller-refused` (The key is bound to other sellers) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `too-many-attempts` (Too many wrong keys) */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `internal` (Internal error) */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getOrder: {
+        parameters: {
+            query?: {
+                /** @description Required when several sellers have an order with this id. */
+                sellerId?: string;
+                /** @description true: without the buyer's data, as a session always gets it. */
+                masked?: "true" | "false";
+            };
+            header?: never;
+            path: {
+                purchaseOrderId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Order"];
+                };
+            };
+            /** @description `malformed-request` (The request is malformed), `malformed-json` (The body is not JSON), `invalid-request` (The request has wrong parameters), `unknown-parameter` (The route does not know a parameter), `position-beyond-end` (The position is beyond the end of the feed), `invalid-cursor` (The cursor does not belong to this list) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthenticated` (A key is required), `invalid-signature` (The signature does not prove the sender) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `host-refused` (Not addressed by a loopback name), `origin-refused` (Pages of other origins may not change anything), `scope-missing` (The key may not do this), `seller-refused` (The key is bound to other sellers) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `not-found` (Not found) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `event-conflict` (Another event has this source and id), `ambiguous-order` (Several sellers have an order with this id), `ambiguous-campaign` (Several sellers have a campaign with this id), `seller-stopped` (The seller is stopped or paused), `illegal-state` (The state does not allow it) */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `too-many-attempts` (Too many wrong keys) */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `internal` (Internal error) */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    revealOrder: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                purchaseOrderId: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description Required when several sellers have an order with this id. */
+                    sellerId?: string;
+                    /** @description Who decides; default `operator`. With a named key its name decides, and this is noted as on whose behalf. */
+                    actor?: string;
+                } | null;
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Buyer"];
+                };
+            };
+            /** @description `malformed-request` (The request is malformed), `malformed-json` (The body is not JSON), `invalid-request` (The request has wrong parameters), `unknown-parameter` (The route does not know a parameter), `position-beyond-end` (The position is beyond the end of the feed), `invalid-cursor` (The cursor does not belong to this list) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthenticated` (A key is required), `invalid-signature` (The signature does not prove the sender) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `host-refused` (Not addressed by a loopback name), `origin-refused` (Pages of other origins may not change anything), `scope-missing` (The key may not do this), `seller-refused` (The key is bound to other sellers) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `not-found` (Not found) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `event-conflict` (Another event has this source and id), `ambiguous-order` (Several sellers have an order with this id), `ambiguous-campaign` (Several sellers have a campaign with this id), `seller-stopped` (The seller is stopped or paused), `illegal-state` (The state does not allow it) */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `body-too-large` (The body is too large) */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unsupported-media-type` (The body is of an unknown type) */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `invalid-body` (The body has faults), `invalid-settings` (The settings have faults), `invalid-event` (The event is invalid), `still-malformed` (The record still cannot be parsed) */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `too-many-attempts` (Too many wrong keys) */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `internal` (Internal error) */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getOverview: {
+        parameters: {
+            query?: {
+                /** @description Of this seller. */
+                sellerId?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Overview"];
+                };
+            };
+            /** @description `malformed-request` (The request is malformed), `malformed-json` (The body is not JSON), `invalid-request` (The request has wrong parameters), `unknown-parameter` (The route does not know a parameter), `position-beyond-end` (The position is beyond the end of the feed), `invalid-cursor` (The cursor does not belong to this list) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthenticated` (A key is required), `invalid-signature` (The signature does not prove the sender) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `host-refused` (Not addressed by a loopback name), `origin-refused` (Pages of other origins may not change anything), `scope-missing` (The key may not do this), `seller-refused` (The key is bound to other sellers) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `too-many-attempts` (Too many wrong keys) */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `internal` (Internal error) */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getThroughput: {
+        parameters: {
+            query?: {
+                /** @description The hour under way included. */
+                hours?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        readonly items: components["schemas"]["HourOfWork"][];
+                    };
+                };
+            };
+            /** @description `malformed-request` (The request is malformed), `malformed-json` (The body is not JSON), `invalid-request` (The request has wrong parameters), `unknown-parameter` (The route does not know a parameter), `position-beyond-end` (The position is beyond the end of the feed), `invalid-cursor` (The cursor does not belong to this list) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthenticated` (A key is required), `invalid-signature` (The signature does not prove the sender) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `host-refused` (Not addressed by a loopback name), `origin-refused` (Pages of other origins may not change anything), `scope-missing` (The key may not do this), `seller-refused` (The key is bound to other sellers) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `too-many-attempts` (Too many wrong keys) */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `internal` (Internal error) */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getBudget: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        readonly items: components["schemas"]["Budget"][];
+                    };
+                };
+            };
+            /** @description `malformed-request` (The request is malformed), `malformed-json` (The body is not JSON), `invalid-request` (The request has wrong parameters), `unknown-parameter` (The route does not know a parameter), `position-beyond-end` (The position is beyond the end of the feed), `invalid-cursor` (The cursor does not belong to this list) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthenticated` (A key is required), `invalid-signature` (The signature does not prove the sender) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `host-refused` (Not addressed by a loopback name), `origin-refused` (Pages of other origins may not change anything), `scope-missing` (The key may not do this), `seller-refused` (The key is bound to other sellers) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `too-many-attempts` (Too many wrong keys) */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `internal` (Internal error) */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listChanges: {
+        parameters: {
+            query?: {
+                /** @description Sequence number of the last change that was seen, or `now`: only what comes; default: from the oldest that is kept. */
+                after?: "now" | string;
+                /** @description The same as `after`. */
+                cursor?: string;
+                /** @description Types of changes, separated by commas; `order.*` means all that begin with `order.`. */
+                types?: string;
+                sellerId?: string;
+                purchaseOrderId?: string;
+                /** @description Length of the page, 1 to 1000. */
+                limit?: number;
+                /** @description Longest wait in seconds, up to 60. */
+                wait?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Changes; `nextCursor` is the position to continue with, even when there are none. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        readonly items: components["schemas"]["Change"][];
+                        nextCursor: string;
+                    };
+                    "text/csv": string;
+                    "application/cloudevents-batch+json": components["schemas"]["ChangeEvent"][];
+                    "text/event-stream": string;
+                };
+            };
+            /** @description `malformed-request` (The request is malformed), `malformed-json` (The body is not JSON), `invalid-request` (The request has wrong parameters), `unknown-parameter` (The route does not know a parameter), `position-beyond-end` (The position is beyond the end of the feed), `invalid-cursor` (The cursor does not belong to this list) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthenticated` (A key is required), `invalid-signature` (The signature does not prove the sender) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `host-refused` (Not addressed by a loopback name), `origin-refused` (Pages of other origins may not change anything), `scope-missing` (The key may not do this), `seller-refused` (The key is bound to other sellers) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `changes-gone` (The next changes have been removed) */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `too-many-attempts` (Too many wrong keys) */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `internal` (Internal error) */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unavailable` (Temporarily unavailable) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listWebhooks: {
+        parameters: {
+            query?: {
+                /** @description Length of the page, 1 to 1000. */
+                limit?: number;
+                /** @description `nextCursor` of the page before; opaque. */
+                cursor?: string;
+                state?: "active" | "paused" | "disabled";
+                /** @description That get the changes of this seller: its own, and those of all sellers. */
+                sellerId?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page as JSON, or with `Accept: text/csv` all matching rows as a table. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        items: components["schemas"]["Webhook"][];
+                        /** @description Cursor of the next page; null on the last one. */
+                        nextCursor: string | null;
+                    };
+                    "text/csv": string;
+                };
+            };
+            /** @description `malformed-request` (The request is malformed), `malformed-json` (The body is not JSON), `invalid-request` (The request has wrong parameters), `unknown-parameter` (The route does not know a parameter), `position-beyond-end` (The position is beyond the end of the feed), `invalid-cursor` (The cursor does not belong to this list) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthenticated` (A key is required), `invalid-signature` (The signature does not prove the sender) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `host-refused` (Not addressed by a loopback name), `origin-refused` (Pages of other origins may not change anything), `scope-missing` (The key may not do this), `seller-refused` (The key is bound to other sellers) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `too-many-attempts` (Too many wrong keys) */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `internal` (Internal error) */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    createWebhook: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description https://…; without user name, password and fragment. */
+                    url: string;
+                    /** @description Types of changes, as a list or separated by commas; `order.*` for a group; empty or `*`: all. */
+                    types?: string[] | string;
+                    /** @default null */
+                    sellerId?: string | null;
+                    /** @description Begin after this change; default: with the next one that happens. */
+                    after?: (string | number) | null;
+                };
+            };
+        };
+        responses: {
+            /** @description Created */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["NewWebhook"];
+                };
+            };
+            /** @description `malformed-request` (The request is malformed), `malformed-json` (The body is not JSON), `invalid-request` (The request has wrong parameters), `unknown-parameter` (The route does not know a parameter), `position-beyond-end` (The position is beyond the end of the feed), `invalid-cursor` (The cursor does not belong to this list) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthenticated` (A key is required), `invalid-signature` (The signature does not prove the sender) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `host-refused` (Not addressed by a loopback name), `origin-refused` (Pages of other origins may not change anything), `scope-missing` (The key may not do this), `seller-refused` (The key is bound to other sellers) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `changes-gone` (The next changes have been removed) */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `body-too-large` (The body is too large) */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unsupported-media-type` (The body is of an unknown type) */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `invalid-body` (The body has faults), `invalid-settings` (The settings have faults), `invalid-event` (The event is invalid), `still-malformed` (The record still cannot be parsed) */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `too-many-attempts` (Too many wrong keys) */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `internal` (Internal error) */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    readWebhook: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Webhook"];
+                };
+            };
+            /** @description `malformed-request` (The request is malformed), `malformed-json` (The body is not JSON), `invalid-request` (The request has wrong parameters), `unknown-parameter` (The route does not know a parameter), `position-beyond-end` (The position is beyond the end of the feed), `invalid-cursor` (The cursor does not belong to this list) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthenticated` (A key is required), `invalid-signature` (The signature does not prove the sender) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `host-refused` (Not addressed by a loopback name), `origin-refused` (Pages of other origins may not change anything), `scope-missing` (The key may not do this), `seller-refused` (The key is bound to other sellers) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `not-found` (Not found) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `too-many-attempts` (Too many wrong keys) */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `internal` (Internal error) */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    removeWebhook: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        id: string;
+                        /** @enum {boolean} */
+                        removed: true;
+                    };
+                };
+            };
+            /** @description `malformed-request` (The request is malformed), `malformed-json` (The body is not JSON), `invalid-request` (The request has wrong parameters), `unknown-parameter` (The route does not know a parameter), `position-beyond-end` (The position is beyond the end of the feed), `invalid-cursor` (The cursor does not belong to this list) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthenticated` (A key is required), `invalid-signature` (The signature does not prove the sender) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `host-refused` (Not addressed by a loopback name), `origin-refused` (Pages of other origins may not change anything), `scope-missing` (The key may not do this), `seller-refused` (The key is bound to other sellers) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `not-found` (Not found) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `too-many-attempts` (Too many wrong keys) */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `internal` (Internal error) */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    changeWebhook: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    url?: string;
+                    /** @description Types of changes, as a list or separated by commas; `order.*` for a group; empty or `*`: all. */
+                    types?: string[] | string;
+                    sellerId?: string | null;
+                    /**
+                     * @description paused: nothing is sent and nothing is forgotten; disabled: nothing is sent, and changes that were not delivered go with RETAIN_CHANGES.
+                     * @enum {string}
+                     */
+                    state?: "active" | "paused" | "disabled";
+                };
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Webhook"];
+                };
+            };
+            /** @description `malformed-request` (The request is malformed), `malformed-json` (The body is not JSON), `invalid-request` (The request has wrong parameters), `unknown-parameter` (The route does not know a parameter), `position-beyond-end` (The position is beyond the end of the feed), `invalid-cursor` (The cursor does not belong to this list) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthenticated` (A key is required), `invalid-signature` (The signature does not prove the sender) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `host-refused` (Not addressed by a loopback name), `origin-refused` (Pages of other origins may not change anything), `scope-missing` (The key may not do this), `seller-refused` (The key is bound to other sellers) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `not-found` (Not found) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `body-too-large` (The body is too large) */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unsupported-media-type` (The body is of an unknown type) */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `invalid-body` (The body has faults), `invalid-settings` (The settings have faults), `invalid-event` (The event is invalid), `still-malformed` (The record still cannot be parsed) */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `too-many-attempts` (Too many wrong keys) */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `internal` (Internal error) */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    rotateWebhookSecret: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /**
+                     * @description How long the old secret still signs; default: a day.
+                     * @default 86400
+                     */
+                    overlapSeconds?: number;
+                } | null;
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        id: string;
+                        /** @description Standard Webhooks secret. Shown in this answer only. */
+                        secret: string;
+                        /**
+                         * Format: date-time
+                         * @description Until when the secrets before it sign as well.
+                         */
+                        oldSecretUntil: string;
+                    };
+                };
+            };
+            /** @description `malformed-request` (The request is malformed), `malformed-json` (The body is not JSON), `invalid-request` (The request has wrong parameters), `unknown-parameter` (The route does not know a parameter), `position-beyond-end` (The position is beyond the end of the feed), `invalid-cursor` (The cursor does not belong to this list) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthenticated` (A key is required), `invalid-signature` (The signature does not prove the sender) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `host-refused` (Not addressed by a loopback name), `origin-refused` (Pages of other origins may not change anything), `scope-missing` (The key may not do this), `seller-refused` (The key is bound to other sellers) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `not-found` (Not found) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `body-too-large` (The body is too large) */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unsupported-media-type` (The body is of an unknown type) */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `invalid-body` (The body has faults), `invalid-settings` (The settings have faults), `invalid-event` (The event is invalid), `still-malformed` (The record still cannot be parsed) */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `too-many-attempts` (Too many wrong keys) */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `internal` (Internal error) */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    testWebhook: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        deliveryId: string;
+                        delivered: boolean;
+                        httpStatus: number | null;
+                        error: string | null;
+                        durationMs: number;
+                    };
+                };
+            };
+            /** @description `malformed-request` (The request is malformed), `malformed-json` (The body is not JSON), `invalid-request` (The request has wrong parameters), `unknown-parameter` (The route does not know a parameter), `position-beyond-end` (The position is beyond the end of the feed), `invalid-cursor` (The cursor does not belong to this list) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthenticated` (A key is required), `invalid-signature` (The signature does not prove the sender) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `host-refused` (Not addressed by a loopback name), `origin-refused` (Pages of other origins may not change anything), `scope-missing` (The key may not do this), `seller-refused` (The key is bound to other sellers) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `not-found` (Not found) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `too-many-attempts` (Too many wrong keys) */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `internal` (Internal error) */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    redeliverWebhook: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    after: string | number;
+                    before: string | number;
+                } | {
+                    /** @description Ids of deliveries. */
+                    ids: (string | number)[];
+                };
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Messages that are sent again. */
+                        redelivered: number;
+                        /** @description Ids that cannot be: unknown, a test, or its change was removed. */
+                        readonly missing: string[];
+                        nextAfter: string | null;
+                    };
+                };
+            };
+            /** @description `malformed-request` (The request is malformed), `malformed-json` (The body is not JSON), `invalid-request` (The request has wrong parameters), `unknown-parameter` (The route does not know a parameter), `position-beyond-end` (The position is beyond the end of the feed), `invalid-cursor` (The cursor does not belong to this list) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthenticated` (A key is required), `invalid-signature` (The signature does not prove the sender) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `host-refused` (Not addressed by a loopback name), `origin-refused` (Pages of other origins may not change anything), `scope-missing` (The key may not do this), `seller-refused` (The key is bound to other sellers) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `not-found` (Not found) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `changes-gone` (The next changes have been removed) */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `body-too-large` (The body is too large) */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unsupported-media-type` (The body is of an unknown type) */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `invalid-body` (The body has faults), `invalid-settings` (The settings have faults), `invalid-event` (The event is invalid), `still-malformed` (The record still cannot be parsed) */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `too-many-attempts` (Too many wrong keys) */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `internal` (Internal error) */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listWebhookDeliveries: {
+        parameters: {
+            query?: {
+                /** @description Length of the page, 1 to 1000. */
+                limit?: number;
+                /** @description `nextCursor` of the page before; opaque. */
+                cursor?: string;
+                status?: "pending" | "delivered" | "failed";
+                changeSequence?: string;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page as JSON, or with `Accept: text/csv` all matching rows as a table. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        items: components["schemas"]["WebhookDelivery"][];
+                        /** @description Cursor of the next page; null on the last one. */
+                        nextCursor: string | null;
+                    };
+                    "text/csv": string;
+                };
+            };
+            /** @description `malformed-request` (The request is malformed), `malformed-json` (The body is not JSON), `invalid-request` (The request has wrong parameters), `unknown-parameter` (The route does not know a parameter), `position-beyond-end` (The position is beyond the end of the feed), `invalid-cursor` (The cursor does not belong to this list) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthenticated` (A key is required), `invalid-signature` (The signature does not prove the sender) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `host-refused` (Not addressed by a loopback name), `origin-refused` (Pages of other origins may not change anything), `scope-missing` (The key may not do this), `seller-refused` (The key is bound to other sellers) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `not-found` (Not found) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `too-many-attempts` (Too many wrong keys) */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `internal` (Internal error) */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listSyncs: {
+        parameters: {
+            query?: {
+                /** @description Length of the page, 1 to 1000. */
+                limit?: number;
+                /** @description `nextCursor` of the page before; opaque. */
+                cursor?: string;
+                /** @description Of this seller. */
+                sellerId?: string;
+                /** @description Of this resource, such as `orders`. */
+                resource?: string;
+                /** @description Whether a process runs it now. */
+                running?: "true" | "false";
+                /** @description Whether its last run failed. */
+                failing?: "true" | "false";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page as JSON, or with `Accept: text/csv` all matching rows as a table. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        items: components["schemas"]["Sync"][];
+                        /** @description Cursor of the next page; null on the last one. */
+                        nextCursor: string | null;
+                    };
+                    "text/csv": string;
+                };
+            };
+            /** @description `malformed-request` (The request is malformed), `malformed-json` (The body is not JSON), `invalid-request` (The request has wrong parameters), `unknown-parameter` (The route does not know a parameter), `position-beyond-end` (The position is beyond the end of the feed), `invalid-cursor` (The cursor does not belong to this list) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthenticated` (A key is required), `invalid-signature` (The signature does not prove the sender) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `host-refused` (Not addressed by a loopback name), `origin-refused` (Pages of other origins may not change anything), `scope-missing` (The key may not do this), `seller-refused` (The key is bound to other sellers) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `too-many-attempts` (Too many wrong keys) */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `internal` (Internal error) */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getResources: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        readonly items: components["schemas"]["Resource"][];
+                    };
+                };
+            };
+            /** @description `malformed-request` (The request is malformed), `malformed-json` (The body is not JSON), `invalid-request` (The request has wrong parameters), `unknown-parameter` (The route does not know a parameter), `position-beyond-end` (The position is beyond the end of the feed), `invalid-cursor` (The cursor does not belong to this list) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthenticated` (A key is required), `invalid-signature` (The signature does not prove the sender) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `host-refused` (Not addressed by a loopback name), `origin-refused` (Pages of other origins may not change anything), `scope-missing` (The key may not do this), `seller-refused` (The key is bound to other sellers) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `too-many-attempts` (Too many wrong keys) */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `internal` (Internal error) */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listSyncRuns: {
+        parameters: {
+            query?: {
+                /** @description Length of the page, 1 to 1000. */
+                limit?: number;
+                /** @description `nextCursor` of the page before; opaque. */
+                cursor?: string;
+                /** @description Of this seller. */
+                sellerId?: string;
+                /** @description Of this stream of the resource. */
+                stream?: string;
+                /** @description Whether it ended with an error. */
+                failed?: "true" | "false";
+                /** @description Started at or after this date, or date and time. */
+                startedFrom?: string;
+                /** @description Started before this date, or date and time. */
+                startedTo?: string;
+            };
+            header?: never;
+            path: {
+                resource: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page as JSON, or with `Accept: text/csv` all matching rows as a table. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        items: components["schemas"]["SyncRun"][];
+                        /** @description Cursor of the next page; null on the last one. */
+                        nextCursor: string | null;
+                    };
+                    "text/csv": string;
+                };
+            };
+            /** @description `malformed-request` (The request is malformed), `malformed-json` (The body is not JSON), `invalid-request` (The request has wrong parameters), `unknown-parameter` (The route does not know a parameter), `position-beyond-end` (The position is beyond the end of the feed), `invalid-cursor` (The cursor does not belong to this list) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthenticated` (A key is required), `invalid-signature` (The signature does not prove the sender) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `host-refused` (Not addressed by a loopback name), `origin-refused` (Pages of other origins may not change anything), `scope-missing` (The key may not do this), `seller-refused` (The key is bound to other sellers) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `not-found` (Not found) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `too-many-attempts` (Too many wrong keys) */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `internal` (Internal error) */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    runSync: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                resource: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    sellerId?: string;
+                    from?: string;
+                    to?: string;
+                } | null;
+            };
+        };
+        responses: {
+            /** @description Accepted */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        resource: string;
+                        readonly jobs: string[];
+                        /** @description Of a backfill: the time that is read; `clamped` if it is less than requested. */
+                        range: {
+                            /** Format: date-time */
+                            from: string;
+                            /** Format: date-time */
+                            to: string;
+                            clamped: boolean;
+                        } | null;
+                        /** @description Sellers that are stopped or paused: nothing runs for them. */
+                        readonly resting: string[];
+                    };
+                };
+            };
+            /** @description `malformed-request` (The request is malformed), `malformed-json` (The body is not JSON), `invalid-request` (The request has wrong parameters), `unknown-parameter` (The route does not know a parameter), `position-beyond-end` (The position is beyond the end of the feed), `invalid-cursor` (The cursor does not belong to this list) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthenticated` (A key is required), `invalid-signature` (The signature does not prove the sender) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `host-refused` (Not addressed by a loopback name), `origin-refused` (Pages of other origins may not change anything), `scope-missing` (The key may not do this), `seller-refused` (The key is bound to other sellers) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `not-found` (Not found) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `event-conflict` (Another event has this source and id), `ambiguous-order` (Several sellers have an order with this id), `ambiguous-campaign` (Several sellers have a campaign with this id), `seller-stopped` (The seller is stopped or paused), `illegal-state` (The state does not allow it) */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `body-too-large` (The body is too large) */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unsupported-media-type` (The body is of an unknown type) */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `invalid-body` (The body has faults), `invalid-settings` (The settings have faults), `invalid-event` (The event is invalid), `still-malformed` (The record still cannot be parsed) */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `too-many-attempts` (Too many wrong keys) */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `internal` (Internal error) */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listSellers: {
+        parameters: {
+            query?: {
+                /** @description Length of the page, 1 to 1000. */
+                limit?: number;
+                /** @description `nextCursor` of the page before; opaque. */
+                cursor?: string;
+                /** @description In this state. */
+                state?: "active" | "stopped" | "paused";
+                /** @description This seller. */
+                sellerId?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page as JSON, or with `Accept: text/csv` all matching rows as a table. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        items: components["schemas"]["ListedSeller"][];
+                        /** @description Cursor of the next page; null on the last one. */
+                        nextCursor: string | null;
+                    };
+                    "text/csv": string;
+                };
+            };
+            /** @description `malformed-request` (The request is malformed), `malformed-json` (The body is not JSON), `invalid-request` (The request has wrong parameters), `unknown-parameter` (The route does not know a parameter), `position-beyond-end` (The position is beyond the end of the feed), `invalid-cursor` (The cursor does not belong to this list) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthenticated` (A key is required), `invalid-signature` (The signature does not prove the sender) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `host-refused` (Not addressed by a loopback name), `origin-refused` (Pages of other origins may not change anything), `scope-missing` (The key may not do this), `seller-refused` (The key is bound to other sellers) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `too-many-attempts` (Too many wrong keys) */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `internal` (Internal error) */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    reloadSellers: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ReloadedSellers"];
+                };
+            };
+            /** @description `malformed-request` (The request is malformed), `malformed-json` (The body is not JSON), `invalid-request` (The request has wrong parameters), `unknown-parameter` (The route does not know a parameter), `position-beyond-end` (The position is beyond the end of the feed), `invalid-cursor` (The cursor does not belong to this list) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthenticated` (A key is required), `invalid-signature` (The signature does not prove the sender) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `host-refused` (Not addressed by a loopback name), `origin-refused` (Pages of other origins may not change anything), `scope-missing` (The key may not do this), `seller-refused` (The key is bound to other sellers) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `invalid-body` (The body has faults), `invalid-settings` (The settings have faults), `invalid-event` (The event is invalid), `still-malformed` (The record still cannot be parsed) */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `too-many-attempts` (Too many wrong keys) */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `internal` (Internal error) */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    pauseSeller: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description Who decides; default `operator`. With a named key its name decides, and this is noted as on whose behalf. */
+                    actor?: string;
+                    /** @description Why. */
+                    reason: string;
+                };
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Seller"];
+                };
+            };
+            /** @description `malformed-request` (The request is malformed), `malformed-json` (The body is not JSON), `invalid-request` (The request has wrong parameters), `unknown-parameter` (The route does not know a parameter), `position-beyond-end` (The position is beyond the end of the feed), `invalid-cursor` (The cursor does not belong to this list) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthenticated` (A key is required), `invalid-signature` (The signature does not prove the sender) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `host-refused` (Not addressed by a loopback name), `origin-refused` (Pages of other origins may not change anything), `scope-missing` (The key may not do this), `seller-refused` (The key is bound to other sellers) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `not-found` (Not found) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `body-too-large` (The body is too large) */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unsupported-media-type` (The body is of an unknown type) */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `invalid-body` (The body has faults), `invalid-settings` (The settings have faults), `invalid-event` (The event is invalid), `still-malformed` (The record still cannot be parsed) */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `too-many-attempts` (Too many wrong keys) */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `internal` (Internal error) */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    resumeSeller: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description Who decides; default `operator`. With a named key its name decides, and this is noted as on whose behalf. */
+                    actor?: string;
+                    reason?: string | null;
+                } | null;
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Seller"];
+                };
+            };
+            /** @description `malformed-request` (The request is malformed), `malformed-json` (The body is not JSON), `invalid-request` (The request has wrong parameters), `unknown-parameter` (The route does not know a parameter), `position-beyond-end` (The position is beyond the end of the feed), `invalid-cursor` (The cursor does not belong to this list) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthenticated` (A key is required), `invalid-signature` (The signature does not prove the sender) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `host-refused` (Not addressed by a loopback name), `origin-refused` (Pages of other origins may not change anything), `scope-missing` (The key may not do this), `seller-refused` (The key is bound to other sellers) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `not-found` (Not found) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `body-too-large` (The body is too large) */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unsupported-media-type` (The body is of an unknown type) */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `invalid-body` (The body has faults), `invalid-settings` (The settings have faults), `invalid-event` (The event is invalid), `still-malformed` (The record still cannot be parsed) */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `too-many-attempts` (Too many wrong keys) */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `internal` (Internal error) */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listQuarantine: {
+        parameters: {
+            query?: {
+                /** @description Length of the page, 1 to 1000. */
+                limit?: number;
+                /** @description `nextCursor` of the page before; opaque. */
+                cursor?: string;
+                state?: "open" | "replayed" | "superseded" | "dismissed" | "all";
+                /** @description Of this seller. */
+                sellerId?: string;
+                /** @description Of this resource, such as `orders`. */
+                resource?: string;
+                /** @description Of the record with this key, such as a purchase order id. */
+                recordKey?: string;
+                /** @description Parts of lists that were skipped, or only records. */
+                skipped?: "true" | "false";
+                /** @description First seen at or after this date, or date and time. */
+                seenFrom?: string;
+                /** @description First seen before this date, or date and time. */
+                seenTo?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page as JSON, or with `Accept: text/csv` all matching rows as a table. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        items: components["schemas"]["QuarantinedRecord"][];
+                        /** @description Cursor of the next page; null on the last one. */
+                        nextCursor: string | null;
+                    };
+                    "text/csv": string;
+                };
+            };
+            /** @description `malformed-request` (The request is malformed), `malformed-json` (The body is not JSON), `invalid-request` (The request has wrong parameters), `unknown-parameter` (The route does not know a parameter), `position-beyond-end` (The position is beyond the end of the feed), `invalid-cursor` (The cursor does not belong to this list) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthenticated` (A key is required), `invalid-signature` (The signature does not prove the sender) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `host-refused` (Not addressed by a loopback name), `origin-refused` (Pages of other origins may not change anything), `scope-missing` (The key may not do this), `seller-refused` (The key is bound to other sellers) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `too-many-attempts` (Too many wrong keys) */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `internal` (Internal error) */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    revealQuarantine: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description Who decides; default `operator`. With a named key its name decides, and this is noted as on whose behalf. */
+                    actor?: string;
+                } | null;
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        id: string;
+                        rawText: string;
+                    };
+                };
+            };
+            /** @description `malformed-request` (The request is malformed), `malformed-json` (The body is not JSON), `invalid-request` (The request has wrong parameters), `unknown-parameter` (The route does not know a parameter), `position-beyond-end` (The position is beyond the end of the feed), `invalid-cursor` (The cursor does not belong to this list) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthenticated` (A key is required), `invalid-signature` (The signature does not prove the sender) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `host-refused` (Not addressed by a loopback name), `origin-refused` (Pages of other origins may not change anything), `scope-missing` (The key may not do this), `seller-refused` (The key is bound to other sellers) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `not-found` (Not found) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `body-too-large` (The body is too large) */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unsupported-media-type` (The body is of an unknown type) */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `invalid-body` (The body has faults), `invalid-settings` (The settings have faults), `invalid-event` (The event is invalid), `still-malformed` (The record still cannot be parsed) */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `too-many-attempts` (Too many wrong keys) */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `internal` (Internal error) */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    replayQuarantine: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        id: string;
+                        /** @enum {string} */
+                        outcome: "replayed" | "superseded";
+                    };
+                };
+            };
+            /** @description `malformed-request` (The request is malformed), `malformed-json` (The body is not JSON), `invalid-request` (The request has wrong parameters), `unknown-parameter` (The route does not know a parameter), `position-beyond-end` (The position is beyond the end of the feed), `invalid-cursor` (The cursor does not belong to this list) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthenticated` (A key is required), `invalid-signature` (The signature does not prove the sender) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `host-refused` (Not addressed by a loopback name), `origin-refused` (Pages of other origins may not change anything), `scope-missing` (The key may not do this), `seller-refused` (The key is bound to other sellers) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `not-found` (Not found) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `event-conflict` (Another event has this source and id), `ambiguous-order` (Several sellers have an order with this id), `ambiguous-campaign` (Several sellers have a campaign with this id), `seller-stopped` (The seller is stopped or paused), `illegal-state` (The state does not allow it) */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `invalid-body` (The body has faults), `invalid-settings` (The settings have faults), `invalid-event` (The event is invalid), `still-malformed` (The record still cannot be parsed) */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `too-many-attempts` (Too many wrong keys) */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `internal` (Internal error) */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    dismissQuarantine: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description Who decides; default `operator`. With a named key its name decides, and this is noted as on whose behalf. */
+                    actor?: string;
+                    /** @description Why. */
+                    reason: string;
+                };
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        id: string;
+                        /** @enum {string} */
+                        state: "dismissed";
+                    };
+                };
+            };
+            /** @description `malformed-request` (The request is malformed), `malformed-json` (The body is not JSON), `invalid-request` (The request has wrong parameters), `unknown-parameter` (The route does not know a parameter), `position-beyond-end` (The position is beyond the end of the feed), `invalid-cursor` (The cursor does not belong to this list) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthenticated` (A key is required), `invalid-signature` (The signature does not prove the sender) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `host-refused` (Not addressed by a loopback name), `origin-refused` (Pages of other origins may not change anything), `scope-missing` (The key may not do this), `seller-refused` (The key is bound to other sellers) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `not-found` (Not found) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `event-conflict` (Another event has this source and id), `ambiguous-order` (Several sellers have an order with this id), `ambiguous-campaign` (Several sellers have a campaign with this id), `seller-stopped` (The seller is stopped or paused), `illegal-state` (The state does not allow it) */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `body-too-large` (The body is too large) */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unsupported-media-type` (The body is of an unknown type) */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `too-many-attempts` (Too many wrong keys) */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `internal` (Internal error) */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    createErasure: {
+        parameters: {
+            query?: {
+                /** @description Only reports what would be erased. */
+                dryRun?: "true" | "false";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    sellerId: string;
+                    customerOrderId: string;
+                    /** @description Why; stored, so it must not name the buyer. */
+                    reason: string;
+                    /** @description Who decides; default `operator`. With a named key its name decides, and this is noted as on whose behalf. */
+                    actor?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Erasure"];
+                };
+            };
+            /** @description `malformed-request` (The request is malformed), `malformed-json` (The body is not JSON), `invalid-request` (The request has wrong parameters), `unknown-parameter` (The route does not know a parameter), `position-beyond-end` (The position is beyond the end of the feed), `invalid-cursor` (The cursor does not belong to this list) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthenticated` (A key is required), `invalid-signature` (The signature does not prove the sender) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `host-refused` (Not addressed by a loopback name), `origin-refused` (Pages of other origins may not change anything), `scope-missing` (The key may not do this), `seller-refused` (The key is bound to other sellers) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `not-found` (Not found) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `event-conflict` (Another event has this source and id), `ambiguous-order` (Several sellers have an order with this id), `ambiguous-campaign` (Several sellers have a campaign with this id), `seller-stopped` (The seller is stopped or paused), `illegal-state` (The state does not allow it) */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `body-too-large` (The body is too large) */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unsupported-media-type` (The body is of an unknown type) */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `invalid-body` (The body has faults), `invalid-settings` (The settings have faults), `invalid-event` (The event is invalid), `still-malformed` (The record still cannot be parsed) */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `too-many-attempts` (Too many wrong keys) */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `internal` (Internal error) */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listCampaigns: {
+        parameters: {
+            query?: {
+                /** @description Length of the page, 1 to 1000. */
+                limit?: number;
+                /** @description `nextCursor` of the page before; opaque. */
+                cursor?: string;
+                /** @description Of this seller. */
+                sellerId?: string;
+                /** @description With this id. */
+                campaignId?: string;
+                /** @description In this status of the marketplace. */
+                status?: string;
+                /** @description Whether it is watched. */
+                watched?: "true" | "false";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page as JSON, or with `Accept: text/csv` all matching rows as a table. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        items: components["schemas"]["Campaign"][];
+                        /** @description Cursor of the next page; null on the last one. */
+                        nextCursor: string | null;
+                    };
+                    "text/csv": string;
+                };
+            };
+            /** @description `malformed-request` (The request is malformed), `malformed-json` (The body is not JSON), `invalid-request` (The request has wrong parameters), `unknown-parameter` (The route does not know a parameter), `position-beyond-end` (The position is beyond the end of the feed), `invalid-cursor` (The cursor does not belong to this list) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthenticated` (A key is required), `invalid-signature` (The signature does not prove the sender) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `host-refused` (Not addressed by a loopback name), `origin-refused` (Pages of other origins may not change anything), `scope-missing` (The key may not do this), `seller-refused` (The key is bound to other sellers) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `too-many-attempts` (Too many wrong keys) */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `internal` (Internal error) */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    createCampaign: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description Required when the daemon serves several sellers. */
+                    sellerId?: string;
+                    campaignIds: string[];
+                };
+            };
+        };
+        responses: {
+            /** @description Accepted */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        sellerId: string;
+                        /** @description All given ids, without duplicates. */
+                        readonly campaignIds: string[];
+                        /** @description Ids that were not watched before. */
+                        readonly added: string[];
+                        /** @description Ids of the jobs that will read them. */
+                        readonly jobs: string[];
+                    };
+                };
+            };
+            /** @description `malformed-request` (The request is malformed), `malformed-json` (The body is not JSON), `invalid-request` (The request has wrong parameters), `unknown-parameter` (The route does not know a parameter), `position-beyond-end` (The position is beyond the end of the feed), `invalid-cursor` (The cursor does not belong to this list) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthenticated` (A key is required), `invalid-signature` (The signature does not prove the sender) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `host-refused` (Not addressed by a loopback name), `origin-refused` (Pages of other origins may not change anything), `scope-missing` (The key may not do this), `seller-refused` (The key is bound to other sellers) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `body-too-large` (The body is too large) */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unsupported-media-type` (The body is of an unknown type) */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `invalid-body` (The body has faults), `invalid-settings` (The settings have faults), `invalid-event` (The event is invalid), `still-malformed` (The record still cannot be parsed) */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `too-many-attempts` (Too many wrong keys) */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `internal` (Internal error) */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getCampaign: {
+        parameters: {
+            query?: {
+                /** @description Required when several sellers have a campaign with this id. */
+                sellerId?: string;
+            };
+            header?: never;
+            path: {
+                campaignId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CampaignDetail"];
+                };
+            };
+            /** @description `malformed-request` (The request is malformed), `malformed-json` (The body is not JSON), `invalid-request` (The request has wrong parameters), `unknown-parameter` (The route does not know a parameter), `position-beyond-end` (The position is beyond the end of the feed), `invalid-cursor` (The cursor does not belong to this list) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthenticated` (A key is required), `invalid-signature` (The signature does not prove the sender) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `host-refused` (Not addressed by a loopback name), `origin-refused` (Pages of other origins may not change anything), `scope-missing` (The key may not do this), `seller-refused` (The key is bound to other sellers) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `not-found` (Not found) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `event-conflict` (Another event has this source and id), `ambiguous-order` (Several sellers have an order with this id), `ambiguous-campaign` (Several sellers have a campaign with this id), `seller-stopped` (The seller is stopped or paused), `illegal-state` (The state does not allow it) */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `too-many-attempts` (Too many wrong keys) */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `internal` (Internal error) */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    deleteCampaign: {
+        parameters: {
+            query?: {
+                /** @description Required when several sellers have a campaign with this id. */
+                sellerId?: string;
+            };
+            header?: never;
+            path: {
+                campaignId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        sellerId: string;
+                        campaignId: string;
+                        /** @enum {boolean} */
+                        watched: false;
+                    };
+                };
+            };
+            /** @description `malformed-request` (The request is malformed), `malformed-json` (The body is not JSON), `invalid-request` (The request has wrong parameters), `unknown-parameter` (The route does not know a parameter), `position-beyond-end` (The position is beyond the end of the feed), `invalid-cursor` (The cursor does not belong to this list) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthenticated` (A key is required), `invalid-signature` (The signature does not prove the sender) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `host-refused` (Not addressed by a loopback name), `origin-refused` (Pages of other origins may not change anything), `scope-missing` (The key may not do this), `seller-refused` (The key is bound to other sellers) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `not-found` (Not found) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `event-conflict` (Another event has this source and id), `ambiguous-order` (Several sellers have an order with this id), `ambiguous-campaign` (Several sellers have a campaign with this id), `seller-stopped` (The seller is stopped or paused), `illegal-state` (The state does not allow it) */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `too-many-attempts` (Too many wrong keys) */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `internal` (Internal error) */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listDiscrepancies: {
+        parameters: {
+            query?: {
+                /** @description Length of the page, 1 to 1000. */
+                limit?: number;
+                /** @description `nextCursor` of the page before; opaque. */
+                cursor?: string;
+                /** @description Month of the report, by the calendar of the marketplace. */
+                month?: string;
+                /** @description Of this seller. */
+                sellerId?: string;
+                /** @description Of this SKU. */
+                sku?: string;
+                /** @description Of this GTIN. */
+                gtin?: string;
+                kind?: "balance" | "carry-over" | "row" | "sold" | "returned" | "lost" | "found" | "damaged" | "other";
+                state?: "open" | "resolved" | "all";
+                /** @description First seen at or after this date, or date and time. */
+                seenFrom?: string;
+                /** @description First seen before this date, or date and time. */
+                seenTo?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page as JSON, or with `Accept: text/csv` all matching rows as a table. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        items: components["schemas"]["InventoryDiscrepancy"][];
+                        /** @description Cursor of the next page; null on the last one. */
+                        nextCursor: string | null;
+                    };
+                    "text/csv": string;
+                };
+            };
+            /** @description `malformed-request` (The request is malformed), `malformed-json` (The body is not JSON), `invalid-request` (The request has wrong parameters), `unknown-parameter` (The route does not know a parameter), `position-beyond-end` (The position is beyond the end of the feed), `invalid-cursor` (The cursor does not belong to this list) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthenticated` (A key is required), `invalid-signature` (The signature does not prove the sender) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `host-refused` (Not addressed by a loopback name), `origin-refused` (Pages of other origins may not change anything), `scope-missing` (The key may not do this), `seller-refused` (The key is bound to other sellers) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `too-many-attempts` (Too many wrong keys) */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `internal` (Internal error) */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listClaims: {
+        parameters: {
+            query: {
+                /** @description Length of the page, 1 to 1000. */
+                limit?: number;
+                /** @description `nextCursor` of the page before; opaque. */
+                cursor?: string;
+                /** @description Month of the report, by the calendar of the marketplace. */
+                month: string;
+                /** @description Of this seller. */
+                sellerId?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page as JSON, or with `Accept: text/csv` all matching rows as a table. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        items: components["schemas"]["InventoryClaim"][];
+                        /** @description Cursor of the next page; null on the last one. */
+                        nextCursor: string | null;
+                    };
+                    "text/csv": string;
+                };
+            };
+            /** @description `malformed-request` (The request is malformed), `malformed-json` (The body is not JSON), `invalid-request` (The request has wrong parameters), `unknown-parameter` (The route does not know a parameter), `position-beyond-end` (The position is beyond the end of the feed), `invalid-cursor` (The cursor does not belong to this list) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthenticated` (A key is required), `invalid-signature` (The signature does not prove the sender) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `host-refused` (Not addressed by a loopback name), `origin-refused` (Pages of other origins may not change anything), `scope-missing` (The key may not do this), `seller-refused` (The key is bound to other sellers) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `too-many-attempts` (Too many wrong keys) */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `internal` (Internal error) */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listReconciliation: {
+        parameters: {
+            query?: {
+                /** @description Length of the page, 1 to 1000. */
+                limit?: number;
+                /** @description `nextCursor` of the page before; opaque. */
+                cursor?: string;
+                /** @description Of this seller. */
+                sellerId?: string;
+                /** @description Month of the report, by the calendar of the marketplace. */
+                month?: string;
+                /** @description Of this SKU. */
+                sku?: string;
+                /** @description Of this GTIN, as the report spells it. */
+                gtin?: string;
+                /** @description Whether units were lost, damaged or found. */
+                adjusted?: "true" | "false";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page as JSON, or with `Accept: text/csv` all matching rows as a table. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        items: components["schemas"]["StockMonth"][];
+                        /** @description Cursor of the next page; null on the last one. */
+                        nextCursor: string | null;
+                    };
+                    "text/csv": string;
+                };
+            };
+            /** @description `malformed-request` (The request is malformed), `malformed-json` (The body is not JSON), `invalid-request` (The request has wrong parameters), `unknown-parameter` (The route does not know a parameter), `position-beyond-end` (The position is beyond the end of the feed), `invalid-cursor` (The cursor does not belong to this list) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthenticated` (A key is required), `invalid-signature` (The signature does not prove the sender) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `host-refused` (Not addressed by a loopback name), `origin-refused` (Pages of other origins may not change anything), `scope-missing` (The key may not do this), `seller-refused` (The key is bound to other sellers) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `too-many-attempts` (Too many wrong keys) */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `internal` (Internal error) */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getReconciliation: {
+        parameters: {
+            query?: {
+                /** @description Required when there are several sellers. */
+                sellerId?: string;
+            };
+            header?: never;
+            path: {
+                gtin: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GtinReport"];
+                };
+            };
+            /** @description `malformed-request` (The request is malformed), `malformed-json` (The body is not JSON), `invalid-request` (The request has wrong parameters), `unknown-parameter` (The route does not know a parameter), `position-beyond-end` (The position is beyond the end of the feed), `invalid-cursor` (The cursor does not belong to this list) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthenticated` (A key is required), `invalid-signature` (The signature does not prove the sender) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `host-refused` (Not addressed by a loopback name), `origin-refused` (Pages of other origins may not change anything), `scope-missing` (The key may not do this), `seller-refused` (The key is bound to other sellers) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `not-found` (Not found) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `too-many-attempts` (Too many wrong keys) */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `internal` (Internal error) */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unavailable` (Temporarily unavailable) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listTargets: {
+        parameters: {
+            query?: {
+                /** @description Length of the page, 1 to 1000. */
+                limit?: number;
+                /** @description `nextCursor` of the page before; opaque. */
+                cursor?: string;
+                /** @description Of this seller. */
+                sellerId?: string;
+                tactic?: "behavioral" | "contextual";
+                /** @description Whether an ad group may use it now. */
+                usable?: "true" | "false";
+                /** @description A part of the name or of the path, in any case. */
+                q?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page as JSON, or with `Accept: text/csv` all matching rows as a table. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        items: components["schemas"]["Target"][];
+                        /** @description Cursor of the next page; null on the last one. */
+                        nextCursor: string | null;
+                    };
+                    "text/csv": string;
+                };
+            };
+            /** @description `malformed-request` (The request is malformed), `malformed-json` (The body is not JSON), `invalid-request` (The request has wrong parameters), `unknown-parameter` (The route does not know a parameter), `position-beyond-end` (The position is beyond the end of the feed), `invalid-cursor` (The cursor does not belong to this list) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthenticated` (A key is required), `invalid-signature` (The signature does not prove the sender) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `host-refused` (Not addressed by a loopback name), `origin-refused` (Pages of other origins may not change anything), `scope-missing` (The key may not do this), `seller-refused` (The key is bound to other sellers) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `too-many-attempts` (Too many wrong keys) */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `internal` (Internal error) */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listAlarms: {
+        parameters: {
+            query?: {
+                /** @description Length of the page, 1 to 1000. */
+                limit?: number;
+                /** @description `nextCursor` of the page before; opaque. */
+                cursor?: string;
+                state?: "open" | "all";
+                /** @description Of this seller. */
+                sellerId?: string;
+                /** @description Of this kind, such as `command-held`. */
+                kind?: string;
+                /** @description Of this severity. */
+                severity?: "critical" | "warning" | "notice";
+                /** @description Whether an operator has silenced it, and the time has not passed. */
+                silenced?: "true" | "false";
+                /** @description About this: a command, an order, a SKU … */
+                subject?: string;
+                /** @description Raised at or after this date, or date and time. */
+                raisedFrom?: string;
+                /** @description Raised before this date, or date and time. */
+                raisedTo?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page as JSON, or with `Accept: text/csv` all matching rows as a table. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        items: components["schemas"]["Alarm"][];
+                        /** @description Cursor of the next page; null on the last one. */
+                        nextCursor: string | null;
+                    };
+                    "text/csv": string;
+                };
+            };
+            /** @description `malformed-request` (The request is malformed), `malformed-json` (The body is not JSON), `invalid-request` (The request has wrong parameters), `unknown-parameter` (The route does not know a parameter), `position-beyond-end` (The position is beyond the end of the feed), `invalid-cursor` (The cursor does not belong to this list) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthenticated` (A key is required), `invalid-signature` (The signature does not prove the sender) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `host-refused` (Not addressed by a loopback name), `origin-refused` (Pages of other origins may not change anything), `scope-missing` (The key may not do this), `seller-refused` (The key is bound to other sellers) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `too-many-attempts` (Too many wrong keys) */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `internal` (Internal error) */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    resolveAlarm: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description Who decides; default `operator`. With a named key its name decides, and this is noted as on whose behalf. */
+                    actor?: string;
+                    reason?: string | null;
+                } | null;
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        id: string;
+                        resolved: boolean;
+                    };
+                };
+            };
+            /** @description `malformed-request` (The request is malformed), `malformed-json` (The body is not JSON), `invalid-request` (The request has wrong parameters), `unknown-parameter` (The route does not know a parameter), `position-beyond-end` (The position is beyond the end of the feed), `invalid-cursor` (The cursor does not belong to this list) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthenticated` (A key is required), `invalid-signature` (The signature does not prove the sender) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `host-refused` (Not addressed by a loopback name), `origin-refused` (Pages of other origins may not change anything), `scope-missing` (The key may not do this), `seller-refused` (The key is bound to other sellers) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `not-found` (Not found) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `event-conflict` (Another event has this source and id), `ambiguous-order` (Several sellers have an order with this id), `ambiguous-campaign` (Several sellers have a campaign with this id), `seller-stopped` (The seller is stopped or paused), `illegal-state` (The state does not allow it) */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `too-many-attempts` (Too many wrong keys) */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `internal` (Internal error) */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    silenceAlarm: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description Who decides; default `operator`. With a named key its name decides, and this is noted as on whose behalf. */
+                    actor?: string;
+                    /** @description Why. */
+                    reason: string;
+                    /** @description Date, or date and time, at most a year ahead. */
+                    until: string;
+                };
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        id: string;
+                        /** Format: date-time */
+                        silencedUntil: string;
+                    };
+                };
+            };
+            /** @description `malformed-request` (The request is malformed), `malformed-json` (The body is not JSON), `invalid-request` (The request has wrong parameters), `unknown-parameter` (The route does not know a parameter), `position-beyond-end` (The position is beyond the end of the feed), `invalid-cursor` (The cursor does not belong to this list) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthenticated` (A key is required), `invalid-signature` (The signature does not prove the sender) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `host-refused` (Not addressed by a loopback name), `origin-refused` (Pages of other origins may not change anything), `scope-missing` (The key may not do this), `seller-refused` (The key is bound to other sellers) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `not-found` (Not found) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `event-conflict` (Another event has this source and id), `ambiguous-order` (Several sellers have an order with this id), `ambiguous-campaign` (Several sellers have a campaign with this id), `seller-stopped` (The seller is stopped or paused), `illegal-state` (The state does not allow it) */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `invalid-body` (The body has faults), `invalid-settings` (The settings have faults), `invalid-event` (The event is invalid), `still-malformed` (The record still cannot be parsed) */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `too-many-attempts` (Too many wrong keys) */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `internal` (Internal error) */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getCompleteness: {
+        parameters: {
+            query?: {
+                sellerId?: string;
+                days?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        items: {
+                            sellerId: string;
+                            /** @enum {string} */
+                            source: "returns" | "inventory-log" | "events";
+                            /** Format: date */
+                            day: string;
+                            named: number;
+                            stored: number;
+                            missing: number;
+                            /** @description The first twenty missing ones. */
+                            readonly missingIds: string[];
+                        }[];
+                    };
+                };
+            };
+            /** @description `malformed-request` (The request is malformed), `malformed-json` (The body is not JSON), `invalid-request` (The request has wrong parameters), `unknown-parameter` (The route does not know a parameter), `position-beyond-end` (The position is beyond the end of the feed), `invalid-cursor` (The cursor does not belong to this list) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthenticated` (A key is required), `invalid-signature` (The signature does not prove the sender) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `host-refused` (Not addressed by a loopback name), `origin-refused` (Pages of other origins may not change anything), `scope-missing` (The key may not do this), `seller-refused` (The key is bound to other sellers) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `too-many-attempts` (Too many wrong keys) */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `internal` (Internal error) */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getRetention: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        items: components["schemas"]["RetainedData"][];
+                    };
+                };
+            };
+            /** @description `malformed-request` (The request is malformed), `malformed-json` (The body is not JSON), `invalid-request` (The request has wrong parameters), `unknown-parameter` (The route does not know a parameter), `position-beyond-end` (The position is beyond the end of the feed), `invalid-cursor` (The cursor does not belong to this list) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthenticated` (A key is required), `invalid-signature` (The signature does not prove the sender) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `host-refused` (Not addressed by a loopback name), `origin-refused` (Pages of other origins may not change anything), `scope-missing` (The key may not do this), `seller-refused` (The key is bound to other sellers) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `too-many-attempts` (Too many wrong keys) */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `internal` (Internal error) */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    runRetention: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Accepted */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** Format: date-time */
+                        askedAt: string;
+                    };
+                };
+            };
+            /** @description `malformed-request` (The request is malformed), `malformed-json` (The body is not JSON), `invalid-request` (The request has wrong parameters), `unknown-parameter` (The route does not know a parameter), `position-beyond-end` (The position is beyond the end of the feed), `invalid-cursor` (The cursor does not belong to this list) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthenticated` (A key is required), `invalid-signature` (The signature does not prove the sender) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `host-refused` (Not addressed by a loopback name), `origin-refused` (Pages of other origins may not change anything), `scope-missing` (The key may not do this), `seller-refused` (The key is bound to other sellers) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `too-many-attempts` (Too many wrong keys) */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `internal` (Internal error) */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unavailable` (Temporarily unavailable) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listKeys: {
+        parameters: {
+            query?: {
+                /** @description Length of the page, 1 to 1000. */
+                limit?: number;
+                /** @description `nextCursor` of the page before; opaque. */
+                cursor?: string;
+                state?: "active" | "all";
+                /** @description With this name. */
+                name?: string;
+                /** @description That may act for this seller: those that are bound to it, and those that are bound to none. */
+                sellerId?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page as JSON, or with `Accept: text/csv` all matching rows as a table. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        items: components["schemas"]["Key"][];
+                        /** @description Cursor of the next page; null on the last one. */
+                        nextCursor: string | null;
+                    };
+                    "text/csv": string;
+                };
+            };
+            /** @description `malformed-request` (The request is malformed), `malformed-json` (The body is not JSON), `invalid-request` (The request has wrong parameters), `unknown-parameter` (The route does not know a parameter), `position-beyond-end` (The position is beyond the end of the feed), `invalid-cursor` (The cursor does not belong to this list) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthenticated` (A key is required), `invalid-signature` (The signature does not prove the sender) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `host-refused` (Not addressed by a loopback name), `origin-refused` (Pages of other origins may not change anything), `scope-missing` (The key may not do this), `seller-refused` (The key is bound to other sellers) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `too-many-attempts` (Too many wrong keys) */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `internal` (Internal error) */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    createKey: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    name: string;
+                    scopes: ("read" | "events:write" | "operate")[];
+                    /**
+                     * @description Bounds the key to these sellers; null: all, also those that are added later.
+                     * @default null
+                     */
+                    sellerIds?: string[] | null;
+                    /** @description Why; for the audit. */
+                    reason?: string | null;
+                    /** @description Who decides; default `operator`. With a named key its name decides, and this is noted as on whose behalf. */
+                    actor?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Created */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["NewKey"];
+                };
+            };
+            /** @description `malformed-request` (The request is malformed), `malformed-json` (The body is not JSON), `invalid-request` (The request has wrong parameters), `unknown-parameter` (The route does not know a parameter), `position-beyond-end` (The position is beyond the end of the feed), `invalid-cursor` (The cursor does not belong to this list) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthenticated` (A key is required), `invalid-signature` (The signature does not prove the sender) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `host-refused` (Not addressed by a loopback name), `origin-refused` (Pages of other origins may not change anything), `scope-missing` (The key may not do this), `seller-refused` (The key is bound to other sellers) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `event-conflict` (Another event has this source and id), `ambiguous-order` (Several sellers have an order with this id), `ambiguous-campaign` (Several sellers have a campaign with this id), `seller-stopped` (The seller is stopped or paused), `illegal-state` (The state does not allow it) */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `body-too-large` (The body is too large) */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unsupported-media-type` (The body is of an unknown type) */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `invalid-body` (The body has faults), `invalid-settings` (The settings have faults), `invalid-event` (The event is invalid), `still-malformed` (The record still cannot be parsed) */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `too-many-attempts` (Too many wrong keys) */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `internal` (Internal error) */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    rotateKey: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /**
+                     * @description How long both secrets are accepted: 0 to 30 days.
+                     * @default 86400
+                     */
+                    overlapSeconds?: number;
+                    /** @description Why; for the audit. */
+                    reason?: string | null;
+                    /** @description Who decides; default `operator`. With a named key its name decides, and this is noted as on whose behalf. */
+                    actor?: string;
+                } | null;
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["NewKey"];
+                };
+            };
+            /** @description `malformed-request` (The request is malformed), `malformed-json` (The body is not JSON), `invalid-request` (The request has wrong parameters), `unknown-parameter` (The route does not know a parameter), `position-beyond-end` (The position is beyond the end of the feed), `invalid-cursor` (The cursor does not belong to this list) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthenticated` (A key is required), `invalid-signature` (The signature does not prove the sender) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `host-refused` (Not addressed by a loopback name), `origin-refused` (Pages of other origins may not change anything), `scope-missing` (The key may not do this), `seller-refused` (The key is bound to other sellers) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `not-found` (Not found) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `body-too-large` (The body is too large) */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unsupported-media-type` (The body is of an unknown type) */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `invalid-body` (The body has faults), `invalid-settings` (The settings have faults), `invalid-event` (The event is invalid), `still-malformed` (The record still cannot be parsed) */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `too-many-attempts` (Too many wrong keys) */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `internal` (Internal error) */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    deleteKey: {
+        parameters: {
+            query?: {
+                reason?: string;
+                /** @description Who decides; default `operator`. With a named key its name decides, and this is noted as on whose behalf. */
+                actor?: string;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Key"];
+                };
+            };
+            /** @description `malformed-request` (The request is malformed), `malformed-json` (The body is not JSON), `invalid-request` (The request has wrong parameters), `unknown-parameter` (The route does not know a parameter), `position-beyond-end` (The position is beyond the end of the feed), `invalid-cursor` (The cursor does not belong to this list) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthenticated` (A key is required), `invalid-signature` (The signature does not prove the sender) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `host-refused` (Not addressed by a loopback name), `origin-refused` (Pages of other origins may not change anything), `scope-missing` (The key may not do this), `seller-refused` (The key is bound to other sellers) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `not-found` (Not found) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `too-many-attempts` (Too many wrong keys) */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `internal` (Internal error) */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listAudit: {
+        parameters: {
+            query?: {
+                /** @description Length of the page, 1 to 1000. */
+                limit?: number;
+                /** @description `nextCursor` of the page before; opaque. */
+                cursor?: string;
+                /** @description Concerning this seller. */
+                sellerId?: string;
+                /** @description By the holder of the key with this name, or by who said so. */
+                actor?: string;
+                /** @description For whom the holder of a named key acted. */
+                onBehalfOf?: string;
+                /** @description With this key: its id, or `API_KEY`. */
+                keyId?: string;
+                action?: "alarm.closed" | "alarm.silenced" | "buyer.erased" | "buyer.shown" | "campaigns.watched" | "campaign.unwatched" | "command.decided" | "event.rejected" | "key.added" | "key.revoked" | "key.rotated" | "log_reasons.changed" | "queues.change_requested" | "record.dismissed" | "record.replay_requested" | "record.shown" | "retention.run_requested" | "seller.paused" | "seller.resumed" | "sellers.reload_requested" | "session.closed" | "session.opened" | "sync.run_requested" | "webhook.added" | "webhook.changed" | "webhook.redelivered" | "webhook.removed" | "webhook.rotated" | "webhook.test_requested";
+                /** @description On what has this id. */
+                subject?: string;
+                /** @description Done at or after this date, or date and time. */
+                from?: string;
+                /** @description Done before this date, or date and time. */
+                to?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page as JSON, or with `Accept: text/csv` all matching rows as a table. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        items: components["schemas"]["AuditEntry"][];
+                        /** @description Cursor of the next page; null on the last one. */
+                        nextCursor: string | null;
+                    };
+                    "text/csv": string;
+                };
+            };
+            /** @description `malformed-request` (The request is malformed), `malformed-json` (The body is not JSON), `invalid-request` (The request has wrong parameters), `unknown-parameter` (The route does not know a parameter), `position-beyond-end` (The position is beyond the end of the feed), `invalid-cursor` (The cursor does not belong to this list) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthenticated` (A key is required), `invalid-signature` (The signature does not prove the sender) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `host-refused` (Not addressed by a loopback name), `origin-refused` (Pages of other origins may not change anything), `scope-missing` (The key may not do this), `seller-refused` (The key is bound to other sellers) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `too-many-attempts` (Too many wrong keys) */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `internal` (Internal error) */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getLivez: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Health"];
+                };
+            };
+            /** @description `malformed-request` (The request is malformed), `malformed-json` (The body is not JSON), `invalid-request` (The request has wrong parameters), `unknown-parameter` (The route does not know a parameter), `position-beyond-end` (The position is beyond the end of the feed), `invalid-cursor` (The cursor does not belong to this list) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Health"];
+                };
+            };
+        };
+    };
+    getHealthz: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Health"];
+                };
+            };
+            /** @description `malformed-request` (The request is malformed), `malformed-json` (The body is not JSON), `invalid-request` (The request has wrong parameters), `unknown-parameter` (The route does not know a parameter), `position-beyond-end` (The position is beyond the end of the feed), `invalid-cursor` (The cursor does not belong to this list) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Health"];
+                };
+            };
+        };
+    };
+    getReadyz: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Health"];
+                };
+            };
+            /** @description `malformed-request` (The request is malformed), `malformed-json` (The body is not JSON), `invalid-request` (The request has wrong parameters), `unknown-parameter` (The route does not know a parameter), `position-beyond-end` (The position is beyond the end of the feed), `invalid-cursor` (The cursor does not belong to this list) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Health"];
+                };
+            };
+        };
+    };
+    getMetrics: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Prometheus text */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/plain": string;
+                };
+            };
+            /** @description `malformed-request` (The request is malformed), `malformed-json` (The body is not JSON), `invalid-request` (The request has wrong parameters), `unknown-parameter` (The route does not know a parameter), `position-beyond-end` (The position is beyond the end of the feed), `invalid-cursor` (The cursor does not belong to this list) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthenticated` (A key is required), `invalid-signature` (The signature does not prove the sender) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `host-refused` (Not addressed by a loopback name), `origin-refused` (Pages of other origins may not change anything), `scope-missing` (The key may not do this), `seller-refused` (The key is bound to other sellers) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `too-many-attempts` (Too many wrong keys) */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `internal` (Internal error) */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getSession: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Session"];
+                };
+            };
+            /** @description `malformed-request` (The request is malformed), `malformed-json` (The body is not JSON), `invalid-request` (The request has wrong parameters), `unknown-parameter` (The route does not know a parameter), `position-beyond-end` (The position is beyond the end of the feed), `invalid-cursor` (The cursor does not belong to this list) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    createSession: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description The key. */
+                    key: string;
+                };
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Session"];
+                };
+            };
+            /** @description `malformed-request` (The request is malformed), `malformed-json` (The body is not JSON), `invalid-request` (The request has wrong parameters), `unknown-parameter` (The route does not know a parameter), `position-beyond-end` (The position is beyond the end of the feed), `invalid-cursor` (The cursor does not belong to this list) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthenticated` (A key is required), `invalid-signature` (The signature does not prove the sender) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `host-refused` (Not addressed by a loopback name), `origin-refused` (Pages of other origins may not change anything), `scope-missing` (The key may not do this), `seller-refused` (The key is bound to other sellers) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `body-too-large` (The body is too large) */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unsupported-media-type` (The body is of an unknown type) */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `invalid-body` (The body has faults), `invalid-settings` (The settings have faults), `invalid-event` (The event is invalid), `still-malformed` (The record still cannot be parsed) */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `too-many-attempts` (Too many wrong keys) */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `internal` (Internal error) */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    deleteSession: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        signedIn: boolean;
+                    };
+                };
+            };
+            /** @description `malformed-request` (The request is malformed), `malformed-json` (The body is not JSON), `invalid-request` (The request has wrong parameters), `unknown-parameter` (The route does not know a parameter), `position-beyond-end` (The position is beyond the end of the feed), `invalid-cursor` (The cursor does not belong to this list) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getSettings: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        readonly items: components["schemas"]["Setting"][];
+                        /** @description Variables that begin like settings and are none: nothing reads them. */
+                        readonly unknown: string[];
+                    };
+                };
+            };
+            /** @description `malformed-request` (The request is malformed), `malformed-json` (The body is not JSON), `invalid-request` (The request has wrong parameters), `unknown-parameter` (The route does not know a parameter), `position-beyond-end` (The position is beyond the end of the feed), `invalid-cursor` (The cursor does not belong to this list) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthenticated` (A key is required), `invalid-signature` (The signature does not prove the sender) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `host-refused` (Not addressed by a loopback name), `origin-refused` (Pages of other origins may not change anything), `scope-missing` (The key may not do this), `seller-refused` (The key is bound to other sellers) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `too-many-attempts` (Too many wrong keys) */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `internal` (Internal error) */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    receiveChange: {
+        parameters: {
+            query?: never;
+            header: {
+                /**
+                 * @description Id of the message; the same for each attempt.
+                 * @example wh_0123456789abcdef0123456789abcdef_4711
+                 */
+                "webhook-id": string;
+                /**
+                 * @description Seconds since 1970 of this attempt.
+                 * @example 1772357400
+                 */
+                "webhook-timestamp": string;
+                /**
+                 * @description `v1,` and the signature of `{id}.{timestamp}.{body}`; two of them, with a space between, while the secret is being rotated.
+                 * @example v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=
+                 */
+                "webhook-signature": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/cloudevents+json": components["schemas"]["ChangeEvent"];
+            };
+        };
+        responses: {
+            /** @description Taken; any status from 200 to 299 says so. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Not wanted any more: the endpoint is disabled. */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Later, after `Retry-After`. Every other status is a failure, and is tried again. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+}
+
+/** Every named shape of the interface. */
+export type Schemas = components['schemas'];
+/** One change of the feed, by its `type`. */
+export type Change = Schemas['Change'];
+/** Every type of change. */
+export type ChangeType = Change['type'];
+/** A change of this type. */
+export type ChangeOf<Type extends ChangeType> = Extract<Change, { type: Type }>;
+/** A change as a CloudEvent. */
+export type ChangeEvent = Schemas['ChangeEvent'];
+/** An event of the ERP, by its `type`. */
+export type ErpEvent = Schemas['ErpEvent'];
+/** Every type of ERP event. */
+export type ErpEventType = ErpEvent['type'];
+/** An ERP event of this type. */
+export type ErpEventOf<Type extends ErpEventType> = Extract<ErpEvent, { type: Type }>;
+export type EventReceipt = Schemas['EventReceipt'];
+export type Order = Schemas['Order'];
+export type OrderSummary = Schemas['OrderSummary'];
+export type Command = Schemas['Command'];
+export type Problem = Schemas['Problem'];
