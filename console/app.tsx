@@ -1,5 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { contact, loadSession, session, signOut } from './lib/api.ts'
+import { messageOf } from './lib/faults.ts'
 import { startLive } from './lib/live.ts'
 import { forgetAll, invalidate } from './lib/query.ts'
 import { matchPath, startRouter, useAddress } from './lib/router.ts'
@@ -107,7 +108,7 @@ const leave = async (): Promise<void> => {
     await signOut()
     forgetAll()
   } catch (error) {
-    toast(error instanceof Error ? error.message : String(error), 'bad')
+    toast(messageOf(error), 'bad')
   }
 }
 

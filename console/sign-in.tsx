@@ -1,5 +1,6 @@
 import { useEffect, useState } from 'preact/hooks'
 import { session, signIn } from './lib/api.ts'
+import { messageOf } from './lib/faults.ts'
 import { navigate, useAddress } from './lib/router.ts'
 import { useShared } from './lib/state.ts'
 
@@ -26,7 +27,7 @@ export const SignIn = () => {
     try {
       await signIn(String(new FormData(form).get('key') ?? ''))
     } catch (error) {
-      setProblem(error instanceof Error ? error.message : String(error))
+      setProblem(messageOf(error))
     }
     setBusy(false)
   }

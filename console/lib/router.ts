@@ -71,6 +71,22 @@ export const given = <Name extends string>({ parameters }: Address, names: reado
 export const oneOf = <Value extends string>({ parameters }: Address, name: string, values: readonly Value[]): Value | undefined =>
   values.find((value) => value === parameters.get(name))
 
+/** Values of a parameter that is a flag. */
+export const flags = ['true', 'false'] as const
+
+/** Those of some parameters that are one of their values. */
+export const chosen = <Choices extends Readonly<Record<string, string>>>(
+  at: Address,
+  values: { readonly [Name in keyof Choices]: readonly Choices[Name][] },
+): Partial<Choices> => {
+  const found: Partial<Choices> = {}
+  for (const name in values) {
+    const value = oneOf(at, name, values[name])
+    if (value !== undefined) found[name] = value
+  }
+  return found
+}
+
 /** Changes parameters of the present address, and begins at the first page. */
 export const setParameters = (at: Address, changes: Readonly<Record<string, string>>, replace = false): void =>
   navigate(withParameters(at, { cursor: '', ...changes }), { replace })

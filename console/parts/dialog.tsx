@@ -1,6 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useId, useRef, useState } from 'preact/hooks'
 import { session } from '../lib/api.ts'
+import { messageOf } from '../lib/faults.ts'
 import { useShared } from '../lib/state.ts'
 
 const nameKept = 'tallyman-name'
@@ -50,7 +51,7 @@ export const FormDialog = ({
       await submit(new FormData(form))
       close()
     } catch (error) {
-      setProblem(error instanceof Error ? error.message : String(error))
+      setProblem(messageOf(error))
       setBusy(false)
     }
   }

@@ -51,6 +51,12 @@ export const TextFilter = ({
   )
 }
 
+/** Options of a {@link ChoiceFilter} that are called by their values, after one for none of them. */
+export const optionsOf = (values: readonly string[], none = 'All'): readonly (readonly [value: string, text: string])[] => [
+  ['', none],
+  ...values.map((value) => [value, value] as const),
+]
+
 /** A filter by one of several values; the first option is the default and leaves the address. */
 export const ChoiceFilter = ({
   at,

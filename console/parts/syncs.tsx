@@ -1,8 +1,10 @@
 import type { Schemas } from '../lib/api.ts'
 import { several, span } from '../lib/format.ts'
 import { PartsBar } from './charts.tsx'
+import type { Column } from './table.tsx'
 import { Badge, None, Time } from './text.tsx'
 
+type Seller = Schemas['Seller']
 type Sync = Schemas['Sync']
 
 /** A name for a stream of a seller that no other has. */
@@ -19,7 +21,7 @@ export const syncAddress = (resource: string, only: { readonly sellerId?: string
 }
 
 /** How a stream stands, in a word. `resting`: its seller is stopped or paused, and nothing of it runs. */
-export const SyncState = ({ sync, resting }: { readonly sync: Sync; readonly resting: string | null }) => {
+const SyncState = ({ sync, resting }: { readonly sync: Sync; readonly resting: string | null }) => {
   if (resting !== null) return <Badge tone="bad">seller {resting}</Badge>
   if (sync.notEnrolled !== null) return <Badge>not enrolled</Badge>
   if (sync.failures > 0) return <Badge tone="bad">failed {several(sync.failures, 'time')}</Badge>
@@ -30,14 +32,14 @@ export const SyncState = ({ sync, resting }: { readonly sync: Sync; readonly res
 }
 
 /** Time since a stream last read everything; a backfill has none. */
-export const Lag = ({ sync }: { readonly sync: Sync }) => {
+const Lag = ({ sync }: { readonly sync: Sync }) => {
   if (isBackfill(sync)) return <None />
   if (sync.lagMs === null) return <span class="faint">not read yet</span>
   return <span class="number">{span(sync.lagMs)}</span>
 }
 
 /** What a stream reads now or next. */
-export const Reads = ({ sync }: { readonly sync: Sync }) => {
+const Reads = ({ sync }: { readonly sync: Sync }) => {
   const { windowFrom, windowTo, windowsPending, pages, watermark } = sync
   if (windowsPending > 0) {
     return (
@@ -64,7 +66,7 @@ export const Reads = ({ sync }: { readonly sync: Sync }) => {
 }
 
 /** How far a stream has come with what it was given to read; nothing where that is one part only. */
-export const Progress = ({ sync }: { readonly sync: Sync }) => {
+const Progress = ({ sync }: { readonly sync: Sync }) => {
   const { windowsTotal, windowsDone } = sync.totals
   if (windowsTotal < 2 || (sync.windowsPending === 0 && !isBackfill(sync))) return null
   const done = sync.windowsPending === 0 ? windowsTotal : Math.min(windowsDone, windowsTotal)
@@ -78,7 +80,7 @@ export const Progress = ({ sync }: { readonly sync: Sync }) => {
 }
 
 /** Why a stream does not run, or what went wrong, in the words of the daemon. */
-export const SyncTrouble = ({ sync }: { readonly sync: Sync }) => {
+const SyncTrouble = ({ sync }: { readonly sync: Sync }) => {
   const { skipped, outOfReachBefore } = sync.totals
   return (
     <>
@@ -100,4 +102,36 @@ export const SyncTrouble = ({ sync }: { readonly sync: Sync }) => {
       {sync.notEnrolled === null && sync.lastError === null && skipped === 0 && outOfReachBefore === null && <None />}
     </>
   )
+}
+
+/** How far streams are, for tables of them; the seller's state says whether they can go on. */
+export const standingColumns = (sellers: readonly Pick<Seller, 'sellerId' | 'state'>[]): readonly Column<Sync>[] => {
+  const restOf = (sellerId: string): string | null => {
+    const state = sellers.find((seller) => seller.sellerId === sellerId)?.state ?? 'active'
+    return state === 'active' ? null : state
+  }
+  return [
+    { head: 'State', cell: (sync) => <SyncState sync={sync} resting={restOf(sync.sellerId)} /> },
+    { head: 'Lag', number: true, cell: (sync) => <Lag sync={sync} /> },
+    { head: 'Read up to', cell: ({ watermark }) => <Time at={watermark} /> },
+    {
+      head: 'Reads next',
+      cell: (sync) => (
+        <div>
+          <Reads sync={sync} />
+          <Progress sync={sync} />
+        </div>
+      ),
+    },
+  ]
+}
+
+/** What stands in a stream's way, for tables of them. */
+export const troubleColumn: Column<Sync> = {
+  head: 'Trouble',
+  cell: (sync) => (
+    <div>
+      <SyncTrouble sync={sync} />
+    </div>
+  ),
 }

@@ -1,10 +1,9 @@
 import type { ComponentChildren } from 'preact'
-import { useState } from 'preact/hooks'
 import { several } from '../lib/format.ts'
 import type { Query } from '../lib/query.ts'
 import { type Address, navigate, setParameters, withParameters } from '../lib/router.ts'
+import { useAct } from './act.ts'
 import { Empty, Loaded } from './states.tsx'
-import { toast } from './toasts.tsx'
 
 /** A column of a table. */
 export interface Column<Row> {
@@ -113,10 +112,9 @@ const Pages = ({ at, nextCursor }: { readonly at: Address; readonly nextCursor: 
 
 /** Writes all rows of a list into a file: `path` is the list's address in the interface. */
 export const CsvButton = ({ path, name }: { readonly path: string; readonly name: string }) => {
-  const [busy, setBusy] = useState(false)
-  const save = async (): Promise<void> => {
-    setBusy(true)
-    try {
+  const { busy, act } = useAct('The table could not be saved: ')
+  const save = (): void =>
+    act(async () => {
       const answer = await fetch(path, { headers: { accept: 'text/csv' } })
       if (!answer.ok) throw new Error(`The daemon answered with HTTP ${answer.status}.`)
       const link = document.createElement('a')
@@ -124,13 +122,9 @@ export const CsvButton = ({ path, name }: { readonly path: string; readonly name
       link.download = `${name}.csv`
       link.click()
       setTimeout(() => URL.revokeObjectURL(link.href), 60_000)
-    } catch (error) {
-      toast(`The table could not be saved: ${error instanceof Error ? error.message : String(error)}`, 'bad')
-    }
-    setBusy(false)
-  }
+    })
   return (
-    <button type="button" disabled={busy} onClick={() => void save()}>
+    <button type="button" disabled={busy} onClick={save}>
       {busy ? 'Saving…' : 'Save as CSV'}
     </button>
   )

@@ -1,10 +1,10 @@
 import { useId, useState } from 'preact/hooks'
 import { answered, api, clocks, type Schemas } from '../lib/api.ts'
 import { several } from '../lib/format.ts'
-import { useQuery } from '../lib/query.ts'
-import { given, oneOf, useAddress } from '../lib/router.ts'
+import { usePage } from '../lib/page.ts'
+import { chosen, flags, given, useAddress } from '../lib/router.ts'
 import { ReasonDialog } from '../parts/dialog.tsx'
-import { ChoiceFilter, Filters, TextFilter } from '../parts/filters.tsx'
+import { ChoiceFilter, Filters, optionsOf, TextFilter } from '../parts/filters.tsx'
 import { syncAddress } from '../parts/syncs.tsx'
 import { List } from '../parts/table.tsx'
 import { Ago, Badge, Countdown, None, Time, type Tone } from '../parts/text.tsx'
@@ -189,21 +189,14 @@ const About = ({ alarm }: { readonly alarm: Alarm }) => {
 /** What needs a person: what it is, what to do, and until when it is silent. */
 export const Alarms = () => {
   const address = useAddress()
-  const state = oneOf(address, 'state', ['all'])
-  const severity = oneOf(address, 'severity', severities)
-  const silenced = oneOf(address, 'silenced', ['true', 'false'])
   const query = {
     ...given(address, ['sellerId', 'kind', 'subject', 'raisedFrom', 'raisedTo']),
-    ...(state === undefined ? {} : { state }),
-    ...(severity === undefined ? {} : { severity }),
-    ...(silenced === undefined ? {} : { silenced }),
+    ...chosen(address, { state: ['all'], severity: severities, silenced: flags }),
   }
-  const asked = { ...query, ...given(address, ['cursor']), limit: 50 }
-  const alarms = useQuery(
-    `alarms ${JSON.stringify(asked)}`,
-    () => answered(api.GET('/v1/alarms', { params: { query: asked } })),
-    { topics: ['alarm'], everyMs: 15_000 },
-  )
+  const alarms = usePage('alarms', address, query, (page) => answered(api.GET('/v1/alarms', { params: { query: page } })), {
+    topics: ['alarm'],
+    everyMs: 15_000,
+  })
   return (
     <>
       <h1 tabIndex={-1}>Alarms</h1>
@@ -221,12 +214,7 @@ export const Alarms = () => {
             ['all', 'open and resolved'],
           ]}
         />
-        <ChoiceFilter
-          at={address}
-          name="severity"
-          label="Severity"
-          options={[['', 'All'], ...severities.map((one) => [one, one] as const)]}
-        />
+        <ChoiceFilter at={address} name="severity" label="Severity" options={optionsOf(severities)} />
         <ChoiceFilter
           at={address}
           name="silenced"

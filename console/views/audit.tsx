@@ -1,6 +1,6 @@
 import type { paths } from '../../types/index.d.ts'
 import { answered, api } from '../lib/api.ts'
-import { useQuery } from '../lib/query.ts'
+import { usePage } from '../lib/page.ts'
 import { given, useAddress } from '../lib/router.ts'
 import { ChoiceFilter, Filters, TextFilter } from '../parts/filters.tsx'
 import { List } from '../parts/table.tsx'
@@ -51,11 +51,10 @@ export const Audit = () => {
   const at = useAddress()
   const action = at.parameters.get('action') ?? ''
   const query = {
-    ...given(at, ['actor', 'subject', 'sellerId', 'keyId', 'from', 'to', 'cursor']),
+    ...given(at, ['actor', 'subject', 'sellerId', 'keyId', 'from', 'to']),
     ...(isAction(action) ? { action } : {}),
-    limit: 50,
   }
-  const entries = useQuery(`audit ${JSON.stringify(query)}`, () => answered(api.GET('/v1/audit', { params: { query } })), {
+  const entries = usePage('audit', at, query, (page) => answered(api.GET('/v1/audit', { params: { query: page } })), {
     topics: ['command', 'alarm', 'seller'],
   })
   return (
@@ -77,6 +76,7 @@ export const Audit = () => {
         at={at}
         keyOf={({ id }) => id}
         empty="No act fits. Names and ids are compared as a whole."
+        csv={{ path: `/v1/audit?${new URLSearchParams(query)}`, name: 'audit' }}
         columns={[
           { head: 'When', cell: (entry) => <Time at={entry.at} /> },
           {

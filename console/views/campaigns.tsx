@@ -1,8 +1,10 @@
 import { useState } from 'preact/hooks'
 import { answered, api, type Schemas } from '../lib/api.ts'
 import { several } from '../lib/format.ts'
+import { usePage } from '../lib/page.ts'
 import { invalidate, useQuery } from '../lib/query.ts'
-import { given, oneOf, useAddress } from '../lib/router.ts'
+import { chosen, flags, given, useAddress } from '../lib/router.ts'
+import { useAct } from '../parts/act.ts'
 import { PartsBar } from '../parts/charts.tsx'
 import { Field, FormDialog, textIn, textsIn } from '../parts/dialog.tsx'
 import { ChoiceFilter, Filters, TextFilter } from '../parts/filters.tsx'
@@ -69,14 +71,10 @@ const watch = async (body: { sellerId?: string; campaignIds: string[] }): Promis
 export const Campaigns = () => {
   const at = useAddress()
   const [asking, setAsking] = useState(false)
-  const watched = oneOf(at, 'watched', ['true', 'false'])
-  const query = { ...given(at, ['sellerId', 'campaignId', 'status']), ...(watched === undefined ? {} : { watched }) }
-  const asked = { ...query, ...given(at, ['cursor']), limit: 50 }
-  const campaigns = useQuery(
-    `campaigns ${JSON.stringify(asked)}`,
-    () => answered(api.GET('/v1/campaigns', { params: { query: asked } })),
-    { topics: ['campaign'] },
-  )
+  const query = { ...given(at, ['sellerId', 'campaignId', 'status']), ...chosen(at, { watched: flags }) }
+  const campaigns = usePage('campaigns', at, query, (page) => answered(api.GET('/v1/campaigns', { params: { query: page } })), {
+    topics: ['campaign'],
+  })
   return (
     <>
       <h1 tabIndex={-1}>Campaigns</h1>
@@ -228,6 +226,7 @@ const Timeline = ({ campaign }: { readonly campaign: Detail }) =>
   )
 
 const Shown = ({ campaign, reload }: { readonly campaign: Detail; readonly reload: () => void }) => {
+  const { busy, act } = useAct()
   const [asking, setAsking] = useState(false)
   const { sellerId, campaignId, watched } = campaign
   return (
@@ -278,14 +277,7 @@ const Shown = ({ campaign, reload }: { readonly campaign: Detail; readonly reloa
             Stop watching
           </button>
         ) : (
-          <button
-            type="button"
-            onClick={() =>
-              void watch({ sellerId, campaignIds: [campaignId] }).catch((error: unknown) =>
-                toast(error instanceof Error ? error.message : String(error), 'bad'),
-              )
-            }
-          >
+          <button type="button" disabled={busy} onClick={() => act(() => watch({ sellerId, campaignIds: [campaignId] }))}>
             Watch it again
           </button>
         )}

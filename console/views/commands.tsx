@@ -1,8 +1,8 @@
 import { answered, api } from '../lib/api.ts'
-import { useQuery } from '../lib/query.ts'
-import { given, oneOf, useAddress } from '../lib/router.ts'
+import { usePage } from '../lib/page.ts'
+import { chosen, given, useAddress } from '../lib/router.ts'
 import { CommandState, commandAddress, doing, sentences } from '../parts/commands.tsx'
-import { ChoiceFilter, Filters, TextFilter } from '../parts/filters.tsx'
+import { ChoiceFilter, Filters, optionsOf, TextFilter } from '../parts/filters.tsx'
 import { OrderLink } from '../parts/orders.tsx'
 import { List } from '../parts/table.tsx'
 import { Time } from '../parts/text.tsx'
@@ -14,18 +14,10 @@ const texts = ['purchaseOrderId', 'sku', 'trackingNumber', 'sellerId', 'eventId'
 /** Commands with what has become of them. */
 export const Commands = () => {
   const address = useAddress()
-  const [state, kind] = [oneOf(address, 'state', states), oneOf(address, 'kind', kinds)]
-  const query = {
-    ...given(address, texts),
-    ...(state === undefined ? {} : { state }),
-    ...(kind === undefined ? {} : { kind }),
-  }
-  const asked = { ...query, ...given(address, ['cursor']), limit: 50 }
-  const commands = useQuery(
-    `commands ${JSON.stringify(asked)}`,
-    () => answered(api.GET('/v1/commands', { params: { query: asked } })),
-    { topics: ['command'] },
-  )
+  const query = { ...given(address, texts), ...chosen(address, { state: states, kind: kinds }) }
+  const commands = usePage('commands', address, query, (page) => answered(api.GET('/v1/commands', { params: { query: page } })), {
+    topics: ['command'],
+  })
   return (
     <>
       <h1 tabIndex={-1}>Commands</h1>
@@ -33,13 +25,8 @@ export const Commands = () => {
         What the ERP asked for, newest first. A held one waits for a decision; a rejected one was not carried out.
       </p>
       <Filters>
-        <ChoiceFilter
-          at={address}
-          name="state"
-          label="State"
-          options={[['', 'All'], ...states.map((one) => [one, one] as const)]}
-        />
-        <ChoiceFilter at={address} name="kind" label="Kind" options={[['', 'All'], ...kinds.map((one) => [one, one] as const)]} />
+        <ChoiceFilter at={address} name="state" label="State" options={optionsOf(states)} />
+        <ChoiceFilter at={address} name="kind" label="Kind" options={optionsOf(kinds)} />
         <TextFilter at={address} name="purchaseOrderId" label="Order" />
         <TextFilter at={address} name="sku" label="SKU" />
         <TextFilter at={address} name="trackingNumber" label="Tracking number" />
@@ -53,7 +40,7 @@ export const Commands = () => {
         at={address}
         keyOf={({ id }) => id}
         empty={
-          state === 'held'
+          query.state === 'held'
             ? 'No command is held: nothing waits for a decision.'
             : 'No command fits. Ids, SKUs and tracking numbers are compared as a whole.'
         }

@@ -1,6 +1,7 @@
 import { answered, api } from '../lib/api.ts'
 import { count } from '../lib/format.ts'
-import { useQuery } from '../lib/query.ts'
+import { usePage } from '../lib/page.ts'
+import { useOverview } from '../lib/questions.ts'
 import { given, useAddress } from '../lib/router.ts'
 import { EventState, EventTrouble, eventAddress, RejectEvent } from '../parts/events.tsx'
 import { ChoiceFilter, Filters, TextFilter } from '../parts/filters.tsx'
@@ -26,16 +27,11 @@ export const Events = () => {
     ...kind.query,
     ...given(address, ['type', 'sellerId', 'purchaseOrderId', 'source', 'id', 'receivedFrom', 'receivedTo']),
   }
-  const asked = { ...query, ...given(address, ['cursor']), limit: 50 }
-  const events = useQuery(
-    `events ${JSON.stringify(asked)}`,
-    () => answered(api.GET('/v1/events', { params: { query: asked } })),
-    { topics: ['event', 'command'], everyMs: 15_000 },
-  )
-  const overview = useQuery('overview', () => answered(api.GET('/v1/overview')), {
-    topics: ['order', 'command', 'event', 'inventory', 'alarm'],
+  const events = usePage('events', address, query, (page) => answered(api.GET('/v1/events', { params: { query: page } })), {
+    topics: ['event', 'command'],
     everyMs: 15_000,
   })
+  const overview = useOverview()
   return (
     <>
       <h1 tabIndex={-1}>Events</h1>

@@ -1,15 +1,16 @@
 import { useState } from 'preact/hooks'
 import { answered, api, type Schemas } from '../lib/api.ts'
 import { count, several } from '../lib/format.ts'
+import { usePage } from '../lib/page.ts'
 import { useQuery } from '../lib/query.ts'
-import { type Address, given, oneOf, setParameters, useAddress } from '../lib/router.ts'
+import { type Address, chosen, flags, given, oneOf, setParameters, useAddress } from '../lib/router.ts'
+import { useAct } from '../parts/act.ts'
 import { Columns } from '../parts/charts.tsx'
-import { ChoiceFilter, Filters, TextFilter } from '../parts/filters.tsx'
+import { ChoiceFilter, Filters, optionsOf, TextFilter } from '../parts/filters.tsx'
 import { Empty, Loaded } from '../parts/states.tsx'
 import { List, Rows } from '../parts/table.tsx'
 import { Tabs } from '../parts/tabs.tsx'
 import { Badge, Money, None, Time } from '../parts/text.tsx'
-import { toast } from '../parts/toasts.tsx'
 import { Waterfall } from '../parts/waterfall.tsx'
 
 type Discrepancy = Schemas['InventoryDiscrepancy']
@@ -17,7 +18,7 @@ type Claim = Schemas['InventoryClaim']
 type StockMonth = Schemas['StockMonth']
 
 const kinds = ['balance', 'carry-over', 'row', 'sold', 'returned', 'lost', 'found', 'damaged', 'other'] as const
-const kindOptions = [['', 'All'], ...kinds.map((kind) => [kind, kind] as const)] as const
+const kindOptions = optionsOf(kinds)
 const states = ['resolved', 'all'] as const
 const stateOptions = [
   ['', 'Open'],
@@ -72,14 +73,13 @@ const Differences = ({
   /** Of one SKU; it then shows resolved ones too. */
   readonly fixed?: { readonly sellerId: string; readonly sku: string }
 }) => {
-  const kind = oneOf(at, 'kind', kinds)
-  const state = oneOf(at, 'state', states) ?? (fixed === undefined ? undefined : 'all')
-  const named = fixed ?? given(at, ['sellerId', 'month', 'sku', 'gtin'])
-  const query = { ...named, ...(kind === undefined ? {} : { kind }), ...(state === undefined ? {} : { state }) }
-  const asked = { ...query, ...given(at, ['cursor']), limit: 50 }
-  const found = useQuery(
-    `discrepancies ${JSON.stringify(asked)}`,
-    () => answered(api.GET('/v1/discrepancies', { params: { query: asked } })),
+  const named = fixed === undefined ? given(at, ['sellerId', 'month', 'sku', 'gtin']) : { ...fixed, state: 'all' as const }
+  const query = { ...named, ...chosen(at, { kind: kinds, state: states }) }
+  const found = usePage(
+    'discrepancies',
+    at,
+    query,
+    (page) => answered(api.GET('/v1/discrepancies', { params: { query: page } })),
     { topics: ['inventory', 'reconciliation'], everyMs: 60_000 },
   )
   return (
@@ -150,13 +150,11 @@ const isMonth = (text: string | undefined): text is string => text !== undefined
 const Claims = ({ at }: { readonly at: Address }) => {
   const named = given(at, ['sellerId', 'month'])
   const month = isMonth(named.month) ? named.month : monthBefore(new Date())
-  const query = { month, ...(named.sellerId === undefined ? {} : { sellerId: named.sellerId }) }
-  const asked = { ...query, ...given(at, ['cursor']), limit: 50 }
-  const claims = useQuery(
-    `claims ${JSON.stringify(asked)}`,
-    () => answered(api.GET('/v1/claims', { params: { query: asked } })),
-    { topics: ['inventory', 'reconciliation'], everyMs: 60_000 },
-  )
+  const query = { month, ...given(at, ['sellerId']) }
+  const claims = usePage('claims', at, query, (page) => answered(api.GET('/v1/claims', { params: { query: page } })), {
+    topics: ['inventory', 'reconciliation'],
+    everyMs: 60_000,
+  })
   const evidence = (sellerId: string, more: string): string =>
     `/console/inventory?${more}month=${month}&sellerId=${encodeURIComponent(sellerId)}`
   return (
@@ -192,14 +190,11 @@ const Claims = ({ at }: { readonly at: Address }) => {
 }
 
 const Stock = ({ at }: { readonly at: Address }) => {
-  const adjusted = oneOf(at, 'adjusted', ['true', 'false'])
-  const query = { ...given(at, ['sellerId', 'month', 'sku', 'gtin']), ...(adjusted === undefined ? {} : { adjusted }) }
-  const asked = { ...query, ...given(at, ['cursor']), limit: 50 }
-  const rows = useQuery(
-    `stock ${JSON.stringify(asked)}`,
-    () => answered(api.GET('/v1/reconciliation', { params: { query: asked } })),
-    { topics: ['reconciliation'], everyMs: 60_000 },
-  )
+  const query = { ...given(at, ['sellerId', 'month', 'sku', 'gtin']), ...chosen(at, { adjusted: flags }) }
+  const rows = usePage('stock', at, query, (page) => answered(api.GET('/v1/reconciliation', { params: { query: page } })), {
+    topics: ['reconciliation'],
+    everyMs: 60_000,
+  })
   return (
     <List
       caption="Monthly reports"
@@ -274,21 +269,16 @@ export const Inventory = () => {
 /** The report of a GTIN for the running month, asked for now. */
 const Running = ({ sellerId, gtin }: { readonly sellerId: string; readonly gtin: string }) => {
   const [report, setReport] = useState<Schemas['GtinReport'] | null>(null)
-  const [busy, setBusy] = useState(false)
-  const ask = async (): Promise<void> => {
-    setBusy(true)
-    try {
-      setReport(await answered(api.GET('/v1/reconciliation/{gtin}', { params: { path: { gtin }, query: { sellerId } } })))
-    } catch (error) {
-      toast(error instanceof Error ? error.message : String(error), 'bad')
-    }
-    setBusy(false)
-  }
+  const { busy, act } = useAct()
+  const ask = (): void =>
+    act(async () =>
+      setReport(await answered(api.GET('/v1/reconciliation/{gtin}', { params: { path: { gtin }, query: { sellerId } } }))),
+    )
   return (
     <section class="card" aria-label="The running month">
       <h2>The running month</h2>
       <p class="row">
-        <button type="button" disabled={busy} onClick={() => void ask()}>
+        <button type="button" disabled={busy} onClick={ask}>
           {busy ? 'Asking…' : 'Ask the marketplace now'}
         </button>
         <span class="faint">It counts as one of the few requests an hour that the marketplace allows.</span>

@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks'
 import { answered, api, type Schemas } from '../lib/api.ts'
-import { useQuery } from '../lib/query.ts'
-import { given, oneOf, useAddress } from '../lib/router.ts'
+import { usePage } from '../lib/page.ts'
+import { chosen, useAddress } from '../lib/router.ts'
 import { Field, ReasonDialog, textIn, textsIn } from '../parts/dialog.tsx'
 import { ChoiceFilter, Filters } from '../parts/filters.tsx'
 import { SecretOnce } from '../parts/secret.tsx'
@@ -55,9 +55,8 @@ export const Keys = () => {
   const at = useAddress()
   const [asked, setAsked] = useState<Asked | null>(null)
   const [made, setMade] = useState<Schemas['NewKey'] | null>(null)
-  const state = oneOf(at, 'state', ['all'])
-  const query = { ...given(at, ['cursor']), ...(state === undefined ? {} : { state }), limit: 50 }
-  const keys = useQuery(`keys ${JSON.stringify(query)}`, () => answered(api.GET('/v1/keys', { params: { query } })), {
+  const query = chosen(at, { state: ['all'] })
+  const keys = usePage('keys', at, query, (page) => answered(api.GET('/v1/keys', { params: { query: page } })), {
     everyMs: 60_000,
   })
   const show = (key: Schemas['NewKey']): void => {
@@ -93,6 +92,7 @@ export const Keys = () => {
         at={at}
         keyOf={({ id }) => id}
         empty="There is no key besides API_KEY. Add one for each program and person."
+        csv={{ path: `/v1/keys?${new URLSearchParams(query)}`, name: 'keys' }}
         columns={[
           { head: 'Name', cell: ({ name, id }) => <a href={`/console/audit?keyId=${encodeURIComponent(id)}`}>{name}</a> },
           { head: 'Rights', cell: (key) => key.scopes.join(', ') },

@@ -3,13 +3,13 @@ import { useState } from 'preact/hooks'
 import { answered, api, type Schemas } from '../lib/api.ts'
 import { differences } from '../lib/json.ts'
 import { useQuery } from '../lib/query.ts'
+import { useAct } from '../parts/act.ts'
 import { Attempts } from '../parts/attempts.tsx'
 import { CommandState, commandAddress, doing, sentences } from '../parts/commands.tsx'
 import { OrderState, UnitsBar } from '../parts/orders.tsx'
 import { Loaded } from '../parts/states.tsx'
 import { Rows } from '../parts/table.tsx'
 import { Ago, Countdown, Money, None, Raw, Time } from '../parts/text.tsx'
-import { toast } from '../parts/toasts.tsx'
 
 type Order = Schemas['Order']
 type Buyer = Schemas['Buyer']
@@ -139,18 +139,16 @@ const Timeline = ({ order, events }: { readonly order: Order; readonly events: r
 const Buyer = ({ order }: { readonly order: Order }) => {
   const [shown, setShown] = useState<Buyer | null>(null)
   const buyer = shown ?? order
-  const reveal = async (): Promise<void> => {
-    const { purchaseOrderId, sellerId } = order
-    try {
+  const { busy, act } = useAct()
+  const reveal = (): void =>
+    act(async () => {
+      const { purchaseOrderId, sellerId } = order
       setShown(
         await answered(
           api.POST('/v1/orders/{purchaseOrderId}/reveal', { params: { path: { purchaseOrderId } }, body: { sellerId } }),
         ),
       )
-    } catch (error) {
-      toast(error instanceof Error ? error.message : String(error), 'bad')
-    }
-  }
+    })
   return (
     <section class="card" aria-label="Buyer">
       <h2>Buyer</h2>
@@ -174,7 +172,7 @@ const Buyer = ({ order }: { readonly order: Order }) => {
       </dl>
       {shown === null && (
         <p class="row">
-          <button type="button" onClick={() => void reveal()}>
+          <button type="button" disabled={busy} onClick={reveal}>
             Show the buyer's data
           </button>
           <span class="faint">The audit records that you asked.</span>

@@ -1,6 +1,6 @@
 import { answered, api } from '../lib/api.ts'
-import { useQuery } from '../lib/query.ts'
-import { given, oneOf, useAddress } from '../lib/router.ts'
+import { usePage } from '../lib/page.ts'
+import { chosen, flags, given, oneOf, useAddress } from '../lib/router.ts'
 import { ChoiceFilter, Filters, TextFilter } from '../parts/filters.tsx'
 import { OrderLink, OrderState, Skus } from '../parts/orders.tsx'
 import { List } from '../parts/table.tsx'
@@ -11,20 +11,14 @@ const texts = ['q', 'sku', 'trackingNumber', 'city', 'sellerId', 'createdFrom', 
 /** Search for orders. */
 export const Orders = () => {
   const address = useAddress()
-  const open = oneOf(address, 'open', ['true', 'false'])
   const query = {
     ...given(address, texts),
-    ...(open === undefined ? {} : { open }),
+    ...chosen(address, { open: flags }),
     sort: oneOf(address, 'sort', ['shipBy', 'acknowledgeBy']) ?? ('-orderDate' as const),
   }
-  const asked = { ...query, ...given(address, ['cursor']), limit: 50 }
-  const orders = useQuery(
-    `orders ${JSON.stringify(asked)}`,
-    () => answered(api.GET('/v1/orders', { params: { query: asked } })),
-    {
-      topics: ['order'],
-    },
-  )
+  const orders = usePage('orders', address, query, (page) => answered(api.GET('/v1/orders', { params: { query: page } })), {
+    topics: ['order'],
+  })
   return (
     <>
       <h1 tabIndex={-1}>Orders</h1>

@@ -2,6 +2,7 @@ import type { ComponentChildren } from 'preact'
 import { answered, api, type Schemas } from '../lib/api.ts'
 import { count, span } from '../lib/format.ts'
 import { useQuery } from '../lib/query.ts'
+import { useOverview, useSyncs } from '../lib/questions.ts'
 import { Columns } from '../parts/charts.tsx'
 import { Empty, Loaded } from '../parts/states.tsx'
 import { Rows } from '../parts/table.tsx'
@@ -120,9 +121,7 @@ const lagTone = ({ lagMs, failures }: Schemas['Sync']) =>
   failures > 0 ? 'bad' : lagMs === null || lagMs > 3_600_000 ? 'warn' : 'good'
 
 const Syncs = () => {
-  const syncs = useQuery('syncs', () => answered(api.GET('/v1/syncs', { params: { query: { limit: 1_000 } } })), {
-    everyMs: 15_000,
-  })
+  const syncs = useSyncs()
   return (
     <Loaded query={syncs}>
       {({ items }) =>
@@ -199,10 +198,7 @@ const Budget = () => {
 
 /** What stands out, in numbers that lead to their rows. */
 export const Overview = () => {
-  const overview = useQuery('overview', () => answered(api.GET('/v1/overview')), {
-    topics: ['order', 'command', 'event', 'inventory', 'alarm'],
-    everyMs: 15_000,
-  })
+  const overview = useOverview()
   return (
     <>
       <h1 tabIndex={-1}>Overview</h1>

@@ -1,10 +1,12 @@
 import { useState } from 'preact/hooks'
 import { answered, api, type Schemas } from '../lib/api.ts'
 import { count } from '../lib/format.ts'
-import { useQuery } from '../lib/query.ts'
-import { given, oneOf, useAddress } from '../lib/router.ts'
+import { usePage } from '../lib/page.ts'
+import { useResources } from '../lib/questions.ts'
+import { chosen, flags, given, useAddress } from '../lib/router.ts'
+import { useAct } from '../parts/act.ts'
 import { ReasonDialog } from '../parts/dialog.tsx'
-import { ChoiceFilter, Filters, TextFilter } from '../parts/filters.tsx'
+import { ChoiceFilter, Filters, optionsOf, TextFilter } from '../parts/filters.tsx'
 import { orderAddress } from '../parts/orders.tsx'
 import { List } from '../parts/table.tsx'
 import { Badge, None, Raw, Time, type Tone } from '../parts/text.tsx'
@@ -22,20 +24,18 @@ const tones: Readonly<Record<Quarantined['state'], Tone>> = {
 
 const RawText = ({ record }: { readonly record: Quarantined }) => {
   const [shown, setShown] = useState<string | null>(null)
-  const reveal = async (): Promise<void> => {
-    try {
+  const { busy, act } = useAct()
+  const reveal = (): void =>
+    act(async () => {
       const answer = await answered(api.POST('/v1/quarantine/{id}/reveal', { params: { path: { id: record.id } }, body: {} }))
       setShown(answer.rawText)
-    } catch (error) {
-      toast(error instanceof Error ? error.message : String(error), 'bad')
-    }
-  }
+    })
   return (
     <>
       <Raw summary={shown === null ? 'As received' : 'As received, with all texts'} value={shown ?? record.rawText} />
       {record.masked && shown === null && (
         <p class="row">
-          <button type="button" aria-label={`Show hidden texts of record ${record.id}`} onClick={() => void reveal()}>
+          <button type="button" aria-label={`Show hidden texts of record ${record.id}`} disabled={busy} onClick={reveal}>
             Show hidden texts
           </button>
           <span class="faint">The audit records that you asked.</span>
@@ -47,24 +47,22 @@ const RawText = ({ record }: { readonly record: Quarantined }) => {
 
 const Acts = ({ record, done }: { readonly record: Quarantined; readonly done: () => void }) => {
   const [dismissing, setDismissing] = useState(false)
-  const [busy, setBusy] = useState(false)
   const { id, resource, recordKey } = record
   const name = `${resource} ${recordKey ?? id}`
+  const { busy, act } = useAct(`${name}: `)
   const replay = async (): Promise<void> => {
-    setBusy(true)
     try {
       const { outcome } = await answered(api.POST('/v1/quarantine/{id}/replay', { params: { path: { id } } }))
       toast(outcome === 'replayed' ? `${name} was understood and is stored.` : `Something newer of ${name} is stored already.`)
-    } catch (error) {
-      toast(`${name}: ${error instanceof Error ? error.message : String(error)}`, 'bad')
+    } finally {
+      // What stands in the way may be another one now.
+      done()
     }
-    setBusy(false)
-    done()
   }
   return (
     <div class="row">
       {!record.skipped && (
-        <button type="button" disabled={busy} aria-label={`Replay ${name}`} onClick={() => void replay()}>
+        <button type="button" disabled={busy} aria-label={`Replay ${name}`} onClick={() => act(replay)}>
           Replay
         </button>
       )}
@@ -91,20 +89,18 @@ const Acts = ({ record, done }: { readonly record: Quarantined; readonly done: (
 /** Records that could not be understood: why, as they were received, and what can be done with them. */
 export const Quarantine = () => {
   const address = useAddress()
-  const state = oneOf(address, 'state', states)
-  const skipped = oneOf(address, 'skipped', ['true', 'false'])
   const query = {
     ...given(address, ['sellerId', 'resource', 'recordKey', 'seenFrom', 'seenTo']),
-    ...(state === undefined ? {} : { state }),
-    ...(skipped === undefined ? {} : { skipped }),
+    ...chosen(address, { state: states, skipped: flags }),
   }
-  const asked = { ...query, ...given(address, ['cursor']), limit: 50 }
-  const records = useQuery(
-    `quarantine ${JSON.stringify(asked)}`,
-    () => answered(api.GET('/v1/quarantine', { params: { query: asked } })),
+  const records = usePage(
+    'quarantine',
+    address,
+    query,
+    (page) => answered(api.GET('/v1/quarantine', { params: { query: page } })),
     { everyMs: 15_000 },
   )
-  const resources = useQuery('resources', () => answered(api.GET('/v1/resources')), { everyMs: 600_000 })
+  const resources = useResources()
   return (
     <>
       <h1 tabIndex={-1}>Quarantine</h1>
@@ -113,17 +109,12 @@ export const Quarantine = () => {
         or dismiss it. One that comes again in a good shape settles by itself.
       </p>
       <Filters>
-        <ChoiceFilter
-          at={address}
-          name="state"
-          label="State"
-          options={[['', 'open'], ...states.map((one) => [one, one] as const)]}
-        />
+        <ChoiceFilter at={address} name="state" label="State" options={optionsOf(states, 'open')} />
         <ChoiceFilter
           at={address}
           name="resource"
           label="Sync"
-          options={[['', 'All'], ...(resources.data?.items ?? []).map(({ resource }) => [resource, resource] as const)]}
+          options={optionsOf((resources.data?.items ?? []).map(({ resource }) => resource))}
         />
         <TextFilter at={address} name="sellerId" label="Seller" />
         <TextFilter at={address} name="recordKey" label="Key of the record" />
@@ -145,7 +136,7 @@ export const Quarantine = () => {
         query={records}
         at={address}
         keyOf={({ id }) => id}
-        empty={state === undefined ? 'Nothing open fits: what came was understood.' : 'No record fits.'}
+        empty={query.state === undefined ? 'Nothing open fits: what came was understood.' : 'No record fits.'}
         csv={{ path: `/v1/quarantine?${new URLSearchParams(query)}`, name: 'quarantine' }}
         columns={[
           {

@@ -1,14 +1,17 @@
 import { useState } from 'preact/hooks'
 import { answered, api, type Schemas } from '../lib/api.ts'
 import { count, several, span } from '../lib/format.ts'
+import { usePage } from '../lib/page.ts'
 import { useQuery } from '../lib/query.ts'
-import { given, oneOf, useAddress } from '../lib/router.ts'
+import { useSyncs } from '../lib/questions.ts'
+import { chosen, useAddress } from '../lib/router.ts'
 import { ReasonDialog } from '../parts/dialog.tsx'
-import { ChoiceFilter, Filters } from '../parts/filters.tsx'
+import { ChoiceFilter, Filters, optionsOf } from '../parts/filters.tsx'
 import { isBackfill, syncAddress } from '../parts/syncs.tsx'
 import { List } from '../parts/table.tsx'
 import { Badge, Countdown, None, Time, type Tone } from '../parts/text.tsx'
 import { toast } from '../parts/toasts.tsx'
+import { Told, useTold } from '../parts/told.tsx'
 
 type Seller = Schemas['Seller']
 type Sync = Schemas['Sync']
@@ -141,37 +144,27 @@ const Acts = ({ seller, done }: { readonly seller: Seller; readonly done: () => 
 }
 
 const Reload = ({ done }: { readonly done: () => void }) => {
-  const [busy, setBusy] = useState(false)
-  const [told, setTold] = useState<{ readonly good: boolean; readonly text: string } | null>(null)
-  const reload = async (): Promise<void> => {
-    setBusy(true)
-    try {
+  const { busy, told, tell } = useTold()
+  const reload = (): void =>
+    tell(async () => {
       const { sellers, added, removed } = await answered(api.POST('/v1/sellers/reload'))
       const changed = [
         ...added.map((sellerId) => `${sellerId} is new.`),
         ...removed.map((sellerId) => `${sellerId} is no longer served.`),
       ]
-      setTold({ good: true, text: `${several(sellers.length, 'seller')} in the settings. ${changed.join(' ')}` })
       done()
-    } catch (error) {
-      setTold({ good: false, text: error instanceof Error ? error.message : String(error) })
-    }
-    setBusy(false)
-  }
+      return `${several(sellers.length, 'seller')} in the settings. ${changed.join(' ')}`
+    })
   return (
     <section class="card" aria-label="Settings of the sellers">
       <p>
         Sellers and their credentials stand in the settings. After a change there, this process reads them again; others do with
         SIGHUP or a restart.
       </p>
-      <button type="button" disabled={busy} onClick={() => void reload()}>
+      <button type="button" disabled={busy} onClick={reload}>
         Read the settings again
       </button>
-      {told !== null && (
-        <p class={`notice ${told.good ? 'good' : 'bad'}`} role={told.good ? 'status' : 'alert'}>
-          {told.text}
-        </p>
-      )}
+      <Told told={told} />
     </section>
   )
 }
@@ -179,18 +172,14 @@ const Reload = ({ done }: { readonly done: () => void }) => {
 /** Every seller: whether it runs and why not, how far behind it is, and what waits. */
 export const Sellers = () => {
   const address = useAddress()
-  const state = oneOf(address, 'state', states)
-  const query = state === undefined ? {} : { state }
+  const query = chosen(address, { state: states })
   // Few rows, since each asks for its own figures.
-  const asked = { ...query, ...given(address, ['cursor']), limit: 20 }
-  const sellers = useQuery(
-    `sellers ${JSON.stringify(asked)}`,
-    () => answered(api.GET('/v1/sellers', { params: { query: asked } })),
-    { topics: ['seller'], everyMs: 10_000 },
-  )
-  const syncs = useQuery('syncs', () => answered(api.GET('/v1/syncs', { params: { query: { limit: 1_000 } } })), {
-    everyMs: 15_000,
+  const sellers = usePage('sellers', address, query, (page) => answered(api.GET('/v1/sellers', { params: { query: page } })), {
+    limit: 20,
+    topics: ['seller'],
+    everyMs: 10_000,
   })
+  const syncs = useSyncs()
   const stopped = (sellers.data?.items ?? []).filter((seller) => seller.state === 'stopped')
   return (
     <>
@@ -202,19 +191,14 @@ export const Sellers = () => {
         </p>
       )}
       <Filters>
-        <ChoiceFilter
-          at={address}
-          name="state"
-          label="State"
-          options={[['', 'All'], ...states.map((one) => [one, one] as const)]}
-        />
+        <ChoiceFilter at={address} name="state" label="State" options={optionsOf(states)} />
       </Filters>
       <List
         caption="Sellers"
         query={sellers}
         at={address}
         keyOf={({ sellerId }) => sellerId}
-        empty={state === undefined ? 'No seller is in the settings.' : `No seller is ${state}.`}
+        empty={query.state === undefined ? 'No seller is in the settings.' : `No seller is ${query.state}.`}
         csv={{ path: `/v1/sellers?${new URLSearchParams(query)}`, name: 'sellers' }}
         columns={[
           { head: 'Seller', cell: ({ sellerId }) => <strong>{sellerId}</strong> },

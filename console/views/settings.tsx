@@ -2,7 +2,7 @@ import { answered, api, type Schemas } from '../lib/api.ts'
 import { several } from '../lib/format.ts'
 import { useQuery } from '../lib/query.ts'
 import { oneOf, useAddress } from '../lib/router.ts'
-import { ChoiceFilter, Filters, TextFilter } from '../parts/filters.tsx'
+import { ChoiceFilter, Filters, optionsOf, TextFilter } from '../parts/filters.tsx'
 import { Empty, Loaded } from '../parts/states.tsx'
 import { Rows } from '../parts/table.tsx'
 import { Badge } from '../parts/text.tsx'
@@ -31,12 +31,7 @@ export const Settings = () => {
       </p>
       <Filters>
         <TextFilter at={at} name="name" label="Name" />
-        <ChoiceFilter
-          at={at}
-          name="from"
-          label="Set by"
-          options={[['', 'All'], ...origins.map((origin) => [origin, origin] as const)]}
-        />
+        <ChoiceFilter at={at} name="from" label="Set by" options={optionsOf(origins)} />
       </Filters>
       <Loaded query={settings}>
         {({ items, unknown }) => {

@@ -1,13 +1,16 @@
 import { useId, useState } from 'preact/hooks'
 import { answered, api, type Schemas } from '../lib/api.ts'
 import { count } from '../lib/format.ts'
+import { usePage } from '../lib/page.ts'
 import { type Query, useQuery } from '../lib/query.ts'
-import { given, oneOf, useAddress } from '../lib/router.ts'
-import { ChoiceFilter, Filters, TextFilter } from '../parts/filters.tsx'
+import { useResources, useSellers } from '../lib/questions.ts'
+import { chosen, flags, given, useAddress } from '../lib/router.ts'
+import { ChoiceFilter, Filters, optionsOf, TextFilter } from '../parts/filters.tsx'
 import { Empty, Loaded } from '../parts/states.tsx'
-import { Lag, Progress, Reads, SyncState, SyncTrouble, syncKey } from '../parts/syncs.tsx'
+import { standingColumns, syncKey, troubleColumn } from '../parts/syncs.tsx'
 import { List, Rows } from '../parts/table.tsx'
 import { Badge, None, Time } from '../parts/text.tsx'
+import { Told, useTold } from '../parts/told.tsx'
 
 type Seller = Schemas['Seller']
 type Sync = Schemas['Sync']
@@ -26,11 +29,9 @@ const RunForm = ({
 }) => {
   const id = useId()
   const [sellerId, setSellerId] = useState('')
-  const [busy, setBusy] = useState(false)
-  const [told, setTold] = useState<{ readonly good: boolean; readonly text: string } | null>(null)
-  const start = async (range: { from?: string; to?: string }): Promise<void> => {
-    setBusy(true)
-    try {
+  const { busy, told, tell } = useTold()
+  const start = (range: { from?: string; to?: string }): void =>
+    tell(async () => {
       const body = { ...(sellerId === '' ? {} : { sellerId }), ...range }
       const answer = await answered(api.POST('/v1/syncs/{resource}/run', { params: { path: { resource } }, body }))
       const { jobs, range: read, resting } = answer
@@ -40,16 +41,9 @@ const RunForm = ({
           ? `${count(jobs.length)} of its streams ${jobs.length === 1 ? 'runs' : 'run'} now.`
           : `The time from ${local(read.from)} to ${local(read.to)} is read again${read.clamped ? '; the marketplace serves nothing else of what was asked for' : ''}.`
       const rest = resting.length === 0 ? '' : ` Nothing runs for ${resting.join(', ')}: stopped or paused.`
-      setTold({
-        good: true,
-        text: `${jobs.length === 0 ? 'Nothing was started: no seller has this sync, or its interval is off.' : what}${rest}`,
-      })
       done()
-    } catch (error) {
-      setTold({ good: false, text: error instanceof Error ? error.message : String(error) })
-    }
-    setBusy(false)
-  }
+      return `${jobs.length === 0 ? 'Nothing was started: no seller has this sync, or its interval is off.' : what}${rest}`
+    })
   const moment = (form: FormData, name: string): string | undefined => {
     const value = String(form.get(name) ?? '')
     return value === '' ? undefined : new Date(value).toISOString()
@@ -68,7 +62,7 @@ const RunForm = ({
             ))}
           </select>
         </div>
-        <button type="button" class="primary" disabled={busy} onClick={() => void start({})}>
+        <button type="button" class="primary" disabled={busy} onClick={() => start({})}>
           Run now
         </button>
       </div>
@@ -80,7 +74,7 @@ const RunForm = ({
             submit.preventDefault()
             const form = new FormData(submit.currentTarget)
             const [from, to] = [moment(form, 'from'), moment(form, 'to')]
-            if (from !== undefined) void start({ from, ...(to === undefined ? {} : { to }) })
+            if (from !== undefined) start({ from, ...(to === undefined ? {} : { to }) })
           }}
         >
           <div class="field">
@@ -98,11 +92,7 @@ const RunForm = ({
       ) : (
         <p class="faint">This sync reads everything there is each time: it has no past to read again.</p>
       )}
-      {told !== null && (
-        <p class={`notice ${told.good ? 'good' : 'bad'}`} role={told.good ? 'status' : 'alert'}>
-          {told.text}
-        </p>
-      )}
+      <Told told={told} />
     </section>
   )
 }
@@ -114,10 +104,6 @@ const Streams = ({
   readonly syncs: Query<{ readonly items: readonly Sync[] }>
   readonly sellers: readonly Seller[]
 }) => {
-  const restOf = (sellerId: string): string | null => {
-    const state = sellers.find((seller) => seller.sellerId === sellerId)?.state ?? 'active'
-    return state === 'active' ? null : state
-  }
   return (
     <Loaded query={syncs}>
       {({ items }) =>
@@ -131,31 +117,13 @@ const Streams = ({
             columns={[
               { head: 'Stream', cell: ({ stream }) => stream },
               { head: 'Seller', cell: ({ sellerId }) => sellerId },
-              { head: 'State', cell: (sync) => <SyncState sync={sync} resting={restOf(sync.sellerId)} /> },
-              { head: 'Lag', number: true, cell: (sync) => <Lag sync={sync} /> },
-              { head: 'Read up to', cell: ({ watermark }) => <Time at={watermark} /> },
-              {
-                head: 'Reads next',
-                cell: (sync) => (
-                  <div>
-                    <Reads sync={sync} />
-                    <Progress sync={sync} />
-                  </div>
-                ),
-              },
+              ...standingColumns(sellers),
               {
                 head: 'Records',
                 cell: ({ totals }) =>
                   `${count(totals.seen)} came, ${count(totals.changed)} written, ${count(totals.quarantined)} in quarantine`,
               },
-              {
-                head: 'Trouble',
-                cell: (sync) => (
-                  <div>
-                    <SyncTrouble sync={sync} />
-                  </div>
-                ),
-              },
+              troubleColumn,
             ]}
           />
         )
@@ -169,19 +137,19 @@ export const SyncView = ({ parts }: { readonly parts: Readonly<Record<string, st
   const { resource = '' } = parts
   const address = useAddress()
   const of = given(address, ['sellerId'])
-  const failed = oneOf(address, 'failed', ['true', 'false'])
-  const query = { ...given(address, ['sellerId', 'stream']), ...(failed === undefined ? {} : { failed }) }
-  const asked = { ...query, ...given(address, ['cursor']), limit: 50 }
-  const resources = useQuery('resources', () => answered(api.GET('/v1/resources')), { everyMs: 600_000 })
-  const sellers = useQuery('sellers', () => answered(api.GET('/v1/sellers', { params: { query: { limit: 1_000 } } })))
+  const query = { ...given(address, ['sellerId', 'stream']), ...chosen(address, { failed: flags }) }
+  const resources = useResources()
+  const sellers = useSellers()
   const syncs = useQuery(
     `syncs of ${resource} ${JSON.stringify(of)}`,
     () => answered(api.GET('/v1/syncs', { params: { query: { ...of, resource, limit: 200 } } })),
     { everyMs: 3_000 },
   )
-  const runs = useQuery(
-    `runs of ${resource} ${JSON.stringify(asked)}`,
-    () => answered(api.GET('/v1/syncs/{resource}/runs', { params: { path: { resource }, query: asked } })),
+  const runs = usePage(
+    `runs of ${resource}`,
+    address,
+    query,
+    (page) => answered(api.GET('/v1/syncs/{resource}/runs', { params: { path: { resource }, query: page } })),
     { everyMs: 5_000 },
   )
   const streams = [...new Set((syncs.data?.items ?? []).map(({ stream }) => stream))]
@@ -208,12 +176,7 @@ export const SyncView = ({ parts }: { readonly parts: Readonly<Record<string, st
       <h2>Runs</h2>
       <Filters>
         <TextFilter at={address} name="sellerId" label="Seller" />
-        <ChoiceFilter
-          at={address}
-          name="stream"
-          label="Stream"
-          options={[['', 'All'], ...streams.map((stream) => [stream, stream] as const)]}
-        />
+        <ChoiceFilter at={address} name="stream" label="Stream" options={optionsOf(streams)} />
         <ChoiceFilter
           at={address}
           name="failed"

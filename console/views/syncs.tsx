@@ -1,31 +1,24 @@
-import { useState } from 'preact/hooks'
 import { answered, api, type Schemas } from '../lib/api.ts'
-import { useQuery } from '../lib/query.ts'
-import { given, oneOf, useAddress } from '../lib/router.ts'
-import { ChoiceFilter, Filters, TextFilter } from '../parts/filters.tsx'
-import { isBackfill, Lag, Progress, Reads, SyncState, SyncTrouble, syncAddress, syncKey } from '../parts/syncs.tsx'
+import { usePage } from '../lib/page.ts'
+import { useResources, useSellers } from '../lib/questions.ts'
+import { chosen, flags, given, useAddress } from '../lib/router.ts'
+import { useAct } from '../parts/act.ts'
+import { ChoiceFilter, Filters, optionsOf, TextFilter } from '../parts/filters.tsx'
+import { isBackfill, standingColumns, syncAddress, syncKey, troubleColumn } from '../parts/syncs.tsx'
 import { List } from '../parts/table.tsx'
-import { Time } from '../parts/text.tsx'
 import { toast } from '../parts/toasts.tsx'
 
-const flags = ['true', 'false'] as const
-
 const RunNow = ({ sync, done }: { readonly sync: Schemas['Sync']; readonly done: () => void }) => {
-  const [busy, setBusy] = useState(false)
+  const { busy, act } = useAct()
   const { resource, sellerId } = sync
-  const run = async (): Promise<void> => {
-    setBusy(true)
-    try {
+  const run = (): void =>
+    act(async () => {
       await answered(api.POST('/v1/syncs/{resource}/run', { params: { path: { resource } }, body: { sellerId } }))
       toast(`${resource} of ${sellerId} runs now.`)
       done()
-    } catch (error) {
-      toast(error instanceof Error ? error.message : String(error), 'bad')
-    }
-    setBusy(false)
-  }
+    })
   return (
-    <button type="button" disabled={busy} aria-label={`Run now: ${resource} of ${sellerId}`} onClick={() => void run()}>
+    <button type="button" disabled={busy} aria-label={`Run now: ${resource} of ${sellerId}`} onClick={run}>
       Run now
     </button>
   )
@@ -34,22 +27,13 @@ const RunNow = ({ sync, done }: { readonly sync: Schemas['Sync']; readonly done:
 /** Every sync of every seller: what is read, how far, and what is in its way. */
 export const Syncs = () => {
   const address = useAddress()
-  const [running, failing] = [oneOf(address, 'running', flags), oneOf(address, 'failing', flags)]
-  const query = {
-    ...given(address, ['sellerId', 'resource']),
-    ...(running === undefined ? {} : { running }),
-    ...(failing === undefined ? {} : { failing }),
-  }
-  const asked = { ...query, ...given(address, ['cursor']), limit: 100 }
-  const syncs = useQuery(`syncs ${JSON.stringify(asked)}`, () => answered(api.GET('/v1/syncs', { params: { query: asked } })), {
+  const query = { ...given(address, ['sellerId', 'resource']), ...chosen(address, { running: flags, failing: flags }) }
+  const syncs = usePage('syncs', address, query, (page) => answered(api.GET('/v1/syncs', { params: { query: page } })), {
+    limit: 100,
     everyMs: 5_000,
   })
-  const sellers = useQuery('sellers', () => answered(api.GET('/v1/sellers', { params: { query: { limit: 1_000 } } })))
-  const resources = useQuery('resources', () => answered(api.GET('/v1/resources')), { everyMs: 600_000 })
-  const restOf = (sellerId: string): string | null => {
-    const state = sellers.data?.items.find((seller) => seller.sellerId === sellerId)?.state ?? 'active'
-    return state === 'active' ? null : state
-  }
+  const sellers = useSellers()
+  const resources = useResources()
   const isFiltered = Object.keys(query).length > 0
   return (
     <>
@@ -62,7 +46,7 @@ export const Syncs = () => {
           at={address}
           name="resource"
           label="Sync"
-          options={[['', 'All'], ...(resources.data?.items ?? []).map(({ resource }) => [resource, resource] as const)]}
+          options={optionsOf((resources.data?.items ?? []).map(({ resource }) => resource))}
         />
         <TextFilter at={address} name="sellerId" label="Seller" />
         <ChoiceFilter
@@ -107,26 +91,8 @@ export const Syncs = () => {
             ),
           },
           { head: 'Seller', cell: ({ sellerId }) => sellerId },
-          { head: 'State', cell: (sync) => <SyncState sync={sync} resting={restOf(sync.sellerId)} /> },
-          { head: 'Lag', number: true, cell: (sync) => <Lag sync={sync} /> },
-          { head: 'Read up to', cell: ({ watermark }) => <Time at={watermark} /> },
-          {
-            head: 'Reads next',
-            cell: (sync) => (
-              <div>
-                <Reads sync={sync} />
-                <Progress sync={sync} />
-              </div>
-            ),
-          },
-          {
-            head: 'Trouble',
-            cell: (sync) => (
-              <div>
-                <SyncTrouble sync={sync} />
-              </div>
-            ),
-          },
+          ...standingColumns(sellers.data?.items ?? []),
+          troubleColumn,
           { head: 'Act', cell: (sync) => !isBackfill(sync) && <RunNow sync={sync} done={syncs.reload} /> },
         ]}
       />

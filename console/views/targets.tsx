@@ -1,7 +1,7 @@
 import { answered, api } from '../lib/api.ts'
 import { count } from '../lib/format.ts'
-import { useQuery } from '../lib/query.ts'
-import { given, oneOf, useAddress } from '../lib/router.ts'
+import { usePage } from '../lib/page.ts'
+import { chosen, flags, given, useAddress } from '../lib/router.ts'
 import { ChoiceFilter, Filters, TextFilter } from '../parts/filters.tsx'
 import { List } from '../parts/table.tsx'
 import { Badge, None, Time } from '../parts/text.tsx'
@@ -11,18 +11,11 @@ const tactics = ['contextual', 'behavioral'] as const
 /** Targets and audiences of display advertising, with their reach. */
 export const Targets = () => {
   const at = useAddress()
-  const [tactic, usable] = [oneOf(at, 'tactic', tactics), oneOf(at, 'usable', ['true', 'false'])]
-  const query = {
-    ...given(at, ['sellerId', 'q']),
-    ...(tactic === undefined ? {} : { tactic }),
-    ...(usable === undefined ? {} : { usable }),
-  }
-  const asked = { ...query, ...given(at, ['cursor']), limit: 50 }
-  const targets = useQuery(
-    `targets ${JSON.stringify(asked)}`,
-    () => answered(api.GET('/v1/targets', { params: { query: asked } })),
-    { topics: ['target', 'taxonomy'], everyMs: 60_000 },
-  )
+  const query = { ...given(at, ['sellerId', 'q']), ...chosen(at, { tactic: tactics, usable: flags }) }
+  const targets = usePage('targets', at, query, (page) => answered(api.GET('/v1/targets', { params: { query: page } })), {
+    topics: ['target', 'taxonomy'],
+    everyMs: 60_000,
+  })
   return (
     <>
       <h1 tabIndex={-1}>Targets</h1>

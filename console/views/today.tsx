@@ -1,7 +1,7 @@
 import { answered, api } from '../lib/api.ts'
 import { useMarketplaceNow } from '../lib/clock.ts'
-import { useQuery } from '../lib/query.ts'
-import { given, oneOf, useAddress } from '../lib/router.ts'
+import { usePage } from '../lib/page.ts'
+import { chosen, given, useAddress } from '../lib/router.ts'
 import { ChoiceFilter, Filters, TextFilter } from '../parts/filters.tsx'
 import { OrderLink, OrderState, Skus } from '../parts/orders.tsx'
 import { List } from '../parts/table.tsx'
@@ -38,15 +38,13 @@ export const Today = () => {
   const address = useAddress()
   const { parameters } = address
   const now = useMarketplaceNow(parameters.get('sellerId') ?? undefined)
-  const sort = oneOf(address, 'sort', ['shipBy', 'acknowledgeBy'])
   const query = {
     open: 'true' as const,
     ...dueQuery(parameters.get('due') ?? '', now),
-    ...(sort === undefined ? {} : { sort }),
+    ...chosen(address, { sort: ['shipBy', 'acknowledgeBy'] }),
     ...given(address, ['sellerId', 'sku', 'shipNodeType']),
   }
-  const asked = { ...query, ...given(address, ['cursor']), limit: 50 }
-  const orders = useQuery(`today ${JSON.stringify(asked)}`, () => answered(api.GET('/v1/orders', { params: { query: asked } })), {
+  const orders = usePage('today', address, query, (page) => answered(api.GET('/v1/orders', { params: { query: page } })), {
     topics: ['order'],
   })
   return (

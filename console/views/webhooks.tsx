@@ -1,10 +1,12 @@
 import { useState } from 'preact/hooks'
 import { answered, api, type Schemas } from '../lib/api.ts'
 import { count, several } from '../lib/format.ts'
+import { usePage } from '../lib/page.ts'
 import { invalidate, useQuery } from '../lib/query.ts'
-import { given, navigate, oneOf, useAddress } from '../lib/router.ts'
+import { chosen, given, navigate, useAddress } from '../lib/router.ts'
+import { useAct } from '../parts/act.ts'
 import { Field, FormDialog, textIn, textsIn } from '../parts/dialog.tsx'
-import { ChoiceFilter, Filters } from '../parts/filters.tsx'
+import { ChoiceFilter, Filters, optionsOf, TextFilter } from '../parts/filters.tsx'
 import { SecretOnce } from '../parts/secret.tsx'
 import { Loaded } from '../parts/states.tsx'
 import { List } from '../parts/table.tsx'
@@ -24,13 +26,15 @@ const addressOf = (id: string): string => `/console/webhooks/${encodeURIComponen
 
 const wordsOf = (types: readonly string[]): string => (types.length === 0 ? 'all' : types.join(', '))
 
+const states = ['active', 'paused', 'disabled'] as const
+
 /** Endpoints that changes are posted to. */
 export const Webhooks = () => {
   const at = useAddress()
   const [asking, setAsking] = useState(false)
   const [made, setMade] = useState<Schemas['NewWebhook'] | null>(null)
-  const query = { ...given(at, ['cursor']), limit: 50 }
-  const webhooks = useQuery(`webhooks ${JSON.stringify(query)}`, () => answered(api.GET('/v1/webhooks', { params: { query } })), {
+  const query = { ...given(at, ['sellerId']), ...chosen(at, { state: states }) }
+  const webhooks = usePage('webhooks', at, query, (page) => answered(api.GET('/v1/webhooks', { params: { query: page } })), {
     everyMs: 15_000,
   })
   return (
@@ -43,12 +47,21 @@ export const Webhooks = () => {
         </button>
       </p>
       {made !== null && <SecretOnce what={`Secret of ${made.url}`} secret={made.secret} done={() => setMade(null)} />}
+      <Filters>
+        <ChoiceFilter at={at} name="state" label="State" options={optionsOf(states)} />
+        <TextFilter at={at} name="sellerId" label="Gets changes of seller" />
+      </Filters>
       <List
         caption="Webhook endpoints"
         query={webhooks}
         at={at}
         keyOf={({ id }) => id}
-        empty="There is no endpoint yet. Programs can also read the change feed."
+        empty={
+          Object.keys(query).length === 0
+            ? 'There is no endpoint yet. Programs can also read the change feed.'
+            : 'No endpoint fits.'
+        }
+        csv={{ path: `/v1/webhooks?${new URLSearchParams(query)}`, name: 'webhooks' }}
         columns={[
           { head: 'Address', cell: ({ id, url }) => <a href={addressOf(id)}>{url}</a> },
           { head: 'State', cell: (webhook) => <State webhook={webhook} /> },
@@ -112,39 +125,33 @@ const outcomeOf = ({ httpStatus, error, status, attempt }: Delivery): string =>
 
 const Deliveries = ({ id }: { readonly id: string }) => {
   const at = useAddress()
-  const status = oneOf(at, 'status', statuses)
-  const query = { ...given(at, ['cursor', 'changeSequence']), ...(status === undefined ? {} : { status }), limit: 50 }
-  const deliveries = useQuery(
-    `deliveries ${id} ${JSON.stringify(query)}`,
-    () => answered(api.GET('/v1/webhooks/{id}/deliveries', { params: { path: { id }, query } })),
+  const { busy, act } = useAct()
+  const query = { ...given(at, ['changeSequence']), ...chosen(at, { status: statuses }) }
+  const deliveries = usePage(
+    `deliveries ${id}`,
+    at,
+    query,
+    (page) => answered(api.GET('/v1/webhooks/{id}/deliveries', { params: { path: { id }, query: page } })),
     { everyMs: 10_000 },
   )
-  const redeliver = async (ids: readonly string[]): Promise<void> => {
-    try {
+  const redeliver = (ids: readonly string[]): void =>
+    act(async () => {
       const parameters = { params: { path: { id } }, body: { ids: [...ids] } }
       const { redelivered, missing } = await answered(api.POST('/v1/webhooks/{id}/redeliver', parameters))
       const rest = missing.length === 0 ? '' : ` ${several(missing.length, 'message')} cannot be.`
       toast(`${several(redelivered, 'message')} will be sent again.${rest}`)
       deliveries.reload()
-    } catch (error) {
-      toast(error instanceof Error ? error.message : String(error), 'bad')
-    }
-  }
+    })
   const failed = deliveries.data?.items.filter((row) => row.status === 'failed' && row.changeSequence !== null) ?? []
   return (
     <>
       <h2>Deliveries</h2>
       <Filters>
-        <ChoiceFilter
-          at={at}
-          name="status"
-          label="Status"
-          options={[['', 'All'], ...statuses.map((one) => [one, one] as const)]}
-        />
+        <ChoiceFilter at={at} name="status" label="Status" options={optionsOf(statuses)} />
       </Filters>
       {failed.length > 0 && (
         <p class="row">
-          <button type="button" onClick={() => void redeliver(failed.map((row) => row.id))}>
+          <button type="button" disabled={busy} onClick={() => redeliver(failed.map((row) => row.id))}>
             Send the {several(failed.length, 'failed message')} of this page again
           </button>
         </p>
@@ -155,6 +162,7 @@ const Deliveries = ({ id }: { readonly id: string }) => {
         at={at}
         keyOf={(row) => row.id}
         empty="No message fits."
+        csv={{ path: `/v1/webhooks/${encodeURIComponent(id)}/deliveries?${new URLSearchParams(query)}`, name: 'deliveries' }}
         columns={[
           { head: 'Message', cell: ({ changeSequence }) => (changeSequence === null ? 'test' : `change ${changeSequence}`) },
           { head: 'Status', cell: (row) => <Badge tone={tones[row.status]}>{row.status}</Badge> },
@@ -168,7 +176,7 @@ const Deliveries = ({ id }: { readonly id: string }) => {
               row.changeSequence === null ? (
                 <None />
               ) : (
-                <button type="button" onClick={() => void redeliver([row.id])}>
+                <button type="button" disabled={busy} onClick={() => redeliver([row.id])}>
                   Send again<span class="visually-hidden"> change {row.changeSequence}</span>
                 </button>
               ),
@@ -182,7 +190,7 @@ const Deliveries = ({ id }: { readonly id: string }) => {
 const Shown = ({ webhook, reload }: { readonly webhook: Webhook; readonly reload: () => void }) => {
   const [asking, setAsking] = useState<Ask | null>(null)
   const [secret, setSecret] = useState<string | null>(null)
-  const [busy, setBusy] = useState(false)
+  const { busy, act } = useAct()
   const { id, state } = webhook
   const params = { path: { id } }
   const submit: Readonly<Record<Ask, (form: FormData) => Promise<void>>> = {
@@ -209,9 +217,8 @@ const Shown = ({ webhook, reload }: { readonly webhook: Webhook; readonly reload
       navigate('/console/webhooks')
     },
   }
-  const test = async (): Promise<void> => {
-    setBusy(true)
-    try {
+  const test = (): void =>
+    act(async () => {
       const { delivered, httpStatus, error, durationMs } = await answered(api.POST('/v1/webhooks/{id}/test', { params }))
       const outcome = httpStatus === null ? (error ?? 'there was no answer') : `HTTP ${httpStatus}`
       toast(
@@ -220,11 +227,7 @@ const Shown = ({ webhook, reload }: { readonly webhook: Webhook; readonly reload
       )
       invalidate()
       reload()
-    } catch (error) {
-      toast(error instanceof Error ? error.message : String(error), 'bad')
-    }
-    setBusy(false)
-  }
+    })
   const offered: readonly Ask[] = state === 'active' ? ['pause', 'rotate', 'disable', 'remove'] : ['resume', 'rotate', 'remove']
   return (
     <>
@@ -254,7 +257,7 @@ const Shown = ({ webhook, reload }: { readonly webhook: Webhook; readonly reload
         <dd>{id}</dd>
       </dl>
       <p class="row">
-        <button type="button" disabled={busy} onClick={() => void test()}>
+        <button type="button" disabled={busy} onClick={() => test()}>
           {busy ? 'Sending…' : 'Send a test message'}
         </button>
         {offered.map((ask) => (
