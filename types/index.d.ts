@@ -7274,9 +7274,13 @@ export interface operations {
                 shipNodeType?: string;
                 /** @description Some units are neither shipped nor cancelled. */
                 open?: "true" | "false";
-                /** @description true: open, and past the ship-by time. */
+                /** @description true: open, shipped by the seller, and past the ship-by time. */
                 late?: "true" | "false";
-                /** @description true: open, and some units are not acknowledged. */
+                /** @description true: open, and to be shipped within 24 hours. */
+                shipSoon?: "true" | "false";
+                /** @description true: open, and cancelled by the marketplace within 24 hours unless it is shipped. */
+                autoCancelSoon?: "true" | "false";
+                /** @description true: open, shipped by the seller, and some units are not acknowledged. */
                 unacknowledged?: "true" | "false";
                 /** @description City of the buyer's address, in upper or lower case. */
                 city?: string;

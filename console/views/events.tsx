@@ -16,7 +16,7 @@ const kinds = {
   all: { query: {}, empty: 'No event fits.' },
 } as const
 
-const isKind = (text: string): text is keyof typeof kinds => text in kinds
+const isKind = (text: string): text is keyof typeof kinds => Object.hasOwn(kinds, text)
 
 /** Events of the ERP, first of all those that came to nothing, or not yet. */
 export const Events = () => {

@@ -1,5 +1,4 @@
 import { answered, api } from '../lib/api.ts'
-import { useMarketplaceNow } from '../lib/clock.ts'
 import { usePage } from '../lib/page.ts'
 import { chosen, given, useAddress } from '../lib/router.ts'
 import { ChoiceFilter, Filters, TextFilter } from '../parts/filters.tsx'
@@ -7,40 +6,24 @@ import { OrderLink, OrderState, Skus } from '../parts/orders.tsx'
 import { List } from '../parts/table.tsx'
 import { Countdown } from '../parts/text.tsx'
 
-const dayMs = 86_400_000
-/** What is not shipped so long after its time is cancelled by the marketplace; the server says the exact time for each order. */
-const autoCancelMs = 4 * dayMs
-const minuteMs = 60_000
-
-const at = (moment: number): string => new Date(Math.floor(moment / minuteMs) * minuteMs).toISOString()
-
-type Due = Partial<Record<'late' | 'unacknowledged', 'true'>> &
-  Partial<Record<'shipByFrom' | 'shipByTo', string>> & { readonly sort: 'shipBy' | 'acknowledgeBy' }
-
 /** Parameters of the list for a choice of what is due. */
-const dueQuery = (due: string, now: number): Due => {
-  switch (due) {
-    case 'late':
-      return { late: 'true', sort: 'shipBy' }
-    case 'soon':
-      return { shipByFrom: at(now), shipByTo: at(now + dayMs), sort: 'shipBy' }
-    case 'acknowledge':
-      return { unacknowledged: 'true', sort: 'acknowledgeBy' }
-    case 'cancel':
-      return { shipByFrom: at(now - autoCancelMs), shipByTo: at(now - autoCancelMs + dayMs), sort: 'shipBy' }
-    default:
-      return { sort: 'shipBy' }
-  }
-}
+const choices = {
+  '': { sort: 'shipBy' },
+  acknowledge: { unacknowledged: 'true', sort: 'acknowledgeBy' },
+  late: { late: 'true', sort: 'shipBy' },
+  soon: { shipSoon: 'true', sort: 'shipBy' },
+  cancel: { autoCancelSoon: 'true', sort: 'shipBy' },
+} as const
+
+const isChoice = (text: string): text is keyof typeof choices => Object.hasOwn(choices, text)
 
 /** Open orders by what must be done first. */
 export const Today = () => {
   const address = useAddress()
-  const { parameters } = address
-  const now = useMarketplaceNow(parameters.get('sellerId') ?? undefined)
+  const due = address.parameters.get('due') ?? ''
   const query = {
     open: 'true' as const,
-    ...dueQuery(parameters.get('due') ?? '', now),
+    ...choices[isChoice(due) ? due : ''],
     ...chosen(address, { sort: ['shipBy', 'acknowledgeBy'] }),
     ...given(address, ['sellerId', 'sku', 'shipNodeType']),
   }

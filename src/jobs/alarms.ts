@@ -12,7 +12,7 @@ import {
 } from '../store/alarm-conditions.ts'
 import { tellAlarms } from '../store/alarms.ts'
 import type { Database, SqlRunner } from '../store/database.ts'
-import { type DeadlineRules, type RunningOut, readDeadlines } from '../store/deadlines.ts'
+import { type DeadlineRules, deadlineRulesOf, type RunningOut, readDeadlines } from '../store/deadlines.ts'
 import { servedSellers } from '../store/sellers.ts'
 
 /** What a look for alarms needs. */
@@ -27,18 +27,6 @@ export interface AlarmParts {
   /** How long this process has been up, in milliseconds. */
   readonly upForMs: number
 }
-
-/** By which clock and rules the deadlines of these sellers' orders are. */
-export const deadlineRulesOf = (
-  sql: SqlRunner,
-  sellerIds: Iterable<string>,
-  nowOf: (sellerId: string) => Date | null,
-): readonly DeadlineRules[] =>
-  [...sellerIds].map((sellerId) => {
-    const { acknowledgeWithinHours, cancelsAfterDays, shipNodes } = sql.vocabularyOf(sellerId)
-    const fulfilledByMarketplace = shipNodes.marketplace
-    return { sellerId, now: nowOf(sellerId), acknowledgeWithinHours, cancelsAfterDays, fulfilledByMarketplace }
-  })
 
 const ordersOf = (count: number): string => (count === 1 ? '1 order' : `${count} orders`)
 

@@ -12,6 +12,29 @@ export interface DeadlineRules {
   readonly fulfilledByMarketplace: string
 }
 
+/** By which clock and rules the deadlines of these sellers' orders are. */
+export const deadlineRulesOf = (
+  sql: Pick<SqlRunner, 'vocabularyOf'>,
+  sellerIds: Iterable<string>,
+  nowOf: (sellerId: string) => Date | null,
+): readonly DeadlineRules[] => [...sellerIds].map((sellerId) => deadlineRuleOf(sql, sellerId, nowOf(sellerId)))
+
+/** The rules of one seller; null: of those that this process does not serve. */
+export const deadlineRuleOf = (
+  { vocabularyOf }: Pick<SqlRunner, 'vocabularyOf'>,
+  sellerId: string | null,
+  now: Date | null,
+): DeadlineRules => {
+  const { acknowledgeWithinHours, cancelsAfterDays, shipNodes } = vocabularyOf(sellerId)
+  return {
+    sellerId: sellerId ?? '',
+    now,
+    acknowledgeWithinHours,
+    cancelsAfterDays,
+    fulfilledByMarketplace: shipNodes.marketplace,
+  }
+}
+
 /** How long before each deadline an order counts, in milliseconds. */
 export interface DeadlineMargins {
   readonly acknowledgeWithinMs: number
@@ -19,7 +42,7 @@ export interface DeadlineMargins {
   readonly cancelWithinMs: number
 }
 
-/** Orders that run out of time. `count`: of those within the margin; `late`: those of them whose deadline has passed; `earliest`: of all of them. */
+/** Orders that run out of time. `count`: of those within the margin; `late`: those of them whose deadline has passed; `earliest`: their first one. */
 export interface RunningOut {
   readonly count: number
   readonly late: number
@@ -29,13 +52,15 @@ export interface RunningOut {
 /** The deadlines of a seller's open orders. */
 export interface SellerDeadlines {
   readonly sellerId: string
-  readonly acknowledge: RunningOut
+  /** `waiting`: orders with units that are neither acknowledged nor shipped nor cancelled, however much time is left. */
+  readonly acknowledge: RunningOut & { readonly waiting: number }
   readonly ship: RunningOut
   readonly cancel: RunningOut
 }
 
 interface Row {
   readonly seller_id: string
+  readonly waiting: number
   readonly acknowledge: number
   readonly acknowledge_late: number
   readonly acknowledge_by: Date | null
@@ -65,13 +90,14 @@ export const readDeadlines = async (
      )
      SELECT s.seller_id, a.*, h.*, c.* FROM s
      CROSS JOIN LATERAL (
-       SELECT count(*)::int AS acknowledge, (count(*) FILTER (WHERE o.order_date + s.hours < s.now))::int AS acknowledge_late,
-         min(o.order_date) + s.hours AS acknowledge_by
-       FROM (SELECT DISTINCT l.purchase_order_id FROM warehouse.order_lines l
-             WHERE l.seller_id = s.seller_id AND l.acknowledged + l.cancelled < l.ordered) u
-       JOIN warehouse.orders o ON o.seller_id = s.seller_id AND o.purchase_order_id = u.purchase_order_id
-       WHERE o.open AND o.missing_since IS NULL AND o.ship_node_type IS DISTINCT FROM s.marketplace
-         AND o.order_date < s.now - s.hours + ${secondsOf('$2')}) a
+       SELECT count(*)::int AS waiting, (count(*) FILTER (WHERE u.order_date < u.counted))::int AS acknowledge,
+         (count(*) FILTER (WHERE u.order_date + s.hours < s.now))::int AS acknowledge_late,
+         min(u.order_date) FILTER (WHERE u.order_date < u.counted) + s.hours AS acknowledge_by
+       FROM (SELECT DISTINCT o.purchase_order_id, o.order_date, s.now - s.hours + ${secondsOf('$2')} AS counted
+             FROM warehouse.order_lines l
+             JOIN warehouse.orders o ON o.seller_id = s.seller_id AND o.purchase_order_id = l.purchase_order_id
+             WHERE l.seller_id = s.seller_id AND l.acknowledged + l.cancelled < l.ordered AND l.shipped + l.cancelled < l.ordered
+               AND o.open AND o.missing_since IS NULL AND o.ship_node_type IS DISTINCT FROM s.marketplace) u) a
      CROSS JOIN LATERAL (
        SELECT count(*)::int AS ship, (count(*) FILTER (WHERE o.estimated_ship_date < s.now))::int AS ship_late,
          min(o.estimated_ship_date) AS ship_by
@@ -98,7 +124,7 @@ export const readDeadlines = async (
   )
   return rows.map((row) => ({
     sellerId: row.seller_id,
-    acknowledge: { count: row.acknowledge, late: row.acknowledge_late, earliest: row.acknowledge_by },
+    acknowledge: { waiting: row.waiting, count: row.acknowledge, late: row.acknowledge_late, earliest: row.acknowledge_by },
     ship: { count: row.ship, late: row.ship_late, earliest: row.ship_by },
     cancel: { count: row.cancel, late: row.cancel_late, earliest: row.cancel_at },
   }))

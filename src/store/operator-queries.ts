@@ -1,6 +1,7 @@
 import { type AlarmSeverity, alarmKinds, alarmList, ruleOf } from '../domain/alarm-rules.ts'
 import type { CommandState } from '../domain/command.ts'
 import type { SqlRunner } from './database.ts'
+import { deadlineRulesOf, readDeadlines } from './deadlines.ts'
 import { sellerOfEventRow, tellWaitingAfterMs } from './event-queries.ts'
 import { Prisma } from './generated/client.ts'
 import { oneOf } from './one-of.ts'
@@ -165,16 +166,17 @@ export const listAlarms = async (
 
 /** What stands out, in numbers. */
 export interface Overview {
+  /** All open orders; below, those that the seller ships, and that the marketplace still has. */
   readonly orders: {
     readonly open: number
     readonly late: number
-    /** Open, and some units are not acknowledged; those of them whose time for it has passed, or does within an hour. */
+    /** Some units are not acknowledged; those of them whose time for it has passed, or does within an hour. */
     readonly toAcknowledge: number
     readonly acknowledgeOverdue: number
     readonly acknowledgeSoon: number
-    /** Open, and to be shipped within 24 hours. */
+    /** To be shipped within 24 hours. */
     readonly shipSoon: number
-    /** Open, and cancelled by the marketplace within 24 hours unless they are shipped. */
+    /** Cancelled by the marketplace within 24 hours unless they are shipped. */
     readonly autoCancelSoon: number
   }
   /** States without a command are left out. Confirmed and rejected ones count for the last 24 hours only. */
@@ -199,50 +201,48 @@ export interface Overview {
   }
 }
 
-/** Counts what is open, of these sellers. `lateAt`: the moment, by each seller's marketplace clock, before which an open order should have been shipped. */
+/** How long before its deadline an order counts as running out of time, in milliseconds. */
+const soonMs = { acknowledgeWithinMs: 3_600_000, shipWithinMs: 86_400_000, cancelWithinMs: 86_400_000 }
+
+const countOrders = async (
+  sql: SqlRunner,
+  nowOf: ReadonlyMap<string, Date>,
+  only: readonly string[] | null,
+): Promise<Overview['orders']> => {
+  const [total] = await sql.query<{ open: number }>(
+    'SELECT count(*)::int AS open FROM warehouse.orders WHERE open AND ($1::text[] IS NULL OR seller_id = ANY ($1::text[]))',
+    only,
+  )
+  const sellers = only ?? (await sql.query<{ seller_id: string }>(allSellers)).map(({ seller_id }) => seller_id)
+  const rules = deadlineRulesOf(sql, sellers, (sellerId) => nowOf.get(sellerId) ?? null)
+  const sums = {
+    open: total?.open ?? 0,
+    late: 0,
+    toAcknowledge: 0,
+    acknowledgeOverdue: 0,
+    acknowledgeSoon: 0,
+    shipSoon: 0,
+    autoCancelSoon: 0,
+  }
+  for (const { acknowledge, ship, cancel } of await readDeadlines(sql, rules, soonMs)) {
+    sums.toAcknowledge += acknowledge.waiting
+    sums.acknowledgeOverdue += acknowledge.late
+    sums.acknowledgeSoon += acknowledge.count - acknowledge.late
+    sums.late += ship.late
+    sums.shipSoon += ship.count - ship.late
+    sums.autoCancelSoon += cancel.count - cancel.late
+  }
+  return sums
+}
+
+/** Counts what is open, of these sellers. `nowOf`: the marketplace's time of each seller; the database's own counts for the others. */
 export const readOverview = async (
   sql: SqlRunner,
-  lateAt: ReadonlyMap<string, Date>,
+  nowOf: ReadonlyMap<string, Date>,
   sellers: SellerFilter = null,
 ): Promise<Overview> => {
   const only = sellersIn(sellers)
-  const clocks = [...lateAt].map(([sellerId, now]) => {
-    const { acknowledgeWithinHours, cancelsAfterDays } = sql.vocabularyOf(sellerId)
-    return { seller_id: sellerId, now: now.toISOString(), acknowledge: acknowledgeWithinHours, cancelDays: cancelsAfterDays }
-  })
-  const others = sql.vocabularyOf(null)
-  // Each seller's open orders are counted by the index on their deadline.
-  const [orders] = await sql.query<Overview['orders']>(
-    `WITH s AS (
-       SELECT s.seller_id, coalesce(k.now, now()) AS now, make_interval(hours => coalesce(k.acknowledge, $3::int)) AS acknowledge,
-         make_interval(days => CASE WHEN k.seller_id IS NULL THEN $4::int ELSE k."cancelDays" END) AS cancel
-       FROM (SELECT unnest($2::text[]) AS seller_id WHERE $2::text[] IS NOT NULL UNION ALL SELECT a.seller_id FROM (${allSellers}) a WHERE $2::text[] IS NULL) s
-       LEFT JOIN jsonb_to_recordset($1::jsonb) AS k(seller_id text, now timestamptz, acknowledge int, "cancelDays" int) USING (seller_id)
-     )
-     SELECT coalesce(sum(f.open), 0)::int AS open, coalesce(sum(f.late), 0)::int AS late, coalesce(sum(f.soon), 0)::int AS "shipSoon",
-       coalesce(sum(f.cancelled), 0)::int AS "autoCancelSoon", coalesce(sum(a.waiting), 0)::int AS "toAcknowledge",
-       coalesce(sum(a.overdue), 0)::int AS "acknowledgeOverdue", coalesce(sum(a.soon), 0)::int AS "acknowledgeSoon"
-     FROM s
-     CROSS JOIN LATERAL (
-       SELECT count(*) AS open, count(*) FILTER (WHERE o.estimated_ship_date < s.now) AS late,
-         count(*) FILTER (WHERE o.estimated_ship_date >= s.now AND o.estimated_ship_date < s.now + interval '24 hours') AS soon,
-         count(*) FILTER (WHERE o.estimated_ship_date >= s.now - s.cancel
-           AND o.estimated_ship_date < s.now - s.cancel + interval '24 hours') AS cancelled
-       FROM warehouse.orders o WHERE o.seller_id = s.seller_id AND o.open
-     ) f
-     CROSS JOIN LATERAL (
-       SELECT count(*) AS waiting, count(*) FILTER (WHERE o.order_date < s.now - s.acknowledge) AS overdue,
-         count(*) FILTER (WHERE o.order_date >= s.now - s.acknowledge
-           AND o.order_date < s.now - s.acknowledge + interval '1 hour') AS soon
-       FROM (SELECT DISTINCT l.purchase_order_id FROM warehouse.order_lines l
-         WHERE l.seller_id = s.seller_id AND l.acknowledged + l.cancelled < l.ordered AND l.shipped + l.cancelled < l.ordered) l
-       JOIN warehouse.orders o ON o.seller_id = s.seller_id AND o.purchase_order_id = l.purchase_order_id AND o.open
-     ) a`,
-    JSON.stringify(clocks),
-    only,
-    others.acknowledgeWithinHours,
-    others.cancelsAfterDays,
-  )
+  const orders = await countOrders(sql, nowOf, only)
   const commands = await sql.query<{ state: CommandState; count: number }>(
     `SELECT state, count(*)::int AS count FROM tallyman.commands WHERE state NOT IN ('confirmed', 'rejected')
        AND ($1::text[] IS NULL OR seller_id = ANY ($1::text[])) GROUP BY state
@@ -275,15 +275,7 @@ export const readOverview = async (
   })
   const alarmsOf = new Map(open.map(({ kind, _count }) => [kind, _count]))
   return {
-    orders: {
-      open: orders?.open ?? 0,
-      late: orders?.late ?? 0,
-      toAcknowledge: orders?.toAcknowledge ?? 0,
-      acknowledgeOverdue: orders?.acknowledgeOverdue ?? 0,
-      acknowledgeSoon: orders?.acknowledgeSoon ?? 0,
-      shipSoon: orders?.shipSoon ?? 0,
-      autoCancelSoon: orders?.autoCancelSoon ?? 0,
-    },
+    orders,
     commands: Object.fromEntries(commands.map(({ state, count }) => [state, count])),
     waitingEvents: rest?.waiting_events ?? 0,
     quarantined: rest?.quarantined ?? 0,

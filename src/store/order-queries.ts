@@ -1,4 +1,5 @@
 import type { SqlRunner } from './database.ts'
+import { type DeadlineRules, deadlineRuleOf, deadlineRulesOf } from './deadlines.ts'
 import { type ListPage, type Period, pageOf } from './page.ts'
 import { prepared } from './prepared.ts'
 import { type SellerFilter, sellersIn } from './seller-filter.ts'
@@ -45,6 +46,12 @@ export const orderSorts = ['-orderDate', 'shipBy', 'acknowledgeBy'] as const
 /** One of {@link orderSorts}. */
 export type OrderSort = (typeof orderSorts)[number]
 
+/** What an open order that the seller ships may run up to: its time to ship has passed, or does within a day, or it is cancelled within a day. */
+export const orderDeadlines = ['late', 'shipSoon', 'autoCancelSoon'] as const
+
+/** One of {@link orderDeadlines}. */
+export type OrderDeadline = (typeof orderDeadlines)[number]
+
 /** Place of an order in a list; `at` is the time by which it is sorted: ISO 8601, or `infinity`, or `-infinity`. */
 export interface OrderPlace extends OrderKey {
   readonly at: string | null
@@ -63,10 +70,12 @@ export interface OrderFilter {
   readonly trackingNumber: string | null
   /** Some units are neither shipped nor cancelled. */
   readonly open: boolean | null
-  /** Open, and to be shipped before this moment, by each seller's marketplace clock; the database's own for sellers that are not named. */
-  readonly lateAt: ReadonlyMap<string, Date> | null
+  /** The marketplace's time of each seller; the database's own counts for sellers that are not named. */
+  readonly nowOf: ReadonlyMap<string, Date>
+  /** Only those that run up to one of these deadlines. */
+  readonly due: readonly OrderDeadline[]
   readonly shipNodeType: string | null
-  /** Some units are not acknowledged. */
+  /** Whether some units of an open order that the seller ships are not acknowledged. */
   readonly unacknowledged: boolean | null
   /** Of the buyer's address, whatever its case. */
   readonly city: string | null
@@ -94,15 +103,17 @@ interface SummaryRow {
 }
 
 const hourMs = 3_600_000
+const dayMs = 24 * hourMs
 
 const after = (moment: Date | null, hours: number): Date | null =>
   moment === null ? null : new Date(moment.getTime() + hours * hourMs)
 
 const fromRow = ({ vocabularyOf }: Pick<SqlRunner, 'vocabularyOf'>, row: SummaryRow): OrderSummary => {
   const lines = row.lines ?? []
-  const { acknowledgeWithinHours, cancelsAfterDays } = vocabularyOf(row.seller_id)
+  const { acknowledgeWithinHours, cancelsAfterDays, shipNodes } = vocabularyOf(row.seller_id)
+  const isDue = row.open && row.ship_node_type !== shipNodes.marketplace
   const isUnacknowledged =
-    row.open && lines.some((line) => Math.max(line.acknowledged, line.shipped) + line.cancelled < line.ordered)
+    isDue && lines.some((line) => Math.max(line.acknowledged, line.shipped) + line.cancelled < line.ordered)
   return {
     sellerId: row.seller_id,
     purchaseOrderId: row.purchase_order_id,
@@ -114,7 +125,7 @@ const fromRow = ({ vocabularyOf }: Pick<SqlRunner, 'vocabularyOf'>, row: Summary
     currency: row.currency,
     open: row.open,
     acknowledgeBy: isUnacknowledged ? after(row.order_date, acknowledgeWithinHours) : null,
-    autoCancelAt: row.open && cancelsAfterDays !== null ? after(row.estimated_ship_date, cancelsAfterDays * 24) : null,
+    autoCancelAt: isDue && cancelsAfterDays !== null ? after(row.estimated_ship_date, cancelsAfterDays * 24) : null,
     lines,
     firstSeenAt: row.first_seen_at,
     changedAt: row.changed_at,
@@ -170,6 +181,15 @@ export const allSellers = `
 /** How far the clock of Postgres may be ahead of ours, in milliseconds. */
 const clockSkewMs = 600_000
 
+/** What each deadline is counted from: the time to ship by, or when the marketplace cancels; and the stretch around the present time. */
+const deadlines: Readonly<
+  Record<OrderDeadline, { readonly fromMs: number | null; readonly beforeMs: number; readonly cancels: boolean }>
+> = {
+  late: { fromMs: null, beforeMs: 0, cancels: false },
+  shipSoon: { fromMs: 0, beforeMs: dayMs, cancels: false },
+  autoCancelSoon: { fromMs: 0, beforeMs: dayMs, cancels: true },
+}
+
 const lookUps = {
   purchaseOrderId: (value: string) =>
     `SELECT purchase_order_id FROM warehouse.orders WHERE seller_id = s.seller_id AND purchase_order_id = ${value}`,
@@ -207,20 +227,45 @@ export const listOrders = async (
     conditions.push(found(Object.values(lookUps).map((lookUp) => lookUp(value))))
   }
   if (filter.open !== null) conditions.push(filter.open ? 'o.open' : 'NOT o.open')
-  if (filter.lateAt !== null) {
-    const clocks = Object.fromEntries([...filter.lateAt].map(([sellerId, now]) => [sellerId, now.toISOString()]))
-    const now = `COALESCE((${bind(JSON.stringify(clocks), 'jsonb')} ->> o.seller_id)::timestamptz, now())`
-    // Of the index on the time to ship by, only what may be late for some seller is read.
-    const latest = new Date(Math.max(Date.now(), ...[...filter.lateAt.values()].map((at) => at.getTime())) + clockSkewMs)
-    const before = bind(latest.toISOString(), 'timestamptz')
-    conditions.push(`o.open AND o.estimated_ship_date < ${now} AND ${sortTimes.shipBy.time} < ${before}`)
+  const rules = deadlineRulesOf(sql, filter.nowOf.keys(), (sellerId) => filter.nowOf.get(sellerId) ?? null)
+  const others = deadlineRuleOf(sql, null, null)
+  let boundRules: string | null = null
+  /** SQL: a member of the rules of the row's seller. */
+  const ruleOf = (member: keyof DeadlineRules): string => {
+    boundRules ??= bind(JSON.stringify(Object.fromEntries([...rules, others].map((rule) => [rule.sellerId, rule]))), 'jsonb')
+    return `(coalesce(${boundRules} -> o.seller_id, ${boundRules} -> '') ->> '${member}')`
+  }
+  const isOurs = (): string =>
+    `o.open AND o.missing_since IS NULL AND o.ship_node_type IS DISTINCT FROM ${ruleOf('fulfilledByMarketplace')}`
+  for (const deadline of filter.due) {
+    const { fromMs, beforeMs, cancels } = deadlines[deadline]
+    // Of the index on the time to ship by, only what may be due for some seller is read.
+    const moments = [...rules, others].flatMap(({ now, cancelsAfterDays }) => {
+      const at = now?.getTime() ?? Date.now()
+      if (!cancels) return [at]
+      return cancelsAfterDays === null ? [] : [at - cancelsAfterDays * dayMs]
+    })
+    if (moments.length === 0) {
+      conditions.push('false')
+      continue
+    }
+    const bound = (ms: number): string => bind(new Date(ms).toISOString(), 'timestamptz')
+    const now = `coalesce(${ruleOf('now')}::timestamptz, now())`
+    const counted = cancels ? `${now} - make_interval(days => ${ruleOf('cancelsAfterDays')}::int)` : now
+    const time = sortTimes.shipBy.time
+    conditions.push(isOurs(), `o.estimated_ship_date < ${counted} + make_interval(secs => ${beforeMs / 1_000})`)
+    conditions.push(`${time} < ${bound(Math.max(...moments) + beforeMs + clockSkewMs)}`)
+    if (fromMs !== null) {
+      conditions.push(`o.estimated_ship_date >= ${counted} + make_interval(secs => ${fromMs / 1_000})`)
+      conditions.push(`${time} >= ${bound(Math.min(...moments) + fromMs - clockSkewMs)}`)
+    }
   }
   if (filter.unacknowledged !== null) {
     const waiting = found([
       `SELECT DISTINCT l.purchase_order_id FROM warehouse.order_lines l
          WHERE l.seller_id = s.seller_id AND l.acknowledged + l.cancelled < l.ordered AND l.shipped + l.cancelled < l.ordered`,
     ])
-    conditions.push(`o.open AND ${filter.unacknowledged ? '' : 'NOT '}${waiting}`)
+    conditions.push(filter.unacknowledged ? `${isOurs()} AND ${waiting}` : `o.open AND NOT ${waiting}`)
   }
   if (filter.city !== null) {
     const city = "(o.shipping_address ->> 'city')"

@@ -10,6 +10,7 @@ import { readOverview, readThroughput } from '../../store/operator-queries.ts'
 import {
   listOrders,
   type OrderKey,
+  orderDeadlines,
   orderSorts,
   readOrderSummary,
   readOrderVersions,
@@ -46,8 +47,14 @@ const orders = listOf('orders', orderSummarySchema, place, {
   sellerId: textFilter('Of this seller.'),
   shipNodeType: textFilter('Stored and shipped by this kind of node, in a word of the marketplace.'),
   open: flagSchema.optional().meta({ description: 'Some units are neither shipped nor cancelled.' }),
-  late: flagSchema.optional().meta({ description: 'true: open, and past the ship-by time.' }),
-  unacknowledged: flagSchema.optional().meta({ description: 'true: open, and some units are not acknowledged.' }),
+  late: flagSchema.optional().meta({ description: 'true: open, shipped by the seller, and past the ship-by time.' }),
+  shipSoon: flagSchema.optional().meta({ description: 'true: open, and to be shipped within 24 hours.' }),
+  autoCancelSoon: flagSchema
+    .optional()
+    .meta({ description: 'true: open, and cancelled by the marketplace within 24 hours unless it is shipped.' }),
+  unacknowledged: flagSchema
+    .optional()
+    .meta({ description: 'true: open, shipped by the seller, and some units are not acknowledged.' }),
   city: textFilter("City of the buyer's address, in upper or lower case."),
   createdFrom: fromSchema('Ordered'),
   createdTo: toSchema('Ordered'),
@@ -78,7 +85,7 @@ const shownLedger = (ledger: LineLedger) => ({
 /** Orders with their units, and the overview. */
 export const orderRoutes = (app: App, { services }: RouteParts): void => {
   const { database } = services
-  const lateAt = (): ReadonlyMap<string, Date> =>
+  const marketplaceTimes = (): ReadonlyMap<string, Date> =>
     new Map(services.sellers().map((sellerId) => [sellerId, services.marketplaceNow(sellerId)]))
 
   app.route({
@@ -104,7 +111,8 @@ export const orderRoutes = (app: App, { services }: RouteParts): void => {
         unacknowledged: query.unacknowledged ?? null,
         city: query.city ?? null,
         open: query.open ?? null,
-        lateAt: query.late === true ? lateAt() : null,
+        nowOf: marketplaceTimes(),
+        due: orderDeadlines.filter((deadline) => query[deadline] === true),
         created: { from: query.createdFrom ?? null, to: query.createdTo ?? null },
         shipBy: { from: query.shipByFrom ?? null, to: query.shipByTo ?? null },
         sort: query.sort ?? null,
@@ -203,7 +211,7 @@ export const orderRoutes = (app: App, { services }: RouteParts): void => {
       querystring: z.object({ sellerId: textFilter('Of this seller.') }),
       response: { 200: overviewSchema, ...problems() },
     },
-    handler: ({ query, caller }) => readOverview(database, lateAt(), sellersAsked(caller, query.sellerId)),
+    handler: ({ query, caller }) => readOverview(database, marketplaceTimes(), sellersAsked(caller, query.sellerId)),
   })
 
   app.route({
