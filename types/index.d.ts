@@ -6596,6 +6596,10 @@ export interface operations {
                 createdFrom?: string;
                 /** @description Accepted before this date, or date and time. */
                 createdTo?: string;
+                /** @description Confirmed or rejected at or after this date, or date and time. */
+                settledFrom?: string;
+                /** @description Confirmed or rejected before this date, or date and time. */
+                settledTo?: string;
             };
             header?: never;
             path?: never;
@@ -7276,11 +7280,15 @@ export interface operations {
                 open?: "true" | "false";
                 /** @description true: open, shipped by the seller, and past the ship-by time. */
                 late?: "true" | "false";
-                /** @description true: open, and to be shipped within 24 hours. */
+                /** @description true: open, shipped by the seller, and to be shipped within 24 hours. */
                 shipSoon?: "true" | "false";
                 /** @description true: open, and cancelled by the marketplace within 24 hours unless it is shipped. */
                 autoCancelSoon?: "true" | "false";
-                /** @description true: open, shipped by the seller, and some units are not acknowledged. */
+                /** @description true: open, shipped by the seller, and past the time to be acknowledged by. */
+                acknowledgeOverdue?: "true" | "false";
+                /** @description true: open, shipped by the seller, and to be acknowledged within an hour. */
+                acknowledgeSoon?: "true" | "false";
+                /** @description true: open, shipped by the seller, and some units are not acknowledged; false: the other open ones. */
                 unacknowledged?: "true" | "false";
                 /** @description City of the buyer's address, in upper or lower case. */
                 city?: string;

@@ -1,3 +1,4 @@
+import { useMemo } from 'preact/hooks'
 import { answered, api } from '../lib/api.ts'
 import { usePage } from '../lib/page.ts'
 import { chosen, given, useAddress } from '../lib/router.ts'
@@ -11,10 +12,18 @@ const states = ['pending', 'sending', 'verifying', 'held', 'confirmed', 'rejecte
 const kinds = ['acknowledge', 'ship', 'cancel', 'refund', 'create-shipping-settings'] as const
 const texts = ['purchaseOrderId', 'sku', 'trackingNumber', 'sellerId', 'eventId', 'createdFrom', 'createdTo'] as const
 
+const dayMs = 86_400_000
+
 /** Commands with what has become of them. */
 export const Commands = () => {
   const address = useAddress()
-  const query = { ...given(address, texts), ...chosen(address, { state: states, kind: kinds }) }
+  const settled = address.parameters.get('settled')
+  const settledFrom = useMemo(() => (settled === 'day' ? new Date(Date.now() - dayMs).toISOString() : null), [settled])
+  const query = {
+    ...given(address, texts),
+    ...chosen(address, { state: states, kind: kinds }),
+    ...(settledFrom === null ? {} : { settledFrom }),
+  }
   const commands = usePage('commands', address, query, (page) => answered(api.GET('/v1/commands', { params: { query: page } })), {
     topics: ['command'],
   })
@@ -31,6 +40,15 @@ export const Commands = () => {
         <TextFilter at={address} name="sku" label="SKU" />
         <TextFilter at={address} name="trackingNumber" label="Tracking number" />
         <TextFilter at={address} name="sellerId" label="Seller" />
+        <ChoiceFilter
+          at={address}
+          name="settled"
+          label="Settled"
+          options={[
+            ['', 'At any time'],
+            ['day', 'In the last 24 hours'],
+          ]}
+        />
         <TextFilter at={address} name="createdFrom" label="Accepted from" type="date" />
         <TextFilter at={address} name="createdTo" label="Accepted before" type="date" />
       </Filters>

@@ -36,16 +36,15 @@ const Group = ({ title, children }: { readonly title: string; readonly children:
 
 const Figures = ({ overview }: { readonly overview: Schemas['Overview'] }) => {
   const { orders, commands, needsPerson } = overview
-  const going = (commands['pending'] ?? 0) + (commands['sending'] ?? 0)
   return (
     <>
       <Group title="Deadlines">
         <Tile label="late to ship" value={orders.late} to="/console/today?due=late" tone="bad" />
-        <Tile label="late to acknowledge" value={orders.acknowledgeOverdue} to="/console/today?due=acknowledge" tone="bad" />
+        <Tile label="late to acknowledge" value={orders.acknowledgeOverdue} to="/console/today?due=overdue" tone="bad" />
         <Tile
           label="to acknowledge within an hour"
           value={orders.acknowledgeSoon}
-          to="/console/today?due=acknowledge"
+          to="/console/today?due=acknowledge-soon"
           tone="warn"
         />
         <Tile label="to ship within 24 hours" value={orders.shipSoon} to="/console/today?due=soon" tone="warn" />
@@ -59,14 +58,24 @@ const Figures = ({ overview }: { readonly overview: Schemas['Overview'] }) => {
       <Group title="Orders">
         <Tile label="open" value={orders.open} to="/console/orders?open=true" />
         <Tile label="to acknowledge" value={orders.toAcknowledge} to="/console/today?due=acknowledge" />
-        <Tile label="to ship" value={Math.max(0, orders.open - orders.toAcknowledge)} to="/console/today" />
+        <Tile label="to ship" value={Math.max(0, orders.open - orders.toAcknowledge)} to="/console/today?due=ship" />
       </Group>
       <Group title="Commands">
         <Tile label="held: a person must decide" value={commands['held'] ?? 0} to="/console/commands?state=held" tone="bad" />
-        <Tile label="rejected in 24 hours" value={commands['rejected'] ?? 0} to="/console/commands?state=rejected" tone="warn" />
-        <Tile label="on their way" value={going} to="/console/commands?state=pending" />
+        <Tile
+          label="rejected in 24 hours"
+          value={commands['rejected'] ?? 0}
+          to="/console/commands?state=rejected&settled=day"
+          tone="warn"
+        />
+        <Tile label="pending" value={commands['pending'] ?? 0} to="/console/commands?state=pending" />
+        <Tile label="being sent" value={commands['sending'] ?? 0} to="/console/commands?state=sending" />
         <Tile label="being verified" value={commands['verifying'] ?? 0} to="/console/commands?state=verifying" />
-        <Tile label="confirmed in 24 hours" value={commands['confirmed'] ?? 0} to="/console/commands?state=confirmed" />
+        <Tile
+          label="confirmed in 24 hours"
+          value={commands['confirmed'] ?? 0}
+          to="/console/commands?state=confirmed&settled=day"
+        />
       </Group>
       <Group title="Needs a person">
         <Tile label="open alarms" value={overview.alarms} to="/console/alarms" tone="warn" />

@@ -10,6 +10,9 @@ import { Countdown } from '../parts/text.tsx'
 const choices = {
   '': { sort: 'shipBy' },
   acknowledge: { unacknowledged: 'true', sort: 'acknowledgeBy' },
+  overdue: { acknowledgeOverdue: 'true', sort: 'acknowledgeBy' },
+  'acknowledge-soon': { acknowledgeSoon: 'true', sort: 'acknowledgeBy' },
+  ship: { unacknowledged: 'false', sort: 'shipBy' },
   late: { late: 'true', sort: 'shipBy' },
   soon: { shipSoon: 'true', sort: 'shipBy' },
   cancel: { autoCancelSoon: 'true', sort: 'shipBy' },
@@ -42,6 +45,9 @@ export const Today = () => {
           options={[
             ['', 'All open orders'],
             ['acknowledge', 'To acknowledge'],
+            ['overdue', 'Late to acknowledge'],
+            ['acknowledge-soon', 'To acknowledge within an hour'],
+            ['ship', 'To ship'],
             ['late', 'Late to ship'],
             ['soon', 'To ship within 24 hours'],
             ['cancel', 'Cancelled within 24 hours'],

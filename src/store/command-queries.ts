@@ -75,6 +75,8 @@ export interface CommandFilter {
   /** Some parcel of the shipment has it. */
   readonly trackingNumber: string | null
   readonly created: Period
+  /** When it was confirmed or rejected. */
+  readonly settled: Period
 }
 
 // What hangs on commands is read by one statement for each table, whatever their number.
@@ -167,6 +169,9 @@ const sequencesOf = async (
   const { from, to } = filter.created
   if (from !== null) conditions.push(`c.created_at >= ${bind(from.toISOString(), 'timestamptz')}`)
   if (to !== null) conditions.push(`c.created_at < ${bind(to.toISOString(), 'timestamptz')}`)
+  const { from: settledFrom, to: settledTo } = filter.settled
+  if (settledFrom !== null) conditions.push(`c.settled_at >= ${bind(settledFrom.toISOString(), 'timestamptz')}`)
+  if (settledTo !== null) conditions.push(`c.settled_at < ${bind(settledTo.toISOString(), 'timestamptz')}`)
   if (before !== null) conditions.push(`c.sequence < ${bind(before, 'bigint')}`)
   const rows = await sql.query<{ sequence: bigint }>(
     `SELECT c.sequence FROM tallyman.commands c WHERE ${conditions.join(' AND ')} ORDER BY c.sequence DESC LIMIT ${bind(limit, 'int')}`,

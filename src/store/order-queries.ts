@@ -46,8 +46,11 @@ export const orderSorts = ['-orderDate', 'shipBy', 'acknowledgeBy'] as const
 /** One of {@link orderSorts}. */
 export type OrderSort = (typeof orderSorts)[number]
 
-/** What an open order that the seller ships may run up to: its time to ship has passed, or does within a day, or it is cancelled within a day. */
-export const orderDeadlines = ['late', 'shipSoon', 'autoCancelSoon'] as const
+/**
+ * What an open order that the seller ships may run up to: its time to ship has passed, or does within a day; it is cancelled within a day; its
+ * time to be acknowledged has passed, or does within an hour.
+ */
+export const orderDeadlines = ['late', 'shipSoon', 'autoCancelSoon', 'acknowledgeOverdue', 'acknowledgeSoon'] as const
 
 /** One of {@link orderDeadlines}. */
 export type OrderDeadline = (typeof orderDeadlines)[number]
@@ -75,7 +78,7 @@ export interface OrderFilter {
   /** Only those that run up to one of these deadlines. */
   readonly due: readonly OrderDeadline[]
   readonly shipNodeType: string | null
-  /** Whether some units of an open order that the seller ships are not acknowledged. */
+  /** Open: whether the seller ships it, and some of its units are not acknowledged. */
   readonly unacknowledged: boolean | null
   /** Of the buyer's address, whatever its case. */
   readonly city: string | null
@@ -181,13 +184,45 @@ export const allSellers = `
 /** How far the clock of Postgres may be ahead of ours, in milliseconds. */
 const clockSkewMs = 600_000
 
-/** What each deadline is counted from: the time to ship by, or when the marketplace cancels; and the stretch around the present time. */
+/** From what each deadline is counted, and the stretch around the present time in which it lies, in milliseconds. */
 const deadlines: Readonly<
-  Record<OrderDeadline, { readonly fromMs: number | null; readonly beforeMs: number; readonly cancels: boolean }>
+  Record<OrderDeadline, { readonly of: DeadlineKind; readonly fromMs: number | null; readonly beforeMs: number }>
 > = {
-  late: { fromMs: null, beforeMs: 0, cancels: false },
-  shipSoon: { fromMs: 0, beforeMs: dayMs, cancels: false },
-  autoCancelSoon: { fromMs: 0, beforeMs: dayMs, cancels: true },
+  late: { of: 'ship', fromMs: null, beforeMs: 0 },
+  shipSoon: { of: 'ship', fromMs: 0, beforeMs: dayMs },
+  autoCancelSoon: { of: 'cancel', fromMs: 0, beforeMs: dayMs },
+  acknowledgeOverdue: { of: 'acknowledge', fromMs: null, beforeMs: 0 },
+  acknowledgeSoon: { of: 'acknowledge', fromMs: 0, beforeMs: hourMs },
+}
+
+type DeadlineKind = 'ship' | 'cancel' | 'acknowledge'
+
+/** The time that a deadline is counted from; how long before the deadline it lies, by the seller's rules, in milliseconds and in SQL. */
+const deadlineKinds: Readonly<
+  Record<
+    DeadlineKind,
+    {
+      readonly column: string
+      readonly sort: OrderSort
+      /** null: there is no such deadline. */
+      readonly afterMs: (rule: DeadlineRules) => number | null
+      readonly after: (member: (name: keyof DeadlineRules) => string) => string
+    }
+  >
+> = {
+  ship: { column: 'o.estimated_ship_date', sort: 'shipBy', afterMs: () => 0, after: () => "interval '0'" },
+  cancel: {
+    column: 'o.estimated_ship_date',
+    sort: 'shipBy',
+    afterMs: ({ cancelsAfterDays }) => (cancelsAfterDays === null ? null : cancelsAfterDays * dayMs),
+    after: (member) => `make_interval(days => ${member('cancelsAfterDays')}::int)`,
+  },
+  acknowledge: {
+    column: 'o.order_date',
+    sort: 'acknowledgeBy',
+    afterMs: ({ acknowledgeWithinHours }) => acknowledgeWithinHours * hourMs,
+    after: (member) => `make_interval(hours => ${member('acknowledgeWithinHours')}::int)`,
+  },
 }
 
 const lookUps = {
@@ -237,36 +272,36 @@ export const listOrders = async (
   }
   const isOurs = (): string =>
     `o.open AND o.missing_since IS NULL AND o.ship_node_type IS DISTINCT FROM ${ruleOf('fulfilledByMarketplace')}`
+  const isToAcknowledge = (): string =>
+    `${isOurs()} AND ${found([
+      `SELECT DISTINCT l.purchase_order_id FROM warehouse.order_lines l
+         WHERE l.seller_id = s.seller_id AND l.acknowledged + l.cancelled < l.ordered AND l.shipped + l.cancelled < l.ordered`,
+    ])}`
   for (const deadline of filter.due) {
-    const { fromMs, beforeMs, cancels } = deadlines[deadline]
-    // Of the index on the time to ship by, only what may be due for some seller is read.
-    const moments = [...rules, others].flatMap(({ now, cancelsAfterDays }) => {
-      const at = now?.getTime() ?? Date.now()
-      if (!cancels) return [at]
-      return cancelsAfterDays === null ? [] : [at - cancelsAfterDays * dayMs]
+    const { of, fromMs, beforeMs } = deadlines[deadline]
+    const { column, sort: timed, afterMs, after: lies } = deadlineKinds[of]
+    conditions.push(of === 'acknowledge' ? isToAcknowledge() : isOurs())
+    // Of the index on the time, only what may be due for some seller is read.
+    const moments = [...rules, others].flatMap((rule) => {
+      const ms = afterMs(rule)
+      return ms === null ? [] : [(rule.now?.getTime() ?? Date.now()) - ms]
     })
     if (moments.length === 0) {
       conditions.push('false')
       continue
     }
     const bound = (ms: number): string => bind(new Date(ms).toISOString(), 'timestamptz')
-    const now = `coalesce(${ruleOf('now')}::timestamptz, now())`
-    const counted = cancels ? `${now} - make_interval(days => ${ruleOf('cancelsAfterDays')}::int)` : now
-    const time = sortTimes.shipBy.time
-    conditions.push(isOurs(), `o.estimated_ship_date < ${counted} + make_interval(secs => ${beforeMs / 1_000})`)
+    const counted = `coalesce(${ruleOf('now')}::timestamptz, now()) - ${lies(ruleOf)}`
+    const { time } = sortTimes[timed]
+    conditions.push(`${column} < ${counted} + make_interval(secs => ${beforeMs / 1_000})`)
     conditions.push(`${time} < ${bound(Math.max(...moments) + beforeMs + clockSkewMs)}`)
     if (fromMs !== null) {
-      conditions.push(`o.estimated_ship_date >= ${counted} + make_interval(secs => ${fromMs / 1_000})`)
+      conditions.push(`${column} >= ${counted} + make_interval(secs => ${fromMs / 1_000})`)
       conditions.push(`${time} >= ${bound(Math.min(...moments) + fromMs - clockSkewMs)}`)
     }
   }
-  if (filter.unacknowledged !== null) {
-    const waiting = found([
-      `SELECT DISTINCT l.purchase_order_id FROM warehouse.order_lines l
-         WHERE l.seller_id = s.seller_id AND l.acknowledged + l.cancelled < l.ordered AND l.shipped + l.cancelled < l.ordered`,
-    ])
-    conditions.push(filter.unacknowledged ? `${isOurs()} AND ${waiting}` : `o.open AND NOT ${waiting}`)
-  }
+  if (filter.unacknowledged !== null)
+    conditions.push(filter.unacknowledged ? isToAcknowledge() : `o.open AND NOT (${isToAcknowledge()})`)
   if (filter.city !== null) {
     const city = "(o.shipping_address ->> 'city')"
     conditions.push(`${city} IS NOT NULL AND lower(${city}) = lower(${bind(filter.city, 'text')})`)
@@ -293,7 +328,10 @@ export const listOrders = async (
   }
   const direction = sort?.descending === true ? ' DESC' : ''
   // What these find is sorted: it may all lie at the end of an index on the time, which would be read from its beginning.
-  const isSorted = filter.city !== null || filter.unacknowledged === true
+  const isSorted =
+    filter.city !== null ||
+    filter.unacknowledged === true ||
+    filter.due.some((deadline) => deadlines[deadline].of === 'acknowledge')
   const order = sort === null || !isSorted ? columns : [`${sort.time} + interval '0'`, ...columns.slice(1)]
   const tail = `ORDER BY ${order.map((column) => `${column}${direction}`).join(', ')} LIMIT ${bind(limit + 1, 'int')}`
   const at =

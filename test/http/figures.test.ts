@@ -17,6 +17,9 @@ interface Seed {
   readonly acknowledged: number
   readonly shipped?: number
   readonly city?: string
+  readonly shipNodeType?: string
+  /** The marketplace no longer lists it. */
+  readonly missing?: boolean
 }
 const seeds: readonly Seed[] = [
   { id: 'fresh', orderedAgo: 1, shipIn: 48, acknowledged: 0, city: 'Oslo' },
@@ -25,22 +28,28 @@ const seeds: readonly Seed[] = [
   { id: 'to-ship', orderedAgo: 20, shipIn: 6, acknowledged: 2, city: 'oslo' },
   { id: 'late', orderedAgo: 60, shipIn: -10, acknowledged: 2 },
   { id: 'nearly-cancelled', orderedAgo: 120, shipIn: -80, acknowledged: 2 },
+  // Open, but the deadlines of the seller are none of theirs.
+  { id: 'of-the-marketplace', orderedAgo: 60, shipIn: -10, acknowledged: 0, shipNodeType: 'WFSFulfilled' },
+  { id: 'gone', orderedAgo: 60, shipIn: -10, acknowledged: 0, missing: true },
   { id: 'done', orderedAgo: 200, shipIn: -150, acknowledged: 2, shipped: 2, city: 'Oslo' },
 ]
 
 beforeAll(async () => {
   server = await startServer(stage.database, { marketplaceNow: () => now })
-  for (const { id, orderedAgo, shipIn, acknowledged, shipped = 0, city } of seeds) {
+  for (const { id, orderedAgo, shipIn, acknowledged, shipped = 0, city, shipNodeType = 'SellerFulfilled', missing = false } of seeds) {
     const at = (hours: number): string => new Date(now.getTime() + hours * 3_600_000).toISOString()
     await stage.database.execute(
       `INSERT INTO warehouse.orders (seller_id, purchase_order_id, order_date, estimated_ship_date, open, shipping_address, raw_hash, raw,
-         observed_at, first_seen_at, changed_at)
-       VALUES ('s-1', $1, $2::timestamptz, $3::timestamptz, $4::boolean, $5::jsonb, '\\x00', '{}', now(), now(), now())`,
+         observed_at, first_seen_at, changed_at, ship_node_type, missing_since)
+       VALUES ('s-1', $1, $2::timestamptz, $3::timestamptz, $4::boolean, $5::jsonb, '\\x00', '{}', now(), now(), now(), $6,
+         CASE WHEN $7::boolean THEN now() END)`,
       id,
       at(-orderedAgo),
       at(shipIn),
       shipped < 2,
       city === undefined ? null : JSON.stringify({ city }),
+      shipNodeType,
+      missing,
     )
     await stage.database.execute(
       `INSERT INTO warehouse.order_lines (seller_id, purchase_order_id, line_number, line_index, sku, ordered, acknowledged, shipped, cancelled,
@@ -84,7 +93,7 @@ const idsOf = async (path: string, member: string): Promise<readonly string[]> =
 test('the overview counts orders by deadline', async () => {
   const { body } = await server.json('/v1/overview')
   expect(body.orders).toEqual({
-    open: 6,
+    open: 8,
     late: 2,
     toAcknowledge: 3,
     acknowledgeOverdue: 1,
@@ -97,7 +106,13 @@ test('the overview counts orders by deadline', async () => {
 describe('orders', () => {
   test.each([
     ['unacknowledged=true&sort=acknowledgeBy', ['overdue', 'soon', 'fresh']],
-    ['unacknowledged=false&sort=shipBy', ['nearly-cancelled', 'late', 'to-ship']],
+    ['unacknowledged=false&sort=shipBy', ['nearly-cancelled', 'gone', 'late', 'of-the-marketplace', 'to-ship']],
+    ['acknowledgeOverdue=true&sort=acknowledgeBy', ['overdue']],
+    ['acknowledgeSoon=true&sort=acknowledgeBy', ['soon']],
+    ['shipSoon=true&sort=shipBy', ['to-ship', 'overdue']],
+    ['autoCancelSoon=true&sort=shipBy', ['nearly-cancelled']],
+    ['late=true&autoCancelSoon=true', ['nearly-cancelled']],
+    ['late=true&shipSoon=true', []],
     ['shipByFrom=2026-03-10&shipByTo=2026-03-11&sort=shipBy', ['to-ship', 'overdue']],
     ['late=true&sort=shipBy', ['nearly-cancelled', 'late']],
     ['city=OSLO&sort=-orderDate', ['fresh', 'to-ship', 'done']],
@@ -118,6 +133,7 @@ describe('orders', () => {
     const { body } = await server.json('/v1/orders/overdue')
     expect(body).toMatchObject({ acknowledgeBy: '2026-03-09T23:00:00.000Z', autoCancelAt: '2026-03-14T12:00:00.000Z' })
     expect((await server.json('/v1/orders/late')).body.acknowledgeBy).toBeNull()
+    expect((await server.json('/v1/orders/of-the-marketplace')).body).toMatchObject({ acknowledgeBy: null, autoCancelAt: null })
     expect((await server.json('/v1/orders/done')).body).toMatchObject({ acknowledgeBy: null, autoCancelAt: null })
   })
 })
@@ -129,6 +145,9 @@ test.each([
   ['sku=SKU-to-ship&state=held', ['c-1']],
   ['sku=SKU-to-ship&state=confirmed', []],
   ['sku=SKU-to-ship&trackingNumber=1ZHELD', ['c-1']],
+  ['settledFrom=2020-01-01', ['c-3', 'c-2']],
+  ['settledFrom=2020-01-01&state=rejected', ['c-3']],
+  ['settledTo=2020-01-01', []],
 ])('commands of %s', async (query, expected) => {
   expect(await idsOf(`/v1/commands?${query}`, 'id')).toEqual(expected)
 })

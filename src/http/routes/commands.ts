@@ -23,6 +23,8 @@ const commands = listOf('commands', commandSchema, bigintKey, {
   eventSource: textFilter('Of events of this source.'),
   createdFrom: fromSchema('Accepted'),
   createdTo: toSchema('Accepted'),
+  settledFrom: fromSchema('Confirmed or rejected'),
+  settledTo: toSchema('Confirmed or rejected'),
 })
 const decisions = ['retry', 'confirm', 'reject'] as const
 const meanings = {
@@ -66,6 +68,7 @@ export const commandRoutes = (app: App, { services }: RouteParts): void => {
         sku: query.sku ?? null,
         trackingNumber: query.trackingNumber ?? null,
         created: { from: query.createdFrom ?? null, to: query.createdTo ?? null },
+        settled: { from: query.settledFrom ?? null, to: query.settledTo ?? null },
       }
       return commands.answer(request, reply, async (after, limit) => {
         const { items, next } = await listCommands(services.database, filter, after, limit)

@@ -48,13 +48,19 @@ const orders = listOf('orders', orderSummarySchema, place, {
   shipNodeType: textFilter('Stored and shipped by this kind of node, in a word of the marketplace.'),
   open: flagSchema.optional().meta({ description: 'Some units are neither shipped nor cancelled.' }),
   late: flagSchema.optional().meta({ description: 'true: open, shipped by the seller, and past the ship-by time.' }),
-  shipSoon: flagSchema.optional().meta({ description: 'true: open, and to be shipped within 24 hours.' }),
+  shipSoon: flagSchema.optional().meta({ description: 'true: open, shipped by the seller, and to be shipped within 24 hours.' }),
   autoCancelSoon: flagSchema
     .optional()
     .meta({ description: 'true: open, and cancelled by the marketplace within 24 hours unless it is shipped.' }),
+  acknowledgeOverdue: flagSchema
+    .optional()
+    .meta({ description: 'true: open, shipped by the seller, and past the time to be acknowledged by.' }),
+  acknowledgeSoon: flagSchema
+    .optional()
+    .meta({ description: 'true: open, shipped by the seller, and to be acknowledged within an hour.' }),
   unacknowledged: flagSchema
     .optional()
-    .meta({ description: 'true: open, shipped by the seller, and some units are not acknowledged.' }),
+    .meta({ description: 'true: open, shipped by the seller, and some units are not acknowledged; false: the other open ones.' }),
   city: textFilter("City of the buyer's address, in upper or lower case."),
   createdFrom: fromSchema('Ordered'),
   createdTo: toSchema('Ordered'),
