@@ -6,6 +6,7 @@ import { useQuery } from '../lib/query.ts'
 import { useAct } from '../parts/act.ts'
 import { Attempts } from '../parts/attempts.tsx'
 import { CommandState, commandAddress, doing, sentences } from '../parts/commands.tsx'
+import { EventState, EventTrouble, eventAddress } from '../parts/events.tsx'
 import { OrderState, UnitsBar } from '../parts/orders.tsx'
 import { Loaded } from '../parts/states.tsx'
 import { Rows } from '../parts/table.tsx'
@@ -96,8 +97,16 @@ const eventMoments = (events: readonly Event[]): readonly Moment[] =>
     key: `event ${event.source} ${event.id}`,
     at: event.receivedAt,
     what: 'Event',
-    title: `${event.type} ${event.id} from ${event.source}: ${event.state}`,
-    ...(event.problem === null && event.waitsFor === null ? {} : { body: <p>{event.problem?.detail ?? event.waitsFor}</p> }),
+    title: (
+      <>
+        {event.type}{' '}
+        <a href={eventAddress(event)}>
+          {event.id} from {event.source}
+        </a>{' '}
+        <EventState state={event.state} />
+      </>
+    ),
+    ...(event.problem === null && event.waitsFor === null ? {} : { body: <EventTrouble event={event} /> }),
   }))
 
 const kinds = ['Event', 'Command', 'Decision', 'Version', 'Change'] as const
