@@ -2439,6 +2439,8 @@ export interface components {
             expiresAt: string | null;
             /** @description Of the daemon. */
             version: string | null;
+            /** @description `sandbox`: the one that is built in, `demonstration`: with an ERP that decides on its orders; null: not signed in. */
+            marketplace: ("real" | "sandbox" | "demonstration") | null;
             /**
              * Format: date-time
              * @description The daemon's time.

@@ -4,6 +4,7 @@ import { count, span } from '../lib/format.ts'
 import { useQuery } from '../lib/query.ts'
 import { useOverview, useSyncs } from '../lib/questions.ts'
 import { Columns } from '../parts/charts.tsx'
+import { Demonstration } from '../parts/demonstration.tsx'
 import { Empty, Loaded } from '../parts/states.tsx'
 import { Rows } from '../parts/table.tsx'
 import { Badge, Countdown, None, Time } from '../parts/text.tsx'
@@ -211,6 +212,7 @@ export const Overview = () => {
   return (
     <>
       <h1 tabIndex={-1}>Overview</h1>
+      <Demonstration />
       <Loaded query={overview}>
         {(data) => (
           <>

@@ -73,6 +73,7 @@ export const startHttp = async ({
     apiKey: config.http.apiKey,
     eventsSecrets: config.http.eventsSecrets,
     version,
+    marketplace: config.sandbox === null ? 'real' : config.sandbox.demo ? 'demonstration' : 'sandbox',
     settings: { effective: config.shown, unknown: config.unknownSettings },
     sellers: () => sellers.ids(),
     waitingOperations: (sellerId) =>

@@ -16,6 +16,12 @@ export interface HealthCheck {
   readonly detail?: string | undefined
 }
 
+/** What can stand for the marketplace. */
+export const marketplaceKinds = ['real', 'sandbox', 'demonstration'] as const
+
+/** One of {@link marketplaceKinds}. */
+export type MarketplaceKind = (typeof marketplaceKinds)[number]
+
 /** Health as a list of checks; healthy if all of them are. */
 export interface HealthReport {
   readonly ok: boolean
@@ -119,6 +125,8 @@ export interface HttpServices {
   /** Standard Webhooks secrets (`whsec_…`), any of which may have signed; empty: events are not signed. */
   readonly eventsSecrets: readonly string[]
   readonly version: string
+  /** What this process takes for the marketplace: the real one, the built-in sandbox, or that with the demonstration ERP. */
+  readonly marketplace: MarketplaceKind
   readonly settings: {
     readonly effective: readonly EffectiveSetting[]
     /** Variables that begin like settings and are none. */

@@ -1,27 +1,9 @@
-import { readFile } from 'node:fs/promises'
-import { createRequire } from 'node:module'
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { cloudEvent, dispatchOf, toldParcel } from '../support/events.ts'
 import { eventually } from '../support/eventually.ts'
+import { flawsOf } from './page-checks.ts'
 import { type ConsoleStage, hasBrowser, sellerId, startConsole } from './support.ts'
-
-const axePath = createRequire(import.meta.url).resolve('axe-core')
-
-/** What axe finds on a page. */
-const violations = async (page: Page): Promise<readonly string[]> => {
-  await page.evaluate(await readFile(axePath, 'utf8'))
-  return page.evaluate<string[]>(
-    `axe.run().then(({ violations }) => violations.map(({ id, nodes }) => id + ': ' + nodes.map(({ html }) => html).join(' | ')))`,
-  )
-}
-
-/** What of a page at 360 pixels must be scrolled sideways. */
-const tooWide = (page: Page): Promise<readonly string[]> =>
-  page.evaluate<string[]>(`[...document.querySelectorAll('button, a, input, select, td, h1')].filter((one) => {
-    const box = one.getBoundingClientRect()
-    return box.width > 1 && !one.closest('.visually-hidden, .skip, thead') && (box.right > innerWidth + 1 || box.left < -1)
-  }).map((one) => one.outerHTML.slice(0, 120))`)
 
 /** Fills in the dialog that asks who decides, and why. */
 const decideWith = async (page: Page, action: string, reason: string): Promise<void> => {
@@ -237,30 +219,9 @@ describe.runIf(hasBrowser)('operating the daemon in a browser', () => {
     '/console/events/%2Ferp%2Fnorth/waits-1',
   ]
 
-  test.each(['light', 'dark'] as const)('axe finds nothing in the %s theme', async (colorScheme) => {
-    const { page, context, faults } = await stage.open('/', { colorScheme })
-    for (const address of addresses) {
-      await page.goto(address)
-      await page.getByRole('heading', { level: 1 }).waitFor()
-      await expect.poll(() => page.locator('.loading').count()).toBe(0)
-      expect([address, await violations(page)]).toEqual([address, []])
-    }
-    expect(faults).toEqual([])
-    await context.close()
-  })
-
-  test('at 360 pixels nothing has to be scrolled sideways', async () => {
-    const { page, context } = await stage.open('/', { viewport: { width: 360, height: 740 } })
-    for (const address of addresses) {
-      await page.goto(address)
-      await page.getByRole('heading', { level: 1 }).waitFor()
-      await expect.poll(() => page.locator('.loading').count()).toBe(0)
-      expect([address, await page.evaluate('document.documentElement.scrollWidth'), await tooWide(page)]).toEqual([
-        address,
-        360,
-        [],
-      ])
-    }
-    await context.close()
+  test.each(addresses)('%s: by keyboard, in light and dark, on a phone', async (address) => {
+    const opened = await stage.open('/')
+    expect(await flawsOf(opened, address)).toEqual([])
+    await opened.context.close()
   })
 })

@@ -1,6 +1,8 @@
 import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import type { Page } from 'playwright-core'
+import { expect } from 'vitest'
+import type { TestPage } from './support.ts'
 
 const axePath = createRequire(import.meta.url).resolve('axe-core')
 
@@ -13,8 +15,62 @@ export const findingsOf = async (page: Page): Promise<readonly string[]> => {
 }
 
 /** What reaches beyond the sides of a page. */
-export const overflowOf = (page: Page): Promise<readonly string[]> =>
+const overflowOf = (page: Page): Promise<readonly string[]> =>
   page.evaluate<string[]>(`[...document.querySelectorAll('button, a, input, select, td, h1, p, figure')].filter((one) => {
     const box = one.getBoundingClientRect()
     return box.width > 1 && !one.closest('.visually-hidden, .skip, thead') && (box.right > innerWidth + 1 || box.left < -1)
   }).map((one) => one.outerHTML.slice(0, 120))`)
+
+/** What of a view Tab does not lead to, or leads to without showing where the focus is. */
+const unreachedBy = async (page: Page): Promise<readonly string[]> => {
+  const focusable = await page.evaluate<number>(`(() => {
+    const all = [...document.querySelectorAll('main :is(a[href], button, input, select, textarea, summary)')]
+    const usable = all.filter((one) => !one.disabled && one.checkVisibility({ visibilityProperty: true }))
+    usable.forEach((one) => { one.dataset.walk = 'not reached' })
+    document.querySelector('main').focus()
+    return usable.length
+  })()`)
+  // A date takes a press for each of its parts.
+  let isInside = focusable > 0
+  for (let presses = 0; isInside && presses < focusable * 5; presses += 1) {
+    await page.keyboard.press('Tab')
+    isInside = await page.evaluate<boolean>(`(() => {
+      const { activeElement: one } = document
+      if (one.closest('main') === null) return false
+      if (one.dataset.walk !== 'not reached') return true
+      const { outlineStyle, outlineWidth } = getComputedStyle(one)
+      one.dataset.walk = outlineStyle === 'none' || outlineWidth === '0px' ? 'no sign of the focus' : 'reached'
+      return true
+    })()`)
+  }
+  return page.evaluate<string[]>(`[...document.querySelectorAll('main [data-walk]')]
+    .filter((one) => one.dataset.walk !== 'reached').map((one) => one.dataset.walk + ': ' + one.outerHTML.slice(0, 120))`)
+}
+
+const phone = { width: 360, height: 740 }
+const screen = { width: 1_280, height: 800 }
+
+/**
+ * Opens a view and looks at it when its data are there; all that is wrong with it: errors of scripts, what axe finds in light and in dark, what
+ * Tab does not lead to, and what must be scrolled sideways on a phone.
+ */
+export const flawsOf = async (
+  { page, faults }: Pick<TestPage, 'page' | 'faults'>,
+  address: string,
+): Promise<readonly string[]> => {
+  await page.setViewportSize(screen)
+  await page.goto(address)
+  await expect.poll(async () => [await page.getByRole('heading', { level: 1 }).count(), faults]).toEqual([1, []])
+  await expect.poll(() => page.locator('.loading').count()).toBe(0)
+  const flaws: string[] = []
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme })
+    flaws.push(...(await findingsOf(page)).map((finding) => `${colorScheme}: ${finding}`))
+  }
+  flaws.push(...(await unreachedBy(page)))
+  await page.setViewportSize(phone)
+  flaws.push(...(await overflowOf(page)).map((what) => `too wide: ${what}`))
+  const width = await page.evaluate<number>('document.documentElement.scrollWidth')
+  if (width !== phone.width) flaws.push(`the page is ${width} pixels wide`)
+  return [...flaws, ...faults]
+}

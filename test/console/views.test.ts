@@ -1,33 +1,8 @@
 import { readFile } from 'node:fs/promises'
-import axe from 'axe-core'
-import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { flawsOf } from './page-checks.ts'
 import { dispatchUnit, placeOrder, type Scene, setScene, trackingNumber } from './scene.ts'
-import { type ConsoleStage, hasBrowser, sellerId, startConsole, type TestPage } from './support.ts'
-
-/** What axe finds on a page. */
-const violations = async (page: Page): Promise<readonly string[]> => {
-  await page.evaluate(axe.source)
-  return page.evaluate<string[]>(
-    `axe.run().then(({ violations }) => violations.map(({ id, nodes }) => id + ': ' + nodes.map(({ html }) => html).join(' | ')))`,
-  )
-}
-
-/** Every view of the navigation, when its data are there. */
-const eachView = async ({ page }: Pick<TestPage, 'page'>, look: (address: string) => Promise<void>): Promise<void> => {
-  await page.getByRole('heading', { level: 1 }).waitFor()
-  const addresses = await page
-    .locator('#navigation a')
-    .evaluateAll((links) => links.map((link) => link.getAttribute('href') ?? ''))
-  const own = addresses.filter((address) => address === '/' || address.startsWith('/console/'))
-  expect(own.length).toBeGreaterThan(3)
-  for (const address of own) {
-    await page.goto(address)
-    await page.getByRole('heading', { level: 1 }).waitFor()
-    await expect.poll(() => page.locator('.loading').count()).toBe(0)
-    await look(address)
-  }
-}
+import { type ConsoleStage, hasBrowser, sellerId, startConsole } from './support.ts'
 
 describe.runIf(hasBrowser)('the console in a browser', () => {
   let stage: ConsoleStage
@@ -122,50 +97,37 @@ describe.runIf(hasBrowser)('the console in a browser', () => {
     await context.close()
   })
 
-  test.each(['light', 'dark'] as const)('axe finds nothing in the %s theme', async (colorScheme) => {
-    const opened = await stage.open('/', { colorScheme })
-    const { page, context, faults } = opened
-    await eachView(opened, async (address) => expect([address, await violations(page)]).toEqual([address, []]))
-    for (const address of [`/console/orders/${sellerId}/${scene.shippedOrder}`, `/console/commands/${scene.heldCommand}`]) {
-      await page.goto(address)
-      await page.getByRole('heading', { level: 1 }).waitFor()
-      expect([address, await violations(page)]).toEqual([address, []])
-    }
-    const back = await page.evaluate<string>('getComputedStyle(document.body).backgroundColor')
-    const brightness = Number(/\d+/.exec(back)?.[0])
-    if (colorScheme === 'dark') expect(brightness).toBeLessThan(60)
-    else expect(brightness).toBeGreaterThan(200)
-    expect(faults).toEqual([])
-    await context.close()
+  test.each<readonly [string, (scene: Scene) => string]>([
+    ['the overview', () => '/'],
+    ['to do today', () => '/console/today'],
+    ['orders', () => '/console/orders'],
+    ['an order', ({ shippedOrder }) => `/console/orders/${sellerId}/${shippedOrder}`],
+    ['commands', () => '/console/commands'],
+    ['a command', ({ heldCommand }) => `/console/commands/${heldCommand}`],
+  ])('%s: by keyboard, in light and dark, on a phone', async (_, addressIn) => {
+    const opened = await stage.open('/')
+    expect(await flawsOf(opened, addressIn(scene))).toEqual([])
+    await opened.context.close()
   })
 
   test('the theme can be chosen, and stays', async () => {
     const { page, context } = await stage.open('/', { colorScheme: 'light' })
+    const back = (): Promise<string> => page.evaluate('getComputedStyle(document.body).backgroundColor')
+    const light = await back()
+    await page.emulateMedia({ colorScheme: 'dark' })
+    expect(await back()).toBe('rgb(20, 23, 27)')
+    await page.emulateMedia({ colorScheme: 'light' })
+    expect(await back()).toBe(light)
     await page.getByLabel('Colours').selectOption('dark')
     await page.reload()
     await page.getByRole('heading', { level: 1 }).waitFor()
     expect(await page.evaluate<string>('document.documentElement.dataset.theme')).toBe('dark')
-    expect(await page.evaluate<string>('getComputedStyle(document.body).backgroundColor')).toBe('rgb(20, 23, 27)')
+    expect(await back()).toBe('rgb(20, 23, 27)')
     await context.close()
   })
 
-  test('at 360 pixels nothing has to be scrolled sideways', async () => {
-    const opened = await stage.open('/', { viewport: { width: 360, height: 740 } })
-    const { page, context } = opened
-    const wide = `[...document.querySelectorAll('button, a, input, select, td, h1')].filter((one) => {
-      const box = one.getBoundingClientRect()
-      return box.width > 1 && !one.closest('.visually-hidden, .skip, thead') && (box.right > innerWidth + 1 || box.left < -1)
-    }).map((one) => one.outerHTML.slice(0, 120))`
-    const look = async (address: string): Promise<void> => {
-      expect([address, await page.evaluate('document.documentElement.scrollWidth')]).toEqual([address, 360])
-      expect([address, await page.evaluate(wide)]).toEqual([address, []])
-    }
-    await eachView(opened, look)
-    for (const address of [`/console/orders/${sellerId}/${scene.shippedOrder}`, `/console/commands/${scene.heldCommand}`]) {
-      await page.goto(address)
-      await page.getByRole('heading', { level: 1 }).waitFor()
-      await look(address)
-    }
+  test('on a phone the views are behind a button', async () => {
+    const { page, context } = await stage.open('/', { viewport: { width: 360, height: 740 } })
     await page.getByRole('button', { name: 'Menu' }).click()
     await page.getByRole('link', { name: 'To do today' }).click()
     await page.getByRole('heading', { level: 1, name: 'To do today' }).waitFor()

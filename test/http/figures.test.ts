@@ -36,7 +36,16 @@ const seeds: readonly Seed[] = [
 
 beforeAll(async () => {
   server = await startServer(stage.database, { marketplaceNow: () => now })
-  for (const { id, orderedAgo, shipIn, acknowledged, shipped = 0, city, shipNodeType = 'SellerFulfilled', missing = false } of seeds) {
+  for (const {
+    id,
+    orderedAgo,
+    shipIn,
+    acknowledged,
+    shipped = 0,
+    city,
+    shipNodeType = 'SellerFulfilled',
+    missing = false,
+  } of seeds) {
     const at = (hours: number): string => new Date(now.getTime() + hours * 3_600_000).toISOString()
     await stage.database.execute(
       `INSERT INTO warehouse.orders (seller_id, purchase_order_id, order_date, estimated_ship_date, open, shipping_address, raw_hash, raw,

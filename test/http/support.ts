@@ -63,6 +63,7 @@ export const startServer = async (database: Database, overrides: Partial<HttpSer
     apiKey: null,
     eventsSecrets: [],
     version: '0.0.0-test',
+    marketplace: 'real',
     settings: { effective: readConfig({}, false).shown, unknown: [] },
     sellers: () => ['s-1'],
     waitingOperations: () => [],

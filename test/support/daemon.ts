@@ -1,3 +1,4 @@
+import { intervalSettings } from '../../src/jobs/sync/resources.ts'
 import { eventually } from './eventually.ts'
 import { type Program, startProgram } from './process.ts'
 
@@ -9,12 +10,24 @@ export interface TestDaemon {
   call(method: 'GET' | 'POST', route: string, body?: unknown): Promise<{ readonly status: number; readonly body: unknown }>
 }
 
-/** Starts it on a free port and waits until it is ready; one that does not get there is killed. */
+const polled: readonly string[] = ['POLL_ORDERS', 'POLL_ORDER_SWEEP', 'POLL_RETURNS', 'POLL_SHIPPING_SETTINGS', 'REREAD_EVERY']
+
+/** Intervals by which every resource is read as soon as the daemon is up, and then seldom. */
+export const everyPoll: Readonly<Record<string, string>> = Object.fromEntries(
+  intervalSettings.filter(({ variable }) => !polled.includes(variable)).map(({ variable }) => [variable, '1h']),
+)
+
+const fewPolls = Object.fromEntries(Object.keys(everyPoll).map((variable) => [variable, 'off']))
+
+/**
+ * Starts it on a free port and waits until it is ready; one that does not get there is killed. It reads orders, returns and shipping settings:
+ * to read all resources of all sellers takes most of the time of a start, so whoever needs the others says so ({@link everyPoll}).
+ */
 export const startTestDaemon = async (
   env: Readonly<Record<string, string>>,
   nodeFlags: readonly string[] = [],
 ): Promise<TestDaemon> => {
-  const program = startProgram('src/main.ts', { PORT: '0', LOG_FORMAT: 'json', ...env }, [], nodeFlags)
+  const program = startProgram('src/main.ts', { PORT: '0', LOG_FORMAT: 'json', ...fewPolls, ...env }, [], nodeFlags)
   try {
     return await untilReady(program)
   } catch (error) {

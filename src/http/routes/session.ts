@@ -3,6 +3,7 @@ import { scopes } from '../../domain/keys.ts'
 import { type App, openProblems, problems } from '../app.ts'
 import { actingAs, apiKeyId, type Caller } from '../caller.ts'
 import { isSecure } from '../guard.ts'
+import { marketplaceKinds } from '../services.ts'
 import { sessionCookie, sessionToken } from '../sessions.ts'
 import type { RouteParts } from './parts.ts'
 
@@ -14,6 +15,10 @@ const sessionSchema = z
     sellers: z.array(z.string()).readonly().nullable().meta({ description: 'Sellers that the key is bound to; null: all.' }),
     expiresAt: z.date().nullable().meta({ description: 'When the session ends; null: there is none.' }),
     version: z.string().nullable().meta({ description: 'Of the daemon.' }),
+    marketplace: z.enum(marketplaceKinds).nullable().meta({
+      description:
+        '`sandbox`: the one that is built in, `demonstration`: with an ERP that decides on its orders; null: not signed in.',
+    }),
     now: z.date().meta({ description: "The daemon's time." }),
     clocks: z
       .array(z.object({ sellerId: z.string(), now: z.date() }))
@@ -31,6 +36,7 @@ export const sessionRoutes = (app: App, { services, guard, sessions }: RoutePart
     sellers: null,
     expiresAt: null,
     version: null,
+    marketplace: null,
     clocks: [],
   }
   const shown = (caller: Caller, expiresAt: Date | null) => ({
@@ -40,6 +46,7 @@ export const sessionRoutes = (app: App, { services, guard, sessions }: RoutePart
     sellers: caller.sellers,
     expiresAt,
     version: services.version,
+    marketplace: services.marketplace,
     now: new Date(),
     clocks: services
       .sellers()
