@@ -51,6 +51,8 @@ const at = ({ page, line, language }: Block): string => `${page}:${line} (${lang
 const ranElsewhere: Readonly<Record<string, string>> = {
   'docs/events.md sql': 'test/documented-events.test.ts',
   'docs/events.md ts': 'test/documented-events.test.ts',
+  'docs/runbooks.md sh': 'test/runbooks.test.ts',
+  'docs/runbooks.md sql': 'test/runbooks.test.ts',
   'docs/webhooks.md js': 'test/webhooks/documentation.test.ts',
 }
 /** Pages whose blocks of a language are run below. */

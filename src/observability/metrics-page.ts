@@ -30,9 +30,9 @@ export const documentedMetrics = async (): Promise<readonly DocumentedMetric[]> 
 const introduction = `# Metrics
 
 <!-- Made from src/observability/metrics.ts by npm run metrics-page. -->
-\`GET /metrics\` answers in the text format of Prometheus; with \`API_KEY\` set it needs that key, or [one](keys.md) with the scope that [keys.md](keys.md)
-lists for it. Names begin with \`tallyman_\`, units are base units. Labels are bounded: sellers come from the settings, all other values from fixed lists;
-none holds an id of an order, a command or an event.
+\`GET /metrics\` answers in the text format of Prometheus. With \`API_KEY\` set it needs that key, or [another](keys.md) with the scope \`read\`; as the
+password of HTTP Basic too. Names of its own begin with \`tallyman_\`, units are base units. Labels are bounded: sellers come from the settings, all other
+values from fixed lists; none is an id of an order, a command or an event.
 
 \`deploy/prometheus/alerts.yaml\` has alert rules, \`deploy/prometheus/alerts.test.yaml\` the cases that try them (\`promtool test rules\`),
 \`deploy/grafana/dashboard.json\` a dashboard. [runbooks.md](runbooks.md) says what to do.
