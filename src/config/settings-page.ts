@@ -150,7 +150,7 @@ const wrapped = (text: string): string => {
 const introduction = `# Settings
 
 <!-- Made from src/config by npm run settings-page. -->
-All settings are environment variables. Each secret can also be given as \`NAME_FILE\`, the path of a file that holds it; both at once are refused. An empty
+The ${documentedSettings.length} settings are environment variables. Each secret can also be given as \`NAME_FILE\`, the path of a file that holds it; both at once are refused. An empty
 variable counts as unset. An invalid or misspelt setting ends the start with exit code 78 and a line for each fault, which names what is accepted. A duration is
 a whole number with its unit: \`500ms\`, \`90s\`, \`5m\`, \`1h\`, \`2d\`.
 
