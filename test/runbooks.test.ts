@@ -406,7 +406,7 @@ describe('one after the other', () => {
     await untilShown(book)
     const [doctor] = await play(blockOf(book, 0), { SELLER: sellerId })
     expect(doctor?.code).toBe(1)
-    expect(doctor?.out).toMatch(/^fail +credentials: .*MARKETPLACE_URL|^fail +credentials:/m)
+    expect(doctor?.out).toMatch(new RegExp(`^fail +credentials: seller ${sellerId}: `, 'm'))
     expect(await readiness(daemon)).toEqual({ status: 200, failing: [] })
     await marketplace.open()
     await playWell(blockOf(book, -1), { SELLER: sellerId })
