@@ -49,8 +49,13 @@ const at = ({ page, line, language }: Block): string => `${page}:${line} (${lang
 
 /** Pages whose blocks of a language are run by a test of their own. */
 const ranElsewhere: Readonly<Record<string, string>> = {
+  'docs/connecting-a-marketplace.md js': 'test/connecting.test.ts',
+  'docs/connecting-a-marketplace.md sh': 'test/connecting.test.ts',
+  'docs/connecting-a-marketplace.md sql': 'test/connecting.test.ts',
   'docs/events.md sql': 'test/documented-events.test.ts',
   'docs/events.md ts': 'test/documented-events.test.ts',
+  'docs/runbooks.md sh': 'test/runbooks.test.ts',
+  'docs/runbooks.md sql': 'test/runbooks.test.ts',
   'docs/webhooks.md js': 'test/webhooks/documentation.test.ts',
 }
 /** Pages whose blocks of a language are run below. */

@@ -6,107 +6,224 @@ import { movementKinds } from '../domain/log-reasons.ts'
 import { columnMeanings } from '../domain/reconciliation-report.ts'
 import { retentionRules } from '../domain/retention.ts'
 import { mostReachDays } from '../domain/windows.ts'
-import { bound, jsonObject, nameList, oneOf, port, redisUrls, retention, rsaPrivateKey, text, timeSpan, url } from './parsers.ts'
-import { rateLimits, rateLimitsAccepted } from './rate-limits.ts'
+import {
+  bound,
+  choice,
+  jsonObject,
+  nameList,
+  oneOf,
+  port,
+  redisUrls,
+  retention,
+  rsaPrivateKey,
+  text,
+  timeSpan,
+  url,
+} from './parsers.ts'
+import { operationNames, rateLimits, rateLimitsAccepted } from './rate-limits.ts'
 
 const roleNames = ['scheduler', 'worker', 'http'] as const
 /** What a process does: plan the work, do it, answer HTTP. */
 export type Role = (typeof roleNames)[number]
 
+const rolesAccepts = `${roleNames.join(', ')}, separated by commas`
 const roles = z
   .string()
   .transform((list) => list.split(',').map((name) => name.trim()))
-  .pipe(
-    z
-      .array(z.enum(roleNames, { error: `is not a list of roles; accepted: ${roleNames.join(', ')}, separated by commas` }))
-      .min(1),
-  )
+  .pipe(z.array(z.enum(roleNames, { error: `is not a list of roles; accepted: ${rolesAccepts}` })).min(1))
+  .meta({ accepts: rolesAccepts })
   .default([...roleNames])
 
+const prefixAccepts = 'up to ten letters and digits, such as XX'
 /** What the names of the marketplace's own headers begin with. */
 export const headerPrefix = z
   .string()
-  .regex(/^[A-Za-z0-9]{1,10}$/, 'is not a header prefix; accepted: up to ten letters and digits, such as XX')
+  .regex(/^[A-Za-z0-9]{1,10}$/, `is not a header prefix; accepted: ${prefixAccepts}`)
+  .meta({ accepts: prefixAccepts })
 
 const advertiserId = z
   .string()
   .regex(/^\d{1,15}$/, 'is not an advertiser id; accepted: a whole number')
   .transform(Number)
+  .meta({ accepts: 'a whole number' })
+
+const pathAccepts = 'a path that begins with /, such as /v3/token'
+const keyAccepts = 'at least 16 characters'
+const whsecAccepts = 'whsec_ and base64, two separated by a comma while rotating'
+
+/** What holds where nothing is set, in words. */
+const ofProfile = 'from the profile'
+const ofSandbox = 'sandbox values'
 
 /** What headers of the reconciliation report mean. */
 export const reportColumns = z.record(text, z.enum(columnMeanings))
 /** What reasons of the inventory log mean. */
 export const logReasons = z.record(text, z.enum(movementKinds))
 
-/** Every variable, with what it accepts and its default. */
-export const environment = z.object({
-  DATABASE_URL: url(['postgres:', 'postgresql:']).optional(),
-  PREPARED_STATEMENTS: oneOf(['on', 'off'], 'on'),
-  REDIS_URL: redisUrls.optional(),
-  DATA_DIR: text.default('.data'),
-  MARKETPLACE_URL: url(['http:', 'https:']).optional(),
-  MARKETPLACE_PROFILE: oneOf(profileNames, specification.name),
-  HEADER_PREFIX: headerPrefix.optional(),
-  TOKEN_PATH: z.string().startsWith('/', 'is not a path; accepted: one that begins with /, such as /v3/token').optional(),
-  SELLER_ID: text.optional(),
-  CLIENT_ID: text.optional(),
-  CLIENT_SECRET: text.optional(),
-  SELLERS_FILE: text.optional(),
-  SERVICE_NAME: text.default('Tallyman'),
-  QUANTITY_FIELD: z.enum(quantityFields, { error: `is none of the accepted values: ${quantityFields.join(', ')}` }).optional(),
-  AUTO_ACKNOWLEDGE: oneOf(['off', 'on-import'], 'off'),
-  ERP_EVENTS_QUEUE: oneOf(['on', 'off'], 'on'),
-  SHIP_UNACKNOWLEDGED: oneOf(['acknowledge-first', 'refuse'], 'acknowledge-first'),
-  HOST: text.default('127.0.0.1'),
-  PORT: port(8080),
-  API_KEY: z.string().min(16, 'is too short; accepted: at least 16 characters').optional(),
-  EVENTS_SECRET: z
+// Every setting stands here once: its variable, what it accepts, its default and its meaning. Where nothing is set and something holds all the same,
+// `unset` says what. `docs/settings.md` is made of it, and the table of README.md is held against it.
+
+const stores = {
+  DATABASE_URL: url(['postgres:', 'postgresql:'])
+    .optional()
+    .describe('Postgres 15 or newer. Unset: an embedded one in `DATA_DIR`.'),
+  PREPARED_STATEMENTS: oneOf(['on', 'off'], 'on').describe(
+    '`off` for a pooler in transaction mode that does not know them (PgBouncer before 1.21, or without `max_prepared_statements`).',
+  ),
+  REDIS_URL: redisUrls.optional().describe('Redis or Valkey, for the queues. Unset: the queues live in Postgres.'),
+  DATA_DIR: text.default('.data').describe('Directory of the embedded parts, readable by its owner only.'),
+}
+
+const marketplace = {
+  MARKETPLACE_URL: url(['http:', 'https:']).optional().describe('Address of the marketplace. Unset: the built-in sandbox.'),
+  MARKETPLACE_PROFILE: oneOf(profileNames, specification.name).describe('Its dialect.'),
+  HEADER_PREFIX: headerPrefix
+    .optional()
+    .meta({ description: "What the names of the marketplace's own headers begin with.", unset: ofProfile }),
+  QUANTITY_FIELD: choice(quantityFields)
+    .optional()
+    .meta({ description: 'Name of the object that carries the units of a request.', unset: ofProfile }),
+  TOKEN_PATH: z
     .string()
-    .regex(
-      /^whsec_[A-Za-z0-9+/=]{16,}([ ,]+whsec_[A-Za-z0-9+/=]{16,})*$/,
-      'is not a signing secret; accepted: whsec_ and base64, two separated by a comma while rotating',
-    )
-    .optional(),
-  WEBHOOK_PRIVATE_ADDRESSES: oneOf(['refuse', 'allow'], 'refuse'),
-  LOOK_BACK: timeSpan(1_800_000, 1_000),
-  REREAD_DEPTH: timeSpan(45 * 86_400_000, 3_600_000, mostReachDays * 86_400_000),
-  REQUEST_TIMEOUT: timeSpan(30_000, 100),
-  SETTLE_TIME: timeSpan(120_000, 200),
-  DRAIN_TIMEOUT: timeSpan(15_000, 100),
-  RETAIN_RUNS: retention(retentionRules.runs),
-  RETAIN_ATTEMPTS: retention(retentionRules.attempts),
-  RETAIN_VERSIONS: retention(retentionRules.versions),
-  RETAIN_CHANGES: retention(retentionRules.changes),
-  RETAIN_EVENTS: retention(retentionRules.events),
-  RETAIN_ALARMS: retention(retentionRules.alarms),
-  RETAIN_QUARANTINE: retention(retentionRules.quarantine),
-  RETAIN_DELIVERIES: retention(retentionRules.deliveries),
-  RETAIN_LOG_ENTRIES: retention(retentionRules['log-entries']),
-  MAX_BODY_BYTES: bound(1_048_576, 1_024, 16_777_216),
-  MAX_BATCH_EVENTS: bound(1_000, 1, 1_000),
-  MAX_PAGE_RECORDS: bound(10_000, 200, 1_000_000),
-  MAX_CONNECTIONS: bound(500, 1, 100_000),
-  MAX_STREAMS: bound(100, 0, 100_000),
-  MAX_FAULTS_TOLD: bound(100, 1, 10_000),
-  SANDBOX_PORT: port(8181),
-  DEMO: oneOf(['on', 'off'], 'on'),
-  ROLES: roles,
-  LOG_LEVEL: oneOf(['trace', 'debug', 'info', 'warn', 'error', 'fatal'], 'info'),
-  LOG_FORMAT: z.enum(['json', 'pretty'], { error: 'is none of the accepted values: json, pretty' }).optional(),
-  DISPLAY_URL: url(['http:', 'https:']).optional(),
-  DISPLAY_CONSUMER_ID: text.optional(),
-  DISPLAY_AUTH_TOKEN: text.optional(),
-  DISPLAY_PRIVATE_KEY: rsaPrivateKey.optional(),
-  DISPLAY_KEY_VERSION: text.default('1'),
-  ADVERTISER_ID: advertiserId.optional(),
-  CAMPAIGN_IDS: nameList.default([]),
-  INVENTORY_SKUS: nameList.default([]),
+    .startsWith('/', `is not what is accepted: ${pathAccepts}`)
+    .meta({ accepts: pathAccepts })
+    .optional()
+    .meta({ description: 'Path of the token operation.', unset: ofProfile }),
+  SERVICE_NAME: text.default('Tallyman').describe('Name sent to the marketplace in the service header.'),
+  RATE_LIMITS: jsonObject(rateLimits, rateLimitsAccepted, `; operations: ${operationNames.join(', ')}`)
+    .default({})
+    .describe('Limits in place of the published ones.'),
+  REQUEST_TIMEOUT: timeSpan(30_000, 100).describe('Time-out of a request to the marketplace.'),
+  SETTLE_TIME: timeSpan(120_000, 200).describe(
+    'How long after an unanswered write its effect may still appear; longer than `REQUEST_TIMEOUT`.',
+  ),
+  MAX_PAGE_RECORDS: bound(10_000, 200, 1_000_000).describe(
+    'Most records in one answer of the marketplace; a larger one is rejected, and smaller pages are requested.',
+  ),
+}
+
+const sellers = {
+  SELLER_ID: text.optional().meta({ description: 'The seller, where there is one only.', unset: ofSandbox }),
+  CLIENT_ID: text.optional().meta({ description: 'Its client id at the marketplace.', unset: ofSandbox }),
+  CLIENT_SECRET: text.optional().meta({ description: 'Its client secret.', unset: ofSandbox }),
+  SELLERS_FILE: text.optional().describe('Path of a file with several sellers, [below](#the-file-of-sellers).'),
+  INVENTORY_SKUS: nameList.default([]).describe('SKUs whose inventory is read in addition to those of orders and reports.'),
   REPORT_COLUMNS: jsonObject(
     reportColumns,
     `header -> meaning, such as {"Stock at start": "beginning"}; meanings: ${columnMeanings.join(', ')}`,
-  ).default({}),
-  RATE_LIMITS: jsonObject(rateLimits, rateLimitsAccepted).default({}),
-  LOG_REASONS: jsonObject(logReasons, `reason -> kind, such as {"Q7": "lost"}; kinds: ${movementKinds.join(', ')}`).default({}),
+  )
+    .default({})
+    .describe('What headers of the reconciliation report mean that nobody knows.'),
+  LOG_REASONS: jsonObject(logReasons, `reason -> kind, such as {"Q7": "lost"}; kinds: ${movementKinds.join(', ')}`)
+    .default({})
+    .describe('What reasons of the inventory log mean, by code or description.'),
+}
+
+const display = {
+  DISPLAY_URL: url(['http:', 'https:'])
+    .optional()
+    .describe('Address of display advertising. Unset while `MARKETPLACE_URL` is set: off.'),
+  DISPLAY_CONSUMER_ID: text.optional().describe('Consumer id, shared by all advertisers.'),
+  DISPLAY_AUTH_TOKEN: text.optional().describe('Token, shared by all advertisers.'),
+  DISPLAY_PRIVATE_KEY: rsaPrivateKey.optional().describe('Key that signs each request; line breaks may be written as `\\n`.'),
+  DISPLAY_KEY_VERSION: text.default('1').describe('Version of that key.'),
+  ADVERTISER_ID: advertiserId.optional().describe('Advertiser id of the seller.'),
+  CAMPAIGN_IDS: nameList.default([]).describe('Campaigns to watch, beside those that were added while running.'),
+}
+
+const erp = {
+  AUTO_ACKNOWLEDGE: oneOf(['off', 'on-import'], 'off').describe(
+    '`on-import`: each new order is acknowledged as soon as it is stored.',
+  ),
+  SHIP_UNACKNOWLEDGED: oneOf(['acknowledge-first', 'refuse'], 'acknowledge-first').describe(
+    'How a shipment of an order that is still Created is handled; `refuse`: 422.',
+  ),
+  EVENTS_SECRET: z
+    .string()
+    .regex(/^whsec_[A-Za-z0-9+/=]{16,}([ ,]+whsec_[A-Za-z0-9+/=]{16,})*$/, `is not a signing secret; accepted: ${whsecAccepts}`)
+    .meta({ accepts: whsecAccepts })
+    .optional()
+    .describe('Standard Webhooks secret that signs incoming events; required when `HOST` is not a loopback address.'),
+  ERP_EVENTS_QUEUE: oneOf(['on', 'off'], 'on').describe(
+    'Whether processes with the role worker take [events by BullMQ job](events.md#by-bullmq-job) from the queue `erp-events`.',
+  ),
+  WEBHOOK_PRIVATE_ADDRESSES: oneOf(['refuse', 'allow'], 'refuse').describe(
+    '`allow`: webhooks may go to loopback and private addresses, and over `http://`.',
+  ),
+}
+
+const http = {
+  HOST: text.default('127.0.0.1').describe('Address that the HTTP server listens on.'),
+  PORT: port(8080).describe('Port of the HTTP server.'),
+  API_KEY: z
+    .string()
+    .min(16, `is too short; accepted: ${keyAccepts}`)
+    .meta({ accepts: keyAccepts })
+    .optional()
+    .describe(
+      'Bearer key of the operator API and the console, required when `HOST` is not a loopback address. It gives out [others](keys.md).',
+    ),
+  MAX_BODY_BYTES: bound(1_048_576, 1_024, 16_777_216).describe('Longest body of a request.'),
+  MAX_BATCH_EVENTS: bound(1_000, 1, 1_000).describe('Most events in a batch.'),
+  MAX_CONNECTIONS: bound(500, 1, 100_000).describe('Most HTTP connections; above that 503 with `Retry-After`.'),
+  MAX_STREAMS: bound(100, 0, 100_000).describe('Most readers that wait for changes; above that 503 with `Retry-After`.'),
+  MAX_FAULTS_TOLD: bound(100, 1, 10_000).describe('Most faults that one answer lists.'),
+}
+
+const reading = {
+  LOOK_BACK: timeSpan(1_800_000, 1_000).describe('How far before the watermark each window of an incremental sync begins.'),
+  REREAD_DEPTH: timeSpan(45 * 86_400_000, 3_600_000, mostReachDays * 86_400_000).describe(
+    'How far back by creation date orders and returns are read again.',
+  ),
+}
+
+const retentions = {
+  RETAIN_RUNS: retention(retentionRules.runs).describe('Runs of syncs.'),
+  RETAIN_ATTEMPTS: retention(retentionRules.attempts).describe('Attempts of settled commands.'),
+  RETAIN_VERSIONS: retention(retentionRules.versions).describe('Superseded versions of records.'),
+  RETAIN_CHANGES: retention(retentionRules.changes).describe('The change feed.'),
+  RETAIN_EVENTS: retention(retentionRules.events).describe('Data of decided events.'),
+  RETAIN_ALARMS: retention(retentionRules.alarms).describe('Resolved alarms.'),
+  RETAIN_QUARANTINE: retention(retentionRules.quarantine).describe('Settled quarantine records.'),
+  RETAIN_DELIVERIES: retention(retentionRules.deliveries).describe('Settled webhook deliveries.'),
+  RETAIN_LOG_ENTRIES: retention(retentionRules['log-entries']).describe('Inventory log entries.'),
+}
+
+const processes = {
+  ROLES: roles.describe('What this process does: plan the work, do it, answer HTTP.'),
+  DRAIN_TIMEOUT: timeSpan(15_000, 100).describe('How long a shutdown waits for running work.'),
+  LOG_LEVEL: oneOf(['trace', 'debug', 'info', 'warn', 'error', 'fatal'], 'info').describe('Least level of a log line.'),
+  LOG_FORMAT: choice(['json', 'pretty'])
+    .optional()
+    .meta({ description: 'How the log is written.', unset: '`json` (`pretty` on a terminal)' }),
+  SANDBOX_PORT: port(8181).describe('Port of the built-in sandbox.'),
+  DEMO: oneOf(['on', 'off'], 'on').describe('Whether the demonstration ERP runs beside the built-in sandbox.'),
+}
+
+/** The settings in parts, each under its heading of `docs/settings.md`. */
+export const settingParts = {
+  'Postgres, Redis, files': stores,
+  'The marketplace': marketplace,
+  Sellers: sellers,
+  'Advertising and campaigns': display,
+  'Your ERP': erp,
+  'The HTTP server': http,
+  'How far back is read': reading,
+  'How long data is kept': retentions,
+  'The process': processes,
+} as const
+
+/** Every variable but those of the intervals, with what it accepts and its default. */
+export const environment = z.object({
+  ...stores,
+  ...marketplace,
+  ...sellers,
+  ...display,
+  ...erp,
+  ...http,
+  ...reading,
+  ...retentions,
+  ...processes,
 })
 
 /** Variables whose value may stand in a file, named by the variable with `_FILE`. */

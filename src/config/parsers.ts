@@ -1,9 +1,10 @@
 import { createPrivateKey } from 'node:crypto'
 import { z } from 'zod'
 import { longestRetentionMs, type RetentionRule } from '../domain/retention.ts'
-import { parseDurationMs } from '../duration.ts'
+import { durationText, parseDurationMs } from '../duration.ts'
 
-// Each of these reads the text of one variable; where that is not accepted its fault says what is.
+// Each of these reads the text of one variable; where that is not accepted its fault says what is. `docs/settings.md` says the same: `accepts` in
+// the metadata of each.
 
 const duration = (
   accepts: string,
@@ -17,18 +18,23 @@ const duration = (
     return z.NEVER
   })
 
+/** What a variable without any rule accepts, and one of some words. */
+const anyText = 'any text'
+const wordsAccepted = (values: readonly string[]): string => values.map((value) => `\`${value}\``).join(', ')
+
 /** Marks a variable whose value is a time span, to be shown as one. */
 const milliseconds = { unit: 'ms' } as const
 
 /** A duration in milliseconds. */
-export const timeSpan = (fallbackMs: number, minMs = 1, maxMs?: number) =>
-  duration(
-    `a number with its unit, such as 500ms, 90s, 5m, 1h or 2d${maxMs === undefined ? '' : `, up to ${Math.round(maxMs / 86_400_000)}d`}`,
-    { minMs, ...(maxMs === undefined ? {} : { maxMs }) },
-  )
+export const timeSpan = (fallbackMs: number, minMs = 1, maxMs?: number) => {
+  const most = maxMs === undefined ? '' : `, up to ${Math.round(maxMs / 86_400_000)}d`
+  const accepts = `a number with its unit, such as 500ms, 90s, 5m, 1h or 2d, at least ${durationText(minMs)}${most}`
+  return duration(accepts, { minMs, ...(maxMs === undefined ? {} : { maxMs }) })
     .pipe(z.number())
+    .meta({ accepts: `a duration of at least ${durationText(minMs)}${most}` })
     .default(fallbackMs)
     .meta(milliseconds)
+}
 
 /** How long a kind of data is kept, in milliseconds. */
 export const retention = ({ defaultMs, leastMs, because }: RetentionRule) => {
@@ -46,61 +52,79 @@ export const retention = ({ defaultMs, leastMs, because }: RetentionRule) => {
       })
       return z.NEVER
     })
+    .meta({ accepts: `a duration${because === null ? '' : ` of at least ${durationText(leastMs)}`}, or \`forever\`` })
     .default(defaultMs)
     .meta(milliseconds)
 }
 
 /** How often something is done, in milliseconds; absent where nothing is set. */
 export const interval = () =>
-  duration('a number with its unit of at least 1s, such as 90s, 5m or 1h; or off', { minMs: 1_000, off: true }).optional()
+  duration('a number with its unit of at least 1s, such as 90s, 5m or 1h; or off', { minMs: 1_000, off: true })
+    .meta({ accepts: 'a duration of at least 1s, or `off`' })
+    .optional()
 
+const portAccepts = '0 (any free one) to 65535'
 /** A port; 0: any free one. */
 export const port = (fallback: number) =>
   z
     .string()
-    .regex(/^\d{1,5}$/, 'is not a port; accepted: 0 (any free one) to 65535')
+    .regex(/^\d{1,5}$/, `is not a port; accepted: ${portAccepts}`)
     .transform(Number)
-    .refine((value) => value <= 65_535, 'is not a port; accepted: 0 (any free one) to 65535')
+    .refine((value) => value <= 65_535, `is not a port; accepted: ${portAccepts}`)
+    .meta({ accepts: portAccepts })
     .default(fallback)
 
 /** A bound: a whole number between two others. */
 export const bound = (fallback: number, least: number, most: number) => {
-  const accepted = `is not a bound; accepted: a whole number from ${least} to ${most}`
+  const accepts = `a whole number from ${least} to ${most}`
+  const fault = `is not a bound; accepted: ${accepts}`
   return z
     .string()
-    .regex(/^\d{1,12}$/, accepted)
+    .regex(/^\d{1,12}$/, fault)
     .transform(Number)
-    .refine((value) => value >= least && value <= most, accepted)
+    .refine((value) => value >= least && value <= most, fault)
+    .meta({ accepts })
     .default(fallback)
 }
 
 /** An address with one of these protocols, such as `https:`. */
-export const url = (protocols: readonly string[]) =>
-  z.string().refine(
-    (text) => {
+export const url = (protocols: readonly string[]) => {
+  const begins = `that begins with ${protocols.map((protocol) => `${protocol}//`).join(' or ')}`
+  return z
+    .string()
+    .refine((text) => {
       const parsed = URL.canParse(text) ? new URL(text) : null
       return parsed !== null && protocols.includes(parsed.protocol)
-    },
-    `is not an address; accepted: one that begins with ${protocols.map((protocol) => `${protocol}//`).join(' or ')}`,
-  )
+    }, `is not an address; accepted: one ${begins}`)
+    .meta({ accepts: `an address ${begins}` })
+}
 
+const redisAccepts = 'redis://… or rediss://…, or several of them with commas for a cluster'
 /** The address of a Redis, or those of a cluster. */
-export const redisUrls = z.string().refine(
-  (text) =>
-    text.split(',').every((part) => {
-      const address = part.trim()
-      return URL.canParse(address) && ['redis:', 'rediss:'].includes(new URL(address).protocol)
-    }),
-  'is not a Redis address; accepted: redis://… or rediss://…, or several of them with commas for a cluster',
-)
+export const redisUrls = z
+  .string()
+  .refine(
+    (text) =>
+      text.split(',').every((part) => {
+        const address = part.trim()
+        return URL.canParse(address) && ['redis:', 'rediss:'].includes(new URL(address).protocol)
+      }),
+    `is not a Redis address; accepted: ${redisAccepts}`,
+  )
+  .meta({ accepts: redisAccepts })
 
 /** One of some words. */
 export const oneOf = <const Values extends readonly [string, ...string[]]>(values: Values, fallback: Values[number]) =>
-  z.enum(values, { error: `is none of the accepted values: ${values.join(', ')}` }).default(() => fallback)
+  choice(values).default(() => fallback)
+
+/** One of some words, or unset. */
+export const choice = <const Values extends readonly [string, ...string[]]>(values: Values) =>
+  z.enum(values, { error: `is none of the accepted values: ${values.join(', ')}` }).meta({ accepts: wordsAccepted(values) })
 
 /** Any text that is not blank. */
-export const text = z.string().trim().min(1)
+export const text = z.string().trim().min(1).meta({ accepts: anyText })
 
+const pemAccepts = 'a PEM, such as one that begins with -----BEGIN PRIVATE KEY-----'
 /** A PEM, whose line breaks an environment file may hold as `\\n`. */
 export const rsaPrivateKey = z
   .string()
@@ -111,31 +135,38 @@ export const rsaPrivateKey = z
     } catch {
       return false
     }
-  }, 'is not an RSA private key; accepted: a PEM, such as one that begins with -----BEGIN PRIVATE KEY-----')
+  }, `is not an RSA private key; accepted: ${pemAccepts}`)
+  .meta({ accepts: pemAccepts })
 
 /** Names with commas between them, each once. */
-export const nameList = z.string().transform((list) => [
-  ...new Set(
-    list
-      .split(',')
-      .map((name) => name.trim())
-      .filter((name) => name !== ''),
-  ),
-])
+export const nameList = z
+  .string()
+  .transform((list) => [
+    ...new Set(
+      list
+        .split(',')
+        .map((name) => name.trim())
+        .filter((name) => name !== ''),
+    ),
+  ])
+  .meta({ accepts: 'names with commas between them' })
 
-/** A JSON object in a variable, held against a schema. */
-export const jsonObject = <Schema extends z.ZodType>(schema: Schema, accepts: string) =>
-  z.string().transform((source, context): z.output<Schema> => {
-    const fault = (): never => {
-      context.addIssue({ code: 'custom', message: `is not what is accepted: a JSON object of ${accepts}` })
-      return z.NEVER
-    }
-    let value: unknown
-    try {
-      value = JSON.parse(source)
-    } catch {
-      return fault()
-    }
-    const parsed = schema.safeParse(value)
-    return parsed.success ? parsed.data : fault()
-  })
+/** A JSON object in a variable, held against a schema; `names` lists what it may name where that is too long for a table. */
+export const jsonObject = <Schema extends z.ZodType>(schema: Schema, accepts: string, names = '') =>
+  z
+    .string()
+    .transform((source, context): z.output<Schema> => {
+      const fault = (): never => {
+        context.addIssue({ code: 'custom', message: `is not what is accepted: a JSON object of ${accepts}${names}` })
+        return z.NEVER
+      }
+      let value: unknown
+      try {
+        value = JSON.parse(source)
+      } catch {
+        return fault()
+      }
+      const parsed = schema.safeParse(value)
+      return parsed.success ? parsed.data : fault()
+    })
+    .meta({ accepts: `a JSON object of ${accepts}` })

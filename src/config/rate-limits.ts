@@ -4,7 +4,8 @@ import { nearestName } from '../domain/nearest.ts'
 import { parseDurationMs } from '../duration.ts'
 import { resources } from '../jobs/sync/resources.ts'
 
-const operationNames = [
+/** The operations that `RATE_LIMITS` may name. */
+export const operationNames: readonly string[] = [
   ...new Set([
     tokenOperation.name,
     ...resources.flatMap(({ endpoint }) => Object.values(endpoint.operations).map(({ name }) => name)),
@@ -37,4 +38,4 @@ export const rateLimits = z
   )
 
 /** What `RATE_LIMITS` accepts, in words. */
-export const rateLimitsAccepted = `operation -> {"tokens": n, "per": "1m"}, such as {"orders.ship": {"tokens": 30, "per": "1m"}}; operations: ${operationNames.join(', ')}`
+export const rateLimitsAccepted = 'operation -> {"tokens": n, "per": "1m"}, such as {"orders.ship": {"tokens": 30, "per": "1m"}}'

@@ -46,23 +46,26 @@ export interface SellerSettings {
 const reasonMap = (reasons: Readonly<Record<string, MovementKind>>): ReasonMap =>
   new Map(Object.entries(reasons).map(([reason, kind]) => [wordsOf(reason), kind]))
 
-const sellerEntry = z.strictObject({
-  sellerId: text,
-  clientId: text,
-  clientSecret: text.optional(),
-  clientSecretFile: text.optional(),
-  profile: z.enum(profileNames).optional(),
-  headerPrefix: headerPrefix.optional(),
-  quantityField: z.enum(quantityFields).optional(),
-  tokenPath: z.string().startsWith('/').optional(),
-  marketplaceUrl: url(['http:', 'https:']).optional(),
-  serviceName: text.optional(),
-  advertiserId: z.int().positive().optional(),
-  campaignIds: z.array(text).optional(),
-  skus: z.array(text).optional(),
-  logReasons: logReasons.optional(),
-  reportColumns: reportColumns.optional(),
-  rateLimits: rateLimits.optional(),
+/** One seller as it stands in `SELLERS_FILE`; where a member is left out, its variable holds. */
+export const sellerEntry = z.strictObject({
+  sellerId: text.describe('the seller; each once'),
+  clientId: text.describe('its client id at the marketplace'),
+  clientSecret: text.optional().describe('its client secret'),
+  clientSecretFile: text.optional().describe('path of a file that holds it, relative to this one; one of the two is required'),
+  profile: z.enum(profileNames).optional().describe('`MARKETPLACE_PROFILE`'),
+  headerPrefix: headerPrefix.optional().describe('`HEADER_PREFIX`'),
+  quantityField: z.enum(quantityFields).optional().describe('`QUANTITY_FIELD`'),
+  tokenPath: z.string().startsWith('/').optional().describe('`TOKEN_PATH`'),
+  marketplaceUrl: url(['http:', 'https:']).optional().describe('`MARKETPLACE_URL`; one of the two is required'),
+  serviceName: text.optional().describe('`SERVICE_NAME`'),
+  advertiserId: z.int().positive().optional().describe('`ADVERTISER_ID`'),
+  campaignIds: z.array(text).optional().describe('`CAMPAIGN_IDS`, as a list'),
+  skus: z.array(text).optional().describe('`INVENTORY_SKUS`, as a list'),
+  logReasons: logReasons.optional().describe('`LOG_REASONS`, as an object'),
+  reportColumns: reportColumns.optional().describe('`REPORT_COLUMNS`, as an object'),
+  rateLimits: rateLimits
+    .optional()
+    .describe('`RATE_LIMITS`, as an object; operations that are left out have those of the variable'),
 })
 const sellerList = z.array(sellerEntry).min(1, 'must hold at least one seller')
 const sellersDocument = z.strictObject({ sellers: sellerList })

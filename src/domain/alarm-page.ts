@@ -32,8 +32,23 @@ const wrapped = (text: string): string => {
   return lines.join('\n')
 }
 
+/** Where docs/runbooks.md goes through it step by step. */
+const runbooks: Readonly<Partial<Record<(typeof alarmKinds)[number], string>>> = {
+  'acknowledge-deadline': 'orders-are-not-acknowledged-in-time',
+  'command-held': 'a-command-is-held',
+  'event-rejected': 'an-event-was-rejected',
+  'credentials-refused': 'credentials-are-refused',
+  'sync-failing': 'the-marketplace-does-not-answer',
+  'sync-behind': 'the-marketplace-answers-429',
+  'reading-skipped': 'records-cannot-be-read',
+  'quarantine-growing': 'records-cannot-be-read',
+  'webhook-failing': 'a-webhook-was-stopped',
+  'webhook-stopped': 'a-webhook-was-stopped',
+}
+
 const sectionOf = (kind: (typeof alarmKinds)[number]): string => {
   const { severity, concerns, title, opens, subject, closes, toDo, list } = alarmRules[kind]
+  const runbook = runbooks[kind]
   return [
     `### \`${kind}\``,
     `${title}. ${severity}, for the ${concerns}.`,
@@ -43,6 +58,7 @@ const sectionOf = (kind: (typeof alarmKinds)[number]): string => {
     `- **Closes:** ${closes === 'cause' ? 'with its cause.' : 'by a person, after looking.'}`,
     wrapped(`- **What to do:** ${toDo}`),
     ...(list === null ? [] : [`- **List:** \`GET ${list}\``]),
+    ...(runbook === undefined ? [] : [`- **Step by step:** [runbooks.md](runbooks.md#${runbook})`]),
     '',
   ].join('\n')
 }

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startTestDaemon, type TestDaemon } from '../support/daemon.ts'
 import { accepted, type ErpEvent } from '../support/events.ts'
@@ -96,6 +97,29 @@ test('events over HTTP count by what became of them', async () => {
       expect((await fetch(`${daemon.url}/v1/events`, { method: 'POST', headers, body: '{' })).status).toBe(400)
     },
   )
+})
+
+test('has the metrics of docs/metrics.md, with their types, labels and meanings, and no others', async () => {
+  const text = await (await fetch(`${daemon.url}/metrics`)).text()
+  const served = [...text.matchAll(/^# HELP (\S+) (.*)\n# TYPE \S+ (\S+)$/gm)].map(([, name = '', help, type]) => [
+    name,
+    type,
+    help,
+  ])
+  const rows = [...readFileSync('docs/metrics.md', 'utf8').matchAll(/^\| `(\w+)` \| (\w+) \| (.*?) ?\| (.+) \|$/gm)]
+  expect(served.toSorted()).toEqual(rows.map(([, name, type, , help]) => [name, type, help]).toSorted())
+  const labelsOf = new Map(
+    rows.map(([, name = '', type, labels = '']) => [
+      name,
+      [...labels.matchAll(/`(\w+)`/g)].map(([, label]) => label).concat(type === 'histogram' ? 'le' : []),
+    ]),
+  )
+  const samples = [...text.matchAll(/^(\w+)\{(.+)\} \S+$/gm)]
+  expect(samples.length).toBeGreaterThan(100)
+  for (const [sample, name = '', labels = ''] of samples) {
+    const documented = labelsOf.get(name) ?? labelsOf.get(name.replace(/_(bucket|sum|count)$/, ''))
+    for (const [, label] of labels.matchAll(/(\w+)="/g)) expect(documented, sample).toContain(label)
+  }
 })
 
 test('has every metric that the alert rules and the dashboard of deploy/ name', async () => {

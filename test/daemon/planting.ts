@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { createServer, type IncomingMessage } from 'node:http'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { buffer } from 'node:stream/consumers'
 
 /** A buyer whose name, addresses and numbers occur nowhere else. */
@@ -30,6 +30,8 @@ export interface Planter {
   refuseNext(status: number, body: object): void
   /** Orders that come out broken: with their number, or without any. */
   breakOrder(purchaseOrderId: string, how: 'keyed' | 'keyless' | 'whole'): void
+  /** All of them come out whole again. */
+  mendOrders(): void
   close(): Promise<void>
 }
 
@@ -88,7 +90,7 @@ const bodyOf = async (request: IncomingMessage): Promise<Buffer | undefined> => 
 export const startPlanter = async (marketplaceUrl: string): Promise<Planter> => {
   const refusals: { readonly status: number; readonly body: object }[] = []
   const broken = new Map<string, 'keyed' | 'keyless' | 'whole'>()
-  const server = createServer(async (request, response) => {
+  const pass = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const body = await bodyOf(request)
     const path = request.url ?? '/'
     const refusal = request.method === 'POST' && path.startsWith('/v3/orders/') ? refusals.shift() : undefined
@@ -113,7 +115,9 @@ export const startPlanter = async (marketplaceUrl: string): Promise<Planter> => 
     )
     response.writeHead(answer.status, Object.fromEntries(kept))
     response.end(isJson && text !== '' ? JSON.stringify(plant(JSON.parse(text), broken)) : text)
-  })
+  }
+  // A marketplace that breaks a connection breaks this one too.
+  const server = createServer((request, response) => void pass(request, response).catch(() => response.destroy()))
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   const address = server.address()
@@ -122,6 +126,7 @@ export const startPlanter = async (marketplaceUrl: string): Promise<Planter> => 
     url: `http://127.0.0.1:${address.port}`,
     refuseNext: (status, body) => void refusals.push({ status, body }),
     breakOrder: (purchaseOrderId, how) => void broken.set(purchaseOrderId, how),
+    mendOrders: () => broken.clear(),
     close: async () => {
       server.closeAllConnections()
       server.close()

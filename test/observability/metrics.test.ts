@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, test } from 'vitest'
 import { createMetrics } from '../../src/observability/metrics.ts'
+import { metricsPage } from '../../src/observability/metrics-page.ts'
 
 test('every name of its own begins with tallyman_, those of the process are the usual ones, in base units, and the content type is one that scrapers accept', async () => {
   const metrics = createMetrics({ version: '1.2.3', commit: 'abc' })
@@ -19,6 +20,10 @@ test('every name of its own begins with tallyman_, those of the process are the 
     if (String(type) === 'histogram') expect(name).toMatch(/_(seconds|bytes)$/)
     expect(name).not.toMatch(/_(ms|milliseconds|minutes)$/)
   }
+})
+
+test.skipIf(process.platform !== 'linux')('docs/metrics.md is up to date (npm run metrics-page)', async () => {
+  expect(readFileSync('docs/metrics.md', 'utf8')).toBe(await metricsPage())
 })
 
 test('two sets do not know of each other', async () => {

@@ -9,7 +9,11 @@ const ruleSchema = z.strictObject({
   expr: z.string(),
   for: z.string().regex(/^\d+[smh]$/),
   labels: z.strictObject({ severity: z.enum(['critical', 'warning']) }),
-  annotations: z.strictObject({ summary: z.string().min(1), action: z.string().min(1) }),
+  annotations: z.strictObject({
+    summary: z.string().min(1),
+    action: z.string().min(1),
+    runbook: z.string().startsWith('docs/runbooks.md'),
+  }),
 })
 const rulesSchema = z.strictObject({ groups: z.array(z.strictObject({ name: z.string(), rules: z.array(ruleSchema) })) })
 const dashboardSchema = z.object({
