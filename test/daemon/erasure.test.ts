@@ -181,9 +181,7 @@ test('a buyer who is erased stands nowhere any more, units and money stay, and n
 
   // Everything that may hold a buyer does so now: what is not searched for cannot be found.
   const before = await columnsWithTraces()
-  const marked = markedColumns()
-    .filter(({ mark }) => mark === 'buyer')
-    .map(({ table, column }) => `${table}.${column}`)
+  const marked = (await markedColumns()).filter(({ mark }) => mark === 'buyer').map(({ table, column }) => `${table}.${column}`)
   // BI reads whose a change is; only the change of a rejected event may say what was never a seller.
   expect(before.filter((name) => !marked.includes(name))).toEqual(['warehouse.changes.seller_id'])
   // An event that waits has no words of a buyer, evidence names numbers of parcels, and nothing was decided by line.
