@@ -1,25 +1,23 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startTestDaemon, type TestDaemon } from '../support/daemon.ts'
+import { withDatabase } from '../support/database.ts'
 import { accepted, type ErpEvent } from '../support/events.ts'
 import { eventually } from '../support/eventually.ts'
-import { startTestPostgres, type TestPostgres } from '../support/postgres.ts'
 import { alertRules, dashboardPanels, namesOf } from '../support/promql.ts'
 import { startTestSandbox, type TestSandbox } from '../support/sandbox.ts'
 import { type OrderAddress, placeOrder, post, query, sandboxSeller } from './support.ts'
 
-let postgres: TestPostgres
+const stage = withDatabase()
 let sandbox: TestSandbox
-let databaseUrl: string
 let daemon: TestDaemon
 let order: OrderAddress
 
 beforeAll(async () => {
-  ;[postgres, sandbox] = await Promise.all([startTestPostgres(), startTestSandbox()])
-  databaseUrl = await postgres.database()
+  sandbox = await startTestSandbox()
   order = await placeOrder(sandbox, 3)
   daemon = await startTestDaemon({
     ...sandboxSeller,
-    DATABASE_URL: databaseUrl,
+    DATABASE_URL: stage.url,
     MARKETPLACE_URL: sandbox.url,
     // More than the budget lets through at once.
     CAMPAIGN_IDS: 'SEM-1001,SEM-1002,SEM-1003',
@@ -28,7 +26,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await daemon?.program.kill()
   await sandbox?.stop()
-  await postgres?.stop()
 })
 
 /** The metrics, each sample by its name and labels. */
@@ -115,7 +112,7 @@ test('has every metric that the alert rules and the dashboard of deploy/ name', 
 
 test('open alarms, sellers and orders out of time are counted', async () => {
   await query(
-    databaseUrl,
+    stage.url,
     `INSERT INTO tallyman.alarms (seller_id, kind, subject, message) VALUES ('s', 'log-reason-unknown', 'x', 'look')`,
   )
   await eventually(async () => {
@@ -134,7 +131,7 @@ test('rows of the SQL inbox count once they are decided, each once', async () =>
     async () => {
       const data = JSON.stringify(order)
       await query(
-        databaseUrl,
+        stage.url,
         `INSERT INTO tallyman.erp_event (source, id, type, data) VALUES
          ('/inbox', '1', 'erp.order.accepted', '${data}'), ('/inbox', '2', 'erp.order.accepted', '${data}'),
          ('/inbox', '3', 'erp.shipment.dispatched', '${data}'), ('/inbox', '4', 'erp.nothing', '{}')`,
