@@ -21,6 +21,8 @@ beforeAll(async () => {
     MARKETPLACE_URL: sandbox.url,
     // More than the budget lets through at once.
     CAMPAIGN_IDS: 'SEM-1001,SEM-1002,SEM-1003',
+    // A quarter of it is for orders that are looked up.
+    RATE_LIMITS: JSON.stringify({ 'orders.get': { tokens: 20, per: '1m' } }),
   })
 }, 120_000)
 afterAll(async () => {
@@ -140,12 +142,27 @@ test('rows of the SQL inbox count once they are decided, each once', async () =>
   )
 })
 
-test('a wait for the rate budget is measured', async () => {
+const waitsFor = async (operation: string): Promise<{ readonly count: number; readonly seconds: number }> => {
+  const samples = await scrape()
+  const of = (suffix: string) => samples.get(`tallyman_rate_limit_wait_seconds_${suffix}{operation="${operation}"}`) ?? 0
+  return { count: of('count'), seconds: of('sum') }
+}
+
+test.each([
+  { budget: 'the rate budget', operation: 'campaigns.get', work: async () => undefined },
+  {
+    budget: 'the share of it for orders that only events name',
+    operation: 'orders.get',
+    work: async () => {
+      for (let place = 0; place < 7; place += 1) await post(daemon, accepted({ ...order, purchaseOrderId: `10000000${place}` }))
+    },
+  },
+])('a wait for $budget is measured', async ({ operation, work }) => {
+  await work()
   await eventually(async () => {
-    const samples = await scrape()
-    const of = (suffix: string) => samples.get(`tallyman_rate_limit_wait_seconds_${suffix}{operation="campaigns.get"}`) ?? 0
-    expect(of('count')).toBeGreaterThan(0)
-    expect(of('sum')).toBeGreaterThan(0)
-    expect(of('sum')).toBeLessThan(of('count') * 60)
+    const { count, seconds } = await waitsFor(operation)
+    expect(count).toBeGreaterThan(0)
+    expect(seconds).toBeGreaterThan(0)
+    expect(seconds).toBeLessThan(count * 60)
   })
 })
