@@ -1,4 +1,5 @@
 import type { AddressInfo } from 'node:net'
+import { operations } from './calls/registry.ts'
 import { type Log, stdoutLog } from './core/log.ts'
 import { createFaultControl } from './faults/faults.ts'
 import { createRateLimits } from './faults/limits.ts'
@@ -8,7 +9,6 @@ import { createRequestLog } from './http/request-log.ts'
 import { createLife } from './life/live.ts'
 import { placePast } from './life/past.ts'
 import { placeRandomOrders } from './life/place.ts'
-import { operations } from './operations/registry.ts'
 import { defaultClientId, defaultClientSecret, defaultSellerId, dialectOf, type Settings } from './settings.ts'
 import { openWorld } from './world.ts'
 

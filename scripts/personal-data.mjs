@@ -2,4 +2,4 @@
 import { writeFileSync } from 'node:fs'
 import { personalDataPage } from '../src/store/personal-data.ts'
 
-writeFileSync(new URL('../docs/personal-data.md', import.meta.url), personalDataPage())
+writeFileSync(new URL('../docs/personal-data.md', import.meta.url), await personalDataPage())

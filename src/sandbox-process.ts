@@ -2,6 +2,7 @@ import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
+import { messageOf } from './message-of.ts'
 
 /** The sandbox marketplace as a child process. */
 export interface SandboxProcess {
@@ -86,7 +87,7 @@ export const startSandboxProcess = async (options: SandboxProcessOptions): Promi
         await launch()
         return
       } catch (error) {
-        options.onLine(error instanceof Error ? error.message : String(error))
+        options.onLine(messageOf(error))
       }
     }
   }

@@ -7,7 +7,7 @@ import type { World } from '../world.ts'
 import { makeCampaign } from './create.ts'
 import { canMove, move, settle } from './life.ts'
 import { biddingStrategies, type Campaign, campaignStatuses, moves } from './model.ts'
-import { viewCampaign } from './operations.ts'
+import { viewCampaign } from './view.ts'
 
 const mostTotalCents = 25_000_000
 const day = z.iso.date()

@@ -1,5 +1,5 @@
+import { blemishRecords } from '../calls/perform.ts'
 import type { FaultPlan } from '../faults/faults.ts'
-import { blemishRecords } from '../operations/perform.ts'
 import type { World } from '../world.ts'
 import { displayRefusal } from './admission.ts'
 import type { DisplaySettings } from './display.ts'

@@ -1,5 +1,5 @@
+import { type Query, readWord } from '../calls/query.ts'
 import { contentNotFound, Refusal } from '../core/errors.ts'
-import { type Query, readWord } from '../operations/query.ts'
 
 const component = 'GMP_INVENTORY_API'
 const gtin = /^\d{14}$/

@@ -1,8 +1,8 @@
 import type { IncomingHttpHeaders } from 'node:http'
+import type { Operation } from '../calls/operation.ts'
+import { sellerOfCredentials } from '../calls/token.ts'
 import { gatewayRefusal, missingHeader, unauthorized } from '../core/errors.ts'
 import { admitDisplay } from '../display/admission.ts'
-import type { Operation } from '../operations/operation.ts'
-import { sellerOfCredentials } from '../operations/token.ts'
 import type { World } from '../world.ts'
 import { headerOf } from './headers.ts'
 

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { operationNames } from '../operations/registry.ts'
+import { operationNames } from '../calls/registry.ts'
 import type { DueEvent } from '../store/due-events.ts'
 import type { World } from '../world.ts'
 import { duration, Misused } from './control-request.ts'

@@ -1,9 +1,9 @@
+import type { Call, Operation } from '../calls/operation.ts'
+import { perform } from '../calls/perform.ts'
+import { describeToken, issueToken } from '../calls/token.ts'
 import { perMinute } from '../faults/limits.ts'
 import { type FaultName, listFaults } from '../faults/schema.ts'
-import type { Call, Operation } from './operation.ts'
-import { perform } from './perform.ts'
-import { refundOfReturn } from './returns-refund.ts'
-import { describeToken, issueToken } from './token.ts'
+import { refundOfReturn } from '../orders/returns-refund.ts'
 
 const defaultTokenLifeMs = 1_000
 const ofLists: readonly FaultName[] = [
@@ -76,7 +76,7 @@ const write = (name: string, action: string, body: Operation['body']): Operation
 })
 
 /** The token operation, orders and returns (specification, section 9). */
-export const orderOperations: readonly Operation[] = [
+export const operations: readonly Operation[] = [
   token,
   tokenDetail,
   read('orders.list', '/v3/orders', 5_000, [...ofLists, ...ofRefunds]),

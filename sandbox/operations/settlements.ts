@@ -1,3 +1,6 @@
+import type { Call, Operation } from '../calls/operation.ts'
+import { blemishRecords } from '../calls/perform.ts'
+import { readWhole } from '../calls/query.ts'
 import { nullableWhole, type Row, textOf, wholeOf } from '../core/database.ts'
 import { dayMs } from '../core/duration.ts'
 import { contentNotFound, Refusal, refuseParameter } from '../core/errors.ts'
@@ -8,9 +11,6 @@ import { perMinute } from '../faults/limits.ts'
 import { listFaults } from '../faults/schema.ts'
 import type { Line, Order } from '../rules/model.ts'
 import type { World } from '../world.ts'
-import type { Call, Operation } from './operation.ts'
-import { blemishRecords } from './perform.ts'
-import { readWhole } from './query.ts'
 
 // Settlement reports (public facts, section 13; none in the specification): every two weeks, what was shipped and refunded meanwhile.
 
@@ -52,7 +52,7 @@ const report: Operation = {
 }
 
 /** The dates of settlement reports, and the reports. */
-export const settlementOperations: readonly Operation[] = [dates, report]
+export const operations: readonly Operation[] = [dates, report]
 
 /** `MMDDYYYY`. */
 const plainDay = (day: string): string => {

@@ -10,7 +10,10 @@ const noRights = ['run it as the owner of the tables, or have an administrator r
  * @throws Failed when this login may not, or a role cannot be created
  */
 export const runGrants = async ({ terminal, settings }: CliContext, onlyPrint: boolean): Promise<void> => {
-  if (onlyPrint) return terminal.json ? printJson(terminal, { sql: grantsScript() }) : print(terminal, grantsScript())
+  if (onlyPrint) {
+    const sql = await grantsScript()
+    return terminal.json ? printJson(terminal, { sql }) : print(terminal, sql)
+  }
   if (settings.databaseUrl === null) throw new Misused('DATABASE_URL is unset; --print works without it')
   const result = await granted(settings.databaseUrl)
   if (terminal.json) printJson(terminal, result)

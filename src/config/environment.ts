@@ -6,6 +6,7 @@ import { movementKinds } from '../domain/log-reasons.ts'
 import { columnMeanings } from '../domain/reconciliation-report.ts'
 import { retentionRules } from '../domain/retention.ts'
 import { mostReachDays } from '../domain/windows.ts'
+import { messageOf } from '../message-of.ts'
 import {
   bound,
   choice,
@@ -259,9 +260,7 @@ export const readSecretFiles = (
     try {
       values[name] = readFileSync(file, 'utf8').trim()
     } catch (error) {
-      faults.push(
-        `${name}_FILE: ${file} cannot be read (${error instanceof Error ? error.message : String(error)}); accepted: the path of a readable file`,
-      )
+      faults.push(`${name}_FILE: ${file} cannot be read (${messageOf(error)}); accepted: the path of a readable file`)
     }
   }
   return values

@@ -8,6 +8,7 @@ import type { RateLimits } from '../clients/operation.ts'
 import { type MovementKind, type ReasonMap, wordsOf } from '../domain/log-reasons.ts'
 import { nearestName } from '../domain/nearest.ts'
 import type { ColumnNames } from '../domain/reconciliation-report.ts'
+import { messageOf } from '../message-of.ts'
 import { type Environment, headerPrefix, logReasons, reportColumns } from './environment.ts'
 import { text, url } from './parsers.ts'
 import { rateLimits } from './rate-limits.ts'
@@ -135,9 +136,7 @@ const readSellersFile = (file: string, values: Environment, faults: string[]): S
       return 1
     }
   } catch (error) {
-    faults.push(
-      `SELLERS_FILE: ${file} cannot be read as JSON or YAML (${error instanceof Error ? error.message.split('\n')[0] : String(error)})`,
-    )
+    faults.push(`SELLERS_FILE: ${file} cannot be read as JSON or YAML (${messageOf(error).split('\n')[0]})`)
     return []
   }
   const parsed = Array.isArray(document)

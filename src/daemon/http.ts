@@ -10,6 +10,7 @@ import { rejectByPerson } from '../jobs/events/reject.ts'
 import { reviewWaitingEvents } from '../jobs/events/review.ts'
 import { readGtinReport } from '../jobs/gtin-report.ts'
 import { backfillResources, reachOfBackfill, replayQuarantined, syncResources } from '../jobs/sync/syncs.ts'
+import { messageOf } from '../message-of.ts'
 import { decideCommand } from '../store/command-decisions.ts'
 import { askForPasses } from '../store/retention.ts'
 import { version } from '../version.ts'
@@ -35,7 +36,7 @@ const tellCommandLine = async ({ config, log, closers }: DaemonContext, address:
     const url = address.replace(/^http:\/\/(0\.0\.0\.0|\[::\]):/, 'http://127.0.0.1:')
     closers.add('the address in DATA_DIR', await writeDaemonAddress(dataDir, url))
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error)
+    const why = messageOf(error)
     log.info(`the command line needs TALLYMAN_URL=${address}: the address cannot be written into ${dataDir} (${why})`)
   }
 }

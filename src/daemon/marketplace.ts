@@ -74,7 +74,10 @@ export const startMarketplace = async (
   const limitOf: LimitOf = (sellerId, operation) =>
     sellers.settingsOf(sellerId)?.rateLimits[operation.name] ?? profileOf(sellerId)?.rateLimits[operation.name] ?? operation.limit
   const budget = observeWaits(openBudget({ config, quiet, closers, owner }, database, limitOf), metrics)
-  const lookupBudget = createInProcessBudget({ limitOf: (...asked) => shareOf(limitOf(...asked), lookupShare) })
+  const lookupBudget = observeWaits(
+    createInProcessBudget({ limitOf: (...asked) => shareOf(limitOf(...asked), lookupShare) }),
+    metrics,
+  )
   const sellers = createSellerRegistry({
     sellers: config.sellers,
     sandboxUrl,

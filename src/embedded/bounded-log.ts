@@ -1,4 +1,5 @@
 import { constants, copyFile, open, rm } from 'node:fs/promises'
+import { messageOf } from '../message-of.ts'
 
 /** A log file that other programs write to through its descriptor. */
 export interface BoundedLog {
@@ -47,7 +48,7 @@ export const openBoundedLog = async (
         await handle.truncate(0)
       }
     } catch (error) {
-      say(`${file} cannot be limited in size: ${error instanceof Error ? error.message : String(error)}`)
+      say(`${file} cannot be limited in size: ${messageOf(error)}`)
     }
   }
   await handle.chmod(0o600)

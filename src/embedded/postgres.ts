@@ -6,6 +6,7 @@ import path from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
 import { freePort } from '../free-port.ts'
+import { messageOf } from '../message-of.ts'
 import { addressAt, sharedFolder, sharedHome, shownAddressAt } from './address.ts'
 import { openBoundedLog } from './bounded-log.ts'
 import { makeDataDir } from './data-dir.ts'
@@ -276,7 +277,7 @@ export const startEmbeddedPostgres = async (options: EmbeddedPostgresOptions): P
         await clearLeftovers(cluster, say)
         if (!signal.aborted) await launch()
       } catch (error) {
-        if (!signal.aborted) say(error instanceof Error ? error.message : String(error))
+        if (!signal.aborted) say(messageOf(error))
       }
     }
   }

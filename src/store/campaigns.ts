@@ -4,8 +4,13 @@ import { raiseAlarm } from './alarms.ts'
 import type { SqlRunner, Transaction } from './database.ts'
 import { type ListPage, pageOf } from './page.ts'
 import { type SellerFilter, sellersIn } from './seller-filter.ts'
+import { markTable } from './table-marks.ts'
 import { asLocked, type LockedRow, versionedTable, type Written } from './versioned-table.ts'
 import { type DifferingRecord, jsonArray, jsonObject } from './versions.ts'
+
+markTable('warehouse.campaign_status_changes', {
+  none: 'id seller_id campaign_id from_status to_status seen_at legal missed raw',
+})
 
 /** What the change feed records of a campaign, besides its status. */
 interface Terms {
@@ -53,6 +58,10 @@ const termsChanges = (sellerId: string, campaign: Campaign, stored: StoredState)
 
 const campaigns = versionedTable<Campaign, StoredState, StoredState>({
   name: 'campaigns',
+  personalData: {
+    none: `seller_id campaign_id name start_date end_date daily_budget total_budget target_roas status created_date missing_since raw_hash raw
+      observed_at first_seen_at changed_at`,
+  },
   resource: 'campaigns',
   key: ['campaign_id text'],
   columns: [

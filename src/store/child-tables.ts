@@ -1,4 +1,5 @@
 import { assign, list, namesOf } from './columns.ts'
+import { markTable, type TableMarks } from './table-marks.ts'
 import { pathsWithin } from './versions.ts'
 
 type Fields = Readonly<Record<string, unknown>>
@@ -29,6 +30,8 @@ export interface ChildTable<Parent> {
 export interface ChildTableOptions<Parent, Item> {
   /** In the schema `warehouse`. */
   readonly name: string
+  /** Which of its columns may hold a buyer's data; all of them are named. */
+  readonly personalData: TableMarks
   /** What names a row within its parent, as `line_number text`, and stays though a later version lacks it; its place, by default. */
   readonly key?: { readonly column: string; readonly of: (item: Item) => unknown }
   readonly columns: readonly string[]
@@ -62,6 +65,7 @@ export const countColumns = (tables: readonly { readonly shape: ChildShape }[]):
 /** A child table. */
 export const childTable = <Parent, Item>(options: ChildTableOptions<Parent, Item>): ChildTable<Parent> => {
   const { key, items, row, raw, children = [] } = options
+  markTable(`warehouse.${options.name}`, options.personalData)
   const shape: ChildShape = {
     name: options.name,
     key: key?.column ?? 'position int',

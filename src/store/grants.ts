@@ -25,9 +25,9 @@ const boundTables = `n.nspname = 'warehouse' OR (n.nspname = 'tallyman' AND c.re
 
 const quoted = (names: readonly string[]): string => names.map((name) => `"${name}"`).join(', ')
 
-const biReads = (): string[] => {
+const biReads = async (): Promise<readonly string[]> => {
   const byTable = new Map<string, string[]>()
-  for (const { table, column, mark } of markedColumns()) {
+  for (const { table, column, mark } of await markedColumns()) {
     if (table.startsWith('warehouse.') && mark !== 'buyer') byTable.set(table, [...(byTable.get(table) ?? []), column])
   }
   return [...byTable].map(([table, columns]) => `GRANT SELECT (${quoted(columns)}) ON ${table} TO tallyman_bi`)
@@ -37,7 +37,7 @@ const biReads = (): string[] => {
  * Statements that give a role what it may do. What it was given before by another version is taken away first. The daemon may create in the schema
  * of the queues: BullMQ makes a sequence when jobs are first added to a queue in bulk.
  */
-const grantsOf = (role: Role): readonly string[] => {
+const grantsOf = async (role: Role): Promise<readonly string[]> => {
   const fresh = `REVOKE ALL ON ALL TABLES IN SCHEMA warehouse, tallyman FROM ${role}`
   switch (role) {
     case 'tallyman_daemon':
@@ -66,11 +66,13 @@ END $$`,
       return [
         fresh,
         `GRANT USAGE ON SCHEMA warehouse TO ${role}`,
-        ...biReads(),
+        ...(await biReads()),
         ...Object.entries(behindViews).map(([table, columns]) => `GRANT SELECT (${columns}) ON ${table} TO ${role}`),
       ]
   }
 }
+
+const grantsOfAll = async (some: readonly Role[]): Promise<readonly string[]> => (await Promise.all(some.map(grantsOf))).flat()
 
 /**
  * Binds logins to their sellers (`tallyman.seller_roles`). The owner of the tables is not asked, nor is a superuser, and `tallyman_daemon` is
@@ -110,8 +112,8 @@ EXCEPTION WHEN duplicate_object OR unique_violation THEN NULL;
 END $$`
 
 /** The whole of it as a script, for a login that has the rights: the tables' owner, or a superuser. May run again at any time. */
-export const grantsScript = (): string =>
-  [...roles.map(makeRole), ...roles.flatMap(grantsOf), bindLogins].map((statement) => `${statement};`).join('\n')
+export const grantsScript = async (): Promise<string> =>
+  [...roles.map(makeRole), ...(await grantsOfAll(roles)), bindLogins].map((statement) => `${statement};`).join('\n')
 
 /** What became of the roles. */
 export interface Granted {
@@ -142,9 +144,10 @@ export const applyGrants = async (client: ClientBase): Promise<Granted> => {
     }
   }
   const granted = await existing(client)
+  const rights = await grantsOfAll(granted)
   await client.query('BEGIN')
   try {
-    for (const statement of [...granted.flatMap(grantsOf), bindLogins]) await client.query(statement)
+    for (const statement of [...rights, bindLogins]) await client.query(statement)
     await client.query('COMMIT')
   } catch (error) {
     await client.query('ROLLBACK')

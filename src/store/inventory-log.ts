@@ -1,8 +1,11 @@
 import type { ChangeRecord } from '../domain/changes/catalogue.ts'
 import type { InventoryLogEntry } from '../domain/inventory-log.ts'
 import type { Transaction } from './database.ts'
+import { markTable } from './table-marks.ts'
 import { asLocked, type LockedRow, versionedTable } from './versioned-table.ts'
 import type { DifferingRecord } from './versions.ts'
+
+markTable('warehouse.inventory_log_freshness', { none: 'seller_id sku gtin product_name read_up_to read_at age fault' })
 
 /** What the change feed records of an entry, and what discrepancies depend on. */
 interface EntryState {
@@ -48,6 +51,10 @@ interface StoredEntry extends LockedRow, EntryState {}
 
 const entries = versionedTable<InventoryLogEntry, StoredEntry, StoredEntry>({
   name: 'inventory_log_entries',
+  personalData: {
+    none: `seller_id sku entry_id gtin fc_name changed_units transaction_time transaction_location transaction_reason_code
+      transaction_reason_description transaction_type shipment_id raw_hash raw observed_at first_seen_at changed_at missing_since`,
+  },
   resource: 'inventory-log',
   key: ['sku text', 'entry_id text'],
   keyOf: ({ value }) => [value.sku, value.id],

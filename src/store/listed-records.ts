@@ -2,12 +2,15 @@ import { isDeepStrictEqual } from 'node:util'
 import type { ChangeContent } from '../domain/changes/catalogue.ts'
 import type { SqlRunner, Transaction } from './database.ts'
 import { endFirstLoad, isFirstLoad } from './first-loads.ts'
+import type { TableMarks } from './table-marks.ts'
 import { asLocked, type LockedRow, type VersionedStore, versionedTable } from './versioned-table.ts'
 
 /** A table of records that complete listings show: a record is there, or gone since some listing, and may come back. */
 export interface ListedTable<T, Identity extends object, State extends object> {
   /** In the schema `warehouse`. */
   readonly name: string
+  /** Which of its columns may hold a buyer's data; all of them are named. */
+  readonly personalData: TableMarks
   /** Under which replaced versions are kept. */
   readonly resource: string
   /** Column that names a record beside the seller, with its type. */
@@ -69,6 +72,7 @@ export const listedStore = <T, Identity extends object, State extends object>(
 
   const versioned = versionedTable<T, ListedRow<State>, ListedRow<State>>({
     name: table.name,
+    personalData: table.personalData,
     resource: table.resource,
     key: [`${key} ${type}`],
     columns: table.columns,

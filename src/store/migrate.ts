@@ -1,15 +1,11 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { PrismaPg } from '@prisma/adapter-pg'
-import {
-  bindMigrationAwareSqlAdapterFactory,
-  type SqlDriverAdapter,
-  type SqlMigrationAwareDriverAdapterFactory,
-} from '@prisma/driver-adapter-utils'
-import * as engineBindings from '@prisma/schema-engine-wasm/schema_engine_bg'
+import type { SqlDriverAdapter, SqlMigrationAwareDriverAdapterFactory } from '@prisma/driver-adapter-utils'
 import type pg from 'pg'
 import { SteadyClient } from '../steady-client.ts'
 import { applyGrants, isDenied } from './grants.ts'
+import { openSchemaEngine } from './schema-engine.ts'
 
 const migrationsDirectory = fileURLToPath(new URL('../../prisma/migrations', import.meta.url))
 const schemaFile = fileURLToPath(new URL('../../prisma/schema.prisma', import.meta.url))
@@ -50,26 +46,6 @@ const readMigrations = async (directory: string) => {
       },
     })),
   )
-}
-
-// Node has WebAssembly; its types come only with those of a browser, which nothing else here may see.
-declare const WebAssembly: {
-  instantiate(bytes: Uint8Array, imports: Record<string, object>): Promise<{ instance: { exports: Record<string, unknown> } }>
-}
-
-let engineReady: Promise<void> | undefined
-
-// Node imports WebAssembly modules only behind a flag, so the bindings are wired by hand, once in a process.
-const loadEngine = (): Promise<void> => {
-  engineReady ??= (async () => {
-    const file = fileURLToPath(import.meta.resolve('@prisma/schema-engine-wasm/schema_engine_bg')).replace(/\.js$/, '.wasm')
-    const imports = { './schema_engine_bg.js': engineBindings }
-    const { instance } = await WebAssembly.instantiate(await readFile(file), imports)
-    engineBindings.__wbg_set_wasm(instance.exports)
-    const start = instance.exports['__wbindgen_start']
-    if (typeof start === 'function') start()
-  })()
-  return engineReady
 }
 
 // The adapter splits a script at each semicolon, which cuts function bodies and comments apart and runs the pieces in
@@ -114,19 +90,13 @@ const grantIfAllowed = async (client: pg.Client): Promise<void> => {
  * @throws MigrationFailed naming the migration and the database's own words
  */
 export const migrate = async (url: string, directory: string = migrationsDirectory): Promise<readonly string[]> => {
-  await loadEngine()
   const lock = newClient(url)
   await lock.connect()
   const opened: SqlDriverAdapter[] = []
   try {
     await lock.query('SELECT pg_advisory_lock($1)', [migrationLock])
     const factory = new PrismaPg({ connectionString: url, max: 2, application_name: 'tallyman migrate', Client: SteadyClient })
-    const bound = bindMigrationAwareSqlAdapterFactory(wholeScripts(factory, url, opened))
-    const engine = await engineBindings.SchemaEngine.new(
-      { datamodels: [['schema.prisma', await readFile(schemaFile, 'utf8')]] },
-      () => undefined,
-      bound,
-    )
+    const engine = await openSchemaEngine(await readFile(schemaFile, 'utf8'), wholeScripts(factory, url, opened))
     try {
       const { appliedMigrationNames } = await engine.applyMigrations({
         migrationsList: {

@@ -6,12 +6,22 @@ import type { HeldOrder, Transaction } from './database.ts'
 import { withoutErasedOrders } from './erased-records.ts'
 import { prepared } from './prepared.ts'
 import { readOrder, readOrders } from './stored-orders.ts'
+import { customerOrder, rawRecord, recordHash, trackingNumber } from './table-marks.ts'
 import { together } from './together.ts'
 import { type LockedRow, versionedTable } from './versioned-table.ts'
 import { type DifferingRecord, rawHash, type StorableRecord } from './versions.ts'
 
 const statuses = childTable<OrderLine, LineStatus>({
   name: 'order_line_statuses',
+  personalData: {
+    none: `seller_id purchase_order_id line_number position status quantity cancellation_reason carrier method_code shipped_at first_seen_at
+      changed_at`,
+    reference: { tracking_number: trackingNumber },
+    buyer: {
+      tracking_url: ['URL at the carrier, which may contain a postal code', 'set to null'],
+      raw: rawRecord('the state of a line'),
+    },
+  },
   columns: [
     'status text',
     'quantity int',
@@ -39,6 +49,11 @@ const statuses = childTable<OrderLine, LineStatus>({
 
 const lines = childTable<PurchaseOrder, OrderLine>({
   name: 'order_lines',
+  personalData: {
+    none: `seller_id purchase_order_id line_number line_index sku product_name unit_of_measure ordered acknowledged shipped cancelled refunded
+      refunded_amount currency charges refund_reasons intent_to_cancel status_date first_seen_at changed_at excess`,
+    buyer: { raw: rawRecord('the line') },
+  },
   key: { column: 'line_number text', of: (line) => line.lineNumber },
   columns: [
     'line_index int',
@@ -96,6 +111,18 @@ const noteBehind = async (tx: Transaction, sellerId: string, purchaseOrderIds: r
 
 const orders = versionedTable<PurchaseOrder, PurchaseOrder, LockedOrder>({
   name: 'orders',
+  personalData: {
+    none: `seller_id purchase_order_id order_date order_type ship_node_type method_code estimated_ship_date estimated_delivery_date
+      total_amount currency open observed_at missing_since first_seen_at changed_at behind_since`,
+    reference: { customer_order_id: customerOrder, raw_hash: recordHash },
+    buyer: {
+      customer_name: ['name', 'set to null'],
+      customer_email: ['e-mail address', 'set to null'],
+      customer_phone: ['telephone number', 'set to null'],
+      shipping_address: ['postal address', 'set to null'],
+      raw: rawRecord('the order'),
+    },
+  },
   resource: 'orders',
   key: ['purchase_order_id text'],
   columns: [

@@ -1,27 +1,10 @@
-/**
- * The marked schema: which columns may hold a buyer's data, and how an erasure changes them. `docs/personal-data.md` and the column rights
- * of `tallyman_bi` are generated from it, and a test fails while a column of the database is missing here.
- *
- * A new column goes into the list of its table, a new table gets an entry of its own.
- */
-export interface TableMarks {
-  /** Columns without a buyer's data, separated by spaces. */
-  readonly none: string
-  /** Columns that identify a buyer only in combination with another system, and why they are kept. */
-  readonly reference?: Readonly<Record<string, string>>
-  /** Columns that may hold a buyer's data: which data, and how an erasure changes it. */
-  readonly buyer?: Readonly<Record<string, readonly [holds: string, erasure: string]>>
-}
+import { readdir } from 'node:fs/promises'
+import { markedTables, markTable, recordHash, type TableMarks, trackingNumber } from './table-marks.ts'
 
-const customerOrder =
-  "the marketplace's id of the customer order; kept: it identifies the order in an erasure request and in later records"
-const trackingNumber = 'tracking number of a parcel; kept: it proves the sender of a shipment'
-const rawRecord = (what: string) => [`${what} as the marketplace sent it`, 'replaced by `{"erased": true}`'] as const
-const rawHash =
-  'SHA-1 of the whole text; kept, so that an unchanged record is not written with every poll; the text cannot be derived from it'
-
-/** All tables and views of `warehouse` and `tallyman` with all their columns. */
-export const personalData: Readonly<Record<string, TableMarks>> = {
+// The marked schema: which columns may hold a buyer's data, and how an erasure changes them. `docs/personal-data.md` and the column rights of
+// `tallyman_bi` are generated from it, and a test fails while a column of the database is not marked. The tables of a resource are marked where they
+// are declared (`personalData` of a table, or `markTable`); here are those that belong to none.
+const ofNoResource: Readonly<Record<string, TableMarks>> = {
   'tallyman.alarms': {
     none: 'id kind raised_at resolved_at count due_at silenced_until silenced_by resolved_by told',
     reference: { subject: 'id of a command, an event, a campaign …' },
@@ -116,7 +99,7 @@ export const personalData: Readonly<Record<string, TableMarks>> = {
   'tallyman.quarantined_records': {
     none: `id seller_id resource state seen_count observed_at first_seen_at last_seen_at replayed_at stream skipped retry_at dismissed_by
       created_from`,
-    reference: { record_key: 'id of a purchase order, a return …', raw_hash: rawHash },
+    reference: { record_key: 'id of a purchase order, a return …', raw_hash: recordHash },
     buyer: {
       raw_text: ['a record that could not be parsed, as received', 'replaced by `{"erased": true}`'],
       fault: ['why it could not be parsed', 'replaced by "erased"'],
@@ -161,14 +144,6 @@ export const personalData: Readonly<Record<string, TableMarks>> = {
     none: `id url types seller_id state reason state_since position failing_since last_success_at not_before created_at updated_at`,
   },
   'tallyman.webhook_secrets': { none: 'id endpoint_id secret created_at expires_at' },
-  'warehouse.behavioral_audiences': {
-    none: `seller_id id name audience_type attribute taxon_path is_disabled raw_hash raw observed_at missing_since first_seen_at changed_at`,
-  },
-  'warehouse.campaign_status_changes': { none: 'id seller_id campaign_id from_status to_status seen_at legal missed raw' },
-  'warehouse.campaigns': {
-    none: `seller_id campaign_id name start_date end_date daily_budget total_budget target_roas status created_date missing_since raw_hash raw
-      observed_at first_seen_at changed_at`,
-  },
   'warehouse.changes': {
     none: 'seq type purchase_order_id line_number return_order_id command_id occurred_at',
     reference: {
@@ -182,107 +157,9 @@ export const personalData: Readonly<Record<string, TableMarks>> = {
       ],
     },
   },
-  'warehouse.contextual_targets': {
-    none: 'seller_id id name taxon_path reach reach_bands is_disabled raw_hash raw observed_at missing_since first_seen_at changed_at',
-  },
-  'warehouse.current_replenishment_recommendations': {
-    none: 'seller_id sku item_id gtin upc suggested_quantity max_quantity valid_from raw',
-  },
   'warehouse.inventory_discrepancies': {
     none: `id seller_id sku gtin month kind report_units expected_units difference log_verdict log_certainty log_entry_ids log_entries
       earliest_day unit_price value currency state resolution first_seen_at changed_at resolved_at`,
-  },
-  'warehouse.inventory_log_entries': {
-    none: `seller_id sku entry_id gtin fc_name changed_units transaction_time transaction_location transaction_reason_code
-      transaction_reason_description transaction_type shipment_id raw_hash raw observed_at first_seen_at changed_at missing_since`,
-  },
-  'warehouse.inventory_log_freshness': { none: 'seller_id sku gtin product_name read_up_to read_at age fault' },
-  'warehouse.order_line_statuses': {
-    none: `seller_id purchase_order_id line_number position status quantity cancellation_reason carrier method_code shipped_at first_seen_at
-      changed_at`,
-    reference: { tracking_number: trackingNumber },
-    buyer: {
-      tracking_url: ['URL at the carrier, which may contain a postal code', 'set to null'],
-      raw: rawRecord('the state of a line'),
-    },
-  },
-  'warehouse.order_lines': {
-    none: `seller_id purchase_order_id line_number line_index sku product_name unit_of_measure ordered acknowledged shipped cancelled refunded
-      refunded_amount currency charges refund_reasons intent_to_cancel status_date first_seen_at changed_at excess`,
-    buyer: { raw: rawRecord('the line') },
-  },
-  'warehouse.orders': {
-    none: `seller_id purchase_order_id order_date order_type ship_node_type method_code estimated_ship_date estimated_delivery_date
-      total_amount currency open observed_at missing_since first_seen_at changed_at behind_since`,
-    reference: { customer_order_id: customerOrder, raw_hash: rawHash },
-    buyer: {
-      customer_name: ['name', 'set to null'],
-      customer_email: ['e-mail address', 'set to null'],
-      customer_phone: ['telephone number', 'set to null'],
-      shipping_address: ['postal address', 'set to null'],
-      raw: rawRecord('the order'),
-    },
-  },
-  'warehouse.reconciliation_current_rows': {
-    none: `seller_id month sku gtin beginning_quantity ending_quantity sold returned lost found damaged other_adjustments report_id
-      covered_until observed_at first_seen_at changed_at`,
-  },
-  'warehouse.reconciliation_reports': {
-    none: `id seller_id month state fault file_name generated_at covered_until retrieved_at imported_at byte_count row_count changed_count
-      gone_count correlation_id nameless_count footer_count by_gtin`,
-  },
-  'warehouse.reconciliation_rows': {
-    none: `seller_id month sku gtin beginning_quantity ending_quantity sold returned lost found damaged other_adjustments report_id raw_hash
-      raw observed_at missing_since first_seen_at changed_at`,
-  },
-  'warehouse.replenishment_recommendations': {
-    none: `seller_id sku valid_from valid_to item_id gtin upc suggested_quantity max_quantity raw_hash raw observed_at first_seen_at
-      changed_at`,
-  },
-  'warehouse.return_line_refund_channels': {
-    none: 'seller_id return_order_id return_order_line_number position refund_channel_name quantity',
-    buyer: { raw: rawRecord('the channel of a refund') },
-  },
-  'warehouse.return_line_tracking_statuses': {
-    none: 'seller_id return_order_id return_order_line_number position status status_time current_refund_status quantity',
-    buyer: { raw: rawRecord('the tracking status of returned units') },
-  },
-  'warehouse.return_lines': {
-    none: `seller_id return_order_id return_order_line_number purchase_order_id purchase_order_line_number sales_order_line_number sku
-      product_name quantity unit_of_measure refunded_quantity return_reason status first_seen_at changed_at`,
-    buyer: { raw: rawRecord('the line') },
-  },
-  'warehouse.returns': {
-    none: `seller_id return_order_id return_type refund_mode return_order_date return_by_date total_refund_amount currency observed_at
-      first_seen_at changed_at`,
-    reference: { customer_order_id: customerOrder, raw_hash: rawHash },
-    buyer: { raw: rawRecord('the return') },
-  },
-  'warehouse.sales_channels': {
-    none: `seller_id order_channel_id order_channel_name box_catalog_type shipping_methods active partner_id partner_name mart_id created_date
-      return_line1 return_line2 return_line3 return_city return_state return_country return_zip return_address_type missing_since raw_hash raw
-      observed_at first_seen_at changed_at`,
-  },
-  'warehouse.settlement_lines': {
-    none: `seller_id line_key report_date row_number transaction_type description reason transaction_key posted_on period_start period_end
-      amount amount_type total_payable currency quantity purchase_order_id purchase_order_line customer_order_line sku gtin product_name
-      fulfillment_type shipping_method contract_category product_type product_tax_code missing_since raw_hash observed_at first_seen_at
-      changed_at`,
-    reference: {
-      customer_order_id: customerOrder,
-      raw: 'names the customer order; the place shipped to is removed before storage',
-    },
-  },
-  'warehouse.shipping_settings': {
-    none: `seller_id shipping_priority migrate_free_shipping_offers carrier_services settings source missing_since raw raw_hash observed_at
-      first_seen_at changed_at`,
-  },
-  'warehouse.taxonomy_nodes': {
-    none: `seller_id node_key level path parent_path name item_count attributes raw_hash raw observed_at missing_since first_seen_at
-      changed_at`,
-  },
-  'warehouse.usable_targets': {
-    none: 'seller_id tactic id name taxon_path reach reach_bands audience_type attribute first_seen_at changed_at',
   },
 }
 
@@ -297,13 +174,21 @@ export interface MarkedColumn {
   readonly erasure: string
 }
 
-/** Every column with its mark: those without a buyer first, table by table. */
-export const markedColumns = (): readonly MarkedColumn[] =>
-  Object.entries(personalData).flatMap(([table, { none, reference = {}, buyer = {} }]) => [
-    ...none
-      .split(/\s+/)
-      .filter(Boolean)
-      .map((column): MarkedColumn => ({ table, column, mark: 'none', holds: '', erasure: '' })),
+for (const [table, marks] of Object.entries(ofNoResource)) markTable(table, marks)
+
+/** All tables and views of `warehouse` and `tallyman` with their marks, by their names. Loads every file of this folder, so that none is missed. */
+const allTables = async (): Promise<readonly (readonly [table: string, marks: TableMarks])[]> => {
+  const files = (await readdir(import.meta.dirname)).filter((file) => file.endsWith('.ts'))
+  await Promise.all(files.map((file) => import(new URL(file, import.meta.url).href)))
+  return [...markedTables()].sort(([one], [other]) => (one < other ? -1 : 1))
+}
+
+const namesIn = (none: string): readonly string[] => none.split(/\s+/).filter(Boolean)
+
+/** Every column with its mark, table by table: those without a buyer's data first. */
+export const markedColumns = async (): Promise<readonly MarkedColumn[]> =>
+  (await allTables()).flatMap(([table, { none, reference = {}, buyer = {} }]) => [
+    ...namesIn(none).map((column): MarkedColumn => ({ table, column, mark: 'none', holds: '', erasure: '' })),
     ...Object.entries(reference).map(
       ([column, holds]): MarkedColumn => ({ table, column, mark: 'reference', holds, erasure: '' }),
     ),
@@ -331,16 +216,13 @@ How an erasure works, and how long copies remain in files of Postgres and in bac
 `
 
 /** The text of `docs/personal-data.md`. */
-export const personalDataPage = (): string => {
-  const marked = markedColumns().filter(({ mark }) => mark !== 'none')
+export const personalDataPage = async (): Promise<string> => {
+  const marked = (await markedColumns()).filter(({ mark }) => mark !== 'none')
   const rows = marked.map(
     ({ table, column, mark, holds, erasure }) =>
       `| \`${table}\` | \`${column}\` | ${mark} | ${holds} | ${erasure || 'nothing'} |`,
   )
-  const without = Object.entries(personalData).flatMap(([table, { none }]) => {
-    const columns = none.split(/\s+/).filter(Boolean)
-    return wrapped(`- \`${table}\`: ${columns.join(', ')}`)
-  })
+  const without = (await allTables()).flatMap(([table, { none }]) => wrapped(`- \`${table}\`: ${namesIn(none).join(', ')}`))
   return [
     intro,
     '## Columns that may hold or identify a buyer\n',

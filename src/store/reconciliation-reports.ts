@@ -3,6 +3,12 @@ import { type AlarmKey, raiseAlarm, resolveAlarm } from './alarms.ts'
 import type { Database, SqlRunner, Transaction } from './database.ts'
 import type { ReconciliationReport } from './generated/client.ts'
 import type { ReportFile } from './report-files.ts'
+import { markTable } from './table-marks.ts'
+
+markTable('warehouse.reconciliation_reports', {
+  none: `id seller_id month state fault file_name generated_at covered_until retrieved_at imported_at byte_count row_count changed_count
+      gone_count correlation_id nameless_count footer_count by_gtin`,
+})
 
 /** The report of one month (`YYYY-MM`, by the marketplace's calendar) of a seller. */
 export interface SellerMonth {

@@ -6,8 +6,14 @@ import { reviewDiscrepancies } from './discrepancies.ts'
 import type { SkuMonth } from './discrepancy-sources.ts'
 import { gtin14Sql, knownGtins, noteReportSkus } from './inventory-skus.ts'
 import type { StoredReport } from './reconciliation-reports.ts'
+import { markTable } from './table-marks.ts'
 import { asLocked, type LockedRow, versionedTable } from './versioned-table.ts'
 import type { DifferingRecord } from './versions.ts'
+
+markTable('warehouse.reconciliation_current_rows', {
+  none: `seller_id month sku gtin beginning_quantity ending_quantity sold returned lost found damaged other_adjustments report_id
+      covered_until observed_at first_seen_at changed_at`,
+})
 
 /** A row, and the report that contains it; null for one that is read again from quarantine. */
 export interface ReportedRow {
@@ -71,6 +77,10 @@ const rowChanges = (
 
 const reportedRows = versionedTable<ReportedRow, StoredRow, StoredRow>({
   name: 'reconciliation_rows',
+  personalData: {
+    none: `seller_id month sku gtin beginning_quantity ending_quantity sold returned lost found damaged other_adjustments report_id raw_hash
+      raw observed_at missing_since first_seen_at changed_at`,
+  },
   resource,
   key: ['month date', 'sku text'],
   keyOf: ({ value: { row } }) => [`${row.month}-01`, row.sku],

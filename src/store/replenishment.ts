@@ -1,6 +1,15 @@
 import type { ReplenishmentRecommendation } from '../domain/replenishment.ts'
 import type { SqlRunner, Transaction } from './database.ts'
+import { markTable } from './table-marks.ts'
 import { type DifferingRecord, findDiffering, jsonArray, jsonObject, type StorableRecord } from './versions.ts'
+
+markTable('warehouse.replenishment_recommendations', {
+  none: `seller_id sku valid_from valid_to item_id gtin upc suggested_quantity max_quantity raw_hash raw observed_at first_seen_at
+      changed_at`,
+})
+markTable('warehouse.current_replenishment_recommendations', {
+  none: 'seller_id sku item_id gtin upc suggested_quantity max_quantity valid_from raw',
+})
 
 const probe = `
   SELECT array_agg(sku) AS keys, array_agg(encode(raw_hash, 'hex')) AS hashes

@@ -4,6 +4,7 @@ import { childTable } from './child-tables.ts'
 import type { SqlRunner, Transaction } from './database.ts'
 import { withoutErasedReturns } from './erased-records.ts'
 import { spreadNewest } from './spread-newest.ts'
+import { customerOrder, rawRecord, recordHash } from './table-marks.ts'
 import { versionedTable } from './versioned-table.ts'
 
 interface TrackingState {
@@ -116,6 +117,10 @@ const returnChanges = (sellerId: string, before: ReadonlyMap<number, LineState>,
 
 const trackingStatuses = childTable<ReturnLine, ReturnTrackingStatus>({
   name: 'return_line_tracking_statuses',
+  personalData: {
+    none: 'seller_id return_order_id return_order_line_number position status status_time current_refund_status quantity',
+    buyer: { raw: rawRecord('the tracking status of returned units') },
+  },
   columns: ['status text', 'status_time timestamptz', 'current_refund_status text', 'quantity int'],
   items: (line) => line.trackingStatuses,
   row: (entry) => ({
@@ -129,6 +134,10 @@ const trackingStatuses = childTable<ReturnLine, ReturnTrackingStatus>({
 
 const refundChannels = childTable<ReturnLine, ReturnRefundChannel>({
   name: 'return_line_refund_channels',
+  personalData: {
+    none: 'seller_id return_order_id return_order_line_number position refund_channel_name quantity',
+    buyer: { raw: rawRecord('the channel of a refund') },
+  },
   columns: ['refund_channel_name text', 'quantity int'],
   items: (line) => line.refundChannels,
   row: (channel) => ({ refund_channel_name: channel.refundChannelName, quantity: channel.quantity }),
@@ -137,6 +146,11 @@ const refundChannels = childTable<ReturnLine, ReturnRefundChannel>({
 
 const lines = childTable<ReturnOrder, ReturnLine>({
   name: 'return_lines',
+  personalData: {
+    none: `seller_id return_order_id return_order_line_number purchase_order_id purchase_order_line_number sales_order_line_number sku
+      product_name quantity unit_of_measure refunded_quantity return_reason status first_seen_at changed_at`,
+    buyer: { raw: rawRecord('the line') },
+  },
   key: { column: 'return_order_line_number int', of: (line) => line.returnOrderLineNumber },
   columns: [
     'purchase_order_id text',
@@ -170,6 +184,12 @@ const lines = childTable<ReturnOrder, ReturnLine>({
 
 const returns = versionedTable<ReturnOrder, ReadonlyMap<number, LineState>>({
   name: 'returns',
+  personalData: {
+    none: `seller_id return_order_id return_type refund_mode return_order_date return_by_date total_refund_amount currency observed_at
+      first_seen_at changed_at`,
+    reference: { customer_order_id: customerOrder, raw_hash: recordHash },
+    buyer: { raw: rawRecord('the return') },
+  },
   resource: 'returns',
   key: ['return_order_id text'],
   columns: [

@@ -4,6 +4,11 @@ import { type ListedStore, listedStore } from './listed-records.ts'
 /** Sales channels of multichannel fulfilment, in `warehouse.sales_channels`; changes are recorded as `sales_channel.…`. */
 export const salesChannelStore: ListedStore<SalesChannel> = listedStore({
   name: 'sales_channels',
+  personalData: {
+    none: `seller_id order_channel_id order_channel_name box_catalog_type shipping_methods active partner_id partner_name mart_id created_date
+      return_line1 return_line2 return_line3 return_city return_state return_country return_zip return_address_type missing_since raw_hash raw
+      observed_at first_seen_at changed_at`,
+  },
   resource: 'sales-channels',
   key: { column: 'order_channel_id', type: 'text' },
   columns: [

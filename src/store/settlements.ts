@@ -1,5 +1,6 @@
 import type { SqlRunner } from './database.ts'
 import { type ListedStore, listedStore } from './listed-records.ts'
+import { customerOrder } from './table-marks.ts'
 
 /** A row of a settlement report, as it is stored. Money is decimal text, days are `YYYY-MM-DD`. */
 export interface StoredSettlementLine {
@@ -34,6 +35,16 @@ export interface StoredSettlementLine {
 /** Rows of settlement reports, in `warehouse.settlement_lines`; changes are recorded as `settlement_line.…`. */
 export const settlementStore: ListedStore<StoredSettlementLine> = listedStore({
   name: 'settlement_lines',
+  personalData: {
+    none: `seller_id line_key report_date row_number transaction_type description reason transaction_key posted_on period_start period_end
+      amount amount_type total_payable currency quantity purchase_order_id purchase_order_line customer_order_line sku gtin product_name
+      fulfillment_type shipping_method contract_category product_type product_tax_code missing_since raw_hash observed_at first_seen_at
+      changed_at`,
+    reference: {
+      customer_order_id: customerOrder,
+      raw: 'names the customer order; the place shipped to is removed before storage',
+    },
+  },
   resource: 'settlements',
   key: { column: 'line_key', type: 'text' },
   payloadPath: '{reportData,0}',

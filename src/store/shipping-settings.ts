@@ -58,6 +58,10 @@ interface SettingsBefore {
 
 const settingsTable = versionedTable<AccountSettings, SettingsBefore, LockedSettings>({
   name: 'shipping_settings',
+  personalData: {
+    none: `seller_id shipping_priority migrate_free_shipping_offers carrier_services settings source missing_since raw raw_hash observed_at
+      first_seen_at changed_at`,
+  },
   resource: 'shipping-settings',
   key: [],
   keyOf: () => [],

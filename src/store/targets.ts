@@ -1,11 +1,19 @@
 import type { BehavioralAudience, ContextualTarget } from '../domain/targeting.ts'
 import { type ListedStore, listedStore } from './listed-records.ts'
+import { markTable } from './table-marks.ts'
+
+markTable('warehouse.usable_targets', {
+  none: 'seller_id tactic id name taxon_path reach reach_bands audience_type attribute first_seen_at changed_at',
+})
 
 const listed = (names: readonly string[] | null): string[] | null => (names === null ? null : [...names])
 
 /** Contextual targets, in `warehouse.contextual_targets`; changes are recorded as `target.…` with the tactic `contextual`. */
 export const contextualTargetStore: ListedStore<ContextualTarget> = listedStore({
   name: 'contextual_targets',
+  personalData: {
+    none: 'seller_id id name taxon_path reach reach_bands is_disabled raw_hash raw observed_at missing_since first_seen_at changed_at',
+  },
   resource: 'contextual-targets',
   key: { column: 'id', type: 'bigint' },
   columns: ['name text', 'taxon_path text[]', 'reach text[]', 'reach_bands text[]', 'is_disabled boolean'],
@@ -37,6 +45,9 @@ export const contextualTargetStore: ListedStore<ContextualTarget> = listedStore(
 /** Behavioral audiences, in `warehouse.behavioral_audiences`; changes are recorded as `target.…` with the tactic `behavioral`. */
 export const behavioralAudienceStore: ListedStore<BehavioralAudience> = listedStore({
   name: 'behavioral_audiences',
+  personalData: {
+    none: `seller_id id name audience_type attribute taxon_path is_disabled raw_hash raw observed_at missing_since first_seen_at changed_at`,
+  },
   resource: 'behavioral-audiences',
   key: { column: 'id', type: 'bigint' },
   columns: ['name text', 'audience_type text', 'attribute text', 'taxon_path text[]', 'is_disabled boolean'],

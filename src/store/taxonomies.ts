@@ -4,6 +4,10 @@ import { type ListedStore, listedStore } from './listed-records.ts'
 /** Nodes of the advertising taxonomy, in `warehouse.taxonomy_nodes`; changes are recorded as `taxonomy_node.…`. */
 export const taxonomyStore: ListedStore<TaxonomyNode> = listedStore({
   name: 'taxonomy_nodes',
+  personalData: {
+    none: `seller_id node_key level path parent_path name item_count attributes raw_hash raw observed_at missing_since first_seen_at
+      changed_at`,
+  },
   resource: 'taxonomies',
   key: { column: 'node_key', type: 'text' },
   columns: ['level integer', 'path text[]', 'parent_path text[]', 'name text', 'item_count integer', 'attributes jsonb'],

@@ -4,8 +4,8 @@ import { isDenied } from './grants.ts'
 import { markedColumns } from './personal-data.ts'
 
 /** Tables that may hold a buyer's data. */
-export const tablesOfBuyers = (): readonly string[] => [
-  ...new Set(markedColumns().flatMap(({ table, mark }) => (mark === 'buyer' ? [table] : []))),
+export const tablesOfBuyers = async (): Promise<readonly string[]> => [
+  ...new Set((await markedColumns()).flatMap(({ table, mark }) => (mark === 'buyer' ? [table] : []))),
 ]
 
 /** What became of the files of Postgres. */
@@ -50,7 +50,7 @@ export const vacuumBuyers = async (url: string): Promise<Vacuumed> => {
   const client = new SteadyClient({ connectionString: url, application_name: 'tallyman vacuum' })
   await client.connect()
   try {
-    const tables = tablesOfBuyers()
+    const tables = await tablesOfBuyers()
     const denied = await deniedAmong(client, tables)
     if (denied.length > 0) return { tables: [], denied, logEnded: false }
     await client.query(`SET statement_timeout = 0`)

@@ -5,6 +5,7 @@ import { assign, list, namesOf } from './columns.ts'
 import type { SqlRunner, Transaction } from './database.ts'
 import { holdErasuresBack } from './erased-records.ts'
 import { prepared } from './prepared.ts'
+import { markTable, type TableMarks } from './table-marks.ts'
 import { type DifferingRecord, findDiffering, jsonArray, rawHash, type StorableRecord } from './versions.ts'
 
 /** What every stored row says of itself under its lock. */
@@ -39,6 +40,8 @@ export interface Written<T, Before> {
  */
 export interface VersionedTable<T, Before, Row extends LockedRow = LockedRow> {
   readonly name: string
+  /** Which of its columns may hold a buyer's data; all of them are named. */
+  readonly personalData: TableMarks
   /** Under which replaced versions are kept. */
   readonly resource: string
   /** Columns that name a record beside the seller, as `order_id text`; none where a seller has one row. */
@@ -221,6 +224,7 @@ const statementsOf = <T, Before, Row extends LockedRow>(table: VersionedTable<T,
 export const versionedTable = <T, Before, Row extends LockedRow = LockedRow>(
   table: VersionedTable<T, Before, Row>,
 ): VersionedStore<T, Before> => {
+  markTable(`warehouse.${table.name}`, table.personalData)
   const statements = statementsOf(table)
   const { keyOf = ({ key }: StorableRecord<T>): readonly string[] => [key], hash = rawHash } = table
 

@@ -1,7 +1,7 @@
 import { createServer } from 'node:net'
 import { InvalidArgumentError } from 'commander'
 import { describe, expect, test } from 'vitest'
-import { parseCount, parseMoment, parseSeconds } from '../../src/cli/program.ts'
+import { parseCount, parseMoment, parseSeconds } from '../../src/cli/arguments.ts'
 import { cli } from './run.ts'
 
 describe('misuse exits with 2 and says what is wrong', () => {

@@ -104,5 +104,5 @@ test('whoever does not own the tables is told so, and so is who has no Postgres'
 test('the page on operations names the same tables', async () => {
   const page = await readFile('docs/operations.md', 'utf8')
   const [, named = ''] = /^VACUUM \(FULL, ANALYZE\)\s+([^;]+);/m.exec(page) ?? []
-  expect(named.split(/,\s+/).sort()).toEqual([...tablesOfBuyers()].sort())
+  expect(named.split(/,\s+/).sort()).toEqual([...(await tablesOfBuyers())].sort())
 })

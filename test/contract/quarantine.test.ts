@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pino } from 'pino'
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import type { MarketplaceClient } from '../../src/clients/client.ts'
 import { MarketplaceFailure } from '../../src/clients/errors.ts'
 import { salesChannelsEndpoint } from '../../src/clients/marketplace/sales-channels.ts'
@@ -13,7 +13,7 @@ import { recordConfiguredSkus } from '../../src/store/inventory-skus.ts'
 import { watchCampaigns } from '../../src/store/watched-campaigns.ts'
 import { forever, startClient } from '../clients/servers.ts'
 import { connect, startTestSandbox, type TestClient } from '../sandbox/support.ts'
-import { startTestPostgres, type TestPostgres } from '../support/postgres.ts'
+import { dropDatabase, makeDatabase } from '../support/postgres.ts'
 import { vocabularyOf } from '../support/vocabulary.ts'
 import { createMangler, type Mangle } from './mangler.ts'
 
@@ -29,14 +29,6 @@ const resultOf = async <Result>(work: Promise<Result>): Promise<Result | Marketp
     throw error
   }
 }
-
-let postgres: TestPostgres
-beforeAll(async () => {
-  postgres = await startTestPostgres()
-})
-afterAll(async () => {
-  await postgres.stop()
-})
 
 type Json = string | number | boolean | null | Json[] | { [name: string]: Json }
 type Members = Record<string, Json>
@@ -297,8 +289,12 @@ const resources: readonly Synced[] = [
 
 /** A database, a sandbox with a proxy before it, and the engine for one resource. */
 const startRig = async ({ resource, streams, table, path, later, prepare }: Synced) => {
-  const database = openDatabase({ vocabularyOf, url: await postgres.database(), connections: 4 })
-  onTestFinished(() => database.close())
+  const databaseUrl = await makeDatabase()
+  const database = openDatabase({ vocabularyOf, url: databaseUrl, connections: 4 })
+  onTestFinished(async () => {
+    await database.close()
+    await dropDatabase(databaseUrl)
+  })
   const { url, dataDir } = await startTestSandbox()
   const sandbox = await connect(url)
   await sandbox.control('PUT', '/limits', { enabled: false })

@@ -4,27 +4,25 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { markedColumns } from '../../src/store/personal-data.ts'
 import { cli } from '../cli/run.ts'
 import { startTestDaemon, type TestDaemon } from '../support/daemon.ts'
+import { withDatabase } from '../support/database.ts'
 import { eventually } from '../support/eventually.ts'
-import { startTestPostgres, type TestPostgres } from '../support/postgres.ts'
 import { startTestSandbox, type TestSandbox } from '../support/sandbox.ts'
 import { buyer, type Planter, startPlanter, tracesOfBuyer } from './planting.ts'
 import { post, query, sandboxSeller } from './support.ts'
 
-let postgres: TestPostgres
+const stage = withDatabase()
 let sandbox: TestSandbox
 let planter: Planter
 let daemon: TestDaemon
-let databaseUrl: string
 let dataDir: string
 
 beforeAll(async () => {
-  ;[postgres, sandbox] = await Promise.all([startTestPostgres(), startTestSandbox()])
+  sandbox = await startTestSandbox()
   planter = await startPlanter(sandbox.url)
-  databaseUrl = await postgres.database()
   dataDir = path.join(sandbox.folder, 'daemon')
   daemon = await startTestDaemon({
     ...sandboxSeller,
-    DATABASE_URL: databaseUrl,
+    DATABASE_URL: stage.url,
     MARKETPLACE_URL: planter.url,
     DATA_DIR: dataDir,
     POLL_ORDERS: '1s',
@@ -36,7 +34,6 @@ afterAll(async () => {
   await daemon?.program.stop()
   await planter?.close()
   await sandbox?.stop()
-  await postgres?.stop()
 })
 
 /** What is looked for, as one regular expression of Postgres: a trace as it is, or in `bytea`, which is written as hexadecimal digits. */
@@ -48,7 +45,7 @@ const pattern = tracesOfBuyer
 /** Columns of all schemas that hold a trace of the buyer, `schema.table.column`. */
 const columnsWithTraces = async (): Promise<readonly string[]> => {
   const tables = await query<{ name: string; columns: string[] }>(
-    databaseUrl,
+    stage.url,
     `SELECT table_schema || '.' || table_name AS name, array_agg(column_name::text) AS columns FROM information_schema.columns
      JOIN information_schema.tables USING (table_schema, table_name)
      WHERE table_type = 'BASE TABLE' AND table_schema NOT IN ('pg_catalog', 'information_schema') GROUP BY 1`,
@@ -60,7 +57,7 @@ const columnsWithTraces = async (): Promise<readonly string[]> => {
       return `SELECT '${name}.${column}' AS name WHERE EXISTS (SELECT FROM ${table.join('.')} t WHERE lower(t."${column}"::text) ~ '${pattern}')`
     }),
   )
-  return (await query<{ name: string }>(databaseUrl, looks.join(' UNION ALL '))).map(({ name }) => name)
+  return (await query<{ name: string }>(stage.url, looks.join(' UNION ALL '))).map(({ name }) => name)
 }
 
 const filesWithTraces = async (folder: string): Promise<readonly string[]> => {
@@ -75,7 +72,7 @@ const filesWithTraces = async (folder: string): Promise<readonly string[]> => {
 }
 
 const count = async (condition: string): Promise<number> =>
-  (await query<{ n: number }>(databaseUrl, `SELECT count(*)::int AS n FROM ${condition}`))[0]?.n ?? 0
+  (await query<{ n: number }>(stage.url, `SELECT count(*)::int AS n FROM ${condition}`))[0]?.n ?? 0
 
 const untilThereAre = (n: number, condition: string): Promise<void> =>
   eventually(async () => expect(await count(condition), condition).toBeGreaterThanOrEqual(n), 60_000)
@@ -93,7 +90,7 @@ test('a buyer who is erased stands nowhere any more, units and money stay, and n
   const purchaseOrderId = await sandbox.place({ sellerId: 'sandbox-seller', lines: [line('1'), line('2')] })
   const order = { sellerId: 'sandbox-seller', purchaseOrderId }
   await untilThereAre(1, 'warehouse.orders')
-  const [stored] = await query<{ customer_order_id: string }>(databaseUrl, 'SELECT customer_order_id FROM warehouse.orders')
+  const [stored] = await query<{ customer_order_id: string }>(stage.url, 'SELECT customer_order_id FROM warehouse.orders')
   const customerOrderId = stored?.customer_order_id ?? ''
 
   // Events and commands: accepted, shipped, refused with the buyer's name, decided by a person who names him.
@@ -130,7 +127,7 @@ test('a buyer who is erased stands nowhere any more, units and money stay, and n
     lines: [{ sku: `for ${buyer.name}`, quantity: 1, reason: 'SELLER_CANCEL_OUT_OF_STOCK' }],
   })
   await query(
-    databaseUrl,
+    stage.url,
     `INSERT INTO tallyman.erp_event (source, id, type, data) VALUES ('/sql', 'wrong', 'erp.lines.unfulfillable', '${wrong}'),
        ('/sql', 'type', 'for ${buyer.name}', '${JSON.stringify(order)}'),
        ('/sql', 'seller', 'erp.lines.unfulfillable', '${JSON.stringify({ ...order, sellerId: buyer.name })}')`,
@@ -162,12 +159,12 @@ test('a buyer who is erased stands nowhere any more, units and money stay, and n
     cli(['erase', '--customer-order', customerOrderId, '--seller', 'sandbox-seller', '--by', 'Ada', ...more], environment())
   const refused = await erase('--reason', 'request 4711', '--yes')
   expect(refused).toMatchObject({ code: 1, talk: expect.stringMatching(/Not yet: command \S+ of order \d+ is verifying/) })
-  const [late] = await query<{ id: string }>(databaseUrl, `SELECT id FROM tallyman.commands WHERE event_id = 'late'`)
+  const [late] = await query<{ id: string }>(stage.url, `SELECT id FROM tallyman.commands WHERE event_id = 'late'`)
   expect((await cli(['commands', 'reject', late?.id ?? '', '--reason', `${buyer.name} has called`], environment())).code).toBe(0)
 
   // Alarms of refused commands: a person silences and closes one, and names the buyer both times.
   const [alarm] = await query<{ id: string }>(
-    databaseUrl,
+    stage.url,
     `SELECT a.id FROM tallyman.alarms a JOIN tallyman.commands c ON c.id = a.subject WHERE c.event_id = 'cancel' AND a.resolved_at IS NULL`,
   )
   const tomorrow = new Date(Date.now() + 86_400_000).toISOString()
@@ -181,9 +178,7 @@ test('a buyer who is erased stands nowhere any more, units and money stay, and n
 
   // Everything that may hold a buyer does so now: what is not searched for cannot be found.
   const before = await columnsWithTraces()
-  const marked = markedColumns()
-    .filter(({ mark }) => mark === 'buyer')
-    .map(({ table, column }) => `${table}.${column}`)
+  const marked = (await markedColumns()).filter(({ mark }) => mark === 'buyer').map(({ table, column }) => `${table}.${column}`)
   // BI reads whose a change is; only the change of a rejected event may say what was never a seller.
   expect(before.filter((name) => !marked.includes(name))).toEqual(['warehouse.changes.seller_id'])
   // An event that waits has no words of a buyer, evidence names numbers of parcels, and nothing was decided by line.
@@ -199,7 +194,7 @@ test('a buyer who is erased stands nowhere any more, units and money stay, and n
   expect(marked.filter((name) => !before.includes(name)).sort()).toEqual(notPlanted)
   const units = () =>
     query(
-      databaseUrl,
+      stage.url,
       `SELECT o.total_amount::text, l.line_number, l.ordered, l.acknowledged, l.shipped, l.cancelled, l.refunded, l.charges,
          (SELECT json_agg(json_build_array(status, quantity, tracking_number) ORDER BY position) FROM warehouse.order_line_statuses s
           WHERE s.line_number = l.line_number) AS statuses
@@ -229,7 +224,7 @@ test('a buyer who is erased stands nowhere any more, units and money stay, and n
   expect(await columnsWithTraces()).toEqual([])
   expect(await units()).toEqual(unitsBefore)
   const [audit] = await query(
-    databaseUrl,
+    stage.url,
     `SELECT actor, action, seller_id, subject, reason FROM tallyman.audit_entries WHERE action = 'buyer.erased'`,
   )
   expect(audit).toEqual({
@@ -241,12 +236,12 @@ test('a buyer who is erased stands nowhere any more, units and money stay, and n
   })
 
   // An unchanged order is not written with every poll.
-  const versionOf = async () => (await query<{ xmin: string }>(databaseUrl, 'SELECT xmin::text FROM warehouse.orders'))[0]?.xmin
+  const versionOf = async () => (await query<{ xmin: string }>(stage.url, 'SELECT xmin::text FROM warehouse.orders'))[0]?.xmin
   const version = await versionOf()
   const polls = async () =>
     (
       await query<{ pages: number }>(
-        databaseUrl,
+        stage.url,
         `SELECT sum(runs)::int AS pages FROM tallyman.sync_runs WHERE resource = 'orders'`,
       )
     )[0]?.pages ?? 0

@@ -1,35 +1,34 @@
 import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startTestDaemon, type TestDaemon } from '../support/daemon.ts'
+import { withDatabase } from '../support/database.ts'
 import { accepted, type ErpEvent } from '../support/events.ts'
 import { eventually } from '../support/eventually.ts'
-import { startTestPostgres, type TestPostgres } from '../support/postgres.ts'
 import { alertRules, dashboardPanels, namesOf } from '../support/promql.ts'
 import { startTestSandbox, type TestSandbox } from '../support/sandbox.ts'
 import { type OrderAddress, placeOrder, post, query, sandboxSeller } from './support.ts'
 
-let postgres: TestPostgres
+const stage = withDatabase()
 let sandbox: TestSandbox
-let databaseUrl: string
 let daemon: TestDaemon
 let order: OrderAddress
 
 beforeAll(async () => {
-  ;[postgres, sandbox] = await Promise.all([startTestPostgres(), startTestSandbox()])
-  databaseUrl = await postgres.database()
+  sandbox = await startTestSandbox()
   order = await placeOrder(sandbox, 3)
   daemon = await startTestDaemon({
     ...sandboxSeller,
-    DATABASE_URL: databaseUrl,
+    DATABASE_URL: stage.url,
     MARKETPLACE_URL: sandbox.url,
     // More than the budget lets through at once.
     CAMPAIGN_IDS: 'SEM-1001,SEM-1002,SEM-1003',
+    // A quarter of it is for orders that are looked up.
+    RATE_LIMITS: JSON.stringify({ 'orders.get': { tokens: 20, per: '1m' } }),
   })
 }, 120_000)
 afterAll(async () => {
   await daemon?.program.kill()
   await sandbox?.stop()
-  await postgres?.stop()
 })
 
 /** The metrics, each sample by its name and labels. */
@@ -139,7 +138,7 @@ test('has every metric that the alert rules and the dashboard of deploy/ name', 
 
 test('open alarms, sellers and orders out of time are counted', async () => {
   await query(
-    databaseUrl,
+    stage.url,
     `INSERT INTO tallyman.alarms (seller_id, kind, subject, message) VALUES ('s', 'log-reason-unknown', 'x', 'look')`,
   )
   await eventually(async () => {
@@ -158,7 +157,7 @@ test('rows of the SQL inbox count once they are decided, each once', async () =>
     async () => {
       const data = JSON.stringify(order)
       await query(
-        databaseUrl,
+        stage.url,
         `INSERT INTO tallyman.erp_event (source, id, type, data) VALUES
          ('/inbox', '1', 'erp.order.accepted', '${data}'), ('/inbox', '2', 'erp.order.accepted', '${data}'),
          ('/inbox', '3', 'erp.shipment.dispatched', '${data}'), ('/inbox', '4', 'erp.nothing', '{}')`,
@@ -167,12 +166,27 @@ test('rows of the SQL inbox count once they are decided, each once', async () =>
   )
 })
 
-test('a wait for the rate budget is measured', async () => {
+const waitsFor = async (operation: string): Promise<{ readonly count: number; readonly seconds: number }> => {
+  const samples = await scrape()
+  const of = (suffix: string) => samples.get(`tallyman_rate_limit_wait_seconds_${suffix}{operation="${operation}"}`) ?? 0
+  return { count: of('count'), seconds: of('sum') }
+}
+
+test.each([
+  { budget: 'the rate budget', operation: 'campaigns.get', work: async () => undefined },
+  {
+    budget: 'the share of it for orders that only events name',
+    operation: 'orders.get',
+    work: async () => {
+      for (let place = 0; place < 7; place += 1) await post(daemon, accepted({ ...order, purchaseOrderId: `10000000${place}` }))
+    },
+  },
+])('a wait for $budget is measured', async ({ operation, work }) => {
+  await work()
   await eventually(async () => {
-    const samples = await scrape()
-    const of = (suffix: string) => samples.get(`tallyman_rate_limit_wait_seconds_${suffix}{operation="campaigns.get"}`) ?? 0
-    expect(of('count')).toBeGreaterThan(0)
-    expect(of('sum')).toBeGreaterThan(0)
-    expect(of('sum')).toBeLessThan(of('count') * 60)
+    const { count, seconds } = await waitsFor(operation)
+    expect(count).toBeGreaterThan(0)
+    expect(seconds).toBeGreaterThan(0)
+    expect(seconds).toBeLessThan(count * 60)
   })
 })

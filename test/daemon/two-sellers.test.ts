@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto'
 import { createPostgresBackend, Queue } from 'bullmq'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { startTestDaemon, type TestDaemon } from '../support/daemon.ts'
+import { withDatabase } from '../support/database.ts'
 import { accepted, cloudEvent } from '../support/events.ts'
 import { eventually } from '../support/eventually.ts'
-import { startTestPostgres, type TestPostgres } from '../support/postgres.ts'
 import { hasRedisServer, startTestRedis } from '../support/redis.ts'
 import { startTestSandbox, type TestSandbox } from '../support/sandbox.ts'
 import { makeSellers, placeOrder, post, query } from './support.ts'
@@ -14,20 +14,15 @@ const kinds = hasRedisServer() ? (['postgres', 'redis'] as const) : (['postgres'
 const boundMs = 40_000
 
 describe.each(kinds)('two daemons with a seller each, on one database, with queues in %s', (kind) => {
-  let postgres: TestPostgres
+  const stage = withDatabase()
   let sandbox: TestSandbox
-  let databaseUrl: string
   let redisUrl: string | null = null
   const stops: (() => Promise<unknown>)[] = []
   const daemons: TestDaemon[] = []
 
   beforeAll(async () => {
-    ;[postgres, sandbox] = await Promise.all([startTestPostgres(), startTestSandbox()])
-    stops.push(
-      () => sandbox.stop(),
-      () => postgres.stop(),
-    )
-    databaseUrl = await postgres.database()
+    sandbox = await startTestSandbox()
+    stops.push(() => sandbox.stop())
     const redis = kind === 'redis' ? await startTestRedis() : null
     if (redis !== null) stops.push(() => redis.stop())
     redisUrl = redis?.url ?? null
@@ -37,7 +32,7 @@ describe.each(kinds)('two daemons with a seller each, on one database, with queu
         SELLER_ID: sellerId,
         CLIENT_ID: clientId,
         CLIENT_SECRET: clientSecret,
-        DATABASE_URL: databaseUrl,
+        DATABASE_URL: stage.url,
         MARKETPLACE_URL: sandbox.url,
         POLL_ORDERS: '2s',
         REQUEST_TIMEOUT: '2s',
@@ -56,14 +51,14 @@ describe.each(kinds)('two daemons with a seller each, on one database, with queu
   const producer = (): Queue => {
     const queue: unknown =
       redisUrl === null
-        ? new Queue('erp-events', { connection: { connectionString: databaseUrl, schema: 'bullmq' } }, createPostgresBackend)
+        ? new Queue('erp-events', { connection: { connectionString: stage.url, schema: 'bullmq' } }, createPostgresBackend)
         : new Queue('erp-events', { connection: { url: redisUrl }, prefix: '{tallyman}' })
     if (!(queue instanceof Queue)) throw new TypeError('BullMQ did not create a queue')
     stops.unshift(() => queue.close())
     return queue
   }
 
-  const countOf = async (sql: string): Promise<number> => (await query<{ n: number }>(databaseUrl, sql))[0]?.n ?? 0
+  const countOf = async (sql: string): Promise<number> => (await query<{ n: number }>(stage.url, sql))[0]?.n ?? 0
 
   test('none keeps the commands, the events or the syncs of the other', async () => {
     const [one, two] = daemons
@@ -75,7 +70,7 @@ describe.each(kinds)('two daemons with a seller each, on one database, with queu
     // The inbox belongs to no process.
     for (const { sellerId, purchaseOrderId } of inserted) {
       await query(
-        databaseUrl,
+        stage.url,
         `INSERT INTO tallyman.erp_event (source, id, type, data) VALUES ('/inbox', '${purchaseOrderId}', 'erp.order.accepted',
            '{"sellerId": "${sellerId}", "purchaseOrderId": "${purchaseOrderId}"}')`,
       )

@@ -1,23 +1,22 @@
 import pg from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startTestDaemon, type TestDaemon } from '../support/daemon.ts'
+import { withDatabase } from '../support/database.ts'
 import { toldParcel } from '../support/events.ts'
 import { eventually } from '../support/eventually.ts'
-import { startTestPostgres, type TestPostgres } from '../support/postgres.ts'
 import { startTestSandbox, type TestSandbox } from '../support/sandbox.ts'
 
-let postgres: TestPostgres
+const stage = withDatabase()
 let sandbox: TestSandbox
 let daemon: TestDaemon
 let client: pg.Client
 
 beforeAll(async () => {
-  ;[postgres, sandbox] = await Promise.all([startTestPostgres(), startTestSandbox()])
-  const url = await postgres.database()
-  client = new pg.Client({ connectionString: url })
+  sandbox = await startTestSandbox()
+  client = new pg.Client({ connectionString: stage.url })
   await client.connect()
   daemon = await startTestDaemon({
-    DATABASE_URL: url,
+    DATABASE_URL: stage.url,
     MARKETPLACE_URL: sandbox.url,
     SELLER_ID: 'sandbox-seller',
     CLIENT_ID: 'sandbox-client',
@@ -30,7 +29,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await client.end()
   await daemon.program.stop()
-  await Promise.all([postgres.stop(), sandbox.stop()])
+  await sandbox.stop()
 })
 
 test('rows that an ERP inserts in its own transaction become effects at the marketplace', async () => {

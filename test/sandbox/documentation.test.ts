@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
+import { operationNames } from '../../sandbox/calls/registry.ts'
 import { blemishNames, faultsSchema, nextFault, outcomes } from '../../sandbox/faults/schema.ts'
-import { operationNames } from '../../sandbox/operations/registry.ts'
 
 const text = readFileSync(new URL('../../docs/sandbox.md', import.meta.url), 'utf8').replace(/```[\s\S]*?```/g, '')
 const spans = new Set([...text.matchAll(/`([^`]+)`/g)].flatMap(([, code = '']) => code.split(/[^\w.-]+/)))

@@ -1,8 +1,8 @@
 import { describe, expect, onTestFinished, test } from 'vitest'
+import { operations } from '../../sandbox/calls/registry.ts'
 import { openDatabase } from '../../sandbox/core/database.ts'
 import { createMeta } from '../../sandbox/core/meta.ts'
 import { createRateLimits } from '../../sandbox/faults/limits.ts'
-import { operations } from '../../sandbox/operations/registry.ts'
 import { at, connect, items, type Json, startTestSandbox, type TestClient, temporaryDirectory, unitsOf } from './support.ts'
 
 const started = async (): Promise<TestClient> => {

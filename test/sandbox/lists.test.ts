@@ -1,6 +1,6 @@
 import { describe, expect, onTestFinished, test } from 'vitest'
+import { readQuery, returnDate } from '../../sandbox/calls/query.ts'
 import { dayMs, hourMs } from '../../sandbox/core/duration.ts'
-import { readQuery, returnDate } from '../../sandbox/operations/query.ts'
 import { at, connect, fetchToken, items, type Json, type Reply, startTestSandbox, type TestClient, unitsOf } from './support.ts'
 
 const started = async (): Promise<TestClient> => {

@@ -184,7 +184,7 @@ describe('tallyman_bi', () => {
   test('reads the warehouse but for its buyers, and nothing else', async () => {
     await run(order('s-1', '1'))
     const bi = await login('bi_of_test', 'tallyman_bi')
-    const ofWarehouse = markedColumns().filter(({ table }) => table.startsWith('warehouse.'))
+    const ofWarehouse = (await markedColumns()).filter(({ table }) => table.startsWith('warehouse.'))
     await connected(bi, async (client) => {
       for (const { table, column, mark } of ofWarehouse) {
         const read = client.query(`SELECT "${column}" FROM ${table} LIMIT 1`)
@@ -258,7 +258,7 @@ describe('tallyman grants', () => {
       expect(await run(may)).toEqual([{ open: true, name: false, audit: true }])
     }
     const { out } = await cli(['grants', '--print'])
-    expect(out).toBe(`${grantsScript()}\n`)
+    expect(out).toBe(`${await grantsScript()}\n`)
     await run(out)
     expect(await run(may)).toEqual([{ open: true, name: false, audit: true }])
   })

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { gunzipSync } from 'node:zlib'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type Database, openDatabase } from '../../src/store/database.ts'
+import { describe, expect, test } from 'vitest'
+import type { Database } from '../../src/store/database.ts'
 import {
   beginReport,
   claimTry,
@@ -26,31 +26,15 @@ import {
 } from '../../src/store/reconciliation-rows.ts'
 import { ReportFileGone, readReportFile, writeReportFile } from '../../src/store/report-files.ts'
 import type { StorableRecord } from '../../src/store/versions.ts'
-import { startTestPostgres, type TestPostgres } from '../support/postgres.ts'
-import { pacificMidnight, vocabularyOf } from '../support/vocabulary.ts'
+import { withDatabase } from '../support/database.ts'
+import { pacificMidnight } from '../support/vocabulary.ts'
 import { reportRecord } from './support/records.ts'
 
-let postgres: TestPostgres
+const stage = withDatabase({ each: 'test', connections: 4 })
 const sellerId = 'S-1'
 const month = '2026-11'
 const key = { sellerId, month }
 const at = (day: number): Date => new Date(Date.UTC(2026, 10, day, 16))
-
-beforeAll(async () => {
-  postgres = await startTestPostgres()
-})
-afterAll(async () => {
-  await postgres.stop()
-})
-
-const withDatabase = async (work: (database: Database) => Promise<void>): Promise<void> => {
-  const database = openDatabase({ vocabularyOf, url: await postgres.database(), connections: 4 })
-  try {
-    await work(database)
-  } finally {
-    await database.close()
-  }
-}
 
 const pieces = async function* (bytes: Uint8Array, size: number): AsyncGenerator<Uint8Array> {
   for (let start = 0; start < bytes.length; start += size) yield bytes.subarray(start, start + size)
@@ -89,192 +73,192 @@ const finish = (database: Database, report: StoredReport): Promise<boolean> =>
 describe('a file', () => {
   const bytes = randomBytes(700_000)
 
-  test('is stored in chunks that together are one gzip file, and can be read from any byte on', () =>
-    withDatabase(async (database) => {
-      const report = await arrive(database, 21, bytes)
-      expect(report.byteCount).toBe(bytes.length)
-      const chunks = await database.query<{ bytes: Uint8Array }>('SELECT bytes FROM tallyman.report_files ORDER BY chunk')
-      expect(chunks.length).toBeGreaterThan(2)
-      expect(gunzipSync(Buffer.concat(chunks.map((chunk) => chunk.bytes))).equals(bytes)).toBe(true)
-      for (const from of [0, 1, 262_143, 270_000, 699_999, 700_000]) {
-        const read: Uint8Array[] = []
-        for await (const piece of readReportFile(database, report, from)) read.push(piece)
-        expect(Buffer.concat(read).equals(bytes.subarray(from))).toBe(true)
-      }
-    }))
+  test('is stored in chunks that together are one gzip file, and can be read from any byte on', async () => {
+    const { database } = stage
+    const report = await arrive(database, 21, bytes)
+    expect(report.byteCount).toBe(bytes.length)
+    const chunks = await database.query<{ bytes: Uint8Array }>('SELECT bytes FROM tallyman.report_files ORDER BY chunk')
+    expect(chunks.length).toBeGreaterThan(2)
+    expect(gunzipSync(Buffer.concat(chunks.map((chunk) => chunk.bytes))).equals(bytes)).toBe(true)
+    for (const from of [0, 1, 262_143, 270_000, 699_999, 700_000]) {
+      const read: Uint8Array[] = []
+      for await (const piece of readReportFile(database, report, from)) read.push(piece)
+      expect(Buffer.concat(read).equals(bytes.subarray(from))).toBe(true)
+    }
+  })
 
-  test('that has lost a part is not read as a shorter one', () =>
-    withDatabase(async (database) => {
-      const report = await arrive(database, 21, bytes)
-      await database.execute('DELETE FROM tallyman.report_files WHERE chunk = 1')
-      const read = async (): Promise<void> => {
-        for await (const piece of readReportFile(database, report)) expect(piece.length).toBeGreaterThan(0)
-      }
-      await expect(read()).rejects.toBeInstanceOf(ReportFileGone)
-    }))
+  test('that has lost a part is not read as a shorter one', async () => {
+    const { database } = stage
+    const report = await arrive(database, 21, bytes)
+    await database.execute('DELETE FROM tallyman.report_files WHERE chunk = 1')
+    const read = async (): Promise<void> => {
+      for await (const piece of readReportFile(database, report)) expect(piece.length).toBeGreaterThan(0)
+    }
+    await expect(read()).rejects.toBeInstanceOf(ReportFileGone)
+  })
 
-  test('of a download that broke off leaves nothing', () =>
-    withDatabase(async (database) => {
-      const id = await beginReport(database, {
-        ...key,
-        fileName: null,
-        generatedAt: at(21),
-        retrievedAt: at(21),
-        correlationId: 'c',
-      })
-      await writeReportFile(database, id, pieces(bytes, 50_000))
-      expect(await waitingReport(database, key)).toBeNull()
-      await removeReport(database, id)
-      expect(await database.query('SELECT 1 FROM tallyman.report_files')).toEqual([])
-    }))
+  test('of a download that broke off leaves nothing', async () => {
+    const { database } = stage
+    const id = await beginReport(database, {
+      ...key,
+      fileName: null,
+      generatedAt: at(21),
+      retrievedAt: at(21),
+      correlationId: 'c',
+    })
+    await writeReportFile(database, id, pieces(bytes, 50_000))
+    expect(await waitingReport(database, key)).toBeNull()
+    await removeReport(database, id)
+    expect(await database.query('SELECT 1 FROM tallyman.report_files')).toEqual([])
+  })
 })
 
 describe('tries', () => {
-  test('of one month are claimed by one of those who knew the same', () =>
-    withDatabase(async (database) => {
-      const claims = await Promise.all([1, 2, 3, 4].map(() => claimTry(database, key, at(21), null)))
-      expect(claims.filter((claimed) => claimed)).toHaveLength(1)
-      expect(await claimTry(database, key, at(22), at(20))).toBe(false)
-      const again = await Promise.all(
-        [1, 2, 3, 4].map((minute) => claimTry(database, key, new Date(at(22).getTime() + minute), at(21))),
-      )
-      expect(again.filter((claimed) => claimed)).toHaveLength(1)
-    }))
+  test('of one month are claimed by one of those who knew the same', async () => {
+    const { database } = stage
+    const claims = await Promise.all([1, 2, 3, 4].map(() => claimTry(database, key, at(21), null)))
+    expect(claims.filter((claimed) => claimed)).toHaveLength(1)
+    expect(await claimTry(database, key, at(22), at(20))).toBe(false)
+    const again = await Promise.all(
+      [1, 2, 3, 4].map((minute) => claimTry(database, key, new Date(at(22).getTime() + minute), at(21))),
+    )
+    expect(again.filter((claimed) => claimed)).toHaveLength(1)
+  })
 
-  test('that asked nothing are taken back', () =>
-    withDatabase(async (database) => {
-      await claimTry(database, key, at(21), null)
-      await releaseTry(database, key, null)
-      expect(await knownReportMonths(database, sellerId)).toEqual([])
-      await claimTry(database, key, at(21), null)
-      await claimTry(database, key, at(22), at(21))
-      await releaseTry(database, key, at(21))
-      expect(await knownReportMonths(database, sellerId)).toEqual([
-        { month, triedAt: at(21), newest: null, waiting: false, failures: 0 },
-      ])
-    }))
+  test('that asked nothing are taken back', async () => {
+    const { database } = stage
+    await claimTry(database, key, at(21), null)
+    await releaseTry(database, key, null)
+    expect(await knownReportMonths(database, sellerId)).toEqual([])
+    await claimTry(database, key, at(21), null)
+    await claimTry(database, key, at(22), at(21))
+    await releaseTry(database, key, at(21))
+    expect(await knownReportMonths(database, sellerId)).toEqual([
+      { month, triedAt: at(21), newest: null, waiting: false, failures: 0 },
+    ])
+  })
 
-  test('that fail are counted until one does not', () =>
-    withDatabase(async (database) => {
-      await claimTry(database, key, at(21), null)
-      expect(await settleTry(database, key, at(21), { fault: 'HTTP 500' })).toBe(1)
-      expect(await settleTry(database, key, at(21), { fault: 'HTTP 500' })).toBe(2)
-      expect(await settleTry(database, key, at(21), 'none')).toBe(3)
-      expect(await knownReportMonths(database, sellerId)).toMatchObject([{ failures: 3 }])
-      expect(await settleTry(database, key, at(21), 'file')).toBe(0)
-      expect(await database.query('SELECT 1 FROM tallyman.alarms')).toEqual([])
-    }))
+  test('that fail are counted until one does not', async () => {
+    const { database } = stage
+    await claimTry(database, key, at(21), null)
+    expect(await settleTry(database, key, at(21), { fault: 'HTTP 500' })).toBe(1)
+    expect(await settleTry(database, key, at(21), { fault: 'HTTP 500' })).toBe(2)
+    expect(await settleTry(database, key, at(21), 'none')).toBe(3)
+    expect(await knownReportMonths(database, sellerId)).toMatchObject([{ failures: 3 }])
+    expect(await settleTry(database, key, at(21), 'file')).toBe(0)
+    expect(await database.query('SELECT 1 FROM tallyman.alarms')).toEqual([])
+  })
 })
 
 describe('a month', () => {
-  test('is known by its tries and its newest report', () =>
-    withDatabase(async (database) => {
-      const first = await arrive(database, 20)
-      await finish(database, first)
-      await arrive(database, 21)
-      await claimTry(database, { sellerId, month: '2026-09' }, at(1), null)
-      expect(await knownReportMonths(database, sellerId)).toEqual([
-        { month: '2026-09', triedAt: at(1), newest: null, waiting: false, failures: 0 },
-        { month, triedAt: null, newest: { generatedAt: at(21), retrievedAt: at(21) }, waiting: true, failures: 0 },
-      ])
-      expect(await knownReportMonths(database, sellerId, '2026-09')).toHaveLength(1)
-      expect(await knownReportMonths(database, 'S-2')).toEqual([])
-    }))
+  test('is known by its tries and its newest report', async () => {
+    const { database } = stage
+    const first = await arrive(database, 20)
+    await finish(database, first)
+    await arrive(database, 21)
+    await claimTry(database, { sellerId, month: '2026-09' }, at(1), null)
+    expect(await knownReportMonths(database, sellerId)).toEqual([
+      { month: '2026-09', triedAt: at(1), newest: null, waiting: false, failures: 0 },
+      { month, triedAt: null, newest: { generatedAt: at(21), retrievedAt: at(21) }, waiting: true, failures: 0 },
+    ])
+    expect(await knownReportMonths(database, sellerId, '2026-09')).toHaveLength(1)
+    expect(await knownReportMonths(database, 'S-2')).toEqual([])
+  })
 
-  test('is finished once, and with it what was kept of earlier reports goes', () =>
-    withDatabase(async (database) => {
-      const faulty = await arrive(database, 19)
-      await database.transaction((tx) => setFaulty(tx, faulty, 'the column SKU is missing'))
-      const superseded = await arrive(database, 20)
-      const report = await arrive(database, 21)
-      expect(await waitingReport(database, key)).toMatchObject({ reportId: report.reportId })
-      expect(await finish(database, report)).toBe(true)
-      expect(await finish(database, report)).toBe(false)
-      expect(await database.query('SELECT 1 FROM tallyman.report_files')).toEqual([])
-      expect(await findReport(database, superseded.reportId)).toBeNull()
-      expect(await importedBefore(database, faulty)).toEqual({ generatedAt: at(21), coveredUntil: pacificMidnight('2026-11-21') })
-      const open = await database.query('SELECT 1 FROM tallyman.alarms WHERE resolved_at IS NULL')
-      expect(open).toEqual([])
-    }))
+  test('is finished once, and with it what was kept of earlier reports goes', async () => {
+    const { database } = stage
+    const faulty = await arrive(database, 19)
+    await database.transaction((tx) => setFaulty(tx, faulty, 'the column SKU is missing'))
+    const superseded = await arrive(database, 20)
+    const report = await arrive(database, 21)
+    expect(await waitingReport(database, key)).toMatchObject({ reportId: report.reportId })
+    expect(await finish(database, report)).toBe(true)
+    expect(await finish(database, report)).toBe(false)
+    expect(await database.query('SELECT 1 FROM tallyman.report_files')).toEqual([])
+    expect(await findReport(database, superseded.reportId)).toBeNull()
+    expect(await importedBefore(database, faulty)).toEqual({ generatedAt: at(21), coveredUntil: pacificMidnight('2026-11-21') })
+    const open = await database.query('SELECT 1 FROM tallyman.alarms WHERE resolved_at IS NULL')
+    expect(open).toEqual([])
+  })
 })
 
 describe('rows', () => {
-  test('say how far they count: as the newest imported report of the month, or as the one that has changed them just now', () =>
-    withDatabase(async (database) => {
-      const first = await arrive(database, 20)
-      await store(database, at(20), [record(first.reportId, 'A', 1), record(first.reportId, 'B')])
-      await finish(database, first)
-      const second = await arrive(database, 21)
-      await store(database, at(21), [record(second.reportId, 'A', 2), record(second.reportId, 'B')])
-      const current = () =>
-        database.query('SELECT sku, sold, covered_until FROM warehouse.reconciliation_current_rows ORDER BY sku')
-      const [before, after] = [pacificMidnight('2026-11-20'), pacificMidnight('2026-11-21')]
-      expect(await current()).toEqual([
-        { sku: 'A', sold: 2, covered_until: after },
-        { sku: 'B', sold: 0, covered_until: before },
-      ])
-      await finish(database, second)
-      expect(await current()).toEqual([
-        { sku: 'A', sold: 2, covered_until: after },
-        { sku: 'B', sold: 0, covered_until: after },
-      ])
-      expect(await rowsOf(database)).toMatchObject([{ report_id: second.reportId }, { report_id: first.reportId }])
-    }))
+  test('say how far they count: as the newest imported report of the month, or as the one that has changed them just now', async () => {
+    const { database } = stage
+    const first = await arrive(database, 20)
+    await store(database, at(20), [record(first.reportId, 'A', 1), record(first.reportId, 'B')])
+    await finish(database, first)
+    const second = await arrive(database, 21)
+    await store(database, at(21), [record(second.reportId, 'A', 2), record(second.reportId, 'B')])
+    const current = () =>
+      database.query('SELECT sku, sold, covered_until FROM warehouse.reconciliation_current_rows ORDER BY sku')
+    const [before, after] = [pacificMidnight('2026-11-20'), pacificMidnight('2026-11-21')]
+    expect(await current()).toEqual([
+      { sku: 'A', sold: 2, covered_until: after },
+      { sku: 'B', sold: 0, covered_until: before },
+    ])
+    await finish(database, second)
+    expect(await current()).toEqual([
+      { sku: 'A', sold: 2, covered_until: after },
+      { sku: 'B', sold: 0, covered_until: after },
+    ])
+    expect(await rowsOf(database)).toMatchObject([{ report_id: second.reportId }, { report_id: first.reportId }])
+  })
 
-  test('of an older report never overwrite those of a newer one, nor mark them as gone', () =>
-    withDatabase(async (database) => {
-      const first = await arrive(database, 20)
-      const second = await arrive(database, 21)
-      await store(database, at(21), [record(second.reportId, 'A', 2)])
-      expect(await store(database, at(20), [record(first.reportId, 'A', 1)])).toBe(0)
-      expect(await database.transaction((tx) => noteGoneRows(tx, sellerId, at(20), ['2026-11/A', '2026-11/Z']))).toBe(0)
-      expect(await rowsOf(database)).toMatchObject([{ sku: 'A', sold: 2, gone: false }])
-    }))
+  test('of an older report never overwrite those of a newer one, nor mark them as gone', async () => {
+    const { database } = stage
+    const first = await arrive(database, 20)
+    const second = await arrive(database, 21)
+    await store(database, at(21), [record(second.reportId, 'A', 2)])
+    expect(await store(database, at(20), [record(first.reportId, 'A', 1)])).toBe(0)
+    expect(await database.transaction((tx) => noteGoneRows(tx, sellerId, at(20), ['2026-11/A', '2026-11/Z']))).toBe(0)
+    expect(await rowsOf(database)).toMatchObject([{ sku: 'A', sold: 2, gone: false }])
+  })
 
-  test('that two writers store at once are stored once, and the later observation stands', () =>
-    withDatabase(async (database) => {
-      const report = await arrive(database, 21)
-      const skus = Array.from({ length: 200 }, (_, index) => `SKU-${index}`)
-      const differing = await Promise.all(
-        [1, 2].map((sold) =>
-          findDifferingRows(
-            database,
-            sellerId,
-            skus.map((sku) => record(report.reportId, sku, sold)),
-          ),
+  test('that two writers store at once are stored once, and the later observation stands', async () => {
+    const { database } = stage
+    const report = await arrive(database, 21)
+    const skus = Array.from({ length: 200 }, (_, index) => `SKU-${index}`)
+    const differing = await Promise.all(
+      [1, 2].map((sold) =>
+        findDifferingRows(
+          database,
+          sellerId,
+          skus.map((sku) => record(report.reportId, sku, sold)),
         ),
-      )
-      const counts = await Promise.all(
-        differing.map((rows, index) => database.transaction((tx) => storeDifferingRows(tx, sellerId, at(21 + index), rows))),
-      )
-      expect(counts[1]).toBe(200)
-      const rows = await rowsOf(database)
-      expect(rows).toHaveLength(200)
-      expect(rows.every(({ sold }) => sold === 2)).toBe(true)
-    }))
+      ),
+    )
+    const counts = await Promise.all(
+      differing.map((rows, index) => database.transaction((tx) => storeDifferingRows(tx, sellerId, at(21 + index), rows))),
+    )
+    expect(counts[1]).toBe(200)
+    const rows = await rowsOf(database)
+    expect(rows).toHaveLength(200)
+    expect(rows.every(({ sold }) => sold === 2)).toBe(true)
+  })
 
-  test('that are gone leave the month, come back as they were, and are told', () =>
-    withDatabase(async (database) => {
-      const first = await arrive(database, 20)
-      await store(database, at(20), [record(first.reportId, 'A'), record(first.reportId, 'B')])
-      expect(await database.transaction((tx) => noteGoneRows(tx, sellerId, at(21), ['2026-11/B']))).toBe(1)
-      expect(await database.transaction((tx) => noteGoneRows(tx, sellerId, at(21), ['2026-11/B']))).toBe(0)
-      expect(await skusOfMonth(database, sellerId, month, '', 10)).toEqual(['A'])
-      expect(await database.query('SELECT sku FROM warehouse.reconciliation_current_rows')).toEqual([{ sku: 'A' }])
-      const second = await arrive(database, 22)
-      expect(await store(database, at(22), [record(second.reportId, 'A'), record(second.reportId, 'B')])).toBe(1)
-      expect(await rowsOf(database)).toMatchObject([{ gone: false }, { gone: false, report_id: second.reportId }])
-      // The same text again is no other version.
-      expect(await database.query('SELECT 1 FROM tallyman.superseded_versions')).toEqual([])
-      const told = await database.query<{ type: string }>('SELECT type FROM warehouse.changes ORDER BY seq')
-      expect(told.map(({ type }) => type)).toEqual(['reconciliation_row.gone', 'reconciliation_row.changed'])
-    }))
+  test('that are gone leave the month, come back as they were, and are told', async () => {
+    const { database } = stage
+    const first = await arrive(database, 20)
+    await store(database, at(20), [record(first.reportId, 'A'), record(first.reportId, 'B')])
+    expect(await database.transaction((tx) => noteGoneRows(tx, sellerId, at(21), ['2026-11/B']))).toBe(1)
+    expect(await database.transaction((tx) => noteGoneRows(tx, sellerId, at(21), ['2026-11/B']))).toBe(0)
+    expect(await skusOfMonth(database, sellerId, month, '', 10)).toEqual(['A'])
+    expect(await database.query('SELECT sku FROM warehouse.reconciliation_current_rows')).toEqual([{ sku: 'A' }])
+    const second = await arrive(database, 22)
+    expect(await store(database, at(22), [record(second.reportId, 'A'), record(second.reportId, 'B')])).toBe(1)
+    expect(await rowsOf(database)).toMatchObject([{ gone: false }, { gone: false, report_id: second.reportId }])
+    // The same text again is no other version.
+    expect(await database.query('SELECT 1 FROM tallyman.superseded_versions')).toEqual([])
+    const told = await database.query<{ type: string }>('SELECT type FROM warehouse.changes ORDER BY seq')
+    expect(told.map(({ type }) => type)).toEqual(['reconciliation_row.gone', 'reconciliation_row.changed'])
+  })
 
-  test('that come out of quarantine belong to the newest report of their month', () =>
-    withDatabase(async (database) => {
-      await arrive(database, 20)
-      const second = await arrive(database, 21)
-      await store(database, at(21), [record(null, 'A')])
-      expect(await rowsOf(database)).toMatchObject([{ sku: 'A', report_id: second.reportId }])
-    }))
+  test('that come out of quarantine belong to the newest report of their month', async () => {
+    const { database } = stage
+    await arrive(database, 20)
+    const second = await arrive(database, 21)
+    await store(database, at(21), [record(null, 'A')])
+    expect(await rowsOf(database)).toMatchObject([{ sku: 'A', report_id: second.reportId }])
+  })
 })

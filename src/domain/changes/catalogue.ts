@@ -13,36 +13,14 @@ import {
   report,
   returnLine,
   settings,
-  settlement,
-  settlementName,
   shippedLine,
   target,
   targetName,
   terms,
 } from './examples.ts'
+import { type ChangeKind, kind } from './kind.ts'
+import { settlementChanges } from './settlements.ts'
 import * as shapes from './shapes.ts'
-
-/** Ids that a change carries beside its data. */
-export type ChangeId = 'purchaseOrderId' | 'lineNumber' | 'returnOrderId' | 'commandId'
-
-/** One type of change. */
-interface ChangeKind<Data extends z.ZodType = z.ZodType> {
-  /** When it is recorded, in one sentence. */
-  readonly meaning: string
-  /** Ids that it carries beside its data; those in `maybe` may be null. */
-  readonly ids: readonly ChangeId[]
-  readonly maybe: readonly ChangeId[]
-  readonly data: Data
-  /** Data as an example. */
-  readonly example: z.input<Data>
-}
-
-const kind = <Data extends z.ZodType>(
-  meaning: string,
-  data: Data,
-  example: z.input<NoInfer<Data>>,
-  { ids = [], maybe = [] }: { readonly ids?: readonly ChangeId[]; readonly maybe?: readonly ChangeId[] } = {},
-): ChangeKind<Data> => ({ meaning, ids, maybe, data, example })
 
 const ofOrder = { ids: ['purchaseOrderId'] } as const
 const ofReturn = { ids: ['returnOrderId'] } as const
@@ -284,21 +262,7 @@ export const changeTypes = {
     before: channel,
     after: null,
   }),
-  'settlement_line.added': kind('A row of a settlement report was stored.', shapes.settlementLineSchema, {
-    ...settlementName,
-    before: null,
-    after: settlement,
-  }),
-  'settlement_line.changed': kind('A row of a settlement report differs from what was stored.', shapes.settlementLineSchema, {
-    ...settlementName,
-    before: settlement,
-    after: { ...settlement, totalPayable: '11.90' },
-  }),
-  'settlement_line.removed': kind('A settlement report no longer has a row.', shapes.settlementLineSchema, {
-    ...settlementName,
-    before: settlement,
-    after: null,
-  }),
+  ...settlementChanges,
   'replenishment.changed': kind(
     'The recommended quantities of a SKU changed, began or ended.',
     shapes.replenishmentChangedSchema,

@@ -94,17 +94,6 @@ export const channel = {
 }
 /** Example of `channelName`. */
 export const channelName = { orderChannelId: '1001' }
-/** Example of `settlement`. */
-export const settlement = {
-  transactionType: 'Sale',
-  amountType: 'Product Price',
-  amount: '13.99',
-  totalPayable: '11.89',
-  currency: 'USD',
-  purchaseOrderId: '1796277083022',
-}
-/** Example of `settlementName`. */
-export const settlementName = { reportDate: '2026-03-10', row: 17 }
 /** Example of `entry`. */
 export const entry = {
   changedUnits: -2,

@@ -4,22 +4,9 @@ import { commandKinds } from '../command.ts'
 import { movementKinds } from '../log-reasons.ts'
 import { discrepancyKinds } from '../reconciliation.ts'
 import { accountSettingsSchema } from '../shipping-settings.ts'
+import { beforeAndAfter, count, day, list, listed, maybe, month, text, time } from './parts.ts'
 
 // Data of changes, by what they are about. Times are ISO 8601 in UTC; money and other decimals are text. Open words of the marketplace are text.
-
-const text = z.string()
-const maybe = text.nullable()
-const count = z.int().nonnegative()
-const time = z.string().meta({ format: 'date-time' })
-const day = z.string().meta({ description: '`YYYY-MM-DD`.' })
-const month = z.string().meta({ description: '`YYYY-MM`, by the calendar of the marketplace.' })
-const list = <Item extends z.ZodType>(item: Item) => z.array(item).readonly()
-
-const beforeAndAfter = <State extends z.ZodType>(state: State) => ({ before: state, after: state })
-
-/** What records of complete lists say of themselves: `before` is null of an added record, `after` of a removed one. */
-const listed = <Identity extends z.ZodRawShape, State extends z.ZodType>(identity: Identity, state: State) =>
-  z.object({ ...identity, ...beforeAndAfter(state.nullable()) })
 
 // ── orders ──
 
@@ -261,19 +248,6 @@ export const salesChannelSchema = listed(
     boxCatalogType: maybe,
     shippingMethods: maybe,
     active: z.boolean().nullable(),
-  }),
-)
-
-/** Of `settlement_line.*`. */
-export const settlementLineSchema = listed(
-  { reportDate: day, row: count },
-  z.object({
-    transactionType: maybe,
-    amountType: maybe,
-    amount: maybe,
-    totalPayable: maybe,
-    currency: maybe,
-    purchaseOrderId: maybe,
   }),
 )
 

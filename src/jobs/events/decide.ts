@@ -6,6 +6,7 @@ import { planCommands, planSettings } from '../../domain/events.ts'
 import type { PurchaseOrder } from '../../domain/order.ts'
 import { noOrderId } from '../../domain/text.ts'
 import { cancelsWholly } from '../../domain/units.ts'
+import { messageOf } from '../../message-of.ts'
 import { readLedgers } from '../../store/command-ledgers.ts'
 import { isAcknowledging } from '../../store/command-queries.ts'
 import { insertCommands } from '../../store/command-steps.ts'
@@ -232,7 +233,7 @@ const planOrFault = (locked: PlannedSubject, event: ReadEvent): EventPlan => {
   try {
     return locked.plan(event)
   } catch (error) {
-    const message = `cannot be worked out: ${error instanceof Error ? error.message : String(error)}`
+    const message = `cannot be worked out: ${messageOf(error)}`
     return { ok: false, faults: [{ path: 'data', message }] }
   }
 }

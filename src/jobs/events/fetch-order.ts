@@ -4,6 +4,7 @@ import { MarketplaceFailure } from '../../clients/errors.ts'
 import type { OrderCommands } from '../../clients/order-commands.ts'
 import type { Observed } from '../../clients/record.ts'
 import type { PurchaseOrder } from '../../domain/order.ts'
+import { messageOf } from '../../message-of.ts'
 import { pause as rest } from '../../pause.ts'
 import type { Database, Transaction } from '../../store/database.ts'
 import { type OrderKey, orderIsStored } from '../../store/order-queries.ts'
@@ -142,7 +143,7 @@ export const createOrderFetcher = (parts: OrderFetcherParts): OrderFetcher => {
         { err: error, seller_id: key.sellerId, purchase_order_id: key.purchaseOrderId },
         'an event waits: its order cannot be fetched now',
       )
-      return { presence: 'later', reason: error instanceof Error ? error.message : String(error) }
+      return { presence: 'later', reason: messageOf(error) }
     }
     pauses.delete(key.sellerId)
     if (observed === null) return { presence: 'unknown' }

@@ -1,5 +1,6 @@
 import { eventFaults, type ReadEvent, readEvent } from '../../domain/event-reading.ts'
 import type { EventFault } from '../../domain/event-shape.ts'
+import { messageOf } from '../../message-of.ts'
 import type { Database } from '../../store/database.ts'
 import { type EventKey, lockReceivedEvents, putOffEvent, readStoredEvent, type StoredEvent } from '../../store/events.ts'
 import { isDatabaseAway, retryOnDeadlock } from '../../store/faults.ts'
@@ -57,7 +58,7 @@ export const processReceivedEvent = async (
   } catch (error) {
     // One that fails each time must not stand before all others; the alarm of waiting events tells why.
     if (!isDatabaseAway(error)) {
-      const why = error instanceof Error ? error.message : String(error)
+      const why = messageOf(error)
       await putOff(parts.database, event, { reason: `looking at it failed: ${why}`, sellerId: null })
     }
     throw error

@@ -1,4 +1,5 @@
 import { MarketplaceFailure, Refused } from '../../clients/errors.ts'
+import { messageOf } from '../../message-of.ts'
 
 /** No such resource or stream. */
 export class UnknownSync extends Error {
@@ -23,9 +24,6 @@ export class NotEnrolled extends Error {
 /** What an operator reads of a seller who is not enrolled. */
 export const notEnrolledAdvice =
   'the marketplace answers 404 here (or its path is another one: compare MARKETPLACE_PROFILE); it is asked again in a week, or when a person runs the sync'
-
-/** What was thrown, in words. */
-export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
 
 /** The pages lead nowhere, whatever each of them is. */
 export const isOfPaging = (error: unknown): boolean => error instanceof PagingAstray || error instanceof EndedTooSoon

@@ -1,8 +1,8 @@
+import type { Call, Operation } from '../calls/operation.ts'
+import { listTargets } from '../display/targeting-list.ts'
+import { listTaxonomies } from '../display/taxonomies-list.ts'
 import { perMinute } from '../faults/limits.ts'
 import { type FaultName, listFaults } from '../faults/schema.ts'
-import type { Call, Operation } from '../operations/operation.ts'
-import { listTargets } from './targeting-list.ts'
-import { listTaxonomies } from './taxonomies-list.ts'
 
 const faults: readonly FaultName[] = [...listFaults, 'repeatCursor']
 
@@ -10,7 +10,7 @@ const startsLater = ({ body }: Call): boolean =>
   typeof body === 'object' && body !== null && 'startIndex' in body && Number(body.startIndex) > 0
 
 /** Display advertising (specification, endpoints 1 and 2). */
-export const displayOperations: readonly Operation[] = [
+export const operations: readonly Operation[] = [
   {
     name: 'taxonomies.list',
     limit: perMinute(600),

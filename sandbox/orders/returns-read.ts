@@ -1,9 +1,9 @@
+import { maxOffset, type Query, readWhole, readWord, returnDate } from '../calls/query.ts'
 import { refuseParameter } from '../core/errors.ts'
 import { viewReturn } from '../http/return-view.ts'
 import type { ReturnFilter } from '../store/returns.ts'
 import type { World } from '../world.ts'
 import type { ListPage, ReadOptions } from './orders-read.ts'
-import { maxOffset, type Query, readWhole, readWord, returnDate } from './query.ts'
 
 const defaultLimit = 10
 const maxLimit = 200

@@ -1,9 +1,9 @@
+import type { Call, Operation, Result } from '../calls/operation.ts'
 import { type ApiFault, Refusal } from '../core/errors.ts'
 import { perMinute } from '../faults/limits.ts'
 import { globalHeaders } from '../http/headers.ts'
-import type { Call, Operation, Result } from '../operations/operation.ts'
+import { part, type SettingsFault, settingsFaults } from '../shipping-settings/rules.ts'
 import type { World } from '../world.ts'
-import { part, type SettingsFault, settingsFaults } from './rules.ts'
 
 const path = '/v3/settings/shipping/simplifiedshippingsettings'
 
@@ -54,7 +54,7 @@ const stored = (body: unknown): Record<string, unknown> => {
 }
 
 /** Account-level shipping settings (specification, endpoint 4; reading them: public facts, section 7.5). */
-export const shippingSettingsOperations: readonly Operation[] = [
+export const operations: readonly Operation[] = [
   {
     name: 'shipping-settings.create',
     limit: perMinute(5),

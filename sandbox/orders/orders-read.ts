@@ -1,3 +1,5 @@
+import { buildCursor, isCursor } from '../calls/cursor.ts'
+import { orderDate, type Query, readWhole, readWord } from '../calls/query.ts'
 import { dayMs } from '../core/duration.ts'
 import { contentNotFound, refuseParameter } from '../core/errors.ts'
 import { hashWords } from '../core/random.ts'
@@ -5,8 +7,6 @@ import { type ViewOptions, viewOrder } from '../http/order-view.ts'
 import { orderTypes, shipNodeTypes, shippingProgramTypes, type UnitState } from '../rules/model.ts'
 import type { OrderFilter } from '../store/orders.ts'
 import type { World } from '../world.ts'
-import { buildCursor, isCursor } from './cursor.ts'
-import { orderDate, type Query, readWhole, readWord } from './query.ts'
 
 /** Orders older than this are not served at all (public facts, section 2.4). */
 const retentionMs = 180 * dayMs

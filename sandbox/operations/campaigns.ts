@@ -1,27 +1,11 @@
+import type { Operation } from '../calls/operation.ts'
+import { blemishRecords } from '../calls/perform.ts'
+import { viewCampaign } from '../campaigns/view.ts'
 import { contentNotFound } from '../core/errors.ts'
-import { jsonAmount } from '../core/money.ts'
 import { perMinute } from '../faults/limits.ts'
-import type { Operation } from '../operations/operation.ts'
-import { blemishRecords } from '../operations/perform.ts'
-import type { Dialect } from '../settings.ts'
-import type { Campaign } from './model.ts'
-
-/** The campaign as it goes over the wire (specification, "Campaign (SEM)"; the strategy from public facts, section 8.4). */
-export const viewCampaign = (campaign: Campaign, { profile }: Dialect): Record<string, unknown> => ({
-  campaignId: campaign.campaignId,
-  name: campaign.name,
-  startDate: campaign.startDate,
-  endDate: campaign.endDate,
-  dailyBudget: jsonAmount(campaign.dailyBudget),
-  totalBudget: jsonAmount(campaign.totalBudget),
-  targetRoas: campaign.targetRoas,
-  ...(profile === 'walmart-us' ? { biddingStrategyType: campaign.biddingStrategyType } : {}),
-  status: campaign.status,
-  createdDate: campaign.createdDate,
-})
 
 /** Search-engine-marketing campaigns (specification, endpoint 3). */
-export const campaignOperations: readonly Operation[] = [
+export const operations: readonly Operation[] = [
   {
     name: 'campaigns.get',
     limit: perMinute(10),

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import type { Call, Operation } from '../calls/operation.ts'
 import { contentNotFound, gatewayRefusal, Refusal } from '../core/errors.ts'
 import type { FaultPlan } from '../faults/faults.ts'
 import { perMinute } from '../faults/limits.ts'
@@ -6,7 +7,6 @@ import { refundReturnedUnits } from '../life/returns.ts'
 import { allowanceOf } from '../rules/partial.ts'
 import type { ReturnedLine, ReturnOrder } from '../rules/returns-model.ts'
 import type { World } from '../world.ts'
-import type { Call, Operation } from './operation.ts'
 
 const refundBody = z.looseObject({
   customerOrderId: z.string().nullish(),

@@ -3,11 +3,11 @@ import { addUnknownValues, breakRecord } from '../faults/blemishes.ts'
 import type { FaultPlan } from '../faults/faults.ts'
 import { type Body, type RecordKind, uncoded } from '../faults/schema.ts'
 import { viewOrder } from '../http/order-view.ts'
+import { getOrder, type ListPage, listOrders, type ReadOptions } from '../orders/orders-read.ts'
+import { listReturns } from '../orders/returns-read.ts'
+import { applyWrite, isWriteOperation } from '../orders/writes.ts'
 import type { World } from '../world.ts'
 import type { Call } from './operation.ts'
-import { getOrder, type ListPage, listOrders, type ReadOptions } from './orders-read.ts'
-import { listReturns } from './returns-read.ts'
-import { applyWrite, isWriteOperation } from './writes.ts'
 
 const defaultStaleMs = 60_000
 const mostRepeatedRows = 5
