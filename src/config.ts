@@ -50,6 +50,8 @@ export interface Config {
   readonly maxPageRecords: number
   readonly settleTimeMs: number
   readonly drainTimeoutMs: number
+  /** The database was restored: no command is sent before its order has been read. */
+  readonly afterRestore: boolean
   readonly roles: readonly Role[]
   readonly log: { readonly level: string; readonly format: 'json' | 'pretty' }
   /** How far before the watermark each window of a sync that follows changes begins. */
@@ -150,6 +152,7 @@ export const readConfig = (source: Readonly<Record<string, string | undefined>>,
     maxPageRecords: values.MAX_PAGE_RECORDS,
     settleTimeMs: values.SETTLE_TIME,
     drainTimeoutMs: values.DRAIN_TIMEOUT,
+    afterRestore: values.AFTER_RESTORE === 'on',
     roles: values.ROLES,
     log: { level: values.LOG_LEVEL, format: logFormat },
     unknownSettings: unknownSettings(source),

@@ -73,6 +73,7 @@ export const environment = z.object({
   REQUEST_TIMEOUT: timeSpan(30_000, 100),
   SETTLE_TIME: timeSpan(120_000, 200),
   DRAIN_TIMEOUT: timeSpan(15_000, 100),
+  AFTER_RESTORE: oneOf(['on', 'off'], 'off'),
   RETAIN_RUNS: retention(retentionRules.runs),
   RETAIN_ATTEMPTS: retention(retentionRules.attempts),
   RETAIN_VERSIONS: retention(retentionRules.versions),
