@@ -39,6 +39,8 @@ export interface Config {
   readonly http: {
     readonly host: string
     readonly port: number
+    /** Where health and metrics are answered without a key, whatever the roles; null: nowhere. */
+    readonly healthPort: number | null
     readonly apiKey: string | null
     readonly eventsSecrets: readonly string[]
     readonly limits: HttpLimits
@@ -83,7 +85,8 @@ const parseEnvironment = (
   const values = parsed.data
   const sellers = readSellers(values, faults)
   const display = readDisplay(values, sellers, faults)
-  if (!loopbackHosts.has(values.HOST)) {
+  // A process without the role http has no interface to protect.
+  if (!loopbackHosts.has(values.HOST) && values.ROLES.includes('http')) {
     for (const name of ['API_KEY', 'EVENTS_SECRET'] as const) {
       if (values[name] === undefined)
         faults.push(`${name}: is unset while HOST is ${values.HOST}; accepted: set it, or keep HOST on the loopback interface`)
@@ -124,6 +127,7 @@ export const readConfig = (source: Readonly<Record<string, string | undefined>>,
     http: {
       host: values.HOST,
       port: values.PORT,
+      healthPort: values.HEALTH_PORT ?? null,
       apiKey: values.API_KEY ?? null,
       eventsSecrets: values.EVENTS_SECRET?.split(/[ ,]+/).filter(Boolean) ?? [],
       limits: {

@@ -6,7 +6,7 @@ import { movementKinds } from '../domain/log-reasons.ts'
 import { columnMeanings } from '../domain/reconciliation-report.ts'
 import { retentionRules } from '../domain/retention.ts'
 import { mostReachDays } from '../domain/windows.ts'
-import { bound, jsonObject, nameList, oneOf, port, redisUrls, retention, rsaPrivateKey, text, timeSpan, url } from './parsers.ts'
+import { bound, jsonObject, nameList, oneOf, optionalPort, port, redisUrls, retention, rsaPrivateKey, text, timeSpan, url } from './parsers.ts'
 import { rateLimits, rateLimitsAccepted } from './rate-limits.ts'
 
 const roleNames = ['scheduler', 'worker', 'http'] as const
@@ -59,6 +59,7 @@ export const environment = z.object({
   SHIP_UNACKNOWLEDGED: oneOf(['acknowledge-first', 'refuse'], 'acknowledge-first'),
   HOST: text.default('127.0.0.1'),
   PORT: port(8080),
+  HEALTH_PORT: optionalPort(),
   API_KEY: z.string().min(16, 'is too short; accepted: at least 16 characters').optional(),
   EVENTS_SECRET: z
     .string()

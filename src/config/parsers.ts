@@ -63,6 +63,9 @@ export const port = (fallback: number) =>
     .refine((value) => value <= 65_535, 'is not a port; accepted: 0 (any free one) to 65535')
     .default(fallback)
 
+/** A port that is only listened on when it is set. */
+export const optionalPort = () => port(0).unwrap().optional()
+
 /** A bound: a whole number between two others. */
 export const bound = (fallback: number, least: number, most: number) => {
   const accepted = `is not a bound; accepted: a whole number from ${least} to ${most}`
