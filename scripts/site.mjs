@@ -24,7 +24,7 @@ const targetOf = (source) =>
 
 /** The parts of the menu: what a stranger reads first comes first. */
 const menu = [
-  ['Start', ['README.md', 'docs/operations.md', 'docs/sandbox.md']],
+  ['Start', ['README.md', 'docs/operations.md', 'docs/deployment.md', 'docs/backup.md', 'docs/sandbox.md']],
   ['Your ERP', ['docs/events.md', 'docs/changes.md', 'docs/webhooks.md', 'docs/interface.md', 'docs/keys.md']],
   ['Data', ['docs/syncs.md', 'docs/data-model.md', 'docs/personal-data.md']],
 ]

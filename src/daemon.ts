@@ -58,7 +58,9 @@ const run = async (config: Config, log: Logger, stop: AbortSignal, closers: Clos
   }
   await startHealthServer(context, observed)
   const reread = rereadSellers(context, marketplace, queues)
-  const address = has('http') ? await startHttp({ context, database, marketplace, queues, intake, reread, webhooks, observed }) : null
+  const address = has('http')
+    ? await startHttp({ context, database, marketplace, queues, intake, reread, webhooks, observed })
+    : null
   log.info(
     {
       ...(address === null ? {} : { console: `${address}/`, api: `${address}/docs` }),

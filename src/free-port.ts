@@ -43,7 +43,9 @@ export const assertListenable = async ({
     await once(server, 'listening')
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown error'
-    throw new AddressUnavailable(`${host}:${port} ${reasons[code]?.(name) ?? `cannot be listened on (${code})`}`, { cause: error })
+    throw new AddressUnavailable(`${host}:${port} ${reasons[code]?.(name) ?? `cannot be listened on (${code})`}`, {
+      cause: error,
+    })
   }
   server.close()
   await once(server, 'close')

@@ -6,7 +6,20 @@ import { movementKinds } from '../domain/log-reasons.ts'
 import { columnMeanings } from '../domain/reconciliation-report.ts'
 import { retentionRules } from '../domain/retention.ts'
 import { mostReachDays } from '../domain/windows.ts'
-import { bound, jsonObject, nameList, oneOf, optionalPort, port, redisUrls, retention, rsaPrivateKey, text, timeSpan, url } from './parsers.ts'
+import {
+  bound,
+  jsonObject,
+  nameList,
+  oneOf,
+  optionalPort,
+  port,
+  redisUrls,
+  retention,
+  rsaPrivateKey,
+  text,
+  timeSpan,
+  url,
+} from './parsers.ts'
 import { rateLimits, rateLimitsAccepted } from './rate-limits.ts'
 
 const roleNames = ['scheduler', 'worker', 'http'] as const

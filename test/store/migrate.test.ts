@@ -54,6 +54,11 @@ describe('migrate', () => {
     expect(
       await rows(url, "SELECT to_regclass('tallyman.half') AS half, to_regclass('warehouse.orders')::text AS orders"),
     ).toEqual([{ half: null, orders: 'warehouse.orders' }])
+    // Its cause is gone, and an administrator lets it be tried again (docs/deployment.md).
+    await writeFile(path.join(directory, '99990101000000_broken', 'migration.sql'), 'CREATE TABLE tallyman.half (a int);')
+    await expect(migrate(url, directory)).rejects.toThrow(MigrationFailed)
+    await rows(url, 'DELETE FROM _prisma_migrations WHERE finished_at IS NULL')
+    expect(await migrate(url, directory)).toEqual(['99990101000000_broken'])
     await rm(directory, { recursive: true })
   })
 
