@@ -39,6 +39,8 @@ export interface Config {
   readonly http: {
     readonly host: string
     readonly port: number
+    /** Where health and metrics are answered without a key, whatever the roles; null: nowhere. */
+    readonly healthPort: number | null
     readonly apiKey: string | null
     readonly eventsSecrets: readonly string[]
     readonly limits: HttpLimits
@@ -50,6 +52,8 @@ export interface Config {
   readonly maxPageRecords: number
   readonly settleTimeMs: number
   readonly drainTimeoutMs: number
+  /** The database was restored: no command is sent before its order has been read. */
+  readonly afterRestore: boolean
   readonly roles: readonly Role[]
   readonly log: { readonly level: string; readonly format: 'json' | 'pretty' }
   /** How far before the watermark each window of a sync that follows changes begins. */
@@ -81,7 +85,8 @@ const parseEnvironment = (
   const values = parsed.data
   const sellers = readSellers(values, faults)
   const display = readDisplay(values, sellers, faults)
-  if (!loopbackHosts.has(values.HOST)) {
+  // A process without the role http has no interface to protect.
+  if (!loopbackHosts.has(values.HOST) && values.ROLES.includes('http')) {
     for (const name of ['API_KEY', 'EVENTS_SECRET'] as const) {
       if (values[name] === undefined)
         faults.push(`${name}: is unset while HOST is ${values.HOST}; accepted: set it, or keep HOST on the loopback interface`)
@@ -122,6 +127,7 @@ export const readConfig = (source: Readonly<Record<string, string | undefined>>,
     http: {
       host: values.HOST,
       port: values.PORT,
+      healthPort: values.HEALTH_PORT ?? null,
       apiKey: values.API_KEY ?? null,
       eventsSecrets: values.EVENTS_SECRET?.split(/[ ,]+/).filter(Boolean) ?? [],
       limits: {
@@ -150,6 +156,7 @@ export const readConfig = (source: Readonly<Record<string, string | undefined>>,
     maxPageRecords: values.MAX_PAGE_RECORDS,
     settleTimeMs: values.SETTLE_TIME,
     drainTimeoutMs: values.DRAIN_TIMEOUT,
+    afterRestore: values.AFTER_RESTORE === 'on',
     roles: values.ROLES,
     log: { level: values.LOG_LEVEL, format: logFormat },
     unknownSettings: unknownSettings(source),

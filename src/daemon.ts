@@ -3,6 +3,9 @@ import { type Closers, createClosers } from './daemon/closers.ts'
 import { aborted, createContext } from './daemon/context.ts'
 import { startDatabase } from './daemon/database.ts'
 import { startDemonstration } from './daemon/demonstration.ts'
+import { createMetricsReader } from './daemon/figures.ts'
+import { createHealth } from './daemon/health.ts'
+import { startHealthServer } from './daemon/health-server.ts'
 import { startHttp } from './daemon/http.ts'
 import { createIntake } from './daemon/intake.ts'
 import { startMarketplace } from './daemon/marketplace.ts'
@@ -29,7 +32,13 @@ export const startDaemon = async (config: Config, log: Logger, stop: AbortSignal
 const run = async (config: Config, log: Logger, stop: AbortSignal, closers: Closers): Promise<void> => {
   const context = createContext(config, log, stop, closers)
   const { has } = context
-  if (has('http') && config.http.port !== 0) await assertListenable(config.http)
+  const { host, port, healthPort } = config.http
+  for (const [name, wanted] of [
+    ['PORT', has('http') ? port : 0],
+    ['HEALTH_PORT', healthPort ?? 0],
+  ] as const) {
+    if (wanted !== 0) await assertListenable({ host, port: wanted, name })
+  }
 
   const database = await startDatabase(context)
   if (database === null) return
@@ -43,8 +52,15 @@ const run = async (config: Config, log: Logger, stop: AbortSignal, closers: Clos
   await queues.start()
   webhooks.start()
 
+  const observed = {
+    health: createHealth(database, queues, webhooks),
+    metrics: createMetricsReader(context, database, marketplace, queues),
+  }
+  await startHealthServer(context, observed)
   const reread = rereadSellers(context, marketplace, queues)
-  const address = has('http') ? await startHttp({ context, database, marketplace, queues, intake, reread, webhooks }) : null
+  const address = has('http')
+    ? await startHttp({ context, database, marketplace, queues, intake, reread, webhooks, observed })
+    : null
   log.info(
     {
       ...(address === null ? {} : { console: `${address}/`, api: `${address}/docs` }),

@@ -23,6 +23,11 @@ const config = read()
 const log = createLogger({ ...config.log, outageOf: postgresOutage })
 for (const name of config.unknownSettings) log.warn({ setting: name }, `${name} is not a setting and has no effect`)
 
+if (config.afterRestore)
+  log.warn(
+    'AFTER_RESTORE is on: each order is read before its first command is sent; unset it once the ERP has posted again what was lost',
+  )
+
 stopping.begun({
   first: (signal) => log.info({ signal }, 'stopping: finishing work in progress'),
   second: (signal) => log.warn({ signal }, 'second signal: ending at once'),

@@ -1,10 +1,16 @@
 import { execFileSync } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { z } from 'zod'
 import { readConfig } from '../src/config.ts'
+import { withDatabase } from './support/database.ts'
+import { eventually } from './support/eventually.ts'
+import { type Program, startProgram } from './support/process.ts'
+import { startTestRedis, type TestRedis } from './support/redis.ts'
 
 const serviceSchema = z.object({
   image: z.string().optional(),
@@ -13,7 +19,6 @@ const serviceSchema = z.object({
   environment: z.record(z.string(), z.string()).default({}),
   ports: z.array(z.string()).default([]),
   volumes: z.array(z.string()).default([]),
-  profiles: z.array(z.string()).default([]),
   depends_on: z.record(z.string(), z.object({ condition: z.string(), required: z.boolean().optional() })).default({}),
   healthcheck: z
     .object({ test: z.array(z.string()).min(2), interval: z.string(), timeout: z.string(), retries: z.int().positive() })
@@ -21,7 +26,12 @@ const serviceSchema = z.object({
   restart: z.string().optional(),
   stop_grace_period: z.string().optional(),
 })
-const composeSchema = z.object({ services: z.record(z.string(), serviceSchema), volumes: z.record(z.string(), z.null()) })
+const composeSchema = z.strictObject({
+  name: z.string(),
+  'x-daemon': z.unknown(),
+  services: z.record(z.string(), serviceSchema),
+  volumes: z.record(z.string(), z.null()),
+})
 
 const compose = composeSchema.parse(parse(readFileSync('docker-compose.yml', 'utf8'), { merge: true }))
 const services = Object.entries(compose.services)
@@ -50,14 +60,8 @@ const dockerfile = readFileSync('Dockerfile', 'utf8')
   .filter((line) => !line.startsWith('#'))
 
 describe('docker-compose.yml', () => {
-  test('has the stores, the one-shot migration, the daemon, and the sandbox in the profile sim alone', () => {
-    expect(services.map(([name, { profiles }]) => [name, profiles])).toEqual([
-      ['postgres', []],
-      ['redis', []],
-      ['migrate', []],
-      ['tallyman', []],
-      ['sandbox', ['sim']],
-    ])
+  test('has the stores, the one-shot migration and the daemon: everything that starts is needed', () => {
+    expect(services.map(([name]) => name)).toEqual(['postgres', 'redis', 'migrate', 'tallyman'])
   })
 
   test('pins images exactly and builds the rest', () => {
@@ -118,10 +122,11 @@ describe('docker-compose.yml', () => {
     )
     const settings = { ...image, ...service('tallyman').environment }
     const config = readConfig(Object.fromEntries(Object.entries(settings).map(([name, value]) => [name, plain(value)])), false)
-    expect(config).toMatchObject({ sandbox: null, http: { host: '0.0.0.0', port: 8080 }, dataDir: '/data' })
+    // The sandbox that the daemon brings along, since no other marketplace is named.
+    expect(config).toMatchObject({ sandbox: { demo: true }, http: { host: '0.0.0.0', port: 8080 }, dataDir: '/data' })
     expect(new URL(config.databaseUrl ?? '').hostname).toBe('postgres')
     expect(new URL(config.redisUrl ?? '').hostname).toBe('redis')
-    expect(config.sellers[0]?.marketplaceUrl).toBe('http://sandbox:8181')
+    expect(config.sellers[0]?.marketplaceUrl).toBeNull()
   })
 
   test('has no secret of its own: each must be given, and what is missing says what makes it', () => {
@@ -134,14 +139,14 @@ describe('docker-compose.yml', () => {
       expect(uses.length, name).toBeGreaterThan(0)
       for (const use of uses) expect(use).toBe(`\${${name}:?is unset; node scripts/make-env.mjs > .env makes it}`)
     }
-    // What is left with a default is the sandbox's, which answers nobody else.
+    // What is left is unset, which means the built-in sandbox.
     const defaults = [...source.matchAll(/\$\{(\w+):-([^}]*)\}/g)].map(([, name, value]) => [name, value])
     expect(Object.fromEntries(defaults)).toEqual({
-      MARKETPLACE_URL: 'http://sandbox:8181',
+      MARKETPLACE_URL: '',
       MARKETPLACE_PROFILE: 'specification',
-      SELLER_ID: 'sandbox-seller',
-      CLIENT_ID: 'sandbox-client',
-      CLIENT_SECRET: 'sandbox-secret',
+      SELLER_ID: '',
+      CLIENT_ID: '',
+      CLIENT_SECRET: '',
     })
   })
 
@@ -167,10 +172,20 @@ describe('docker-compose.yml', () => {
     expect(service('migrate').environment['DATABASE_URL']).toBe(databaseUrl)
   })
 
-  test('the sandbox speaks the dialect that the daemon speaks, to other containers too', () => {
-    expect(service('sandbox').environment).toMatchObject({ HOST: '0.0.0.0', SANDBOX_PORT: '8181' })
-    expect(service('sandbox').environment['MARKETPLACE_PROFILE']).toBe(service('tallyman').environment['MARKETPLACE_PROFILE'])
-    for (const name of ['DATABASE_URL', 'REDIS_URL', 'API_KEY']) expect(service('sandbox').environment).not.toHaveProperty(name)
+  test('a marketplace without credentials ends the start, and names what is missing', () => {
+    const given = Object.entries(service('tallyman').environment).map(([name, value]) => [name, plain(value)])
+    const named = { ...Object.fromEntries(given), MARKETPLACE_URL: 'https://marketplace.example' }
+    const fault = (): unknown => {
+      try {
+        return readConfig(named, false)
+      } catch (error) {
+        return error
+      }
+    }
+    expect(fault()).toMatchObject({ faults: expect.arrayContaining([expect.stringMatching(/^CLIENT_ID/)]) })
+    expect(readConfig({ ...named, SELLER_ID: 'acme', CLIENT_ID: 'id', CLIENT_SECRET: 'secret' }, false)).toMatchObject({
+      sandbox: null,
+    })
   })
 
   test('declares every volume that it mounts, and mounts every volume that it declares', () => {
@@ -178,6 +193,58 @@ describe('docker-compose.yml', () => {
     expect(mounted.toSorted()).toEqual(Object.keys(compose.volumes).toSorted())
   })
 })
+
+describe('the processes of docker-compose.yml', () => {
+  const stage = withDatabase()
+  let redis: TestRedis
+  let folder: string
+  const running: Program[] = []
+  beforeAll(async () => {
+    folder = await mkdtemp(path.join(tmpdir(), 'tallyman-compose-'))
+    redis = await startTestRedis()
+  })
+  afterAll(async () => {
+    for (const program of running) await program.kill()
+    await redis?.stop()
+    await rm(folder, { recursive: true, force: true })
+  })
+
+  /** Starts what a service runs, in its environment, with the stores of the tests and on free ports. */
+  const run = (name: 'migrate' | 'tallyman'): Program => {
+    const given = Object.entries(service(name).environment).map(([variable, value]) => [variable, plain(value)])
+    const [, script = 'src/main.ts', ...args] = service(name).command ?? []
+    const program = startProgram(
+      script,
+      {
+        ...Object.fromEntries(given),
+        HOST: '0.0.0.0',
+        ...{ DATABASE_URL: stage.url, REDIS_URL: redis.url, DATA_DIR: folder, PORT: '0', SANDBOX_PORT: '0' },
+      },
+      args,
+    )
+    running.push(program)
+    return program
+  }
+
+  test('migrate, and work with the sandbox and the ERP of the demonstration', async () => {
+    const migration = run('migrate')
+    await migration.ended
+    expect(migration.child.exitCode, migration.output()).toBe(0)
+    const daemon = run('tallyman')
+    const [, url = ''] = await daemon.says(/"console":"(http:[^"]+)\/"/)
+    const here = url.replace('0.0.0.0', '127.0.0.1')
+    await eventually(async () => expect((await fetch(`${here}/readyz`)).status).toBe(200))
+    expect((await fetch(`${here}/v1/commands`)).status).toBe(401)
+    await eventually(async () => {
+      daemon.assertRuns()
+      const authorization = `Bearer ${plain(service('tallyman').environment['API_KEY'] ?? '')}`
+      const answer = await fetch(`${here}/v1/commands?state=confirmed`, { headers: { authorization } })
+      expect(itemsSchema.parse(await answer.json()).items.length).toBeGreaterThan(0)
+    })
+    expect(await daemon.stop()).toBe(0)
+  })
+})
+const itemsSchema = z.object({ items: z.array(z.unknown()) })
 
 describe('Dockerfile', () => {
   test('is based on an exact version, the one of package.json, by its digest', () => {

@@ -217,6 +217,12 @@ describe('readConfig', () => {
   test('demands API_KEY and EVENTS_SECRET away from the loopback interface', () => {
     const faults = faultsOf({ HOST: '0.0.0.0' })
     expect(faults.map((fault) => fault.split(':')[0])).toEqual(['API_KEY', 'EVENTS_SECRET'])
+    // A process without the role http answers health alone.
+    expect(readConfig({ HOST: '0.0.0.0', ROLES: 'scheduler,worker', HEALTH_PORT: '8081' }, false).http).toMatchObject({
+      apiKey: null,
+      healthPort: 8081,
+    })
+    expect(readConfig({}, false).http.healthPort).toBeNull()
   })
 
   test('demands a settle time longer than a request can live', () => {

@@ -13,6 +13,7 @@ import {
   jsonObject,
   nameList,
   oneOf,
+  optionalPort,
   port,
   redisUrls,
   retention,
@@ -156,6 +157,9 @@ const erp = {
 const http = {
   HOST: text.default('127.0.0.1').describe('Address that the HTTP server listens on.'),
   PORT: port(8080).describe('Port of the HTTP server.'),
+  HEALTH_PORT: optionalPort().describe(
+    'A second port for `/livez`, `/readyz` and `/metrics`, without a key and with any `ROLES`: for probes and scrapes.',
+  ),
   API_KEY: z
     .string()
     .min(16, `is too short; accepted: ${keyAccepts}`)
@@ -193,6 +197,9 @@ const retentions = {
 const processes = {
   ROLES: roles.describe('What this process does: plan the work, do it, answer HTTP.'),
   DRAIN_TIMEOUT: timeSpan(15_000, 100).describe('How long a shutdown waits for running work.'),
+  AFTER_RESTORE: oneOf(['on', 'off'], 'off').describe(
+    '`on` after a [restore](backup.md): each order is read before its first command is sent.',
+  ),
   LOG_LEVEL: oneOf(['trace', 'debug', 'info', 'warn', 'error', 'fatal'], 'info').describe('Least level of a log line.'),
   LOG_FORMAT: choice(['json', 'pretty'])
     .optional()

@@ -74,6 +74,9 @@ export const port = (fallback: number) =>
     .meta({ accepts: portAccepts })
     .default(fallback)
 
+/** A port that is only listened on when it is set. */
+export const optionalPort = () => port(0).unwrap().optional()
+
 /** A bound: a whole number between two others. */
 export const bound = (fallback: number, least: number, most: number) => {
   const accepts = `a whole number from ${least} to ${most}`

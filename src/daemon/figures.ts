@@ -59,6 +59,7 @@ export const createMetricsReader = (
       metrics.commandsUnknown.set(figures.commandsVerifying)
       metrics.commandsHeld.set(figures.commandsHeld)
       metrics.outboxOldest.set((figures.oldestDue?.getTime() ?? 0) / 1_000)
+      metrics.workWaiting.set(figures.longestWaitMs / 1_000)
       metrics.deadLetters.set({ kind: 'record' }, figures.quarantinedRecords)
       metrics.deadLetters.set({ kind: 'event' }, figures.rejectedEvents)
     }

@@ -16,8 +16,7 @@ import { askForPasses } from '../store/retention.ts'
 import { version } from '../version.ts'
 import type { DaemonContext } from './context.ts'
 import type { DatabasePart } from './database.ts'
-import { createMetricsReader } from './figures.ts'
-import { createHealth } from './health.ts'
+import type { Observed } from './health-server.ts'
 import { savingOf } from './intake.ts'
 import type { MarketplacePart } from './marketplace.ts'
 import type { QueuesPart } from './queues.ts'
@@ -47,12 +46,13 @@ const tellCommandLine = async ({ config, log, closers }: DaemonContext, address:
  */
 export const startHttp = async ({
   context,
-  database: databasePart,
+  database: { database },
   marketplace,
   queues,
   intake,
   reread,
   webhooks,
+  observed,
 }: {
   readonly context: DaemonContext
   readonly database: DatabasePart
@@ -61,9 +61,9 @@ export const startHttp = async ({
   readonly intake: AcceptParts
   readonly reread: RereadSellersNow
   readonly webhooks: WebhooksPart
+  readonly observed: Observed
 }): Promise<string> => {
   const { config, log, metrics, stop, closers } = context
-  const { database } = databasePart
   const { sellers } = marketplace
   const { relay, runtime, listener } = queues
   const server = await createHttpServer({
@@ -122,9 +122,8 @@ export const startHttp = async ({
     },
     replayQuarantined: (id) => replayQuarantined({ database, ...savingOf(context) }, id),
     webhooks: webhooks.services,
-    health: createHealth(databasePart, queues, webhooks),
+    ...observed,
     counters: metrics,
-    metrics: createMetricsReader(context, databasePart, marketplace, queues),
     boardQueues: () => runtime.queues().map((queue) => ({ queue, readOnly: true })),
   })
   const address = await server.listen({ host: config.http.host, port: config.http.port })

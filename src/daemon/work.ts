@@ -1,4 +1,5 @@
 import { MarketplaceFailure } from '../clients/errors.ts'
+import { systemClock } from '../clock.ts'
 import { reviewAlarms } from '../jobs/alarms.ts'
 import { createOverdueWatch, reviewOverdueCommands } from '../jobs/commands/overdue.ts'
 import { readOpenCommand, runAsRead } from '../jobs/commands/run.ts'
@@ -70,6 +71,7 @@ const registerCommands = ({ context, database, marketplace, queues }: WorkParts)
     owner,
     requestTimeoutMs: config.requestTimeoutMs,
     settleTimeMs: config.settleTimeMs,
+    ...(config.afterRestore ? { afterRestore: { readsFromMs: systemClock.monotonicMs() + config.settleTimeMs } } : {}),
     onSettled: async (sellerId: string, subject: string) => {
       const next = await headCommand(database, sellerId, subject)
       if (next !== null) queues.wakeCommands([next])

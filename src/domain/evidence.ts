@@ -91,6 +91,19 @@ export const takeBaseline = (order: PurchaseOrder): OrderBaseline => ({
   })),
 })
 
+/** The baseline of an order as it was placed: every unit created, none acknowledged, shipped, cancelled or refunded. */
+export const untouchedBaseline = (words: StatusWords, order: PurchaseOrder): OrderBaseline => ({
+  purchaseOrderId: order.purchaseOrderId,
+  lines: order.lines.map(({ lineNumber, ordered }) => ({
+    lineNumber,
+    ordered,
+    units: { acknowledged: 0, shipped: 0, cancelled: 0, refunded: 0 },
+    statuses: [{ status: words.wordOf('created'), quantity: ordered, trackingNumber: null, cancellationReason: null }],
+    refundedAmount: '0',
+    refundReasons: [],
+  })),
+})
+
 /**
  * Judges whether a command's request was applied, by the order read back.
  *

@@ -101,6 +101,11 @@ export const createMetrics = ({ version, commit = 'unknown', processMetrics = tr
       'Acceptance time of the oldest command or event that is due and unfinished; 0: none.',
       [],
     ),
+    workWaiting: gauge(
+      'work_waiting_seconds',
+      'How long the step of a command or event that is due has waited for a process, at most; 0: none waits. What autoscaling goes by.',
+      [],
+    ),
     alarmsOpen: gauge('alarms_open', 'Open alarms that nobody has silenced (docs/alarms.md).', ['kind', 'severity']),
     alarmsSilenced: gauge('alarms_silenced', 'Open alarms that an operator has silenced.', ['kind', 'severity']),
     ordersAcknowledgeLate: gauge(

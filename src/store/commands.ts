@@ -140,8 +140,8 @@ export const headCommand = (sql: SqlRunner, sellerId: string, subject: string): 
 const mostOfAKind = 200
 
 // Not as NOT EXISTS: Postgres would look up the subjects of all commands at once, where the first few are wanted.
-/** The command `c` is the first of its subject that is not settled. */
-const isFirstOfSubject = `(SELECT e.id FROM tallyman.commands e WHERE e.seller_id = c.seller_id
+/** SQL: the command `c` is the first of its subject that is not settled. */
+export const isFirstOfSubject = `(SELECT e.id FROM tallyman.commands e WHERE e.seller_id = c.seller_id
   AND e.subject = c.subject AND e.sequence < c.sequence AND e.state NOT IN ('confirmed', 'rejected') LIMIT 1) IS NULL`
 
 /**

@@ -1,4 +1,6 @@
+import { isFirstOfSubject } from './commands.ts'
 import type { SqlRunner } from './database.ts'
+import { sellerIsServed } from './sellers.ts'
 
 /** What the gauges show, counted when somebody looks. */
 export interface Figures {
@@ -6,6 +8,8 @@ export interface Figures {
   readonly commandsHeld: number
   /** Acceptance of the oldest command or event that is due and unfinished; null: none. */
   readonly oldestDue: Date | null
+  /** How long the step of a command or event that is due and could be taken has waited for a process, at most, in milliseconds; 0: none waits. */
+  readonly longestWaitMs: number
   readonly quarantinedRecords: number
   readonly rejectedEvents: number
 }
@@ -16,6 +20,7 @@ export const readFigures = async (sql: SqlRunner): Promise<Figures> => {
     verifying: number
     held: number
     oldest: Date | null
+    longest_wait_ms: number
     quarantined: number
     rejected: number
   }>(
@@ -24,6 +29,13 @@ export const readFigures = async (sql: SqlRunner): Promise<Figures> => {
        (SELECT count(*)::int FROM tallyman.commands WHERE state = 'held') AS held,
        LEAST((SELECT min(created_at) FROM tallyman.commands WHERE state IN ('pending', 'sending', 'verifying') AND next_action_at <= now()),
              (SELECT min(received_at) FROM tallyman.erp_event WHERE status = 'received')) AS oldest,
+       GREATEST(0, (extract(epoch FROM now() - LEAST(
+         (SELECT GREATEST(c.next_action_at, c.leased_until) FROM tallyman.commands c
+          JOIN tallyman.sellers s ON s.seller_id = c.seller_id AND s.state = 'active' AND ${sellerIsServed('s')}
+          WHERE c.state IN ('pending', 'sending', 'verifying') AND c.next_action_at <= now()
+            AND (c.leased_until IS NULL OR c.leased_until <= now()) AND ${isFirstOfSubject}
+          ORDER BY c.next_action_at LIMIT 1),
+         (SELECT min(due_at) FROM tallyman.erp_event WHERE status = 'received' AND due_at <= now()))) * 1000)::float8) AS longest_wait_ms,
        (SELECT count(*)::int FROM tallyman.quarantined_records WHERE state = 'open') AS quarantined,
        (SELECT count(*)::int FROM tallyman.alarms WHERE kind = 'event-rejected' AND resolved_at IS NULL) AS rejected`,
   )
@@ -31,6 +43,7 @@ export const readFigures = async (sql: SqlRunner): Promise<Figures> => {
     commandsVerifying: row?.verifying ?? 0,
     commandsHeld: row?.held ?? 0,
     oldestDue: row?.oldest ?? null,
+    longestWaitMs: row?.longest_wait_ms ?? 0,
     quarantinedRecords: row?.quarantined ?? 0,
     rejectedEvents: row?.rejected ?? 0,
   }

@@ -1,4 +1,4 @@
-import { cp, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import pg from 'pg'
@@ -54,6 +54,59 @@ describe('migrate', () => {
     expect(
       await rows(url, "SELECT to_regclass('tallyman.half') AS half, to_regclass('warehouse.orders')::text AS orders"),
     ).toEqual([{ half: null, orders: 'warehouse.orders' }])
+    // Its cause is gone, and an administrator lets it be tried again (docs/deployment.md).
+    await writeFile(path.join(directory, '99990101000000_broken', 'migration.sql'), 'CREATE TABLE tallyman.half (a int);')
+    await expect(migrate(url, directory)).rejects.toThrow(MigrationFailed)
+    await rows(url, 'DELETE FROM _prisma_migrations WHERE finished_at IS NULL')
+    expect(await migrate(url, directory)).toEqual(['99990101000000_broken'])
+    await rm(directory, { recursive: true })
+  })
+
+  test('only adds: nothing is taken away that an older version reads or leaves out', async () => {
+    const folders = (await readdir('prisma/migrations', { withFileTypes: true })).filter((entry) => entry.isDirectory())
+    expect(folders.length).toBeGreaterThan(30)
+    const taking = /\b(DROP\s+(TABLE|COLUMN|VIEW|SCHEMA|FUNCTION)|RENAME\s|SET\s+NOT\s+NULL|ALTER\s+(COLUMN\s+)?\w+\s+TYPE)\b/i
+    expect('ALTER TABLE a ALTER COLUMN b SET NOT NULL').toMatch(taking)
+    for (const { name } of folders) {
+      const sql = await readFile(path.resolve('prisma/migrations', name, 'migration.sql'), 'utf8')
+      expect(sql.replaceAll(/--.*$/gm, ''), name).not.toMatch(taking)
+    }
+  })
+
+  test('leaves a database of a newer version as it is, and works on it', async () => {
+    const url = await postgres.database()
+    await rows(
+      url,
+      `INSERT INTO _prisma_migrations (id, checksum, migration_name, started_at, finished_at, applied_steps_count)
+       VALUES ('newer', 'x', '99990101000000_of_a_newer_version', now(), now(), 1);
+       ALTER TABLE tallyman.commands ADD COLUMN newer text NOT NULL DEFAULT 'x'`,
+    )
+    expect(await migrate(url)).toEqual([])
+    expect(await missingMigrations(await finishedMigrations(url))).toEqual([])
+    await rows(url, `INSERT INTO tallyman.sellers (seller_id, state) VALUES ('s-1', 'active')`)
+    await rows(
+      url,
+      `INSERT INTO tallyman.commands (id, seller_id, purchase_order_id, kind, state, payload) VALUES ('c-1', 's-1', 'po-1', 'acknowledge', 'pending', '{}')`,
+    )
+    const database = openDatabase({ vocabularyOf, url })
+    expect(await readCommand(database, 'c-1')).toMatchObject({ subject: 'order po-1' })
+    await database.close()
+  })
+
+  test('a login that may not migrate leaves an older database as it is, and says what is missing', async () => {
+    const url = await postgres.database()
+    await rows(url, `CREATE ROLE works LOGIN PASSWORD 'x' IN ROLE tallyman_daemon; GRANT SELECT ON _prisma_migrations TO works`)
+    const login = new URL(url)
+    login.username = 'works'
+    login.password = 'x'
+    expect(await migrate(login.href)).toEqual([])
+    const directory = await mkdtemp(path.join(tmpdir(), 'tallyman-migrations-'))
+    await cp(path.resolve('prisma/migrations'), directory, { recursive: true })
+    await mkdir(path.join(directory, '99990101000000_more'))
+    await writeFile(path.join(directory, '99990101000000_more', 'migration.sql'), 'CREATE TABLE tallyman.more (a int);')
+    await expect(migrate(login.href, directory)).rejects.toThrow(/^a database migration failed: .*permission denied/s)
+    expect(await missingMigrations(await finishedMigrations(url), directory)).toEqual(['99990101000000_more'])
+    expect(await rows(url, `SELECT to_regclass('tallyman.more') AS more`)).toEqual([{ more: null }])
     await rm(directory, { recursive: true })
   })
 

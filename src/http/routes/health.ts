@@ -1,8 +1,7 @@
 import { z } from 'zod'
 import { type App, openProblems, problems } from '../app.ts'
 import { healthSchema } from '../schemas.ts'
-import type { HealthReport } from '../services.ts'
-import type { RouteParts } from './parts.ts'
+import type { HealthReport, HttpServices } from '../services.ts'
 
 const shown = ({ ok, checks }: HealthReport) => ({
   status: ok ? ('ok' as const) : ('failing' as const),
@@ -14,7 +13,10 @@ const shown = ({ ok, checks }: HealthReport) => ({
 })
 
 /** Liveness, readiness and metrics of the daemon. */
-export const healthRoutes = (app: App, { services, stopping }: RouteParts): void => {
+export const healthRoutes = (
+  app: App,
+  { services, stopping }: { readonly services: Pick<HttpServices, 'health' | 'metrics'>; readonly stopping: AbortSignal },
+): void => {
   const response = { 200: healthSchema, 503: healthSchema, ...openProblems() }
   for (const url of ['/livez', '/healthz'] as const) {
     app.route({

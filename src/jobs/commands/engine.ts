@@ -26,6 +26,11 @@ export interface CommandParts {
   ) => void
   /** Our own clocks; those of the machine by default. */
   readonly clock?: Clock
+  /**
+   * The database was restored from a backup: a request may have been sent of which nothing is known. Before the first request of a command
+   * its subject is read, from this moment of the monotonic clock on; what was sent before this process began has shown its effect by then.
+   */
+  readonly afterRestore?: { readonly readsFromMs: number }
   /** Jitter: from 0 up to but not including 1; `Math.random` by default. */
   readonly random?: () => number
 }

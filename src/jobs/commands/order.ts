@@ -2,7 +2,7 @@ import type { MarketplaceClient } from '../../clients/client.ts'
 import type { Operation } from '../../clients/operation.ts'
 import type { CarriedCommand, OrderCommands, PayloadOf } from '../../clients/order-commands.ts'
 import type { OrderCommandContent, OrderCommandKind } from '../../domain/command.ts'
-import { judge, orderBaselineSchema, takeBaseline } from '../../domain/evidence.ts'
+import { judge, orderBaselineSchema, takeBaseline, untouchedBaseline } from '../../domain/evidence.ts'
 import type { PurchaseOrder } from '../../domain/order.ts'
 import { progressOf } from '../../domain/progress.ts'
 import { proofOf, provenOrder, raiseBaseline } from '../../domain/proof.ts'
@@ -86,6 +86,7 @@ const standingOf = (
     },
     obstacle: (view) => (stored === null || view === null ? null : obstacleOf(command, work, stored, view)),
     baseline: (view) => (view === null ? {} : raiseBaseline(words, takeBaseline(view), proof)),
+    untouched: (view) => (view === null ? {} : raiseBaseline(words, untouchedBaseline(words, view), proof)),
   }
 }
 

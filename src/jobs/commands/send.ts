@@ -8,6 +8,7 @@ import type { Transaction } from '../../store/database.ts'
 import { storageFault } from '../../store/versions.ts'
 import { leaseMs, startDeadline } from './deadline.ts'
 import { clockOf, committing, fieldsOf, type Run } from './engine.ts'
+import { judgeForgottenRequest, mayBeForgotten, unknownForMs } from './forgotten.ts'
 import { look, type Sight } from './look.ts'
 import { settleAnswer, settleFailure, settleUnsent } from './outcome.ts'
 import { postponed, type Step, settle, stopFor, troubled } from './steps.ts'
@@ -23,7 +24,9 @@ export const send = async <Thing, Request extends object>(run: Run<Thing, Reques
   if (!grant.granted) {
     return postponed(run, 'the rate budget is used up', grant.availableAt.getTime() - clockOf(parts).wallMs())
   }
-  const sight = subject.readsFirst || command.attempts > 0 ? await readBefore(run) : null
+  const unknownMs = unknownForMs(run)
+  if (unknownMs > 0) return postponed(run, 'a request of before the restore may still take effect', unknownMs)
+  const sight = subject.readsFirst || command.attempts > 0 || mayBeForgotten(run) ? await readBefore(run) : null
   if (sight !== null && 'step' in sight) return sight.step
   faultPoint('command.before-intent')
   const deadline = startDeadline(parts)
@@ -116,6 +119,8 @@ const prepareIn = async <Thing, Request extends object>(
   const view = sight?.kind === 'seen' ? sight.seen.value : standing.stored
   const earlier = await judgeEarlierAttempts(transaction, run, standing, view, sight?.kind === 'unreadable')
   if (earlier !== null) return { step: earlier }
+  const forgotten = await judgeForgottenRequest(transaction, run, standing, view, sight?.kind === 'unreadable')
+  if (forgotten !== null) return { step: forgotten }
   const obstacle = standing.obstacle(view)
   if (obstacle !== null) {
     return { step: await settle(transaction, run, obstacle.state, obstacle.reason, null, obstacle.quiet) }

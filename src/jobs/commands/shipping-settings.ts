@@ -44,6 +44,7 @@ export const shippingSettingsSubject = (
         obstacle: (view) =>
           view === null ? null : { state: 'rejected', reason: 'account-level settings exist already; nothing was sent' },
         baseline: (view) => ({ settings: view }),
+        untouched: () => ({ settings: null }),
       }
     },
     judge: (sent, now) => {

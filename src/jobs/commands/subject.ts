@@ -29,6 +29,8 @@ export interface Standing<Thing> {
   obstacle(view: Thing | null): Obstacle | null
   /** Its state before the request is sent, with all proven effects; JSON, stored with the intent. */
   baseline(view: Thing | null): object
+  /** As {@link baseline}, as if nothing but our confirmed commands had been done since the beginning. */
+  untouched(view: Thing | null): object
 }
 
 /**

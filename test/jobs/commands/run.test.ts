@@ -428,3 +428,85 @@ describe('the command engine', () => {
     )
   })
 })
+
+describe('after a restore', () => {
+  /** Everything of these commands stood in the part of the database that was lost. */
+  const lose = async (...ids: readonly string[]): Promise<void> => {
+    await stage.database.prisma.command.deleteMany({ where: { id: { in: [...ids] } } })
+  }
+  const restored = (readsFromMs = 0): void => {
+    parts = { ...parts, afterRestore: { readsFromMs } }
+  }
+  const cancelOf = (quantity: number): OrderCommandContent => ({
+    kind: 'cancel',
+    payload: { lines: [{ lineNumber: '1', quantity, reason: 'SELLER_CANCEL_OUT_OF_STOCK' }] },
+  })
+
+  test.each([
+    ['ship', 'shipped', shipmentOf(2, '1Z999')],
+    ['cancel', 'cancelled', cancelOf(2)],
+  ] as const)(
+    'a command to %s whose request is forgotten is found at the marketplace, and not sent again',
+    async (_, effect, content) => {
+      const order = await place(5)
+      const stored = await stage.database.prisma.orderLine.findFirstOrThrow({ where: { purchaseOrderId: order } })
+      const sent = await submit(order, content)
+      expect(await settle(sent)).toBe('confirmed')
+      await lose(sent)
+      restored()
+      const again = await submit(order, content)
+      expect(await settle(again)).toBe('confirmed')
+      expect(await stateOf(again)).toMatchObject({
+        reason: expect.stringContaining('before the database was restored'),
+        attempts: 0,
+      })
+      expect(await effectsOf(order, effect)).toBe(2)
+      expect(stored).toMatchObject({ ordered: 5, [effect]: 0 })
+    },
+  )
+
+  test('a forgotten refund is found too, behind the shipment that is known', async () => {
+    const order = await place(3)
+    expect(await settle(await submit(order, shipmentOf(3)))).toBe('confirmed')
+    const sent = await submit(order, refundOf(1))
+    expect(await settle(sent)).toBe('confirmed')
+    await lose(sent)
+    restored()
+    expect(await settle(await submit(order, refundOf(1)))).toBe('confirmed')
+    expect(await effectsOf(order, 'refunded')).toBe(1)
+  })
+
+  test('what nothing shows is sent, on top of what our confirmed commands account for', async () => {
+    const order = await place(5)
+    expect(await settle(await submit(order, shipmentOf(2, '1Z001')))).toBe('confirmed')
+    restored()
+    expect(await settle(await submit(order, shipmentOf(1, '1Z002')))).toBe('confirmed')
+    expect(await settle(await submit(order, cancelOf(1)))).toBe('confirmed')
+    expect(await effectsOf(order, 'shipped')).toBe(3)
+    expect(await effectsOf(order, 'cancelled')).toBe(1)
+  })
+
+  test('units that nobody accounts for are left to a person', async () => {
+    const order = await place(5)
+    const sent = await submit(order, shipmentOf(2, '1Z001'))
+    expect(await settle(sent)).toBe('confirmed')
+    await lose(sent)
+    restored()
+    const id = await submit(order, shipmentOf(2, '1Z002'))
+    expect(await settle(id)).toBe('held')
+    expect(await stateOf(id)).toMatchObject({ reason: expect.stringContaining('before the database was restored'), attempts: 0 })
+    expect(await effectsOf(order, 'shipped')).toBe(2)
+  })
+
+  test('nothing is sent while a request of before may still take effect', async () => {
+    const order = await place(2)
+    restored(performance.now() + 60_000)
+    const id = await submit(order, shipmentOf(1))
+    expect(await runCommand(parts, id, job())).toMatchObject({ reason: expect.stringContaining('before the restore') })
+    expect(await stateOf(id)).toMatchObject({ state: 'pending', attempts: 0 })
+    restored()
+    await stage.database.prisma.command.update({ where: { id }, data: { nextActionAt: new Date(0) } })
+    expect(await settle(id)).toBe('confirmed')
+    expect(await effectsOf(order, 'shipped')).toBe(1)
+  })
+})
