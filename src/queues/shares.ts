@@ -1,3 +1,8 @@
+/** So long a run waits for a slot of its seller's share, in milliseconds, where nothing else is said. */
+export const defaultPatienceMs = 250
+const soonestMs = 500
+const latestMs = 10_000
+
 /** So many slots, divided among sellers: who holds how many, and who may have another one. Pure: nobody waits here. */
 export interface Shares {
   /** Whether a seller may have another slot: it holds fewer than are free. */
@@ -37,3 +42,7 @@ export const nextToAdmit = (shares: Shares, waiting: Iterable<string>): string |
   }
   return next
 }
+
+/** After so many milliseconds a job comes back for which no slot came free, later each time. `random` in [0, 1). */
+export const turnedAwayForMs = (starts: number, random: number): number =>
+  Math.min(soonestMs * 2 ** Math.min(starts - 1, 10), latestMs) * (0.75 + random / 2)

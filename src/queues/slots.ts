@@ -1,6 +1,6 @@
 import { pause } from '../pause.ts'
 import type { JobOutcome } from './jobs.ts'
-import { createShares, nextToAdmit } from './shares.ts'
+import { createShares, defaultPatienceMs, nextToAdmit, turnedAwayForMs } from './shares.ts'
 
 /** Gives a slot back; to be called once, when the run has ended. */
 export type Release = () => void
@@ -25,9 +25,6 @@ export interface SlotsOptions {
 interface Waiting {
   readonly admit: (release: Release) => void
 }
-
-/** So long a run waits for a slot of its seller's share, in milliseconds, where nothing else is said. */
-export const defaultPatienceMs = 250
 
 /**
  * Slots of which no seller can hold all: a seller gets another one while it holds fewer than are free. One alone has half of them; each of several
@@ -93,14 +90,8 @@ export const createSlots = ({ total, patienceMs = defaultPatienceMs }: SlotsOpti
   }
 }
 
-const soonestMs = 500
-const latestMs = 10_000
 /** Rather than run into the limit of starts a job ends; what is due is enqueued again from Postgres. */
 const mostStarts = 500
-
-/** After so many milliseconds a job comes back for which no slot came free, later each time. `random` in [0, 1). */
-export const turnedAwayForMs = (starts: number, random: number): number =>
-  Math.min(soonestMs * 2 ** Math.min(starts - 1, 10), latestMs) * (0.75 + random / 2)
 
 /** The end of a run for which no slot came free: the job comes back, later each time, and holds no worker meanwhile. */
 export const turnedAway = (holder: string, starts: number, random: () => number = Math.random): JobOutcome => {
