@@ -14,6 +14,7 @@ import { runErase } from './erase.ts'
 import { listEvents, rejectEvent, showEvent } from './erp-events.ts'
 import { examples } from './examples.ts'
 import { exitCodes, Failed, Misused, wordsOf } from './faults.ts'
+import { showForecast } from './forecast.ts'
 import { addKey, listKeys, revokeKey, rotateKey } from './keys.ts'
 import { dismissQuarantine, listQuarantine, replayQuarantine } from './quarantine.ts'
 import { runReconcile, runReconcileGtin } from './reconcile.ts'
@@ -369,6 +370,13 @@ export const buildProgram = (
         const actor = options.by ?? systemUser(process.environment)
         return decideOnSeller(context, { sellerId, decision: 'resume', actor, reason: options.reason ?? null })
       }),
+    )
+
+  leaf(program, 'forecast', 'when backfills will end, and which commands and ship-by dates are at risk')
+    .option('--seller <id>', 'of this seller only')
+    .option('--hours <number>', 'how far to look ahead, up to 168', parseCount, 24)
+    .action((options: { seller?: string; hours: number }, command: Command) =>
+      act(command, (context) => showForecast(context, { sellerId: options.seller ?? null, hours: options.hours })),
     )
 
   const webhooks = program.command('webhooks').description('receivers of changes')

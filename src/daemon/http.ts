@@ -16,6 +16,7 @@ import { version } from '../version.ts'
 import type { DaemonContext } from './context.ts'
 import type { DatabasePart } from './database.ts'
 import { createMetricsReader } from './figures.ts'
+import { createForecaster } from './forecast.ts'
 import { createHealth } from './health.ts'
 import { savingOf } from './intake.ts'
 import type { MarketplacePart } from './marketplace.ts'
@@ -89,7 +90,8 @@ export const startHttp = async ({
       }
     },
     marketplaceNow: (sellerId) => (sellers.has(sellerId) ? sellers.client(sellerId).clock().now() : new Date()),
-    budget: () => marketplace.budget.snapshot(),
+    budget: () => marketplace.budget.snapshot().map(({ memory: _, ...figure }) => figure),
+    forecast: createForecaster(database, marketplace, queues),
     acceptEvents: (events, signal) => acceptEvents(intake, events, AbortSignal.any([signal])),
     dryRunEvents: (events) => dryRunEvents({ ...intake, clientOf: sellers.client }, events),
     decide: async (request) => {
