@@ -91,6 +91,20 @@ export default {
       { path: '^src/daemon([.]ts$|/)' },
     ),
     forbid(
+      'the-simulation-is-pure',
+      'What simulates the daemon goes by its rules, and by nothing that asks, waits or looks at a clock.',
+      { path: '^src/daemon/simulation/' },
+      {
+        pathNot: [
+          '^src/daemon/(simulation/|(agenda|capacity|due|refill|schedule)[.]ts$)',
+          '^src/clients/(bucket|budget|operation)[.]ts$',
+          '^src/queues/shares[.]ts$',
+          '^src/jobs/sync/settings[.]ts$',
+          room('domain'),
+        ],
+      },
+    ),
+    forbid(
       'observability-is-a-leaf',
       'Logs and metrics are used by all and use none.',
       { path: room('observability') },

@@ -22,7 +22,8 @@ const server = await startEmbeddedPostgres({ dataDir: folder, say: () => undefin
 await migrate(server.url)
 const database = openDatabase({ vocabularyOf, url: server.url, connections: 2 })
 
-const measure = async (what: string, work: () => Promise<readonly unknown[]>): Promise<void> => {
+/** Prints how long a statement takes; answers the median in milliseconds. */
+const measure = async (what: string, work: () => Promise<readonly unknown[]>): Promise<number> => {
   const times: number[] = []
   let chosen = 0
   for (let round = 0; round < rounds; round += 1) {
@@ -30,7 +31,9 @@ const measure = async (what: string, work: () => Promise<readonly unknown[]>): P
     chosen = (await work()).length
     times.push(performance.now() - started)
   }
-  process.stdout.write(`${what}: ${median(times).toFixed(1)} ms, at most ${Math.max(...times).toFixed(1)} ms, ${chosen} chosen\n`)
+  const middle = median(times)
+  process.stdout.write(`${what}: ${middle.toFixed(1)} ms, at most ${Math.max(...times).toFixed(1)} ms, ${chosen} chosen\n`)
+  return middle
 }
 
 const commands = (what: string) => measure(what, () => dueCommands(database, mostCommands))
@@ -60,14 +63,16 @@ try {
     sellers,
   )
   await database.execute('ANALYZE')
-  await commands(`due commands, ${rows} of one seller and two of each of ${sellers - 1}`)
-  await measure('the same, the oldest of all', () =>
+  const fairMs = await commands(`due commands, ${rows} of one seller and two of each of ${sellers - 1}`)
+  const oldestMs = await measure('the same, the oldest of all', () =>
     database.query(
       `SELECT id FROM tallyman.commands WHERE state IN ('pending', 'sending', 'verifying') AND next_action_at <= now() ORDER BY next_action_at LIMIT $1`,
       mostCommands,
     ),
   )
-  await measure(`waiting events, ${rows} of one seller and one of each of ${sellers}`, () => dueEvents(database, mostEvents))
+  const eventsMs = await measure(`waiting events, ${rows} of one seller and one of each of ${sellers}`, () =>
+    dueEvents(database, mostEvents),
+  )
   await measure('is a new command within its share, of a seller with many', () =>
     commandsWithinShare(database, [`many-${rows - 300}`]),
   )
@@ -76,6 +81,8 @@ try {
     `UPDATE tallyman.commands SET next_action_at = now() + interval '1 hour', troubled_since = now() WHERE seller_id = 's-1'`,
   )
   await commands(`due commands, all ${rows} of that seller in trouble and not due`)
+  process.stdout.write(`due commands to the oldest of all: ${(fairMs / oldestMs).toFixed(1)}\n`)
+  process.send?.({ fairMs, eventsMs, toOldest: fairMs / oldestMs })
 } finally {
   await database.close()
   await server.stop()

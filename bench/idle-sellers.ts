@@ -1,7 +1,7 @@
 /**
  * What sellers cost of whom there is nothing new: a daemon polls the orders of all of them at the ordinary interval, from a marketplace whose lists
  * are empty. Transactions and WAL of Postgres, processor time and memory, a minute and a seller. Linux only.
- * `node bench/idle-sellers.ts [--sellers 1000] [--minutes 1] [--queues postgres|redis]`
+ * `node bench/idle-sellers.ts [--sellers 1000] [--minutes 1] [--queues postgres|redis] [--settle 90]`
  */
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
@@ -20,7 +20,7 @@ const sellers = numberOption('sellers', 1_000)
 const minutes = numberOption('minutes', 1)
 const queues = process.argv.includes('redis') ? 'redis' : 'postgres'
 /** Streams begin spread over their interval, and go over to their places in it. */
-const settleMs = 90_000
+const settleMs = numberOption('settle', 90) * 1_000
 
 const portSchema = z.object({ port: z.number() })
 const gapsSchema = z.object({ longestMs: z.number(), requests: z.number(), lists: z.number() })
@@ -120,6 +120,9 @@ try {
     Object.fromEntries(
       Object.entries(measured).map(([name, value]) => [name, typeof value === 'number' ? Number(value.toFixed(2)) : value]),
     ),
+  )
+  console.log(
+    `a poll: ${(measured.transactionsEach / measured.requestsEach).toFixed(2)} transactions, ${Math.round(measured.walBytesEach / measured.requestsEach)} bytes of WAL`,
   )
   process.send?.(measured)
 } finally {

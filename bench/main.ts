@@ -1,5 +1,5 @@
 /**
- * All benchmarks at sizes that end within five minutes, one after another, followed by one table of results and goals.
+ * All benchmarks at sizes that end within eight minutes, one after another, followed by one table of results and goals.
  * Compare ratios taken in one run; absolute figures move with everything else that the machine does. `npm run bench`
  */
 import { fork } from 'node:child_process'
@@ -65,6 +65,14 @@ const reportPassSchema = z.object({ rowsPerSecond: z.number(), aboveIdleMb: z.nu
 const reportSchema = z.object({ first: reportPassSchema, again: reportPassSchema })
 const claimsSchema = z.object({ slowestMs: z.number() })
 const commandsSchema = z.array(z.object({ backend: z.string(), ratio: z.number(), ownMs: z.number(), postgresMs: z.number() }))
+const fairnessSchema = z.object({ fairMs: z.number(), eventsMs: z.number(), toOldest: z.number() })
+const idleSchema = z.object({
+  transactionsEach: z.number(),
+  walBytesEach: z.number(),
+  requestsEach: z.number(),
+  longestSeconds: z.number(),
+})
+const simulationSchema = z.object({ callsPerProcessorSecond: z.number(), memoryMb: z.number(), fairness: z.number() })
 const eventsSchema = z.object({
   batchedPerSecond: z.number(),
   singlePerSecond: z.number(),
@@ -79,6 +87,10 @@ const report = reportSchema.parse((await run('report.ts', ['50000'])).told)
 const claims = claimsSchema.parse((await run('claims.ts', ['30000'])).told)
 const commands = commandsSchema.parse((await run('commands.ts', ['--commands', '1500', '--rounds', '1'])).told)
 const events = eventsSchema.parse((await run('events.ts', ['--events', '2000', '--posts', '200'])).told)
+
+const fairness = fairnessSchema.parse((await run('fairness.ts', ['20000', '200'])).told)
+const idle = idleSchema.parse((await run('idle-sellers.ts', ['--sellers', '200', '--minutes', '0.5', '--settle', '60'])).told)
+const simulation = simulationSchema.parse((await run('simulation.ts', ['--sellers', '1000', '--hours', '6'])).told)
 
 const [firstToPlain] = three(store.get('to plain (first/unch./5 %)'))
 const [firstToUsual, unchangedToUsual, changedToUsual] = three(store.get('to usual (first/unch./5 %)'))
@@ -117,4 +129,11 @@ console.table([
   atLeast('events a second, one by one', events.singlePerSecond, 137, 0),
   atMost('event to its request at the marketplace, median, ms', events.p50Ms, 15),
   atMost('event to its request at the marketplace, p99, ms', events.p99Ms, 50),
+  atMost('due commands of 200 sellers, one of whom has 20,000, ms', fairness.fairMs, 100),
+  atMost('waiting events of 200 sellers, one of whom has 20,000, ms', fairness.eventsMs, 60),
+  atMost('due commands in rounds to the oldest of all', fairness.toOldest, 50),
+  atMost('transactions of Postgres for a poll of an idle seller', idle.transactionsEach / idle.requestsEach, 2, 2),
+  atMost('WAL for a poll of an idle seller, kB', idle.walBytesEach / idle.requestsEach / 1e3, 2, 2),
+  atLeast('simulated calls of a fleet in a second of a core', simulation.callsPerProcessorSecond, 250_000, 0),
+  atLeast('fairness of a simulated fleet with one greedy seller (1: all alike)', simulation.fairness, 0.99, 3),
 ])

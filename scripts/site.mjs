@@ -25,7 +25,18 @@ const targetOf = (source) =>
 /** The parts of the menu: what a stranger reads first comes first. */
 const menu = [
   ['Start', ['README.md', 'docs/connecting-a-marketplace.md', 'docs/settings.md', 'docs/sandbox.md']],
-  ['Running', ['docs/operations.md', 'docs/deployment.md', 'docs/backup.md', 'docs/runbooks.md', 'docs/alarms.md', 'docs/metrics.md', 'docs/console.md']],
+  [
+    'Running',
+    [
+      'docs/operations.md',
+      'docs/deployment.md',
+      'docs/backup.md',
+      'docs/runbooks.md',
+      'docs/alarms.md',
+      'docs/metrics.md',
+      'docs/console.md',
+    ],
+  ],
   ['Your ERP', ['docs/events.md', 'docs/changes.md', 'docs/webhooks.md', 'docs/interface.md', 'docs/keys.md']],
   ['Data', ['docs/syncs.md', 'docs/data-model.md', 'docs/personal-data.md']],
 ]

@@ -616,6 +616,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/forecast": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * When backfills will end, and which commands and ship-by dates are at risk
+         * @description A simulation of what the daemon will do with what is known now. Nothing is written. Needs the scope `read`.
+         */
+        get: operations["getForecast"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/quarantine": {
         parameters: {
             query?: never;
@@ -2304,6 +2324,88 @@ export interface components {
             };
             /** @description Entry of the audit; null: dry run, nothing was erased. */
             auditId: string | null;
+        };
+        ForecastCommand: {
+            commandId: string;
+            sellerId: string;
+            purchaseOrderId: string | null;
+            kind: string;
+            readonly lines: string[];
+            /**
+             * Format: date-time
+             * @description By when the marketplace wants it, on its clock.
+             */
+            actBy: string;
+            /** @description When its request will leave; null: not within the time. */
+            expectedAt: string | null;
+        };
+        Forecast: {
+            /** Format: date-time */
+            from: string;
+            /** Format: date-time */
+            until: string;
+            readonly sellerIds: string[];
+            /** @description What was taken for granted. */
+            readonly assumptions: string[];
+            readonly backfills: {
+                sellerId: string;
+                resource: string;
+                stream: string;
+                windowsLeft: number;
+                /** @description Pages that are left, an estimate. */
+                pages: number;
+                /**
+                 * @description What the estimate is based on: the average of the windows that were read, the count of the one under way, or nothing: one page a window.
+                 * @enum {string}
+                 */
+                basis: "windows-read" | "window-under-way" | "nothing";
+                operation: string;
+                /** @description Null: not within the time. */
+                endsAt: string | null;
+            }[];
+            /** @description Use of the limits, the highest first. */
+            readonly operations: {
+                sellerId: string;
+                operation: string;
+                /** @description Of the limit: so many calls in `perMs` milliseconds. */
+                tokens: number;
+                perMs: number;
+                calls: number;
+                /** @description Most calls that the limit allows within the time. */
+                allowed: number;
+                share: number;
+                /** @description How often something has to wait for the limit. */
+                waits: number;
+            }[];
+            commands: {
+                open: number;
+                /** @description That leave within the time. */
+                sent: number;
+                /** @description That leave after the marketplace wants them, or have not until it does. */
+                late: number;
+                unsent: number;
+                /** @description The first 200 of them, by their deadlines. */
+                readonly lateOnes: components["schemas"]["ForecastCommand"][];
+            };
+            shipBy: {
+                /** @description Shipments that are queued and leave late; the first 200. */
+                readonly atRisk: components["schemas"]["ForecastCommand"][];
+                /** @description Orders whose deadline comes within the time and of which the ERP has said nothing; the first 200. */
+                readonly waitingForErp: {
+                    sellerId: string;
+                    purchaseOrderId: string;
+                    /** @enum {string} */
+                    wants: "acknowledge" | "ship";
+                    /** Format: date-time */
+                    by: string;
+                }[];
+                waitingForErpCount: number;
+            };
+            polls: {
+                runs: number;
+                lateP99Ms: number;
+                lateMostMs: number;
+            };
         };
         Key: {
             id: string;
@@ -9503,6 +9605,85 @@ export interface operations {
             };
             /** @description `invalid-body` (The body has faults), `invalid-settings` (The settings have faults), `invalid-event` (The event is invalid), `still-malformed` (The record still cannot be parsed) */
             422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `too-many-attempts` (Too many wrong keys) */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `internal` (Internal error) */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getForecast: {
+        parameters: {
+            query?: {
+                /** @description Of this seller; of all by default. */
+                sellerId?: string;
+                /** @description How far to look ahead. */
+                hours?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Forecast"];
+                };
+            };
+            /** @description `malformed-request` (The request is malformed), `malformed-json` (The body is not JSON), `invalid-request` (The request has wrong parameters), `unknown-parameter` (The route does not know a parameter), `position-beyond-end` (The position is beyond the end of the feed), `invalid-cursor` (The cursor does not belong to this list) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthenticated` (A key is required), `invalid-signature` (The signature does not prove the sender) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `host-refused` (Not addressed by a loopback name), `origin-refused` (Pages of other origins may not change anything), `scope-missing` (The key may not do this), `seller-refused` (The key is bound to other sellers) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `not-found` (Not found) */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };

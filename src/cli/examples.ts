@@ -24,6 +24,7 @@ export const examples: Readonly<Record<string, readonly string[]>> = {
   'sellers reload': ['sellers reload'],
   'sellers pause': ['sellers pause A1 --reason "stocktaking"'],
   'sellers resume': ['sellers resume A1', 'sellers resume A1 --reason "stocktaking is over"'],
+  forecast: ['forecast', 'forecast --seller A1 --hours 48'],
   send: ['send event.json', 'send - < events.json', 'send event.json --dry-run'],
   'quarantine list': ['quarantine list'],
   'quarantine replay': ['quarantine replay 12', 'quarantine replay --all'],

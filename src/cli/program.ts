@@ -11,6 +11,7 @@ import { addCampaigns } from './groups/campaigns.ts'
 import { addCommands } from './groups/commands.ts'
 import { addErase } from './groups/erase.ts'
 import { addEvents } from './groups/events.ts'
+import { addForecast } from './groups/forecast.ts'
 import { addKeys } from './groups/keys.ts'
 import { addOrders } from './groups/orders.ts'
 import { addQuarantine } from './groups/quarantine.ts'
@@ -55,6 +56,7 @@ export const buildProgram = (process: CliProcess, act: Program['act']) => {
   addAlarms(parts)
   addEvents(parts)
   addSellers(parts)
+  addForecast(parts)
   addWebhooks(parts)
   addSend(parts)
   addQuarantine(parts)

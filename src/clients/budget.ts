@@ -35,6 +35,8 @@ export interface BudgetState {
   readonly perMinute: number
   /** Set while the marketplace told us to wait. */
   readonly blockedUntil: Date | null
+  /** What it remembers, for whoever goes on from here. */
+  readonly memory: BucketMemory
 }
 
 /**
@@ -130,6 +132,7 @@ export const stateOfBucket = ({ key, memory }: LocalBucket, limit: RateLimit, no
     available: availableAt(shape, memory, nowMs),
     perMinute: 60_000 / intervalOf(shape, memory),
     blockedUntil: memory.blockedUntilMs > nowMs ? new Date(memory.blockedUntilMs) : null,
+    memory,
   }
 }
 

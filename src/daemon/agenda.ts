@@ -6,34 +6,34 @@ import type { ScheduledStream } from './schedule.ts'
 const firstLookSpreadMs = 100
 
 /** A stream that is due, and since when, in epoch milliseconds. */
-export interface DueTick {
-  readonly stream: ScheduledStream
+export interface DueTick<Stream extends ScheduledStream = ScheduledStream> {
+  readonly stream: Stream
   readonly dueAtMs: number
 }
 
 /** The moments at which streams are due. Nothing of it is stored: each process that plans has the same one, and Postgres says who was first. */
-export interface Agenda {
+export interface Agenda<Stream extends ScheduledStream = ScheduledStream> {
   /** What has become due since it was asked last, each stream once. */
-  take(nowMs: number): readonly DueTick[]
+  take(nowMs: number): readonly DueTick<Stream>[]
   /** What was taken is due again at once: it could not be looked at. */
-  putBack(ticks: readonly DueTick[]): void
+  putBack(ticks: readonly DueTick<Stream>[]): void
   /** When something is due next, in epoch milliseconds; infinity where there is nothing. */
   nextAtMs(): number
   /** Other streams than before. `first` says when those run that have just come to be, which does not depend on their interval's grid. */
-  replace(schedule: readonly ScheduledStream[], first: readonly DueTick[]): void
+  replace(schedule: readonly Stream[], first: readonly DueTick<Stream>[]): void
 }
 
 /** Streams of one interval, in the order of their places in it. */
-interface Pace {
+interface Pace<Stream> {
   readonly everyMs: number
-  readonly places: readonly { readonly offsetMs: number; readonly stream: ScheduledStream }[]
+  readonly places: readonly { readonly offsetMs: number; readonly stream: Stream }[]
 }
 
 /** Names a stream within an agenda. */
 export const nameOfStream = ({ sellerId, resource, stream }: Pick<ScheduledStream, 'sellerId' | 'resource' | 'stream'>): string =>
   JSON.stringify([sellerId, resource, stream])
 
-const pacesOf = (schedule: readonly ScheduledStream[]): readonly Pace[] =>
+const pacesOf = <Stream extends ScheduledStream>(schedule: readonly Stream[]): readonly Pace<Stream>[] =>
   [...Map.groupBy(schedule, ({ everyMs }) => everyMs)].map(([everyMs, streams]) => ({
     everyMs,
     places: streams
@@ -45,7 +45,10 @@ const pacesOf = (schedule: readonly ScheduledStream[]): readonly Pace[] =>
   }))
 
 /** The first place behind a moment, and when it comes. */
-const placeAfter = ({ everyMs, places }: Pace, afterMs: number): { readonly index: number; readonly roundMs: number } => {
+const placeAfter = <Stream>(
+  { everyMs, places }: Pace<Stream>,
+  afterMs: number,
+): { readonly index: number; readonly roundMs: number } => {
   const roundMs = Math.floor(afterMs / everyMs) * everyMs
   let low = 0
   let high = places.length
@@ -58,8 +61,12 @@ const placeAfter = ({ everyMs, places }: Pace, afterMs: number): { readonly inde
 }
 
 /** What of a pace is due after one moment and up to another; of a longer time than the interval each stream once. */
-const dueBetween = (pace: Pace, afterMs: number, untilMs: number): readonly DueTick[] => {
-  const due: DueTick[] = []
+const dueBetween = <Stream extends ScheduledStream>(
+  pace: Pace<Stream>,
+  afterMs: number,
+  untilMs: number,
+): readonly DueTick<Stream>[] => {
+  const due: DueTick<Stream>[] = []
   let { index, roundMs } = placeAfter(pace, Math.max(afterMs, untilMs - pace.everyMs))
   for (;;) {
     const place = pace.places[index]
@@ -74,10 +81,10 @@ const dueBetween = (pace: Pace, afterMs: number, untilMs: number): readonly DueT
 }
 
 /** An agenda without streams. */
-export const createAgenda = (nowMs: number): Agenda => {
-  let paces: readonly Pace[] = []
+export const createAgenda = <Stream extends ScheduledStream = ScheduledStream>(nowMs: number): Agenda<Stream> => {
+  let paces: readonly Pace<Stream>[] = []
   /** Beside the grid, in the order of their times. */
-  let soon: readonly DueTick[] = []
+  let soon: readonly DueTick<Stream>[] = []
   let takenUntilMs = nowMs
 
   return {
@@ -85,9 +92,12 @@ export const createAgenda = (nowMs: number): Agenda => {
       // A clock that was set back: what lies between has been taken before.
       takenUntilMs = Math.min(takenUntilMs, untilMs)
       const early = soon.filter(({ dueAtMs }) => dueAtMs <= untilMs)
-      const ticks = [...early, ...paces.flatMap((pace) => dueBetween(pace, takenUntilMs, untilMs))]
-      if (early.length > 0) soon = soon.slice(early.length)
+      const onGrid = paces.flatMap((pace) => dueBetween(pace, takenUntilMs, untilMs))
       takenUntilMs = untilMs
+      // Each stream has one place in one interval.
+      if (early.length === 0) return onGrid
+      soon = soon.slice(early.length)
+      const ticks = [...early, ...onGrid]
       return [...new Map(ticks.map((tick) => [nameOfStream(tick.stream), tick])).values()]
     },
     putBack: (ticks) => {

@@ -16,6 +16,7 @@ import { askForPasses } from '../store/retention.ts'
 import { version } from '../version.ts'
 import type { DaemonContext } from './context.ts'
 import type { DatabasePart } from './database.ts'
+import { createForecaster } from './forecast.ts'
 import type { Observed } from './health-server.ts'
 import { savingOf } from './intake.ts'
 import type { MarketplacePart } from './marketplace.ts'
@@ -91,7 +92,8 @@ export const startHttp = async ({
       }
     },
     marketplaceNow: (sellerId) => (sellers.has(sellerId) ? sellers.client(sellerId).clock().now() : new Date()),
-    budget: () => marketplace.budget.snapshot(),
+    budget: () => marketplace.budget.snapshot().map(({ memory: _, ...figure }) => figure),
+    forecast: createForecaster(database, marketplace, queues),
     acceptEvents: (events, signal) => acceptEvents(intake, events, AbortSignal.any([signal])),
     dryRunEvents: (events) => dryRunEvents({ ...intake, clientOf: sellers.client }, events),
     decide: async (request) => {

@@ -15,6 +15,7 @@ import { recordConfiguredSkus } from '../store/inventory-skus.ts'
 import { sellersWithReasons } from '../store/log-reasons.ts'
 import { readSellers } from '../store/sellers.ts'
 import { recordConfiguredCampaigns } from '../store/watched-campaigns.ts'
+import { type AnswerTimes, createAnswerTimes } from './answer-times.ts'
 import { openBudget } from './budget.ts'
 import type { DaemonContext } from './context.ts'
 
@@ -33,6 +34,9 @@ export interface MarketplacePart {
   readonly serving: Serving
   /** The budget that calls are taken from. */
   readonly budget: RateBudget
+  /** The limits that hold. */
+  readonly limitOf: LimitOf
+  readonly answerTimes: Pick<AnswerTimes, 'of'>
   /** The profile of a seller that is configured here. */
   profileOf(sellerId: string): Profile | undefined
   /** Leave to look an order up that an event names, out of a share of the budget. */
@@ -78,6 +82,7 @@ export const startMarketplace = async (
     createInProcessBudget({ limitOf: (...asked) => shareOf(limitOf(...asked), lookupShare) }),
     metrics,
   )
+  const answerTimes = createAnswerTimes()
   const sellers = createSellerRegistry({
     sellers: config.sellers,
     sandboxUrl,
@@ -88,7 +93,8 @@ export const startMarketplace = async (
     budget,
     log,
     hooks: {
-      onRequest: ({ operation, outcome, durationMs }) => {
+      onRequest: ({ sellerId, operation, outcome, durationMs }) => {
+        answerTimes.note(sellerId, operation, durationMs)
         metrics.apiRequests.inc({ operation, outcome: outcome === 'none' ? 'ok' : outcome })
         metrics.apiRequestDuration.observe({ operation }, durationMs / 1_000)
       },
@@ -118,6 +124,8 @@ export const startMarketplace = async (
     sellers,
     serving,
     budget,
+    limitOf,
+    answerTimes,
     profileOf,
     mayLookUp: async (sellerId) =>
       sellers.has(sellerId) ? await lookupBudget.take(sellerId, ordersEndpoint.operations.get) : { granted: true },

@@ -5,17 +5,9 @@ import type { JobToEnqueue } from '../queues/jobs.ts'
 import type { QueueRuntime } from '../queues/runtime.ts'
 import type { DueStanding } from '../store/sync-states.ts'
 import { createAgenda, type DueTick, firstLook, nameOfStream, type StreamLag } from './agenda.ts'
+import { decideDue, gatherFor, gatherMs, patienceMs } from './due.ts'
 import type { ScheduledStream } from './schedule.ts'
 
-/** What runs at least so often runs without a queue: should its process die, it is due again soon. What is seldom due is not to be lost. */
-const oftenMs = 900_000
-/** Of one that has not begun after so long it is asked again how it stands: another process may have been faster. */
-const patienceMs = 5_000
-/** What becomes due within so long is looked at together; of short intervals within a tenth. */
-const gatherMs = 1_000
-const leastGatherMs = 50
-/** Another process has begun it just now if it did so less than this before it was due here: their clocks differ. */
-const toleranceMs = 5_000
 const firstPauseMs = 500
 const longestPauseMs = 10_000
 
@@ -51,23 +43,6 @@ const jobOf = ({ sellerId, resource, stream }: ScheduledStream): JobToEnqueue =>
 // That the queues are away needs no stack: it is a state, not a fault of ours.
 const faultOf = (error: unknown): object => (error instanceof QueuesUnavailable ? { reason: error.message } : { err: error })
 
-/** What is to be done with a stream that is due. */
-export type DueDecision = 'here' | 'queue' | 'leave'
-
-/**
- * What is to be done with a stream that is due. Left alone is what rests, what runs, and what another process has just begun for the same moment.
- * What has failed or left something over belongs to the queue, which knows when it is to be tried again.
- */
-export const decideDue = (
-  { stream: { everyMs }, dueAtMs }: DueTick,
-  { atRest, running, unfinished, startedAgoMs }: DueStanding,
-  { nowMs, runsHere }: { readonly nowMs: number; readonly runsHere: boolean },
-): DueDecision => {
-  if (atRest || running) return 'leave'
-  if (startedAgoMs !== null && startedAgoMs < nowMs - dueAtMs + Math.min(toleranceMs, everyMs / 4)) return 'leave'
-  return runsHere && everyMs <= oftenMs && !unfinished ? 'here' : 'queue'
-}
-
 /**
  * Begins every stream when it is due. Nothing is stored of when that is (`createAgenda`): what has become due is looked up in Postgres by one
  * statement for all, and what is due often is run in this process without a job. So an idle seller costs what its own runs cost.
@@ -91,8 +66,7 @@ export const createPolls = ({ schedule, readLags, standingOf, runtime, atOnce, q
     const fresh = streams.filter((stream) => !planned.has(nameOfStream(stream)))
     agenda.replace(streams, fresh.length === 0 ? [] : firstLook(fresh, await readLags(), Date.now()))
     planned = new Set(streams.map(nameOfStream))
-    const shortestMs = streams.reduce((shortest, { everyMs }) => Math.min(shortest, everyMs), Number.POSITIVE_INFINITY)
-    gatherForMs = Math.max(leastGatherMs, Math.min(gatherMs, shortestMs / 10))
+    gatherForMs = gatherFor(streams)
     isPlanDue = false
   }
 

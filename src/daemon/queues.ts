@@ -11,6 +11,7 @@ import { streamsWithDueSkips } from '../store/quarantine.ts'
 import { dueProbes, sellersAtRest, sellersChannel } from '../store/sellers.ts'
 import { listSyncs, standingOf, unfinishedSyncs } from '../store/sync-states.ts'
 import { webhooksChannel } from '../store/webhook-endpoints.ts'
+import { mostCommands, mostEvents, relayIntervalMs, syncSlots } from './capacity.ts'
 import type { DaemonContext } from './context.ts'
 import type { DatabasePart } from './database.ts'
 import { jobsOf } from './derivation.ts'
@@ -20,16 +21,6 @@ import { createPolls, type Polls } from './polls.ts'
 import { createRefill } from './refill.ts'
 import { type ScheduledStream, scheduleOf, schedulers } from './schedule.ts'
 
-/**
- * Syncs at once in this process, those without a job among them: so many that logs and reports of some sellers, whose runs last as long as their turn,
- * do not keep the orders of all waiting, and that polls of many ask together.
- */
-export const syncSlots = 48
-/** How often due work is derived from Postgres without being asked. */
-const relayIntervalMs = 5_000
-/** Due commands, and waiting events, that one derivation enqueues; the others follow. Each seller has its share of them. */
-const mostCommands = 2_000
-const mostEvents = 500
 /**
  * So often a process says which sellers it serves, and reads how they stand: it learns that another one has resumed a seller by a notification, and
  * one that was lost is made up for.

@@ -19,20 +19,16 @@ import { readWaitingSubject } from '../store/events.ts'
 import { isSellerAtRest, stopSeller } from '../store/sellers.ts'
 import { removeExpiredSecrets } from '../store/webhook-endpoints.ts'
 import { reviewBehind } from '../store/webhook-log.ts'
+import { commandsAtOnce, eventsAtOnce, queuedSyncsAtOnce, syncSlots } from './capacity.ts'
 import type { DaemonContext } from './context.ts'
 import type { DatabasePart } from './database.ts'
 import { savingOf } from './intake.ts'
 import type { MarketplacePart } from './marketplace.ts'
-import { type QueuesPart, syncSlots } from './queues.ts'
+import type { QueuesPart } from './queues.ts'
 import { countRun } from './sync-metrics.ts'
 
 /** A command or an event that failed (Postgres was away) must not wait long: its rows are due, and a look costs little. */
 const jobBackoff = { firstMs: 500, longestMs: 10_000 }
-/** A run mostly waits for answers. Of these slots a seller alone has half; see `createSlots`. */
-const commandsAtOnce = 64
-const eventsAtOnce = 16
-/** Syncs of the queue; polls without a job come beside them, and share the slots. */
-const queuedSyncsAtOnce = 24
 /** An event comes back after so long while another one about the same order is being decided: that one may decide it as well. */
 const sameOrderAgainMs = 250
 /** A sync may be silent for one request and this much more; then another process takes over. */

@@ -26,6 +26,7 @@ import { consoleRoutes } from './routes/console.ts'
 import { discrepancyRoutes } from './routes/discrepancies.ts'
 import { erasureRoutes } from './routes/erasures.ts'
 import { eventRoutes } from './routes/events.ts'
+import { forecastRoutes } from './routes/forecast.ts'
 import { healthRoutes } from './routes/health.ts'
 import { keyRoutes } from './routes/keys.ts'
 import { orderRoutes } from './routes/orders.ts'
@@ -218,6 +219,7 @@ export const createHttpServer = async (services: HttpServices): Promise<HttpServ
     webhookRoutes(routes, parts)
     syncRoutes(routes, parts)
     sellerRoutes(routes, parts)
+    forecastRoutes(routes, parts)
     quarantineRoutes(routes, parts)
     erasureRoutes(routes, parts)
     campaignRoutes(routes, parts)

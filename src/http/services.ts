@@ -1,5 +1,6 @@
 import type { Queue } from 'bullmq'
 import type { Logger } from 'pino'
+import type { Forecast } from '../domain/forecast.ts'
 import type { GtinReport } from '../domain/gtin-report.ts'
 import type { RetentionSettings } from '../domain/retention.ts'
 import type { Metrics } from '../observability/metrics.ts'
@@ -142,6 +143,8 @@ export interface HttpServices {
   marketplaceNow(sellerId: string): Date
   /** The rate limits that this process has used lately. */
   budget(): readonly BudgetFigure[]
+  /** What comes next for sellers within so many hours; takes a while where they are many (`daemon/forecast.ts`). */
+  forecast(sellerIds: readonly string[], hours: number, signal: AbortSignal): Promise<Forecast>
   /** Stores events durably and derives their commands (`jobs/events/accept.ts`). */
   acceptEvents(events: readonly IncomingEvent[], signal: AbortSignal): Promise<EventsVerdict>
   /** Works out what events would come to now, and writes nothing (`jobs/events/dry-run.ts`). */

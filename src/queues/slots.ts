@@ -1,5 +1,6 @@
 import { pause } from '../pause.ts'
 import type { JobOutcome } from './jobs.ts'
+import { createShares, defaultPatienceMs, nextToAdmit, turnedAwayForMs } from './shares.ts'
 
 /** Gives a slot back; to be called once, when the run has ended. */
 export type Release = () => void
@@ -25,34 +26,24 @@ interface Waiting {
   readonly admit: (release: Release) => void
 }
 
-const defaultPatienceMs = 250
-
 /**
  * Slots of which no seller can hold all: a seller gets another one while it holds fewer than are free. One alone has half of them; each of several
  * that want more than they get has as many as stay free for whoever comes next, so that the runs of one seller that last for half a minute keep no
  * other one waiting.
  */
 export const createSlots = ({ total, patienceMs = defaultPatienceMs }: SlotsOptions): Slots => {
-  const held = new Map<string, number>()
+  const shares = createShares(total)
   const waiting = new Map<string, Set<Waiting>>()
   /** Sellers for whom a run has waited in vain since one of theirs ended. */
   const exhausted = new Set<string>()
-  let free = total
-
-  const heldBy = (sellerId: string): number => held.get(sellerId) ?? 0
-  const hasShare = (sellerId: string): boolean => heldBy(sellerId) < free
 
   const occupy = (sellerId: string): Release => {
-    held.set(sellerId, heldBy(sellerId) + 1)
-    free -= 1
+    shares.occupy(sellerId)
     return () => release(sellerId)
   }
 
   const release = (sellerId: string): void => {
-    const left = heldBy(sellerId) - 1
-    if (left > 0) held.set(sellerId, left)
-    else held.delete(sellerId)
-    free += 1
+    shares.release(sellerId)
     exhausted.delete(sellerId)
     admitNext()
   }
@@ -60,10 +51,9 @@ export const createSlots = ({ total, patienceMs = defaultPatienceMs }: SlotsOpti
   /** Whoever holds least goes first. */
   const admitNext = (): void => {
     for (;;) {
-      const [next] = [...waiting].filter(([sellerId]) => hasShare(sellerId)).sort(([a], [b]) => heldBy(a) - heldBy(b))
-      if (next === undefined) return
-      const [sellerId, runs] = next
-      const [first] = runs
+      const sellerId = nextToAdmit(shares, waiting.keys())
+      if (sellerId === null) return
+      const [first] = waiting.get(sellerId) ?? []
       if (first !== undefined) leave(sellerId, first)
       first?.admit(occupy(sellerId))
     }
@@ -79,7 +69,7 @@ export const createSlots = ({ total, patienceMs = defaultPatienceMs }: SlotsOpti
   return {
     take: async (sellerId, signal) => {
       if (signal.aborted) return null
-      if (hasShare(sellerId) && !waiting.has(sellerId)) return occupy(sellerId)
+      if (shares.mayHave(sellerId) && !waiting.has(sellerId)) return occupy(sellerId)
       if (exhausted.has(sellerId)) return null
       const { promise, resolve } = Promise.withResolvers<Release>()
       const run: Waiting = { admit: resolve }
@@ -100,14 +90,11 @@ export const createSlots = ({ total, patienceMs = defaultPatienceMs }: SlotsOpti
   }
 }
 
-const soonestMs = 500
-const latestMs = 10_000
 /** Rather than run into the limit of starts a job ends; what is due is enqueued again from Postgres. */
 const mostStarts = 500
 
 /** The end of a run for which no slot came free: the job comes back, later each time, and holds no worker meanwhile. */
 export const turnedAway = (holder: string, starts: number, random: () => number = Math.random): JobOutcome => {
   if (starts >= mostStarts) return { done: true }
-  const delayMs = Math.min(soonestMs * 2 ** Math.min(starts - 1, 10), latestMs) * (0.75 + random() / 2)
-  return { runAgainAt: new Date(Date.now() + delayMs), reason: `${holder} has its share of the slots` }
+  return { runAgainAt: new Date(Date.now() + turnedAwayForMs(starts, random())), reason: `${holder} has its share of the slots` }
 }

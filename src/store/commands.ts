@@ -1,4 +1,5 @@
 import type { CommandContent, CommandState, StoredContent } from '../domain/command.ts'
+import { mostOfAKind } from '../domain/command-shares.ts'
 import type { DecidedParts } from '../domain/decision.ts'
 import type { Confirmed } from '../domain/proof.ts'
 import { appliedOf, partsOf, readContent } from './command-content.ts'
@@ -136,9 +137,6 @@ const readHead = together(
 export const headCommand = (sql: SqlRunner, sellerId: string, subject: string): Promise<string | null> =>
   readHead(sql, { sellerId, subject })
 
-/** So many commands of one kind of a seller are enqueued or wait for budget at once; the others stay where they are until these are done. */
-const mostOfAKind = 200
-
 // Not as NOT EXISTS: Postgres would look up the subjects of all commands at once, where the first few are wanted.
 /** SQL: the command `c` is the first of its subject that is not settled. */
 export const isFirstOfSubject = `(SELECT e.id FROM tallyman.commands e WHERE e.seller_id = c.seller_id
@@ -153,7 +151,7 @@ const hasPlace = `c.state IN ('pending', 'sending', 'verifying') AND (c.leased_u
 
 /**
  * Ids of commands that a worker should look at now: the first of each subject, due, not being sent by somebody alive, and of a seller that is
- * at work and served by some process. They come in rounds, one of each seller, then another of each; of a seller and kind those come first that
+ * at work and served by some process. They come in rounds (`inRounds` and `shareOfKind` of domain/command-shares say the same), one of each seller, then another of each; of a seller and kind those come first that
  * the marketplace wants earliest. Each seller and kind has its share of `most`, at least one, and never more than {@link mostOfAKind}.
  */
 export const dueCommands = async (sql: SqlRunner, most: number): Promise<readonly string[]> => {

@@ -285,6 +285,7 @@ describe('the budget of all sellers', () => {
         available: 5,
         perMinute: expect.closeTo(55, 1),
         blockedUntil: null,
+        memory: expect.objectContaining({ rate: 1, blockedUntilMs: 0 }),
       },
       {
         sellerId: 'A',
@@ -293,6 +294,7 @@ describe('the budget of all sellers', () => {
         available: 0,
         perMinute: expect.closeTo(27.5, 1),
         blockedUntil: new Date(start + 2_000),
+        memory: expect.objectContaining({ rate: 0.5, strikes: 1, blockedUntilMs: start + 2_000 }),
       },
     ])
   })

@@ -52,7 +52,7 @@ test.each([
 
 const stage = withDatabase({ vocabularyOf: () => vocabulary })
 const all = walk({
-  ...{ reads: 'every order', places: behindKeys },
+  ...{ operation: salesEndpoint.operations.list, reads: 'every order', places: behindKeys },
   step: async ({ client }, { after }, options): Promise<WalkPage<PurchaseOrder>> => {
     const page = await client.of(salesEndpoint).list(after === '' ? null : after, options)
     return { answers: [page], records: page.records, next: page.nextCursor }

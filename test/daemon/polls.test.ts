@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { createPolls, decideDue } from '../../src/daemon/polls.ts'
+import { decideDue } from '../../src/daemon/due.ts'
+import { createPolls } from '../../src/daemon/polls.ts'
 import type { ScheduledStream } from '../../src/daemon/schedule.ts'
 import { createLogger, createQuietLog } from '../../src/observability/log.ts'
 import type { JobToEnqueue } from '../../src/queues/jobs.ts'

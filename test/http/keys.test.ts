@@ -348,6 +348,7 @@ describe('a key that is bound to a seller', () => {
     ['GET /v1/discrepancies', () => '/v1/discrepancies?sellerId=s-2', undefined, 403],
     ['POST /v1/erasures', () => '/v1/erasures', { ...why, sellerId: 's-2', customerOrderId: 'C-2002' }, 403],
     ['GET /v1/events', () => '/v1/events?sellerId=s-2', undefined, 403],
+    ['GET /v1/forecast', () => '/v1/forecast?sellerId=s-2', undefined, 403],
     [
       'POST /v1/events',
       () => '/v1/events',
@@ -458,6 +459,12 @@ describe('a key that is bound to a seller', () => {
     const both = await addKey({ name: `both ${path}`, scopes: ['read', 'operate'], sellerIds: ['s-1', 's-2'] })
     const { body: ofBoth } = await call(both.key, 'GET', path)
     expect(sellersOf(ofBoth.items)).toEqual(['s-1', 's-2'])
+  })
+
+  test('sees a forecast of its own sellers', async () => {
+    expect((await call(apiKey, 'GET', '/v1/forecast')).body.sellerIds).toEqual(['s-1', 's-2'])
+    const { status, body } = await call(bound, 'GET', '/v1/forecast?hours=6')
+    expect([status, body.sellerIds, body.until]).toEqual([200, ['s-1'], '2026-03-10T06:00:00.000Z'])
   })
 
   test('counts its own in the overview', async () => {

@@ -390,6 +390,7 @@ describe('the OpenAPI document', () => {
       'get /v1/discrepancies',
       'get /v1/events',
       'get /v1/events/{source}/{id}',
+      'get /v1/forecast',
       'get /v1/keys',
       'get /v1/orders',
       'get /v1/orders/{purchaseOrderId}',

@@ -21,6 +21,9 @@ import type { CommandSubject, Obstacle, Standing } from './subject.ts'
 
 const definitions: { readonly [Kind in OrderCommandKind]: CommandDefinition<Kind> } = { acknowledge, ship, cancel, refund }
 
+/** Whether the order is read before a command of this kind is sent. */
+export const readsOrderFirst = (kind: OrderCommandKind): boolean => definitions[kind].readsOrderFirst
+
 /** How the marketplace of a seller carries a command. */
 interface Carried {
   readonly operation: Operation
@@ -93,7 +96,6 @@ const standingOf = (
 /** A purchase order, as the subject of one command; null: its marketplace carries no such command. */
 export const orderSubject = (command: OrderCommand, client: MarketplaceClient): CommandSubject<PurchaseOrder, object> | null => {
   const { id, sellerId, purchaseOrderId, content } = command
-  const { readsOrderFirst } = definitions[content.kind]
   const marketplace = client.of(client.orderCommands)
   const carried = carriedBy(marketplace, content, purchaseOrderId)
   if (carried === null) return null
@@ -103,7 +105,7 @@ export const orderSubject = (command: OrderCommand, client: MarketplaceClient): 
   return {
     name: 'the order',
     operation: carried.operation,
-    readsFirst: readsOrderFirst,
+    readsFirst: readsOrderFirst(content.kind),
     absence: `order ${purchaseOrderId} is not stored`,
     read: (options) => marketplace.get(purchaseOrderId, options),
     isUnreadable: () => false,

@@ -124,6 +124,7 @@ const readStep = async (
 /** Watched campaigns of one urgency, one by one, in the order of their ids. */
 const streamOf = (urgency: CampaignUrgency): PagedStream<Campaign> =>
   walk({
+    operation: campaignsEndpoint.operations.get,
     reads: 'watched campaigns of this urgency, by id',
     pace: { times: multiples[urgency], leastMs: 0 },
     places: behindKeys,

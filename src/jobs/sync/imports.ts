@@ -26,6 +26,8 @@ export interface Imported<T, Step extends string> extends Partial<PageContent<T>
 
 /** What an import states. */
 export interface ImportParts<T, Subject, Step extends string> {
+  /** As {@link AnyStream} has it: it fetches the file. */
+  readonly operation: AnyStream['operation']
   readonly plan: AnyStream['plan']
   /** As {@link AnyStream} has it; nothing is out of reach by default. */
   readonly reach?: AnyStream['reach']
@@ -43,7 +45,7 @@ export interface ImportParts<T, Subject, Step extends string> {
 
 /** Something large that is fetched once for each window and then brought in step by step, each of which is stored with where the import stands. */
 export const imports = <T, Subject, Step extends string>(parts: ImportParts<T, Subject, Step>): ImportStream<T> => {
-  const { begin, identify, find, steps, ahead = [] } = parts
+  const { operation, begin, identify, find, steps, ahead = [] } = parts
   const isStep = (name: string): name is Step => Object.hasOwn(steps, name)
 
   const stepOf = async (context: StreamContext, subject: Subject, { step, after }: StepPlace<Step>): Promise<ImportStep<T>> => {
@@ -64,6 +66,7 @@ export const imports = <T, Subject, Step extends string>(parts: ImportParts<T, S
 
   return {
     kind: 'import',
+    operation,
     reads: 'a file, step by step',
     pace: everyPoll,
     plan: parts.plan,

@@ -83,6 +83,7 @@ const readNext = async (
  * while it goes on is read with it.
  */
 const due = walk<InventoryLogEntry, Place>({
+  operation: inventoryLogEndpoint.operations.list,
   reads: 'the log of each SKU that is due',
   places: { shape: placeShape, start },
   step: (context, { after, plannedAt }, options) => readNext(context, plannedAt, after, options),

@@ -1,5 +1,6 @@
 import type { CallOptions } from '../../clients/call-options.ts'
 import type { Endpoint } from '../../clients/endpoint.ts'
+import type { Operation } from '../../clients/operation.ts'
 import type { Page, ParsedRecord } from '../../clients/record.ts'
 import { rawHash } from '../../store/versions.ts'
 import { PagingAstray } from './faults.ts'
@@ -12,6 +13,7 @@ const mostRows = 100
 /** A listing that is read by position, from its start to its end. */
 export interface Listing<Part, T> {
   readonly endpoint: Endpoint<Part | null>
+  readonly operation: Operation
   /** Shares of the listing that need a query each; one that covers all by default. */
   readonly parts?: readonly (string | null)[]
   readonly list: (

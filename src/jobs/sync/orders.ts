@@ -44,6 +44,7 @@ const listWitnesses = async ({ client, database, settings }: StreamContext, ship
  */
 const changed = (shipNodeType: string): PagedStream<PurchaseOrder> =>
   followsChanges({
+    operation: ordersEndpoint.operations.list,
     reachDays,
     across: (context) => ({ from: oldestCreation(context), to: context.client.clock().now() }),
     createdFrom: (context, { across }) => across?.from ?? oldestCreation(context),
@@ -65,6 +66,7 @@ const changed = (shipNodeType: string): PagedStream<PurchaseOrder> =>
 
 /** All orders that wait to be acknowledged: the first place where a new order shows. */
 const released = standingList<PurchaseOrder>({
+  operation: ordersEndpoint.operations.released,
   parts: releasedNodeTypes,
   reachDays,
   witnesses: async ({ client, database, settings }, { part }) =>
@@ -109,6 +111,7 @@ const pageOfRead = ({ settings }: StreamContext, ids: readonly string[], read: r
 
 /** Orders that a return, the inventory log or an event names and that no list has shown: asked for by their ids. */
 const named = walk<PurchaseOrder>({
+  operation: ordersEndpoint.operations.get,
   reads: 'orders that others name and that are not stored, by id',
   pace: { times: 1, leastMs: namedEveryMs },
   places: behindKeys,
@@ -136,6 +139,7 @@ const sweepEvery: IntervalSetting<'POLL_ORDER_SWEEP'> = {
 
 /** Every open order, one by one, in the order of ids: what no list has shown stays missed for a day at most. */
 const sweep = walk<PurchaseOrder>({
+  operation: ordersEndpoint.operations.get,
   reads: 'every open order, by id',
   pace: { setting: sweepEvery, runs: 'always', restsAfterRestart: false },
   places: behindKeys,
@@ -149,6 +153,7 @@ const sweep = walk<PurchaseOrder>({
 
 /** Orders of one node type (the window's part) by creation. */
 const byCreation = range<PurchaseOrder>({
+  operation: ordersEndpoint.operations.list,
   parts: shipNodes.all,
   reachDays,
   witnesses: (context, { part }) => listWitnesses(context, part ?? shipNodes.seller),

@@ -201,6 +201,7 @@ const importOf = (
   { plan, reach }: Pick<ImportStream<ReportedRow>, 'plan'> & Partial<Pick<ImportStream<ReportedRow>, 'reach'>>,
 ): ImportStream<ReportedRow> =>
   imports({
+    operation: reconciliationEndpoint.operations.report,
     plan,
     ...(reach === undefined ? {} : { reach }),
     begin: async (context, { from }, options) => {

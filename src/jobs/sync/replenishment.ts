@@ -144,6 +144,7 @@ const recommendAfter = async (
 
 /** Every SKU that the marketplace keeps for the seller, in batches, in their order. */
 const all = walk<ReplenishmentRecommendation>({
+  operation: replenishmentEndpoint.operations.recommend,
   reads: 'the recommendation of each known SKU',
   places: behindKeys,
   step: (context, { after }, options) => recommendAfter(context, after, options),

@@ -17,6 +17,7 @@ const witnesses = async ({ client, database }: StreamContext): Promise<readonly 
  * nothing older is ruled out but by the first look-back.
  */
 const changed: PagedStream<ReturnOrder> = followsChanges({
+  operation: returnsEndpoint.operations.list,
   witnesses,
   list: ({ client, settings }, window, options) =>
     client
@@ -26,6 +27,7 @@ const changed: PagedStream<ReturnOrder> = followsChanges({
 })
 
 const byCreation = range<ReturnOrder>({
+  operation: returnsEndpoint.operations.list,
   witnesses,
   list: ({ client, settings }, window, options) =>
     client.of(returnsEndpoint).list({ createdFrom: window.from, createdTo: window.to, limit: settings.pageSize }, options),

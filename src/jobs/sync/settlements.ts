@@ -89,6 +89,7 @@ const places: WalkPlaces<Place> = { shape: placeShape, start: null }
 /** The newest reports: the latest may have come while it was being made, or be corrected. */
 const newest = 3
 const recent = walk<SettlementLine, Place>({
+  operation: settlementsEndpoint.operations.report,
   places,
   reads: `the ${newest} newest reports, page by page`,
   step: step((dates) => dates.slice(-newest)),
@@ -96,6 +97,7 @@ const recent = walk<SettlementLine, Place>({
 
 /** Every report that the marketplace still has. */
 const all = walk<SettlementLine, Place>({
+  operation: settlementsEndpoint.operations.report,
   places,
   reads: 'every listed report, page by page',
   pace: { times: 7, leastMs: 0 },

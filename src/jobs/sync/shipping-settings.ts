@@ -10,6 +10,7 @@ const accountKey = 'account'
 
 /** Reads what stands there now: there is one setting, or none (public facts, section 7.5). */
 const current = walk<AccountSettings>({
+  operation: shippingSettingsEndpoint.operations.get,
   reads: 'the settings of the account',
   places: behindKeys,
   step: async ({ client }, _place, options) => {

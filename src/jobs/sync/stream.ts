@@ -1,5 +1,6 @@
 import type { CallOptions } from '../../clients/call-options.ts'
 import type { MarketplaceClient } from '../../clients/client.ts'
+import type { Operation } from '../../clients/operation.ts'
 import type { Page, ParsedRecord } from '../../clients/record.ts'
 import type { TimeWindow } from '../../domain/windows.ts'
 import type { Database, Transaction } from '../../store/database.ts'
@@ -67,6 +68,8 @@ export interface AnyStream {
   /** The part of a window that can be asked for now; null when none is left. */
   reach(context: StreamContext, window: SyncWindow): TimeWindow | null
   readonly pace: Pace
+  /** By which it asks for its pages; the one that most of them take where there are several. */
+  readonly operation: Operation
   /** What it reads, as docs/syncs.md says it. */
   readonly reads: string
 }

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import type { CallOptions } from '../../clients/call-options.ts'
 import { jsonOrNull } from '../../clients/json.ts'
+import type { Operation } from '../../clients/operation.ts'
 import type { Page, ParsedRecord } from '../../clients/record.ts'
 import type { Vocabulary } from '../../domain/vocabulary.ts'
 import {
@@ -73,6 +74,7 @@ const longestReachDays: ReachDays = () => mostReachDays
 
 /** What each stream over stretches of time states. */
 interface Timed<T> {
+  readonly operation: Operation
   /** Asks for the first page of a window. */
   readonly list: (context: StreamContext, window: SyncWindow, options: CallOptions) => Promise<Page<T>>
   /** Asks for the page at a cursor. */
@@ -111,6 +113,7 @@ export const followsChanges = <T>(
   stream: Timed<T> & { readonly reachDays?: ReachDays; readonly createdFrom?: TimeRules['createdFrom'] },
 ): PagedStream<T> => ({
   kind: 'changes',
+  operation: stream.operation,
   reads: 'what has changed since the last run',
   pace: everyPoll,
   shows: null,
@@ -125,6 +128,7 @@ export const standingList = <T>(
   stream: Timed<T> & { readonly parts: readonly (string | null)[]; readonly reachDays: ReachDays },
 ): PagedStream<T> => ({
   kind: 'list',
+  operation: stream.operation,
   reads: 'all of a list',
   pace: everyPoll,
   shows: 'stream',
@@ -172,6 +176,7 @@ export const range = <T>(stream: Timed<T> & Omit<Past<T>, 'stream' | 'windows'>)
   ...(stream.reachDays === undefined ? {} : { reachDays: stream.reachDays }),
   stream: {
     kind: 'range',
+    operation: stream.operation,
     reads: 'what was created lately',
     pace: everyPoll,
     shows: null,
@@ -213,6 +218,7 @@ export type SnapshotPage<T> = Page<T> & { readonly moved?: boolean }
  * or a record of it had no readable key, nobody knows all that came, and nothing counts as gone.
  */
 export const snapshot = <T>(stream: {
+  readonly operation: Operation
   /** Shares that need a query each; one that covers all by default. */
   readonly parts?: readonly (string | null)[]
   /** A page of a part: the first one, or the one at a cursor. */
@@ -224,6 +230,7 @@ export const snapshot = <T>(stream: {
   ) => Promise<SnapshotPage<T>>
 }): PagedStream<T> => ({
   kind: 'snapshot',
+  operation: stream.operation,
   reads: 'all there is; what does not come is gone',
   pace: everyPoll,
   shows: null,
@@ -275,6 +282,7 @@ const earliestOf = (answers: readonly { readonly observedAt: Date }[], askedAt: 
 
 /** All that a list of our own names, step by step in an order of its own: each run walks it from its start. */
 export const walk = <T, Place = string>(stream: {
+  readonly operation: Operation
   /** As {@link PagedStream} has it: what is walked differs from walk to walk. */
   readonly reads: string
   /** With every poll by default. */
@@ -284,6 +292,7 @@ export const walk = <T, Place = string>(stream: {
   readonly step: (context: StreamContext, step: WalkStep<Place>, options: CallOptions) => Promise<WalkPage<T, Place> | null>
 }): PagedStream<T> => ({
   kind: 'walk',
+  operation: stream.operation,
   reads: stream.reads,
   pace: stream.pace ?? everyPoll,
   shows: null,

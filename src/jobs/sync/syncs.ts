@@ -1,4 +1,5 @@
 import type { MarketplaceClient } from '../../clients/client.ts'
+import type { Operation } from '../../clients/operation.ts'
 import { countSlices, intersect, type TimeWindow } from '../../domain/windows.ts'
 import type { JobOutcome } from '../../queues/jobs.ts'
 import type { Database, Transaction } from '../../store/database.ts'
@@ -14,7 +15,7 @@ import { requestWindows, type SyncKey } from '../../store/sync-states.ts'
 import { storageFault } from '../../store/versions.ts'
 import { UnknownSync } from './faults.ts'
 import { everyMsOf, type Intervals } from './intervals.ts'
-import { backfillStream, type Resource, type SyncHooks } from './resource.ts'
+import { backfillStream, type Resource, type SyncHooks, streamOf } from './resource.ts'
 import { resources } from './resources.ts'
 import { runStream, type SyncDeps } from './run.ts'
 import { defaultSyncSettings, type SyncSettings } from './settings.ts'
@@ -53,6 +54,18 @@ export const streamsOf = (resource: string, intervals: Intervals = {}): readonly
     const everyMs = everyMsOf(pace, poll, intervals)
     return everyMs === 'off' ? [] : [{ stream, everyMs, restsAfterRestart: 'setting' in pace && pace.restsAfterRestart }]
   })
+}
+
+/** By which operation a stream asks, and for how many records at a time; null: there is no such stream. */
+export const askingOf = (
+  resource: string,
+  stream: string,
+  { pageSize }: Pick<SyncSettings, 'pageSize'> = defaultSyncSettings,
+): { readonly operation: Operation; readonly pageSize: number } | null => {
+  const declared = resources.find(({ name }) => name === resource)
+  const found = declared === undefined ? null : streamOf(declared, stream)
+  // A file comes whole.
+  return found && { operation: found.operation, pageSize: found.kind === 'import' ? Number.POSITIVE_INFINITY : pageSize }
 }
 
 /**

@@ -7,6 +7,7 @@ import { dayMs } from './settings.ts'
 
 const allTargets = listing({
   endpoint: contextualTargetsEndpoint,
+  operation: contextualTargetsEndpoint.operations.list,
   list: (targets, _part, range, options) => targets.list(range, options),
 })
 
@@ -29,6 +30,7 @@ const kindOf = (part: string | null): AudienceKind => {
 
 const allAudiences = listing({
   endpoint: behavioralAudiencesEndpoint,
+  operation: behavioralAudiencesEndpoint.operations.list,
   parts: [...kindsByPart.keys()],
   list: (audiences, part, range, options) => {
     const { audienceType, attribute } = kindOf(part)

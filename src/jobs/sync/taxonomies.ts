@@ -10,6 +10,7 @@ const levelOf = (part: string | null): 1 | 2 | 3 => (part === '1' ? 1 : part ===
 
 const all = listing({
   endpoint: taxonomiesEndpoint,
+  operation: taxonomiesEndpoint.operations.list,
   parts: levels,
   list: (taxonomies, part, range, options) => taxonomies.list({ level: levelOf(part), ...range }, options),
 })

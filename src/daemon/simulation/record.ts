@@ -1,0 +1,86 @@
+import { bucketShape } from '../../clients/bucket.ts'
+import type { LimitOf } from '../../clients/budget.ts'
+import type { Operation } from '../../clients/operation.ts'
+import type { BudgetUse } from './budgets.ts'
+import { fairnessOf } from './fairness.ts'
+import { createHistogram, type Histogram } from './histogram.ts'
+import type { SimulatedBackfill, SimulatedCommand, Witness } from './world.ts'
+
+/** What came of a simulation, in figures whose number does not grow with its length. */
+export interface SimulationRecord extends Witness {
+  /** How long after it was due each run of a stream began, by its lane. */
+  readonly lateness: ReadonlyMap<number, Histogram>
+  /** When each backfill was finished, in epoch ms. */
+  readonly ends: ReadonlyMap<SimulatedBackfill, number>
+  readonly commands: { readonly sent: number; readonly late: number }
+  /** How long after a command came its request left. */
+  readonly waits: Histogram
+}
+
+/** A record of nothing. `onSent` is told of each command that is sent. */
+export const createRecord = (onSent: (command: SimulatedCommand, atMs: number) => void = () => undefined): SimulationRecord => {
+  const lateness = new Map<number, Histogram>()
+  const ends = new Map<SimulatedBackfill, number>()
+  const waits = createHistogram()
+  const commands = { sent: 0, late: 0 }
+  return {
+    lateness,
+    ends,
+    waits,
+    commands,
+    granted: () => undefined,
+    refused: () => undefined,
+    wentOn: () => undefined,
+    began: ({ lane }, dueAtMs, atMs) => {
+      const histogram = lateness.get(lane) ?? createHistogram()
+      lateness.set(lane, histogram)
+      histogram.add(atMs - dueAtMs)
+    },
+    finished: (backfill, atMs) => void ends.set(backfill, atMs),
+    sent: (command, atMs) => {
+      commands.sent += 1
+      if (command.actByMs !== null && atMs > command.actByMs) commands.late += 1
+      waits.add(atMs - command.comesAtMs)
+      onSent(command, atMs)
+    },
+  }
+}
+
+/** Most calls that a full bucket lets through within so long. */
+export const allowedCalls = (limitOf: LimitOf, sellerId: string, operation: Operation, forMs: number): number => {
+  const { burst, intervalMs } = bucketShape(limitOf(sellerId, operation))
+  return Math.floor(burst + forMs / intervalMs)
+}
+
+/** Use of an operation by all sellers. */
+export interface OperationUse {
+  readonly operation: string
+  readonly sellers: number
+  readonly calls: number
+  readonly waits: number
+  /** Calls to what the limits allow, of all sellers, and of the one who used most of its own. */
+  readonly share: number
+  readonly highestShare: number
+}
+
+/** Use of each operation within so long, by its name. */
+export const operationUses = (used: readonly BudgetUse[], limitOf: LimitOf, forMs: number): readonly OperationUse[] =>
+  [...Map.groupBy(used, ({ operation }) => operation.name)]
+    .map(([operation, uses]) => {
+      const allowed = uses.map((use) => allowedCalls(limitOf, use.sellerId, use.operation, forMs))
+      const calls = uses.reduce((sum, use) => sum + use.calls, 0)
+      return {
+        operation,
+        sellers: uses.length,
+        calls,
+        waits: uses.reduce((sum, use) => sum + use.waits, 0),
+        share: calls / allowed.reduce((sum, one) => sum + one, 0),
+        highestShare: uses.reduce((highest, use, index) => Math.max(highest, use.calls / (allowed[index] ?? 1)), 0),
+      }
+    })
+    .sort((a, b) => (a.operation < b.operation ? -1 : 1))
+
+/** How fairly sellers were served: of each, what it got to what it wanted, or to what its own limit allows where that is less. */
+export const fairnessAmong = (
+  sellers: readonly { readonly got: number; readonly wanted: number; readonly allowed: number }[],
+): number => fairnessOf(sellers.flatMap(({ got, wanted, allowed }) => (wanted === 0 ? [] : [got / Math.min(wanted, allowed)])))
