@@ -64,6 +64,7 @@ const inventoryLogSchema = z.object({ entriesPerSecond: z.number(), callsPerSeco
 const reportPassSchema = z.object({ rowsPerSecond: z.number(), aboveIdleMb: z.number() })
 const reportSchema = z.object({ first: reportPassSchema, again: reportPassSchema })
 const claimsSchema = z.object({ slowestMs: z.number() })
+const listsSchema = z.object({ slowestP95Ms: z.number() })
 const commandsSchema = z.array(z.object({ backend: z.string(), ratio: z.number(), ownMs: z.number(), postgresMs: z.number() }))
 const fairnessSchema = z.object({ fairMs: z.number(), eventsMs: z.number(), toOldest: z.number() })
 const idleSchema = z.object({
@@ -85,6 +86,7 @@ const backfill = backfillSchema.parse((await run('backfill.ts', ['--orders', '10
 const inventoryLog = inventoryLogSchema.parse((await run('inventory-log.ts', ['--skus', '1000'])).told)
 const report = reportSchema.parse((await run('report.ts', ['50000'])).told)
 const claims = claimsSchema.parse((await run('claims.ts', ['30000'])).told)
+const lists = listsSchema.parse((await run('lists.ts', ['--orders', '200000', '--commands', '20000', '--rounds', '20'])).told)
 const commands = commandsSchema.parse((await run('commands.ts', ['--commands', '1500', '--rounds', '1'])).told)
 const events = eventsSchema.parse((await run('events.ts', ['--events', '2000', '--posts', '200'])).told)
 
@@ -120,6 +122,7 @@ console.table([
   atMost('memory above idle while the inventory log is read, MB', inventoryLog.aboveIdleMb, 150),
   atMost('memory above idle while a report is imported, MB', report.first.aboveIdleMb, 150),
   atMost('slowest answer with claims or differences, ms', claims.slowestMs, 300),
+  atMost('slowest p95 of what the console asks, 200,000 orders, ms', lists.slowestP95Ms, 200),
   ...commands.flatMap(({ backend, ratio, ownMs, postgresMs }) => [
     atLeast(`commands to a bare worker, queues in ${backend}`, ratio, backend === 'Postgres' ? 1 : 0.7),
     atMost(`a command in Node, queues in ${backend}, ms`, ownMs, 3, 1),

@@ -1,14 +1,11 @@
-import { readFile } from 'node:fs/promises'
-import { createRequire } from 'node:module'
+import axe from 'axe-core'
 import type { Page } from 'playwright-core'
 import { expect } from 'vitest'
 import type { TestPage } from './support.ts'
 
-const axePath = createRequire(import.meta.url).resolve('axe-core')
-
 /** What axe finds on a page. */
 export const findingsOf = async (page: Page): Promise<readonly string[]> => {
-  await page.evaluate(await readFile(axePath, 'utf8'))
+  await page.evaluate(axe.source)
   return page.evaluate<string[]>(
     `axe.run().then(({ violations }) => violations.map(({ id, nodes }) => id + ': ' + nodes.map(({ html }) => html).join(' | ')))`,
   )
