@@ -53,6 +53,10 @@ const bounded = (details: ProblemDetails, most: number): ProblemDetails => {
   return { ...details, errors: errors.slice(0, most), detail: detail === undefined ? more : `${detail} ${more}` }
 }
 
+/** Whether work was given up because whoever asked for it has gone: nobody reads the answer, and nothing has failed. */
+const hasLeft = (error: unknown, request: FastifyRequest): boolean =>
+  error instanceof Error && error.name === 'AbortError' && request.signal.aborted
+
 /** Handling of errors. */
 export interface ErrorAnswers {
   /** Answers any error with its problem document; errors that are not caused by the request are logged and answered as `internal`. */
@@ -72,7 +76,9 @@ export const createErrorAnswers = (log: Pick<Logger, 'info' | 'warn' | 'error'>,
       const known = problemOf(error, request.routeOptions.bodyLimit)
       const code = known?.code ?? 'internal'
       // Only the log has the internal cause; the correlation id connects the two. During an outage a line per request would flood it.
-      if (known === null) {
+      if (known === null && hasLeft(error, request)) {
+        request.log.debug({ method: request.method, route: request.routeOptions.url }, 'the client left before its answer')
+      } else if (known === null) {
         request.log.error({ err: error, method: request.method, route: request.routeOptions.url }, 'a request failed')
       } else if (!(error instanceof Problem) && code === 'unavailable') {
         outages.warn(

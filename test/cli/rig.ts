@@ -1,5 +1,5 @@
 import pg from 'pg'
-import { startTestDaemon, type TestDaemon } from '../support/daemon.ts'
+import { everyPoll, startTestDaemon, type TestDaemon } from '../support/daemon.ts'
 import { startTestPostgres } from '../support/postgres.ts'
 import { startTestSandbox, type TestSandbox } from '../support/sandbox.ts'
 
@@ -34,7 +34,7 @@ export const startRig = async (): Promise<Rig> => {
     API_KEY: apiKey,
     EVENTS_SECRET: eventsSecret,
   }
-  const daemon = await startTestDaemon({ ...marketplace, POLL_ORDERS: '1s', DATA_DIR: sandbox.folder })
+  const daemon = await startTestDaemon({ ...everyPoll, ...marketplace, POLL_ORDERS: '1s', DATA_DIR: sandbox.folder })
   return {
     sandbox,
     daemon,

@@ -145,7 +145,7 @@ test('shipments that wait for budget are late, and what the ERP says nothing of 
   const shown = await cli(['forecast', '--seller', sellerId, '--hours', '1'], environment, { columns: 100 })
   expect(shown.code).toBe(0)
   expect(shown.out).toMatch(/^backfills: none$/m)
-  expect(shown.out).toMatch(/^sandbox-seller +orders\.ship +1 in 1 h +\d+ +\d+ %/m)
+  expect(shown.out).toMatch(/^sandbox-seller +orders\.ship +1 in 1 h +\d+ +[\d.]+ %/m)
   expect(shown.out).toMatch(/^commands: 2 open, \d will be sent, \d will not, 0 late$/m)
   expect(shown.out.split('\n').every((line) => line.length <= 100)).toBe(true)
   expect(shown.talk).toContain('The marketplace accepts everything within the limits')

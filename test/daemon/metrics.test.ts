@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { startTestDaemon, type TestDaemon } from '../support/daemon.ts'
+import { everyPoll, startTestDaemon, type TestDaemon } from '../support/daemon.ts'
 import { withDatabase } from '../support/database.ts'
 import { accepted, type ErpEvent } from '../support/events.ts'
 import { eventually } from '../support/eventually.ts'
@@ -18,6 +18,7 @@ beforeAll(async () => {
   order = await placeOrder(sandbox, 3)
   daemon = await startTestDaemon({
     ...sandboxSeller,
+    ...everyPoll,
     DATABASE_URL: stage.url,
     MARKETPLACE_URL: sandbox.url,
     // More than the budget lets through at once.

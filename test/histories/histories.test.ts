@@ -8,7 +8,7 @@ import { openTheatre, type Theatre } from './theatre.ts'
 
 const generated = 'generated histories'
 /** How many of them, from the beginning of the first row. */
-const count = 300
+const count = 150
 
 /** What the engine does not withstand yet. */
 const notYet: readonly string[] = []

@@ -21,13 +21,19 @@ const fewPolls = Object.fromEntries(Object.keys(everyPoll).map((variable) => [va
 
 /**
  * Starts it on a free port and waits until it is ready; one that does not get there is killed. It reads orders, returns and shipping settings:
- * to read all resources of all sellers takes most of the time of a start, so whoever needs the others says so ({@link everyPoll}).
+ * to read all resources of all sellers takes most of the time of a start, so whoever needs the others says so ({@link everyPoll}). With the
+ * sandbox that it brings along it is as it is for everybody.
  */
 export const startTestDaemon = async (
   env: Readonly<Record<string, string>>,
   nodeFlags: readonly string[] = [],
 ): Promise<TestDaemon> => {
-  const program = startProgram('src/main.ts', { PORT: '0', LOG_FORMAT: 'json', ...fewPolls, ...env }, [], nodeFlags)
+  const program = startProgram(
+    'src/main.ts',
+    { PORT: '0', LOG_FORMAT: 'json', ...(env['MARKETPLACE_URL'] === undefined ? {} : fewPolls), ...env },
+    [],
+    nodeFlags,
+  )
   try {
     return await untilReady(program)
   } catch (error) {

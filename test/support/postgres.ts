@@ -64,10 +64,10 @@ export const makeCluster = async (): Promise<string> => {
   return folder
 }
 
-/** Makes a database in a server; answers its address. Cheap where its template is small. */
+/** Makes a database in a server; answers its address. Its files are copied: without fsync that takes half the time of copying by WAL. */
 const createDatabase = async (url: string, template: string): Promise<string> => {
   const name = `test_${randomBytes(6).toString('hex')}`
-  await administer(url, `CREATE DATABASE ${name} TEMPLATE ${template}`)
+  await administer(url, `CREATE DATABASE ${name} TEMPLATE ${template} STRATEGY FILE_COPY`)
   return named(url, name)
 }
 

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Change, paths } from '../../types/index.d.ts'
 import { placeOrder, sandboxSeller } from '../daemon/support.ts'
 import { faultOfChange } from '../support/changes.ts'
-import { startTestDaemon, type TestDaemon } from '../support/daemon.ts'
+import { everyPoll, startTestDaemon, type TestDaemon } from '../support/daemon.ts'
 import { eventually } from '../support/eventually.ts'
 import { startTestPostgres, type TestPostgres } from '../support/postgres.ts'
 import { startTestSandbox, type TestSandbox } from '../support/sandbox.ts'
@@ -17,6 +17,7 @@ beforeAll(async () => {
   ;[postgres, sandbox] = await Promise.all([startTestPostgres(), startTestSandbox()])
   daemon = await startTestDaemon({
     ...sandboxSeller,
+    ...everyPoll,
     DATABASE_URL: await postgres.database(),
     MARKETPLACE_URL: sandbox.url,
     DATA_DIR: `${sandbox.folder}/daemon`,

@@ -4,7 +4,7 @@ import { faultsOf, play } from './play.ts'
 import { worldOf } from './world.ts'
 
 /** How many of them; `npm run worlds -- --count 1000` plays more. */
-const count = 30
+const count = 15
 
 const stage = withDatabase()
 

@@ -6,7 +6,7 @@ import { playReading } from './play.ts'
 import { readingStories } from './stories.ts'
 
 /** How many are drawn, from the beginning of the first row. */
-const count = 100
+const count = 50
 
 let theatre: Theatre
 
