@@ -1,8 +1,12 @@
 import { defineConfig } from 'vitest/config'
 
+/** Folders whose files leave nothing behind in their process: they share it, which saves loading everything again for each. */
+const sharing = ['clients', 'contract', 'domain', 'sandbox', 'specification', 'store'].map(
+  (folder) => `test/${folder}/**/*.test.ts`,
+)
+
 export default defineConfig({
   test: {
-    include: ['test/**/*.test.ts'],
     globalSetup: ['test/support/shared-servers.ts'],
     pool: 'forks',
     // One more than the cores of the smallest machine: many tests wait for processes.
@@ -16,5 +20,9 @@ export default defineConfig({
     retry: process.env['CI'] === 'true' ? 1 : 0,
     // A test that passes only because another ran before it is no test.
     sequence: { shuffle: { files: true, tests: false } },
+    projects: [
+      { extends: true, test: { name: 'in one process', include: sharing, isolate: false } },
+      { extends: true, test: { name: 'by themselves', include: ['test/**/*.test.ts'], exclude: sharing } },
+    ],
   },
 })
