@@ -11,6 +11,7 @@ import { migrate } from '../src/store/migrate.ts'
 import { startServer } from '../test/http/support.ts'
 import { storeReport } from '../test/store/support/inventory.ts'
 import { vocabularyOf } from '../test/support/vocabulary.ts'
+import { alternately } from './answer-times.ts'
 import { benchFolder, median } from './measure.ts'
 
 const rows = Number(process.argv[2] ?? 300_000)
@@ -51,20 +52,9 @@ try {
     )
   }
   await database.execute('ANALYZE')
-  const timed = async (path: string): Promise<number> => {
-    const started = performance.now()
-    const response = await fetch(`${http.url}${path}`)
-    const body = await response.text()
-    if (!response.ok) throw new Error(`${path} answered ${response.status}: ${body.slice(0, 300)}`)
-    return performance.now() - started
-  }
   const told = []
   for (const [what, path] of Object.entries(asked)) {
-    const [these, others]: [number[], number[]] = [[], []]
-    for (let round = 0; round < rounds; round += 1) {
-      others.push(await timed(plain))
-      these.push(await timed(path))
-    }
+    const { these, others } = await alternately(`${http.url}${path}`, `${http.url}${plain}`, rounds)
     const [ms, plainMs] = [median(these), median(others)]
     told.push({ what, ms, slowestMs: Math.max(...these), toPlain: ms / plainMs })
   }

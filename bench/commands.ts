@@ -1,6 +1,7 @@
 /**
- * Ship commands a second: the command engine with its queue, against a bare BullMQ worker that sends the same POST and does nothing else; on the
- * same queue backend, at the same concurrency, taking turns. The marketplace is a stub in a process of its own. Linux only.
+ * Ship commands a second: the command engine with its queue, and as it begins commands where they became due, against a bare BullMQ worker that sends
+ * the same POST and does nothing else; on the same queue backend, at the same concurrency, taking turns. The marketplace is a stub in a process of
+ * its own. Linux only.
  * `node bench/commands.ts [--commands 1500] [--rounds 3] [--concurrency 64]`; prints medians and their ratio.
  * `node bench/commands.ts --statements 300 [--concurrency 1]`: with the duration of each statement.
  */
@@ -9,29 +10,28 @@ import { randomBytes, randomUUID } from 'node:crypto'
 import { rm } from 'node:fs/promises'
 import { createPostgresBackend, Queue, Worker } from 'bullmq'
 import pg from 'pg'
-import { createInProcessBudget } from '../src/clients/budget.ts'
 import { createTransport } from '../src/clients/http.ts'
-import { createMarketplaceClient } from '../src/clients/marketplace/marketplace.ts'
 import { ordersEndpoint } from '../src/clients/marketplace/orders.ts'
-import { profiles } from '../src/clients/marketplace/profiles/index.ts'
-import type { PlannedCommand } from '../src/domain/command.ts'
 import { startEmbeddedPostgres } from '../src/embedded/postgres.ts'
 import { runCommand } from '../src/jobs/commands/run.ts'
-import { createSellerRegistry, type SellerRegistry } from '../src/jobs/sellers.ts'
-import { createLogger, createQuietLog } from '../src/observability/log.ts'
+import { createQuietLog } from '../src/observability/log.ts'
 import { createMetrics } from '../src/observability/metrics.ts'
 import { createQueueBackend } from '../src/queues/backend.ts'
-import { createQueueRuntime } from '../src/queues/runtime.ts'
-import { insertCommands } from '../src/store/command-steps.ts'
-import { headCommand } from '../src/store/commands.ts'
-import { type Database, openDatabase } from '../src/store/database.ts'
+import { createQueueRuntime, type QueueRuntime } from '../src/queues/runtime.ts'
+import { openDatabase } from '../src/store/database.ts'
 import { migrate } from '../src/store/migrate.ts'
-import { recordSellers } from '../src/store/sellers.ts'
 import { hasRedisServer, startTestRedis, type TestRedis } from '../test/support/redis.ts'
-import { storeOrders } from '../test/support/store.ts'
 import { vocabularyOf } from '../test/support/vocabulary.ts'
-import { generateOrder } from './generate.ts'
 import { benchFolder, median, numberOption, processorMs } from './measure.ts'
+import {
+  benchLog,
+  benchSellerId,
+  benchSellers,
+  commandOf,
+  commandParts,
+  fillCommands,
+  requestTimeoutMs,
+} from './ship-commands.ts'
 import { startMarketplaceStub } from './start-stub.ts'
 import { type StatementCost, watchStatements } from './statements.ts'
 
@@ -39,39 +39,10 @@ const statements = process.argv.includes('--statements') ? numberOption('stateme
 const commands = statements ?? numberOption('commands', 1_500)
 const rounds = statements === null ? numberOption('rounds', 3) : 1
 const concurrency = numberOption('concurrency', statements === null ? 64 : 1)
-const sellerId = 'bench'
-const requestTimeoutMs = 30_000
-const pageSize = 200
 /** The queue retries a failing command with a growing back-off: after this time the run is aborted. */
 const longestRunMs = 30_000 + commands * 200
 /** The first commands warm everything up and are not counted. */
 const warmUp = Math.floor(commands / 5)
-
-const log = createLogger({ level: 'info', format: 'json', destination: { write: () => undefined } })
-const unlimited = { [ordersEndpoint.operations.ship.name]: { tokens: 1e9, perMs: 60_000 } }
-
-/** Ships one unit of each line; the tracking numbers are those that the stub answers with. */
-const commandOf = (order: number): Extract<PlannedCommand, { kind: 'ship' }> => {
-  const { key, value } = generateOrder(order, 1)
-  return {
-    kind: 'ship',
-    purchaseOrderId: key,
-    payload: {
-      parcels: value.lines.flatMap((line) =>
-        line.statuses
-          .filter(({ status }) => status === 'Shipped')
-          .map(({ quantity, carrier, trackingNumber, trackingUrl, methodCode, shippedAt }) => ({
-            carrier: carrier ?? '',
-            trackingNumber: trackingNumber ?? '',
-            trackingUrl,
-            method: methodCode,
-            shippedAt: (shippedAt ?? new Date()).toISOString(),
-            lines: [{ lineNumber: line.lineNumber, quantity }],
-          })),
-      ),
-    },
-  }
-}
 
 /** Counts commands as they end; answers commands a second without the warm-up. */
 const createMeter = () => {
@@ -101,86 +72,37 @@ interface Setting {
   newDatabase(): Promise<string>
 }
 
-const sellersOf = (stubUrl: string): SellerRegistry => {
-  const budget = createInProcessBudget({ limits: unlimited })
-  const seller = {
-    sellerId,
-    clientId: 'bench',
-    clientSecret: 'bench',
-    profile: 'specification' as const,
-    marketplaceUrl: stubUrl,
-    headerPrefix: null,
-    quantityField: null,
-    serviceName: 'bench',
-    tokenPath: null,
-    advertiserId: null,
-    campaignIds: [],
-    skus: [],
-    logReasons: new Map(),
-    reportColumns: {},
-    rateLimits: {},
+/** Begins so many at a time, as the process does that makes them due. */
+const beginHere = async (runtime: QueueRuntime, ids: readonly string[]): Promise<void> => {
+  const left = [...ids]
+  const begin = async (): Promise<void> => {
+    for (let commandId = left.shift(); commandId !== undefined; commandId = left.shift())
+      await runtime.runHere('command.run', { commandId })
   }
-  return createSellerRegistry({
-    sellers: [seller],
-    sandboxUrl: null,
-    display: null,
-    requestTimeoutMs,
-    profiles,
-    budget,
-    log,
-    hooks: {},
-    createClient: createMarketplaceClient,
-  })
+  await Promise.all(Array.from({ length: concurrency }, begin))
 }
 
-const fill = async (database: Database, sellers: SellerRegistry): Promise<readonly string[]> => {
-  await recordSellers(database, [sellers.configured(sellerId)])
-  const ids: string[] = []
-  for (let first = 0; first < commands; first += pageSize) {
-    const numbers = Array.from({ length: Math.min(pageSize, commands - first) }, (_, index) => first + index)
-    const records = numbers.map((order) => generateOrder(order, 0))
-    await storeOrders(database, { sellerId, records, observedAt: new Date(Date.now() - 60_000) })
-    const stored = await database.transaction(async (transaction) => {
-      const made: string[] = []
-      for (const order of numbers) {
-        const command = commandOf(order)
-        const { purchaseOrderId } = command
-        made.push(...(await insertCommands(transaction, { sellerId, purchaseOrderId, event: null, commands: [command] })))
-      }
-      return made
-    })
-    ids.push(...stored)
-  }
-  return ids
-}
-
-/** The engine, wired as the daemon wires it. */
-const runEngine = async ({ stubUrl, redis, newDatabase }: Setting): Promise<Run> => {
+/** The engine, wired as the daemon wires it: its commands come from a queue, or are begun where they became due. */
+const runEngine = async ({ stubUrl, redis, newDatabase }: Setting, way: 'queued' | 'here'): Promise<Run> => {
   const url = await newDatabase()
   await migrate(url)
   const database = openDatabase({ vocabularyOf, url, connections: 12 })
-  const sellers = sellersOf(stubUrl)
+  const sellers = benchSellers(stubUrl)
   const metrics = createMetrics({ version: 'bench', processMetrics: false })
   const prefix = `engine-${randomBytes(4).toString('hex')}`
   const connect = () => {
-    const backend = createQueueBackend({ redisUrl: redis?.url ?? null, databaseUrl: url, quiet: createQuietLog(log), prefix })
-    return createQueueRuntime({ backend, log, metrics })
+    const backend = createQueueBackend({
+      redisUrl: redis?.url ?? null,
+      databaseUrl: url,
+      quiet: createQuietLog(benchLog),
+      prefix,
+    })
+    return createQueueRuntime({ backend, log: benchLog, metrics })
   }
   const runtime = connect()
   const producer = connect()
   const meter = createMeter()
-  const parts = {
-    database,
-    sellers,
-    owner: 'bench',
-    requestTimeoutMs,
-    settleTimeMs: 120_000,
-    onSettled: async (seller: string, subject: string) => {
-      const next = await headCommand(database, seller, subject)
-      if (next !== null) await runtime.enqueue('command.run', { commandId: next }, { runNow: true })
-    },
-    onOutcome: (kind: string, outcome: string) => metrics.commands.inc({ kind, outcome }),
-  }
+  const parts = commandParts({ database, sellers, runtime, metrics })
   runtime.register(
     'command.run',
     async ({ data, signal, log: jobLog }) => {
@@ -191,12 +113,13 @@ const runEngine = async ({ stubUrl, redis, newDatabase }: Setting): Promise<Run>
     { concurrency },
   )
   try {
-    const ids = await fill(database, sellers)
+    const ids = await fillCommands(database, sellers, commands)
     await database.query('VACUUM (ANALYZE)')
     await producer.start()
-    await producer.enqueueMany(ids.map((commandId) => ({ name: 'command.run', data: { commandId } })))
+    if (way === 'queued') await producer.enqueueMany(ids.map((commandId) => ({ name: 'command.run', data: { commandId } })))
+    else await runtime.start()
     const watch = statements === null ? null : watchStatements()
-    const run = await timed(meter.rate, () => runtime.start())
+    const run = await timed(meter.rate, () => (way === 'queued' ? runtime.start() : beginHere(runtime, ids)))
     const costs = watch?.end() ?? []
     const [found] = await database.query<{ count: bigint }>(
       `SELECT count(*) AS count FROM tallyman.commands WHERE state = 'confirmed'`,
@@ -213,8 +136,8 @@ const runEngine = async ({ stubUrl, redis, newDatabase }: Setting): Promise<Run>
 
 /** What anyone would write first: the request is in the job, the worker sends it. */
 const runBare = async ({ stubUrl, redis, newDatabase }: Setting): Promise<Run> => {
-  const sellers = sellersOf(stubUrl)
-  const { ship } = sellers.client(sellerId).of(ordersEndpoint).commands
+  const sellers = benchSellers(stubUrl)
+  const { ship } = sellers.client(benchSellerId).of(ordersEndpoint).commands
   const transport = createTransport({ baseUrl: stubUrl, requestTimeoutMs, maxBodyBytes: 1e7, now: Date.now })
   const meter = createMeter()
   const work = async ({ data }: { data: { path: string; body: unknown } }): Promise<void> => {
@@ -322,21 +245,28 @@ try {
   const backends = [
     { backend: 'Postgres', setting: { stubUrl: stub.url, redis: null, newDatabase } },
     ...(redis === null ? [] : [{ backend: 'Redis', setting: { stubUrl: stub.url, redis, newDatabase } }]),
-  ].map((entry) => ({ ...entry, engine: [] as Run[], bare: [] as Run[] }))
+  ].map((entry) => ({ ...entry, engine: [] as Run[], bare: [] as Run[], here: [] as Run[] }))
   for (let round = 0; round < rounds; round += 1) {
-    for (const { setting, engine, bare } of backends) {
+    for (const { setting, engine, bare, here } of backends) {
       bare.push(await runBare(setting))
-      engine.push(await runEngine(setting))
+      engine.push(await runEngine(setting, 'queued'))
+      here.push(await runEngine(setting, 'here'))
     }
   }
 
-  const figures = backends.map(({ backend, engine, bare }) => {
+  const figures = backends.map(({ backend, engine, bare, here }) => {
+    const toBare = (runs: readonly Run[]): number =>
+      median(runs.map(({ rate }, round) => rate / (bare[round]?.rate ?? Number.NaN)))
     const of = (runs: readonly Run[], pick: (run: Run) => number): number => median(runs.map(pick))
     return {
       backend,
       engine: of(engine, ({ rate }) => rate),
       bare: of(bare, ({ rate }) => rate),
-      ratio: median(engine.map(({ rate }, round) => rate / (bare[round]?.rate ?? Number.NaN))),
+      ratio: toBare(engine),
+      here: of(here, ({ rate }) => rate),
+      hereRatio: toBare(here),
+      hereMs: of(here, ({ ownMs }) => ownMs),
+      herePostgresMs: of(here, ({ postgresMs }) => postgresMs),
       ownMs: of(engine, ({ ownMs }) => ownMs),
       bareMs: of(bare, ({ ownMs }) => ownMs),
       postgresMs: of(engine, ({ postgresMs }) => postgresMs),
@@ -347,16 +277,20 @@ try {
     `${commands} ship commands, ${concurrency} at a time, medians of ${rounds} rounds; commands a second, processor time of one command`,
   )
   console.table(
-    figures.map(({ backend, engine, bare, ratio, ownMs, bareMs, postgresMs, barePostgresMs }) => ({
-      'queues in': backend,
-      engine: Math.round(engine),
-      'bare worker': Math.round(bare),
-      'engine to bare': ratio.toFixed(2),
-      'engine, Node': `${ownMs.toFixed(2)} ms`,
-      'engine, Postgres': `${postgresMs.toFixed(2)} ms`,
-      'bare, Node': `${bareMs.toFixed(2)} ms`,
-      'bare, Postgres': `${barePostgresMs.toFixed(2)} ms`,
-    })),
+    figures.flatMap(({ backend, engine, bare, here, ratio, hereRatio, ownMs, bareMs, hereMs, ...postgres }) =>
+      [
+        { way: 'a bare worker', rate: bare, toBare: 1, node: bareMs, own: postgres.barePostgresMs },
+        { way: 'the engine, from the queue', rate: engine, toBare: ratio, node: ownMs, own: postgres.postgresMs },
+        { way: 'the engine, begun where due', rate: here, toBare: hereRatio, node: hereMs, own: postgres.herePostgresMs },
+      ].map(({ way, rate, toBare, node, own }) => ({
+        'queues in': backend,
+        way,
+        'a second': Math.round(rate),
+        'to bare': toBare.toFixed(2),
+        Node: `${node.toFixed(2)} ms`,
+        Postgres: `${own.toFixed(2)} ms`,
+      })),
+    ),
   )
   for (const { backend, engine } of statements === null ? [] : backends) {
     console.log(`queues in ${backend}: ${concurrency} at a time, time of each statement from sending to answer`)
@@ -370,7 +304,7 @@ try {
     )
   }
   process.send?.(
-    figures.map(({ backend, engine, bare, ratio, ownMs, postgresMs }) => ({ backend, engine, bare, ratio, ownMs, postgresMs })),
+    figures.map(({ backend, ratio, hereRatio, ownMs, postgresMs }) => ({ backend, ratio, hereRatio, ownMs, postgresMs })),
   )
 } finally {
   for (const close of closers.reverse()) await close()

@@ -53,16 +53,6 @@ try {
   const file = path.join(folder, 'sellers.json')
   const ids = Array.from({ length: sellers }, (_, index) => `idle-${index}`)
   await writeFile(file, JSON.stringify({ sellers: ids.map((id) => ({ sellerId: id, clientId: id, clientSecret: 'bench' })) }))
-  const off = [
-    'RETURNS',
-    'RECONCILIATION',
-    'CAMPAIGNS',
-    'SALES_CHANNELS',
-    'SHIPPING_SETTINGS',
-    'REPLENISHMENT',
-    'INVENTORY_LOG',
-    'SETTLEMENTS',
-  ]
   const daemon = await startTestDaemon(
     {
       DATABASE_URL: server.url,
@@ -71,7 +61,8 @@ try {
       POLL_ORDERS: '1m',
       POLL_ORDER_SWEEP: 'off',
       REREAD_EVERY: 'off',
-      ...Object.fromEntries(off.map((name) => [`POLL_${name}`, 'off'])),
+      POLL_RETURNS: 'off',
+      POLL_SHIPPING_SETTINGS: 'off',
       ...(redis === null ? {} : { REDIS_URL: redis.url }),
     },
     daemonFlags,

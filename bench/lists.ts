@@ -1,6 +1,6 @@
 /**
- * What people ask the console for, over HTTP, with many orders and commands in the database: 5 % of the orders open, one in fifty of these late, one in ten
- * not acknowledged. Alternating with a list of keys. `node bench/lists.ts [--orders 1000000] [--commands 100000] [--rounds 40]`
+ * What people ask the console for, over HTTP, and how long a browser takes to show its first view, with many orders and commands in the database:
+ * 5 % of the orders open, one in fifty of these late, one in ten not acknowledged. Alternating with a list of keys. `node bench/lists.ts [--orders 1000000] [--commands 100000] [--rounds 40]`
  */
 
 import { rm } from 'node:fs/promises'
@@ -8,13 +8,16 @@ import { startEmbeddedPostgres } from '../src/embedded/postgres.ts'
 import { openDatabase } from '../src/store/database.ts'
 import { migrate } from '../src/store/migrate.ts'
 import { startServer } from '../test/http/support.ts'
+import { hasBrowser, launchBrowser } from '../test/support/browser.ts'
 import { vocabularyOf } from '../test/support/vocabulary.ts'
+import { alternately, answerMs } from './answer-times.ts'
 import { benchFolder, median, numberOption } from './measure.ts'
 
 const orders = numberOption('orders', 1_000_000)
 const commands = numberOption('commands', 100_000)
 const rounds = numberOption('rounds', 40)
 const batch = 100_000
+const visitsCounted = 5
 
 // Order n is n minutes old; the newest twentieth is open.
 const fill = [
@@ -46,9 +49,14 @@ const fillCommands = [
 
 const middle = Math.round(orders / 2)
 const plain = '/v1/keys'
+const sevenDaysAgo = new Date(Date.now() - 7 * 86_400_000).toISOString()
 const asked = {
   overview: '/v1/overview',
   throughput: '/v1/throughput',
+  'orders of seven days by state': '/v1/order-states',
+  'shipped orders of seven days': `/v1/orders?outcome=shipped&createdFrom=${sevenDaysAgo}&sort=-orderDate&limit=50`,
+  'cancelled orders of seven days': `/v1/orders?outcome=cancelled&createdFrom=${sevenDaysAgo}&sort=-orderDate&limit=50`,
+  'refunded orders of seven days': `/v1/orders?outcome=refunded&createdFrom=${sevenDaysAgo}&sort=-orderDate&limit=50`,
   'orders, newest first': '/v1/orders?sort=-orderDate&limit=50',
   'open orders by deadline': '/v1/orders?open=true&sort=shipBy&limit=50',
   'late orders': '/v1/orders?open=true&late=true&sort=shipBy&limit=50',
@@ -70,31 +78,41 @@ const asked = {
 const percentile = (values: readonly number[], share: number): number =>
   [...values].sort((a, b) => a - b)[Math.ceil(values.length * share) - 1] ?? Number.NaN
 
+/** Median of some visits, each by a browser context that has stored nothing, until the overview shows its figures. */
+const measureFirstView = async (url: string): Promise<number> => {
+  const browser = await launchBrowser()
+  try {
+    const visits: number[] = []
+    // The first one warms the browser up.
+    for (let visit = 0; visit <= visitsCounted; visit += 1) {
+      const context = await browser.newContext()
+      const page = await context.newPage()
+      const startedMs = performance.now()
+      await page.goto(url)
+      await page.getByRole('link', { name: 'late to ship' }).waitFor()
+      if (visit > 0) visits.push(performance.now() - startedMs)
+      await context.close()
+    }
+    return median(visits)
+  } finally {
+    await browser.close()
+  }
+}
+
 const folder = await benchFolder()
 const server = await startEmbeddedPostgres({ dataDir: folder, say: () => undefined })
 await migrate(server.url)
 const database = openDatabase({ vocabularyOf, url: server.url, connections: 4 })
-const http = await startServer(database, { sellers: () => ['s-1', 's-2'] })
+const http = await startServer(database, { sellers: () => ['s-1', 's-2'], marketplaceNow: () => new Date() })
 try {
   for (let from = 1; from <= orders; from += batch)
     for (const statement of fill) await database.execute(statement, from, Math.min(orders, from + batch - 1), orders)
   for (const statement of fillCommands) await database.execute(statement, commands)
   await database.execute('VACUUM ANALYZE')
-  const timed = async (path: string): Promise<number> => {
-    const started = performance.now()
-    const response = await fetch(`${http.url}${path}`)
-    const body = await response.text()
-    if (!response.ok) throw new Error(`${path} answered ${response.status}: ${body.slice(0, 300)}`)
-    return performance.now() - started
-  }
   const told = []
   for (const [what, path] of Object.entries(asked)) {
-    const [these, others]: [number[], number[]] = [[], []]
-    await timed(path)
-    for (let round = 0; round < rounds; round += 1) {
-      others.push(await timed(plain))
-      these.push(await timed(path))
-    }
+    await answerMs(`${http.url}${path}`)
+    const { these, others } = await alternately(`${http.url}${path}`, `${http.url}${plain}`, rounds)
     told.push({ what, ms: median(these), p95Ms: percentile(these, 0.95), toPlain: median(these) / median(others) })
   }
   console.log(`${orders} orders, ${commands} commands`)
@@ -106,7 +124,9 @@ try {
       'to a list of keys': toPlain.toFixed(1),
     })),
   )
-  process.send?.({ slowestP95Ms: Math.max(...told.map(({ p95Ms }) => p95Ms)) })
+  const firstViewMs = hasBrowser ? await measureFirstView(http.url) : Number.NaN
+  console.log(`first view, from the address to its figures, a browser that has stored nothing: ${firstViewMs.toFixed(0)} ms`)
+  process.send?.({ slowestP95Ms: Math.max(...told.map(({ p95Ms }) => p95Ms)), firstViewMs })
 } finally {
   await http.close()
   await database.close()

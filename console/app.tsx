@@ -1,18 +1,20 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { contact, loadSession, session, signOut } from './lib/api.ts'
+import { contact, loadSession, type Schemas, session, signOut } from './lib/api.ts'
 import { messageOf } from './lib/faults.ts'
+import { useHeading } from './lib/heading.ts'
 import { startLive } from './lib/live.ts'
 import { forgetAll, invalidate } from './lib/query.ts'
+import { lackOf, useMay } from './lib/rights.ts'
 import { matchPath, startRouter, useAddress } from './lib/router.ts'
 import { useShared } from './lib/state.ts'
 import { applyTheme, chooseTheme, readTheme, type Theme } from './lib/theme.ts'
 import { Empty, Loading, lastSeen } from './parts/states.tsx'
 import { Toasts, toast } from './parts/toasts.tsx'
 import { SignIn } from './sign-in.tsx'
-import { views } from './views.ts'
+import { needsOf, views } from './views.ts'
 
 /** Interval at which a daemon that does not answer is asked again, and the clocks are set, in milliseconds. */
-const retryMs = 5_000
+const retryMs = 2_000
 const clockMs = 300_000
 
 const ThemeSwitch = () => {
@@ -56,6 +58,7 @@ const AwayNotice = () => {
 
 const Navigation = ({ path }: { readonly path: string }) => {
   const [open, setOpen] = useState(false)
+  const may = useMay()
   useEffect(() => setOpen(false), [path])
   const base = `/${path.split('/').slice(1, 3).join('/')}`
   return (
@@ -65,8 +68,9 @@ const Navigation = ({ path }: { readonly path: string }) => {
       </button>
       <nav id="navigation" aria-label="Views" class={open ? 'open' : ''}>
         <ul>
-          {views.flatMap(({ path: to, menu }) =>
-            menu === null
+          {views.flatMap((view) => {
+            const { path: to, menu } = view
+            return menu === null || !may(...needsOf(view))
               ? []
               : [
                   <li key={to}>
@@ -74,24 +78,37 @@ const Navigation = ({ path }: { readonly path: string }) => {
                       {menu}
                     </a>
                   </li>,
-                ],
+                ]
+          })}
+          {may('read', 'all') && (
+            <li>
+              <a href="/queues">Queues</a>
+            </li>
           )}
-          <li>
-            <a href="/queues">Queues</a>
-          </li>
-          <li>
-            <a href="/docs">API</a>
-          </li>
+          {may('read') && (
+            <li>
+              <a href="/docs">API</a>
+            </li>
+          )}
         </ul>
       </nav>
     </>
   )
 }
 
-const View = ({ path }: { readonly path: string }) => {
-  for (const { path: pattern, component: Shown } of views) {
-    const parts = matchPath(pattern, path)
-    if (parts !== null) return <Shown parts={parts} />
+const View = ({ path, session: known }: { readonly path: string; readonly session: Schemas['Session'] }) => {
+  for (const view of views) {
+    const { component: Shown, menu } = view
+    const parts = matchPath(view.path, path)
+    if (parts === null) continue
+    const lack = lackOf(known, needsOf(view))
+    if (lack === null) return <Shown parts={parts} />
+    return (
+      <>
+        <h1 tabIndex={-1}>{menu ?? 'Not for this key'}</h1>
+        <Empty>{lack}</Empty>
+      </>
+    )
   }
   return (
     <>
@@ -117,7 +134,6 @@ export const App = () => {
   const { path } = useAddress()
   const known = useShared(session)
   const main = useRef<HTMLElement>(null)
-  const shownPath = useRef(path)
 
   useEffect(() => {
     applyTheme(readTheme())
@@ -130,13 +146,7 @@ export const App = () => {
     return () => clearInterval(timer)
   }, [])
 
-  useEffect(() => {
-    const heading = main.current?.querySelector('h1')
-    document.title = heading === null || heading === undefined ? 'Tallyman' : `${heading.textContent} · Tallyman`
-    // Only a way within the page moves the focus: the browser itself cares for the first view.
-    if (shownPath.current !== path) heading?.focus()
-    shownPath.current = path
-  }, [path, known?.signedIn])
+  useHeading(main, known === null ? null : `${path} ${known.signedIn}`)
 
   return (
     <>
@@ -165,7 +175,7 @@ export const App = () => {
           path === '/console/sign-in' ? (
             <SignIn />
           ) : (
-            <View path={path} />
+            <View path={path} session={known} />
           )
         ) : (
           <SignIn />

@@ -1,4 +1,5 @@
 import type { ComponentType } from 'preact'
+import type { Needs } from './lib/rights.ts'
 import { Alarms } from './views/alarms.tsx'
 import { Audit } from './views/audit.tsx'
 import { Campaigns, CampaignView } from './views/campaigns.tsx'
@@ -26,8 +27,13 @@ export interface View {
   readonly path: string
   /** Words in the navigation; null: it is reached from another view. */
   readonly menu: string | null
+  /** What of a key it needs to show anything; default: to read. */
+  readonly needs?: Needs
   readonly component: ComponentType<{ readonly parts: Readonly<Record<string, string>> }>
 }
+
+/** What a view needs of a key to show anything. */
+export const needsOf = ({ needs }: View): Needs => needs ?? ['read']
 
 /** All views, in the order of the navigation. A view is added by a line here. */
 export const views: readonly View[] = [
@@ -49,9 +55,9 @@ export const views: readonly View[] = [
   { path: '/console/campaigns', menu: 'Campaigns', component: Campaigns },
   { path: '/console/campaigns/:id', menu: null, component: CampaignView },
   { path: '/console/targets', menu: 'Targets', component: Targets },
-  { path: '/console/webhooks', menu: 'Webhooks', component: Webhooks },
-  { path: '/console/webhooks/:id', menu: null, component: WebhookView },
-  { path: '/console/keys', menu: 'Keys', component: Keys },
-  { path: '/console/audit', menu: 'Audit', component: Audit },
-  { path: '/console/settings', menu: 'Settings', component: Settings },
+  { path: '/console/webhooks', menu: 'Webhooks', needs: ['read', 'all'], component: Webhooks },
+  { path: '/console/webhooks/:id', menu: null, needs: ['read', 'all'], component: WebhookView },
+  { path: '/console/keys', menu: 'Keys', needs: ['operate', 'all'], component: Keys },
+  { path: '/console/audit', menu: 'Audit', needs: ['operate'], component: Audit },
+  { path: '/console/settings', menu: 'Settings', needs: ['read', 'all'], component: Settings },
 ]

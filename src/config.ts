@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import { type DisplaySettings, readDisplay } from './config/display.ts'
 import { effectiveSettings } from './config/effective.ts'
@@ -9,6 +10,7 @@ import { readSellers, type SellerSettings } from './config/sellers.ts'
 import type { RetentionSettings } from './domain/retention.ts'
 import type { EffectiveSetting, HttpLimits } from './http/services.ts'
 import type { Intervals } from './jobs/sync/intervals.ts'
+import { isRedisOverTls, type RedisTls } from './redis-address.ts'
 
 export type { DisplaySettings } from './config/display.ts'
 export type { Role } from './config/environment.ts'
@@ -21,9 +23,12 @@ const loopbackHosts = new Set(['127.0.0.1', '::1', 'localhost'])
 /** Every setting, checked; durations in milliseconds. */
 export interface Config {
   readonly databaseUrl: string | null
+  /** The same database where each connection is a session of its own; null: `databaseUrl` is one. */
+  readonly databaseDirectUrl: string | null
   /** Whether statements that are sent often stay planned on the server; a pooler in transaction mode may refuse that. */
   readonly preparedStatements: boolean
   readonly redisUrl: string | null
+  readonly redisTls: RedisTls
   /** Absolute. */
   readonly dataDir: string
   readonly sandbox: { readonly port: number; readonly demo: boolean } | null
@@ -60,6 +65,8 @@ export interface Config {
   readonly lookBackMs: number
   /** How far back by creation date orders and returns are read again. */
   readonly rereadDepthMs: number
+  /** How long BI may leave a transaction idle, in milliseconds. */
+  readonly biIdleTransactionMs: number | 'off'
   /** How long data is kept. */
   readonly retention: RetentionSettings
   /** Variables that begin like settings and are none. */
@@ -92,6 +99,15 @@ const parseEnvironment = (
         faults.push(`${name}: is unset while HOST is ${values.HOST}; accepted: set it, or keep HOST on the loopback interface`)
     }
   }
+  if (values.DATABASE_DIRECT_URL !== undefined && values.DATABASE_URL === undefined)
+    faults.push('DATABASE_DIRECT_URL: is set while DATABASE_URL is unset; accepted: beside DATABASE_URL')
+  if ((values.REDIS_CERT_FILE === undefined) !== (values.REDIS_KEY_FILE === undefined))
+    faults.push('REDIS_CERT_FILE, REDIS_KEY_FILE: one of them is set; accepted: both or none')
+  // Whoever names an authority takes the connection for a secure one.
+  if ((values.REDIS_CA_FILE ?? values.REDIS_CERT_FILE) !== undefined && !isRedisOverTls(values.REDIS_URL ?? ''))
+    faults.push(
+      'REDIS_CA_FILE, REDIS_CERT_FILE: are set while REDIS_URL is not over TLS; accepted: beside rediss://… or rediss+sentinel://…',
+    )
   if (values.SETTLE_TIME <= values.REQUEST_TIMEOUT) {
     faults.push(
       'SETTLE_TIME: is not longer than REQUEST_TIMEOUT; accepted: longer than a request can live, so that its effect has shown by then',
@@ -100,6 +116,13 @@ const parseEnvironment = (
   if (faults.length > 0) throw new InvalidConfig(faults)
   return { values, intervals: intervals.data, sellers, display }
 }
+
+// As files that are read at the start: a renewed certificate is used from the next start on.
+const readRedisTls = ({ REDIS_CA_FILE: ca, REDIS_CERT_FILE: cert, REDIS_KEY_FILE: key }: Environment): RedisTls => ({
+  ...(ca === undefined ? {} : { ca: readFileSync(ca, 'utf8') }),
+  ...(cert === undefined ? {} : { cert: readFileSync(cert, 'utf8') }),
+  ...(key === undefined ? {} : { key: readFileSync(key, 'utf8') }),
+})
 
 /**
  * Reads the environment once.
@@ -114,8 +137,10 @@ export const readConfig = (source: Readonly<Record<string, string | undefined>>,
   const logFormat = values.LOG_FORMAT ?? (terminal ? 'pretty' : 'json')
   return Object.freeze({
     databaseUrl: values.DATABASE_URL ?? null,
+    databaseDirectUrl: values.DATABASE_DIRECT_URL ?? null,
     preparedStatements: values.PREPARED_STATEMENTS === 'on',
     redisUrl: values.REDIS_URL ?? null,
+    redisTls: readRedisTls(values),
     dataDir: path.resolve(values.DATA_DIR),
     sandbox,
     sellers,
@@ -140,6 +165,7 @@ export const readConfig = (source: Readonly<Record<string, string | undefined>>,
     },
     lookBackMs: values.LOOK_BACK,
     rereadDepthMs: values.REREAD_DEPTH,
+    biIdleTransactionMs: values.BI_IDLE_TRANSACTION_TIMEOUT,
     retention: {
       runs: values.RETAIN_RUNS,
       attempts: values.RETAIN_ATTEMPTS,

@@ -11,6 +11,7 @@ import { createIntake } from './daemon/intake.ts'
 import { startMarketplace } from './daemon/marketplace.ts'
 import { createQueues } from './daemon/queues.ts'
 import { rereadSellers } from './daemon/reread-sellers.ts'
+import { createSyncMetrics } from './daemon/sync-metrics.ts'
 import { createWebhooks } from './daemon/webhooks.ts'
 import { registerWork } from './daemon/work.ts'
 import { assertListenable } from './free-port.ts'
@@ -47,14 +48,16 @@ const run = async (config: Config, log: Logger, stop: AbortSignal, closers: Clos
 
   const queues = createQueues(context, database, marketplace)
   const intake = createIntake(context, database, marketplace, queues)
-  if (has('worker')) registerWork({ context, database: database.database, marketplace, queues, intake })
+  const { sellers } = marketplace
+  const syncMetrics = createSyncMetrics(context.metrics, (id) => (sellers.has(id) ? sellers.client(id).clock().now() : null))
+  if (has('worker')) registerWork({ context, database: database.database, marketplace, queues, intake, syncMetrics })
   const webhooks = createWebhooks(context, database, queues)
   await queues.start()
   webhooks.start()
 
   const observed = {
     health: createHealth(database, queues, webhooks),
-    metrics: createMetricsReader(context, database, marketplace, queues),
+    metrics: createMetricsReader(context, database, marketplace, queues, syncMetrics),
   }
   await startHealthServer(context, observed)
   const reread = rereadSellers(context, marketplace, queues)
@@ -67,7 +70,7 @@ const run = async (config: Config, log: Logger, stop: AbortSignal, closers: Clos
       ...(marketplace.sandboxUrl === null ? {} : { sandbox: marketplace.sandboxUrl }),
       database: database.shownUrl,
       queues: queues.kind,
-      sellers: marketplace.sellers.ids().length,
+      sellers: sellers.ids().length,
       roles: config.roles,
     },
     address === null ? 'tallyman is running' : `tallyman is running: open ${address}/`,

@@ -264,6 +264,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/order-states": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Orders of the last days, by state
+         * @description Each number is that of `GET /v1/orders` with `createdFrom`, and with `open=true` or `outcome`. Needs the scope `read`.
+         */
+        get: operations["getOrderStates"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/throughput": {
         parameters: {
             query?: never;
@@ -276,26 +296,6 @@ export interface paths {
          * @description Needs the scope `read`.
          */
         get: operations["getThroughput"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/budget": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * What is left of the rate limits
-         * @description Of each operation of the marketplace that this process has used lately. Needs the scope `read`.
-         */
-        get: operations["getBudget"];
         put?: never;
         post?: never;
         delete?: never;
@@ -476,6 +476,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/lags": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * How far the syncs of each resource are
+         * @description Over all sellers and streams; what is in trouble first, then the longest lag. `GET /v1/syncs` lists the streams. Needs the scope `read`.
+         */
+        get: operations["getLags"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/resources": {
         parameters: {
             query?: never;
@@ -530,6 +550,46 @@ export interface paths {
          * @description With `from` (and `to`) the records of that time are read again, oldest first; not every resource supports it. Times that the marketplace no longer serves, and future times, are excluded: `range` is the time that is read. 422 if nothing remains. Needs the scope `operate`.
          */
         post: operations["runSync"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/budget": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What is left of the rate limits
+         * @description Of each operation of the marketplace that any process has used lately; the one with least left first. Of other processes it is some seconds old. Needs the scope `read`.
+         */
+        get: operations["getBudget"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/budget/operations": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What is left of the rate limit of each operation
+         * @description Over all sellers; the operation with least left first. `GET /v1/budget` with `operation` lists what stands behind it. Needs the scope `read`.
+         */
+        get: operations["getBudgetOperations"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -1666,6 +1726,8 @@ export interface components {
             currency: string | null;
             /** @description Some units are neither shipped nor cancelled. */
             open: boolean;
+            /** @description false: the marketplace ships it. */
+            fulfilledBySeller: boolean;
             /** @description By when its units must be acknowledged; null: nothing is left to acknowledge. */
             acknowledgeBy: string | null;
             /** @description When the marketplace cancels by itself what is not shipped; null: it is not open, or has no ship date. */
@@ -1770,6 +1832,8 @@ export interface components {
             currency: string | null;
             /** @description Some units are neither shipped nor cancelled. */
             open: boolean;
+            /** @description false: the marketplace ships it. */
+            fulfilledBySeller: boolean;
             /** @description By when its units must be acknowledged; null: nothing is left to acknowledge. */
             acknowledgeBy: string | null;
             /** @description When the marketplace cancels by itself what is not shipped; null: it is not open, or has no ship date. */
@@ -1868,6 +1932,8 @@ export interface components {
             running: boolean;
             /** @description Since the last run that read everything. */
             lagMs: number | null;
+            /** @description It has not ended well for five of its intervals, and for half an hour. */
+            behind: boolean;
             lastStartedAt: string | null;
             lastSuccessAt: string | null;
             lastError: string | null;
@@ -1875,6 +1941,23 @@ export interface components {
             failures: number;
             /** @description Why this seller counts as not enrolled; checked again weekly, or when the sync is started manually. */
             notEnrolled: string | null;
+        };
+        ResourceLag: {
+            resource: string;
+            streams: number;
+            /** @description Streams whose last run failed. */
+            failing: number;
+            /** @description Streams that have not ended well for five of their intervals, and for half an hour. */
+            behind: number;
+            /** @description Streams that have never read everything; backfills do not count. */
+            unread: number;
+            /** @description The longest time since a stream read everything, of those that run by themselves; null: none has. */
+            lagMs: number | null;
+            /** @description The stream with that lag. */
+            furthest: {
+                sellerId: string;
+                stream: string;
+            } | null;
         };
         SyncRun: {
             id: string;
@@ -2236,6 +2319,8 @@ export interface components {
                 acknowledgeOverdue: number;
                 /** @description Those of them whose time for it passes within an hour. */
                 acknowledgeSoon: number;
+                /** @description Open, and everything is acknowledged. */
+                toShip: number;
                 /** @description Open, and to be shipped within 24 hours. */
                 shipSoon: number;
                 /** @description Open, and cancelled by the marketplace within 24 hours unless they are shipped. */
@@ -2264,12 +2349,32 @@ export interface components {
         HourOfWork: {
             /** Format: date-time */
             from: string;
+            /**
+             * Format: date-time
+             * @description The hour on the marketplace's clock, for the orders.
+             */
+            orderedFrom: string;
             /** @description Orders by their date, on the marketplace's clock. */
             ordered: number;
             /** @description Commands that were confirmed. */
             confirmed: number;
             /** @description Commands that were rejected. */
             rejected: number;
+        };
+        OrderStates: {
+            /**
+             * Format: date-time
+             * @description Orders from this moment on, by the marketplace's clock.
+             */
+            from: string;
+            ordered: number;
+            open: number;
+            /** @description Nothing is open, and some units were shipped. */
+            shipped: number;
+            /** @description Nothing is open, and no unit was shipped. */
+            cancelled: number;
+            /** @description Some units were refunded; they count as shipped too. */
+            refunded: number;
         };
         Budget: {
             sellerId: string;
@@ -2282,6 +2387,15 @@ export interface components {
             perMinute: number;
             /** @description Set while the marketplace told us to wait. */
             blockedUntil: string | null;
+        };
+        OperationBudget: {
+            operation: string;
+            /** @description Of sellers, or of shares of the operation that have a limit of their own. */
+            limits: number;
+            /** @description Those of them by which no request could be sent now. */
+            usedUp: number;
+            /** @description The one with least left. */
+            least: components["schemas"]["Budget"];
         };
         Health: {
             /** @enum {string} */
@@ -2508,18 +2622,35 @@ export interface components {
             nextProbeAt: string | null;
             /** @description It is in the settings of this daemon. */
             served: boolean;
+            /** @description Open orders; at most 10000 are counted. */
+            openOrders: number;
+            /** @description Open orders that should have been shipped; at most 10000 are counted. */
+            lateOrders: number;
             /** @description Commands that are under way or wait; at most 10000 are counted. */
             openCommands: number;
+            /** @description Commands that a person must decide on; at most 10000 are counted. */
+            heldCommands: number;
             /** @description Events that wait to be decided; at most 10000 are counted. */
             waitingEvents: number;
+            /** @description Open records of the quarantine; at most 10000 are counted. */
+            quarantined: number;
+            /** @description Open alarms; at most 10000 are counted. */
+            openAlarms: number;
             /** @description Streams whose last run failed: `GET /v1/syncs`. */
             failingStreams: number;
             /** @description Since the polled orders that are furthest behind were read to the end; null: they have not been yet. */
             ordersLagSeconds: number | null;
-            /** @description Operations whose rate budget is used up now, as this daemon knows. */
+            /** @description The stream of any resource that is furthest behind, without backfills; null: none has been read to its end. */
+            furthestBehind: {
+                resource: string;
+                stream: string;
+                /** @description Since it was read to its end. */
+                lagSeconds: number;
+            } | null;
+            /** @description Operations whose rate budget is used up; what other processes use is known some seconds later. */
             waitingOperations: {
                 operation: string;
-                /** @description Until when the marketplace told this daemon to wait. */
+                /** @description Until when the marketplace told us to wait. */
                 until: string | null;
             }[];
         };
@@ -7382,6 +7513,8 @@ export interface operations {
                 shipNodeType?: string;
                 /** @description Some units are neither shipped nor cancelled. */
                 open?: "true" | "false";
+                /** @description `shipped`: nothing is open, and some units were shipped; `cancelled`: nothing is open, and no unit was shipped; `refunded`: some units were refunded. Name a period, too: the orders are read one by one. */
+                outcome?: "shipped" | "cancelled" | "refunded";
                 /** @description true: open, shipped by the seller, and past the ship-by time. */
                 late?: "true" | "false";
                 /** @description true: open, shipped by the seller, and to be shipped within 24 hours. */
@@ -7392,6 +7525,8 @@ export interface operations {
                 acknowledgeOverdue?: "true" | "false";
                 /** @description true: open, shipped by the seller, and to be acknowledged within an hour. */
                 acknowledgeSoon?: "true" | "false";
+                /** @description true: open, shipped by the seller, and still with the marketplace; false: the other open ones. */
+                fulfilledBySeller?: "true" | "false";
                 /** @description true: open, shipped by the seller, and some units are not acknowledged; false: the other open ones. */
                 unacknowledged?: "true" | "false";
                 /** @description City of the buyer's address, in upper or lower case. */
@@ -7753,11 +7888,12 @@ export interface operations {
             };
         };
     };
-    getThroughput: {
+    getOrderStates: {
         parameters: {
             query?: {
-                /** @description The hour under way included. */
-                hours?: number;
+                /** @description Of this seller. */
+                sellerId?: string;
+                days?: number;
             };
             header?: never;
             path?: never;
@@ -7771,9 +7907,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        readonly items: components["schemas"]["HourOfWork"][];
-                    };
+                    "application/json": components["schemas"]["OrderStates"];
                 };
             };
             /** @description `malformed-request` (The request is malformed), `malformed-json` (The body is not JSON), `invalid-request` (The request has wrong parameters), `unknown-parameter` (The route does not know a parameter), `position-beyond-end` (The position is beyond the end of the feed), `invalid-cursor` (The cursor does not belong to this list) */
@@ -7823,9 +7957,12 @@ export interface operations {
             };
         };
     };
-    getBudget: {
+    getThroughput: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description The hour under way included. */
+                hours?: number;
+            };
             header?: never;
             path?: never;
             cookie?: never;
@@ -7839,7 +7976,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        readonly items: components["schemas"]["Budget"][];
+                        readonly items: components["schemas"]["HourOfWork"][];
                     };
                 };
             };
@@ -8892,6 +9029,10 @@ export interface operations {
                 running?: "true" | "false";
                 /** @description Whether its last run failed. */
                 failing?: "true" | "false";
+                /** @description Whether it has not ended well for too long. */
+                behind?: "true" | "false";
+                /** @description Whether it has never read everything; a backfill is not unread. */
+                unread?: "true" | "false";
             };
             header?: never;
             path?: never;
@@ -8911,6 +9052,76 @@ export interface operations {
                         nextCursor: string | null;
                     };
                     "text/csv": string;
+                };
+            };
+            /** @description `malformed-request` (The request is malformed), `malformed-json` (The body is not JSON), `invalid-request` (The request has wrong parameters), `unknown-parameter` (The route does not know a parameter), `position-beyond-end` (The position is beyond the end of the feed), `invalid-cursor` (The cursor does not belong to this list) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthenticated` (A key is required), `invalid-signature` (The signature does not prove the sender) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `host-refused` (Not addressed by a loopback name), `origin-refused` (Pages of other origins may not change anything), `scope-missing` (The key may not do this), `seller-refused` (The key is bound to other sellers) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `too-many-attempts` (Too many wrong keys) */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `internal` (Internal error) */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getLags: {
+        parameters: {
+            query?: {
+                /** @description Of this seller. */
+                sellerId?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        readonly items: components["schemas"]["ResourceLag"][];
+                    };
                 };
             };
             /** @description `malformed-request` (The request is malformed), `malformed-json` (The body is not JSON), `invalid-request` (The request has wrong parameters), `unknown-parameter` (The route does not know a parameter), `position-beyond-end` (The position is beyond the end of the feed), `invalid-cursor` (The cursor does not belong to this list) */
@@ -9229,6 +9440,147 @@ export interface operations {
             };
             /** @description `invalid-body` (The body has faults), `invalid-settings` (The settings have faults), `invalid-event` (The event is invalid), `still-malformed` (The record still cannot be parsed) */
             422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `too-many-attempts` (Too many wrong keys) */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `internal` (Internal error) */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getBudget: {
+        parameters: {
+            query?: {
+                /** @description Of this seller. */
+                sellerId?: string;
+                /** @description Of this operation. */
+                operation?: string;
+                /** @description Only so many. Default: all. */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        readonly items: components["schemas"]["Budget"][];
+                    };
+                };
+            };
+            /** @description `malformed-request` (The request is malformed), `malformed-json` (The body is not JSON), `invalid-request` (The request has wrong parameters), `unknown-parameter` (The route does not know a parameter), `position-beyond-end` (The position is beyond the end of the feed), `invalid-cursor` (The cursor does not belong to this list) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthenticated` (A key is required), `invalid-signature` (The signature does not prove the sender) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `host-refused` (Not addressed by a loopback name), `origin-refused` (Pages of other origins may not change anything), `scope-missing` (The key may not do this), `seller-refused` (The key is bound to other sellers) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `too-many-attempts` (Too many wrong keys) */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `internal` (Internal error) */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getBudgetOperations: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        readonly items: components["schemas"]["OperationBudget"][];
+                    };
+                };
+            };
+            /** @description `malformed-request` (The request is malformed), `malformed-json` (The body is not JSON), `invalid-request` (The request has wrong parameters), `unknown-parameter` (The route does not know a parameter), `position-beyond-end` (The position is beyond the end of the feed), `invalid-cursor` (The cursor does not belong to this list) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthenticated` (A key is required), `invalid-signature` (The signature does not prove the sender) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `host-refused` (Not addressed by a loopback name), `origin-refused` (Pages of other origins may not change anything), `scope-missing` (The key may not do this), `seller-refused` (The key is bound to other sellers) */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };

@@ -3,9 +3,22 @@ const two = (number: number): string => String(number).padStart(2, '0')
 /** A moment in UTC, as `2026-03-01 09:30:00 UTC`. */
 export const inUtc = (moment: Date): string => `${moment.toISOString().slice(0, 19).replace('T', ' ')} UTC`
 
+/** The time of day of a moment in the viewer's zone. */
+export const timeOf = (moment: Date): string => moment.toLocaleTimeString(undefined, { hour: '2-digit', minute: '2-digit' })
+
+/** The day of a moment in the viewer's zone, as `2026-03-01`. */
+export const dayOf = (moment: Date): string =>
+  `${String(moment.getFullYear()).padStart(4, '0')}-${two(moment.getMonth() + 1)}-${two(moment.getDate())}`
+
+/** The first moment of a day such as `2026-03-01` in the viewer's zone, also where the clocks are changed at midnight; null: it is no day. */
+export const beginningOf = (day: string): Date | null => {
+  const moment = new Date(`${day}T00:00:00`)
+  return day === '' || Number.isNaN(moment.getTime()) ? null : moment
+}
+
 /** A moment in the viewer's zone: today's by its time alone. */
 export const inZone = (moment: Date, now: Date): string => {
-  const time = moment.toLocaleTimeString(undefined, { hour: '2-digit', minute: '2-digit' })
+  const time = timeOf(moment)
   if (moment.toDateString() === now.toDateString()) return time
   const year = moment.getFullYear() === now.getFullYear() ? {} : { year: 'numeric' as const }
   return `${moment.toLocaleDateString(undefined, { month: 'short', day: 'numeric', ...year })}, ${time}`

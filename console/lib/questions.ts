@@ -19,7 +19,3 @@ export const useResources = () => useQuery('resources', () => answered(api.GET('
 /** The sellers, for choices and states beside other rows. */
 export const useSellers = () =>
   useQuery('sellers', () => answered(api.GET('/v1/sellers', { params: { query: { limit: mostRows } } })), { topics: ['seller'] })
-
-/** The streams of all syncs, for figures over them. */
-export const useSyncs = () =>
-  useQuery('syncs', () => answered(api.GET('/v1/syncs', { params: { query: { limit: mostRows } } })), { everyMs: 15_000 })

@@ -91,6 +91,19 @@ export const chosen = <Choices extends Readonly<Record<string, string>>>(
 export const setParameters = (at: Address, changes: Readonly<Record<string, string>>, replace = false): void =>
   navigate(withParameters(at, { cursor: '', ...changes }), { replace })
 
+const notFilters: readonly string[] = ['cursor', 'sort', 'show']
+
+/** Names of the parameters that filter a list, and not: which page and part of a view is shown, in which order. */
+export const filtersOf = ({ parameters }: Address): readonly string[] =>
+  [...parameters].flatMap(([name, value]) => (value === '' || notFilters.includes(name) ? [] : [name]))
+
+/** The address without its filters, at the first page. */
+export const withoutFilters = (at: Address): string =>
+  withParameters(
+    at,
+    Object.fromEntries([...at.parameters.keys()].flatMap((name) => (name === 'sort' || name === 'show' ? [] : [[name, '']]))),
+  )
+
 /** Parts of a path that fit a pattern such as `/console/orders/:id`; null: it does not fit. */
 export const matchPath = (pattern: string, path: string): Readonly<Record<string, string>> | null => {
   const wanted = pattern.split('/')

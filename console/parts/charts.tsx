@@ -53,6 +53,8 @@ export interface Series {
   readonly label: string
   readonly tone: string
   readonly values: readonly number[]
+  /** Address of the rows that its values count. */
+  readonly to?: string
 }
 
 const width = 320
@@ -64,6 +66,7 @@ export const Columns = ({
   steps,
   series,
   unit = 'events',
+  to,
 }: {
   readonly title: string
   /** `state`: values of one moment each, of which the last one counts and no sum has a meaning. */
@@ -71,6 +74,8 @@ export const Columns = ({
   /** Name of each step, such as `14:00`. */
   readonly steps: readonly string[]
   readonly series: readonly Series[]
+  /** Address of the rows of a step. */
+  readonly to?: (step: number) => string
 }) => {
   const id = useId()
   const sums = steps.map((_, index) => series.reduce((sum, { values }) => sum + (values[index] ?? 0), 0))
@@ -79,40 +84,61 @@ export const Columns = ({
   return (
     <figure class="columns">
       <figcaption id={id}>{title}</figcaption>
-      <svg viewBox={`0 0 ${width} ${height}`} role="img" aria-labelledby={id}>
-        <title>{title}</title>
-        {steps.map((name, index) => {
-          let top = height
-          return series.map(({ label, tone, values }) => {
-            const size = ((values[index] ?? 0) / most) * (height - 4)
-            top -= size
-            return (
-              <rect
-                key={`${name}-${label}`}
-                class={`tone-${tone}`}
-                x={index * step + 1}
-                y={top}
-                width={Math.max(1, step - 2)}
-                height={size}
-              >
-                <title>{`${name}: ${count(values[index] ?? 0)} ${label}`}</title>
-              </rect>
-            )
-          })
-        })}
-      </svg>
+      <div class="plot">
+        <svg viewBox={`0 0 ${width} ${height}`} role="img" aria-labelledby={id}>
+          <title>{title}</title>
+          {steps.map((name, index) => {
+            let top = height
+            return series.map(({ label, tone, values }) => {
+              const size = ((values[index] ?? 0) / most) * (height - 4)
+              top -= size
+              return (
+                <rect
+                  key={`${name}-${label}`}
+                  class={`tone-${tone}`}
+                  x={index * step + 1}
+                  y={top}
+                  width={Math.max(1, step - 2)}
+                  height={size}
+                >
+                  <title>{`${name}: ${count(values[index] ?? 0)} ${label}`}</title>
+                </rect>
+              )
+            })
+          })}
+        </svg>
+        {to !== undefined && (
+          <div class="steps">
+            {steps.map((name, index) => {
+              const words = series.map(({ label, values }) => `${count(values[index] ?? 0)} ${label}`).join(', ')
+              // An hour without anything has no rows to lead to.
+              if (sums[index] === 0) return <span key={name} />
+              return (
+                <a key={name} href={to(index)} title={`${name}: ${words}`}>
+                  <span class="visually-hidden">
+                    {name}: {words}
+                  </span>
+                </a>
+              )
+            })}
+          </div>
+        )}
+      </div>
       <p class="axis" aria-hidden="true">
         <span>{steps[0]}</span>
         <span>most {count(Math.max(0, ...sums))}</span>
         <span>{steps.at(-1)}</span>
       </p>
       <p class="legend">
-        {series.map(({ label, tone, values }) => (
-          <span key={label}>
-            <i class={`dot tone-${tone}`} aria-hidden="true" /> {label}{' '}
-            {count(unit === 'state' ? (values.at(-1) ?? 0) : values.reduce((sum, value) => sum + value, 0))}
-          </span>
-        ))}
+        {series.map(({ label, tone, values, to: rows }) => {
+          const total = count(unit === 'state' ? (values.at(-1) ?? 0) : values.reduce((sum, value) => sum + value, 0))
+          const words = `${label} ${total}`
+          return (
+            <span key={label}>
+              <i class={`dot tone-${tone}`} aria-hidden="true" /> {rows === undefined ? words : <a href={rows}>{words}</a>}
+            </span>
+          )
+        })}
       </p>
       <table class="visually-hidden">
         <caption>{title}</caption>

@@ -36,8 +36,18 @@ export const doing = ({ kind, lines }: Pick<Command, 'kind' | 'lines'>): string 
   return units === 0 ? verb : `${verb} ${several(units, 'unit')}`
 }
 
-/** Why a command stands where it stands, as sentences: what each line tells. */
-export const sentences = ({ evidence, reason }: Pick<Command, 'evidence' | 'reason'>): readonly string[] => {
+/** What a person has decided to have been applied, where the evidence is of the rest alone: that the rest was applied too. */
+const decidedSentences = ({ evidence, parts }: { evidence: unknown; parts?: Command['parts'] }): readonly string[] => {
+  const units = (parts?.applied ?? []).reduce((sum, { quantity }) => sum + quantity, 0)
+  if (units === 0 || member(evidence, 'verdict') !== 'applied') return []
+  return [`A person decided that ${several(units, 'unit')} had been applied before.`]
+}
+
+/** Why a command stands where it stands, as sentences: what was decided of a part of it, and what each line tells. */
+export const sentences = (
+  command: Pick<Command, 'evidence' | 'reason'> & { readonly parts?: Command['parts'] },
+): readonly string[] => {
+  const { evidence, reason } = command
   const explanation = text(member(evidence, 'explanation'))
   const lines = list(member(evidence, 'lines'))
   const told = lines.map((line) => {
@@ -45,7 +55,7 @@ export const sentences = ({ evidence, reason }: Pick<Command, 'evidence' | 'reas
     const sentence = `${said.charAt(0).toUpperCase()}${said.slice(1)}.`
     return lines.length === 1 ? sentence : `Line ${text(member(line, 'lineNumber'))}: ${sentence}`
   })
-  const found = [...told, ...(explanation === '' ? [] : [explanation])]
+  const found = [...decidedSentences(command), ...told, ...(explanation === '' ? [] : [explanation])]
   return found.length > 0 || reason === null ? found : [`${reason.charAt(0).toUpperCase()}${reason.slice(1)}.`]
 }
 

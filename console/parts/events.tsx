@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks'
 import { answered, api, type Schemas } from '../lib/api.ts'
 import { invalidate } from '../lib/query.ts'
+import { useMay } from '../lib/rights.ts'
 import { ReasonDialog } from './dialog.tsx'
 import { Badge, None } from './text.tsx'
 import { toast } from './toasts.tsx'
@@ -36,10 +37,12 @@ export const EventTrouble = ({ event: { problem, waitsFor } }: { readonly event:
   )
 }
 
-/** Rejects a waiting event, with a reason. */
+/** Rejects a waiting event, with a reason; nothing for those who may not. */
 export const RejectEvent = ({ event, done }: { readonly event: Event; readonly done: () => void }) => {
   const [asking, setAsking] = useState(false)
+  const may = useMay()
   const { source, id, type } = event
+  if (!may('operate')) return null
   return (
     <div>
       <button type="button" aria-label={`Reject ${id} of ${source}`} onClick={() => setAsking(true)}>

@@ -15,10 +15,15 @@ export const OrderLink = ({ sellerId, purchaseOrderId }: { readonly sellerId: st
 )
 
 /** How far an order is, in a word. */
-export const OrderState = ({ order }: { readonly order: Pick<Summary, 'open' | 'acknowledgeBy' | 'lines'> }) => {
+export const OrderState = ({
+  order,
+}: {
+  readonly order: Pick<Summary, 'open' | 'fulfilledBySeller' | 'acknowledgeBy' | 'lines'>
+}) => {
   const sum = (of: 'ordered' | 'shipped' | 'cancelled' | 'refunded'): number =>
     order.lines.reduce((all, line) => all + line[of], 0)
   if (order.open) {
+    if (!order.fulfilledBySeller) return <Badge>the marketplace ships</Badge>
     if (order.acknowledgeBy !== null) return <Badge tone="warn">to acknowledge</Badge>
     return <Badge tone="warn">{sum('shipped') > 0 ? 'partly shipped' : 'to ship'}</Badge>
   }

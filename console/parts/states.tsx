@@ -34,9 +34,12 @@ export const Failed = ({ error, reload }: { readonly error: Error; readonly relo
 /** Shows the data of a query once it is there: loading, failed, or what `children` makes of it. */
 export const Loaded = <Data,>({
   query,
+  heading,
   children,
 }: {
   readonly query: Query<Data>
+  /** Of a view whose heading comes with the data: the one that stands above the failure instead. */
+  readonly heading?: string
   readonly children: (data: Data) => ComponentChildren
 }) => {
   if (query.data !== undefined) {
@@ -47,5 +50,11 @@ export const Loaded = <Data,>({
       </>
     )
   }
-  return query.error === null ? <Loading /> : <Failed error={query.error} reload={query.reload} />
+  if (query.error === null) return <Loading />
+  return (
+    <>
+      {heading !== undefined && <h1 tabIndex={-1}>{heading}</h1>}
+      <Failed error={query.error} reload={query.reload} />
+    </>
+  )
 }

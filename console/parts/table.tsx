@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import { several } from '../lib/format.ts'
 import type { Query } from '../lib/query.ts'
-import { type Address, navigate, setParameters, withParameters } from '../lib/router.ts'
+import { type Address, filtersOf, navigate, setParameters, withoutFilters, withParameters } from '../lib/router.ts'
 import { useAct } from './act.ts'
 import { Empty, Loaded } from './states.tsx'
 
@@ -138,6 +138,7 @@ export const List = <Row,>({
   keyOf,
   at,
   empty,
+  filtered = filtersOf(at).length > 0,
   csv,
 }: {
   readonly caption: string
@@ -145,8 +146,10 @@ export const List = <Row,>({
   readonly query: Query<ListAnswer<Row>>
   readonly keyOf: (row: Row) => string
   readonly at: Address
-  /** What stands instead of no rows. */
+  /** What stands instead of no rows; under filters it is followed by a way to clear them. */
   readonly empty: ComponentChildren
+  /** Whether parameters of the address filter the list; by default every one that is no page, order or part of a view does. */
+  readonly filtered?: boolean
   /** Address of the list in the interface, with its filters and without paging, and the name of the file. */
   readonly csv?: { readonly path: string; readonly name: string }
 }) => (
@@ -154,7 +157,15 @@ export const List = <Row,>({
     {({ items, nextCursor }) =>
       items.length === 0 ? (
         <>
-          <Empty>{empty}</Empty>
+          <Empty>
+            {empty}
+            {filtered && (
+              <>
+                {' '}
+                <a href={withoutFilters(at)}>Clear the filters</a>
+              </>
+            )}
+          </Empty>
           <Pages at={at} nextCursor={nextCursor} />
         </>
       ) : (

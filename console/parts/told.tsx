@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks'
 import { messageOf } from '../lib/faults.ts'
+import { useBusy } from './busy.ts'
 
 interface Said {
   readonly good: boolean
@@ -8,17 +9,15 @@ interface Said {
 
 /** An act whose outcome stays beside its button: the sentence that `work` ends with, or what went wrong. */
 export const useTold = () => {
-  const [busy, setBusy] = useState(false)
+  const { busy, run } = useBusy()
   const [told, setTold] = useState<Said | null>(null)
-  const tell = (work: () => Promise<string>): void => {
-    setBusy(true)
-    work()
-      .then(
+  const tell = (work: () => Promise<string>): void =>
+    run(() =>
+      work().then(
         (text) => setTold({ good: true, text }),
         (error: unknown) => setTold({ good: false, text: messageOf(error) }),
-      )
-      .finally(() => setBusy(false))
-  }
+      ),
+    )
   return { busy, told, tell }
 }
 

@@ -1,17 +1,12 @@
 import { useId } from 'preact/hooks'
+import type { Schemas } from '../lib/api.ts'
 import { count } from '../lib/format.ts'
 
 /** The stock of a month, and what moved it. */
-export interface Movements {
-  readonly beginningQuantity: number
-  readonly endingQuantity: number
-  readonly sold: number
-  readonly returned: number
-  readonly lost: number
-  readonly found: number
-  readonly damaged: number
-  readonly otherAdjustments: number
-}
+type Movements = Pick<
+  Schemas['StockMonth'],
+  'beginningQuantity' | 'endingQuantity' | 'sold' | 'returned' | 'lost' | 'found' | 'damaged' | 'otherAdjustments'
+>
 
 interface Step {
   readonly label: string

@@ -2,9 +2,10 @@ import { useId, useState } from 'preact/hooks'
 import { answered, api, clocks, type Schemas } from '../lib/api.ts'
 import { several } from '../lib/format.ts'
 import { usePage } from '../lib/page.ts'
+import { useMay } from '../lib/rights.ts'
 import { chosen, flags, given, useAddress } from '../lib/router.ts'
 import { ReasonDialog } from '../parts/dialog.tsx'
-import { ChoiceFilter, Filters, optionsOf, TextFilter } from '../parts/filters.tsx'
+import { ChoiceFilter, Filters, optionsOf, PeriodFilter, TextFilter } from '../parts/filters.tsx'
 import { syncAddress } from '../parts/syncs.tsx'
 import { List } from '../parts/table.tsx'
 import { Ago, Badge, Countdown, None, Time, type Tone } from '../parts/text.tsx'
@@ -188,6 +189,7 @@ const About = ({ alarm }: { readonly alarm: Alarm }) => {
 
 /** What needs a person: what it is, what to do, and until when it is silent. */
 export const Alarms = () => {
+  const may = useMay()
   const address = useAddress()
   const query = {
     ...given(address, ['sellerId', 'kind', 'subject', 'raisedFrom', 'raisedTo']),
@@ -228,8 +230,7 @@ export const Alarms = () => {
         <TextFilter at={address} name="kind" label="Kind" placeholder="command-held" />
         <TextFilter at={address} name="sellerId" label="Seller" />
         <TextFilter at={address} name="subject" label="About" />
-        <TextFilter at={address} name="raisedFrom" label="Opened from" type="date" />
-        <TextFilter at={address} name="raisedTo" label="Opened before" type="date" />
+        <PeriodFilter at={address} name="raised" label="Opened" />
       </Filters>
       <List
         caption="Alarms"
@@ -250,7 +251,14 @@ export const Alarms = () => {
           { head: 'Seller', cell: ({ sellerId }) => (sellerId === '' ? <None /> : sellerId) },
           { head: 'Kind', cell: ({ kind }) => kind },
           { head: 'Opened', cell: ({ raisedAt }) => <Ago at={raisedAt} /> },
-          { head: 'Act', cell: (alarm) => (alarm.resolvedAt === null ? <Acts alarm={alarm} done={alarms.reload} /> : <None />) },
+          ...(may('operate')
+            ? [
+                {
+                  head: 'Act',
+                  cell: (alarm: Alarm) => (alarm.resolvedAt === null ? <Acts alarm={alarm} done={alarms.reload} /> : <None />),
+                },
+              ]
+            : []),
         ]}
       />
     </>

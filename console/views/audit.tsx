@@ -2,7 +2,7 @@ import type { paths } from '../../types/index.d.ts'
 import { answered, api } from '../lib/api.ts'
 import { usePage } from '../lib/page.ts'
 import { given, useAddress } from '../lib/router.ts'
-import { ChoiceFilter, Filters, TextFilter } from '../parts/filters.tsx'
+import { ChoiceFilter, Filters, PeriodFilter, TextFilter } from '../parts/filters.tsx'
 import { List } from '../parts/table.tsx'
 import { None, Raw, Time } from '../parts/text.tsx'
 
@@ -67,8 +67,7 @@ export const Audit = () => {
         <TextFilter at={at} name="subject" label="On what" placeholder="an id" />
         <TextFilter at={at} name="keyId" label="Key" />
         <TextFilter at={at} name="sellerId" label="Seller" />
-        <TextFilter at={at} name="from" label="From" type="date" />
-        <TextFilter at={at} name="to" label="Before" type="date" />
+        <PeriodFilter at={at} />
       </Filters>
       <List
         caption="Acts"

@@ -1,8 +1,9 @@
 import { useState } from 'preact/hooks'
-import { answered, api, type Schemas } from '../lib/api.ts'
+import { answered, api, Refused, type Schemas } from '../lib/api.ts'
 import { several } from '../lib/format.ts'
 import { usePage } from '../lib/page.ts'
 import { invalidate, useQuery } from '../lib/query.ts'
+import { useMay } from '../lib/rights.ts'
 import { chosen, flags, given, useAddress } from '../lib/router.ts'
 import { useAct } from '../parts/act.ts'
 import { PartsBar } from '../parts/charts.tsx'
@@ -69,6 +70,7 @@ const watch = async (body: { sellerId?: string; campaignIds: string[] }): Promis
 
 /** Watched campaigns. */
 export const Campaigns = () => {
+  const may = useMay()
   const at = useAddress()
   const [asking, setAsking] = useState(false)
   const query = { ...given(at, ['sellerId', 'campaignId', 'status']), ...chosen(at, { watched: flags }) }
@@ -82,9 +84,11 @@ export const Campaigns = () => {
         <span class="faint">
           The marketplace does not list campaigns: those are read whose ids are named here or in CAMPAIGN_IDS.
         </span>
-        <button type="button" onClick={() => setAsking(true)}>
-          Watch campaigns
-        </button>
+        {may('operate') && (
+          <button type="button" onClick={() => setAsking(true)}>
+            Watch campaigns
+          </button>
+        )}
       </p>
       <Filters>
         <ChoiceFilter
@@ -227,6 +231,7 @@ const Timeline = ({ campaign }: { readonly campaign: Detail }) =>
 
 const Shown = ({ campaign, reload }: { readonly campaign: Detail; readonly reload: () => void }) => {
   const { busy, act } = useAct()
+  const may = useMay()
   const [asking, setAsking] = useState(false)
   const { sellerId, campaignId, watched } = campaign
   return (
@@ -271,17 +276,19 @@ const Shown = ({ campaign, reload }: { readonly campaign: Detail; readonly reloa
       <h2>Status</h2>
       <Shares campaign={campaign} />
       <Timeline campaign={campaign} />
-      <p class="row">
-        {watched ? (
-          <button type="button" onClick={() => setAsking(true)}>
-            Stop watching
-          </button>
-        ) : (
-          <button type="button" disabled={busy} onClick={() => act(() => watch({ sellerId, campaignIds: [campaignId] }))}>
-            Watch it again
-          </button>
-        )}
-      </p>
+      {may('operate') && (
+        <p class="row">
+          {watched ? (
+            <button type="button" onClick={() => setAsking(true)}>
+              Stop watching
+            </button>
+          ) : (
+            <button type="button" disabled={busy} onClick={() => act(() => watch({ sellerId, campaignIds: [campaignId] }))}>
+              Watch it again
+            </button>
+          )}
+        </p>
+      )}
       {asking && (
         <FormDialog
           title="Stop watching"
@@ -300,20 +307,32 @@ const Shown = ({ campaign, reload }: { readonly campaign: Detail; readonly reloa
   )
 }
 
+/** @throws Refused @throws Away */
+const readCampaign = async (campaignId: string, query: { sellerId?: string }): Promise<Detail> => {
+  try {
+    return await answered(api.GET('/v1/campaigns/{campaignId}', { params: { path: { campaignId }, query } }))
+  } catch (error) {
+    if (!(error instanceof Refused) || error.status !== 404) throw error
+    // The words of the interface are for programs.
+    const of = query.sellerId === undefined ? '' : ` of ${query.sellerId}`
+    throw new Refused(
+      404,
+      `There is no campaign ${campaignId}${of} here: it has never been watched. Campaigns can be watched in their list.`,
+    )
+  }
+}
+
 /** One campaign: its status over time, and its budget against its time. */
 export const CampaignView = ({ parts }: { readonly parts: Readonly<Record<string, string>> }) => {
   const at = useAddress()
   const { id: campaignId = '' } = parts
   const query = given(at, ['sellerId'])
-  const campaign = useQuery(
-    `campaign ${campaignId} ${JSON.stringify(query)}`,
-    () => answered(api.GET('/v1/campaigns/{campaignId}', { params: { path: { campaignId }, query } })),
-    { topics: ['campaign'] },
-  )
+  const campaign = useQuery(`campaign ${campaignId} ${JSON.stringify(query)}`, () => readCampaign(campaignId, query), {
+    topics: ['campaign'],
+  })
   return (
-    <>
-      {campaign.data === undefined && <h1 tabIndex={-1}>Campaign {campaignId}</h1>}
-      <Loaded query={campaign}>{(data) => <Shown campaign={data} reload={campaign.reload} />}</Loaded>
-    </>
+    <Loaded query={campaign} heading={`Campaign ${campaignId}`}>
+      {(data) => <Shown campaign={data} reload={campaign.reload} />}
+    </Loaded>
   )
 }

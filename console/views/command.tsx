@@ -3,6 +3,7 @@ import { answered, api, type Schemas } from '../lib/api.ts'
 import { several } from '../lib/format.ts'
 import { list, member, number, text } from '../lib/json.ts'
 import { invalidate, useQuery } from '../lib/query.ts'
+import { useMay } from '../lib/rights.ts'
 import { Attempts } from '../parts/attempts.tsx'
 import { type AskedUnits, askedUnits, CommandState, doing, sentences } from '../parts/commands.tsx'
 import { type Because, ReasonDialog } from '../parts/dialog.tsx'
@@ -39,12 +40,12 @@ const unitWords = { ship: 'shipped', cancel: 'cancelled', refund: 'refunded' } a
 const wordOf = (kind: string): 'shipped' | 'cancelled' | 'refunded' | null =>
   kind === 'ship' || kind === 'cancel' || kind === 'refund' ? unitWords[kind] : null
 
-/** Units of each line before the request, as asked, and as they stand now. */
+/** Units of each line before the first request, as the ERP asked, and as they stand now: of all of it, whatever was decided of a part. */
 const Comparison = ({ command, order }: { readonly command: Command; readonly order: Order | undefined }) => {
   const word = wordOf(command.kind)
   if (word === null) return null
-  const baseline = list(member(command.attempts.at(-1)?.baseline, 'lines'))
-  const beforeOf = (lineNumber: string) => baseline.find((line) => member(line, 'lineNumber') === lineNumber)
+  const baselines = command.attempts.flatMap(({ baseline }) => list(member(baseline, 'lines')))
+  const beforeOf = (lineNumber: string) => baselines.find((line) => member(line, 'lineNumber') === lineNumber)
   return (
     <Rows
       caption={`Units ${word}: before the request, asked, and now`}
@@ -207,6 +208,7 @@ const Decisions = ({ command, done }: { readonly command: Command; readonly done
 
 const Shown = ({ command, reload }: { readonly command: Command; readonly reload: () => void }) => {
   const { purchaseOrderId, sellerId } = command
+  const may = useMay()
   const order = useQuery(
     `order ${sellerId} ${purchaseOrderId}`,
     async () =>
@@ -264,7 +266,7 @@ const Shown = ({ command, reload }: { readonly command: Command; readonly reload
           <Comparison command={command} order={order.data ?? undefined} />
         </>
       )}
-      {!isSettled && (
+      {!isSettled && may('operate') && (
         <Decisions
           command={command}
           done={() => {
@@ -303,5 +305,9 @@ export const CommandView = ({ parts }: { readonly parts: Readonly<Record<string,
   const command = useQuery(`command ${id}`, () => answered(api.GET('/v1/commands/{id}', { params: { path: { id } } })), {
     topics: ['command'],
   })
-  return <Loaded query={command}>{(data) => <Shown command={data} reload={command.reload} />}</Loaded>
+  return (
+    <Loaded query={command} heading={`Command ${id}`}>
+      {(data) => <Shown command={data} reload={command.reload} />}
+    </Loaded>
+  )
 }

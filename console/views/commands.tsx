@@ -1,16 +1,26 @@
 import { useMemo } from 'preact/hooks'
 import { answered, api } from '../lib/api.ts'
 import { usePage } from '../lib/page.ts'
-import { chosen, given, useAddress } from '../lib/router.ts'
+import { chosen, filtersOf, given, useAddress } from '../lib/router.ts'
 import { CommandState, commandAddress, doing, sentences } from '../parts/commands.tsx'
-import { ChoiceFilter, Filters, optionsOf, TextFilter } from '../parts/filters.tsx'
+import { ChoiceFilter, Filters, optionsOf, PeriodFilter, TextFilter } from '../parts/filters.tsx'
 import { OrderLink } from '../parts/orders.tsx'
 import { List } from '../parts/table.tsx'
 import { Time } from '../parts/text.tsx'
 
 const states = ['pending', 'sending', 'verifying', 'held', 'confirmed', 'rejected'] as const
 const kinds = ['acknowledge', 'ship', 'cancel', 'refund', 'create-shipping-settings'] as const
-const texts = ['purchaseOrderId', 'sku', 'trackingNumber', 'sellerId', 'eventId', 'createdFrom', 'createdTo'] as const
+const texts = [
+  'purchaseOrderId',
+  'sku',
+  'trackingNumber',
+  'sellerId',
+  'eventId',
+  'createdFrom',
+  'createdTo',
+  'settledFrom',
+  'settledTo',
+] as const
 
 const dayMs = 86_400_000
 
@@ -49,8 +59,7 @@ export const Commands = () => {
             ['day', 'In the last 24 hours'],
           ]}
         />
-        <TextFilter at={address} name="createdFrom" label="Accepted from" type="date" />
-        <TextFilter at={address} name="createdTo" label="Accepted before" type="date" />
+        <PeriodFilter at={address} name="created" label="Accepted" />
       </Filters>
       <List
         caption="Commands"
@@ -58,9 +67,11 @@ export const Commands = () => {
         at={address}
         keyOf={({ id }) => id}
         empty={
-          query.state === 'held'
+          query.state === 'held' && filtersOf(address).length === 1
             ? 'No command is held: nothing waits for a decision.'
-            : 'No command fits. Ids, SKUs and tracking numbers are compared as a whole.'
+            : filtersOf(address).length === 0
+              ? 'There is no command yet: the ERP has asked for nothing.'
+              : 'No command fits the filters. Ids, SKUs and tracking numbers are compared as a whole.'
         }
         csv={{ path: `/v1/commands?${new URLSearchParams(query)}`, name: 'commands' }}
         columns={[

@@ -85,7 +85,9 @@ export const EventView = ({ parts }: { readonly parts: Readonly<Record<string, s
       <p>
         <a href="/console/events">Events</a>
       </p>
-      <Loaded query={event}>{(data) => <Shown event={data} reload={event.reload} />}</Loaded>
+      <Loaded query={event} heading={`Event ${id}`}>
+        {(data) => <Shown event={data} reload={event.reload} />}
+      </Loaded>
     </>
   )
 }

@@ -1,10 +1,11 @@
-import { answered, api } from '../lib/api.ts'
+import { answered, api, type Schemas } from '../lib/api.ts'
 import { count } from '../lib/format.ts'
 import { usePage } from '../lib/page.ts'
 import { useOverview } from '../lib/questions.ts'
-import { given, useAddress } from '../lib/router.ts'
+import { useMay } from '../lib/rights.ts'
+import { filtersOf, given, useAddress } from '../lib/router.ts'
 import { EventState, EventTrouble, eventAddress, RejectEvent } from '../parts/events.tsx'
-import { ChoiceFilter, Filters, TextFilter } from '../parts/filters.tsx'
+import { ChoiceFilter, Filters, PeriodFilter, TextFilter } from '../parts/filters.tsx'
 import { OrderLink } from '../parts/orders.tsx'
 import { List } from '../parts/table.tsx'
 import { None, Time } from '../parts/text.tsx'
@@ -20,6 +21,7 @@ const isKind = (text: string): text is keyof typeof kinds => Object.hasOwn(kinds
 
 /** Events of the ERP, first of all those that came to nothing, or not yet. */
 export const Events = () => {
+  const may = useMay()
   const address = useAddress()
   const chosen = address.parameters.get('state') ?? ''
   const kind = kinds[isKind(chosen) ? chosen : '']
@@ -70,15 +72,14 @@ export const Events = () => {
         <TextFilter at={address} name="sellerId" label="Seller" />
         <TextFilter at={address} name="source" label="Source" />
         <TextFilter at={address} name="id" label="Id" />
-        <TextFilter at={address} name="receivedFrom" label="Received from" type="date" />
-        <TextFilter at={address} name="receivedTo" label="Received before" type="date" />
+        <PeriodFilter at={address} name="received" label="Received" />
       </Filters>
       <List
         caption="Events"
         query={events}
         at={address}
         keyOf={({ sequence }) => sequence}
-        empty={kind.empty}
+        empty={filtersOf(address).some((name) => name !== 'state') ? 'No event fits the filters.' : kind.empty}
         csv={{ path: `/v1/events?${new URLSearchParams(query)}`, name: 'events' }}
         columns={[
           { head: 'Event', cell: (event) => <a href={eventAddress(event)}>{event.id}</a> },
@@ -99,10 +100,15 @@ export const Events = () => {
           },
           { head: 'Seller', cell: ({ sellerId }) => sellerId ?? <None /> },
           { head: 'Received', cell: ({ receivedAt }) => <Time at={receivedAt} /> },
-          {
-            head: 'Act',
-            cell: (event) => (event.state === 'received' ? <RejectEvent event={event} done={events.reload} /> : <None />),
-          },
+          ...(may('operate')
+            ? [
+                {
+                  head: 'Act',
+                  cell: (event: Schemas['ListedEvent']) =>
+                    event.state === 'received' ? <RejectEvent event={event} done={events.reload} /> : <None />,
+                },
+              ]
+            : []),
         ]}
       />
     </>

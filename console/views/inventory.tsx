@@ -3,7 +3,8 @@ import { answered, api, type Schemas } from '../lib/api.ts'
 import { count, several } from '../lib/format.ts'
 import { usePage } from '../lib/page.ts'
 import { useQuery } from '../lib/query.ts'
-import { type Address, chosen, flags, given, oneOf, setParameters, useAddress } from '../lib/router.ts'
+import { useMay } from '../lib/rights.ts'
+import { type Address, chosen, filtersOf, flags, given, oneOf, setParameters, useAddress } from '../lib/router.ts'
 import { useAct } from '../parts/act.ts'
 import { Columns } from '../parts/charts.tsx'
 import { ChoiceFilter, Filters, optionsOf, TextFilter } from '../parts/filters.tsx'
@@ -75,6 +76,7 @@ const Differences = ({
 }) => {
   const named = fixed === undefined ? given(at, ['sellerId', 'month', 'sku', 'gtin']) : { ...fixed, state: 'all' as const }
   const query = { ...named, ...chosen(at, { kind: kinds, state: states }) }
+  const isFiltered = fixed === undefined && filtersOf(at).length > 0
   const found = usePage(
     'discrepancies',
     at,
@@ -89,10 +91,13 @@ const Differences = ({
       at={at}
       keyOf={({ id }) => id}
       empty={
-        fixed === undefined
-          ? 'No difference fits. Report, month before and inventory log agree as far as they have been compared.'
-          : 'Report, month before and inventory log agree about this SKU.'
+        fixed !== undefined
+          ? 'Report, month before and inventory log agree about this SKU.'
+          : isFiltered
+            ? 'No difference fits the filters.'
+            : 'There is no difference: report, month before and inventory log agree as far as they have been compared.'
       }
+      filtered={isFiltered}
       csv={{ path: `/v1/discrepancies?${new URLSearchParams(query)}`, name: 'discrepancies' }}
       columns={[
         { head: 'SKU', cell: (row) => <SkuLink {...row} /> },
@@ -201,7 +206,11 @@ const Stock = ({ at }: { readonly at: Address }) => {
       query={rows}
       at={at}
       keyOf={({ sellerId, month, sku }) => `${sellerId}/${month}/${sku}`}
-      empty="No imported report has such a row. SKUs and GTINs are compared as a whole."
+      empty={
+        filtersOf(at).length === 0
+          ? 'No report has been imported yet.'
+          : 'No row of an imported report fits the filters. SKUs and GTINs are compared as a whole.'
+      }
       csv={{ path: `/v1/reconciliation?${new URLSearchParams(query)}`, name: 'stock' }}
       columns={[
         { head: 'SKU', cell: (row) => <SkuLink {...row} /> },
@@ -361,6 +370,7 @@ const Months = ({ at, rows }: { readonly at: Address; readonly rows: readonly St
 /** One SKU: a month as a waterfall, its stock over time, its differences. */
 export const InventorySku = ({ parts }: { readonly parts: Readonly<Record<string, string>> }) => {
   const at = useAddress()
+  const may = useMay()
   const { sellerId = '', sku = '' } = parts
   const query = { sellerId, sku, limit: 1_000 }
   const months = useQuery(
@@ -377,7 +387,7 @@ export const InventorySku = ({ parts }: { readonly parts: Readonly<Record<string
         {gtin === null ? '' : `, GTIN ${gtin}`}. <a href="/console/inventory">All of the inventory</a>
       </p>
       <Loaded query={months}>{({ items }) => <Months at={at} rows={items} />}</Loaded>
-      {gtin !== null && /^\d{8,14}$/.test(gtin) && <Running sellerId={sellerId} gtin={gtin} />}
+      {may('operate') && gtin !== null && /^\d{8,14}$/.test(gtin) && <Running sellerId={sellerId} gtin={gtin} />}
       <h2>Differences</h2>
       <Differences at={at} fixed={{ sellerId, sku }} />
     </>

@@ -291,5 +291,9 @@ export const OrderView = ({ parts }: { readonly parts: Readonly<Record<string, s
     () => answered(api.GET('/v1/events', { params: { query: { purchaseOrderId, sellerId, limit: 200 } } })),
     { topics: ['event', 'command'] },
   )
-  return <Loaded query={order}>{(data) => <Shown order={data} events={events.data?.items ?? []} />}</Loaded>
+  return (
+    <Loaded query={order} heading={`Order ${purchaseOrderId}`}>
+      {(data) => <Shown order={data} events={events.data?.items ?? []} />}
+    </Loaded>
+  )
 }

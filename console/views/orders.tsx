@@ -1,19 +1,21 @@
 import { answered, api } from '../lib/api.ts'
 import { usePage } from '../lib/page.ts'
-import { chosen, flags, given, oneOf, useAddress } from '../lib/router.ts'
-import { ChoiceFilter, Filters, TextFilter } from '../parts/filters.tsx'
+import { chosen, filtersOf, flags, given, oneOf, useAddress } from '../lib/router.ts'
+import { ChoiceFilter, Filters, optionsOf, PeriodFilter, TextFilter } from '../parts/filters.tsx'
 import { OrderLink, OrderState, Skus } from '../parts/orders.tsx'
 import { List } from '../parts/table.tsx'
 import { Countdown, Money, None, Time } from '../parts/text.tsx'
 
 const texts = ['q', 'sku', 'trackingNumber', 'city', 'sellerId', 'createdFrom', 'createdTo'] as const
 
+const outcomes = ['shipped', 'cancelled', 'refunded'] as const
+
 /** Search for orders. */
 export const Orders = () => {
   const address = useAddress()
   const query = {
     ...given(address, texts),
-    ...chosen(address, { open: flags }),
+    ...chosen(address, { open: flags, outcome: outcomes }),
     sort: oneOf(address, 'sort', ['shipBy', 'acknowledgeBy']) ?? ('-orderDate' as const),
   }
   const orders = usePage('orders', address, query, (page) => answered(api.GET('/v1/orders', { params: { query: page } })), {
@@ -38,8 +40,8 @@ export const Orders = () => {
             ['false', 'Done'],
           ]}
         />
-        <TextFilter at={address} name="createdFrom" label="Ordered from" type="date" />
-        <TextFilter at={address} name="createdTo" label="Ordered before" type="date" />
+        <ChoiceFilter at={address} name="outcome" label="Outcome" options={optionsOf(outcomes)} />
+        <PeriodFilter at={address} name="created" label="Ordered" />
       </Filters>
       <List
         caption="Orders"
@@ -47,9 +49,9 @@ export const Orders = () => {
         at={address}
         keyOf={({ sellerId, purchaseOrderId }) => `${sellerId}/${purchaseOrderId}`}
         empty={
-          <>
-            No order fits. Ids, SKUs and tracking numbers are compared as a whole. <a href="/console/orders">Show all orders</a>.
-          </>
+          filtersOf(address).length === 0
+            ? 'No order has been read yet.'
+            : 'No order fits the filters. Ids, SKUs and tracking numbers are compared as a whole.'
         }
         csv={{ path: `/v1/orders?${new URLSearchParams(query)}`, name: 'orders' }}
         columns={[
@@ -62,8 +64,12 @@ export const Orders = () => {
           {
             head: 'Ship',
             sort: { by: 'shipBy', ascending: true },
-            cell: ({ open: isOpen, estimatedShipDate, sellerId }) =>
-              isOpen ? <Countdown to={estimatedShipDate} sellerId={sellerId} /> : <Time at={estimatedShipDate} />,
+            cell: ({ open: isOpen, fulfilledBySeller, estimatedShipDate, sellerId }) =>
+              isOpen && fulfilledBySeller ? (
+                <Countdown to={estimatedShipDate} sellerId={sellerId} />
+              ) : (
+                <Time at={estimatedShipDate} />
+              ),
           },
           {
             head: 'Total',

@@ -1,13 +1,22 @@
 import type { ComponentChildren } from 'preact'
 import { answered, api, type Schemas } from '../lib/api.ts'
-import { count, span } from '../lib/format.ts'
+import { count, several, span } from '../lib/format.ts'
 import { useQuery } from '../lib/query.ts'
-import { useOverview, useSyncs } from '../lib/questions.ts'
+import { useOverview } from '../lib/questions.ts'
+import { useAddress } from '../lib/router.ts'
 import { Columns } from '../parts/charts.tsx'
 import { Demonstration } from '../parts/demonstration.tsx'
 import { Empty, Loaded } from '../parts/states.tsx'
+import { syncAddress } from '../parts/syncs.tsx'
 import { Rows } from '../parts/table.tsx'
 import { Badge, Countdown, None, Time } from '../parts/text.tsx'
+
+/** Days of which the orders are counted by state. */
+const days = 7
+/** Operations that are shown at once. */
+const mostOperations = 10
+/** Rate limits of an operation that are shown. */
+const mostLimits = 20
 
 const Tile = ({
   label,
@@ -56,10 +65,10 @@ const Figures = ({ overview }: { readonly overview: Schemas['Overview'] }) => {
           tone="bad"
         />
       </Group>
-      <Group title="Orders">
+      <Group title="Open orders">
         <Tile label="open" value={orders.open} to="/console/orders?open=true" />
         <Tile label="to acknowledge" value={orders.toAcknowledge} to="/console/today?due=acknowledge" />
-        <Tile label="to ship" value={Math.max(0, orders.open - orders.toAcknowledge)} to="/console/today?due=ship" />
+        <Tile label="to ship" value={orders.toShip} to="/console/today?due=ship" />
       </Group>
       <Group title="Commands">
         <Tile label="held: a person must decide" value={commands['held'] ?? 0} to="/console/commands?state=held" tone="bad" />
@@ -81,12 +90,46 @@ const Figures = ({ overview }: { readonly overview: Schemas['Overview'] }) => {
       <Group title="Needs a person">
         <Tile label="open alarms" value={overview.alarms} to="/console/alarms" tone="warn" />
         <Tile label="events that wait" value={overview.waitingEvents} to="/console/events" />
-        <Tile label="events rejected" value={needsPerson.eventsRejected} to="/console/events?state=rejected" tone="bad" />
-        <Tile label="sellers stopped" value={needsPerson.sellersStopped} to="/console/sellers" tone="bad" />
+        <Tile label="events rejected" value={needsPerson.eventsRejected} to="/console/alarms?kind=event-rejected" tone="bad" />
+        <Tile label="sellers stopped" value={needsPerson.sellersStopped} to="/console/sellers?state=stopped" tone="bad" />
         <Tile label="in quarantine" value={overview.quarantined} to="/console/quarantine?state=open" tone="warn" />
         <Tile label="inventory differences" value={overview.discrepancies} to="/console/inventory" tone="warn" />
       </Group>
     </>
+  )
+}
+
+const hourMs = 3_600_000
+
+/** A period as parameters of a list; without an end it goes on. */
+const period = (name: string, from: string, hours: number | null): Readonly<Record<string, string>> => ({
+  [`${name}From`]: from,
+  ...(hours === null ? {} : { [`${name}To`]: new Date(Date.parse(from) + hours * hourMs).toISOString() }),
+})
+
+const rowsOf = (view: string, parameters: Readonly<Record<string, string>>): string =>
+  `/console/${view}?${new URLSearchParams(parameters)}`
+
+/** Orders of the last days by what has become of them. */
+const OrderStates = () => {
+  const states = useQuery('order-states', () => answered(api.GET('/v1/order-states', { params: { query: { days } } })), {
+    everyMs: 60_000,
+  })
+  return (
+    <Loaded query={states}>
+      {({ from, ordered, open, shipped, cancelled, refunded }) => {
+        const to = (more: Readonly<Record<string, string>>): string => rowsOf('orders', { createdFrom: from, ...more })
+        return (
+          <Group title={`Orders of the last ${days} days`}>
+            <Tile label="ordered" value={ordered} to={to({})} />
+            <Tile label="still open" value={open} to={to({ open: 'true' })} />
+            <Tile label="shipped" value={shipped} to={to({ outcome: 'shipped' })} />
+            <Tile label="cancelled" value={cancelled} to={to({ outcome: 'cancelled' })} />
+            <Tile label="refunded, in part or in full" value={refunded} to={to({ outcome: 'refunded' })} />
+          </Group>
+        )
+      }}
+    </Loaded>
   )
 }
 
@@ -101,23 +144,33 @@ const Throughput = () => {
         const steps = items.map(({ from }) =>
           new Date(from).toLocaleTimeString(undefined, { hour: '2-digit', minute: '2-digit' }),
         )
+        const ordered = (step: number, hours: number): string =>
+          rowsOf('orders', period('created', items[step]?.orderedFrom ?? '', hours))
+        const settled = (step: number, hours: number, more: Readonly<Record<string, string>> = {}): string =>
+          rowsOf('commands', { ...more, ...period('settled', items[step]?.from ?? '', hours) })
         return (
           <div class="grid">
             <div class="card">
               <Columns
                 title="Orders of the last 24 hours"
                 steps={steps}
-                series={[{ label: 'ordered', tone: 'a', values: items.map(({ ordered }) => ordered) }]}
+                to={(step) => ordered(step, 1)}
+                series={[
+                  { label: 'ordered', tone: 'a', values: items.map((hour) => hour.ordered), to: ordered(0, items.length) },
+                ]}
               />
             </div>
             <div class="card">
               <Columns
                 title="Commands of the last 24 hours"
                 steps={steps}
-                series={[
-                  { label: 'confirmed', tone: 'b', values: items.map(({ confirmed }) => confirmed) },
-                  { label: 'rejected', tone: 'c', values: items.map(({ rejected }) => rejected) },
-                ]}
+                to={(step) => settled(step, 1)}
+                series={(['confirmed', 'rejected'] as const).map((state) => ({
+                  label: state,
+                  tone: state === 'confirmed' ? 'b' : 'c',
+                  values: items.map((hour) => hour[state]),
+                  to: settled(0, items.length, { state }),
+                }))}
               />
             </div>
           </div>
@@ -127,82 +180,135 @@ const Throughput = () => {
   )
 }
 
-const lagTone = ({ lagMs, failures }: Schemas['Sync']) =>
-  failures > 0 ? 'bad' : lagMs === null || lagMs > 3_600_000 ? 'warn' : 'good'
-
-const Syncs = () => {
-  const syncs = useSyncs()
+const ResourceLag = ({ lag }: { readonly lag: Schemas['ResourceLag'] }) => {
+  const { resource, lagMs, furthest, failing, behind, unread } = lag
+  const rows = (more: Readonly<Record<string, string>>): string => rowsOf('syncs', { resource, ...more })
+  const tone = failing > 0 ? 'bad' : behind > 0 ? 'warn' : 'good'
   return (
-    <Loaded query={syncs}>
+    <li>
+      <a class="what" href={rows({})}>
+        {resource}
+      </a>
+      {failing > 0 && <a href={rows({ failing: 'true' })}>{count(failing)} failing</a>}
+      {behind > 0 && <a href={rows({ behind: 'true' })}>{count(behind)} behind</a>}
+      {unread > 0 && <a href={rows({ unread: 'true' })}>{count(unread)} not read yet</a>}
+      {lagMs !== null && furthest !== null && (
+        <a href={syncAddress(resource, furthest)}>
+          <Badge tone={tone}>{span(lagMs)}</Badge>
+        </a>
+      )}
+    </li>
+  )
+}
+
+const Lags = () => {
+  const lags = useQuery('lags', () => answered(api.GET('/v1/lags')), { everyMs: 15_000 })
+  return (
+    <Loaded query={lags}>
       {({ items }) =>
         items.length === 0 ? (
           <Empty>No sync has run yet.</Empty>
         ) : (
-          <Rows
-            caption="Lag of each sync"
-            rows={items}
-            keyOf={({ sellerId, resource, stream }) => `${sellerId}/${resource}/${stream}`}
-            columns={[
-              {
-                head: 'Sync',
-                cell: ({ resource, stream }) => (
-                  <a href={`/console/syncs?resource=${encodeURIComponent(resource)}`}>
-                    {resource} {stream}
-                  </a>
-                ),
-              },
-              { head: 'Seller', cell: ({ sellerId }) => sellerId },
-              {
-                head: 'Lag',
-                number: true,
-                cell: (sync) => <Badge tone={lagTone(sync)}>{sync.lagMs === null ? 'not read yet' : span(sync.lagMs)}</Badge>,
-              },
-              {
-                head: 'State',
-                cell: ({ running, failures, lastError, notEnrolled }) =>
-                  notEnrolled !== null ? 'not enrolled' : failures > 0 ? (lastError ?? 'failing') : running ? 'running' : 'idle',
-              },
-            ]}
-          />
+          <>
+            <p class="faint">
+              The longest time since a stream read everything, over all sellers. <a href="/console/syncs">All streams</a>.
+            </p>
+            <ul class="lines" aria-label="Lag of each sync">
+              {items.map((lag) => (
+                <ResourceLag key={lag.resource} lag={lag} />
+              ))}
+            </ul>
+          </>
         )
       }
     </Loaded>
   )
 }
 
-const Budget = () => {
-  const budget = useQuery('budget', () => answered(api.GET('/v1/budget')), { everyMs: 15_000 })
+const Until = ({ at }: { readonly at: string | null }) =>
+  at === null ? null : (
+    <span>
+      until <Time at={at} /> (<Countdown to={at} />)
+    </span>
+  )
+
+const limitsOf = (operation: string): string => `/?${new URLSearchParams({ limits: operation })}`
+
+const Limits = ({ items }: { readonly items: readonly Schemas['OperationBudget'][] }) => (
+  <ul class="lines">
+    {items.map(({ operation, limits, usedUp, least }) => (
+      <li key={operation}>
+        <a class="what" href={limitsOf(operation)}>
+          {operation}
+        </a>
+        <a href={limitsOf(operation)}>
+          {count(Math.floor(least.available))} left of {count(Math.round(least.perMinute))} a minute
+          {limits > 1 && `, ${least.sellerId}`}
+        </a>
+        {limits > 1 && usedUp > 0 && <Badge tone="warn">{`${count(usedUp)} of ${count(limits)} used up`}</Badge>}
+        <Until at={least.blockedUntil} />
+      </li>
+    ))}
+  </ul>
+)
+
+/** What stands behind the limit of an operation. */
+const LimitsOf = ({ operation }: { readonly operation: string }) => {
+  const query = { operation, limit: mostLimits }
+  const budget = useQuery(`budget ${operation}`, () => answered(api.GET('/v1/budget', { params: { query } })), {
+    everyMs: 15_000,
+  })
   return (
-    <Loaded query={budget}>
-      {({ items }) =>
-        items.length === 0 ? (
-          <Empty>This process has asked the marketplace nothing lately.</Empty>
-        ) : (
-          <Rows
-            caption="What is left of the rate limits"
-            rows={items}
-            keyOf={({ sellerId, operation, scope }) => `${sellerId}/${operation}/${scope}`}
-            columns={[
-              { head: 'Operation', cell: ({ operation, scope }) => (scope === null ? operation : `${operation} ${scope}`) },
-              { head: 'Seller', cell: ({ sellerId }) => sellerId },
-              { head: 'Left now', number: true, cell: ({ available }) => count(Math.floor(available)) },
-              { head: 'A minute', number: true, cell: ({ perMinute }) => count(Math.round(perMinute)) },
-              {
-                head: 'Blocked',
-                cell: ({ blockedUntil }) =>
-                  blockedUntil === null ? (
-                    <None />
-                  ) : (
-                    <>
-                      until <Time at={blockedUntil} /> (<Countdown to={blockedUntil} />)
-                    </>
-                  ),
-              },
-            ]}
-          />
-        )
-      }
-    </Loaded>
+    <section class="card" aria-label={`Rate limits of ${operation}`}>
+      <h3>{operation}</h3>
+      <Loaded query={budget}>
+        {({ items }) => (
+          <>
+            <Rows
+              caption={`Rate limits of ${operation}`}
+              rows={items}
+              keyOf={({ sellerId, scope }) => `${sellerId}/${scope}`}
+              columns={[
+                { head: 'Seller', cell: ({ sellerId, scope }) => (scope === null ? sellerId : `${sellerId} ${scope}`) },
+                { head: 'Left now', number: true, cell: ({ available }) => count(Math.floor(available)) },
+                { head: 'A minute', number: true, cell: ({ perMinute }) => count(Math.round(perMinute)) },
+                { head: 'Blocked', cell: ({ blockedUntil }) => (blockedUntil === null ? <None /> : <Until at={blockedUntil} />) },
+              ]}
+            />
+            {items.length === mostLimits && <p class="faint">The {mostLimits} with least left.</p>}
+          </>
+        )}
+      </Loaded>
+      <a href="/">Close</a>
+    </section>
+  )
+}
+
+const Budget = () => {
+  const budget = useQuery('budget', () => answered(api.GET('/v1/budget/operations')), { everyMs: 15_000 })
+  const operation = useAddress().parameters.get('limits')
+  return (
+    <>
+      {operation !== null && <LimitsOf operation={operation} />}
+      <Loaded query={budget}>
+        {({ items }) =>
+          items.length === 0 ? (
+            <Empty>Nothing was asked of the marketplace lately.</Empty>
+          ) : (
+            <>
+              <p class="faint">What is left of each, of the seller with least. The name leads to all sellers.</p>
+              <Limits items={items.slice(0, mostOperations)} />
+              {items.length > mostOperations && (
+                <details>
+                  <summary>{several(items.length - mostOperations, 'more operation')}</summary>
+                  <Limits items={items.slice(mostOperations)} />
+                </details>
+              )}
+            </>
+          )
+        }
+      </Loaded>
+    </>
   )
 }
 
@@ -226,10 +332,11 @@ export const Overview = () => {
           </>
         )}
       </Loaded>
+      <OrderStates />
       <h2>Throughput</h2>
       <Throughput />
       <h2>Lag of the syncs</h2>
-      <Syncs />
+      <Lags />
       <h2>Rate limits</h2>
       <Budget />
     </>

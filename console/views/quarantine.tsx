@@ -3,10 +3,11 @@ import { answered, api, type Schemas } from '../lib/api.ts'
 import { count } from '../lib/format.ts'
 import { usePage } from '../lib/page.ts'
 import { useResources } from '../lib/questions.ts'
-import { chosen, flags, given, useAddress } from '../lib/router.ts'
+import { useMay } from '../lib/rights.ts'
+import { chosen, filtersOf, flags, given, useAddress } from '../lib/router.ts'
 import { useAct } from '../parts/act.ts'
 import { ReasonDialog } from '../parts/dialog.tsx'
-import { ChoiceFilter, Filters, optionsOf, TextFilter } from '../parts/filters.tsx'
+import { ChoiceFilter, Filters, optionsOf, PeriodFilter, TextFilter } from '../parts/filters.tsx'
 import { orderAddress } from '../parts/orders.tsx'
 import { List } from '../parts/table.tsx'
 import { Badge, None, Raw, Time, type Tone } from '../parts/text.tsx'
@@ -88,6 +89,7 @@ const Acts = ({ record, done }: { readonly record: Quarantined; readonly done: (
 
 /** Records that could not be understood: why, as they were received, and what can be done with them. */
 export const Quarantine = () => {
+  const may = useMay()
   const address = useAddress()
   const query = {
     ...given(address, ['sellerId', 'resource', 'recordKey', 'seenFrom', 'seenTo']),
@@ -128,15 +130,20 @@ export const Quarantine = () => {
             ['true', 'skipped parts'],
           ]}
         />
-        <TextFilter at={address} name="seenFrom" label="Seen first from" type="date" />
-        <TextFilter at={address} name="seenTo" label="Seen first before" type="date" />
+        <PeriodFilter at={address} name="seen" label="Seen first" />
       </Filters>
       <List
         caption="Quarantine"
         query={records}
         at={address}
         keyOf={({ id }) => id}
-        empty={query.state === undefined ? 'Nothing open fits: what came was understood.' : 'No record fits.'}
+        empty={
+          filtersOf(address).length === 0
+            ? 'Nothing is in quarantine: what came was understood.'
+            : query.state === undefined
+              ? 'Nothing open fits the filters.'
+              : 'No record fits the filters.'
+        }
         csv={{ path: `/v1/quarantine?${new URLSearchParams(query)}`, name: 'quarantine' }}
         columns={[
           {
@@ -186,10 +193,15 @@ export const Quarantine = () => {
           { head: 'Times seen', number: true, cell: ({ seenCount }) => count(seenCount) },
           { head: 'First seen', cell: ({ firstSeenAt }) => <Time at={firstSeenAt} /> },
           { head: 'Last seen', cell: ({ lastSeenAt }) => <Time at={lastSeenAt} /> },
-          {
-            head: 'Act',
-            cell: (record) => (record.state === 'open' ? <Acts record={record} done={records.reload} /> : <None />),
-          },
+          ...(may('operate')
+            ? [
+                {
+                  head: 'Act',
+                  cell: (record: Quarantined) =>
+                    record.state === 'open' ? <Acts record={record} done={records.reload} /> : <None />,
+                },
+              ]
+            : []),
         ]}
       />
     </>

@@ -2,19 +2,18 @@ import { useState } from 'preact/hooks'
 import { answered, api, type Schemas } from '../lib/api.ts'
 import { count, several, span } from '../lib/format.ts'
 import { usePage } from '../lib/page.ts'
-import { useQuery } from '../lib/query.ts'
-import { useSyncs } from '../lib/questions.ts'
+import { useMay } from '../lib/rights.ts'
 import { chosen, useAddress } from '../lib/router.ts'
 import { ReasonDialog } from '../parts/dialog.tsx'
 import { ChoiceFilter, Filters, optionsOf } from '../parts/filters.tsx'
-import { isBackfill, syncAddress } from '../parts/syncs.tsx'
+import { syncAddress } from '../parts/syncs.tsx'
 import { List } from '../parts/table.tsx'
-import { Badge, Countdown, None, Time, type Tone } from '../parts/text.tsx'
+import { Badge, Countdown, Time, type Tone } from '../parts/text.tsx'
 import { toast } from '../parts/toasts.tsx'
 import { Told, useTold } from '../parts/told.tsx'
 
 type Seller = Schemas['Seller']
-type Sync = Schemas['Sync']
+type ListedSeller = Schemas['ListedSeller']
 
 const states = ['active', 'stopped', 'paused'] as const
 const tones: Readonly<Record<Seller['state'], Tone>> = { active: 'good', stopped: 'bad', paused: 'warn' }
@@ -48,48 +47,43 @@ const Standing = ({ seller }: { readonly seller: Seller }) => {
   )
 }
 
-const Lag = ({ sellerId, syncs }: { readonly sellerId: string; readonly syncs: readonly Sync[] }) => {
-  const own = syncs.filter((sync) => sync.sellerId === sellerId && !isBackfill(sync) && sync.notEnrolled === null)
-  const failing = own.filter(({ failures }) => failures > 0).length
-  const worst = own.reduce<Sync | null>((most, sync) => ((sync.lagMs ?? -1) > (most?.lagMs ?? -1) ? sync : most), null)
+const Lag = ({ seller }: { readonly seller: ListedSeller }) => {
+  const { sellerId, furthestBehind, failingStreams } = seller
   return (
     <div>
-      {worst === null || worst.lagMs === null ? (
+      {furthestBehind === null ? (
         <span class="faint">nothing read yet</span>
       ) : (
         <>
-          {span(worst.lagMs)}{' '}
-          <a href={syncAddress(worst.resource, { sellerId, stream: worst.stream })}>
-            {worst.resource} {worst.stream}
+          {span(furthestBehind.lagSeconds * 1_000)}{' '}
+          <a href={syncAddress(furthestBehind.resource, { sellerId, stream: furthestBehind.stream })}>
+            {furthestBehind.resource} {furthestBehind.stream}
           </a>
         </>
       )}
-      {failing > 0 && (
+      {failingStreams > 0 && (
         <p>
-          <a href={`/console/syncs?${new URLSearchParams({ sellerId, failing: 'true' })}`}>{several(failing, 'sync')} failing</a>
+          <a href={`/console/syncs?${new URLSearchParams({ sellerId, failing: 'true' })}`}>
+            {several(failingStreams, 'sync')} failing
+          </a>
         </p>
       )}
     </div>
   )
 }
 
-const Work = ({ sellerId }: { readonly sellerId: string }) => {
-  const work = useQuery(`work of ${sellerId}`, () => answered(api.GET('/v1/overview', { params: { query: { sellerId } } })), {
-    topics: ['order', 'command', 'event', 'alarm'],
-    everyMs: 60_000,
-  })
-  if (work.data === undefined) return work.error === null ? <span class="faint">…</span> : <span>{work.error.message}</span>
-  const { orders, commands, waitingEvents, quarantined, alarms } = work.data
+const Work = ({ seller }: { readonly seller: ListedSeller }) => {
+  const { sellerId, openOrders, lateOrders, heldCommands, openCommands, waitingEvents, quarantined, openAlarms } = seller
   const to = (path: string, more: Readonly<Record<string, string>>): string =>
     `/console/${path}?${new URLSearchParams({ ...more, sellerId })}`
   const parts = [
-    [orders.open, 'open order', to('orders', { open: 'true' })],
-    [orders.late, 'late order', to('today', { due: 'late' })],
-    [commands['held'] ?? 0, 'held command', to('commands', { state: 'held' })],
-    [(commands['pending'] ?? 0) + (commands['sending'] ?? 0), 'command under way', to('commands', {}), 'commands under way'],
+    [openOrders, 'open order', to('orders', { open: 'true' })],
+    [lateOrders, 'late order', to('today', { due: 'late' })],
+    [heldCommands, 'held command', to('commands', { state: 'held' })],
+    [openCommands, 'command under way', to('commands', {}), 'commands under way'],
     [waitingEvents, 'waiting event', to('events', {})],
     [quarantined, 'record in quarantine', to('quarantine', {}), 'records in quarantine'],
-    [alarms, 'open alarm', to('alarms', {})],
+    [openAlarms, 'open alarm', to('alarms', {})],
   ] as const
   const shown = parts.filter(([number]) => number > 0)
   if (shown.length === 0) return <span class="faint">none</span>
@@ -171,15 +165,13 @@ const Reload = ({ done }: { readonly done: () => void }) => {
 
 /** Every seller: whether it runs and why not, how far behind it is, and what waits. */
 export const Sellers = () => {
+  const may = useMay()
   const address = useAddress()
   const query = chosen(address, { state: states })
-  // Few rows, since each asks for its own figures.
   const sellers = usePage('sellers', address, query, (page) => answered(api.GET('/v1/sellers', { params: { query: page } })), {
-    limit: 20,
-    topics: ['seller'],
+    topics: ['seller', 'order', 'command', 'event', 'alarm'],
     everyMs: 10_000,
   })
-  const syncs = useSyncs()
   const stopped = (sellers.data?.items ?? []).filter((seller) => seller.state === 'stopped')
   return (
     <>
@@ -203,15 +195,14 @@ export const Sellers = () => {
         columns={[
           { head: 'Seller', cell: ({ sellerId }) => <strong>{sellerId}</strong> },
           { head: 'State', cell: (seller) => <Standing seller={seller} /> },
-          {
-            head: 'Furthest behind',
-            cell: ({ sellerId }) => (syncs.data === undefined ? <None /> : <Lag sellerId={sellerId} syncs={syncs.data.items} />),
-          },
-          { head: 'Open work', cell: ({ sellerId }) => <Work sellerId={sellerId} /> },
-          { head: 'Act', cell: (seller) => <Acts seller={seller} done={sellers.reload} /> },
+          { head: 'Furthest behind', cell: (seller) => <Lag seller={seller} /> },
+          { head: 'Open work', cell: (seller) => <Work seller={seller} /> },
+          ...(may('operate')
+            ? [{ head: 'Act', cell: (seller: ListedSeller) => <Acts seller={seller} done={sellers.reload} /> }]
+            : []),
         ]}
       />
-      <Reload done={sellers.reload} />
+      {may('operate', 'all') && <Reload done={sellers.reload} />}
     </>
   )
 }

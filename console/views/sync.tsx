@@ -4,6 +4,7 @@ import { count } from '../lib/format.ts'
 import { usePage } from '../lib/page.ts'
 import { type Query, useQuery } from '../lib/query.ts'
 import { useResources, useSellers } from '../lib/questions.ts'
+import { useMay } from '../lib/rights.ts'
 import { chosen, flags, given, useAddress } from '../lib/router.ts'
 import { ChoiceFilter, Filters, optionsOf, TextFilter } from '../parts/filters.tsx'
 import { Empty, Loaded } from '../parts/states.tsx'
@@ -132,13 +133,11 @@ const Streams = ({
   )
 }
 
-/** One resource: its streams, its runs, and a way to run it or to read its past again. */
-export const SyncView = ({ parts }: { readonly parts: Readonly<Record<string, string>> }) => {
-  const { resource = '' } = parts
+const Known = ({ resource, backfill }: { readonly resource: string; readonly backfill: boolean }) => {
   const address = useAddress()
+  const may = useMay()
   const of = given(address, ['sellerId'])
   const query = { ...given(address, ['sellerId', 'stream']), ...chosen(address, { failed: flags }) }
-  const resources = useResources()
   const sellers = useSellers()
   const syncs = useQuery(
     `syncs of ${resource} ${JSON.stringify(of)}`,
@@ -153,14 +152,13 @@ export const SyncView = ({ parts }: { readonly parts: Readonly<Record<string, st
     { everyMs: 5_000 },
   )
   const streams = [...new Set((syncs.data?.items ?? []).map(({ stream }) => stream))]
-  const backfill = resources.data?.items.find((known) => known.resource === resource)?.backfill
   return (
     <>
       <p>
         <a href="/console/syncs">All syncs</a>
       </p>
       <h1 tabIndex={-1}>Sync of {resource}</h1>
-      {backfill !== undefined && (
+      {may('operate') && (
         <RunForm
           resource={resource}
           backfill={backfill}
@@ -220,5 +218,28 @@ export const SyncView = ({ parts }: { readonly parts: Readonly<Record<string, st
         ]}
       />
     </>
+  )
+}
+
+const Unknown = ({ resource }: { readonly resource: string }) => (
+  <>
+    <h1 tabIndex={-1}>Sync of {resource}</h1>
+    <p class="notice bad" role="alert">
+      There is no sync of {resource}. <a href="/console/syncs">All syncs</a> are in their list.
+    </p>
+  </>
+)
+
+/** One resource: its streams, its runs, and a way to run it or to read its past again. */
+export const SyncView = ({ parts }: { readonly parts: Readonly<Record<string, string>> }) => {
+  const { resource = '' } = parts
+  const resources = useResources()
+  return (
+    <Loaded query={resources} heading={`Sync of ${resource}`}>
+      {({ items }) => {
+        const known = items.find((one) => one.resource === resource)
+        return known === undefined ? <Unknown resource={resource} /> : <Known resource={resource} backfill={known.backfill} />
+      }}
+    </Loaded>
   )
 }

@@ -1,6 +1,7 @@
 import { answered, api, type Schemas } from '../lib/api.ts'
 import { usePage } from '../lib/page.ts'
 import { useResources, useSellers } from '../lib/questions.ts'
+import { useMay } from '../lib/rights.ts'
 import { chosen, flags, given, useAddress } from '../lib/router.ts'
 import { useAct } from '../parts/act.ts'
 import { ChoiceFilter, Filters, optionsOf, TextFilter } from '../parts/filters.tsx'
@@ -24,10 +25,13 @@ const RunNow = ({ sync, done }: { readonly sync: Schemas['Sync']; readonly done:
   )
 }
 
+const standings = { running: flags, failing: flags, behind: flags, unread: flags } as const
+
 /** Every sync of every seller: what is read, how far, and what is in its way. */
 export const Syncs = () => {
+  const may = useMay()
   const address = useAddress()
-  const query = { ...given(address, ['sellerId', 'resource']), ...chosen(address, { running: flags, failing: flags }) }
+  const query = { ...given(address, ['sellerId', 'resource']), ...chosen(address, standings) }
   const syncs = usePage('syncs', address, query, (page) => answered(api.GET('/v1/syncs', { params: { query: page } })), {
     limit: 100,
     everyMs: 5_000,
@@ -57,6 +61,26 @@ export const Syncs = () => {
             ['', 'All'],
             ['true', 'failing'],
             ['false', 'not failing'],
+          ]}
+        />
+        <ChoiceFilter
+          at={address}
+          name="behind"
+          label="Behind"
+          options={[
+            ['', 'All'],
+            ['true', 'behind'],
+            ['false', 'not behind'],
+          ]}
+        />
+        <ChoiceFilter
+          at={address}
+          name="unread"
+          label="Read"
+          options={[
+            ['', 'All'],
+            ['true', 'not read yet'],
+            ['false', 'read'],
           ]}
         />
         <ChoiceFilter
@@ -93,7 +117,14 @@ export const Syncs = () => {
           { head: 'Seller', cell: ({ sellerId }) => sellerId },
           ...standingColumns(sellers.data?.items ?? []),
           troubleColumn,
-          { head: 'Act', cell: (sync) => !isBackfill(sync) && <RunNow sync={sync} done={syncs.reload} /> },
+          ...(may('operate')
+            ? [
+                {
+                  head: 'Act',
+                  cell: (sync: Schemas['Sync']) => !isBackfill(sync) && <RunNow sync={sync} done={syncs.reload} />,
+                },
+              ]
+            : []),
         ]}
       />
       {resources.data !== undefined && (

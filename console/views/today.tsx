@@ -1,6 +1,6 @@
 import { answered, api } from '../lib/api.ts'
 import { usePage } from '../lib/page.ts'
-import { chosen, given, useAddress } from '../lib/router.ts'
+import { chosen, filtersOf, given, useAddress } from '../lib/router.ts'
 import { ChoiceFilter, Filters, TextFilter } from '../parts/filters.tsx'
 import { OrderLink, OrderState, Skus } from '../parts/orders.tsx'
 import { List } from '../parts/table.tsx'
@@ -26,9 +26,10 @@ export const Today = () => {
   const due = address.parameters.get('due') ?? ''
   const query = {
     open: 'true' as const,
+    fulfilledBySeller: 'true' as const,
     ...choices[isChoice(due) ? due : ''],
     ...chosen(address, { sort: ['shipBy', 'acknowledgeBy'] }),
-    ...given(address, ['sellerId', 'sku', 'shipNodeType']),
+    ...given(address, ['sellerId', 'sku']),
   }
   const orders = usePage('today', address, query, (page) => answered(api.GET('/v1/orders', { params: { query: page } })), {
     topics: ['order'],
@@ -36,14 +37,14 @@ export const Today = () => {
   return (
     <>
       <h1 tabIndex={-1}>To do today</h1>
-      <p class="faint">Open orders, the earliest deadline first. Times left are by the marketplace's clock.</p>
+      <p class="faint">Open orders that you ship, the earliest deadline first. Times left are by the marketplace's clock.</p>
       <Filters>
         <ChoiceFilter
           at={address}
           name="due"
           label="What is due"
           options={[
-            ['', 'All open orders'],
+            ['', 'All that you ship'],
             ['acknowledge', 'To acknowledge'],
             ['overdue', 'Late to acknowledge'],
             ['acknowledge-soon', 'To acknowledge within an hour'],
@@ -55,14 +56,17 @@ export const Today = () => {
         />
         <TextFilter at={address} name="sku" label="SKU" />
         <TextFilter at={address} name="sellerId" label="Seller" />
-        <TextFilter at={address} name="shipNodeType" label="Shipped by" placeholder="SellerFulfilled" />
       </Filters>
       <List
         caption="Open orders by deadline"
         query={orders}
         at={address}
         keyOf={({ sellerId, purchaseOrderId }) => `${sellerId}/${purchaseOrderId}`}
-        empty="No open order has this deadline. That is good news."
+        empty={
+          filtersOf(address).length === 0
+            ? 'No order is open: there is nothing to ship today.'
+            : 'No open order fits the filters.'
+        }
         csv={{ path: `/v1/orders?${new URLSearchParams(query)}`, name: 'orders-to-do' }}
         columns={[
           { head: 'Order', cell: (order) => <OrderLink {...order} /> },

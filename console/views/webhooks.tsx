@@ -3,6 +3,7 @@ import { answered, api, type Schemas } from '../lib/api.ts'
 import { count, several } from '../lib/format.ts'
 import { usePage } from '../lib/page.ts'
 import { invalidate, useQuery } from '../lib/query.ts'
+import { useMay } from '../lib/rights.ts'
 import { chosen, given, navigate, useAddress } from '../lib/router.ts'
 import { useAct } from '../parts/act.ts'
 import { Field, FormDialog, textIn, textsIn } from '../parts/dialog.tsx'
@@ -30,6 +31,7 @@ const states = ['active', 'paused', 'disabled'] as const
 
 /** Endpoints that changes are posted to. */
 export const Webhooks = () => {
+  const may = useMay()
   const at = useAddress()
   const [asking, setAsking] = useState(false)
   const [made, setMade] = useState<Schemas['NewWebhook'] | null>(null)
@@ -42,9 +44,11 @@ export const Webhooks = () => {
       <h1 tabIndex={-1}>Webhooks</h1>
       <p class="row">
         <span class="faint">Every change that fits is posted to these addresses, signed, in order for each order.</span>
-        <button type="button" onClick={() => setAsking(true)}>
-          Add an endpoint
-        </button>
+        {may('operate', 'all') && (
+          <button type="button" onClick={() => setAsking(true)}>
+            Add an endpoint
+          </button>
+        )}
       </p>
       {made !== null && <SecretOnce what={`Secret of ${made.url}`} secret={made.secret} done={() => setMade(null)} />}
       <Filters>
@@ -125,6 +129,7 @@ const outcomeOf = ({ httpStatus, error, status, attempt }: Delivery): string =>
 
 const Deliveries = ({ id }: { readonly id: string }) => {
   const at = useAddress()
+  const may = useMay()
   const { busy, act } = useAct()
   const query = { ...given(at, ['changeSequence']), ...chosen(at, { status: statuses }) }
   const deliveries = usePage(
@@ -149,7 +154,7 @@ const Deliveries = ({ id }: { readonly id: string }) => {
       <Filters>
         <ChoiceFilter at={at} name="status" label="Status" options={optionsOf(statuses)} />
       </Filters>
-      {failed.length > 0 && (
+      {failed.length > 0 && may('operate', 'all') && (
         <p class="row">
           <button type="button" disabled={busy} onClick={() => redeliver(failed.map((row) => row.id))}>
             Send the {several(failed.length, 'failed message')} of this page again
@@ -170,17 +175,21 @@ const Deliveries = ({ id }: { readonly id: string }) => {
           { head: 'Attempts', number: true, cell: ({ attempt }) => count(attempt) },
           { head: 'Last', cell: (row) => <Time at={row.at} /> },
           { head: 'Next', cell: (row) => <Time at={row.nextAt} /> },
-          {
-            head: 'Again',
-            cell: (row) =>
-              row.changeSequence === null ? (
-                <None />
-              ) : (
-                <button type="button" disabled={busy} onClick={() => redeliver([row.id])}>
-                  Send again<span class="visually-hidden"> change {row.changeSequence}</span>
-                </button>
-              ),
-          },
+          ...(may('operate', 'all')
+            ? [
+                {
+                  head: 'Again',
+                  cell: (row: Delivery) =>
+                    row.changeSequence === null ? (
+                      <None />
+                    ) : (
+                      <button type="button" disabled={busy} onClick={() => redeliver([row.id])}>
+                        Send again<span class="visually-hidden"> change {row.changeSequence}</span>
+                      </button>
+                    ),
+                },
+              ]
+            : []),
         ]}
       />
     </>
@@ -190,6 +199,7 @@ const Deliveries = ({ id }: { readonly id: string }) => {
 const Shown = ({ webhook, reload }: { readonly webhook: Webhook; readonly reload: () => void }) => {
   const [asking, setAsking] = useState<Ask | null>(null)
   const [secret, setSecret] = useState<string | null>(null)
+  const may = useMay()
   const { busy, act } = useAct()
   const { id, state } = webhook
   const params = { path: { id } }
@@ -256,16 +266,18 @@ const Shown = ({ webhook, reload }: { readonly webhook: Webhook; readonly reload
         <dt>Id</dt>
         <dd>{id}</dd>
       </dl>
-      <p class="row">
-        <button type="button" disabled={busy} onClick={() => test()}>
-          {busy ? 'Sending…' : 'Send a test message'}
-        </button>
-        {offered.map((ask) => (
-          <button key={ask} type="button" onClick={() => setAsking(ask)}>
-            {asks[ask].action}
+      {may('operate', 'all') && (
+        <p class="row">
+          <button type="button" disabled={busy} onClick={() => test()}>
+            {busy ? 'Sending…' : 'Send a test message'}
           </button>
-        ))}
-      </p>
+          {offered.map((ask) => (
+            <button key={ask} type="button" onClick={() => setAsking(ask)}>
+              {asks[ask].action}
+            </button>
+          ))}
+        </p>
+      )}
       <Deliveries id={id} />
       {asking !== null && (
         <FormDialog
@@ -301,9 +313,8 @@ export const WebhookView = ({ parts }: { readonly parts: Readonly<Record<string,
     everyMs: 10_000,
   })
   return (
-    <>
-      {webhook.data === undefined && <h1 tabIndex={-1}>Webhook</h1>}
-      <Loaded query={webhook}>{(data) => <Shown webhook={data} reload={webhook.reload} />}</Loaded>
-    </>
+    <Loaded query={webhook} heading={`Webhook ${id}`}>
+      {(data) => <Shown webhook={data} reload={webhook.reload} />}
+    </Loaded>
   )
 }

@@ -1,5 +1,4 @@
 import { readFile } from 'node:fs/promises'
-import { Redis } from 'ioredis'
 import { createInProcessBudget } from '../clients/budget.ts'
 import type { MarketplaceClient } from '../clients/client.ts'
 import { taxonomiesEndpoint } from '../clients/display/taxonomies.ts'
@@ -8,8 +7,11 @@ import { createMarketplaceClient } from '../clients/marketplace/marketplace.ts'
 import { ordersEndpoint } from '../clients/marketplace/orders.ts'
 import { profiles } from '../clients/marketplace/profiles/index.ts'
 import { type Config, type DisplaySettings, type SellerSettings, sandboxDisplay, sandboxDisplayKeyFile } from '../config.ts'
-import { warningsOf } from '../queues/redis.ts'
+import { knowsMaster, lookAtRedis, redisSaying } from '../queues/redis.ts'
+import { parseSentinelAddress, type RedisTls, type SentinelAddress } from '../redis-address.ts'
+import { settingsFault } from '../store/faults.ts'
 import { finishedMigrations, missingMigrations } from '../store/migrate.ts'
+import { isSameDatabase, sharedSessions, sharesSessions } from '../store/pooler.ts'
 import { wordsOf } from './faults.ts'
 import type { Finding } from './findings.ts'
 import { count, duration } from './terminal.ts'
@@ -17,18 +19,25 @@ import { count, duration } from './terminal.ts'
 /** Clock differences above this are reported: windows, signatures and evidence depend on time. */
 const clockWarningMs = 30_000
 
-/** A Redis that does not answer within this time counts as unavailable. */
-const redisTimeoutMs = 5_000
-
 /** Number of sellers that are listed one by one. */
 const listedSellers = 8
 
 /** Sellers that are checked concurrently. */
 const sellersAtOnce = 4
 
-/** DATABASE_URL: does it answer, is it migrated. */
-export const checkDatabase = async (databaseUrl: string | null): Promise<Finding[]> => {
-  if (databaseUrl === null) {
+/** Advice for a Postgres that does not answer. */
+const adviceOn = (variable: string): string =>
+  `check ${variable}, and that Postgres runs there and accepts connections from this machine`
+
+/** DATABASE_URL: does it answer, is it migrated; and has what needs sessions of its own an address past a pooler. */
+export const checkDatabase = async ({
+  databaseUrl,
+  sessionUrl,
+}: {
+  readonly databaseUrl: string | null
+  readonly sessionUrl: string | null
+}): Promise<Finding[]> => {
+  if (databaseUrl === null || sessionUrl === null) {
     return [
       {
         check: 'database',
@@ -41,50 +50,81 @@ export const checkDatabase = async (databaseUrl: string | null): Promise<Finding
   try {
     missing = await missingMigrations(await finishedMigrations(databaseUrl))
   } catch (error) {
-    const advice = 'check DATABASE_URL, and that Postgres runs there and accepts connections from this machine'
-    return [{ check: 'database', state: 'fail', detail: `does not answer: ${wordsOf(error)}`, advice }]
+    return [{ check: 'database', state: 'fail', detail: `does not answer: ${saidBy(error)}`, advice: adviceOn('DATABASE_URL') }]
   }
+  const sessions = await checkSessions(databaseUrl, sessionUrl)
   if (missing.length > 0) {
     const detail = `${count(missing.length, 'migration')} missing: ${missing.join(', ')}`
     return [
       { check: 'database', state: 'fail', detail, advice: 'run `tallyman migrate`, or start the daemon, which applies them' },
+      ...sessions,
     ]
   }
-  return [{ check: 'database', state: 'ok', detail: 'answers and is migrated' }]
+  return [{ check: 'database', state: 'ok', detail: 'answers and is migrated' }, ...sessions]
 }
 
-/** REDIS_URL: does every address answer, and is it configured to keep the jobs. */
-export const checkRedis = async (redisUrl: string | null): Promise<Finding[]> => {
-  if (redisUrl === null) return [{ check: 'redis', state: 'ok', detail: 'REDIS_URL is unset: the queues live in Postgres' }]
-  const addresses = redisUrl.split(',').map((address) => address.trim())
-  return (await Promise.all(addresses.map(checkOneRedis))).flat()
-}
+/** In words that say what to do, where there are any. */
+const saidBy = (error: unknown): string => settingsFault(error) ?? wordsOf(error)
 
-const checkOneRedis = async (address: string): Promise<Finding[]> => {
-  const host = URL.canParse(address) ? new URL(address).host : 'REDIS_URL'
-  const client = new Redis(address, {
-    lazyConnect: true,
-    protocol: 2,
-    connectTimeout: redisTimeoutMs,
-    commandTimeout: redisTimeoutMs,
-    maxRetriesPerRequest: 0,
-    retryStrategy: () => null,
-  })
-  let last: Error | undefined
-  client.on('error', (error: Error) => {
-    last = error
-  })
+const checkSessions = async (databaseUrl: string, sessionUrl: string): Promise<Finding[]> => {
+  const isDirect = sessionUrl !== databaseUrl
   try {
-    await client.connect()
-    await client.ping()
-    const warnings = warningsOf(await client.info())
-    if (warnings.length === 0) return [{ check: 'redis', state: 'ok', detail: `${host} answers` }]
-    return warnings.map((detail) => ({ check: 'redis', state: 'warn', detail: `${host}: ${detail}` }))
+    if (await sharesSessions(sessionUrl)) {
+      const advice = 'set DATABASE_DIRECT_URL to an address of the same database past the pooler'
+      return [{ check: 'database', state: 'fail', detail: sharedSessions, advice }]
+    }
+    if (!isDirect) return []
+    if (await isSameDatabase(databaseUrl, sessionUrl))
+      return [{ check: 'database', state: 'ok', detail: 'DATABASE_DIRECT_URL answers, past the pooler' }]
+    const detail = 'DATABASE_DIRECT_URL leads to another database than DATABASE_URL'
+    return [{ check: 'database', state: 'fail', detail, advice: 'set both to addresses of the same database' }]
   } catch (error) {
-    const advice = 'check REDIS_URL, and that Redis runs there; until then the daemon waits and loses no data'
-    return [{ check: 'redis', state: 'fail', detail: `${host} does not answer: ${wordsOf(last ?? error)}`, advice }]
-  } finally {
-    client.disconnect()
+    const variable = isDirect ? 'DATABASE_DIRECT_URL' : 'DATABASE_URL'
+    return [
+      { check: 'database', state: 'fail', detail: `${variable} does not answer: ${saidBy(error)}`, advice: adviceOn(variable) },
+    ]
+  }
+}
+
+/** REDIS_URL: does every address answer, sentinels and the master that they name included, and is it configured to keep the jobs. */
+export const checkRedis = async (redisUrl: string | null, tls: RedisTls): Promise<Finding[]> => {
+  if (redisUrl === null) return [{ check: 'redis', state: 'ok', detail: 'REDIS_URL is unset: the queues live in Postgres' }]
+  const address = parseSentinelAddress(redisUrl)
+  if (address !== null) {
+    const sentinels = await Promise.all(address.sentinels.map((sentinel) => checkSentinel(address, sentinel, tls)))
+    return [...sentinels, ...(await checkOneRedis(redisUrl, `the master ${address.master}`, tls))]
+  }
+  const addresses = redisUrl.split(',').map((part) => part.trim())
+  const hostOf = (part: string): string => (URL.canParse(part) ? new URL(part).host : 'REDIS_URL')
+  return (await Promise.all(addresses.map((part) => checkOneRedis(part, hostOf(part), tls)))).flat()
+}
+
+const adviceOnRedis = 'check REDIS_URL, and that Redis runs there; until then the daemon waits and loses no data'
+
+const checkSentinel = async (
+  address: SentinelAddress,
+  { host, port }: SentinelAddress['sentinels'][number],
+  tls: RedisTls,
+): Promise<Finding> => {
+  const name = `the sentinel ${host.includes(':') ? `[${host}]` : host}:${port}`
+  try {
+    const known = await knowsMaster(address, { host, port }, tls)
+    if (known) return { check: 'redis', state: 'ok', detail: `${name} answers` }
+    const detail = `${name} knows no master of the name ${address.master}`
+    return { check: 'redis', state: 'fail', detail, advice: 'name the master in REDIS_URL as the sentinels do' }
+  } catch (error) {
+    const advice = `${adviceOnRedis}; the other sentinels are asked meanwhile`
+    return { check: 'redis', state: 'fail', detail: `${name} does not answer: ${redisSaying(error)}`, advice }
+  }
+}
+
+const checkOneRedis = async (url: string, name: string, tls: RedisTls): Promise<Finding[]> => {
+  try {
+    const warnings = await lookAtRedis(url, tls)
+    if (warnings.length === 0) return [{ check: 'redis', state: 'ok', detail: `${name} answers` }]
+    return warnings.map((detail) => ({ check: 'redis', state: 'warn', detail: `${name}: ${detail}` }))
+  } catch (error) {
+    return [{ check: 'redis', state: 'fail', detail: `${name} does not answer: ${redisSaying(error)}`, advice: adviceOnRedis }]
   }
 }
 

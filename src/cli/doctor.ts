@@ -74,6 +74,14 @@ const alarmFindings: Readonly<Record<string, Omit<Finding, 'detail' | 'advice'> 
     advice: () =>
       'it is retried automatically; `tallyman quarantine list` shows it; `quarantine dismiss` settles what cannot be obtained',
   },
+  'snapshot-held': {
+    check: 'database',
+    state: 'warn',
+    advice: ({ subject }) =>
+      subject.startsWith('session ')
+        ? `have its owner end it, or end it in Postgres: \`SELECT pg_terminate_backend(${subject.slice('session '.length)})\``
+        : 'end it, or drop it if nobody needs it: docs/runbooks.md, An old snapshot is held',
+  },
   'webhook-failing': {
     check: 'webhooks',
     state: 'warn',
@@ -306,8 +314,8 @@ export const runDoctor = async (
   const reachable = !readiness.some((each) => each.detail.includes('cannot be reached'))
   const resting = reachable ? await restingSellers(daemon) : new Map<string, Seller>()
   if (reachable) tell(await checkWork(daemon, resting))
-  tell(await checkDatabase(context.settings.databaseUrl))
-  tell(await checkRedis(context.settings.redisUrl))
+  tell(await checkDatabase(context.settings))
+  tell(await checkRedis(context.settings.redisUrl, config?.redisTls ?? {}))
   tell([...resting.values()].map(restFinding))
   if (config !== null) tell(await checkMarketplace(config, new Set(resting.keys()), sandboxUrl, context.signal))
 

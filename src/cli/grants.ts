@@ -14,8 +14,8 @@ export const runGrants = async ({ terminal, settings }: CliContext, onlyPrint: b
     const sql = await grantsScript()
     return terminal.json ? printJson(terminal, { sql }) : print(terminal, sql)
   }
-  if (settings.databaseUrl === null) throw new Misused('DATABASE_URL is unset; --print works without it')
-  const result = await granted(settings.databaseUrl)
+  if (settings.sessionUrl === null) throw new Misused('DATABASE_URL is unset; --print works without it')
+  const result = await granted(settings.sessionUrl)
   if (terminal.json) printJson(terminal, result)
   else for (const role of result.granted) print(terminal, `${role} has its rights`)
   if (result.missing.length > 0) throw new Failed(`this login may not create ${result.missing.join(', ')}`, noRights)

@@ -5,7 +5,7 @@ import { count, print, printJson, say } from './terminal.ts'
 
 /** `tallyman migrate`: applies missing migrations to DATABASE_URL; returns the exit code. */
 export const runMigrate = async ({ terminal, settings }: CliContext): Promise<void> => {
-  const { databaseUrl } = settings
+  const { sessionUrl: databaseUrl } = settings
   if (databaseUrl === null) {
     throw new Misused('DATABASE_URL is unset; the daemon migrates the embedded Postgres when it starts')
   }

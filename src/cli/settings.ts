@@ -12,6 +12,8 @@ export interface CliSettings {
   /** Address of the sandbox, without a trailing slash. */
   readonly sandboxUrl: string
   readonly databaseUrl: string | null
+  /** Where each connection is a session of its own: `DATABASE_DIRECT_URL`, otherwise `databaseUrl`. */
+  readonly sessionUrl: string | null
   readonly redisUrl: string | null
   /** Folder of the daemon that runs here. */
   readonly dataDir: string
@@ -73,6 +75,7 @@ export const readCliSettings = (environment: Environment): CliSettings => ({
     given(environment, 'SANDBOX_URL') ?? `http://127.0.0.1:${port(environment, 'SANDBOX_PORT', 8181)}`,
   ),
   databaseUrl: secret(environment, 'DATABASE_URL'),
+  sessionUrl: secret(environment, 'DATABASE_DIRECT_URL') ?? secret(environment, 'DATABASE_URL'),
   redisUrl: secret(environment, 'REDIS_URL'),
   dataDir: dataDirOf(environment),
 })

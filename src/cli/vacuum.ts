@@ -9,7 +9,7 @@ import { count, print, printJson, say } from './terminal.ts'
  * @throws Failed when there is no Postgres, or this login may not
  */
 export const runVacuum = async ({ terminal, settings }: CliContext): Promise<void> => {
-  const url = settings.databaseUrl ?? (await embeddedAddress(settings.dataDir))
+  const url = settings.sessionUrl ?? (await embeddedAddress(settings.dataDir))
   if (url === null)
     throw new Failed('no Postgres runs in DATA_DIR', [
       'set DATABASE_URL, or DATA_DIR as the running daemon has it, and call it as its user',

@@ -9,17 +9,20 @@ import { mostReachDays } from '../domain/windows.ts'
 import { messageOf } from '../message-of.ts'
 import {
   bound,
+  certificateFile,
   choice,
   jsonObject,
   nameList,
   oneOf,
   optionalPort,
   port,
+  privateKeyFile,
   redisUrls,
   retention,
   rsaPrivateKey,
   text,
   timeSpan,
+  timeSpanOrOff,
   url,
 } from './parsers.ts'
 import { operationNames, rateLimits, rateLimitsAccepted } from './rate-limits.ts'
@@ -69,10 +72,20 @@ const stores = {
   DATABASE_URL: url(['postgres:', 'postgresql:'])
     .optional()
     .describe('Postgres 15 or newer. Unset: an embedded one in `DATA_DIR`.'),
+  DATABASE_DIRECT_URL: url(['postgres:', 'postgresql:'])
+    .optional()
+    .describe(
+      'The same database past a pooler in transaction mode, for [what needs a session of its own](scaling.md#connections). Unset: `DATABASE_URL`.',
+    ),
   PREPARED_STATEMENTS: oneOf(['on', 'off'], 'on').describe(
     '`off` for a pooler in transaction mode that does not know them (PgBouncer before 1.21, or without `max_prepared_statements`).',
   ),
   REDIS_URL: redisUrls.optional().describe('Redis or Valkey, for the queues. Unset: the queues live in Postgres.'),
+  REDIS_CA_FILE: certificateFile
+    .optional()
+    .meta({ description: 'Authorities that sign the certificates of Redis, for `rediss`.', unset: 'public authorities' }),
+  REDIS_CERT_FILE: certificateFile.optional().describe('Certificate of the daemon, where Redis wants one.'),
+  REDIS_KEY_FILE: privateKeyFile.optional().describe('Its private key.'),
   DATA_DIR: text.default('.data').describe('Directory of the embedded parts, readable by its owner only.'),
 }
 
@@ -196,6 +209,9 @@ const retentions = {
 
 const processes = {
   ROLES: roles.describe('What this process does: plan the work, do it, answer HTTP.'),
+  BI_IDLE_TRANSACTION_TIMEOUT: timeSpanOrOff(600_000, 1_000).describe(
+    'How long a login with the role `tallyman_bi` may leave a transaction idle; then its [session is ended](operations.md#postgres-roles), if the daemon may.',
+  ),
   DRAIN_TIMEOUT: timeSpan(15_000, 100).describe('How long a shutdown waits for running work.'),
   AFTER_RESTORE: oneOf(['on', 'off'], 'off').describe(
     '`on` after a [restore](backup.md): each order is read before its first command is sent.',
@@ -237,6 +253,7 @@ export const environment = z.object({
 /** Variables whose value may stand in a file, named by the variable with `_FILE`. */
 export const secrets = [
   'DATABASE_URL',
+  'DATABASE_DIRECT_URL',
   'REDIS_URL',
   'CLIENT_ID',
   'CLIENT_SECRET',

@@ -1,7 +1,9 @@
-import { createPrivateKey } from 'node:crypto'
+import { createPrivateKey, X509Certificate } from 'node:crypto'
+import { readFileSync } from 'node:fs'
 import { z } from 'zod'
 import { longestRetentionMs, type RetentionRule } from '../domain/retention.ts'
 import { durationText, parseDurationMs } from '../duration.ts'
+import { namesSentinels, parseSentinelAddress } from '../redis-address.ts'
 
 // Each of these reads the text of one variable; where that is not accepted its fault says what is. `docs/settings.md` says the same: `accepts` in
 // the metadata of each.
@@ -35,6 +37,13 @@ export const timeSpan = (fallbackMs: number, minMs = 1, maxMs?: number) => {
     .default(fallbackMs)
     .meta(milliseconds)
 }
+
+/** A duration in milliseconds, or `off`. */
+export const timeSpanOrOff = (fallbackMs: number, minMs: number) =>
+  duration(`a number with its unit, such as 90s, 5m or 1h, at least ${durationText(minMs)}; or off`, { minMs, off: true })
+    .meta({ accepts: `a duration of at least ${durationText(minMs)}, or \`off\`` })
+    .default(fallbackMs)
+    .meta(milliseconds)
 
 /** How long a kind of data is kept, in milliseconds. */
 export const retention = ({ defaultMs, leastMs, because }: RetentionRule) => {
@@ -102,18 +111,18 @@ export const url = (protocols: readonly string[]) => {
     .meta({ accepts: `an address ${begins}` })
 }
 
-const redisAccepts = 'redis://… or rediss://…, or several of them with commas for a cluster'
-/** The address of a Redis, or those of a cluster. */
+const redisAccepts =
+  'redis://… or rediss://…, several of them with commas for a cluster, or redis+sentinel://host:port,host:port/master (rediss+sentinel://…)'
+/** The address of a Redis, those of a cluster, or those of the sentinels of one. */
 export const redisUrls = z
   .string()
-  .refine(
-    (text) =>
-      text.split(',').every((part) => {
-        const address = part.trim()
-        return URL.canParse(address) && ['redis:', 'rediss:'].includes(new URL(address).protocol)
-      }),
-    `is not a Redis address; accepted: ${redisAccepts}`,
-  )
+  .refine((text) => {
+    if (namesSentinels(text)) return parseSentinelAddress(text) !== null
+    return text.split(',').every((part) => {
+      const address = part.trim()
+      return URL.canParse(address) && ['redis:', 'rediss:'].includes(new URL(address).protocol)
+    })
+  }, `is not a Redis address; accepted: ${redisAccepts}`)
   .meta({ accepts: redisAccepts })
 
 /** One of some words. */
@@ -140,6 +149,33 @@ export const rsaPrivateKey = z
     }
   }, `is not an RSA private key; accepted: ${pemAccepts}`)
   .meta({ accepts: pemAccepts })
+
+const readsAs = (file: string, read: (pem: string) => unknown): boolean => {
+  try {
+    read(readFileSync(file, 'utf8'))
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** The path of a file of certificates. */
+export const certificateFile = z
+  .string()
+  .refine(
+    (file) => readsAs(file, (pem) => new X509Certificate(pem)),
+    'is not the path of a readable file with a certificate in PEM; accepted: one',
+  )
+  .meta({ accepts: 'the path of a PEM file' })
+
+/** The path of a file of a private key. */
+export const privateKeyFile = z
+  .string()
+  .refine(
+    (file) => readsAs(file, createPrivateKey),
+    'is not the path of a readable file with a private key in PEM; accepted: one',
+  )
+  .meta({ accepts: 'the path of a PEM file' })
 
 /** Names with commas between them, each once. */
 export const nameList = z

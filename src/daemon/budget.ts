@@ -12,7 +12,8 @@ export const openBudget = (
   database: Database,
   limitOf: LimitOf,
 ): SharedBudget => {
-  const inRedis = config.redisUrl === null ? null : createRedisBudgetStore({ redisUrl: config.redisUrl, quiet })
+  const inRedis =
+    config.redisUrl === null ? null : createRedisBudgetStore({ redisUrl: config.redisUrl, redisTls: config.redisTls, quiet })
   if (inRedis !== null) closers.add('the connection of the rate budget', async () => inRedis.close())
   const budget = createSharedBudget({
     store: inRedis ?? createPostgresBudgetStore(database),

@@ -2,6 +2,8 @@
 
 /** Slots for commands. A run mostly waits for answers. Of these slots a seller alone has half; see `createSlots`. */
 export const commandsAtOnce = 64
+/** Commands that the process which made them due runs without a job; they share the slots. */
+export const commandsBegunHere = 32
 /** Slots for events. */
 export const eventsAtOnce = 16
 /**

@@ -8,10 +8,11 @@ import { pause } from '../pause.ts'
 import { type Database, openDatabase } from '../store/database.ts'
 import { describeAway, isTurnedAway } from '../store/faults.ts'
 import { finishedMigrations, migrate, missingMigrations } from '../store/migrate.ts'
+import { sharedSessions, sharesSessions } from '../store/pooler.ts'
 import type { DaemonContext } from './context.ts'
 
 /** A sync stores one page while it plans the next; the others of the process need a connection now and then. */
-const databaseConnections = 20
+export const databaseConnections = 20
 /** A database that does not answer at the start is waited for; a supervisor may start both together. */
 const startPatienceMs = 60_000
 /** … but one that answers and lets us in not only for as long as another program may take to make the role or the database. */
@@ -20,8 +21,9 @@ const turnedAwayPatienceMs = 10_000
 /** The database of the daemon, migrated. */
 export interface DatabasePart {
   readonly database: Database
-  readonly url: string
-  /** The same without the password: `psql` takes it as it is. */
+  /** Where each connection is a session of its own: past a pooler, where there is one. */
+  readonly sessionUrl: string
+  /** Its address without the password: `psql` takes it as it is. */
   readonly shownUrl: string
   /** Every migration of this version, by its name. */
   readonly migrations: readonly string[]
@@ -57,7 +59,8 @@ export const startDatabase = async ({
     if (stop.aborted) return null
   }
   const migrations = await missingMigrations([])
-  const applied = await migrateWithPatience(url, quiet, stop)
+  const sessionUrl = config.databaseDirectUrl ?? url
+  const applied = await migrateWithPatience(sessionUrl, { quiet, stop, mayBePooled: !isEmbedded })
   if (applied === null) return null
   if (applied.length > 0) log.info({ migrations: applied }, 'database migrated')
   let closing = false
@@ -66,6 +69,7 @@ export const startDatabase = async ({
     vocabularyOf: vocabularies.of,
     connections: databaseConnections,
     prepare: config.preparedStatements,
+    pooled: config.databaseDirectUrl !== null,
     onError: (error) => {
       // The pool counts as closed a moment before its connections are; what they still say is no news.
       if (!closing) quiet.warn('pool', { err: error }, 'a database connection was lost')
@@ -75,14 +79,19 @@ export const startDatabase = async ({
     closing = true
     return database.close()
   })
-  return { database, url, shownUrl, migrations }
+  return { database, sessionUrl, shownUrl, migrations }
 }
 
 /** Answers what was applied; null: told to stop before Postgres answered. */
-const migrateWithPatience = async (url: string, quiet: QuietLog, stop: AbortSignal): Promise<readonly string[] | null> => {
+const migrateWithPatience = async (
+  url: string,
+  { quiet, stop, mayBePooled }: { readonly quiet: QuietLog; readonly stop: AbortSignal; readonly mayBePooled: boolean },
+): Promise<readonly string[] | null> => {
   const beganMs = performance.now()
   for (;;) {
     try {
+      if (mayBePooled && (await sharesSessions(url)))
+        quiet.warn('pooler', {}, `${sharedSessions}: set DATABASE_DIRECT_URL to an address past it`)
       const applied = await migrate(url)
       quiet.recovered('start', 'Postgres answers')
       return applied

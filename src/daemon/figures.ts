@@ -12,6 +12,7 @@ import type { DatabasePart } from './database.ts'
 import { checkTimeoutMs } from './health.ts'
 import type { MarketplacePart } from './marketplace.ts'
 import type { QueuesPart } from './queues.ts'
+import type { SyncMetrics } from './sync-metrics.ts'
 
 /** A scrape reads the sizes of the tables at most this often. */
 const sizesFreshMs = 60_000
@@ -25,6 +26,7 @@ export const createMetricsReader = (
   { database }: DatabasePart,
   { budget, sellers }: MarketplacePart,
   { runtime }: QueuesPart,
+  syncMetrics: SyncMetrics,
 ) => {
   const tableSizes = shareCheck(
     () =>
@@ -103,6 +105,7 @@ export const createMetricsReader = (
       metrics.rateLimitPerMinute.set(labels, perMinute)
       metrics.rateLimitBlocked.set(labels, blockedUntil === null ? 0 : Math.max(0, blockedUntil.getTime() - Date.now()) / 1_000)
     }
+    syncMetrics.refreshLags()
     await runtime.refreshMetrics()
     return metrics.read()
   }

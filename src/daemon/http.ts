@@ -9,7 +9,7 @@ import type { AcceptParts } from '../jobs/events/parts.ts'
 import { rejectByPerson } from '../jobs/events/reject.ts'
 import { reviewWaitingEvents } from '../jobs/events/review.ts'
 import { readGtinReport } from '../jobs/gtin-report.ts'
-import { backfillResources, reachOfBackfill, replayQuarantined, syncResources } from '../jobs/sync/syncs.ts'
+import { backfillResources, reachOfBackfill, replayQuarantined, streamsOf, syncResources } from '../jobs/sync/syncs.ts'
 import { messageOf } from '../message-of.ts'
 import { decideCommand } from '../store/command-decisions.ts'
 import { askForPasses } from '../store/retention.ts'
@@ -78,11 +78,6 @@ export const startHttp = async ({
     marketplace: config.sandbox === null ? 'real' : config.sandbox.demo ? 'demonstration' : 'sandbox',
     settings: { effective: config.shown, unknown: config.unknownSettings },
     sellers: () => sellers.ids(),
-    waitingOperations: (sellerId) =>
-      marketplace.budget
-        .snapshot()
-        .filter((bucket) => bucket.sellerId === sellerId && bucket.available === 0)
-        .map(({ operation, blockedUntil }) => ({ operation, until: blockedUntil })),
     reloadSellers: async () => {
       try {
         return { ok: true, ...(await reread()) }
@@ -92,7 +87,10 @@ export const startHttp = async ({
       }
     },
     marketplaceNow: (sellerId) => (sellers.has(sellerId) ? sellers.client(sellerId).clock().now() : new Date()),
-    budget: () => marketplace.budget.snapshot().map(({ memory: _, ...figure }) => figure),
+    paces: syncResources.flatMap((resource) =>
+      streamsOf(resource, config.intervals).map(({ stream, everyMs }) => ({ resource, stream, everyMs })),
+    ),
+    budget: () => marketplace.budgetFigures.read(),
     forecast: createForecaster(database, marketplace, queues),
     acceptEvents: (events, signal) => acceptEvents(intake, events, AbortSignal.any([signal])),
     dryRunEvents: (events) => dryRunEvents({ ...intake, clientOf: sellers.client }, events),

@@ -17,6 +17,7 @@ import { readSellers } from '../store/sellers.ts'
 import { recordConfiguredCampaigns } from '../store/watched-campaigns.ts'
 import { type AnswerTimes, createAnswerTimes } from './answer-times.ts'
 import { openBudget } from './budget.ts'
+import { type BudgetFigures, shareBudgetFigures } from './budget-figures.ts'
 import type { DaemonContext } from './context.ts'
 
 /** Orders that events name before a sync has brought them are looked up with this share of the budget; the rest is for orders that are known. */
@@ -34,6 +35,8 @@ export interface MarketplacePart {
   readonly serving: Serving
   /** The budget that calls are taken from. */
   readonly budget: RateBudget
+  /** How the limits stand, over all processes. */
+  readonly budgetFigures: BudgetFigures
   /** The limits that hold. */
   readonly limitOf: LimitOf
   readonly answerTimes: Pick<AnswerTimes, 'of'>
@@ -124,6 +127,7 @@ export const startMarketplace = async (
     sellers,
     serving,
     budget,
+    budgetFigures: shareBudgetFigures({ quiet, closers, owner }, database, budget),
     limitOf,
     answerTimes,
     profileOf,

@@ -4,14 +4,14 @@ import { type InboundOptions, serveInbound } from '../queues/inbound.ts'
 import { inboundQueue } from '../queues/jobs.ts'
 import { createRelay, type Relay } from '../queues/relay.ts'
 import { createQueueRuntime, type QueueRuntime } from '../queues/runtime.ts'
-import { commandsWithinShare, dueCommands } from '../store/commands.ts'
+import { dueCommands } from '../store/commands.ts'
 import { dueEvents } from '../store/events.ts'
 import { type Listener, openListener } from '../store/listener.ts'
 import { streamsWithDueSkips } from '../store/quarantine.ts'
 import { dueProbes, sellersAtRest, sellersChannel } from '../store/sellers.ts'
 import { listSyncs, standingOf, unfinishedSyncs } from '../store/sync-states.ts'
 import { webhooksChannel } from '../store/webhook-endpoints.ts'
-import { mostCommands, mostEvents, relayIntervalMs, syncSlots } from './capacity.ts'
+import { commandsBegunHere, mostCommands, mostEvents, relayIntervalMs, syncSlots } from './capacity.ts'
 import type { DaemonContext } from './context.ts'
 import type { DatabasePart } from './database.ts'
 import { jobsOf } from './derivation.ts'
@@ -20,6 +20,7 @@ import type { MarketplacePart } from './marketplace.ts'
 import { createPolls, type Polls } from './polls.ts'
 import { createRefill } from './refill.ts'
 import { type ScheduledStream, scheduleOf, schedulers } from './schedule.ts'
+import { createWake, type Wake } from './wake.ts'
 
 /**
  * So often a process says which sellers it serves, and reads how they stand: it learns that another one has resumed a seller by a notification, and
@@ -32,7 +33,7 @@ const jobTimes = { lockMs: 10_000, stalledIntervalMs: 5_000 }
 const inboxChannel = 'tallyman_erp_event'
 
 /** The queues, and what wakes them. */
-export interface QueuesPart {
+export interface QueuesPart extends Wake {
   readonly kind: 'redis' | 'postgres'
   readonly runtime: QueueRuntime
   readonly relay: Relay
@@ -42,10 +43,6 @@ export interface QueuesPart {
   resourcesOf(sellerId: string): readonly string[]
   /** The streams of the sellers of this process that run by themselves. */
   schedule(): readonly ScheduledStream[]
-  /** Commands are due now. Never throws: the relay finds them as well, and brings those that are beyond the share of their seller. */
-  wakeCommands(commandIds: readonly string[]): void
-  /** As `wakeCommands`, of commands that have only just been stored. */
-  wakeNewCommands(commandIds: readonly string[]): void
   /** A run of a command, or of an event, has ended for good: once half of what was derived has, more is derived. */
   ended(name: 'command.run' | 'event.process'): void
   /** Takes the events that other programs add to the queue `erp-events`, from `start` on. */
@@ -57,13 +54,17 @@ export interface QueuesPart {
 /** Opens the queues and listens to Postgres; nothing is consumed before `start`. */
 export const createQueues = (
   { config, log, quiet, metrics, closers, has, stop }: DaemonContext,
-  { database, url }: DatabasePart,
+  { database, sessionUrl }: DatabasePart,
   { sellers, learnSellers }: MarketplacePart,
 ): QueuesPart => {
-  const backend = createQueueBackend({ redisUrl: config.redisUrl, databaseUrl: url, quiet })
+  const backend = createQueueBackend({ redisUrl: config.redisUrl, redisTls: config.redisTls, databaseUrl: sessionUrl, quiet })
   const runtime = createQueueRuntime({ backend, log, metrics, times: jobTimes, laneOf: laneOfJob })
   closers.add('the queues', () => runtime.close())
-  const listener = openListener({ url, channels: ['tallyman_changes', inboxChannel, sellersChannel, webhooksChannel], log })
+  const listener = openListener({
+    url: sessionUrl,
+    channels: ['tallyman_changes', inboxChannel, sellersChannel, webhooksChannel],
+    log,
+  })
   closers.add('the listener', () => listener.close())
   listener.on(sellersChannel, () => void learnSellers())
   const learning = setInterval(() => void learnSellers(), learnSellersMs)
@@ -97,31 +98,8 @@ export const createQueues = (
     metrics,
   })
 
-  const wake = async (commandIds: readonly string[]): Promise<void> => {
-    const ids = await commandsWithinShare(database, commandIds)
-    await Promise.all(ids.map((commandId) => runtime.enqueue('command.run', { commandId }, { runNow: true })))
-  }
-
+  const wake = createWake({ database, runtime, atOnce: has('worker') ? commandsBegunHere : 0, quiet })
   let eventsHandler: InboundOptions['handle'] | null = null
-  const couldNotWake = (error: unknown): void =>
-    quiet.warn('wake', { err: error }, 'a command could not be enqueued; the relay brings it later')
-
-  /** Commands that came while others were being enqueued: they go together. */
-  let newCommands: string[] = []
-  let enqueueing = false
-  const enqueueNew = async (): Promise<void> => {
-    while (newCommands.length > 0) {
-      const commandIds = newCommands
-      newCommands = []
-      try {
-        const ids = await commandsWithinShare(database, commandIds)
-        await runtime.enqueueMany(ids.map((commandId) => ({ name: 'command.run', data: { commandId }, fresh: true })))
-      } catch (error) {
-        couldNotWake(error)
-      }
-    }
-    enqueueing = false
-  }
 
   const polls = createPolls({
     schedule,
@@ -140,15 +118,7 @@ export const createQueues = (
     listener,
     resourcesOf,
     schedule,
-    wakeCommands: (commandIds) => {
-      wake(commandIds).catch(couldNotWake)
-    },
-    wakeNewCommands: (commandIds) => {
-      newCommands.push(...commandIds)
-      if (enqueueing) return
-      enqueueing = true
-      void enqueueNew()
-    },
+    ...wake,
     ended: (name) => refills[name].ended(),
     takeEvents: (handle) => {
       eventsHandler = handle

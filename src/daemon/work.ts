@@ -10,12 +10,12 @@ import { reviewEvents } from '../jobs/events/review.ts'
 import { handBack } from '../jobs/hand-back.ts'
 import { runRetention } from '../jobs/retention.ts'
 import { credentialsRefused, probeSeller } from '../jobs/sellers.ts'
-import type { SyncRunReport } from '../jobs/sync/run.ts'
 import { runSync } from '../jobs/sync/syncs.ts'
 import { createSlots, turnedAway } from '../queues/slots.ts'
 import { reviewSyncAlarm } from '../store/alarms.ts'
 import { headCommand } from '../store/commands.ts'
 import { readWaitingSubject } from '../store/events.ts'
+import { endForgotten } from '../store/held-snapshots.ts'
 import { isSellerAtRest, stopSeller } from '../store/sellers.ts'
 import { removeExpiredSecrets } from '../store/webhook-endpoints.ts'
 import { reviewBehind } from '../store/webhook-log.ts'
@@ -25,7 +25,7 @@ import type { DatabasePart } from './database.ts'
 import { savingOf } from './intake.ts'
 import type { MarketplacePart } from './marketplace.ts'
 import type { QueuesPart } from './queues.ts'
-import { countRun } from './sync-metrics.ts'
+import type { SyncMetrics } from './sync-metrics.ts'
 
 /** A command or an event that failed (Postgres was away) must not wait long: its rows are due, and a look costs little. */
 const jobBackoff = { firstMs: 500, longestMs: 10_000 }
@@ -47,6 +47,7 @@ export interface WorkParts {
   readonly marketplace: MarketplacePart
   readonly queues: QueuesPart
   readonly intake: AcceptParts
+  readonly syncMetrics: SyncMetrics
 }
 
 /** Names the work of every kind of job; before the queues start. */
@@ -96,7 +97,7 @@ const registerCommands = ({ context, database, marketplace, queues }: WorkParts)
   )
 }
 
-const registerSyncs = ({ context, database, marketplace, queues }: WorkParts): void => {
+const registerSyncs = ({ context, database, marketplace, queues, syncMetrics }: WorkParts): void => {
   const { config, owner } = context
   const { sellers, sandboxUrl } = marketplace
   const saving = savingOf(context)
@@ -111,7 +112,7 @@ const registerSyncs = ({ context, database, marketplace, queues }: WorkParts): v
       ...(sandboxUrl === null ? {} : { lagMs: sandboxLagMs }),
     },
     ...saving,
-    onRun: (report: SyncRunReport) => countRun(context.metrics, (sellerId) => sellers.client(sellerId).clock().now(), report),
+    onRun: syncMetrics.countRun,
   }
   const slots = createSlots({ total: syncSlots })
   queues.runtime.register(
@@ -204,6 +205,9 @@ const registerUpkeep = ({ context, database, marketplace: { sellers }, queues, i
         return { done: true }
       }
       if (data.task === 'alarms') {
+        const idleMs = config.biIdleTransactionMs
+        for (const session of idleMs === 'off' ? [] : await endForgotten(database, idleMs))
+          log.warn({ ...session }, 'a transaction of BI was left idle: its session was ended')
         const changed = await reviewAlarms({
           database,
           streams: queues.schedule(),

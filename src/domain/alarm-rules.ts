@@ -51,6 +51,10 @@ export const alarmThresholds = {
   campaignEndsWithinDays: 3,
   /** A webhook that a person has paused is told of after so long: what it has not got is kept for it. */
   webhookPausedForMs: hourMs,
+  /** A snapshot of the database is old when it has been held for so long … */
+  snapshotHeldMs: 30 * minuteMs,
+  /** … or for so many transactions, where Postgres does not say for how long. */
+  snapshotHeldTransactions: 1_000_000,
 } as const
 
 const command = {
@@ -89,7 +93,7 @@ export const alarmRules = {
   },
   'ship-by': {
     ...orders,
-    severity: 'warning',
+    severity: 'critical',
     title: 'Orders are due to leave',
     opens: 'An open order is to be shipped within two hours, or should have been.',
     toDo: 'Pack and hand over the orders of the list, the earliest first. One that has left: look for its shipment event or its command.',
@@ -238,7 +242,7 @@ export const alarmRules = {
     opens: 'The open differences of inventory reports of a seller are worth 500 or more in one currency.',
     subject: 'the currency',
     closes: 'cause',
-    toDo: 'Go through the differences, the dearest first, and claim from the marketplace what it has lost (`tallyman reconcile`).',
+    toDo: 'Go through the differences, the dearest first, and claim from the marketplace what it has lost (`tallyman reconcile --month 2026-10`).',
     list: '/v1/discrepancies?sellerId={sellerId}&state=open',
     namesSubject: true,
   },
@@ -286,6 +290,19 @@ export const alarmRules = {
     opens: "The status of a campaign changed in a way that the marketplace's rules do not list.",
     closes: 'person',
     toDo: 'Check the campaign at the marketplace, then resolve the alarm.',
+  },
+  'snapshot-held': {
+    severity: 'warning',
+    concerns: 'operator',
+    title: 'An old snapshot is held',
+    opens:
+      'A session, a standby, a prepared transaction or a replication slot has held a snapshot of the database for half an hour, or for a million ' +
+      'transactions: vacuum cannot remove what died since.',
+    subject: 'what holds it: `session 1234`, `replication slot name` …',
+    closes: 'cause',
+    toDo: 'Have its owner end the transaction, or end the session (runbook *An old snapshot is held*); drop a slot that nobody reads.',
+    list: null,
+    namesSubject: false,
   },
   'webhook-failing': {
     ...webhook,

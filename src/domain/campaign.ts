@@ -17,6 +17,13 @@ export const campaignStatuses = [
 /** One of {@link campaignStatuses}. */
 export type CampaignStatus = (typeof campaignStatuses)[number]
 
+/** States in which a campaign is out of budget, or is told to end soon; and all in which it runs (specification, "States and transitions"). */
+export const campaignStates = {
+  outOfBudget: ['LIMITED_BY_BUDGET', 'BUDGET_EXHAUSTED'],
+  endingSoon: 'CAMPAIGN_ENDING_SOON',
+  running: ['RUNNING', 'LIMITED_BY_BUDGET', 'BUDGET_EXHAUSTED', 'CAMPAIGN_ENDING_SOON'],
+} as const satisfies Readonly<Record<string, CampaignStatus | readonly CampaignStatus[]>>
+
 /** A search-engine-marketing campaign (specification, "Campaign (SEM)"). Dates are days as text, `YYYY-MM-DD`. */
 export interface Campaign {
   readonly campaignId: string

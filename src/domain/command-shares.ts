@@ -14,12 +14,10 @@ export interface OrderedCommand {
 }
 
 /** The order of the commands of a seller and kind: those that the marketplace wants earliest first, those without such a moment last. */
-export const byUrgency = (a: OrderedCommand, b: OrderedCommand): number =>
-  (a.actByMs ?? Number.POSITIVE_INFINITY) === (b.actByMs ?? Number.POSITIVE_INFINITY)
-    ? a.sequence - b.sequence
-    : (a.actByMs ?? Number.POSITIVE_INFINITY) < (b.actByMs ?? Number.POSITIVE_INFINITY)
-      ? -1
-      : 1
+export const byUrgency = (a: OrderedCommand, b: OrderedCommand): number => {
+  const [aMs, bMs] = [a.actByMs ?? Number.POSITIVE_INFINITY, b.actByMs ?? Number.POSITIVE_INFINITY]
+  return aMs === bMs ? a.sequence - b.sequence : aMs - bMs
+}
 
 /** A command that is due, and its place among those of its seller and kind, from 1 on. */
 export interface PlacedCommand extends OrderedCommand {

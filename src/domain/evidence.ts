@@ -203,6 +203,8 @@ const shipmentsByLine = (payload: ShipPayload): Map<string, AskedShipment> => {
   return lines
 }
 
+const inUnits = (number: number): string => `${number} ${number === 1 ? 'unit' : 'units'}`
+
 /**
  * A tracking number stays with its units when the carrier delivers them, but may be lost when they are refunded. What is missing under
  * our number is never taken as ours for that: the units that were refunded may be somebody else's.
@@ -218,7 +220,7 @@ const judgeShipment = (asked: AskedShipment, before: LineBaseline, now: LineBase
   for (const [tracking, units] of asked.byTracking) {
     const gained = (trackedNow.get(tracking) ?? 0) - (trackedBefore.get(tracking) ?? 0)
     if (gained === units) continue
-    const told = `${gained} of ${units} units appeared under tracking number ${tracking}, ${shipped} shipped in all`
+    const told = `${gained} of ${inUnits(units)} appeared under tracking number ${tracking}, ${shipped} shipped in all`
     const why =
       gained > units
         ? 'more than asked'
@@ -228,10 +230,10 @@ const judgeShipment = (asked: AskedShipment, before: LineBaseline, now: LineBase
     return unclear(`${told}: ${why}`, { maybeOurs: ours > 0 || untracked > 0, underOurMark: ours > 0 })
   }
   if (shipped < quantity) {
-    const told = `${quantity} units appeared under our tracking numbers, but only ${shipped} shipped in all`
+    const told = `${inUnits(quantity)} appeared under our tracking numbers, but only ${shipped} shipped in all`
     return unclear(told, { maybeOurs: true, underOurMark: true })
   }
-  return landed(`${quantity} units appeared under our tracking numbers`)
+  return landed(`${inUnits(quantity)} appeared under our tracking numbers`)
 }
 
 /**
@@ -246,7 +248,7 @@ const seeShipment = (asked: AskedShipment, before: LineBaseline, now: LineBaseli
   const refunded = now.units.refunded - before.units.refunded
   const untracked = Math.max(0, (trackedNow.get('') ?? 0) - (trackedBefore.get('') ?? 0) - refunded)
   if (now.units.shipped - before.units.shipped < asked.quantity || ours + untracked < asked.quantity) return strict
-  return landed(`accepted, and ${ours + untracked} units appeared under our tracking numbers or none, ${asked.quantity} asked`)
+  return landed(`accepted, and ${inUnits(ours + untracked)} appeared under our tracking numbers or none, ${asked.quantity} asked`)
 }
 
 /** Units that appeared under the marks that were asked, each mark as far as it was asked. */
@@ -304,12 +306,12 @@ const judgeCancellation = (asked: AskedCancellation, before: LineBaseline, now: 
     const gained = (reasonsNow.get(reason) ?? 0) - (reasonsBefore.get(reason) ?? 0)
     if (gained !== units) {
       return unclear(
-        `${gained} of ${units} units appeared as cancelled for ${reason}, ${cancelled} in all: someone else may have cancelled`,
+        `${gained} of ${inUnits(units)} appeared as cancelled for ${reason}, ${cancelled} in all: someone else may have cancelled`,
         { maybeOurs, underOurMark },
       )
     }
   }
-  return landed(`${quantity} units appeared as cancelled for the reasons we gave`)
+  return landed(`${inUnits(quantity)} appeared as cancelled for the reasons we gave`)
 }
 
 /** The marketplace said yes: what is missing under our reasons may stand under none. */
@@ -320,7 +322,9 @@ const seeCancellation = (asked: AskedCancellation, before: LineBaseline, now: Li
   const ours = gainedOfAny(asked.byReason, reasonsBefore, reasonsNow)
   const unstated = Math.max(0, (reasonsNow.get('') ?? 0) - (reasonsBefore.get('') ?? 0))
   if (now.units.cancelled - before.units.cancelled < asked.quantity || ours + unstated < asked.quantity) return strict
-  return landed(`accepted, and ${ours + unstated} units appeared as cancelled for our reasons or none, ${asked.quantity} asked`)
+  return landed(
+    `accepted, and ${inUnits(ours + unstated)} appeared as cancelled for our reasons or none, ${asked.quantity} asked`,
+  )
 }
 
 const unitsByReason = (line: LineBaseline, { stateOf }: StatusWords): Map<string, number> => {
@@ -362,7 +366,7 @@ const judgeRefund = (asked: AskedRefund, before: LineBaseline, now: LineBaseline
   const units = now.units.refunded - before.units.refunded
   const money = new Decimal(now.refundedAmount).minus(before.refundedAmount)
   const gained = gainedReasons(before, now)
-  const seen = `${units} of ${asked.quantity} units and ${money.toFixed()} of ${asked.money.toFixed()} appeared as refunded`
+  const seen = `${units} of ${inUnits(asked.quantity)} and ${money.toFixed()} of ${asked.money.toFixed()} appeared as refunded`
   if (units === 0 && money.isZero() && gained.length === 0) return absent(`${seen}, and no new reason`)
   const unitsShown = now.units.refunded > 0 || new Decimal(now.refundedAmount).isZero()
   const underOurMark = gained.some((reason) => asked.reasons.has(reason))
@@ -392,7 +396,7 @@ const seeRefund = (asked: AskedRefund, before: LineBaseline, now: LineBaseline):
   if (unitsShown && units < asked.quantity) return strict
   if (moneyShown && !money.eq(asked.money)) return strict
   return landed(
-    `accepted, and ${units} of ${asked.quantity} units and ${money.toFixed()} of ${asked.money.toFixed()} appeared as refunded`,
+    `accepted, and ${units} of ${inUnits(asked.quantity)} and ${money.toFixed()} of ${asked.money.toFixed()} appeared as refunded`,
   )
 }
 

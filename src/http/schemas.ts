@@ -200,6 +200,7 @@ const orderFields = {
   totalAmount: z.string().nullable(),
   currency: z.string().nullable(),
   open: z.boolean().meta({ description: 'Some units are neither shipped nor cancelled.' }),
+  fulfilledBySeller: z.boolean().meta({ description: 'false: the marketplace ships it.' }),
   acknowledgeBy: z
     .date()
     .nullable()
@@ -358,6 +359,7 @@ export const syncSchema = z
     }),
     running: z.boolean(),
     lagMs: z.number().nullable().meta({ description: 'Since the last run that read everything.' }),
+    behind: z.boolean().meta({ description: 'It has not ended well for five of its intervals, and for half an hour.' }),
     lastStartedAt: z.date().nullable(),
     lastSuccessAt: z.date().nullable(),
     lastError: z.string().nullable(),
@@ -367,6 +369,24 @@ export const syncSchema = z
     }),
   })
   .meta({ id: 'Sync' })
+
+/** How far the streams of a resource are. */
+export const resourceLagSchema = z
+  .object({
+    resource: z.string(),
+    streams: count,
+    failing: count.meta({ description: 'Streams whose last run failed.' }),
+    behind: count.meta({ description: 'Streams that have not ended well for five of their intervals, and for half an hour.' }),
+    unread: count.meta({ description: 'Streams that have never read everything; backfills do not count.' }),
+    lagMs: z.number().nullable().meta({
+      description: 'The longest time since a stream read everything, of those that run by themselves; null: none has.',
+    }),
+    furthest: z
+      .object({ sellerId: z.string(), stream: z.string() })
+      .nullable()
+      .meta({ description: 'The stream with that lag.' }),
+  })
+  .meta({ id: 'ResourceLag' })
 
 /** Runs of a sync stream. */
 export const syncRunSchema = z
@@ -630,6 +650,7 @@ export const overviewSchema = z
       toAcknowledge: count.meta({ description: 'Open, and some units are not acknowledged.' }),
       acknowledgeOverdue: count.meta({ description: 'Those of them whose time for it has passed.' }),
       acknowledgeSoon: count.meta({ description: 'Those of them whose time for it passes within an hour.' }),
+      toShip: count.meta({ description: 'Open, and everything is acknowledged.' }),
       shipSoon: count.meta({ description: 'Open, and to be shipped within 24 hours.' }),
       autoCancelSoon: count.meta({
         description: 'Open, and cancelled by the marketplace within 24 hours unless they are shipped.',
@@ -657,11 +678,24 @@ export const overviewSchema = z
 export const hourOfWorkSchema = z
   .object({
     from: z.date(),
+    orderedFrom: z.date().meta({ description: "The hour on the marketplace's clock, for the orders." }),
     ordered: count.meta({ description: "Orders by their date, on the marketplace's clock." }),
     confirmed: count.meta({ description: 'Commands that were confirmed.' }),
     rejected: count.meta({ description: 'Commands that were rejected.' }),
   })
   .meta({ id: 'HourOfWork' })
+
+/** Orders of a period by what has become of them. */
+export const orderStatesSchema = z
+  .object({
+    from: z.date().meta({ description: "Orders from this moment on, by the marketplace's clock." }),
+    ordered: count,
+    open: count,
+    shipped: count.meta({ description: 'Nothing is open, and some units were shipped.' }),
+    cancelled: count.meta({ description: 'Nothing is open, and no unit was shipped.' }),
+    refunded: count.meta({ description: 'Some units were refunded; they count as shipped too.' }),
+  })
+  .meta({ id: 'OrderStates' })
 
 /** How much of a rate limit is left. */
 export const budgetSchema = z
@@ -674,6 +708,16 @@ export const budgetSchema = z
     blockedUntil: z.date().nullable().meta({ description: 'Set while the marketplace told us to wait.' }),
   })
   .meta({ id: 'Budget' })
+
+/** How much is left of the rate limits of an operation. */
+export const operationBudgetSchema = z
+  .object({
+    operation: z.string(),
+    limits: count.meta({ description: 'Of sellers, or of shares of the operation that have a limit of their own.' }),
+    usedUp: count.meta({ description: 'Those of them by which no request could be sent now.' }),
+    least: budgetSchema.meta({ description: 'The one with least left.' }),
+  })
+  .meta({ id: 'OperationBudget' })
 
 /** Health as a list of checks. */
 export const healthSchema = z

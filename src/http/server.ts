@@ -7,6 +7,7 @@ import type { ZodTypeProvider } from 'fastify-type-provider-zod'
 import type { App } from './app.ts'
 import { createChangeFeed } from './change-feed.ts'
 import { boundConnections } from './connections.ts'
+import { libraryPagePolicy } from './content-policies.ts'
 import { createErrorAnswers, pathOf } from './errors.ts'
 import { createFailedKeys } from './failed-keys.ts'
 import { createGuard } from './guard.ts'
@@ -18,6 +19,7 @@ import { Problem, rawProblemResponse } from './problems.ts'
 import { alarmRoutes } from './routes/alarms.ts'
 import { auditRoutes } from './routes/audit.ts'
 import { boardRoutes } from './routes/board.ts'
+import { budgetRoutes } from './routes/budget.ts'
 import { campaignRoutes } from './routes/campaigns.ts'
 import { changeRoutes } from './routes/changes.ts'
 import { commandRoutes } from './routes/commands.ts'
@@ -200,7 +202,7 @@ export const createHttpServer = async (services: HttpServices): Promise<HttpServ
     })
     await docs.register(fastifySwaggerUi, {
       routePrefix: '/docs',
-      staticCSP: true,
+      staticCSP: libraryPagePolicy,
       uiConfig: { validatorUrl: null, persistAuthorization: false },
       transformSpecification: () => openapi(),
       transformSpecificationClone: false,
@@ -218,6 +220,7 @@ export const createHttpServer = async (services: HttpServices): Promise<HttpServ
     changeRoutes(routes, parts)
     webhookRoutes(routes, parts)
     syncRoutes(routes, parts)
+    budgetRoutes(routes, parts)
     sellerRoutes(routes, parts)
     forecastRoutes(routes, parts)
     quarantineRoutes(routes, parts)

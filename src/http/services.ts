@@ -9,6 +9,7 @@ import type { Database } from '../store/database.ts'
 import type { EventForecast, EventKey, EventsVerdict, IncomingEvent, PersonsReason, PersonsRejection } from '../store/events.ts'
 import type { Listener } from '../store/listener.ts'
 import type { ReplayOutcome } from '../store/quarantine.ts'
+import type { StreamPace } from '../store/sync-states.ts'
 
 /** One check of health. `detail` is a sentence for the operator; never a secret. */
 export interface HealthCheck {
@@ -135,14 +136,14 @@ export interface HttpServices {
   }
   /** Ids of the sellers served by this daemon. */
   sellers(): readonly string[]
-  /** Operations of a seller whose rate budget is used up in this process, or that the marketplace told to wait. */
-  waitingOperations(sellerId: string): readonly { readonly operation: string; readonly until: Date | null }[]
   /** Reads the settings of the sellers again; where they are wrong, all stay as they were. */
   reloadSellers(): Promise<SellersReload>
   /** The marketplace's time for a seller, by which "late" and "lag" are measured. */
   marketplaceNow(sellerId: string): Date
-  /** The rate limits that this process has used lately. */
-  budget(): readonly BudgetFigure[]
+  /** How often the streams run by themselves that do. */
+  readonly paces: readonly StreamPace[]
+  /** The rate limits that were used lately, by any process. */
+  budget(): Promise<readonly BudgetFigure[]>
   /** What comes next for sellers within so many hours; takes a while where they are many (`daemon/forecast.ts`). */
   forecast(sellerIds: readonly string[], hours: number, signal: AbortSignal): Promise<Forecast>
   /** Stores events durably and derives their commands (`jobs/events/accept.ts`). */

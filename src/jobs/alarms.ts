@@ -13,6 +13,7 @@ import {
 import { tellAlarms } from '../store/alarms.ts'
 import type { Database, SqlRunner } from '../store/database.ts'
 import { type DeadlineRules, deadlineRulesOf, type RunningOut, readDeadlines } from '../store/deadlines.ts'
+import { heldSnapshots } from '../store/held-snapshots.ts'
 import { servedSellers } from '../store/sellers.ts'
 
 /** What a look for alarms needs. */
@@ -26,6 +27,8 @@ export interface AlarmParts {
   readonly nowOf: (sellerId: string) => Date | null
   /** How long this process has been up, in milliseconds. */
   readonly upForMs: number
+  /** For how long a snapshot is held that is an old one, in milliseconds; left out: as `alarmThresholds` says. */
+  readonly snapshotHeldMs?: number
 }
 
 const ordersOf = (count: number): string => (count === 1 ? '1 order' : `${count} orders`)
@@ -62,16 +65,14 @@ const deadlines = async (sql: SqlRunner, rules: readonly DeadlineRules[]): Promi
   ])
 
 const streams = async (sql: SqlRunner, { streams: running, upForMs }: AlarmParts): Promise<readonly AlarmCondition[]> =>
-  (await streamsBehind(sql, running, { ...alarmThresholds, upForMs })).map(
-    ({ sellerId, resource, stream, since, lastError }) => ({
-      sellerId,
-      kind: 'sync-behind',
-      subject: `${resource}/${stream}`,
-      message: `${resource} (${stream}) has not been read since ${since.toISOString()}: ${lastError ?? 'no process runs it, or the rate budget is used up'}`,
-      count: null,
-      dueAt: null,
-    }),
-  )
+  (await streamsBehind(sql, running, { upForMs })).map(({ sellerId, resource, stream, since, lastError }) => ({
+    sellerId,
+    kind: 'sync-behind',
+    subject: `${resource}/${stream}`,
+    message: `${resource} (${stream}) has not been read since ${since.toISOString()}: ${lastError ?? 'no process runs it, or the rate budget is used up'}`,
+    count: null,
+    dueAt: null,
+  }))
 
 const quarantines = async (sql: SqlRunner): Promise<readonly AlarmCondition[]> => {
   const { quarantineGrowth: least, quarantineWithinMs: withinMs } = alarmThresholds
@@ -116,6 +117,26 @@ const webhooks = async (sql: SqlRunner): Promise<readonly AlarmCondition[]> =>
     dueAt: null,
   }))
 
+const snapshots = async (
+  sql: SqlRunner,
+  { snapshotHeldMs: forMs = alarmThresholds.snapshotHeldMs }: AlarmParts,
+): Promise<readonly AlarmCondition[]> => {
+  const { snapshotHeldTransactions: transactions } = alarmThresholds
+  return (await heldSnapshots(sql, { forMs, transactions })).map(({ kind, name, user, application, since }) => {
+    const of = [user === null ? [] : [`of ${user}`], application === null ? [] : [`application ${application}`]].flat()
+    return {
+      sellerId: '',
+      kind: 'snapshot-held',
+      subject: `${kind} ${name}`,
+      message:
+        `the ${kind} ${name}${of.length === 0 ? '' : ` (${of.join(', ')})`} holds an old snapshot` +
+        `${since === null ? '' : ` since ${since.toISOString()}`}: vacuum cannot remove dead rows`,
+      count: null,
+      dueAt: null,
+    }
+  })
+}
+
 const shared = [
   'acknowledge-deadline',
   'ship-by',
@@ -125,6 +146,7 @@ const shared = [
   'campaign-budget',
   'campaign-ending',
   'webhook-paused',
+  'snapshot-held',
 ] as const
 
 /**
@@ -142,6 +164,7 @@ export const reviewAlarms = async (parts: AlarmParts): Promise<{ readonly opened
       ...(await discrepancies(tx)),
       ...(await campaigns(tx)),
       ...(await webhooks(tx)),
+      ...(await snapshots(tx, parts)),
     ]
     const ofAll = await applyConditions(tx, shared, conditions, null)
     // Only the process that runs them knows how often the streams of a seller run.

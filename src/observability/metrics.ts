@@ -18,7 +18,8 @@ const waitSeconds = [0.1, 0.5, 1, 5, 15, 60, 300, 900, 3_600]
 
 /**
  * Declares all metrics of the program, in a separate registry. Its own names begin with `tallyman_`, in base units; those of the process have their
- * usual ones (`process_`, `nodejs_`), so that dashboards of others work. Labels are bounded: sellers come from the settings, all other values from fixed lists; never an id of an order, a command or an event.
+ * usual ones (`process_`, `nodejs_`), so that dashboards of others work. Labels are bounded: sellers come from the settings, all other values from
+ * fixed lists; never an id of an order, a command or an event.
  */
 export const createMetrics = ({ version, commit = 'unknown', processMetrics = true }: MetricsOptions) => {
   const registry = new Registry()
@@ -86,7 +87,11 @@ export const createMetrics = ({ version, commit = 'unknown', processMetrics = tr
       'stream',
       'seller',
     ]),
-    pollLag: gauge('poll_lag_seconds', 'Age of the newest change that a sync can have seen.', ['resource', 'stream', 'seller']),
+    pollLag: gauge(
+      'poll_lag_seconds',
+      'Age of the newest change that a sync can have seen in this process; of several processes the smallest counts.',
+      ['resource', 'stream', 'seller'],
+    ),
 
     eventsReceived: counter(
       'events_received_total',

@@ -1,4 +1,5 @@
 import type { QuietLog } from '../observability/log.ts'
+import type { RedisTls } from '../redis-address.ts'
 import type { QueueBackend } from './backend-interface.ts'
 import { createPostgresQueues } from './postgres.ts'
 import { createRedisQueues } from './redis.ts'
@@ -7,9 +8,10 @@ export type { QueueBackend } from './backend-interface.ts'
 
 /** Location of the queues. */
 export interface QueueBackendOptions {
-  /** `redis://` or `rediss://`, or several, comma-separated: the nodes of a cluster. Null: the queues live in Postgres. */
+  /** As `REDIS_URL`: one address, those of a cluster, or those of sentinels. Null: the queues live in Postgres. */
   readonly redisUrl: string | null
-  /** Postgres, used without Redis: schema `bullmq`. */
+  readonly redisTls?: RedisTls
+  /** Postgres, used without Redis: schema `bullmq`. Each connection must be a session of its own. */
   readonly databaseUrl: string
   readonly quiet: QuietLog
   /** Prefix of all keys in Redis. */
@@ -17,5 +19,11 @@ export interface QueueBackendOptions {
 }
 
 /** The only place that selects the store of the queues. Does not connect before `open`. */
-export const createQueueBackend = ({ redisUrl, databaseUrl, quiet, prefix = 'tallyman' }: QueueBackendOptions): QueueBackend =>
-  redisUrl === null ? createPostgresQueues({ databaseUrl, quiet }) : createRedisQueues({ redisUrl, quiet, prefix })
+export const createQueueBackend = ({
+  redisUrl,
+  redisTls = {},
+  databaseUrl,
+  quiet,
+  prefix = 'tallyman',
+}: QueueBackendOptions): QueueBackend =>
+  redisUrl === null ? createPostgresQueues({ databaseUrl, quiet }) : createRedisQueues({ redisUrl, redisTls, quiet, prefix })

@@ -24,7 +24,7 @@ const awayCodes: ReadonlySet<string> = new Set([...socketCodes, 'ENOENT', 'QUEUE
 const sqlstates = /^(08...|57P..|53300)$/
 // Errors of the libraries without a code can only be recognised by their messages.
 const sentences =
-  /connection (is closed|terminated|ended|timeout)|stream isn't writeable|client has encountered a connection error|timeout exceeded when trying to connect|not queryable|failed to refresh slots cache|clusterallfailed|^LOADING /i
+  /connection (is closed|terminated|ended|timeout)|stream isn't writeable|client has encountered a connection error|timeout exceeded when trying to connect|not queryable|failed to refresh slots cache|clusterallfailed|all sentinels are unreachable|^LOADING /i
 
 /** True when the fault is that the store of the queues cannot be reached, as opposed to an error that it answers with. */
 export const isConnectionFault = (thrown: unknown): boolean => {

@@ -15,12 +15,13 @@ import { type BackendCheck, keptEvents, type QueueBackend } from './backend-inte
 import { createConsumer } from './consumer.ts'
 import { asError, QueuesUnavailable, withDeadline } from './faults.ts'
 import { type QueueName, queueNames } from './jobs.ts'
+import { createUpkeep, turnActiveIndex, type Upkeep } from './postgres-upkeep.ts'
 import { createPresence } from './presence.ts'
 
 const schema = 'bullmq'
 const openTimeoutMs = 10_000
 /** One listening connection for each consumer, that of the inbound queue among them, and twice as many for work. */
-const connections = (queueNames.length + 1) * 3
+export const queueConnections = (queueNames.length + 1) * 3
 
 /**
  * A pool that returns no broken connection. `pg` does so when a backend ends right after the session was prepared, and such a client emits
@@ -63,6 +64,7 @@ const migrateSchema = async (pool: pg.Pool): Promise<void> => {
       throw error
     })
     if (version < LATEST_SCHEMA_VERSION) await runMigrations(client, schema)
+    await turnActiveIndex(client, schema)
   } finally {
     client.release()
   }
@@ -74,11 +76,12 @@ export const createPostgresQueues = (options: { readonly databaseUrl: string; re
   const presence = createPresence('Postgres', quiet)
   let pool: pg.Pool | undefined
   let queues: ReadonlyMap<QueueName, Queue> | undefined
+  let upkeep: Upkeep | undefined
 
   const connect = (): pg.Pool => {
     const made = new LivePool({
       connectionString: databaseUrl,
-      max: connections,
+      max: queueConnections,
       connectionTimeoutMillis: 5_000,
       keepAlive: true,
       keepAliveInitialDelayMillis: 10_000,
@@ -112,6 +115,8 @@ export const createPostgresQueues = (options: { readonly databaseUrl: string; re
         throw error
       }
       queues = made
+      upkeep ??= createUpkeep({ pool: connection, schema, onFault: (error) => presence.fault(error) })
+      upkeep.start()
       presence.report(true)
     },
     queue: (name) => {
@@ -137,6 +142,7 @@ export const createPostgresQueues = (options: { readonly databaseUrl: string; re
     fault: presence.fault,
     close: async () => {
       presence.end()
+      await upkeep?.stop()
       await Promise.allSettled([...(queues?.values() ?? [])].map((queue) => queue.close()))
       await pool?.end()
     },

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import type { BudgetStore } from '../budget-store.ts'
 import type { QuietLog } from '../observability/log.ts'
+import type { RedisTls } from '../redis-address.ts'
 import { withDeadline } from './faults.ts'
 import { connectRedis, untilReady } from './redis.ts'
 
@@ -55,14 +56,16 @@ const announceAnswer = z.tuple([z.string(), z.coerce.number(), z.array(z.string(
 /** Rate budgets shared through Redis. All keys are in one hash slot, so that a cluster holds them too. */
 export const createRedisBudgetStore = ({
   redisUrl,
+  redisTls,
   quiet,
   prefix = 'tallyman',
 }: {
   readonly redisUrl: string
+  readonly redisTls?: RedisTls
   readonly quiet: QuietLog
   readonly prefix?: string
 }): BudgetStore & { close(): void } => {
-  const client = connectRedis(redisUrl, 'producer')
+  const client = connectRedis(redisUrl, 'producer', redisTls)
   client.on('error', (error) => quiet.error('budget:Redis', { err: error }, 'the rate budget cannot use Redis'))
   client.on('ready', () => quiet.recovered('budget:Redis', 'the rate budget can use Redis again'))
   const members = `{${prefix}:budget}:members`

@@ -1,6 +1,9 @@
+import { EventEmitter } from 'node:events'
 import { createRedisBackend, Queue } from 'bullmq'
 import { Cluster, Redis, type RedisOptions } from 'ioredis'
 import type { QuietLog } from '../observability/log.ts'
+import { isRedisOverTls, parseSentinelAddress, type RedisTls, type SentinelAddress } from '../redis-address.ts'
+import { tlsSaying } from '../tls-faults.ts'
 import { type BackendCheck, keptEvents, type QueueBackend } from './backend-interface.ts'
 import { createConsumer } from './consumer.ts'
 import { asError, QueuesUnavailable, withDeadline } from './faults.ts'
@@ -10,6 +13,8 @@ import { createPresence } from './presence.ts'
 type Client = Redis | Cluster
 
 const openTimeoutMs = 5_000
+/** A sentinel that does not answer for so long is passed over. */
+const sentinelTimeoutMs = 2_000
 const longestReconnectMs = 2_000
 /** Oldest version that BullMQ's scripts are tested with. */
 const oldestRedis = '6.2.0'
@@ -27,39 +32,106 @@ const common = {
   reconnectOnError: (error: Error) => (error.message.startsWith('READONLY') ? 2 : false),
 } as const satisfies RedisOptions
 
-/** A producer must fail at once, so that its caller gets an error; a consumer waits as long as necessary. */
+/**
+ * A producer must fail at once, so that its caller gets an error; a consumer waits as long as necessary. `once` is a single look: it connects when
+ * it is told to, and tries nothing twice.
+ */
 const roles = {
-  producer: { maxRetriesPerRequest: 1, enableOfflineQueue: false },
-  consumer: { maxRetriesPerRequest: null, enableOfflineQueue: true },
+  producer: { maxRetriesPerRequest: 1, enableOfflineQueue: false, retryStrategy: reconnectDelayMs },
+  consumer: { maxRetriesPerRequest: null, enableOfflineQueue: true, retryStrategy: reconnectDelayMs },
+  once: {
+    maxRetriesPerRequest: 0,
+    enableOfflineQueue: true,
+    retryStrategy: () => null,
+    lazyConnect: true,
+    commandTimeout: 5_000,
+  },
 } as const
 
-/** Connects to Redis, or to a cluster. */
-export const connectRedis = (redisUrl: string, role: keyof typeof roles): Client => {
-  const { maxRetriesPerRequest, enableOfflineQueue } = roles[role]
-  const [first = '', ...others] = redisUrl.split(',').map((url) => url.trim())
-  if (others.length === 0) {
-    return new Redis(first, { ...common, maxRetriesPerRequest, enableOfflineQueue, retryStrategy: reconnectDelayMs })
+// A socket may tell of more than one error when TLS does not come about. ioredis listens once, and an error that nobody listens to would end the
+// process. Nothing is hidden: whatever uses the connection rejects.
+const steady = <Connection extends object>(client: Connection): Connection => {
+  let stream: unknown
+  return Object.defineProperty(client, 'stream', {
+    get: () => stream,
+    set: (next: unknown) => {
+      if (next instanceof EventEmitter) next.on('error', () => undefined)
+      stream = next
+    },
+  })
+}
+
+const connectSteadily = (client: Redis): Redis => {
+  const duplicate = client.duplicate.bind(client)
+  // BullMQ makes connections for waiting from it.
+  client.duplicate = <Override extends Partial<RedisOptions> | undefined>(override?: Override) =>
+    steady(duplicate<Override>(override))
+  return steady(client)
+}
+
+/** Connects to Redis, to a cluster, or to the master that sentinels name; the only place that does. `tls`: for addresses that say `rediss`. */
+export const connectRedis = (redisUrl: string, role: keyof typeof roles, tls: RedisTls = {}): Client => {
+  const secured: Pick<RedisOptions, 'tls'> = isRedisOverTls(redisUrl) ? { tls: { ...tls } } : {}
+  const options = { ...common, ...roles[role], ...secured }
+  const address = parseSentinelAddress(redisUrl)
+  if (address !== null) {
+    const { sentinels, master, db, username, password, sentinelUsername, sentinelPassword } = address
+    return connectSteadily(
+      new Redis({
+        ...options,
+        sentinels: [...sentinels],
+        name: master,
+        db,
+        ...(username === null ? {} : { username }),
+        ...(password === null ? {} : { password }),
+        ...(sentinelUsername === null ? {} : { sentinelUsername }),
+        ...(sentinelPassword === null ? {} : { sentinelPassword }),
+        ...(address.tls ? { sentinelTLS: { ...tls }, enableTLSForSentinelMode: true } : {}),
+        sentinelCommandTimeout: sentinelTimeoutMs,
+        sentinelRetryStrategy: roles[role].retryStrategy,
+      }),
+    )
   }
+  const [first = '', ...others] = redisUrl.split(',').map((url) => url.trim())
+  // The scheme alone would have TLS without our options.
+  if (others.length === 0) return connectSteadily(new Redis(first.replace(/^rediss:/i, 'redis:'), options))
   const scheme = /^[a-z]+:\/\//i.exec(first)?.[0] ?? 'redis://'
   const urls = [first, ...others].map((url) => new URL(/^[a-z]+:\/\//i.test(url) ? url : scheme + url))
   const account = urls.find((url) => url.password !== '' || url.username !== '')
-  const tls = urls.some((url) => url.protocol === 'rediss:')
   return new Cluster(
     urls.map((url) => ({ host: url.hostname.replace(/^\[|\]$/g, ''), port: Number(url.port || 6379) })),
     {
-      enableOfflineQueue,
-      clusterRetryStrategy: reconnectDelayMs,
+      enableOfflineQueue: roles[role].enableOfflineQueue,
+      clusterRetryStrategy: roles[role].retryStrategy,
       redisOptions: {
-        ...common,
-        maxRetriesPerRequest,
+        ...options,
         ...(account === undefined ? {} : { password: decodeURIComponent(account.password) }),
         ...(account === undefined || account.username === '' ? {} : { username: decodeURIComponent(account.username) }),
-        ...(tls ? { tls: {} } : {}),
       },
       // Certificates of managed clusters contain host names, not addresses.
-      ...(tls ? { dnsLookup: (address, callback) => callback(null, address) } : {}),
+      ...(secured.tls === undefined ? {} : { dnsLookup: (address, callback) => callback(null, address) }),
     },
   )
+}
+
+/** Redis as messages name it. */
+const redisServer = { name: 'Redis', authority: 'REDIS_CA_FILE', own: 'REDIS_CERT_FILE and REDIS_KEY_FILE' } as const
+
+/** An error of a connection in words that say what to do, where there are any. */
+export const redisSaying = (error: unknown): string => {
+  const { message } = asError(error)
+  const [, last] = /^All sentinels are unreachable\b.*?(?:Last error: (.*))?$/s.exec(message) ?? []
+  return (
+    tlsSaying(message, redisServer) ??
+    (message.startsWith('All sentinels are unreachable')
+      ? `no sentinel of REDIS_URL names the master${last === undefined ? '' : ` (${last.replace(/\.$/, '')})`}; tallyman doctor asks each of them`
+      : message)
+  )
+}
+
+const inWords = (error: unknown): Error => {
+  const saying = redisSaying(error)
+  return saying === asError(error).message ? asError(error) : new QueuesUnavailable(saying, { cause: error })
 }
 
 const isReady = (client: Client): boolean => client.status === 'ready'
@@ -69,8 +141,7 @@ export const untilReady = async (client: Client): Promise<void> => {
   if (isReady(client)) return
   const { promise, resolve, reject } = Promise.withResolvers<void>()
   const refused = (error: unknown): void => {
-    const cause = asError(error)
-    reject(new QueuesUnavailable(`Redis cannot be reached: ${cause.message}`, { cause }))
+    reject(new QueuesUnavailable(`Redis cannot be reached: ${redisSaying(error)}`, { cause: error }))
   }
   client.once('ready', resolve)
   client.once('error', refused)
@@ -101,6 +172,48 @@ export const warningsOf = (info: string): readonly string[] => {
   ]
 }
 
+/** Asks over a connection of its own, once; rejects with the reason why it was not made, where it was not. */
+const askOnce = async <Answer>(client: Client, ask: () => Promise<Answer>): Promise<Answer> => {
+  let reason: Error | undefined
+  client.on('error', (error) => {
+    reason = error
+  })
+  try {
+    await client.connect()
+    return await ask()
+  } catch (error) {
+    throw reason ?? error
+  } finally {
+    client.disconnect()
+  }
+}
+
+/** Looks at one Redis, or at the master that sentinels name; answers what endangers the queues ({@link warningsOf}). */
+export const lookAtRedis = (redisUrl: string, tls: RedisTls): Promise<readonly string[]> => {
+  const client = connectRedis(redisUrl, 'once', tls)
+  return askOnce(client, async () => warningsOf(await client.info()))
+}
+
+/** Whether a sentinel knows the master. */
+export const knowsMaster = (
+  { master, sentinelUsername, sentinelPassword, ...address }: SentinelAddress,
+  { host, port }: SentinelAddress['sentinels'][number],
+  tls: RedisTls,
+): Promise<boolean> => {
+  const client = connectSteadily(
+    new Redis({
+      ...common,
+      ...roles.once,
+      host,
+      port,
+      ...(sentinelUsername === null ? {} : { username: sentinelUsername }),
+      ...(sentinelPassword === null ? {} : { password: sentinelPassword }),
+      ...(address.tls ? { tls: { ...tls } } : {}),
+    }),
+  )
+  return askOnce(client, async () => (await client.call('SENTINEL', 'get-master-addr-by-name', master)) !== null)
+}
+
 const noWritesSayings: readonly (readonly [RegExp, string])[] = [
   [/^OOM /, 'Redis is full and takes no writes: raise its maxmemory or free memory'],
   [/^READONLY /, 'Redis takes no writes: it is a replica'],
@@ -120,10 +233,11 @@ const writtenMs = 1_000
 /** Queues in Redis or Valkey. */
 export const createRedisQueues = (options: {
   readonly redisUrl: string
+  readonly redisTls?: RedisTls
   readonly quiet: QuietLog
   readonly prefix: string
 }): QueueBackend => {
-  const { redisUrl, quiet } = options
+  const { redisUrl, redisTls, quiet } = options
   // One hash slot for all keys: BullMQ's scripts access many keys at once, which a cluster allows only within a slot.
   const prefix = `{${options.prefix}}`
   const presence = createPresence('Redis', quiet)
@@ -132,7 +246,7 @@ export const createRedisQueues = (options: {
   let skipVersionCheck = false
 
   const watched = (client: Client): Client => {
-    client.on('error', (error) => presence.fault(error))
+    client.on('error', (error) => presence.fault(inWords(error)))
     client.on('close', () => presence.report(false))
     client.on('ready', () => presence.report(true))
     client.setMaxListeners(100)
@@ -145,7 +259,10 @@ export const createRedisQueues = (options: {
     kind: 'redis',
     open: async () => {
       if (queues !== undefined) return
-      clients ??= { producer: watched(connectRedis(redisUrl, 'producer')), consumer: watched(connectRedis(redisUrl, 'consumer')) }
+      clients ??= {
+        producer: watched(connectRedis(redisUrl, 'producer', redisTls)),
+        consumer: watched(connectRedis(redisUrl, 'consumer', redisTls)),
+      }
       const { producer, consumer } = clients
       await Promise.all([untilReady(producer), untilReady(consumer)])
       const warnings = await withDeadline(inspect(producer), openTimeoutMs, 'reading the settings of Redis')

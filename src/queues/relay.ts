@@ -37,6 +37,10 @@ export interface Relay {
 
 const defaultGatherMs = 20
 const firstPauseMs = 500
+/** A derivation that took so many times as long as nudges are gathered is a slow one … */
+const slowFrom = 10
+/** … and is followed by a rest of so many times what it took: it is no more than a fifth of a core, however often there is something to derive. */
+const restOfSlow = 4
 
 /**
  * Postgres is the source of truth, the queues only trigger work: the relay derives every due job from Postgres at the start, after nudges and
@@ -57,6 +61,7 @@ export const createRelay = ({
   let stopping = false
   let nudged = false
   let failuresInARow = 0
+  let tookMs = 0
   let scheduledAtMs = Number.NEGATIVE_INFINITY
   let wake: (() => void) | undefined
 
@@ -72,7 +77,9 @@ export const createRelay = ({
     nudged = false
     try {
       await schedule()
+      const startedMs = performance.now()
       const due = await derive()
+      tookMs = performance.now() - startedMs
       if (due.length > 0) await runtime.enqueueMany(due)
       failuresInARow = 0
       metrics.relayRuns.inc({ outcome: 'done' })
@@ -91,7 +98,10 @@ export const createRelay = ({
   }
 
   const pauseMs = (): number => {
-    if (failuresInARow === 0) return nudged ? gatherMs : intervalMs
+    if (failuresInARow === 0) {
+      if (!nudged) return intervalMs
+      return tookMs > slowFrom * gatherMs ? Math.min(restOfSlow * tookMs, intervalMs) : gatherMs
+    }
     // A nudge does not shorten this back-off.
     return Math.min(firstPauseMs * 2 ** (failuresInARow - 1), intervalMs) * (0.75 + Math.random() / 4)
   }

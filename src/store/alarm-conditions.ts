@@ -1,6 +1,8 @@
 import type { AlarmKind } from '../domain/alarm-rules.ts'
+import { campaignStates } from '../domain/campaign.ts'
 import type { SqlRunner, Transaction } from './database.ts'
 import { sellerIsServed } from './sellers.ts'
+import { isStreamBehind } from './sync-states.ts'
 
 /** A stream that runs by itself, and how often. */
 export interface RunningStream {
@@ -21,31 +23,22 @@ export interface BehindStream {
 }
 
 /**
- * Streams of active sellers that have not ended well for so many of their intervals, and for so long. The time before `notBefore` does not
- * count: nobody was there to run them. One that a process is at right now is not behind.
+ * Streams of active sellers that are behind (`isStreamBehind`). The time before this process was up does not count: nobody was there to run them.
  */
 export const streamsBehind = async (
   sql: SqlRunner,
   streams: readonly RunningStream[],
-  {
-    missedIntervals,
-    behindForMs,
-    upForMs,
-  }: { readonly missedIntervals: number; readonly behindForMs: number; readonly upForMs: number },
+  { upForMs }: { readonly upForMs: number },
 ): Promise<readonly BehindStream[]> =>
   sql.query<BehindStream>(
     `SELECT s.seller_id AS "sellerId", s.resource, s.stream, s.last_success_at AS since, s.last_error AS "lastError"
      FROM jsonb_to_recordset($1::jsonb) AS t("sellerId" text, resource text, stream text, "everyMs" float8)
      JOIN tallyman.sync_states s ON s.seller_id = t."sellerId" AND s.resource = t.resource AND s.stream = t.stream
      JOIN tallyman.sellers o ON o.seller_id = s.seller_id AND o.state = 'active'
-     WHERE s.last_success_at IS NOT NULL AND (s.lease_until IS NULL OR s.lease_until < now())
-       AND greatest(s.last_success_at, now() - make_interval(secs => $2::float8 / 1000))
-         < now() - make_interval(secs => greatest(t."everyMs" * $3::int, $4::float8) / 1000)
+     WHERE ${isStreamBehind('t."everyMs"', 'greatest(s.last_success_at, now() - make_interval(secs => $2::float8 / 1000))')}
      ORDER BY 1, 2, 3`,
     JSON.stringify(streams),
     upForMs,
-    missedIntervals,
-    behindForMs,
   )
 
 /** Sellers with at least `least` open quarantined records that came first within so long, and how many. */
@@ -90,13 +83,16 @@ export const campaignsRunningOut = async (sql: SqlRunner, withinDays: number): P
   sql.query<CampaignCondition>(
     `SELECT * FROM (
        SELECT c.seller_id AS "sellerId", c.campaign_id AS "campaignId", c.name, c.status, c.end_date::text AS "endDate",
-         c.status IN ('LIMITED_BY_BUDGET', 'BUDGET_EXHAUSTED') AS "outOfBudget",
-         c.status = 'CAMPAIGN_ENDING_SOON' OR coalesce(c.end_date < (now() AT TIME ZONE 'UTC')::date + $1::int, false) AS ending
+         c.status = ANY ($2::text[]) AS "outOfBudget",
+         c.status = $3::text OR coalesce(c.end_date < (now() AT TIME ZONE 'UTC')::date + $1::int, false) AS ending
        FROM warehouse.campaigns c JOIN tallyman.watched_campaigns w ON w.seller_id = c.seller_id AND w.campaign_id = c.campaign_id
-       WHERE c.status IN ('RUNNING', 'LIMITED_BY_BUDGET', 'BUDGET_EXHAUSTED', 'CAMPAIGN_ENDING_SOON')
+       WHERE c.status = ANY ($4::text[])
          AND c.missing_since IS NULL AND w.removed_at IS NULL) c
      WHERE "outOfBudget" OR ending ORDER BY 1, 2`,
     withinDays,
+    campaignStates.outOfBudget,
+    campaignStates.endingSoon,
+    campaignStates.running,
   )
 
 /** Webhooks that a person paused longer ago than that; those that were stopped because nothing arrived have an alarm of their own. */

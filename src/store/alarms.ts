@@ -122,7 +122,7 @@ export const closeAlarm = (database: Database, { id, by, reason }: AlarmAct): Pr
     )
     if (closed === undefined) return (await tx.prisma.alarm.count({ where: { id } })) > 0 ? 'not-closable' : 'not-found'
     const { seller_id: sellerId, kind } = closed
-    await tx.execute('UPDATE tallyman.alarms SET told = 2 WHERE id = $1', id)
+    await tx.prisma.alarm.update({ where: { id }, data: { told: 2 } })
     tell(tx, closed, by.actor)
     await recordAct(tx, { by, action: 'alarm.closed', sellerId, subject: String(id), reason, details: { kind } })
     return 'closed'
@@ -147,7 +147,7 @@ export const silenceAlarm = (
     )
     if (silenced === undefined) return (await tx.prisma.alarm.count({ where: { id } })) > 0 ? 'not-open' : 'not-found'
     const { seller_id: sellerId, kind } = silenced
-    if (silenced.told === 0) await tx.execute('UPDATE tallyman.alarms SET told = 1 WHERE id = $1', id)
+    if (silenced.told === 0) await tx.prisma.alarm.update({ where: { id }, data: { told: 1 } })
     tell(tx, silenced, null)
     const data = { ...feedData(silenced), until: until.toISOString(), by: by.actor }
     tx.record({ sellerId: silenced.served ? sellerId : '', type: 'alarm.silenced', data })

@@ -132,10 +132,8 @@ export const readChanges = async (
 }
 
 /** The number of the last change; 0 while there was none. */
-export const endOfChanges = async (sql: SqlRunner): Promise<bigint> => {
-  const [counter] = await sql.query<{ last_seq: bigint }>('SELECT last_seq FROM tallyman.change_counter')
-  return counter?.last_seq ?? 0n
-}
+export const endOfChanges = async ({ prisma }: SqlRunner): Promise<bigint> =>
+  (await prisma.changeCounter.findFirst({ select: { lastSeq: true } }))?.lastSeq ?? 0n
 
 /** The number after which the oldest change stands that is kept; 0 while none has gone. */
 export const beginningOfChanges = async ({ prisma }: SqlRunner): Promise<bigint> => {

@@ -49,3 +49,28 @@ const holdingBack = (transaction: Transaction, statement: string): Transaction =
   }
   return transaction
 }
+
+/** Sends statements of its own at the beginning of each transaction, as one message; none where they are empty. */
+export const beginningWith = (factory: SqlDriverAdapterFactory, statements: () => string): SqlDriverAdapterFactory => ({
+  provider: factory.provider,
+  adapterName: factory.adapterName,
+  connect: async () => {
+    const adapter = await factory.connect()
+    const startTransaction = adapter.startTransaction.bind(adapter)
+    adapter.startTransaction = async (isolationLevel) => {
+      const transaction = await startTransaction(isolationLevel)
+      const sql = statements()
+      if (sql === '') return transaction
+      try {
+        await transaction.executeRaw({ sql, args: [], argTypes: [] })
+        return transaction
+      } catch (error) {
+        // Nobody else knows of it yet. Where the connection is lost the server rolls back by itself, and the pool drops it.
+        await transaction.executeRaw({ sql: 'ROLLBACK', args: [], argTypes: [] }).catch(() => undefined)
+        await transaction.rollback()
+        throw error
+      }
+    }
+    return adapter
+  },
+})

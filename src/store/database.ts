@@ -3,10 +3,10 @@ import { DriverAdapterError } from '@prisma/driver-adapter-utils'
 import type { ChangeRecord } from '../domain/changes/catalogue.ts'
 import type { VocabularyOf } from '../domain/vocabulary.ts'
 import { SteadyClient } from '../steady-client.ts'
-import { committingWith } from './commit.ts'
+import { beginningWith, committingWith } from './commit.ts'
 import { type Prisma, PrismaClient } from './generated/client.ts'
 import { preparedName } from './prepared.ts'
-import { boundSession, type SessionBounds } from './session.ts'
+import { boundSession, boundTransactions, type SessionBounds } from './session.ts'
 import { createFreeGathering, type Gathering } from './together.ts'
 
 /**
@@ -68,6 +68,8 @@ export interface DatabaseOptions {
   readonly bounds?: SessionBounds
   /** Whether statements that are sent often stay planned on the server; by default they do. A pooler may refuse that. */
   readonly prepare?: boolean
+  /** Whether a pooler in transaction mode is between: the bounds then hold for each transaction, and nothing is set in a session. */
+  readonly pooled?: boolean
 }
 
 /** A statement failed where nobody had asked for it: as part of the commit. `code` is the SQLSTATE. */
@@ -135,7 +137,9 @@ export const openDatabase = ({
   onError,
   bounds,
   prepare = true,
+  pooled = false,
 }: DatabaseOptions): Database => {
+  const inTransactions = pooled ? boundTransactions(bounds) : null
   const pool = new PrismaPg(
     {
       connectionString: url,
@@ -145,7 +149,7 @@ export const openDatabase = ({
       keepAliveInitialDelayMillis: 10_000,
       application_name: 'tallyman',
       Client: SteadyClient,
-      onConnect: (client) => boundSession(client, bounds),
+      onConnect: (client) => (inTransactions === null ? boundSession(client, bounds) : inTransactions.bound(client)),
     },
     {
       onPoolError: (error) => onError?.(error),
@@ -153,8 +157,9 @@ export const openDatabase = ({
       ...(prepare ? { statementNameGenerator: ({ sql }) => preparedName(sql) } : {}),
     },
   )
+  const begun = inTransactions === null ? pool : beginningWith(pool, inTransactions.statement)
   // Its other forms of an error quote the call with its arguments, a buyer's among them.
-  const prisma = new PrismaClient({ adapter: committingWith(pool, appendChanges), errorFormat: 'minimal' })
+  const prisma = new PrismaClient({ adapter: committingWith(begun, appendChanges), errorFormat: 'minimal' })
   return {
     ...runner(prisma, vocabularyOf),
     prisma,

@@ -72,6 +72,36 @@ interface Row {
   readonly cancel_at: Date | null
 }
 
+/** When an order counts as running out of time to whoever looks at it today. */
+export const soon: DeadlineMargins = { acknowledgeWithinMs: 3_600_000, shipWithinMs: 86_400_000, cancelWithinMs: 86_400_000 }
+
+/** SQL: nobody has acknowledged, shipped or cancelled some units of the line `l`. There is an index of such lines. */
+export const isLineToAcknowledge = 'l.acknowledged + l.cancelled < l.ordered AND l.shipped + l.cancelled < l.ordered'
+
+/**
+ * SQL: the deadlines of the order `o` are the seller's: it is open, and the marketplace still has it and does not ship it. `marketplace`: SQL of
+ * its node type.
+ */
+export const hasDeadlines = (marketplace: string): string =>
+  `o.open AND o.missing_since IS NULL AND o.ship_node_type IS DISTINCT FROM ${marketplace}`
+
+/** SQL: the rules of the sellers as rows, with `now`, `hours` and `days` as times. `parameter` has {@link rulesJson}. */
+export const rulesRows = (parameter: string): string => `
+  SELECT seller_id, coalesce(now, now()) AS now, make_interval(hours => hours) AS hours, make_interval(days => days) AS days, marketplace
+  FROM jsonb_to_recordset(${parameter}::jsonb) AS t(seller_id text, now timestamptz, hours int, days int, marketplace text)`
+
+/** What {@link rulesRows} reads. */
+export const rulesJson = (rules: readonly DeadlineRules[]): string =>
+  JSON.stringify(
+    rules.map(({ sellerId, now, acknowledgeWithinHours, cancelsAfterDays, fulfilledByMarketplace }) => ({
+      seller_id: sellerId,
+      now,
+      hours: acknowledgeWithinHours,
+      days: cancelsAfterDays,
+      marketplace: fulfilledByMarketplace,
+    })),
+  )
+
 const secondsOf = (parameter: string): string => `make_interval(secs => ${parameter}::float8 / 1000)`
 
 /**
@@ -84,10 +114,7 @@ export const readDeadlines = async (
   { acknowledgeWithinMs, shipWithinMs, cancelWithinMs }: DeadlineMargins,
 ): Promise<readonly SellerDeadlines[]> => {
   const rows = await sql.query<Row>(
-    `WITH s AS (
-       SELECT seller_id, coalesce(now, now()) AS now, make_interval(hours => hours) AS hours, make_interval(days => days) AS days, marketplace
-       FROM jsonb_to_recordset($1::jsonb) AS t(seller_id text, now timestamptz, hours int, days int, marketplace text)
-     )
+    `WITH s AS (${rulesRows('$1')})
      SELECT s.seller_id, a.*, h.*, c.* FROM s
      CROSS JOIN LATERAL (
        SELECT count(*)::int AS waiting, (count(*) FILTER (WHERE u.order_date < u.counted))::int AS acknowledge,
@@ -96,28 +123,19 @@ export const readDeadlines = async (
        FROM (SELECT DISTINCT o.purchase_order_id, o.order_date, s.now - s.hours + ${secondsOf('$2')} AS counted
              FROM warehouse.order_lines l
              JOIN warehouse.orders o ON o.seller_id = s.seller_id AND o.purchase_order_id = l.purchase_order_id
-             WHERE l.seller_id = s.seller_id AND l.acknowledged + l.cancelled < l.ordered AND l.shipped + l.cancelled < l.ordered
-               AND o.open AND o.missing_since IS NULL AND o.ship_node_type IS DISTINCT FROM s.marketplace) u) a
+             WHERE l.seller_id = s.seller_id AND ${isLineToAcknowledge} AND ${hasDeadlines('s.marketplace')}) u) a
      CROSS JOIN LATERAL (
        SELECT count(*)::int AS ship, (count(*) FILTER (WHERE o.estimated_ship_date < s.now))::int AS ship_late,
          min(o.estimated_ship_date) AS ship_by
-       FROM warehouse.orders o WHERE o.seller_id = s.seller_id AND o.open AND o.missing_since IS NULL
-         AND o.ship_node_type IS DISTINCT FROM s.marketplace AND o.estimated_ship_date < s.now + ${secondsOf('$3')}) h
+       FROM warehouse.orders o WHERE o.seller_id = s.seller_id AND ${hasDeadlines('s.marketplace')}
+         AND o.estimated_ship_date < s.now + ${secondsOf('$3')}) h
      CROSS JOIN LATERAL (
        SELECT count(*)::int AS cancel, (count(*) FILTER (WHERE o.estimated_ship_date + s.days < s.now))::int AS cancel_late,
          min(o.estimated_ship_date) + s.days AS cancel_at
-       FROM warehouse.orders o WHERE o.seller_id = s.seller_id AND o.open AND o.missing_since IS NULL
-         AND o.ship_node_type IS DISTINCT FROM s.marketplace AND o.estimated_ship_date < s.now - s.days + ${secondsOf('$4')}) c
+       FROM warehouse.orders o WHERE o.seller_id = s.seller_id AND ${hasDeadlines('s.marketplace')}
+         AND o.estimated_ship_date < s.now - s.days + ${secondsOf('$4')}) c
      ORDER BY s.seller_id`,
-    JSON.stringify(
-      sellers.map(({ sellerId, now, acknowledgeWithinHours, cancelsAfterDays, fulfilledByMarketplace }) => ({
-        seller_id: sellerId,
-        now: now?.toISOString() ?? null,
-        hours: acknowledgeWithinHours,
-        days: cancelsAfterDays,
-        marketplace: fulfilledByMarketplace,
-      })),
-    ),
+    rulesJson(sellers),
     acknowledgeWithinMs,
     shipWithinMs,
     cancelWithinMs,

@@ -1,14 +1,21 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { socketCodes } from '../socket-codes.ts'
+import { tlsSaying } from '../tls-faults.ts'
 import { Prisma } from './generated/client.ts'
 
 const maxTries = 5
 const longestPauseMs = 50
 
-// Prisma's codes for an unreachable server, time-outs on the way to it, a closed connection, a pool without a free one, and a transaction
-// that could not begin or was over before its end (P2028).
-const awayCodes = new Set(['P1001', 'P1002', 'P1008', 'P1017', 'P2024', 'P2028'])
-const awayKinds = new Set(['DatabaseNotReachable', 'ConnectionClosed', 'SocketTimeout', 'TooManyConnections'])
+// Prisma's codes for an unreachable server, time-outs on the way to it, TLS that does not come about, a closed connection, a pool without a free
+// one, and a transaction that could not begin or was over before its end (P2028).
+const awayCodes = new Set(['P1001', 'P1002', 'P1008', 'P1011', 'P1017', 'P2024', 'P2028'])
+const awayKinds = new Set([
+  'DatabaseNotReachable',
+  'TlsConnectionError',
+  'ConnectionClosed',
+  'SocketTimeout',
+  'TooManyConnections',
+])
 // Postgres's classes 08 (connection), 57P (going down, starting up, session ended), 53 (out of disk, memory, connections) and 58 (a
 // disk that does not answer); the server's own time-outs: statement (57014), lock (55P03), idle transaction (25P03), transaction (25P04);
 // and a server that takes no writes now (25006), as one that was a replica a moment ago.
@@ -74,11 +81,30 @@ const awaySayings: readonly (readonly [states: RegExp, saying: string])[] = [
   [/^(57014|55P03)$/, 'Postgres does not answer in time'],
 ]
 
-/** Whether Postgres answers and does not let us in: wrong credentials (28xxx), or no such database (3D000). */
-export const isTurnedAway = (error: unknown): boolean => /^(28...|3D000)$/.test(sqlStateOf(error))
+/** Postgres as messages name it. */
+const postgresServer = {
+  name: 'Postgres',
+  authority: 'sslrootcert of DATABASE_URL',
+  own: 'sslcert and sslkey of DATABASE_URL',
+} as const
+
+/** What has to be set otherwise for TLS with Postgres to come about, as a sentence; null where the error is about something else. */
+export const settingsFault = (error: unknown): string | null => {
+  const reason = property(causeOf(error), 'reason')
+  const message = typeof reason === 'string' ? reason : error instanceof Error ? error.message : ''
+  if (/^no pg_hba\.conf entry .*, no encryption$/.test(message))
+    return 'Postgres lets nobody in without TLS: add sslmode=verify-full to DATABASE_URL'
+  return tlsSaying(message, postgresServer)
+}
+
+/** Whether Postgres answers and does not let us in: wrong credentials (28xxx), no such database (3D000), or TLS that does not come about. */
+export const isTurnedAway = (error: unknown): boolean =>
+  settingsFault(error) !== null || /^(28...|3D000)$/.test(sqlStateOf(error))
 
 /** Why Postgres cannot do its work now, as a sentence for a person: what it said of itself, without a name or a value. */
 export const describeAway = (error: unknown): string => {
+  const fault = settingsFault(error)
+  if (fault !== null) return fault
   const state = sqlStateOf(error)
   const known = awaySayings.find(([states]) => states.test(state))
   if (known !== undefined) return known[1]

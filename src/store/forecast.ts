@@ -1,7 +1,7 @@
 import { type CommandKind, type CommandState, commandKinds, commandStates } from '../domain/command.ts'
 import type { WaitingOrder } from '../domain/forecast.ts'
 import type { SqlRunner } from './database.ts'
-import type { DeadlineRules } from './deadlines.ts'
+import { type DeadlineRules, hasDeadlines, isLineToAcknowledge, rulesJson, rulesRows } from './deadlines.ts'
 import { oneOf } from './one-of.ts'
 import { type StoredWindow, type SyncKey, type SyncWindow, windowOf } from './sync-states.ts'
 
@@ -99,32 +99,21 @@ export const readOrdersWithoutCommand = async (
   most: number,
 ): Promise<{ readonly orders: readonly WaitingOrder[]; readonly count: number }> => {
   const rows = await sql.query<WaitingOrder & { count: number }>(
-    `WITH s AS (
-       SELECT seller_id, coalesce(now, now()) + make_interval(hours => $2::int) AS until, make_interval(hours => hours) AS hours, marketplace
-       FROM jsonb_to_recordset($1::jsonb) AS t(seller_id text, now timestamptz, hours int, marketplace text)
-     ), wanted AS (
+    `WITH s AS (SELECT *, now + make_interval(hours => $2::int) AS until FROM (${rulesRows('$1')}) r), wanted AS (
        SELECT o.seller_id, o.purchase_order_id, 'ship' AS wants, o.estimated_ship_date AS by, ARRAY['ship', 'cancel'] AS kinds
-       FROM s JOIN warehouse.orders o ON o.seller_id = s.seller_id AND o.open AND o.missing_since IS NULL
-         AND o.ship_node_type IS DISTINCT FROM s.marketplace AND o.estimated_ship_date < s.until
+       FROM s JOIN warehouse.orders o ON o.seller_id = s.seller_id AND ${hasDeadlines('s.marketplace')} AND o.estimated_ship_date < s.until
        UNION ALL
        SELECT o.seller_id, o.purchase_order_id, 'acknowledge', o.order_date + s.hours, ARRAY['acknowledge', 'cancel']
        FROM s JOIN LATERAL (SELECT DISTINCT l.purchase_order_id FROM warehouse.order_lines l
-           WHERE l.seller_id = s.seller_id AND l.acknowledged + l.cancelled < l.ordered) u ON true
+           WHERE l.seller_id = s.seller_id AND ${isLineToAcknowledge}) u ON true
          JOIN warehouse.orders o ON o.seller_id = s.seller_id AND o.purchase_order_id = u.purchase_order_id
-       WHERE o.open AND o.missing_since IS NULL AND o.ship_node_type IS DISTINCT FROM s.marketplace AND o.order_date + s.hours < s.until
+       WHERE ${hasDeadlines('s.marketplace')} AND o.order_date + s.hours < s.until
      )
      SELECT w.seller_id AS "sellerId", w.purchase_order_id AS "purchaseOrderId", w.wants, w.by, count(*) OVER ()::int AS count
      FROM wanted w WHERE NOT EXISTS (SELECT FROM tallyman.commands c WHERE c.seller_id = w.seller_id AND c.purchase_order_id = w.purchase_order_id
        AND c.state NOT IN ('confirmed', 'rejected') AND c.kind = ANY (w.kinds))
      ORDER BY w.by, w.seller_id, w.purchase_order_id, w.wants LIMIT $3::int`,
-    JSON.stringify(
-      sellers.map(({ sellerId, now, acknowledgeWithinHours, fulfilledByMarketplace }) => ({
-        seller_id: sellerId,
-        now: now?.toISOString() ?? null,
-        hours: acknowledgeWithinHours,
-        marketplace: fulfilledByMarketplace,
-      })),
-    ),
+    rulesJson(sellers),
     hours,
     most,
   )

@@ -35,7 +35,8 @@ const biReads = async (): Promise<readonly string[]> => {
 
 /**
  * Statements that give a role what it may do. What it was given before by another version is taken away first. The daemon may create in the schema
- * of the queues: BullMQ makes a sequence when jobs are first added to a queue in bulk.
+ * of the queues: BullMQ makes a sequence when jobs are first added to a queue in bulk. It may empty their tables, which `queues/postgres-upkeep.ts` does
+ * while vacuum cannot remove dead rows.
  */
 const grantsOf = async (role: Role): Promise<readonly string[]> => {
   const fresh = `REVOKE ALL ON ALL TABLES IN SCHEMA warehouse, tallyman FROM ${role}`
@@ -50,7 +51,7 @@ const grantsOf = async (role: Role): Promise<readonly string[]> => {
   IF to_regclass('_prisma_migrations') IS NOT NULL THEN GRANT SELECT ON _prisma_migrations TO ${role}; END IF;
   IF to_regnamespace('bullmq') IS NOT NULL THEN
     GRANT USAGE, CREATE ON SCHEMA bullmq TO ${role};
-    GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA bullmq TO ${role};
+    GRANT SELECT, INSERT, UPDATE, DELETE, TRUNCATE ON ALL TABLES IN SCHEMA bullmq TO ${role};
     GRANT USAGE, SELECT, UPDATE ON ALL SEQUENCES IN SCHEMA bullmq TO ${role};
   END IF;
 END $$`,

@@ -1,7 +1,7 @@
 import { type AlarmSeverity, alarmKinds, alarmList, ruleOf } from '../domain/alarm-rules.ts'
 import type { CommandState } from '../domain/command.ts'
 import type { SqlRunner } from './database.ts'
-import { deadlineRulesOf, readDeadlines } from './deadlines.ts'
+import { deadlineRulesOf, hasDeadlines, readDeadlines, rulesJson, rulesRows, soon } from './deadlines.ts'
 import { sellerOfEventRow, tellWaitingAfterMs } from './event-queries.ts'
 import { Prisma } from './generated/client.ts'
 import { oneOf } from './one-of.ts'
@@ -174,6 +174,8 @@ export interface Overview {
     readonly toAcknowledge: number
     readonly acknowledgeOverdue: number
     readonly acknowledgeSoon: number
+    /** Everything is acknowledged. */
+    readonly toShip: number
     /** To be shipped within 24 hours. */
     readonly shipSoon: number
     /** Cancelled by the marketplace within 24 hours unless they are shipped. */
@@ -201,30 +203,29 @@ export interface Overview {
   }
 }
 
-/** How long before its deadline an order counts as running out of time, in milliseconds. */
-const soonMs = { acknowledgeWithinMs: 3_600_000, shipWithinMs: 86_400_000, cancelWithinMs: 86_400_000 }
-
 const countOrders = async (
   sql: SqlRunner,
   nowOf: ReadonlyMap<string, Date>,
   only: readonly string[] | null,
 ): Promise<Overview['orders']> => {
-  const [total] = await sql.query<{ open: number }>(
-    'SELECT count(*)::int AS open FROM warehouse.orders WHERE open AND ($1::text[] IS NULL OR seller_id = ANY ($1::text[]))',
-    only,
-  )
   const sellers = only ?? (await sql.query<{ seller_id: string }>(allSellers)).map(({ seller_id }) => seller_id)
   const rules = deadlineRulesOf(sql, sellers, (sellerId) => nowOf.get(sellerId) ?? null)
+  const [total] = await sql.query<{ open: number; ours: number }>(
+    `SELECT count(*)::int AS open, (count(*) FILTER (WHERE ${hasDeadlines('s.marketplace')}))::int AS ours
+     FROM (${rulesRows('$1')}) s JOIN warehouse.orders o ON o.seller_id = s.seller_id AND o.open`,
+    rulesJson(rules),
+  )
   const sums = {
     open: total?.open ?? 0,
     late: 0,
     toAcknowledge: 0,
     acknowledgeOverdue: 0,
     acknowledgeSoon: 0,
+    toShip: 0,
     shipSoon: 0,
     autoCancelSoon: 0,
   }
-  for (const { acknowledge, ship, cancel } of await readDeadlines(sql, rules, soonMs)) {
+  for (const { acknowledge, ship, cancel } of await readDeadlines(sql, rules, soon)) {
     sums.toAcknowledge += acknowledge.waiting
     sums.acknowledgeOverdue += acknowledge.late
     sums.acknowledgeSoon += acknowledge.count - acknowledge.late
@@ -232,7 +233,7 @@ const countOrders = async (
     sums.shipSoon += ship.count - ship.late
     sums.autoCancelSoon += cancel.count - cancel.late
   }
-  return sums
+  return { ...sums, toShip: (total?.ours ?? 0) - sums.toAcknowledge }
 }
 
 /** Counts what is open, of these sellers. `nowOf`: the marketplace's time of each seller; the database's own counts for the others. */
@@ -295,6 +296,8 @@ export const readOverview = async (
 /** What was done in one hour. */
 export interface HourOfWork {
   readonly from: Date
+  /** The hour on the marketplace's clock. */
+  readonly orderedFrom: Date
   /** Orders by their date, on the marketplace's clock. */
   readonly ordered: number
   /** Commands that were confirmed, and those that were rejected. */
@@ -323,7 +326,7 @@ export const readThroughput = (
        WHERE settled_at >= date_trunc('hour', now()) - ($1::int - 1) * interval '1 hour'
          AND ($3::text[] IS NULL OR seller_id = ANY ($3::text[])) GROUP BY 1
      )
-     SELECT h."from", coalesce(o.ordered, 0) AS ordered, coalesce(c.confirmed, 0) AS confirmed, coalesce(c.rejected, 0) AS rejected
+     SELECT h."from", h.ordered_from AS "orderedFrom", coalesce(o.ordered, 0) AS ordered, coalesce(c.confirmed, 0) AS confirmed, coalesce(c.rejected, 0) AS rejected
      FROM h LEFT JOIN o ON o.hour = h.ordered_from LEFT JOIN c ON c.hour = h."from" ORDER BY h."from"`,
     hours,
     until.toISOString(),

@@ -1,5 +1,5 @@
 import type { SqlRunner } from './database.ts'
-import { type DeadlineRules, deadlineRuleOf, deadlineRulesOf } from './deadlines.ts'
+import { isOfAcknowledging, type OrderDeadline, orderDeadlineConditions, orderTime, shipTime } from './order-deadlines.ts'
 import { type ListPage, type Period, pageOf } from './page.ts'
 import { prepared } from './prepared.ts'
 import { type SellerFilter, sellersIn } from './seller-filter.ts'
@@ -31,6 +31,8 @@ export interface OrderSummary extends OrderKey {
   readonly totalAmount: string | null
   readonly currency: string | null
   readonly open: boolean
+  /** The seller ships it, not the marketplace. */
+  readonly fulfilledBySeller: boolean
   /** By when its units must be acknowledged; null: nothing is left to acknowledge. */
   readonly acknowledgeBy: Date | null
   /** When the marketplace cancels by itself what is not shipped; null: it is not open, or has no ship date. */
@@ -46,14 +48,44 @@ export const orderSorts = ['-orderDate', 'shipBy', 'acknowledgeBy'] as const
 /** One of {@link orderSorts}. */
 export type OrderSort = (typeof orderSorts)[number]
 
-/**
- * What an open order that the seller ships may run up to: its time to ship has passed, or does within a day; it is cancelled within a day; its
- * time to be acknowledged has passed, or does within an hour.
- */
-export const orderDeadlines = ['late', 'shipSoon', 'autoCancelSoon', 'acknowledgeOverdue', 'acknowledgeSoon'] as const
+/** What has become of an order: nothing of it is open, and some units were shipped, or none was; some units were refunded. */
+export const orderOutcomes = ['shipped', 'cancelled', 'refunded'] as const
 
-/** One of {@link orderDeadlines}. */
-export type OrderDeadline = (typeof orderDeadlines)[number]
+/** One of {@link orderOutcomes}. */
+export type OrderOutcome = (typeof orderOutcomes)[number]
+
+// With `OFFSET 0` Postgres looks the lines of each order up, and does not read those of all orders.
+const hasLine = (condition: string): string =>
+  `EXISTS (SELECT FROM warehouse.order_lines l
+    WHERE l.seller_id = o.seller_id AND l.purchase_order_id = o.purchase_order_id AND ${condition} OFFSET 0)`
+
+const outcomeConditions: Readonly<Record<OrderOutcome, string>> = {
+  shipped: `NOT o.open AND ${hasLine('l.shipped > 0')}`,
+  cancelled: `NOT o.open AND NOT ${hasLine('l.shipped > 0')}`,
+  refunded: hasLine('l.refunded > 0'),
+}
+
+/** Orders from one moment on, by what has become of them. */
+export interface OrderStates extends Readonly<Record<OrderOutcome, number>> {
+  readonly ordered: number
+  readonly open: number
+}
+
+/** Counts the orders of these sellers that were ordered from this moment on. Reads each of them, and its lines. */
+export const readOrderStates = async (sql: SqlRunner, from: Date, sellers: SellerFilter = null): Promise<OrderStates> => {
+  const [counted] = await sql.query<OrderStates>(
+    `SELECT count(*)::int AS ordered, (count(*) FILTER (WHERE o.open))::int AS open,
+       (count(*) FILTER (WHERE NOT o.open AND l.shipped))::int AS shipped, (count(*) FILTER (WHERE NOT o.open AND NOT l.shipped))::int AS cancelled,
+       (count(*) FILTER (WHERE l.refunded))::int AS refunded
+     FROM warehouse.orders o CROSS JOIN LATERAL (
+       SELECT coalesce(bool_or(l.shipped > 0), false) AS shipped, coalesce(bool_or(l.refunded > 0), false) AS refunded
+       FROM warehouse.order_lines l WHERE l.seller_id = o.seller_id AND l.purchase_order_id = o.purchase_order_id) l
+     WHERE ${orderTime} >= $1::timestamptz AND ($2::text[] IS NULL OR o.seller_id = ANY ($2::text[]))`,
+    from.toISOString(),
+    sellersIn(sellers),
+  )
+  return counted ?? { ordered: 0, open: 0, shipped: 0, cancelled: 0, refunded: 0 }
+}
 
 /** Place of an order in a list; `at` is the time by which it is sorted: ISO 8601, or `infinity`, or `-infinity`. */
 export interface OrderPlace extends OrderKey {
@@ -73,11 +105,14 @@ export interface OrderFilter {
   readonly trackingNumber: string | null
   /** Some units are neither shipped nor cancelled. */
   readonly open: boolean | null
+  readonly outcome: OrderOutcome | null
   /** The marketplace's time of each seller; the database's own counts for sellers that are not named. */
   readonly nowOf: ReadonlyMap<string, Date>
   /** Only those that run up to one of these deadlines. */
   readonly due: readonly OrderDeadline[]
   readonly shipNodeType: string | null
+  /** Open: whether the seller ships it, and the marketplace still has it. */
+  readonly fulfilledBySeller: boolean | null
   /** Open: whether the seller ships it, and some of its units are not acknowledged. */
   readonly unacknowledged: boolean | null
   /** Of the buyer's address, whatever its case. */
@@ -106,7 +141,6 @@ interface SummaryRow {
 }
 
 const hourMs = 3_600_000
-const dayMs = 24 * hourMs
 
 const after = (moment: Date | null, hours: number): Date | null =>
   moment === null ? null : new Date(moment.getTime() + hours * hourMs)
@@ -127,6 +161,7 @@ const fromRow = ({ vocabularyOf }: Pick<SqlRunner, 'vocabularyOf'>, row: Summary
     totalAmount: row.total_amount,
     currency: row.currency,
     open: row.open,
+    fulfilledBySeller: row.ship_node_type !== shipNodes.marketplace,
     acknowledgeBy: isUnacknowledged ? after(row.order_date, acknowledgeWithinHours) : null,
     autoCancelAt: isDue && cancelsAfterDays !== null ? after(row.estimated_ship_date, cancelsAfterDays * 24) : null,
     lines,
@@ -166,9 +201,9 @@ export const orderIsStored = (sql: SqlRunner, sellerId: string, purchaseOrderId:
 
 /** What an order is sorted by, in SQL; orders without the time come last. There is an index on each. */
 const sortTimes: Readonly<Record<OrderSort, { readonly time: string; readonly descending: boolean }>> = {
-  '-orderDate': { time: `coalesce(o.order_date, '-infinity'::timestamptz)`, descending: true },
-  shipBy: { time: `coalesce(o.estimated_ship_date, 'infinity'::timestamptz)`, descending: false },
-  acknowledgeBy: { time: `coalesce(o.order_date, '-infinity'::timestamptz)`, descending: false },
+  '-orderDate': { time: orderTime, descending: true },
+  shipBy: { time: shipTime, descending: false },
+  acknowledgeBy: { time: orderTime, descending: false },
 }
 
 // Every index on an id begins with the seller, so an id is looked up for each of them; they are found one after the other by the primary key.
@@ -180,50 +215,6 @@ export const allSellers = `
     SELECT (SELECT o.seller_id FROM warehouse.orders o WHERE o.seller_id > k.seller_id ORDER BY o.seller_id LIMIT 1)
     FROM known k WHERE k.seller_id IS NOT NULL
   ) SELECT seller_id FROM known WHERE seller_id IS NOT NULL`
-
-/** How far the clock of Postgres may be ahead of ours, in milliseconds. */
-const clockSkewMs = 600_000
-
-/** From what each deadline is counted, and the stretch around the present time in which it lies, in milliseconds. */
-const deadlines: Readonly<
-  Record<OrderDeadline, { readonly of: DeadlineKind; readonly fromMs: number | null; readonly beforeMs: number }>
-> = {
-  late: { of: 'ship', fromMs: null, beforeMs: 0 },
-  shipSoon: { of: 'ship', fromMs: 0, beforeMs: dayMs },
-  autoCancelSoon: { of: 'cancel', fromMs: 0, beforeMs: dayMs },
-  acknowledgeOverdue: { of: 'acknowledge', fromMs: null, beforeMs: 0 },
-  acknowledgeSoon: { of: 'acknowledge', fromMs: 0, beforeMs: hourMs },
-}
-
-type DeadlineKind = 'ship' | 'cancel' | 'acknowledge'
-
-/** The time that a deadline is counted from; how long before the deadline it lies, by the seller's rules, in milliseconds and in SQL. */
-const deadlineKinds: Readonly<
-  Record<
-    DeadlineKind,
-    {
-      readonly column: string
-      readonly sort: OrderSort
-      /** null: there is no such deadline. */
-      readonly afterMs: (rule: DeadlineRules) => number | null
-      readonly after: (member: (name: keyof DeadlineRules) => string) => string
-    }
-  >
-> = {
-  ship: { column: 'o.estimated_ship_date', sort: 'shipBy', afterMs: () => 0, after: () => "interval '0'" },
-  cancel: {
-    column: 'o.estimated_ship_date',
-    sort: 'shipBy',
-    afterMs: ({ cancelsAfterDays }) => (cancelsAfterDays === null ? null : cancelsAfterDays * dayMs),
-    after: (member) => `make_interval(days => ${member('cancelsAfterDays')}::int)`,
-  },
-  acknowledge: {
-    column: 'o.order_date',
-    sort: 'acknowledgeBy',
-    afterMs: ({ acknowledgeWithinHours }) => acknowledgeWithinHours * hourMs,
-    after: (member) => `make_interval(hours => ${member('acknowledgeWithinHours')}::int)`,
-  },
-}
 
 const lookUps = {
   purchaseOrderId: (value: string) =>
@@ -262,46 +253,13 @@ export const listOrders = async (
     conditions.push(found(Object.values(lookUps).map((lookUp) => lookUp(value))))
   }
   if (filter.open !== null) conditions.push(filter.open ? 'o.open' : 'NOT o.open')
-  const rules = deadlineRulesOf(sql, filter.nowOf.keys(), (sellerId) => filter.nowOf.get(sellerId) ?? null)
-  const others = deadlineRuleOf(sql, null, null)
-  let boundRules: string | null = null
-  /** SQL: a member of the rules of the row's seller. */
-  const ruleOf = (member: keyof DeadlineRules): string => {
-    boundRules ??= bind(JSON.stringify(Object.fromEntries([...rules, others].map((rule) => [rule.sellerId, rule]))), 'jsonb')
-    return `(coalesce(${boundRules} -> o.seller_id, ${boundRules} -> '') ->> '${member}')`
-  }
-  const isOurs = (): string =>
-    `o.open AND o.missing_since IS NULL AND o.ship_node_type IS DISTINCT FROM ${ruleOf('fulfilledByMarketplace')}`
-  const isToAcknowledge = (): string =>
-    `${isOurs()} AND ${found([
-      `SELECT DISTINCT l.purchase_order_id FROM warehouse.order_lines l
-         WHERE l.seller_id = s.seller_id AND l.acknowledged + l.cancelled < l.ordered AND l.shipped + l.cancelled < l.ordered`,
-    ])}`
-  for (const deadline of filter.due) {
-    const { of, fromMs, beforeMs } = deadlines[deadline]
-    const { column, sort: timed, afterMs, after: lies } = deadlineKinds[of]
-    conditions.push(of === 'acknowledge' ? isToAcknowledge() : isOurs())
-    // Of the index on the time, only what may be due for some seller is read.
-    const moments = [...rules, others].flatMap((rule) => {
-      const ms = afterMs(rule)
-      return ms === null ? [] : [(rule.now?.getTime() ?? Date.now()) - ms]
-    })
-    if (moments.length === 0) {
-      conditions.push('false')
-      continue
-    }
-    const bound = (ms: number): string => bind(new Date(ms).toISOString(), 'timestamptz')
-    const counted = `coalesce(${ruleOf('now')}::timestamptz, now()) - ${lies(ruleOf)}`
-    const { time } = sortTimes[timed]
-    conditions.push(`${column} < ${counted} + make_interval(secs => ${beforeMs / 1_000})`)
-    conditions.push(`${time} < ${bound(Math.max(...moments) + beforeMs + clockSkewMs)}`)
-    if (fromMs !== null) {
-      conditions.push(`${column} >= ${counted} + make_interval(secs => ${fromMs / 1_000})`)
-      conditions.push(`${time} >= ${bound(Math.min(...moments) + fromMs - clockSkewMs)}`)
-    }
-  }
+  if (filter.outcome !== null) conditions.push(outcomeConditions[filter.outcome])
+  const deadlines = orderDeadlineConditions(sql, filter.nowOf, { bind, found })
+  for (const deadline of filter.due) conditions.push(...deadlines.of(deadline))
+  if (filter.fulfilledBySeller !== null)
+    conditions.push(filter.fulfilledBySeller ? deadlines.ours() : `o.open AND NOT (${deadlines.ours()})`)
   if (filter.unacknowledged !== null)
-    conditions.push(filter.unacknowledged ? isToAcknowledge() : `o.open AND NOT (${isToAcknowledge()})`)
+    conditions.push(filter.unacknowledged ? deadlines.toAcknowledge() : `o.open AND NOT (${deadlines.toAcknowledge()})`)
   if (filter.city !== null) {
     const city = "(o.shipping_address ->> 'city')"
     conditions.push(`${city} IS NOT NULL AND lower(${city}) = lower(${bind(filter.city, 'text')})`)
@@ -328,10 +286,7 @@ export const listOrders = async (
   }
   const direction = sort?.descending === true ? ' DESC' : ''
   // What these find is sorted: it may all lie at the end of an index on the time, which would be read from its beginning.
-  const isSorted =
-    filter.city !== null ||
-    filter.unacknowledged === true ||
-    filter.due.some((deadline) => deadlines[deadline].of === 'acknowledge')
+  const isSorted = filter.city !== null || filter.unacknowledged === true || filter.due.some(isOfAcknowledging)
   const order = sort === null || !isSorted ? columns : [`${sort.time} + interval '0'`, ...columns.slice(1)]
   const tail = `ORDER BY ${order.map((column) => `${column}${direction}`).join(', ')} LIMIT ${bind(limit + 1, 'int')}`
   const at =

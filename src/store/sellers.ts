@@ -100,8 +100,9 @@ const databaseTime = async (sql: SqlRunner): Promise<Date> => {
 }
 
 /**
- * Records the configured sellers, as served from now on; returns when, by the database's clock. One that stood stopped is taken up again: with
- * these settings, or at this start, it is tried again.
+ * Records the configured sellers, as served from now on; returns when, by the database's clock. One that stood stopped is taken up again where its
+ * settings have changed, or a person had them read again. At a start with the same settings its credentials are tried first: a process that is
+ * added or replaced says nothing of them.
  */
 export const recordSellers = async (
   database: Database,
@@ -109,6 +110,12 @@ export const recordSellers = async (
   by: 'start' | 'settings' = 'start',
 ): Promise<Date> =>
   database.transaction(async (transaction) => {
+    const marks = new Map(sellers.map(({ sellerId, credentialsFingerprint }) => [sellerId, credentialsFingerprint]))
+    const stopped = await transaction.query<{ seller_id: string; credentials_fingerprint: string | null }>(
+      `SELECT seller_id, credentials_fingerprint FROM tallyman.sellers WHERE state = 'stopped' AND seller_id = ANY ($1::text[])
+       ORDER BY seller_id FOR UPDATE`,
+      [...marks.keys()],
+    )
     await transaction.execute(
       `INSERT INTO tallyman.sellers AS s (seller_id, state, credentials_fingerprint, served_at)
        SELECT t.seller_id, 'active', t.fingerprint, now() FROM unnest($1::text[], $2::text[]) AS t(seller_id, fingerprint) ORDER BY t.seller_id
@@ -118,13 +125,17 @@ export const recordSellers = async (
       sellers.map(({ sellerId }) => sellerId),
       sellers.map(({ credentialsFingerprint }) => credentialsFingerprint),
     )
-    // Their rows are locked now.
-    const stopped = await transaction.prisma.seller.findMany({
-      where: { state: 'stopped', sellerId: { in: sellers.map(({ sellerId }) => sellerId) } },
-      orderBy: { sellerId: 'asc' },
-      select: { sellerId: true },
-    })
-    for (const { sellerId } of stopped) await resume(transaction, sellerId, ['stopped'], { by })
+    const isSame = (row: (typeof stopped)[number]): boolean => row.credentials_fingerprint === marks.get(row.seller_id)
+    const [tried, resumed] = [
+      stopped.filter((row) => by === 'start' && isSame(row)),
+      stopped.filter((row) => by !== 'start' || !isSame(row)),
+    ]
+    for (const { seller_id: sellerId } of resumed) await resume(transaction, sellerId, ['stopped'], { by })
+    if (tried.length > 0)
+      await transaction.execute(
+        `UPDATE tallyman.sellers SET probe_at = now() WHERE seller_id = ANY ($1::text[])`,
+        tried.map((row) => row.seller_id),
+      )
     return databaseTime(transaction)
   })
 

@@ -38,10 +38,19 @@ const networkSettings = {
 // Set by a statement and not at the start-up of the connection: poolers refuse start-up parameters that they do not know, and DATABASE_URL
 // may carry options of its own. What the server does not know (older versions) or what is set tighter already stays as it is. On a Unix
 // socket the network settings are 0 and mean nothing.
-const bound = `
-  SELECT set_config(s.name, w.value, false) FROM jsonb_each_text($1::jsonb) AS w (name, value)
+const wantedSettings = `
+  FROM jsonb_each_text($1::jsonb) AS w (name, value)
   JOIN pg_catalog.pg_settings s ON s.name = w.name
   WHERE s.setting ~ '^-?[0-9]+$' AND (s.setting::bigint <= 0 OR s.setting::bigint > w.value::bigint)`
+const bound = `SELECT set_config(s.name, w.value, false) ${wantedSettings}`
+const wantedInTransactions = `SELECT s.name, w.value ${wantedSettings} ORDER BY 1`
+
+const timeouts = (bounds: SessionBounds) => ({
+  idle_in_transaction_session_timeout: String(bounds.idleInTransactionMs),
+  lock_timeout: String(bounds.lockMs),
+  statement_timeout: String(bounds.statementMs),
+  transaction_timeout: String(bounds.transactionMs),
+})
 
 const socketOf = (client: pg.ClientBase): Socket | null => {
   const connection: unknown = Reflect.get(client, 'connection')
@@ -49,21 +58,41 @@ const socketOf = (client: pg.ClientBase): Socket | null => {
   return stream instanceof Socket ? stream : null
 }
 
+const boundSilence = (client: pg.ClientBase, { silenceMs }: SessionBounds): void => {
+  const socket = socketOf(client)
+  socket?.setTimeout(silenceMs, () => {
+    socket.destroy(new Error('Postgres has not answered for longer than any statement may take'))
+  })
+}
+
 /**
  * Bounds a session, on the server's side and on ours; for every new connection, before it is used. Behind a partition nobody would tell
  * us for a quarter of an hour that the server is gone.
  */
 export const boundSession = async (client: pg.ClientBase, bounds: SessionBounds = sessionBounds): Promise<void> => {
-  const wanted = {
-    idle_in_transaction_session_timeout: String(bounds.idleInTransactionMs),
-    lock_timeout: String(bounds.lockMs),
-    statement_timeout: String(bounds.statementMs),
-    transaction_timeout: String(bounds.transactionMs),
-    ...networkSettings,
+  boundSilence(client, bounds)
+  await client.query(bound, [JSON.stringify({ ...timeouts(bounds), ...networkSettings })])
+}
+
+/** Bounds of what goes through a pooler in transaction mode, where sessions are those of all its clients: they hold for one transaction each. */
+export interface TransactionBounds {
+  /** Bounds a new connection on our side. */
+  bound(client: pg.ClientBase): Promise<void>
+  /** What begins each transaction; empty where the server, or the role, bounds them tighter. */
+  statement(): string
+}
+
+/** As {@link boundSession} where each session serves many clients: none of it outlives its transaction. */
+export const boundTransactions = (bounds: SessionBounds = sessionBounds): TransactionBounds => {
+  let statement = ''
+  return {
+    bound: async (client) => {
+      boundSilence(client, bounds)
+      const { rows } = await client.query<{ name: string; value: string }>(wantedInTransactions, [
+        JSON.stringify(timeouts(bounds)),
+      ])
+      statement = rows.map(({ name, value }) => `SET LOCAL ${name} = ${value}`).join('; ')
+    },
+    statement: () => statement,
   }
-  const socket = socketOf(client)
-  socket?.setTimeout(bounds.silenceMs, () => {
-    socket.destroy(new Error('Postgres has not answered for longer than any statement may take'))
-  })
-  await client.query(bound, [JSON.stringify(wanted)])
 }

@@ -1,7 +1,9 @@
+import { alarmThresholds } from '../domain/alarm-rules.ts'
 import { mostReachDays } from '../domain/windows.ts'
 import type { SqlRunner } from './database.ts'
 import { prepared } from './prepared.ts'
 import { type SellerFilter, sellersIn } from './seller-filter.ts'
+import { sellerIsServed } from './sellers.ts'
 import { together } from './together.ts'
 
 /** One stream of one resource of one seller; at most one run of it at a time, over all processes. */
@@ -468,22 +470,99 @@ export interface SyncOverview extends SyncKey {
   readonly notEnrolled: string | null
   /** Since the last run that read everything there was, in ms on the database's clock; null before the first. */
   readonly lagMs: number | null
+  /** It runs by itself, and has not ended well for too long: see {@link isStreamBehind}. */
+  readonly behind: boolean
 }
 
-/** All streams, or those of a seller, with how far behind they are. */
-export const listSyncs = async (sql: SqlRunner, sellerId: SellerFilter = null): Promise<readonly SyncOverview[]> => {
+/** How often a stream runs by itself. */
+export interface StreamPace {
+  readonly resource: string
+  readonly stream: string
+  readonly everyMs: number
+}
+
+/**
+ * SQL: the stream `s` has not ended well for five of its intervals, and for half an hour. One that a process is at right now is not behind.
+ * `since`: when it last ended well, or the moment from which on that counts. `everyMs`: its interval.
+ */
+export const isStreamBehind = (everyMs: string, since = 's.last_success_at'): string =>
+  `(s.last_success_at IS NOT NULL AND (s.lease_until IS NULL OR s.lease_until < now())
+    AND ${since} < now() - make_interval(secs => greatest(${everyMs} * ${alarmThresholds.missedIntervals}, ${alarmThresholds.behindForMs}) / 1000))`
+
+/** SQL: the streams `s` of sellers that `$1` allows, with their pace `t` by `$2` and their seller `o`. */
+const pacedStreams = `tallyman.sync_states s LEFT JOIN tallyman.sellers o ON o.seller_id = s.seller_id
+  LEFT JOIN jsonb_to_recordset($2::jsonb) AS t(resource text, stream text, "everyMs" float8) ON t.resource = s.resource AND t.stream = s.stream`
+const isAllowed = '($1::text[] IS NULL OR s.seller_id = ANY ($1::text[]))'
+/** SQL: somebody runs the stream, so that its lag says something. */
+const isRun = `coalesce(o.state = 'active' AND ${sellerIsServed('o')}, false)`
+const isBehind = `coalesce(${isRun} AND t."everyMs" IS NOT NULL AND ${isStreamBehind('t."everyMs"')}, false)`
+/** SQL: the stream reads a stretch of the past once, and then never again. */
+const isBackfill = `starts_with(s.stream, 'backfill:')`
+const lagMs = '(extract(epoch FROM now() - s.last_success_at) * 1000)::float8'
+
+/** How far the streams of a resource are, of all sellers. */
+export interface ResourceLag {
+  readonly resource: string
+  readonly streams: number
+  /** Streams whose last run failed. */
+  readonly failing: number
+  /** Streams that are behind. */
+  readonly behind: number
+  /** Streams that have never read everything; backfills do not count. */
+  readonly unread: number
+  /** The furthest behind of the streams that run, in ms; null: none has read everything yet. */
+  readonly lagMs: number | null
+  /** Which stream that is. */
+  readonly furthest: Pick<SyncKey, 'sellerId' | 'stream'> | null
+}
+
+/** How far each resource is, what is in trouble first, then the longest lag. */
+export const readResourceLags = async (
+  sql: SqlRunner,
+  paces: readonly StreamPace[],
+  sellers: SellerFilter = null,
+): Promise<readonly ResourceLag[]> => {
+  const rows = await sql.query<
+    Omit<ResourceLag, 'furthest'> & { readonly sellerId: string | null; readonly stream: string | null }
+  >(
+    `SELECT resource, count(*)::int AS streams, (count(*) FILTER (WHERE failing))::int AS failing, (count(*) FILTER (WHERE behind))::int AS behind,
+       (count(*) FILTER (WHERE unread))::int AS unread, max(lag) AS "lagMs",
+       (array_agg(seller_id ORDER BY lag DESC, seller_id, stream) FILTER (WHERE lag IS NOT NULL))[1] AS "sellerId",
+       (array_agg(stream ORDER BY lag DESC, seller_id, stream) FILTER (WHERE lag IS NOT NULL))[1] AS stream
+     FROM (SELECT s.seller_id, s.resource, s.stream, s.failures > 0 AS failing, ${isBehind} AS behind,
+             s.last_success_at IS NULL AND NOT ${isBackfill} AS unread,
+             CASE WHEN ${isRun} AND NOT ${isBackfill} AND t."everyMs" IS NOT NULL THEN ${lagMs} END AS lag
+           FROM ${pacedStreams} WHERE ${isAllowed}) s
+     GROUP BY resource
+     ORDER BY bool_or(failing) DESC, bool_or(behind) DESC, bool_or(unread) DESC, max(lag) DESC NULLS LAST, resource`,
+    sellersIn(sellers),
+    JSON.stringify(paces),
+  )
+  return rows.map(({ sellerId, stream, ...row }) => ({
+    ...row,
+    furthest: sellerId === null || stream === null ? null : { sellerId, stream },
+  }))
+}
+
+/** All streams, or those of a seller, with how far behind they are. `paces`: of the streams that run by themselves; without, none is behind. */
+export const listSyncs = async (
+  sql: SqlRunner,
+  sellerId: SellerFilter = null,
+  paces: readonly StreamPace[] = [],
+): Promise<readonly SyncOverview[]> => {
   const rows = await sql.query<Omit<SyncOverview, 'totals'> & { totals: Partial<SyncTotals> }>(
-    `SELECT s.seller_id AS "sellerId", s.resource, stream, watermark, window_from AS "windowFrom", window_to AS "windowTo", cursor, pages,
+    `SELECT s.seller_id AS "sellerId", s.resource, s.stream, watermark, window_from AS "windowFrom", window_to AS "windowTo", cursor, pages,
        CASE WHEN pending @? '$[*].sliceMs'
          THEN greatest(jsonb_array_length(pending), (totals ->> 'windowsTotal')::int - (totals ->> 'windowsDone')::int)
          ELSE jsonb_array_length(pending) END AS "windowsPending", totals, coalesce(lease_until > now(), false) AS running,
        last_started_at AS "lastStartedAt", last_success_at AS "lastSuccessAt", last_error AS "lastError", failures,
        CASE WHEN NOT e.enrolled THEN coalesce(e.detail, 'not enrolled') END AS "notEnrolled",
-       (extract(epoch FROM now() - last_success_at) * 1000)::float8 AS "lagMs"
-     FROM tallyman.sync_states s LEFT JOIN tallyman.enrolments e USING (seller_id, resource)
-     WHERE $1::text[] IS NULL OR s.seller_id = ANY ($1::text[])
-     ORDER BY s.seller_id, s.resource, stream`,
+       ${lagMs} AS "lagMs", ${isBehind} AS behind
+     FROM ${pacedStreams} LEFT JOIN tallyman.enrolments e ON e.seller_id = s.seller_id AND e.resource = s.resource
+     WHERE ${isAllowed}
+     ORDER BY s.seller_id, s.resource, s.stream`,
     sellersIn(sellerId),
+    JSON.stringify(paces),
   )
   return rows.map((row) => ({ ...row, totals: { ...noTotals, ...row.totals } }))
 }

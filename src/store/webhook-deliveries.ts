@@ -281,7 +281,7 @@ export const settleFailed = (
         return 'retried'
       }
       if (succeeded) {
-        await tx.execute(`UPDATE tallyman.webhook_deliveries SET status = 'failed', next_at = NULL WHERE id = $1::bigint`, id)
+        await tx.prisma.webhookDelivery.update({ where: { id }, data: { status: 'failed', nextAt: null } })
         await raiseAlarm(
           tx,
           alarmOf('webhook-given-up', endpointId, sellerId),

@@ -3,49 +3,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { eventually } from '../support/eventually.ts'
 import { type Receiver, startReceiver } from '../webhooks/receiver.ts'
 import { findingsOf, flawsOf } from './page-checks.ts'
-import { apiKey, type ConsoleStage, hasBrowser, sellerId, startConsole } from './support.ts'
-
-const sku = 'PAN-28'
-const gtin = '00012345678905'
-const campaignId = 'c-4711'
-
-const reports = `
-  WITH report AS (
-    INSERT INTO warehouse.reconciliation_reports (seller_id, month, state, file_name, generated_at, covered_until, retrieved_at, imported_at,
-      byte_count, row_count, correlation_id)
-    SELECT $1, month, 'imported', 'report.csv', month + interval '1 month', month + interval '1 month', now(), now(), 1, 1, 'test'
-    FROM (VALUES ('2026-02-01'::date), ('2026-03-01')) AS m(month) RETURNING id, month
-  )
-  INSERT INTO warehouse.reconciliation_rows (seller_id, month, sku, gtin, beginning_quantity, ending_quantity, sold, returned, lost, found,
-    damaged, other_adjustments, report_id, raw_hash, raw, observed_at, first_seen_at, changed_at)
-  SELECT $1, r.month, $2, $3, b, e, s, 1, l, 0, 0, 0, r.id, '\\x00', '{}', now(), now(), now()
-  FROM report r JOIN (VALUES ('2026-02-01'::date, 30, 20, 11, 0), ('2026-03-01', 20, 12, 6, 2)) AS t(month, b, e, s, l) USING (month)`
-const discrepancy = `
-  INSERT INTO warehouse.inventory_discrepancies (seller_id, sku, gtin, month, kind, report_units, expected_units, log_entry_ids, log_entries,
-    log_verdict, log_certainty, earliest_day, unit_price, value, currency)
-  VALUES ($1, $2, $3, '2026-03-01', 'sold', 6, 9, '{E-1}', 1, 'extra', 'possible', '2026-03-05', 10, 30, 'USD')`
-const logEntry = `
-  INSERT INTO warehouse.inventory_log_entries (seller_id, sku, entry_id, fc_name, changed_units, transaction_time, transaction_location,
-    transaction_reason_code, transaction_reason_description, transaction_type, shipment_id, raw_hash, raw, observed_at, first_seen_at, changed_at)
-  VALUES ($1, $2, 'E-1', 'KY1', -3, '2026-03-05T12:00:00Z', 'Inventory', 'SIP', 'Shipped to Customer', 'Ship', 'SHIP-77', '\\x00', '{}',
-    now(), now(), now())`
-const claim = `
-  INSERT INTO tallyman.claim_rows (seller_id, month, sku, listed, compared, lost, damaged, found, unexplained, uncertain, price_amount,
-    price_units, currency)
-  VALUES ($1, '2026-03-01', $2, true, true, 2, 0, 0, 0, 3, 10, 1, 'USD')`
-const campaign = `
-  INSERT INTO warehouse.campaigns (seller_id, campaign_id, name, start_date, end_date, daily_budget, total_budget, status, raw_hash, raw,
-    observed_at, first_seen_at, changed_at)
-  VALUES ($1, $2, 'Spring pans', '2026-01-01', '2026-01-30', 100, 2000, 'BUDGET_EXHAUSTED', '\\x00', '{}', now(), now(), now())`
-const statusChanges = `
-  INSERT INTO warehouse.campaign_status_changes (seller_id, campaign_id, from_status, to_status, seen_at, legal, raw)
-  VALUES ($1, $2, NULL, 'RUNNING', '2026-01-02T00:00:00Z', NULL, '{}'),
-    ($1, $2, 'RUNNING', 'BUDGET_EXHAUSTED', '2026-01-20T00:00:00Z', true, '{}')`
-const targets = `
-  INSERT INTO warehouse.contextual_targets (seller_id, id, name, taxon_path, reach, reach_bands, is_disabled, raw_hash, raw, observed_at,
-    first_seen_at, changed_at)
-  VALUES ($1, 1, 'Pans', '{Home,Kitchen,Pans}', '{TIER_6}', '{HIGH}', false, '\\x00', '{}', now(), now(), now()),
-    ($1, 2, 'Garden', '{Home,Garden}', '{TIER_1}', '{LOW}', true, '\\x00', '{}', now(), now(), now())`
+import { addRecords, campaignId, sku } from './records.ts'
+import { apiKey, type ConsoleStage, decideWith, hasBrowser, sellerId, startConsole } from './support.ts'
 
 describe.runIf(hasBrowser)('views of the administration', () => {
   let stage: ConsoleStage
@@ -54,25 +13,12 @@ describe.runIf(hasBrowser)('views of the administration', () => {
   beforeAll(async () => {
     receiver = await startReceiver()
     stage = await startConsole({ WEBHOOK_PRIVATE_ADDRESSES: 'allow', POLL_CAMPAIGNS: 'off', POLL_RECONCILIATION: 'off' })
-    const { client } = stage
-    await client.query(logEntry, [sellerId, sku])
-    for (const sql of [reports, discrepancy]) await client.query(sql, [sellerId, sku, gtin])
-    await client.query(claim, [sellerId, sku])
-    for (const sql of [campaign, statusChanges]) await client.query(sql, [sellerId, campaignId])
-    await client.query(targets, [sellerId])
+    await addRecords(stage)
   })
   afterAll(async () => {
     await stage?.stop()
     await receiver?.close()
   })
-
-  /** Fills in who decides and why, and confirms. */
-  const because = async (page: Awaited<ReturnType<ConsoleStage['open']>>['page'], action: string): Promise<void> => {
-    await page.getByLabel('Who decides').fill('kim')
-    await page.getByLabel('Why').fill('the integration moves')
-    await page.getByRole('dialog').getByRole('button', { name: action, exact: true }).click()
-    await page.getByRole('dialog').waitFor({ state: 'detached' })
-  }
 
   test('inventory: from a difference to its entries, the month as a waterfall, and the claim as CSV', async () => {
     const { page, context, faults } = await stage.open('/console/inventory')
@@ -181,7 +127,7 @@ describe.runIf(hasBrowser)('views of the administration', () => {
     await page.getByLabel('Name').fill('the ERP')
     await page.getByLabel('Post events').check()
     expect(await findingsOf(page)).toEqual([])
-    await because(page, 'Add')
+    await decideWith(page, 'Add', 'the integration moves')
     const key = await page.locator('code.secret').innerText()
     const status = async (text: string): Promise<number> =>
       (await fetch(`${stage.daemon.url}/v1/overview`, { headers: { authorization: `Bearer ${text}` } })).status
@@ -191,11 +137,11 @@ describe.runIf(hasBrowser)('views of the administration', () => {
     expect(await row.innerText()).toMatch(/read, events:write\s+all/)
     await page.getByRole('button', { name: 'Rotate the ERP' }).click()
     await page.getByLabel('Overlap in hours').fill('0')
-    await because(page, 'Rotate')
+    await decideWith(page, 'Rotate', 'the integration moves')
     const rotated = await page.locator('code.secret').innerText()
     await eventually(async () => expect([await status(key), await status(rotated)]).toEqual([401, 200]))
     await page.getByRole('button', { name: 'Revoke the ERP' }).click()
-    await because(page, 'Revoke')
+    await decideWith(page, 'Revoke', 'the integration moves')
     await page.getByText('There is no key besides API_KEY', { exact: false }).waitFor()
     expect(await status(rotated)).toBe(401)
     await page.getByLabel('State').selectOption('all')

@@ -1,18 +1,9 @@
-import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { components } from '../../types/index.d.ts'
 import { cloudEvent, dispatchOf, toldParcel } from '../support/events.ts'
 import { eventually } from '../support/eventually.ts'
 import { flawsOf } from './page-checks.ts'
-import { type ConsoleStage, hasBrowser, sellerId, startConsole } from './support.ts'
-
-/** Fills in the dialog that asks who decides, and why. */
-const decideWith = async (page: Page, action: string, reason: string): Promise<void> => {
-  const dialog = page.getByRole('dialog')
-  await dialog.getByLabel('Who decides').fill('kim')
-  await dialog.getByLabel('Why').fill(reason)
-  await dialog.getByRole('button', { name: action, exact: true }).click()
-  await dialog.waitFor({ state: 'detached' })
-}
+import { type ConsoleStage, decideWith, hasBrowser, sellerId, startConsole } from './support.ts'
 
 describe.runIf(hasBrowser)('operating the daemon in a browser', () => {
   let stage: ConsoleStage
@@ -130,12 +121,62 @@ describe.runIf(hasBrowser)('operating the daemon in a browser', () => {
       pausedBy: null,
       nextProbeAt: null,
       served: true,
-    }
+      openOrders: 0,
+      lateOrders: 0,
+      openCommands: 0,
+      heldCommands: 0,
+      waitingEvents: 0,
+      quarantined: 0,
+      openAlarms: 0,
+      failingStreams: 0,
+      ordersLagSeconds: null,
+      furthestBehind: null,
+      waitingOperations: [],
+    } satisfies components['schemas']['ListedSeller']
     await page.route('**/v1/sellers?**', (route) => route.fulfill({ json: { items: [stopped], nextCursor: null } }))
     await page.reload()
     await page.getByText('1 stopped: refused-seller', { exact: false }).waitFor()
     expect(await table.innerText()).toContain('the marketplace refuses the client id')
     expect(await table.innerText()).toContain('Put credentials that work into the settings')
+    expect(faults).toEqual([])
+    await context.close()
+  })
+
+  test('shows of each seller of a large fleet what is open and how far behind it is, with one question', async () => {
+    await stage.client.query(
+      `INSERT INTO tallyman.sellers (seller_id, state, credentials_fingerprint)
+       SELECT 'fleet-' || lpad(n::text, 4, '0'), 'active', 'f' FROM generate_series(1, 1000) AS n`,
+    )
+    await stage.client.query(
+      `INSERT INTO tallyman.sync_states (seller_id, resource, stream, last_success_at)
+       SELECT 'fleet-' || lpad(n::text, 4, '0'), 'orders', stream, now() - interval '1 minute'
+       FROM generate_series(1, 1000) AS n CROSS JOIN unnest(ARRAY['released', 'sweep']) AS stream`,
+    )
+    await stage.client.query(
+      `UPDATE tallyman.sellers SET state = 'paused', stopped_reason = 'stocktaking', stopped_at = now(), paused_by = 'kim' WHERE seller_id = 'fleet-1000'`,
+    )
+    await stage.client.query(
+      `UPDATE tallyman.sync_states SET last_success_at = now() - interval '3 hours', failures = 2 WHERE seller_id = 'fleet-1000' AND stream = 'sweep'`,
+    )
+    await stage.client.query(
+      `INSERT INTO tallyman.commands (id, seller_id, purchase_order_id, kind, state, payload) VALUES ('of-a-fleet', 'fleet-1000', '1', 'ship', 'held', '{}')`,
+    )
+    const { page, context, faults } = await stage.open('/console/overview')
+    await page.getByRole('heading', { level: 1 }).waitFor()
+    const asked: string[] = []
+    page.on('request', (request) => asked.push(`${new URL(request.url()).pathname}${new URL(request.url()).search}`))
+    await page.getByRole('link', { name: 'Sellers', exact: true }).click()
+    await page.getByLabel('State').selectOption('paused')
+    const table = page.getByRole('table', { name: 'Sellers' })
+    await expect.poll(() => table.innerText()).toMatch(/^fleet-1000/m)
+    await expect.poll(() => table.innerText()).toMatch(/3 h[\s\S]*orders sweep[\s\S]*1 sync failing[\s\S]*1 held command/)
+    expect(asked.filter((path) => path.startsWith('/v1/overview') || path.startsWith('/v1/syncs'))).toEqual([])
+    for (const sql of [
+      `DELETE FROM tallyman.commands WHERE id = 'of-a-fleet'`,
+      `DELETE FROM tallyman.sync_states WHERE seller_id LIKE 'fleet-%'`,
+      `DELETE FROM tallyman.sellers WHERE seller_id LIKE 'fleet-%'`,
+    ])
+      await stage.client.query(sql)
     expect(faults).toEqual([])
     await context.close()
   })

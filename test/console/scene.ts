@@ -46,24 +46,22 @@ export const dispatchUnit = async (stage: ConsoleStage, purchaseOrderId: string,
   if (answer.status !== 202) throw new Error(await answer.text())
 }
 
-/** Sets the scene: an order that is shipped in part, and one with a held command. */
-export const setScene = async (stage: ConsoleStage): Promise<Scene> => {
-  const shippedOrder = await placeOrder(stage, 'KETTLE', 2)
-  const heldOrder = await placeOrder(stage, 'TOASTER', 2)
-  const heldCommand = randomUUID()
-  await dispatchUnit(stage, shippedOrder, 'KETTLE', trackingNumber)
-  await stage.client.query(
+/** A shipment of both units of an order, of which nobody knows what the only request has done; before it nothing was shipped. Its id. */
+export const holdShipment = async (stage: ConsoleStage, purchaseOrderId: string, parcel: string): Promise<string> => {
+  const id = randomUUID()
+  const { client } = stage
+  await client.query(
     `INSERT INTO tallyman.commands (id, seller_id, purchase_order_id, kind, state, payload, reason, evidence)
      VALUES ($1, $2, $3, 'ship', 'held', $4, 'what an earlier attempt changed is unclear', $5)`,
     [
-      heldCommand,
+      id,
       sellerId,
-      heldOrder,
+      purchaseOrderId,
       {
         parcels: [
           {
             carrier: 'UPS',
-            trackingNumber: '1ZHELD',
+            trackingNumber: parcel,
             trackingUrl: null,
             method: null,
             shippedAt: '2026-11-20T10:00:00Z',
@@ -77,40 +75,61 @@ export const setScene = async (stage: ConsoleStage): Promise<Scene> => {
           {
             lineNumber: '1',
             finding: 'unclear',
-            explanation: '1 of 2 units appeared under tracking number 1ZHELD, 1 shipped in all: a part only, or refunded since',
+            explanation: `1 of 2 units appeared under tracking number ${parcel}, 1 shipped in all: a part only, or refunded since`,
           },
         ],
       },
     ],
   )
-  await stage.client.query(
+  await client.query(
     `INSERT INTO tallyman.command_lines (command_id, line_number, seller_id, purchase_order_id, quantity) VALUES ($1, '1', $2, $3, 2)`,
-    [heldCommand, sellerId, heldOrder],
+    [id, sellerId, purchaseOrderId],
   )
-  await stage.client.query(
-    `INSERT INTO tallyman.command_attempts (command_id, attempt, correlation_id, request, baseline, finished_at, outcome, http_status)
-     VALUES ($1, 1, 'corr-1', $2, $3, now(), 'unknown', 504)`,
+  const units = { acknowledged: 2, shipped: 0, cancelled: 0, refunded: 0 }
+  await client.query(
+    `INSERT INTO tallyman.command_attempts (command_id, attempt, correlation_id, request, baseline, started_at, finished_at, outcome,
+       http_status)
+     VALUES ($1, 1, 'corr-1', $2, $3, now() - interval '1 hour', now() - interval '1 hour', 'unknown', 504)`,
     [
-      heldCommand,
-      { operation: 'shipOrderLines', path: `/v3/orders/${heldOrder}/shipping`, body: {} },
+      id,
+      { operation: 'shipOrderLines', path: `/v3/orders/${purchaseOrderId}/shipping`, body: {} },
       {
-        purchaseOrderId: heldOrder,
-        lines: [
-          {
-            lineNumber: '1',
-            ordered: 2,
-            units: { acknowledged: 2, shipped: 0, cancelled: 0, refunded: 0 },
-            statuses: [],
-            refundedAmount: '0',
-            refundReasons: [],
-          },
-        ],
+        purchaseOrderId,
+        lines: [{ lineNumber: '1', ordered: 2, units, statuses: [], refundedAmount: '0', refundReasons: [] }],
       },
     ],
   )
+  return id
+}
+
+/** Sets the scene: an order that is shipped in part, and one with a held command. */
+export const setScene = async (stage: ConsoleStage): Promise<Scene> => {
+  const shippedOrder = await placeOrder(stage, 'KETTLE', 2)
+  const heldOrder = await placeOrder(stage, 'TOASTER', 2)
+  await dispatchUnit(stage, shippedOrder, 'KETTLE', trackingNumber)
+  const heldCommand = await holdShipment(stage, heldOrder, '1ZHELD')
   await eventually(async () => {
     const answer = await stage.call('GET', `/v1/orders?trackingNumber=${trackingNumber}`)
     if (!(await answer.text()).includes(shippedOrder)) throw new Error('the parcel is not known')
   })
   return { shippedOrder, heldOrder, heldCommand }
+}
+
+/** Adds what needs a person: a refund of more than was paid, which is rejected with an alarm, and a record that is not understood. */
+export const addTrouble = async (stage: ConsoleStage, { shippedOrder }: Pick<Scene, 'shippedOrder'>): Promise<void> => {
+  const line = { lineNumber: '1', quantity: 1, reason: 'DamagedItem', amount: '999999.00', currency: 'USD' }
+  const data = { sellerId, purchaseOrderId: shippedOrder, lines: [line] }
+  await stage.client.query(
+    `INSERT INTO tallyman.erp_event (source, id, type, data) VALUES ('urn:erp', 'credit-too-much', $1, $2)`,
+    ['erp.credit.issued', JSON.stringify(data)],
+  )
+  await stage.client.query(
+    `INSERT INTO tallyman.quarantined_records (seller_id, resource, record_key, raw_hash, raw_text, fault, observed_at)
+     VALUES ($1, 'returns', 'R-7', '\\x07', '{"returnOrderId": "R-7"}', 'returnOrderLines: is missing', now())`,
+    [sellerId],
+  )
+  await eventually(async () => {
+    const answer = await stage.call('GET', '/v1/alarms?kind=event-rejected')
+    if (!(await answer.text()).includes('event-rejected')) throw new Error('there is no alarm of the rejected event')
+  })
 }

@@ -1,6 +1,8 @@
 /** Takes the pictures of the documentation, `docs/images`, of the console before a sandbox: `npm run screenshots`. */
 import { mkdir } from 'node:fs/promises'
-import { knowOrders, setScene } from './scene.ts'
+import type { Locator, Page } from 'playwright-core'
+import { addRecords, sku } from './records.ts'
+import { addTrouble, knowOrders, type Scene, setScene } from './scene.ts'
 import { sellerId, startConsole } from './support.ts'
 
 const folder = 'docs/images'
@@ -13,38 +15,77 @@ const goods = [
 ] as const
 const orders = 15
 
+const phone = { width: 360, height: 740 }
+const screen = { width: 1_200, height: 900 }
+
+/** A picture: of which view, and what is in it once all of its data are there. */
+interface Picture {
+  readonly name: string
+  readonly address: string
+  readonly shows: (page: Page) => Locator
+  readonly size?: typeof phone
+  readonly colorScheme?: 'light' | 'dark'
+}
+
+const cellOf =
+  (table: string | RegExp, text: string) =>
+  (page: Page): Locator =>
+    page.getByRole('table', { name: table }).getByText(text, { exact: false }).first()
+
+const picturesOf = ({ shippedOrder, heldOrder, heldCommand }: Scene): readonly Picture[] => {
+  const overview = {
+    address: '/',
+    shows: (page: Page) => page.getByRole('img', { name: 'Commands of the last 24 hours' }),
+  }
+  const today = { address: '/console/today', shows: cellOf('Open orders by deadline', heldOrder) }
+  return [
+    { name: 'overview', ...overview },
+    { name: 'overview-dark', ...overview, colorScheme: 'dark' },
+    { name: 'today', ...today },
+    { name: 'today-on-a-phone', ...today, size: phone },
+    { name: 'orders', address: '/console/orders', shows: cellOf('Orders', shippedOrder) },
+    {
+      name: 'order',
+      address: `/console/orders/${sellerId}/${shippedOrder}`,
+      shows: (page) => page.locator('ol.timeline').getByText('erp.shipment.dispatched'),
+    },
+    { name: 'commands', address: '/console/commands', shows: cellOf('Commands', heldOrder) },
+    {
+      name: 'command',
+      address: `/console/commands/${heldCommand}`,
+      shows: cellOf(/before the request, asked, and now/, 'TOASTER'),
+    },
+    { name: 'inventory', address: '/console/inventory', shows: cellOf('Differences of the inventory', sku) },
+    { name: 'campaigns', address: '/console/campaigns', shows: cellOf('Campaigns', 'Spring pans') },
+    { name: 'syncs', address: '/console/syncs', shows: cellOf('Syncs', 'orders') },
+    { name: 'alarms', address: '/console/alarms', shows: cellOf('Alarms', 'event-rejected') },
+    { name: 'sellers', address: '/console/sellers', shows: cellOf('Sellers', sellerId) },
+    { name: 'quarantine', address: '/console/quarantine', shows: cellOf('Quarantine', 'R-7') },
+  ]
+}
+
 const stage = await startConsole()
 try {
-  const { shippedOrder, heldCommand } = await setScene(stage)
+  const scene = await setScene(stage)
+  await addTrouble(stage, scene)
+  await addRecords(stage)
   const placed: string[] = []
   for (let index = 0; index < orders; index += 1) {
-    const [sku, unitPrice] = goods[index % goods.length] ?? goods[0]
-    placed.push(await stage.sandbox.place({ lines: [{ sku, unitPrice, quantity: 1 + (index % 3) }] }))
+    const [good, unitPrice] = goods[index % goods.length] ?? goods[0]
+    placed.push(await stage.sandbox.place({ lines: [{ sku: good, unitPrice, quantity: 1 + (index % 3) }] }))
   }
   await knowOrders(stage, placed)
-  const pictures = {
-    overview: '/',
-    today: '/console/today',
-    order: `/console/orders/${sellerId}/${shippedOrder}`,
-    command: `/console/commands/${heldCommand}`,
-  }
   await mkdir(folder, { recursive: true })
-  const { page } = await stage.open('/', { viewport: { width: 1_200, height: 900 }, timezoneId: 'UTC', colorScheme: 'light' })
-  const shoot = async (name: string): Promise<void> => {
-    await page.getByRole('heading', { level: 1 }).waitFor()
-    await page.waitForLoadState('load')
+  const { page } = await stage.open('/', { timezoneId: 'UTC' })
+  for (const { name, address, shows, size = screen, colorScheme = 'light' } of picturesOf(scene)) {
+    await page.setViewportSize(size)
+    await page.emulateMedia({ colorScheme })
+    await page.goto(address)
+    await shows(page).waitFor()
     while ((await page.locator('.loading').count()) > 0) await page.locator('.loading').first().waitFor({ state: 'detached' })
     await page.screenshot({ path: `${folder}/${name}.png` })
     console.log(`${folder}/${name}.png`)
   }
-  for (const [name, address] of Object.entries(pictures)) {
-    await page.goto(address)
-    await shoot(name)
-  }
-  await page.emulateMedia({ colorScheme: 'dark' })
-  await page.setViewportSize({ width: 360, height: 740 })
-  await page.goto(pictures.today)
-  await shoot('today-on-a-phone')
 } finally {
   await stage.stop()
 }

@@ -1,18 +1,11 @@
-import { existsSync } from 'node:fs'
 import pg from 'pg'
-import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
+import type { Browser, BrowserContext, Page } from 'playwright-core'
+import { launchBrowser } from '../support/browser.ts'
 import { startTestDaemon, type TestDaemon } from '../support/daemon.ts'
 import { startTestPostgres } from '../support/postgres.ts'
 import { startTestSandbox, type TestSandbox } from '../support/sandbox.ts'
 
-const executablePath = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find((file) =>
-  existsSync(file),
-)
-if (executablePath === undefined && process.env['CI'] === 'true') throw new Error('no Chromium on this machine')
-if (executablePath === undefined) process.stderr.write('\n*** no Chromium on this machine: the console is not tested ***\n\n')
-
-/** Whether there is a browser to test with. */
-export const hasBrowser = executablePath !== undefined
+export { hasBrowser } from '../support/browser.ts'
 
 /** API_KEY of the daemon. */
 export const apiKey = 'a-key-for-the-console-test'
@@ -62,17 +55,7 @@ export const startConsole = async (env: Readonly<Record<string, string>> = {}): 
   })
   const client = new pg.Client({ connectionString: databaseUrl })
   await client.connect()
-  const browser = await chromium.launch({
-    ...(executablePath === undefined ? {} : { executablePath }),
-    args: [
-      '--no-sandbox',
-      '--disable-gpu',
-      '--disable-quic',
-      '--disable-background-networking',
-      '--disable-component-update',
-      '--disable-sync',
-    ],
-  })
+  const browser = await launchBrowser()
   const newPage: ConsoleStage['newPage'] = async (options = {}) => {
     const context = await browser.newContext({ baseURL: daemon.url, locale: 'en-US', ...options })
     const page = await context.newPage()
@@ -118,4 +101,13 @@ export const startConsole = async (env: Readonly<Record<string, string>> = {}): 
       await Promise.all([postgres.stop(), sandbox.stop()])
     },
   }
+}
+
+/** Fills in the dialog that asks who decides, and why, and confirms it. */
+export const decideWith = async (page: Page, action: string, reason: string): Promise<void> => {
+  const dialog = page.getByRole('dialog')
+  await dialog.getByLabel('Who decides').fill('kim')
+  await dialog.getByLabel('Why').fill(reason)
+  await dialog.getByRole('button', { name: action, exact: true }).click()
+  await dialog.waitFor({ state: 'detached' })
 }

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import type { Locator, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { eventually } from '../support/eventually.ts'
-import { type Scene, setScene, trackingNumber } from './scene.ts'
+import { addTrouble, type Scene, setScene, trackingNumber } from './scene.ts'
 import { type ConsoleStage, hasBrowser, sellerId, startConsole } from './support.ts'
 
 const mostClicks = 4
@@ -155,24 +155,11 @@ describe.runIf(hasBrowser)('tasks of every day', () => {
     written = await readFile('docs/console.md', 'utf8')
     stage = await startConsole()
     scene = await setScene(stage)
-    const line = { lineNumber: '1', quantity: 1, reason: 'DamagedItem', amount: '999999.00', currency: 'USD' }
-    const data = { sellerId, purchaseOrderId: scene.shippedOrder, lines: [line] }
-    await stage.client.query(
-      `INSERT INTO tallyman.erp_event (source, id, type, data) VALUES ('urn:erp', 'credit-too-much', $1, $2)`,
-      ['erp.credit.issued', JSON.stringify(data)],
-    )
-    await stage.client.query(
-      `INSERT INTO tallyman.quarantined_records (seller_id, resource, record_key, raw_hash, raw_text, fault, observed_at)
-       VALUES ($1, 'returns', 'R-7', '\\x07', '{"returnOrderId": "R-7"}', 'returnOrderLines: is missing', now())`,
-      [sellerId],
-    )
+    await addTrouble(stage, scene)
     await stage.client.query(
       `UPDATE warehouse.orders SET estimated_ship_date = now() + interval '6 hours' WHERE purchase_order_id = $1`,
       [scene.shippedOrder],
     )
-    await eventually(async () => {
-      expect(await (await stage.call('GET', '/v1/alarms?kind=event-rejected')).json()).toMatchObject({ items: [{}] })
-    })
   })
   afterAll(() => stage?.stop())
 

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { flawsOf } from './page-checks.ts'
-import { dispatchUnit, placeOrder, type Scene, setScene, trackingNumber } from './scene.ts'
+import { dispatchUnit, holdShipment, placeOrder, type Scene, setScene, trackingNumber } from './scene.ts'
 import { type ConsoleStage, hasBrowser, sellerId, startConsole } from './support.ts'
 
 describe.runIf(hasBrowser)('the console in a browser', () => {
@@ -71,6 +71,44 @@ describe.runIf(hasBrowser)('the console in a browser', () => {
     )
     expect(rows).toEqual([expect.objectContaining({ actor: 'kim', reason: 'one parcel was seen at the carrier' })])
     expect(faults).toEqual([])
+    await context.close()
+  })
+
+  test('tells of a command that was decided in part what its units were before, all that was asked, and what became of it', async () => {
+    const order = await placeOrder(stage, 'WOK', 2)
+    await dispatchUnit(stage, order, 'WOK', '1ZWOK')
+    await dispatchUnit(stage, order, 'WOK', '1ZWOK-TOO')
+    for (const parcel of ['1ZWOK', '1ZWOK-TOO'])
+      await expect
+        .poll(async () => (await stage.call('GET', `/v1/orders?trackingNumber=${parcel}`)).text(), { timeout: 25_000 })
+        .toContain(order)
+    const command = await holdShipment(stage, order, '1ZWOK')
+    // As the engine leaves it: the first request shipped one unit, the second one the other.
+    const sent = { carrier: 'UPS', trackingNumber: '1ZWOK', trackingUrl: null, method: null, shippedAt: '2026-11-20T10:00:00Z' }
+    const one = { parcels: [{ ...sent, lines: [{ lineNumber: '1', quantity: 1 }] }] }
+    const units = { acknowledged: 1, shipped: 1, cancelled: 0, refunded: 0 }
+    const line = { lineNumber: '1', ordered: 2, units, statuses: [], refundedAmount: '0', refundReasons: [] }
+    const explanation = '1 unit appeared under our tracking numbers'
+    await stage.client.query(
+      `UPDATE tallyman.commands SET state = 'confirmed', settled_at = now(), reason = NULL, parts = $2, evidence = $3 WHERE id = $1`,
+      [
+        command,
+        { applied: [{ payload: one, baseline: null }], open: one },
+        { verdict: 'applied', lines: [{ lineNumber: '1', finding: 'applied', explanation }] },
+      ],
+    )
+    await stage.client.query(
+      `INSERT INTO tallyman.command_attempts (command_id, attempt, correlation_id, request, baseline, finished_at, outcome, http_status)
+       VALUES ($1, 2, 'corr-2', '{}', $2, now(), 'accepted', 200)`,
+      [command, { purchaseOrderId: order, lines: [line] }],
+    )
+    const { page, context } = await stage.open(`/console/commands/${command}`)
+    const said = page.locator('.notice p').first()
+    await expect
+      .poll(() => said.innerText(), { timeout: 20_000 })
+      .toBe('A person decided that 1 unit had been applied before. 1 unit appeared under our tracking numbers.')
+    const compared = page.getByRole('table', { name: /before the request, asked, and now/ })
+    await expect.poll(() => compared.locator('tbody tr').first().innerText()).toMatch(/1\s+WOK\s+0\s+2\s+2/)
     await context.close()
   })
 

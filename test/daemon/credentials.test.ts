@@ -105,12 +105,12 @@ test('refused credentials stop a seller after a minute, and a probe, a start or 
   await daemon.call('POST', '/v1/sellers/seller-bad/resume')
   await untilEffects(sandbox, second, ['acknowledged'])
 
-  // A start takes a stopped one up again, whatever its settings.
+  // A start has the credentials of a stopped one tried, with the same settings too.
   await stopSellerNow(databaseUrl, 'seller-bad')
   expect(await standing()).toMatchObject({ state: 'stopped' })
   await other.stop()
   const last = startProgram('src/main.ts', { LOG_FORMAT: 'json', ROLES: 'worker', ...environment })
   cleanUps.push(() => last.kill())
   await eventually(async () => expect(await standing()).toMatchObject({ state: 'active', since: null }))
-  expect((await changes()).at(-1)).toEqual(['seller.resumed', { by: 'start' }])
+  expect((await changes()).at(-1)).toEqual(['seller.resumed', { by: 'probe' }])
 })

@@ -6,6 +6,7 @@ import path from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { eventually } from '../support/eventually.ts'
+import { randomOf } from '../support/random.ts'
 import { processesOf } from './support.ts'
 
 /** A program in a terminal of its own. */
@@ -26,17 +27,6 @@ const inTerminal = (command: string, env: Readonly<Record<string, string>>): InT
     output += chunk
   })
   return { child, output: () => output, press: () => void child.stdin.write('\u0003') }
-}
-
-/** A row of numbers from 0 to 1 that a seed brings again (mulberry32). */
-const randomOf = (seed: number) => {
-  let state = seed
-  return (): number => {
-    state = (state + 0x6d2b79f5) | 0
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296
-  }
 }
 
 const killIfThere = (pid: number): void => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { countRun } from '../../src/daemon/sync-metrics.ts'
+import { createSyncMetrics } from '../../src/daemon/sync-metrics.ts'
 import type { SyncRunReport } from '../../src/jobs/sync/run.ts'
 import { createMetrics } from '../../src/observability/metrics.ts'
 
@@ -12,7 +12,9 @@ const ended = (resource: string, stream: string, error: string | null, watermark
 
 const counted = async (...reports: readonly SyncRunReport[]): Promise<string> => {
   const metrics = createMetrics({ version: '1', processMetrics: false })
-  for (const report of reports) countRun(metrics, () => now, report)
+  const syncs = createSyncMetrics(metrics, () => now)
+  for (const report of reports) syncs.countRun(report)
+  syncs.refreshLags()
   return (await metrics.read()).body
 }
 
@@ -39,4 +41,18 @@ test('records are counted by what became of them, and the lag by the marketplace
 test('backfills of a resource are one, whatever their range', async () => {
   const body = await counted(ended('orders', 'backfill:a:b', null), ended('orders', 'backfill:c:d', null))
   expect(body).toContain('tallyman_poll_runs_total{resource="orders",stream="backfill",outcome="done"} 2')
+})
+
+test('a sync that does not run any more falls behind, and is forgotten with its seller', async () => {
+  const metrics = createMetrics({ version: '1', processMetrics: false })
+  let time: Date | null = now
+  const syncs = createSyncMetrics(metrics, () => time)
+  syncs.countRun(ended('returns', 'changed', null, now))
+  time = new Date(now.getTime() + 3_600_000)
+  syncs.refreshLags()
+  const lag = 'tallyman_poll_lag_seconds{resource="returns",stream="changed",seller="S"}'
+  expect((await metrics.read()).body).toContain(`${lag} 3600`)
+  time = null
+  syncs.refreshLags()
+  expect((await metrics.read()).body).not.toContain(lag)
 })

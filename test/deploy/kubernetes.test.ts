@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
-import { parseAllDocuments } from 'yaml'
+import { parse, parseAllDocuments } from 'yaml'
 import { z } from 'zod'
 import { environment, secrets } from '../../src/config/environment.ts'
 import { intervalEnvironment } from '../../src/config/intervals.ts'
@@ -253,6 +253,14 @@ describe('the manifests', () => {
     const names = metrics.flatMap(({ pods: one }) => (one === undefined ? [] : [one.metric.name]))
     expect(names).toEqual(['tallyman_work_waiting_seconds'])
     for (const name of names) expect(registry.getSingleMetric(name)).toBeDefined()
+    const adapter = z
+      .object({
+        rules: z.object({ custom: z.array(z.object({ seriesQuery: z.string(), name: z.object({ as: z.string() }) })) }),
+      })
+      .parse(parse(readFileSync('deploy/prometheus/adapter-rules.yaml', 'utf8')))
+    expect(adapter.rules.custom.map(({ seriesQuery, name }) => [seriesQuery.split('{')[0], name.as])).toEqual(
+      names.map((name) => [name, name]),
+    )
   })
 })
 

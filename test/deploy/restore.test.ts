@@ -4,12 +4,11 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { z } from 'zod'
-import { type OrderAddress, placeOrder, post, sandboxSeller, untilEffects } from '../daemon/support.ts'
+import { placeOrder, post, sandboxSeller, untilEffects } from '../daemon/support.ts'
 import { startTestDaemon, type TestDaemon } from '../support/daemon.ts'
 import { accepted, dispatched, type ErpEvent } from '../support/events.ts'
-import { eventually } from '../support/eventually.ts'
 import { startTestSandbox, type TestSandbox } from '../support/sandbox.ts'
+import { shippedUnits, untilShipment } from './support.ts'
 
 const run = promisify(execFile)
 let sandbox: TestSandbox
@@ -44,20 +43,6 @@ const stop = async (): Promise<void> => {
 const pause = (way: 'pause' | 'resume') =>
   daemon?.call('POST', `/v1/sellers/${sandboxSeller.SELLER_ID}/${way}`, way === 'pause' ? { reason: 'the backup' } : {})
 
-const commandsSchema = z.object({
-  items: z.array(z.object({ kind: z.string(), state: z.string(), reason: z.string().nullable() })),
-})
-/** The newest command of an order, once it is in a state. */
-const untilShipment = (running: TestDaemon, { purchaseOrderId }: OrderAddress, states: readonly string[]) =>
-  eventually(async () => {
-    const { body } = await running.call('GET', `/v1/commands?purchaseOrderId=${purchaseOrderId}`)
-    const shipments = commandsSchema.parse(body).items.filter(({ kind }) => kind === 'ship')
-    expect(shipments.map(({ state }) => state).toSorted()).toEqual([...states].toSorted())
-    return shipments
-  })
-const shippedUnits = async ({ purchaseOrderId }: OrderAddress): Promise<number> =>
-  (await sandbox.effects(purchaseOrderId)).reduce((sum, { kind, quantity }) => sum + (kind === 'shipped' ? quantity : 0), 0)
-
 test('after a restore of an older DATA_DIR no unit is shipped twice, whatever was sent since the backup', {
   timeout: 180_000,
 }, async () => {
@@ -80,7 +65,7 @@ test('after a restore of an older DATA_DIR no unit is shipped twice, whatever wa
   for (const event of lost) expect(await post(running, event)).toBe(202)
   await untilShipment(running, partly, ['confirmed', 'confirmed'])
   await stop()
-  expect([await shippedUnits(waiting), await shippedUnits(partly)]).toEqual([2, 2])
+  expect([await shippedUnits(sandbox, waiting), await shippedUnits(sandbox, partly)]).toEqual([2, 2])
 
   await rm(path.join(folder, 'data'), { recursive: true })
   await run('cp', ['-a', path.join(folder, 'backup'), path.join(folder, 'data')])
@@ -98,6 +83,10 @@ test('after a restore of an older DATA_DIR no unit is shipped twice, whatever wa
   await untilShipment(running, untouched, ['confirmed'])
   expect(await post(running, dispatched(partly, 3, 2))).toBe(202)
   await untilShipment(running, partly, ['confirmed', 'confirmed', 'confirmed'])
-  expect([await shippedUnits(waiting), await shippedUnits(partly), await shippedUnits(untouched)]).toEqual([2, 4, 3])
+  expect([
+    await shippedUnits(sandbox, waiting),
+    await shippedUnits(sandbox, partly),
+    await shippedUnits(sandbox, untouched),
+  ]).toEqual([2, 4, 3])
   await stop()
 })

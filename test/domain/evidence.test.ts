@@ -292,3 +292,17 @@ describe('evidence, case by case', () => {
     expect(verdictAfter(order, { kind: 'acknowledge', payload: {} }, (line) => void market.cancel(line, 2, null))).toBe('unclear')
   })
 })
+
+describe('the words of the evidence', () => {
+  it.each([
+    [1, '1 unit appeared under our tracking numbers'],
+    [2, '2 units appeared under our tracking numbers'],
+  ])('counts %i unit', (quantity, explanation) => {
+    const order = market.placeOrder([{ quantity }], true)
+    market.acknowledge(order)
+    const baseline = takeBaseline(market.read(order))
+    const command = commandOf(order, 'ship', [{ line: 0, quantity, mark: 0, cents: 1 }])
+    expect(market.apply(order, command)).toBe(true)
+    expect(judge(statuses, command, baseline, market.read(order)).lines).toMatchObject([{ explanation }])
+  })
+})

@@ -14,6 +14,7 @@ import { startTestDaemon, type TestDaemon } from '../support/daemon.ts'
 import { accepted, cloudEvent, dispatchOf, toldParcel } from '../support/events.ts'
 import { eventually } from '../support/eventually.ts'
 import { startTestPostgres, type TestPostgres } from '../support/postgres.ts'
+import { randomOf } from '../support/random.ts'
 import { startTestRedis, type TestRedis } from '../support/redis.ts'
 import { type LineEffects, startTestSandbox, type TestSandbox } from '../support/sandbox.ts'
 
@@ -25,15 +26,9 @@ export interface Dice {
   shuffle<Item>(items: readonly Item[]): Item[]
 }
 
-/** Dice of a seed (mulberry32). */
+/** Dice of a seed. */
 export const diceOf = (seed: number): Dice => {
-  let state = seed >>> 0
-  const next = (): number => {
-    state = (state + 0x6d2b79f5) >>> 0
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
-  }
+  const next = randomOf(seed)
   const roll = (sides: number): number => Math.floor(next() * sides)
   return {
     roll,

@@ -9,6 +9,7 @@ import { decideCommand } from '../../src/store/command-decisions.ts'
 import { recordSellers } from '../../src/store/sellers.ts'
 import { storageFault } from '../../src/store/versions.ts'
 import { toldParcel } from '../support/events.ts'
+import { randomOf } from '../support/random.ts'
 import { setClock } from './clock.ts'
 import { createDaemon, type Daemon } from './daemon.ts'
 import { type Act, type Disturbance, type History, type Moment, type PlannedEvent, settleTimeMs } from './history.ts'
@@ -41,17 +42,6 @@ const mostPosts = 10
 
 const cancelReasons = ['SELLER_CANCEL_OUT_OF_STOCK', 'SELLER_CANCEL_PRICING_ERROR'] as const
 const refundReasons = ['DamagedItem', 'CustomerChangedMind'] as const
-
-/** Repeatable random numbers from 0 to below 1 (mulberry32). */
-const diceOf = (seed: number): (() => number) => {
-  let state = seed >>> 0
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
-  }
-}
 
 const lineNumber = (line: number): string => String(line + 1)
 const decimal = (cents: number): string => (cents / 100).toFixed(2)
@@ -140,7 +130,7 @@ const playIn = async (theatre: Theatre, slot: Slot, history: History, carry: Car
     purchaseOrderId,
     tell,
   })
-  const random = diceOf(history.dice)
+  const random = randomOf(history.dice)
   const times = new Map<Moment, number>()
   let lastDisturbedMs = beginningMs
   const disturbance = (moment: Moment): Disturbance | null => {

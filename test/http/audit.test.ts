@@ -3,8 +3,9 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { auditActions } from '../../src/store/audit.ts'
 import { recordReasons } from '../../src/store/log-reasons.ts'
 import { withDatabase } from '../support/database.ts'
+import { at, listAt, ofItems, textAt, textOrNullAt } from '../support/json.ts'
 import { operationsOf, type Planted, plant } from './keys-support.ts'
-import { type Answer, idleQueue, startServer, type TestServer } from './support.ts'
+import { idleQueue, startServer, type TestServer } from './support.ts'
 
 const apiKey = 'a-key-of-sixteen-or-more'
 const stage = withDatabase()
@@ -23,7 +24,7 @@ const call = (key: string | null, method: string, path: string, body?: unknown) 
     },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   })
-const newest = async (): Promise<Answer> => (await call(apiKey, 'GET', '/v1/audit?limit=1')).body.items[0]
+const newest = async (): Promise<unknown> => at((await call(apiKey, 'GET', '/v1/audit?limit=1')).body, 'items', 0)
 
 beforeAll(async () => {
   server = await startServer(stage.database, {
@@ -36,10 +37,10 @@ beforeAll(async () => {
      VALUES ('s-1', 'orders', '\\x01', '[]', 'no key', now())`,
   )
   const made = await call(apiKey, 'POST', '/v1/keys', { name: 'ada', scopes: ['operate', 'read'] })
-  ada = made.body.key
-  adaId = made.body.id
-  webhookId = (await call(apiKey, 'POST', '/v1/webhooks', { url: 'https://shop.example/first' })).body.id
-  spare = (await call(apiKey, 'POST', '/v1/keys', { name: 'spare', scopes: ['read'] })).body.id
+  ada = textAt(made.body, 'key')
+  adaId = textAt(made.body, 'id')
+  webhookId = textAt((await call(apiKey, 'POST', '/v1/webhooks', { url: 'https://shop.example/first' })).body, 'id')
+  spare = textAt((await call(apiKey, 'POST', '/v1/keys', { name: 'spare', scopes: ['read'] })).body, 'id')
 })
 afterAll(async () => {
   await server.close()
@@ -217,21 +218,22 @@ describe('every act of a person', () => {
 
   test('decisions name the key too, where they are shown', async () => {
     const { body } = await call(apiKey, 'GET', `/v1/commands/${planted.command}`)
-    expect(body.decisions.map(({ actor }: Answer) => actor)).toEqual(['ada', 'ada', 'ada'])
+    expect(listAt(body, 'decisions').map((decision) => at(decision, 'actor'))).toEqual(['ada', 'ada', 'ada'])
     const { body: event } = await call(apiKey, 'GET', `/v1/events/urn%3Aerp/${planted.waitingEvent}`)
-    expect(event.state).toBe('rejected')
+    expect(at(event, 'state')).toBe('rejected')
   })
 
   test('the erasure of a buyer takes the reasons that may name him', async () => {
     const { body } = await call(apiKey, 'GET', '/v1/audit?action=command.decided')
-    expect(body.items.length).toBe(4)
-    expect(body.items.map(({ reason }: Answer) => reason)).toEqual(['erased', 'erased', 'erased', 'erased'])
-    const reasonsOf = async (query: string) =>
-      (await call(apiKey, 'GET', `/v1/audit?${query}`)).body.items.map(({ reason }: Answer) => reason)
+    expect(listAt(body, 'items').length).toBe(4)
+    expect(ofItems(body, 'reason')).toEqual(['erased', 'erased', 'erased', 'erased'])
+    const reasonsOf = async (query: string) => ofItems((await call(apiKey, 'GET', `/v1/audit?${query}`)).body, 'reason')
     expect(await reasonsOf('action=event.rejected')).toEqual(['by the test', 'erased'])
     expect(await reasonsOf('action=record.dismissed')).toEqual(['by the test', 'erased'])
     expect(await reasonsOf('action=seller.paused')).toEqual(['by the test', 'erased'])
-    expect((await call(apiKey, 'GET', '/v1/audit?action=buyer.erased')).body.items).toMatchObject([{ reason: 'asked for' }])
+    expect(at((await call(apiKey, 'GET', '/v1/audit?action=buyer.erased')).body, 'items')).toMatchObject([
+      { reason: 'asked for' },
+    ])
   })
 
   test('of bull-board is recorded before it is done', async () => {
@@ -263,17 +265,17 @@ describe('every act of a person', () => {
       sellerId: 's-1',
       details: { named: { 'gone fishing': 'lost' }, dropped: [] },
     })
-    const { id } = await newest()
+    const id = at(await newest(), 'id')
     await recordReasons(stage.database, 's-1', new Map([['gone fishing', 'lost']]))
-    expect((await newest()).id).toBe(id)
+    expect(at(await newest(), 'id')).toBe(id)
   })
 
   test('what is refused is not in it', async () => {
-    const { id } = await newest()
+    const id = at(await newest(), 'id')
     expect((await call(ada, 'POST', `/v1/commands/${planted.command}/retry`, why)).status).toBe(409)
     expect((await call(ada, 'POST', '/v1/sellers/nobody/pause', why)).status).toBe(404)
     expect((await call(ada, 'POST', '/v1/syncs/nothing/run')).status).toBe(404)
-    expect((await newest()).id).toBe(id)
+    expect(at(await newest(), 'id')).toBe(id)
   })
 })
 
@@ -336,28 +338,29 @@ describe('without its entry', () => {
 describe('the list', () => {
   test('is paged and filtered', async () => {
     const { body: whole } = await call(apiKey, 'GET', '/v1/audit?limit=1000')
-    const ids: string[] = []
+    const ids: unknown[] = []
     let cursor: string | null = null
     do {
-      const { body }: Answer = await call(apiKey, 'GET', `/v1/audit?limit=7${cursor === null ? '' : `&cursor=${cursor}`}`)
-      ids.push(...body.items.map(({ id }: Answer) => id))
-      cursor = body.nextCursor
+      const path: string = `/v1/audit?limit=7${cursor === null ? '' : `&cursor=${cursor}`}`
+      const { body } = await call(apiKey, 'GET', path)
+      ids.push(...ofItems(body, 'id'))
+      cursor = textOrNullAt(body, 'nextCursor')
     } while (cursor !== null)
-    expect(ids).toEqual(whole.items.map(({ id }: Answer) => id))
-    const middle = whole.items[10].at
+    expect(ids).toEqual(ofItems(whole, 'id'))
+    const middle = textAt(whole, 'items', 10, 'at')
     for (const [query, fits] of [
-      ['actor=kim', (one: Answer) => one.actor === 'kim'],
-      ['onBehalfOf=kim', (one: Answer) => one.onBehalfOf === 'kim'],
-      ['action=seller.paused', (one: Answer) => one.action === 'seller.paused'],
-      ['subject=second', (one: Answer) => one.subject === 'second'],
-      [`keyId=${adaId}`, (one: Answer) => one.keyId === adaId],
-      ['sellerId=s-1', (one: Answer) => one.sellerId === 's-1'],
-      [`from=${middle}`, (one: Answer) => one.at >= middle],
-      [`to=${middle}`, (one: Answer) => one.at < middle],
+      ['actor=kim', (one: unknown) => at(one, 'actor') === 'kim'],
+      ['onBehalfOf=kim', (one: unknown) => at(one, 'onBehalfOf') === 'kim'],
+      ['action=seller.paused', (one: unknown) => at(one, 'action') === 'seller.paused'],
+      ['subject=second', (one: unknown) => at(one, 'subject') === 'second'],
+      [`keyId=${adaId}`, (one: unknown) => at(one, 'keyId') === adaId],
+      ['sellerId=s-1', (one: unknown) => at(one, 'sellerId') === 's-1'],
+      [`from=${middle}`, (one: unknown) => textAt(one, 'at') >= middle],
+      [`to=${middle}`, (one: unknown) => textAt(one, 'at') < middle],
     ] as const) {
-      const expected = whole.items.filter(fits)
+      const expected = listAt(whole, 'items').filter(fits)
       expect(expected.length, query).toBeGreaterThan(0)
-      expect((await call(apiKey, 'GET', `/v1/audit?limit=1000&${query}`)).body.items, query).toEqual(expected)
+      expect(at((await call(apiKey, 'GET', `/v1/audit?limit=1000&${query}`)).body, 'items'), query).toEqual(expected)
     }
   })
 
@@ -367,8 +370,10 @@ describe('the list', () => {
     })
     const rows = parse<Record<string, string>>(await answer.text(), { columns: true })
     const { body } = await call(apiKey, 'GET', '/v1/audit?actor=kim&limit=1000')
-    expect(rows.map(({ id, action }) => [id, action])).toEqual(body.items.map(({ id, action }: Answer) => [id, action]))
-    const { nextCursor } = (await call(apiKey, 'GET', '/v1/audit?limit=1')).body
+    expect(rows.map(({ id, action }) => [id, action])).toEqual(
+      listAt(body, 'items').map((one) => [at(one, 'id'), at(one, 'action')]),
+    )
+    const nextCursor = textAt((await call(apiKey, 'GET', '/v1/audit?limit=1')).body, 'nextCursor')
     expect((await call(apiKey, 'GET', `/v1/audit?actor=kim&cursor=${nextCursor}`)).status).toBe(400)
   })
 
@@ -378,6 +383,6 @@ describe('the list', () => {
 
   test('names every action that there is', async () => {
     const { body } = await call(apiKey, 'GET', '/v1/audit?limit=1000')
-    expect([...new Set(body.items.map(({ action }: Answer) => action))].sort()).toEqual([...auditActions].sort())
+    expect([...new Set(ofItems(body, 'action'))].sort()).toEqual([...auditActions].sort())
   })
 })

@@ -5,6 +5,7 @@ import { findDifferingCampaigns, storeDifferingCampaigns } from '../../src/store
 import { noteMissingCampaigns, recordConfiguredCampaigns } from '../../src/store/watched-campaigns.ts'
 import { cli } from '../cli/run.ts'
 import { withDatabase } from '../support/database.ts'
+import { at, listAt, textAt, textOrNullAt } from '../support/json.ts'
 import { startServer, type TestServer } from './support.ts'
 
 const stage = withDatabase({ each: 'test' })
@@ -46,8 +47,8 @@ const send = (method: string, path: string, body?: unknown) =>
     method,
     ...(body === undefined ? {} : { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }),
   })
-const ids = (body: { items: { sellerId: string; campaignId: string }[] }): string[] =>
-  body.items.map(({ sellerId, campaignId }) => `${sellerId} ${campaignId}`)
+const ids = (body: unknown): string[] =>
+  listAt(body, 'items').map((item) => `${textAt(item, 'sellerId')} ${textAt(item, 'campaignId')}`)
 
 describe('the list', () => {
   beforeEach(async () => {
@@ -63,14 +64,14 @@ describe('the list', () => {
     do {
       const { body } = await server.json(`/v1/campaigns?limit=2${cursor === null ? '' : `&cursor=${cursor}`}`)
       seen.push(...ids(body))
-      cursor = body.nextCursor
+      cursor = textOrNullAt(body, 'nextCursor')
     } while (cursor !== null)
     expect(seen).toEqual(['s-1 A', 's-1 B', 's-1 NEW', 's-2 A'])
   })
 
   test('says how each stands, where it may move, and how soon it is looked at', async () => {
     const { body } = await server.json('/v1/campaigns')
-    expect(body.items).toMatchObject([
+    expect(at(body, 'items')).toMatchObject([
       {
         campaignId: 'A',
         status: 'RUNNING',
@@ -110,7 +111,7 @@ describe('one campaign', () => {
     const { status, body } = await server.json('/v1/campaigns/A')
     expect(status).toBe(200)
     expect(body).toMatchObject({ campaignId: 'A', status: 'COMPLETED', watched: false })
-    expect(body.statusChanges).toEqual([
+    expect(at(body, 'statusChanges')).toEqual([
       { fromStatus: null, toStatus: 'SCHEDULED', seenAt: '2026-03-10T00:01:00.000Z', legal: null, missed: null },
       {
         fromStatus: 'SCHEDULED',

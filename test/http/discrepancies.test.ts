@@ -2,9 +2,10 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { reviewDiscrepancies } from '../../src/store/discrepancies.ts'
 import { logReadUpTo, storeLog, storeReport } from '../store/support/inventory.ts'
 import { withDatabase } from '../support/database.ts'
+import { at, listAt, ofItems, textOrNullAt } from '../support/json.ts'
 import { orderLine, purchaseOrder } from '../support/orders.ts'
 import { seedOrder } from '../support/store.ts'
-import { type Answer, startServer, type TestServer } from './support.ts'
+import { startServer, type TestServer } from './support.ts'
 
 const stage = withDatabase()
 let server: TestServer
@@ -34,18 +35,18 @@ afterAll(async () => {
 test('the stored report is listed by seller, month and SKU, page by page', async () => {
   const { status, body } = await server.json('/v1/reconciliation?month=2026-03&limit=3')
   expect(status).toBe(200)
-  expect(body.items.map(({ sellerId, sku }: Answer) => [sellerId, sku])).toEqual([
+  expect(listAt(body, 'items').map((item) => [at(item, 'sellerId'), at(item, 'sku')])).toEqual([
     ['s-1', 'A'],
     ['s-1', 'B'],
     ['s-2', 'A'],
   ])
-  expect(body.items[0]).toMatchObject({ month: '2026-03', beginningQuantity: 20, endingQuantity: 15, lost: 2, sold: 3 })
-  expect(body.items[0].coveredUntil).toBe('2026-04-01T07:00:00.000Z')
-  const rest = (await server.json(`/v1/reconciliation?month=2026-03&limit=3&cursor=${body.nextCursor}`)).body
-  expect(rest.items.map(({ sellerId, sku }: Answer) => [sellerId, sku])).toEqual([['s-2', 'B']])
-  expect((await server.json('/v1/reconciliation?adjusted=true&sellerId=s-1')).body.items).toMatchObject([{ sku: 'A' }])
-  expect((await server.json('/v1/reconciliation?sku=A')).body.items).toHaveLength(2)
-  expect((await server.json('/v1/reconciliation?month=2026-02')).body.items).toEqual([])
+  expect(at(body, 'items', 0)).toMatchObject({ month: '2026-03', beginningQuantity: 20, endingQuantity: 15, lost: 2, sold: 3 })
+  expect(at(body, 'items', 0, 'coveredUntil')).toBe('2026-04-01T07:00:00.000Z')
+  const rest = (await server.json(`/v1/reconciliation?month=2026-03&limit=3&cursor=${at(body, 'nextCursor')}`)).body
+  expect(listAt(rest, 'items').map((item) => [at(item, 'sellerId'), at(item, 'sku')])).toEqual([['s-2', 'B']])
+  expect(at((await server.json('/v1/reconciliation?adjusted=true&sellerId=s-1')).body, 'items')).toMatchObject([{ sku: 'A' }])
+  expect(at((await server.json('/v1/reconciliation?sku=A')).body, 'items')).toHaveLength(2)
+  expect(at((await server.json('/v1/reconciliation?month=2026-02')).body, 'items')).toEqual([])
 })
 
 test('discrepancies are listed with their numbers, log entries and value', async () => {
@@ -85,26 +86,26 @@ test('discrepancies are listed with their numbers, log entries and value', async
 })
 
 test('pages and filters hold', async () => {
-  const ids: string[] = []
+  const ids: unknown[] = []
   let cursor: string | null = null
   do {
     const { body } = await server.json(`/v1/discrepancies?limit=1${cursor === null ? '' : `&cursor=${cursor}`}`)
-    ids.push(...body.items.map((item: { id: string }) => item.id))
-    cursor = body.nextCursor
+    ids.push(...ofItems(body, 'id'))
+    cursor = textOrNullAt(body, 'nextCursor')
   } while (cursor !== null)
   expect(new Set(ids).size).toBe(4)
-  expect((await server.json('/v1/discrepancies?kind=balance')).body.items).toHaveLength(2)
-  expect((await server.json('/v1/discrepancies?state=resolved')).body.items).toEqual([])
-  expect((await server.json('/v1/discrepancies?state=all')).body.items).toHaveLength(4)
-  expect((await server.json('/v1/discrepancies?month=2026-02')).body.items).toEqual([])
-  expect((await server.json('/v1/overview')).body.discrepancies).toBe(4)
+  expect(at((await server.json('/v1/discrepancies?kind=balance')).body, 'items')).toHaveLength(2)
+  expect(at((await server.json('/v1/discrepancies?state=resolved')).body, 'items')).toEqual([])
+  expect(at((await server.json('/v1/discrepancies?state=all')).body, 'items')).toHaveLength(4)
+  expect(at((await server.json('/v1/discrepancies?month=2026-02')).body, 'items')).toEqual([])
+  expect(at((await server.json('/v1/overview')).body, 'discrepancies')).toBe(4)
 })
 
 test('the claim of a month is told by seller', async () => {
   const { status, body } = await server.json('/v1/claims?month=2026-03&limit=1')
   expect(status).toBe(200)
   const usd = (amount: string) => [{ amount, currency: 'USD' }]
-  expect(body.items).toEqual([
+  expect(at(body, 'items')).toEqual([
     {
       sellerId: 's-1',
       month: '2026-03',
@@ -119,9 +120,9 @@ test('the claim of a month is told by seller', async () => {
       net: { units: 3, values: usd('2.00'), unpricedUnits: 1 },
     },
   ])
-  const next = await server.json(`/v1/claims?month=2026-03&cursor=${body.nextCursor}`)
+  const next = await server.json(`/v1/claims?month=2026-03&cursor=${at(body, 'nextCursor')}`)
   expect(next.body).toMatchObject({ items: [{ sellerId: 's-2', lost: { units: 2, values: [] } }], nextCursor: null })
-  expect((await server.json('/v1/claims?month=2026-03&sellerId=s-2')).body.items).toHaveLength(1)
+  expect(at((await server.json('/v1/claims?month=2026-03&sellerId=s-2')).body, 'items')).toHaveLength(1)
 })
 
 test.each([

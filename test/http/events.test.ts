@@ -4,6 +4,7 @@ import { Webhook } from 'standardwebhooks'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { withDatabase } from '../support/database.ts'
 import { accepted, cloudEvent } from '../support/events.ts'
+import { at, listAt, membersAt, ofItems } from '../support/json.ts'
 import { orderLine, purchaseOrder } from '../support/orders.ts'
 import { seedOrder } from '../support/store.ts'
 import { startServer, type TestServer } from './support.ts'
@@ -95,8 +96,8 @@ describe('CloudEvents', () => {
     const first = eventOf(await stored())
     const answer = await post([first, eventOf(await stored()), first])
     expect(answer.status).toBe(202)
-    expect(answer.body.items.map(({ status }: { status: string }) => status)).toEqual(['accepted', 'accepted', 'duplicate'])
-    expect(answer.body.items[2].commands).toEqual(answer.body.items[0].commands)
+    expect(ofItems(answer.body, 'status')).toEqual(['accepted', 'accepted', 'duplicate'])
+    expect(at(answer.body, 'items', 2, 'commands')).toEqual(at(answer.body, 'items', 0, 'commands'))
     expect(await post([])).toMatchObject({ status: 202, body: { items: [] } })
   })
 
@@ -137,7 +138,7 @@ describe('CloudEvents', () => {
     const before = await eventCount()
     const answer = await post(eventOf('1', attributes))
     expect(answer).toMatchObject({ status: 422, body: { code: 'invalid-event' } })
-    expect(answer.body.errors.map((fault: { path: string }) => fault.path)).toContain(path)
+    expect(listAt(answer.body, 'errors').map((fault) => at(fault, 'path'))).toContain(path)
     expect(await eventCount()).toBe(before)
   })
 
@@ -154,7 +155,7 @@ describe('CloudEvents', () => {
   ])('in binary mode %s are refused', async (_, headers, path) => {
     const answer = await post('{"purchaseOrderId":"1"}', { 'content-type': 'application/json', ...headers })
     expect(answer.status).toBe(422)
-    expect(answer.body.errors.map((fault: { path: string }) => fault.path)).toContain(path)
+    expect(listAt(answer.body, 'errors').map((fault) => at(fault, 'path'))).toContain(path)
   })
 
   test.each([
@@ -198,7 +199,7 @@ describe('an answer', () => {
     const event = eventOf(await stored())
     const first = await post(event)
     const second = await post(event)
-    expect(second.body.items).toEqual([{ ...first.body.items[0], status: 'duplicate' }])
+    expect(at(second.body, 'items')).toEqual([{ ...membersAt(first.body, 'items', 0), status: 'duplicate' }])
     const before = await eventCount()
     const other = await post([eventOf(await stored()), { ...event, data: { ...event.data, note: 'more' } }])
     expect(other).toMatchObject({ status: 409, body: { code: 'event-conflict', errors: [{ path: '[1].id' }] } })
@@ -215,18 +216,18 @@ describe('an answer', () => {
     const before = await eventCount()
     const answer = await post([eventOf(purchaseOrderId), cancel(9, 'SELLER_CANCEL_OUT_OF_STOCK'), cancel('many', 'because')])
     expect(answer.status).toBe(422)
-    expect(answer.body.errors.map((fault: { path: string }) => fault.path).sort()).toEqual([
-      '[1].data.lines[0].quantity',
-      '[2].data.lines[0].quantity',
-      '[2].data.lines[0].reason',
-    ])
+    expect(
+      listAt(answer.body, 'errors')
+        .map((fault) => at(fault, 'path'))
+        .sort(),
+    ).toEqual(['[1].data.lines[0].quantity', '[2].data.lines[0].quantity', '[2].data.lines[0].reason'])
     expect(await eventCount()).toBe(before)
   })
 
   test('to equal posts at once accepts one', async () => {
     const event = eventOf(await stored())
     const answers = await Promise.all(Array.from({ length: 8 }, () => post(event)))
-    expect(answers.map(({ body }) => body.items[0].status).sort()).toEqual([
+    expect(answers.map(({ body }) => at(body, 'items', 0, 'status')).sort()).toEqual([
       'accepted',
       ...Array.from({ length: 7 }, () => 'duplicate'),
     ])
@@ -280,7 +281,7 @@ describe('what became of events', () => {
         ],
       },
     })
-    const rest = await server.json(`/v1/events?state=received&sellerId=s-list&limit=2&cursor=${first.body.nextCursor}`)
+    const rest = await server.json(`/v1/events?state=received&sellerId=s-list&limit=2&cursor=${at(first.body, 'nextCursor')}`)
     expect(rest.body).toMatchObject({ items: [{ id: 'l-1' }], nextCursor: null })
     expect((await server.json('/v1/events?state=rejected&sellerId=s-list')).body).toEqual({ items: [], nextCursor: null })
     expect(await server.json('/v1/events?state=waiting')).toMatchObject({ status: 400, body: { code: 'invalid-request' } })
@@ -337,7 +338,7 @@ test('a body of bottomless nesting is refused as such', async () => {
 test('a body that is too large is told how much is taken', async () => {
   const answer = await post(eventOf('1', { extension: 'x'.repeat(1_100_000) }))
   expect(answer).toMatchObject({ status: 413, body: { code: 'body-too-large' } })
-  expect(answer.body.detail).toBe(
+  expect(at(answer.body, 'detail')).toBe(
     'The body has more than 1048576 bytes, the most that is taken (MAX_BODY_BYTES); send less at once.',
   )
 })
@@ -348,7 +349,7 @@ describe('faults say what to do', () => {
     const answer = await post(event)
     expect(answer).toMatchObject({ status: 422, body: { code: 'invalid-event' } })
     expect(await eventCount()).toBe(before)
-    return answer.body.errors
+    return at(answer.body, 'errors')
   }
 
   test('of an unknown member, with the near name', async () => {
@@ -377,7 +378,7 @@ describe('faults say what to do', () => {
     const many = Object.fromEntries(Array.from({ length: 5_000 }, (_, index) => [`member${index}`, 1]))
     const errors = await faultsOf(eventOf('1', { data: { purchaseOrderId: '1', ...many } }))
     expect(errors).toHaveLength(51)
-    expect(errors.at(-1)).toEqual({ path: 'data', message: 'has 4950 more unknown members' })
+    expect(listAt(errors).at(-1)).toEqual({ path: 'data', message: 'has 4950 more unknown members' })
   })
 
   test.each(['-1', 'ten', '1.1234567', -1, '1e3', 1e16])('of the amount %s, in words', async (amount) => {
@@ -468,11 +469,11 @@ describe('a dry run', () => {
       })
     }
     expect(await eventCount()).toBe(before)
-    expect((await post(event.toJSON())).body.items).toMatchObject([{ status: 'accepted' }])
-    expect((await ask(event.toJSON())).body.items).toMatchObject([{ would: 'duplicate', commands: [], problem: null }])
-    expect((await ask({ ...event.toJSON(), type: 'erp.order.accepted', data: { purchaseOrderId } })).body.items).toMatchObject([
-      { would: 'rejected', problem: { code: 'event-conflict', status: 409 } },
-    ])
+    expect(at((await post(event.toJSON())).body, 'items')).toMatchObject([{ status: 'accepted' }])
+    expect(at((await ask(event.toJSON())).body, 'items')).toMatchObject([{ would: 'duplicate', commands: [], problem: null }])
+    expect(
+      at((await ask({ ...event.toJSON(), type: 'erp.order.accepted', data: { purchaseOrderId } })).body, 'items'),
+    ).toMatchObject([{ would: 'rejected', problem: { code: 'event-conflict', status: 409 } }])
   })
 
   test('later events of a batch find the units of earlier ones taken, and a batch is refused as a whole', async () => {
@@ -480,7 +481,7 @@ describe('a dry run', () => {
     const batch = [shipmentOf(purchaseOrderId, 3), shipmentOf(purchaseOrderId, 2), shipmentOf(purchaseOrderId, 1)]
     const { body } = await ask(batch.map((event) => event.toJSON()))
     const refused = { code: 'batch-refused', errors: [{ path: '[2]', message: 'would be rejected' }] }
-    expect(body.items).toMatchObject([
+    expect(at(body, 'items')).toMatchObject([
       { would: 'accepted', commands: [{ kind: 'ship' }], problem: refused },
       { would: 'accepted', commands: [{ kind: 'ship' }], problem: refused },
       {
@@ -501,14 +502,14 @@ describe('a dry run', () => {
       waiting.type,
       JSON.stringify(waiting.data),
     )
-    expect((await ask(shipmentOf(purchaseOrderId, 2).toJSON())).body.items).toMatchObject([{ would: 'rejected' }])
-    expect((await ask(shipmentOf(purchaseOrderId, 1).toJSON())).body.items).toMatchObject([{ would: 'accepted' }])
-    expect((await ask(waiting.toJSON())).body.items).toMatchObject([{ would: 'duplicate' }])
+    expect(at((await ask(shipmentOf(purchaseOrderId, 2).toJSON())).body, 'items')).toMatchObject([{ would: 'rejected' }])
+    expect(at((await ask(shipmentOf(purchaseOrderId, 1).toJSON())).body, 'items')).toMatchObject([{ would: 'accepted' }])
+    expect(at((await ask(waiting.toJSON())).body, 'items')).toMatchObject([{ would: 'duplicate' }])
   })
 
   test('says that an order which is not stored would be fetched, and does not ask for it', async () => {
     const asked = server.shop.state.asked
-    expect((await ask(eventOf('nowhere'))).body.items).toMatchObject([
+    expect(at((await ask(eventOf('nowhere'))).body, 'items')).toMatchObject([
       { would: 'accepted', commands: [], problem: { code: 'order-not-stored', status: 202 } },
     ])
     expect(server.shop.state.asked).toBe(asked)

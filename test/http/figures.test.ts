@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { withDatabase } from '../support/database.ts'
-import { type Answer, startServer, type TestServer } from './support.ts'
+import { at, listAt, numberAt, ofItems } from '../support/json.ts'
+import { startServer, type TestServer } from './support.ts'
 
 // What the console shows first, and the filters that its numbers lead to.
 
@@ -16,6 +17,8 @@ interface Seed {
   readonly shipIn: number
   readonly acknowledged: number
   readonly shipped?: number
+  readonly cancelled?: number
+  readonly refunded?: number
   readonly city?: string
   readonly shipNodeType?: string
   /** The marketplace no longer lists it. */
@@ -32,6 +35,8 @@ const seeds: readonly Seed[] = [
   { id: 'of-the-marketplace', orderedAgo: 60, shipIn: -10, acknowledged: 0, shipNodeType: 'WFSFulfilled' },
   { id: 'gone', orderedAgo: 60, shipIn: -10, acknowledged: 0, missing: true },
   { id: 'done', orderedAgo: 200, shipIn: -150, acknowledged: 2, shipped: 2, city: 'Oslo' },
+  { id: 'called-off', orderedAgo: 210, shipIn: -150, acknowledged: 0, cancelled: 2 },
+  { id: 'given-back', orderedAgo: 220, shipIn: -150, acknowledged: 2, shipped: 1, cancelled: 1, refunded: 1 },
 ]
 
 beforeAll(async () => {
@@ -42,6 +47,8 @@ beforeAll(async () => {
     shipIn,
     acknowledged,
     shipped = 0,
+    cancelled = 0,
+    refunded = 0,
     city,
     shipNodeType = 'SellerFulfilled',
     missing = false,
@@ -55,7 +62,7 @@ beforeAll(async () => {
       id,
       at(-orderedAgo),
       at(shipIn),
-      shipped < 2,
+      shipped + cancelled < 2,
       city === undefined ? null : JSON.stringify({ city }),
       shipNodeType,
       missing,
@@ -63,10 +70,12 @@ beforeAll(async () => {
     await stage.database.execute(
       `INSERT INTO warehouse.order_lines (seller_id, purchase_order_id, line_number, line_index, sku, ordered, acknowledged, shipped, cancelled,
          refunded, refunded_amount, charges, refund_reasons, intent_to_cancel, raw, first_seen_at, changed_at)
-       VALUES ('s-1', $1, '1', 0, 'SKU-' || $1, 2, $2::int, $3::int, 0, 0, 0, '[]', '[]', false, '{}', now(), now())`,
+       VALUES ('s-1', $1, '1', 0, 'SKU-' || $1, 2, $2::int, $3::int, $4::int, $5::int, 0, '[]', '[]', false, '{}', now(), now())`,
       id,
       acknowledged,
       shipped,
+      cancelled,
+      refunded,
     )
   }
   for (const [id, order, kind, state, tracking] of [
@@ -93,29 +102,48 @@ beforeAll(async () => {
 })
 afterAll(() => server?.close())
 
-const idsOf = async (path: string, member: string): Promise<readonly string[]> => {
+const idsOf = async (path: string, member: string): Promise<readonly unknown[]> => {
   const { status, body } = await server.json(path)
   expect(status, JSON.stringify(body)).toBe(200)
-  return body.items.map((row: Answer) => row[member])
+  return ofItems(body, member)
 }
 
 test('the overview counts orders by deadline', async () => {
   const { body } = await server.json('/v1/overview')
-  expect(body.orders).toEqual({
+  expect(at(body, 'orders')).toEqual({
     open: 8,
     late: 2,
     toAcknowledge: 3,
     acknowledgeOverdue: 1,
     acknowledgeSoon: 1,
+    toShip: 3,
     shipSoon: 2,
     autoCancelSoon: 1,
   })
+})
+
+test('orders of the last days are counted by state, and each number leads to its rows', async () => {
+  const { body } = await server.json('/v1/order-states?days=10')
+  expect(body).toEqual({
+    from: '2026-02-28T00:00:00.000Z',
+    ...{ ordered: 11, open: 8, shipped: 2, cancelled: 1, refunded: 1 },
+  })
+  const since = `createdFrom=${at(body, 'from')}&sort=-orderDate`
+  expect(await idsOf(`/v1/orders?${since}`, 'purchaseOrderId')).toHaveLength(11)
+  expect(await idsOf(`/v1/orders?${since}&open=true`, 'purchaseOrderId')).toHaveLength(8)
+  expect(await idsOf(`/v1/orders?${since}&outcome=shipped`, 'purchaseOrderId')).toEqual(['done', 'given-back'])
+  expect(await idsOf(`/v1/orders?${since}&outcome=cancelled`, 'purchaseOrderId')).toEqual(['called-off'])
+  expect(await idsOf(`/v1/orders?${since}&outcome=refunded`, 'purchaseOrderId')).toEqual(['given-back'])
+  expect((await server.json('/v1/order-states?days=5')).body).toMatchObject({ ordered: 8, open: 8, shipped: 0, cancelled: 0 })
+  expect((await server.json('/v1/order-states?days=40')).status).toBe(400)
 })
 
 describe('orders', () => {
   test.each([
     ['unacknowledged=true&sort=acknowledgeBy', ['overdue', 'soon', 'fresh']],
     ['unacknowledged=false&sort=shipBy', ['nearly-cancelled', 'gone', 'late', 'of-the-marketplace', 'to-ship']],
+    ['fulfilledBySeller=true&unacknowledged=false&sort=shipBy', ['nearly-cancelled', 'late', 'to-ship']],
+    ['fulfilledBySeller=false&open=true&sort=shipBy', ['gone', 'of-the-marketplace']],
     ['acknowledgeOverdue=true&sort=acknowledgeBy', ['overdue']],
     ['acknowledgeSoon=true&sort=acknowledgeBy', ['soon']],
     ['shipSoon=true&sort=shipBy', ['to-ship', 'overdue']],
@@ -133,15 +161,15 @@ describe('orders', () => {
 
   test('a search that is sorted goes on from page to page', async () => {
     const first = await server.json('/v1/orders?city=oslo&sort=-orderDate&limit=2')
-    expect(first.body.items.map((row: Answer) => row.purchaseOrderId)).toEqual(['fresh', 'to-ship'])
-    const next = `/v1/orders?city=oslo&sort=-orderDate&limit=2&cursor=${first.body.nextCursor}`
+    expect(ofItems(first.body, 'purchaseOrderId')).toEqual(['fresh', 'to-ship'])
+    const next = `/v1/orders?city=oslo&sort=-orderDate&limit=2&cursor=${at(first.body, 'nextCursor')}`
     expect(await idsOf(next, 'purchaseOrderId')).toEqual(['done'])
   })
 
   test('tell by when they must be acknowledged, and when the marketplace cancels them', async () => {
     const { body } = await server.json('/v1/orders/overdue')
     expect(body).toMatchObject({ acknowledgeBy: '2026-03-09T23:00:00.000Z', autoCancelAt: '2026-03-14T12:00:00.000Z' })
-    expect((await server.json('/v1/orders/late')).body.acknowledgeBy).toBeNull()
+    expect(at((await server.json('/v1/orders/late')).body, 'acknowledgeBy')).toBeNull()
     expect((await server.json('/v1/orders/of-the-marketplace')).body).toMatchObject({ acknowledgeBy: null, autoCancelAt: null })
     expect((await server.json('/v1/orders/done')).body).toMatchObject({ acknowledgeBy: null, autoCancelAt: null })
   })
@@ -163,8 +191,95 @@ test.each([
 
 test('work is counted hour by hour', async () => {
   const { body } = await server.json('/v1/throughput?hours=6')
-  expect(body.items).toHaveLength(6)
-  const sum = (member: string): number => body.items.reduce((all: number, hour: Answer) => all + hour[member], 0)
+  expect(at(body, 'items')).toHaveLength(6)
+  const sum = (member: string): number => listAt(body, 'items').reduce<number>((all, hour) => all + numberAt(hour, member), 0)
   expect([sum('ordered'), sum('confirmed'), sum('rejected')]).toEqual([3, 1, 1])
+  // Each number leads to its rows.
+  const hours = await Promise.all(
+    listAt(body, 'items').map(async (hour) => {
+      const until = (member: string): string => new Date(Date.parse(String(at(hour, member))) + 3_600_000).toISOString()
+      const settled = `settledFrom=${at(hour, 'from')}&settledTo=${until('from')}`
+      return [
+        await idsOf(`/v1/orders?createdFrom=${at(hour, 'orderedFrom')}&createdTo=${until('orderedFrom')}`, 'purchaseOrderId'),
+        await idsOf(`/v1/commands?state=confirmed&${settled}`, 'id'),
+        await idsOf(`/v1/commands?state=rejected&${settled}`, 'id'),
+      ].map((rows) => rows.length)
+    }),
+  )
+  expect(hours).toEqual(listAt(body, 'items').map((hour) => ['ordered', 'confirmed', 'rejected'].map((name) => at(hour, name))))
   expect((await server.json('/v1/throughput?hours=0')).status).toBe(400)
+})
+
+describe('how far the syncs are', () => {
+  beforeAll(async () => {
+    for (const seller of ['l-1', 'l-2', 'l-3'])
+      await stage.database.execute(
+        `INSERT INTO tallyman.sellers (seller_id, state, served_at) VALUES ($1, 'active', now())`,
+        seller,
+      )
+    await stage.database.execute(`UPDATE tallyman.sellers SET state = 'stopped', stopped_at = now() WHERE seller_id = 'l-3'`)
+    for (const [seller, resource, stream, minutesAgo, failures] of [
+      ['l-1', 'orders', 'released', 1, 0],
+      ['l-2', 'orders', 'released', 40, 0],
+      ['l-1', 'orders', 'backfill:20260101T000000Z-20260201T000000Z', null, 0],
+      // Stopped: nothing runs for it, which its own alarm tells.
+      ['l-3', 'orders', 'released', 600, 0],
+      // Long ago, but it runs once a day.
+      ['l-1', 'taxonomies', 'all', 600, 0],
+      ['l-2', 'taxonomies', 'all', null, 0],
+      ['l-1', 'returns', 'changed', 2, 3],
+      ['l-1', 'settlements', 'backfill:20260101T000000Z-20260201T000000Z', 500, 0],
+    ] as const)
+      await stage.database.execute(
+        `INSERT INTO tallyman.sync_states (seller_id, resource, stream, last_success_at, failures)
+         VALUES ($1, $2, $3, now() - $4::int * interval '1 minute', $5::int)`,
+        ...[seller, resource, stream, minutesAgo, failures],
+      )
+  })
+
+  test('is told by resource, what is in trouble first, and behind is what the alarm calls so', async () => {
+    const { body } = await server.json('/v1/lags')
+    const none = { failing: 0, behind: 0, unread: 0 }
+    const lag = (minutes: number): unknown => expect.closeTo(minutes * 60_000, -5)
+    expect(at(body, 'items')).toEqual([
+      // Of streams that run by themselves only the lag is told.
+      { ...none, resource: 'returns', streams: 1, failing: 1, lagMs: null, furthest: null },
+      { ...none, resource: 'orders', streams: 4, behind: 1, lagMs: lag(40), furthest: { sellerId: 'l-2', stream: 'released' } },
+      { ...none, resource: 'taxonomies', streams: 2, unread: 1, lagMs: lag(600), furthest: { sellerId: 'l-1', stream: 'all' } },
+      { ...none, resource: 'settlements', streams: 1, lagMs: null, furthest: null },
+    ])
+    for (const item of listAt(body, 'items')) {
+      const rows = (filter: string) => idsOf(`/v1/syncs?resource=${at(item, 'resource')}${filter}`, 'sellerId')
+      expect(await rows('')).toHaveLength(numberAt(item, 'streams'))
+      for (const filter of ['failing', 'behind', 'unread'])
+        expect(await rows(`&${filter}=true`), filter).toHaveLength(numberAt(item, filter))
+    }
+    expect(await idsOf('/v1/syncs?behind=true', 'sellerId')).toEqual(['l-2'])
+    expect(at((await server.json('/v1/lags?sellerId=l-1')).body, 'items')).toHaveLength(4)
+    expect(at((await server.json('/v1/lags?sellerId=l-3')).body, 'items')).toEqual([
+      { ...none, resource: 'orders', streams: 1, lagMs: null, furthest: null },
+    ])
+  })
+})
+
+test('rate limits are told by operation, the one with least left first', async () => {
+  const figure = (sellerId: string, operation: string, available: number) => ({
+    ...{ sellerId, operation, scope: null, available, perMinute: 60, blockedUntil: null },
+  })
+  const limited = await startServer(stage.database, {
+    budget: async () => [
+      figure('s-1', 'orders.list', 40),
+      figure('s-1', 'returns.list', 3),
+      figure('s-2', 'orders.list', 0),
+      figure('s-3', 'orders.list', 0),
+    ],
+  })
+  const { body } = await limited.json('/v1/budget/operations')
+  expect(at(body, 'items')).toEqual([
+    { operation: 'orders.list', limits: 3, usedUp: 2, least: figure('s-2', 'orders.list', 0) },
+    { operation: 'returns.list', limits: 1, usedUp: 0, least: figure('s-1', 'returns.list', 3) },
+  ])
+  const rows = (await limited.json('/v1/budget?operation=orders.list&limit=2')).body
+  expect(ofItems(rows, 'sellerId')).toEqual(['s-2', 's-3'])
+  await limited.close()
 })

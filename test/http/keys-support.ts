@@ -4,9 +4,10 @@ import { recordSellers } from '../../src/store/sellers.ts'
 import { watchCampaigns } from '../../src/store/watched-campaigns.ts'
 import { logReadUpTo, storeLog, storeReport } from '../store/support/inventory.ts'
 import { cloudEvent, dispatchOf, toldParcel } from '../support/events.ts'
+import { listAt, membersAt, textAt } from '../support/json.ts'
 import { orderLine, purchaseOrder } from '../support/orders.ts'
 import { seedOrder } from '../support/store.ts'
-import type { Answer, TestServer } from './support.ts'
+import type { TestServer } from './support.ts'
 
 /** Of each seller one of everything, by the names that the routes have for it. */
 export interface Planted {
@@ -63,7 +64,7 @@ export const plant = async (
   return {
     order: ownOrder,
     customerOrder: `C-${ownOrder}`,
-    command: posted.body.items[0].commands[0],
+    command: textAt(posted.body, 'items', 0, 'commands', 0),
     event,
     waitingEvent,
     record: await idOf(
@@ -83,11 +84,13 @@ export const plant = async (
 
 /** Every operation of the document that needs a key, with what it says to need. */
 export const operationsOf = (
-  document: Answer,
+  document: unknown,
 ): readonly { readonly name: string; readonly method: string; readonly path: string; readonly scope: string }[] =>
-  Object.entries<Answer>(document.paths).flatMap(([path, methods]) =>
-    Object.entries<Answer>(methods).flatMap(([method, { security }]) => {
-      const scope = security[0]?.apiKey?.[0]
-      return scope === undefined ? [] : [{ name: `${method.toUpperCase()} ${path}`, method: method.toUpperCase(), path, scope }]
+  Object.entries(membersAt(document, 'paths')).flatMap(([path, methods]) =>
+    Object.entries(membersAt(methods)).flatMap(([method, operation]) => {
+      const [first = {}] = listAt(operation, 'security')
+      if (!('apiKey' in membersAt(first))) return []
+      const scope = textAt(first, 'apiKey', 0)
+      return [{ name: `${method.toUpperCase()} ${path}`, method: method.toUpperCase(), path, scope }]
     }),
   )

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { withDatabase } from '../support/database.ts'
 import { cloudEvent, dispatchOf, toldParcel } from '../support/events.ts'
+import { at, listAt, membersAt, textAt, textOrNullAt } from '../support/json.ts'
 import { orderLine, purchaseOrder } from '../support/orders.ts'
 import { seedOrder } from '../support/store.ts'
 import { idleQueue, startServer, type TestServer } from './support.ts'
@@ -35,7 +36,7 @@ const ship = async (id: string, purchaseOrderId: string, quantity: number): Prom
     headers: { 'content-type': 'application/cloudevents+json' },
     body: JSON.stringify(event),
   })
-  return answer.body.items[0].commands[0]
+  return textAt(answer.body, 'items', 0, 'commands', 0)
 }
 /** All items of a list, page after page of this size. */
 const all = async (path: string, limit: number) => {
@@ -47,9 +48,9 @@ const all = async (path: string, limit: number) => {
       `${path}${path.includes('?') ? '&' : '?'}limit=${limit}${cursor === null ? '' : `&cursor=${cursor}`}`,
     )
     expect(status).toBe(200)
-    expect(body.items.length).toBeLessThanOrEqual(limit)
-    items.push(...body.items)
-    cursor = body.nextCursor
+    expect(listAt(body, 'items').length).toBeLessThanOrEqual(limit)
+    items.push(...listAt(body, 'items').map((item) => membersAt(item)))
+    cursor = textOrNullAt(body, 'nextCursor')
     pages += 1
   } while (cursor !== null)
   return { items, pages }
@@ -86,10 +87,10 @@ describe('orders', () => {
 
   test('are late by the clock of the marketplace', async () => {
     const early = await startServer(stage.database, { marketplaceNow: () => new Date('2026-03-03T09:59:00Z') })
-    expect((await early.json('/v1/orders?late=true&sellerId=s-1')).body.items).toEqual([])
-    expect((await early.json('/v1/overview')).body.orders).toMatchObject({ open: 4 })
+    expect(at((await early.json('/v1/orders?late=true&sellerId=s-1')).body, 'items')).toEqual([])
+    expect(at((await early.json('/v1/overview')).body, 'orders')).toMatchObject({ open: 4 })
     await early.close()
-    expect((await server.json('/v1/overview')).body.orders).toMatchObject({ open: 4, late: 4 })
+    expect(at((await server.json('/v1/overview')).body, 'orders')).toMatchObject({ open: 4, late: 4 })
   })
 
   test('one shows lines, units, commands and history', async () => {
@@ -97,14 +98,14 @@ describe('orders', () => {
     const { status, body } = await server.json('/v1/orders/10')
     expect(status).toBe(200)
     expect(body).toMatchObject({ sellerId: 's-1', purchaseOrderId: '10', customerName: 'A Buyer', open: true })
-    expect(body.lines[0]).toMatchObject({
+    expect(at(body, 'lines', 0)).toMatchObject({
       lineNumber: '1',
       ordered: 3,
       shipped: 0,
       charges: [{ amount: '3.00' }],
       ledger: { reserved: { ship: 2, cancel: 0, refund: 0 }, inFlight: null, available: { ship: 1, cancel: 1, refund: 2 } },
     })
-    expect(body.commands).toMatchObject([
+    expect(at(body, 'commands')).toMatchObject([
       {
         id: commandId,
         kind: 'ship',
@@ -113,8 +114,8 @@ describe('orders', () => {
         lines: [{ lineNumber: '1', quantity: 2 }],
       },
     ])
-    expect(body.history.versions).toMatchObject([{ lastSeenAt: null, raw: { purchaseOrderId: '10' } }])
-    expect(body.history.changes.map(({ type }: { type: string }) => type)).toEqual(
+    expect(at(body, 'history', 'versions')).toMatchObject([{ lastSeenAt: null, raw: { purchaseOrderId: '10' } }])
+    expect(listAt(body, 'history', 'changes').map((change) => at(change, 'type'))).toEqual(
       expect.arrayContaining(['order.seen', 'command.pending']),
     )
   })
@@ -164,9 +165,9 @@ describe('commands', () => {
        VALUES ($1, 1, 'corr-1', '{"path":"/x"}', '{"lines":[]}', 'unknown', 504, '[{"at":"2026-03-02T10:00:00Z"}]')`,
       commandId,
     )
-    expect((await server.json('/v1/overview')).body.commands).toMatchObject({ held: 1 })
+    expect(at((await server.json('/v1/overview')).body, 'commands')).toMatchObject({ held: 1 })
     const held = await server.json('/v1/commands?state=held')
-    expect(held.body.items).toMatchObject([
+    expect(at(held.body, 'items')).toMatchObject([
       {
         id: commandId,
         evidence: { verdict: 'unclear' },
@@ -188,7 +189,7 @@ describe('commands', () => {
       state: 'confirmed',
       decisions: [{ ...decision, decision: 'confirm', evidence: { verdict: 'unclear' } }],
     })
-    expect(after.body.settledAt).toMatch(/Z$/)
+    expect(at(after.body, 'settledAt')).toMatch(/Z$/)
     expect(await post(`/v1/commands/${commandId}/retry`, decision)).toMatchObject({ status: 409 })
     expect(await post('/v1/commands/nothing/retry', decision)).toMatchObject({ status: 404 })
   })

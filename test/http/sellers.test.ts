@@ -1,6 +1,7 @@
 import { beforeEach, expect, test } from 'vitest'
 import { pauseSeller, recordSellers, stopSeller } from '../../src/store/sellers.ts'
 import { withDatabase } from '../support/database.ts'
+import { at, listAt } from '../support/json.ts'
 import { startServer, type TestServer } from './support.ts'
 
 const stage = withDatabase({ each: 'test' })
@@ -39,7 +40,19 @@ const post = (path: string, body?: object) =>
 const stop = (sellerId: string) =>
   stopSeller(stage.database, { sellerId, credentialsFingerprint: 'f', resumes: 0 }, 'the marketplace refuses the credentials')
 
-const idle = { openCommands: 0, waitingEvents: 0, failingStreams: 0, ordersLagSeconds: null, waitingOperations: [] }
+const idle = {
+  openOrders: 0,
+  lateOrders: 0,
+  openCommands: 0,
+  heldCommands: 0,
+  waitingEvents: 0,
+  quarantined: 0,
+  openAlarms: 0,
+  failingStreams: 0,
+  ordersLagSeconds: null,
+  furthestBehind: null,
+  waitingOperations: [],
+}
 
 test('sellers are listed with state, reason and since, page by page', async () => {
   await stop('s-1')
@@ -57,6 +70,7 @@ test('sellers are listed with state, reason and since, page by page', async () =
         nextProbeAt: expect.stringMatching(/^\d{4}-.*Z$/),
         served: true,
         ...idle,
+        openAlarms: 1,
       },
       {
         sellerId: 's-2',
@@ -82,8 +96,10 @@ test('sellers are listed with state, reason and since, page by page', async () =
     nextCursor: null,
   })
   const first = (await server.json('/v1/sellers?limit=2')).body
-  expect(first.items).toHaveLength(2)
-  expect((await server.json(`/v1/sellers?cursor=${first.nextCursor}`)).body.items).toMatchObject([{ sellerId: 's-old' }])
+  expect(at(first, 'items')).toHaveLength(2)
+  expect(at((await server.json(`/v1/sellers?cursor=${at(first, 'nextCursor')}`)).body, 'items')).toMatchObject([
+    { sellerId: 's-old' },
+  ])
 })
 
 test('a person pauses with a reason and resumes, with or without one', async () => {
@@ -104,7 +120,7 @@ test('a person pauses with a reason and resumes, with or without one', async () 
     expect(await post(`/v1/sellers/nobody/${route}`, { reason: 'x' })).toMatchObject({ status: 404, body: { code: 'not-found' } })
   }
   const { body } = await server.json('/v1/changes?after=0')
-  expect(body.items.map(({ type, data }: { type: string; data: object }) => [type, data])).toEqual([
+  expect(listAt(body, 'items').map((change) => [at(change, 'type'), at(change, 'data')])).toEqual([
     ['seller.paused', { actor: 'Ada', reason: 'stock-taking' }],
     ['seller.resumed', { by: 'person', actor: 'Ada', reason: 'done' }],
     ['seller.stopped', { reason: 'the marketplace refuses the credentials' }],
@@ -167,4 +183,55 @@ test('a seller is listed with its open work, its failing streams and the lag of 
   // One of the polled streams has never been read to its end.
   await state('orders', 'changed:WFSFulfilled', null, 0)
   expect(await shown('?sellerId=s-1')).toMatchObject({ items: [{ ordersLagSeconds: null }] })
+})
+
+test('a seller is listed with its orders, what waits for a person, and the stream that is furthest behind', async () => {
+  const { execute } = stage.database
+  // The marketplace's time is the morning of 2026-03-10.
+  await execute(
+    `INSERT INTO warehouse.orders (seller_id, purchase_order_id, customer_order_id, order_date, ship_node_type, estimated_ship_date, customer_name,
+       shipping_address, total_amount, currency, open, raw_hash, raw, observed_at, first_seen_at, changed_at)
+     SELECT seller_id, id, id, '2026-03-01', node, ship_by::timestamptz, 'Ann', '{}', 1, 'USD', open, decode(md5(id), 'hex'), '{}', now(), now(), now()
+     FROM (VALUES ('s-1', '1', 'SellerFulfilled', '2026-03-09', true), ('s-1', '2', 'SellerFulfilled', '2026-03-11', true),
+       ('s-1', '3', 'WFSFulfilled', '2026-03-09', true), ('s-1', '4', 'SellerFulfilled', '2026-03-09', false),
+       ('s-2', '5', 'SellerFulfilled', '2026-03-11', true)) AS t(seller_id, id, node, ship_by, open)`,
+  )
+  await execute(
+    `INSERT INTO tallyman.commands (id, seller_id, purchase_order_id, kind, state, payload)
+     VALUES ('a', 's-1', '1', 'ship', 'held', '{}'), ('b', 's-1', '2', 'ship', 'rejected', '{}')`,
+  )
+  await execute(
+    `INSERT INTO tallyman.alarms (seller_id, kind, subject, message, resolved_at)
+     VALUES ('s-1', 'command-held', 'a', 'decide', NULL), ('s-1', 'command-rejected', 'b', 'look', now())`,
+  )
+  await execute(
+    `INSERT INTO tallyman.quarantined_records (seller_id, resource, record_key, raw_hash, raw_text, fault, state, observed_at)
+     SELECT 's-1', 'returns', key, decode(md5(key), 'hex'), '{}', 'no lines', state, now()
+     FROM (VALUES ('R-1', 'open'), ('R-2', 'open'), ('R-3', 'replayed')) AS t(key, state)`,
+  )
+  await execute(
+    `INSERT INTO tallyman.sync_states (seller_id, resource, stream, last_success_at)
+     SELECT 's-1', resource, stream, now() - ago::interval
+     FROM (VALUES ('orders', 'released', '10 seconds'), ('returns', 'changed', '2 hours'), ('settlements', 'reports', NULL),
+       ('orders', 'backfill:1', '9 days'), ('replenishment', 'all', '8 days')) AS t(resource, stream, ago)`,
+  )
+  await execute(
+    `INSERT INTO tallyman.enrolments (seller_id, resource, enrolled, detail) VALUES ('s-1', 'replenishment', false, 'not in the programme')`,
+  )
+  const { body } = await server.json('/v1/sellers')
+  expect(at(body, 'items')).toMatchObject([
+    {
+      ...idle,
+      sellerId: 's-1',
+      openOrders: 3,
+      lateOrders: 1,
+      heldCommands: 1,
+      quarantined: 2,
+      openAlarms: 1,
+      ordersLagSeconds: expect.closeTo(10, -1.5),
+      furthestBehind: { resource: 'returns', stream: 'changed', lagSeconds: expect.closeTo(7_200, -2) },
+    },
+    { ...idle, sellerId: 's-2', openOrders: 1 },
+    { ...idle, sellerId: 's-old' },
+  ])
 })

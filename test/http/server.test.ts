@@ -3,6 +3,7 @@ import { connect, type Socket } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { openDatabase } from '../../src/store/database.ts'
 import { withDatabase } from '../support/database.ts'
+import { at, listAt, membersAt, textAt } from '../support/json.ts'
 import { vocabularyOf } from '../support/vocabulary.ts'
 import { defaultLimits, startServer, type TestServer } from './support.ts'
 
@@ -103,9 +104,9 @@ describe('problems', () => {
     const answer = await open.json(path, init)
     expect(answer.headers.get('content-type')).toMatch(/^application\/problem\+json/)
     expect(answer.body).toMatchObject({ type: `urn:tallyman:problem:${code}`, status, code, instance: path.split('?')[0] })
-    expect(answer.body.title).toEqual(expect.any(String))
-    expect(answer.body.detail).toEqual(expect.any(String))
-    expect(answer.body.correlationId).toBe(answer.headers.get('x-correlation-id'))
+    expect(at(answer.body, 'title')).toEqual(expect.any(String))
+    expect(at(answer.body, 'detail')).toEqual(expect.any(String))
+    expect(at(answer.body, 'correlationId')).toBe(answer.headers.get('x-correlation-id'))
     expect(answer.status).toBe(status)
   })
 
@@ -114,7 +115,7 @@ describe('problems', () => {
     const headers = { 'content-type': 'application/json' }
     const answer = await open.json('/v1/commands/x/retry', { method: 'POST', body, headers })
     expect(answer).toMatchObject({ status: 422, body: { detail: expect.stringContaining('100 of 60001') } })
-    expect(answer.body.errors).toHaveLength(100)
+    expect(at(answer.body, 'errors')).toHaveLength(100)
     const lines = Array.from({ length: 30_000 }, () => ({ quantity: 0 }))
     const data = { purchaseOrderId: '1', lines }
     const event = { specversion: '1.0', id: 'many', source: 'a', type: 'erp.lines.unfulfillable', data }
@@ -151,8 +152,8 @@ describe('problems', () => {
 
   test('every route refuses a parameter that it does not know, and says which it does', async () => {
     const { body: document } = await open.json('/openapi.json')
-    const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
-      Object.keys(methods as object).map((method) => ({ path: path.replaceAll(/\{\w+\}/g, '1'), method: method.toUpperCase() })),
+    const operations = Object.entries(membersAt(document, 'paths')).flatMap(([path, methods]) =>
+      Object.keys(membersAt(methods)).map((method) => ({ path: path.replaceAll(/\{\w+\}/g, '1'), method: method.toUpperCase() })),
     )
     expect(operations.length).toBeGreaterThan(35)
     for (const { path, method } of operations) {
@@ -160,7 +161,7 @@ describe('problems', () => {
       expect(answer, `${method} ${path}`).toMatchObject({ status: 400, body: { code: 'unknown-parameter' } })
     }
     const { body } = await open.json('/v1/events?dryrun=true&sellerid=1&limit=3')
-    expect(body.errors).toEqual([
+    expect(at(body, 'errors')).toEqual([
       {
         path: 'query.dryrun',
         message:
@@ -172,14 +173,14 @@ describe('problems', () => {
           'is unknown, sellerId is near; accepted: limit, cursor, state, type, sellerId, purchaseOrderId, source, id, receivedFrom, receivedTo',
       },
     ])
-    expect((await open.json('/livez?x=1')).body.errors[0].message).toBe('is unknown; the route has none')
+    expect(at((await open.json('/livez?x=1')).body, 'errors', 0, 'message')).toBe('is unknown; the route has none')
     expect((await locked.json('/v1/orders?bogus=1')).status).toBe(401)
-    expect((await open.json(`/v1/orders?${'a'.repeat(9_000)}=1`)).body.errors[0].path.length).toBeLessThan(100)
+    expect(textAt((await open.json(`/v1/orders?${'a'.repeat(9_000)}=1`)).body, 'errors', 0, 'path').length).toBeLessThan(100)
   })
 
   test('a zero character or half a surrogate pair is none of any list’s cursors, filters and addresses', async () => {
     const { body: document } = await open.json('/openapi.json')
-    const gets = Object.entries(document.paths).flatMap(([path, methods]) => {
+    const gets = Object.entries(membersAt(document, 'paths')).flatMap(([path, methods]) => {
       const { get } = methods as { get?: { parameters?: { name: string; in: string }[] } }
       return get === undefined ? [] : [{ path, parameters: get.parameters ?? [] }]
     })
@@ -218,7 +219,11 @@ describe('problems', () => {
       body: '{"actor":"","extra":1}',
       headers: { 'content-type': 'application/json' },
     })
-    expect(body.errors.map(({ path }: { path: string }) => path).sort()).toEqual(['actor', 'extra', 'reason'])
+    expect(
+      listAt(body, 'errors')
+        .map((fault) => at(fault, 'path'))
+        .sort(),
+    ).toEqual(['actor', 'extra', 'reason'])
   })
 
   test('a fault of ours shows nothing but a correlation id that stands in the log', async () => {
@@ -231,7 +236,7 @@ describe('problems', () => {
     await broken.close()
     expect(status).toBe(500)
     expect(JSON.stringify(body)).not.toContain('innards')
-    const [line] = broken.log.filter((entry) => entry['correlation_id'] === body.correlationId)
+    const [line] = broken.log.filter((entry) => entry['correlation_id'] === at(body, 'correlationId'))
     expect(JSON.stringify(line)).toContain('secret innards')
   })
 
@@ -364,9 +369,9 @@ describe('a browser', () => {
 describe('the OpenAPI document', () => {
   test('describes every route, its problems and its key', async () => {
     const { body } = await open.json('/openapi.json')
-    expect(body.openapi).toBe('3.1.0')
-    const routes = Object.entries(body.paths).flatMap(([path, methods]) =>
-      Object.keys(methods as object).map((method) => `${method} ${path}`),
+    expect(at(body, 'openapi')).toBe('3.1.0')
+    const routes = Object.entries(membersAt(body, 'paths')).flatMap(([path, methods]) =>
+      Object.keys(membersAt(methods)).map((method) => `${method} ${path}`),
     )
     expect(routes.sort()).toEqual([
       'delete /v1/campaigns/{campaignId}',
@@ -380,6 +385,7 @@ describe('the OpenAPI document', () => {
       'get /v1/alarms',
       'get /v1/audit',
       'get /v1/budget',
+      'get /v1/budget/operations',
       'get /v1/campaigns',
       'get /v1/campaigns/{campaignId}',
       'get /v1/changes',
@@ -392,6 +398,8 @@ describe('the OpenAPI document', () => {
       'get /v1/events/{source}/{id}',
       'get /v1/forecast',
       'get /v1/keys',
+      'get /v1/lags',
+      'get /v1/order-states',
       'get /v1/orders',
       'get /v1/orders/{purchaseOrderId}',
       'get /v1/overview',
@@ -438,18 +446,22 @@ describe('the OpenAPI document', () => {
       'post /v1/webhooks/{id}/rotate',
       'post /v1/webhooks/{id}/test',
     ])
-    const problem = body.paths['/v1/events'].post.responses['422'].content['application/problem+json'].schema
+    const problem = at(body, 'paths', '/v1/events', 'post', 'responses', '422', 'content', 'application/problem+json', 'schema')
     expect(JSON.stringify(problem)).toContain('Problem')
-    expect(body.components.securitySchemes.apiKey).toMatchObject({ type: 'http', scheme: 'bearer' })
-    expect(body.paths['/livez'].get.security).toEqual([])
-    expect(body.paths['/v1/orders'].get.security).toEqual([{ apiKey: ['read'] }])
-    expect(body.paths['/v1/events'].post.security).toEqual([{ apiKey: ['events:write'] }, { signature: [] }])
-    expect(body.paths['/v1/keys'].post.description).toContain('Needs the scope `operate`, of a key that is not bound to sellers.')
-    expect(Object.keys(body.paths['/v1/events'].post.requestBody.content)).toContain('application/cloudevents+json')
-    expect(JSON.stringify(body.components.schemas.Command)).toContain('date-time')
+    expect(at(body, 'components', 'securitySchemes', 'apiKey')).toMatchObject({ type: 'http', scheme: 'bearer' })
+    expect(at(body, 'paths', '/livez', 'get', 'security')).toEqual([])
+    expect(at(body, 'paths', '/v1/orders', 'get', 'security')).toEqual([{ apiKey: ['read'] }])
+    expect(at(body, 'paths', '/v1/events', 'post', 'security')).toEqual([{ apiKey: ['events:write'] }, { signature: [] }])
+    expect(at(body, 'paths', '/v1/keys', 'post', 'description')).toContain(
+      'Needs the scope `operate`, of a key that is not bound to sellers.',
+    )
+    expect(Object.keys(membersAt(body, 'paths', '/v1/events', 'post', 'requestBody', 'content'))).toContain(
+      'application/cloudevents+json',
+    )
+    expect(JSON.stringify(at(body, 'components', 'schemas', 'Command'))).toContain('date-time')
     // Every reference leads somewhere.
     for (const [, name] of JSON.stringify(body).matchAll(/"#\/components\/schemas\/([^"]+)"/g)) {
-      expect(Object.keys(body.components.schemas)).toContain(name)
+      expect(Object.keys(membersAt(body, 'components', 'schemas'))).toContain(name)
     }
   })
 
@@ -457,6 +469,10 @@ describe('the OpenAPI document', () => {
     const page = await open.fetch('/docs/')
     expect(page.status).toBe(200)
     expect(await page.text()).not.toMatch(/(src|href)="(https?:)?\/\//)
+    // Also where the daemon is reached without TLS: nothing may make the browser ask by https.
+    const policy = page.headers.get('content-security-policy')
+    expect(policy).toContain("default-src 'none'")
+    expect(policy).not.toMatch(/https:|upgrade-insecure-requests|swagger\.io/)
   })
 })
 

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { settings } from '../domain/support/shipping-settings.ts'
 import { withDatabase } from '../support/database.ts'
+import { at, textAt } from '../support/json.ts'
 import { startServer, type TestServer } from './support.ts'
 
 const stage = withDatabase()
@@ -29,14 +30,14 @@ const define = (id: string, simplifiedShippingSettings: unknown) =>
 test('settings become a command that names no order, wherever commands are shown', async () => {
   const accepted = await define('e-1', settings())
   expect(accepted).toMatchObject({ status: 202, body: { items: [{ id: 'e-1', status: 'accepted', state: 'accepted' }] } })
-  const [id] = accepted.body.items[0].commands
+  const id = textAt(accepted.body, 'items', 0, 'commands', 0)
   const shown = { id, purchaseOrderId: null, kind: 'create-shipping-settings', state: 'pending', lines: [] }
-  expect((await server.json('/v1/commands?eventId=e-1')).body.items).toMatchObject([shown])
+  expect(at((await server.json('/v1/commands?eventId=e-1')).body, 'items')).toMatchObject([shown])
   expect((await server.json(`/v1/commands/${id}`)).body).toMatchObject(shown)
   expect((await server.json('/v1/events/urn%3Aerp/e-1')).body).toMatchObject({ state: 'accepted', commands: [shown] })
-  const changes = (await server.json('/v1/changes')).body.items
+  const changes = at((await server.json('/v1/changes')).body, 'items')
   expect(changes).toMatchObject([{ type: 'command.pending', purchaseOrderId: null, commandId: id }])
-  expect((await server.json('/v1/overview')).body.commands).toEqual({ pending: 1 })
+  expect(at((await server.json('/v1/overview')).body, 'commands')).toEqual({ pending: 1 })
   const rejected = await server.json(`/v1/commands/${id}/reject`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },

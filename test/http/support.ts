@@ -38,14 +38,10 @@ export interface TestServer {
   /** Lines of the log, as objects. */
   readonly log: Record<string, unknown>[]
   fetch(path: string, init?: RequestInit): Promise<Response>
-  /** JSON of an answer. */
-  json(path: string, init?: RequestInit): Promise<{ status: number; body: Answer; headers: Headers }>
+  /** An answer with its JSON, which `support/json.ts` reads. */
+  json(path: string, init?: RequestInit): Promise<{ status: number; body: unknown; headers: Headers }>
   close(): Promise<void>
 }
-
-/** An answer's JSON, its members looked at as they come. */
-// biome-ignore lint/suspicious/noExplicitAny: a test reads what it expects, and fails when it is not there
-export type Answer = any
 
 /** The limits of a daemon without settings. */
 export const defaultLimits = readConfig({}, false).http.limits
@@ -66,10 +62,13 @@ export const startServer = async (database: Database, overrides: Partial<HttpSer
     marketplace: 'real',
     settings: { effective: readConfig({}, false).shown, unknown: [] },
     sellers: () => ['s-1'],
-    waitingOperations: () => [],
     reloadSellers: async () => ({ ok: true, sellers: ['S'], added: [], removed: [] }),
     marketplaceNow: () => new Date('2026-03-10T00:00:00Z'),
-    budget: () => [],
+    paces: [
+      { resource: 'orders', stream: 'released', everyMs: 60_000 },
+      { resource: 'taxonomies', stream: 'all', everyMs: 86_400_000 },
+    ],
+    budget: async () => [],
     forecast: async (sellerIds, hours) => ({
       from: new Date('2026-03-10T00:00:00Z'),
       until: new Date(Date.parse('2026-03-10T00:00:00Z') + hours * 3_600_000),

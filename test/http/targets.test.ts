@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { withDatabase } from '../support/database.ts'
-import { type Answer, startServer, type TestServer } from './support.ts'
+import { at, ofItems } from '../support/json.ts'
+import { startServer, type TestServer } from './support.ts'
 
 const stage = withDatabase()
 let server: TestServer
@@ -28,10 +29,10 @@ beforeAll(async () => {
 })
 afterAll(() => server.close())
 
-const idsOf = async (query: string): Promise<readonly string[]> => {
+const idsOf = async (query: string): Promise<readonly unknown[]> => {
   const { status, body } = await server.json(`/v1/targets?${query}`)
   expect(status, JSON.stringify(body)).toBe(200)
-  return body.items.map(({ id }: Answer) => id)
+  return ofItems(body, 'id')
 }
 
 test.each([
@@ -48,7 +49,7 @@ test.each([
 
 test('a target is shown with its reach and the items of its place', async () => {
   const { body } = await server.json('/v1/targets?sellerId=s-1&tactic=contextual&limit=1')
-  expect(body.items).toEqual([
+  expect(at(body, 'items')).toEqual([
     expect.objectContaining({
       name: 'Target 1',
       taxonPath: ['Home', 'Pans'],
@@ -58,8 +59,8 @@ test('a target is shown with its reach and the items of its place', async () => 
       usable: true,
     }),
   ])
-  const rest = await server.json(`/v1/targets?sellerId=s-1&tactic=contextual&limit=1&cursor=${body.nextCursor}`)
-  expect(rest.body.items).toEqual([
+  const rest = await server.json(`/v1/targets?sellerId=s-1&tactic=contextual&limit=1&cursor=${at(body, 'nextCursor')}`)
+  expect(at(rest.body, 'items')).toEqual([
     expect.objectContaining({ name: 'Target 2', itemCount: null, isDisabled: true, usable: false }),
   ])
 })

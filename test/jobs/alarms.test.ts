@@ -1,3 +1,4 @@
+import pg from 'pg'
 import { beforeEach, describe, expect, test } from 'vitest'
 import { type AlarmParts, reviewAlarms } from '../../src/jobs/alarms.ts'
 import { takeReview } from '../../src/store/alarm-conditions.ts'
@@ -243,4 +244,24 @@ describe('the feed and people', () => {
     expect(await countOpenAlarms(stage.database)).toEqual([{ kind: 'sync-failing', open: 1, silenced: 1 }])
     expect((await told()).map(({ type }) => type)).toEqual(['alarm.raised', 'alarm.silenced', 'alarm.raised', 'alarm.silenced'])
   })
+})
+
+test('whoever holds an old snapshot is one alarm, told without a query, until the transaction ends', async () => {
+  const holder = new pg.Client({ connectionString: stage.url, application_name: 'report' })
+  await holder.connect()
+  await holder.query('BEGIN ISOLATION LEVEL REPEATABLE READ')
+  const { rows } = await holder.query<{ pid: number; by: string }>('SELECT pg_backend_pid() AS pid, current_user::text AS by')
+  const { pid, by } = rows[0] ?? { pid: 0, by: '' }
+  // It is not old yet.
+  expect(await look(0)).toEqual({ opened: 0, resolved: 0 })
+  expect(await look(0, { snapshotHeldMs: 1 })).toEqual({ opened: 1, resolved: 0 })
+  expect(await look(0, { snapshotHeldMs: 1 })).toEqual({ opened: 0, resolved: 0 })
+  expect(await open()).toEqual([['', 'snapshot-held', `session ${pid}`, null, null]])
+  const alarm = await stage.database.prisma.alarm.findFirst({ where: { resolvedAt: null } })
+  expect(alarm?.message).toMatch(
+    new RegExp(`^the session ${pid} \\(of ${by}, application report\\) holds an old snapshot since 20\\S+Z: vacuum cannot`),
+  )
+  await holder.query('COMMIT')
+  expect(await look(0, { snapshotHeldMs: 1 })).toEqual({ opened: 0, resolved: 1 })
+  await holder.end()
 })

@@ -72,6 +72,28 @@ describe('the relay', () => {
     await Promise.all([relay.stop(), vi.advanceTimersByTimeAsync(0)])
   })
 
+  test('rests after a slow derivation for four times as long, whatever nudges it, and no longer than the interval', async () => {
+    const { relay, state } = setUp()
+    const derivedWithin = async (milliseconds: number): Promise<number> => {
+      const before = state.derivations
+      relay.nudge()
+      await vi.advanceTimersByTimeAsync(milliseconds)
+      return state.derivations - before
+    }
+    state.hold = new Promise((resolve) => setTimeout(resolve, 500))
+    relay.start()
+    await vi.advanceTimersByTimeAsync(500)
+    expect(await derivedWithin(1_999)).toBe(0)
+    expect(await derivedWithin(1)).toBe(1)
+    // It was quick.
+    expect(await derivedWithin(20)).toBe(1)
+    state.hold = new Promise((resolve) => setTimeout(resolve, 60_000))
+    relay.nudge()
+    await vi.advanceTimersByTimeAsync(60_020)
+    expect(await derivedWithin(10_000)).toBe(1)
+    await Promise.all([relay.stop(), vi.advanceTimersByTimeAsync(0)])
+  })
+
   test('many nudges are one derivation; one that comes during a derivation is not lost', async () => {
     const { relay, state } = setUp()
     relay.start()

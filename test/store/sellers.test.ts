@@ -75,13 +75,26 @@ test('a resumption of an active seller makes every process forget, and tells not
   expect(await resumeSeller(stage.database, { ...byPerson, sellerId: 'nobody' })).toBeNull()
 })
 
-test.each(['start', 'settings'] as const)('a %s takes a stopped seller up again, with the same settings too', async (by) => {
+test('a start with the same settings has the credentials of a stopped seller tried at once, and says nothing until they are accepted', async () => {
   await stopSeller(stage.database, configured(0), 'correct them')
-  await recordSellers(stage.database, [{ sellerId: 'S', credentialsFingerprint: 'one' }], by)
+  const toldBefore = await told()
+  expect(await dueProbes(stage.database)).toEqual([])
+  await recordSellers(stage.database, [{ sellerId: 'S', credentialsFingerprint: 'one' }], 'start')
+  expect(await standing()).toMatchObject({ state: 'stopped', resumes: 0 })
+  expect(await told()).toEqual(toldBefore)
+  expect(await dueProbes(stage.database)).toEqual(['S'])
+})
+
+test.each([
+  ['start', 'two'],
+  ['settings', 'one'],
+] as const)('a %s with the settings %s takes a stopped seller up again', async (by, credentialsFingerprint) => {
+  await stopSeller(stage.database, configured(0), 'correct them')
+  await recordSellers(stage.database, [{ sellerId: 'S', credentialsFingerprint }], by)
   expect(await standing()).toMatchObject({ state: 'active', resumes: 1 })
   expect((await told()).at(-1)).toEqual(['seller.resumed', { by }])
   expect(await alarms()).toEqual([{ message: expect.anything(), open: false }])
-  await recordSellers(stage.database, [{ sellerId: 'S', credentialsFingerprint: 'two' }], by)
+  await recordSellers(stage.database, [{ sellerId: 'S', credentialsFingerprint: 'three' }], by)
   expect(await standing()).toMatchObject({ state: 'active', resumes: 1 })
 })
 

@@ -52,8 +52,8 @@ const makeFolder = async (): Promise<string> => {
 }
 
 /** Starts the server of a cluster. fsync is off: the tests kill processes, never the machine. */
-export const startIn = (folder: string) =>
-  startEmbeddedPostgres({ dataDir: folder, say: () => undefined, settings: ['fsync=off'] })
+export const startIn = (folder: string, settings: readonly string[] = []) =>
+  startEmbeddedPostgres({ dataDir: folder, say: () => undefined, settings: ['fsync=off', ...settings] })
 
 const makeMigrated = async (url: string): Promise<void> => {
   await administer(url, 'CREATE DATABASE migrated')
@@ -87,11 +87,12 @@ const createDatabase = async (url: string, template: string): Promise<string> =>
 /**
  * A Postgres of a file's own, for what touches the whole server: its roles, its connections, its life. Anything else takes a database
  * of the server that all files share (`database.ts`). A copy of the cluster that was made for all tests, where there is one.
+ * @param settings further settings of the server, `name=value`
  */
-export const startTestPostgres = async (): Promise<TestPostgres> => {
+export const startTestPostgres = async (settings: readonly string[] = []): Promise<TestPostgres> => {
   const cluster = process.env['TALLYMAN_TEST_CLUSTER']
   const folder = cluster === undefined ? await makeFolder() : await copyOf(cluster)
-  const server = await startIn(folder)
+  const server = await startIn(folder, settings)
   let migrated = cluster === undefined ? undefined : Promise.resolve()
   return {
     url: server.url,

@@ -2,8 +2,9 @@ import { parse } from 'csv-parse/sync'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { refusalOfUrl } from '../../src/jobs/webhooks/address.ts'
 import { deliverTest } from '../../src/jobs/webhooks/deliver.ts'
-import { type Answer, startServer, type TestServer } from '../http/support.ts'
+import { startServer, type TestServer } from '../http/support.ts'
 import { withDatabase } from '../support/database.ts'
+import { at, listAt, membersAt, textAt } from '../support/json.ts'
 import { type Receiver, startReceiver } from './receiver.ts'
 import { createSender, tell } from './rig.ts'
 
@@ -45,7 +46,7 @@ test('an endpoint is made, read, changed and removed; its secret is in the answe
       state: 'active',
     },
   })
-  const { id, secret, ...shown } = made.body
+  const { id, secret, ...shown } = membersAt(made.body)
   expect(secret).toMatch(secretPattern)
   expect((await server.json(`/v1/webhooks/${id}`)).body).toEqual({ id, ...shown })
   expect((await server.json('/v1/webhooks')).body).toEqual({ items: [{ id, ...shown }], nextCursor: null })
@@ -54,7 +55,7 @@ test('an endpoint is made, read, changed and removed; its secret is in the answe
   expect((await send('PATCH', `/v1/webhooks/${id}`, { state: 'active' })).body).toMatchObject({ state: 'active', reason: null })
   const rotated = await send('POST', `/v1/webhooks/${id}/rotate`)
   expect(rotated.body).toMatchObject({ id, secret: expect.stringMatching(secretPattern), oldSecretUntil: expect.any(String) })
-  expect(rotated.body.secret).not.toBe(secret)
+  expect(at(rotated.body, 'secret')).not.toBe(secret)
   expect((await send('POST', `/v1/webhooks/${id}/test`)).body).toMatchObject({ delivered: true, httpStatus: 204, error: null })
   expect(receiver.received).toMatchObject([{ body: expect.stringContaining('"type":"webhook.test"') }])
   for (const path of ['/v1/webhooks', `/v1/webhooks/${id}`, `/v1/webhooks/${id}/deliveries`, '/v1/alarms'])
@@ -76,21 +77,23 @@ test('an endpoint is made, read, changed and removed; its secret is in the answe
 test('endpoints are found by state and by whose changes they get, as a table too', async () => {
   for (const sellerId of ['s-1', 's-2', null]) await send('POST', '/v1/webhooks', { url: receiver.url, sellerId })
   const sellersOf = async (query: string) =>
-    (await server.json(`/v1/webhooks?${query}`)).body.items.map((one: Answer) => one.sellerId ?? '').sort()
+    listAt((await server.json(`/v1/webhooks?${query}`)).body, 'items')
+      .map((one) => at(one, 'sellerId') ?? '')
+      .sort()
   expect(await sellersOf('sellerId=s-1')).toEqual(['', 's-1'])
   expect(await sellersOf('state=active')).toEqual(['', 's-1', 's-2'])
   expect(await sellersOf('state=paused')).toEqual([])
   const table = await (await server.fetch('/v1/webhooks?sellerId=s-2', { headers: { accept: 'text/csv' } })).text()
   expect(
-    parse<Answer>(table, { columns: true })
-      .map((row) => row.sellerId)
+    parse<Record<string, string>>(table, { columns: true })
+      .map((row) => row['sellerId'])
       .sort(),
   ).toEqual(['', 's-2'])
   expect(table).not.toContain('whsec_')
 })
 
 test('deliveries are listed with their attempts, and sent again by id and by range', async () => {
-  const { body: endpoint } = await send('POST', '/v1/webhooks', { url: receiver.url })
+  const id = textAt((await send('POST', '/v1/webhooks', { url: receiver.url })).body, 'id')
   await tell(stage.database, [
     ['order.seen', 'a'],
     ['order.changed', 'a'],
@@ -99,31 +102,32 @@ test('deliveries are listed with their attempts, and sent again by id and by ran
   receiver.answer(({ body }) => (body.includes('"id":"1"') ? 500 : 200))
   await sender.run()
   const table = async (query: string) =>
-    parse<Answer>(
-      await (await server.fetch(`/v1/webhooks/${endpoint.id}/deliveries${query}`, { headers: { accept: 'text/csv' } })).text(),
+    parse<Record<string, string>>(
+      await (await server.fetch(`/v1/webhooks/${id}/deliveries${query}`, { headers: { accept: 'text/csv' } })).text(),
       { columns: true },
     )
-  const list = (query = '') => server.json(`/v1/webhooks/${endpoint.id}/deliveries${query}`)
-  const { items } = (await list()).body
-  expect(items).toMatchObject([
+  const list = (query = '') => server.json(`/v1/webhooks/${id}/deliveries${query}`)
+  const { body } = await list()
+  expect(at(body, 'items')).toMatchObject([
     { changeSequence: '3', status: 'delivered', attempt: 1, nextAt: null, httpStatus: 200 },
     { changeSequence: '2', status: 'pending', attempt: 0, at: null, nextAt: expect.any(String) },
     { changeSequence: '1', status: 'pending', attempt: 1, httpStatus: 500, attempts: [{ httpStatus: 500, error: null }] },
   ])
-  expect((await list('?status=delivered')).body.items).toHaveLength(1)
-  expect((await list('?changeSequence=1')).body.items).toMatchObject([{ id: items[2].id }])
-  expect(await table('?changeSequence=1')).toMatchObject([{ id: items[2].id, httpStatus: '500' }])
+  const oldest = at(body, 'items', 2, 'id')
+  expect(at((await list('?status=delivered')).body, 'items')).toHaveLength(1)
+  expect(at((await list('?changeSequence=1')).body, 'items')).toMatchObject([{ id: oldest }])
+  expect(await table('?changeSequence=1')).toMatchObject([{ id: oldest, httpStatus: '500' }])
   const page = (await list('?limit=2')).body
-  expect((await list(`?limit=2&cursor=${page.nextCursor}`)).body.items).toMatchObject([{ changeSequence: '1' }])
+  expect(at((await list(`?limit=2&cursor=${at(page, 'nextCursor')}`)).body, 'items')).toMatchObject([{ changeSequence: '1' }])
   receiver.answer(200)
-  expect((await send('POST', `/v1/webhooks/${endpoint.id}/redeliver`, { ids: [items[2].id, '77'] })).body).toEqual({
+  expect((await send('POST', `/v1/webhooks/${id}/redeliver`, { ids: [oldest, '77'] })).body).toEqual({
     redelivered: 1,
     missing: ['77'],
     nextAfter: null,
   })
   await sender.run()
-  expect((await list('?status=delivered')).body.items).toHaveLength(3)
-  expect((await send('POST', `/v1/webhooks/${endpoint.id}/redeliver`, { after: 0, before: '3' })).body).toEqual({
+  expect(at((await list('?status=delivered')).body, 'items')).toHaveLength(3)
+  expect((await send('POST', `/v1/webhooks/${id}/redeliver`, { after: 0, before: '3' })).body).toEqual({
     redelivered: 2,
     missing: [],
     nextAfter: null,
@@ -132,8 +136,8 @@ test('deliveries are listed with their attempts, and sent again by id and by ran
 
 test('an endpoint begins where it is told to: with what happens next, or after a change that is there', async () => {
   await tell(stage.database, [['order.seen'], ['order.seen']])
-  expect((await send('POST', '/v1/webhooks', { url: receiver.url })).body.position).toBe('2')
-  expect((await send('POST', '/v1/webhooks', { url: receiver.url, after: '1' })).body.position).toBe('1')
+  expect(at((await send('POST', '/v1/webhooks', { url: receiver.url })).body, 'position')).toBe('2')
+  expect(at((await send('POST', '/v1/webhooks', { url: receiver.url, after: '1' })).body, 'position')).toBe('1')
   expect(await send('POST', '/v1/webhooks', { url: receiver.url, after: 3 })).toMatchObject({
     status: 422,
     body: { errors: [{ path: 'after', message: 'is beyond the newest change, 2' }] },
@@ -157,23 +161,26 @@ describe('what is wrong is refused with its path', () => {
   })
 
   test('also of a change and a redelivery', async () => {
-    const { body: endpoint } = await send('POST', '/v1/webhooks', { url: receiver.url })
-    const at = `/v1/webhooks/${endpoint.id}`
-    expect(await send('PATCH', at, {})).toMatchObject({ status: 422 })
-    expect(await send('PATCH', at, { state: 'asleep' })).toMatchObject({ status: 422, body: { errors: [{ path: 'state' }] } })
-    expect(await send('PATCH', at, { url: 'gopher://example.com' })).toMatchObject({
+    const made = await send('POST', '/v1/webhooks', { url: receiver.url })
+    const endpoint = `/v1/webhooks/${textAt(made.body, 'id')}`
+    expect(await send('PATCH', endpoint, {})).toMatchObject({ status: 422 })
+    expect(await send('PATCH', endpoint, { state: 'asleep' })).toMatchObject({
+      status: 422,
+      body: { errors: [{ path: 'state' }] },
+    })
+    expect(await send('PATCH', endpoint, { url: 'gopher://example.com' })).toMatchObject({
       status: 422,
       body: { errors: [{ path: 'url' }] },
     })
-    expect(await send('POST', `${at}/redeliver`, { after: 5, before: 5 })).toMatchObject({
+    expect(await send('POST', `${endpoint}/redeliver`, { after: 5, before: 5 })).toMatchObject({
       status: 422,
       body: { errors: [{ path: 'before' }] },
     })
-    expect(await send('POST', `${at}/redeliver`, { ids: [] })).toMatchObject({ status: 422 })
-    expect(await send('POST', `${at}/rotate`, { overlapSeconds: -1 })).toMatchObject({
+    expect(await send('POST', `${endpoint}/redeliver`, { ids: [] })).toMatchObject({ status: 422 })
+    expect(await send('POST', `${endpoint}/rotate`, { overlapSeconds: -1 })).toMatchObject({
       status: 422,
       body: { errors: [{ path: 'overlapSeconds' }] },
     })
-    expect(await server.json(`${at}/deliveries?status=lost`)).toMatchObject({ status: 400 })
+    expect(await server.json(`${endpoint}/deliveries?status=lost`)).toMatchObject({ status: 400 })
   })
 })

@@ -27,7 +27,10 @@ export const attachmentName = (header: string | null): string | null => {
 
 const stamp = /(\d{4})-(\d{2})-(\d{2})[T_ ](\d{2})[_:.-]?(\d{2})[_:.-]?(\d{2})(?:[._,](\d{1,9}))?(Z|[+-]\d{2}[_:]?\d{2})?/i
 
-/** The moment that a file name states (`…_2021-07-15T06_42_13.766Z.csv`, public facts, section 7.2), in UTC unless it names another offset; null when it states none. */
+/**
+ * The moment that a file name states (`…_2021-07-15T06_42_13.766Z.csv`, public facts, section 7.2), in UTC unless it names another offset; null when
+ * it states none.
+ */
 export const stampOf = (fileName: string | null): Date | null => {
   const [, year, month, day, hour, minute, second, fraction = '0', zone = 'Z'] = stamp.exec(fileName ?? '') ?? []
   if (year === undefined) return null

@@ -10,7 +10,10 @@ import { queryString } from './paging.ts'
 import type { Profile } from './profiles/profile.ts'
 import { parseReportRow } from './report-csv.ts'
 
-/** Which report is asked for: a month (`YYYY-MM`) or days (`YYYY-MM-DD`, both included), by the marketplace's calendar; of one GTIN in the current month only. */
+/**
+ * Which report is asked for: a month (`YYYY-MM`) or days (`YYYY-MM-DD`, both included), by the marketplace's calendar; of one GTIN in the current
+ * month only.
+ */
 export type ReportQuery = ({ readonly month: string } | { readonly from: string; readonly to: string }) & {
   readonly gtin?: string
 }

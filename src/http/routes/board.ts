@@ -4,22 +4,11 @@ import { FastifyAdapter } from '@bull-board/fastify'
 import { recordAct } from '../../store/audit.ts'
 import type { App } from '../app.ts'
 import { actingAs } from '../caller.ts'
+import { libraryPagePolicy } from '../content-policies.ts'
 import type { ErrorAnswers } from '../errors.ts'
 import type { HttpServices } from '../services.ts'
 
 const basePath = '/queues'
-const policy = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self' 'unsafe-inline'",
-  "img-src 'self' data:",
-  "font-src 'self'",
-  "connect-src 'self'",
-  "base-uri 'self'",
-  "form-action 'none'",
-  "frame-ancestors 'none'",
-].join('; ')
-
 /** bull-board over the queues. Job data are ids only, so nothing has to be hidden. */
 export const boardRoutes = async (app: App, services: HttpServices, { answer }: ErrorAnswers): Promise<void> => {
   const adapter = new FastifyAdapter().setBasePath(basePath)
@@ -50,7 +39,7 @@ export const boardRoutes = async (app: App, services: HttpServices, { answer }: 
       })
       // Its page loads a font from another host; ours loads nothing from elsewhere.
       scope.addHook('onSend', async (_request, reply, payload) => {
-        reply.header('content-security-policy', policy)
+        reply.header('content-security-policy', libraryPagePolicy)
         return typeof payload === 'string' && String(reply.getHeader('content-type')).startsWith('text/html')
           ? payload.replace(/<link\b[^>]*https:\/\/fonts\.googleapis\.com[^>]*>/g, '')
           : payload

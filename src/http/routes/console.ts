@@ -3,18 +3,8 @@ import { extname } from 'node:path'
 import { brotliCompressSync, constants } from 'node:zlib'
 import type { Logger } from '../../observability/log.ts'
 import type { App } from '../app.ts'
+import { consolePolicy } from '../content-policies.ts'
 import { Problem } from '../problems.ts'
-
-const policy = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self'",
-  "img-src 'self' data:",
-  "connect-src 'self'",
-  "base-uri 'none'",
-  "form-action 'none'",
-  "frame-ancestors 'none'",
-].join('; ')
 
 /** What `scripts/setup.mjs` builds of the folder `console`. */
 const built = new URL('../../../console/dist/', import.meta.url)
@@ -60,7 +50,7 @@ export const consoleRoutes = (app: App, log: Pick<Logger, 'warn'>): void => {
     return reply
       .headers({
         'content-type': file.type,
-        'content-security-policy': policy,
+        'content-security-policy': consolePolicy,
         'cache-control': cacheControl,
         vary: 'accept-encoding',
         ...(compressed ? { 'content-encoding': 'br' } : {}),

@@ -7,27 +7,29 @@ import { readChangesOfOrder } from '../../store/changes.ts'
 import { readLedgers } from '../../store/command-ledgers.ts'
 import { commandsOfOrder } from '../../store/command-queries.ts'
 import { readOverview, readThroughput } from '../../store/operator-queries.ts'
+import { orderDeadlines } from '../../store/order-deadlines.ts'
 import {
   listOrders,
   type OrderKey,
-  orderDeadlines,
+  orderOutcomes,
   orderSorts,
+  readOrderStates,
   readOrderSummary,
   readOrderVersions,
   sellersOfOrder,
 } from '../../store/order-queries.ts'
 import { readOrder } from '../../store/stored-orders.ts'
 import { type App, problems } from '../app.ts'
-import { actingAs, type Caller, coveredOf, coversSeller, sellersAsked } from '../caller.ts'
+import { actingAs, type Caller, coveredOf, sellersAsked } from '../caller.ts'
 import { flagSchema, fromSchema, listOf, textFilter, toSchema } from '../lists.ts'
 import { changeFor, commandFor } from '../masked.ts'
 import { Problem } from '../problems.ts'
 import {
   actorSchema,
-  budgetSchema,
   buyerSchema,
   hourOfWorkSchema,
   orderSchema,
+  orderStatesSchema,
   orderSummarySchema,
   overviewSchema,
 } from '../schemas.ts'
@@ -47,6 +49,14 @@ const orders = listOf('orders', orderSummarySchema, place, {
   sellerId: textFilter('Of this seller.'),
   shipNodeType: textFilter('Stored and shipped by this kind of node, in a word of the marketplace.'),
   open: flagSchema.optional().meta({ description: 'Some units are neither shipped nor cancelled.' }),
+  outcome: z
+    .enum(orderOutcomes)
+    .optional()
+    .meta({
+      description:
+        '`shipped`: nothing is open, and some units were shipped; `cancelled`: nothing is open, and no unit was shipped; `refunded`: some units were ' +
+        'refunded. Name a period, too: the orders are read one by one.',
+    }),
   late: flagSchema.optional().meta({ description: 'true: open, shipped by the seller, and past the ship-by time.' }),
   shipSoon: flagSchema.optional().meta({ description: 'true: open, shipped by the seller, and to be shipped within 24 hours.' }),
   autoCancelSoon: flagSchema
@@ -58,6 +68,9 @@ const orders = listOf('orders', orderSummarySchema, place, {
   acknowledgeSoon: flagSchema
     .optional()
     .meta({ description: 'true: open, shipped by the seller, and to be acknowledged within an hour.' }),
+  fulfilledBySeller: flagSchema
+    .optional()
+    .meta({ description: 'true: open, shipped by the seller, and still with the marketplace; false: the other open ones.' }),
   unacknowledged: flagSchema
     .optional()
     .meta({ description: 'true: open, shipped by the seller, and some units are not acknowledged; false: the other open ones.' }),
@@ -78,6 +91,9 @@ const orders = listOf('orders', orderSummarySchema, place, {
 const versionLimit = 50
 const changeLimit = 1_000
 const mostHours = 168
+const mostDays = 31
+const dayMs = 86_400_000
+const hourMs = 3_600_000
 const sellerOfOrder = z.string().optional().meta({ description: 'Required when several sellers have an order with this id.' })
 
 const shownLedger = (ledger: LineLedger) => ({
@@ -114,9 +130,11 @@ export const orderRoutes = (app: App, { services }: RouteParts): void => {
         trackingNumber: query.trackingNumber ?? null,
         sellerId: sellersAsked(request.caller, query.sellerId),
         shipNodeType: query.shipNodeType ?? null,
+        fulfilledBySeller: query.fulfilledBySeller ?? null,
         unacknowledged: query.unacknowledged ?? null,
         city: query.city ?? null,
         open: query.open ?? null,
+        outcome: query.outcome ?? null,
         nowOf: marketplaceTimes(),
         due: orderDeadlines.filter((deadline) => query[deadline] === true),
         created: { from: query.createdFrom ?? null, to: query.createdTo ?? null },
@@ -222,6 +240,33 @@ export const orderRoutes = (app: App, { services }: RouteParts): void => {
 
   app.route({
     method: 'GET',
+    url: '/v1/order-states',
+    config: { needs: ['read', 'own'] },
+    schema: {
+      tags: ['orders'],
+      summary: 'Orders of the last days, by state',
+      description: 'Each number is that of `GET /v1/orders` with `createdFrom`, and with `open=true` or `outcome`.',
+      querystring: z.object({
+        sellerId: textFilter('Of this seller.'),
+        days: z.coerce
+          .number(`must be a whole number from 1 to ${mostDays}`)
+          .int(`must be a whole number from 1 to ${mostDays}`)
+          .min(1, 'must be at least 1')
+          .max(mostDays, `must be at most ${mostDays}`)
+          .default(7),
+      }),
+      response: { 200: orderStatesSchema, ...problems() },
+    },
+    handler: async ({ query, caller }) => {
+      const [first = ''] = coveredOf(caller, services.sellers())
+      const now = services.marketplaceNow(query.sellerId ?? first).getTime()
+      const from = new Date(now - (now % hourMs) - query.days * dayMs)
+      return { from, ...(await readOrderStates(database, from, sellersAsked(caller, query.sellerId))) }
+    },
+  })
+
+  app.route({
+    method: 'GET',
     url: '/v1/throughput',
     config: { needs: ['read', 'own'] },
     schema: {
@@ -242,19 +287,6 @@ export const orderRoutes = (app: App, { services }: RouteParts): void => {
       const [sellerId = ''] = coveredOf(caller, services.sellers())
       return { items: await readThroughput(database, query.hours, services.marketplaceNow(sellerId), caller.sellers) }
     },
-  })
-
-  app.route({
-    method: 'GET',
-    url: '/v1/budget',
-    config: { needs: ['read', 'own'] },
-    schema: {
-      tags: ['syncs'],
-      summary: 'What is left of the rate limits',
-      description: 'Of each operation of the marketplace that this process has used lately.',
-      response: { 200: z.object({ items: z.array(budgetSchema).readonly() }), ...problems() },
-    },
-    handler: async ({ caller }) => ({ items: services.budget().filter(({ sellerId }) => coversSeller(caller, sellerId)) }),
   })
 }
 

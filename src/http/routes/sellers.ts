@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { recordAct } from '../../store/audit.ts'
+import { deadlineRulesOf } from '../../store/deadlines.ts'
 import { mostCounted, readSellerWork } from '../../store/seller-work.ts'
 import { listSellers, pauseSeller, resumeSeller, type SellerStanding, sellerStates } from '../../store/sellers.ts'
 import { type App, idParams, problems } from '../app.ts'
@@ -29,20 +30,36 @@ const counted = (what: string) => z.int().meta({ description: `${what}; at most 
 const listedSellerSchema = z
   .object({
     ...sellerSchema.shape,
+    openOrders: counted('Open orders'),
+    lateOrders: counted('Open orders that should have been shipped'),
     openCommands: counted('Commands that are under way or wait'),
+    heldCommands: counted('Commands that a person must decide on'),
     waitingEvents: counted('Events that wait to be decided'),
+    quarantined: counted('Open records of the quarantine'),
+    openAlarms: counted('Open alarms'),
     failingStreams: z.int().meta({ description: 'Streams whose last run failed: `GET /v1/syncs`.' }),
     ordersLagSeconds: z.number().nullable().meta({
       description: 'Since the polled orders that are furthest behind were read to the end; null: they have not been yet.',
     }),
+    furthestBehind: z
+      .object({
+        resource: z.string(),
+        stream: z.string(),
+        lagSeconds: z.number().meta({ description: 'Since it was read to its end.' }),
+      })
+      .nullable()
+      .meta({
+        description:
+          'The stream of any resource that is furthest behind, without backfills; null: none has been read to its end.',
+      }),
     waitingOperations: z
       .array(
         z.object({
           operation: z.string(),
-          until: z.date().nullable().meta({ description: 'Until when the marketplace told this daemon to wait.' }),
+          until: z.date().nullable().meta({ description: 'Until when the marketplace told us to wait.' }),
         }),
       )
-      .meta({ description: 'Operations whose rate budget is used up now, as this daemon knows.' }),
+      .meta({ description: 'Operations whose rate budget is used up; what other processes use is known some seconds later.' }),
   })
   .meta({ id: 'ListedSeller' })
 
@@ -89,15 +106,24 @@ export const sellerRoutes = (app: App, { services }: RouteParts): void => {
           state: request.query.state ?? null,
           sellers: sellersAsked(request.caller, request.query.sellerId),
         })
-        const work = await readSellerWork(
-          database,
-          page.items.map(({ sellerId }) => sellerId),
+        const sellerIds = page.items.map(({ sellerId }) => sellerId)
+        const served = new Set(services.sellers())
+        const nowOf = (sellerId: string): Date | null => (served.has(sellerId) ? services.marketplaceNow(sellerId) : null)
+        const works = await readSellerWork(database, deadlineRulesOf(database, sellerIds, nowOf))
+        const waiting = Map.groupBy(
+          (await services.budget()).filter(({ available }) => available === 0),
+          ({ sellerId }) => sellerId,
         )
-        const items = page.items.map((standing, index) => {
-          const { openCommands = 0, waitingEvents = 0, failingStreams = 0, ordersLagMs = null } = work[index] ?? {}
+        const items = page.items.map((standing) => {
+          const work = works.get(standing.sellerId)
+          if (work === undefined) throw new Error(`Postgres has not said what is open of seller ${standing.sellerId}`)
+          const { ordersLagMs, ...open } = work
           const ordersLagSeconds = ordersLagMs === null ? null : ordersLagMs / 1_000
-          const waitingOperations = [...services.waitingOperations(standing.sellerId)]
-          return { ...shown(standing), openCommands, waitingEvents, failingStreams, ordersLagSeconds, waitingOperations }
+          const waitingOperations = (waiting.get(standing.sellerId) ?? []).map(({ operation, blockedUntil }) => ({
+            operation,
+            until: blockedUntil,
+          }))
+          return { ...shown(standing), ...open, ordersLagSeconds, waitingOperations }
         })
         return { items, next: page.next }
       }),

@@ -4,13 +4,13 @@ import { recordAct } from '../../store/audit.ts'
 import { pageOf } from '../../store/page.ts'
 import { type SellerStanding, sellersAtRest } from '../../store/sellers.ts'
 import { listSyncRuns } from '../../store/sync-runs.ts'
-import { listSyncs, type SyncKey } from '../../store/sync-states.ts'
+import { listSyncs, readResourceLags, type SyncKey } from '../../store/sync-states.ts'
 import { type App, problems } from '../app.ts'
 import { actingAs, coveredOf, sellersAsked } from '../caller.ts'
 import { flagSchema, fromSchema, listOf, momentSchema, textFilter, toSchema } from '../lists.ts'
 import { bigintKey } from '../paging.ts'
 import { Problem } from '../problems.ts'
-import { syncRunSchema, syncSchema } from '../schemas.ts'
+import { resourceLagSchema, syncRunSchema, syncSchema } from '../schemas.ts'
 import type { RouteParts } from './parts.ts'
 
 const syncs = listOf('syncs', syncSchema, z.tuple([z.string(), z.string(), z.string()]), {
@@ -18,6 +18,8 @@ const syncs = listOf('syncs', syncSchema, z.tuple([z.string(), z.string(), z.str
   resource: textFilter('Of this resource, such as `orders`.'),
   running: flagSchema.optional().meta({ description: 'Whether a process runs it now.' }),
   failing: flagSchema.optional().meta({ description: 'Whether its last run failed.' }),
+  behind: flagSchema.optional().meta({ description: 'Whether it has not ended well for too long.' }),
+  unread: flagSchema.optional().meta({ description: 'Whether it has never read everything; a backfill is not unread.' }),
 })
 const runs = listOf('sync-runs', syncRunSchema, bigintKey, {
   sellerId: textFilter('Of this seller.'),
@@ -61,22 +63,41 @@ export const syncRoutes = (app: App, { services }: RouteParts): void => {
       response: syncs.response,
     },
     handler: (request, reply) => {
-      const { sellerId, resource, running, failing } = request.query
+      const { sellerId, resource, running, failing, behind, unread } = request.query
       const sellers = sellersAsked(request.caller, sellerId)
       return syncs.answer(request, reply, async (after, limit) => {
         // A few rows for each seller: cut here, and not in SQL.
-        const all = (await listSyncs(services.database, sellers))
+        const all = (await listSyncs(services.database, sellers, services.paces))
           .filter(
             (sync) =>
               (resource === undefined || sync.resource === resource) &&
               (running === undefined || sync.running === running) &&
-              (failing === undefined || sync.failures > 0 === failing),
+              (failing === undefined || sync.failures > 0 === failing) &&
+              (behind === undefined || sync.behind === behind) &&
+              (unread === undefined || (sync.lastSuccessAt === null && !sync.stream.startsWith('backfill:')) === unread),
           )
           .sort((a, b) => (comesAfter(keyOf(a), keyOf(b)) ? 1 : -1))
           .filter((sync) => after === null || comesAfter(keyOf(sync), after))
         return pageOf(all.slice(0, limit + 1), limit, keyOf)
       })
     },
+  })
+
+  app.route({
+    method: 'GET',
+    url: '/v1/lags',
+    config: { needs: ['read', 'own'] },
+    schema: {
+      tags: ['syncs'],
+      summary: 'How far the syncs of each resource are',
+      description:
+        'Over all sellers and streams; what is in trouble first, then the longest lag. `GET /v1/syncs` lists the streams.',
+      querystring: z.object({ sellerId: textFilter('Of this seller.') }),
+      response: { 200: z.object({ items: z.array(resourceLagSchema).readonly() }), ...problems() },
+    },
+    handler: async ({ query, caller }) => ({
+      items: await readResourceLags(services.database, services.paces, sellersAsked(caller, query.sellerId)),
+    }),
   })
 
   app.route({

@@ -8,8 +8,8 @@ export type SyncLane = 'poll' | 'backfill' | 'snapshot'
 const byName: ReadonlyMap<string, Resource> = new Map(resources.map((resource) => [resource.name, resource]))
 
 /**
- * The lane of a stream. What is read less often than its resource is polled goes with the backfills. One that does not exist is a poll: its run says at once that there
- * is none.
+ * The lane of a stream. What is read less often than its resource is polled goes with the backfills. One that does not exist is a poll: its run
+ * says at once that there is none.
  */
 export const syncLaneOf = (resource: string, stream: string): SyncLane => {
   const declared = byName.get(resource)

@@ -18,6 +18,7 @@ import { storeOrder } from '../../../src/store/orders.ts'
 import { recordSellers } from '../../../src/store/sellers.ts'
 import { settings } from '../../domain/support/shipping-settings.ts'
 import { withDatabase } from '../../support/database.ts'
+import { randomOf } from '../../support/random.ts'
 import { startTestSandbox, type TestSandbox } from '../../support/sandbox.ts'
 
 /** So many random events; `DRY_RUN_EVENTS=2000` for more. */
@@ -74,17 +75,7 @@ const dryRun = (posted: readonly IncomingEvent[]) => dryRunEvents({ ...events, c
 
 // ── chance ───────────────────────────────────────────────────────────────────────────────────────────────
 
-/** Mulberry32. */
-const chanceOf = (from: number): (() => number) => {
-  let state = from
-  return () => {
-    state = (state + 0x6d2b79f5) | 0
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296
-  }
-}
-const chance = chanceOf(seed)
+const chance = randomOf(seed)
 const oneOf = <Item>(items: readonly Item[]): Item => {
   const item = items[Math.floor(chance() * items.length)]
   if (item === undefined) throw new Error('nothing to choose from')

@@ -1,0 +1,129 @@
+import { createInProcessBudget } from '../src/clients/budget.ts'
+import { createMarketplaceClient } from '../src/clients/marketplace/marketplace.ts'
+import { ordersEndpoint } from '../src/clients/marketplace/orders.ts'
+import { profiles } from '../src/clients/marketplace/profiles/index.ts'
+import type { PlannedCommand } from '../src/domain/command.ts'
+import type { CommandParts } from '../src/jobs/commands/engine.ts'
+import { createSellerRegistry, type SellerRegistry } from '../src/jobs/sellers.ts'
+import { createLogger } from '../src/observability/log.ts'
+import type { Metrics } from '../src/observability/metrics.ts'
+import type { QueueRuntime } from '../src/queues/runtime.ts'
+import { insertCommands } from '../src/store/command-steps.ts'
+import { headCommand } from '../src/store/commands.ts'
+import type { Database } from '../src/store/database.ts'
+import { recordSellers } from '../src/store/sellers.ts'
+import { storeOrders } from '../test/support/store.ts'
+import { generateOrder } from './generate.ts'
+
+export const benchSellerId = 'bench'
+/** Time-out of a request to the stub, in milliseconds. */
+export const requestTimeoutMs = 30_000
+const pageSize = 200
+
+/** Goes nowhere: a benchmark prints its figures only. */
+export const benchLog = createLogger({ level: 'info', format: 'json', destination: { write: () => undefined } })
+const unlimited = { [ordersEndpoint.operations.ship.name]: { tokens: 1e9, perMs: 60_000 } }
+
+/** Ships one unit of each line; the tracking numbers are those that the stub answers with. */
+export const commandOf = (order: number): Extract<PlannedCommand, { kind: 'ship' }> => {
+  const { key, value } = generateOrder(order, 1)
+  return {
+    kind: 'ship',
+    purchaseOrderId: key,
+    payload: {
+      parcels: value.lines.flatMap((line) =>
+        line.statuses
+          .filter(({ status }) => status === 'Shipped')
+          .map(({ quantity, carrier, trackingNumber, trackingUrl, methodCode, shippedAt }) => ({
+            carrier: carrier ?? '',
+            trackingNumber: trackingNumber ?? '',
+            trackingUrl,
+            method: methodCode,
+            shippedAt: (shippedAt ?? new Date()).toISOString(),
+            lines: [{ lineNumber: line.lineNumber, quantity }],
+          })),
+      ),
+    },
+  }
+}
+
+/** The one seller of a benchmark, at a marketplace that allows everything. */
+export const benchSellers = (stubUrl: string): SellerRegistry => {
+  const budget = createInProcessBudget({ limits: unlimited })
+  const seller = {
+    sellerId: benchSellerId,
+    clientId: 'bench',
+    clientSecret: 'bench',
+    profile: 'specification' as const,
+    marketplaceUrl: stubUrl,
+    headerPrefix: null,
+    quantityField: null,
+    serviceName: 'bench',
+    tokenPath: null,
+    advertiserId: null,
+    campaignIds: [],
+    skus: [],
+    logReasons: new Map(),
+    reportColumns: {},
+    rateLimits: {},
+  }
+  return createSellerRegistry({
+    sellers: [seller],
+    sandboxUrl: null,
+    display: null,
+    requestTimeoutMs,
+    profiles,
+    budget,
+    log: benchLog,
+    hooks: {},
+    createClient: createMarketplaceClient,
+  })
+}
+
+/** Stores this many orders, each with a ship command, and names the commands. */
+export const fillCommands = async (database: Database, sellers: SellerRegistry, commands: number): Promise<readonly string[]> => {
+  await recordSellers(database, [sellers.configured(benchSellerId)])
+  const ids: string[] = []
+  for (let first = 0; first < commands; first += pageSize) {
+    const numbers = Array.from({ length: Math.min(pageSize, commands - first) }, (_, index) => first + index)
+    const records = numbers.map((order) => generateOrder(order, 0))
+    await storeOrders(database, { sellerId: benchSellerId, records, observedAt: new Date(Date.now() - 60_000) })
+    const stored = await database.transaction(async (transaction) => {
+      const made: string[] = []
+      for (const order of numbers) {
+        const command = commandOf(order)
+        const { purchaseOrderId } = command
+        made.push(
+          ...(await insertCommands(transaction, { sellerId: benchSellerId, purchaseOrderId, event: null, commands: [command] })),
+        )
+      }
+      return made
+    })
+    ids.push(...stored)
+  }
+  return ids
+}
+
+/** What the command engine needs, wired as the daemon wires it. */
+export const commandParts = ({
+  database,
+  sellers,
+  runtime,
+  metrics,
+}: {
+  readonly database: Database
+  readonly sellers: SellerRegistry
+  readonly runtime: QueueRuntime
+  readonly metrics: Metrics
+}): CommandParts => ({
+  database,
+  sellers,
+  owner: 'bench',
+  requestTimeoutMs,
+  settleTimeMs: 120_000,
+  onSettled: async (seller, subject) => {
+    const next = await headCommand(database, seller, subject)
+    if (next !== null) await runtime.enqueue('command.run', { commandId: next }, { runNow: true })
+  },
+  onOutcome: (kind, outcome) => metrics.commands.inc({ kind, outcome }),
+})

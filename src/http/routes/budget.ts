@@ -1,0 +1,73 @@
+import { z } from 'zod'
+import { type App, problems } from '../app.ts'
+import { coversSeller, requireSeller } from '../caller.ts'
+import { textFilter } from '../lists.ts'
+import { budgetSchema, operationBudgetSchema } from '../schemas.ts'
+import type { BudgetFigure } from '../services.ts'
+import type { RouteParts } from './parts.ts'
+
+/** The one that has least left first. */
+const byWhatIsLeft = (one: BudgetFigure, other: BudgetFigure): number =>
+  one.available - other.available ||
+  (other.blockedUntil?.getTime() ?? 0) - (one.blockedUntil?.getTime() ?? 0) ||
+  one.perMinute - other.perMinute ||
+  (one.operation < other.operation ? -1 : 1)
+
+/** What is left of the rate limits: of each bucket, and of each operation over all sellers. */
+export const budgetRoutes = (app: App, { services }: RouteParts): void => {
+  app.route({
+    method: 'GET',
+    url: '/v1/budget',
+    config: { needs: ['read', 'own'] },
+    schema: {
+      tags: ['syncs'],
+      summary: 'What is left of the rate limits',
+      description:
+        'Of each operation of the marketplace that any process has used lately; the one with least left first. Of other processes it is some seconds old.',
+      querystring: z.object({
+        sellerId: textFilter('Of this seller.'),
+        operation: textFilter('Of this operation.'),
+        limit: z.coerce
+          .number('must be a whole number of at least 1')
+          .int('must be a whole number of at least 1')
+          .min(1, 'must be at least 1')
+          .optional()
+          .meta({ description: 'Only so many. Default: all.' }),
+      }),
+      response: { 200: z.object({ items: z.array(budgetSchema).readonly() }), ...problems() },
+    },
+    handler: async ({ caller, query: { sellerId, operation, limit } }) => {
+      if (sellerId !== undefined) requireSeller(caller, sellerId)
+      const figures = (await services.budget()).filter(
+        (figure) =>
+          coversSeller(caller, figure.sellerId) &&
+          (sellerId === undefined || figure.sellerId === sellerId) &&
+          (operation === undefined || figure.operation === operation),
+      )
+      return { items: figures.sort(byWhatIsLeft).slice(0, limit) }
+    },
+  })
+
+  app.route({
+    method: 'GET',
+    url: '/v1/budget/operations',
+    config: { needs: ['read', 'own'] },
+    schema: {
+      tags: ['syncs'],
+      summary: 'What is left of the rate limit of each operation',
+      description:
+        'Over all sellers; the operation with least left first. `GET /v1/budget` with `operation` lists what stands behind it.',
+      response: { 200: z.object({ items: z.array(operationBudgetSchema).readonly() }), ...problems() },
+    },
+    handler: async ({ caller }) => {
+      const figures = (await services.budget()).filter(({ sellerId }) => coversSeller(caller, sellerId)).sort(byWhatIsLeft)
+      const items = [...Map.groupBy(figures, ({ operation }) => operation).values()].flatMap((buckets) => {
+        const [least] = buckets
+        if (least === undefined) return []
+        const usedUp = buckets.filter(({ available }) => available === 0).length
+        return [{ operation: least.operation, limits: buckets.length, usedUp, least }]
+      })
+      return { items }
+    },
+  })
+}

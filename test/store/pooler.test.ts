@@ -1,0 +1,129 @@
+import pg from 'pg'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { openDatabase } from '../../src/store/database.ts'
+import { sharesSessions } from '../../src/store/pooler.ts'
+import { sessionBounds } from '../../src/store/session.ts'
+import { cli } from '../cli/run.ts'
+import { hasPgbouncer, startTestPooler, type TestPooler } from '../support/pgbouncer.ts'
+import { startTestPostgres, type TestPostgres } from '../support/postgres.ts'
+import { vocabularyOf } from '../support/vocabulary.ts'
+
+describe.skipIf(!hasPgbouncer())('behind a pooler', () => {
+  let postgres: TestPostgres
+  let direct: string
+  let transactions: TestPooler
+  let sessions: TestPooler
+
+  beforeAll(async () => {
+    postgres = await startTestPostgres()
+    direct = await postgres.database()
+    transactions = await startTestPooler(postgres.url, { mode: 'transaction', connections: 4 })
+    sessions = await startTestPooler(postgres.url, { mode: 'session', connections: 8 })
+  })
+  afterAll(async () => {
+    await Promise.all([transactions.stop(), sessions.stop()])
+    await postgres.stop()
+  })
+
+  test('one in transaction mode is told from a server, and from one in session mode', async () => {
+    expect(await sharesSessions(transactions.through(direct))).toBe(true)
+    expect(await sharesSessions(sessions.through(direct))).toBe(false)
+    expect(await sharesSessions(direct)).toBe(false)
+  })
+
+  test('transactions are bounded, and leave nothing behind in the sessions that all clients share', async () => {
+    const url = transactions.through(direct)
+    const setting = `SELECT current_setting('lock_timeout') AS lock, current_setting('statement_timeout') AS statement`
+    const database = openDatabase({ url, vocabularyOf, connections: 4, prepare: false, pooled: true })
+    try {
+      const within = await Promise.all(Array.from({ length: 4 }, () => database.transaction((tx) => tx.query<object>(setting))))
+      expect(within).toEqual(Array.from({ length: 4 }, () => [{ lock: '20s', statement: '1min' }]))
+      expect(await database.query(setting)).toEqual([{ lock: '0', statement: '0' }])
+    } finally {
+      await database.close()
+    }
+    const client = new pg.Client({ connectionString: url })
+    await client.connect()
+    expect((await client.query(setting)).rows).toEqual([{ lock: '0', statement: '0' }])
+    await client.end()
+  })
+
+  test('a role that is bounded tighter stays so', async () => {
+    const client = new pg.Client({ connectionString: direct })
+    await client.connect()
+    const name = new URL(direct).pathname.slice(1)
+    await client.query(`ALTER DATABASE ${name} SET lock_timeout = '3s'`)
+    const fresh = await startTestPooler(postgres.url, { mode: 'transaction', connections: 2 })
+    const database = openDatabase({ url: fresh.through(direct), vocabularyOf, connections: 2, prepare: false, pooled: true })
+    try {
+      expect(await database.transaction((tx) => tx.query(`SELECT current_setting('lock_timeout') AS lock`))).toEqual([
+        { lock: '3s' },
+      ])
+    } finally {
+      await database.close()
+      await fresh.stop()
+      await client.query(`ALTER DATABASE ${name} RESET lock_timeout`)
+      await client.end()
+    }
+  })
+
+  const doctor = async (environment: Readonly<Record<string, string>>): Promise<string> => {
+    const { out } = await cli(['doctor'], { TALLYMAN_URL: 'http://127.0.0.1:1', ...environment })
+    return out
+      .split('\n')
+      .filter(
+        (line, index, lines) =>
+          line.includes('database: ') || (lines[index - 1]?.includes('database: ') === true && line.startsWith('     ')),
+      )
+      .join('\n')
+  }
+
+  test('the doctor says that a direct address is missing, or leads through a pooler itself', async () => {
+    const pooled = transactions.through(direct)
+    expect(await doctor({ DATABASE_URL: pooled })).toMatch(
+      /^fail +database: a pooler in transaction mode .*\n +set DATABASE_DIRECT_URL/m,
+    )
+    expect(await doctor({ DATABASE_URL: pooled, DATABASE_DIRECT_URL: pooled })).toMatch(
+      /^fail +database: a pooler in transaction mode /m,
+    )
+    const good = await doctor({ DATABASE_URL: pooled, DATABASE_DIRECT_URL: direct })
+    expect(good).toMatch(/^ok +database: answers and is migrated\nok +database: DATABASE_DIRECT_URL answers, past the pooler$/)
+    expect(await doctor({ DATABASE_URL: pooled, DATABASE_DIRECT_URL: await postgres.database() })).toMatch(
+      /^fail +database: DATABASE_DIRECT_URL leads to another database than DATABASE_URL$/m,
+    )
+    expect(
+      await doctor({ DATABASE_URL: pooled, DATABASE_DIRECT_URL: 'postgresql://tallyman:of-nobody@127.0.0.1:1/none' }),
+    ).toMatch(/^fail +database: DATABASE_DIRECT_URL does not answer: connect ECONNREFUSED/m)
+    expect(await doctor({ DATABASE_URL: sessions.through(direct) })).toMatch(/^ok +database: answers and is migrated$/)
+  })
+
+  test('the command line migrates and grants past it', async () => {
+    const empty = await postgres.emptyDatabase()
+    const environment = { DATABASE_URL: transactions.through(empty), DATABASE_DIRECT_URL: empty }
+    for (const command of ['migrate', 'grants']) expect(await cli([command], environment)).toMatchObject({ code: 0 })
+    const { rows } = await (async () => {
+      const client = new pg.Client({ connectionString: empty })
+      await client.connect()
+      try {
+        return await client.query(`SELECT count(*)::int AS held FROM pg_locks WHERE locktype = 'advisory'`)
+      } finally {
+        await client.end()
+      }
+    })()
+    expect(rows).toEqual([{ held: 0 }])
+  })
+
+  test('a transaction that cannot be bounded is not begun, and gives its connection back', async () => {
+    const bounds = { ...sessionBounds, lockMs: 10 ** 15 }
+    const database = openDatabase({ url: direct, vocabularyOf, connections: 1, prepare: false, pooled: true, bounds })
+    try {
+      for (const _ of [1, 2]) {
+        const begun = database.transaction((tx) => tx.query('SELECT 1'), { maxWaitMs: 2_000 })
+        await expect(begun).rejects.toThrow('invalid value for parameter "lock_timeout"')
+      }
+      expect(await database.query('SELECT txid_current_if_assigned() IS NULL AS free')).toEqual([{ free: true }])
+    } finally {
+      await database.close()
+    }
+  })
+})
