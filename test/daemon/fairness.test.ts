@@ -144,10 +144,13 @@ describe.each(kinds)('two sellers, one of whom wants or keeps everything, with q
   )
 
   test('an event whose order cannot be fetched keeps no events about another order waiting', async () => {
+    // Unknown until they are fetched by their number.
+    const noLists = ['orders.list', 'orders.released'].map((operation) => ({ operation, timeoutBefore: 1 }))
+    await sandbox.control('PUT', '/faults', { rules: noLists })
     await start()
     const [slow, known] = await Promise.all([placeOrder(sandbox, 1, 'modest'), placeOrder(sandbox, 1, 'modest')])
     await sandbox.control('PUT', '/faults', {
-      rules: [{ operation: 'orders.get', purchaseOrderId: slow.purchaseOrderId, slow: { share: 1, delayMs: 8_000 } }],
+      rules: [...noLists, { operation: 'orders.get', purchaseOrderId: slow.purchaseOrderId, slow: { share: 1, delayMs: 8_000 } }],
     })
     const posted = [accepted(slow), accepted(known), dispatched(known, 1, 1)]
     const values = posted.map(({ id, type, data }) => `('/inbox', '${id}', '${type}', '${JSON.stringify(data)}')`)
