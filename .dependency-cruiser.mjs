@@ -105,6 +105,18 @@ export default {
       },
     ),
     forbid(
+      'settings-decide-nothing',
+      'config/ reads settings; it knows the names that declarations give them, and asks nobody.',
+      { path: '^src/config([.]ts$|/)' },
+      { path: ['store', 'queues', 'embedded', 'demo', 'cli'].map(room) },
+    ),
+    forbid(
+      'embedded-is-a-program-of-its-own',
+      'embedded/ starts and stops a Postgres, whatever is stored in it.',
+      { path: room('embedded') },
+      { path: '^src/', pathNot: [room('embedded'), '^src/[^/]+[.]ts$'] },
+    ),
+    forbid(
       'observability-is-a-leaf',
       'Logs and metrics are used by all and use none.',
       { path: room('observability') },

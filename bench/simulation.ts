@@ -7,10 +7,11 @@ import { ordersEndpoint } from '../src/clients/marketplace/orders.ts'
 import { returnsEndpoint } from '../src/clients/marketplace/returns.ts'
 import type { Operation } from '../src/clients/operation.ts'
 import { createRandom } from '../src/daemon/simulation/random.ts'
-import { allowedCalls, createRecord, fairnessAmong, operationUses } from '../src/daemon/simulation/record.ts'
+import { allowedCalls, createRecord } from '../src/daemon/simulation/record.ts'
 import { createSimulation } from '../src/daemon/simulation/simulation.ts'
 import type { SimulatedBackfill, SimulatedCommand, SimulatedStream } from '../src/daemon/simulation/world.ts'
 import { numberOption, processorMs, residentMb } from './measure.ts'
+import { fairnessAmong, operationUses } from './simulation-figures.ts'
 
 const sellers = numberOption('sellers', 10_000)
 const hours = numberOption('hours', 24)

@@ -3,6 +3,8 @@ import { listenForStop } from './stop-signals.ts'
 // Before anything else is loaded: a signal during loading needs a listener.
 const stopping = listenForStop()
 
+const { accessTokenHeader } = await import('./clients/marketplace/authorisation.ts')
+const { profiles } = await import('./clients/marketplace/profiles/index.ts')
 const { configExitCode, InvalidConfig, readConfig } = await import('./config.ts')
 const { startDaemon } = await import('./daemon.ts')
 const { harmless } = await import('./observability/harmless.ts')
@@ -20,7 +22,12 @@ const read = () => {
 }
 
 const config = read()
-const log = createLogger({ ...config.log, outageOf: postgresOutage })
+const headerPrefixes = [...profiles.values(), ...config.sellers].flatMap(({ headerPrefix }) => headerPrefix ?? [])
+const log = createLogger({
+  ...config.log,
+  outageOf: postgresOutage,
+  secretHeaders: [...new Set(headerPrefixes)].map(accessTokenHeader),
+})
 for (const name of config.unknownSettings) log.warn({ setting: name }, `${name} is not a setting and has no effect`)
 
 if (config.afterRestore)

@@ -9,7 +9,7 @@ const ways = [
   [
     '/console/orders',
     'Orders',
-    'open one: its timeline tells what the marketplace reported, what the ERP said and what was sent',
+    'open one: its timeline shows what the marketplace reported, what the ERP said and what was sent',
   ],
   ['/console/commands', 'Commands', 'each acknowledgement, shipment, cancellation and refund with its requests and answers'],
   ['/console/alarms', 'Alarms', 'what needs a person'],

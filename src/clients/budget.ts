@@ -33,7 +33,7 @@ export interface BudgetState {
   readonly available: number
   /** Requests a minute that the bucket lets through in the long run, as learned so far. */
   readonly perMinute: number
-  /** Set while the marketplace told us to wait. */
+  /** Set while the marketplace asked us to wait. */
   readonly blockedUntil: Date | null
   /** What it remembers, for whoever goes on from here. */
   readonly memory: BucketMemory

@@ -11,11 +11,11 @@ deadline (\`dueAt\`), not one for each order: \`list\` is the path of the orders
 
 - **Read:** \`GET /v1/alarms\` (\`severity\`, \`kind\`, \`silenced\` …), \`npx tallyman alarms\`.
 - **In the feed and webhooks:** \`alarm.raised\`, \`alarm.silenced\`, \`alarm.resolved\`, within a minute ([changes.md](changes.md)). For a webhook that gets alarms
-  only: \`{"url": …, "types": ["alarm.*"]}\`. A change of \`count\` is not told.
+  only: \`{"url": …, "types": ["alarm.*"]}\`. A change of \`count\` is not reported.
 - **In metrics:** \`tallyman_alarms_open{kind,severity}\` and \`tallyman_alarms_silenced{kind,severity}\`.
 - **Silence:** \`POST /v1/alarms/{id}/silence\` with \`until\` and \`reason\`, or \`npx tallyman alarms silence ID --until DATE --reason "…"\`. It stays open and is not
   counted as open; so is one of the same kind and subject that opens before then. A moment that has passed ends the silence.
-- **Resolve:** most close with their cause. Those that tell of something past are closed by a person: \`POST /v1/alarms/{id}/resolve\`, or
+- **Resolve:** most close with their cause. Those about something past are closed by a person: \`POST /v1/alarms/{id}/resolve\`, or
   \`npx tallyman alarms resolve ID --reason "…"\`. Both acts are in the audit.
 
 Severities: \`critical\`: units, money or a deadline are being lost now; \`warning\`: they will be if nobody acts; \`notice\`: to be known.

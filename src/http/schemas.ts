@@ -705,7 +705,7 @@ export const budgetSchema = z
     scope: z.string().nullable().meta({ description: 'Where each month or the like has a limit of its own; otherwise null.' }),
     available: z.number().meta({ description: 'Requests that could be sent now.' }),
     perMinute: z.number().meta({ description: 'Requests a minute in the long run, as learned so far.' }),
-    blockedUntil: z.date().nullable().meta({ description: 'Set while the marketplace told us to wait.' }),
+    blockedUntil: z.date().nullable().meta({ description: 'Set while the marketplace has asked us to wait.' }),
   })
   .meta({ id: 'Budget' })
 

@@ -99,7 +99,7 @@ export interface BudgetFigure {
   /** Requests that could be sent now. */
   readonly available: number
   readonly perMinute: number
-  /** Set while the marketplace told us to wait. */
+  /** Set while the marketplace asked us to wait. */
   readonly blockedUntil: Date | null
 }
 

@@ -22,6 +22,8 @@ export interface LoggerOptions {
   readonly destination?: DestinationStream
   /** The state of something that is away which an error tells of, as a sentence; null: it tells of none. Each state is one line, whoever notices it. */
   readonly outageOf?: (error: unknown) => string | null
+  /** Names of headers that carry secrets, beside those of any program. */
+  readonly secretHeaders?: readonly string[]
 }
 
 // Names under which secrets and personal data of buyers travel in our own objects and in the marketplace's records.
@@ -50,13 +52,14 @@ const secretNames = [
   'address1',
   'address2',
 ]
-const secretHeaders = ['XX_SEC.ACCESS_TOKEN', 'WM_SEC.ACCESS_TOKEN', 'webhook-signature', 'set-cookie']
+const usualSecretHeaders = ['webhook-signature', 'set-cookie']
 
 // pino matches whole paths, so each depth at which objects are logged is listed.
-const redactPaths = ['', '*.', '*.*.'].flatMap((depth) => [
-  ...secretNames.map((name) => `${depth}${name}`),
-  ...secretHeaders.map((name) => `${depth === '' ? '' : depth.slice(0, -1)}["${name}"]`),
-])
+const redactPaths = (secretHeaders: readonly string[]): string[] =>
+  ['', '*.', '*.*.'].flatMap((depth) => [
+    ...secretNames.map((name) => `${depth}${name}`),
+    ...[...usualSecretHeaders, ...secretHeaders].map((name) => `${depth === '' ? '' : depth.slice(0, -1)}["${name}"]`),
+  ])
 
 /** Replaces credentials in free text (URLs with passwords, bearer tokens, webhook secrets, keys but for their id). */
 export const scrub = (text: string): string =>
@@ -164,7 +167,7 @@ const onceForEachOutage = (outageOf: (error: unknown) => string | null): LoggerO
 const levels = { warn: 40, error: 50 } as const
 
 /** Creates the daemon's log: ISO time, level as a word, errors without bodies, secrets and personal data redacted, trace ids added. */
-export const createLogger = ({ level, format, destination, outageOf }: LoggerOptions): Logger =>
+export const createLogger = ({ level, format, destination, outageOf, secretHeaders = [] }: LoggerOptions): Logger =>
   pino(
     {
       level,
@@ -172,7 +175,7 @@ export const createLogger = ({ level, format, destination, outageOf }: LoggerOpt
       timestamp: stdTimeFunctions.isoTime,
       formatters: { level: (label) => ({ level: label }) },
       serializers: { err: (thrown: unknown) => describeError(thrown) },
-      redact: { paths: redactPaths, censor: '[redacted]' },
+      redact: { paths: redactPaths(secretHeaders), censor: '[redacted]' },
       mixin: activeTraceIds,
       // Both are read at terminals too; one format prints texts unchanged, the other as JSON.
       hooks: {

@@ -72,7 +72,7 @@ export const createMetrics = ({ version, commit = 'unknown', processMetrics = tr
     ),
     rateLimitBlocked: gauge(
       'rate_limit_blocked_seconds',
-      'How long the marketplace has told us to wait, from now on; 0: not at all.',
+      'How long the marketplace has asked us to wait, from now on; 0: not at all.',
       ['seller', 'operation'],
     ),
 

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { SqlRunner } from './database.ts'
 
 /** How a rate limit stands, as far as a process knows. */
-export interface ToldLimit {
+export interface ReportedLimit {
   readonly sellerId: string
   readonly operation: string
   /** Which share of the operation, where each has a limit of its own. */
@@ -12,10 +12,10 @@ export interface ToldLimit {
   readonly blockedUntil: Date | null
 }
 
-/** What a process has told counts for so long, in milliseconds: it tells it again before that. */
-export const toldForMs = 120_000
+/** What a process has reported counts for so long, in milliseconds: it reports again before that. */
+export const reportedForMs = 120_000
 
-const toldSchema = z.array(
+const reportedSchema = z.array(
   z.object({
     sellerId: z.string(),
     operation: z.string(),
@@ -26,28 +26,31 @@ const toldSchema = z.array(
   }),
 )
 
-/** Tells the other processes how the limits stand that this process has used. What others told and no longer counts is removed. */
-export const tellLimits = async (sql: SqlRunner, process: string, limits: readonly ToldLimit[]): Promise<void> => {
+/** Reports to the other processes how the limits stand that this process has used. What others reported too long ago is removed. */
+export const reportLimits = async (sql: SqlRunner, process: string, limits: readonly ReportedLimit[]): Promise<void> => {
   await sql.execute(
-    `INSERT INTO tallyman.told_limits (process, limits, told_at) VALUES ($1, $2::jsonb, now())
-     ON CONFLICT (process) DO UPDATE SET limits = excluded.limits, told_at = excluded.told_at`,
+    `INSERT INTO tallyman.reported_limits (process, limits, reported_at) VALUES ($1, $2::jsonb, now())
+     ON CONFLICT (process) DO UPDATE SET limits = excluded.limits, reported_at = excluded.reported_at`,
     process,
     JSON.stringify(limits),
   )
-  await sql.execute(`DELETE FROM tallyman.told_limits WHERE told_at < now() - make_interval(secs => $1::float8 / 500)`, toldForMs)
-}
-
-/** Takes back what this process has told. */
-export const forgetLimits = async (sql: SqlRunner, process: string): Promise<void> => {
-  await sql.execute(`DELETE FROM tallyman.told_limits WHERE process = $1`, process)
-}
-
-/** How limits stand by what the processes but this one have told; what another version has written is passed over. */
-export const readToldLimits = async (sql: SqlRunner, process: string): Promise<readonly ToldLimit[]> => {
-  const rows = await sql.query<{ limits: unknown }>(
-    `SELECT limits FROM tallyman.told_limits WHERE process <> $1 AND told_at > now() - make_interval(secs => $2::float8 / 1000)`,
-    process,
-    toldForMs,
+  await sql.execute(
+    `DELETE FROM tallyman.reported_limits WHERE reported_at < now() - make_interval(secs => $1::float8 / 500)`,
+    reportedForMs,
   )
-  return rows.flatMap(({ limits }) => toldSchema.safeParse(limits).data ?? [])
+}
+
+/** Removes what this process has reported. */
+export const withdrawLimits = async (sql: SqlRunner, process: string): Promise<void> => {
+  await sql.execute(`DELETE FROM tallyman.reported_limits WHERE process = $1`, process)
+}
+
+/** How limits stand by the reports of the processes but this one; what another version has written is passed over. */
+export const readReportedLimits = async (sql: SqlRunner, process: string): Promise<readonly ReportedLimit[]> => {
+  const rows = await sql.query<{ limits: unknown }>(
+    `SELECT limits FROM tallyman.reported_limits WHERE process <> $1 AND reported_at > now() - make_interval(secs => $2::float8 / 1000)`,
+    process,
+    reportedForMs,
+  )
+  return rows.flatMap(({ limits }) => reportedSchema.safeParse(limits).data ?? [])
 }

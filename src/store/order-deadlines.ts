@@ -60,23 +60,21 @@ const deadlines: Readonly<Record<OrderDeadline, { readonly counted: Counted; rea
   acknowledgeSoon: { counted: acknowledge, withinMs: soon.acknowledgeWithinMs },
 }
 
-/** Whether it is about orders with units that are not acknowledged: these are found by their lines. */
+/** SQL: ids of the orders of the seller `s` with units that nobody has acknowledged, whoever ships them. */
+export const ordersToAcknowledge = `SELECT DISTINCT l.purchase_order_id FROM warehouse.order_lines l
+  WHERE l.seller_id = s.seller_id AND ${isLineToAcknowledge}`
+
+/** Whether it is about orders with units that are not acknowledged. */
 export const isOfAcknowledging = (deadline: OrderDeadline): boolean => deadlines[deadline].counted === acknowledge
 
 /**
  * Conditions on the order `o` of a statement. `nowOf`: the marketplace's time of each seller; the database's own counts for the others.
- * `bind` adds a parameter, `found` finds orders by a search within each seller `s`.
+ * `bind` adds a parameter.
  */
 export const orderDeadlineConditions = (
   sql: Pick<SqlRunner, 'vocabularyOf'>,
   nowOf: ReadonlyMap<string, Date>,
-  {
-    bind,
-    found,
-  }: {
-    readonly bind: (value: unknown, type: string) => string
-    readonly found: (searches: readonly string[]) => string
-  },
+  bind: (value: unknown, type: string) => string,
 ) => {
   /** Made when a condition asks: most lists have none of these. */
   let known: { readonly rules: readonly DeadlineRules[]; readonly parameter: string } | null = null
@@ -96,20 +94,13 @@ export const orderDeadlineConditions = (
     return `(coalesce(${parameter} -> o.seller_id, ${parameter} -> '') ->> '${member}')`
   }
   const isOurs = (): string => hasDeadlines(ruleOf('fulfilledByMarketplace'))
-  const toAcknowledge = (): string => {
-    const lines = `SELECT DISTINCT l.purchase_order_id FROM warehouse.order_lines l WHERE l.seller_id = s.seller_id AND ${isLineToAcknowledge}`
-    return `${isOurs()} AND ${found([lines])}`
-  }
 
   return {
     /** The deadlines of an order are the seller's: it is open, and the marketplace still has it and does not ship it. */
     ours: isOurs,
-    /** Some units of an order that the seller ships are not acknowledged. */
-    toAcknowledge,
-    /** An order runs up to a deadline. */
+    /** An order runs up to a deadline; one of acknowledging is looked for among {@link ordersToAcknowledge}. */
     of: (deadline: OrderDeadline): readonly string[] => {
       const { counted, withinMs } = deadlines[deadline]
-      const ours = isOfAcknowledging(deadline) ? toAcknowledge() : isOurs()
       // Of the index on the time, only what may be due for some seller is read.
       const moments = rulesNow().rules.flatMap((rule) => {
         const afterMs = counted.afterMs(rule)
@@ -120,7 +111,7 @@ export const orderDeadlineConditions = (
       const passed = `coalesce(${ruleOf('now')}::timestamptz, now()) - ${counted.after(ruleOf)}`
       const before = `${passed} + make_interval(secs => ${(withinMs ?? 0) / 1_000})`
       const upTo = [
-        ours,
+        isOurs(),
         `${counted.column} < ${before}`,
         `${counted.indexed} < ${bound(Math.max(...moments) + (withinMs ?? 0) + clockSkewMs)}`,
       ]

@@ -1,5 +1,12 @@
 import type { SqlRunner } from './database.ts'
-import { isOfAcknowledging, type OrderDeadline, orderDeadlineConditions, orderTime, shipTime } from './order-deadlines.ts'
+import {
+  isOfAcknowledging,
+  type OrderDeadline,
+  orderDeadlineConditions,
+  ordersToAcknowledge,
+  orderTime,
+  shipTime,
+} from './order-deadlines.ts'
 import { type ListPage, type Period, pageOf } from './page.ts'
 import { prepared } from './prepared.ts'
 import { type SellerFilter, sellersIn } from './seller-filter.ts'
@@ -170,7 +177,7 @@ const fromRow = ({ vocabularyOf }: Pick<SqlRunner, 'vocabularyOf'>, row: Summary
   }
 }
 
-const selectSummaries = (condition: string, tail: string, more = ''): string => `
+const selectSummaries = (condition: string, tail: string, more = '', from = 'warehouse.orders o'): string => `
   SELECT o.seller_id, o.purchase_order_id, o.customer_order_id, o.order_date, o.ship_node_type, o.estimated_ship_date,
     o.total_amount::text, o.currency, o.open, o.first_seen_at, o.changed_at,
     (SELECT json_agg(json_build_object('lineNumber', l.line_number, 'sku', l.sku, 'ordered', l.ordered,
@@ -178,7 +185,7 @@ const selectSummaries = (condition: string, tail: string, more = ''): string => 
         ORDER BY l.line_index, l.line_number)
       FROM warehouse.order_lines l
       WHERE l.seller_id = o.seller_id AND l.purchase_order_id = o.purchase_order_id) AS lines${more}
-  FROM warehouse.orders o WHERE ${condition} ${tail}`
+  FROM ${from} WHERE ${condition} ${tail}`
 
 const selectStored = prepared(
   `SELECT k.place::int AS place FROM unnest($1::text[], $2::text[]) WITH ORDINALITY AS k(seller_id, purchase_order_id, place)
@@ -216,6 +223,11 @@ export const allSellers = `
     FROM known k WHERE k.seller_id IS NOT NULL
   ) SELECT seller_id FROM known WHERE seller_id IS NOT NULL`
 
+// Postgres takes the lines that are not acknowledged for many, and would read every open order instead of these.
+/** SQL: the orders `o` of these keys, looked up one by one. */
+const foundFirst = (keys: string): string => `(${keys}) k CROSS JOIN LATERAL (
+  SELECT * FROM warehouse.orders w WHERE w.seller_id = k.seller_id AND w.purchase_order_id = k.purchase_order_id OFFSET 0) o`
+
 const lookUps = {
   purchaseOrderId: (value: string) =>
     `SELECT purchase_order_id FROM warehouse.orders WHERE seller_id = s.seller_id AND purchase_order_id = ${value}`,
@@ -241,9 +253,9 @@ export const listOrders = async (
   const sellers = (): string => (asked === null ? allSellers : `SELECT unnest(${bind(asked, 'text[]')}) AS seller_id`)
   if (typeof filter.sellerId === 'string') conditions.push(`o.seller_id = ${bind(filter.sellerId, 'text')}`)
   else if (asked !== null) conditions.push(`o.seller_id = ANY(${bind(asked, 'text[]')})`)
-  const found = (searches: readonly string[]): string => `(o.seller_id, o.purchase_order_id) IN (
-    SELECT s.seller_id, f.purchase_order_id FROM (${sellers()}) s
-    CROSS JOIN LATERAL (${searches.join(' UNION ')} OFFSET 0) f)`
+  const keysOf = (searches: readonly string[]): string => `
+    SELECT s.seller_id, f.purchase_order_id FROM (${sellers()}) s CROSS JOIN LATERAL (${searches.join(' UNION ')} OFFSET 0) f`
+  const found = (searches: readonly string[]): string => `(o.seller_id, o.purchase_order_id) IN (${keysOf(searches)})`
   for (const name of ['purchaseOrderId', 'trackingNumber', 'customerOrderId', 'sku'] as const) {
     const value = filter[name]
     if (value !== null) conditions.push(found([lookUps[name](bind(value, 'text'))]))
@@ -254,12 +266,14 @@ export const listOrders = async (
   }
   if (filter.open !== null) conditions.push(filter.open ? 'o.open' : 'NOT o.open')
   if (filter.outcome !== null) conditions.push(outcomeConditions[filter.outcome])
-  const deadlines = orderDeadlineConditions(sql, filter.nowOf, { bind, found })
+  const deadlines = orderDeadlineConditions(sql, filter.nowOf, bind)
   for (const deadline of filter.due) conditions.push(...deadlines.of(deadline))
   if (filter.fulfilledBySeller !== null)
     conditions.push(filter.fulfilledBySeller ? deadlines.ours() : `o.open AND NOT (${deadlines.ours()})`)
   if (filter.unacknowledged !== null)
-    conditions.push(filter.unacknowledged ? deadlines.toAcknowledge() : `o.open AND NOT (${deadlines.toAcknowledge()})`)
+    conditions.push(
+      filter.unacknowledged ? deadlines.ours() : `o.open AND NOT (${deadlines.ours()} AND ${found([ordersToAcknowledge])})`,
+    )
   if (filter.city !== null) {
     const city = "(o.shipping_address ->> 'city')"
     conditions.push(`${city} IS NOT NULL AND lower(${city}) = lower(${bind(filter.city, 'text')})`)
@@ -286,7 +300,8 @@ export const listOrders = async (
   }
   const direction = sort?.descending === true ? ' DESC' : ''
   // What these find is sorted: it may all lie at the end of an index on the time, which would be read from its beginning.
-  const isSorted = filter.city !== null || filter.unacknowledged === true || filter.due.some(isOfAcknowledging)
+  const isOfFew = filter.unacknowledged === true || filter.due.some(isOfAcknowledging)
+  const isSorted = filter.city !== null || isOfFew
   const order = sort === null || !isSorted ? columns : [`${sort.time} + interval '0'`, ...columns.slice(1)]
   const tail = `ORDER BY ${order.map((column) => `${column}${direction}`).join(', ')} LIMIT ${bind(limit + 1, 'int')}`
   const at =
@@ -294,7 +309,7 @@ export const listOrders = async (
       ? 'NULL AS at'
       : `CASE WHEN isfinite(${sort.time}) THEN to_char(${sort.time} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') ELSE (${sort.time})::text END AS at`
   const rows = await sql.query<SummaryRow & { readonly at: string | null }>(
-    selectSummaries(conditions.join(' AND '), tail, `, ${at}`),
+    selectSummaries(conditions.join(' AND '), tail, `, ${at}`, isOfFew ? foundFirst(keysOf([ordersToAcknowledge])) : undefined),
     ...parameters,
   )
   const page = pageOf(rows, limit, (row) => ({ at: row.at, sellerId: row.seller_id, purchaseOrderId: row.purchase_order_id }))

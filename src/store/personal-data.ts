@@ -133,7 +133,7 @@ const ofNoResource: Readonly<Record<string, TableMarks>> = {
     none: `seller_id resource stream watermark window_from window_to cursor pages pending lease_owner lease_fence lease_until last_started_at
       last_success_at last_error failures totals loaded_at`,
   },
-  'tallyman.told_limits': { none: 'process limits told_at' },
+  'tallyman.reported_limits': { none: 'process limits reported_at' },
   'tallyman.unread_report_skus': { none: 'seller_id month sku' },
   'tallyman.watched_campaigns': {
     none: 'seller_id campaign_id source added_at removed_at removed_by missing_since problem problem_since',

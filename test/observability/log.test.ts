@@ -4,9 +4,10 @@ import { describe, expect, test } from 'vitest'
 import { createLogger, createQuietLog, describeError, scrub } from '../../src/observability/log.ts'
 import { eventually } from '../support/eventually.ts'
 
-const collect = () => {
+const collect = (secretHeaders: readonly string[] = []) => {
   const lines: Record<string, unknown>[] = []
-  const log = createLogger({ level: 'info', format: 'json', destination: { write: (line) => void lines.push(JSON.parse(line)) } })
+  const destination = { write: (line: string) => void lines.push(JSON.parse(line)) }
+  const log = createLogger({ level: 'info', format: 'json', destination, secretHeaders })
   return { lines, log }
 }
 
@@ -38,10 +39,10 @@ describe('the log', () => {
   })
 
   test('secrets and personal data do not get through, at the depths at which we log', () => {
-    const { lines, log } = collect()
+    const { lines, log } = collect(['AB_SEC.ACCESS_TOKEN'])
     const personal = { phone: '555-0100', email: 'a@b.c', address: { name: 'N. N.' }, postalAddress: {}, orderId: '7' }
     log.info(
-      { token: 't', client_secret: 'c', headers: { authorization: 'Bearer x', 'WM_SEC.ACCESS_TOKEN': 'y', accept: 'json' } },
+      { token: 't', client_secret: 'c', headers: { authorization: 'Bearer x', 'AB_SEC.ACCESS_TOKEN': 'y', accept: 'json' } },
       'request',
     )
     log.info({ order: personal, deep: { order: personal } }, 'order')
@@ -49,7 +50,7 @@ describe('the log', () => {
     expect(request).toMatchObject({
       token: '[redacted]',
       client_secret: '[redacted]',
-      headers: { authorization: '[redacted]', 'WM_SEC.ACCESS_TOKEN': '[redacted]', accept: 'json' },
+      headers: { authorization: '[redacted]', 'AB_SEC.ACCESS_TOKEN': '[redacted]', accept: 'json' },
     })
     const hidden = { phone: '[redacted]', email: '[redacted]', address: '[redacted]', postalAddress: '[redacted]', orderId: '7' }
     expect(order).toMatchObject({ order: hidden, deep: { order: hidden } })

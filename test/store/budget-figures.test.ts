@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { forgetLimits, readToldLimits, tellLimits, toldForMs } from '../../src/store/budget-figures.ts'
+import { readReportedLimits, reportedForMs, reportLimits, withdrawLimits } from '../../src/store/budget-figures.ts'
 import { withDatabase } from '../support/database.ts'
 
 const opened = withDatabase()
@@ -16,30 +16,30 @@ const limits = (count: number) =>
 
 test('a process reads what the others have told, however many limits they use', async () => {
   const { database } = opened
-  await tellLimits(database, 'one', limits(3))
-  await tellLimits(database, 'two', limits(20_000))
-  await tellLimits(database, 'three', limits(1))
-  await tellLimits(database, 'three', [])
-  expect(await readToldLimits(database, 'one')).toEqual(limits(20_000))
-  expect(await readToldLimits(database, 'two')).toEqual(limits(3))
-  await forgetLimits(database, 'two')
-  expect(await readToldLimits(database, 'one')).toEqual([])
+  await reportLimits(database, 'one', limits(3))
+  await reportLimits(database, 'two', limits(20_000))
+  await reportLimits(database, 'three', limits(1))
+  await reportLimits(database, 'three', [])
+  expect(await readReportedLimits(database, 'one')).toEqual(limits(20_000))
+  expect(await readReportedLimits(database, 'two')).toEqual(limits(3))
+  await withdrawLimits(database, 'two')
+  expect(await readReportedLimits(database, 'one')).toEqual([])
 })
 
 test('what was told long ago counts no longer, and is removed', async () => {
   const { database } = opened
   const age = (process: string, ms: number) =>
     database.execute(
-      `UPDATE tallyman.told_limits SET told_at = now() - make_interval(secs => $2::float8 / 1000) WHERE process = $1`,
+      `UPDATE tallyman.reported_limits SET reported_at = now() - make_interval(secs => $2::float8 / 1000) WHERE process = $1`,
       process,
       ms,
     )
-  await tellLimits(database, 'gone', limits(1))
-  await tellLimits(database, 'late', limits(2))
-  await age('gone', toldForMs * 3)
-  await age('late', toldForMs + 1)
-  await tellLimits(database, 'here', limits(3))
-  expect(await readToldLimits(database, 'other')).toEqual(limits(3))
-  const rows = await database.query<{ process: string }>(`SELECT process FROM tallyman.told_limits ORDER BY process`)
+  await reportLimits(database, 'gone', limits(1))
+  await reportLimits(database, 'late', limits(2))
+  await age('gone', reportedForMs * 3)
+  await age('late', reportedForMs + 1)
+  await reportLimits(database, 'here', limits(3))
+  expect(await readReportedLimits(database, 'other')).toEqual(limits(3))
+  const rows = await database.query<{ process: string }>(`SELECT process FROM tallyman.reported_limits ORDER BY process`)
   expect(rows.map(({ process }) => process)).toEqual(['here', 'late'])
 })

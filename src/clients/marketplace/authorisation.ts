@@ -38,6 +38,9 @@ const refusingStatuses: readonly (number | null)[] = [400, 401, 403]
 const refusesCredentials = ({ kind, httpStatus, ownWord, renewToken }: Failed): boolean =>
   ownWord && refusingStatuses.includes(httpStatus) && (kind === 'refused' || renewToken)
 
+/** The header that carries the access token, by the company abbreviation in header names (specification, Authentication). */
+export const accessTokenHeader = (headerPrefix: string): string => `${headerPrefix}_SEC.ACCESS_TOKEN`
+
 /**
  * Marketplace-side requests: an access token by client credentials, shared by all calls of the seller (specification,
  * Authentication; public facts, section 1.1). A 401 means that the token died early, so the next request gets a new one.
@@ -130,7 +133,7 @@ export const createTokenAuthorisation = (
     async credentials(signal) {
       const token = await tokens.token(signal)
       return {
-        headers: { [`${headerPrefix}_SEC.ACCESS_TOKEN`]: token.value, ...serviceName },
+        headers: { [accessTokenHeader(headerPrefix)]: token.value, ...serviceName },
         secrets: [token.value, ...secrets],
         reject() {
           tokens.reject(token)

@@ -48,7 +48,7 @@ const sectionOf = (type: (typeof allChangeTypes)[number]): string => {
   ].join('\n')
 }
 
-const introduction = `# Changes: what the feed tells
+const introduction = `# Changes: what the feed contains
 
 <!-- Made from src/domain/changes by npm run changes-page. -->
 Everything that changes is recorded in \`warehouse.changes\`, in the transaction of the change, and served by \`GET /v1/changes\`: in commit order, without gaps.

@@ -123,7 +123,7 @@ export const keyRoutes = (app: App, { services, keys }: RouteParts): void => {
       if (!added.ok) {
         const detail =
           added.fault === 'name-taken'
-            ? `An active key has the name ${body.name}; the audit could not tell them apart.`
+            ? `An active key has the name ${body.name}; the audit could not distinguish them.`
             : `There are ${mostActiveKeys} active keys, the most that there may be; revoke one first.`
         throw new Problem('illegal-state', { detail })
       }

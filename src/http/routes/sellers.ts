@@ -56,7 +56,7 @@ const listedSellerSchema = z
       .array(
         z.object({
           operation: z.string(),
-          until: z.date().nullable().meta({ description: 'Until when the marketplace told us to wait.' }),
+          until: z.date().nullable().meta({ description: 'Until when the marketplace has asked us to wait.' }),
         }),
       )
       .meta({ description: 'Operations whose rate budget is used up; what other processes use is known some seconds later.' }),

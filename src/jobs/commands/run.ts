@@ -18,15 +18,6 @@ const again = (parts: CommandParts, delayMs: number, reason: string): JobOutcome
   reason,
 })
 
-/**
- * Executes the next step of a command: sends it, or reads back its effect. Safe to be called at any time, any number of times,
- * by any number of processes: the lock of the subject and the state of the command decide, never the job.
- */
-export const runCommand = async (parts: CommandParts, commandId: string, job: CommandJob): Promise<JobOutcome> => {
-  const command = await readOpenCommand(parts, commandId)
-  return command === null ? done : runAsRead(parts, command, job)
-}
-
 /** The command as it stands, if there is anything to do for it now or later; null: it has ended, or others come first. */
 export const readOpenCommand = async (
   { database }: Pick<CommandParts, 'database'>,
@@ -37,7 +28,10 @@ export const readOpenCommand = async (
   return command.state === 'confirmed' || command.state === 'rejected' || command.state === 'held' ? null : command
 }
 
-/** As {@link runCommand}, of a command that was read a moment ago. */
+/**
+ * Executes the next step of a command that was read a moment ago: sends it, or reads back its effect. Safe to be called at any time, any number of
+ * times, by any number of processes: the lock of the subject and the state of the command decide, never the job.
+ */
 export const runAsRead = async (parts: CommandParts, command: StoredCommand, job: CommandJob): Promise<JobOutcome> => {
   const free = Math.max(command.nextActionAt.getTime(), command.leasedUntil?.getTime() ?? 0)
   const waitMs = free - command.databaseNow.getTime()

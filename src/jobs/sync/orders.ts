@@ -69,6 +69,7 @@ const released = standingList<PurchaseOrder>({
   operation: ordersEndpoint.operations.released,
   parts: releasedNodeTypes,
   reachDays,
+  across: null,
   witnesses: async ({ client, database, settings }, { part }) =>
     witnessesAt(
       await storedMoments(database, client.sellerId, { shipNodeType: part, days: settings.oldestDays, waiting: true }),

@@ -18,6 +18,9 @@ const witnesses = async ({ client, database }: StreamContext): Promise<readonly 
  */
 const changed: PagedStream<ReturnOrder> = followsChanges({
   operation: returnsEndpoint.operations.list,
+  reachDays: null,
+  across: null,
+  createdFrom: null,
   witnesses,
   list: ({ client, settings }, window, options) =>
     client
@@ -28,6 +31,9 @@ const changed: PagedStream<ReturnOrder> = followsChanges({
 
 const byCreation = range<ReturnOrder>({
   operation: returnsEndpoint.operations.list,
+  parts: [null],
+  reachDays: null,
+  across: null,
   witnesses,
   list: ({ client, settings }, window, options) =>
     client.of(returnsEndpoint).list({ createdFrom: window.from, createdTo: window.to, limit: settings.pageSize }, options),

@@ -80,8 +80,8 @@ interface Timed<T> {
   /** Asks for the page at a cursor. */
   readonly next: (context: StreamContext, cursor: string, options: CallOptions) => Promise<Page<T>>
   readonly witnesses: TimeRules['witnesses']
-  /** Null, or left out: a second is the least that can be asked for. */
-  readonly across?: TimeRules['across']
+  /** Null: a second is the least that can be asked for. */
+  readonly across: TimeRules['across'] | null
 }
 
 const pageOf = <T>(page: Page<T>): FetchedPage<T> => ({ ...page, isAnswer: true, moved: false, resumeAt: null })
@@ -95,22 +95,22 @@ const nowhere = (): null => null
 
 /** The rules of a stream over stretches of time: what it states of them itself, and what its kind has. */
 const timeRules = <T>(
-  { witnesses, across = nowhere }: Timed<T>,
+  { witnesses, across }: Timed<T>,
   kind: Pick<TimeRules, 'checksCount' | 'createdFrom' | 'retriedBy'>,
-): TimeRules => ({ ...kind, witnesses, across })
+): TimeRules => ({ ...kind, witnesses, across: across ?? nowhere })
 
 /** Records of a window that are read by their creation are no older than it. */
 const fromItsStart: TimeRules['createdFrom'] = (_context, { from }) => from
 
 /** The part of a window that is not too old. Nothing is ruled out where no reach is known. */
 const withinReach =
-  (reachDays: ReachDays | undefined): AnyStream['reach'] =>
+  (reachDays: ReachDays | null): AnyStream['reach'] =>
   ({ client, settings }, window) =>
-    reachDays === undefined ? window : clampToWall(window, client.clock().now(), reachDays(settings))
+    reachDays === null ? window : clampToWall(window, client.clock().now(), reachDays(settings))
 
 /** Records by their last change: from the watermark on, which moves with each window. */
 export const followsChanges = <T>(
-  stream: Timed<T> & { readonly reachDays?: ReachDays; readonly createdFrom?: TimeRules['createdFrom'] },
+  stream: Timed<T> & { readonly reachDays: ReachDays | null; readonly createdFrom: TimeRules['createdFrom'] | null },
 ): PagedStream<T> => ({
   kind: 'changes',
   operation: stream.operation,
@@ -146,8 +146,8 @@ export interface Past<T> {
   readonly stream: SyncStream<T>
   /** Shares of a window that need a query each; one that covers all by default. */
   readonly parts?: readonly (string | null)[]
-  /** How far back a range may begin; ten years by default, as nothing is published. */
-  readonly reachDays?: ReachDays
+  /** How far back a range may begin; null, or left out: ten years, as nothing is published. */
+  readonly reachDays?: ReachDays | null
   /** How a range is cut into windows; into slices of one length by default. */
   readonly windows?: (range: TimeWindow, vocabulary: Vocabulary) => readonly TimeWindow[]
 }
@@ -156,11 +156,8 @@ export interface Past<T> {
 export const partsOf = ({ parts = [null] }: Pick<Past<unknown>, 'parts'>): readonly (string | null)[] => parts
 
 /** The times of a past that can be asked for now: neither too old nor to come. */
-export const reachOfPast = (
-  { reachDays = longestReachDays }: Pick<Past<unknown>, 'reachDays'>,
-  now: Date,
-  settings: SyncSettings,
-): TimeWindow => reachOf(now, reachDays(settings))
+export const reachOfPast = ({ reachDays }: Pick<Past<unknown>, 'reachDays'>, now: Date, settings: SyncSettings): TimeWindow =>
+  reachOf(now, (reachDays ?? longestReachDays)(settings))
 
 /** A past that is read by creation. */
 export interface Range<T> extends Past<T> {
@@ -171,9 +168,11 @@ export interface Range<T> extends Past<T> {
 export const rereadStream = 'reread'
 
 /** Records by their creation, for a range that someone asks for. What is passed over is tried again by {@link rereads}. */
-export const range = <T>(stream: Timed<T> & Omit<Past<T>, 'stream' | 'windows'>): Range<T> => ({
-  ...(stream.parts === undefined ? {} : { parts: stream.parts }),
-  ...(stream.reachDays === undefined ? {} : { reachDays: stream.reachDays }),
+export const range = <T>(
+  stream: Timed<T> & { readonly parts: readonly (string | null)[]; readonly reachDays: ReachDays | null },
+): Range<T> => ({
+  parts: stream.parts,
+  reachDays: stream.reachDays,
   stream: {
     kind: 'range',
     operation: stream.operation,

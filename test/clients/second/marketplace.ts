@@ -45,12 +45,10 @@ const rules: FaultRules = {
     return {
       faults: kind === null ? [] : [{ code: kind, field: at, description: text }],
       statuses: named === undefined ? [] : [named],
-      ...{
-        ownWord: data !== undefined,
-        fails: data !== undefined,
-        namesError: data !== undefined,
-        onlyRemarks: data === undefined,
-      },
+      ownWord: data !== undefined,
+      fails: data !== undefined,
+      namesError: data !== undefined,
+      onlyRemarks: data === undefined,
     }
   },
   isOutage: () => false,

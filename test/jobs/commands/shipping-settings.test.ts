@@ -11,7 +11,6 @@ import { parseShippingSettings } from '../../../src/clients/marketplace/shipping
 import { readConfig } from '../../../src/config.ts'
 import { shippingSettingsSchema } from '../../../src/domain/shipping-settings.ts'
 import type { CommandParts } from '../../../src/jobs/commands/engine.ts'
-import { runCommand } from '../../../src/jobs/commands/run.ts'
 import { acceptEvents } from '../../../src/jobs/events/accept.ts'
 import { createOrderFetcher } from '../../../src/jobs/events/fetch-order.ts'
 import { createSellerRegistry, type SellerRegistry } from '../../../src/jobs/sellers.ts'
@@ -23,6 +22,7 @@ import { storeShippingSettings } from '../../../src/store/shipping-settings.ts'
 import { sendJson, startMarketplace } from '../../clients/servers.ts'
 import { settings } from '../../domain/support/shipping-settings.ts'
 import { withDatabase } from '../../support/database.ts'
+import { runCommand } from '../../support/run-command.ts'
 import { startTestSandbox, type TestSandbox } from '../../support/sandbox.ts'
 
 const stage = withDatabase({ each: 'test' })
