@@ -2385,7 +2385,7 @@ export interface components {
             available: number;
             /** @description Requests a minute in the long run, as learned so far. */
             perMinute: number;
-            /** @description Set while the marketplace told us to wait. */
+            /** @description Set while the marketplace has asked us to wait. */
             blockedUntil: string | null;
         };
         OperationBudget: {
@@ -2650,7 +2650,7 @@ export interface components {
             /** @description Operations whose rate budget is used up; what other processes use is known some seconds later. */
             waitingOperations: {
                 operation: string;
-                /** @description Until when the marketplace told us to wait. */
+                /** @description Until when the marketplace has asked us to wait. */
                 until: string | null;
             }[];
         };
