@@ -301,20 +301,18 @@ export const renameKnownRows = async (tx: Transaction, sellerId: string): Promis
 
 /** SKUs after this one, in their own order, of the rows that a month has now. */
 export const skusOfMonth = async (
-  sql: SqlRunner,
+  { prisma }: SqlRunner,
   sellerId: string,
   month: string,
   after: string,
   limit: number,
 ): Promise<readonly string[]> => {
-  const rows = await sql.query<{ sku: string }>(
-    `SELECT sku FROM warehouse.reconciliation_rows
-     WHERE seller_id = $1 AND month = $2::date AND sku > $3 AND missing_since IS NULL ORDER BY sku LIMIT $4::int`,
-    sellerId,
-    `${month}-01`,
-    after,
-    limit,
-  )
+  const rows = await prisma.reconciliationRow.findMany({
+    where: { sellerId, month: new Date(`${month}-01`), sku: { gt: after }, missingSince: null },
+    orderBy: { sku: 'asc' },
+    take: limit,
+    select: { sku: true },
+  })
   return rows.map(({ sku }) => sku)
 }
 

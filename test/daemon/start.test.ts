@@ -114,7 +114,7 @@ describe.skipIf(process.platform !== 'linux')('without any service', () => {
       '--units',
       '--json',
       '--wait',
-      '30',
+      '60',
     ])
     const second = run({ PORT: '0', SANDBOX_PORT: '0', DATA_DIR: folder })
     await Promise.all([doctor.ended, second.ended])

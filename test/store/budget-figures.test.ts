@@ -1,8 +1,9 @@
-import { expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import { readReportedLimits, reportedForMs, reportLimits, withdrawLimits } from '../../src/store/budget-figures.ts'
 import { withDatabase } from '../support/database.ts'
 
 const opened = withDatabase()
+beforeEach(() => opened.database.execute('DELETE FROM tallyman.reported_limits'))
 
 const limits = (count: number) =>
   Array.from({ length: count }, (_, index) => ({

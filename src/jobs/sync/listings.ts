@@ -14,8 +14,8 @@ const mostRows = 100
 export interface Listing<Part, T> {
   readonly endpoint: Endpoint<Part | null>
   readonly operation: Operation
-  /** Shares of the listing that need a query each; one that covers all by default. */
-  readonly parts?: readonly (string | null)[]
+  /** Shares of the listing that need a query each; null is one that covers all. */
+  readonly parts: readonly (string | null)[]
   readonly list: (
     listing: Part,
     part: string | null,

@@ -9,6 +9,7 @@ import { snapshot } from './streams.ts'
 /** All channels: the operation gives them on one page. */
 const all = snapshot<SalesChannel>({
   operation: salesChannelsEndpoint.operations.list,
+  parts: [null],
   page: async ({ client }, _part, _cursor, options) => {
     const page = await client.of(salesChannelsEndpoint).list(options)
     if (page === null) throw new NotEnrolled('the marketplace has no sales channels for this seller')

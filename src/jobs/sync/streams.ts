@@ -218,8 +218,8 @@ export type SnapshotPage<T> = Page<T> & { readonly moved?: boolean }
  */
 export const snapshot = <T>(stream: {
   readonly operation: Operation
-  /** Shares that need a query each; one that covers all by default. */
-  readonly parts?: readonly (string | null)[]
+  /** Shares that need a query each; null is one that covers all. */
+  readonly parts: readonly (string | null)[]
   /** A page of a part: the first one, or the one at a cursor. */
   readonly page: (
     context: StreamContext,
@@ -234,7 +234,7 @@ export const snapshot = <T>(stream: {
   pace: everyPoll,
   shows: null,
   time: null,
-  plan: (context) => partsOf(stream).map((part) => windowNow(context, part)),
+  plan: (context) => stream.parts.map((part) => windowNow(context, part)),
   reach: (_context, window) => window,
   read: async (context, { part }, cursor, options) => {
     const page = await stream.page(context, part, cursor, options)

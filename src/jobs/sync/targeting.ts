@@ -8,6 +8,7 @@ import { dayMs } from './settings.ts'
 const allTargets = listing({
   endpoint: contextualTargetsEndpoint,
   operation: contextualTargetsEndpoint.operations.list,
+  parts: [null],
   list: (targets, _part, range, options) => targets.list(range, options),
 })
 

@@ -1,0 +1,37 @@
+/**
+ * Memory of Redis for each command that is queued: used memory before and after so many jobs were added, none of which runs.
+ * `node bench/redis-memory.ts [--commands 100000]`
+ */
+import { randomUUID } from 'node:crypto'
+import { createQuietLog } from '../src/observability/log.ts'
+import { createMetrics } from '../src/observability/metrics.ts'
+import { createQueueBackend } from '../src/queues/backend.ts'
+import { createQueueRuntime } from '../src/queues/runtime.ts'
+import { startTestRedis } from '../test/support/redis.ts'
+import { numberOption } from './measure.ts'
+import { benchLog } from './ship-commands.ts'
+
+const commands = numberOption('commands', 100_000)
+const batch = 1_000
+
+const server = await startTestRedis()
+const usedBytes = async (): Promise<number> => Number(/used_memory:(\d+)/.exec(String(await server.command('INFO', 'memory')))?.[1])
+const runtime = createQueueRuntime({
+  backend: createQueueBackend({ redisUrl: server.url, databaseUrl: '', quiet: createQuietLog(benchLog), prefix: 'bench' }),
+  log: benchLog,
+  metrics: createMetrics({ version: 'bench', processMetrics: false }),
+})
+try {
+  await runtime.start()
+  const before = await usedBytes()
+  for (let first = 0; first < commands; first += batch) {
+    const count = Math.min(batch, commands - first)
+    const ids = Array.from({ length: count }, () => randomUUID())
+    await runtime.enqueueMany(ids.map((commandId) => ({ name: 'command.run', data: { commandId } })))
+  }
+  const bytes = ((await usedBytes()) - before) / commands
+  console.log(`${commands} queued commands: ${Math.round(bytes)} bytes of Redis each`)
+} finally {
+  await runtime.close()
+  await server.stop()
+}
