@@ -15,7 +15,8 @@ const commands = numberOption('commands', 100_000)
 const batch = 1_000
 
 const server = await startTestRedis()
-const usedBytes = async (): Promise<number> => Number(/used_memory:(\d+)/.exec(String(await server.command('INFO', 'memory')))?.[1])
+const usedBytes = async (): Promise<number> =>
+  Number(/used_memory:(\d+)/.exec(String(await server.command('INFO', 'memory')))?.[1])
 const runtime = createQueueRuntime({
   backend: createQueueBackend({ redisUrl: server.url, databaseUrl: '', quiet: createQuietLog(benchLog), prefix: 'bench' }),
   log: benchLog,
