@@ -13,10 +13,8 @@ import pg from 'pg'
 import { createTransport } from '../src/clients/http.ts'
 import { ordersEndpoint } from '../src/clients/marketplace/orders.ts'
 import { startEmbeddedPostgres } from '../src/embedded/postgres.ts'
-import { createQuietLog } from '../src/observability/log.ts'
 import { createMetrics } from '../src/observability/metrics.ts'
-import { createQueueBackend } from '../src/queues/backend.ts'
-import { createQueueRuntime, type QueueRuntime } from '../src/queues/runtime.ts'
+import type { QueueRuntime } from '../src/queues/runtime.ts'
 import { openDatabase } from '../src/store/database.ts'
 import { migrate } from '../src/store/migrate.ts'
 import { hasRedisServer, startTestRedis, type TestRedis } from '../test/support/redis.ts'
@@ -24,12 +22,12 @@ import { runCommand } from '../test/support/run-command.ts'
 import { vocabularyOf } from '../test/support/vocabulary.ts'
 import { benchFolder, median, numberOption, processorMs } from './measure.ts'
 import {
-  benchLog,
   benchSellerId,
   benchSellers,
   commandOf,
   commandParts,
   fillCommands,
+  openQueues,
   requestTimeoutMs,
 } from './ship-commands.ts'
 import { startMarketplaceStub } from './start-stub.ts'
@@ -90,17 +88,9 @@ const runEngine = async ({ stubUrl, redis, newDatabase }: Setting, way: 'queued'
   const sellers = benchSellers(stubUrl)
   const metrics = createMetrics({ version: 'bench', processMetrics: false })
   const prefix = `engine-${randomBytes(4).toString('hex')}`
-  const connect = () => {
-    const backend = createQueueBackend({
-      redisUrl: redis?.url ?? null,
-      databaseUrl: url,
-      quiet: createQuietLog(benchLog),
-      prefix,
-    })
-    return createQueueRuntime({ backend, log: benchLog, metrics })
-  }
-  const runtime = connect()
-  const producer = connect()
+  const options = { redisUrl: redis?.url ?? null, databaseUrl: url, prefix }
+  const runtime = openQueues(options, metrics)
+  const producer = openQueues(options, metrics)
   const meter = createMeter()
   const parts = commandParts({ database, sellers, runtime, metrics })
   runtime.register(

@@ -10,16 +10,13 @@ import { randomBytes } from 'node:crypto'
 import { rm } from 'node:fs/promises'
 import pg from 'pg'
 import { startEmbeddedPostgres } from '../src/embedded/postgres.ts'
-import { createQuietLog } from '../src/observability/log.ts'
 import { createMetrics } from '../src/observability/metrics.ts'
-import { createQueueBackend } from '../src/queues/backend.ts'
-import { createQueueRuntime } from '../src/queues/runtime.ts'
 import { openDatabase } from '../src/store/database.ts'
 import { migrate } from '../src/store/migrate.ts'
 import { runCommand } from '../test/support/run-command.ts'
 import { vocabularyOf } from '../test/support/vocabulary.ts'
 import { benchFolder, median, numberOption, processorMs } from './measure.ts'
-import { benchLog, benchSellers, commandParts, fillCommands } from './ship-commands.ts'
+import { benchSellers, commandParts, fillCommands, openQueues } from './ship-commands.ts'
 import { startMarketplaceStub } from './start-stub.ts'
 
 const jobs = numberOption('jobs', 50_000)
@@ -100,12 +97,9 @@ const play = async (url: string, stubUrl: string, held: boolean): Promise<Run> =
   const database = openDatabase({ vocabularyOf, url, connections: 12 })
   const sellers = benchSellers(stubUrl)
   const metrics = createMetrics({ version: 'bench', processMetrics: false })
-  const connect = () => {
-    const backend = createQueueBackend({ redisUrl: null, databaseUrl: url, quiet: createQuietLog(benchLog) })
-    return createQueueRuntime({ backend, log: benchLog, metrics })
-  }
-  const runtime = connect()
-  const producer = connect()
+  const options = { redisUrl: null, databaseUrl: url }
+  const runtime = openQueues(options, metrics)
+  const producer = openQueues(options, metrics)
   const engine = commandParts({ database, sellers, runtime, metrics })
   let ended = 0
   let awaited = { count: 0, reached: (): void => undefined }

@@ -3,13 +3,10 @@
  * `node bench/redis-memory.ts [--commands 100000]`
  */
 import { randomUUID } from 'node:crypto'
-import { createQuietLog } from '../src/observability/log.ts'
 import { createMetrics } from '../src/observability/metrics.ts'
-import { createQueueBackend } from '../src/queues/backend.ts'
-import { createQueueRuntime } from '../src/queues/runtime.ts'
 import { startTestRedis } from '../test/support/redis.ts'
 import { numberOption } from './measure.ts'
-import { benchLog } from './ship-commands.ts'
+import { openQueues } from './ship-commands.ts'
 
 const commands = numberOption('commands', 100_000)
 const batch = 1_000
@@ -17,11 +14,8 @@ const batch = 1_000
 const server = await startTestRedis()
 const usedBytes = async (): Promise<number> =>
   Number(/used_memory:(\d+)/.exec(String(await server.command('INFO', 'memory')))?.[1])
-const runtime = createQueueRuntime({
-  backend: createQueueBackend({ redisUrl: server.url, databaseUrl: '', quiet: createQuietLog(benchLog), prefix: 'bench' }),
-  log: benchLog,
-  metrics: createMetrics({ version: 'bench', processMetrics: false }),
-})
+const metrics = createMetrics({ version: 'bench', processMetrics: false })
+const runtime = openQueues({ redisUrl: server.url, databaseUrl: '', prefix: 'bench' }, metrics)
 try {
   await runtime.start()
   const before = await usedBytes()

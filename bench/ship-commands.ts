@@ -5,9 +5,10 @@ import { profiles } from '../src/clients/marketplace/profiles/index.ts'
 import type { PlannedCommand } from '../src/domain/command.ts'
 import type { CommandParts } from '../src/jobs/commands/engine.ts'
 import { createSellerRegistry, type SellerRegistry } from '../src/jobs/sellers.ts'
-import { createLogger } from '../src/observability/log.ts'
+import { createLogger, createQuietLog } from '../src/observability/log.ts'
 import type { Metrics } from '../src/observability/metrics.ts'
-import type { QueueRuntime } from '../src/queues/runtime.ts'
+import { createQueueBackend, type QueueBackendOptions } from '../src/queues/backend.ts'
+import { createQueueRuntime, type QueueRuntime } from '../src/queues/runtime.ts'
 import { insertCommands } from '../src/store/command-steps.ts'
 import { headCommand } from '../src/store/commands.ts'
 import type { Database } from '../src/store/database.ts'
@@ -103,6 +104,10 @@ export const fillCommands = async (database: Database, sellers: SellerRegistry, 
   }
   return ids
 }
+
+/** Queues over connections of their own, as a process has them. */
+export const openQueues = (options: Omit<QueueBackendOptions, 'quiet'>, metrics: Metrics): QueueRuntime =>
+  createQueueRuntime({ backend: createQueueBackend({ ...options, quiet: createQuietLog(benchLog) }), log: benchLog, metrics })
 
 /** What the command engine needs, wired as the daemon wires it. */
 export const commandParts = ({

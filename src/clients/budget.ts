@@ -1,4 +1,5 @@
 import { systemClock, watchSteps } from '../clock.ts'
+import type { BudgetFigure } from '../domain/budget-figure.ts'
 import {
   availableAt,
   type BucketMemory,
@@ -24,17 +25,7 @@ export interface Wait {
 }
 
 /** State of one bucket, for metrics and the console. */
-export interface BudgetState {
-  readonly sellerId: string
-  readonly operation: string
-  /** Which share of the operation, where each has a limit of its own: a month, for a report of months. */
-  readonly scope: string | null
-  /** Requests that could be sent at this moment. */
-  readonly available: number
-  /** Requests a minute that the bucket lets through in the long run, as learned so far. */
-  readonly perMinute: number
-  /** Set while the marketplace asked us to wait. */
-  readonly blockedUntil: Date | null
+export interface BudgetState extends BudgetFigure {
   /** What it remembers, for whoever goes on from here. */
   readonly memory: BucketMemory
 }

@@ -1,5 +1,6 @@
 import type { RateBudget } from '../clients/budget.ts'
-import { type ReportedLimit, readReportedLimits, reportedForMs, reportLimits, withdrawLimits } from '../store/budget-figures.ts'
+import type { BudgetFigure } from '../domain/budget-figure.ts'
+import { readReportedLimits, reportedForMs, reportLimits, withdrawLimits } from '../store/budget-figures.ts'
 import type { Database } from '../store/database.ts'
 import type { DaemonContext } from './context.ts'
 
@@ -11,19 +12,19 @@ const reportEachMs = 2
 /** How the rate limits stand, over all processes. */
 export interface BudgetFigures {
   /** Of this process as they are now, of the others as they were some seconds ago. */
-  read(): Promise<readonly ReportedLimit[]>
+  read(): Promise<readonly BudgetFigure[]>
 }
 
-const nameOf = ({ sellerId, operation, scope }: ReportedLimit): string => JSON.stringify([sellerId, operation, scope])
+const nameOf = ({ sellerId, operation, scope }: BudgetFigure): string => JSON.stringify([sellerId, operation, scope])
 
 /** Of several processes that know a bucket, the one that draws on it knows of less than those that have let it fill up. */
-const knowsMore = (one: ReportedLimit, other: ReportedLimit): boolean =>
+const knowsMore = (one: BudgetFigure, other: BudgetFigure): boolean =>
   one.available < other.available ||
   (one.available === other.available && (one.blockedUntil?.getTime() ?? 0) > (other.blockedUntil?.getTime() ?? 0))
 
 /** One figure for each limit, from what several processes know. */
-export const mergeLimits = (known: readonly ReportedLimit[]): readonly ReportedLimit[] => {
-  const merged = new Map<string, ReportedLimit>()
+export const mergeLimits = (known: readonly BudgetFigure[]): readonly BudgetFigure[] => {
+  const merged = new Map<string, BudgetFigure>()
   for (const limit of known) {
     const other = merged.get(nameOf(limit))
     if (other === undefined || knowsMore(limit, other)) merged.set(nameOf(limit), limit)
@@ -37,7 +38,7 @@ export const shareBudgetFigures = (
   database: Database,
   budget: Pick<RateBudget, 'snapshot'>,
 ): BudgetFigures => {
-  const own = (): readonly ReportedLimit[] => budget.snapshot().map(({ memory: _, ...limit }) => limit)
+  const own = (): readonly BudgetFigure[] => budget.snapshot().map(({ memory: _, ...limit }) => limit)
   let reported = { text: '[]', atMs: Number.NEGATIVE_INFINITY, everyMs: reportEveryMs }
   let reporting: Promise<void> | null = null
   const report = async (): Promise<void> => {

@@ -1,5 +1,6 @@
 import type { Queue } from 'bullmq'
 import type { Logger } from 'pino'
+import type { BudgetFigure } from '../domain/budget-figure.ts'
 import type { Forecast } from '../domain/forecast.ts'
 import type { GtinReport } from '../domain/gtin-report.ts'
 import type { RetentionSettings } from '../domain/retention.ts'
@@ -89,19 +90,6 @@ export type SellersReload =
     }
   /** One line a fault, each with its place; no secrets. */
   | { readonly ok: false; readonly faults: readonly string[] }
-
-/** What is left of a rate limit. */
-export interface BudgetFigure {
-  readonly sellerId: string
-  readonly operation: string
-  /** Which share of the operation, where each has a limit of its own. */
-  readonly scope: string | null
-  /** Requests that could be sent now. */
-  readonly available: number
-  readonly perMinute: number
-  /** Set while the marketplace asked us to wait. */
-  readonly blockedUntil: Date | null
-}
 
 /** A setting as it is in force. */
 export interface EffectiveSetting {

@@ -2,14 +2,11 @@ import type { AlarmKind } from '../domain/alarm-rules.ts'
 import { campaignStates } from '../domain/campaign.ts'
 import type { SqlRunner, Transaction } from './database.ts'
 import { sellerIsServed } from './sellers.ts'
-import { isStreamBehind } from './sync-states.ts'
+import { isStreamBehind, type StreamPace } from './sync-states.ts'
 
 /** A stream that runs by itself, and how often. */
-export interface RunningStream {
+export interface RunningStream extends StreamPace {
   readonly sellerId: string
-  readonly resource: string
-  readonly stream: string
-  readonly everyMs: number
 }
 
 /** A stream that has not ended well for too long. */

@@ -1,16 +1,6 @@
 import { z } from 'zod'
+import type { BudgetFigure } from '../domain/budget-figure.ts'
 import type { SqlRunner } from './database.ts'
-
-/** How a rate limit stands, as far as a process knows. */
-export interface ReportedLimit {
-  readonly sellerId: string
-  readonly operation: string
-  /** Which share of the operation, where each has a limit of its own. */
-  readonly scope: string | null
-  readonly available: number
-  readonly perMinute: number
-  readonly blockedUntil: Date | null
-}
 
 /** What a process has reported counts for so long, in milliseconds: it reports again before that. */
 export const reportedForMs = 120_000
@@ -27,7 +17,7 @@ const reportedSchema = z.array(
 )
 
 /** Reports to the other processes how the limits stand that this process has used. What others reported too long ago is removed. */
-export const reportLimits = async (sql: SqlRunner, process: string, limits: readonly ReportedLimit[]): Promise<void> => {
+export const reportLimits = async (sql: SqlRunner, process: string, limits: readonly BudgetFigure[]): Promise<void> => {
   await sql.execute(
     `INSERT INTO tallyman.reported_limits (process, limits, reported_at) VALUES ($1, $2::jsonb, now())
      ON CONFLICT (process) DO UPDATE SET limits = excluded.limits, reported_at = excluded.reported_at`,
@@ -46,7 +36,7 @@ export const withdrawLimits = async (sql: SqlRunner, process: string): Promise<v
 }
 
 /** How limits stand by the reports of the processes but this one; what another version has written is passed over. */
-export const readReportedLimits = async (sql: SqlRunner, process: string): Promise<readonly ReportedLimit[]> => {
+export const readReportedLimits = async (sql: SqlRunner, process: string): Promise<readonly BudgetFigure[]> => {
   const rows = await sql.query<{ limits: unknown }>(
     `SELECT limits FROM tallyman.reported_limits WHERE process <> $1 AND reported_at > now() - make_interval(secs => $2::float8 / 1000)`,
     process,

@@ -152,7 +152,8 @@ const hasPlace = `c.state IN ('pending', 'sending', 'verifying') AND (c.leased_u
 /**
  * Ids of commands that a worker should look at now: the first of each subject, due, not being sent by somebody alive, and of a seller that is
  * at work and served by some process. They come in rounds (`inRounds` and `shareOfKind` of domain/command-shares say the same), one of each seller,
- * then another of each; of a seller and kind those come first that the marketplace wants earliest. Each seller and kind has its share of `most`, at least one, and never more than {@link mostOfAKind}.
+ * then another of each; of a seller and kind those come first that the marketplace wants earliest. Each seller and kind has its share of `most`, at
+ * least one, and never more than {@link mostOfAKind}.
  */
 export const dueCommands = async (sql: SqlRunner, most: number): Promise<readonly string[]> => {
   const rows = await sql.query<{ id: string }>(

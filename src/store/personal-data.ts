@@ -110,6 +110,7 @@ const ofNoResource: Readonly<Record<string, TableMarks>> = {
   'tallyman.rate_members': { none: 'id is_sole drawn_until' },
   'tallyman.report_files': { none: 'report_id chunk first_byte bytes' },
   'tallyman.report_tries': { none: 'seller_id month tried_at failures' },
+  'tallyman.reported_limits': { none: 'process limits reported_at' },
   'tallyman.retention_passes': {
     none: 'data lease_owner lease_until due_at started_at cutoff next_page removed finished_at last_removed removed_up_to',
   },
@@ -133,7 +134,6 @@ const ofNoResource: Readonly<Record<string, TableMarks>> = {
     none: `seller_id resource stream watermark window_from window_to cursor pages pending lease_owner lease_fence lease_until last_started_at
       last_success_at last_error failures totals loaded_at`,
   },
-  'tallyman.reported_limits': { none: 'process limits reported_at' },
   'tallyman.unread_report_skus': { none: 'seller_id month sku' },
   'tallyman.watched_campaigns': {
     none: 'seller_id campaign_id source added_at removed_at removed_by missing_since problem problem_since',

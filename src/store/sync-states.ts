@@ -472,6 +472,8 @@ export interface SyncOverview extends SyncKey {
   readonly lagMs: number | null
   /** It runs by itself, and has not ended well for too long: see {@link isStreamBehind}. */
   readonly behind: boolean
+  /** It has never read everything; a backfill is not unread. */
+  readonly unread: boolean
 }
 
 /** How often a stream runs by itself. */
@@ -498,6 +500,8 @@ const isRun = `coalesce(o.state = 'active' AND ${sellerIsServed('o')}, false)`
 const isBehind = `coalesce(${isRun} AND t."everyMs" IS NOT NULL AND ${isStreamBehind('t."everyMs"')}, false)`
 /** SQL: the stream reads a stretch of the past once, and then never again. */
 const isBackfill = `starts_with(s.stream, 'backfill:')`
+/** SQL: the stream has never read everything. */
+const isUnread = `(s.last_success_at IS NULL AND NOT ${isBackfill})`
 const lagMs = '(extract(epoch FROM now() - s.last_success_at) * 1000)::float8'
 
 /** How far the streams of a resource are, of all sellers. */
@@ -530,7 +534,7 @@ export const readResourceLags = async (
        (array_agg(seller_id ORDER BY lag DESC, seller_id, stream) FILTER (WHERE lag IS NOT NULL))[1] AS "sellerId",
        (array_agg(stream ORDER BY lag DESC, seller_id, stream) FILTER (WHERE lag IS NOT NULL))[1] AS stream
      FROM (SELECT s.seller_id, s.resource, s.stream, s.failures > 0 AS failing, ${isBehind} AS behind,
-             s.last_success_at IS NULL AND NOT ${isBackfill} AS unread,
+             ${isUnread} AS unread,
              CASE WHEN ${isRun} AND NOT ${isBackfill} AND t."everyMs" IS NOT NULL THEN ${lagMs} END AS lag
            FROM ${pacedStreams} WHERE ${isAllowed}) s
      GROUP BY resource
@@ -557,7 +561,7 @@ export const listSyncs = async (
          ELSE jsonb_array_length(pending) END AS "windowsPending", totals, coalesce(lease_until > now(), false) AS running,
        last_started_at AS "lastStartedAt", last_success_at AS "lastSuccessAt", last_error AS "lastError", failures,
        CASE WHEN NOT e.enrolled THEN coalesce(e.detail, 'not enrolled') END AS "notEnrolled",
-       ${lagMs} AS "lagMs", ${isBehind} AS behind
+       ${lagMs} AS "lagMs", ${isBehind} AS behind, ${isUnread} AS unread
      FROM ${pacedStreams} LEFT JOIN tallyman.enrolments e ON e.seller_id = s.seller_id AND e.resource = s.resource
      WHERE ${isAllowed}
      ORDER BY s.seller_id, s.resource, s.stream`,

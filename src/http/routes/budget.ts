@@ -1,9 +1,9 @@
 import { z } from 'zod'
+import type { BudgetFigure } from '../../domain/budget-figure.ts'
 import { type App, problems } from '../app.ts'
 import { coversSeller, requireSeller } from '../caller.ts'
 import { textFilter } from '../lists.ts'
 import { budgetSchema, operationBudgetSchema } from '../schemas.ts'
-import type { BudgetFigure } from '../services.ts'
 import type { RouteParts } from './parts.ts'
 
 /** The one that has least left first. */

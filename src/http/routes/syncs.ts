@@ -74,7 +74,7 @@ export const syncRoutes = (app: App, { services }: RouteParts): void => {
               (running === undefined || sync.running === running) &&
               (failing === undefined || sync.failures > 0 === failing) &&
               (behind === undefined || sync.behind === behind) &&
-              (unread === undefined || (sync.lastSuccessAt === null && !sync.stream.startsWith('backfill:')) === unread),
+              (unread === undefined || sync.unread === unread),
           )
           .sort((a, b) => (comesAfter(keyOf(a), keyOf(b)) ? 1 : -1))
           .filter((sync) => after === null || comesAfter(keyOf(sync), after))
