@@ -17,6 +17,7 @@ import { storeOrders } from '../test/support/store.ts'
 import { vocabularyOf } from '../test/support/vocabulary.ts'
 import { generateOrder } from './generate.ts'
 import { benchFolder, daemonFlags, median, numberOption, processorMs } from './measure.ts'
+import { commandOf } from './ship-commands.ts'
 import { startMarketplaceStub } from './start-stub.ts'
 
 const inBatches = numberOption('events', 3_000)
@@ -32,12 +33,15 @@ const pageSize = 200
 
 const receiptsSchema = z.object({ items: z.array(z.object({ status: z.string(), state: z.string() })) })
 
+/** The dispatch of one parcel, which the marketplace's answer shows. */
 const eventOf = (order: number) => {
-  const { key, value } = generateOrder(order, 0)
-  const [line] = value.lines
-  if (line === undefined) throw new Error(`order ${key} has no line`)
-  const parcel = toldParcel(`1Z${key}`, { lineNumber: line.lineNumber, quantity: 1 })
-  return cloudEvent(dispatchOf({ sellerId, purchaseOrderId: key }, randomUUID(), parcel))
+  const { purchaseOrderId, payload } = commandOf(order)
+  const [parcel] = payload.parcels
+  if (parcel === undefined) throw new Error(`order ${purchaseOrderId} has no parcel`)
+  const { trackingNumber, shippedAt, lines } = parcel
+  return cloudEvent(
+    dispatchOf({ sellerId, purchaseOrderId }, randomUUID(), { ...toldParcel(trackingNumber, ...lines), shippedAt }),
+  )
 }
 
 const post = async (daemon: TestDaemon, events: readonly object[]): Promise<void> => {

@@ -58,21 +58,24 @@ const commitGroup = async (database: Database, members: readonly Member[]): Prom
   let alone: readonly Member[] = []
   let grouped = members
   try {
-    await database.transaction(async (transaction) => {
-      const locked = await lockAll(transaction, members)
-      alone = members.filter(({ locks }) => !locked.has(locks.commandId))
-      grouped = members.filter(({ locks }) => locked.has(locks.commandId))
-      // Who has to wait for a lock does so by itself, and keeps nobody from the next group.
-      for (const member of alone) void commitAlone(database, member)
-      await inStep(
-        transaction,
-        grouped.map(
-          ({ work, locks }) =>
-            (own) =>
-              work({ ...own, held: locks }),
-        ),
-      )
-    })
+    await database.transaction(
+      async (transaction) => {
+        const locked = await lockAll(transaction, members)
+        alone = members.filter(({ locks }) => !locked.has(locks.commandId))
+        grouped = members.filter(({ locks }) => locked.has(locks.commandId))
+        // Who has to wait for a lock does so by itself, and keeps nobody from the next group.
+        for (const member of alone) void commitAlone(database, member)
+        await inStep(
+          transaction,
+          grouped.map(
+            ({ work, locks }) =>
+              (own) =>
+                work({ ...own, held: locks }),
+          ),
+        )
+      },
+      { locksFirst: true },
+    )
   } catch (error) {
     // Postgres is away for all of them. After a COMMIT whose answer is lost nothing may be done again blindly: the state of each command decides.
     if (isDatabaseAway(error)) {

@@ -1,13 +1,14 @@
 import { PrismaPg } from '@prisma/adapter-pg'
-import { DriverAdapterError } from '@prisma/driver-adapter-utils'
 import type { ChangeRecord } from '../domain/changes/catalogue.ts'
 import type { VocabularyOf } from '../domain/vocabulary.ts'
 import { SteadyClient } from '../steady-client.ts'
-import { beginningWith, committingWith } from './commit.ts'
 import { type Prisma, PrismaClient } from './generated/client.ts'
-import { preparedName } from './prepared.ts'
+import { SharedPool } from './pool.ts'
+import { valueTypes } from './postgres-values.ts'
 import { boundSession, boundTransactions, type SessionBounds } from './session.ts'
+import { sendStatement } from './statement.ts'
 import { createFreeGathering, type Gathering } from './together.ts'
+import { runTransaction } from './transaction.ts'
 
 /**
  * Asks Postgres, inside or outside of a transaction: by typed queries, or by SQL with positional parameters (`$1`) where those cannot say it
@@ -15,7 +16,7 @@ import { createFreeGathering, type Gathering } from './together.ts'
  */
 export interface SqlRunner {
   readonly prisma: Prisma.TransactionClient
-  /** Rows of a query. The caller names their shape; bigint columns arrive as `bigint`, numeric as `Decimal`. */
+  /** Rows of a query. The caller names their shape; values arrive as `postgres-values.ts` says: bigint columns as `bigint`, numeric as text. */
   query<Row>(sql: string, ...parameters: readonly unknown[]): Promise<Row[]>
   /** Number of rows that a statement touched. */
   execute(sql: string, ...parameters: readonly unknown[]): Promise<number>
@@ -53,6 +54,11 @@ export interface TransactionOptions {
   readonly maxWaitMs?: number
   /** Longest life of the transaction. */
   readonly timeoutMs?: number
+  /**
+   * Its first statement writes nothing, it only reads or locks: it is sent together with BEGIN, which saves a round trip. Should BEGIN fail, that
+   * statement may have been done alone.
+   */
+  readonly locksFirst?: boolean
 }
 
 /** How to reach Postgres. */
@@ -72,114 +78,54 @@ export interface DatabaseOptions {
   readonly pooled?: boolean
 }
 
-/** A statement failed where nobody had asked for it: as part of the commit. `code` is the SQLSTATE. */
-export class CommitFailed extends Error {
-  override readonly name = 'CommitFailed'
-  readonly code: string
-  constructor(code: string, message: string, options: ErrorOptions) {
-    super(message, options)
-    this.code = code
-  }
-}
-
-const runner = (client: Prisma.TransactionClient, vocabularyOf: VocabularyOf): SqlRunner => ({
-  prisma: client,
-  query: <Row>(sql: string, ...parameters: readonly unknown[]): Promise<Row[]> =>
-    client.$queryRawUnsafe<Row[]>(sql, ...parameters),
-  execute: (sql, ...parameters) => client.$executeRawUnsafe(sql, ...parameters),
-  vocabularyOf,
-})
-
-// The counter's row lock is held until commit, so numbers follow the order of commits. It must be the last lock that a
-// transaction takes: two transactions that each append and then lock orders could wait for each other. The statement goes with the COMMIT
-// in one message, so that no process can keep the lock by not going on.
-const appendChanges = `
-  WITH told AS (
-    SELECT * FROM jsonb_to_recordset($1::jsonb) AS t(ordinal int, seller_id text, type text, purchase_order_id text,
-      line_number text, return_order_id text, command_id text, data jsonb)
-  ), counter AS (
-    UPDATE tallyman.change_counter SET last_seq = last_seq + (SELECT count(*) FROM told) RETURNING last_seq
-  ), written AS (
-    INSERT INTO warehouse.changes (seq, seller_id, type, purchase_order_id, line_number, return_order_id, command_id, data, occurred_at)
-    SELECT counter.last_seq - (SELECT count(*) FROM told) + told.ordinal, told.seller_id, told.type, told.purchase_order_id,
-      told.line_number, told.return_order_id, told.command_id, told.data, now()
-    FROM told, counter
-    RETURNING 1
-  )
-  SELECT pg_notify('tallyman_changes', '') FROM counter`
-
-const append = async (sql: SqlRunner, changes: readonly ChangeRecord[]): Promise<void> => {
-  const rows = changes.map((change, index) => ({
-    ordinal: index + 1,
-    seller_id: change.sellerId,
-    type: change.type,
-    purchase_order_id: change.purchaseOrderId ?? null,
-    line_number: change.lineNumber ?? null,
-    return_order_id: change.returnOrderId ?? null,
-    command_id: change.commandId ?? null,
-    data: change.data,
-  }))
-  await sql.execute(appendChanges, JSON.stringify(rows))
-}
-
-/** An error of the commit as others come: with its SQLSTATE, where there is one. */
-const asStatementError = (error: unknown): unknown => {
-  if (!(error instanceof DriverAdapterError)) return error
-  const { originalCode, originalMessage = error.message } = error.cause
-  return originalCode === undefined ? error : new CommitFailed(originalCode, originalMessage, { cause: error })
-}
+/** A connection that does not come is waited for no longer than this, in milliseconds. */
+const longestWaitMs = 10_000
 
 /** Opens a pool; connects on first use. */
 export const openDatabase = ({
   url,
   vocabularyOf,
   connections = 10,
-  onError,
+  onError = () => undefined,
   bounds,
   prepare = true,
   pooled = false,
 }: DatabaseOptions): Database => {
   const inTransactions = pooled ? boundTransactions(bounds) : null
-  const pool = new PrismaPg(
-    {
-      connectionString: url,
-      max: connections,
-      connectionTimeoutMillis: 10_000,
-      keepAlive: true,
-      keepAliveInitialDelayMillis: 10_000,
-      application_name: 'tallyman',
-      Client: SteadyClient,
-      onConnect: (client) => (inTransactions === null ? boundSession(client, bounds) : inTransactions.bound(client)),
-    },
-    {
-      onPoolError: (error) => onError?.(error),
-      onConnectionError: (error) => onError?.(error),
-      ...(prepare ? { statementNameGenerator: ({ sql }) => preparedName(sql) } : {}),
-    },
-  )
-  const begun = inTransactions === null ? pool : beginningWith(pool, inTransactions.statement)
+  const pool = new SharedPool({
+    connectionString: url,
+    max: connections,
+    connectionTimeoutMillis: longestWaitMs,
+    keepAlive: true,
+    keepAliveInitialDelayMillis: 10_000,
+    application_name: 'tallyman',
+    Client: SteadyClient,
+    types: valueTypes,
+    // What is asked of a connection at once is sent at once, and answered in its order.
+    pipeline: true,
+    onConnect: (client) => (inTransactions === null ? boundSession(client, bounds) : inTransactions.bound(client)),
+  })
+  // The typed client takes its own listener away when it is closed, and a connection may fail after that.
+  pool.on('error', onError)
   // Its other forms of an error quote the call with its arguments, a buyer's among them.
-  const prisma = new PrismaClient({ adapter: committingWith(begun, appendChanges), errorFormat: 'minimal' })
+  const prisma = new PrismaClient({ adapter: new PrismaPg(pool), errorFormat: 'minimal' })
+  let closed: Promise<void> | null = null
+  const send = <Row>(sql: string, parameters: readonly unknown[]) => sendStatement<Row>(pool, sql, parameters, { prepare })
   return {
-    ...runner(prisma, vocabularyOf),
+    query: async <Row>(sql: string, ...parameters: readonly unknown[]) => (await send<Row>(sql, parameters)).rows,
+    execute: async (sql, ...parameters) => (await send(sql, parameters)).count,
     prisma,
+    vocabularyOf,
     gathering: createFreeGathering(),
-    transaction: async (work, { maxWaitMs = 10_000, timeoutMs = 30_000 } = {}) => {
-      try {
-        return await prisma.$transaction(
-          async (client) => {
-            const told: ChangeRecord[] = []
-            const sql = runner(client, vocabularyOf)
-            const result = await work({ ...sql, record: (change) => told.push(change) })
-            if (told.length > 0) await append(sql, told)
-            return result
-          },
-          { maxWait: maxWaitMs, timeout: timeoutMs },
-        )
-      } catch (error) {
-        throw asStatementError(error)
-      }
+    transaction: (work, options = {}) =>
+      runTransaction(
+        { pool, prisma, prepare, vocabularyOf, beginning: inTransactions?.statement ?? (() => ''), onError },
+        work,
+        options,
+      ),
+    close: () => {
+      closed ??= prisma.$disconnect().then(() => pool.end())
+      return closed
     },
-    close: () => prisma.$disconnect(),
   }
 }

@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { socketCodes } from '../socket-codes.ts'
 import { tlsSaying } from '../tls-faults.ts'
 import { Prisma } from './generated/client.ts'
+import { StatementFailed } from './statement.ts'
 
 const maxTries = 5
 const longestPauseMs = 50
@@ -29,7 +30,7 @@ const awaySentences =
 export const property = (value: unknown, name: string): unknown =>
   typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined
 
-/** What the driver said, within an error of Prisma or of a commit. */
+/** What the driver said, within an error of a typed query. */
 const causeOf = (error: unknown): unknown =>
   property(property(property(error, 'meta'), 'driverAdapterError'), 'cause') ?? property(error, 'cause')
 
@@ -64,8 +65,8 @@ export const isDatabaseAway = (error: unknown): boolean => {
 export const postgresOutage = (error: unknown): string | null => {
   if (!(error instanceof Error) || !isDatabaseAway(error)) return null
   const code = property(error, 'code')
-  const isSocket =
-    typeof code === 'string' && awaySocketCodes.has(code) && !(error instanceof Prisma.PrismaClientKnownRequestError)
+  const isOfStatement = error instanceof Prisma.PrismaClientKnownRequestError || error instanceof StatementFailed
+  const isSocket = typeof code === 'string' && awaySocketCodes.has(code) && !isOfStatement
   return isSocket && property(causeOf(error), 'kind') === undefined ? null : describeAway(error)
 }
 

@@ -3,7 +3,7 @@ import type { Transaction } from './database.ts'
 import type { Gathering, Tell } from './together.ts'
 
 /** What all wait for is asked once none of them goes on by itself. */
-const createSteps = (members: number): Gathering & { ended(): void } => {
+const createSteps = (members: number): Gathering => {
   let moving = members
   let asking = false
   let questions: (() => Promise<Tell>)[] = []
@@ -13,8 +13,7 @@ const createSteps = (members: number): Gathering & { ended(): void } => {
       const next = questions
       questions = []
       asking = true
-      const tells: Tell[] = []
-      for (const ask of next) tells.push(await ask())
+      const tells = await Promise.all(next.map((ask) => ask()))
       asking = false
       for (const tell of tells) tell()
       // Those who were told stop again before it is looked who waits: each of them calls `stops` then.
@@ -51,26 +50,13 @@ export const inStep = async <Result>(
   works: readonly ((transaction: Transaction) => Promise<Result>)[],
 ): Promise<readonly Result[]> => {
   const steps = createSteps(works.length)
-  // Only one statement at a time is under way on a connection.
-  let before: Promise<unknown> = Promise.resolve()
-  const inTurn = <Answer>(ask: () => Promise<Answer>): Promise<Answer> => {
-    const answer = before.then(ask, ask)
-    before = answer
-    return answer
-  }
   const told: ChangeRecord[][] = works.map(() => [])
-  const shared = {
-    ...transaction,
-    query: <Row>(sql: string, ...parameters: readonly unknown[]) => inTurn(() => transaction.query<Row>(sql, ...parameters)),
-    execute: (sql: string, ...parameters: readonly unknown[]) => inTurn(() => transaction.execute(sql, ...parameters)),
-    gathering: steps,
-  }
   // Once a statement has failed those behind it fail as well, for that reason alone.
   const faults: unknown[] = []
   const ended = await Promise.allSettled(
     works.map(async (work, index) => {
       try {
-        return await work({ ...shared, record: (change) => told[index]?.push(change) })
+        return await work({ ...transaction, gathering: steps, record: (change) => told[index]?.push(change) })
       } catch (error) {
         faults.push(error)
         throw error

@@ -5,8 +5,10 @@ export interface Gathering {
    * what is to be asked was handed in before.
    */
   waits(statement: object, ask: (() => Promise<Tell>) | null): void
-  /** Somebody who waited goes on. */
+  /** Somebody who waited goes on, or somebody joins. */
   goesOn(): void
+  /** Somebody will ask nothing more. */
+  ended(): void
   /** Whether everybody waits while a question is asked: whoever asks now is part of that question. */
   isAsking(): boolean
   /** Whether a question that failed for all may be asked for each alone. */
@@ -96,6 +98,32 @@ export const together = <Runner extends { readonly gathering?: Gathering }, Aske
 }
 
 /**
+ * Asks two things at once, which takes one round trip; on a connection the first is sent first, and answered before the second is looked at. Neither is
+ * waited for alone where several ask in step.
+ */
+export const atOnce = async <First, Second>(
+  { gathering }: { readonly gathering?: Gathering },
+  first: () => Promise<First>,
+  second: () => Promise<Second>,
+): Promise<[First, Second]> => {
+  gathering?.goesOn()
+  let left = 2
+  const ending = async <Answer>(asked: Promise<Answer>): Promise<Answer> => {
+    try {
+      return await asked
+    } finally {
+      left -= 1
+      // Whoever is answered last goes on for both.
+      if (left > 0) gathering?.ended()
+    }
+  }
+  const [one, other] = await Promise.allSettled([ending(first()), ending(second())])
+  if (one.status === 'rejected') throw one.reason
+  if (other.status === 'rejected') throw other.reason
+  return [one.value, other.value]
+}
+
+/**
  * Gathers what is asked outside of transactions: while a statement is under way, questions to the same one wait for the next; none waits for others
  * to come.
  */
@@ -123,6 +151,7 @@ export const createFreeGathering = (): Gathering => {
       setImmediate(() => void run(statement, ask))
     },
     goesOn: () => undefined,
+    ended: () => undefined,
     isAsking: () => false,
     mayAskAlone: true,
   }

@@ -6,6 +6,7 @@ import type { SqlRunner, Transaction } from './database.ts'
 import { holdErasuresBack } from './erased-records.ts'
 import { prepared } from './prepared.ts'
 import { markTable, type TableMarks } from './table-marks.ts'
+import { atOnce } from './together.ts'
 import { type DifferingRecord, findDiffering, jsonArray, rawHash, type StorableRecord } from './versions.ts'
 
 /** What every stored row says of itself under its lock. */
@@ -244,9 +245,12 @@ export const versionedTable = <T, Before, Row extends LockedRow = LockedRow>(
   ): Promise<readonly Written<T, Before>[]> => {
     const known = reported.filter((record) => record.known)
     if (table.withoutErased !== undefined && known.length < reported.length) await holdErasuresBack(tx, sellerId)
-    const rows = known.length === 0 ? [] : await tx.query<Row>(statements.by(known.length).lock, sellerId, ...namedBy(known))
+    const [rows, records] = await atOnce(
+      tx,
+      async () => (known.length === 0 ? [] : tx.query<Row>(statements.by(known.length).lock, sellerId, ...namedBy(known))),
+      async () => (await table.withoutErased?.(tx, sellerId, reported)) ?? reported,
+    )
     const locked = new Map(rows.map((row) => [row.key, row]))
-    const records = (await table.withoutErased?.(tx, sellerId, reported)) ?? reported
     // What was found before the lock may have changed since.
     const differing = records.flatMap((record) => {
       const row = locked.get(record.key)

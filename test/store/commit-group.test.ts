@@ -1,5 +1,6 @@
 import pg from 'pg'
 import { beforeEach, describe, expect, test } from 'vitest'
+import { readOrderWork } from '../../src/store/command-ledgers.ts'
 import { lockCommand } from '../../src/store/command-steps.ts'
 import { commitTogether, type GroupLocks } from '../../src/store/commit-group.ts'
 import { type Database, openDatabase, type SqlRunner, type Transaction } from '../../src/store/database.ts'
@@ -7,7 +8,7 @@ import { isDatabaseAway } from '../../src/store/faults.ts'
 import { inStep } from '../../src/store/in-step.ts'
 import { lockOrder } from '../../src/store/orders.ts'
 import { readOrder } from '../../src/store/stored-orders.ts'
-import { together } from '../../src/store/together.ts'
+import { atOnce, together } from '../../src/store/together.ts'
 import { acknowledgement, storeCommand } from '../support/commands.ts'
 import { withDatabase } from '../support/database.ts'
 import { eventually } from '../support/eventually.ts'
@@ -240,6 +241,45 @@ describe('questions that are asked at the same time', () => {
       ),
     )
     expect(seen.filter((text) => text.includes('warehouse.orders'))).toHaveLength(1)
+  })
+
+  test('are one statement each where everybody asks two at once, and then another', async () => {
+    const seen: string[] = []
+    const read = await stage.database.transaction((tx) =>
+      inStep(
+        watching(tx, seen),
+        orders.map((order) => async (own) => {
+          const [stored, work] = await atOnce(
+            own,
+            () => readOrder(own, sellerId, order),
+            () => readOrderWork(own, sellerId, order),
+          )
+          const again = await readOrder(own, sellerId, order)
+          return [stored?.purchaseOrderId, work.ledgerCommands.length, again?.purchaseOrderId]
+        }),
+      ),
+    )
+    expect(read).toEqual(orders.map((order) => [order, 1, order]))
+    expect(seen).toHaveLength(3)
+  })
+
+  test('of two asked at once, the one that fails ends the other, and keeps nobody waiting', async () => {
+    const failing = stage.database.transaction((tx) =>
+      inStep(
+        tx,
+        orders.map((order, index) => async (own) => {
+          await atOnce(
+            own,
+            () => readOrder(own, sellerId, order),
+            async () => {
+              if (index === 2) throw new Error('it has no second')
+            },
+          )
+          return readOrder(own, sellerId, order)
+        }),
+      ),
+    )
+    await expect(failing).rejects.toThrow('it has no second')
   })
 
   test('end for each by themselves when one of them cannot be asked', async () => {

@@ -12,6 +12,7 @@ import type { StatusWords } from '../../domain/vocabulary.ts'
 import { type OrderWork, readOrderWork } from '../../store/command-ledgers.ts'
 import type { StoredCommand } from '../../store/commands.ts'
 import { lockOrder, storeOrder } from '../../store/orders.ts'
+import { atOnce } from '../../store/together.ts'
 import { acknowledge } from './acknowledge.ts'
 import { cancel } from './cancel.ts'
 import type { CommandDefinition } from './definition.ts'
@@ -114,8 +115,12 @@ export const orderSubject = (command: OrderCommand, client: MarketplaceClient): 
       await storeOrder(tx, sellerId, observed.observedAt, observed.record)
     },
     lock: async (tx) => {
-      const stored = await lockOrder(tx, sellerId, purchaseOrderId)
-      return standingOf(command, stored, await readOrderWork(tx, sellerId, purchaseOrderId, id), statuses)
+      const [stored, work] = await atOnce(
+        tx,
+        () => lockOrder(tx, sellerId, purchaseOrderId),
+        () => readOrderWork(tx, sellerId, purchaseOrderId, id),
+      )
+      return standingOf(command, stored, work, statuses)
     },
     judge: (sent, order) => {
       const last = sent.at(-1)

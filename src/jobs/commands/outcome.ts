@@ -5,6 +5,7 @@ import { faultPoint } from '../../fault-points.ts'
 import { type AttemptOutcome, readAttempts, recordOutcome } from '../../store/command-attempts.ts'
 import { lockCommand } from '../../store/command-steps.ts'
 import type { Transaction } from '../../store/database.ts'
+import { atOnce } from '../../store/together.ts'
 import { type AnyRun, clockOf, committing, fieldsOf, type Run } from './engine.ts'
 import { codesOf, later, type Step, settle, stopFor, storing, troubled } from './steps.ts'
 import { mayBeProcessed } from './subject.ts'
@@ -38,11 +39,16 @@ const writing = async <Thing, Request extends object>(
   move: () => Promise<Step>,
 ): Promise<Step> => {
   if (!(await lockCommand(transaction, command.id, command))) return { kind: 'gone' }
-  await recordOutcome(transaction, command.id, command.attempts, {
-    ...result,
-    ...(failure === undefined ? {} : { failure: jsonOf(failure) }),
-  })
-  return move()
+  const [, step] = await atOnce(
+    transaction,
+    () =>
+      recordOutcome(transaction, command.id, command.attempts, {
+        ...result,
+        ...(failure === undefined ? {} : { failure: jsonOf(failure) }),
+      }),
+    move,
+  )
+  return step
 }
 
 /**

@@ -5,6 +5,7 @@ import { faultPoint } from '../../fault-points.ts'
 import { readAttempts, recordIntent, recordOutcome } from '../../store/command-attempts.ts'
 import { lockCommand } from '../../store/command-steps.ts'
 import type { Transaction } from '../../store/database.ts'
+import { atOnce } from '../../store/together.ts'
 import { storageFault } from '../../store/versions.ts'
 import { leaseMs, startDeadline } from './deadline.ts'
 import { clockOf, committing, fieldsOf, type Run } from './engine.ts'
@@ -105,9 +106,13 @@ const prepareIn = async <Thing, Request extends object>(
   const { parts, command, subject } = run
   if (sight?.kind === 'seen') await subject.store(transaction, sight.seen.observed, sight.askedAt)
   if (sight?.kind === 'none') await subject.store(transaction, null, sight.askedAt)
-  const standing = await subject.lock(transaction)
+  const [standing, isAsRead] = await atOnce(
+    transaction,
+    () => subject.lock(transaction),
+    () => lockCommand(transaction, command.id, command),
+  )
   // An operator may have decided on it since it was read: the prepared request is then obsolete.
-  if (!(await lockCommand(transaction, command.id, command))) return { step: { kind: 'gone' } }
+  if (!isAsRead) return { step: { kind: 'gone' } }
   if (standing.stored === null && subject.absence !== null) {
     return { step: await settle(transaction, run, 'rejected', subject.absence, null) }
   }

@@ -220,7 +220,11 @@ const inOneTransaction = async (
   if (candidates.length === 0) return { ok: true, receipts: [] }
   try {
     const { receipts, due, decided } = await retryOnDeadlock(() =>
-      parts.database.transaction((tx) => acceptAll(tx, parts, candidates, presences, faultsSoFar), { timeoutMs: 60_000 }),
+      parts.database.transaction((tx) => acceptAll(tx, parts, candidates, presences, faultsSoFar), {
+        timeoutMs: 60_000,
+        // Nothing is locked for events about no order.
+        locksFirst: candidates.some(({ addressed }) => addressed.ok && isOrder(addressed.key)),
+      }),
     )
     faultPoint('event.after-commit')
     const all = [...afterDecisions(parts, decided), ...due]
@@ -314,16 +318,16 @@ const acceptAbout = async (
     return { receipts, faults, due, decided: [] }
   }
   const own = held && isOrder(key) ? { ...tx, held: key } : tx
-  const locked = await lockForPlanning(own, key, rulesOf(parts, key.sellerId))
-  const decided = locked === null ? [] : await decideReceived(own, locked, parts)
+  const { planned, waiting } = await lockForPlanning(own, key, rulesOf(parts, key.sellerId))
+  const decided = planned === null ? [] : await decideReceived(own, planned, waiting, parts)
   for (const candidate of candidates) {
     const { index, event, read } = candidate
     if (wrong.has(index)) continue
-    if (locked === null && isOrder(key) && presences.get(subjectName(key))?.presence === 'unknown') {
+    if (planned === null && isOrder(key) && presences.get(subjectName(key))?.presence === 'unknown') {
       faults.push({ index, ...unknownOrderFault(key) })
       continue
     }
-    const state = locked === null ? 'received' : 'accepted'
+    const state = planned === null ? 'received' : 'accepted'
     const { source, id } = event
     // Inserted before it is planned: a duplicate that has just been accepted must not be found wrong for the units that it took itself.
     const inserted = await insertEvent(own, { ...event, bodyHash: candidate.hash, sellerId: key.sellerId, state })
@@ -331,16 +335,16 @@ const acceptAbout = async (
       receipts.push(await duplicateInside(own, candidate))
       continue
     }
-    if (locked === null) {
+    if (planned === null) {
       receipts.push({ source, id, status: 'accepted', state, commands: [], problem: null })
       continue
     }
-    const plan = locked.plan(read)
+    const plan = planned.plan(read)
     if (!plan.ok) {
       faults.push(...indexed(index, plan.faults))
       continue
     }
-    const commands = await storeCommands(own, locked.key, event, plan.commands)
+    const commands = await storeCommands(own, planned.key, event, plan.commands)
     due.push(...commands)
     receipts.push({ source, id, status: 'accepted', state, commands, problem: null })
   }

@@ -5,9 +5,9 @@ import type { EventFault } from '../../domain/event-shape.ts'
 import { planCommands, planSettings } from '../../domain/events.ts'
 import type { PurchaseOrder } from '../../domain/order.ts'
 import { noOrderId } from '../../domain/text.ts'
-import { cancelsWholly } from '../../domain/units.ts'
+import { cancelsWholly, ledgersOf } from '../../domain/units.ts'
 import { messageOf } from '../../message-of.ts'
-import { readLedgers } from '../../store/command-ledgers.ts'
+import { readOrderWork } from '../../store/command-ledgers.ts'
 import { isAcknowledging } from '../../store/command-queries.ts'
 import { insertCommands } from '../../store/command-steps.ts'
 import type { SqlRunner, Transaction } from '../../store/database.ts'
@@ -16,6 +16,7 @@ import type { OrderKey } from '../../store/order-queries.ts'
 import { lockOrder } from '../../store/orders.ts'
 import { lockShippingSettings, readShippingSettings } from '../../store/shipping-settings.ts'
 import { readOrder } from '../../store/stored-orders.ts'
+import { atOnce } from '../../store/together.ts'
 import type { OnlySeller } from '../serving.ts'
 import { isFromInbox, storedHash } from './body-hash.ts'
 import type { EventSellers } from './fetch-order.ts'
@@ -99,9 +100,26 @@ export interface PlannedSubject {
   plan(event: ReadEvent): EventPlan
 }
 
-/** Locks the subject until the transaction ends; null when it is an order that is not stored. */
-export const lockForPlanning = async (tx: Transaction, key: SubjectKey, rules: EventRules): Promise<PlannedSubject | null> => {
-  if (isOrder(key)) return planOnOrder(tx, key, await lockOrder(tx, key.sellerId, key.purchaseOrderId), rules)
+/** A subject that is locked until the transaction ends. */
+export interface LockedSubject {
+  /** Null when it is an order that is not stored. */
+  readonly planned: PlannedSubject | null
+  /** The events that wait for it, locked as well, in the order in which they came. */
+  readonly waiting: readonly StoredEvent[]
+}
+
+/** Locks the subject, and then the events that wait for it, until the transaction ends. */
+export const lockForPlanning = async (tx: Transaction, key: SubjectKey, rules: EventRules): Promise<LockedSubject> => {
+  const [planned, waiting] = await atOnce(
+    tx,
+    () => lockSubject(tx, key, rules),
+    () => lockReceivedEvents(tx, key.purchaseOrderId),
+  )
+  return { planned, waiting }
+}
+
+const lockSubject = async (tx: Transaction, key: SubjectKey, rules: EventRules): Promise<PlannedSubject | null> => {
+  if (isOrder(key)) return planOnOrder(tx, key, () => lockOrder(tx, key.sellerId, key.purchaseOrderId), rules)
   await lockShippingSettings(tx, key.sellerId)
   return planOnSettings(tx, key, rules)
 }
@@ -109,7 +127,7 @@ export const lockForPlanning = async (tx: Transaction, key: SubjectKey, rules: E
 /** Reads the subject without locking it, for what decides nothing; null when it is an order that is not stored. */
 export const readForPlanning = async (sql: SqlRunner, key: SubjectKey, rules: EventRules): Promise<PlannedSubject | null> =>
   isOrder(key)
-    ? planOnOrder(sql, key, await readOrder(sql, key.sellerId, key.purchaseOrderId), rules)
+    ? planOnOrder(sql, key, () => readOrder(sql, key.sellerId, key.purchaseOrderId), rules)
     : planOnSettings(sql, key, rules)
 
 const planOnSettings = async (sql: SqlRunner, key: SettingsKey, rules: EventRules): Promise<PlannedSubject> => {
@@ -126,15 +144,24 @@ const planOnSettings = async (sql: SqlRunner, key: SettingsKey, rules: EventRule
   }
 }
 
+/** `read` reads the order and may lock it first; what is asked with it is answered after it. */
 const planOnOrder = async (
   sql: SqlRunner,
   key: OrderKey,
-  order: PurchaseOrder | null,
+  read: () => Promise<PurchaseOrder | null>,
   rules: EventRules,
 ): Promise<PlannedSubject | null> => {
+  const { sellerId, purchaseOrderId } = key
+  const [order, [work, isAcknowledged]] = await atOnce(sql, read, () =>
+    atOnce(
+      sql,
+      () => readOrderWork(sql, sellerId, purchaseOrderId),
+      () => isAcknowledging(sql, sellerId, purchaseOrderId),
+    ),
+  )
   if (order === null) return null
-  let ledgers: Parameters<typeof planCommands>[2] = await readLedgers(sql, key.sellerId, order)
-  let acknowledging = await isAcknowledging(sql, key.sellerId, key.purchaseOrderId)
+  let ledgers: Parameters<typeof planCommands>[2] = ledgersOf(order, work.ledgerCommands)
+  let acknowledging = isAcknowledged
   return {
     key,
     order,
@@ -183,23 +210,22 @@ export const afterDecisions = ({ onInbox }: Pick<AcceptParts, 'onInbox'>, decide
  */
 export const decideReceived = async (
   tx: Transaction,
-  locked: PlannedSubject,
+  planned: PlannedSubject,
+  waiting: readonly StoredEvent[],
   parts: Pick<AcceptParts, 'sellers' | 'only'>,
   known?: StoredEvent,
 ): Promise<readonly Decided[]> => {
   const decided: Decided[] = []
   // Nothing changes what an event says, so the one that was read before the lock is not read again.
-  const waiting = (await lockReceivedEvents(tx, locked.key.purchaseOrderId)).map((event) =>
-    event.sequence === known?.sequence && event.dataRemovedAt === null ? known : event,
-  )
-  for (const { event, plan } of await planWaiting(tx, locked, waiting, parts)) {
+  const events = waiting.map((event) => (event.sequence === known?.sequence && event.dataRemovedAt === null ? known : event))
+  for (const { event, plan } of await planWaiting(tx, planned, events, parts)) {
     if (!plan.ok) {
-      await rejectReceived(tx, event, { ...locked.key, problem: eventProblem(plan.faults) })
+      await rejectReceived(tx, event, { ...planned.key, problem: eventProblem(plan.faults) })
       decided.push({ fromInbox: isFromInbox(event), state: 'rejected' })
       continue
     }
-    await settleEvent(tx, event, { bodyHash: storedHash(event), sellerId: locked.key.sellerId, problem: null })
-    const commands = await storeCommands(tx, locked.key, event, plan.commands)
+    await settleEvent(tx, event, { bodyHash: storedHash(event), sellerId: planned.key.sellerId, problem: null })
+    const commands = await storeCommands(tx, planned.key, event, plan.commands)
     decided.push({ fromInbox: isFromInbox(event), state: 'accepted', commands })
   }
   return decided

@@ -2,7 +2,7 @@ import { eventFaults, type ReadEvent, readEvent } from '../../domain/event-readi
 import type { EventFault } from '../../domain/event-shape.ts'
 import { messageOf } from '../../message-of.ts'
 import type { Database } from '../../store/database.ts'
-import { type EventKey, lockReceivedEvents, putOffEvent, readStoredEvent, type StoredEvent } from '../../store/events.ts'
+import { type EventKey, putOffEvent, readStoredEvent, type StoredEvent } from '../../store/events.ts'
 import { isDatabaseAway, retryOnDeadlock } from '../../store/faults.ts'
 import { isSellerServed } from '../../store/sellers.ts'
 import type { OnlySeller } from '../serving.ts'
@@ -111,9 +111,9 @@ const decideWithOthers = async (
   }
   const decided = await retryOnDeadlock(() =>
     parts.database.transaction(async (tx): Promise<readonly Decided[]> => {
-      const locked = await lockForPlanning(tx, key, rules)
-      if (locked !== null) return decideReceived(tx, locked, parts, event)
-      const waits = (await lockReceivedEvents(tx, key.purchaseOrderId)).some((one) => one.sequence === event.sequence)
+      const { planned, waiting } = await lockForPlanning(tx, key, rules)
+      if (planned !== null) return decideReceived(tx, planned, waiting, parts, event)
+      const waits = waiting.some((one) => one.sequence === event.sequence)
       if (!waits || faults.length === 0) return []
       await rejectReceived(tx, event, { ...key, problem: eventProblem(faults) })
       return [{ fromInbox: isFromInbox(event), state: 'rejected' }]

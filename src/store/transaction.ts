@@ -1,0 +1,166 @@
+import type pg from 'pg'
+import type { ChangeRecord } from '../domain/changes/catalogue.ts'
+import type { VocabularyOf } from '../domain/vocabulary.ts'
+import type { Transaction, TransactionOptions } from './database.ts'
+import type { Prisma, PrismaClient } from './generated/client.ts'
+import { lending, type SharedPool } from './pool.ts'
+import { asStatementFailed, StatementFailed, sendStatement } from './statement.ts'
+
+// The counter's row lock is held until commit, so numbers follow the order of commits. It must be the last lock that a
+// transaction takes: two transactions that each append and then lock orders could wait for each other. The statement goes with the COMMIT
+// in one message, so that no process can keep the lock by not going on.
+const appendChanges = (changes: string): string => `
+  WITH told AS (
+    SELECT * FROM jsonb_to_recordset(${changes}::jsonb) AS t(ordinal int, seller_id text, type text, purchase_order_id text,
+      line_number text, return_order_id text, command_id text, data jsonb)
+  ), counter AS (
+    UPDATE tallyman.change_counter SET last_seq = last_seq + (SELECT count(*) FROM told) RETURNING last_seq
+  ), written AS (
+    INSERT INTO warehouse.changes (seq, seller_id, type, purchase_order_id, line_number, return_order_id, command_id, data, occurred_at)
+    SELECT counter.last_seq - (SELECT count(*) FROM told) + told.ordinal, told.seller_id, told.type, told.purchase_order_id,
+      told.line_number, told.return_order_id, told.command_id, told.data, now()
+    FROM told, counter
+    RETURNING 1
+  )
+  SELECT pg_notify('tallyman_changes', '') FROM counter`
+
+/** A text as a literal of SQL, whatever the server takes backslashes for. `pg` has one too, which goes character by character: too slow for megabytes. */
+const literalOf = (text: string): string => `E'${text.replaceAll('\\', '\\\\').replaceAll("'", "''")}'`
+
+/** What commits a transaction and appends its changes, in one message. */
+const commitWith = (changes: readonly ChangeRecord[]): string => {
+  if (changes.length === 0) return 'COMMIT'
+  const rows = changes.map((change, index) => ({
+    ordinal: index + 1,
+    seller_id: change.sellerId,
+    type: change.type,
+    purchase_order_id: change.purchaseOrderId ?? null,
+    line_number: change.lineNumber ?? null,
+    return_order_id: change.returnOrderId ?? null,
+    command_id: change.commandId ?? null,
+    data: change.data,
+  }))
+  return `${appendChanges(literalOf(JSON.stringify(rows)))};\nCOMMIT`
+}
+
+/** As Postgres says it of a transaction that it has ended for its length. */
+const tooLong = (timeoutMs: number): StatementFailed =>
+  new StatementFailed('25P04', `the transaction took longer than ${timeoutMs} ms`)
+
+/** A connection of the pool; one that comes too late is given back. */
+const takeConnection = async (pool: SharedPool, maxWaitMs: number | undefined): Promise<pg.PoolClient> => {
+  const taken = pool.connect()
+  if (maxWaitMs === undefined) return taken
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<null>((resolve) => {
+    timer = setTimeout(() => resolve(null), maxWaitMs)
+  })
+  const connection = await Promise.race([taken, late]).finally(() => clearTimeout(timer))
+  if (connection !== null) return connection
+  taken.then(
+    (unused) => unused.release(),
+    () => undefined,
+  )
+  throw new Error('timeout exceeded when trying to connect')
+}
+
+/** The typed client, each of whose calls is made by `call` with the client that it shall use. */
+const typedThrough = (
+  prisma: PrismaClient,
+  call: (ask: (client: Prisma.TransactionClient) => Promise<unknown>) => Promise<unknown>,
+): Prisma.TransactionClient =>
+  new Proxy(prisma, {
+    get: (_, model) =>
+      new Proxy(
+        {},
+        {
+          get:
+            (_nothing, operation) =>
+            (...given: readonly unknown[]) =>
+              call((client) => Reflect.apply(Reflect.get(Reflect.get(client, model), operation), undefined, given)),
+        },
+      ),
+  })
+
+interface Parts {
+  readonly pool: SharedPool
+  readonly prisma: PrismaClient
+  /** Whether statements that are sent often stay planned on the server. */
+  readonly prepare: boolean
+  readonly vocabularyOf: VocabularyOf
+  /** Statements with which each transaction begins, known once there is a connection; empty: none. */
+  readonly beginning: () => string
+  /** Told of errors of the connection, which nobody awaits. */
+  readonly onError: (error: Error) => void
+}
+
+/**
+ * Commits when `work` resolves, rolls back when it throws.
+ *
+ * @throws what `work` throws; StatementFailed where the transaction cannot begin, takes too long or cannot be committed
+ */
+export const runTransaction = async <Result>(
+  { pool, prisma, prepare, vocabularyOf, beginning, onError }: Parts,
+  work: (transaction: Transaction) => Promise<Result>,
+  { maxWaitMs, timeoutMs = 30_000, locksFirst = false }: TransactionOptions,
+): Promise<Result> => {
+  const connection = await takeConnection(pool, maxWaitMs).catch((error: unknown) => {
+    throw asStatementFailed(error)
+  })
+  const simply = (sql: string) => sendStatement(connection, sql, [], { prepare: false })
+  /** Why nothing more may be asked, and what undoes the rest. */
+  const ending: { over: Error | null; rolledBack: Promise<void> | null } = { over: null, rolledBack: null }
+  let broken = false
+  const rollBack = async (): Promise<void> => {
+    // Where the connection is lost the server rolls back by itself, and the pool drops it.
+    await simply('ROLLBACK').catch(() => {
+      broken = true
+    })
+  }
+  const expiry = setTimeout(() => {
+    ending.over = tooLong(timeoutMs)
+    ending.rolledBack = rollBack()
+  }, timeoutMs)
+  connection.on('error', onError)
+  try {
+    const begun = simply(['BEGIN', beginning()].filter((statement) => statement !== '').join('; '))
+    if (!locksFirst) await begun
+    let mayGoAhead = locksFirst
+    const inside = async <Answered>(ask: () => Promise<Answered>): Promise<Answered> => {
+      if (!mayGoAhead) await begun
+      mayGoAhead = false
+      if (ending.over !== null) throw ending.over
+      const [answered] = await Promise.all([ask(), begun])
+      return answered
+    }
+    const send = <Row>(sql: string, parameters: readonly unknown[]) =>
+      inside(() => sendStatement<Row>(connection, sql, parameters, { prepare }))
+    const told: ChangeRecord[] = []
+    const result = await work({
+      query: async <Row>(sql: string, ...parameters: readonly unknown[]) => (await send<Row>(sql, parameters)).rows,
+      execute: async (sql, ...parameters) => (await send(sql, parameters)).count,
+      prisma: typedThrough(prisma, (ask) =>
+        inside(() => lending(connection, () => prisma.$transaction(ask, { timeout: timeoutMs }))),
+      ),
+      vocabularyOf,
+      record: (change) => told.push(change),
+    })
+    await begun
+    if (ending.over !== null) throw ending.over
+    ending.over = new Error('this transaction has ended')
+    clearTimeout(expiry)
+    const { command } = await simply(commitWith(told))
+    if (command !== 'COMMIT')
+      throw new StatementFailed('25P02', 'a statement of the transaction had failed: nothing was committed')
+    return result
+  } catch (error) {
+    ending.over ??= new Error('this transaction has ended')
+    ending.rolledBack ??= rollBack()
+    throw error
+  } finally {
+    clearTimeout(expiry)
+    await ending.rolledBack
+    connection.removeListener('error', onError)
+    connection.release(broken)
+  }
+}
