@@ -8,7 +8,7 @@ import { valueTypes } from './postgres-values.ts'
 import { boundSession, boundTransactions, type SessionBounds } from './session.ts'
 import { sendStatement } from './statement.ts'
 import { createFreeGathering, type Gathering } from './together.ts'
-import { runTransaction } from './transaction.ts'
+import { runTransaction, type TransactionOptions } from './transaction.ts'
 
 /**
  * Asks Postgres, inside or outside of a transaction: by typed queries, or by SQL with positional parameters (`$1`) where those cannot say it
@@ -46,19 +46,6 @@ export interface Database extends SqlRunner {
   /** Commits when `work` resolves, rolls back when it throws. `work` may run only once and must not swallow errors of statements. */
   transaction<Result>(work: (transaction: Transaction) => Promise<Result>, options?: TransactionOptions): Promise<Result>
   close(): Promise<void>
-}
-
-/** Limits of one transaction, in milliseconds. */
-export interface TransactionOptions {
-  /** Longest wait for a connection. */
-  readonly maxWaitMs?: number
-  /** Longest life of the transaction. */
-  readonly timeoutMs?: number
-  /**
-   * Its first statement writes nothing, it only reads or locks: it is sent together with BEGIN, which saves a round trip. Should BEGIN fail, that
-   * statement may have been done alone.
-   */
-  readonly locksFirst?: boolean
 }
 
 /** How to reach Postgres. */
@@ -119,8 +106,8 @@ export const openDatabase = ({
     gathering: createFreeGathering(),
     transaction: (work, options = {}) =>
       runTransaction(
-        { pool, prisma, prepare, vocabularyOf, beginning: inTransactions?.statement ?? (() => ''), onError },
-        work,
+        { pool, prisma, prepare, beginning: inTransactions?.statement ?? (() => ''), onError },
+        (scope) => work({ ...scope, vocabularyOf }),
         options,
       ),
     close: () => {

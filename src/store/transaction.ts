@@ -1,7 +1,5 @@
 import type pg from 'pg'
 import type { ChangeRecord } from '../domain/changes/catalogue.ts'
-import type { VocabularyOf } from '../domain/vocabulary.ts'
-import type { Transaction, TransactionOptions } from './database.ts'
 import type { Prisma, PrismaClient } from './generated/client.ts'
 import { lending, type SharedPool } from './pool.ts'
 import { asStatementFailed, StatementFailed, sendStatement } from './statement.ts'
@@ -82,12 +80,33 @@ const typedThrough = (
       ),
   })
 
+/** Limits of one transaction, in milliseconds. */
+export interface TransactionOptions {
+  /** Longest wait for a connection. */
+  readonly maxWaitMs?: number
+  /** Longest life of the transaction. */
+  readonly timeoutMs?: number
+  /**
+   * Its first statement writes nothing, it only reads or locks: it is sent together with BEGIN, which saves a round trip. Should BEGIN fail, that
+   * statement may have been done alone.
+   */
+  readonly locksFirst?: boolean
+}
+
+/** What can be asked within a transaction. */
+export interface TransactionScope {
+  readonly prisma: Prisma.TransactionClient
+  query<Row>(sql: string, ...parameters: readonly unknown[]): Promise<Row[]>
+  execute(sql: string, ...parameters: readonly unknown[]): Promise<number>
+  /** Appends one row to `warehouse.changes`, with the commit. */
+  record(change: ChangeRecord): void
+}
+
 interface Parts {
   readonly pool: SharedPool
   readonly prisma: PrismaClient
   /** Whether statements that are sent often stay planned on the server. */
   readonly prepare: boolean
-  readonly vocabularyOf: VocabularyOf
   /** Statements with which each transaction begins, known once there is a connection; empty: none. */
   readonly beginning: () => string
   /** Told of errors of the connection, which nobody awaits. */
@@ -100,8 +119,8 @@ interface Parts {
  * @throws what `work` throws; StatementFailed where the transaction cannot begin, takes too long or cannot be committed
  */
 export const runTransaction = async <Result>(
-  { pool, prisma, prepare, vocabularyOf, beginning, onError }: Parts,
-  work: (transaction: Transaction) => Promise<Result>,
+  { pool, prisma, prepare, beginning, onError }: Parts,
+  work: (scope: TransactionScope) => Promise<Result>,
   { maxWaitMs, timeoutMs = 30_000, locksFirst = false }: TransactionOptions,
 ): Promise<Result> => {
   const connection = await takeConnection(pool, maxWaitMs).catch((error: unknown) => {
@@ -142,7 +161,6 @@ export const runTransaction = async <Result>(
       prisma: typedThrough(prisma, (ask) =>
         inside(() => lending(connection, () => prisma.$transaction(ask, { timeout: timeoutMs }))),
       ),
-      vocabularyOf,
       record: (change) => told.push(change),
     })
     await begun
