@@ -18,6 +18,8 @@ export type RawJob = Job<unknown, unknown, string>
 export interface ConsumerOptions {
   readonly queue: QueueName | typeof inboundQueue
   readonly concurrency: number
+  /** Whether jobs are handed over in the order in which they wait, at the price of one more round trip for each; left out: nearly. */
+  readonly inOrder?: boolean
   /** Lock duration: without a renewal for this time a job counts as stalled, in milliseconds. */
   readonly lockMs: number
   /** Interval of the search for stalled jobs, in milliseconds. */
@@ -68,6 +70,7 @@ const longestBlockSeconds = 5
  */
 class PatientWorker<B extends IQueueBackend, C> extends Worker<unknown, unknown, string, B, JobProgress, C> {
   readonly #events: ConsumerEvents
+  readonly #inOrder: boolean
   readonly #closing = new AbortController()
   #failuresInARow = 0
 
@@ -75,6 +78,7 @@ class PatientWorker<B extends IQueueBackend, C> extends Worker<unknown, unknown,
     // Two parameters, so that BullMQ creates no abort signal.
     super(options.queue, (job, token) => options.process(job, token ?? ''), workerOptions, factory)
     this.#events = options.on
+    this.#inOrder = options.inOrder ?? false
     this.on('error', (error) => this.#events.fault(asError(error)))
     this.on('failed', (job, error) => this.#events.failed(job, asError(error)))
     this.on('stalled', (jobId) => this.#events.stalled(jobId))
@@ -106,6 +110,15 @@ class PatientWorker<B extends IQueueBackend, C> extends Worker<unknown, unknown,
       this.#failuresInARow += 1
       throw error
     }
+  }
+
+  // The end of a job may fetch the next one, while another one is being fetched: of two answers on two connections either may come first.
+  override processJob(
+    job: RawJob,
+    token: string,
+    fetchesNext?: () => boolean,
+  ): ReturnType<Worker<unknown, unknown, string, B, JobProgress, C>['processJob']> {
+    return super.processJob(job, token, this.#inOrder ? () => false : fetchesNext)
   }
 
   protected override getBlockTimeout(blockUntil: number): number {

@@ -75,6 +75,7 @@ export const serveInbound = (options: InboundOptions): Inbound => {
     backend.consumer({
       queue: inboundQueue,
       concurrency: atOnce,
+      inOrder: true,
       lockMs,
       stalledIntervalMs,
       maxStalls: 3,

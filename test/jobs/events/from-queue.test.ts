@@ -1,6 +1,8 @@
 import { randomBytes, randomUUID } from 'node:crypto'
+import { setTimeout as delay } from 'node:timers/promises'
 import { createPostgresBackend, createRedisBackend, type Job, Queue } from 'bullmq'
 import { Redis } from 'ioredis'
+import pg from 'pg'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { createEventQueue, type EventQueueParts } from '../../../src/jobs/events/from-queue.ts'
 import { createLogger, createQuietLog } from '../../../src/observability/log.ts'
@@ -25,6 +27,25 @@ interface Store {
   readonly prefix: string
   /** As an ERP opens it. */
   producer(): Queue
+}
+
+/** Has each other answer to the end of a job of a queue in Postgres, which may bring the next job along, come late. */
+const delayFinishedJobs = (): (() => Promise<void>) => {
+  const delaysMs = [60, 0]
+  let answers = 0
+  const original: unknown = Reflect.get(pg.Client.prototype, 'query')
+  if (typeof original !== 'function') throw new TypeError('pg has no query')
+  Reflect.set(pg.Client.prototype, 'query', function (this: pg.Client, ...given: unknown[]): unknown {
+    const text: unknown = typeof given[0] === 'object' && given[0] !== null ? Reflect.get(given[0], 'text') : given[0]
+    const told: unknown = given.at(-1)
+    if (!String(text).includes('move_to_completed') || typeof told !== 'function') return Reflect.apply(original, this, given)
+    const late = (...answer: unknown[]) =>
+      void delay(delaysMs[answers++ % delaysMs.length]).then(() => Reflect.apply(told, undefined, answer))
+    return Reflect.apply(original, this, [...given.slice(0, -1), late])
+  })
+  return async () => {
+    Reflect.set(pg.Client.prototype, 'query', original)
+  }
 }
 
 const suite = (name: string, open: () => Promise<Store & { close(): Promise<void> }>): void => {
@@ -150,19 +171,23 @@ const suite = (name: string, open: () => Promise<Store & { close(): Promise<void
       expect(job.failedReason).toBe(`event-conflict: id ${event.id} of ${event.source} has another body`)
     })
 
-    test('events about one order are taken in the order in which they were added', async () => {
-      const purchaseOrderId = await order(20)
-      const events = Array.from({ length: 20 }, () => shipment(purchaseOrderId, 1))
-      await queue.addBulk(events.map((data) => ({ name: 'event', data })))
-      await consume()
-      const rows = () =>
-        stage.database.query<{ event_id: string }>(
-          'SELECT event_id FROM tallyman.commands WHERE purchase_order_id = $1 ORDER BY sequence',
-          purchaseOrderId,
-        )
-      await eventually(async () => expect(await rows()).toHaveLength(20), 20_000)
-      expect((await rows()).map(({ event_id: id }) => id)).toEqual(events.map(({ id }) => id))
-    })
+    test.each([false, true])(
+      'events about one order are taken in the order in which they were added (answers delayed: %s)',
+      async (delayed) => {
+        if (delayed) ends.push(delayFinishedJobs())
+        const purchaseOrderId = await order(20)
+        const events = Array.from({ length: 20 }, () => shipment(purchaseOrderId, 1))
+        await queue.addBulk(events.map((data) => ({ name: 'event', data })))
+        await consume()
+        const rows = () =>
+          stage.database.query<{ event_id: string }>(
+            'SELECT event_id FROM tallyman.commands WHERE purchase_order_id = $1 ORDER BY sequence',
+            purchaseOrderId,
+          )
+        await eventually(async () => expect(await rows()).toHaveLength(20), 20_000)
+        expect((await rows()).map(({ event_id: id }) => id)).toEqual(events.map(({ id }) => id))
+      },
+    )
 
     test('an event waits while Postgres is away, and is tried again without an attempt being counted', async () => {
       const { database } = stage
