@@ -41,9 +41,9 @@ const insertNew = prepared(
    FROM jsonb_to_recordset($2::jsonb) AS l(command_id text, line_number text, seller_id text, purchase_order_id text, quantity int)`,
 )
 
-const insertAll = together(async (sql: SqlRunner, asked: readonly (readonly NewCommand[])[]) => {
+const insertAll = together(async (transaction: Transaction, asked: readonly (readonly NewCommand[])[]) => {
   const commands = asked.flat()
-  await sql.execute(
+  transaction.send(
     insertNew,
     JSON.stringify(
       commands.map(({ sellerId, purchaseOrderId, event, acknowledgeWithinHours, command, id }, ordinal) => ({

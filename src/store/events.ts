@@ -183,7 +183,7 @@ export interface NewEvent extends IncomingEvent {
   readonly state: 'received' | 'accepted'
 }
 
-const insertEvents = prepared(
+const insertGiven = prepared(
   `INSERT INTO tallyman.erp_event (source, id, type, data, body_hash, seller_id, status, processed_at)
    SELECT t.source, t.id, t.type, COALESCE(t.data, 'null'), decode(t.body_hash, 'hex'), t.seller_id, t.status, CASE WHEN t.status = 'accepted' THEN now() END
    FROM jsonb_to_recordset($1::jsonb) AS t(ordinal int, source text, id text, type text, data jsonb, body_hash text, seller_id text, status text)
@@ -191,11 +191,11 @@ const insertEvents = prepared(
    ON CONFLICT (source, id) DO NOTHING RETURNING source, id`,
 )
 
-const insertEach = together(async (sql: SqlRunner, events: readonly NewEvent[]) => {
+const insertAll = together(async (sql: SqlRunner, asked: readonly (readonly NewEvent[])[]) => {
   const rows = await sql.query<EventKey>(
-    insertEvents,
+    insertGiven,
     JSON.stringify(
-      events.map(({ source, id, type, data, bodyHash, sellerId, state }, ordinal) => ({
+      asked.flat().map(({ source, id, type, data, bodyHash, sellerId, state }, ordinal) => ({
         ordinal,
         source,
         id,
@@ -208,14 +208,14 @@ const insertEach = together(async (sql: SqlRunner, events: readonly NewEvent[]) 
     ),
   )
   const inserted = new Set(rows.map(({ source, id }) => JSON.stringify([source, id])))
-  return events.map(({ source, id }) => inserted.has(JSON.stringify([source, id])))
+  return asked.map((events) => events.map(({ source, id }) => inserted.has(JSON.stringify([source, id]))))
 })
 
 /**
- * Stores an event; returns false and changes nothing when its source and id are taken. Waits for a transaction under way that
+ * Stores events; answers false for each whose source and id are taken, and changes nothing of it. Waits for a transaction under way that
  * stores the same ones. An event that is accepted is inserted under its order's row lock, so that numbers follow acceptance.
  */
-export const insertEvent = (tx: Transaction, event: NewEvent): Promise<boolean> => insertEach(tx, event)
+export const insertEvents = (tx: Transaction, events: readonly NewEvent[]): Promise<readonly boolean[]> => insertAll(tx, events)
 
 /** Decides an event that was waiting; returns false when it no longer waits. Without a hash the one it has stays. */
 export const settleEvent = async (

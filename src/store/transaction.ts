@@ -98,6 +98,8 @@ export interface TransactionScope {
   readonly prisma: Prisma.TransactionClient
   query<Row>(sql: string, ...parameters: readonly unknown[]): Promise<Row[]>
   execute(sql: string, ...parameters: readonly unknown[]): Promise<number>
+  /** Sends a statement whose answer nobody waits for; if it fails nothing is committed. */
+  send(sql: string, ...parameters: readonly unknown[]): void
   /** Appends one row to `warehouse.changes`, with the commit. */
   record(change: ChangeRecord): void
 }
@@ -152,12 +154,18 @@ export const runTransaction = async <Result>(
       const [answered] = await Promise.all([ask(), begun])
       return answered
     }
-    const send = <Row>(sql: string, parameters: readonly unknown[]) =>
+    const ask = <Row>(sql: string, parameters: readonly unknown[]) =>
       inside(() => sendStatement<Row>(connection, sql, parameters, { prepare }))
+    const sent: Promise<unknown>[] = []
     const told: ChangeRecord[] = []
     const result = await work({
-      query: async <Row>(sql: string, ...parameters: readonly unknown[]) => (await send<Row>(sql, parameters)).rows,
-      execute: async (sql, ...parameters) => (await send(sql, parameters)).count,
+      query: async <Row>(sql: string, ...parameters: readonly unknown[]) => (await ask<Row>(sql, parameters)).rows,
+      execute: async (sql, ...parameters) => (await ask(sql, parameters)).count,
+      send: (sql, ...parameters) => {
+        const answer = ask(sql, parameters)
+        answer.catch(() => undefined)
+        sent.push(answer)
+      },
       prisma: typedThrough(prisma, (ask) =>
         inside(() => lending(connection, () => prisma.$transaction(ask, { timeout: timeoutMs }))),
       ),
@@ -167,7 +175,11 @@ export const runTransaction = async <Result>(
     if (ending.over !== null) throw ending.over
     ending.over = new Error('this transaction has ended')
     clearTimeout(expiry)
-    const { command } = await simply(commitWith(told))
+    // A COMMIT after a statement that failed commits nothing, so it goes without waiting for what was sent.
+    const commit = simply(commitWith(told))
+    const ends = await Promise.allSettled([...sent, commit])
+    for (const end of ends) if (end.status === 'rejected') throw end.reason
+    const { command } = await commit
     if (command !== 'COMMIT')
       throw new StatementFailed('25P02', 'a statement of the transaction had failed: nothing was committed')
     return result

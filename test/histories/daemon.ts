@@ -138,6 +138,7 @@ export const createDaemon = (parts: DaemonParts): Daemon => {
             return transaction.query<Row>(sql, ...parameters)
           },
           execute: transaction.execute,
+          send: transaction.send,
         }
         return work(watchedTransaction)
       }, options)

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { readEvent } from '../../src/domain/event-reading.ts'
 import { openDatabase } from '../../src/store/database.ts'
 import { listEvents } from '../../src/store/event-queries.ts'
-import { dueEvents, insertEvent, lockReceivedEvents, putOffEvent, readStoredEvent, settleEvent } from '../../src/store/events.ts'
+import { dueEvents, insertEvents, lockReceivedEvents, putOffEvent, readStoredEvent, settleEvent } from '../../src/store/events.ts'
 import { isDatabaseAway, retryOnDeadlock } from '../../src/store/faults.ts'
 import { withDatabase } from '../support/database.ts'
 import { vocabularyOf } from '../support/vocabulary.ts'
@@ -21,8 +21,8 @@ const row = (id: string, state: 'received' | 'accepted' = 'received') => ({
 })
 
 test('an event is stored once and read back as it was', async () => {
-  const insert = () => stage.database.transaction((tx) => insertEvent(tx, row('1', 'accepted')))
-  expect([await insert(), await insert()]).toEqual([true, false])
+  const insert = () => stage.database.transaction((tx) => insertEvents(tx, [row('1', 'accepted')]))
+  expect([await insert(), await insert()]).toEqual([[true], [false]])
   expect(await readStoredEvent(stage.database, { source: 'urn:erp', id: '1' })).toMatchObject({
     ...row('1', 'accepted'),
     sequence: expect.any(BigInt),
@@ -35,7 +35,7 @@ test('an event is stored once and read back as it was', async () => {
 })
 
 test('waiting events come in their order, are put off, and are settled once', async () => {
-  for (const id of ['b', 'a', 'c']) await stage.database.transaction((tx) => insertEvent(tx, row(id)))
+  for (const id of ['b', 'a', 'c']) await stage.database.transaction((tx) => insertEvents(tx, [row(id)]))
   const due = async () => (await dueEvents(stage.database, 10)).map(({ id }) => id)
   expect(await due()).toEqual(['b', 'a', 'c'])
   const settle = () =>
@@ -169,8 +169,8 @@ test('the inbox refuses what could never be carried, and keeps what was there be
 })
 
 test('events are listed newest first, by state and seller, with their orders and reasons', async () => {
-  for (const id of ['1', '2', '3']) await stage.database.transaction((tx) => insertEvent(tx, row(id)))
-  await stage.database.transaction((tx) => insertEvent(tx, row('4', 'accepted')))
+  for (const id of ['1', '2', '3']) await stage.database.transaction((tx) => insertEvents(tx, [row(id)]))
+  await stage.database.transaction((tx) => insertEvents(tx, [row('4', 'accepted')]))
   await stage.database.execute(
     `INSERT INTO tallyman.erp_event (source, id, type, data) VALUES ('urn:erp', '5', 'x', '{"sellerId": " s-2 ", "purchaseOrderId": 8.0}')`,
   )
@@ -198,11 +198,11 @@ test('a transaction that Postgres ends for a deadlock runs again', async () => {
     retryOnDeadlock(() =>
       stage.database.transaction(async (tx) => {
         runs += 1
-        const mine = await insertEvent(tx, row(first))
+        const mine = (await insertEvents(tx, [row(first)]))[0]
         entered += 1
         if (entered === 2) both.resolve()
         await both.promise
-        return [mine, await insertEvent(tx, row(second))]
+        return [mine, (await insertEvents(tx, [row(second)]))[0]]
       }),
     )
   const results = await Promise.all([cross('x', 'y'), cross('y', 'x')])

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { maxDataBytes, maxKeyBytes, maxTypeLength, postgresTextBytes } from '../../src/domain/event-bounds.ts'
 import { storableFaults } from '../../src/jobs/events/storable.ts'
 import { type Database, openDatabase } from '../../src/store/database.ts'
-import { insertEvent } from '../../src/store/events.ts'
+import { insertEvents } from '../../src/store/events.ts'
 import { startTestPostgres, type TestPostgres } from '../support/postgres.ts'
 import { vocabularyOf } from '../support/vocabulary.ts'
 import { databaseBefore } from './support/earlier.ts'
@@ -92,8 +92,8 @@ describe('the bounds of the inbox', () => {
     expect(postgresTextBytes(fitting)).toBe(maxDataBytes)
     expect(storableFaults(event(fitting, 'fits'))).toEqual([])
     const store = (data: unknown, id: string) =>
-      database.transaction((tx) => insertEvent(tx, { ...event(data, id), bodyHash: '00', sellerId: null, state: 'received' }))
-    await expect(store(fitting, 'fits')).resolves.toBe(true)
+      database.transaction((tx) => insertEvents(tx, [{ ...event(data, id), bodyHash: '00', sellerId: null, state: 'received' }]))
+    await expect(store(fitting, 'fits')).resolves.toEqual([true])
     const larger = { ...fitting, note: `${fitting.note}x` }
     expect(storableFaults(event(larger, 'larger'))).toMatchObject([
       { path: 'data', message: expect.stringContaining('too large') },

@@ -166,6 +166,28 @@ describe('a transaction', () => {
     expect(answers).toEqual([1, [{ seller_id: 'a' }], 1, []])
   })
 
+  test('commits what was only sent, and nothing where that fails', async () => {
+    const named = `INSERT INTO tallyman.sellers (seller_id, state) VALUES ($1, 'active')`
+    await stage.database.transaction(async (tx) => tx.send(named, 'a'))
+    expect(await sellers()).toEqual(['a'])
+    const work = stage.database.transaction(async (tx) => {
+      tx.send(named, 'b')
+      tx.send(named, 'a')
+      tx.send(named, 'c')
+      tx.record({ sellerId: 'a', type: 'order.missing', data: {} })
+    })
+    await expect(work).rejects.toMatchObject({ name: 'StatementFailed', code: '23505' })
+    expect(await sellers()).toEqual(['a'])
+    expect(await stage.database.prisma.change.count()).toBe(0)
+    const thrown = stage.database.transaction(async (tx) => {
+      tx.send(named, 'a')
+      throw new Error('undone')
+    })
+    await expect(thrown).rejects.toThrow('undone')
+    await stage.database.transaction(async (tx) => tx.send(named, 'd'))
+    expect(await sellers()).toEqual(['a', 'd'])
+  })
+
   test('that begins with a lock asks and commits as any other', async () => {
     const options = { locksFirst: true }
     const answer = stage.database.transaction(async (tx) => {

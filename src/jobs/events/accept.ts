@@ -9,7 +9,7 @@ import {
   type EventsVerdict,
   type IncomingEvent,
   type IndexedFault,
-  insertEvent,
+  insertEvents,
   readEvents,
   readStoredEvent,
   type StoredEvent,
@@ -18,6 +18,7 @@ import { retryOnDeadlock } from '../../store/faults.ts'
 import { inStep } from '../../store/in-step.ts'
 import { type OrderKey, orderIsStored } from '../../store/order-queries.ts'
 import { lockOrders } from '../../store/orders.ts'
+import { atOnce } from '../../store/together.ts'
 import { bodyHash, storedHash } from './body-hash.ts'
 import {
   type Addressed,
@@ -101,8 +102,12 @@ export const acceptEvents = async (
   if (conflicts.size > 0) return { ok: false, reason: 'conflict', indexes: [...conflicts] }
   faults.push(...wrongByThemselves)
 
-  const presences = await ensureOrders(parts, candidates, new Set(faults.map((fault) => fault.index)), signal)
-  const fresh = await inOneTransaction(parts, candidates, presences, faults)
+  const orders = ordersOf(candidates, new Set(faults.map((fault) => fault.index)))
+  const accept = (presences: ReadonlyMap<string, OrderPresence>) =>
+    inOneTransaction(parts, candidates, { orders, presences }, faults)
+  // Most orders are stored, so none is looked for before those that are not are missed.
+  const fresh = (await accept(new Map())) ?? (await accept(await ensureOrders(parts, orders, signal)))
+  if (fresh === null) throw new Error('orders that were looked for are not known')
   if (!fresh.ok) return fresh
 
   const receipts = new Map(fresh.receipts.map((receipt) => [nameOf(receipt), receipt]))
@@ -187,40 +192,57 @@ const leftToOthers = async (
   return { ok: false, faults: [], unserved: null, unsure: `another process serves seller ${addressed.unserved}` }
 }
 
-/** Fetches the missing orders, each once. Orders of invalid events are not fetched. */
-const ensureOrders = async (
-  parts: AcceptParts,
-  candidates: readonly Candidate[],
-  wrong: ReadonlySet<number>,
-  signal: AbortSignal,
-): Promise<ReadonlyMap<string, OrderPresence>> => {
+/** The orders of events, by their names ({@link subjectName}). Those of invalid events are not looked for. */
+const ordersOf = (candidates: readonly Candidate[], wrong: ReadonlySet<number>): ReadonlyMap<string, OrderKey> => {
   const keys = new Map<string, OrderKey>()
   for (const { index, addressed } of candidates) {
     if (addressed.ok && isOrder(addressed.key) && !wrong.has(index)) keys.set(subjectName(addressed.key), addressed.key)
   }
+  return keys
+}
+
+/** Fetches the missing orders, each once. */
+const ensureOrders = async (
+  parts: AcceptParts,
+  orders: ReadonlyMap<string, OrderKey>,
+  signal: AbortSignal,
+): Promise<ReadonlyMap<string, OrderPresence>> => {
   const presences = new Map<string, OrderPresence>()
   // Asked for all at once; most are there.
   await Promise.all(
-    [...keys].map(async ([name, { sellerId, purchaseOrderId }]) => {
+    [...orders].map(async ([name, { sellerId, purchaseOrderId }]) => {
       if (await orderIsStored(parts.database, sellerId, purchaseOrderId)) presences.set(name, { presence: 'stored' })
     }),
   )
-  for (const [name, key] of keys) {
+  for (const [name, key] of orders) {
     if (!presences.has(name)) presences.set(name, await parts.fetcher.ensure(key, signal))
   }
   return presences
 }
 
+/** What is known of the orders of events. */
+interface Orders {
+  readonly orders: ReadonlyMap<string, OrderKey>
+  /** Of those that have been looked for. */
+  readonly presences: ReadonlyMap<string, OrderPresence>
+}
+
+/** An order is not stored and has not been looked for. */
+class OrderMissed extends Error {
+  override readonly name = 'OrderMissed'
+}
+
+/** Null: an order must be looked for first, and nothing was done. */
 const inOneTransaction = async (
   parts: AcceptParts,
   candidates: readonly Candidate[],
-  presences: ReadonlyMap<string, OrderPresence>,
+  known: Orders,
   faultsSoFar: readonly IndexedFault[],
-): Promise<EventsVerdict> => {
+): Promise<EventsVerdict | null> => {
   if (candidates.length === 0) return { ok: true, receipts: [] }
   try {
     const { receipts, due, decided } = await retryOnDeadlock(() =>
-      parts.database.transaction((tx) => acceptAll(tx, parts, candidates, presences, faultsSoFar), {
+      parts.database.transaction((tx) => acceptAll(tx, parts, candidates, known, faultsSoFar), {
         timeoutMs: 60_000,
         // Nothing is locked for events about no order.
         locksFirst: candidates.some(({ addressed }) => addressed.ok && isOrder(addressed.key)),
@@ -232,6 +254,7 @@ const inOneTransaction = async (
     return { ok: true, receipts }
   } catch (error) {
     if (error instanceof Undone) return error.verdict
+    if (error instanceof OrderMissed) return null
     throw error
   }
 }
@@ -240,11 +263,13 @@ const acceptAll = async (
   tx: Transaction,
   parts: AcceptParts,
   candidates: readonly Candidate[],
-  presences: ReadonlyMap<string, OrderPresence>,
+  { orders, presences }: Orders,
   faultsSoFar: readonly IndexedFault[],
 ): Promise<{ receipts: readonly EventReceipt[]; due: readonly string[]; decided: readonly Decided[] }> => {
   const wrong = new Set(faultsSoFar.map((fault) => fault.index))
   const works = await workOf(tx, candidates)
+  const held = new Set(works.flatMap(({ key, held: isHeld }) => (key !== null && isHeld ? [subjectName(key)] : [])))
+  if ([...orders.keys()].some((name) => !held.has(name) && !presences.has(name))) throw new OrderMissed()
   const accepted = await inStep(
     tx,
     works.map((work) => (own) => acceptAbout(own, parts, work, presences, wrong)),
@@ -306,37 +331,46 @@ const acceptAbout = async (
   presences: ReadonlyMap<string, OrderPresence>,
   wrong: ReadonlySet<number>,
 ): Promise<Accepted> => {
+  const right = candidates.filter(({ index }) => !wrong.has(index))
+  if (key === null) {
+    const unsure = right.filter(({ addressed }) => !addressed.ok && addressed.unsure !== null)
+    return { receipts: await takeForLater(tx, null, unsure), faults: [], due: [], decided: [] }
+  }
+  if (!isOrder(key)) return acceptNow(tx, parts, key, right)
+  if (held) return acceptNow({ ...tx, held: key }, parts, key, right)
+  if (presences.get(subjectName(key))?.presence === 'unknown') {
+    return { receipts: [], faults: right.flatMap(({ index }) => indexed(index, [unknownOrderFault(key)])), due: [], decided: [] }
+  }
+  return { receipts: await takeForLater(tx, key.sellerId, right), faults: [], due: [], decided: [] }
+}
+
+/** Accepts events about a subject that is there, and decides first what waits for it. */
+const acceptNow = async (
+  tx: Transaction,
+  parts: AcceptParts,
+  key: SubjectKey,
+  candidates: readonly Candidate[],
+): Promise<Accepted> => {
+  const state = 'accepted'
+  // Inserted before they are planned: a duplicate that has just been accepted must not be found wrong for the units that it took itself.
+  const [{ planned, waiting }, inserted] = await atOnce(
+    tx,
+    () => lockForPlanning(tx, key, rulesOf(parts, key.sellerId)),
+    () =>
+      insertEvents(
+        tx,
+        candidates.map(({ event, hash }) => ({ ...event, bodyHash: hash, sellerId: key.sellerId, state })),
+      ),
+  )
+  if (planned === null) throw new Error(`order ${key.purchaseOrderId} of seller ${key.sellerId} has vanished under its lock`)
+  const decided = await decideReceived(tx, planned, waiting, parts)
   const receipts: EventReceipt[] = []
   const faults: IndexedFault[] = []
   const due: string[] = []
-  if (key === null) {
-    for (const candidate of candidates) {
-      // Its seller cannot be determined yet: it is decided later, like a row of the inbox.
-      const isUnsure = !candidate.addressed.ok && candidate.addressed.unsure !== null
-      if (isUnsure && !wrong.has(candidate.index)) receipts.push(await takeUndecided(tx, candidate))
-    }
-    return { receipts, faults, due, decided: [] }
-  }
-  const own = held && isOrder(key) ? { ...tx, held: key } : tx
-  const { planned, waiting } = await lockForPlanning(own, key, rulesOf(parts, key.sellerId))
-  const decided = planned === null ? [] : await decideReceived(own, planned, waiting, parts)
-  for (const candidate of candidates) {
+  for (const [place, candidate] of candidates.entries()) {
     const { index, event, read } = candidate
-    if (wrong.has(index)) continue
-    if (planned === null && isOrder(key) && presences.get(subjectName(key))?.presence === 'unknown') {
-      faults.push({ index, ...unknownOrderFault(key) })
-      continue
-    }
-    const state = planned === null ? 'received' : 'accepted'
-    const { source, id } = event
-    // Inserted before it is planned: a duplicate that has just been accepted must not be found wrong for the units that it took itself.
-    const inserted = await insertEvent(own, { ...event, bodyHash: candidate.hash, sellerId: key.sellerId, state })
-    if (!inserted) {
-      receipts.push(await duplicateInside(own, candidate))
-      continue
-    }
-    if (planned === null) {
-      receipts.push({ source, id, status: 'accepted', state, commands: [], problem: null })
+    if (inserted[place] !== true) {
+      receipts.push(await duplicateInside(tx, candidate))
       continue
     }
     const plan = planned.plan(read)
@@ -344,18 +378,35 @@ const acceptAbout = async (
       faults.push(...indexed(index, plan.faults))
       continue
     }
-    const commands = await storeCommands(own, planned.key, event, plan.commands)
+    const commands = await storeCommands(tx, planned.key, event, plan.commands)
     due.push(...commands)
-    receipts.push({ source, id, status: 'accepted', state, commands, problem: null })
+    receipts.push({ source: event.source, id: event.id, status: 'accepted', state, commands, problem: null })
   }
   return { receipts, faults, due, decided }
 }
 
-const takeUndecided = async (tx: Transaction, candidate: Candidate): Promise<EventReceipt> => {
-  const { source, id } = candidate.event
-  const row = { ...candidate.event, bodyHash: candidate.hash, sellerId: null, state: 'received' } as const
-  if (!(await insertEvent(tx, row))) return duplicateInside(tx, candidate)
-  return { source, id, status: 'accepted', state: 'received', commands: [], problem: null }
+/**
+ * Stores events that are decided later, like a row of the inbox: their seller cannot be determined yet (null), or their order is not stored and cannot
+ * be fetched now.
+ */
+const takeForLater = async (
+  tx: Transaction,
+  sellerId: string | null,
+  candidates: readonly Candidate[],
+): Promise<readonly EventReceipt[]> => {
+  const state = 'received'
+  const rows = candidates.map(({ event, hash }) => ({ ...event, bodyHash: hash, sellerId, state }) as const)
+  const inserted = await insertEvents(tx, rows)
+  const receipts: EventReceipt[] = []
+  for (const [place, candidate] of candidates.entries()) {
+    const { source, id } = candidate.event
+    receipts.push(
+      inserted[place] === true
+        ? { source, id, status: 'accepted', state, commands: [], problem: null }
+        : await duplicateInside(tx, candidate),
+    )
+  }
+  return receipts
 }
 
 /** The receipt of an event that another process has stored meanwhile. */
