@@ -31,19 +31,33 @@ const nothing: pg.QueryResult = { command: '', rowCount: 0, oid: 0, fields: [], 
 const outerOnly = new Set(['BEGIN', 'COMMIT', 'ROLLBACK'])
 const textOf = (query: unknown): unknown => (typeof query === 'object' && query !== null ? Reflect.get(query, 'text') : query)
 
-/** The connection of a transaction for one within it: whoever has it neither begins nor ends anything, and cannot give it back. */
-const within = (connection: pg.PoolClient): pg.PoolClient =>
+/**
+ * The connection of a transaction for one within it: whoever has it neither begins nor ends anything, cannot give it back, and asks nothing once
+ * `refusal` says why.
+ */
+const within = (connection: pg.PoolClient, refusal: () => Error | null): pg.PoolClient =>
   new Proxy(connection, {
     get: (target, name) => {
       if (name === 'release') return () => undefined
       const member: unknown = Reflect.get(target, name)
       if (typeof member !== 'function') return member
       if (name !== 'query') return member.bind(target)
-      return (...given: readonly unknown[]): unknown =>
-        outerOnly.has(String(textOf(given[0]))) ? Promise.resolve(nothing) : Reflect.apply(member, target, given)
+      return (...given: readonly unknown[]): unknown => {
+        if (outerOnly.has(String(textOf(given[0])))) return Promise.resolve(nothing)
+        const refused = refusal()
+        return refused === null ? Reflect.apply(member, target, given) : Promise.reject(refused)
+      }
     },
   })
 
-/** The next connection that `work` takes of a {@link SharedPool} is this one, whose transaction is under way. */
-export const lending = <Result>(connection: pg.PoolClient, work: () => Promise<Result>): Promise<Result> =>
-  lent.run({ connection: within(connection) }, work)
+/** The next connection that `work` takes of a {@link SharedPool} is this one, whose transaction is under way until `refusal` says otherwise. */
+export const lending = async <Result>(
+  connection: pg.PoolClient,
+  refusal: () => Error | null,
+  work: () => Promise<Result>,
+): Promise<Result> => {
+  const loan: { connection: pg.PoolClient | null } = { connection: within(connection, refusal) }
+  const result = await lent.run(loan, work)
+  if (loan.connection !== null) throw new Error('a typed query did not take the connection of its transaction')
+  return result
+}

@@ -145,7 +145,8 @@ export const runTransaction = async <Result>(
   connection.on('error', onError)
   try {
     const begun = simply(['BEGIN', beginning()].filter((statement) => statement !== '').join('; '))
-    if (!locksFirst) await begun
+    if (locksFirst) begun.catch(() => undefined)
+    else await begun
     let mayGoAhead = locksFirst
     const inside = async <Answered>(ask: () => Promise<Answered>): Promise<Answered> => {
       if (!mayGoAhead) await begun
@@ -167,7 +168,13 @@ export const runTransaction = async <Result>(
         sent.push(answer)
       },
       prisma: typedThrough(prisma, (ask) =>
-        inside(() => lending(connection, () => prisma.$transaction(ask, { timeout: timeoutMs }))),
+        inside(() =>
+          lending(
+            connection,
+            () => ending.over,
+            () => prisma.$transaction(ask, { timeout: timeoutMs }),
+          ),
+        ),
       ),
       record: (change) => told.push(change),
     })

@@ -93,6 +93,30 @@ describe('typed queries within a transaction', () => {
     expect(await sellers()).toEqual([])
   })
 
+  test('that outlast their transaction are undone with it, and ask nothing more', async () => {
+    await stage.database.transaction((tx) => addSeller(tx, 'a'))
+    const written = Promise.withResolvers<void>()
+    const over = Promise.withResolvers<void>()
+    let second: unknown = null
+    const long = stage.database.transaction(
+      async (tx) => {
+        await tx.prisma.seller.updateMany({ data: { resumes: 7 } })
+        written.resolve()
+        await over.promise
+        second = await thrownBy(tx.prisma.seller.updateMany({ data: { resumes: 8 } }))
+      },
+      { timeoutMs: 300 },
+    )
+    const outcome = thrownBy(long)
+    await written.promise
+    // It waits for the row, which is free once the time of the other is over.
+    await stage.database.prisma.seller.updateMany({ where: { sellerId: 'a' }, data: { stoppedReason: 'told' } })
+    over.resolve()
+    expect(await outcome).toMatchObject({ code: '25P04' })
+    expect(second).toMatchObject({ code: '25P04' })
+    expect(await stage.database.prisma.seller.findMany({ select: { resumes: true } })).toEqual([{ resumes: 0 }])
+  })
+
   test('take no other connection, however many transactions are under way', async () => {
     const ids = ['a', 'b', 'c', 'd', 'e', 'f']
     await Promise.all(
