@@ -28,8 +28,8 @@ export interface SqlRunner {
 
 /** A transaction under way. Changes recorded through it are appended as its last statement, in one message with the commit. */
 export interface Transaction extends SqlRunner {
-  /** Sends a statement whose answer nobody waits for; if it fails nothing is committed. */
-  send(sql: string, ...parameters: readonly unknown[]): void
+  /** Sends a statement whose answer nobody waits for; if it fails nothing is committed. Its parameters are such as can always be sent. */
+  send(sql: string, ...parameters: readonly (string | number | null)[]): void
   /** Appends one row to `warehouse.changes`. */
   record(change: ChangeRecord): void
   /** The order whose row is locked already. Left out: whoever needs its lock takes it. */

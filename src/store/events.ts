@@ -333,11 +333,14 @@ export const receivedEvents = async (sql: SqlRunner, purchaseOrderId: string | n
 
 const lockReceivedOf = together(async (tx: SqlRunner, about: readonly (string | null)[]) => {
   const orders = about.filter((purchaseOrderId) => purchaseOrderId !== null)
-  const ofOrders = orders.length === 0 ? [] : (await tx.query<EventRow>(waitingOfOrders, orders)).map(fromRow)
-  const ofSettings =
-    orders.length === about.length ? [] : (await tx.query<EventRow>(waitingOfType, settingsEventType)).map(fromRow)
-  const byOrder = Map.groupBy(ofOrders, (event) => event.purchaseOrderId)
-  return about.map((purchaseOrderId) => (purchaseOrderId === null ? ofSettings : (byOrder.get(purchaseOrderId) ?? [])))
+  // Sent at once: what is inserted behind them must not come between.
+  const [ofOrders, ofSettings] = await Promise.all([
+    orders.length === 0 ? [] : tx.query<EventRow>(waitingOfOrders, orders),
+    orders.length === about.length ? [] : tx.query<EventRow>(waitingOfType, settingsEventType),
+  ])
+  const byOrder = Map.groupBy(ofOrders.map(fromRow), (event) => event.purchaseOrderId)
+  const settings = ofSettings.map(fromRow)
+  return about.map((purchaseOrderId) => (purchaseOrderId === null ? settings : (byOrder.get(purchaseOrderId) ?? [])))
 })
 
 /**

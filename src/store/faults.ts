@@ -34,7 +34,8 @@ export const property = (value: unknown, name: string): unknown =>
 const causeOf = (error: unknown): unknown =>
   property(property(property(error, 'meta'), 'driverAdapterError'), 'cause') ?? property(error, 'cause')
 
-const sqlStateOf = (error: unknown): string => {
+/** The SQLSTATE of an error, of SQL or of a typed query; empty where there is none. */
+export const sqlStateOf = (error: unknown): string => {
   const state = property(causeOf(error), 'originalCode')
   if (typeof state === 'string') return state
   // Prisma's own codes look like SQLSTATEs.

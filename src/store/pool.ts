@@ -28,7 +28,11 @@ export class SharedPool extends pg.Pool {
 }
 
 const nothing: pg.QueryResult = { command: '', rowCount: 0, oid: 0, fields: [], rows: [] }
-const outerOnly = new Set(['BEGIN', 'COMMIT', 'ROLLBACK'])
+/** What only the transaction itself does with its connection: it ends, and listens for errors, by itself. */
+const outerOnly = {
+  members: new Set<string | symbol>(['release', 'on', 'removeListener']),
+  statements: new Set(['BEGIN', 'COMMIT', 'ROLLBACK']),
+}
 const textOf = (query: unknown): unknown => (typeof query === 'object' && query !== null ? Reflect.get(query, 'text') : query)
 
 /**
@@ -38,12 +42,12 @@ const textOf = (query: unknown): unknown => (typeof query === 'object' && query 
 const within = (connection: pg.PoolClient, refusal: () => Error | null): pg.PoolClient =>
   new Proxy(connection, {
     get: (target, name) => {
-      if (name === 'release') return () => undefined
+      if (outerOnly.members.has(name)) return () => undefined
       const member: unknown = Reflect.get(target, name)
       if (typeof member !== 'function') return member
       if (name !== 'query') return member.bind(target)
       return (...given: readonly unknown[]): unknown => {
-        if (outerOnly.has(String(textOf(given[0])))) return Promise.resolve(nothing)
+        if (outerOnly.statements.has(String(textOf(given[0])))) return Promise.resolve(nothing)
         const refused = refusal()
         return refused === null ? Reflect.apply(member, target, given) : Promise.reject(refused)
       }

@@ -108,16 +108,16 @@ export const atOnce = async <First, Second>(
 ): Promise<[First, Second]> => {
   gathering?.goesOn()
   let left = 2
-  const ending = async <Answer>(asked: Promise<Answer>): Promise<Answer> => {
+  const ending = async <Answer>(ask: () => Promise<Answer>): Promise<Answer> => {
     try {
-      return await asked
+      return await ask()
     } finally {
       left -= 1
       // Whoever is answered last goes on for both.
       if (left > 0) gathering?.ended()
     }
   }
-  const [one, other] = await Promise.allSettled([ending(first()), ending(second())])
+  const [one, other] = await Promise.allSettled([ending(first), ending(second)])
   if (one.status === 'rejected') throw one.reason
   if (other.status === 'rejected') throw other.reason
   return [one.value, other.value]

@@ -1,5 +1,6 @@
 import type pg from 'pg'
 import type { ChangeRecord } from '../domain/changes/catalogue.ts'
+import { sqlStateOf } from './faults.ts'
 import type { Prisma, PrismaClient } from './generated/client.ts'
 import { lending, type SharedPool } from './pool.ts'
 import { asStatementFailed, StatementFailed, sendStatement } from './statement.ts'
@@ -44,6 +45,9 @@ const commitWith = (changes: readonly ChangeRecord[]): string => {
 /** As Postgres says it of a transaction that it has ended for its length. */
 const tooLong = (timeoutMs: number): StatementFailed =>
   new StatementFailed('25P04', `the transaction took longer than ${timeoutMs} ms`)
+
+/** A statement failed only because one before it had. */
+const isConsequence = (error: unknown): boolean => sqlStateOf(error) === '25P02'
 
 /** A connection of the pool; one that comes too late is given back. */
 const takeConnection = async (pool: SharedPool, maxWaitMs: number | undefined): Promise<pg.PoolClient> => {
@@ -98,8 +102,8 @@ export interface TransactionScope {
   readonly prisma: Prisma.TransactionClient
   query<Row>(sql: string, ...parameters: readonly unknown[]): Promise<Row[]>
   execute(sql: string, ...parameters: readonly unknown[]): Promise<number>
-  /** Sends a statement whose answer nobody waits for; if it fails nothing is committed. */
-  send(sql: string, ...parameters: readonly unknown[]): void
+  /** Sends a statement whose answer nobody waits for; if it fails nothing is committed. Its parameters are such as can always be sent. */
+  send(sql: string, ...parameters: readonly (string | number | null)[]): void
   /** Appends one row to `warehouse.changes`, with the commit. */
   record(change: ChangeRecord): void
 }
@@ -129,14 +133,27 @@ export const runTransaction = async <Result>(
     throw asStatementFailed(error)
   })
   const simply = (sql: string) => sendStatement(connection, sql, [], { prepare: false })
-  /** Why nothing more may be asked, and what undoes the rest. */
-  const ending: { over: Error | null; rolledBack: Promise<void> | null } = { over: null, rolledBack: null }
-  let broken = false
+  /** Why nothing more may be asked, what undoes the rest, and what failed first. */
+  const ending: { over: Error | null; rolledBack: Promise<void> | null; cause: unknown } = {
+    over: null,
+    rolledBack: null,
+    cause: null,
+  }
+  let given = false
+  const giveBack = (broken: boolean): void => {
+    if (given) return
+    given = true
+    connection.removeListener('error', onError)
+    connection.release(broken)
+  }
   const rollBack = async (): Promise<void> => {
-    // Where the connection is lost the server rolls back by itself, and the pool drops it.
-    await simply('ROLLBACK').catch(() => {
-      broken = true
-    })
+    try {
+      await simply('ROLLBACK')
+      giveBack(false)
+    } catch {
+      // The connection is lost: the server rolls back by itself, and the pool drops it.
+      giveBack(true)
+    }
   }
   const expiry = setTimeout(() => {
     ending.over = tooLong(timeoutMs)
@@ -152,8 +169,13 @@ export const runTransaction = async <Result>(
       if (!mayGoAhead) await begun
       mayGoAhead = false
       if (ending.over !== null) throw ending.over
-      const [answered] = await Promise.all([ask(), begun])
-      return answered
+      try {
+        const [answered] = await Promise.all([ask(), begun])
+        return answered
+      } catch (error) {
+        if (!isConsequence(error)) ending.cause ??= error
+        throw error
+      }
     }
     const ask = <Row>(sql: string, parameters: readonly unknown[]) =>
       inside(() => sendStatement<Row>(connection, sql, parameters, { prepare }))
@@ -187,17 +209,15 @@ export const runTransaction = async <Result>(
     const ends = await Promise.allSettled([...sent, commit])
     for (const end of ends) if (end.status === 'rejected') throw end.reason
     const { command } = await commit
-    if (command !== 'COMMIT')
-      throw new StatementFailed('25P02', 'a statement of the transaction had failed: nothing was committed')
+    if (command !== 'COMMIT') throw new StatementFailed('', 'a statement of the transaction had failed: nothing was committed')
     return result
   } catch (error) {
     ending.over ??= new Error('this transaction has ended')
     ending.rolledBack ??= rollBack()
-    throw error
+    throw isConsequence(error) ? (ending.cause ?? error) : error
   } finally {
     clearTimeout(expiry)
     await ending.rolledBack
-    connection.removeListener('error', onError)
-    connection.release(broken)
+    giveBack(false)
   }
 }

@@ -280,6 +280,19 @@ describe('questions that are asked at the same time', () => {
       ),
     )
     await expect(failing).rejects.toThrow('it has no second')
+    const thrownAtOnce = stage.database.transaction((tx) =>
+      inStep(
+        tx,
+        orders.map((order, index) => async (own) => {
+          const neither = (): Promise<null> => {
+            throw new Error('it asks nothing')
+          }
+          if (index === 2) await atOnce(own, neither, () => readOrder(own, sellerId, order))
+          return readOrder(own, sellerId, order)
+        }),
+      ),
+    )
+    await expect(thrownAtOnce).rejects.toThrow('it asks nothing')
   })
 
   test('end for each by themselves when one of them cannot be asked', async () => {

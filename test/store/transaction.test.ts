@@ -1,8 +1,10 @@
 import { inspect } from 'node:util'
 import { describe, expect, test } from 'vitest'
-import type { Transaction } from '../../src/store/database.ts'
+import { openDatabase, type Transaction } from '../../src/store/database.ts'
 import { isDatabaseAway } from '../../src/store/faults.ts'
+import { atOnce } from '../../src/store/together.ts'
 import { withDatabase } from '../support/database.ts'
+import { vocabularyOf } from '../support/vocabulary.ts'
 
 const stage = withDatabase({ each: 'test', connections: 2 })
 
@@ -176,6 +178,53 @@ describe('a transaction', () => {
     const error = await long
     expect(isDatabaseAway(error), String(error)).toBe(true)
     expect(await sellers()).toEqual(['a'])
+  })
+
+  test('gives its connection back once its time is over, though its work goes on', async () => {
+    const database = openDatabase({ vocabularyOf, url: stage.url, connections: 1 })
+    try {
+      const goesOn = Promise.withResolvers<void>()
+      const long = database.transaction(
+        async (tx) => {
+          await tx.query('SELECT 1')
+          await goesOn.promise
+          return tx.query('SELECT 2')
+        },
+        { timeoutMs: 50 },
+      )
+      const outcome = thrownBy(long)
+      expect(await database.transaction((tx) => tx.query('SELECT 3 AS three'))).toEqual([{ three: 3 }])
+      goesOn.resolve()
+      expect(await outcome).toMatchObject({ code: '25P04' })
+      expect(await database.query('SELECT 4 AS four')).toEqual([{ four: 4 }])
+    } finally {
+      await database.close()
+    }
+  })
+
+  test('tells what failed first, not what failed after it', async () => {
+    const failing = (code: string) => `DO $$ BEGIN RAISE EXCEPTION 'x' USING ERRCODE = '${code}'; END $$`
+    const sent = stage.database.transaction(async (tx) => {
+      tx.send(failing('40P01'))
+      return tx.query('SELECT 2')
+    })
+    await expect(sent).rejects.toMatchObject({ code: '40P01' })
+    const asked = stage.database.transaction((tx) =>
+      atOnce(
+        tx,
+        async () => {
+          await tx.query('SELECT 1')
+          return tx.query('SELECT 2')
+        },
+        () => tx.execute(failing('55P03')),
+      ),
+    )
+    expect(isDatabaseAway(await thrownBy(asked))).toBe(true)
+    const typed = stage.database.transaction(async (tx) => {
+      await addSeller(tx, 'a')
+      await Promise.all([tx.prisma.seller.create({ data: { sellerId: 'a', state: 'active' } }), tx.query('SELECT 2')])
+    })
+    expect(await thrownBy(typed)).not.toMatchObject({ code: '25P02' })
   })
 
   test('sends what is asked at once in its order', async () => {

@@ -352,10 +352,11 @@ const acceptNow = async (
   candidates: readonly Candidate[],
 ): Promise<Accepted> => {
   const state = 'accepted'
+  const rules = rulesOf(parts, key.sellerId)
   // Inserted before they are planned: a duplicate that has just been accepted must not be found wrong for the units that it took itself.
   const [{ planned, waiting }, inserted] = await atOnce(
     tx,
-    () => lockForPlanning(tx, key, rulesOf(parts, key.sellerId)),
+    () => lockForPlanning(tx, key, rules),
     () =>
       insertEvents(
         tx,
