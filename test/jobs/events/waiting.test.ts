@@ -1,3 +1,4 @@
+import pg from 'pg'
 import { beforeEach, describe, expect, test } from 'vitest'
 import { maxFaultsKept } from '../../../src/domain/event-bounds.ts'
 import { acceptEvents } from '../../../src/jobs/events/accept.ts'
@@ -8,6 +9,7 @@ import { reviewEvents, reviewWaitingEvents } from '../../../src/jobs/events/revi
 import { dueEvents, readStoredEvent } from '../../../src/store/events.ts'
 import { readOverview } from '../../../src/store/operator-queries.ts'
 import { withDatabase } from '../../support/database.ts'
+import { eventually } from '../../support/eventually.ts'
 import { orderLine, purchaseOrder } from '../../support/orders.ts'
 import { seedOrder } from '../../support/store.ts'
 import { vocabulary } from '../../support/vocabulary.ts'
@@ -48,6 +50,30 @@ const nested = (levels: number) => '['.repeat(levels) + ']'.repeat(levels)
 const unserved = () => parts(stage.database, shop, ['s-1', 's-2'])
 
 describe('a row of the SQL inbox', () => {
+  test('is accepted where its transaction was ended for another one that waited for it', async () => {
+    await seedOrder(stage.database, 's-1', purchaseOrder('1', [orderLine('1', 'A', 3)]))
+    await insert('r-1', data('1'))
+    const other = new pg.Client({ connectionString: stage.url })
+    await other.connect()
+    try {
+      await other.query(`SET deadlock_timeout = '10s'; BEGIN; SELECT 1 FROM tallyman.erp_event WHERE id = 'r-1' FOR UPDATE`)
+      const settled = processReceivedEvent(parts(stage.database, shop), { source, id: 'r-1' }, signal)
+      await eventually(async () => {
+        const waiting = await stage.database.query(
+          `SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()`,
+        )
+        expect(waiting).not.toEqual([])
+      })
+      // Now both wait for each other, and the server ends the one that looks first.
+      await other.query(`SELECT 1 FROM warehouse.orders WHERE purchase_order_id = '1' FOR UPDATE`)
+      await other.query('ROLLBACK')
+      expect(await settled).toBe('settled')
+    } finally {
+      await other.end()
+    }
+    expect(await stateOf('r-1')).toBe('accepted')
+  })
+
   test.each([
     ['a newline', '"1\\n"'],
     ['a tab', '"\\t1"'],
