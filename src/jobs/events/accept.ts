@@ -144,15 +144,18 @@ export const examineEvents = async (
   parts: RuleParts & Pick<AcceptParts, 'sellers' | 'only' | 'servedElsewhere'>,
   events: readonly IncomingEvent[],
 ): Promise<Examined> => {
+  // Events are read while Postgres looks which of them are known; its failure is met below.
+  const reading = readEvents(parts.database, events)
+  reading.catch(() => undefined)
   const hashes = events.map(bodyHash)
   const conflicts = new Set<number>()
-  const stored = new Map((await readEvents(parts.database, events)).map((event) => [nameOf(event), event]))
   const first = new Map<string, Candidate>()
   const posted: { readonly event: IncomingEvent; readonly read: ReadEvent }[] = []
   for (const event of events) {
     await letOthersRun()
     posted.push({ event, read: readEvent(event) })
   }
+  const stored = new Map((await reading).map((event) => [nameOf(event), event]))
   const only = await onlySeller(
     parts,
     parts.database,
