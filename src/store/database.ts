@@ -1,11 +1,10 @@
 import { PrismaPg } from '@prisma/adapter-pg'
 import type { ChangeRecord } from '../domain/changes/catalogue.ts'
 import type { VocabularyOf } from '../domain/vocabulary.ts'
-import { SteadyClient } from '../steady-client.ts'
 import { type Prisma, PrismaClient } from './generated/client.ts'
 import { SharedPool } from './pool.ts'
 import { valueTypes } from './postgres-values.ts'
-import { boundSession, boundTransactions, type SessionBounds } from './session.ts'
+import { boundSession, boundTransactions, type SessionBounds, UtcClient } from './session.ts'
 import { sendStatement } from './statement.ts'
 import { createFreeGathering, type Gathering } from './together.ts'
 import { runTransaction, type TransactionOptions } from './transaction.ts'
@@ -88,7 +87,7 @@ export const openDatabase = ({
     keepAlive: true,
     keepAliveInitialDelayMillis: 10_000,
     application_name: 'tallyman',
-    Client: SteadyClient,
+    Client: UtcClient,
     types: valueTypes,
     // What is asked of a connection at once is sent at once, and answered in its order.
     pipeline: true,

@@ -1,5 +1,23 @@
 import { Socket } from 'node:net'
 import type pg from 'pg'
+import { SteadyClient } from '../steady-client.ts'
+
+declare module 'pg' {
+  interface ClientBase {
+    /** What the client asks for when it connects. */
+    getStartupConf(): Record<string, string>
+  }
+}
+
+/**
+ * A client whose session is in UTC and writes times by ISO 8601, whatever the server, the database or the role is set to: typed queries take every
+ * time for one of UTC. Asked for at the start of the connection, where poolers take these two and keep them for each of their clients.
+ */
+export class UtcClient extends SteadyClient {
+  override getStartupConf(): Record<string, string> {
+    return { ...super.getStartupConf(), TimeZone: 'UTC', DateStyle: 'ISO' }
+  }
+}
 
 /**
  * How long the server lets one of our sessions block others. A process that is frozen, or cut off from the server, keeps its locks no

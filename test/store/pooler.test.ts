@@ -48,6 +48,24 @@ describe.skipIf(!hasPgbouncer())('behind a pooler', () => {
     await client.end()
   })
 
+  test('a client in another time zone shares the sessions, and ours stay in UTC', async () => {
+    const url = transactions.through(direct)
+    const database = openDatabase({ url, vocabularyOf, connections: 4, prepare: false, pooled: true })
+    const client = new pg.Client({ connectionString: url })
+    try {
+      await client.connect()
+      await client.query(`SET TimeZone = 'Asia/Kolkata'`)
+      const zone = `SELECT current_setting('TimeZone') AS zone`
+      for (const _ of [1, 2, 3, 4]) {
+        expect((await client.query(zone)).rows).toEqual([{ zone: 'Asia/Kolkata' }])
+        expect(await database.query(zone)).toEqual([{ zone: 'UTC' }])
+      }
+    } finally {
+      await client.end()
+      await database.close()
+    }
+  })
+
   test('a role that is bounded tighter stays so', async () => {
     const client = new pg.Client({ connectionString: direct })
     await client.connect()

@@ -63,6 +63,22 @@ describe('values arrive', () => {
   })
 })
 
+test('times are the moments that they are where the database has another time zone and another form of dates', async () => {
+  const database = new URL(stage.url).pathname.slice(1)
+  await stage.database.execute(`ALTER DATABASE "${database}" SET TimeZone = 'Asia/Kolkata'`)
+  await stage.database.execute(`ALTER DATABASE "${database}" SET DateStyle = 'SQL, DMY'`)
+  const other = openDatabase({ vocabularyOf, url: stage.url, connections: 1 })
+  try {
+    const stoppedAt = new Date('2026-11-23T04:30:00.123Z')
+    await other.prisma.seller.create({ data: { sellerId: 'a', state: 'stopped', stoppedAt } })
+    const sql = `SELECT stopped_at AS "stoppedAt" FROM tallyman.sellers WHERE stopped_at = '2026-11-23T04:30:00.123Z'`
+    expect(await other.query(sql)).toEqual([{ stoppedAt }])
+    expect(await other.prisma.seller.findMany({ where: { stoppedAt }, select: { stoppedAt: true } })).toEqual([{ stoppedAt }])
+  } finally {
+    await other.close()
+  }
+})
+
 describe('typed queries within a transaction', () => {
   test('see what it has written, and stay with it', async () => {
     const work = stage.database.transaction(async (tx) => {
