@@ -17,3 +17,24 @@ export class SteadyClient extends pg.Client {
     return this
   }
 }
+
+/** A pool whose subclass decides which connection it hands out to whoever takes one; single queries take theirs as `pg` does. */
+export class HandingPool extends pg.Pool {
+  override connect(): Promise<pg.PoolClient>
+  override connect(
+    callback: (error: Error | undefined, client: pg.PoolClient | undefined, done: (release?: unknown) => void) => void,
+  ): void
+  override connect(
+    callback?: (error: Error | undefined, client: pg.PoolClient | undefined, done: (release?: unknown) => void) => void,
+  ): Promise<pg.PoolClient> | undefined {
+    if (callback === undefined) return this.handOut(() => super.connect())
+    // Used for one query each, which rejects where the connection is broken.
+    super.connect(callback)
+    return undefined
+  }
+
+  /** The connection for whoever takes one; `next` takes one of the pool. */
+  protected handOut(next: () => Promise<pg.PoolClient>): Promise<pg.PoolClient> {
+    return next()
+  }
+}

@@ -8,9 +8,9 @@ import {
   runMigrations,
   SchemaMigrationRequiredError,
 } from 'bullmq'
-import pg from 'pg'
+import type pg from 'pg'
 import type { QuietLog } from '../observability/log.ts'
-import { SteadyClient } from '../steady-client.ts'
+import { HandingPool, SteadyClient } from '../steady-client.ts'
 import { type BackendCheck, keptEvents, type QueueBackend } from './backend-interface.ts'
 import { createConsumer } from './consumer.ts'
 import { asError, QueuesUnavailable, withDeadline } from './faults.ts'
@@ -27,23 +27,10 @@ export const queueConnections = (queueNames.length + 1) * 3
  * A pool that returns no broken connection. `pg` does so when a backend ends right after the session was prepared, and such a client emits
  * nothing any more: BullMQ would keep it as its listening connection for ever, and consume no more jobs.
  */
-class LivePool extends pg.Pool {
-  override connect(): Promise<pg.PoolClient>
-  override connect(
-    callback: (error: Error | undefined, client: pg.PoolClient | undefined, done: (release?: unknown) => void) => void,
-  ): void
-  override connect(
-    callback?: (error: Error | undefined, client: pg.PoolClient | undefined, done: (release?: unknown) => void) => void,
-  ): Promise<pg.PoolClient> | undefined {
-    if (callback === undefined) return this.#live()
-    // Used for one query each, which rejects.
-    super.connect(callback)
-    return undefined
-  }
-
-  async #live(): Promise<pg.PoolClient> {
+class LivePool extends HandingPool {
+  protected override async handOut(next: () => Promise<pg.PoolClient>): Promise<pg.PoolClient> {
     for (;;) {
-      const client = await super.connect()
+      const client = await next()
       // `pg` has no other indication of it.
       if (Reflect.get(client, '_queryable') !== false) return client
       client.release(true)

@@ -1,13 +1,12 @@
 import { PrismaPg } from '@prisma/adapter-pg'
-import type { ChangeRecord } from '../domain/changes/catalogue.ts'
 import type { VocabularyOf } from '../domain/vocabulary.ts'
 import { type Prisma, PrismaClient } from './generated/client.ts'
 import { SharedPool } from './pool.ts'
 import { valueTypes } from './postgres-values.ts'
 import { boundSession, boundTransactions, type SessionBounds, UtcClient } from './session.ts'
-import { sendStatement } from './statement.ts'
+import { askingBy, sendStatement } from './statement.ts'
 import { createFreeGathering, type Gathering } from './together.ts'
-import { runTransaction, type TransactionOptions } from './transaction.ts'
+import { runTransaction, type TransactionOptions, type TransactionScope } from './transaction.ts'
 
 /**
  * Asks Postgres, inside or outside of a transaction: by typed queries, or by SQL with positional parameters (`$1`) where those cannot say it
@@ -26,11 +25,7 @@ export interface SqlRunner {
 }
 
 /** A transaction under way. Changes recorded through it are appended as its last statement, in one message with the commit. */
-export interface Transaction extends SqlRunner {
-  /** Sends a statement whose answer nobody waits for; if it fails nothing is committed. Its parameters are such as can always be sent. */
-  send(sql: string, ...parameters: readonly (string | number | null)[]): void
-  /** Appends one row to `warehouse.changes`. */
-  record(change: ChangeRecord): void
+export interface Transaction extends SqlRunner, TransactionScope {
   /** The order whose row is locked already. Left out: whoever needs its lock takes it. */
   readonly held?: HeldOrder
 }
@@ -100,8 +95,7 @@ export const openDatabase = ({
   let closed: Promise<void> | null = null
   const send = <Row>(sql: string, parameters: readonly unknown[]) => sendStatement<Row>(pool, sql, parameters, { prepare })
   return {
-    query: async <Row>(sql: string, ...parameters: readonly unknown[]) => (await send<Row>(sql, parameters)).rows,
-    execute: async (sql, ...parameters) => (await send(sql, parameters)).count,
+    ...askingBy(send),
     prisma,
     vocabularyOf,
     gathering: createFreeGathering(),

@@ -1,5 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
-import pg from 'pg'
+import type pg from 'pg'
+import { HandingPool } from '../steady-client.ts'
 
 const lent = new AsyncLocalStorage<{ connection: pg.PoolClient | null }>()
 
@@ -7,20 +8,10 @@ const lent = new AsyncLocalStorage<{ connection: pg.PoolClient | null }>()
  * A pool of which the typed client takes its connections too. What it asks within a transaction of ours it must ask on the connection of that
  * transaction, which only it can be handed as one of the pool's.
  */
-export class SharedPool extends pg.Pool {
-  override connect(): Promise<pg.PoolClient>
-  override connect(
-    callback: (error: Error | undefined, client: pg.PoolClient | undefined, done: (release?: unknown) => void) => void,
-  ): void
-  override connect(
-    callback?: (error: Error | undefined, client: pg.PoolClient | undefined, done: (release?: unknown) => void) => void,
-  ): Promise<pg.PoolClient> | undefined {
-    if (callback !== undefined) {
-      super.connect(callback)
-      return undefined
-    }
+export class SharedPool extends HandingPool {
+  protected override handOut(next: () => Promise<pg.PoolClient>): Promise<pg.PoolClient> {
     const loan = lent.getStore()
-    if (loan === undefined || loan.connection === null) return super.connect()
+    if (loan === undefined || loan.connection === null) return next()
     const { connection } = loan
     loan.connection = null
     return Promise.resolve(connection)

@@ -57,3 +57,9 @@ export const sendStatement = async <Row>(
     throw asStatementFailed(error)
   }
 }
+
+/** The rows of a query and the count of a statement, as whoever asks sees them. */
+export const askingBy = (send: <Row>(sql: string, parameters: readonly unknown[]) => Promise<Answer<Row>>) => ({
+  query: async <Row>(sql: string, ...parameters: readonly unknown[]): Promise<Row[]> => (await send<Row>(sql, parameters)).rows,
+  execute: async (sql: string, ...parameters: readonly unknown[]): Promise<number> => (await send(sql, parameters)).count,
+})

@@ -3,7 +3,7 @@ import type { ChangeRecord } from '../domain/changes/catalogue.ts'
 import { sqlStateOf } from './faults.ts'
 import type { Prisma, PrismaClient } from './generated/client.ts'
 import { lending, type SharedPool } from './pool.ts'
-import { asStatementFailed, StatementFailed, sendStatement } from './statement.ts'
+import { askingBy, asStatementFailed, StatementFailed, sendStatement } from './statement.ts'
 
 // The counter's row lock is held until commit, so numbers follow the order of commits. It must be the last lock that a
 // transaction takes: two transactions that each append and then lock orders could wait for each other. The statement goes with the COMMIT
@@ -182,19 +182,18 @@ export const runTransaction = async <Result>(
     const sent: Promise<unknown>[] = []
     const told: ChangeRecord[] = []
     const result = await work({
-      query: async <Row>(sql: string, ...parameters: readonly unknown[]) => (await ask<Row>(sql, parameters)).rows,
-      execute: async (sql, ...parameters) => (await ask(sql, parameters)).count,
+      ...askingBy(ask),
       send: (sql, ...parameters) => {
         const answer = ask(sql, parameters)
         answer.catch(() => undefined)
         sent.push(answer)
       },
-      prisma: typedThrough(prisma, (ask) =>
+      prisma: typedThrough(prisma, (typed) =>
         inside(() =>
           lending(
             connection,
             () => ending.over,
-            () => prisma.$transaction(ask, { timeout: timeoutMs }),
+            () => prisma.$transaction(typed, { timeout: timeoutMs }),
           ),
         ),
       ),

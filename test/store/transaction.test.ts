@@ -277,7 +277,7 @@ describe('a transaction', () => {
     expect(await sellers()).toEqual(['a', 'd'])
   })
 
-  test('that begins with a lock asks and commits as any other', async () => {
+  test('that begins with a lock asks and commits like those that do not', async () => {
     const options = { locksFirst: true }
     const answer = stage.database.transaction(async (tx) => {
       const [row] = await tx.query<{ one: number }>('SELECT 1 AS one')

@@ -271,8 +271,9 @@ const acceptAll = async (
 ): Promise<{ receipts: readonly EventReceipt[]; due: readonly string[]; decided: readonly Decided[] }> => {
   const wrong = new Set(faultsSoFar.map((fault) => fault.index))
   const works = await workOf(tx, candidates)
-  const held = new Set(works.flatMap(({ key, held: isHeld }) => (key !== null && isHeld ? [subjectName(key)] : [])))
-  if ([...orders.keys()].some((name) => !held.has(name) && !presences.has(name))) throw new OrderMissed()
+  const isMissed = ({ key, held }: AboutTheSame): boolean =>
+    key !== null && !held && orders.has(subjectName(key)) && !presences.has(subjectName(key))
+  if (works.some(isMissed)) throw new OrderMissed()
   const accepted = await inStep(
     tx,
     works.map((work) => (own) => acceptAbout(own, parts, work, presences, wrong)),
