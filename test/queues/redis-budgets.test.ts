@@ -2,13 +2,13 @@ import { afterAll, beforeAll, describe } from 'vitest'
 import { createLogger, createQuietLog } from '../../src/observability/log.ts'
 import { createRedisBudgetStore } from '../../src/queues/redis-budgets.ts'
 import { budgetStoreContract } from '../budget-store.contract.ts'
-import { hasRedisServer, startTestRedis, type TestRedis } from '../support/redis.ts'
+import { redisPrograms, startTestRedis, type TestRedis } from '../support/redis.ts'
 
-describe.skipIf(!hasRedisServer())('with a Redis', () => {
+describe.each(redisPrograms())('with a %s', (name, program) => {
   let redis: TestRedis
   let store: ReturnType<typeof createRedisBudgetStore>
   beforeAll(async () => {
-    redis = await startTestRedis()
+    redis = await startTestRedis([], { program })
     store = createRedisBudgetStore({
       redisUrl: redis.url,
       quiet: createQuietLog(createLogger({ level: 'fatal', format: 'json' })),
@@ -20,5 +20,5 @@ describe.skipIf(!hasRedisServer())('with a Redis', () => {
     store.close()
     await redis.stop()
   })
-  budgetStoreContract('Redis', () => store)
+  budgetStoreContract(name, () => store)
 })

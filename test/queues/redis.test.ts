@@ -4,12 +4,12 @@ import { createMetrics } from '../../src/observability/metrics.ts'
 import { createQueueBackend } from '../../src/queues/backend.ts'
 import { createQueueRuntime } from '../../src/queues/runtime.ts'
 import { eventually } from '../support/eventually.ts'
-import { hasRedisServer, startTestRedis } from '../support/redis.ts'
+import { hasRedisServer, redisPrograms, startTestRedis } from '../support/redis.ts'
 import { runtimeContract } from './runtime.contract.ts'
 import { redisStore } from './store.ts'
 
 const here = hasRedisServer()
-if (here) runtimeContract('Redis', redisStore)
+for (const [name, program] of redisPrograms()) runtimeContract(name, () => redisStore(program))
 
 describe.runIf(here)('Redis of other kinds', () => {
   const ends: (() => Promise<void>)[] = []

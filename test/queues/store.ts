@@ -26,8 +26,8 @@ export interface TestStore {
 
 const nowhere = 'postgresql://nobody@127.0.0.1:1/none'
 
-export const redisStore = async (): Promise<TestStore> => {
-  const server = await startTestRedis()
+export const redisStore = async (program: string): Promise<TestStore> => {
+  const server = await startTestRedis([], { program })
   return {
     kind: 'redis',
     empty: async () => ({ redisUrl: server.url, databaseUrl: nowhere, prefix: `test-${randomBytes(4).toString('hex')}` }),

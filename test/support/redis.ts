@@ -22,17 +22,28 @@ export interface TestRedis {
 
 const program = process.env['REDIS_SERVER'] ?? 'redis-server'
 
+const runs = (name: string): boolean => spawnSync(name, ['--version']).status === 0
+
 /** True when this machine has a redis-server. Without one, tests are skipped with a loud message; with `CI=true` that is a failure. */
 export const hasRedisServer = (): boolean => {
-  if (spawnSync(program, ['--version']).status === 0) return true
+  if (runs(program)) return true
   const message = `no ${program} on this machine: the tests of the queues on Redis do not run (install it, or name one in REDIS_SERVER)`
   if (process.env['CI'] === 'true') throw new Error(message)
   process.stderr.write(`\n*** ${message} ***\n\n`)
   return false
 }
 
-/** How a server is reached: with a password, over TLS. */
+/** What the queues run on, by the name that a test shows: Redis, and Valkey where this machine has it. */
+export const redisPrograms = (): readonly (readonly [name: string, program: string])[] => {
+  const redis = hasRedisServer() ? ([['Redis', program]] as const) : []
+  if (runs('valkey-server')) return [...redis, ['Valkey', 'valkey-server']]
+  process.stderr.write('\n*** no valkey-server on this machine: the queues are not tried on Valkey ***\n\n')
+  return redis
+}
+
+/** How a server is reached: with a password, over TLS; and which program it is, unless the usual one. */
 interface TestRedisAccess {
+  readonly program?: string
   readonly password?: string
   readonly tls?: TestRedisTls
 }
@@ -58,12 +69,13 @@ const tlsSettings = ({ ca, cert, key, clients }: TestRedisTls): readonly (readon
 ]
 
 interface Server {
+  readonly program?: string | undefined
   readonly url: string
   readonly args: readonly string[]
   readonly tls?: RedisTls | undefined
 }
 
-const run = async ({ url, args, tls }: Server): Promise<Omit<TestRedis, 'stop'>> => {
+const run = async ({ program: own = program, url, args, tls }: Server): Promise<Omit<TestRedis, 'stop'>> => {
   let child: ChildProcess | undefined
   const command = async (name: string, ...values: string[]): Promise<unknown> => {
     const client = new Redis(url, {
@@ -90,7 +102,7 @@ const run = async ({ url, args, tls }: Server): Promise<Omit<TestRedis, 'stop'>>
     await ended
   }
   const start = async (): Promise<void> => {
-    child = spawn(program, args, { stdio: 'ignore' })
+    child = spawn(own, args, { stdio: 'ignore' })
     await eventually(() => command('PING'))
   }
   await start()
@@ -102,11 +114,12 @@ const account = (password: string | undefined): string => (password === undefine
 /** Starts one on a free port. */
 export const startTestRedis = async (
   settings: readonly string[] = [],
-  { password, tls }: TestRedisAccess = {},
+  { program: own, password, tls }: TestRedisAccess = {},
 ): Promise<TestRedis> => {
   const folder = await mkdtemp(path.join(tmpdir(), 'tallyman-redis-'))
   const port = String(await freePort())
   const server = await run({
+    program: own,
     // Certificates are issued for the name.
     url: `${tls === undefined ? 'redis' : 'rediss'}://${account(password)}${tls === undefined ? '127.0.0.1' : 'localhost'}:${port}/0`,
     args: [
