@@ -2,7 +2,7 @@
  * Ship commands a second: the command engine with its queue, and as it begins commands where they became due, against a bare BullMQ worker that sends
  * the same POST and does nothing else; on the same queue backend, at the same concurrency, taking turns. The marketplace is a stub in a process of
  * its own. Linux only.
- * `node bench/commands.ts [--commands 1500] [--rounds 3] [--concurrency 64]`; prints medians and their ratio.
+ * `node bench/commands.ts [--commands 1500] [--rounds 3] [--concurrency 128]`; prints medians and their ratio.
  * `node bench/commands.ts --statements 300 [--concurrency 1]`: with the duration of each statement.
  */
 
@@ -12,6 +12,7 @@ import { createPostgresBackend, Queue, Worker } from 'bullmq'
 import pg from 'pg'
 import { createTransport } from '../src/clients/http.ts'
 import { ordersEndpoint } from '../src/clients/marketplace/orders.ts'
+import { commandsBegunHere } from '../src/daemon/capacity.ts'
 import { startEmbeddedPostgres } from '../src/embedded/postgres.ts'
 import { createMetrics } from '../src/observability/metrics.ts'
 import type { QueueRuntime } from '../src/queues/runtime.ts'
@@ -36,7 +37,7 @@ import { type StatementCost, watchStatements } from './statements.ts'
 const statements = process.argv.includes('--statements') ? numberOption('statements', 300) : null
 const commands = statements ?? numberOption('commands', 1_500)
 const rounds = statements === null ? numberOption('rounds', 3) : 1
-const concurrency = numberOption('concurrency', statements === null ? 64 : 1)
+const concurrency = numberOption('concurrency', statements === null ? commandsBegunHere : 1)
 /** The queue retries a failing command with a growing back-off: after this time the run is aborted. */
 const longestRunMs = 30_000 + commands * 200
 /** The first commands warm everything up and are not counted. */

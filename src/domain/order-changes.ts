@@ -38,7 +38,9 @@ const personal = (order: PurchaseOrder) => ({
   shippingAddress: order.shippingAddress,
 })
 
-const differs = (before: unknown, after: unknown): boolean => canonicalJson(before) !== canonicalJson(after)
+// Most fields are the same, and then a simpler comparison tells.
+const differs = (before: unknown, after: unknown): boolean =>
+  before !== after && JSON.stringify(before) !== JSON.stringify(after) && canonicalJson(before) !== canonicalJson(after)
 
 type Fields = Readonly<Record<string, unknown>>
 const differingFields = (before: Fields, after: Fields): string[] =>

@@ -5,11 +5,11 @@ import { childTable } from './child-tables.ts'
 import type { HeldOrder, Transaction } from './database.ts'
 import { withoutErasedOrders } from './erased-records.ts'
 import { prepared } from './prepared.ts'
-import { readOrder, readOrders } from './stored-orders.ts'
+import { readOrderInRow, readOrders, rowVersion } from './stored-orders.ts'
 import { customerOrder, rawRecord, recordHash, trackingNumber } from './table-marks.ts'
 import { together } from './together.ts'
 import { type LockedRow, versionedTable } from './versioned-table.ts'
-import { type DifferingRecord, rawHash, type StorableRecord } from './versions.ts'
+import { type DifferingRecord, type ReadRow, rawHash, type StorableRecord } from './versions.ts'
 
 const statuses = childTable<OrderLine, LineStatus>({
   name: 'order_line_statuses',
@@ -98,6 +98,7 @@ const lines = childTable<PurchaseOrder, OrderLine>({
 interface LockedOrder extends LockedRow {
   /** Views that were behind have come for so long; null: none. */
   readonly behind_ms: number | null
+  readonly row_version: string
 }
 
 const noteBehind = async (tx: Transaction, sellerId: string, purchaseOrderIds: readonly string[]): Promise<void> => {
@@ -161,14 +162,17 @@ const orders = versionedTable<PurchaseOrder, PurchaseOrder, LockedOrder>({
   children: { whole: (order) => order.raw, tables: [lines] },
   oftenFew: true,
   withoutErased: withoutErasedOrders,
-  locked: '(extract(epoch FROM now() - o.behind_since) * 1000)::float8 AS behind_ms',
-  // Read by a statement of its own: one that waited for the locks would still see the lines from before the wait.
-  before: (tx, sellerId, rows) =>
-    readOrders(
-      tx,
-      sellerId,
-      rows.map(({ key }) => key),
-    ),
+  locked: `(extract(epoch FROM now() - o.behind_since) * 1000)::float8 AS behind_ms, ${rowVersion}`,
+  before: async (tx, sellerId, differing) => {
+    const asRead = differing.flatMap(({ record: { key, lastRead }, row }) =>
+      lastRead?.rowVersion === row.row_version ? [[key, lastRead.value] as const] : [],
+    )
+    const before = new Map(asRead)
+    const others = differing.map(({ row }) => row.key).filter((key) => !before.has(key))
+    // By a statement of its own: one that waited for the locks would still see the lines from before the wait.
+    if (others.length > 0) for (const [key, order] of await readOrders(tx, sellerId, others)) before.set(key, order)
+    return before
+  },
   choose: async (tx, sellerId, observedAt, views) => {
     const judged = views.map((view) => {
       const { record, row, before } = view
@@ -236,16 +240,20 @@ const storeHeld = together(async (tx: Transaction, views: readonly HeldView[]): 
   return views.map(({ sellerId, record }) => ({ changed: changed.has(name(sellerId, record.key)) ? 1 : 0, fresh: [] }))
 })
 
-/** Stores one order within a transaction under way, by the same rules; for answers of writes and read-backs. */
+/**
+ * Stores one order within a transaction under way, by the same rules; for answers of writes and read-backs. `lastRead`: how it was stored when it
+ * was read last, which spares another reading when nothing has been written since.
+ */
 export const storeOrder = async (
   tx: Transaction,
   sellerId: string,
   observedAt: Date,
   record: StorableRecord<PurchaseOrder>,
+  lastRead?: ReadRow<PurchaseOrder>,
 ): Promise<StoredOrders> => {
   // A row that is locked is there, and its hash is compared with the lock.
   if (holds(tx, sellerId, record.key)) {
-    return storeHeld(tx, { sellerId, observedAt, record: { ...record, hash: rawHash(record.rawText), known: true } })
+    return storeHeld(tx, { sellerId, observedAt, record: { ...record, hash: rawHash(record.rawText), known: true, lastRead } })
   }
   return storeDifferingOrders(tx, sellerId, observedAt, await findDifferingOrders(tx, sellerId, [record]))
 }
@@ -258,10 +266,14 @@ const lockOne = prepared(
  * Locks an order's row until the transaction ends and reads the order as it then is; null when it is not stored. Whoever
  * reserves, sends or stores units of an order holds this lock.
  */
-export const lockOrder = async (tx: Transaction, sellerId: string, purchaseOrderId: string): Promise<PurchaseOrder | null> => {
+export const lockOrder = async (
+  tx: Transaction,
+  sellerId: string,
+  purchaseOrderId: string,
+): Promise<ReadRow<PurchaseOrder> | null> => {
   const locked = holds(tx, sellerId, purchaseOrderId) || (await tx.query(lockOne, sellerId, purchaseOrderId)).length > 0
   // Read by a statement of its own: one that waited for the lock would still see the lines from before the wait.
-  return locked ? readOrder(tx, sellerId, purchaseOrderId) : null
+  return locked ? readOrderInRow(tx, sellerId, purchaseOrderId) : null
 }
 
 const lockMany = prepared(

@@ -213,11 +213,11 @@ const returns = versionedTable<ReturnOrder, ReadonlyMap<number, LineState>>({
   marks: [],
   children: { whole: (order) => order.raw, tables: [lines] },
   withoutErased: withoutErasedReturns,
-  before: (tx, sellerId, rows) =>
+  before: (tx, sellerId, differing) =>
     readLines(
       tx,
       sellerId,
-      rows.map(({ key }) => key),
+      differing.map(({ row }) => row.key),
     ),
   changes: (sellerId, order, before) =>
     before === null ? [returnSeen(sellerId, order)] : returnChanges(sellerId, before, order),

@@ -83,9 +83,9 @@ const settingsTable = versionedTable<AccountSettings, SettingsBefore, LockedSett
   marks: ['missing_since'],
   lockFirst: lockShippingSettings,
   locked: 'o.settings, o.source',
-  before: (_tx, _sellerId, rows) =>
+  before: (_tx, _sellerId, differing) =>
     new Map(
-      rows.map(({ key, marked, settings, source }) => [
+      differing.map(({ row: { key, marked, settings, source } }) => [
         key,
         { settings: marked ? null : accountSettingsSchema.parse(settings), source },
       ]),

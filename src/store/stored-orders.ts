@@ -2,8 +2,10 @@ import type { Charge, LineStatus, OrderLine, PurchaseOrder } from '../domain/ord
 import type { SqlRunner } from './database.ts'
 import { prepared } from './prepared.ts'
 import { together } from './together.ts'
+import type { ReadRow } from './versions.ts'
 
 interface OrderRow {
+  readonly row_version: string
   readonly purchase_order_id: string
   readonly customer_order_id: string | null
   readonly order_date: Date | null
@@ -37,7 +39,10 @@ interface StatusRow extends Omit<LineStatus, 'shippedAt'> {
   readonly shippedAt: string | null
 }
 
-const orderColumns = `o.purchase_order_id, o.customer_order_id, o.order_date, o.order_type, o.ship_node_type, o.method_code,
+/** Which version of its row (`o`) an order is read from: another one after each write, also of its lines, which are written with it alone. */
+export const rowVersion = `o.xmin::text || ' ' || o.ctid::text AS row_version`
+
+const orderColumns = `${rowVersion}, o.purchase_order_id, o.customer_order_id, o.order_date, o.order_type, o.ship_node_type, o.method_code,
     o.estimated_ship_date, o.estimated_delivery_date, o.customer_name, o.customer_email, o.customer_phone,
     o.shipping_address, o.total_amount::text, o.currency, o.raw,
     (SELECT json_agg(json_build_object(
@@ -114,11 +119,18 @@ const readEach = together(
     const found = new Map(rows.map((row) => [row.place, row]))
     return keys.map((_, index) => {
       const row = found.get(index + 1)
-      return row === undefined ? null : toOrder(row)
+      return row === undefined ? null : { value: toOrder(row), rowVersion: row.row_version }
     })
   },
 )
 
+/** An order as it is stored, and the version of its row; null when it is not stored. */
+export const readOrderInRow = (
+  sql: SqlRunner,
+  sellerId: string,
+  purchaseOrderId: string,
+): Promise<ReadRow<PurchaseOrder> | null> => readEach(sql, { sellerId, purchaseOrderId })
+
 /** An order as it is stored: charges as first seen, lines in the marketplace's order. Null when it is not stored. */
-export const readOrder = (sql: SqlRunner, sellerId: string, purchaseOrderId: string): Promise<PurchaseOrder | null> =>
-  readEach(sql, { sellerId, purchaseOrderId })
+export const readOrder = async (sql: SqlRunner, sellerId: string, purchaseOrderId: string): Promise<PurchaseOrder | null> =>
+  (await readOrderInRow(sql, sellerId, purchaseOrderId))?.value ?? null

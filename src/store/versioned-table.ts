@@ -20,9 +20,13 @@ export interface LockedRow {
 }
 
 /** A record that differs from the row that is stored of it. */
-export interface StoredView<T, Before, Row> {
+export interface DifferingRow<T, Row> {
   readonly record: DifferingRecord<T>
   readonly row: Row
+}
+
+/** As {@link DifferingRow}, with what is stored. */
+export interface StoredView<T, Before, Row> extends DifferingRow<T, Row> {
   readonly before: Before
 }
 
@@ -83,11 +87,11 @@ export interface VersionedTable<T, Before, Row extends LockedRow = LockedRow> {
   ) => Promise<readonly DifferingRecord<T>[]>
   /** Further columns that are read as the rows (`o`) are locked: a list of SQL. */
   readonly locked?: string
-  /** What is stored of the records that these rows are of, by key; a row that is left out is not written. */
+  /** What is stored of these records, by key; one that is left out is not written. */
   readonly before: (
     tx: Transaction,
     sellerId: string,
-    rows: readonly Row[],
+    differing: readonly DifferingRow<T, Row>[],
   ) => ReadonlyMap<string, Before> | Promise<ReadonlyMap<string, Before>>
   /** Which records replace what is stored; those that were not observed before it, by default. */
   readonly choose?: (
@@ -124,8 +128,8 @@ export interface VersionedStore<T, Before> {
 export const asLocked = <Row extends LockedRow>(
   _tx: Transaction,
   _sellerId: string,
-  rows: readonly Row[],
-): ReadonlyMap<string, Row> => new Map(rows.map((row) => [row.key, row]))
+  differing: readonly { readonly row: Row }[],
+): ReadonlyMap<string, Row> => new Map(differing.map(({ row }) => [row.key, row]))
 
 /** More records than these are a page. */
 const mostFew = 64
@@ -257,14 +261,7 @@ export const versionedTable = <T, Before, Row extends LockedRow = LockedRow>(
       if (row === undefined || (row.raw_hash === record.hash && !row.marked)) return []
       return table.choose === undefined && row.observed_at > (record.observedAt ?? observedAt) ? [] : [{ record, row }]
     })
-    const stored =
-      differing.length === 0
-        ? new Map<string, Before>()
-        : await table.before(
-            tx,
-            sellerId,
-            differing.map(({ row }) => row),
-          )
+    const stored = differing.length === 0 ? new Map<string, Before>() : await table.before(tx, sellerId, differing)
     const views = differing.flatMap(({ record, row }) => {
       const before = stored.get(record.key)
       return before === undefined ? [] : [{ record, row, before }]

@@ -10,12 +10,20 @@ export interface StorableRecord<T> {
   readonly observedAt?: Date
 }
 
+/** A stored record as it was read, and of which version of its row: the same as long as that is the same. */
+export interface ReadRow<T> {
+  readonly value: T
+  readonly rowVersion: string
+}
+
 /** A record whose text differs from what is stored. */
 export interface DifferingRecord<T> extends StorableRecord<T> {
   /** SHA-1 of the raw text, hexadecimal. */
   readonly hash: string
   /** Whether some version of it was stored when we looked. */
   readonly known: boolean
+  /** How it was stored when it was read last: not read again while that is so. */
+  readonly lastRead?: ReadRow<T> | undefined
 }
 
 /**

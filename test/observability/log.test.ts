@@ -56,6 +56,20 @@ describe('the log', () => {
     expect(order).toMatchObject({ order: hidden, deep: { order: hidden } })
   })
 
+  test('nor do they deeper, or in lists; what was logged stays as it is', () => {
+    const { lines, log } = collect()
+    const fields = { pages: [{ orders: [{ buyer: { contact: { phone: '555-0100', count: 2 } } }] }], at: new Date(0) }
+    const before = structuredClone(fields)
+    log.info(fields, 'page')
+    expect(lines[0]).toMatchObject({ at: '1970-01-01T00:00:00.000Z' })
+    expect(JSON.stringify(lines[0])).not.toContain('555-0100')
+    expect(fields).toEqual(before)
+    const circle: Record<string, unknown> = { token: 't' }
+    circle['self'] = circle
+    log.info(circle, 'a circle')
+    expect(JSON.stringify(lines[1])).not.toContain('"t"')
+  })
+
   test('an error keeps its message, codes and causes, and loses requests, responses and row values', () => {
     const { lines, log } = collect()
     const cause = Object.assign(new Error('duplicate key'), {

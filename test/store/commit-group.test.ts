@@ -66,7 +66,7 @@ describe('what is committed at the same time', () => {
         commit(order, async (tx) => {
           const xid = await noting(order)(tx)
           const locked = await lockOrder(tx, sellerId, order)
-          return `${xid} ${locked?.purchaseOrderId}`
+          return `${xid} ${locked?.value.purchaseOrderId}`
         }),
       ),
     )

@@ -1,4 +1,4 @@
-import { expect, onTestFinished, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { type Database, openDatabase, type Transaction } from '../../src/store/database.ts'
 import { openOrdersAfter } from '../../src/store/known-orders.ts'
 import { findDifferingOrders, lockOrder, noteMissingOrders, storeDifferingOrders, storeOrder } from '../../src/store/orders.ts'
@@ -47,7 +47,7 @@ test('an order is read back as it was stored, to the last field', async () => {
   expect(stored).toMatchObject({ changed: 1 })
   expect(stored.fresh).toEqual([record.value])
   expect(await readOrder(stage.database, sellerId, '100')).toEqual(record.value)
-  expect(await stage.database.transaction((tx) => lockOrder(tx, sellerId, '100'))).toEqual(record.value)
+  expect(await stage.database.transaction((tx) => lockOrder(tx, sellerId, '100'))).toMatchObject({ value: record.value })
   expect(await readOrder(stage.database, sellerId, '101')).toBeNull()
   expect(await stage.database.transaction((tx) => lockOrder(tx, sellerId, '101'))).toBeNull()
 })
@@ -227,6 +227,59 @@ test('storeOrder obeys the caller’s transaction', async () => {
   expect(await changesOf(sellerId)).toEqual([])
   expect(await stage.database.transaction(store)).toMatchObject({ changed: 1 })
   expect(await stage.database.transaction(store)).toMatchObject({ changed: 0 })
+})
+
+describe('an order whose former reading is handed along', () => {
+  const held = <Result>(sellerId: string, work: (tx: Transaction) => Promise<Result>) =>
+    stage.database.transaction((tx) => work({ ...tx, held: { sellerId, purchaseOrderId: '1' } }))
+  const shippedOf = (units: number) => orderWith('1', [lineWith('1', 3, [wireStatus('Shipped', units)])])
+  /** The reading, made recognisable: its line was acknowledged ninety times. */
+  const marked = async (sellerId: string) => {
+    const read = await held(sellerId, (tx) => lockOrder(tx, sellerId, '1'))
+    if (read === null) throw new Error('the order is not stored')
+    const lines = read.value.lines.map((line) => ({ ...line, units: { ...line.units, acknowledged: 90 } }))
+    return { ...read, value: { ...read.value, lines } }
+  }
+  const acknowledgedBefore = async (sellerId: string) =>
+    (await changesOf(sellerId))
+      .filter(({ type }) => type === 'order_line.changed')
+      .map(({ data }) => Reflect.get(Object(data['before']), 'acknowledged'))
+
+  test('is compared with it as long as nothing was written', async () => {
+    const sellerId = newSeller()
+    await storeOrders(stage.database, { sellerId, records: [shippedOf(1)], observedAt: at(1) })
+    const read = await marked(sellerId)
+    await held(sellerId, (tx) => storeOrder(tx, sellerId, at(2), shippedOf(2), read))
+    expect(await acknowledgedBefore(sellerId)).toEqual([90])
+  })
+
+  test.each([
+    [
+      'another version was stored',
+      (sellerId: string) => storeOrders(stage.database, { sellerId, records: [shippedOf(2)], observedAt: at(2) }),
+      [1, 2],
+    ],
+    [
+      'it was missing and is there again',
+      async (sellerId: string) => {
+        await stage.database.transaction((tx) => noteMissingOrders(tx, sellerId, at(2), ['1']))
+        await storeOrders(stage.database, { sellerId, records: [shippedOf(1)], observedAt: at(3) })
+      },
+      [1],
+    ],
+    [
+      'it is missing',
+      (sellerId: string) => stage.database.transaction((tx) => noteMissingOrders(tx, sellerId, at(2), ['1'])),
+      [1],
+    ],
+  ])('is read again when %s', async (_, meanwhile, before) => {
+    const sellerId = newSeller()
+    await storeOrders(stage.database, { sellerId, records: [shippedOf(1)], observedAt: at(1) })
+    const read = await marked(sellerId)
+    await meanwhile(sellerId)
+    await held(sellerId, (tx) => storeOrder(tx, sellerId, at(4), shippedOf(3), read))
+    expect(await acknowledgedBefore(sellerId)).toEqual(before)
+  })
 })
 
 test('open orders are listed in steps; missing ones are noted once, and found again', async () => {

@@ -13,6 +13,7 @@ import { type OrderWork, readOrderWork } from '../../store/command-ledgers.ts'
 import type { StoredCommand } from '../../store/commands.ts'
 import { lockOrder, storeOrder } from '../../store/orders.ts'
 import { atOnce } from '../../store/together.ts'
+import type { ReadRow } from '../../store/versions.ts'
 import { acknowledge } from './acknowledge.ts'
 import { cancel } from './cancel.ts'
 import type { CommandDefinition } from './definition.ts'
@@ -103,6 +104,8 @@ export const orderSubject = (command: OrderCommand, client: MarketplaceClient): 
   // The part of this command that an operator marked as applied must not be mistaken for what is sent now.
   const { statuses } = client.vocabulary
   const decided = proofOf(statuses, command.applied)
+  // The answer is stored a moment after: what it replaces is then known.
+  let lastRead: ReadRow<PurchaseOrder> | undefined
   return {
     name: 'the order',
     operation: carried.operation,
@@ -112,15 +115,16 @@ export const orderSubject = (command: OrderCommand, client: MarketplaceClient): 
     isUnreadable: () => false,
     store: async (tx, observed) => {
       if (observed === null || !observed.record.ok) return
-      await storeOrder(tx, sellerId, observed.observedAt, observed.record)
+      await storeOrder(tx, sellerId, observed.observedAt, observed.record, lastRead)
     },
     lock: async (tx) => {
-      const [stored, work] = await atOnce(
+      const [read, work] = await atOnce(
         tx,
         () => lockOrder(tx, sellerId, purchaseOrderId),
         () => readOrderWork(tx, sellerId, purchaseOrderId, id),
       )
-      return standingOf(command, stored, work, statuses)
+      lastRead = read ?? undefined
+      return standingOf(command, read?.value ?? null, work, statuses)
     },
     judge: (sent, order) => {
       const last = sent.at(-1)

@@ -119,7 +119,8 @@ export const lockForPlanning = async (tx: Transaction, key: SubjectKey, rules: E
 }
 
 const lockSubject = async (tx: Transaction, key: SubjectKey, rules: EventRules): Promise<PlannedSubject | null> => {
-  if (isOrder(key)) return planOnOrder(tx, key, () => lockOrder(tx, key.sellerId, key.purchaseOrderId), rules)
+  if (isOrder(key))
+    return planOnOrder(tx, key, async () => (await lockOrder(tx, key.sellerId, key.purchaseOrderId))?.value ?? null, rules)
   await lockShippingSettings(tx, key.sellerId)
   return planOnSettings(tx, key, rules)
 }
