@@ -39,7 +39,7 @@ export interface LineStatus {
   readonly trackingNumber: string | null
   readonly trackingUrl: string | null
   readonly shippedAt: Date | null
-  readonly raw: unknown
+  readonly raw?: unknown
 }
 
 /**
@@ -70,10 +70,13 @@ export interface OrderLine {
   readonly currency: string | null
   readonly intentToCancel: boolean
   readonly statusDate: Date | null
-  readonly raw: unknown
+  readonly raw?: unknown
 }
 
-/** One purchase order as the marketplace reported it. */
+/**
+ * One purchase order as the marketplace reported it. `raw`, here and in its parts: the marketplace's own JSON; an order that is read from our tables
+ * comes without.
+ */
 export interface PurchaseOrder {
   readonly purchaseOrderId: string
   readonly customerOrderId: string | null
@@ -91,5 +94,5 @@ export interface PurchaseOrder {
   readonly totalAmount: DecimalText | null
   readonly currency: string | null
   readonly lines: readonly OrderLine[]
-  readonly raw: unknown
+  readonly raw?: unknown
 }

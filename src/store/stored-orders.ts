@@ -20,7 +20,6 @@ interface OrderRow {
   readonly shipping_address: Readonly<Record<string, unknown>> | null
   readonly total_amount: string | null
   readonly currency: string | null
-  readonly raw: unknown
   readonly lines: readonly LineRow[] | null
 }
 
@@ -44,16 +43,16 @@ export const rowVersion = `o.xmin::text || ' ' || o.ctid::text AS row_version`
 
 const orderColumns = `${rowVersion}, o.purchase_order_id, o.customer_order_id, o.order_date, o.order_type, o.ship_node_type, o.method_code,
     o.estimated_ship_date, o.estimated_delivery_date, o.customer_name, o.customer_email, o.customer_phone,
-    o.shipping_address, o.total_amount::text, o.currency, o.raw,
+    o.shipping_address, o.total_amount::text, o.currency,
     (SELECT json_agg(json_build_object(
         'lineNumber', l.line_number, 'sku', l.sku, 'productName', l.product_name, 'unitOfMeasure', l.unit_of_measure,
         'ordered', l.ordered, 'acknowledged', l.acknowledged, 'shipped', l.shipped, 'cancelled', l.cancelled,
         'refunded', l.refunded, 'refundedAmount', l.refunded_amount::text, 'currency', l.currency, 'charges', l.charges,
-        'refundReasons', l.refund_reasons, 'intentToCancel', l.intent_to_cancel, 'statusDate', l.status_date, 'raw', l.raw,
+        'refundReasons', l.refund_reasons, 'intentToCancel', l.intent_to_cancel, 'statusDate', l.status_date,
         'statuses', (SELECT json_agg(json_build_object(
             'status', s.status, 'quantity', s.quantity, 'cancellationReason', s.cancellation_reason, 'carrier', s.carrier,
             'methodCode', s.method_code, 'trackingNumber', s.tracking_number, 'trackingUrl', s.tracking_url,
-            'shippedAt', s.shipped_at, 'raw', s.raw) ORDER BY s.position)
+            'shippedAt', s.shipped_at) ORDER BY s.position)
           FROM warehouse.order_line_statuses s
           WHERE s.seller_id = l.seller_id AND s.purchase_order_id = l.purchase_order_id AND s.line_number = l.line_number))
         ORDER BY l.line_index, l.line_number)
@@ -96,7 +95,6 @@ const toOrder = (row: OrderRow): PurchaseOrder => ({
   totalAmount: row.total_amount,
   currency: row.currency,
   lines: (row.lines ?? []).map(toLine),
-  raw: row.raw,
 })
 
 /** Of these orders those that are stored, by their ids. */
@@ -131,6 +129,9 @@ export const readOrderInRow = (
   purchaseOrderId: string,
 ): Promise<ReadRow<PurchaseOrder> | null> => readEach(sql, { sellerId, purchaseOrderId })
 
-/** An order as it is stored: charges as first seen, lines in the marketplace's order. Null when it is not stored. */
+/**
+ * An order as it is stored: charges as first seen, lines in the marketplace's order; without the marketplace's own JSON, which would be most of the
+ * work. Null when it is not stored.
+ */
 export const readOrder = async (sql: SqlRunner, sellerId: string, purchaseOrderId: string): Promise<PurchaseOrder | null> =>
   (await readOrderInRow(sql, sellerId, purchaseOrderId))?.value ?? null
