@@ -15,7 +15,6 @@ import { ordersEndpoint } from '../src/clients/marketplace/orders.ts'
 import { commandsBegunHere } from '../src/daemon/capacity.ts'
 import { startEmbeddedPostgres } from '../src/embedded/postgres.ts'
 import { createMetrics } from '../src/observability/metrics.ts'
-import type { QueueRuntime } from '../src/queues/runtime.ts'
 import { openDatabase } from '../src/store/database.ts'
 import { migrate } from '../src/store/migrate.ts'
 import { hasRedisServer, startTestRedis, type TestRedis } from '../test/support/redis.ts'
@@ -23,6 +22,7 @@ import { runCommand } from '../test/support/run-command.ts'
 import { vocabularyOf } from '../test/support/vocabulary.ts'
 import { benchFolder, median, numberOption, processorMs } from './measure.ts'
 import {
+  beginHere,
   benchSellerId,
   benchSellers,
   commandOf,
@@ -71,16 +71,6 @@ interface Setting {
   newDatabase(): Promise<string>
 }
 
-/** Begins so many at a time, as the process does that makes them due. */
-const beginHere = async (runtime: QueueRuntime, ids: readonly string[]): Promise<void> => {
-  const left = [...ids]
-  const begin = async (): Promise<void> => {
-    for (let commandId = left.shift(); commandId !== undefined; commandId = left.shift())
-      await runtime.runHere('command.run', { commandId })
-  }
-  await Promise.all(Array.from({ length: concurrency }, begin))
-}
-
 /** The engine, wired as the daemon wires it: its commands come from a queue, or are begun where they became due. */
 const runEngine = async ({ stubUrl, redis, newDatabase }: Setting, way: 'queued' | 'here'): Promise<Run> => {
   const url = await newDatabase()
@@ -110,7 +100,7 @@ const runEngine = async ({ stubUrl, redis, newDatabase }: Setting, way: 'queued'
     if (way === 'queued') await producer.enqueueMany(ids.map((commandId) => ({ name: 'command.run', data: { commandId } })))
     else await runtime.start()
     const watch = statements === null ? null : watchStatements()
-    const run = await timed(meter.rate, () => (way === 'queued' ? runtime.start() : beginHere(runtime, ids)))
+    const run = await timed(meter.rate, () => (way === 'queued' ? runtime.start() : beginHere(runtime, ids, concurrency)))
     const costs = watch?.end() ?? []
     const [found] = await database.query<{ count: bigint }>(
       `SELECT count(*) AS count FROM tallyman.commands WHERE state = 'confirmed'`,

@@ -1,14 +1,16 @@
 /**
  * What a forgotten transaction does to queues in Postgres: jobs go through the daemon's queue runtime while another session holds an old snapshot
  * (`BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT 1`), and the same without, taking turns, each in a database of its own. The jobs that do nothing
- * make the dead row versions of a long time; then ship commands go through the same queue, as in `commands.ts`. Linux only.
- * `node bench/held-transaction.ts [--jobs 50000] [--parts 5] [--commands 1000] [--rounds 3] [--concurrency 64]`; prints jobs a second of each part,
+ * make the dead row versions of a long time; then ship commands go through the same queue, and as many are begun where they became due, as in
+ * `commands.ts`. Linux only.
+ * `node bench/held-transaction.ts [--jobs 50000] [--parts 5] [--commands 1000] [--rounds 3] [--concurrency 128]`; prints jobs a second of each part,
  * commands a second, and dead row versions at the end. `--statements`: also what the statements of each side cost in Postgres.
  */
 
 import { randomBytes } from 'node:crypto'
 import { rm } from 'node:fs/promises'
 import pg from 'pg'
+import { commandsBegunHere } from '../src/daemon/capacity.ts'
 import { startEmbeddedPostgres } from '../src/embedded/postgres.ts'
 import { createMetrics } from '../src/observability/metrics.ts'
 import { openDatabase } from '../src/store/database.ts'
@@ -16,14 +18,14 @@ import { migrate } from '../src/store/migrate.ts'
 import { runCommand } from '../test/support/run-command.ts'
 import { vocabularyOf } from '../test/support/vocabulary.ts'
 import { benchFolder, median, numberOption, processorMs } from './measure.ts'
-import { benchSellers, commandParts, fillCommands, openQueues } from './ship-commands.ts'
+import { beginHere, benchSellers, commandParts, fillCommands, openQueues } from './ship-commands.ts'
 import { startMarketplaceStub } from './start-stub.ts'
 
 const jobs = numberOption('jobs', 50_000)
 const parts = numberOption('parts', 5)
 const commands = numberOption('commands', 1_000)
 const rounds = numberOption('rounds', 3)
-const concurrency = numberOption('concurrency', 64)
+const concurrency = numberOption('concurrency', commandsBegunHere)
 const showStatements = process.argv.includes('--statements')
 
 const jobsAPart = Math.floor(jobs / parts)
@@ -36,6 +38,8 @@ interface Run {
   /** Of each part. */
   readonly jobs: readonly Cost[]
   readonly commands: Cost
+  /** Without the queue. */
+  readonly begun: Cost
   readonly dead: readonly DeadRows[]
   readonly statements: readonly StatementTime[]
 }
@@ -127,7 +131,8 @@ const play = async (url: string, stubUrl: string, held: boolean): Promise<Run> =
     { concurrency },
   )
   try {
-    const ids = await fillCommands(database, sellers, commands)
+    const all = await fillCommands(database, sellers, 2 * commands)
+    const [queued, others] = [all.slice(0, commands), all.slice(commands)]
     await database.query('VACUUM (ANALYZE)')
     await producer.start()
     await runtime.start()
@@ -156,11 +161,12 @@ const play = async (url: string, stubUrl: string, held: boolean): Promise<Run> =
     }
     const endsAt = ended + commands
     const commandCost = await timed(commands, async () => {
-      await producer.enqueueMany(ids.map((commandId) => ({ name: 'command.run', data: { commandId }, fresh: true })))
+      await producer.enqueueMany(queued.map((commandId) => ({ name: 'command.run', data: { commandId }, fresh: true })))
       await endedAre(endsAt)
     })
+    const begun = await timed(commands, () => beginHere(runtime, others, concurrency))
     const dead = await deadRows(watcher)
-    return { jobs: costs, commands: commandCost, dead, statements: showStatements ? await statementTimes(watcher) : [] }
+    return { jobs: costs, commands: commandCost, begun, dead, statements: showStatements ? await statementTimes(watcher) : [] }
   } finally {
     await Promise.all([holder.end(), watcher.end()])
     await runtime.close()
@@ -223,7 +229,8 @@ try {
   )
   console.table([
     ...Array.from({ length: parts }, (_, part) => rowOf(`jobs, up to ${(part + 1) * jobsAPart}`, (run) => run.jobs[part])),
-    rowOf('commands, then', (run) => run.commands),
+    rowOf('commands from the queue, then', (run) => run.commands),
+    rowOf('commands begun where due, then', (run) => run.begun),
   ])
   for (const [label, runs] of [
     ['no snapshot held', free],

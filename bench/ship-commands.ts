@@ -109,6 +109,20 @@ export const fillCommands = async (database: Database, sellers: SellerRegistry, 
 export const openQueues = (options: Omit<QueueBackendOptions, 'quiet'>, metrics: Metrics): QueueRuntime =>
   createQueueRuntime({ backend: createQueueBackend({ ...options, quiet: createQuietLog(benchLog) }), log: benchLog, metrics })
 
+/** Begins so many at a time without a queue, as the process does that makes them due; until all of them have ended. */
+export const beginHere = async (
+  runtime: Pick<QueueRuntime, 'runHere'>,
+  commandIds: readonly string[],
+  atOnce: number,
+): Promise<void> => {
+  const left = [...commandIds]
+  const begin = async (): Promise<void> => {
+    for (let commandId = left.shift(); commandId !== undefined; commandId = left.shift())
+      await runtime.runHere('command.run', { commandId })
+  }
+  await Promise.all(Array.from({ length: atOnce }, begin))
+}
+
 /** What the command engine needs, wired as the daemon wires it. */
 export const commandParts = ({
   database,

@@ -2,31 +2,49 @@ type Members = Record<string, unknown>
 
 /** Stands in the log where a secret, or a buyer's data, would be. */
 const redacted = '[redacted]'
-/** The log writes nothing that is deeper. */
+/** What is deeper is left out: nobody reads it, and members may name each other. */
 const deepest = 6
+const tooDeep = '[too deep]'
 
-// Errors have a serializer of their own, and other instances write themselves.
-const isPlain = (value: object): value is Members => {
-  const prototype: unknown = Object.getPrototypeOf(value)
-  return prototype === Object.prototype || prototype === null
+/** Replaces credentials in free text (URLs with passwords, bearer tokens, webhook secrets, keys but for their id). */
+export const scrub = (text: string): string =>
+  text
+    .replace(/(\b[a-z][a-z0-9+.-]*:\/\/)[^\s/@]*@/gi, '$1***@')
+    .replace(/\b(bearer|basic)\s+[\w.~+/=-]{8,}/gi, '$1 ***')
+    .replace(/\bwhsec_[\w+/=-]+/g, 'whsec_***')
+    .replace(/\b(tly_[a-z2-7]{12})_[\w-]+/g, '$1_***')
+
+/** Hides what must not be in the log: answers copies, what it is given stays as it is. */
+export interface Hiding {
+  /** Of a line, or of all lines of a part of the program. What is under `err` is left to its serializer. */
+  fields(fields: object): Members
+  /** Anything else. */
+  value(value: unknown): unknown
 }
 
-/** What hides the members of these names, at any depth that the log writes. What it is given stays as it is; answers a copy where it hides something. */
-export const hiding = (names: ReadonlySet<string>): ((members: Members) => Members) => {
-  const hideIn = (members: Members, depth: number): Members => {
-    let copy: Members | null = null
-    for (const [name, member] of Object.entries(members)) {
-      const shown = names.has(name) ? redacted : hide(member, depth)
-      if (shown === member) continue
-      copy ??= { ...members }
-      copy[name] = shown
-    }
-    return copy ?? members
+const asJson = (value: object): unknown => ('toJSON' in value && typeof value.toJSON === 'function' ? value.toJSON() : value)
+
+/** Hides members of these names at any depth; `describe`: what is logged of an error. */
+export const hiding = (names: ReadonlySet<string>, describe: (error: Error) => object): Hiding => {
+  const membersOf = (members: object, depth: number): Members => {
+    const shown: Members = {}
+    for (const [name, member] of Object.entries(members)) shown[name] = names.has(name) ? redacted : shownOf(member, depth)
+    return shown
   }
-  const hide = (value: unknown, depth: number): unknown => {
-    if (typeof value !== 'object' || value === null || depth === deepest) return value
-    if (Array.isArray(value)) return value.map((item) => hide(item, depth + 1))
-    return isPlain(value) ? hideIn(value, depth + 1) : value
+  const shownOf = (value: unknown, depth: number): unknown => {
+    if (typeof value !== 'object' || value === null) return value
+    if (value instanceof Error) return describe(value)
+    if (depth === deepest) return tooDeep
+    if (Array.isArray(value)) return value.map((item) => shownOf(item, depth + 1))
+    const json = asJson(value)
+    if (json === value) return membersOf(value, depth + 1)
+    return typeof json === 'string' ? scrub(json) : shownOf(json, depth + 1)
   }
-  return (members) => hideIn(members, 0)
+  return {
+    fields: ({ err, ...members }: { readonly err?: unknown }) => ({
+      ...membersOf(members, 0),
+      ...(err === undefined ? {} : { err }),
+    }),
+    value: (value) => shownOf(value, 0),
+  }
 }

@@ -7,7 +7,7 @@ import {
 } from 'pino'
 import { build as prettyStream } from 'pino-pretty'
 import { harmless, harmlessOnceParsed } from './harmless.ts'
-import { hiding } from './log-secrets.ts'
+import { type Hiding, hiding, scrub } from './log-secrets.ts'
 import { activeTraceIds } from './trace.ts'
 
 /** Structured log of the daemon. Fields in snake case; never bodies or personal data. */
@@ -54,14 +54,6 @@ const secretNames = [
   'address2',
 ]
 const usualSecretHeaders = ['webhook-signature', 'set-cookie']
-
-/** Replaces credentials in free text (URLs with passwords, bearer tokens, webhook secrets, keys but for their id). */
-export const scrub = (text: string): string =>
-  text
-    .replace(/(\b[a-z][a-z0-9+.-]*:\/\/)[^\s/@]*@/gi, '$1***@')
-    .replace(/\b(bearer|basic)\s+[\w.~+/=-]{8,}/gi, '$1 ***')
-    .replace(/\bwhsec_[\w+/=-]+/g, 'whsec_***')
-    .replace(/\b(tly_[a-z2-7]{12})_[\w-]+/g, '$1_***')
 
 /** An error as logged. */
 export interface LoggedError {
@@ -140,44 +132,63 @@ const errorOf = (fields: unknown): unknown =>
   typeof fields === 'object' && fields !== null && 'err' in fields ? fields.err : undefined
 
 /** Lets one line of each outage pass, without its stack: every job, request and look that fails meanwhile fails for the same reason. */
-const onceForEachOutage = (outageOf: (error: unknown) => string | null): LoggerOptionsOfPino['hooks'] => {
+const onceForEachOutage = (outageOf: (error: unknown) => string | null): OfLine => {
   const noticedAtMs = new Map<string, number>()
-  return {
-    logMethod(args, method, level) {
-      const error = errorOf(args[0])
-      const outage = error === undefined || level < levels.warn || level > levels.error ? null : outageOf(error)
-      if (outage === null) return method.apply(this, args)
-      const now = performance.now()
-      const last = noticedAtMs.get(outage)
-      noticedAtMs.set(outage, now)
-      if (last !== undefined && now - last < outageOverMs) return
-      method.apply(this, [
-        { first_noticed: String(args[1] ?? '') },
-        `${outage}; what needs it waits, and further lines about it are left out`,
-      ])
-    },
+  return (args, level) => {
+    const error = errorOf(args[0])
+    const outage = error === undefined || level < levels.warn || level > levels.error ? null : outageOf(error)
+    if (outage === null) return args
+    const now = performance.now()
+    const last = noticedAtMs.get(outage)
+    noticedAtMs.set(outage, now)
+    if (last !== undefined && now - last < outageOverMs) return null
+    return [{ first_noticed: String(args[1] ?? '') }, `${outage}; what needs it waits, and further lines about it are left out`]
   }
 }
 const levels = { warn: 40, error: 50 } as const
 
+/** What is logged with these arguments of a method of the log; null: nothing. */
+type OfLine = (args: LogArguments, level: number) => LogArguments | null
+type LogArguments = Parameters<LogMethod>[0]
+type LogMethod = NonNullable<NonNullable<LoggerOptionsOfPino['hooks']>['logMethod']>
+
+/** pino shows `fields` of a line to a formatter, but not what is put into its message, nor what all lines of a child carry. */
+const hidingElsewhere = (logger: Logger, hide: Hiding): Logger => {
+  const { child, setBindings } = logger
+  return Object.defineProperties(logger, {
+    child: {
+      value(this: Logger, bindings: object, ...options: readonly unknown[]) {
+        return Reflect.apply(child, this, [hide.fields(bindings), ...options])
+      },
+    },
+    setBindings: {
+      value(this: Logger, bindings: object) {
+        return Reflect.apply(setBindings, this, [hide.fields(bindings)])
+      },
+    },
+  })
+}
+
 /** Creates the daemon's log: ISO time, level as a word, errors without bodies, secrets and personal data redacted, trace ids added. */
-export const createLogger = ({ level, format, destination, outageOf, secretHeaders = [] }: LoggerOptions): Logger =>
-  pino(
+export const createLogger = ({ level, format, destination, outageOf, secretHeaders = [] }: LoggerOptions): Logger => {
+  const hide = hiding(new Set([...secretNames, ...usualSecretHeaders, ...secretHeaders]), (error) => describeError(error))
+  const ofLine: OfLine = outageOf === undefined ? (args) => args : onceForEachOutage(outageOf)
+  const logger = pino(
     {
       level,
       base: null,
       timestamp: stdTimeFunctions.isoTime,
       // pino's own redaction takes whole paths, of each depth, and a twentieth of a command's time.
-      formatters: {
-        level: (label) => ({ level: label }),
-        log: hiding(new Set([...secretNames, ...usualSecretHeaders, ...secretHeaders])),
-      },
+      formatters: { level: (label) => ({ level: label }), log: hide.fields },
       serializers: { err: (thrown: unknown) => describeError(thrown) },
       mixin: activeTraceIds,
-      // Both are read at terminals too; one format prints texts unchanged, the other as JSON.
       hooks: {
+        // Both are read at terminals too; one format prints texts unchanged, the other as JSON.
         streamWrite: format === 'pretty' ? harmlessOnceParsed : harmless,
-        ...(outageOf === undefined ? {} : onceForEachOutage(outageOf)),
+        logMethod(args, method, methodLevel) {
+          const [first, ...inMessage] = ofLine(args, methodLevel) ?? []
+          if (first !== undefined) Reflect.apply(method, this, [first, ...inMessage.map(hide.value)])
+        },
       },
     },
     format === 'pretty'
@@ -189,6 +200,8 @@ export const createLogger = ({ level, format, destination, outageOf, secretHeade
         })
       : (destination ?? pino.destination({ fd: 1, sync: true })),
   )
+  return hidingElsewhere(logger, hide)
+}
 
 /** A log for faults that repeat while something is away: each key at most once an interval. */
 export interface QuietLog {

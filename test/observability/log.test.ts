@@ -1,7 +1,8 @@
 import { PassThrough } from 'node:stream'
 import { stripVTControlCharacters } from 'node:util'
 import { describe, expect, test } from 'vitest'
-import { createLogger, createQuietLog, describeError, scrub } from '../../src/observability/log.ts'
+import { createLogger, createQuietLog, describeError, type Logger } from '../../src/observability/log.ts'
+import { scrub } from '../../src/observability/log-secrets.ts'
 import { eventually } from '../support/eventually.ts'
 
 const collect = (secretHeaders: readonly string[] = []) => {
@@ -64,10 +65,41 @@ describe('the log', () => {
     expect(lines[0]).toMatchObject({ at: '1970-01-01T00:00:00.000Z' })
     expect(JSON.stringify(lines[0])).not.toContain('555-0100')
     expect(fields).toEqual(before)
-    const circle: Record<string, unknown> = { token: 't' }
-    circle['self'] = circle
-    log.info(circle, 'a circle')
-    expect(JSON.stringify(lines[1])).not.toContain('"t"')
+  })
+
+  class Buyer {
+    readonly phone = '555-0100'
+    readonly orderId = '7'
+  }
+  const circle: Record<string, unknown> = { phone: '555-0100', orderId: '7' }
+  circle['self'] = circle
+  const deep = { a: { b: { c: { d: { e: { f: { g: { h: { phone: '555-0100' } } } } } } } }, orderId: '7' }
+  test.each([
+    ['what all lines of a part of the program carry', (log: Logger) => log.child({ phone: '555-0100', orderId: '7' }).info('x')],
+    ['within it', (log: Logger) => log.child({ order: new Buyer() }, { level: 'info' }).child({ email: 'a@b.c' }).info('x')],
+    [
+      'what it carries from now on',
+      (log: Logger) => {
+        const child = log.child({})
+        child.setBindings({ order: { phone: '555-0100', orderId: '7' } })
+        child.info('x')
+      },
+    ],
+    ['an instance', (log: Logger) => log.info({ list: [new Buyer()] }, 'x')],
+    ['an own prototype', (log: Logger) => log.info({ buyer: Object.assign(Object.create({ z: 1 }), { ...new Buyer() }) }, 'x')],
+    ['what has a JSON of its own', (log: Logger) => log.info({ buyer: { toJSON: () => new Buyer() } }, 'x')],
+    ['an error', (log: Logger) => log.info({ error: Object.assign(new Error('7'), { phone: '555-0100' }) }, 'x')],
+    ['errors', (log: Logger) => log.info({ errors: [Object.assign(new Error('7'), { phone: '555-0100' })] }, 'x')],
+    ['what is put into the message', (log: Logger) => log.info('x %j and %o', { ...new Buyer() }, [new Buyer()])],
+    ['a circle', (log: Logger) => log.info(circle, 'x')],
+    ['what is very deep', (log: Logger) => log.info({ deep, orderId: '7' }, 'x')],
+    ['an address', (log: Logger) => log.info({ orderId: '7', at: new URL('postgres://u:555-0100@h/db') }, 'x')],
+  ])('nor in %s', (_, write) => {
+    const { lines, log } = collect()
+    write(log)
+    expect(lines).toHaveLength(1)
+    expect(JSON.stringify(lines)).toContain('7')
+    expect(JSON.stringify(lines)).not.toMatch(/555-0100|a@b\.c/)
   })
 
   test('an error keeps its message, codes and causes, and loses requests, responses and row values', () => {
