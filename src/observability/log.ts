@@ -152,8 +152,8 @@ type OfLine = (args: LogArguments, level: number) => LogArguments | null
 type LogArguments = Parameters<LogMethod>[0]
 type LogMethod = NonNullable<NonNullable<LoggerOptionsOfPino['hooks']>['logMethod']>
 
-/** pino shows `fields` of a line to a formatter, but not what is put into its message, nor what all lines of a child carry. */
-const hidingElsewhere = (logger: Logger, hide: Hiding): Logger => {
+/** pino shows the fields of a line to a formatter, but not what all lines of a child carry. */
+const hidingInChildren = (logger: Logger, hide: Hiding): Logger => {
   const { child, setBindings } = logger
   return Object.defineProperties(logger, {
     child: {
@@ -200,7 +200,7 @@ export const createLogger = ({ level, format, destination, outageOf, secretHeade
         })
       : (destination ?? pino.destination({ fd: 1, sync: true })),
   )
-  return hidingElsewhere(logger, hide)
+  return hidingInChildren(logger, hide)
 }
 
 /** A log for faults that repeat while something is away: each key at most once an interval. */

@@ -249,7 +249,7 @@ export const storeOrder = async (
   sellerId: string,
   observedAt: Date,
   record: StorableRecord<PurchaseOrder>,
-  lastRead?: ReadRow<PurchaseOrder>,
+  lastRead: ReadRow<PurchaseOrder> | null = null,
 ): Promise<StoredOrders> => {
   // A row that is locked is there, and its hash is compared with the lock.
   if (holds(tx, sellerId, record.key)) {

@@ -23,7 +23,7 @@ export interface DifferingRecord<T> extends StorableRecord<T> {
   /** Whether some version of it was stored when we looked. */
   readonly known: boolean
   /** How it was stored when it was read last: not read again while that is so. */
-  readonly lastRead?: ReadRow<T> | undefined
+  readonly lastRead?: ReadRow<T> | null
 }
 
 /**

@@ -1,5 +1,4 @@
 import { describe, expect, onTestFinished, test } from 'vitest'
-import type { PurchaseOrder } from '../../src/domain/order.ts'
 import { type Database, openDatabase, type Transaction } from '../../src/store/database.ts'
 import { openOrdersAfter } from '../../src/store/known-orders.ts'
 import { findDifferingOrders, lockOrder, noteMissingOrders, storeDifferingOrders, storeOrder } from '../../src/store/orders.ts'
@@ -7,7 +6,7 @@ import { readOrder } from '../../src/store/stored-orders.ts'
 import { wireOrderSample } from '../clients/samples.ts'
 import { withDatabase } from '../support/database.ts'
 import { startTestPostgres } from '../support/postgres.ts'
-import { storeOrders } from '../support/store.ts'
+import { readWithRaw, storeOrders } from '../support/store.ts'
 import { vocabularyOf } from '../support/vocabulary.ts'
 import { lineWith, orderRecord, orderWith, wireStatus } from './support/records.ts'
 
@@ -24,32 +23,6 @@ const changesOf = (sellerId: string) =>
     'SELECT type, purchase_order_id, line_number, data FROM warehouse.changes WHERE seller_id = $1 ORDER BY seq',
     sellerId,
   )
-interface RawParts {
-  readonly raw: unknown
-  readonly lines: readonly { readonly raw: unknown; readonly statuses: readonly unknown[] | null }[]
-}
-/** As it is read, with the marketplace's own JSON of each part, which is not read with it. */
-const readWithRaw = async (sellerId: string, purchaseOrderId: string): Promise<PurchaseOrder> => {
-  const [order, [parts]] = await Promise.all([
-    readOrder(stage.database, sellerId, purchaseOrderId),
-    stage.database.query<RawParts>(
-      `SELECT o.raw, (SELECT json_agg(json_build_object('raw', l.raw, 'statuses', (SELECT json_agg(s.raw ORDER BY s.position)
-           FROM warehouse.order_line_statuses s
-           WHERE (s.seller_id, s.purchase_order_id, s.line_number) = (l.seller_id, l.purchase_order_id, l.line_number))) ORDER BY l.line_index)
-         FROM warehouse.order_lines l WHERE (l.seller_id, l.purchase_order_id) = (o.seller_id, o.purchase_order_id)) AS lines
-       FROM warehouse.orders o WHERE (o.seller_id, o.purchase_order_id) = ($1, $2)`,
-      sellerId,
-      purchaseOrderId,
-    ),
-  ])
-  if (order === null || parts === undefined) throw new Error(`order ${purchaseOrderId} is not stored`)
-  const lines = order.lines.map((line, index) => ({
-    ...line,
-    raw: parts.lines[index]?.raw,
-    statuses: line.statuses.map((status, position) => ({ ...status, raw: parts.lines[index]?.statuses?.[position] })),
-  }))
-  return { ...order, lines, raw: parts.raw }
-}
 const walPosition = async (database: Database): Promise<bigint> => {
   const [row] = await database.query<{ bytes: bigint }>(`SELECT (pg_current_wal_insert_lsn() - '0/0')::bigint AS bytes`)
   return row?.bytes ?? 0n
@@ -73,9 +46,12 @@ test('an order is read back as it was stored, to the last field', async () => {
   const stored = await storeOrders(stage.database, { sellerId, records: [record], observedAt: at(1) })
   expect(stored).toMatchObject({ changed: 1 })
   expect(stored.fresh).toEqual([record.value])
-  expect(await readWithRaw(sellerId, '100')).toEqual(record.value)
+  expect(await readWithRaw(stage.database, sellerId, '100')).toEqual(record.value)
   const read = await readOrder(stage.database, sellerId, '100')
-  expect(await stage.database.transaction((tx) => lockOrder(tx, sellerId, '100'))).toMatchObject({ value: read })
+  expect(await stage.database.transaction((tx) => lockOrder(tx, sellerId, '100'))).toEqual({
+    value: read,
+    rowVersion: expect.any(String),
+  })
   expect(await readOrder(stage.database, sellerId, '101')).toBeNull()
   expect(await stage.database.transaction((tx) => lockOrder(tx, sellerId, '101'))).toBeNull()
 })
@@ -123,7 +99,7 @@ test('changed units and statuses are told with what they were, and vanished stat
   const after = orderWith('1', [lineWith('1', 3, [wireStatus('Shipped', 3)]), lineWith('2', 1, [wireStatus('Created', 1)])])
   await storeOrders(stage.database, { sellerId, records: [before], observedAt: at(1) })
   await storeOrders(stage.database, { sellerId, records: [after], observedAt: at(2) })
-  expect((await readWithRaw(sellerId, '1')).lines).toEqual(after.value.lines)
+  expect((await readWithRaw(stage.database, sellerId, '1')).lines).toEqual(after.value.lines)
   const [seen, changed, ...more] = await changesOf(sellerId)
   expect(seen?.type).toBe('order.seen')
   expect(changed).toMatchObject({
@@ -199,7 +175,7 @@ test('a record that differs only in fields nobody reads is stored, but tells not
   })
   expect(stored.changed).toBe(1)
   expect(await changesOf(sellerId)).toHaveLength(1)
-  expect((await readWithRaw(sellerId, '1')).raw).toMatchObject({ novelty: true })
+  expect((await readWithRaw(stage.database, sellerId, '1')).raw).toMatchObject({ novelty: true })
 })
 
 test('a record twice in a page is stored once, the later one', async () => {
@@ -338,7 +314,7 @@ test('unknown fields of the sample survive in raw', async () => {
     records: [orderRecord('1', { brandNew: { deep: [1, 'two'] } })],
     observedAt: at(1),
   })
-  expect((await readWithRaw(sellerId, '1')).raw).toEqual({
+  expect((await readWithRaw(stage.database, sellerId, '1')).raw).toEqual({
     ...wireOrderSample('1'),
     brandNew: { deep: [1, 'two'] },
   })

@@ -3,6 +3,7 @@ import type { ReturnOrder } from '../../src/domain/return.ts'
 import type { Database } from '../../src/store/database.ts'
 import { findDifferingOrders, type StoredOrders, storeDifferingOrders, storeOrder } from '../../src/store/orders.ts'
 import { findDifferingReturns, storeDifferingReturns } from '../../src/store/returns.ts'
+import { readOrder } from '../../src/store/stored-orders.ts'
 import type { StorableRecord } from '../../src/store/versions.ts'
 
 /** One page of records of a seller, all observed at once. */
@@ -35,3 +36,30 @@ export const seedOrder = (database: Database, sellerId: string, order: PurchaseO
       rawText: JSON.stringify({ purchaseOrderId: order.purchaseOrderId, lines: order.lines }),
     }),
   )
+
+interface RawParts {
+  readonly raw: unknown
+  readonly lines: readonly { readonly raw: unknown; readonly statuses: readonly unknown[] | null }[]
+}
+/** An order as it is read, with the marketplace's own JSON of each part, which is not read with it. */
+export const readWithRaw = async (database: Database, sellerId: string, purchaseOrderId: string): Promise<PurchaseOrder> => {
+  const [order, [parts]] = await Promise.all([
+    readOrder(database, sellerId, purchaseOrderId),
+    database.query<RawParts>(
+      `SELECT o.raw, (SELECT json_agg(json_build_object('raw', l.raw, 'statuses', (SELECT json_agg(s.raw ORDER BY s.position)
+           FROM warehouse.order_line_statuses s
+           WHERE (s.seller_id, s.purchase_order_id, s.line_number) = (l.seller_id, l.purchase_order_id, l.line_number))) ORDER BY l.line_index)
+         FROM warehouse.order_lines l WHERE (l.seller_id, l.purchase_order_id) = (o.seller_id, o.purchase_order_id)) AS lines
+       FROM warehouse.orders o WHERE (o.seller_id, o.purchase_order_id) = ($1, $2)`,
+      sellerId,
+      purchaseOrderId,
+    ),
+  ])
+  if (order === null || parts === undefined) throw new Error(`order ${purchaseOrderId} is not stored`)
+  const lines = order.lines.map((line, index) => ({
+    ...line,
+    raw: parts.lines[index]?.raw,
+    statuses: line.statuses.map((status, position) => ({ ...status, raw: parts.lines[index]?.statuses?.[position] })),
+  }))
+  return { ...order, lines, raw: parts.raw }
+}

@@ -105,7 +105,7 @@ export const orderSubject = (command: OrderCommand, client: MarketplaceClient): 
   const { statuses } = client.vocabulary
   const decided = proofOf(statuses, command.applied)
   // The answer is stored a moment after: what it replaces is then known.
-  let lastRead: ReadRow<PurchaseOrder> | undefined
+  let lastRead: ReadRow<PurchaseOrder> | null = null
   return {
     name: 'the order',
     operation: carried.operation,
@@ -123,7 +123,7 @@ export const orderSubject = (command: OrderCommand, client: MarketplaceClient): 
         () => lockOrder(tx, sellerId, purchaseOrderId),
         () => readOrderWork(tx, sellerId, purchaseOrderId, id),
       )
-      lastRead = read ?? undefined
+      lastRead = read
       return standingOf(command, read?.value ?? null, work, statuses)
     },
     judge: (sent, order) => {
