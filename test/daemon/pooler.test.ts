@@ -81,7 +81,8 @@ describe.skipIf(!hasPgbouncer()).each(kinds)('behind a pooler in transaction mod
 
     const backends = await query<{ name: string }>(
       direct,
-      `SELECT application_name AS name FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()`,
+      `SELECT application_name AS name FROM pg_stat_activity 
+       WHERE datname = current_database() AND backend_type = 'client backend' AND pid <> pg_backend_pid()`,
     )
     const count = (isOne: (name: string) => boolean): number => backends.filter(({ name }) => isOne(name)).length
     const most = await documented()

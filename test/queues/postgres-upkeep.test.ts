@@ -64,9 +64,11 @@ const hold = async (): Promise<void> => {
 }
 /** Lets so many transactions begin that a snapshot of before is an old one. */
 const age = () => pool.query(`DO $$ BEGIN FOR i IN 1..1100 LOOP PERFORM pg_current_xact_id(); COMMIT; END LOOP; END $$`)
-/** Dead versions of the rows of a table, more than it may have. */
+/** Dead versions of the rows of a table, more than it may have; of none that a worker has in hand: the two could wait for each other. */
 const makeDead = async (table: string, times: number): Promise<void> => {
-  for (let time = 0; time < times; time += 1) await pool.query(`UPDATE bullmq.${table} SET queue = queue`)
+  const free = `SELECT ctid FROM bullmq.${table} FOR UPDATE SKIP LOCKED`
+  for (let time = 0; time < times; time += 1)
+    await pool.query(`UPDATE bullmq.${table} SET queue = queue WHERE ctid = ANY(ARRAY(${free}))`)
   await pool.query('SELECT pg_stat_force_next_flush()')
 }
 const bytesOf = async (table: string): Promise<number> => {

@@ -412,7 +412,7 @@ describe('the command engine', () => {
     for (const afterMs of [0, 30_000, 60_000]) {
       aheadMs += afterMs
       expect(await stage.database.prisma.seller.findUniqueOrThrow({ where: { sellerId } })).toMatchObject({ state: 'active' })
-      await stage.database.execute('UPDATE tallyman.commands SET next_action_at = now() WHERE id = $1', id)
+      await stage.database.execute(`UPDATE tallyman.commands SET next_action_at = now() - interval '1 second' WHERE id = $1`, id)
       await runCommand(parts, id, job())
     }
     expect(await stage.database.prisma.seller.findUniqueOrThrow({ where: { sellerId } })).toMatchObject({ state: 'stopped' })

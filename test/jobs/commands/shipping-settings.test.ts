@@ -426,7 +426,7 @@ describe('the creation of shipping settings', () => {
     const id = await submit()
     const job = { signal: AbortSignal.timeout(30_000), log }
     await runCommand(parts, id, job)
-    await stage.database.execute('UPDATE tallyman.commands SET next_action_at = now() WHERE id = $1', id)
+    await stage.database.execute(`UPDATE tallyman.commands SET next_action_at = now() - interval '1 second' WHERE id = $1`, id)
     expect(await runCommand(parts, id, job)).toMatchObject({
       reason: expect.stringContaining('of the account-level setting cannot be stored, so nothing is sent'),
     })
