@@ -132,7 +132,8 @@ export const serveInbound = (options: InboundOptions): Inbound => {
     await within(ended, graceMs)
     stopping.abort()
     await within(ended, graceMs)
-    await end(running, true)
+    // A store that is away confirms no end.
+    await within(end(running, true), graceMs)
   }
 
   let closed: Promise<void> | undefined
