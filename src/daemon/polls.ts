@@ -77,8 +77,8 @@ export const createPolls = ({ schedule, readLags, standingOf, runtime, atOnce, q
     try {
       if (!(await runtime.runHere('sync.run', { sellerId, resource, stream: name }))) send(stream)
     } catch (error) {
-      quiet.warn('poll', faultOf(error), 'a poll could not be put off in the queue; it is asked for again')
-      send(stream)
+      // What it has left over stands in Postgres, where the relay finds it.
+      quiet.warn('poll', faultOf(error), 'a poll could not be put off in the queue; what it has left over is derived again')
     } finally {
       under -= 1
       beginNext()
@@ -119,10 +119,27 @@ export const createPolls = ({ schedule, readLags, standingOf, runtime, atOnce, q
     for (const [name] of tooLong) waiting.delete(name)
     agenda.putBack(tooLong.map(([, { tick }]) => tick))
     beginNext()
+    await handOver()
+  }
+
+  /** What belongs to the queue goes there; while it takes nothing, it runs here too. */
+  const handOver = async (): Promise<void> => {
     const sent = [...unsent]
     if (sent.length === 0) return
-    await runtime.enqueueMany(sent.map(([, stream]) => jobOf(stream)))
-    for (const [name, stream] of sent) if (unsent.get(name) === stream) unsent.delete(name)
+    const taken = (): void => {
+      for (const [name, stream] of sent) if (unsent.get(name) === stream) unsent.delete(name)
+    }
+    try {
+      await runtime.enqueueMany(sent.map(([, stream]) => jobOf(stream)))
+      taken()
+    } catch (error) {
+      if (atOnce === 0) throw error
+      quiet.warn('polls without a queue', faultOf(error), 'the queue does not take what is due to be read: it is read without it')
+      taken()
+      const nowMs = Date.now()
+      for (const [name, stream] of sent) waiting.set(name, { tick: { stream, dueAtMs: nowMs }, sinceMs: nowMs })
+      beginNext()
+    }
   }
 
   const rest = async (milliseconds: number): Promise<void> => {

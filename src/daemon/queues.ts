@@ -94,6 +94,7 @@ export const createQueues = (
       }),
     intervalMs: relayIntervalMs,
     runtime,
+    ...(has('worker') ? { standIn: runtime.standIn() } : {}),
     log,
     metrics,
   })
@@ -135,7 +136,7 @@ export const createQueues = (
       // The relay looks for rows of the SQL inbox at intervals as well.
       listener.on(inboxChannel, () => relay.nudge())
       listener.on(sellersChannel, () => relay.nudge())
-      void runtime.opened.then(() => polls.start())
+      polls.start()
       stop.addEventListener('abort', () => void polls.stop(), { once: true })
       closers.add('the relay', () => relay.stop())
       closers.add('the polls', () => polls.stop())

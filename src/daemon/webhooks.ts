@@ -78,6 +78,7 @@ export const createWebhooks = (
     intervalMs,
     gatherMs,
     runtime: { enqueueMany: runtime.enqueueMany, applySchedulers: runtime.applySchedulers },
+    ...(has('worker') ? { standIn: runtime.standIn() } : {}),
     log,
     metrics: {
       relayRuns: { inc: (labels) => metrics.webhookFanOuts.inc(labels) },

@@ -1,8 +1,9 @@
 import { createQuietLog, type Logger } from '../observability/log.ts'
 import { isConnectionFault } from './faults.ts'
-import type { JobToEnqueue } from './jobs.ts'
+import { type JobToEnqueue, jobIdOf } from './jobs.ts'
 import type { QueueRuntime } from './runtime.ts'
 import type { Scheduler } from './schedulers.ts'
+import type { StandIn } from './stand-in.ts'
 
 /** What the relay counts. */
 interface RelayMetrics {
@@ -21,6 +22,8 @@ export interface RelayOptions {
   /** Nudges within this time result in one derivation, in milliseconds. */
   readonly gatherMs?: number
   readonly runtime: Pick<QueueRuntime, 'enqueueMany' | 'applySchedulers'>
+  /** Takes what the queues do not; without one it waits for them. */
+  readonly standIn?: StandIn
   readonly log: Logger
   readonly metrics: RelayMetrics
 }
@@ -37,6 +40,8 @@ export interface Relay {
 
 const defaultGatherMs = 20
 const firstPauseMs = 500
+/** Several processes that stand in for the queues divide the work by who looks first: they look often. */
+const standInIntervalMs = 1_000
 /** A derivation that took so many times as long as nudges are gathered is a slow one … */
 const slowFrom = 10
 /** … and is followed by a rest of so many times what it took: it is no more than a fifth of a core, however often there is something to derive. */
@@ -44,8 +49,8 @@ const restOfSlow = 4
 
 /**
  * Postgres is the source of truth, the queues only trigger work: the relay derives every due job from Postgres at the start, after nudges and
- * at intervals, and enqueues it; a job that is already in its queue is not changed. When Postgres or the queues do not answer, it waits with a
- * back-off, up to the interval.
+ * at intervals, and enqueues it; a job that is already in its queue is not changed. What the queues do not take is run by a stand-in, and derived
+ * again. When Postgres does not answer, or there is no stand-in, it waits with a back-off, up to the interval.
  */
 export const createRelay = ({
   derive,
@@ -53,6 +58,7 @@ export const createRelay = ({
   intervalMs,
   gatherMs = defaultGatherMs,
   runtime,
+  standIn,
   log,
   metrics,
 }: RelayOptions): Relay => {
@@ -61,8 +67,11 @@ export const createRelay = ({
   let stopping = false
   let nudged = false
   let failuresInARow = 0
+  let standsIn = false
   let tookMs = 0
   let scheduledAtMs = Number.NEGATIVE_INFINITY
+  /** When the stand-in got the job of a scheduler last, by its id. */
+  const stoodInAtMs = new Map<string, number>()
   let wake: (() => void) | undefined
 
   // They change seldom: not with each nudge.
@@ -72,17 +81,43 @@ export const createRelay = ({
     scheduledAtMs = performance.now()
   }
 
+  /** Jobs of schedulers that the queues do not bring now, each at its interval. */
+  const dueByClock = (): readonly JobToEnqueue[] => {
+    const nowMs = performance.now()
+    return (schedulers?.() ?? []).flatMap(({ job, everyMs }) => {
+      const jobId = jobIdOf(job.name, job.data)
+      if (nowMs - (stoodInAtMs.get(jobId) ?? Number.NEGATIVE_INFINITY) < everyMs) return []
+      stoodInAtMs.set(jobId, nowMs)
+      return [job]
+    })
+  }
+
+  /** Whether the queues have taken it; what they do not take is run here, where there is a stand-in. */
+  const deliver = async (due: readonly JobToEnqueue[]): Promise<boolean> => {
+    try {
+      if (due.length > 0) await runtime.enqueueMany(due)
+      await schedule()
+      standIn?.stop()
+      return true
+    } catch (error) {
+      if (standIn === undefined) throw error
+      standIn.take([...due, ...dueByClock()])
+      quiet.error('relay', { err: error }, 'the queues do not take what is due: this process runs it without them')
+      return false
+    }
+  }
+
   const once = async (): Promise<void> => {
     // Cleared first: a commit during the derivation requires another one.
     nudged = false
     try {
-      await schedule()
       const startedMs = performance.now()
       const due = await derive()
       tookMs = performance.now() - startedMs
-      if (due.length > 0) await runtime.enqueueMany(due)
+      standsIn = !(await deliver(due))
       failuresInARow = 0
-      metrics.relayRuns.inc({ outcome: 'done' })
+      metrics.relayRuns.inc({ outcome: standsIn ? 'failed' : 'done' })
+      if (standsIn) return
       metrics.relayLastSuccess.setToCurrentTime()
       quiet.recovered('relay', 'the relay works again')
     } catch (error) {
@@ -99,7 +134,7 @@ export const createRelay = ({
 
   const pauseMs = (): number => {
     if (failuresInARow === 0) {
-      if (!nudged) return intervalMs
+      if (!nudged) return standsIn ? Math.min(standInIntervalMs, intervalMs) : intervalMs
       return tookMs > slowFrom * gatherMs ? Math.min(restOfSlow * tookMs, intervalMs) : gatherMs
     }
     // A nudge does not shorten this back-off.
@@ -142,6 +177,7 @@ export const createRelay = ({
       stopping = true
       wake?.()
       await running
+      standIn?.stop()
     },
   }
 }

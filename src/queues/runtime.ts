@@ -19,6 +19,7 @@ import { type ConsumptionVerdict, evaluateConsumption } from './liveness.ts'
 import { createProducer, type EnqueueResult } from './producer.ts'
 import { createRuns, type JobHandler, type JobOptions } from './runs.ts'
 import { createSchedulers, type Scheduler } from './schedulers.ts'
+import { createStandIn, type StandIn } from './stand-in.ts'
 
 export type { JobHandler, JobOptions } from './runs.ts'
 
@@ -97,6 +98,8 @@ export interface QueueRuntime {
    * of its queue. Resolves when it has ended; false: not begun, since the process is about to end. @throws QueuesUnavailable when it cannot go on so
    */
   runHere<Name extends JobName>(name: Name, data: JobData<Name>): Promise<boolean>
+  /** Another stand-in for the queues, for one that derives what is due. It begins nothing once the process is about to end. */
+  standIn(): StandIn
   /** Sets the schedulers to exactly these: missing ones are created, different ones changed, all others removed. @throws QueuesUnavailable */
   applySchedulers(wanted: readonly Scheduler[]): Promise<{ readonly made: number; readonly removed: number }>
   /**
@@ -285,11 +288,17 @@ export const createQueueRuntime = (options: QueueRuntimeOptions): QueueRuntime =
     enqueue: (name, data, enqueueOptions = {}) => producer.enqueue({ name, data, ...enqueueOptions }),
     enqueueMany: (jobs) => producer.enqueueMany(jobs),
     runHere: async (name, data) => {
-      if (isDraining || !isOpen) return false
+      if (isDraining || startedAtMs === null) return false
       const againInMs = await runs.processHere(name, data)
       if (againInMs !== null) await producer.enqueueMany([{ name, data, delayMs: againInMs }])
       return true
     },
+    standIn: () =>
+      createStandIn({
+        queues: runs.queues,
+        run: async ({ name, data }) => (isDraining ? null : await runs.processHere(name, data)),
+        onFault: (error) => quiet.error('stand-in', { err: error }, 'a job could not be run without its queue'),
+      }),
     applySchedulers: schedulers.apply,
     drain: drainOnce,
     close: () => {

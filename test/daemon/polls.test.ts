@@ -3,6 +3,7 @@ import { decideDue } from '../../src/daemon/due.ts'
 import { createPolls } from '../../src/daemon/polls.ts'
 import type { ScheduledStream } from '../../src/daemon/schedule.ts'
 import { createLogger, createQuietLog } from '../../src/observability/log.ts'
+import { QueuesUnavailable } from '../../src/queues/faults.ts'
 import type { JobToEnqueue } from '../../src/queues/jobs.ts'
 import type { DueStanding } from '../../src/store/sync-states.ts'
 import { eventually } from '../support/eventually.ts'
@@ -113,7 +114,7 @@ describe('the polls', () => {
   })
 
   test('loses nothing that was due while Postgres or the queue were away', async () => {
-    const { polls, state } = setUp([stream('changed', 3_600_000)])
+    const { polls, state } = setUp([stream('changed', 3_600_000)], 0)
     state.fault = new Error('away')
     polls.start()
     await eventually(() => expect(state.looks).toBeGreaterThanOrEqual(2))
@@ -125,6 +126,19 @@ describe('the polls', () => {
     state.queueFault = null
     await eventually(() => expect(state.queued).toEqual(['s-1 changed']))
     await polls.stop()
+  })
+
+  test('while the queue takes nothing, what belongs to it runs here, once each time that it is due', async () => {
+    const { polls, state } = setUp([stream('changed', 3_600_000, 's-seldom'), stream('changed', 400, 's-often')])
+    state.standing = { ...well, unfinished: true }
+    state.queueFault = new QueuesUnavailable('away')
+    polls.start()
+    await eventually(() => expect(countOf(state.here, 's-often')).toBeGreaterThanOrEqual(4))
+    expect(countOf(state.here, 's-seldom')).toBe(1)
+    state.queueFault = null
+    await eventually(() => expect(countOf(state.queued, 's-often')).toBeGreaterThanOrEqual(2))
+    await polls.stop()
+    expect(countOf(state.queued, 's-seldom')).toBe(0)
   })
 
   test('what waits for its turn is left to another process that was faster', async () => {

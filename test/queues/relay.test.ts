@@ -7,13 +7,18 @@ import { createRelay } from '../../src/queues/relay.ts'
 
 const job: JobToEnqueue = { name: 'command.run', data: { commandId: '1' } }
 
-const setUp = (intervalMs = 10_000) => {
+const trim: JobToEnqueue = { name: 'housekeeping.run', data: { task: 'trim' } }
+
+const setUp = (intervalMs = 10_000, { standsIn = false } = {}) => {
   const lines: Record<string, unknown>[] = []
   const enqueued: number[] = []
   const state = {
     derivations: 0,
     due: [job],
     fault: undefined as Error | undefined,
+    queueFault: undefined as Error | undefined,
+    /** What the stand-in has got last; null: it does nothing. */
+    stoodIn: null as readonly JobToEnqueue[] | null,
     hold: undefined as Promise<void> | undefined,
     scheduled: 0,
   }
@@ -24,11 +29,16 @@ const setUp = (intervalMs = 10_000) => {
       if (state.fault !== undefined) throw state.fault
       return state.due
     },
-    schedulers: () => [],
+    schedulers: () => [{ job: trim, everyMs: 60_000 }],
     intervalMs,
+    ...(standsIn ? { standIn: { take: (jobs) => (state.stoodIn = jobs), stop: () => (state.stoodIn = null) } } : {}),
     runtime: {
-      enqueueMany: async (jobs) => enqueued.push(jobs.length),
+      enqueueMany: async (jobs) => {
+        if (state.queueFault !== undefined) throw state.queueFault
+        return enqueued.push(jobs.length)
+      },
       applySchedulers: async () => {
+        if (state.queueFault !== undefined) throw state.queueFault
         state.scheduled += 1
         return { made: 0, removed: 0 }
       },
@@ -133,6 +143,43 @@ describe('the relay', () => {
     relay.nudge()
     await vi.advanceTimersByTimeAsync(100)
     expect(state.derivations).toBe(derivations + 1)
+    await Promise.all([relay.stop(), vi.advanceTimersByTimeAsync(0)])
+  })
+
+  test('what the queues do not take goes to the stand-in, with the jobs of schedulers at their interval, and is looked for each second', async () => {
+    const { relay, state, enqueued, lines } = setUp(10_000, { standsIn: true })
+    state.queueFault = new QueuesUnavailable('away')
+    relay.start()
+    await vi.advanceTimersByTimeAsync(0)
+    expect(state.stoodIn).toEqual([job, trim])
+    relay.nudge()
+    await vi.advanceTimersByTimeAsync(20)
+    expect([state.derivations, state.stoodIn]).toEqual([2, [job]])
+    state.due = []
+    await vi.advanceTimersByTimeAsync(50_000)
+    expect([state.derivations, state.stoodIn]).toEqual([52, []])
+    const stoodIn: unknown[] = []
+    for (let second = 0; second < 10; second += 1) {
+      await vi.advanceTimersByTimeAsync(1_000)
+      stoodIn.push(...(state.stoodIn ?? []))
+    }
+    expect(stoodIn).toEqual([trim])
+    expect(lines.map(({ msg }) => msg)).toContain('the queues do not take what is due: this process runs it without them')
+    state.queueFault = undefined
+    state.due = [job]
+    await vi.advanceTimersByTimeAsync(1_000)
+    expect([enqueued, state.stoodIn]).toEqual([[1], null])
+    expect(lines.at(-1)).toMatchObject({ level: 'info', msg: 'the relay works again' })
+    await Promise.all([relay.stop(), vi.advanceTimersByTimeAsync(0)])
+  })
+
+  test('the stand-in gets nothing while Postgres does not say what is due', async () => {
+    const { relay, state } = setUp(10_000, { standsIn: true })
+    state.fault = new Error('away')
+    state.queueFault = new QueuesUnavailable('away')
+    relay.start()
+    await vi.advanceTimersByTimeAsync(30_000)
+    expect(state.stoodIn).toBeNull()
     await Promise.all([relay.stop(), vi.advanceTimersByTimeAsync(0)])
   })
 })
