@@ -1,6 +1,7 @@
 import type { JsonObject } from '../domain/json.ts'
 import type { StoredCommand } from './commands.ts'
 import type { SqlRunner, Transaction } from './database.ts'
+import { dueNow } from './due-now.ts'
 import { prepared } from './prepared.ts'
 import { together } from './together.ts'
 
@@ -66,7 +67,7 @@ const insertIntents = prepared(
      UPDATE tallyman.commands c SET state = 'sending', attempts = c.attempts + 1, reason = NULL, updated_at = now(),
        leased_until = now() + g.lease_ms * interval '1 millisecond', lease_owner = g.owner
      FROM given g
-     WHERE c.id = ANY($2::text[]) AND c.id = g.id AND c.state = 'pending' AND c.attempts = g.attempts AND c.next_action_at <= now() AND (
+     WHERE c.id = ANY($2::text[]) AND c.id = g.id AND c.state = 'pending' AND c.attempts = g.attempts AND c.next_action_at <= ${dueNow} AND (
        SELECT e.id FROM tallyman.commands e WHERE e.seller_id = c.seller_id AND e.subject = c.subject
          AND e.sequence < c.sequence AND e.state NOT IN ('confirmed', 'rejected') LIMIT 1) IS NULL
      RETURNING c.id, c.attempts

@@ -4,6 +4,7 @@ import type { DecidedParts } from '../domain/decision.ts'
 import type { Confirmed } from '../domain/proof.ts'
 import { appliedOf, partsOf, readContent } from './command-content.ts'
 import type { SqlRunner } from './database.ts'
+import { dueNow } from './due-now.ts'
 import { prepared } from './prepared.ts'
 import { sellerIsServed } from './sellers.ts'
 import { together } from './together.ts'
@@ -73,7 +74,7 @@ interface CommandRow {
 export const decisionsOf = '(SELECT count(*) FROM tallyman.command_decisions d WHERE d.command_id = c.id)::int'
 
 const commandColumns = `c.id, c.seller_id, c.subject, c.purchase_order_id, c.kind, c.state, c.payload, c.parts, c.attempts, ${decisionsOf} AS decisions,
-  c.event_source, c.event_id, c.next_action_at, c.leased_until, c.troubled_since, c.troubled_looks, c.created_at, now() AS database_now,
+  c.event_source, c.event_id, c.next_action_at, c.leased_until, c.troubled_since, c.troubled_looks, c.created_at, ${dueNow} AS database_now,
   (SELECT e.id FROM tallyman.commands e WHERE e.seller_id = c.seller_id AND e.subject = c.subject AND e.sequence < c.sequence
     AND e.state NOT IN ('confirmed', 'rejected') ORDER BY e.sequence LIMIT 1) AS before,
   COALESCE((SELECT s.state = 'active' FROM tallyman.sellers s WHERE s.seller_id = c.seller_id), true) AS seller_at_work`
@@ -147,7 +148,7 @@ export const isFirstOfSubject = `(SELECT e.id FROM tallyman.commands e WHERE e.s
  * of them would keep the others from being tried.
  */
 const hasPlace = `c.state IN ('pending', 'sending', 'verifying') AND (c.leased_until IS NULL OR c.leased_until <= now())
-  AND (c.next_action_at <= now() OR (c.state = 'pending' AND c.troubled_since IS NULL)) AND ${isFirstOfSubject}`
+  AND (c.next_action_at <= ${dueNow} OR (c.state = 'pending' AND c.troubled_since IS NULL)) AND ${isFirstOfSubject}`
 
 /**
  * Ids of commands that a worker should look at now: the first of each subject, due, not being sent by somebody alive, and of a seller that is
@@ -176,7 +177,7 @@ export const dueCommands = async (sql: SqlRunner, most: number): Promise<readonl
          ) w
        ) p
      )
-     SELECT p.id FROM placed p WHERE p.next_action_at <= now()
+     SELECT p.id FROM placed p WHERE p.next_action_at <= ${dueNow}
      ORDER BY row_number() OVER (PARTITION BY p.seller_id ORDER BY p.place, p.act_by, p.sequence), p.act_by, p.sequence`,
     most,
     mostOfAKind,

@@ -3,6 +3,7 @@ import { maxDataBytes, maxDataDepth, maxIdLength, maxKeyBytes, nestingOf } from 
 import { type EventFault, type EventState, settingsEventType } from '../domain/event-shape.ts'
 import type { Acting } from './audit.ts'
 import type { SqlRunner, Transaction } from './database.ts'
+import { dueNow } from './due-now.ts'
 import { prepared } from './prepared.ts'
 import { together } from './together.ts'
 
@@ -258,7 +259,7 @@ export const dueEvents = (sql: SqlRunner, most: number): Promise<readonly EventK
      SELECT d.source, d.id FROM sellers s CROSS JOIN LATERAL (
        SELECT w.*, row_number() OVER (ORDER BY w.due_at, w.sequence) AS place FROM (
          SELECT e.source, e.id, e.due_at, e.sequence FROM tallyman.erp_event e
-         WHERE e.status = 'received' AND ${waitingSellerOf} = s.seller AND e.due_at <= now() AND ${keyFits}
+         WHERE e.status = 'received' AND ${waitingSellerOf} = s.seller AND e.due_at <= ${dueNow} AND ${keyFits}
          ORDER BY e.due_at, e.sequence LIMIT (SELECT greatest(1, $1::int / count(seller)) FROM sellers)
        ) w
      ) d

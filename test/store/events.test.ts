@@ -57,6 +57,18 @@ test('waiting events come in their order, are put off, and are settled once', as
   expect(await due()).toEqual(['c', 'b'])
 })
 
+test('a row is due from its time on, although that is kept to the millisecond', async () => {
+  await stage.database.transaction((tx) => insertEvents(tx, [row('1')]))
+  // Half of these times are rounded up.
+  for (let round = 0; round < 20; round += 1) {
+    const due = await stage.database.transaction(async (tx) => {
+      await tx.execute('UPDATE tallyman.erp_event SET due_at = now()')
+      return dueEvents(tx, 10)
+    })
+    expect(due).toMatchObject([{ id: '1' }])
+  }
+})
+
 test('rows that wait for long stand before none that came later', async () => {
   const insert = (from: number, to: number) =>
     stage.database.execute(
