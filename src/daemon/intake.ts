@@ -19,14 +19,14 @@ export const createIntake = (
   { sellers, serving, profileOf, mayLookUp }: MarketplacePart,
   { wakeNewCommands }: QueuesPart,
 ): AcceptParts => {
-  const { config, log, metrics } = context
+  const { config, quiet, metrics } = context
   return {
     database,
     sellers,
     fetcher: createOrderFetcher({
       database,
       ordersOf: (sellerId) => sellers.client(sellerId).of(ordersEndpoint),
-      log,
+      quiet,
       mayAsk: mayLookUp,
       ...savingOf(context),
     }),

@@ -19,7 +19,7 @@ import { endForgotten } from '../store/held-snapshots.ts'
 import { isSellerAtRest, stopSeller } from '../store/sellers.ts'
 import { removeExpiredSecrets } from '../store/webhook-endpoints.ts'
 import { reviewBehind } from '../store/webhook-log.ts'
-import { commandsAtOnce, eventsAtOnce, queuedSyncsAtOnce, syncSlots } from './capacity.ts'
+import { commandsAtOnce, eventsAtOnce, queuedSyncsAtOnce, relayIntervalMs, syncSlots } from './capacity.ts'
 import type { DaemonContext } from './context.ts'
 import type { DatabasePart } from './database.ts'
 import { savingOf } from './intake.ts'
@@ -161,10 +161,15 @@ const registerEvents = ({ database, queues, intake }: WorkParts): void => {
         const release = await slots.take(sellerId, signal)
         if (release === null) return turnedAway(`seller ${sellerId}`, starts)
         const came = await processReceivedEvent(intake, data, signal).finally(release)
-        // One that still waits is due again when its row says so, and then in any process.
-        if (typeof came === 'object') return handBack({ database }, came.elsewhere, starts)
-        if (came === 'settled') queues.ended('event.process')
-        return { done: true }
+        if (came === 'settled') {
+          queues.ended('event.process')
+          return { done: true }
+        }
+        if ('elsewhere' in came) return handBack({ database }, came.elsewhere, starts)
+        // One that still waits is due again when its row says so, and then in any process; before the next look at the rows only its job comes again.
+        return came.dueInMs < relayIntervalMs
+          ? { runAgainAt: new Date(Date.now() + came.dueInMs), reason: 'its order can be asked for then' }
+          : { done: true }
       } finally {
         deciding.delete(subject)
       }

@@ -192,7 +192,7 @@ export const createDaemon = (parts: DaemonParts): Daemon => {
       fetcher: createOrderFetcher({
         database: watched,
         ordersOf: (id) => sellers.client(id).of(ordersEndpoint),
-        log,
+        quiet: { warn: (_key, fields, message) => log.warn(fields, message) },
         now: stage.nowMs,
         secondAskMs,
         ...saving,

@@ -5,6 +5,7 @@ import type { OrderCommands } from '../../clients/order-commands.ts'
 import type { Observed } from '../../clients/record.ts'
 import type { PurchaseOrder } from '../../domain/order.ts'
 import { messageOf } from '../../message-of.ts'
+import type { QuietLog } from '../../observability/log.ts'
 import { pause as rest } from '../../pause.ts'
 import type { Database, Transaction } from '../../store/database.ts'
 import { type OrderKey, orderIsStored } from '../../store/order-queries.ts'
@@ -13,11 +14,14 @@ import { type FaultyRecord, findNewlyFaulty, quarantine } from '../../store/quar
 import { isSellerAtRest } from '../../store/sellers.ts'
 import { storageFault } from '../../store/versions.ts'
 
-/** Whether an order is stored by now; `later`: the marketplace cannot be asked now, `unknown`: it has said twice that it has no such order. */
+/**
+ * Whether an order is stored by now; `later`: the marketplace cannot be asked now, but in so many milliseconds (null: nobody can tell when),
+ * `unknown`: it has said twice that it has no such order.
+ */
 export type OrderPresence =
   | { readonly presence: 'stored' }
   | { readonly presence: 'unknown' }
-  | { readonly presence: 'later'; readonly reason: string }
+  | { readonly presence: 'later'; readonly reason: string; readonly againInMs: number | null }
 
 /** The sellers, as far as events need them; implemented by the seller registry. */
 export interface EventSellers {
@@ -40,7 +44,7 @@ export interface OrderFetcherParts {
   readonly database: Database
   /** The marketplace's orders of one seller. */
   readonly ordersOf: (sellerId: string) => Pick<OrderCommands, 'get'>
-  readonly log: { warn(fields: object, message: string): void }
+  readonly quiet: Pick<QuietLog, 'warn'>
   /** Within the transaction that stored these orders for the first time: what every import does (`AUTO_ACKNOWLEDGE`). */
   readonly afterSave?: (
     tx: Transaction,
@@ -73,6 +77,9 @@ const mostSecondAsks = 2
 /** Orders that one request or job asks for at all; the events of others wait, and are decided one by one. */
 const mostLookups = 50
 
+/** That one request or job has asked for enough says nothing of another: its event may be looked at by itself at once. */
+const refused = { granted: false, availableAt: null } as const
+
 /** The marketplace's own word that there is no such order; a wrong address (`URI_NOT_FOUND`) and any other refusal speak of something else. */
 const deniesTheOrder = (failure: MarketplaceFailure): boolean =>
   failure.kind === 'refused' &&
@@ -81,7 +88,15 @@ const deniesTheOrder = (failure: MarketplaceFailure): boolean =>
 
 /** One per process: it records which sellers and orders should not be requested yet. */
 export const createOrderFetcher = (parts: OrderFetcherParts): OrderFetcher => {
-  const { database, ordersOf, log, afterSave, fetchTimeoutMs = 10_000, secondAskMs = defaultSecondAskMs, now = Date.now } = parts
+  const {
+    database,
+    ordersOf,
+    quiet,
+    afterSave,
+    fetchTimeoutMs = 10_000,
+    secondAskMs = defaultSecondAskMs,
+    now = Date.now,
+  } = parts
   const secondAsks = new WeakMap<AbortSignal, number>()
   const lookups = new WeakMap<AbortSignal, number>()
   // When each order was denied, epoch ms, while that has been said only once.
@@ -89,12 +104,19 @@ export const createOrderFetcher = (parts: OrderFetcherParts): OrderFetcher => {
   const pauses = new Map<string, { readonly untilMs: number; readonly pauseMs: number }>()
 
   const pauseKey = (key: OrderKey) => JSON.stringify([key.sellerId, key.purchaseOrderId])
-  const pausedFor = (subject: string): boolean => (pauses.get(subject)?.untilMs ?? 0) > now()
-  const pause = (subject: string, until: Date | null): void => {
+  const pausedUntil = (subject: string): number => pauses.get(subject)?.untilMs ?? 0
+  const pause = (subject: string, until: Date | null): number => {
     const pauseMs = Math.min(longestPauseMs, (pauses.get(subject)?.pauseMs ?? firstPauseMs / 2) * 2)
     if (pauses.size >= maxPauses) pauses.clear()
-    pauses.set(subject, { untilMs: until?.getTime() ?? now() + pauseMs, pauseMs })
+    const untilMs = until?.getTime() ?? now() + pauseMs
+    pauses.set(subject, { untilMs, pauseMs })
+    return untilMs
   }
+  const later = (reason: string, untilMs?: number): OrderPresence => ({
+    presence: 'later',
+    reason,
+    againInMs: untilMs === undefined ? null : Math.max(0, untilMs - now()),
+  })
 
   const keepFaulty = (key: OrderKey, record: FaultyRecord, observedAt: Date): Promise<void> =>
     database.transaction(async (tx) => {
@@ -103,10 +125,7 @@ export const createOrderFetcher = (parts: OrderFetcherParts): OrderFetcher => {
     })
 
   const store = async (key: OrderKey, { record, observedAt }: Observed<PurchaseOrder>): Promise<OrderPresence> => {
-    const waits = (reason: string): OrderPresence => {
-      pause(pauseKey(key), null)
-      return { presence: 'later', reason }
-    }
+    const waits = (reason: string): OrderPresence => later(reason, pause(pauseKey(key), null))
     if (!record.ok) {
       await keepFaulty(key, record, observedAt)
       return waits(`order ${key.purchaseOrderId} cannot be parsed; it is in quarantine`)
@@ -134,16 +153,17 @@ export const createOrderFetcher = (parts: OrderFetcherParts): OrderFetcher => {
       observed = await ordersOf(key.sellerId).get(key.purchaseOrderId, options)
     } catch (error) {
       if (error instanceof MarketplaceFailure && deniesTheOrder(error)) return { presence: 'unknown' }
-      if (stopping.aborted) return { presence: 'later', reason: 'stopped before the marketplace answered' }
+      if (stopping.aborted) return later('stopped before the marketplace answered')
       // Any other failure, our own time-out included, implies nothing about the order.
       const retryAt = error instanceof MarketplaceFailure ? error.retryAt : null
       const seen = error instanceof MarketplaceFailure && error.kind === 'malformed' ? pauseKey(key) : key.sellerId
-      pause(seen, retryAt)
-      log.warn(
+      const untilMs = pause(seen, retryAt)
+      quiet.warn(
+        `lookup:${key.sellerId}`,
         { err: error, seller_id: key.sellerId, purchase_order_id: key.purchaseOrderId },
         'an event waits: its order cannot be fetched now',
       )
-      return { presence: 'later', reason: messageOf(error) }
+      return later(messageOf(error), untilMs)
     }
     pauses.delete(key.sellerId)
     if (observed === null) return { presence: 'unknown' }
@@ -168,12 +188,12 @@ export const createOrderFetcher = (parts: OrderFetcherParts): OrderFetcher => {
     denials.set(name, now())
     const waited = secondAsks.get(stopping) ?? 0
     if (waited >= mostSecondAsks) {
-      pause(name, new Date(now() + secondAskMs))
-      return { presence: 'later', reason: `the marketplace has reported once that it has no order ${key.purchaseOrderId}` }
+      const untilMs = pause(name, new Date(now() + secondAskMs))
+      return later(`the marketplace has reported once that it has no order ${key.purchaseOrderId}`, untilMs)
     }
     secondAsks.set(stopping, waited + 1)
     await rest(secondAskMs, stopping)
-    if (stopping.aborted) return { presence: 'later', reason: 'stopped before the marketplace was asked again' }
+    if (stopping.aborted) return later('stopped before the marketplace was asked again')
     const second = await askOnce(key, stopping)
     if (second.presence !== 'later') denials.delete(name)
     return second
@@ -185,16 +205,13 @@ export const createOrderFetcher = (parts: OrderFetcherParts): OrderFetcher => {
         pauses.delete(pauseKey(key))
         return { presence: 'stored' }
       }
-      if (pausedFor(key.sellerId) || pausedFor(pauseKey(key))) {
-        return { presence: 'later', reason: 'the last request to the marketplace failed' }
-      }
-      if (await isSellerAtRest(database, key.sellerId)) {
-        return { presence: 'later', reason: `seller ${key.sellerId} is stopped or paused` }
-      }
+      const untilMs = Math.max(pausedUntil(key.sellerId), pausedUntil(pauseKey(key)))
+      if (untilMs > now()) return later('the last request to the marketplace failed', untilMs)
+      if (await isSellerAtRest(database, key.sellerId)) return later(`seller ${key.sellerId} is stopped or paused`)
       const asked = lookups.get(signal) ?? 0
-      const leave = asked < mostLookups ? await parts.mayAsk?.(key.sellerId) : { granted: false }
+      const leave = asked < mostLookups ? await parts.mayAsk?.(key.sellerId) : refused
       if (leave?.granted === false) {
-        return { presence: 'later', reason: 'many orders are being looked up; others have their turn in between' }
+        return later('many orders are being looked up; others have their turn in between', leave.availableAt?.getTime())
       }
       lookups.set(signal, asked + 1)
       return ask(key, signal)

@@ -24,6 +24,10 @@ import { undecidableFaults } from './storable.ts'
 /** A waiting event is looked at again after a twentieth of the time that it has waited, within these bounds. */
 const shortestPatienceMs = 15_000
 const longestPatienceMs = 60_000
+/** Where it is known when the marketplace can be asked, it is looked at then, but for the first time after so long … */
+const soonestLookMs = 100
+/** … and each time after so many times what it has waited: many that wait for the same moment do not all come at each. */
+const waitedTimes = 2
 const defaultSettleTimeMs = 120_000
 
 /** The seller of an event whom another process serves, which decides it. */
@@ -31,30 +35,35 @@ interface Elsewhere {
   readonly elsewhere: string
 }
 
-/** Why an event still waits, and whose it is, if that can be told. */
+/** It still waits, and is due again in so many milliseconds. */
+interface Later {
+  readonly dueInMs: number
+}
+
+/** Why an event still waits, whose it is, if that can be told, and in how many milliseconds that ends, if that is known. */
 interface Waits {
   readonly reason: string
   readonly sellerId: string | null
+  readonly againInMs?: number | null
 }
 
 /**
  * Decides one waiting event, and with it all others that wait for the same subject, in the order in which they came; what an
- * `event.process` job does. `settled` as well when it does not wait, or does not exist; `later`: why it waits and when it is due again
+ * `event.process` job does. `settled` as well when it does not wait, or does not exist; `dueInMs`: why it waits and when it is due again
  * is kept with it. `elsewhere`: another process serves its seller, and nothing was touched.
  */
 export const processReceivedEvent = async (
   parts: AcceptParts,
   key: EventKey,
   signal: AbortSignal,
-): Promise<'settled' | 'later' | Elsewhere> => {
+): Promise<'settled' | Later | Elsewhere> => {
   const event = await readStoredEvent(parts.database, key)
   if (event === null || event.state !== 'received') return 'settled'
   try {
     const waits = await decideWithOthers(parts, event, signal)
     if (waits === null) return 'settled'
     if ('elsewhere' in waits) return waits
-    await putOff(parts.database, event, waits)
-    return 'later'
+    return { dueInMs: await putOff(parts.database, event, waits) }
   } catch (error) {
     // One that fails each time must not stand before all others; the alarm of waiting events tells why.
     if (!isDatabaseAway(error)) {
@@ -65,9 +74,16 @@ export const processReceivedEvent = async (
   }
 }
 
-const putOff = (database: Database, event: StoredEvent, waits: Waits): Promise<void> => {
-  const dueInMs = Math.round(Math.min(longestPatienceMs, Math.max(shortestPatienceMs, event.waitedMs / 20)))
-  return putOffEvent(database, event, { ...waits, dueInMs })
+const dueInMsOf = (waitedMs: number, againInMs: number | null): number => {
+  const patienceMs = Math.min(longestPatienceMs, Math.max(shortestPatienceMs, waitedMs / 20))
+  if (againInMs === null) return Math.round(patienceMs)
+  return Math.round(Math.min(patienceMs, Math.max(soonestLookMs, waitedTimes * waitedMs, againInMs)))
+}
+
+const putOff = async (database: Database, event: StoredEvent, { reason, sellerId, againInMs = null }: Waits): Promise<number> => {
+  const dueInMs = dueInMsOf(event.waitedMs, againInMs)
+  await putOffEvent(database, event, { reason, sellerId, dueInMs })
+  return dueInMs
 }
 
 const decideWithOthers = async (
@@ -99,7 +115,7 @@ const decideWithOthers = async (
   // An order is not worth a call when the event that names it is wrong by itself.
   if (isOrder(key) && faults.length === 0) {
     const found = await parts.fetcher.ensure(key, signal)
-    if (found.presence === 'later') return { reason: found.reason, sellerId: key.sellerId }
+    if (found.presence === 'later') return { reason: found.reason, sellerId: key.sellerId, againInMs: found.againInMs }
     if (found.presence === 'unknown') {
       // A node that lags denies an order to everybody who asks it within that time, however often.
       if (event.waitedMs < (parts.settleTimeMs ?? defaultSettleTimeMs)) {

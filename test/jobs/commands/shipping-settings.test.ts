@@ -500,7 +500,7 @@ describe('the creation of shipping settings', () => {
       fetcher: createOrderFetcher({
         database: stage.database,
         ordersOf: (sellerId) => sellers.client(sellerId).of(ordersEndpoint),
-        log,
+        quiet: log,
       }),
       wake: (ids: readonly string[]) => void woken.push(...ids),
     }

@@ -58,7 +58,7 @@ beforeAll(async () => {
   events = {
     database,
     sellers,
-    fetcher: { ensure: async () => ({ presence: 'later', reason: 'nobody is asked' }) },
+    fetcher: { ensure: async () => ({ presence: 'later', reason: 'nobody is asked', againInMs: null }) },
     wake: () => undefined,
     // Faults quote the time.
     rules: () => ({ now: new Date('2026-03-10T00:00:00Z'), shipUnacknowledged: 'acknowledge-first', fullPriceRefundsAll: false }),

@@ -25,7 +25,7 @@ const startFetcher = async (...answers: readonly (readonly [status: number, body
   const sellers = { only: () => 'S-1', has: () => true }
   const ordersOf = () => client.of(ordersEndpoint)
   clock.nowMs = 1_000_000
-  const parts = { database: stage.database, ordersOf, log: { warn: () => undefined }, secondAskMs: 20, now: () => clock.nowMs }
+  const parts = { database: stage.database, ordersOf, quiet: { warn: () => undefined }, secondAskMs: 20, now: () => clock.nowMs }
   const fetcher = createOrderFetcher(parts)
   const accept = { database: stage.database, sellers, fetcher, wake: () => undefined }
   const asked = () => seen.filter(({ target }) => target !== '/v3/token').length
@@ -70,11 +70,20 @@ test.each([
   expect(await acceptEvents(accept, [event], signal)).toMatchObject({ ok: true, receipts: [{ state: 'received' }] })
   for (let look = 0; look < 3; look += 1) {
     clock.nowMs += 3_700_000
-    expect(await processReceivedEvent(accept, event, signal)).toBe('later')
+    expect(await processReceivedEvent(accept, event, signal)).toMatchObject({ dueInMs: expect.any(Number) })
   }
   expect(asked()).toBeGreaterThan(status === 429 ? 0 : 1)
   expect(await stage.database.query('SELECT status FROM tallyman.erp_event')).toEqual([{ status: 'received' }])
   expect(await stage.database.query('SELECT 1 AS alarm FROM tallyman.alarms')).toEqual([])
+})
+
+test('an order that cannot be asked for is asked for again when its marketplace says, or after a pause that grows', async () => {
+  const { ensure } = await startFetcher([503, ''])
+  expect(await ensure()).toMatchObject({ presence: 'later', againInMs: 2_000 })
+  clock.nowMs += 500
+  expect(await ensure('109')).toMatchObject({ presence: 'later', againInMs: 1_500 })
+  clock.nowMs += 1_500
+  expect(await ensure()).toMatchObject({ presence: 'later', againInMs: 4_000 })
 })
 
 test('one denial in the middle of an outage is not believed', async () => {
@@ -104,7 +113,7 @@ test('the marketplace is not asked for a seller that is stopped or paused', asyn
   const { ensure, asked } = await startFetcher([200, { order: wireOrderSample('108') }])
   await recordSellers(stage.database, [{ sellerId: 'S-1', credentialsFingerprint: 'f' }])
   await pauseSeller(stage.database, { sellerId: 'S-1', actor: 'Ada', reason: 'stock-taking' })
-  expect(await ensure()).toEqual({ presence: 'later', reason: 'seller S-1 is stopped or paused' })
+  expect(await ensure()).toEqual({ presence: 'later', reason: 'seller S-1 is stopped or paused', againInMs: null })
   expect(asked()).toBe(0)
 })
 
@@ -152,17 +161,17 @@ test('lookups of a seller take a share of the budget, and leave the rest to othe
   const fetcher = createOrderFetcher({
     database: stage.database,
     ordersOf: () => ({ get: async () => null }),
-    log: { warn: () => undefined },
+    quiet: { warn: () => undefined },
     mayAsk: (sellerId) => budget.take(sellerId, ordersEndpoint.operations.get),
     secondAskMs: 1,
   })
-  const presences: string[] = []
-  for (let index = 0; index < 20; index += 1) {
-    const { presence } = await fetcher.ensure({ sellerId: 'S-1', purchaseOrderId: String(index) }, new AbortController().signal)
-    presences.push(presence)
-  }
-  expect(presences.filter((presence) => presence === 'later').length).toBeGreaterThan(15)
-  expect(presences[0]).toBe('unknown')
+  const found: OrderPresence[] = []
+  for (let index = 0; index < 20; index += 1)
+    found.push(await fetcher.ensure({ sellerId: 'S-1', purchaseOrderId: String(index) }, new AbortController().signal))
+  const waiting = found.filter(({ presence }) => presence === 'later')
+  expect(waiting.length).toBeGreaterThan(15)
+  for (const one of waiting) expect(one).toMatchObject({ againInMs: expect.any(Number) })
+  expect(found[0]).toEqual({ presence: 'unknown' })
   expect(await ensure()).toEqual({ presence: 'stored' })
   expect(asked()).toBe(1)
 })

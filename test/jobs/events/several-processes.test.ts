@@ -101,7 +101,7 @@ describe('an event without sellerId, where another seller was served once', () =
     await insert('r-1', { purchaseOrderId: '1' })
     const unsure = processOf(['s-1'])
     await unsure.serving.begin('settings')
-    expect(await look(unsure, 'r-1')).toBe('later')
+    expect(await look(unsure, 'r-1')).toMatchObject({ dueInMs: 15_000 })
     expect(await stored('r-1')).toMatchObject({ state: 'received', sellerId: null })
     expect(await post(unsure, 'e-1')).toMatchObject({ ok: true, receipts: [{ state: 'received', status: 'accepted' }] })
     expect(await post(unsure, 'e-1')).toMatchObject({ ok: true, receipts: [{ state: 'received', status: 'duplicate' }] })

@@ -36,7 +36,6 @@ export const parts = (
 ): AcceptParts & { readonly woken: string[]; readonly clock: { nowMs: number } } => {
   const woken: string[] = []
   const clock = { nowMs: 1_000_000 }
-  const log = { warn: () => undefined, error: () => undefined }
   const sellers: EventSellers = {
     only: () => (sellerIds.length === 1 ? (sellerIds[0] ?? null) : null),
     has: (sellerId) => sellerIds.includes(sellerId),
@@ -46,7 +45,13 @@ export const parts = (
     sellers,
     woken,
     clock,
-    fetcher: createOrderFetcher({ database, ordersOf: () => shop, log, secondAskMs: 5, now: () => clock.nowMs }),
+    fetcher: createOrderFetcher({
+      database,
+      ordersOf: () => shop,
+      quiet: { warn: () => undefined },
+      secondAskMs: 5,
+      now: () => clock.nowMs,
+    }),
     wake: (commandIds) => woken.push(...commandIds),
     ...more,
   }

@@ -118,6 +118,33 @@ describe('a row of the SQL inbox', () => {
     expect(await acceptEvents(events, [again], signal)).toMatchObject({ ok: false, reason: 'conflict' })
   })
 
+  test('whose order cannot be asked for now is due when it can, and the less often the longer it has waited', async () => {
+    await insert('r-1', data('1'))
+    const dueInMs = async (waitedMs: number, againInMs: number | null): Promise<number> => {
+      const fetcher = { ensure: async () => ({ presence: 'later' as const, reason: 'no budget', againInMs }) }
+      await stage.database.execute(
+        `UPDATE tallyman.erp_event SET received_at = now() - $1::float8 * interval '1 millisecond'`,
+        waitedMs,
+      )
+      const came = await processReceivedEvent(parts(stage.database, shop, ['s-1'], { fetcher }), { source, id: 'r-1' }, signal)
+      if (came === 'settled' || !('dueInMs' in came)) throw new Error('it does not wait')
+      const [kept] = await stage.database.query<{ ms: number }>(
+        'SELECT (extract(epoch FROM due_at - now()) * 1000)::float8 AS ms FROM tallyman.erp_event',
+      )
+      expect(kept?.ms).toBeLessThanOrEqual(came.dueInMs + 1)
+      expect(kept?.ms).toBeGreaterThan(came.dueInMs - 5_000)
+      return came.dueInMs
+    }
+    expect(await dueInMs(1, 12_345)).toBe(12_345)
+    // Twice what it has waited, and that grows while it is looked at.
+    const rested = await dueInMs(5_000, 0)
+    expect([rested >= 10_000, rested < 15_000]).toEqual([true, true])
+    expect(await dueInMs(60_000, 250)).toBe(15_000)
+    expect(await dueInMs(1, 86_400_000)).toBe(15_000)
+    expect(await dueInMs(1, null)).toBe(15_000)
+    expect(await dueInMs(600_000, null)).toBeGreaterThanOrEqual(30_000)
+  })
+
   test('is no duplicate of a post before it has been looked at either', async () => {
     await seedOrder(stage.database, 's-1', purchaseOrder('1', [orderLine('1', 'A', 3)]))
     await insert('r-1', `{"purchaseOrderId": "1", "note": ${nested(4_000)}}`)
