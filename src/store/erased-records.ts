@@ -2,6 +2,7 @@ import type { PurchaseOrder } from '../domain/order.ts'
 import { erasedRawText, redactOrder, redactReturn } from '../domain/redaction.ts'
 import type { ReturnOrder } from '../domain/return.ts'
 import type { SqlRunner, Transaction } from './database.ts'
+import { prepared } from './prepared.ts'
 import type { StorableRecord } from './versions.ts'
 
 /** Resources whose records name buyers, as a list of SQL. */
@@ -26,14 +27,18 @@ export const eraseAlone = async (tx: Transaction, sellerId: string): Promise<voi
 /** What a number in `tallyman.erased_records` names. */
 export type ErasedKind = 'customer-order' | 'purchase-order' | 'return'
 
+const selectErased = prepared(
+  `SELECT e.kind || ' ' || e.record_id AS name FROM tallyman.erased_records e
+   WHERE e.seller_id = $1 AND (e.kind, e.record_id) IN (SELECT * FROM unnest($2::text[], $3::text[]))`,
+)
+
 const erasedAmong = async (
   sql: SqlRunner,
   sellerId: string,
   records: readonly (readonly [kind: ErasedKind, recordId: string])[],
 ): Promise<ReadonlySet<string>> => {
   const rows = await sql.query<{ name: string }>(
-    `SELECT e.kind || ' ' || e.record_id AS name FROM tallyman.erased_records e
-     WHERE e.seller_id = $1 AND (e.kind, e.record_id) IN (SELECT * FROM unnest($2::text[], $3::text[]))`,
+    selectErased,
     sellerId,
     records.map(([kind]) => kind),
     records.map(([, recordId]) => recordId),
