@@ -1,7 +1,9 @@
 import type { Change } from '../domain/changes/change.ts'
 import { type AlarmKey, raiseAlarm } from './alarms.ts'
 import type { Database, SqlRunner, Transaction } from './database.ts'
+import { dueNow } from './due-now.ts'
 import { retryOnDeadlock } from './faults.ts'
+import { prepared } from './prepared.ts'
 import { resolveWebhookAlarms, type WebhookAlarm } from './webhook-endpoints.ts'
 
 // Glossary
@@ -109,30 +111,51 @@ export const dueDeliveries = (sql: SqlRunner): Promise<readonly DueWebhookDelive
        SELECT head.id, row_number() OVER (ORDER BY head.next_at, head.change_sequence) AS place FROM (
          SELECT DISTINCT ON (d.subject) d.id, d.next_at, d.change_sequence FROM tallyman.webhook_deliveries d
          WHERE d.endpoint_id = e.id AND d.status = 'pending' ORDER BY d.subject, d.change_sequence
-       ) head WHERE head.next_at <= now()
+       ) head WHERE head.next_at <= ${dueNow}
      ) due
      WHERE e.state = 'active' AND coalesce(e.not_before <= now(), true)
        AND due.place <= CASE WHEN e.failing_since IS NULL THEN ${mostDue} ELSE ${mostDueWhileFailing} END
      ORDER BY due.place, e.id`,
   )
 
-/** A message that may be sent now. */
-export interface DueDelivery {
+/** A message that is being sent by whoever has claimed it. */
+export interface ClaimedDelivery {
   readonly id: bigint
   readonly endpointId: string
   readonly url: string
   /** Attempts that its schedule has had before this one. */
   readonly attempt: number
+  /** From then on another may send it, unless it was settled. */
+  readonly claimedUntil: Date
   /** The endpoint failed the last time. */
   readonly failing: boolean
   /** Null: it was removed, and cannot be sent any more. */
   readonly change: Change | null
 }
 
-/** A message and its change, if it may be sent now: it waits, is due, is the head of its subject, and its endpoint is active. */
-export const readDueDelivery = async (sql: SqlRunner, id: bigint): Promise<DueDelivery | null> => {
+// Until a claim is over the message is not due, whatever became of who claimed it.
+const claimStatement = prepared(
+  `WITH claimed AS (
+     UPDATE tallyman.webhook_deliveries d SET next_at = now() + $2::int * interval '1 millisecond'
+     FROM tallyman.webhook_endpoints e
+     WHERE d.id = $1::bigint AND e.id = d.endpoint_id AND d.status = 'pending' AND d.next_at <= ${dueNow} AND e.state = 'active'
+       AND coalesce(e.not_before <= now(), true)
+       AND NOT EXISTS (SELECT FROM tallyman.webhook_deliveries f WHERE f.endpoint_id = d.endpoint_id AND f.subject = d.subject
+         AND f.status = 'pending' AND f.change_sequence < d.change_sequence)
+     RETURNING d.endpoint_id, d.change_sequence, d.attempt, d.next_at, e.url, e.failing_since
+   )
+   SELECT d.endpoint_id, d.url, d.attempt, d.next_at AS claimed_until, d.failing_since IS NOT NULL AS failing,
+     c.seq, c.seller_id, c.type, c.purchase_order_id, c.line_number, c.return_order_id, c.command_id, c.data, c.occurred_at
+   FROM claimed d LEFT JOIN warehouse.changes c ON c.seq = d.change_sequence`,
+)
+
+/**
+ * Claims a message for `claimMs`, if it may be sent now: it waits, is due, is the head of its subject, its endpoint is active, and nobody else has
+ * claimed it. Answers it with its change.
+ */
+export const claimDelivery = async (sql: SqlRunner, id: bigint, claimMs: number): Promise<ClaimedDelivery | null> => {
   const [row] = await sql.query<
-    { endpoint_id: string; url: string; attempt: number; failing: boolean } & (
+    { endpoint_id: string; url: string; attempt: number; claimed_until: Date; failing: boolean } & (
       | { seq: null }
       | {
           seq: bigint
@@ -146,19 +169,11 @@ export const readDueDelivery = async (sql: SqlRunner, id: bigint): Promise<DueDe
           occurred_at: Date
         }
     )
-  >(
-    `SELECT d.endpoint_id, e.url, d.attempt, e.failing_since IS NOT NULL AS failing,
-       c.seq, c.seller_id, c.type, c.purchase_order_id, c.line_number, c.return_order_id, c.command_id, c.data, c.occurred_at
-     FROM tallyman.webhook_deliveries d JOIN tallyman.webhook_endpoints e ON e.id = d.endpoint_id
-     LEFT JOIN warehouse.changes c ON c.seq = d.change_sequence
-     WHERE d.id = $1::bigint AND d.status = 'pending' AND d.next_at <= now() AND e.state = 'active' AND coalesce(e.not_before <= now(), true)
-       AND NOT EXISTS (SELECT FROM tallyman.webhook_deliveries f WHERE f.endpoint_id = d.endpoint_id AND f.subject = d.subject
-         AND f.status = 'pending' AND f.change_sequence < d.change_sequence)`,
-    id,
-  )
+  >(claimStatement, id, claimMs)
   if (row === undefined) return null
-  const { endpoint_id: endpointId, url, attempt, failing } = row
-  if (row.seq === null) return { id, endpointId, url, attempt, failing, change: null }
+  const { endpoint_id: endpointId, url, attempt, claimed_until: claimedUntil, failing } = row
+  const claimed = { id, endpointId, url, attempt, claimedUntil, failing }
+  if (row.seq === null) return { ...claimed, change: null }
   const change: Change = {
     seq: row.seq,
     sellerId: row.seller_id,
@@ -170,7 +185,18 @@ export const readDueDelivery = async (sql: SqlRunner, id: bigint): Promise<DueDe
     data: row.data,
     occurredAt: row.occurred_at,
   }
-  return { id, endpointId, url, attempt, failing, change }
+  return { ...claimed, change }
+}
+
+/** Gives a claim back: what was to be sent was not, and is due again. */
+export const releaseDelivery = async (sql: SqlRunner, { id, attempt, claimedUntil }: ClaimedDelivery): Promise<void> => {
+  await sql.execute(
+    `UPDATE tallyman.webhook_deliveries SET next_at = now()
+     WHERE id = $1::bigint AND status = 'pending' AND attempt = $2::int AND next_at = $3::timestamptz`,
+    id,
+    attempt,
+    claimedUntil.toISOString(),
+  )
 }
 
 /** How one attempt ended. `error` is a code, never text of the receiver. */
@@ -192,7 +218,7 @@ const outcomeText = ({ httpStatus, error, durationMs }: AttemptOutcome): string 
 /** Settles a message that has arrived. Answers the next one of its subject; null: there is none. */
 export const settleDelivered = async (
   sql: SqlRunner,
-  { id, endpointId, failing }: DueDelivery,
+  { id, endpointId, failing }: ClaimedDelivery,
   outcome: AttemptOutcome,
 ): Promise<bigint | null> => {
   const [row] = await sql.query<{ next: bigint | null }>(
@@ -233,10 +259,10 @@ export type FailureResult = 'retried' | 'given-up' | 'paused' | 'disabled'
 /** So long an endpoint fails before somebody is told. */
 const tellAfter = `interval '1 hour'`
 
-/** Settles a failed attempt; null: the message was settled by somebody else, or removed. */
+/** Settles a failed attempt; null: the message was settled or attempted by somebody else, or removed. */
 export const settleFailed = (
   database: Database,
-  { id, endpointId }: DueDelivery,
+  { id, endpointId, attempt }: ClaimedDelivery,
   outcome: AttemptOutcome,
   plan: FailurePlan,
 ): Promise<FailureResult | null> =>
@@ -245,12 +271,13 @@ export const settleFailed = (
       const [message] = await tx.query<{ attempt: number; first_at: Date; change_sequence: bigint }>(
         `UPDATE tallyman.webhook_deliveries SET attempt = attempt + 1, at = now(), first_at = coalesce(first_at, now()),
            next_at = now() + make_interval(secs => $4::float8 / 1000), http_status = $2::int, error = $5, attempts = ${logged('$3')}
-         WHERE id = $1::bigint AND status = 'pending' RETURNING attempt, first_at, change_sequence`,
+         WHERE id = $1::bigint AND status = 'pending' AND attempt = $6::int RETURNING attempt, first_at, change_sequence`,
         id,
         outcome.httpStatus,
         outcomeText(outcome),
         plan.nextInMs ?? 0,
         outcome.error,
+        attempt,
       )
       if (message === undefined) return null
       const [endpoint] = await tx.query<{ seller_id: string | null; long: boolean; succeeded: boolean; since: Date }>(
@@ -322,7 +349,7 @@ const stopEndpoint = async (
 }
 
 /** Settles a message whose change was removed before it arrived. */
-export const settleWithoutChange = async (sql: SqlRunner, { id, endpointId }: DueDelivery): Promise<void> => {
+export const settleWithoutChange = async (sql: SqlRunner, { id, endpointId }: ClaimedDelivery): Promise<void> => {
   await sql.execute(
     `WITH lost AS (
        UPDATE tallyman.webhook_deliveries SET status = 'failed', next_at = NULL, at = now(), error = 'change-removed'

@@ -17,7 +17,7 @@ import { findNewlyFaulty, quarantine, supersedeQuarantined } from '../../src/sto
 import { askForPasses, readTableSizes } from '../../src/store/retention.ts'
 import { readOrder } from '../../src/store/stored-orders.ts'
 import { endRun, takeLease } from '../../src/store/sync-states.ts'
-import { dueDeliveries, fanOut, readDueDelivery, settleDelivered } from '../../src/store/webhook-deliveries.ts'
+import { claimDelivery, dueDeliveries, fanOut, settleDelivered } from '../../src/store/webhook-deliveries.ts'
 import { marketplace, parts } from '../jobs/events/support.ts'
 import { lineWith, orderWith, wireStatus } from '../store/support/records.ts'
 import { storeOrders } from '../support/store.ts'
@@ -175,7 +175,7 @@ const deliverAll = async (database: Database, endpointId: string): Promise<void>
   for (let more = true; more; ) more = await fanOut(database, endpointId)
   for (let due = await dueDeliveries(database); due.length > 0; due = await dueDeliveries(database)) {
     for (const { id } of due) {
-      const delivery = await readDueDelivery(database, id)
+      const delivery = await claimDelivery(database, id, 30_000)
       if (delivery !== null) await settleDelivered(database, delivery, { httpStatus: 204, error: null, durationMs: 1 })
     }
   }

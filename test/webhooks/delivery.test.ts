@@ -1,8 +1,9 @@
 import type { ServerResponse } from 'node:http'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { deliver, fanOutChanges } from '../../src/jobs/webhooks/deliver.ts'
 import { listAlarms } from '../../src/store/operator-queries.ts'
 import { removePast } from '../../src/store/retention.ts'
-import { fanOut } from '../../src/store/webhook-deliveries.ts'
+import { claimDelivery, dueDeliveries, fanOut, settleFailed } from '../../src/store/webhook-deliveries.ts'
 import { changeWebhook, readWebhook, rotateWebhookSecret } from '../../src/store/webhook-endpoints.ts'
 import { listDeliveries, readWebhookFigures, redeliverByIds, redeliverRange, reviewBehind } from '../../src/store/webhook-log.ts'
 import { selfSignedCertificate } from '../clients/certificate.ts'
@@ -292,6 +293,58 @@ describe('a receiver that fails', () => {
     await sender.run()
     expect((await log()).every(({ status }) => status === 'delivered')).toBe(true)
     expect(await alarms()).toEqual([])
+  })
+})
+
+describe('a message that several processes find due at once', () => {
+  const twoSenders = () => [sender, createSender(stage.database)] as const
+
+  test('is sent by one of them, and its schedule goes on by one attempt', async () => {
+    await addEndpoint(stage.database, receiver.url)
+    await tell(stage.database, [['order.seen', 'PO 1']])
+    while ((await fanOutChanges(stage.database)).more);
+    const [due] = await dueDeliveries(stage.database)
+    receiver.answer(() => ({ raw: (response) => void setTimeout(() => response.writeHead(500).end(), 200) }))
+    const senders = twoSenders()
+    const { signal } = new AbortController()
+    await Promise.all([...senders, ...senders].map(({ parts }) => deliver(parts, due?.id ?? 0n, signal)))
+    expect(receiver.received).toHaveLength(1)
+    expect(await log()).toMatchObject([{ attempt: 1, status: 'pending' }])
+    senders[1].close()
+  })
+
+  test('is due at once when what sent it had to stop, and after the claim when that has died', async () => {
+    await addEndpoint(stage.database, receiver.url)
+    await tell(stage.database, [['order.seen', 'PO 1']])
+    while ((await fanOutChanges(stage.database)).more);
+    const stopping = new AbortController()
+    receiver.answer(() => ({ raw: () => stopping.abort(new Error('the process ends')) }))
+    const [due] = await dueDeliveries(stage.database)
+    await expect(deliver(sender.parts, due?.id ?? 0n, stopping.signal)).rejects.toThrow('the process ends')
+    expect(await dueDeliveries(stage.database)).toEqual([due])
+
+    expect(await claimDelivery(stage.database, due?.id ?? 0n, 30 * second)).toMatchObject({ attempt: 0 })
+    expect(await dueDeliveries(stage.database)).toEqual([])
+    expect(await claimDelivery(stage.database, due?.id ?? 0n, 30 * second)).toBeNull()
+    await letPass(stage.database, 30 * second)
+    receiver.answer(204)
+    await sender.run()
+    expect(await log()).toMatchObject([{ attempt: 1, status: 'delivered' }])
+  })
+
+  test('counts as one failed attempt, however late the other one ends', async () => {
+    await addEndpoint(stage.database, receiver.url)
+    await tell(stage.database, [['order.seen', 'PO 1']])
+    while ((await fanOutChanges(stage.database)).more);
+    const [due] = await dueDeliveries(stage.database)
+    const first = await claimDelivery(stage.database, due?.id ?? 0n, 0)
+    const second = await claimDelivery(stage.database, due?.id ?? 0n, 0)
+    if (first === null || second === null) throw new Error('it was not due')
+    const outcome = { httpStatus: 500, error: null, durationMs: 1 }
+    const plan = { nextInMs: 60_000, holdMs: null, gone: false }
+    expect(await settleFailed(stage.database, first, outcome, plan)).toBe('retried')
+    expect(await settleFailed(stage.database, second, outcome, plan)).toBeNull()
+    expect(await log()).toMatchObject([{ attempt: 1 }])
   })
 })
 

@@ -2,12 +2,13 @@ import { randomUUID } from 'node:crypto'
 import type { Database } from '../../store/database.ts'
 import {
   type AttemptOutcome,
-  type DueDelivery,
+  type ClaimedDelivery,
+  claimDelivery,
   type FailureResult,
   fanOut,
   laggingWebhooks,
-  readDueDelivery,
   recordTest,
+  releaseDelivery,
   settleDelivered,
   settleFailed,
   settleWithoutChange,
@@ -72,10 +73,16 @@ export interface AfterDelivery {
 
 const nothingFollows: AfterDelivery = { next: null, againInMs: null, recovered: false }
 
-/** Makes one attempt to deliver a message, if it may be sent now. @throws the signal's reason when it is aborted; nothing is recorded then */
+/** So much longer than an attempt may take nobody else begins one: the rest is for Postgres. */
+const claimMarginMs = 10_000
+
+/**
+ * Makes one attempt to deliver a message, if it may be sent now and nobody else is about it. @throws the signal's reason when it is aborted; nothing
+ * is recorded then
+ */
 export const deliver = async (parts: WebhookParts, deliveryId: bigint, signal: AbortSignal): Promise<AfterDelivery> => {
-  const { database, onOutcome } = parts
-  const due = await readDueDelivery(database, deliveryId)
+  const { database, transport, onOutcome } = parts
+  const due = await claimDelivery(database, deliveryId, transport.timeoutMs + claimMarginMs)
   if (due === null) return nothingFollows
   const { change } = due
   if (change === null) {
@@ -83,7 +90,13 @@ export const deliver = async (parts: WebhookParts, deliveryId: bigint, signal: A
     onOutcome('change-removed')
     return nothingFollows
   }
-  const answer = await send(parts, { id: due.endpointId, url: due.url }, messageOf(due.endpointId, change), signal)
+  const answer = await send(parts, { id: due.endpointId, url: due.url }, messageOf(due.endpointId, change), signal).catch(
+    async (error: unknown) => {
+      // Where that fails too, the claim ends by itself.
+      await Promise.allSettled([releaseDelivery(database, due)])
+      throw error
+    },
+  )
   if (!hasArrived(answer)) return afterFailure(parts, due, answer)
   const next = await settleDelivered(database, due, answer)
   onOutcome('delivered')
@@ -92,7 +105,7 @@ export const deliver = async (parts: WebhookParts, deliveryId: bigint, signal: A
 
 const afterFailure = async (
   { database, onOutcome }: WebhookParts,
-  due: DueDelivery,
+  due: ClaimedDelivery,
   answer: WebhookAnswer,
 ): Promise<AfterDelivery> => {
   const plan = planAfter(due.attempt, answer)

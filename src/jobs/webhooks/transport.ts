@@ -22,6 +22,8 @@ export interface WebhookAnswer extends AttemptOutcome {
 
 /** Sends messages to receivers. */
 export interface WebhookTransport {
+  /** Time until the head of an answer, in milliseconds. */
+  readonly timeoutMs: number
   /** One request: no retry, no redirect. Never throws for anything that the network or the receiver does. @throws the signal's reason when it is aborted */
   post(request: WebhookRequest): Promise<WebhookAnswer>
   /** Closes idle connections. */
@@ -150,6 +152,7 @@ export const createWebhookTransport = ({
     })
 
   return {
+    timeoutMs,
     post: async (request) => {
       request.signal.throwIfAborted()
       const refused = { httpStatus: null, durationMs: 0, retryAfterMs: null }
