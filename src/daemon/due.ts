@@ -29,7 +29,7 @@ export type DueDecision = 'here' | 'queue' | 'leave'
  */
 export const decideDue = (
   { stream: { everyMs }, dueAtMs }: DueTick,
-  { atRest, running, unfinished, startedAgoMs }: DueStanding,
+  { atRest, running, unfinished, startedAgoMs }: Omit<DueStanding, 'pausing'>,
   { nowMs, runsHere }: { readonly nowMs: number; readonly runsHere: boolean },
 ): DueDecision => {
   if (atRest || running) return 'leave'

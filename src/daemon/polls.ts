@@ -35,6 +35,12 @@ export interface Polls {
   stop(): Promise<void>
 }
 
+/** A stream for the queue, and whether it pauses after a failure. */
+interface Unsent {
+  readonly stream: ScheduledStream
+  readonly pausing: boolean
+}
+
 const jobOf = ({ sellerId, resource, stream }: ScheduledStream): JobToEnqueue => ({
   name: 'sync.run',
   data: { sellerId, resource, stream },
@@ -58,7 +64,7 @@ export const createPolls = ({ schedule, readLags, standingOf, runtime, atOnce, q
   /** What has not begun yet, by its names, the oldest first. */
   const waiting = new Map<string, { readonly tick: DueTick; readonly sinceMs: number }>()
   /** What the queue has not taken yet, by its names. */
-  const unsent = new Map<string, ScheduledStream>()
+  const unsent = new Map<string, Unsent>()
   let under = 0
 
   const plan = async (): Promise<void> => {
@@ -70,7 +76,7 @@ export const createPolls = ({ schedule, readLags, standingOf, runtime, atOnce, q
     isPlanDue = false
   }
 
-  const send = (stream: ScheduledStream): void => void unsent.set(nameOfStream(stream), stream)
+  const send = (stream: ScheduledStream, pausing = false): void => void unsent.set(nameOfStream(stream), { stream, pausing })
 
   const begin = async (stream: ScheduledStream): Promise<void> => {
     const { sellerId, resource, stream: name } = stream
@@ -107,7 +113,7 @@ export const createPolls = ({ schedule, readLags, standingOf, runtime, atOnce, q
           const standing = standings[index]
           const decision = standing === undefined ? 'queue' : decideDue(tick, standing, { nowMs, runsHere: atOnce > 0 })
           if (decision === 'here') waiting.set(nameOfStream(tick.stream), { tick, sinceMs: nowMs })
-          else if (decision === 'queue') send(tick.stream)
+          else if (decision === 'queue') send(tick.stream, standing?.pausing)
         }
       } catch (error) {
         agenda.putBack(ticks)
@@ -122,22 +128,23 @@ export const createPolls = ({ schedule, readLags, standingOf, runtime, atOnce, q
     await handOver()
   }
 
-  /** What belongs to the queue goes there; while it takes nothing, it runs here too. */
+  /** What belongs to the queue goes there; while it takes nothing, it runs here too, but for what the queue would hold back after a failure. */
   const handOver = async (): Promise<void> => {
     const sent = [...unsent]
     if (sent.length === 0) return
     const taken = (): void => {
-      for (const [name, stream] of sent) if (unsent.get(name) === stream) unsent.delete(name)
+      for (const [name, one] of sent) if (unsent.get(name) === one) unsent.delete(name)
     }
     try {
-      await runtime.enqueueMany(sent.map(([, stream]) => jobOf(stream)))
+      await runtime.enqueueMany(sent.map(([, { stream }]) => jobOf(stream)))
       taken()
     } catch (error) {
       if (atOnce === 0) throw error
       quiet.warn('polls without a queue', faultOf(error), 'the queue does not take what is due to be read: it is read without it')
       taken()
       const nowMs = Date.now()
-      for (const [name, stream] of sent) waiting.set(name, { tick: { stream, dueAtMs: nowMs }, sinceMs: nowMs })
+      for (const [name, { stream, pausing }] of sent)
+        if (!pausing) waiting.set(name, { tick: { stream, dueAtMs: nowMs }, sinceMs: nowMs })
       beginNext()
     }
   }

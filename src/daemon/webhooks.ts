@@ -77,7 +77,7 @@ export const createWebhooks = (
     },
     intervalMs,
     gatherMs,
-    runtime: { enqueueMany: runtime.enqueueMany, applySchedulers: runtime.applySchedulers },
+    runtime: { enqueueMany: runtime.enqueueMany, applySchedulers: runtime.applySchedulers, check: runtime.check },
     ...(has('worker') ? { standIn: runtime.standIn() } : {}),
     log,
     metrics: {

@@ -55,7 +55,11 @@ const steady = <Connection extends object>(client: Connection): Connection => {
   return Object.defineProperty(client, 'stream', {
     get: () => stream,
     set: (next: unknown) => {
-      if (next instanceof EventEmitter) next.on('error', () => undefined)
+      if (next instanceof EventEmitter) {
+        next.on('error', () => undefined)
+        // Each command that a replica refuses closes it once more, and waits for that.
+        next.setMaxListeners(0)
+      }
       stream = next
     },
   })
@@ -307,12 +311,15 @@ export const createRedisQueues = (options: {
       if (clients === undefined || !isReady(clients.producer)) {
         return { ok: false, detail: presence.lastFault() ?? 'Redis is not connected', warnings: [] }
       }
+      const { producer, consumer } = clients
       try {
-        const { producer } = clients
         const asked = Promise.all([inspect(producer), producer.set(`${prefix}:writable`, '1', 'PX', writtenMs)])
         const [warnings] = await withDeadline(asked, timeoutMs, 'asking Redis')
+        if (isReady(consumer)) presence.report(true)
         return { ok: true, detail: 'Redis answers and takes writes', warnings }
       } catch (error) {
+        // Its connections may stand, and tell of nothing.
+        presence.report(false)
         return { ok: false, detail: sayingOf(error), warnings: [] }
       }
     },

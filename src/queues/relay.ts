@@ -21,7 +21,7 @@ export interface RelayOptions {
   readonly intervalMs: number
   /** Nudges within this time result in one derivation, in milliseconds. */
   readonly gatherMs?: number
-  readonly runtime: Pick<QueueRuntime, 'enqueueMany' | 'applySchedulers'>
+  readonly runtime: Pick<QueueRuntime, 'enqueueMany' | 'applySchedulers' | 'check'>
   /** Takes what the queues do not; without one it waits for them. */
   readonly standIn?: StandIn
   readonly log: Logger
@@ -42,6 +42,8 @@ const defaultGatherMs = 20
 const firstPauseMs = 500
 /** Several processes that stand in for the queues divide the work by who looks first: they look often. */
 const standInIntervalMs = 1_000
+/** So long the queues have to say that they take jobs again. */
+const checkTimeoutMs = 2_000
 /** A derivation that took so many times as long as nudges are gathered is a slow one … */
 const slowFrom = 10
 /** … and is followed by a rest of so many times what it took: it is no more than a fifth of a core, however often there is something to derive. */
@@ -68,6 +70,7 @@ export const createRelay = ({
   let nudged = false
   let failuresInARow = 0
   let standsIn = false
+  let checking = false
   let tookMs = 0
   let scheduledAtMs = Number.NEGATIVE_INFINITY
   /** When the stand-in got the job of a scheduler last, by its id. */
@@ -92,18 +95,35 @@ export const createRelay = ({
     })
   }
 
-  /** Whether the queues have taken it; what they do not take is run here, where there is a stand-in. */
-  const deliver = async (due: readonly JobToEnqueue[]): Promise<boolean> => {
+  const nudge = (): void => {
+    if (nudged) return
+    nudged = true
+    if (failuresInARow === 0) wake?.()
+  }
+
+  /** Ends the standing in once the queues say that they take jobs. Nothing waits for them meanwhile: they may be silent for long. */
+  const check = async (): Promise<void> => {
+    if (checking) return
+    checking = true
+    const { ok } = await runtime.check(checkTimeoutMs)
+    checking = false
+    if (!ok || stopping) return
+    standsIn = false
+    standIn?.stop()
+    scheduledAtMs = Number.NEGATIVE_INFINITY
+    nudge()
+  }
+
+  /** To the queues; what they do not take is run here, where there is a stand-in. */
+  const deliver = async (due: readonly JobToEnqueue[]): Promise<void> => {
     try {
       if (due.length > 0) await runtime.enqueueMany(due)
       await schedule()
-      standIn?.stop()
-      return true
     } catch (error) {
       if (standIn === undefined) throw error
-      standIn.take([...due, ...dueByClock()])
+      standsIn = true
+      standIn.take(due, dueByClock())
       quiet.error('relay', { err: error }, 'the queues do not take what is due: this process runs it without them')
-      return false
     }
   }
 
@@ -114,7 +134,12 @@ export const createRelay = ({
       const startedMs = performance.now()
       const due = await derive()
       tookMs = performance.now() - startedMs
-      standsIn = !(await deliver(due))
+      if (standsIn) {
+        standIn?.take(due, dueByClock())
+        void check()
+      } else {
+        await deliver(due)
+      }
       failuresInARow = 0
       metrics.relayRuns.inc({ outcome: standsIn ? 'failed' : 'done' })
       if (standsIn) return
@@ -168,11 +193,7 @@ export const createRelay = ({
     start: () => {
       running ??= loop()
     },
-    nudge: () => {
-      if (nudged) return
-      nudged = true
-      if (failuresInARow === 0) wake?.()
-    },
+    nudge,
     stop: async () => {
       stopping = true
       wake?.()

@@ -102,6 +102,12 @@ interface EnteredRun extends Pick<ActiveRun, 'lockRenewedAtMs'> {
   readonly key: string
 }
 
+/** How a job that no queue holds has ended: when it is to be run again, in milliseconds from now (null: it is done), and whether it has failed. */
+export interface RunHere {
+  readonly againInMs: number | null
+  readonly failed: boolean
+}
+
 /** The jobs that run in this process: the only place that calls handlers. */
 export const createRuns = ({ log, metrics, lockMs, enqueue }: RunsOptions) => {
   const registered = new Map<JobName, Registration>()
@@ -250,8 +256,7 @@ export const createRuns = ({ log, metrics, lockMs, enqueue }: RunsOptions) => {
     )
   }
 
-  /** Runs a job that no queue holds; answers when it is to be run again, in milliseconds from now, by a queue; null: it is done. */
-  const runHere = async (name: JobName, data: Readonly<Record<string, string>>): Promise<number | null> => {
+  const runHere = async (name: JobName, data: Readonly<Record<string, string>>, failedAttempts: number): Promise<RunHere> => {
     const registration = registered.get(name)
     if (registration === undefined) throw new Error(`no handler for ${name}`)
     const prepared = registration.prepare(data)
@@ -260,21 +265,22 @@ export const createRuns = ({ log, metrics, lockMs, enqueue }: RunsOptions) => {
     const jobId = jobIdOf(name, data)
     // No lock: nobody else can take what no queue holds.
     const entry = { name, jobId, key: keyOf(queue, `here~${jobId}`), lockRenewedAtMs: Number.POSITIVE_INFINITY }
-    if (active.has(entry.key)) return null
+    if (active.has(entry.key)) return { againInMs: null, failed: false }
     return await entered(queue, entry, async (signal, jobLog, beatNow) => {
       try {
-        const outcome = await prepared.run({ jobId, failedAttempts: 0, starts: 1, signal, log: jobLog, beat: beatNow })
+        const outcome = await prepared.run({ jobId, failedAttempts, starts: 1, signal, log: jobLog, beat: beatNow })
         count(name, 'done' in outcome ? 'done' : 'again')
-        if ('done' in outcome) return null
+        if ('done' in outcome) return { againInMs: null, failed: false }
         jobLog.debug({ run_again_at: outcome.runAgainAt, reason: outcome.reason }, 'job postponed')
-        return Math.max(momentOf(name, outcome) - Date.now(), soonestAgainMs)
+        return { againInMs: Math.max(momentOf(name, outcome) - Date.now(), soonestAgainMs), failed: false }
       } catch (thrown) {
         if (signal.reason instanceof StoppedHard) {
           count(name, 'aborted')
-          return 0
+          return { againInMs: 0, failed: false }
         }
-        noteRetry(name, jobId, asError(thrown), 1)
-        return backoffMs(1, registration.options.backoff ?? defaults.backoff)
+        const failed = failedAttempts + 1
+        noteRetry(name, jobId, asError(thrown), failed)
+        return { againInMs: backoffMs(failed, registration.options.backoff ?? defaults.backoff), failed: true }
       }
     })
   }
@@ -307,11 +313,11 @@ export const createRuns = ({ log, metrics, lockMs, enqueue }: RunsOptions) => {
           ),
         ),
       ),
-    /** As {@link process}, of a job that no queue holds. */
-    processHere: (name: JobName, data: Readonly<Record<string, string>>): Promise<number | null> => {
+    /** As {@link process}, of a job that no queue holds, and that has failed so often before. */
+    processHere: (name: JobName, data: Readonly<Record<string, string>>, failedAttempts = 0): Promise<RunHere> => {
       const { queue } = jobDefinitions[name]
       const attributes = messagingAttributes('process', queue, { name, id: jobIdOf(name, data) })
-      return inSpan(`process ${queue}`, { kind: 'consumer', attributes }, () => runHere(name, data))
+      return inSpan(`process ${queue}`, { kind: 'consumer', attributes }, () => runHere(name, data, failedAttempts))
     },
     /** Milliseconds until the next attempt; -1: none. */
     nextAttemptMs: (failed: number, name: string): number => {

@@ -133,12 +133,14 @@ export const createQueueRuntime = (options: QueueRuntimeOptions): QueueRuntime =
 
   const consumers = new Map<QueueName, Consumer>()
   const lastTurnAtMs = new Map<QueueName, number>()
+  const standIns: StandIn[] = []
   const opened = Promise.withResolvers<void>()
   const closing = new AbortController()
   let startedAtMs: number | null = null
   let isOpen = false
   let isDraining = false
   let lockWatch: NodeJS.Timeout | undefined
+  let storeWatch: NodeJS.Timeout | undefined
   const stepOfClock = watchSteps(systemClock)
   const clockWatch = setInterval(() => watchClock(), clockWatchMs).unref()
   let draining: Promise<DrainResult> | undefined
@@ -250,6 +252,10 @@ export const createQueueRuntime = (options: QueueRuntimeOptions): QueueRuntime =
     if (isOpen) await settle(queueNames.map((name) => backend.queue(name).promoteJobs()))
   }
 
+  /** What takes no jobs may not look like what is away; then it is not consumed from either. */
+  const standingInSinceMs = (nowMs: number): number | null =>
+    standIns.map((standIn) => standIn.takenAtMs()).find((atMs) => atMs !== null && nowMs - atMs < times.stuckAfterMs) ?? null
+
   const watchClock = (): void => {
     const stepMs = stepOfClock()
     if (stepMs < 0) void promoteAll(-stepMs)
@@ -280,6 +286,8 @@ export const createQueueRuntime = (options: QueueRuntimeOptions): QueueRuntime =
     register: (name, handler, jobOptions) => runs.register(name, handler, jobOptions),
     start: async () => {
       startedAtMs = Date.now()
+      // One that is full, or silent over connections that stand, is known by being asked only.
+      storeWatch = setInterval(() => void backend.check(operationTimeoutMs), times.stuckAfterMs / 4).unref()
       if (await open()) return
       // Runs until it is open or closed; it handles its own faults.
       void keepOpening()
@@ -289,22 +297,27 @@ export const createQueueRuntime = (options: QueueRuntimeOptions): QueueRuntime =
     enqueueMany: (jobs) => producer.enqueueMany(jobs),
     runHere: async (name, data) => {
       if (isDraining || startedAtMs === null) return false
-      const againInMs = await runs.processHere(name, data)
+      const { againInMs } = await runs.processHere(name, data)
       if (againInMs !== null) await producer.enqueueMany([{ name, data, delayMs: againInMs }])
       return true
     },
-    standIn: () =>
-      createStandIn({
+    standIn: () => {
+      const standIn = createStandIn({
         queues: runs.queues,
-        run: async ({ name, data }) => (isDraining ? null : await runs.processHere(name, data)),
+        run: async ({ name, data }, failedAttempts) =>
+          isDraining ? { againInMs: null, failed: false } : await runs.processHere(name, data, failedAttempts),
         onFault: (error) => quiet.error('stand-in', { err: error }, 'a job could not be run without its queue'),
-      }),
+      })
+      standIns.push(standIn)
+      return standIn
+    },
     applySchedulers: schedulers.apply,
     drain: drainOnce,
     close: () => {
       closed ??= (async () => {
         closing.abort()
         clearInterval(clockWatch)
+        clearInterval(storeWatch)
         await drainOnce(0)
         await settle([withDeadline(backend.close(), operationTimeoutMs, 'disconnecting the queues')])
       })()
@@ -315,7 +328,7 @@ export const createQueueRuntime = (options: QueueRuntimeOptions): QueueRuntime =
         nowMs,
         startedAtMs,
         resting: isDraining,
-        storeAwaySinceMs: isOpen ? backend.awaySinceMs() : startedAtMs,
+        storeAwaySinceMs: isOpen ? (backend.awaySinceMs() ?? standingInSinceMs(nowMs)) : startedAtMs,
         marks: [...runs.queues()].map(([queue, concurrency]) => ({
           queue,
           concurrency,

@@ -1,23 +1,26 @@
 import { asError } from './faults.ts'
 import { type JobToEnqueue, jobDefinitions, jobIdOf, type QueueName } from './jobs.ts'
+import type { RunHere } from './runs.ts'
 
 /** Runs in this process what the queues do not take. */
 export interface StandIn {
   /**
    * All that is due, which no queue took: it is run here, the first of each queue first, as far as there is room for it. What has not begun by the
-   * next time is forgotten: whoever derives what is due names it again.
+   * next time is forgotten: whoever derives what is due names it again. What comes `byClock` is named once, and stays until it has run.
    */
-  take(jobs: readonly JobToEnqueue[]): void
+  take(jobs: readonly JobToEnqueue[], byClock?: readonly JobToEnqueue[]): void
   /** The queues take jobs again: nothing more is begun here. */
   stop(): void
+  /** When it was given jobs last, our clock in epoch ms; null: it does not stand in. */
+  takenAtMs(): number | null
 }
 
 /** What a stand-in needs. */
 export interface StandInOptions {
   /** The queues whose jobs this process runs, with how many at once. */
   readonly queues: () => ReadonlyMap<QueueName, number>
-  /** Runs a job to its end; answers when it is to be run again, in milliseconds from then. */
-  readonly run: (job: JobToEnqueue) => Promise<number | null>
+  /** Runs a job to its end, which has failed so often before. */
+  readonly run: (job: JobToEnqueue, failedAttempts: number) => Promise<RunHere>
   /** Told what could not even be begun. */
   readonly onFault: (error: Error) => void
   /** A number in [0, 1); `Math.random` by default. */
@@ -33,44 +36,65 @@ const longestRoomMs = 1_000
 /** Half of what a queue has at once: so many slots one seller alone may have, and none of its jobs is turned away for want of one. */
 const partOf = (concurrency: number): number => Math.max(1, Math.floor(concurrency / 2))
 
+const idOf = ({ name, data }: JobToEnqueue): string => jobIdOf(name, data)
+const queueOf = ({ name }: JobToEnqueue): QueueName => jobDefinitions[name].queue
+
 /** For one of those that derive what is due. */
 export const createStandIn = ({ queues, run, onFault, random = Math.random }: StandInOptions): StandIn => {
   const waiting = new Map<QueueName, JobToEnqueue[]>()
-  const under = new Map<QueueName, number>()
+  /** Those that no derivation names again, by their ids. */
+  const byClock = new Map<string, JobToEnqueue>()
+  const under = new Map<QueueName, Set<string>>()
   const resting = new Map<string, NodeJS.Timeout>()
-  let stopped = true
+  const failures = new Map<string, number>()
+  let takenAtMs: number | null = null
 
-  const rest = (queue: QueueName, job: JobToEnqueue, againInMs: number): void => {
-    const jobId = jobIdOf(job.name, job.data)
-    const isSoon = againInMs <= longestRestMs
-    const timer = setTimeout(
-      () => {
-        resting.delete(jobId)
-        if (!isSoon) return
-        waiting.set(queue, [...(waiting.get(queue) ?? []), job])
-        begin(queue)
-      },
-      isSoon ? againInMs + random() * longestRoomMs : longestRestMs,
-    )
+  const ofQueue = (queue: QueueName): Set<string> => {
+    const its = under.get(queue) ?? new Set()
+    under.set(queue, its)
+    return its
+  }
+
+  /** No run of it for so long; then it runs, or is run if it is named. */
+  const rest = (job: JobToEnqueue, forMs: number, runsThen: boolean): void => {
+    const jobId = idOf(job)
+    const timer = setTimeout(() => {
+      resting.delete(jobId)
+      if (!runsThen) return
+      waiting.set(queueOf(job), [...(waiting.get(queueOf(job)) ?? []), job])
+      begin(queueOf(job))
+    }, forMs)
     resting.set(jobId, timer.unref())
   }
 
+  /** When it is tried again after a failure the database says, so that several processes do not each try it; here it rests as in a queue. */
+  const after = (job: JobToEnqueue, { againInMs, failed }: RunHere, wasByClock: boolean): void => {
+    const jobId = idOf(job)
+    if (failed) failures.set(jobId, (failures.get(jobId) ?? 0) + 1)
+    else failures.delete(jobId)
+    if (againInMs === null || takenAtMs === null) return
+    if (wasByClock) byClock.set(jobId, job)
+    const runsThen = wasByClock || (!failed && againInMs <= longestRestMs)
+    rest(job, runsThen ? againInMs + random() * longestRoomMs : failed ? againInMs : longestRestMs, runsThen)
+  }
+
   const runOne = async (queue: QueueName, job: JobToEnqueue): Promise<void> => {
-    under.set(queue, (under.get(queue) ?? 0) + 1)
+    const jobId = idOf(job)
+    ofQueue(queue).add(jobId)
+    const wasByClock = byClock.delete(jobId)
     try {
-      const againInMs = await run(job)
-      if (againInMs !== null && !stopped) rest(queue, job, againInMs)
+      after(job, await run(job, failures.get(jobId) ?? 0), wasByClock)
     } catch (error) {
       onFault(asError(error))
     }
-    under.set(queue, (under.get(queue) ?? 1) - 1)
+    ofQueue(queue).delete(jobId)
     begin(queue)
   }
 
   const begin = (queue: QueueName): void => {
     const concurrency = queues().get(queue)
     const jobs = waiting.get(queue) ?? []
-    while (concurrency !== undefined && (under.get(queue) ?? 0) < partOf(concurrency)) {
+    while (concurrency !== undefined && ofQueue(queue).size < partOf(concurrency)) {
       const job = jobs.shift()
       if (job === undefined) return
       void runOne(queue, job)
@@ -78,20 +102,27 @@ export const createStandIn = ({ queues, run, onFault, random = Math.random }: St
   }
 
   return {
-    take: (jobs) => {
-      stopped = false
-      const rested = jobs.filter(({ name, data }) => !resting.has(jobIdOf(name, data)))
+    take: (jobs, comeByClock = []) => {
+      takenAtMs = Date.now()
+      for (const job of comeByClock) byClock.set(idOf(job), job)
+      // Those of the clock are few, and seldom: behind all the others they might never begin.
+      const named = [...byClock.values(), ...jobs].filter(
+        (job) => !resting.has(idOf(job)) && !ofQueue(queueOf(job)).has(idOf(job)),
+      )
       waiting.clear()
-      for (const [queue, its] of Map.groupBy(rested, ({ name }) => jobDefinitions[name].queue)) {
+      for (const [queue, its] of Map.groupBy(named, queueOf)) {
         waiting.set(queue, its)
         begin(queue)
       }
     },
     stop: () => {
-      stopped = true
+      takenAtMs = null
       waiting.clear()
+      byClock.clear()
+      failures.clear()
       for (const timer of resting.values()) clearTimeout(timer)
       resting.clear()
     },
+    takenAtMs: () => takenAtMs,
   }
 }

@@ -380,13 +380,19 @@ export interface DueStanding {
   readonly running: boolean
   /** Its last run has failed, or has left something over: its next one is somebody's job already. */
   readonly unfinished: boolean
+  /** It has failed, and is not to be tried again yet. */
+  readonly pausing: boolean
   /** Since its last run began, in milliseconds by the database's clock; null: it has never run. */
   readonly startedAgoMs: number | null
 }
 
+/** SQL: the stream has failed, and its pause, which doubles from ten seconds to ten minutes, is not over. */
+const pausesAfterFailure = (row: string): string =>
+  `(${row}.failures > 0 AND ${row}.last_started_at + least(interval '10 minutes', interval '5 seconds' * power(2, least(${row}.failures, 10))) > now())`
+
 const selectStanding = prepared(
   `SELECT coalesce(l.state, 'active') <> 'active' AS "atRest", coalesce(s.lease_until > now(), false) AS running,
-     coalesce(s.failures > 0 OR s.pending <> '[]', false) AS unfinished,
+     coalesce(s.failures > 0 OR s.pending <> '[]', false) AS unfinished, coalesce(${pausesAfterFailure('s')}, false) AS pausing,
      (extract(epoch FROM now() - s.last_started_at) * 1000)::float8 AS "startedAgoMs"
    FROM unnest($1::text[], $2::text[], $3::text[]) WITH ORDINALITY AS a(seller_id, resource, stream, place)
    LEFT JOIN tallyman.sellers l ON l.seller_id = a.seller_id
@@ -572,13 +578,12 @@ export const listSyncs = async (
 }
 
 /**
- * Streams with work left over that nobody is doing: after a crash, a lost job or a failure whose pause (doubling from ten
- * seconds to ten minutes) is over.
+ * Streams with work left over that nobody is doing: after a crash, a lost job or a failure whose pause is over.
  */
 export const unfinishedSyncs = (sql: SqlRunner): Promise<readonly SyncKey[]> =>
   sql.query<SyncKey>(
     `SELECT seller_id AS "sellerId", resource, stream FROM tallyman.sync_states
      WHERE pending <> '[]' AND (lease_until IS NULL OR lease_until <= now())
-       AND (failures = 0 OR last_started_at + least(interval '10 minutes', interval '5 seconds' * power(2, least(failures, 10))) <= now())
+       AND NOT ${pausesAfterFailure('sync_states')}
      ORDER BY seller_id, resource, stream`,
   )

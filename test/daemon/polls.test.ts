@@ -12,7 +12,7 @@ const stream = (name: string, everyMs: number, sellerId = 's-1'): ScheduledStrea
   ...{ sellerId, resource: 'orders', stream: name, everyMs },
   restsAfterRestart: false,
 })
-const well: DueStanding = { atRest: false, running: false, unfinished: false, startedAgoMs: null }
+const well: DueStanding = { atRest: false, running: false, unfinished: false, pausing: false, startedAgoMs: null }
 
 describe('what is to be done with a stream that is due', () => {
   const minute = 60_000
@@ -139,6 +139,18 @@ describe('the polls', () => {
     await eventually(() => expect(countOf(state.queued, 's-often')).toBeGreaterThanOrEqual(2))
     await polls.stop()
     expect(countOf(state.queued, 's-seldom')).toBe(0)
+  })
+
+  test('while the queue takes nothing, what pauses after a failure is not read more often for that', async () => {
+    const { polls, state } = setUp([stream('changed', 400)])
+    state.standing = { ...well, unfinished: true, pausing: true }
+    state.queueFault = new QueuesUnavailable('away')
+    polls.start()
+    await eventually(() => expect(state.asked).toBeGreaterThanOrEqual(4))
+    expect(state.here).toEqual([])
+    state.standing = { ...state.standing, pausing: false }
+    await eventually(() => expect(state.here.length).toBeGreaterThanOrEqual(1))
+    await polls.stop()
   })
 
   test('what waits for its turn is left to another process that was faster', async () => {

@@ -2,13 +2,15 @@ import { afterEach, describe, expect, test, vi } from 'vitest'
 import { createLogger, createQuietLog } from '../../src/observability/log.ts'
 import { createMetrics } from '../../src/observability/metrics.ts'
 import { createQueueBackend } from '../../src/queues/backend.ts'
-import { createQueueRuntime } from '../../src/queues/runtime.ts'
+import { createQueueRuntime, type RuntimeTimes } from '../../src/queues/runtime.ts'
 import { eventually } from '../support/eventually.ts'
-import { hasRedisServer, redisPrograms, startTestRedis } from '../support/redis.ts'
+import { hasRedisServer, redisPrograms, startTestRedis, type TestRedis } from '../support/redis.ts'
 import { runtimeContract } from './runtime.contract.ts'
 import { redisStore } from './store.ts'
 
 const here = hasRedisServer()
+const pidOf = async (server: TestRedis): Promise<number> =>
+  Number(/process_id:(\d+)/.exec(String(await server.command('INFO', 'server')))?.[1])
 for (const [name, program] of redisPrograms()) runtimeContract(name, () => redisStore(program))
 
 describe.runIf(here)('Redis of other kinds', () => {
@@ -17,7 +19,7 @@ describe.runIf(here)('Redis of other kinds', () => {
     for (const end of ends.splice(0).reverse()) await end()
   })
 
-  const on = async (settings: readonly string[], urlOf: (url: string) => string) => {
+  const on = async (settings: readonly string[], urlOf: (url: string) => string, times: Partial<RuntimeTimes> = {}) => {
     const server = await startTestRedis(settings)
     ends.push(() => server.stop())
     const lines: Record<string, unknown>[] = []
@@ -28,7 +30,7 @@ describe.runIf(here)('Redis of other kinds', () => {
     })
     const metrics = createMetrics({ version: 'test', processMetrics: false })
     const backend = createQueueBackend({ redisUrl: urlOf(server.url), databaseUrl: '', quiet: createQuietLog(log) })
-    const runtime = createQueueRuntime({ backend, log, metrics })
+    const runtime = createQueueRuntime({ backend, log, metrics, times })
     ends.push(() => runtime.close())
     return { server, runtime, lines }
   }
@@ -50,6 +52,27 @@ describe.runIf(here)('Redis of other kinds', () => {
     await runtime.enqueueMany([{ name: 'command.run', data: { commandId: '1' } }])
     await eventually(() => expect(ran).toEqual(['1', '1']))
     expect(await runtime.check(2_000)).toMatchObject({ ok: true })
+  })
+
+  test.each([
+    ['is full', (server: TestRedis) => server.command('CONFIG', 'SET', 'maxmemory', '1')],
+    ['is silent', async (server: TestRedis) => process.kill(await pidOf(server), 'SIGSTOP')],
+  ])('one that %s although its connections stand is no reason to restart, however long', async (_how, harm) => {
+    const { server, runtime } = await on([], (url) => url, { stuckAfterMs: 2_000, bootGraceMs: 0, operationTimeoutMs: 300 })
+    runtime.register('command.run', async () => ({ done: true }))
+    await runtime.start()
+    await runtime.opened
+    const pid = await pidOf(server)
+    await harm(server)
+    try {
+      await eventually(() =>
+        expect(runtime.liveness(Date.now() + 60_000)).toEqual({ alive: true, detail: 'waiting for the store of the queues' }),
+      )
+    } finally {
+      process.kill(pid, 'SIGCONT')
+    }
+    await server.command('CONFIG', 'SET', 'maxmemory', '0')
+    await eventually(() => expect(runtime.liveness(Date.now())).toEqual({ alive: true, detail: 'work is being consumed' }))
   })
 
   test('one that may throw jobs away is used, with one warning', async () => {
