@@ -1,9 +1,9 @@
 /** What a process does at once, and how often it looks: for the daemon, and for what simulates it. Times in milliseconds. */
 
 /** Slots for commands. A run mostly waits for answers. Of these slots a seller alone has half; see `createSlots`. */
-export const commandsAtOnce = 256
+export const commandsAtOnce = 512
 /** Commands that the process which made them due runs without a job; they share the slots. */
-export const commandsBegunHere = 128
+export const commandsBegunHere = 256
 /** Slots for events. */
 export const eventsAtOnce = 16
 /**

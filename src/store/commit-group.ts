@@ -24,6 +24,12 @@ interface Member {
 /** More than these would keep their locks for long, and one that fails costs the others more. */
 const mostMembers = 64
 
+/** Groups of a lane that are under way at once: while Postgres works on one the process works on another. */
+const mostGroups = 3
+
+/** Another group beside one that is under way has at least so many: small ones share little. */
+const leastBeside = 32
+
 // A row that somebody else holds is passed over: a group never waits for the order of one of its members. Who orders come to wait for each other
 // cannot depend on the order in which they are locked here.
 const lockMembers = prepared(
@@ -102,10 +108,10 @@ const commitHalves = async (database: Database, members: readonly Member[]): Pro
   await commitGroup(database, members.slice(middle))
 }
 
-/** Gathers work while the group before it commits; never waits for more to come. */
+/** Gathers work while the groups before it commit; never waits for more to come. */
 const createLane = (database: Database) => {
   let waiting: Member[] = []
-  let busy = false
+  let under = 0
 
   /** Of one order only the first: they would not wait for each other within one transaction. */
   const takeNext = (): readonly Member[] => {
@@ -122,14 +128,14 @@ const createLane = (database: Database) => {
     return next
   }
   const run = async (): Promise<void> => {
-    while (waiting.length > 0) await commitGroup(database, takeNext())
-    busy = false
+    while (waiting.length >= (under === 1 ? 1 : leastBeside)) await commitGroup(database, takeNext())
+    under -= 1
   }
   return {
     add: (member: Member): void => {
       waiting.push(member)
-      if (busy) return
-      busy = true
+      if (under === mostGroups || (under > 0 && waiting.length < leastBeside)) return
+      under += 1
       // Whoever comes in the same turn of the event loop comes along. `commitGroup` tells its failures to the members.
       setImmediate(() => void run())
     },

@@ -96,6 +96,32 @@ describe('what is committed at the same time', () => {
     expect(third).toBe(second)
   })
 
+  test('does not wait for a group that is under way when many wait; few do', async () => {
+    const many: string[] = []
+    for (let number = 100; number < 150; number += 1) {
+      const purchaseOrderId = `${number}`
+      await seedOrder(stage.database, sellerId, purchaseOrder(purchaseOrderId, [orderLine('1', 'A', 1)]))
+      const commandId = await storeCommand(stage.database, { sellerId, purchaseOrderId }, acknowledgement)
+      locks.push({ sellerId, purchaseOrderId, commandId })
+      many.push(purchaseOrderId)
+    }
+    const begun = Promise.withResolvers<void>()
+    const held = Promise.withResolvers<void>()
+    const slow = commit('1', async (tx) => {
+      begun.resolve()
+      await held.promise
+      return noting('1')(tx)
+    })
+    await begun.promise
+    const answers = await Promise.all(many.slice(0, 40).map((order) => commit(order)))
+    expect(new Set(answers).size).toBe(1)
+    const few = Promise.all(many.slice(40).map((order) => commit(order)))
+    expect(await Promise.race([few, stage.database.query('SELECT 1 AS one')])).toEqual([{ one: 1 }])
+    held.resolve()
+    expect(new Set([...(await few), await slow]).size).toBe(2)
+    await expectNoGap()
+  })
+
   test('of the same order comes one after another', async () => {
     const [a, b, other] = await Promise.all([commit('1'), commit('1'), commit('2')])
     expect(b).not.toBe(a)
