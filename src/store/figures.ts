@@ -1,5 +1,6 @@
 import { isFirstOfSubject } from './commands.ts'
 import type { SqlRunner } from './database.ts'
+import { dueNow } from './due-now.ts'
 import { sellerIsServed } from './sellers.ts'
 
 /** What the gauges show, counted when somebody looks. */
@@ -27,15 +28,15 @@ export const readFigures = async (sql: SqlRunner): Promise<Figures> => {
     `SELECT
        (SELECT count(*)::int FROM tallyman.commands WHERE state = 'verifying') AS verifying,
        (SELECT count(*)::int FROM tallyman.commands WHERE state = 'held') AS held,
-       LEAST((SELECT min(created_at) FROM tallyman.commands WHERE state IN ('pending', 'sending', 'verifying') AND next_action_at <= now()),
+       LEAST((SELECT min(created_at) FROM tallyman.commands WHERE state IN ('pending', 'sending', 'verifying') AND next_action_at <= ${dueNow}),
              (SELECT min(received_at) FROM tallyman.erp_event WHERE status = 'received')) AS oldest,
        GREATEST(0, (extract(epoch FROM now() - LEAST(
          (SELECT GREATEST(c.next_action_at, c.leased_until) FROM tallyman.commands c
           JOIN tallyman.sellers s ON s.seller_id = c.seller_id AND s.state = 'active' AND ${sellerIsServed('s')}
-          WHERE c.state IN ('pending', 'sending', 'verifying') AND c.next_action_at <= now()
+          WHERE c.state IN ('pending', 'sending', 'verifying') AND c.next_action_at <= ${dueNow}
             AND (c.leased_until IS NULL OR c.leased_until <= now()) AND ${isFirstOfSubject}
           ORDER BY c.next_action_at LIMIT 1),
-         (SELECT min(due_at) FROM tallyman.erp_event WHERE status = 'received' AND due_at <= now()))) * 1000)::float8) AS longest_wait_ms,
+         (SELECT min(due_at) FROM tallyman.erp_event WHERE status = 'received' AND due_at <= ${dueNow}))) * 1000)::float8) AS longest_wait_ms,
        (SELECT count(*)::int FROM tallyman.quarantined_records WHERE state = 'open') AS quarantined,
        (SELECT count(*)::int FROM tallyman.alarms WHERE kind = 'event-rejected' AND resolved_at IS NULL) AS rejected`,
   )

@@ -1,4 +1,5 @@
 import type { SqlRunner, Transaction } from './database.ts'
+import { dueNow } from './due-now.ts'
 import { type SellerFilter, sellersIn } from './seller-filter.ts'
 
 /** Who has named an order. */
@@ -54,7 +55,7 @@ export const namedOrdersToAsk = async (
      WHERE n.purchase_order_id > $3 AND length(n.purchase_order_id) <= ${longestId}
        AND NOT EXISTS (SELECT FROM warehouse.orders o WHERE o.seller_id = n.seller_id AND o.purchase_order_id = n.purchase_order_id)
        AND NOT EXISTS (SELECT FROM tallyman.named_orders a
-         WHERE a.seller_id = n.seller_id AND a.purchase_order_id = n.purchase_order_id AND a.ask_again_at > now())
+         WHERE a.seller_id = n.seller_id AND a.purchase_order_id = n.purchase_order_id AND a.ask_again_at > ${dueNow})
      ORDER BY 1 LIMIT $4::int`,
     sellersIn(sellerId),
     days,

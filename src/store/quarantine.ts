@@ -2,6 +2,7 @@ import { erasedRawText } from '../domain/redaction.ts'
 import { raiseAlarm, resolveAlarm } from './alarms.ts'
 import { type Acting, recordAct } from './audit.ts'
 import type { SqlRunner, Transaction } from './database.ts'
+import { dueNow } from './due-now.ts'
 import { holdErasuresBack, namesErased, resourcesWithBuyers } from './erased-records.ts'
 import { Prisma } from './generated/client.ts'
 import { prepared } from './prepared.ts'
@@ -113,10 +114,10 @@ export const quarantine = async (
      ON CONFLICT (seller_id, resource, raw_hash) DO UPDATE
      SET state = 'open', fault = excluded.fault, record_key = excluded.record_key, last_seen_at = now(),
        -- Neighbouring windows share a second: what spoils it is passed over more than once before it is tried again.
-       seen_count = q.seen_count + CASE WHEN q.state = 'open' AND q.retry_at > now() THEN 0 ELSE 1 END,
+       seen_count = q.seen_count + CASE WHEN q.state = 'open' AND q.retry_at > ${dueNow} THEN 0 ELSE 1 END,
        observed_at = greatest(q.observed_at, excluded.observed_at), stream = excluded.stream,
        created_from = excluded.created_from, skipped = excluded.skipped,
-       retry_at = CASE WHEN excluded.retry_at IS NULL THEN NULL WHEN q.state = 'open' AND q.retry_at > now() THEN q.retry_at
+       retry_at = CASE WHEN excluded.retry_at IS NULL THEN NULL WHEN q.state = 'open' AND q.retry_at > ${dueNow} THEN q.retry_at
          ELSE now() + least(interval '1 day', interval '1 hour' * power(2, least(q.seen_count, 10))) END
      WHERE q.state <> 'dismissed'`,
     sellerId,
@@ -304,7 +305,7 @@ export const dueSkippedWindows = async (
   const rows = await sql.query<{ id: bigint; window: StoredWindow }>(
     `SELECT id, skipped -> 'window' AS window FROM tallyman.quarantined_records
      WHERE state = 'open' AND seller_id = $1 AND resource = $2 AND stream = $3 AND record_key IS NULL AND jsonb_typeof(skipped -> 'window') = 'object'
-       AND retry_at <= now()
+       AND retry_at <= ${dueNow}
      ORDER BY retry_at, id LIMIT ${retriesAtOnce}`,
     sellerId,
     resource,
@@ -318,7 +319,7 @@ export const streamsWithDueSkips = (sql: SqlRunner): Promise<readonly SyncKey[]>
   sql.query<SyncKey>(
     `SELECT DISTINCT q.seller_id AS "sellerId", q.resource, q.stream FROM tallyman.quarantined_records q
      JOIN tallyman.sync_states s USING (seller_id, resource, stream)
-     WHERE q.state = 'open' AND q.record_key IS NULL AND q.retry_at <= now() AND s.failures = 0
+     WHERE q.state = 'open' AND q.record_key IS NULL AND q.retry_at <= ${dueNow} AND s.failures = 0
        AND (s.lease_until IS NULL OR s.lease_until <= now())`,
   )
 

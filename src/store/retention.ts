@@ -1,5 +1,6 @@
 import type { RetainedData } from '../domain/retention.ts'
 import type { SqlRunner } from './database.ts'
+import { dueNow } from './due-now.ts'
 import { retryOnDeadlock } from './faults.ts'
 import { heldBy } from './webhook-deliveries.ts'
 
@@ -158,7 +159,7 @@ export const takePass = async (
     `UPDATE tallyman.retention_passes p SET lease_owner = $2, lease_until = now() + interval '${leaseSeconds} seconds',
        started_at = coalesce(p.started_at, now()), cutoff = least(p.cutoff, now() - make_interval(secs => $3::float8 / 1000)),
        removed = CASE WHEN p.started_at IS NULL THEN 0 ELSE p.removed END
-     WHERE p.data = $1 AND (p.lease_until IS NULL OR p.lease_until <= now()) AND (p.started_at IS NOT NULL OR p.due_at <= now())
+     WHERE p.data = $1 AND (p.lease_until IS NULL OR p.lease_until <= now()) AND (p.started_at IS NOT NULL OR p.due_at <= ${dueNow})
      RETURNING p.cutoff, p.next_page`,
     data,
     owner,

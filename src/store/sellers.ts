@@ -1,6 +1,7 @@
 import { raiseAlarm, resolveAlarm } from './alarms.ts'
 import { type Acting, recordAct } from './audit.ts'
 import type { Database, SqlRunner, Transaction } from './database.ts'
+import { dueNow } from './due-now.ts'
 import type { Prisma } from './generated/client.ts'
 import { oneOf } from './one-of.ts'
 import { isOrAny, type ListPage, pageOf } from './page.ts'
@@ -316,7 +317,7 @@ export const isSellerAtRest = (sql: SqlRunner, sellerId: string): Promise<boolea
 /** How often a token is asked for while a seller is stopped: seldom, for a refusal that lasts is a person's to mend. */
 export const probeIntervalMs = 900_000
 
-const probeIsDue = `state = 'stopped' AND (probe_at IS NULL OR probe_at <= now())`
+const probeIsDue = `state = 'stopped' AND (probe_at IS NULL OR probe_at <= ${dueNow})`
 
 /** Stopped sellers for which a token should be asked now. */
 export const dueProbes = async (sql: SqlRunner): Promise<readonly string[]> =>

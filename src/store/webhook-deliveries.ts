@@ -113,7 +113,7 @@ export const dueDeliveries = (sql: SqlRunner): Promise<readonly DueWebhookDelive
          WHERE d.endpoint_id = e.id AND d.status = 'pending' ORDER BY d.subject, d.change_sequence
        ) head WHERE head.next_at <= ${dueNow}
      ) due
-     WHERE e.state = 'active' AND coalesce(e.not_before <= now(), true)
+     WHERE e.state = 'active' AND coalesce(e.not_before <= ${dueNow}, true)
        AND due.place <= CASE WHEN e.failing_since IS NULL THEN ${mostDue} ELSE ${mostDueWhileFailing} END
      ORDER BY due.place, e.id`,
   )
@@ -139,7 +139,7 @@ const claimStatement = prepared(
      UPDATE tallyman.webhook_deliveries d SET next_at = now() + $2::int * interval '1 millisecond'
      FROM tallyman.webhook_endpoints e
      WHERE d.id = $1::bigint AND e.id = d.endpoint_id AND d.status = 'pending' AND d.next_at <= ${dueNow} AND e.state = 'active'
-       AND coalesce(e.not_before <= now(), true)
+       AND coalesce(e.not_before <= ${dueNow}, true)
        AND NOT EXISTS (SELECT FROM tallyman.webhook_deliveries f WHERE f.endpoint_id = d.endpoint_id AND f.subject = d.subject
          AND f.status = 'pending' AND f.change_sequence < d.change_sequence)
      RETURNING d.endpoint_id, d.change_sequence, d.attempt, d.next_at, e.url, e.failing_since
