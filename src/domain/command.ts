@@ -156,13 +156,15 @@ export type CommandContent = OrderCommandContent | ShippingSettingsContent
 /** A command on a purchase order before it is stored. */
 export type PlannedCommand = OrderCommandContent & { readonly purchaseOrderId: string }
 
+const kindSchema = z.enum(commandKinds)
+
 /**
  * Reads stored kind and payload back.
  *
  * @throws z.ZodError when the kind is unknown or the payload is not one of that kind.
  */
 export const parseCommand = (kind: string, payload: unknown): CommandContent => {
-  const known = z.enum(commandKinds).parse(kind)
+  const known = kindSchema.parse(kind)
   switch (known) {
     case 'acknowledge':
       return { kind: known, payload: acknowledgePayloadSchema.parse(payload) }

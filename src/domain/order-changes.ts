@@ -1,5 +1,13 @@
-import type { OrderLine, PurchaseOrder } from './order.ts'
-import { canonicalJson } from './values.ts'
+import type { LineStatus, OrderLine, PurchaseOrder } from './order.ts'
+import { sameJson } from './values.ts'
+
+const statusState = (status: LineStatus) => ({
+  status: status.status,
+  quantity: status.quantity,
+  cancellationReason: status.cancellationReason,
+  carrier: status.carrier,
+  trackingNumber: status.trackingNumber,
+})
 
 const lineState = (line: OrderLine) => ({
   ordered: line.ordered,
@@ -9,13 +17,7 @@ const lineState = (line: OrderLine) => ({
   refunded: line.units.refunded,
   refundedAmount: line.refundedAmount,
   intentToCancel: line.intentToCancel,
-  statuses: line.statuses.map((status) => ({
-    status: status.status,
-    quantity: status.quantity,
-    cancellationReason: status.cancellationReason,
-    carrier: status.carrier,
-    trackingNumber: status.trackingNumber,
-  })),
+  statuses: line.statuses.map(statusState),
 })
 
 const headerState = (order: PurchaseOrder) => ({
@@ -30,21 +32,22 @@ const headerState = (order: PurchaseOrder) => ({
   currency: order.currency,
 })
 
-// Readers of the feed learn that a buyer's data changed, and read it where it is kept: the feed itself carries none of it.
-const personal = (order: PurchaseOrder) => ({
-  customerName: order.customerName,
-  customerEmail: order.customerEmail,
-  customerPhone: order.customerPhone,
-  shippingAddress: order.shippingAddress,
-})
-
-// Most fields are the same, and then a simpler comparison tells.
-const differs = (before: unknown, after: unknown): boolean =>
-  before !== after && JSON.stringify(before) !== JSON.stringify(after) && canonicalJson(before) !== canonicalJson(after)
-
-type Fields = Readonly<Record<string, unknown>>
-const differingFields = (before: Fields, after: Fields): string[] =>
-  Object.keys(after).filter((name) => differs(before[name], after[name]))
+/** What is told of a header; readers of the feed learn that a buyer's data changed, and read it where it is kept: the feed itself carries none of it. */
+const toldFields = [
+  'customerOrderId',
+  'orderDate',
+  'orderType',
+  'shipNodeType',
+  'methodCode',
+  'estimatedShipDate',
+  'estimatedDeliveryDate',
+  'totalAmount',
+  'currency',
+  'customerName',
+  'customerEmail',
+  'customerPhone',
+  'shippingAddress',
+] as const satisfies readonly (keyof PurchaseOrder)[]
 
 /** `order.seen`: an order is stored for the first time. */
 export const orderSeen = (order: PurchaseOrder) => ({
@@ -59,10 +62,9 @@ export const orderSeen = (order: PurchaseOrder) => ({
 })
 
 const headerChanges = (before: PurchaseOrder, after: PurchaseOrder) => {
-  const [headerBefore, headerAfter] = [headerState(before), headerState(after)]
-  const fields = [...differingFields(headerBefore, headerAfter), ...differingFields(personal(before), personal(after))]
+  const fields = toldFields.filter((name) => !sameJson(before[name], after[name]))
   if (fields.length === 0) return []
-  const data = { fields, before: headerBefore, after: headerAfter }
+  const data = { fields, before: headerState(before), after: headerState(after) }
   return [{ type: 'order.changed' as const, purchaseOrderId: after.purchaseOrderId, data }]
 }
 
@@ -71,7 +73,7 @@ const lineChanges = (before: PurchaseOrder, after: PurchaseOrder) => {
   return after.lines.flatMap((line) => {
     const stored = linesBefore.get(line.lineNumber)
     const data = { sku: line.sku, before: stored === undefined ? null : lineState(stored), after: lineState(line) }
-    if (!differs(data.before, data.after)) return []
+    if (sameJson(data.before, data.after)) return []
     return [{ type: 'order_line.changed' as const, purchaseOrderId: after.purchaseOrderId, lineNumber: line.lineNumber, data }]
   })
 }

@@ -13,3 +13,23 @@ export const canonicalJson = (value: unknown): string => {
   }
   return JSON.stringify(value) ?? 'null'
 }
+
+const isPart = (value: unknown): value is object => typeof value === 'object' && value !== null && !(value instanceof Date)
+
+const membersAlike = (one: object, other: object): boolean => {
+  for (const name in one) {
+    const [member, its]: [unknown, unknown] = [Reflect.get(one, name), Reflect.get(other, name)]
+    if ((member === undefined) !== (its === undefined) || !sameJson(member, its)) return false
+  }
+  for (const name in other) if (Reflect.get(other, name) !== undefined && Reflect.get(one, name) === undefined) return false
+  return true
+}
+
+/** Whether two values have the same {@link canonicalJson}, which is not put together for it. */
+export const sameJson = (one: unknown, other: unknown): boolean => {
+  if (one === other) return true
+  if (!isPart(one) || !isPart(other)) return !isPart(one) && !isPart(other) && canonicalJson(one) === canonicalJson(other)
+  if (!Array.isArray(one) || !Array.isArray(other))
+    return !Array.isArray(one) && !Array.isArray(other) && membersAlike(one, other)
+  return one.length === other.length && one.every((element, at) => sameJson(element, other[at]))
+}

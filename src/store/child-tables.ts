@@ -22,6 +22,8 @@ export interface ChildTable<Parent> {
   readonly shape: ChildShape
   /** How many rows a parent has. */
   count(parent: Parent): number
+  /** Hands out the marketplace's own JSON value of each row of a parent, and of what hangs on them. */
+  visitRaw(parent: Parent, take: (raw: unknown) => void): void
   /** Hands out the rows of a parent, and of what hangs on them, each as a JSON text. `key` is that of the parent, see {@link membersOf}. */
   visit(parent: Parent, key: string, paths: Paths, take: (shape: ChildShape, text: string) => void): void
 }
@@ -78,6 +80,12 @@ export const childTable = <Parent, Item>(options: ChildTableOptions<Parent, Item
   return {
     shape,
     count: (parent) => items(parent).length,
+    visitRaw: (parent, take) => {
+      for (const item of items(parent)) {
+        take(raw(item))
+        for (const child of children) child.visitRaw(item, take)
+      }
+    },
     visit: (parent, parentKey, paths, take) => {
       for (const [index, item] of items(parent).entries()) {
         const own = `${parentKey},"${keyName}":${key === undefined ? index : JSON.stringify(key.of(item))}`
@@ -103,7 +111,9 @@ export const childTexts = <Root>(
 ): readonly (readonly string[])[] => {
   const texts = new Map<ChildShape, string[]>(shapes.map((shape) => [shape, []]))
   for (const { value, whole, key } of roots) {
-    const paths = pathsWithin(whole)
+    const parts = new Set<unknown>()
+    for (const table of tables) table.visitRaw(value, (raw) => parts.add(raw))
+    const paths = pathsWithin(whole, parts)
     for (const table of tables) table.visit(value, key, paths, (shape, text) => texts.get(shape)?.push(text))
   }
   return [...texts.values()]

@@ -52,7 +52,8 @@ export const readAttempts = async (sql: SqlRunner, commandId: string): Promise<r
 /** What is stored of a request before it leaves. */
 export interface Intent {
   readonly correlationId: string
-  readonly request: JsonObject
+  /** As its JSON says. */
+  readonly request: object
   readonly baseline: object
   readonly owner: string
   readonly leaseMs: number

@@ -1,4 +1,4 @@
-import type { CommandContent, CommandState, OrderCommandContent } from '../domain/command.ts'
+import type { CommandState, OrderCommandContent } from '../domain/command.ts'
 import { type OrderBaseline, orderBaselineSchema } from '../domain/evidence.ts'
 import type { LineUnits, PurchaseOrder } from '../domain/order.ts'
 import { type Confirmed, proofOf, raiseBaseline } from '../domain/proof.ts'
@@ -78,7 +78,13 @@ export const readOrderWork = async (
   const rows = await readWork(sql, { sellerId, purchaseOrderId })
   const { statuses } = sql.vocabularyOf(sellerId)
   const commands: CommandOfOrder[] = []
-  for (const row of rows) commands.push(...commandsOf(row, (await readContent(sql, row)).content, row.id === except, statuses))
+  for (const row of rows) {
+    const { decided, nothingOpen } = decidedOf(row)
+    commands.push(...decided)
+    if (nothingOpen || row.id === except) continue
+    const { content } = await readContent(sql, row)
+    if (content.kind !== 'create-shipping-settings') commands.push(openPartOf(row, content, decided, statuses))
+  }
   return {
     ledgerCommands: commands.map(
       ({ content, state, baseline }): LedgerCommand => ({ ...content, state, baseline: unitsByLine(baseline) }),
@@ -87,29 +93,26 @@ export const readOrderWork = async (
   }
 }
 
-const commandsOf = (
-  row: {
-    readonly kind: string
-    readonly state: CommandState
-    readonly payload: unknown
-    readonly parts: unknown
-    readonly baseline: unknown
-  },
-  content: CommandContent,
-  onlyDecided: boolean,
-  words: StatusWords,
-): CommandOfOrder[] => {
+/** What of a command a person says was applied, and whether nothing is left beside it. */
+const decidedOf = (
+  row: Pick<WorkRow, 'kind' | 'state' | 'parts'>,
+): { readonly decided: readonly CommandOfOrder[]; readonly nothingOpen: boolean } => {
   const parts = partsOf(row.parts)
-  const applied = appliedOf(row.kind, parts)
-  const found = applied.map((part): CommandOfOrder => ({ ...part, state: 'confirmed' }))
-  const nothingOpen = row.state === 'rejected' || (parts !== null && parts.open === null)
-  if (onlyDecided || nothingOpen) return found
-  if (content.kind === 'create-shipping-settings') return found
-  // What a person says was applied stands before the rest, which may go by the baseline of the very same attempt.
-  const baseline =
-    row.baseline === null ? null : raiseBaseline(words, orderBaselineSchema.parse(row.baseline), proofOf(words, applied))
-  return [...found, { content, state: row.state, baseline }]
+  const decided = appliedOf(row.kind, parts).map((part): CommandOfOrder => ({ ...part, state: 'confirmed' }))
+  return { decided, nothingOpen: row.state === 'rejected' || (parts !== null && parts.open === null) }
 }
+
+/** The rest of a command. What a person says was applied stands before it, which may go by the baseline of the very same attempt. */
+const openPartOf = (
+  { state, baseline }: Pick<WorkRow, 'state' | 'baseline'>,
+  content: OrderCommandContent,
+  decided: readonly CommandOfOrder[],
+  words: StatusWords,
+): CommandOfOrder => ({
+  content,
+  state,
+  baseline: baseline === null ? null : raiseBaseline(words, orderBaselineSchema.parse(baseline), proofOf(words, decided)),
+})
 
 /** The unit ledgers of an order; see {@link readOrderWork}. */
 export const readLedgers = async (

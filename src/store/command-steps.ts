@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { type CommandContent, type CommandState, isSettled, unitsOf } from '../domain/command.ts'
 import { takesUnits } from '../domain/decision.ts'
-import type { JsonObject } from '../domain/json.ts'
 import { raiseAlarm, resolveAlarm } from './alarms.ts'
 import { unitsApplied } from './command-content.ts'
 import { decisionsOf, type StoredCommand } from './commands.ts'
@@ -111,7 +110,8 @@ export const insertCommands = async (
 export interface CommandStep {
   readonly state: CommandState
   readonly reason: string
-  readonly evidence?: JsonObject | null
+  /** As its JSON says. */
+  readonly evidence?: object | null
   /** From now, by the database's clock. */
   readonly nextActionInMs?: number
   /** It did not get on: counted, so that nothing waits for ever. Otherwise the count begins afresh. */
@@ -170,7 +170,7 @@ interface Move {
   readonly attempts: number
   readonly state: CommandState
   readonly reason: string
-  readonly evidence?: JsonObject
+  readonly evidence?: object
   readonly next_ms: number
   readonly settled: boolean
   readonly troubled: boolean

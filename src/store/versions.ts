@@ -65,19 +65,23 @@ export const findDiffering = async <T>(
 }
 
 /**
- * Where each object within a JSON value stands, as the path that Postgres' `#>` takes: a part need not be sent beside the whole that
+ * Where these objects stand within a JSON value, as the path that Postgres' `#>` takes: a part need not be sent beside the whole that
  * holds it.
  */
-export const pathsWithin = (whole: unknown): ReadonlyMap<unknown, readonly string[]> => {
+export const pathsWithin = (whole: unknown, parts: ReadonlySet<unknown>): ReadonlyMap<unknown, readonly string[]> => {
   const paths = new Map<unknown, readonly string[]>()
-  const visit = (value: object, path: readonly string[]): void => {
-    paths.set(value, path)
+  const path: string[] = []
+  const visit = (value: object): void => {
+    if (parts.has(value)) paths.set(value, [...path])
     for (const name in value) {
       const part: unknown = Reflect.get(value, name)
-      if (typeof part === 'object' && part !== null) visit(part, [...path, name])
+      if (typeof part !== 'object' || part === null) continue
+      path.push(name)
+      visit(part)
+      path.pop()
     }
   }
-  if (typeof whole === 'object' && whole !== null) visit(whole, [])
+  if (typeof whole === 'object' && whole !== null) visit(whole)
   return paths
 }
 

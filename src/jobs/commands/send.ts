@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto'
 import { MarketplaceFailure } from '../../clients/errors.ts'
-import { jsonOf } from '../../domain/json.ts'
 import { faultPoint } from '../../fault-points.ts'
 import { readAttempts, recordIntent, recordOutcome } from '../../store/command-attempts.ts'
 import { lockCommand } from '../../store/command-steps.ts'
@@ -134,7 +133,7 @@ const prepareIn = async <Thing, Request extends object>(
   const baseline = standing.baseline(view)
   const written = await recordIntent(transaction, command, {
     correlationId,
-    request: jsonOf(request),
+    request,
     baseline,
     owner: parts.owner,
     leaseMs: leaseMs(parts),

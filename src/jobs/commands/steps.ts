@@ -1,7 +1,6 @@
 import type { MarketplaceFailure } from '../../clients/errors.ts'
 import { namesOfFaults } from '../../clients/errors.ts'
 import type { Evidence } from '../../domain/evidence.ts'
-import { jsonOf } from '../../domain/json.ts'
 import { alarmWaiting, moveCommand, postponeCommand } from '../../store/command-steps.ts'
 import type { Transaction } from '../../store/database.ts'
 import { stopSeller } from '../../store/sellers.ts'
@@ -34,7 +33,7 @@ export const settle = async <Thing, Request extends object>(
   const moved = await moveCommand(transaction, command, {
     state,
     reason,
-    evidence: evidence === null ? null : jsonOf(evidence),
+    evidence,
     ...(quiet === true ? { quiet } : {}),
   })
   if (moved === null) return { kind: 'gone' }
