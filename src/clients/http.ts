@@ -1,17 +1,16 @@
-import { once } from 'node:events'
-import type { ClientRequest } from 'node:http'
-import http from 'node:http'
+import http, { type ClientRequest, type IncomingMessage } from 'node:http'
 import https from 'node:https'
-import { connect, isIP, type Socket } from 'node:net'
+import type { Socket } from 'node:net'
 import { PassThrough, pipeline, type Readable, type Transform } from 'node:stream'
-import { TLSSocket, connect as tlsConnect } from 'node:tls'
+import { TLSSocket } from 'node:tls'
 import { promisify } from 'node:util'
 import zlib from 'node:zlib'
-import type { Delays, PlainResponse } from 'got'
+import type { PlainResponse } from 'got'
 import got, { RequestError } from 'got'
 import type { SentState } from './errors.ts'
 import { bodyTooLarge, bodyUnreadable } from './errors.ts'
-import type { ResponseHeaders } from './judge.ts'
+import { type FreshTarget, sendFresh } from './fresh-request.ts'
+import { headerText, type ResponseHeaders } from './judge.ts'
 
 /** One HTTP request. */
 export interface HttpRequest {
@@ -23,12 +22,9 @@ export interface HttpRequest {
   readonly signal: AbortSignal
   /** Use a connection of its own. An idle one may be closed by the other side just as we write, which leaves open what happened. */
   readonly freshConnection: boolean
-  /** Asked on a fresh connection right before the first byte leaves; false: nothing is sent, and the code is {@link tooLate}. */
+  /** Asked on a fresh connection right before the first byte leaves; false: nothing is sent, and the code is `TOO_LATE`. */
   readonly mayLeave?: () => boolean
 }
-
-/** The time in which a request may leave had passed when its connection stood. */
-export const tooLate = 'TOO_LATE'
 
 /** How one HTTP request ended, whichever way. Times are epoch ms of our own clock. */
 export interface HttpOutcome {
@@ -90,6 +86,8 @@ export interface TransportOptions {
 
 const maxConnectTimeoutMs = 10_000
 const idleConnections = 8
+/** Whose request it is; gateways turn away those that do not say. */
+const userAgent = 'Tallyman'
 
 /** Bound of a body that is read piece by piece, unpacked: no report is as large as that. */
 const maxStreamedBytes = 4 * 1024 ** 3
@@ -127,49 +125,6 @@ const codeOf = (error: unknown): string => {
   return 'UNKNOWN_FAULT'
 }
 
-/** A fault of a connection on which nothing has been sent. */
-class ConnectFault extends Error {
-  override readonly name = 'ConnectFault'
-  readonly code: string
-
-  constructor(code: string) {
-    super(`no connection to send on: ${code}`)
-    this.code = code
-  }
-}
-
-/**
- * Opens a connection for one request and hands it over when it stands, so that nothing is written, not even queued, before the question
- * whether it may still leave.
- */
-const openFresh = (
-  options: http.ClientRequestArgs,
-  { secure, timeoutMs, mayLeave }: { readonly secure: boolean; readonly timeoutMs: number; readonly mayLeave: () => boolean },
-  onSending: () => void,
-  onCreate: (error: Error | null, socket: Socket) => void,
-): void => {
-  const host = options.hostname ?? options.host ?? 'localhost'
-  const port = Number(options.port ?? (secure ? 443 : 80))
-  const address = { host, port, ...(options.lookup === undefined ? {} : { lookup: options.lookup }) }
-  const socket = secure ? tlsConnect({ ...address, ...(isIP(host) === 0 ? { servername: host } : {}) }) : connect(address)
-  const timer = setTimeout(() => socket.destroy(new ConnectFault('ETIMEDOUT')), timeoutMs)
-  const onError = (error: Error): void => {
-    clearTimeout(timer)
-    onCreate(error, socket)
-  }
-  socket.once('error', onError)
-  socket.once(secure ? 'secureConnect' : 'connect', () => {
-    clearTimeout(timer)
-    if (!mayLeave()) {
-      socket.destroy(new ConnectFault(tooLate))
-      return
-    }
-    socket.off('error', onError)
-    onSending()
-    onCreate(null, socket)
-  })
-}
-
 /** Follows one request until its bytes may be on the wire: connected, and for TLS shaken hands. */
 const watchSending = (request: ClientRequest, onSending: () => void): void => {
   request.once('socket', (socket: Socket) => {
@@ -195,6 +150,21 @@ const utf8 = new TextDecoder('utf-8')
 /** UTF-8 text without its byte order mark. */
 const decode = (bytes: Uint8Array): string => utf8.decode(bytes)
 
+/** The head of an answer. */
+interface Head {
+  readonly statusCode?: number | undefined
+  readonly headers: ResponseHeaders
+}
+
+/** How a request stands. */
+interface Progress {
+  sent: SentState
+  head: Head | null
+  answeredMs: number
+  /** What it was sent with, where that may be a connection that was used before. */
+  native: ClientRequest | null
+}
+
 /** A transport with connections of its own. */
 export const createTransport = (options: TransportOptions): Transport => {
   const { requestTimeoutMs, maxBodyBytes, now } = options
@@ -205,24 +175,28 @@ export const createTransport = (options: TransportOptions): Transport => {
     ? new https.Agent({ keepAlive: true, maxFreeSockets: idleConnections })
     : new http.Agent({ keepAlive: true, maxFreeSockets: idleConnections })
   const connectTimeoutMs = Math.min(maxConnectTimeoutMs, requestTimeoutMs)
+  const freshTarget: FreshTarget = {
+    // An IPv6 address stands in brackets in a URL only.
+    hostname: base.hostname.replace(/^\[(.*)\]$/, '$1'),
+    port: base.port === '' ? (secure ? 443 : 80) : Number(base.port),
+    secure,
+    hostHeader: base.host,
+    connectTimeoutMs,
+  }
   const client = got.extend({
     retry: { limit: 0 },
     followRedirect: false,
     throwHttpErrors: false,
     // Unpacked here, where the size can be bounded: got would unpack a bomb to its end.
     decompress: false,
-    timeout: { lookup: connectTimeoutMs, connect: connectTimeoutMs, secureConnect: connectTimeoutMs },
+    timeout: { lookup: connectTimeoutMs, connect: connectTimeoutMs, secureConnect: connectTimeoutMs, request: requestTimeoutMs },
   })
+  const headersOf = (request: HttpRequest) => ({ 'accept-encoding': 'gzip, br', 'user-agent': userAgent, ...request.headers })
 
-  /** A request on its way: its stream, and how it stands whenever one asks. */
-  const start = (request: HttpRequest, timeout: Delays) => {
+  /** How a request stands, and its outcome whenever it ends. */
+  const follow = () => {
     const sentMs = now()
-    const progress: { sent: SentState; head: PlainResponse | null; answeredMs: number; native: ClientRequest | null } = {
-      sent: 'never',
-      head: null,
-      answeredMs: sentMs,
-      native: null,
-    }
+    const progress: Progress = { sent: 'never', head: null, answeredMs: sentMs, native: null }
     const end = (bodyText: string | null, networkCode: string | null): HttpOutcome => ({
       sent: progress.head === null ? progress.sent : 'answered',
       status: progress.head?.statusCode ?? null,
@@ -237,48 +211,84 @@ export const createTransport = (options: TransportOptions): Transport => {
         (progress.native?.reusedSocket ?? false) &&
         (networkCode === 'ECONNRESET' || networkCode === 'EPIPE'),
     })
-    if (request.signal.aborted) return { stream: null, end, progress }
+    const answered = (head: Head): void => {
+      progress.head = head
+      progress.answeredMs = now()
+    }
+    return { progress, answered, end }
+  }
+
+  /** A request over a connection of its own, given up when its signal says so, until `done`. */
+  const startFresh = (request: HttpRequest, progress: Progress) => {
+    const sent = sendFresh(freshTarget, {
+      method: request.method,
+      path: requestPath(basePath, request.target),
+      headers: headersOf(request),
+      body: request.body,
+      mayLeave: request.mayLeave ?? (() => true),
+      onSending: () => {
+        progress.sent = 'maybe'
+      },
+    })
+    const onAbort = (): void => sent.giveUp('ABORTED')
+    request.signal.addEventListener('abort', onAbort)
+    const timer = setTimeout(() => sent.giveUp('ETIMEDOUT'), requestTimeoutMs)
+    return {
+      ...sent,
+      /** From now on it may take its time. */
+      unbound: (): void => clearTimeout(timer),
+      done: (): void => {
+        clearTimeout(timer)
+        request.signal.removeEventListener('abort', onAbort)
+        sent.close()
+      },
+    }
+  }
+
+  const exchangeFresh = async (request: HttpRequest): Promise<HttpOutcome> => {
+    const { progress, answered, end } = follow()
+    if (request.signal.aborted) return end(null, 'ABORTED')
+    const fresh = startFresh(request, progress)
+    try {
+      const answer = await fresh.answer
+      answered(answer)
+      const packed = await collect(answer, maxBodyBytes)
+      return end(await unpack(packed, answer.headers['content-encoding'], maxBodyBytes), null)
+    } catch (error) {
+      return end(null, request.signal.aborted ? 'ABORTED' : codeOf(error))
+    } finally {
+      fresh.done()
+    }
+  }
+
+  const exchangeKept = async (request: HttpRequest): Promise<HttpOutcome> => {
+    const { progress, answered, end } = follow()
+    if (request.signal.aborted) return end(null, 'ABORTED')
     const path = requestPath(basePath, request.target)
     // The URL parser would rewrite parts of a cursor, so it sees the bare path only; the request line is set below.
     const stream = client.stream(new URL(`${basePath}/`, base), {
       method: request.method,
-      headers: { 'accept-encoding': 'gzip, br', ...request.headers },
+      headers: headersOf(request),
       // A POST without a body still needs an end to it: got would wait for somebody to write one.
       ...(request.method === 'GET' ? {} : { body: request.body ?? '' }),
       signal: request.signal,
-      timeout,
       request: (url, native, callback) => {
         const send = secure ? https.request : http.request
-        const onSending = (): void => {
-          progress.sent = 'maybe'
-        }
-        if (request.freshConnection) {
-          const { mayLeave = () => true } = request
-          const createConnection: http.ClientRequestArgs['createConnection'] = (options, onCreate) => {
-            openFresh(options, { secure, timeoutMs: connectTimeoutMs, mayLeave }, onSending, onCreate)
-            return undefined
-          }
-          return send(url, { ...native, path, agent: undefined, createConnection }, callback)
-        }
         const sending = send(url, { ...native, path, agent: keptAgent }, callback)
         progress.native = sending
-        watchSending(sending, onSending)
+        watchSending(sending, () => {
+          progress.sent = 'maybe'
+        })
         return sending
       },
     })
-    stream.once('response', (head: PlainResponse) => {
-      progress.head = head
-      progress.answeredMs = now()
-    })
-    return { stream, end, progress }
-  }
-
-  const exchange = async (request: HttpRequest): Promise<HttpOutcome> => {
-    const { stream, end, progress } = start(request, { request: requestTimeoutMs })
-    if (stream === null) return end(null, 'ABORTED')
+    stream.once('response', (head: PlainResponse) => answered(head))
     try {
       const packed = await readBounded(stream, maxBodyBytes)
-      return end(await unpack(packed, progress.head?.headers['content-encoding'], maxBodyBytes), null)
+      return end(
+        await unpack(packed, headerText(progress.head?.headers ?? {}, 'content-encoding') ?? undefined, maxBodyBytes),
+        null,
+      )
     } catch (error) {
       return end(null, request.signal.aborted ? 'ABORTED' : codeOf(error))
     } finally {
@@ -287,19 +297,22 @@ export const createTransport = (options: TransportOptions): Transport => {
   }
 
   const open = async (request: HttpRequest): Promise<HttpOpening> => {
-    const { stream, end, progress } = start(request, { response: requestTimeoutMs })
-    if (stream === null) return { ...end(null, 'ABORTED'), body: null }
+    const { progress, answered, end } = follow()
+    if (request.signal.aborted) return { ...end(null, 'ABORTED'), body: null }
+    const fresh = startFresh(request, progress)
     try {
-      await once(stream, 'response')
+      const answer = await fresh.answer
+      answered(answer)
+      fresh.unbound()
+      const encoding = answer.headers['content-encoding']?.trim().toLowerCase() ?? ''
+      const unpacker = unpackStream.get(encoding)
+      // An error on the way reaches whoever reads the last stream of the line.
+      const source = pipeline(answer, unpacker?.() ?? new PassThrough(), () => undefined)
+      return { ...end(null, null), body: readWhole(source, unpacker === undefined, request.signal, fresh.done) }
     } catch (error) {
-      stream.destroy()
+      fresh.done()
       return { ...end(null, request.signal.aborted ? 'ABORTED' : codeOf(error)), body: null }
     }
-    const encoding = progress.head?.headers['content-encoding']?.trim().toLowerCase() ?? ''
-    const unpacker = unpackStream.get(encoding)
-    // An error on the way reaches whoever reads the last stream of the line.
-    const source = pipeline(stream, unpacker?.() ?? new PassThrough(), () => undefined)
-    return { ...end(null, null), body: readWhole(source, unpacker === undefined, request.signal) }
   }
 
   /** Passes a body on, and throws where it breaks off. The time that its reader takes does not count as silence. */
@@ -307,6 +320,7 @@ export const createTransport = (options: TransportOptions): Transport => {
     source: Readable,
     unreadable: boolean,
     signal: AbortSignal,
+    done: () => void,
   ): AsyncGenerator<Uint8Array, void, undefined> {
     let length = 0
     let timer: NodeJS.Timeout | undefined
@@ -329,17 +343,35 @@ export const createTransport = (options: TransportOptions): Transport => {
     } finally {
       clearTimeout(timer)
       source.destroy()
+      done()
     }
   }
 
   return {
-    exchange,
+    exchange: (request) => (request.freshConnection ? exchangeFresh(request) : exchangeKept(request)),
     open,
     close() {
       keptAgent.destroy()
     },
   }
 }
+
+/** As {@link readBounded}, of an answer whose connection is its own. */
+const collect = (answer: IncomingMessage, maxBytes: number): Promise<Uint8Array> =>
+  new Promise((resolve, reject) => {
+    const chunks: Uint8Array[] = []
+    let length = 0
+    answer.on('data', (chunk: Uint8Array) => {
+      length += chunk.length
+      if (length > maxBytes) reject(new BodyFault(bodyTooLarge))
+      else chunks.push(chunk)
+    })
+    answer.once('error', reject)
+    answer.once('end', () => resolve(Buffer.concat(chunks)))
+    answer.once('close', () => {
+      if (!answer.complete) reject(new BodyFault('ECONNRESET'))
+    })
+  })
 
 /**
  * All of a body.
