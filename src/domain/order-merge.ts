@@ -1,5 +1,6 @@
 import type { Charge, ChargeTax, PurchaseOrder } from './order.ts'
 import { progressOf } from './progress.ts'
+import { sameJson } from './values.ts'
 
 const isZero = (amount: string): boolean => !/[1-9]/.test(amount)
 
@@ -34,6 +35,7 @@ const withOccurrence = (charges: readonly Charge[]): Map<string, Charge> => {
  * take away what a refund is worked out from; a charge, tax or fee that was zero or not there before is taken over.
  */
 export const mergeCharges = (stored: readonly Charge[], reported: readonly Charge[]): readonly Charge[] => {
+  if (sameJson(stored, reported)) return stored
   const before = withOccurrence(stored)
   const now = withOccurrence(reported)
   const kept = [...before].map(([name, charge]) => keepCharge(charge, now.get(name)))

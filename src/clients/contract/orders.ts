@@ -2,19 +2,19 @@ import { z } from 'zod'
 import { identifier, lenient, momentLike, numberLike, text } from './lenient.ts'
 
 /**
- * Orders on the wire (specification, section 9; public facts, section 2). Loose throughout: unknown fields are kept. Nothing is
- * converted here; the mapping to the normal form is in `../marketplace/order-record.ts`.
+ * Orders on the wire (specification, section 9; public facts, section 2). Fields that are not named are passed over: the record's own JSON
+ * keeps them, and so does an address, of which all is kept. Nothing is converted here; the mapping to the normal form is in `../marketplace/order-record.ts`.
  */
 
-const amount = z.looseObject({ currency: lenient(z.string()), amount: numberLike })
+const amount = z.object({ currency: lenient(z.string()), amount: numberLike })
 
 /** Units with their unit of measurement; the amount comes as text. */
-export const wireQuantity = z.looseObject({ unitOfMeasurement: lenient(z.string()), amount: numberLike })
+export const wireQuantity = z.object({ unitOfMeasurement: lenient(z.string()), amount: numberLike })
 
-const wireTax = z.looseObject({ taxName: lenient(z.string()), taxAmount: amount.nullish() }).nullish()
+const wireTax = z.object({ taxName: lenient(z.string()), taxAmount: amount.nullish() }).nullish()
 
 /** Money with its tax and fees; all of it for all units of the line. Fees have the shape of a tax (public facts, section 2.5). */
-export const wireCharge = z.looseObject({
+export const wireCharge = z.object({
   chargeType: lenient(z.string()),
   chargeName: lenient(z.string()),
   chargeAmount: amount,
@@ -23,16 +23,16 @@ export const wireCharge = z.looseObject({
 })
 
 /** How a parcel travels. */
-export const wireTrackingInfo = z.looseObject({
+export const wireTrackingInfo = z.object({
   shipDateTime: lenient(momentLike),
-  carrierName: lenient(z.union([z.string(), z.looseObject({ carrier: lenient(z.string()), otherCarrier: lenient(z.string()) })])),
+  carrierName: lenient(z.union([z.string(), z.object({ carrier: lenient(z.string()), otherCarrier: lenient(z.string()) })])),
   methodCode: lenient(z.string()),
   trackingNumber: lenient(text),
   trackingURL: lenient(z.string()),
 })
 
 /** So many units in one state. The units stand under `statusQuantity` or `quantity`. */
-export const wireOrderLineStatus = z.looseObject({
+export const wireOrderLineStatus = z.object({
   status: z.string(),
   statusQuantity: wireQuantity.nullish(),
   quantity: wireQuantity.nullish(),
@@ -41,38 +41,38 @@ export const wireOrderLineStatus = z.looseObject({
 })
 
 /** Money given back. */
-export const wireRefund = z.looseObject({
+export const wireRefund = z.object({
   refundId: lenient(text),
   refundComments: lenient(z.string()),
   refundCharges: z
-    .looseObject({
-      refundCharge: z.array(z.looseObject({ refundReason: lenient(z.string()), charge: wireCharge.nullish() })).nullish(),
+    .object({
+      refundCharge: z.array(z.object({ refundReason: lenient(z.string()), charge: wireCharge.nullish() })).nullish(),
     })
     .nullish(),
 })
 
 /** One line of an order. `lineNumber` is text and need not start at 1. */
-export const wireOrderLine = z.looseObject({
+export const wireOrderLine = z.object({
   lineNumber: identifier,
-  item: lenient(z.looseObject({ productName: lenient(z.string()), sku: lenient(text) })),
-  charges: z.looseObject({ charge: z.array(wireCharge).nullish() }).nullish(),
+  item: lenient(z.object({ productName: lenient(z.string()), sku: lenient(text) })),
+  charges: z.object({ charge: z.array(wireCharge).nullish() }).nullish(),
   orderLineQuantity: wireQuantity,
   statusDate: lenient(momentLike),
-  orderLineStatuses: z.looseObject({ orderLineStatus: z.array(wireOrderLineStatus).nullish() }).nullish(),
+  orderLineStatuses: z.object({ orderLineStatus: z.array(wireOrderLineStatus).nullish() }).nullish(),
   refund: z.union([wireRefund, z.array(wireRefund)]).nullish(),
-  refunds: z.looseObject({ refund: z.array(wireRefund).nullish() }).nullish(),
+  refunds: z.object({ refund: z.array(wireRefund).nullish() }).nullish(),
   intentToCancel: z.unknown().optional(),
 })
 
 /** One purchase order. */
-export const wireOrder = z.looseObject({
+export const wireOrder = z.object({
   purchaseOrderId: identifier,
   customerOrderId: lenient(text),
   customerEmailId: lenient(z.string()),
   orderType: lenient(z.string()),
   orderDate: lenient(momentLike),
   shippingInfo: lenient(
-    z.looseObject({
+    z.object({
       phone: lenient(text),
       estimatedDeliveryDate: lenient(momentLike),
       estimatedShipDate: lenient(momentLike),
@@ -80,11 +80,11 @@ export const wireOrder = z.looseObject({
       postalAddress: lenient(z.looseObject({ name: lenient(z.string()) })),
     }),
   ),
-  orderLines: z.looseObject({ orderLine: z.array(wireOrderLine) }),
+  orderLines: z.object({ orderLine: z.array(wireOrderLine) }),
   orderSummary: lenient(
-    z.looseObject({ totalAmount: lenient(z.looseObject({ currencyAmount: numberLike, currencyUnit: lenient(z.string()) })) }),
+    z.object({ totalAmount: lenient(z.object({ currencyAmount: numberLike, currencyUnit: lenient(z.string()) })) }),
   ),
-  shipNode: lenient(z.looseObject({ type: lenient(z.string()) })),
+  shipNode: lenient(z.object({ type: lenient(z.string()) })),
 })
 
 /** A page of orders, its records cut out: one that still holds any was not understood. */
