@@ -1,7 +1,7 @@
 /**
  * Ship commands a second: the command engine with its queue, and as it begins commands where they became due, against a bare BullMQ worker that sends
- * the same POST and does nothing else; on the same queue backend, at the same concurrency, taking turns. The marketplace is a stub in a process of
- * its own. Linux only.
+ * the same POST and does nothing else; on the same queue backend, at the same concurrency, taking turns. The bare worker sends it as anyone would
+ * write it, by got; and, as a second one, over the engine's own transport. The marketplace is a stub in a process of its own. Linux only.
  * `node bench/commands.ts [--commands 1500] [--rounds 3] [--concurrency 128]`; prints medians and their ratio.
  * `node bench/commands.ts --statements 300 [--concurrency 1]`: with the duration of each statement.
  */
@@ -9,14 +9,16 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import { rm } from 'node:fs/promises'
 import { createPostgresBackend, Queue, Worker } from 'bullmq'
+import got from 'got'
 import pg from 'pg'
-import { createTransport } from '../src/clients/http.ts'
+import { createTransport, type Transport } from '../src/clients/http.ts'
 import { ordersEndpoint } from '../src/clients/marketplace/orders.ts'
 import { commandsBegunHere } from '../src/daemon/capacity.ts'
 import { startEmbeddedPostgres } from '../src/embedded/postgres.ts'
 import { createMetrics } from '../src/observability/metrics.ts'
 import { openDatabase } from '../src/store/database.ts'
 import { migrate } from '../src/store/migrate.ts'
+import { eventually } from '../test/support/eventually.ts'
 import { hasRedisServer, startTestRedis, type TestRedis } from '../test/support/redis.ts'
 import { runCommand } from '../test/support/run-command.ts'
 import { vocabularyOf } from '../test/support/vocabulary.ts'
@@ -67,13 +69,12 @@ const createMeter = () => {
 interface Setting {
   readonly stubUrl: string
   readonly redis: TestRedis | null
-  /** Address of an empty database. */
-  newDatabase(): Promise<string>
+  /** An empty database. */
+  readonly databaseUrl: string
 }
 
 /** The engine, wired as the daemon wires it: its commands come from a queue, or are begun where they became due. */
-const runEngine = async ({ stubUrl, redis, newDatabase }: Setting, way: 'queued' | 'here'): Promise<Run> => {
-  const url = await newDatabase()
+const runEngine = async ({ stubUrl, redis, databaseUrl: url }: Setting, way: 'queued' | 'here'): Promise<Run> => {
   await migrate(url)
   const database = openDatabase({ vocabularyOf, url, connections: 12 })
   const sellers = benchSellers(stubUrl)
@@ -115,27 +116,49 @@ const runEngine = async ({ stubUrl, redis, newDatabase }: Setting, way: 'queued'
   }
 }
 
-/** What anyone would write first: the request is in the job, the worker sends it. */
-const runBare = async ({ stubUrl, redis, newDatabase }: Setting): Promise<Run> => {
-  const sellers = benchSellers(stubUrl)
-  const { ship } = sellers.client(benchSellerId).of(ordersEndpoint).commands
-  const transport = createTransport({ baseUrl: stubUrl, requestTimeoutMs, maxBodyBytes: 1e7, now: Date.now })
-  const meter = createMeter()
-  const work = async ({ data }: { data: { path: string; body: unknown } }): Promise<void> => {
+/** Sends what a job of a bare worker holds; answers the status. */
+type Send = (target: string, body: string) => Promise<number>
+
+const bareHeaders = () => ({
+  accept: 'application/json',
+  'content-type': 'application/json',
+  'XX_QOS.CORRELATION_ID': randomUUID(),
+  'XX_SVC.NAME': 'bench',
+  'XX_SEC.ACCESS_TOKEN': 'bench',
+})
+
+/** As anyone would write it, connections kept. */
+const sendByGot =
+  (stubUrl: string): Send =>
+  async (target, body) => {
+    const options = { headers: bareHeaders(), body, timeout: { request: requestTimeoutMs }, retry: { limit: 0 } }
+    return (await got.post(`${stubUrl}${target}`, options)).statusCode
+  }
+
+/** As the engine sends a write. */
+const sendByOurs =
+  (transport: Transport): Send =>
+  async (target, body) => {
     const { status } = await transport.exchange({
       method: 'POST',
-      target: data.path,
-      headers: {
-        accept: 'application/json',
-        'content-type': 'application/json',
-        'XX_QOS.CORRELATION_ID': randomUUID(),
-        'XX_SVC.NAME': 'bench',
-        'XX_SEC.ACCESS_TOKEN': 'bench',
-      },
-      body: JSON.stringify(data.body),
+      target,
+      headers: bareHeaders(),
+      body,
       signal: AbortSignal.timeout(requestTimeoutMs),
       freshConnection: true,
     })
+    return status ?? 0
+  }
+
+/** What anyone would write first: the request is in the job, the worker sends it. */
+const runBare = async ({ stubUrl, redis, databaseUrl }: Setting, by: 'got' | 'ours'): Promise<Run> => {
+  const sellers = benchSellers(stubUrl)
+  const { ship } = sellers.client(benchSellerId).of(ordersEndpoint).commands
+  const transport = createTransport({ baseUrl: stubUrl, requestTimeoutMs, maxBodyBytes: 1e7, now: Date.now })
+  const send = by === 'got' ? sendByGot(stubUrl) : sendByOurs(transport)
+  const meter = createMeter()
+  const work = async ({ data }: { data: { path: string; body: unknown } }): Promise<void> => {
+    const status = await send(data.path, JSON.stringify(data.body))
     if (status !== 200) throw new Error(`the stub answered ${status}`)
     meter.ended()
   }
@@ -152,7 +175,7 @@ const runBare = async ({ stubUrl, redis, newDatabase }: Setting): Promise<Run> =
         }),
       }
     }
-    const connection = { connectionString: await newDatabase(), max: 12, migrate: true }
+    const connection = { connectionString: databaseUrl, max: 12, migrate: true }
     const queue = new Queue('bare', { connection }, createPostgresBackend)
     await queue.waitUntilReady()
     return { queue, worker: new Worker('bare', work, { connection, concurrency, autorun: false }, createPostgresBackend) }
@@ -215,64 +238,66 @@ try {
   closers.push(() => admin.end())
   const stub = await startMarketplaceStub()
   closers.push(() => stub.child.disconnect())
-  const newDatabase = async (): Promise<string> => {
+  /** The database goes with its run: it would be vacuumed and written out during the later ones. */
+  const inDatabase = async (redis: TestRedis | null, run: (setting: Setting) => Promise<Run>): Promise<Run> => {
     const name = `bench_${randomBytes(4).toString('hex')}`
     await admin.query(`CREATE DATABASE ${name}`)
-    return server.url.replace(/\/tallyman$/, `/${name}`)
+    try {
+      return await run({ stubUrl: stub.url, redis, databaseUrl: server.url.replace(/\/tallyman$/, `/${name}`) })
+    } finally {
+      // Closed pools are still saying goodbye.
+      await eventually(() => admin.query(`DROP DATABASE ${name}`))
+    }
   }
   const redis = hasRedisServer() ? await startTestRedis() : null
   if (redis !== null) closers.push(() => redis.stop())
 
-  const backends = [
-    { backend: 'Postgres', setting: { stubUrl: stub.url, redis: null, newDatabase } },
-    ...(redis === null ? [] : [{ backend: 'Redis', setting: { stubUrl: stub.url, redis, newDatabase } }]),
-  ].map((entry) => ({ ...entry, engine: [] as Run[], bare: [] as Run[], here: [] as Run[] }))
+  const backends = [{ backend: 'Postgres', server: null }, ...(redis === null ? [] : [{ backend: 'Redis', server: redis }])].map(
+    (entry) => ({ ...entry, engine: [] as Run[], bare: [] as Run[], ours: [] as Run[], here: [] as Run[] }),
+  )
   for (let round = 0; round < rounds; round += 1) {
-    for (const { setting, engine, bare, here } of backends) {
-      bare.push(await runBare(setting))
-      engine.push(await runEngine(setting, 'queued'))
-      here.push(await runEngine(setting, 'here'))
+    for (const { server: queues, engine, bare, ours, here } of backends) {
+      bare.push(await inDatabase(queues, (setting) => runBare(setting, 'got')))
+      ours.push(await inDatabase(queues, (setting) => runBare(setting, 'ours')))
+      engine.push(await inDatabase(queues, (setting) => runEngine(setting, 'queued')))
+      here.push(await inDatabase(queues, (setting) => runEngine(setting, 'here')))
     }
   }
 
-  const figures = backends.map(({ backend, engine, bare, here }) => {
-    const toBare = (runs: readonly Run[]): number =>
-      median(runs.map(({ rate }, round) => rate / (bare[round]?.rate ?? Number.NaN)))
+  const figures = backends.map(({ backend, engine, bare, ours, here }) => {
     const of = (runs: readonly Run[], pick: (run: Run) => number): number => median(runs.map(pick))
+    const to = (runs: readonly Run[], others: readonly Run[]): number =>
+      median(runs.map(({ rate }, round) => rate / (others[round]?.rate ?? Number.NaN)))
+    const rows = [
+      { way: 'a bare worker, by got', runs: bare },
+      { way: 'a bare worker, over our transport', runs: ours },
+      { way: 'the engine, from the queue', runs: engine },
+      { way: 'the engine, begun where due', runs: here },
+    ].map(({ way, runs }) => ({
+      'queues in': backend,
+      way,
+      'a second': Math.round(of(runs, ({ rate }) => rate)),
+      'to got': to(runs, bare).toFixed(2),
+      'to ours': to(runs, ours).toFixed(2),
+      Node: `${of(runs, ({ ownMs }) => ownMs).toFixed(2)} ms`,
+      Postgres: `${of(runs, ({ postgresMs }) => postgresMs).toFixed(2)} ms`,
+    }))
     return {
       backend,
-      engine: of(engine, ({ rate }) => rate),
-      bare: of(bare, ({ rate }) => rate),
-      ratio: toBare(engine),
-      here: of(here, ({ rate }) => rate),
-      hereRatio: toBare(here),
-      hereMs: of(here, ({ ownMs }) => ownMs),
-      herePostgresMs: of(here, ({ postgresMs }) => postgresMs),
+      rows,
+      ratio: to(engine, bare),
+      hereRatio: to(here, bare),
+      hereToOurs: to(here, ours),
       ownMs: of(engine, ({ ownMs }) => ownMs),
-      bareMs: of(bare, ({ ownMs }) => ownMs),
       postgresMs: of(engine, ({ postgresMs }) => postgresMs),
-      barePostgresMs: of(bare, ({ postgresMs }) => postgresMs),
+      hereOwnMs: of(here, ({ ownMs }) => ownMs),
+      herePostgresMs: of(here, ({ postgresMs }) => postgresMs),
     }
   })
   console.log(
     `${commands} ship commands, ${concurrency} at a time, medians of ${rounds} rounds; commands a second, processor time of one command`,
   )
-  console.table(
-    figures.flatMap(({ backend, engine, bare, here, ratio, hereRatio, ownMs, bareMs, hereMs, ...postgres }) =>
-      [
-        { way: 'a bare worker', rate: bare, toBare: 1, node: bareMs, own: postgres.barePostgresMs },
-        { way: 'the engine, from the queue', rate: engine, toBare: ratio, node: ownMs, own: postgres.postgresMs },
-        { way: 'the engine, begun where due', rate: here, toBare: hereRatio, node: hereMs, own: postgres.herePostgresMs },
-      ].map(({ way, rate, toBare, node, own }) => ({
-        'queues in': backend,
-        way,
-        'a second': Math.round(rate),
-        'to bare': toBare.toFixed(2),
-        Node: `${node.toFixed(2)} ms`,
-        Postgres: `${own.toFixed(2)} ms`,
-      })),
-    ),
-  )
+  console.table(figures.flatMap(({ rows }) => rows))
   for (const { backend, engine } of statements === null ? [] : backends) {
     console.log(`queues in ${backend}: ${concurrency} at a time, time of each statement from sending to answer`)
     console.table(
@@ -284,9 +309,7 @@ try {
       })),
     )
   }
-  process.send?.(
-    figures.map(({ backend, ratio, hereRatio, ownMs, postgresMs }) => ({ backend, ratio, hereRatio, ownMs, postgresMs })),
-  )
+  process.send?.(figures.map(({ rows, ...told }) => told))
 } finally {
   for (const close of closers.reverse()) await close()
 }
