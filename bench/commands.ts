@@ -1,7 +1,8 @@
 /**
  * Ship commands a second: the command engine with its queue, and as it begins commands where they became due, against a bare BullMQ worker that sends
  * the same POST and does nothing else; on the same queue backend, at the same concurrency, taking turns. The bare worker sends it as anyone would
- * write it, by got; and, as a second one, over the engine's own transport. The marketplace is a stub in a process of its own. Linux only.
+ * write it, by got; and, as a second one, over the engine's own transport. Beside them runs the least that Postgres has to do for a command: two plain
+ * statements for a batch of 32, over the engine's transport, without a queue. The marketplace is a stub in a process of its own. Linux only.
  * `node bench/commands.ts [--commands 1500] [--rounds 3] [--concurrency 128]`; prints medians and their ratio.
  * `node bench/commands.ts --statements 300 [--concurrency 1]`: with the duration of each statement.
  */
@@ -15,6 +16,7 @@ import { createTransport, type Transport } from '../src/clients/http.ts'
 import { ordersEndpoint } from '../src/clients/marketplace/orders.ts'
 import { commandsBegunHere } from '../src/daemon/capacity.ts'
 import { startEmbeddedPostgres } from '../src/embedded/postgres.ts'
+import type { SellerRegistry } from '../src/jobs/sellers.ts'
 import { createMetrics } from '../src/observability/metrics.ts'
 import { openDatabase } from '../src/store/database.ts'
 import { migrate } from '../src/store/migrate.ts'
@@ -23,6 +25,7 @@ import { hasRedisServer, startTestRedis, type TestRedis } from '../test/support/
 import { runCommand } from '../test/support/run-command.ts'
 import { vocabularyOf } from '../test/support/vocabulary.ts'
 import { benchFolder, median, numberOption, processorMs } from './measure.ts'
+import { runPlainCommands } from './plain-commands.ts'
 import {
   beginHere,
   benchSellerId,
@@ -42,6 +45,8 @@ const rounds = statements === null ? numberOption('rounds', 3) : 1
 const concurrency = numberOption('concurrency', statements === null ? commandsBegunHere : 1)
 /** The queue retries a failing command with a growing back-off: after this time the run is aborted. */
 const longestRunMs = 30_000 + commands * 200
+/** Commands of a batch of plain statements. */
+const plainBatch = 32
 /** The first commands warm everything up and are not counted. */
 const warmUp = Math.floor(commands / 5)
 
@@ -116,8 +121,8 @@ const runEngine = async ({ stubUrl, redis, databaseUrl: url }: Setting, way: 'qu
   }
 }
 
-/** Sends what a job of a bare worker holds; answers the status. */
-type Send = (target: string, body: string) => Promise<number>
+/** Sends what a job of a bare worker holds; answers the body of a 200. */
+type Send = (target: string, body: string) => Promise<string>
 
 const bareHeaders = () => ({
   accept: 'application/json',
@@ -132,14 +137,14 @@ const sendByGot =
   (stubUrl: string): Send =>
   async (target, body) => {
     const options = { headers: bareHeaders(), body, timeout: { request: requestTimeoutMs }, retry: { limit: 0 } }
-    return (await got.post(`${stubUrl}${target}`, options)).statusCode
+    return (await got.post(`${stubUrl}${target}`, options)).body
   }
 
 /** As the engine sends a write. */
 const sendByOurs =
   (transport: Transport): Send =>
   async (target, body) => {
-    const { status } = await transport.exchange({
+    const { status, bodyText } = await transport.exchange({
       method: 'POST',
       target,
       headers: bareHeaders(),
@@ -147,19 +152,50 @@ const sendByOurs =
       signal: AbortSignal.timeout(requestTimeoutMs),
       freshConnection: true,
     })
-    return status ?? 0
+    if (status !== 200 || bodyText === null) throw new Error(`the stub answered ${status}`)
+    return bodyText
   }
+
+/** What each command asks of the marketplace. */
+const requestsOf = (sellers: SellerRegistry) => {
+  const { ship } = sellers.client(benchSellerId).of(ordersEndpoint).commands
+  return Array.from({ length: commands }, (_, order) => {
+    const { purchaseOrderId, payload } = commandOf(order)
+    const { path: target, body } = ship.request(purchaseOrderId, payload)
+    return { purchaseOrderId, target, body: JSON.stringify(body) }
+  })
+}
+
+/** The least that Postgres has to do. */
+const runPlain = async ({ stubUrl, databaseUrl }: Setting): Promise<Run> => {
+  const sellers = benchSellers(stubUrl)
+  const transport = createTransport({ baseUrl: stubUrl, requestTimeoutMs, maxBodyBytes: 1e7, now: Date.now })
+  const meter = createMeter()
+  try {
+    const run = await runPlainCommands({
+      databaseUrl,
+      requests: requestsOf(sellers),
+      batchSize: plainBatch,
+      batches: Math.max(1, Math.floor(concurrency / plainBatch)),
+      send: sendByOurs(transport),
+      ended: meter.ended,
+      measure: (work) => timed(meter.rate, work),
+    })
+    return { ...run, costs: [] }
+  } finally {
+    await sellers.close()
+    transport.close()
+  }
+}
 
 /** What anyone would write first: the request is in the job, the worker sends it. */
 const runBare = async ({ stubUrl, redis, databaseUrl }: Setting, by: 'got' | 'ours'): Promise<Run> => {
   const sellers = benchSellers(stubUrl)
-  const { ship } = sellers.client(benchSellerId).of(ordersEndpoint).commands
   const transport = createTransport({ baseUrl: stubUrl, requestTimeoutMs, maxBodyBytes: 1e7, now: Date.now })
   const send = by === 'got' ? sendByGot(stubUrl) : sendByOurs(transport)
   const meter = createMeter()
-  const work = async ({ data }: { data: { path: string; body: unknown } }): Promise<void> => {
-    const status = await send(data.path, JSON.stringify(data.body))
-    if (status !== 200) throw new Error(`the stub answered ${status}`)
+  const work = async ({ data }: { data: { target: string; body: string } }): Promise<void> => {
+    await send(data.target, data.body)
     meter.ended()
   }
   const open = async () => {
@@ -182,11 +218,11 @@ const runBare = async ({ stubUrl, redis, databaseUrl }: Setting, by: 'got' | 'ou
   }
   const { queue, worker } = await open()
   try {
-    const jobs = Array.from({ length: commands }, (_, order) => {
-      const { purchaseOrderId, payload } = commandOf(order)
-      const { path: target, body } = ship.request(purchaseOrderId, payload)
-      return { name: 'ship', data: { path: target, body }, opts: { removeOnComplete: true } }
-    })
+    const jobs = requestsOf(sellers).map(({ target, body }) => ({
+      name: 'ship',
+      data: { target, body },
+      opts: { removeOnComplete: true },
+    }))
     for (let first = 0; first < jobs.length; first += 500) await queue.addBulk(jobs.slice(first, first + 500))
     await worker.waitUntilReady()
     const faults = Promise.withResolvers<never>()
@@ -253,18 +289,19 @@ try {
   if (redis !== null) closers.push(() => redis.stop())
 
   const backends = [{ backend: 'Postgres', server: null }, ...(redis === null ? [] : [{ backend: 'Redis', server: redis }])].map(
-    (entry) => ({ ...entry, engine: [] as Run[], bare: [] as Run[], ours: [] as Run[], here: [] as Run[] }),
+    (entry) => ({ ...entry, engine: [] as Run[], bare: [] as Run[], ours: [] as Run[], here: [] as Run[], plain: [] as Run[] }),
   )
   for (let round = 0; round < rounds; round += 1) {
-    for (const { server: queues, engine, bare, ours, here } of backends) {
+    for (const { server: queues, engine, bare, ours, here, plain } of backends) {
       bare.push(await inDatabase(queues, (setting) => runBare(setting, 'got')))
       ours.push(await inDatabase(queues, (setting) => runBare(setting, 'ours')))
       engine.push(await inDatabase(queues, (setting) => runEngine(setting, 'queued')))
       here.push(await inDatabase(queues, (setting) => runEngine(setting, 'here')))
+      plain.push(await inDatabase(queues, runPlain))
     }
   }
 
-  const figures = backends.map(({ backend, engine, bare, ours, here }) => {
+  const figures = backends.map(({ backend, engine, bare, ours, here, plain }) => {
     const of = (runs: readonly Run[], pick: (run: Run) => number): number => median(runs.map(pick))
     const to = (runs: readonly Run[], others: readonly Run[]): number =>
       median(runs.map(({ rate }, round) => rate / (others[round]?.rate ?? Number.NaN)))
@@ -273,6 +310,7 @@ try {
       { way: 'a bare worker, over our transport', runs: ours },
       { way: 'the engine, from the queue', runs: engine },
       { way: 'the engine, begun where due', runs: here },
+      { way: 'two plain statements a batch, no queue', runs: plain },
     ].map(({ way, runs }) => ({
       'queues in': backend,
       way,
@@ -288,6 +326,8 @@ try {
       ratio: to(engine, bare),
       hereRatio: to(here, bare),
       hereToOurs: to(here, ours),
+      hereToPlain: to(here, plain),
+      plainRatio: to(plain, bare),
       ownMs: of(engine, ({ ownMs }) => ownMs),
       postgresMs: of(engine, ({ postgresMs }) => postgresMs),
       hereOwnMs: of(here, ({ ownMs }) => ownMs),

@@ -1,18 +1,25 @@
 /**
- * ERP events over HTTP into a daemon, in batches and one by one, and the time from posting an event until the marketplace has its request. The
- * marketplace is a stub; stub, daemon and Postgres are processes of their own, the queues are in Postgres. Linux only.
+ * ERP events over HTTP into a daemon, in batches and one by one, and the time from posting an event until the marketplace has its request; beside it the
+ * same into a route that adds each event to a BullMQ queue, whose worker sends the same POST and does nothing else (`bare-intake.ts`). The marketplace is a
+ * stub; stub, daemon, Postgres and Redis are processes of their own. On both queue backends, in turns. Linux only.
  * `node bench/events.ts [--events 3000] [--batch 100] [--posts 300]`; prints events a second, and milliseconds.
  */
-import { randomUUID } from 'node:crypto'
+import { fork } from 'node:child_process'
+import { randomBytes, randomUUID } from 'node:crypto'
+import { once } from 'node:events'
 import { rm } from 'node:fs/promises'
+import path from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
+import pg from 'pg'
 import { z } from 'zod'
 import { ordersEndpoint } from '../src/clients/marketplace/orders.ts'
 import { startEmbeddedPostgres } from '../src/embedded/postgres.ts'
 import { openDatabase } from '../src/store/database.ts'
 import { migrate } from '../src/store/migrate.ts'
-import { startTestDaemon, type TestDaemon } from '../test/support/daemon.ts'
+import { startTestDaemon } from '../test/support/daemon.ts'
 import { cloudEvent, dispatchOf, toldParcel } from '../test/support/events.ts'
+import { eventually } from '../test/support/eventually.ts'
+import { hasRedisServer, startTestRedis, type TestRedis } from '../test/support/redis.ts'
 import { storeOrders } from '../test/support/store.ts'
 import { vocabularyOf } from '../test/support/vocabulary.ts'
 import { generateOrder } from './generate.ts'
@@ -44,9 +51,16 @@ const eventOf = (order: number) => {
   )
 }
 
-const post = async (daemon: TestDaemon, events: readonly object[]): Promise<void> => {
+/** Takes events at `/v1/events`: a daemon, or the bare one. */
+interface Intake {
+  readonly url: string
+  readonly pid: number
+  stop(): Promise<unknown>
+}
+
+const post = async ({ url }: Intake, events: readonly object[]): Promise<void> => {
   const [only] = events
-  const answer = await fetch(`${daemon.url}/v1/events`, {
+  const answer = await fetch(`${url}/v1/events`, {
     method: 'POST',
     headers: { 'content-type': events.length === 1 ? 'application/cloudevents+json' : 'application/cloudevents-batch+json' },
     body: JSON.stringify(events.length === 1 ? only : events),
@@ -61,9 +75,19 @@ const post = async (daemon: TestDaemon, events: readonly object[]): Promise<void
 interface Rate {
   readonly perSecond: number
   /** Processor time of one event. */
-  readonly daemonMs: number
+  readonly intakeMs: number
   readonly postgresMs: number
 }
+
+/** What an intake does: taking in batches and one by one while nothing is worked on, and from posting an event to its request. */
+interface Measured {
+  readonly batched: Rate
+  readonly oneByOne: Rate
+  readonly p50Ms: number
+  readonly p99Ms: number
+}
+
+const addressSchema = z.object({ url: z.string() })
 
 const folder = await benchFolder()
 const closers: (() => Promise<unknown> | unknown)[] = [() => rm(folder, { recursive: true, force: true })]
@@ -71,102 +95,183 @@ try {
   const server = await startEmbeddedPostgres({ dataDir: folder, say: () => undefined })
   closers.push(() => server.stop())
   const postgresPid = server.pid() ?? 0
-  await migrate(server.url)
-  const database = openDatabase({ vocabularyOf, url: server.url, connections: 4 })
-  closers.push(() => database.close())
+  const admin = new pg.Client({ connectionString: server.url })
+  await admin.connect()
+  closers.push(() => admin.end())
   const sentAtMs = new Map<string, number>()
   const stub = await startMarketplaceStub((purchaseOrderId, atMs) => void sentAtMs.set(purchaseOrderId, atMs))
   closers.push(() => stub.child.disconnect())
+  const addressOf = (name: string): string => server.url.replace(/\/tallyman$/, `/${name}`)
 
   const orders = inBatches + singles + 2 * posts
+  await admin.query('CREATE DATABASE filled')
+  await migrate(addressOf('filled'))
+  const filling = openDatabase({ vocabularyOf, url: addressOf('filled'), connections: 4 })
   for (let first = 0; first < orders; first += pageSize) {
     const records = Array.from({ length: Math.min(pageSize, orders - first) }, (_, index) => generateOrder(first + index, 0))
-    await storeOrders(database, { sellerId, records, observedAt: new Date(Date.now() - 60_000) })
+    await storeOrders(filling, { sellerId, records, observedAt: new Date(Date.now() - 60_000) })
   }
-  await database.query('VACUUM (ANALYZE)')
+  await filling.query('VACUUM (ANALYZE)')
+  await filling.close()
 
-  const startDaemon = async (roles: string): Promise<TestDaemon> => {
-    const daemon = await startTestDaemon(
-      {
-        DATABASE_URL: server.url,
-        MARKETPLACE_URL: stub.url,
-        SELLER_ID: sellerId,
-        CLIENT_ID: 'bench',
-        CLIENT_SECRET: 'bench',
-        ROLES: roles,
-        RATE_LIMITS: JSON.stringify({ [ordersEndpoint.operations.ship.name]: { tokens: 1e6, per: '1m' } }),
-      },
-      daemonFlags,
-    )
-    closers.push(() => daemon.program.kill())
-    return daemon
-  }
-
-  let next = 0
-  const take = (count: number): object[] => Array.from({ length: count }, () => eventOf(next++))
-  const measure = async (daemon: TestDaemon, count: number, work: () => Promise<void>): Promise<Rate> => {
-    const pid = daemon.program.child.pid ?? 0
-    const before = { own: await processorMs(pid), postgres: await processorMs(postgresPid) }
+  const measureRate = async (intake: Intake, count: number, work: () => Promise<void>): Promise<Rate> => {
+    const before = { own: await processorMs(intake.pid), postgres: await processorMs(postgresPid) }
     const started = performance.now()
     await work()
     const seconds = (performance.now() - started) / 1_000
     return {
       perSecond: count / seconds,
-      daemonMs: ((await processorMs(pid)) - before.own) / count,
+      intakeMs: ((await processorMs(intake.pid)) - before.own) / count,
       postgresMs: ((await processorMs(postgresPid)) - before.postgres) / count,
     }
   }
 
-  // Takes events and works on none, so that nothing but the taking is measured.
-  const taking = await startDaemon('http')
-  await post(taking, take(Math.min(batchSize, posts)))
-  const batches = Math.floor((inBatches - batchSize) / batchSize)
-  const batched = await measure(taking, batches * batchSize, async () => {
-    for (let batch = 0; batch < batches; batch += 1) await post(taking, take(batchSize))
-  })
-  const oneByOne = await measure(taking, singles, async () => {
-    let left = singles
-    const client = async (): Promise<void> => {
-      while (left > 0) {
-        left -= 1
-        await post(taking, take(1))
+  /** @param start an intake that takes events and works on none, so that nothing but the taking is measured; or one that works on them */
+  const measure = async (start: (works: boolean) => Promise<Intake>, forget: () => Promise<unknown>): Promise<Measured> => {
+    sentAtMs.clear()
+    let next = 0
+    const take = (count: number): object[] => Array.from({ length: count }, () => eventOf(next++))
+    const taking = await start(false)
+    await post(taking, take(Math.min(batchSize, posts)))
+    const batches = Math.floor((inBatches - batchSize) / batchSize)
+    const batched = await measureRate(taking, batches * batchSize, async () => {
+      for (let batch = 0; batch < batches; batch += 1) await post(taking, take(batchSize))
+    })
+    const oneByOne = await measureRate(taking, singles, async () => {
+      let left = singles
+      const client = async (): Promise<void> => {
+        while (left > 0) {
+          left -= 1
+          await post(taking, take(1))
+        }
       }
-    }
-    await Promise.all(Array.from({ length: atOnce }, client))
-  })
-  await taking.program.stop()
-  // What was taken is not to be carried out beside what is measured next.
-  await database.execute(`UPDATE tallyman.commands SET state = 'confirmed'`)
+      await Promise.all(Array.from({ length: atOnce }, client))
+    })
+    await taking.stop()
+    // What was taken is not to be carried out beside what is measured next.
+    await forget()
 
-  const working = await startDaemon('http,worker')
-  const waits: number[] = []
-  const warmUp = Math.floor(posts / 10)
-  for (let number = 0; number < posts + warmUp; number += 1) {
-    const { key } = generateOrder(next, 0)
-    const postedMs = performance.timeOrigin + performance.now()
-    await post(working, take(1))
-    for (const deadline = performance.now() + longestWaitMs; !sentAtMs.has(key); await delay(1)) {
-      if (performance.now() > deadline) throw new Error(`nothing was sent for order ${key}`)
+    const working = await start(true)
+    const waits: number[] = []
+    const warmUp = Math.floor(posts / 10)
+    for (let number = 0; number < posts + warmUp; number += 1) {
+      const { key } = generateOrder(next, 0)
+      const postedMs = performance.timeOrigin + performance.now()
+      await post(working, take(1))
+      for (const deadline = performance.now() + longestWaitMs; !sentAtMs.has(key); await delay(1)) {
+        if (performance.now() > deadline) throw new Error(`nothing was sent for order ${key}`)
+      }
+      if (number >= warmUp) waits.push((sentAtMs.get(key) ?? Number.NaN) - postedMs)
+      await delay(betweenPostsMs)
     }
-    if (number >= warmUp) waits.push((sentAtMs.get(key) ?? Number.NaN) - postedMs)
-    await delay(betweenPostsMs)
+    await working.stop()
+    waits.sort((a, b) => a - b)
+    return { batched, oneByOne, p50Ms: median(waits), p99Ms: waits[Math.floor(waits.length * 0.99)] ?? Number.NaN }
   }
-  await working.program.stop()
-  waits.sort((a, b) => a - b)
-  const effect = { p50Ms: median(waits), p99Ms: waits[Math.floor(waits.length * 0.99)] ?? Number.NaN }
 
-  const shown = ({ perSecond, daemonMs, postgresMs }: Rate) => ({
-    'events a second': Math.round(perSecond),
-    daemon: `${daemonMs.toFixed(2)} ms`,
-    Postgres: `${postgresMs.toFixed(2)} ms`,
-  })
+  /** In a database of its own, which goes with it. */
+  const inDatabase = async <Result>(template: string, work: (url: string) => Promise<Result>): Promise<Result> => {
+    const name = `bench_${randomBytes(4).toString('hex')}`
+    await admin.query(`CREATE DATABASE ${name} TEMPLATE ${template}`)
+    try {
+      return await work(addressOf(name))
+    } finally {
+      await eventually(() => admin.query(`DROP DATABASE ${name}`))
+    }
+  }
+
+  const measureDaemon = (redis: TestRedis | null): Promise<Measured> =>
+    inDatabase('filled', (url) =>
+      measure(
+        async (works) => {
+          const { url: address, program } = await startTestDaemon(
+            {
+              DATABASE_URL: url,
+              MARKETPLACE_URL: stub.url,
+              SELLER_ID: sellerId,
+              CLIENT_ID: 'bench',
+              CLIENT_SECRET: 'bench',
+              ROLES: works ? 'http,worker' : 'http',
+              RATE_LIMITS: JSON.stringify({ [ordersEndpoint.operations.ship.name]: { tokens: 1e6, per: '1m' } }),
+              ...(redis === null ? {} : { REDIS_URL: redis.url }),
+            },
+            daemonFlags,
+          )
+          return { url: address, pid: program.child.pid ?? 0, stop: () => program.stop() }
+        },
+        async () => {
+          const client = new pg.Client({ connectionString: url })
+          await client.connect()
+          await client.query(`UPDATE tallyman.commands SET state = 'confirmed'`)
+          await client.end()
+          await redis?.command('FLUSHALL')
+        },
+      ),
+    )
+
+  const measureBare = (redis: TestRedis | null): Promise<Measured> =>
+    inDatabase('template0', (url) =>
+      measure(
+        async (works) => {
+          const child = fork(path.join(import.meta.dirname, 'bare-intake.ts'), [], { execArgv: [...daemonFlags] })
+          const answer = once(child, 'message')
+          const queues = redis === null ? 'postgres' : 'redis'
+          child.send({ queues, url: redis?.url ?? url, marketplace: stub.url, works })
+          const [said]: unknown[] = await answer
+          const ended = once(child, 'exit')
+          const stop = async (): Promise<void> => {
+            child.disconnect()
+            await ended
+          }
+          return { ...addressSchema.parse(said), pid: child.pid ?? 0, stop }
+        },
+        async () => {
+          const client = new pg.Client({ connectionString: url })
+          await client.connect()
+          await client.query('DROP SCHEMA IF EXISTS bullmq CASCADE')
+          await client.end()
+          await redis?.command('FLUSHALL')
+        },
+      ),
+    )
+
+  const redis = hasRedisServer() ? await startTestRedis() : null
+  if (redis !== null) closers.push(() => redis.stop())
+  const figures: { readonly backend: string; readonly daemon: Measured; readonly bare: Measured }[] = []
+  for (const [backend, queues] of [['Postgres', null] as const, ...(redis === null ? [] : [['Redis', redis] as const])]) {
+    figures.push({ backend, bare: await measureBare(queues), daemon: await measureDaemon(queues) })
+  }
+
+  const shown = ({ perSecond, intakeMs, postgresMs }: Rate): string =>
+    `${Math.round(perSecond)}/s (${intakeMs.toFixed(2)} + ${postgresMs.toFixed(2)} ms)`
   console.log(
-    `${batches} batches of ${batchSize}, one after another; ${singles} events one by one, ${atOnce} at a time; processor time of one event`,
+    `batches of ${batchSize} one after another, and events one by one, ${atOnce} at a time: events a second, and processor time of one event in the intake and in Postgres; then from posting one event to its request at the marketplace, ${posts} events one after another`,
   )
-  console.table({ 'in batches': shown(batched), 'one by one': shown(oneByOne) })
-  console.log(`from posting one event to its request at the marketplace, ${waits.length} events, one after another`)
-  console.table({ 'event to effect': { p50: `${effect.p50Ms.toFixed(1)} ms`, p99: `${effect.p99Ms.toFixed(1)} ms` } })
-  process.send?.({ batchedPerSecond: batched.perSecond, singlePerSecond: oneByOne.perSecond, ...effect })
+  console.table(
+    figures.flatMap(({ backend, daemon, bare }) =>
+      [{ intake: 'bare BullMQ', of: bare } as const, { intake: 'daemon', of: daemon } as const].map(({ intake, of }) => ({
+        'queues in': backend,
+        intake,
+        'in batches': shown(of.batched),
+        'to bare': (of.batched.perSecond / bare.batched.perSecond).toFixed(2),
+        'one by one': shown(of.oneByOne),
+        'to bare ': (of.oneByOne.perSecond / bare.oneByOne.perSecond).toFixed(2),
+        p50: `${of.p50Ms.toFixed(1)} ms`,
+        p99: `${of.p99Ms.toFixed(1)} ms`,
+      })),
+    ),
+  )
+  process.send?.(
+    figures.map(({ backend, daemon: { batched, oneByOne, p50Ms, p99Ms }, bare }) => ({
+      backend,
+      batchedPerSecond: batched.perSecond,
+      batchedToBare: batched.perSecond / bare.batched.perSecond,
+      singlePerSecond: oneByOne.perSecond,
+      singleToBare: oneByOne.perSecond / bare.oneByOne.perSecond,
+      p50Ms,
+      p99Ms,
+    })),
+  )
 } finally {
   for (const close of closers.reverse()) await close()
 }

@@ -1,7 +1,7 @@
 /**
  * The inventory log: entries of many SKUs from the sandbox over HTTP into Postgres, by the sync engine in one process beside the
  * sandbox's; then the same once more, when nothing has changed. Memory is the daemon's only with the settings that `npm start` gives V8:
- * `node --max-semi-space-size=4 --initial-old-space-size=32 --heap-growing-percent=30 bench/inventory-log.ts [--skus 2000] [--entries 50]`
+ * `node --max-semi-space-size=16 --initial-old-space-size=32 --heap-growing-percent=60 bench/inventory-log.ts [--skus 2000] [--entries 50]`
  */
 
 import { rm } from 'node:fs/promises'

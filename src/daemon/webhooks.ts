@@ -103,7 +103,8 @@ export const createWebhooks = (
           })
         }
         return againInMs !== null && againInMs <= waitsInQueueMs
-          ? { runAgainAt: new Date(Date.now() + againInMs), reason: 'the receiver did not take the message' }
+          ? // Its moment in Postgres is to the millisecond, and began a round trip earlier at least: not before that.
+            { runAgainAt: new Date(Date.now() + againInMs + 1), reason: 'the receiver did not take the message' }
           : { done: true }
       },
       { concurrency: attemptsAtOnce, backoff: jobBackoff },

@@ -16,13 +16,15 @@ export const canonicalJson = (value: unknown): string => {
 
 const isPart = (value: unknown): value is object => typeof value === 'object' && value !== null && !(value instanceof Date)
 
+/** What an object itself has of that name: JSON knows names such as `constructor`, which every object inherits. */
+const ownMember = (of: object, name: string): unknown => (Object.hasOwn(of, name) ? Reflect.get(of, name) : undefined)
+
 const membersAlike = (one: object, other: object): boolean => {
-  for (const name in one) {
-    const [member, its]: [unknown, unknown] = [Reflect.get(one, name), Reflect.get(other, name)]
+  for (const name of Object.keys(one)) {
+    const [member, its] = [ownMember(one, name), ownMember(other, name)]
     if ((member === undefined) !== (its === undefined) || !sameJson(member, its)) return false
   }
-  for (const name in other) if (Reflect.get(other, name) !== undefined && Reflect.get(one, name) === undefined) return false
-  return true
+  return Object.keys(other).every((name) => ownMember(other, name) === undefined || ownMember(one, name) !== undefined)
 }
 
 /** Whether two values have the same {@link canonicalJson}, which is not put together for it. */

@@ -39,7 +39,7 @@ export const planAfter = (
   const holdMs = asked === null ? null : Math.min(asked, longestHoldMs)
   const delayMs = retryDelaysMs[attempt]
   return {
-    nextInMs: delayMs === undefined ? null : Math.max(delayMs * (1 + jitter * random()), holdMs ?? 0),
+    nextInMs: delayMs === undefined ? null : Math.max(Math.round(delayMs * (1 + jitter * random())), holdMs ?? 0),
     holdMs,
     gone: httpStatus === 410,
   }

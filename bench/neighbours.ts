@@ -1,0 +1,273 @@
+/**
+ * A thousand sellers, four of whom are bad neighbours: one has 100,000 commands waiting, the credentials of one are refused, one is answered with 429 and one
+ * after 30 seconds. How soon the commands of the others leave, and how much alike they are served, beside the same without bad neighbours, in turns.
+ * Linux only.
+ * `node bench/neighbours.ts [--sellers 1000] [--backlog 100000] [--seconds 60] [--rounds 2] [--queues postgres|redis]`
+ */
+import { fork } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
+import { rm, writeFile } from 'node:fs/promises'
+import path from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import pg from 'pg'
+import { z } from 'zod'
+import { ordersEndpoint } from '../src/clients/marketplace/orders.ts'
+import { startEmbeddedPostgres } from '../src/embedded/postgres.ts'
+import { insertCommands } from '../src/store/command-steps.ts'
+import { type Database, openDatabase } from '../src/store/database.ts'
+import { migrate } from '../src/store/migrate.ts'
+import { startTestDaemon } from '../test/support/daemon.ts'
+import { cloudEvent, dispatchOf, toldParcel } from '../test/support/events.ts'
+import { startTestRedis } from '../test/support/redis.ts'
+import { storeOrders } from '../test/support/store.ts'
+import { vocabularyOf } from '../test/support/vocabulary.ts'
+import { fairnessOf } from './fairness-index.ts'
+import { generateOrder } from './generate.ts'
+import { benchFolder, daemonFlags, median, numberOption } from './measure.ts'
+import { badNeighbours } from './neighbours-sellers.ts'
+import { commandOf } from './ship-commands.ts'
+
+const sellers = numberOption('sellers', 1_000)
+const backlog = numberOption('backlog', 100_000)
+const seconds = numberOption('seconds', 60)
+const rounds = numberOption('rounds', 2)
+const redisWanted = process.argv.includes('redis')
+
+const bad = Object.keys(badNeighbours)
+const [greedy = '', ...others] = bad
+/** Commands that each bad neighbour but the greedy one has waiting. */
+const waitingOfOthers = Math.min(500, backlog)
+const healthy = Array.from({ length: sellers - bad.length }, (_, index) => `healthy-${index}`)
+/** Events a second in the first part, each of another seller. */
+const eventsPerSecond = 60
+const steadyEvents = Math.floor(seconds * eventsPerSecond)
+const steadyOfEach = Math.ceil(steadyEvents / healthy.length)
+/** Events of each healthy seller that come all at once in the second part: more than the machine can carry at once, and fewer than a burst. */
+const burstOfEach = 10
+/** Of each seller: a tenth of it may be sent at once while the marketplace does not count aloud. */
+const callsPerMinute = 60 * burstOfEach
+const ordersOfEach = steadyOfEach + burstOfEach
+const pageSize = 200
+const settleMs = 30_000
+const longestBurstMs = 300_000
+
+/** The orders of a healthy seller follow each other; those of the bad ones come after all of them. */
+const orderOf = (seller: number, index: number): number => seller * ordersOfEach + index
+const firstOfBad = healthy.length * ordersOfEach
+
+const eventOf = (sellerId: string, order: number) => {
+  const { purchaseOrderId, payload } = commandOf(order)
+  const [parcel] = payload.parcels
+  if (parcel === undefined) throw new Error(`order ${purchaseOrderId} has no parcel`)
+  const told = { ...toldParcel(parcel.trackingNumber, ...parcel.lines), shippedAt: parcel.shippedAt }
+  return cloudEvent(dispatchOf({ sellerId, purchaseOrderId }, randomUUID(), told))
+}
+
+const storeOrdersOf = async (database: Database, sellerId: string, first: number, count: number): Promise<void> => {
+  for (let done = 0; done < count; done += pageSize) {
+    const records = Array.from({ length: Math.min(pageSize, count - done) }, (_, index) => generateOrder(first + done + index, 0))
+    await storeOrders(database, { sellerId, records, observedAt: new Date(Date.now() - 60_000) })
+  }
+}
+
+const insertShipmentsOf = async (database: Database, sellerId: string, first: number, count: number): Promise<void> => {
+  for (let done = 0; done < count; done += pageSize) {
+    await database.transaction(async (transaction) => {
+      for (let order = first + done; order < first + Math.min(done + pageSize, count); order += 1) {
+        const command = commandOf(order)
+        await insertCommands(transaction, {
+          sellerId,
+          purchaseOrderId: command.purchaseOrderId,
+          event: null,
+          commands: [command],
+        })
+      }
+    })
+  }
+}
+
+const saidSchema = z.union([
+  z.object({ port: z.number() }),
+  z.object({ shipped: z.string(), sellerId: z.string(), atMs: z.number() }),
+])
+
+interface Run {
+  /** From posting an event to its request at the marketplace, of the healthy sellers while the machine has time, in milliseconds. */
+  readonly p50Ms: number
+  readonly p99Ms: number
+  /** How alike they are served in that time: of what each wanted, what had left a second after the end. */
+  readonly steadyFairness: number
+  /** The same when all of them want more than can be carried at once, at the moment when half of it has left. */
+  readonly burstFairness: number
+  /** Commands of the healthy sellers a second in that second part. */
+  readonly burstRate: number
+}
+
+const folder = await benchFolder()
+const closers: (() => Promise<unknown> | unknown)[] = [() => rm(folder, { recursive: true, force: true })]
+try {
+  const server = await startEmbeddedPostgres({ dataDir: folder, say: () => undefined })
+  closers.push(() => server.stop())
+  const admin = new pg.Client({ connectionString: server.url })
+  await admin.connect()
+  closers.push(() => admin.end())
+  const addressOf = (database: string): string => server.url.replace(/\/tallyman$/, `/${database}`)
+  const prepare = async (name: string, template: string | null, fill: (database: Database) => Promise<void>): Promise<void> => {
+    await admin.query(`CREATE DATABASE ${name}${template === null ? '' : ` TEMPLATE ${template}`}`)
+    await migrate(addressOf(name))
+    const database = openDatabase({ vocabularyOf, url: addressOf(name), connections: 4 })
+    try {
+      await fill(database)
+      await database.query('VACUUM (ANALYZE)')
+    } finally {
+      await database.close()
+    }
+  }
+  await prepare('quiet', null, async (database) => {
+    for (const [seller, sellerId] of healthy.entries()) await storeOrdersOf(database, sellerId, orderOf(seller, 0), ordersOfEach)
+  })
+  await prepare('beside', 'quiet', async (database) => {
+    await storeOrdersOf(database, greedy, firstOfBad, backlog)
+    await insertShipmentsOf(database, greedy, firstOfBad, backlog)
+    for (const [index, sellerId] of others.entries()) {
+      const first = firstOfBad + backlog + index * waitingOfOthers
+      await storeOrdersOf(database, sellerId, first, waitingOfOthers)
+      await insertShipmentsOf(database, sellerId, first, waitingOfOthers)
+    }
+  })
+  const file = path.join(folder, 'sellers.json')
+  const entries = [...healthy, ...bad].map((id) => ({ sellerId: id, clientId: id, clientSecret: 'bench' }))
+  await writeFile(file, JSON.stringify({ sellers: entries }))
+
+  const run = async (round: number, template: 'quiet' | 'beside'): Promise<Run> => {
+    const name = `run_${round}_${template}`
+    await admin.query(`CREATE DATABASE ${name} TEMPLATE ${template}`)
+    const ends: (() => Promise<unknown> | unknown)[] = [() => admin.query(`DROP DATABASE ${name} WITH (FORCE)`)]
+    try {
+      const redis = redisWanted ? await startTestRedis() : null
+      if (redis !== null) ends.push(() => redis.stop())
+      const sentAtMs = new Map<string, number>()
+      const sentOf = new Map<string, number>()
+      const stub = fork(path.join(import.meta.dirname, 'neighbours-stub.ts'), template === 'quiet' ? ['--kind'] : [])
+      ends.push(() => stub.disconnect())
+      const { promise: listening, resolve: listens } = Promise.withResolvers<number>()
+      stub.on('message', (message) => {
+        const said = saidSchema.parse(message)
+        if ('port' in said) listens(said.port)
+        else if (!sentAtMs.has(said.shipped)) {
+          sentAtMs.set(said.shipped, said.atMs)
+          sentOf.set(said.sellerId, (sentOf.get(said.sellerId) ?? 0) + 1)
+        }
+      })
+      const daemon = await startTestDaemon(
+        {
+          DATABASE_URL: addressOf(name),
+          MARKETPLACE_URL: `http://127.0.0.1:${await listening}`,
+          SELLERS_FILE: file,
+          REQUEST_TIMEOUT: '45s',
+          RATE_LIMITS: JSON.stringify({ [ordersEndpoint.operations.ship.name]: { tokens: callsPerMinute, per: '1m' } }),
+          POLL_ORDERS: '1m',
+          POLL_ORDER_SWEEP: 'off',
+          REREAD_EVERY: 'off',
+          POLL_RETURNS: 'off',
+          POLL_SHIPPING_SETTINGS: 'off',
+          ...(redis === null ? {} : { REDIS_URL: redis.url }),
+        },
+        daemonFlags,
+      )
+      ends.push(() => daemon.program.kill())
+      const post = async (events: readonly object[]): Promise<void> => {
+        const [only] = events
+        const kind = events.length === 1 ? 'cloudevents' : 'cloudevents-batch'
+        const answer = await fetch(`${daemon.url}/v1/events`, {
+          method: 'POST',
+          headers: { 'content-type': `application/${kind}+json` },
+          body: JSON.stringify(events.length === 1 ? only : events),
+        })
+        if (answer.status !== 202) throw new Error(`the events were not taken: ${answer.status} ${await answer.text()}`)
+        await answer.body?.cancel()
+      }
+      await delay(settleMs)
+
+      // At fixed moments, whatever the answers do: who waits for an answer before the next event would hide what is late.
+      const posted = new Map<string, number>()
+      const posts: Promise<void>[] = []
+      const startedMs = performance.now()
+      for (let number = 0; number < steadyEvents; number += 1) {
+        const seller = number % healthy.length
+        const order = orderOf(seller, Math.floor(number / healthy.length))
+        await delay(Math.max(0, startedMs + (number * 1_000) / eventsPerSecond - performance.now()))
+        posted.set(generateOrder(order, 0).key, performance.timeOrigin + performance.now())
+        posts.push(post([eventOf(healthy[seller] ?? '', order)]))
+      }
+      await Promise.all(posts)
+      await delay(1_000)
+      const cutOffMs = performance.timeOrigin + performance.now()
+      const waits = [...posted].map(([order, atMs]) => (sentAtMs.get(order) ?? cutOffMs) - atMs).sort((a, b) => a - b)
+      const wanted = (seller: number): number => Math.floor((steadyEvents - seller - 1) / healthy.length) + 1
+      const steady = healthy.flatMap((id, seller) => (wanted(seller) === 0 ? [] : [(sentOf.get(id) ?? 0) / wanted(seller)]))
+
+      sentOf.clear()
+      const burst = Array.from({ length: burstOfEach }, (_, index) =>
+        healthy.map((sellerId, seller) => ({ sellerId, order: orderOf(seller, steadyOfEach + index) })),
+      ).flat()
+      const total = burst.length
+      const sent = (): number => healthy.reduce((sum, id) => sum + (sentOf.get(id) ?? 0), 0)
+      const burstMs = performance.now()
+      const feed = (async () => {
+        for (let first = 0; first < total; first += pageSize)
+          await post(burst.slice(first, first + pageSize).map(({ sellerId, order }) => eventOf(sellerId, order)))
+      })()
+      const waitFor = async (count: number): Promise<void> => {
+        while (sent() < count) {
+          if (performance.now() - burstMs > longestBurstMs)
+            throw new Error(`${sent()} of ${total} commands left in ${longestBurstMs} ms`)
+          await delay(20)
+        }
+      }
+      await feed
+      await waitFor(total / 2)
+      const half = healthy.map((id) => (sentOf.get(id) ?? 0) / burstOfEach)
+      await waitFor(total)
+      return {
+        p50Ms: median(waits),
+        p99Ms: waits[Math.floor(waits.length * 0.99)] ?? Number.NaN,
+        steadyFairness: fairnessOf(steady),
+        burstFairness: fairnessOf(half),
+        burstRate: (total / (performance.now() - burstMs)) * 1_000,
+      }
+    } finally {
+      for (const end of ends.reverse()) await end()
+    }
+  }
+
+  const runs = { quiet: [] as Run[], beside: [] as Run[] }
+  for (let round = 0; round < rounds; round += 1) {
+    runs.quiet.push(await run(round, 'quiet'))
+    runs.beside.push(await run(round, 'beside'))
+    console.log(`round ${round + 1}: ${JSON.stringify({ quiet: runs.quiet.at(-1), beside: runs.beside.at(-1) })}`)
+  }
+  const of = (way: keyof typeof runs, pick: (run: Run) => number): number => median(runs[way].map(pick))
+  const ratio = median(runs.beside.map(({ p99Ms }, round) => p99Ms / (runs.quiet[round]?.p99Ms ?? Number.NaN)))
+  console.log(
+    `${healthy.length} healthy sellers of ${sellers}, queues in ${redisWanted ? 'Redis' : 'Postgres'}, ${backlog} commands of the greedy one; medians of ${rounds} rounds`,
+  )
+  console.table(
+    (['quiet', 'beside'] as const).map((way) => ({
+      run: way === 'quiet' ? 'without bad neighbours' : 'beside four bad neighbours',
+      'p50, ms': of(way, ({ p50Ms }) => p50Ms).toFixed(1),
+      'p99, ms': of(way, ({ p99Ms }) => p99Ms).toFixed(1),
+      'Jain, steady': of(way, ({ steadyFairness }) => steadyFairness).toFixed(4),
+      'Jain, half of a burst': of(way, ({ burstFairness }) => burstFairness).toFixed(4),
+      'burst, commands/s': Math.round(of(way, ({ burstRate }) => burstRate)),
+    })),
+  )
+  console.log(`p99 beside bad neighbours to p99 without: ${ratio.toFixed(2)}`)
+  process.send?.({
+    p99Ratio: ratio,
+    steadyFairness: of('beside', ({ steadyFairness }) => steadyFairness),
+    burstFairness: of('beside', ({ burstFairness }) => burstFairness),
+  })
+} finally {
+  for (const close of closers.reverse()) await close()
+}
