@@ -178,7 +178,7 @@ describe('readConfig', () => {
     const { shown } = readConfig(
       {
         ...marketplace,
-        MARKETPLACE_URL: 'https://user:hunter2@marketplace.example/api?token=hunter2',
+        MARKETPLACE_URL: 'https://marketplace.example/api?token=hunter2',
         API_KEY_FILE: file('key', 'hunter2-hunter2-hunter2'),
         DATABASE_URL: 'postgres://user:hunter2@host/db',
         LOOK_BACK: '90m',
@@ -242,6 +242,14 @@ describe('readConfig', () => {
       sandbox: null,
       sellers: [{ sellerId: 's-1', marketplaceUrl: 'https://marketplace.example' }],
     })
+  })
+
+  test('refuses an address with a user name or a password, without repeating it', () => {
+    for (const userInfo of ['user', 'user:hunter2', ':hunter2']) {
+      const faults = faultsOf({ ...marketplace, MARKETPLACE_URL: `https://${userInfo}@marketplace.example` })
+      expect(faults).toEqual([expect.stringMatching(/^MARKETPLACE_URL: has a user name or a password in it/)])
+      expect(faults[0]).not.toContain('hunter2')
+    }
   })
 
   test('says what is missing beside MARKETPLACE_URL, and the other way round', () => {

@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto'
+import { type Body, ownedBody } from './body.ts'
 import type { BudgetSignal } from './bucket.ts'
 import type { Grant } from './budget.ts'
 import type { CallOptions } from './call-options.ts'
 import type { ClientParts } from './client-parts.ts'
 import type { MarketplaceClock } from './clock.ts'
 import { createMarketplaceClock } from './clock.ts'
-import { type Fault, type MarketplaceFailure, tooManyRecords } from './errors.ts'
+import { bodyTooLarge, type Fault, type MarketplaceFailure, tooManyRecords } from './errors.ts'
 import type { HttpOutcome, HttpRequest } from './http.ts'
 import { BodyFault, createTransport, readBounded } from './http.ts'
 import type { CutRecord, RecordCut } from './json.ts'
@@ -41,8 +42,8 @@ export interface Call {
 export interface FileAnswer {
   readonly headers: ResponseHeaders
   readonly correlationId: string
-  /** The file, unpacked, in pieces. It must be read: it throws a `MarketplaceFailure` when it does not come whole. */
-  readonly body: AsyncGenerator<Uint8Array, void, undefined>
+  /** The file, unpacked, in pieces. It must be read or given up: it throws a `MarketplaceFailure` when it does not come whole. */
+  readonly body: Body
   /** Our own clock, epoch ms. */
   readonly sentMs: number
   readonly answeredMs: number
@@ -146,24 +147,31 @@ export interface Attempt {
   readonly verdict: Verdict
   readonly records: readonly CutRecord[]
   /** The answer, where it is a file. */
-  readonly file: AsyncGenerator<Uint8Array, void, undefined> | null
+  readonly file: Body | null
 }
-
-type Body = AsyncGenerator<Uint8Array, void, undefined>
 
 /** The first byte of a body that is no white space and no byte order mark; null where there is none. */
 const firstByte = (chunk: Uint8Array): number | null =>
   chunk.find((byte) => byte > 0x20 && byte !== 0xef && byte !== 0xbb && byte !== 0xbf) ?? null
 
-/** Begins to read a body: whether it looks like a file rather than JSON or HTML, and all of it again. */
-const peek = async (body: Body): Promise<{ readonly looksLikeFile: boolean; readonly whole: Body }> => {
+/**
+ * Begins to read a body: whether it looks like a file rather than JSON or HTML, and all of it again.
+ *
+ * @throws BodyFault also when nothing but white space comes within so many bytes; the body is given up then
+ */
+const peek = async (body: Body, maxBytes: number): Promise<{ readonly looksLikeFile: boolean; readonly whole: Body }> => {
   const read: Uint8Array[] = []
+  let length = 0
   let first: number | null = null
   while (first === null) {
     const next = await body.next()
     if (next.done === true) break
     read.push(next.value)
+    length += next.value.length
     first = firstByte(next.value)
+    if (first !== null || length <= maxBytes) continue
+    await body.return()
+    throw new BodyFault(bodyTooLarge)
   }
   const whole = async function* (): Body {
     try {
@@ -173,7 +181,10 @@ const peek = async (body: Body): Promise<{ readonly looksLikeFile: boolean; read
       await body.return()
     }
   }
-  return { looksLikeFile: first !== null && !'{[<'.includes(String.fromCharCode(first)), whole: whole() }
+  return {
+    looksLikeFile: first !== null && !'{[<'.includes(String.fromCharCode(first)),
+    whole: ownedBody(whole(), () => body.return()),
+  }
 }
 
 /** Shortest beginning of a secret that is looked for at the end of a text. */
@@ -279,7 +290,7 @@ export const createCaller = <A extends Authorisation>({
     })
     if (body === null) return { outcome: ended(null, opened.networkCode), file: null }
     try {
-      const { looksLikeFile, whole } = await peek(body)
+      const { looksLikeFile, whole } = await peek(body, maxBodyBytes)
       // Nothing but a plain 200 is all of a file: a 206, for one, is a part.
       if (opened.status === 200 && looksLikeFile) return { outcome: ended(null, null), file: whole }
       return { outcome: ended(new TextDecoder().decode(await readBounded(whole, maxBodyBytes)), null), file: null }
@@ -358,7 +369,11 @@ export const createCaller = <A extends Authorisation>({
         durationMs: endedMs - outcome.sentMs,
       })
     if (file !== null) {
-      return { outcome, verdict, records: [], file: watched(file, { call, correlationId, exchange }, report) }
+      const leave = async (): Promise<void> => {
+        await file.return()
+        report(verdict, now())
+      }
+      return { outcome, verdict, records: [], file: ownedBody(watched(file, { call, correlationId, exchange }, report), leave) }
     }
     report(verdict, outcome.endedMs)
     const whole = text === null || call.answerIsRecord === undefined ? [] : [asRecord(text)]

@@ -23,9 +23,9 @@ export interface FreshRequest {
   readonly path: string
   readonly headers: Readonly<Record<string, string>>
   readonly body: string | null
-  /** Asked right before the first byte leaves; false: nothing is sent, and the code is {@link tooLate}. */
+  /** Asked right before the first byte leaves; false: nothing is sent, and the code is {@link tooLate}. What it throws ends the request unsent. */
   readonly mayLeave: () => boolean
-  /** Told right before the first byte leaves. */
+  /** Told right before the first byte leaves. Must not throw. */
   readonly onSending: () => void
 }
 
@@ -44,6 +44,8 @@ export class GivenUp extends Error {
 export interface SentFresh {
   /** The answer, once its head has come; its body is to be read. It rejects with what the network did, or as it was given up. */
   readonly answer: Promise<IncomingMessage>
+  /** Rejects as soon as nothing more can come, also of the body: by then the answer may have ended before anybody could listen to it. */
+  readonly ended: Promise<never>
   /** Ends it, wherever it is, and closes the connection. Whoever waits for the answer, or for more of its body, gets this code. */
   giveUp(code: string): void
   /** Closes the connection, when nothing more is waited for. */
@@ -55,6 +57,9 @@ const openSocket = ({ hostname, port, secure }: FreshTarget): Socket => {
   return secure ? tlsConnect({ ...address, ...(isIP(hostname) === 0 ? { servername: hostname } : {}) }) : connect(address)
 }
 
+/** What Node says where the other side closed the connection. */
+const connectionReset = () => Object.assign(new Error('the connection was closed'), { code: 'ECONNRESET' })
+
 /**
  * Sends one request over a connection of its own, which is opened for it and closed behind it. Nothing is written, not even queued, before the
  * connection stands and it was asked whether the request may still leave: until then it is certain that nothing was sent. So a write goes through
@@ -62,6 +67,9 @@ const openSocket = ({ hostname, port, secure }: FreshTarget): Socket => {
  */
 export const sendFresh = (target: FreshTarget, { method, path, headers, body, mayLeave, onSending }: FreshRequest): SentFresh => {
   const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>()
+  const ended = Promise.withResolvers<never>()
+  // Whoever has the whole answer does not ask for it any more.
+  ended.promise.catch(() => undefined)
   let sending: ClientRequest | null = null
   let answer: IncomingMessage | null = null
   const socket = openSocket(target)
@@ -72,34 +80,51 @@ export const sendFresh = (target: FreshTarget, { method, path, headers, body, ma
   }
   const end = (error: Error): void => {
     reject(error)
+    ended.reject(error)
     answer?.destroy(error)
     close()
   }
   const timer = setTimeout(() => end(new GivenUp('ETIMEDOUT')), target.connectTimeoutMs)
   // Also those that come when everything has ended, and that nobody else listens for.
   socket.on('error', end)
-  socket.once(target.secure ? 'secureConnect' : 'connect', () => {
-    clearTimeout(timer)
-    if (!mayLeave()) {
-      end(new GivenUp(tooLate))
-      return
-    }
-    onSending()
-    const length =
-      body === null ? (method === 'GET' ? {} : { 'content-length': '0' }) : { 'content-length': Buffer.byteLength(body) }
-    sending = http.request({
+
+  /** The request as it will leave: making it writes nothing, and throws for what cannot stand in a header. */
+  const prepare = (bytes: Buffer | null): ClientRequest => {
+    const length = bytes === null ? (method === 'GET' ? {} : { 'content-length': '0' }) : { 'content-length': bytes.length }
+    return http.request({
       createConnection: () => socket,
       method,
       path,
       headers: { ...headers, ...length, host: target.hostHeader },
       setHost: false,
     })
-    sending.once('response', (came) => {
+  }
+  const send = (): void => {
+    clearTimeout(timer)
+    if (!mayLeave()) {
+      end(new GivenUp(tooLate))
+      return
+    }
+    // As bytes: a text would leave together with the head, and the head in the encoding of the text.
+    const bytes = body === null ? null : Buffer.from(body)
+    const prepared = prepare(bytes)
+    sending = prepared
+    prepared.once('response', (came) => {
       answer = came
       resolve(came)
     })
-    sending.on('error', end)
-    sending.end(body ?? undefined)
+    // No protocol was asked for that could be changed to.
+    prepared.once('upgrade', () => end(connectionReset()))
+    prepared.on('error', end)
+    onSending()
+    prepared.end(bytes ?? undefined)
+  }
+  socket.once(target.secure ? 'secureConnect' : 'connect', () => {
+    try {
+      send()
+    } catch (error) {
+      end(error instanceof Error ? error : new Error(String(error)))
+    }
   })
-  return { answer: promise, giveUp: (code) => end(new GivenUp(code)), close }
+  return { answer: promise, ended: ended.promise, giveUp: (code) => end(new GivenUp(code)), close }
 }

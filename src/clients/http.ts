@@ -7,6 +7,7 @@ import { promisify } from 'node:util'
 import zlib from 'node:zlib'
 import type { PlainResponse } from 'got'
 import got, { RequestError } from 'got'
+import { type Body, ownedBody } from './body.ts'
 import type { SentState } from './errors.ts'
 import { bodyTooLarge, bodyUnreadable } from './errors.ts'
 import { type FreshTarget, sendFresh } from './fresh-request.ts'
@@ -48,7 +49,7 @@ export interface HttpOpening extends Omit<HttpOutcome, 'bodyText'> {
    * The body, unpacked, as it comes; null without an answer. It must be read or given up (`return()`), otherwise its connection stays
    * open. It throws a {@link BodyFault} when it does not come whole, when nothing comes for the time allowed, or when it cannot be unpacked.
    */
-  readonly body: AsyncGenerator<Uint8Array, void, undefined> | null
+  readonly body: Body | null
 }
 
 /** A body that did not come whole. `code` says why, as `networkCode` of an outcome does. */
@@ -99,7 +100,6 @@ const unpackers: ReadonlyMap<string, Unpack> = new Map<string, Unpack>([
   ['x-gzip', promisify<Uint8Array, zlib.ZlibOptions, Buffer>(zlib.gunzip)],
   ['deflate', promisify<Uint8Array, zlib.ZlibOptions, Buffer>(zlib.inflate)],
   ['br', promisify<Uint8Array, zlib.BrotliOptions, Buffer>(zlib.brotliDecompress)],
-  ['zstd', promisify<Uint8Array, zlib.ZstdOptions, Buffer>(zlib.zstdDecompress)],
 ])
 
 const unpackStream: ReadonlyMap<string, () => Transform> = new Map<string, () => Transform>([
@@ -109,7 +109,6 @@ const unpackStream: ReadonlyMap<string, () => Transform> = new Map<string, () =>
   ['x-gzip', () => zlib.createGunzip()],
   ['deflate', () => zlib.createInflate()],
   ['br', () => zlib.createBrotliDecompress()],
-  ['zstd', () => zlib.createZstdDecompress()],
 ])
 
 /** Characters that a request line cannot contain; everything else of a cursor goes out as it came. */
@@ -119,8 +118,11 @@ const notInRequestLine = /[^\x21-\x7e]/gu
 export const requestPath = (basePath: string, target: string): string =>
   `${basePath}${target.toWellFormed()}`.replace(notInRequestLine, (character) => encodeURIComponent(character))
 
+/** A body that ends before its announced length was broken off by the connection, whoever notices it. */
+const networkCodeOf = (code: string): string => (code === 'ERR_HTTP_CONTENT_LENGTH_MISMATCH' ? 'ECONNRESET' : code)
+
 const codeOf = (error: unknown): string => {
-  if (error instanceof RequestError || error instanceof BodyFault) return error.code
+  if (error instanceof RequestError || error instanceof BodyFault) return networkCodeOf(error.code)
   if (error instanceof Error && 'code' in error && typeof error.code === 'string') return error.code
   return 'UNKNOWN_FAULT'
 }
@@ -164,6 +166,10 @@ interface Progress {
   /** What it was sent with, where that may be a connection that was used before. */
   native: ClientRequest | null
 }
+
+/** What is announced to have no body is packed in nothing, whatever it says. */
+const isAnnouncedEmpty = ({ statusCode, headers }: Head): boolean =>
+  statusCode === 204 || statusCode === 304 || headers['content-length'] === '0'
 
 /** A transport with connections of its own. */
 export const createTransport = (options: TransportOptions): Transport => {
@@ -252,7 +258,7 @@ export const createTransport = (options: TransportOptions): Transport => {
     try {
       const answer = await fresh.answer
       answered(answer)
-      const packed = await collect(answer, maxBodyBytes)
+      const packed = await Promise.race([collect(answer, maxBodyBytes), fresh.ended])
       return end(await unpack(packed, answer.headers['content-encoding'], maxBodyBytes), null)
     } catch (error) {
       return end(null, request.signal.aborted ? 'ABORTED' : codeOf(error))
@@ -265,6 +271,7 @@ export const createTransport = (options: TransportOptions): Transport => {
     const { progress, answered, end } = follow()
     if (request.signal.aborted) return end(null, 'ABORTED')
     const path = requestPath(basePath, request.target)
+    let broken: Error | null = null
     // The URL parser would rewrite parts of a cursor, so it sees the bare path only; the request line is set below.
     const stream = client.stream(new URL(`${basePath}/`, base), {
       method: request.method,
@@ -276,6 +283,17 @@ export const createTransport = (options: TransportOptions): Transport => {
         const send = secure ? https.request : http.request
         const sending = send(url, { ...native, path, agent: keptAgent }, callback)
         progress.native = sending
+        sending.once('response', (came) => {
+          sending.once('error', (error) => {
+            // A reset ends a body without a length as its end would, and is told to nobody else then.
+            if (!came.complete) broken = error
+          })
+        })
+        // No protocol was asked for that could be changed to.
+        sending.once('upgrade', (_came, socket) => {
+          socket.destroy()
+          stream.destroy(new BodyFault('ECONNRESET'))
+        })
         watchSending(sending, () => {
           progress.sent = 'maybe'
         })
@@ -285,6 +303,7 @@ export const createTransport = (options: TransportOptions): Transport => {
     stream.once('response', (head: PlainResponse) => answered(head))
     try {
       const packed = await readBounded(stream, maxBodyBytes)
+      if (broken !== null) throw broken
       return end(
         await unpack(packed, headerText(progress.head?.headers ?? {}, 'content-encoding') ?? undefined, maxBodyBytes),
         null,
@@ -304,11 +323,15 @@ export const createTransport = (options: TransportOptions): Transport => {
       const answer = await fresh.answer
       answered(answer)
       fresh.unbound()
-      const encoding = answer.headers['content-encoding']?.trim().toLowerCase() ?? ''
+      const encoding = isAnnouncedEmpty(answer) ? '' : (answer.headers['content-encoding']?.trim().toLowerCase() ?? '')
       const unpacker = unpackStream.get(encoding)
       // An error on the way reaches whoever reads the last stream of the line.
       const source = pipeline(answer, unpacker?.() ?? new PassThrough(), () => undefined)
-      return { ...end(null, null), body: readWhole(source, unpacker === undefined, request.signal, fresh.done) }
+      const leave = (): void => {
+        source.destroy()
+        fresh.done()
+      }
+      return { ...end(null, null), body: ownedBody(readWhole(source, unpacker === undefined, request.signal, leave), leave) }
     } catch (error) {
       fresh.done()
       return { ...end(null, request.signal.aborted ? 'ABORTED' : codeOf(error)), body: null }
@@ -316,12 +339,7 @@ export const createTransport = (options: TransportOptions): Transport => {
   }
 
   /** Passes a body on, and throws where it breaks off. The time that its reader takes does not count as silence. */
-  const readWhole = async function* (
-    source: Readable,
-    unreadable: boolean,
-    signal: AbortSignal,
-    done: () => void,
-  ): AsyncGenerator<Uint8Array, void, undefined> {
+  const readWhole = async function* (source: Readable, unreadable: boolean, signal: AbortSignal, leave: () => void): Body {
     let length = 0
     let timer: NodeJS.Timeout | undefined
     const wait = (): NodeJS.Timeout => setTimeout(() => source.destroy(new BodyFault('ETIMEDOUT')), requestTimeoutMs)
@@ -339,11 +357,10 @@ export const createTransport = (options: TransportOptions): Transport => {
     } catch (error) {
       if (signal.aborted) throw new BodyFault('ABORTED')
       const code = codeOf(error)
-      throw new BodyFault(/^(?:Z_|ERR_BROTLI|ERR__ERROR|ZSTD_|ERR_ZSTD)/.test(code) ? bodyUnreadable : code)
+      throw new BodyFault(/^(?:Z_|ERR_BROTLI|ERR__ERROR)/.test(code) ? bodyUnreadable : code)
     } finally {
       clearTimeout(timer)
-      source.destroy()
-      done()
+      leave()
     }
   }
 
@@ -366,11 +383,12 @@ const collect = (answer: IncomingMessage, maxBytes: number): Promise<Uint8Array>
       if (length > maxBytes) reject(new BodyFault(bodyTooLarge))
       else chunks.push(chunk)
     })
+    const broken = (): void => reject(answer.errored ?? new BodyFault('ECONNRESET'))
     answer.once('error', reject)
     answer.once('end', () => resolve(Buffer.concat(chunks)))
-    answer.once('close', () => {
-      if (!answer.complete) reject(new BodyFault('ECONNRESET'))
-    })
+    answer.once('close', broken)
+    // Its head and its fault came together, before anybody could listen.
+    if (answer.destroyed) broken()
   })
 
 /**

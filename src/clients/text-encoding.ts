@@ -1,3 +1,5 @@
+import { type Body, ownedBody } from './body.ts'
+
 /** The encodings that a byte order mark distinguishes from UTF-8, by its first two bytes. */
 const encodings = [
   { mark: [0xff, 0xfe], name: 'utf-16le' },
@@ -5,7 +7,9 @@ const encodings = [
 ] as const
 
 /** A text file as UTF-8, whatever its byte order mark says that it is in; one without a mark, or with that of UTF-8, comes through as it is. */
-export const asUtf8 = async function* (bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void, undefined> {
+export const asUtf8 = (bytes: Body): Body => ownedBody(decoded(bytes), () => bytes.return())
+
+const decoded = async function* (bytes: Body): Body {
   const encoder = new TextEncoder()
   let head: Uint8Array = new Uint8Array(0)
   let decoder: InstanceType<typeof TextDecoder> | null = null
@@ -22,8 +26,8 @@ export const asUtf8 = async function* (bytes: AsyncIterable<Uint8Array>): AsyncG
       const found = encodings.find(({ mark: [first, second] }) => rest[0] === first && rest[1] === second)
       decoder = found === undefined ? null : new TextDecoder(found.name)
     }
-    const decoded: Uint8Array = decoder === null ? rest : encoder.encode(decoder.decode(rest, { stream: true }))
-    if (decoded.length > 0) yield decoded
+    const text: Uint8Array = decoder === null ? rest : encoder.encode(decoder.decode(rest, { stream: true }))
+    if (text.length > 0) yield text
   }
   const last = isDecided ? encoder.encode(decoder?.decode() ?? '') : head
   if (last.length > 0) yield last

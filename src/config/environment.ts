@@ -11,6 +11,7 @@ import {
   bound,
   certificateFile,
   choice,
+  databaseUrl,
   jsonObject,
   nameList,
   oneOf,
@@ -23,7 +24,7 @@ import {
   text,
   timeSpan,
   timeSpanOrOff,
-  url,
+  webUrl,
 } from './parsers.ts'
 import { operationNames, rateLimits, rateLimitsAccepted } from './rate-limits.ts'
 
@@ -69,10 +70,8 @@ export const logReasons = z.record(text, z.enum(movementKinds))
 // `unset` says what. `docs/settings.md` is made of it, and the table of README.md is held against it.
 
 const stores = {
-  DATABASE_URL: url(['postgres:', 'postgresql:'])
-    .optional()
-    .describe('Postgres 15 or newer. Unset: an embedded one in `DATA_DIR`.'),
-  DATABASE_DIRECT_URL: url(['postgres:', 'postgresql:'])
+  DATABASE_URL: databaseUrl.optional().describe('Postgres 15 or newer. Unset: an embedded one in `DATA_DIR`.'),
+  DATABASE_DIRECT_URL: databaseUrl
     .optional()
     .describe(
       'The same database past a pooler in transaction mode, for [what needs a session of its own](scaling.md#connections). Unset: `DATABASE_URL`.',
@@ -90,7 +89,7 @@ const stores = {
 }
 
 const marketplace = {
-  MARKETPLACE_URL: url(['http:', 'https:']).optional().describe('Address of the marketplace. Unset: the built-in sandbox.'),
+  MARKETPLACE_URL: webUrl.optional().describe('Address of the marketplace. Unset: the built-in sandbox.'),
   MARKETPLACE_PROFILE: oneOf(profileNames, specification.name).describe('Its dialect.'),
   HEADER_PREFIX: headerPrefix
     .optional()
@@ -135,9 +134,7 @@ const sellers = {
 }
 
 const display = {
-  DISPLAY_URL: url(['http:', 'https:'])
-    .optional()
-    .describe('Address of display advertising. Unset while `MARKETPLACE_URL` is set: off.'),
+  DISPLAY_URL: webUrl.optional().describe('Address of display advertising. Unset while `MARKETPLACE_URL` is set: off.'),
   DISPLAY_CONSUMER_ID: text.optional().describe('Consumer id, shared by all advertisers.'),
   DISPLAY_AUTH_TOKEN: text.optional().describe('Token, shared by all advertisers.'),
   DISPLAY_PRIVATE_KEY: rsaPrivateKey.optional().describe('Key that signs each request; line breaks may be written as `\\n`.'),

@@ -99,17 +99,35 @@ export const bound = (fallback: number, least: number, most: number) => {
     .default(fallback)
 }
 
-/** An address with one of these protocols, such as `https:`. */
-export const url = (protocols: readonly string[]) => {
-  const begins = `that begins with ${protocols.map((protocol) => `${protocol}//`).join(' or ')}`
-  return z
-    .string()
-    .refine((text) => {
+const anAddress = (protocols: readonly string[]): string =>
+  `that begins with ${protocols.map((protocol) => `${protocol}//`).join(' or ')}`
+
+const address = (protocols: readonly string[]) =>
+  z.string().refine(
+    (text) => {
       const parsed = URL.canParse(text) ? new URL(text) : null
       return parsed !== null && protocols.includes(parsed.protocol)
-    }, `is not an address; accepted: one ${begins}`)
-    .meta({ accepts: `an address ${begins}` })
+    },
+    `is not an address; accepted: one ${anAddress(protocols)}`,
+  )
+
+const databaseProtocols = ['postgres:', 'postgresql:']
+/** The address of a database. */
+export const databaseUrl = address(databaseProtocols).meta({ accepts: `an address ${anAddress(databaseProtocols)}` })
+
+const holdsCredentials = (text: string): boolean => {
+  const { username, password } = new URL(text)
+  return username !== '' || password !== ''
 }
+
+const webProtocols = ['http:', 'https:']
+/** An address that requests are sent to, or that a person opens. */
+export const webUrl = address(webProtocols)
+  .refine(
+    (text) => !URL.canParse(text) || !holdsCredentials(text),
+    'has a user name or a password in it, which are not sent; leave them out',
+  )
+  .meta({ accepts: `an address ${anAddress(webProtocols)}` })
 
 const redisAccepts =
   'redis://… or rediss://…, several of them with commas for a cluster, or redis+sentinel://host:port,host:port/master (rediss+sentinel://…)'

@@ -10,7 +10,7 @@ import { nearestName } from '../domain/nearest.ts'
 import type { ColumnNames } from '../domain/reconciliation-report.ts'
 import { messageOf } from '../message-of.ts'
 import { type Environment, headerPrefix, logReasons, reportColumns } from './environment.ts'
-import { text, url } from './parsers.ts'
+import { text, webUrl } from './parsers.ts'
 import { rateLimits } from './rate-limits.ts'
 import { sandboxAdvertiserId, sandboxCampaignIds, sandboxSeller } from './sandbox.ts'
 
@@ -57,7 +57,7 @@ export const sellerEntry = z.strictObject({
   headerPrefix: headerPrefix.optional().describe('`HEADER_PREFIX`'),
   quantityField: z.enum(quantityFields).optional().describe('`QUANTITY_FIELD`'),
   tokenPath: z.string().startsWith('/').optional().describe('`TOKEN_PATH`'),
-  marketplaceUrl: url(['http:', 'https:']).optional().describe('`MARKETPLACE_URL`; one of the two is required'),
+  marketplaceUrl: webUrl.optional().describe('`MARKETPLACE_URL`; one of the two is required'),
   serviceName: text.optional().describe('`SERVICE_NAME`'),
   advertiserId: z.int().positive().optional().describe('`ADVERTISER_ID`'),
   campaignIds: z.array(text).optional().describe('`CAMPAIGN_IDS`, as a list'),

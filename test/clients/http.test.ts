@@ -1,8 +1,10 @@
+import { getEventListeners } from 'node:events'
 import { createServer as createTlsServer } from 'node:https'
 import type { Socket } from 'node:net'
 import { brotliCompressSync, gzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
-import { createTransport, type HttpOutcome, type HttpRequest, requestPath } from '../../src/clients/http.ts'
+import { BodyFault, createTransport, type HttpOutcome, type HttpRequest, requestPath } from '../../src/clients/http.ts'
+import { eventually } from '../support/eventually.ts'
 import { selfSignedCertificate } from './certificate.ts'
 import { afterTest, forever, startServer, startTcp } from './servers.ts'
 
@@ -146,6 +148,125 @@ describe('network faults', () => {
   })
 })
 
+describe.each([true, false])(
+  'an answer that comes with its fault in one piece, on a connection of its own: %s',
+  (freshConnection) => {
+    const head = 'HTTP/1.1 200 OK\r\nconnection: close\r\n'
+    const chunked = `${head}transfer-encoding: chunked\r\n\r\n`
+    test.each([
+      ['more than announced', `${head}content-length: 2\r\n\r\n{}GARBAGE`],
+      ['a body where there is none', 'HTTP/1.1 204 No Content\r\nconnection: close\r\n\r\n{"a":1}'],
+      ['a bad size of a piece', `${chunked}zz\r\n{}\r\n`],
+      ['a bad size after a good piece', `${chunked}2\r\n{}\r\nzz\r\n`],
+      ['more after the last piece', `${chunked}2\r\n{}\r\n0\r\n\r\nGARBAGE`],
+      ['bad trailers', `${chunked}2\r\n{}\r\n0\r\n\u0001: \u0002\r\n\r\n`],
+    ])('%s', async (_name, bytes) => {
+      const abort = new AbortController()
+      const outcome = await outcomeOf((socket) => socket.write(bytes), post({ freshConnection, signal: abort.signal }), 10_000)
+      expect(outcome.sent).toBe('answered')
+      expect(outcome.networkCode).toMatch(/^HPE_/)
+      expect(outcome.bodyText).toBeNull()
+      expect(outcome.endedMs - outcome.sentMs).toBeLessThan(5_000)
+      expect(getEventListeners(abort.signal, 'abort')).toEqual([])
+    })
+
+    test('a change of protocol that nobody asked for', async () => {
+      const bytes = 'HTTP/1.1 101 Switching Protocols\r\nupgrade: other\r\nconnection: upgrade\r\n\r\n'
+      const outcome = await outcomeOf((socket) => socket.write(bytes), post({ freshConnection }), 10_000)
+      expect(outcome).toMatchObject({ sent: 'maybe', status: null, networkCode: 'ECONNRESET' })
+    })
+
+    test('a body without a length that is broken off by a reset', async () => {
+      for (const body of ['{"orders":[1', '']) {
+        const onRequest = (socket: Socket): void => {
+          socket.write(`HTTP/1.1 200 OK\r\n\r\n${body}`, () => setTimeout(() => socket.resetAndDestroy(), 20))
+        }
+        const outcome = await outcomeOf(onRequest, get({ freshConnection }))
+        expect(outcome).toMatchObject({ sent: 'answered', bodyText: null, networkCode: 'ECONNRESET' })
+      }
+    })
+
+    test('a body that ends before its length', async () => {
+      const outcome = await outcomeOf((socket) => socket.end(`${head}content-length: 100\r\n\r\n{"a"`), get({ freshConnection }))
+      expect(outcome).toMatchObject({ sent: 'answered', bodyText: null, networkCode: 'ECONNRESET' })
+    })
+
+    test.each([{ x: 'a\r\nb: c' }, { x: '€' }, { 'a b': 'x' }])(
+      'a header that cannot be sent is not sent: %j',
+      async (headers) => {
+        const { url, seen } = await startServer((_request, response) => response.end('{}'))
+        const outcome = await transportTo(url).exchange(post({ freshConnection, headers }))
+        expect(outcome).toMatchObject({ sent: 'never', status: null })
+        expect(outcome.networkCode).toMatch(/^ERR_INVALID/)
+        expect(seen).toEqual([])
+      },
+    )
+
+    test('a header leaves in the encoding of headers, whatever the body', async () => {
+      const { url, seen } = await startServer((_request, response) => response.end('{}'))
+      for (const body of ['{"name":"Zoë"}', null])
+        await transportTo(url).exchange(post({ freshConnection, headers: { x: 'é' }, body }))
+      expect(seen.map(({ headers }) => headers['x'])).toEqual(['é', 'é'])
+      expect(seen[0]?.body).toBe('{"name":"Zoë"}')
+    })
+  },
+)
+
+describe('a body that is read piece by piece', () => {
+  /** Begins an answer that never ends; tells how many connections are open. */
+  const endless = async () => {
+    let open = 0
+    const { url } = await startTcp((socket) => {
+      open += 1
+      socket.once('close', () => {
+        open -= 1
+      })
+      socket.once('data', () => socket.write('HTTP/1.1 200 OK\r\ncontent-length: 200000000\r\n\r\nabc'))
+    })
+    return { url, openConnections: () => open }
+  }
+
+  test.each([
+    ['given up before its first piece', async (body: AsyncGenerator<Uint8Array>) => void (await body.return(undefined))],
+    [
+      'given up by a fault before its first piece',
+      async (body: AsyncGenerator<Uint8Array>) => void (await body.throw(new Error('given up')).catch(() => undefined)),
+    ],
+    [
+      'given up after it',
+      async (body: AsyncGenerator<Uint8Array>) => {
+        for await (const _piece of body) break
+      },
+    ],
+  ])('leaves nothing behind when it is %s', async (_name, giveUp) => {
+    const { url, openConnections } = await endless()
+    const abort = new AbortController()
+    const { body } = await transportTo(url).open(get({ signal: abort.signal }))
+    if (body === null) return expect.unreachable('there is no answer')
+    await giveUp(body)
+    await eventually(() => expect(openConnections()).toBe(0))
+    expect(getEventListeners(abort.signal, 'abort')).toEqual([])
+    expect(await body.next()).toEqual({ done: true, value: undefined })
+  })
+
+  test('is empty where it is announced as empty, whatever it is packed in', async () => {
+    for (const head of ['200 OK\r\ncontent-length: 0', '204 No Content']) {
+      const url = await tcp((socket) => socket.write(`HTTP/1.1 ${head}\r\ncontent-encoding: gzip\r\n\r\n`))
+      const { body } = await transportTo(url).open(get())
+      const pieces: Uint8Array[] = []
+      for await (const piece of body ?? []) pieces.push(piece)
+      expect(Buffer.concat(pieces).length).toBe(0)
+    }
+  })
+
+  test('is unreadable where it is packed in what was not asked for', async () => {
+    const { url } = await startServer((_request, response) => response.writeHead(200, { 'content-encoding': 'zstd' }).end('x'))
+    const { body } = await transportTo(url).open(get())
+    await expect(body?.next()).rejects.toThrow(BodyFault)
+    expect(await transportTo(url).exchange(get())).toMatchObject({ bodyText: null, networkCode: 'BODY_UNREADABLE' })
+  })
+})
+
 describe('bounds', () => {
   const answerWith = async (body: Buffer | string, headers: Readonly<Record<string, string>> = {}) => {
     const { url } = await startServer((_request, response) => response.writeHead(200, headers).end(body))
@@ -280,5 +401,9 @@ test('nothing leaves once it may not, although the connection stands', async () 
   const silent = await startTcp((socket) => socket.once('data', () => expect.unreachable('a byte has left')))
   expect(await transportTo(silent.url).exchange(post({ mayLeave }))).toMatchObject({ sent: 'never', networkCode: 'TOO_LATE' })
   expect(asked).toBe(2)
+  const faulty = (): boolean => {
+    throw new Error('the clock cannot be read')
+  }
+  expect(await transportTo(url).exchange(post({ mayLeave: faulty }))).toMatchObject({ sent: 'never', status: null })
   expect(seen).toEqual([])
 })

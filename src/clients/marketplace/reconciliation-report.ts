@@ -1,5 +1,6 @@
 import type { Calendar } from '../../domain/calendar.ts'
 import type { ColumnNames } from '../../domain/reconciliation-report.ts'
+import type { Body } from '../body.ts'
 import type { CallOptions } from '../call-options.ts'
 import type { Operations } from '../endpoint.ts'
 import { headerText } from '../judge.ts'
@@ -27,8 +28,8 @@ export interface ReportDownload {
   readonly observedAt: Date
   readonly answeredAt: Date
   readonly correlationId: string
-  /** The CSV file in pieces. It must be read to its end or given up (`break`): it throws a `MarketplaceFailure` when it does not come whole. */
-  readonly body: AsyncIterable<Uint8Array>
+  /** The CSV file in pieces. It must be read to its end or given up: it throws a `MarketplaceFailure` when it does not come whole. */
+  readonly body: Body
 }
 
 /** The inventory reconciliation report of one seller. */

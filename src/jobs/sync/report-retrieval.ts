@@ -29,15 +29,19 @@ const download = async (context: StreamContext, key: SellerMonth, options: CallO
   const { fileName, answeredAt, observedAt, correlationId, body } = answer
   // A file from the future was dated by another clock.
   const generatedAt = answer.generatedAt !== null && answer.generatedAt < answeredAt ? answer.generatedAt : answeredAt
-  const id = await beginReport(database, { ...key, fileName, generatedAt, retrievedAt: observedAt, correlationId })
   try {
-    await completeReport(database, id, await writeReportFile(database, id, body))
-  } catch (error) {
-    // Whatever else went wrong: the next download throws the rest of this one away.
-    if (error instanceof MarketplaceFailure) await removeReport(database, id)
-    throw error
+    const id = await beginReport(database, { ...key, fileName, generatedAt, retrievedAt: observedAt, correlationId })
+    try {
+      await completeReport(database, id, await writeReportFile(database, id, body))
+    } catch (error) {
+      // Whatever else went wrong: the next download throws the rest of this one away.
+      if (error instanceof MarketplaceFailure) await removeReport(database, id)
+      throw error
+    }
+    return await findReport(database, id)
+  } finally {
+    await body.return()
   }
-  return findReport(database, id)
 }
 
 const isBare404 = (error: unknown): boolean => error instanceof Refused && error.httpStatus === 404
