@@ -9,6 +9,8 @@ export interface Wake {
   wakeCommands(commandIds: readonly string[]): void
   /** As `wakeCommands`, of commands that have only just been stored. */
   wakeNewCommands(commandIds: readonly string[]): void
+  /** The next step of a command is due at another moment than its job, if it has one, comes at. */
+  wakeMoved(commandId: string): void
 }
 
 /** What is woken, and how. */
@@ -79,6 +81,9 @@ export const createWake = ({ database, runtime, atOnce, quiet }: WakeParts): Wak
       if (enqueueing || newCommands.length === 0) return
       enqueueing = true
       void enqueueNew()
+    },
+    wakeMoved: (commandId) => {
+      runtime.enqueue('command.run', { commandId }, { runNow: true }).catch(couldNotWake)
     },
   }
 }

@@ -73,9 +73,11 @@ const registerCommands = ({ context, database, marketplace, queues }: WorkParts)
       const next = await headCommand(database, sellerId, subject)
       if (next !== null) queues.wakeCommands([next])
     },
+    onRunForAnother: queues.wakeMoved,
     onOutcome: (kind: string, outcome: string) => metrics.commands.inc({ kind, outcome }),
   }
   const slots = createSlots({ total: commandsAtOnce })
+  const underWay = new Set<string>()
   queues.runtime.register(
     'command.run',
     async ({ data, signal, starts, log }) => {
@@ -85,11 +87,13 @@ const registerCommands = ({ context, database, marketplace, queues }: WorkParts)
       const { sellerId } = command
       const release = await slots.take(sellerId, signal)
       if (release === null) return turnedAway(`seller ${sellerId}`, starts)
+      underWay.add(command.id)
       try {
-        const outcome = await runAsRead(commandParts, command, { signal, starts, log })
+        const outcome = await runAsRead(commandParts, command, { signal, starts, log, underWay })
         if ('done' in outcome) queues.ended('command.run')
         return outcome
       } finally {
+        underWay.delete(command.id)
         release()
       }
     },

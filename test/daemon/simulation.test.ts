@@ -199,6 +199,28 @@ describe('a simulation', () => {
     expect(before).toBeLessThan(400)
   })
 
+  test('of those that wait for budget the one that is wanted earliest has the next call, whenever it came', () => {
+    const limit = { tokens: 1, perMs: hourMs }
+    const later = Array.from({ length: 20 }, (_, number) =>
+      command(number, 'a', {
+        actByMs: startMs + (40 - number) * hourMs,
+        comesAtMs: startMs + number * minuteMs,
+        dueAtMs: startMs,
+      }),
+    )
+    const { sent } = play({ commands: later, limitOf: () => limit }, 30 * hourMs)
+    const order = [...sent].sort(([, a], [, b]) => a - b).map(([id]) => id)
+    // The first one left when nothing else was there.
+    expect(order).toEqual([
+      'a-0',
+      ...later
+        .slice(1)
+        .reverse()
+        .map(({ id }) => id),
+    ])
+    expect(new Set(sent.values()).size).toBe(20)
+  })
+
   test('a backfill with a tight limit ends when its calls are through, and polls take their part', () => {
     const tight = operation('list', 60, minuteMs)
     const alone = play({ backfills: [backfill('a', 600, { operation: tight })] }, hourMs)

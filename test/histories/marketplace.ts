@@ -427,7 +427,7 @@ export const createWorld = ({ stage, nature, rules, orders, purchaseOrderId, tel
   const written = (rule: Rule | undefined, node: Node, id: string, write: Write, request: Incoming): { reply: () => Reply } => {
     const before = latest(id)
     if (before === null) return { reply: () => reply(node, 404, faultBody(404, 'No orders found')) }
-    const commandId = stage.current()?.commandId ?? null
+    const commandId = stage.current()?.commandOf() ?? null
     const cause = {
       by: 'us',
       commandId,
@@ -482,7 +482,7 @@ export const createWorld = ({ stage, nature, rules, orders, purchaseOrderId, tel
       atMs: stage.nowMs(),
       operation,
       correlationId: request.correlationId,
-      commandId: stage.current()?.commandId ?? null,
+      commandId: stage.current()?.commandOf() ?? null,
       purchaseOrderId: id,
       answered: rule?.answer.is ?? null,
       did: rule?.effect?.of ?? null,

@@ -181,7 +181,7 @@ const playIn = async (theatre: Theatre, slot: Slot, history: History, carry: Car
   /** Runs one step in a process. */
   const begin = async (
     daemon: Daemon,
-    what: { name: string; commandId: string | null; key: string },
+    what: { name: string; commandOf: () => string | null; key: string },
     work: () => Promise<void>,
   ) => {
     steps += 1
@@ -206,24 +206,29 @@ const playIn = async (theatre: Theatre, slot: Slot, history: History, carry: Car
         daemons[daemon.place] = start(daemon.place)
       })
     }
-    await stage.begin({ name: what.name, process: daemon.place, commandId: what.commandId }, ended)
+    await stage.begin({ name: what.name, process: daemon.place, commandOf: what.commandOf }, ended)
   }
 
-  const runStep = (daemon: Daemon, { id, state }: DueRow): Promise<void> =>
-    begin(daemon, { name: `${state} command ${id.slice(0, 8)}`, commandId: id, key: id }, async () => {
+  const runStep = (daemon: Daemon, { id, state }: DueRow): Promise<void> => {
+    // One that is wanted earlier may go in place of the command, and is the last one then.
+    const underWay = new Set([id])
+    const commandOf = (): string | null => [...underWay].at(-1) ?? null
+    return begin(daemon, { name: `${state} command ${id.slice(0, 8)}`, commandOf, key: id }, async () => {
       tell(`process ${daemon.place} takes ${state} command ${id.slice(0, 8)}`)
       daemon.phase = state === 'pending' ? 'sending' : 'reading back'
-      const job = { signal: new AbortController().signal, log: daemon.log }
-      const outcome = await carry({ name: 'command.run', data: { commandId: id } }, () => runCommand(daemon.command, id, job))
+      const job = { signal: new AbortController().signal, log: daemon.log, underWay }
+      const command = { ...daemon.command, onRunForAnother: (other: string) => void notBefore.delete(other) }
+      const outcome = await carry({ name: 'command.run', data: { commandId: id } }, () => runCommand(command, id, job))
       if (outcome === 'missed') notBefore.set(id, stage.nowMs() + relayMs)
       else if ('runAgainAt' in outcome) {
         notBefore.set(id, outcome.runAgainAt.getTime())
         tell(`process ${daemon.place}: again in ${outcome.runAgainAt.getTime() - stage.nowMs()} ms, ${outcome.reason}`)
       } else notBefore.set(id, stage.nowMs() + relayMs)
     })
+  }
 
   const processEvent = (daemon: Daemon, { id }: DueRow): Promise<void> =>
-    begin(daemon, { name: `event ${id}`, commandId: null, key: `event ${id}` }, async () => {
+    begin(daemon, { name: `event ${id}`, commandOf: () => null, key: `event ${id}` }, async () => {
       daemon.phase = 'accepting'
       await carry({ name: 'event.process', data: { source, id } }, async () => {
         const result = await processReceivedEvent(daemon.accept, { source, id }, new AbortController().signal)
@@ -354,7 +359,7 @@ const playIn = async (theatre: Theatre, slot: Slot, history: History, carry: Car
     for (const errand of errands) {
       const go = async (daemon: Daemon): Promise<void> => {
         errands.splice(errands.indexOf(errand), 1)
-        await begin(daemon, { name: errand.name, commandId: null, key: errand.name }, () => errand.run(daemon))
+        await begin(daemon, { name: errand.name, commandOf: () => null, key: errand.name }, () => errand.run(daemon))
       }
       due.push({ atMs: Math.max(errand.atMs, stage.nowMs()), go })
     }

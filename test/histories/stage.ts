@@ -2,8 +2,8 @@
 export interface Step {
   readonly name: string
   readonly process: number
-  /** Null: not about one command. */
-  readonly commandId: string | null
+  /** The command that it carries on now; null: it is not about one command. */
+  readonly commandOf: () => string | null
 }
 
 /**

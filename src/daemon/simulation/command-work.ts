@@ -35,6 +35,9 @@ interface Work extends OrderedCommand, Applicant, Happening {
   readonly write: SimulatedBudget | null
   readonly reads: SimulatedBudget | null
   step: 'waits' | 'reads' | 'sends'
+  /** When it is due again that has waited for budget before; null: it has not, or is under way. */
+  budgetUntilMs: number | null
+  hasWaited: boolean
   starts: number
   process: Process | null
 }
@@ -183,15 +186,50 @@ export const startCommands = (
     dispatch()
   }
 
-  const postpone = (work: Work, untilMs: number): void => {
+  const wait = (work: Work, untilMs: number): void => {
     work.step = 'waits'
+    work.budgetUntilMs = Math.max(untilMs, timeline.nowMs())
+    work.hasWaited = true
     timeline.at(untilMs, work)
+  }
+
+  const postpone = (work: Work, untilMs: number): void => {
+    wait(work, untilMs)
     leaveProcess(work, true)
+  }
+
+  /** The most urgent one of its line that waits for budget as well, and is wanted earlier. */
+  const wantedEarlier = (work: Work): Work | null => {
+    let first: Work | null = null
+    for (const other of work.line.placed) {
+      if (other.budgetUntilMs !== null && byUrgency(other, first ?? work) < 0) first = other
+    }
+    return first
+  }
+
+  /** The other one goes in its place, and it is due when that one would have been. */
+  const exchange = (work: Work, other: Work): void => {
+    const untilMs = other.budgetUntilMs ?? timeline.nowMs()
+    other.budgetUntilMs = null
+    other.process = work.process
+    work.process = null
+    wait(work, untilMs)
   }
 
   /** What the daemon does with a command that is due: budget of the write first, then what it reads, then the request. */
   const run = (work: Work): void => {
-    const untilMs = work.write?.take() ?? work.reads?.take() ?? null
+    const untilMs = work.write?.take() ?? null
+    if (untilMs !== null) {
+      postpone(work, untilMs)
+      return
+    }
+    const first = work.hasWaited && work.write !== null ? wantedEarlier(work) : null
+    if (first !== null) exchange(work, first)
+    read(first ?? work)
+  }
+
+  const read = (work: Work): void => {
+    const untilMs = work.reads?.take() ?? null
     if (untilMs !== null) {
       postpone(work, untilMs)
       return
@@ -241,15 +279,20 @@ export const startCommands = (
       write: operation === null ? null : budgets.of(sellerId, operation),
       reads: reads === null ? null : budgets.of(sellerId, reads),
       step: 'waits',
+      budgetUntilMs: null,
+      hasWaited: false,
       starts: 0,
       process: null,
       admit: () => run(work),
       turnAway: () => {
-        timeline.at(timeline.nowMs() + turnedAwayForMs(work.starts, random()), work)
+        wait(work, timeline.nowMs() + turnedAwayForMs(work.starts, random()))
         leaveProcess(work, false)
       },
       happen: () => {
         if (work.step === 'waits') {
+          // Of an earlier moment than it waits for now, or of one at which another one went in its place.
+          if (work.hasWaited && work.budgetUntilMs !== timeline.nowMs()) return
+          work.budgetUntilMs = null
           makeReady(work)
         } else if (work.step === 'reads') {
           work.reads?.answered()

@@ -1,3 +1,4 @@
+import type { Grant } from '../../clients/budget.ts'
 import type { MarketplaceClient } from '../../clients/client.ts'
 import { type Clock, systemClock } from '../../clock.ts'
 import type { CommandKind } from '../../domain/command.ts'
@@ -19,6 +20,8 @@ export interface CommandParts {
   readonly settleTimeMs: number
   /** Called after a command has been settled: the next of its subject may run. */
   readonly onSettled: (sellerId: string, subject: string) => Promise<void>
+  /** Called after a command has been run by the job of another one, and goes on: its own job comes at a moment that does not hold any more. */
+  readonly onRunForAnother?: (commandId: string) => void
   /** Counts the outcomes of commands, by kind. */
   readonly onOutcome?: (
     kind: CommandKind,
@@ -40,6 +43,10 @@ export interface CommandJob {
   readonly signal: AbortSignal
   /** Runs of this job, this one counted; one when left out. */
   readonly starts?: number
+  /** Commands that are being run in this process; whoever runs one adds it. Left out: this one alone. */
+  readonly underWay?: Set<string>
+  /** Leave for its request, which another command has got and gives up for this one. */
+  readonly grant?: Grant
   readonly log: {
     info(fields: object, message: string): void
     warn(fields: object, message: string): void

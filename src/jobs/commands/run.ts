@@ -1,3 +1,4 @@
+import type { Grant } from '../../clients/budget.ts'
 import { faultPoint } from '../../fault-points.ts'
 import type { JobOutcome } from '../../queues/jobs.ts'
 import { moveCommand } from '../../store/command-steps.ts'
@@ -77,5 +78,22 @@ const finish = async (run: AnyRun, step: Step): Promise<JobOutcome> => {
       return again(parts, step.delayMs, step.reason)
     case 'gone':
       return done
+    case 'instead':
+      await runInstead(run, step.commandId, step.grant)
+      return again(parts, step.delayMs, 'a command that is wanted earlier goes first')
+  }
+}
+
+/** Runs another command with the leave that this one has got. */
+const runInstead = async ({ parts, job }: AnyRun, commandId: string, grant: Grant): Promise<void> => {
+  const command = await readOpenCommand(parts, commandId)
+  if (command === null || !command.sellerAtWork) return
+  let hasEnded = false
+  job.underWay?.add(commandId)
+  try {
+    hasEnded = 'done' in (await runAsRead(parts, command, { ...job, grant }))
+  } finally {
+    job.underWay?.delete(commandId)
+    if (!hasEnded) parts.onRunForAnother?.(commandId)
   }
 }

@@ -3,6 +3,7 @@ import { MarketplaceFailure } from '../../clients/errors.ts'
 import { faultPoint } from '../../fault-points.ts'
 import { readAttempts, recordIntent, recordOutcome } from '../../store/command-attempts.ts'
 import { lockCommand } from '../../store/command-steps.ts'
+import { letEarlierGo, wasPutOff } from '../../store/command-turns.ts'
 import type { Transaction } from '../../store/database.ts'
 import { atOnce } from '../../store/together.ts'
 import { storageFault } from '../../store/versions.ts'
@@ -20,9 +21,14 @@ type Readable<Thing> = Extract<Sight<Thing>, { kind: 'seen' | 'none' | 'unreadab
 /** `pending`: checks once more, stores the intent, sends, and stores the result. */
 export const send = async <Thing, Request extends object>(run: Run<Thing, Request>): Promise<Step> => {
   const { parts, command, client, subject, job } = run
-  const grant = await client.budget.take(subject.operation)
+  const grant = job.grant ?? (await client.budget.take(subject.operation))
   if (!grant.granted) {
     return postponed(run, 'the rate budget is used up', grant.availableAt.getTime() - clockOf(parts).wallMs())
+  }
+  // Whoever waits asks again at a moment of its own: which of them comes first says nothing of what the marketplace wants first.
+  if (job.grant === undefined && wasPutOff(command)) {
+    const earlier = await letEarlierGo(parts.database, command, job.underWay ?? [])
+    if (earlier !== null) return { kind: 'instead', commandId: earlier.id, grant, delayMs: earlier.inMs }
   }
   const unknownMs = unknownForMs(run)
   if (unknownMs > 0) return postponed(run, 'a request of before the restore may still take effect', unknownMs)

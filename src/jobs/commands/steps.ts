@@ -1,3 +1,4 @@
+import type { Grant } from '../../clients/budget.ts'
 import type { MarketplaceFailure } from '../../clients/errors.ts'
 import { namesOfFaults } from '../../clients/errors.ts'
 import type { Evidence } from '../../domain/evidence.ts'
@@ -9,12 +10,16 @@ import { credentialsRefused } from '../sellers.ts'
 import { type AnyRun, committing, fieldsOf, type Run } from './engine.ts'
 import { alarmAfterMs, backOffMs, fewestLooks, patienceMs } from './waits.ts'
 
-/** Result of a transaction, for after its commit. `gone`: another process has moved the command meanwhile. */
+/**
+ * Result of a transaction, for after its commit. `gone`: another process has moved the command meanwhile. `instead`: another command goes first, with
+ * the leave that this one has got, and this one is due again in so many ms.
+ */
 export type Step =
   | { readonly kind: 'settled'; readonly outcome: 'confirmed' | 'rejected' }
   | { readonly kind: 'held' }
   | { readonly kind: 'later'; readonly delayMs: number; readonly reason: string }
   | { readonly kind: 'gone' }
+  | { readonly kind: 'instead'; readonly commandId: string; readonly grant: Grant; readonly delayMs: number }
 
 const mostFaultsTold = 5
 

@@ -389,6 +389,90 @@ describe('the command engine', () => {
     expect(await effectsOf(order, 'shipped')).toBe(1)
   })
 
+  describe('whose budget has one call left', () => {
+    let aheadMs = 0
+    const now = () => Date.now() + aheadMs
+    const hourMs = 3_600_000
+
+    /** Commands that wait for budget, by when the marketplace wants them; null: it has not said. */
+    const waiting = async (...actBy: readonly (string | null)[]): Promise<string[]> => {
+      const orders = await Promise.all([...actBy, null].map(() => place(1)))
+      await sellers.close()
+      aheadMs = 0
+      sellers = createSellerRegistry({
+        sellers: readConfig({}, false).sellers,
+        sandboxUrl: sandbox.url,
+        display: null,
+        requestTimeoutMs: 400,
+        profiles,
+        budget: createInProcessBudget({ now, limits: { 'orders.ship': { tokens: 1, perMs: hourMs } } }),
+        log,
+        hooks: {},
+        createClient: (connection, clientParts) => createMarketplaceClient(connection, { ...clientParts, now }),
+      })
+      parts = { ...parts, sellers, clock: { wallMs: now, monotonicMs: now } }
+      const [first = '', ...others] = orders
+      expect(await settle(await submit(first, shipmentOf(1)))).toBe('confirmed')
+      const ids: string[] = []
+      for (const [index, order] of others.entries()) {
+        const id = await submit(order, shipmentOf(1))
+        await stage.database.execute(
+          'UPDATE tallyman.commands SET act_by = $2::timestamptz WHERE id = $1',
+          id,
+          actBy[index] ?? null,
+        )
+        await runCommand(parts, id, job())
+        expect((await stateOf(id)).nextActionAt.getTime()).toBeGreaterThan(now() + hourMs / 2)
+        ids.push(id)
+      }
+      return ids
+    }
+    /** Its moment has come, and there is a call. */
+    const comes = async (...ids: readonly string[]): Promise<void> => {
+      aheadMs += 2 * hourMs
+      await stage.database.execute('UPDATE tallyman.commands SET next_action_at = now() WHERE id = ANY ($1::text[])', [...ids])
+    }
+    const statesOf = async (ids: readonly string[]) => (await Promise.all(ids.map(stateOf))).map(({ state }) => state)
+
+    test('gives it to the one that is wanted earliest, whichever comes first', async () => {
+      const ids = await waiting(null, '2026-05-02T00:00:00Z', '2026-05-01T00:00:00Z')
+      const [late = '', middle = '', early = ''] = ids
+      await comes(late)
+      const { nextActionAt } = await stateOf(early)
+      const outcome = await runCommand(parts, late, job())
+      expect(await statesOf(ids)).toEqual(['pending', 'pending', 'confirmed'])
+      expect((await stateOf(late)).nextActionAt).toEqual(nextActionAt)
+      expect(outcome).toMatchObject({ reason: 'a command that is wanted earlier goes first' })
+      await comes(late, middle)
+      await runCommand(parts, late, job())
+      expect(await statesOf(ids)).toEqual(['pending', 'confirmed', 'confirmed'])
+      await comes(late)
+      await runCommand(parts, late, job())
+      expect(await statesOf(ids)).toEqual(['confirmed', 'confirmed', 'confirmed'])
+    })
+
+    test('but to none that is being run or in trouble', async () => {
+      const ids = await waiting(null, '2026-05-01T00:00:00Z', '2026-05-02T00:00:00Z')
+      const [late = '', running = '', troubled = ''] = ids
+      await stage.database.execute('UPDATE tallyman.commands SET troubled_since = now() WHERE id = $1', troubled)
+      await comes(late)
+      await runCommand(parts, late, { ...job(), underWay: new Set([late, running]) })
+      expect(await statesOf(ids)).toEqual(['confirmed', 'pending', 'pending'])
+    })
+
+    test('tells whose job comes at the wrong moment now', async () => {
+      const moved: string[] = []
+      const [late = '', early = ''] = await waiting(null, '2026-05-01T00:00:00Z')
+      parts = { ...parts, onRunForAnother: (id) => void moved.push(id) }
+      await sandbox.control('PUT', '/faults', { rules: [{ operation: 'orders.ship', sellerId, serverErrorBefore: 1 }] })
+      await comes(late)
+      await runCommand(parts, late, job())
+      expect(moved).toEqual([early])
+      expect((await stateOf(early)).attempts).toBe(1)
+      expect((await stateOf(late)).attempts).toBe(0)
+    })
+  })
+
   test('dead credentials stop the seller with an alarm, and send nothing', async () => {
     const order = await place(1)
     await sellers.close()
