@@ -18,6 +18,7 @@ import {
 } from '../../../src/clients/marketplace/report-csv.ts'
 import type { ParsedRecord } from '../../../src/clients/record.ts'
 import type { ReconciliationRow } from '../../../src/domain/reconciliation-report.ts'
+import { eventually } from '../../support/eventually.ts'
 import { type ClientSettings, forever, generousLimits, sendJson, startClient, startMarketplace, startTcp } from '../servers.ts'
 
 const headerLine =
@@ -200,6 +201,24 @@ describe('the file', () => {
     expect((await textOf(present(report).body)).split('\n')).toHaveLength(9)
   })
 
+  test('may be given up before it is read', async () => {
+    let open = 0
+    const { url } = await startMarketplace((_request, response) => {
+      open += 1
+      response.once('close', () => {
+        open -= 1
+      })
+      response.writeHead(200, { 'content-type': 'text/csv' }).write(csv)
+    })
+    const { report, reports } = await ask(url)
+    const { body } = present(report)
+    expect(open).toBe(1)
+    await body.return()
+    await eventually(() => expect(open).toBe(0))
+    expect(reports.at(-1)).toMatchObject({ operation: 'reconciliation.report', outcome: 'ok' })
+    expect(await body.next()).toEqual({ done: true, value: undefined })
+  })
+
   test('may be given up half read', async () => {
     const { url } = await startMarketplace((_request, response) => {
       response.writeHead(200, { 'content-type': 'text/csv' })
@@ -320,6 +339,16 @@ describe('a file that does not come whole is a failure', () => {
   ])('when its %s ends early or is none', async (encoding, bytes) => {
     const { url } = await startMarketplace((_request, response) => sendCsv(response, bytes, { 'content-encoding': encoding }))
     expect(await failureOf(url)).toMatchObject({ kind: 'malformed', networkCode: 'BODY_UNREADABLE' })
+  })
+
+  test('when nothing but white space comes, which is not all held in memory', async () => {
+    const before = process.memoryUsage().rss
+    const packed = gzipSync(Buffer.alloc(64 * 1024 * 1024, ' '))
+    const { url } = await startMarketplace((_request, response) => {
+      sendCsv(response, Buffer.concat(Array.from({ length: 8 }, () => packed)), { 'content-encoding': 'gzip' })
+    })
+    expect(await failureOf(url, { maxBodyBytes: 1024 * 1024 })).toMatchObject({ sent: 'answered' })
+    expect(process.memoryUsage().rss - before).toBeLessThan(300 * 1024 * 1024)
   })
 
   test('when its packing is unknown', async () => {
