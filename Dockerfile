@@ -42,4 +42,4 @@ EXPOSE 8080
 # dumb-init passes signals on and reaps what the daemon leaves behind.
 ENTRYPOINT ["dumb-init", "--"]
 # The same settings of V8 as `npm start`: garbage is not left standing (docs/performance.md).
-CMD ["node_modules/.bin/node", "--max-semi-space-size=4", "--initial-old-space-size=32", "--heap-growing-percent=30", "src/main.ts"]
+CMD ["node_modules/.bin/node", "--max-semi-space-size=16", "--initial-old-space-size=32", "--heap-growing-percent=60", "src/main.ts"]

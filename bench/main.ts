@@ -72,6 +72,8 @@ const commandsSchema = z.array(
     ratio: z.number(),
     hereRatio: z.number(),
     hereToOurs: z.number(),
+    hereToPlain: z.number(),
+    plainRatio: z.number(),
     ownMs: z.number(),
     postgresMs: z.number(),
     hereOwnMs: z.number(),
@@ -162,18 +164,20 @@ console.table([
   ...(lists.firstViewMs === null
     ? []
     : [atMost('first view of the console in a browser, 200,000 orders, ms', lists.firstViewMs, 1_000)]),
-  ...commands.flatMap(({ backend, ratio, hereRatio, hereToOurs, ownMs, postgresMs, hereOwnMs, herePostgresMs }) => [
+  ...commands.flatMap(({ backend, ratio, hereRatio, hereToOurs, hereToPlain, plainRatio, ...costs }) => [
     atLeast(
       `commands begun where due to a bare worker by got, queues in ${backend}`,
       hereRatio,
       backend === 'Postgres' ? 1 : 0.7,
     ),
     told(`the same to a bare worker over our transport, queues in ${backend}`, hereToOurs),
-    atMost(`a command begun where due in Node, queues in ${backend}, ms`, hereOwnMs, 3, 1),
-    atMost(`a command begun where due in Postgres, queues in ${backend}, ms`, herePostgresMs, 2, 1),
+    told(`the same to two plain statements a batch`, hereToPlain),
+    told(`two plain statements a batch to a bare worker by got, queues in ${backend}`, plainRatio),
+    atMost(`a command begun where due in Node, queues in ${backend}, ms`, costs.hereOwnMs, 3, 1),
+    atMost(`a command begun where due in Postgres, queues in ${backend}, ms`, costs.herePostgresMs, 2, 1),
     told(`commands from the queue to a bare worker by got, queues in ${backend}`, ratio),
-    atMost(`a command from the queue in Node, queues in ${backend}, ms`, ownMs, 3, 1),
-    atMost(`a command from the queue in Postgres, queues in ${backend}, ms`, postgresMs, 2, 1),
+    atMost(`a command from the queue in Node, queues in ${backend}, ms`, costs.ownMs, 3, 1),
+    atMost(`a command from the queue in Postgres, queues in ${backend}, ms`, costs.postgresMs, 2, 1),
   ]),
   ...events.flatMap(({ backend, batchedPerSecond, batchedToBare, singlePerSecond, singleToBare, p50Ms, p99Ms }) => [
     atLeast(`events a second, in batches of 100, queues in ${backend}`, batchedPerSecond, 1_000, 0),

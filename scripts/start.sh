@@ -33,5 +33,5 @@ run node scripts/setup.mjs
 [ "$status" -eq 0 ] || exit "$status"
 # The second start takes half the time. Where nothing can be written there, Node goes on without.
 export NODE_COMPILE_CACHE="${NODE_COMPILE_CACHE:-$PWD/node_modules/.cache/tallyman}"
-run node_modules/.bin/node --max-semi-space-size=4 --initial-old-space-size=32 --heap-growing-percent=30 src/main.ts
+run node_modules/.bin/node --max-semi-space-size=16 --initial-old-space-size=32 --heap-growing-percent=60 src/main.ts
 exit "$status"
