@@ -42,12 +42,16 @@ const burstShare = 0.1
 const minRate = 1 / 32
 /** Additive increase far below the rate that was refused last. */
 const rateStep = 1 / 50
+/** Up to this share of it the rate doubles with every answer: a storm of refusals that is over must not be felt for minutes. */
+const slowStartShare = 1 / 2
 /** From this share of it on the increase is slow at first and faster with every answer, so that few requests are refused for trying. */
 const nearCeiling = 0.9
 const caution = 6e-9
 /** Multiplicative decrease on a 429: one that says nothing, one that says when to come back, one at the rate that was refused before. */
 const decreaseUntold = 0.5
 const decreaseTold = 0.8
+/** Where the marketplace counts aloud, a refusal so soon after another one is about something that it does not count. */
+const hiddenWithinMs = 60_000
 /** By so much one request may be quicker on its way than another, at most. */
 const hasteMs = 1_000
 const firstBackoffMs = 2_000
@@ -125,29 +129,74 @@ export const takeFrom = (
 const leaveAtMost = (shape: BucketShape, memory: BucketMemory, count: number, atMs: number): number =>
   Math.max(memory.arrivalMs, atMs + (shape.burst - count) * intervalOf(shape, memory))
 
-/** The share of the rate after so many more answers without a refusal: far below the last refusal step by step, near it as a cubic curve. */
-const grown = (memory: BucketMemory): Pick<BucketMemory, 'rate' | 'ceiling' | 'calm'> => {
+/**
+ * When a bucket of a new shape or rate is full again. What is used of it stays the same number of requests, counted from the moment until which
+ * it is blocked: kept as a time, it would be more requests at every shorter interval, and the next one would move away with every good answer.
+ * What was used longer ago than a whole period does not count any more, so no more is kept than that or a full bucket.
+ */
+const refitted = (
+  [from, before]: readonly [BucketShape, BucketMemory],
+  [to, after]: readonly [BucketShape, BucketMemory],
+  { nowMs, perMs }: { readonly nowMs: number; readonly perMs: number },
+): number => {
+  const [was, is] = [intervalOf(from, before), intervalOf(to, after)]
+  if (was === is && from.burst === to.burst) return before.arrivalMs
+  const baseMs = Math.max(nowMs, before.blockedUntilMs)
+  if (before.arrivalMs <= baseMs) return before.arrivalMs
+  const owedMs = ((before.arrivalMs - baseMs) / was) * is
+  return roundUp(baseMs + (to.burst < from.burst ? Math.min(owedMs, Math.max(to.burst * is, perMs)) : owedMs))
+}
+
+type Learned = Pick<BucketMemory, 'rate' | 'ceiling' | 'calm'>
+
+/**
+ * The share of the rate after one more answer without a refusal: doubled while it is far below the last refusal, then step by step, near it as
+ * a cubic curve. Where the marketplace says that more are left, the refusals were not about its count: the rate is at once near what it was.
+ */
+const grown = (memory: BucketMemory, moreIsLeft: boolean): Learned => {
   const calm = memory.calm + 1
-  const near = nearCeiling * memory.ceiling
-  const step = memory.rate < near ? Math.min(rateStep, near - memory.rate + Number.EPSILON) : caution * calm * calm
-  const rate = Math.min(1, memory.rate + step)
-  return { calm, rate, ceiling: Math.max(memory.ceiling, rate) }
+  const { rate, ceiling } = memory
+  const near = nearCeiling * ceiling
+  if (rate < near && moreIsLeft) return { calm, rate: ceiling < 1 ? near : 1, ceiling }
+  const step = Math.max(rateStep, Math.min(rate, slowStartShare * ceiling - rate))
+  const next = Math.min(1, rate + (rate < near ? Math.min(step, near - rate + Number.EPSILON) : caution * calm * calm))
+  return { calm, rate: next, ceiling: Math.max(ceiling, next) }
 }
 
 /** What so many answers without a refusal change. */
-export const easedBy = (memory: BucketMemory, answers: number): BucketMemory => {
+export const easedBy = (
+  limit: RateLimit,
+  memory: BucketMemory,
+  answers: number,
+  nowMs: number,
+  moreIsLeft = false,
+): BucketMemory => {
   let eased = memory
-  for (let answer = 0; answer < answers; answer += 1) eased = { ...eased, strikes: 0, ...grown(eased) }
-  return eased
+  for (let answer = 0; answer < answers; answer += 1) eased = { ...eased, strikes: 0, ...grown(eased, moreIsLeft) }
+  const shape = bucketShape(limit, memory.counted)
+  return { ...eased, arrivalMs: refitted([shape, memory], [shape, eased], { nowMs, perMs: limit.perMs }) }
 }
 
-const slowed = (memory: BucketMemory, told: boolean): Pick<BucketMemory, 'rate' | 'ceiling' | 'calm'> => {
+/** The bucket of a marketplace that does not say any more what is left. What it held when it did is more than it holds now. */
+const uncounted = (limit: RateLimit, memory: BucketMemory, nowMs: number): BucketMemory => {
+  const after = { ...memory, counted: false }
+  const [from, to] = [bucketShape(limit, true), bucketShape(limit)]
+  return { ...after, arrivalMs: refitted([from, memory], [to, after], { nowMs, perMs: limit.perMs }) }
+}
+
+/** Whether an answer has brought the rate back by more than one step: the others should know at once. */
+export const recovers = (before: BucketMemory, after: BucketMemory): boolean => after.rate > before.rate + rateStep
+
+const slowed = (memory: BucketMemory, told: boolean, nowMs: number): Learned => {
+  const { rate, ceiling, calm } = memory
   // Refused before it could recover: the limit is not where it was thought, or the marketplace refuses everything for a while.
-  const isFirst = memory.strikes === 0
-  const again = memory.ceiling < 1 && memory.rate >= nearCeiling * memory.ceiling
+  const isFirst = calm > 0
+  const again = ceiling < 1 && rate >= nearCeiling * ceiling
   const factor = told || (isFirst && again) ? decreaseTold : decreaseUntold
-  const rate = Math.max(minRate, memory.rate * factor)
-  return { rate, ceiling: isFirst ? memory.rate : memory.ceiling, calm: 0 }
+  // The marketplace's count was trusted, and it refused soon after: it has a limit of which the count says nothing.
+  const isHidden = memory.counted && nowMs - memory.slowedAtMs < hiddenWithinMs
+  const refusedAt = isHidden ? rate * decreaseTold : rate
+  return { rate: Math.max(minRate, rate * factor), ceiling: isFirst ? Math.max(minRate, refusedAt) : ceiling, calm: 0 }
 }
 
 /**
@@ -172,7 +221,7 @@ export const learnFrom = (
     const until = Math.max(memory.blockedUntilMs, told === null ? nowMs + backoffMs : Math.max(told, nowMs + interval))
     // Who counts aloud and says when there is more has said everything: another application has taken what was left.
     const explained = memory.counted && signal.replenishAt !== null
-    const rates = fresh && !explained ? slowed(memory, told !== null) : {}
+    const rates = fresh && !explained ? slowed(memory, told !== null, nowMs) : {}
     const after = {
       ...memory,
       ...rates,
@@ -184,7 +233,8 @@ export const learnFrom = (
   }
   const isGood = signal.status < 500
   const counted = signal.remaining !== null || (memory.counted && signal.status >= 300)
-  const eased = { ...memory, ...(isGood ? easedBy(memory, 1) : {}), counted }
+  const answered = isGood ? easedBy(limit, memory, 1, nowMs, (signal.remaining ?? 0) > 1) : memory
+  const eased = memory.counted && !counted ? uncounted(limit, answered, nowMs) : { ...answered, counted }
   // A server fault may ask for a pause as well (503 with Retry-After).
   if (signal.retryAfter !== null) return { ...eased, blockedUntilMs: Math.max(eased.blockedUntilMs, signal.retryAfter.getTime()) }
   if (signal.remaining === null) return eased

@@ -9,6 +9,7 @@ import {
   fullBucket,
   intervalOf,
   learnFrom,
+  recovers,
   shifted,
 } from './bucket.ts'
 import {
@@ -371,7 +372,7 @@ export const createSharedBudget = (options: SharedBudgetOptions): SharedBudget =
       const { value, storeMs } = await store.read(name)
       storeAheadMs = storeMs - now()
       const eased = bucket.eased
-      const memory = easedBy(memoryOf(value.text, limit, storeMs), eased)
+      const memory = easedBy(limit, memoryOf(value.text, limit, storeMs), eased, storeMs)
       const shape = bucketShape(limit, memory.counted)
       const drawn = drawFrom(shape, memory, storeMs, wanted(bucket, clock.monotonicMs()))
       bucket.memory = shifted(drawn.memory, -storeAheadMs)
@@ -428,6 +429,7 @@ export const createSharedBudget = (options: SharedBudgetOptions): SharedBudget =
     const interval = intervalOf(bucketShape(limit, believed.counted), believed)
     const saysNothingNew =
       signal.status !== 429 &&
+      !recovers(bucket.memory, believed) &&
       believed.counted === bucket.memory.counted &&
       believed.blockedUntilMs === bucket.memory.blockedUntilMs &&
       believed.arrivalMs <= bucket.memory.arrivalMs + leftOf(bucket.lease, clock.monotonicMs()) * interval

@@ -1,6 +1,15 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { type BucketMemory, type BudgetSignal, bucketShape, fullBucket, learnFrom, takeFrom } from '../../src/clients/bucket.ts'
+import {
+  allowedAtMs,
+  type BucketMemory,
+  type BudgetSignal,
+  bucketShape,
+  fullBucket,
+  intervalOf,
+  learnFrom,
+  takeFrom,
+} from '../../src/clients/bucket.ts'
 import { createInProcessBudget } from '../../src/clients/budget.ts'
 import { tokenOperation } from '../../src/clients/marketplace/authorisation.ts'
 import { ordersEndpoint } from '../../src/clients/marketplace/orders.ts'
@@ -137,7 +146,7 @@ describe('learning', () => {
     expect(waits).toEqual([2_000, 4_000, 8_000, 16_000, 32_000, 60_000, 60_000])
     expect(memory.rate).toBe(1 / 32)
     const one = learn(memory, { ...nothingTold, status: 200 }, now)
-    expect(one.rate).toBeCloseTo(memory.rate + 0.02)
+    expect(one.rate).toBe(2 * memory.rate)
     const answers = (count: number): BucketMemory => {
       let after = memory
       for (let success = 0; success < count; success += 1) after = learn(after, { ...nothingTold, status: 200 }, now)
@@ -146,6 +155,102 @@ describe('learning', () => {
     expect(answers(60).rate).toBeGreaterThan(0.85)
     expect(answers(60).rate).toBeLessThan(0.91)
     expect(answers(600).rate).toBe(1)
+  })
+
+  /** The bucket after refusals without a hint, each on the request that the last wait let through. */
+  const afterStorm = (of: RateLimit, before: BucketMemory): { readonly memory: BucketMemory; readonly nowMs: number } => {
+    let memory = before
+    let nowMs = start
+    for (let strike = 0; strike < 5; strike += 1) {
+      memory = learnFrom(of, memory, { ...nothingTold, status: 429 }, { nowMs, random: 0 })
+      nowMs = takeFrom(bucketShape(of, memory.counted), memory, memory.blockedUntilMs - 1, of.perMs).waitUntilMs ?? nowMs
+      memory = takeFrom(bucketShape(of, memory.counted), memory, nowMs, of.perMs).memory
+    }
+    return { memory, nowMs }
+  }
+
+  test.each([
+    { tokens: 60, remaining: 50 },
+    { tokens: 5_000, remaining: 4_000 },
+    { tokens: 60, remaining: null },
+    { tokens: 5_000, remaining: null },
+  ])('a storm of refusals that say nothing is over within a minute, at $tokens a minute and with $remaining left', (shown) => {
+    const { tokens, remaining } = shown
+    const busy: RateLimit = { tokens, perMs: 60_000 }
+    let { memory, nowMs } = afterStorm(busy, { ...fullBucket, counted: remaining !== null })
+    const firstMs = nowMs
+    const grants: number[] = []
+    while (nowMs < firstMs + 120_000) {
+      memory = learnFrom(busy, memory, { ...nothingTold, status: 200, remaining }, { nowMs, random: 0 })
+      const taken = takeFrom(bucketShape(busy, memory.counted), memory, nowMs, busy.perMs)
+      const waitUntilMs = taken.waitUntilMs ?? nowMs
+      memory = takeFrom(bucketShape(busy, memory.counted), memory, waitUntilMs, busy.perMs).memory
+      nowMs = Math.max(waitUntilMs, nowMs)
+      grants.push(nowMs - firstMs)
+    }
+    const later = grants.filter((atMs) => atMs > 60_000 && atMs <= 120_000).length
+    expect(later / tokens).toBeGreaterThanOrEqual(remaining === null ? 0.8 : 0.98)
+  })
+
+  test('no answer without a refusal moves the next request away, but by what it says to be left', () => {
+    const steps = fc.array(fc.tuple(fc.nat(40), fc.constantFrom(200, 404, 429, 429), fc.boolean()), { maxLength: 60 })
+    fc.assert(
+      fc.property(anyLimit, steps, (of, answers) => {
+        let memory = fullBucket
+        let nowMs = start
+        for (const [gap, status, isTold] of answers) {
+          nowMs += Math.round((gap * bucketShape(of).intervalMs) / 20)
+          const shape = bucketShape(of, memory.counted)
+          const before = Math.max(nowMs, allowedAtMs(shape, memory))
+          memory = learnFrom(of, memory, { ...nothingTold, status, remaining: isTold ? of.tokens : null }, { nowMs, random: 0 })
+          const after = bucketShape(of, memory.counted)
+          // A marketplace that does not count any more is given its smaller burst, and the time of a whole period.
+          const isFewer = after.burst < shape.burst
+          if (status !== 429 && !isFewer) {
+            expect(allowedAtMs(after, memory)).toBeLessThanOrEqual(Math.ceil(before + intervalOf(after, memory)))
+          }
+          memory = takeFrom(after, memory, nowMs, of.perMs).memory
+        }
+      }),
+    )
+  })
+
+  test('refusals that name a moment are forgotten as soon as those that do not', () => {
+    let memory = fullBucket
+    let nowMs = start
+    for (let refusal = 0; refusal < 20; refusal += 1) {
+      nowMs += 40_000
+      memory = learn(memory, { ...nothingTold, status: 429, retryAfter: new Date(nowMs + 2_000) }, nowMs)
+    }
+    expect(memory.rate).toBe(1 / 32)
+    for (let answer = 0; answer < 30; answer += 1) memory = learn(memory, { ...nothingTold, status: 200 }, nowMs)
+    expect(memory.rate).toBeGreaterThan(0.85)
+  })
+
+  test('a limit that the count does not show is not run into again and again', () => {
+    // It says that plenty is left, and lets half of it through.
+    let memory: BucketMemory = { ...fullBucket, counted: true }
+    let nowMs = start
+    let hidden = 30
+    let hiddenAtMs = start
+    let [sent, refused] = [0, 0]
+    while (nowMs < start + 3_600_000) {
+      const taken = takeFrom(bucketShape(limit, memory.counted), memory, nowMs, limit.perMs)
+      memory = taken.memory
+      if (taken.waitUntilMs !== null) {
+        nowMs = taken.waitUntilMs
+        continue
+      }
+      hidden = Math.min(30, hidden + (nowMs - hiddenAtMs) / 2_000)
+      hiddenAtMs = nowMs
+      const isRefused = hidden < 1
+      if (!isRefused) hidden -= 1
+      sent += 1
+      refused += isRefused ? 1 : 0
+      memory = learn(memory, { ...nothingTold, status: isRefused ? 429 : 200, remaining: 50 }, nowMs)
+    }
+    expect(refused / sent).toBeLessThan(0.015)
+    expect((sent - refused) / 1_800).toBeGreaterThan(0.85)
   })
 
   test('429s of requests that were under way together count once', () => {

@@ -74,6 +74,31 @@ describe('where the marketplace says nothing', () => {
   )
 })
 
+test.each([
+  [1, true],
+  [2, true],
+  [4, true],
+  [1, false],
+  [2, false],
+])('%i processes are back within a minute after a storm of refusals (counted aloud: %s)', async (processes, tells) => {
+  for (const tokens of [60, 5_000]) {
+    const { requests } = await runFleet({
+      processes,
+      durationMs: 480_000,
+      ...always(tokens),
+      tells,
+      storms: (atMs) => atMs >= 120_000 && atMs < 200_000,
+    })
+    const firstMs = requests.find(({ atMs, refused }) => atMs > 200_000 && !refused)?.atMs ?? Number.POSITIVE_INFINITY
+    // The last wait of the storm is a minute at most, and a quarter of it for chance.
+    expect(firstMs).toBeLessThan(275_000)
+    const after = requests.filter(({ atMs }) => atMs >= firstMs + 60_000 && atMs < firstMs + 180_000)
+    expect(after.filter(({ refused }) => refused)).toEqual([])
+    // Where nothing is said, the last tenth of the rate is approached with caution.
+    expect(after.length / (2 * tokens)).toBeGreaterThanOrEqual(tells ? 0.98 : 0.8)
+  }
+})
+
 test('an operation that each process calls for itself is not shared', async () => {
   const nowMs = (): number => Date.UTC(2026, 10, 22)
   const store = memoryStore(nowMs)

@@ -59,7 +59,8 @@ export const createSimulatedBudgets = (
       answered: () => {
         noteAnswer(bucket)
         // Any other answer leaves a bucket as it is that has learned nothing (`learnFrom`).
-        if (bucket.memory.rate < 1 || bucket.memory.strikes > 0) bucket.memory = easedBy(bucket.memory, 1)
+        if (bucket.memory.rate < 1 || bucket.memory.strikes > 0)
+          bucket.memory = easedBy(limit, bucket.memory, 1, timeline.nowMs())
       },
       use: () => ({ sellerId, operation, calls, waits }),
     }

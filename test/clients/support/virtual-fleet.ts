@@ -71,6 +71,8 @@ export interface FleetOptions {
   readonly believed?: RateLimit
   /** It says what is left and when there is more. */
   readonly tells: boolean
+  /** It refuses everything at such a moment, and says nothing of why, nor of what is left. */
+  readonly storms?: (atMs: number) => boolean
   /** Workers of each process that always have something to do. */
   readonly workers?: number
   /** Each request is answered after so long. */
@@ -149,13 +151,15 @@ export const runFleet = async (options: FleetOptions): Promise<FleetResult> => {
       if (!leave.granted) return later(Math.max(nowMs + 1, leave.availableAt.getTime()), work)
       later(nowMs + latencyMs * (0.25 + random() / 2), () => {
         const limit = refill()
-        const granted = left.tokens >= 1
+        const storms = options.storms?.(nowMs - startMs) === true
+        const granted = left.tokens >= 1 && !storms
         if (granted) left.tokens -= 1
         requests.push({ atMs: nowMs - startMs, process, refused: !granted })
         const nextMs = nowMs + ((Math.floor(left.tokens) + 1 - left.tokens) * limit.perMs) / limit.tokens
-        const told = tells
-          ? { remaining: Math.floor(left.tokens), replenishAt: new Date(Math.ceil(nextMs)) }
-          : { remaining: null, replenishAt: null }
+        const told =
+          tells && !storms
+            ? { remaining: Math.floor(left.tokens), replenishAt: new Date(Math.ceil(nextMs)) }
+            : { remaining: null, replenishAt: null }
         later(nowMs + latencyMs / 2, async () => {
           if (!isAlive()) return
           await budget.learn('S', operation, { status: granted ? 200 : 429, retryAfter: null, ...told })
