@@ -202,7 +202,8 @@ const slowed = (memory: BucketMemory, told: boolean, nowMs: number): Learned => 
 /**
  * What one answer changes. Hints block until the moment they name; without one the wait doubles with each 429 in a row.
  *
- * @param isAlone no other request drew on the bucket while this one was under way: what is left is then known, be it more than was thought
+ * @param isAlone no other request drew on the bucket while this one was under way: what is left is then known, be it more than was thought;
+ *   a limit that an operator has set stays, whatever is left
  */
 export const learnFrom = (
   limit: RateLimit,
@@ -226,10 +227,11 @@ export const learnFrom = (
       ...memory,
       ...rates,
       strikes,
-      blockedUntilMs: Math.ceil(until),
+      // No sooner than without the refusal, and as a block: as a debt it would be paid at whatever rate comes next.
+      blockedUntilMs: Math.ceil(Math.max(until, allowedAtMs(shape, memory))),
       slowedAtMs: fresh ? nowMs : memory.slowedAtMs,
     }
-    return { ...after, arrivalMs: leaveAtMost(shape, after, 1, until) }
+    return { ...after, arrivalMs: leaveAtMost(shape, after, 1, after.blockedUntilMs) }
   }
   const isGood = signal.status < 500
   const counted = signal.remaining !== null || (memory.counted && signal.status >= 300)
@@ -244,7 +246,7 @@ export const learnFrom = (
     // But for the one request that the network may bring too early.
     const sure = nowMs + (shape.burst - Math.min(signal.remaining - 1, shape.burst)) * interval
     const arrivalMs = leaveAtMost(shape, eased, signal.remaining, nowMs)
-    return { ...eased, arrivalMs: isAlone ? Math.min(arrivalMs, sure) : arrivalMs }
+    return { ...eased, arrivalMs: isAlone && limit.isSet !== true ? Math.min(arrivalMs, sure) : arrivalMs }
   }
   const empty = signal.replenishAt?.getTime() ?? nowMs + interval
   // Somebody else draws on it, or it would not be empty: the next one is left to them.

@@ -41,9 +41,9 @@ export interface RateBudget {
 }
 
 /** A part of a limit, at least one request. */
-export const shareOf = ({ tokens, perMs }: RateLimit, share: number): RateLimit => ({
+export const shareOf = ({ tokens, ...limit }: RateLimit, share: number): RateLimit => ({
+  ...limit,
   tokens: Math.max(1, Math.floor(tokens * share)),
-  perMs,
 })
 
 /** Whose bucket it is, and of what. */

@@ -2,6 +2,8 @@
 export interface RateLimit {
   readonly tokens: number
   readonly perMs: number
+  /** An operator has set it, be it to leave calls to another program: what the marketplace says may lower it and never raises it. */
+  readonly isSet?: true
 }
 
 /** Limits that overrule those of the operations themselves, by name of the operation. */

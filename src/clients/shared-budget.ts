@@ -120,8 +120,10 @@ interface SharedBucket extends LocalBucket {
 }
 
 /** A part of a limit; never more than that part in the long run. */
-const partOf = ({ tokens, perMs }: RateLimit, part: number): RateLimit =>
-  tokens * part >= 1 ? { tokens: Math.floor(tokens * part), perMs } : { tokens: 1, perMs: Math.ceil(perMs / (tokens * part)) }
+const partOf = ({ tokens, perMs, ...limit }: RateLimit, part: number): RateLimit =>
+  tokens * part >= 1
+    ? { ...limit, tokens: Math.floor(tokens * part), perMs }
+    : { ...limit, tokens: 1, perMs: Math.ceil(perMs / (tokens * part)) }
 
 /**
  * A rate budget that any number of processes share through a store (docs/decisions/0022-shared-budget.md). While a process is alone it asks the

@@ -78,8 +78,10 @@ export const startMarketplace = async (
     }
   }
 
-  const limitOf: LimitOf = (sellerId, operation) =>
-    sellers.settingsOf(sellerId)?.rateLimits[operation.name] ?? profileOf(sellerId)?.rateLimits[operation.name] ?? operation.limit
+  const limitOf: LimitOf = (sellerId, { name, limit }) => {
+    const set = sellers.settingsOf(sellerId)?.rateLimits[name]
+    return set === undefined ? (profileOf(sellerId)?.rateLimits[name] ?? limit) : { ...set, isSet: true }
+  }
   const budget = observeWaits(openBudget({ config, quiet, closers, owner }, database, limitOf), metrics)
   const lookupBudget = observeWaits(
     createInProcessBudget({ limitOf: (...asked) => shareOf(limitOf(...asked), lookupShare) }),

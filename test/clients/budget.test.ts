@@ -282,6 +282,31 @@ describe('learning', () => {
     expect(learn(counted, { ...nothingTold, status: 429 }, start).counted).toBe(true)
   })
 
+  test('a limit that an operator has set is lowered by what the marketplace says to be left, and never raised', () => {
+    const signals = fc.record({
+      status: fc.constantFrom(200, 200, 404, 429, 503),
+      remaining: fc.option(fc.nat(500), { nil: null }),
+      replenishAt: fc.constant(null),
+      retryAfter: fc.constant(null),
+    })
+    fc.assert(
+      fc.property(anyLimit, fc.array(fc.tuple(fc.nat(40), signals), { maxLength: 200 }), (of, steps) => {
+        let memory: BucketMemory = { ...fullBucket, counted: true }
+        let nowMs = start
+        const grants: number[] = []
+        for (const [gap, signal] of steps) {
+          nowMs += Math.round((gap * of.perMs) / of.tokens / 20)
+          const taken = takeFrom(bucketShape(of, memory.counted), memory, nowMs, of.perMs)
+          memory = taken.memory
+          if (taken.waitUntilMs === null) grants.push(nowMs)
+          memory = learnFrom({ ...of, isSet: true }, memory, signal, { nowMs, random: 0, isAlone: true })
+        }
+        // A full bucket, and what comes back in the period.
+        expect(mostInAnyWindow(grants, of.perMs)).toBeLessThanOrEqual(Math.max(1, 2 * of.tokens - 1))
+      }),
+    )
+  })
+
   test('the rate is not lowered for a 429 that another application explains', () => {
     const counted = learn(fullBucket, { ...nothingTold, status: 200, remaining: 5 }, start)
     const explained = { ...nothingTold, status: 429, remaining: 0, replenishAt: new Date(start + 2_000) }

@@ -74,6 +74,23 @@ describe('where the marketplace says nothing', () => {
   )
 })
 
+test('a limit that an operator has set holds for a process alone, however many the marketplace says to be left', async () => {
+  let nowMs = Date.UTC(2026, 10, 22)
+  const operation = { name: 'orders.acknowledge', limit: perMinute(60), payloadKeys: [] }
+  const clock = { wallMs: () => nowMs, monotonicMs: () => nowMs }
+  const parts = { store: memoryStore(() => nowMs), clock, id: 'only' }
+  const budget = createSharedBudget({ ...parts, limitOf: () => ({ ...perMinute(1), isSet: true }) })
+  for (let minute = 0; minute < 3; minute += 1) {
+    expect(await budget.take('S', operation)).toEqual({ granted: true })
+    nowMs += 50
+    await budget.learn('S', operation, { status: 200, remaining: 59, replenishAt: null, retryAfter: null })
+    // A second for a request that is quicker on its way than the last one was, at most.
+    expect(await budget.take('S', operation)).toEqual({ granted: false, availableAt: new Date(nowMs - 50 + 60_600) })
+    nowMs += 60_550
+    await budget.beat()
+  }
+})
+
 test.each([
   [1, true],
   [2, true],
