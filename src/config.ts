@@ -90,7 +90,7 @@ const parseEnvironment = (
     throw new InvalidConfig([...new Set(faults)])
   }
   const values = parsed.data
-  const sellers = readSellers(values, faults)
+  const sellers = readSellers(source, values, faults)
   const display = readDisplay(values, sellers, faults)
   // A process without the role http has no interface to protect.
   if (!loopbackHosts.has(values.HOST) && values.ROLES.includes('http')) {

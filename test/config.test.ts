@@ -279,14 +279,14 @@ describe('readConfig', () => {
     const twice = file('s.json', JSON.stringify([1, 2].map(() => ({ sellerId: 'a', clientId: 'c', clientSecret: 's' }))))
     expect(faultsOf({ MARKETPLACE_URL: 'https://m.example', SELLERS_FILE: twice })[0]).toContain('twice')
     const without = file('s.json', JSON.stringify([{ sellerId: 'a', clientId: 'c' }]))
-    expect(faultsOf({ MARKETPLACE_URL: 'https://m.example', SELLERS_FILE: without })[0]).toContain('no secret')
+    expect(faultsOf({ MARKETPLACE_URL: 'https://m.example', SELLERS_FILE: without })[0]).toContain('clientSecret is missing')
     const unknown = file('s.json', JSON.stringify([{ sellerId: 'a', clientId: 'c', clientSecret: 's', colour: 'red' }]))
     expect(faultsOf({ MARKETPLACE_URL: 'https://m.example', SELLERS_FILE: unknown })[0]).toContain('SELLERS_FILE')
   })
 
   test('names the place of each fault in a sellers file, and never what stands there', () => {
     const sellers = [
-      { sellerId: 'a', clientSecret: 'hunter2' },
+      { sellerId: 7, clientSecret: 'hunter2' },
       { sellerId: 'b', clientId: 'c', clientSecret: ['hunter2'], profile: 'hunter2', colour: 'red', clientIdd: 'c' },
     ]
     // In the list alone its first seller begins in line 2, in a document in line 3.
@@ -297,7 +297,7 @@ describe('readConfig', () => {
       const name = file('s.json', JSON.stringify(document, null, 1))
       const faults = faultsOf({ MARKETPLACE_URL: 'https://m.example', SELLERS_FILE: name })
       expect(faults.map((fault) => fault.slice(`SELLERS_FILE: ${name}: `.length).split('; accepted:')[0])).toEqual([
-        `line ${first}: sellers[0].clientId is missing`,
+        expect.stringMatching(new RegExp(`^line ${first + 1}: sellers\\[0\\]\\.sellerId is wrong: `)),
         expect.stringMatching(new RegExp(`^line ${first + 7}: sellers\\[1\\]\\.clientSecret is wrong: `)),
         expect.stringMatching(new RegExp(`^line ${first + 10}: sellers\\[1\\]\\.profile is wrong: .*specification`)),
         `line ${first + 11}: sellers[1].colour is unknown`,

@@ -6,7 +6,6 @@ import { movementKinds } from '../domain/log-reasons.ts'
 import { columnMeanings } from '../domain/reconciliation-report.ts'
 import { retentionRules } from '../domain/retention.ts'
 import { mostReachDays } from '../domain/windows.ts'
-import { messageOf } from '../message-of.ts'
 import {
   bound,
   certificateFile,
@@ -21,6 +20,8 @@ import {
   redisUrls,
   retention,
   rsaPrivateKey,
+  sellerIdText,
+  storedId,
   text,
   timeSpan,
   timeSpanOrOff,
@@ -64,7 +65,7 @@ const ofSandbox = 'sandbox values'
 /** What headers of the reconciliation report mean. */
 export const reportColumns = z.record(text, z.enum(columnMeanings))
 /** What reasons of the inventory log mean. */
-export const logReasons = z.record(text, z.enum(movementKinds))
+export const logReasons = z.record(storedId, z.enum(movementKinds))
 
 // Every setting stands here once: its variable, what it accepts, its default and its meaning. Where nothing is set and something holds all the same,
 // `unset` says what. `docs/settings.md` is made of it, and the table of README.md is held against it.
@@ -117,7 +118,7 @@ const marketplace = {
 }
 
 const sellers = {
-  SELLER_ID: text.optional().meta({ description: 'The seller, where there is one only.', unset: ofSandbox }),
+  SELLER_ID: sellerIdText.optional().meta({ description: 'The seller, where there is one only.', unset: ofSandbox }),
   CLIENT_ID: text.optional().meta({ description: 'Its client id at the marketplace.', unset: ofSandbox }),
   CLIENT_SECRET: text.optional().meta({ description: 'Its client secret.', unset: ofSandbox }),
   SELLERS_FILE: text.optional().describe('Path of a file with several sellers, [below](#the-file-of-sellers).'),
@@ -281,7 +282,8 @@ export const readSecretFiles = (
     try {
       values[name] = readFileSync(file, 'utf8').trim()
     } catch (error) {
-      faults.push(`${name}_FILE: ${file} cannot be read (${messageOf(error)}); accepted: the path of a readable file`)
+      const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown'
+      faults.push(`${name}_FILE: ${file} cannot be read (${code}); accepted: the path of a readable file`)
     }
   }
   return values

@@ -154,6 +154,29 @@ export const choice = <const Values extends readonly [string, ...string[]]>(valu
 /** Any text that is not blank. */
 export const text = z.string().trim().min(1).meta({ accepts: anyText })
 
+const longestId = 200
+const isStorable = (value: string): boolean => value.length <= longestId && value.isWellFormed() && !/\p{Cc}/u.test(value)
+const idAccepts = `up to ${longestId} characters, without control characters`
+const isNoId = `is not an id; accepted: ${idAccepts}`
+
+/** An id that Postgres holds, and an index of it. */
+export const storedId = text.refine(isStorable, isNoId)
+
+const sellerIdAccepts = `${idAccepts} and without white space around it`
+/** The id of a seller: it stands in every row, job and address, so it must be one in all of them. */
+export const sellerIdText = z
+  .string()
+  .refine(
+    (value) => value !== '' && value === value.trim() && isStorable(value),
+    `is not the id of a seller; accepted: ${sellerIdAccepts}`,
+  )
+  .meta({ accepts: sellerIdAccepts })
+
+/** The name of an environment variable. */
+export const variableName = z
+  .string()
+  .regex(/^[A-Za-z_][A-Za-z0-9_]{0,99}$/, 'is not the name of a variable; accepted: letters, digits and _')
+
 const pemAccepts = 'a PEM, such as one that begins with -----BEGIN PRIVATE KEY-----'
 /** A PEM, whose line breaks an environment file may hold as `\\n`. */
 export const rsaPrivateKey = z
@@ -206,6 +229,7 @@ export const nameList = z
         .filter((name) => name !== ''),
     ),
   ])
+  .refine((names) => names.every(isStorable), `is not a list of ids; accepted: ${idAccepts}, with commas between them`)
   .meta({ accepts: 'names with commas between them' })
 
 /** A JSON object in a variable, held against a schema; `names` lists what it may name where that is too long for a table. */

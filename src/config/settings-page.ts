@@ -6,7 +6,7 @@ import { intervalSettings, resources } from '../jobs/sync/resources.ts'
 import { secrets, settingParts } from './environment.ts'
 import { intervalEnvironment } from './intervals.ts'
 import { operationNames } from './rate-limits.ts'
-import { sellerEntry } from './sellers.ts'
+import { sellerEntry } from './seller-entry.ts'
 
 // The page docs/settings.md, made from the parsers of the settings, and what the table of README.md is held against.
 
@@ -172,7 +172,7 @@ export const settingsPage = (): string =>
       'What holds where these variables are unset. A profile also decides paths, members and words that no variable changes ([the sandbox](sandbox.md#profiles) lists them).',
     )}\n\n${profileTable()}\n\n`,
     `## The file of sellers\n${wrapped(
-      '`SELLERS_FILE` is JSON or YAML: `sellers`, a list of objects with these members. `SELLER_ID`, `CLIENT_ID` and `CLIENT_SECRET` must be unset beside it.',
+      '`SELLERS_FILE` is JSON or YAML: `sellers`, a list of objects with these members. `SELLER_ID`, `CLIENT_ID` and `CLIENT_SECRET` must be unset beside it. Files and variables that a seller names are read whenever this file is.',
     )}\n\n${sellerTable()}\n\n`,
     `## Operations\nNames for \`RATE_LIMITS\`:\n${wrapped(`${operationNames.map(code).join(', ')}.`)}\n`,
   ].join('')

@@ -1,0 +1,56 @@
+import { readFileSync } from 'node:fs'
+import path from 'node:path'
+import type { SellerEntry } from './seller-entry.ts'
+
+/** What an entry may give in three ways: as it is, as the path of a file, or as the name of a variable. */
+export type Credential = 'clientId' | 'clientSecret'
+
+/** Where files and variables are looked up that an entry names. */
+export interface CredentialSources {
+  /** Paths are relative to this folder. */
+  readonly folder: string
+  readonly variables: Readonly<Record<string, string | undefined>>
+}
+
+/** The value, or the member that is at fault and why, without any value. */
+export type CredentialRead =
+  | { readonly ok: true; readonly value: string }
+  | { readonly ok: false; readonly member: keyof SellerEntry; readonly fault: string }
+
+const contentOf = (file: string): string | null => {
+  try {
+    return readFileSync(file, 'utf8').trim()
+  } catch {
+    return null
+  }
+}
+
+/** Reads a credential of a seller in the one way that its entry gives it. */
+export const readCredential = (
+  entry: SellerEntry,
+  credential: Credential,
+  { folder, variables }: CredentialSources,
+): CredentialRead => {
+  const [fileMember, variableMember] = [`${credential}File`, `${credential}Env`] as const
+  const members = [credential, fileMember, variableMember] as const
+  const given = members.filter((member) => entry[member] !== undefined)
+  const accepted = `one of ${members.join(', ')}`
+  const [first, second] = given
+  if (first === undefined) return { ok: false, member: credential, fault: `is missing; accepted: ${accepted}` }
+  if (second !== undefined) return { ok: false, member: second, fault: `is set beside ${first}; accepted: ${accepted}` }
+  const fault = (why: string): CredentialRead => ({ ok: false, member: first, fault: why })
+
+  const [plain, file, variable] = [entry[credential], entry[fileMember], entry[variableMember]]
+  if (file !== undefined) {
+    const content = contentOf(path.resolve(folder, file))
+    if (content === null) return fault('cannot be read; accepted: the path of a readable file')
+    return content === '' ? fault('names an empty file; accepted: one that holds it') : { ok: true, value: content }
+  }
+  if (variable !== undefined) {
+    const value = variables[variable]?.trim() ?? ''
+    return value === ''
+      ? fault(`names ${variable}, which is unset or empty; accepted: a variable that holds it`)
+      : { ok: true, value }
+  }
+  return { ok: true, value: plain ?? '' }
+}

@@ -1,0 +1,36 @@
+import { z } from 'zod'
+import { profileNames } from '../clients/marketplace/profiles/index.ts'
+import { quantityFields } from '../clients/marketplace/profiles/profile.ts'
+import { headerPrefix, logReasons, reportColumns } from './environment.ts'
+import { sellerIdText, storedId, text, variableName, webUrl } from './parsers.ts'
+import { rateLimits } from './rate-limits.ts'
+
+/** One seller as it stands in `SELLERS_FILE`; where a member is left out, its variable holds. */
+export const sellerEntry = z.strictObject({
+  sellerId: sellerIdText.describe('the seller; each once'),
+  clientId: text.optional().describe('its client id at the marketplace'),
+  clientIdFile: text.optional().describe('path of a file that holds it, relative to this one'),
+  clientIdEnv: variableName.optional().describe('name of a variable that holds it; one of the three is required'),
+  clientSecret: text.optional().describe('its client secret'),
+  clientSecretFile: text.optional().describe('path of a file that holds it, relative to this one'),
+  clientSecretEnv: variableName.optional().describe('name of a variable that holds it; one of the three is required'),
+  profile: z.enum(profileNames).optional().describe('`MARKETPLACE_PROFILE`'),
+  headerPrefix: headerPrefix.optional().describe('`HEADER_PREFIX`'),
+  quantityField: z.enum(quantityFields).optional().describe('`QUANTITY_FIELD`'),
+  tokenPath: z.string().startsWith('/').optional().describe('`TOKEN_PATH`'),
+  marketplaceUrl: webUrl.optional().describe('`MARKETPLACE_URL`; one of the two is required'),
+  serviceName: text.optional().describe('`SERVICE_NAME`'),
+  advertiserId: z.int().positive().optional().describe('`ADVERTISER_ID`'),
+  campaignIds: z.array(storedId).optional().describe('`CAMPAIGN_IDS`, as a list'),
+  skus: z.array(storedId).optional().describe('`INVENTORY_SKUS`, as a list'),
+  logReasons: logReasons.optional().describe('`LOG_REASONS`, as an object'),
+  reportColumns: reportColumns.optional().describe('`REPORT_COLUMNS`, as an object'),
+  rateLimits: rateLimits
+    .optional()
+    .describe('`RATE_LIMITS`, as an object; operations that are left out have those of the variable'),
+})
+/** See {@link sellerEntry}. */
+export type SellerEntry = z.infer<typeof sellerEntry>
+
+/** The whole of `SELLERS_FILE`. */
+export const sellersDocument = z.strictObject({ sellers: z.array(sellerEntry).min(1, 'must hold at least one seller') })

@@ -1,0 +1,156 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { expect, onTestFinished, test } from 'vitest'
+import { InvalidConfig, readConfig } from '../src/config.ts'
+
+const marketplace = { MARKETPLACE_URL: 'https://m.example' }
+
+/** A folder with a sellers file in it, and whatever else stands there. */
+const withFiles = (files: Readonly<Record<string, string>>): string => {
+  const folder = mkdtempSync(path.join(tmpdir(), 'tallyman-sellers-'))
+  onTestFinished(() => rmSync(folder, { recursive: true }))
+  for (const [name, content] of Object.entries(files)) writeFileSync(path.join(folder, name), content)
+  return path.join(folder, 's.yaml')
+}
+
+/** The faults of a sellers file, from its line on. */
+const faultsOf = (
+  text: string,
+  { files = {}, ...variables }: { readonly files?: Readonly<Record<string, string>> } & Readonly<Record<string, unknown>> = {},
+): readonly string[] => {
+  const file = withFiles({ ...files, 's.yaml': text })
+  try {
+    readConfig({ ...marketplace, ...(variables as Record<string, string>), SELLERS_FILE: file }, false)
+  } catch (error) {
+    if (error instanceof InvalidConfig) return error.faults.map((fault) => fault.replace(/^SELLERS_FILE: \S+\/s\.yaml:? /, ''))
+    throw error
+  }
+  return []
+}
+const entry = (members: Readonly<Record<string, unknown>>): Record<string, unknown> => ({
+  sellerId: 'a',
+  clientId: 'c',
+  clientSecret: 's',
+  ...members,
+})
+const sellers = (...entries: readonly Readonly<Record<string, unknown>>[]): string => JSON.stringify(entries.map(entry), null, 1)
+
+test.each([
+  [
+    'an alias that names nothing',
+    'sellers:\n - sellerId: a\n   clientSecret: *hunter2\n',
+    'line 3, column 18: an alias names nothing',
+  ],
+  ['an alias of a merge', 'sellers:\n - <<: *hunter2\n', 'line 2, column 8: an alias names nothing'],
+  ['a tag', '- sellerId: a\n  clientSecret: !hunter2 x\n', 'line 2, column 17: a tag is unknown'],
+  ['a wrong value of a tag', '- {clientSecret: !!timestamp hunter2}', 'line 1, column 18: a tag is unknown, or its value'],
+  ['an open quote', '- sellerId: a\n  clientSecret: "hunter2\n', 'line 3, column 1: a quote, a bracket'],
+  ['an escape', '- {clientSecret: "hunter2\\q"}', 'line 1, column 26: an escape in double quotes'],
+  ['a colon', '- sellerId: a\n  clientSecret: hunter2: x\n', 'line 2, column 17: a member stands in the line'],
+  ['a reserved character', '- {clientSecret: @hunter2}', 'line 1, column 18: a value begins with a reserved character'],
+  ['a member twice', '- clientSecret: hunter2\n  clientSecret: hunter2\n', 'line 2, column 3: a member stands there twice'],
+  ['a key that is none', '- ? [hunter2]\n  : x\n', 'line 1, column 5: the name of a member is not a text'],
+  [
+    'aliases without end',
+    `- &a [${'x,'.repeat(99)}]\n- &b [${'*a,'.repeat(99)}]\n- [${'*b,'.repeat(99)}]`,
+    'its aliases lead too far',
+  ],
+  ['no space after the colon', '- {sellerId: a, clientSecret:hunter2}', 'line 1: sellers[0] has a member whose name is unknown'],
+  ['no name', '- {sellerId: a, clientSecret: {hunter2}}', 'line 1: sellers[0].clientSecret is wrong'],
+])('of YAML with %s the fault says where and what, and never what stands there', (_what, text, expected) => {
+  const faults = faultsOf(text)
+  expect(faults.join('\n')).toContain(expected)
+  expect(faults.join('\n')).not.toContain('hunter2')
+})
+
+test('the parser says nothing to the process either', () => {
+  const warned: unknown[] = []
+  const hear = (warning: unknown): void => void warned.push(warning)
+  process.on('warning', hear)
+  onTestFinished(() => void process.off('warning', hear))
+  faultsOf('- ? {hunter2: x}\n  : y\n- clientSecret: !hunter2 z\n')
+  expect(warned).toEqual([])
+})
+
+test.each([
+  ['a control character', 'a\u0000b'],
+  ['a line break', 'a\nb'],
+  ['half of a pair', 'a\ud800'],
+  ['white space before it', ' a'],
+  ['white space behind it', 'a\u2003'],
+  ['more characters than an index holds', 'x'.repeat(201)],
+  ['nothing', ''],
+])('an id with %s is refused, with its place', (_what, sellerId) => {
+  expect(faultsOf(sellers({}, { sellerId }))).toEqual([
+    expect.stringMatching(/^line 8: sellers\[1\]\.sellerId is wrong: is not the id of a seller; accepted: up to 200 characters/),
+  ])
+  const single = { ...marketplace, SELLER_ID: sellerId, CLIENT_ID: 'c', CLIENT_SECRET: 's' }
+  expect(() => readConfig(single, false)).toThrow(InvalidConfig)
+})
+
+test('an id may have any other character, and any that is refused of a seller is refused of its SKUs and campaigns', () => {
+  expect(faultsOf(sellers({ sellerId: 'Käufer & Söhne 😀/~%:', skus: ['a b/1'] }))).toEqual([])
+  expect(faultsOf(sellers({ skus: ['a', 'b\u0000'], campaignIds: ['x'.repeat(3_000)] }))).toEqual([
+    expect.stringMatching(/^line \d+: sellers\[0\]\.campaignIds\[0\] is wrong: is not an id/),
+    expect.stringMatching(/^line \d+: sellers\[0\]\.skus\[1\] is wrong: is not an id/),
+  ])
+})
+
+test('a credential stands in the entry, in a file or in a variable', () => {
+  const file = withFiles({
+    'id.txt': 'of a file\n',
+    's.yaml': JSON.stringify([
+      { sellerId: 'a', clientIdEnv: 'ID_OF_A', clientSecretEnv: 'SECRET_OF_A' },
+      { sellerId: 'b', clientIdFile: 'id.txt', clientSecret: 'plain' },
+    ]),
+  })
+  const source = { ...marketplace, SELLERS_FILE: file, ID_OF_A: 'id', SECRET_OF_A: ' secret\n' }
+  expect(readConfig(source, false).sellers.map(({ clientId, clientSecret }) => [clientId, clientSecret])).toEqual([
+    ['id', 'secret'],
+    ['of a file', 'plain'],
+  ])
+})
+
+test.each(['clientId', 'clientSecret'])('%s that is missing, empty or given twice is a fault with its place', (credential) => {
+  const accepted = `accepted: one of ${credential}, ${credential}File, ${credential}Env`
+  const faultOf = (members: Readonly<Record<string, string>>): readonly string[] =>
+    faultsOf(sellers({}, { sellerId: 'b', [credential]: undefined, ...members }), { files: { empty: ' \n' }, HUNTER: ' ' })
+  expect(faultOf({})).toEqual([`line 7: sellers[1].${credential} is missing; ${accepted}`])
+  expect(faultOf({ [credential]: ' ' })).toEqual([expect.stringMatching(`^line \\d+: sellers\\[1\\].${credential} is wrong`)])
+  for (const [value, other] of [
+    ['hunter2', 'File'],
+    ['hunter2', 'Env'],
+  ] as const)
+    expect(faultOf({ [credential]: value, [`${credential}${other}`]: 'HUNTER' })).toEqual([
+      expect.stringMatching(`^line 1\\d: sellers\\[1\\].${credential}${other} is set beside ${credential}; ${accepted}$`),
+    ])
+  expect(faultOf({ [`${credential}File`]: 'empty' })).toEqual([
+    expect.stringMatching(`^line 1\\d: sellers\\[1\\].${credential}File names an empty file`),
+  ])
+  expect(faultOf({ [`${credential}File`]: 'nowhere' })).toEqual([
+    expect.stringMatching(`^line 1\\d: sellers\\[1\\].${credential}File cannot be read`),
+  ])
+  for (const name of ['HUNTER', 'UNSET_HUNTER'])
+    expect(faultOf({ [`${credential}Env`]: name })).toEqual([
+      expect.stringMatching(`^line 1\\d: sellers\\[1\\].${credential}Env names ${name}, which is unset or empty`),
+    ])
+  expect(faultOf({ [`${credential}Env`]: 'hunter 2' })).toEqual([
+    expect.stringMatching(`sellers\\[1\\].${credential}Env is wrong: is not the name of a variable`),
+  ])
+})
+
+test('a seller twice and an address that is missing are faults with their places', () => {
+  const faults = faultsOf(sellers({ marketplaceUrl: 'https://m.example' }, {}), { MARKETPLACE_URL: '' })
+  expect(faults).toEqual([
+    'line 9: sellers[1].sellerId stands in it twice, as in sellers[0]; accepted: each seller once',
+    expect.stringMatching(/^line 8: sellers\[1\]\.marketplaceUrl is missing while MARKETPLACE_URL is unset/),
+  ])
+})
+
+test.each(['CLIENT_SECRET', 'CLIENT_ID', 'API_KEY'])('an empty %s_FILE is a fault', (name) => {
+  const file = path.join(path.dirname(withFiles({ empty: '\n' })), 'empty')
+  const single = { ...marketplace, SELLER_ID: 'a', CLIENT_ID: 'c', CLIENT_SECRET: 's' }
+  const { [name as 'CLIENT_ID']: _given, ...others } = single
+  expect(() => readConfig({ ...others, [`${name}_FILE`]: file }, false)).toThrow(new RegExp(`^${name}: `))
+})
