@@ -627,7 +627,7 @@ export interface paths {
         put?: never;
         /**
          * Read the settings of the sellers again
-         * @description As SIGHUP does, in this process alone. If the settings have faults, all sellers stay as they were, and the answer lists the faults. Needs the scope `operate`, of a key that is not bound to sellers.
+         * @description As SIGHUP does, in this process alone. If the settings have faults, all sellers stay as they were, and the answer lists the faults; they stay so too where the settings cannot be stored (503). Needs the scope `operate`, of a key that is not bound to sellers.
          */
         post: operations["reloadSellers"];
         delete?: never;
@@ -9752,6 +9752,15 @@ export interface operations {
             };
             /** @description `internal` (Internal error) */
             500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unavailable` (Temporarily unavailable) */
+            503: {
                 headers: {
                     [name: string]: unknown;
                 };

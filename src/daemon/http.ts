@@ -21,7 +21,7 @@ import type { Observed } from './health-server.ts'
 import { savingOf } from './intake.ts'
 import type { MarketplacePart } from './marketplace.ts'
 import type { QueuesPart } from './queues.ts'
-import type { RereadSellersNow } from './reread-sellers.ts'
+import { type RereadSellersNow, SellersNotStored } from './reread-sellers.ts'
 import { createSyncsNow } from './syncs-now.ts'
 import type { WebhooksPart } from './webhooks.ts'
 
@@ -83,6 +83,10 @@ export const startHttp = async ({
         return { ok: true, ...(await reread()) }
       } catch (error) {
         if (error instanceof InvalidConfig) return { ok: false, faults: error.faults }
+        if (error instanceof SellersNotStored) {
+          log.error({ err: error.cause }, error.message)
+          return { ok: false, isStored: false }
+        }
         throw error
       }
     },

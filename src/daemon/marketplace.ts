@@ -4,7 +4,7 @@ import { createMarketplaceClient } from '../clients/marketplace/marketplace.ts'
 import { ordersEndpoint } from '../clients/marketplace/orders.ts'
 import { profiles } from '../clients/marketplace/profiles/index.ts'
 import type { Profile } from '../clients/marketplace/profiles/profile.ts'
-import { type DisplaySettings, sandboxDisplay, sandboxDisplayKeyFile } from '../config.ts'
+import { type DisplaySettings, type SellerSettings, sandboxDisplay, sandboxDisplayKeyFile } from '../config.ts'
 import { takeReasons } from '../jobs/log-reasons.ts'
 import { createSellerRegistry, type SellerRegistry } from '../jobs/sellers.ts'
 import { createServing, type Serving } from '../jobs/serving.ts'
@@ -13,7 +13,7 @@ import { sandboxLines, startSandboxProcess } from '../sandbox-process.ts'
 import type { Database } from '../store/database.ts'
 import { recordConfiguredSkus } from '../store/inventory-skus.ts'
 import { sellersWithReasons } from '../store/log-reasons.ts'
-import { readSellers } from '../store/sellers.ts'
+import { readSellers, type SellerSettingsMark, type SellerStanding } from '../store/sellers.ts'
 import { recordConfiguredCampaigns } from '../store/watched-campaigns.ts'
 import { type AnswerTimes, createAnswerTimes } from './answer-times.ts'
 import { openBudget } from './budget.ts'
@@ -46,8 +46,8 @@ export interface MarketplacePart {
   mayLookUp(sellerId: string): Promise<Grant | Wait>
   /** Says again which sellers are served here, and reads how they stand; a failure is logged. */
   learnSellers(): Promise<void>
-  /** Takes the configured sellers into the database. */
-  rememberSellers(by: 'start' | 'settings'): Promise<void>
+  /** Takes other settings: they are stored first, and where that fails, the sellers stay as they were. */
+  replaceSellers(settings: readonly SellerSettings[]): Promise<void>
 }
 
 /**
@@ -111,17 +111,22 @@ export const startMarketplace = async (
   const serving = createServing({ database, sellers })
 
   const profileOf = (sellerId: string): Profile | undefined => profiles.get(sellers.settingsOf(sellerId)?.profile ?? '')
-  const rememberSellers = async (by: 'start' | 'settings'): Promise<void> => {
-    await serving.begin(by)
-    sellers.learn(await readSellers(database))
-    await recordConfiguredCampaigns(database, sellers.settings())
+  /** Takes settings into the database, the sellers themselves last: from then on they are served. */
+  const rememberSellers = async (
+    by: 'start' | 'settings',
+    settings: readonly SellerSettings[],
+    marks?: readonly SellerSettingsMark[],
+  ): Promise<void> => {
     const withReasons = await sellersWithReasons(database)
-    for (const { sellerId, skus, logReasons } of sellers.settings()) {
-      await recordConfiguredSkus(database, sellerId, skus)
+    for (const { sellerId, logReasons } of settings)
       if (logReasons.size > 0 || withReasons.has(sellerId)) await takeReasons(database, sellerId, logReasons)
-    }
+    await serving.begin(by, marks, async (transaction) => {
+      await recordConfiguredCampaigns(transaction, settings)
+      for (const { sellerId, skus } of settings) await recordConfiguredSkus(transaction, sellerId, skus)
+    })
   }
-  await rememberSellers('start')
+  await rememberSellers('start', sellers.settings())
+  sellers.learn(await readSellers(database))
   if (stop.aborted) return null
 
   return {
@@ -144,7 +149,14 @@ export const startMarketplace = async (
         quiet.warn('sellers', { err: error }, 'the states of the sellers cannot be stored or read')
       }
     },
-    rememberSellers,
+    replaceSellers: async (settings) => {
+      let standings: readonly SellerStanding[] = []
+      await sellers.replace(settings, async (marks) => {
+        await rememberSellers('settings', settings, marks)
+        standings = await readSellers(database)
+      })
+      sellers.learn(standings)
+    },
   }
 }
 

@@ -10,21 +10,38 @@ export interface RereadSellers {
   readonly removed: readonly string[]
 }
 
-/** Reads the settings of the sellers again. @throws InvalidConfig when they are wrong; the sellers then stay as they were */
+/** The settings are right, but could not be stored: the sellers stay as they were. */
+export class SellersNotStored extends Error {
+  override readonly name = 'SellersNotStored'
+  constructor(cause: unknown) {
+    super('the sellers stay as they were: they could not be stored', { cause })
+  }
+}
+
+/**
+ * Reads the settings of the sellers again.
+ * @throws InvalidConfig when they are wrong, and SellersNotStored when Postgres does not take them; the sellers then stay as they were
+ */
 export type RereadSellersNow = () => Promise<RereadSellers>
 
 /** Reads the sellers again whenever it is called, and at each SIGHUP, where faults go to the log. One reading follows another. */
 export const rereadSellers = (
   { log, vocabularies, closers }: DaemonContext,
-  { sellers, rememberSellers }: MarketplacePart,
+  { sellers, replaceSellers }: MarketplacePart,
   { relay, polls }: QueuesPart,
 ): RereadSellersNow => {
   const read: RereadSellersNow = async () => {
     const before = sellers.ids()
+    const settingsBefore = sellers.settings()
     const settings = readSellersAgain(process.env)
-    await sellers.replace(settings)
+    // What is stored of sellers is stored in their words.
     vocabularies.learn(settings)
-    await rememberSellers('settings')
+    try {
+      await replaceSellers(settings)
+    } catch (error) {
+      vocabularies.learn(settingsBefore)
+      throw new SellersNotStored(error)
+    }
     relay.nudge()
     polls.replan()
     const after = sellers.ids()
@@ -44,6 +61,7 @@ export const rereadSellers = (
   const onHangUp = (): void =>
     void readInTurn().catch((error: unknown) => {
       if (error instanceof InvalidConfig) for (const fault of error.faults) log.error(`the sellers stay as they were: ${fault}`)
+      else if (error instanceof SellersNotStored) log.error({ err: error.cause }, error.message)
       else log.error({ err: error }, 'the sellers could not be read again')
     })
   process.on('SIGHUP', onHangUp)

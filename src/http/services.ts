@@ -90,6 +90,8 @@ export type SellersReload =
     }
   /** One line a fault, each with its place; no secrets. */
   | { readonly ok: false; readonly faults: readonly string[] }
+  /** They are right, and could not be stored. */
+  | { readonly ok: false; readonly isStored: false }
 
 /** A setting as it is in force. */
 export interface EffectiveSetting {
@@ -124,7 +126,7 @@ export interface HttpServices {
   }
   /** Ids of the sellers served by this daemon. */
   sellers(): readonly string[]
-  /** Reads the settings of the sellers again; where they are wrong, all stay as they were. */
+  /** Reads the settings of the sellers again; where they are wrong, or cannot be stored, all stay as they were. */
   reloadSellers(): Promise<SellersReload>
   /** The marketplace's time for a seller, by which "late" and "lag" are measured. */
   marketplaceNow(sellerId: string): Date

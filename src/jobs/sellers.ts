@@ -6,7 +6,13 @@ import type { SellerConnection } from '../clients/marketplace/connection.ts'
 import type { Profile } from '../clients/marketplace/profiles/profile.ts'
 import type { DisplaySettings, SellerSettings } from '../config.ts'
 import type { Database } from '../store/database.ts'
-import { type ConfiguredSeller, claimProbe, resumeProbed, type SellerStanding } from '../store/sellers.ts'
+import {
+  type ConfiguredSeller,
+  claimProbe,
+  resumeProbed,
+  type SellerSettingsMark,
+  type SellerStanding,
+} from '../store/sellers.ts'
 
 /** No such seller is configured in this process. */
 export class UnknownSeller extends Error {
@@ -34,8 +40,11 @@ export interface SellerRegistry {
   settingsOf(sellerId: string): SellerSettings | undefined
   /** @throws UnknownSeller */
   configured(sellerId: string): ConfiguredSeller
-  /** Takes new settings: clients of sellers that have not changed are kept with their tokens, but forget that credentials were refused. */
-  replace(sellers: readonly SellerSettings[]): Promise<void>
+  /**
+   * Takes new settings: clients of sellers that have not changed are kept with their tokens, but forget that credentials were refused. They hold
+   * once `store` has resolved; where it fails, all stays as it was.
+   */
+  replace(sellers: readonly SellerSettings[], store?: (marks: readonly SellerSettingsMark[]) => Promise<void>): Promise<void>
   /** Takes over how the sellers stand: the client of one that has been resumed since forgets that its credentials were refused. */
   learn(standings: readonly Pick<SellerStanding, 'sellerId' | 'resumes'>[]): void
   close(): Promise<void>
@@ -117,15 +126,15 @@ export const createSellerRegistry = (parts: SellerRegistryParts): SellerRegistry
     return entry
   }
 
-  const take = (sellers: readonly SellerSettings[]): readonly Entry[] => {
-    const next = new Map(sellers.map((settings) => [settings.sellerId, connect(settings)]))
-    const kept = new Set(next.values())
-    const dropped = [...entries.values()].filter((entry) => !kept.has(entry))
-    entries = next
-    return dropped
+  const connectAll = (sellers: readonly SellerSettings[]): Map<string, Entry> =>
+    new Map(sellers.map((settings) => [settings.sellerId, connect(settings)]))
+  /** Closes the clients of entries that are not among others. */
+  const closeWithout = async (from: Map<string, Entry>, others: Map<string, Entry>): Promise<void> => {
+    const kept = new Set(others.values())
+    await Promise.all([...from.values()].filter((entry) => !kept.has(entry)).map(({ client }) => client.close()))
   }
 
-  take(parts.sellers)
+  entries = connectAll(parts.sellers)
   return {
     ids: () => [...entries.keys()],
     only: () => (entries.size === 1 ? ([...entries.keys()][0] ?? null) : null),
@@ -138,10 +147,18 @@ export const createSellerRegistry = (parts: SellerRegistryParts): SellerRegistry
       credentialsFingerprint: find(sellerId).fingerprint,
       resumes: resumes.get(sellerId) ?? 0,
     }),
-    replace: async (sellers) => {
-      const dropped = take(sellers)
+    replace: async (sellers, store = async () => undefined) => {
+      const next = connectAll(sellers)
+      try {
+        await store([...next].map(([sellerId, { fingerprint }]) => ({ sellerId, credentialsFingerprint: fingerprint })))
+      } catch (error) {
+        await closeWithout(next, entries)
+        throw error
+      }
+      const before = entries
+      entries = next
       for (const { client } of entries.values()) client.credentials.forgive()
-      await Promise.all(dropped.map((entry) => entry.client.close()))
+      await closeWithout(before, entries)
     },
     learn: (standings) => {
       for (const { sellerId, resumes: count } of standings) {

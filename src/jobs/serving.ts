@@ -1,5 +1,5 @@
-import type { Database, SqlRunner } from '../store/database.ts'
-import { readOtherSellers, recordSellers, saySellersServed, servedForMs } from '../store/sellers.ts'
+import type { Database, SqlRunner, Transaction } from '../store/database.ts'
+import { readOtherSellers, recordSellers, type SellerSettingsMark, saySellersServed, servedForMs } from '../store/sellers.ts'
 import type { SellerRegistry } from './sellers.ts'
 
 /** Whose an event is that names no seller. `unsure`: a process that serves another seller may be about to start. */
@@ -10,8 +10,15 @@ export type OnlySeller =
 
 /** Which sellers this process serves, said to the others that share its database, and what the others say. */
 export interface Serving {
-  /** Records the sellers as they are configured now; call it at the start and whenever they have been read again. */
-  begin(by: 'start' | 'settings'): Promise<void>
+  /**
+   * Records the sellers as they are configured; call it at the start and whenever they have been read again, before they hold. What `alongside` does
+   * is stored with it, or none of both.
+   */
+  begin(
+    by: 'start' | 'settings',
+    sellers?: readonly SellerSettingsMark[],
+    alongside?: (transaction: Transaction) => Promise<void>,
+  ): Promise<void>
   /** Says again that they are served; call it every few seconds. */
   say(): Promise<void>
   /** The only seller that any process serves: the same answer in all of them, or none yet. */
@@ -38,12 +45,8 @@ export const createServing = ({ database, sellers, patienceMs = servedForMs }: S
   let said: { readonly since: Date; readonly at: Date } | null = null
 
   return {
-    begin: async (by) => {
-      const at = await recordSellers(
-        database,
-        sellers.ids().map((sellerId) => sellers.configured(sellerId)),
-        by,
-      )
+    begin: async (by, marks = sellers.ids().map(sellers.configured), alongside) => {
+      const at = await recordSellers(database, marks, by, alongside)
       said = { since: at, at }
     },
     say: async () => {

@@ -72,6 +72,14 @@ export interface PlainJob extends EnqueueOptions {
 
 const longestPlainId = 200
 
+/** Half of a pair, which cannot be encoded, as `%u` and its digits, which no encoded text has. Every text has a form of its own. */
+const encoded = (text: string): string =>
+  text.isWellFormed()
+    ? encodeURIComponent(text)
+    : text.replace(/\p{Surrogate}|\P{Surrogate}+/gu, (part) =>
+        part.isWellFormed() ? encodeURIComponent(part) : `%u${part.charCodeAt(0).toString(16)}`,
+      )
+
 /**
  * The id of a job, derived from its name and data: the same work is the same job, so a second enqueue adds none.
  * Without `:`, which BullMQ refuses in an id.
@@ -79,7 +87,7 @@ const longestPlainId = 200
 export const jobIdOf = (name: JobName, data: Readonly<Record<string, string>>): string => {
   const parts = Object.keys(data)
     .sort()
-    .map((key) => encodeURIComponent(data[key] ?? '').replaceAll('~', '%7E'))
+    .map((key) => encoded(data[key] ?? '').replaceAll('~', '%7E'))
   const plain = [name, ...parts].join('~')
   // Event ids come from outside and may be long; an index entry of Postgres is limited to 2.7 kB.
   return plain.length <= longestPlainId ? plain : `${name}~${createHash('sha256').update(plain).digest('base64url')}`

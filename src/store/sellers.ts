@@ -103,14 +103,16 @@ const databaseTime = async (sql: SqlRunner): Promise<Date> => {
 /**
  * Records the configured sellers, as served from now on; returns when, by the database's clock. One that stood stopped is taken up again where its
  * settings have changed, or a person had them read again. At a start with the same settings its credentials are tried first: a process that is
- * added or replaced says nothing of them.
+ * added or replaced says nothing of them. What `alongside` does is stored with it, or none of both.
  */
 export const recordSellers = async (
   database: Database,
   sellers: readonly SellerSettingsMark[],
   by: 'start' | 'settings' = 'start',
+  alongside: (transaction: Transaction) => Promise<void> = async () => undefined,
 ): Promise<Date> =>
   database.transaction(async (transaction) => {
+    await alongside(transaction)
     const marks = new Map(sellers.map(({ sellerId, credentialsFingerprint }) => [sellerId, credentialsFingerprint]))
     const stopped = await transaction.query<{ seller_id: string; credentials_fingerprint: string | null }>(
       `SELECT seller_id, credentials_fingerprint FROM tallyman.sellers WHERE state = 'stopped' AND seller_id = ANY ($1::text[])

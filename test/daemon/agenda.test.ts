@@ -38,6 +38,12 @@ describe('the agenda', () => {
     expect(new Set(ofMinute.map((time) => Number(time.split(' ').at(-1)) % minute)).size).toBeGreaterThan(190)
   })
 
+  test('a seller whose id cannot be encoded stops nobody', () => {
+    const odd = { ...scheduled(0, minute), sellerId: '\ud800' }
+    const due = planned([odd, ...many(3, minute)]).take(startMs + minute)
+    expect(due.map(({ stream }) => stream.sellerId).sort()).toEqual(['s-0', 's-1', 's-2', '\ud800'])
+  })
+
   test('a process that did not look for long finds each stream due once, and then as ever', () => {
     const agenda = planned(many(20, minute))
     const late = agenda.take(startMs + 100 * minute)

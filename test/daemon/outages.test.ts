@@ -319,6 +319,35 @@ test('POST /v1/sellers/reload adds and removes sellers while running; a wrong fi
   expect(run.out).toBe('1 sellers; added: none; removed: seller-first\n')
 })
 
+test('a reload that cannot be stored keeps the old set, says so, and leaves the next one to do its work', async () => {
+  const [first, second] = await makeSellers(sandbox, 'seller-stays', 'seller-comes')
+  const sellersFile = path.join(folder, 'not-stored.json')
+  await writeFile(sellersFile, JSON.stringify([first]))
+  const daemon = await start({ SELLERS_FILE: sellersFile })
+  const reload = () => daemon.call('POST', '/v1/sellers/reload')
+  await query(
+    databaseUrl,
+    `CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'no more sellers'; END $$;
+     CREATE TRIGGER refuse BEFORE INSERT ON tallyman.sellers FOR EACH ROW WHEN (NEW.seller_id = 'seller-comes') EXECUTE FUNCTION refuse()`,
+  )
+  await writeFile(sellersFile, JSON.stringify([{ ...second, skus: ['K-1'], campaignIds: ['7'] }]))
+  for (let time = 0; time < 2; time += 1)
+    expect(await reload()).toMatchObject({ status: 503, body: { detail: expect.stringContaining('all stay as they were') } })
+  daemon.program.child.kill('SIGHUP')
+  await daemon.program.says('the sellers stay as they were: they could not be stored')
+  const stored = `SELECT seller_id FROM tallyman.sellers UNION ALL SELECT seller_id FROM tallyman.inventory_skus WHERE sku = 'K-1'
+    UNION ALL SELECT seller_id FROM tallyman.watched_campaigns WHERE campaign_id = '7'`
+  expect(await query(databaseUrl, stored)).toEqual([{ seller_id: 'seller-stays' }])
+  const order = await placeOrder(sandbox, 1, 'seller-stays')
+  await eventually(async () =>
+    expect(
+      await query(databaseUrl, `SELECT 1 FROM warehouse.orders WHERE purchase_order_id = '${order.purchaseOrderId}'`),
+    ).toHaveLength(1),
+  )
+  await query(databaseUrl, 'DROP TRIGGER refuse ON tallyman.sellers')
+  expect(await reload()).toMatchObject({ status: 200, body: { added: ['seller-comes'], removed: ['seller-stays'] } })
+})
+
 test('AUTO_ACKNOWLEDGE=on-import acknowledges a new order without any event', async () => {
   await start({ ...sandboxSeller, AUTO_ACKNOWLEDGE: 'on-import' })
   const order = await placeOrder(sandbox, 2)

@@ -19,6 +19,13 @@ describe('ids of jobs', () => {
     )
   })
 
+  test('a text with half of a pair has an id too, and one of its own', () => {
+    const idOf = (sellerId: string): string => jobIdOf('sync.run', { sellerId, resource: 'orders', stream: 'changed' })
+    const ids = ['\ud800', '\udfff', '\ud801', '%ud800', '\ufffd', 'a\ud800😀', 'a😀\ud800'].map(idOf)
+    expect(new Set(ids).size).toBe(ids.length)
+    expect(idOf('a😀\ud800~')).toBe('sync.run~orders~a%F0%9F%98%80%ud800%7E~changed')
+  })
+
   test('parts cannot run into each other', () => {
     expect(jobIdOf('event.process', { source: 'a~b', id: 'c' })).not.toBe(jobIdOf('event.process', { source: 'b', id: 'c~a' }))
     expect(jobIdOf('sync.run', { sellerId: 's 1', resource: 'orders', stream: 'changed' })).toBe('sync.run~orders~s%201~changed')

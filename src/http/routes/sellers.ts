@@ -137,14 +137,19 @@ export const sellerRoutes = (app: App, { services }: RouteParts): void => {
       tags: ['sellers'],
       summary: 'Read the settings of the sellers again',
       description:
-        'As SIGHUP does, in this process alone. If the settings have faults, all sellers stay as they were, and the answer lists the faults.',
-      response: { 200: reloadSchema, ...problems(422) },
+        'As SIGHUP does, in this process alone. If the settings have faults, all sellers stay as they were, and the answer lists the faults; they stay so too where the settings cannot be stored (503).',
+      response: { 200: reloadSchema, ...problems(422, 503) },
     },
     handler: async ({ caller }) => {
       const act = { action: 'sellers.reload_requested', sellerId: null, subject: 'sellers', reason: null } as const
       await recordAct(database, { by: actingAs(caller, null), ...act })
       const result = await services.reloadSellers()
       if (result.ok) return { sellers: [...result.sellers], added: [...result.added], removed: [...result.removed] }
+      if ('isStored' in result)
+        throw new Problem('unavailable', {
+          detail: 'The database does not take the sellers: all stay as they were. The log has details, with the reason.',
+          headers: { 'retry-after': '5' },
+        })
       throw new Problem('invalid-settings', {
         detail: 'All sellers stay as they were.',
         errors: result.faults.map((fault) => {
