@@ -9,6 +9,15 @@ export interface Clock {
 /** The clocks of this machine. */
 export const systemClock: Clock = { wallMs: () => Date.now(), monotonicMs: () => performance.now() }
 
+/** Does work after so many milliseconds; what is returned calls it off. The work must not reject. */
+export type After = (delayMs: number, work: () => Promise<void>) => () => void
+
+/** By a timer of this process, which does not keep it from ending. */
+export const afterTimeout: After = (delayMs, work) => {
+  const timer = setTimeout(() => void work(), delayMs).unref()
+  return () => clearTimeout(timer)
+}
+
 /** A wall clock that diverges from the monotonic one by more than this was set, in milliseconds. */
 const toleratedStepMs = 2_000
 

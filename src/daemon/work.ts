@@ -31,8 +31,6 @@ import type { SyncMetrics } from './sync-metrics.ts'
 const jobBackoff = { firstMs: 500, longestMs: 10_000 }
 /** An event comes back after so long while another one about the same order is being decided: that one may decide it as well. */
 const sameOrderAgainMs = 250
-/** A sync may be silent for one request and this much more; then another process takes over. */
-const syncLeaseMarginMs = 10_000
 /** The built-in sandbox shows a change in its lists at once; a real marketplace takes its time. */
 const sandboxLagMs = 2_000
 /** Removing old data leaves other upkeep its turn after so long. */
@@ -110,7 +108,6 @@ const registerSyncs = ({ context, database, marketplace, queues, syncMetrics }: 
     client: sellers.client,
     owner,
     settings: {
-      leaseMs: config.requestTimeoutMs + syncLeaseMarginMs,
       lookBackMs: config.lookBackMs,
       rereadDepthMs: config.rereadDepthMs,
       ...(sandboxUrl === null ? {} : { lagMs: sandboxLagMs }),

@@ -107,6 +107,41 @@ const insertEach = together(
 export const recordIntent = (transaction: Transaction, command: StoredCommand, intent: Intent): Promise<boolean> =>
   insertEach(transaction, { ...intent, id: command.id, attempts: command.attempts })
 
+/** A lease to be renewed, of the command that an attempt is being made for. */
+export interface HeldSending {
+  readonly id: string
+  readonly attempt: number
+  readonly owner: string
+  readonly leaseMs: number
+}
+
+// A row that somebody else has locked is passed over: whoever settles it, or finds out whose it is, is not waited for, and waits for nobody here.
+const renewLeases = prepared(
+  `WITH given AS MATERIALIZED (
+     SELECT * FROM jsonb_to_recordset($1::jsonb) AS t(id text, attempt int, owner text, lease_ms float8)
+   ), free AS MATERIALIZED (
+     SELECT c.id FROM tallyman.commands c WHERE c.id = ANY($2::text[]) FOR NO KEY UPDATE SKIP LOCKED
+   )
+   UPDATE tallyman.commands c SET leased_until = now() + g.lease_ms * interval '1 millisecond'
+   FROM given g JOIN free f ON f.id = g.id
+   WHERE c.id = ANY($2::text[]) AND c.id = g.id AND c.state = 'sending' AND c.attempts = g.attempt AND c.lease_owner = g.owner
+     AND c.leased_until > now()
+   RETURNING c.id`,
+)
+
+const renewEach = together(async (sql: SqlRunner, held: readonly HeldSending[]) => {
+  const rows = await sql.query<{ id: string }>(
+    renewLeases,
+    JSON.stringify(held.map(({ id, attempt, owner, leaseMs }) => ({ id, attempt, owner, lease_ms: leaseMs }))),
+    held.map(({ id }) => id),
+  )
+  const renewed = new Set(rows.map(({ id }) => id))
+  return held.map(({ id }) => renewed.has(id))
+})
+
+/** Renews the lease of a command that is being sent; false where it is over, or somebody is looking at it just now. */
+export const renewSending = (sql: SqlRunner, held: HeldSending): Promise<boolean> => renewEach(sql, held)
+
 /** How an attempt ended, as far as is known. `not-sent` and `not-applied` mean that it changed nothing,
  * `dismissed` that a person says so. */
 export type AttemptOutcome =

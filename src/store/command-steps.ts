@@ -128,32 +128,50 @@ export interface Moved {
   readonly looks: number
 }
 
+/** A command as it was read, as far as it is told from what others have made of it. */
+type AsRead = Pick<StoredCommand, 'state' | 'attempts' | 'decisions' | 'leasedUntil'>
+
+/** Whether it was read as being sent by another process: its lease had run out, and may have been renewed at that moment. */
+const isOfAnother = ({ state, leasedUntil }: Pick<AsRead, 'state' | 'leasedUntil'>): boolean =>
+  state === 'sending' && leasedUntil !== null
+
+/** SQL: nobody holds the command `c` who is asked for. */
+const leaseIsOver = `(NOT g.of_another OR c.leased_until IS NULL OR c.leased_until <= now())`
+
 const selectLocked = prepared(
-  `SELECT c.id FROM tallyman.commands c JOIN jsonb_to_recordset($1::jsonb) AS g(id text, state text, attempts int, decisions int) ON g.id = c.id
-   WHERE c.id = ANY($2::text[]) AND c.state = g.state AND c.attempts = g.attempts AND ${decisionsOf} = g.decisions FOR UPDATE OF c`,
+  `SELECT c.id FROM tallyman.commands c
+   JOIN jsonb_to_recordset($1::jsonb) AS g(id text, state text, attempts int, decisions int, of_another boolean) ON g.id = c.id
+   WHERE c.id = ANY($2::text[]) AND c.state = g.state AND c.attempts = g.attempts AND ${decisionsOf} = g.decisions AND ${leaseIsOver}
+   FOR UPDATE OF c`,
 )
 
-const lockEach = together(
-  async (sql: SqlRunner, commands: readonly Pick<StoredCommand, 'id' | 'state' | 'attempts' | 'decisions'>[]) => {
-    const rows = await sql.query<{ id: string }>(
-      selectLocked,
-      JSON.stringify(commands),
-      commands.map(({ id }) => id),
-    )
-    const locked = new Set(rows.map(({ id }) => id))
-    return commands.map(({ id }) => locked.has(id))
-  },
-)
+const lockEach = together(async (sql: SqlRunner, commands: readonly (AsRead & { readonly id: string })[]) => {
+  const rows = await sql.query<{ id: string }>(
+    selectLocked,
+    JSON.stringify(
+      commands.map((command) => ({
+        id: command.id,
+        state: command.state,
+        attempts: command.attempts,
+        decisions: command.decisions,
+        of_another: isOfAnother(command),
+      })),
+    ),
+    commands.map(({ id }) => id),
+  )
+  const locked = new Set(rows.map(({ id }) => id))
+  return commands.map(({ id }) => locked.has(id))
+})
 
 /**
- * Locks a command for a step, after its subject; false when it is no longer as expected: someone else has moved it or decided on it
- * meanwhile, and nothing may be written or sent for it as it was read.
+ * Locks a command for a step, after its subject; false when it is no longer as expected: someone else has moved it, decided on it or renewed
+ * its lease meanwhile, and nothing may be written or sent for it as it was read.
  */
 export const lockCommand = (
   transaction: Transaction,
   id: string,
-  { state, attempts, decisions }: Pick<StoredCommand, 'state' | 'attempts' | 'decisions'>,
-): Promise<boolean> => lockEach(transaction, { id, state, attempts, decisions })
+  { state, attempts, decisions, leasedUntil }: AsRead,
+): Promise<boolean> => lockEach(transaction, { id, state, attempts, decisions, leasedUntil })
 
 const alarmOf = (command: StoredCommand, kind: 'command-held' | 'command-rejected' | 'command-waiting') =>
   ({ sellerId: command.sellerId, kind, subject: command.id }) as const
@@ -177,13 +195,14 @@ interface Move {
   readonly rest_rejected: boolean
   /** Closes the alarm of a command that waits. */
   readonly gets_on: boolean
+  readonly of_another: boolean
 }
 
 // The alarms come after the commands that they are about, whose locks the caller holds.
 const updateCommands = prepared(
   `WITH given AS MATERIALIZED (
      SELECT * FROM jsonb_to_recordset($1::jsonb) AS t(id text, seller_id text, was text, attempts int, state text, reason text, evidence jsonb,
-       next_ms float8, settled boolean, troubled boolean, rest_rejected boolean, gets_on boolean)
+       next_ms float8, settled boolean, troubled boolean, rest_rejected boolean, gets_on boolean, of_another boolean)
    ), moved AS (
      UPDATE tallyman.commands c SET state = g.state, reason = g.reason, evidence = COALESCE(g.evidence, c.evidence),
        next_action_at = now() + g.next_ms * interval '1 millisecond', leased_until = NULL, lease_owner = NULL, updated_at = now(),
@@ -191,7 +210,7 @@ const updateCommands = prepared(
        troubled_looks = CASE WHEN g.troubled THEN c.troubled_looks + 1 ELSE 0 END,
        settled_at = CASE WHEN g.settled THEN now() ELSE NULL END,
        parts = CASE WHEN g.rest_rejected THEN jsonb_set(c.parts, '{open}', 'null') ELSE c.parts END
-     FROM given g WHERE c.id = ANY($2::text[]) AND c.id = g.id AND c.state = g.was AND c.attempts = g.attempts
+     FROM given g WHERE c.id = ANY($2::text[]) AND c.id = g.id AND c.state = g.was AND c.attempts = g.attempts AND ${leaseIsOver}
      RETURNING c.id, (extract(epoch FROM now() - c.troubled_since) * 1000)::float8 AS since_ms, c.troubled_looks AS looks
    ), closed AS (
      UPDATE tallyman.alarms a SET resolved_at = now() FROM given g JOIN moved m ON m.id = g.id
@@ -234,6 +253,7 @@ export const moveCommand = async (transaction: Transaction, command: StoredComma
     troubled: step.troubled === true,
     rest_rejected: restRejected,
     // Whoever reviews what nobody works on raises this alarm for commands without trouble of their own.
+    of_another: isOfAnother(command),
     gets_on: step.troubled !== true && (command.troubledSince !== null || state === 'held' || isSettled(state)),
   })
   if (row === null) return null

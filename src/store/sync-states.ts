@@ -289,6 +289,43 @@ export const saveProgress = async (sql: SqlRunner, lease: SyncLease, progress: S
   if (moved === 0) throw new LeaseLost(lease)
 }
 
+interface HeldLease {
+  readonly lease: SyncLease
+  readonly leaseMs: number
+}
+
+// A row that is locked is passed over: that of a page that is being stored renews it by itself.
+const renewLeases = prepared(
+  `WITH given AS MATERIALIZED (
+     SELECT * FROM jsonb_to_recordset($1::jsonb) AS t(seller_id text, resource text, stream text, fence bigint, lease_ms float8)
+   ), free AS MATERIALIZED (
+     SELECT s.seller_id, s.resource, s.stream FROM given g JOIN tallyman.sync_states s USING (seller_id, resource, stream)
+     FOR NO KEY UPDATE OF s SKIP LOCKED
+   )
+   UPDATE tallyman.sync_states s SET lease_until = now() + make_interval(secs => g.lease_ms / 1000)
+   FROM given g JOIN free f USING (seller_id, resource, stream)
+   WHERE s.seller_id = g.seller_id AND s.resource = g.resource AND s.stream = g.stream AND s.lease_fence = g.fence
+     AND s.lease_owner IS NOT NULL`,
+)
+
+const renewEach = together(async (sql: SqlRunner, held: readonly HeldLease[]) => {
+  await sql.execute(
+    renewLeases,
+    JSON.stringify(
+      held.map(({ lease, leaseMs }) => ({
+        ...{ seller_id: lease.sellerId, resource: lease.resource, stream: lease.stream, fence: String(lease.fence) },
+        lease_ms: leaseMs,
+      })),
+    ),
+  )
+  return held.map(() => null)
+})
+
+/** Holds the lease of a stream for so long from now on, unless another process has taken it; whoever writes for the stream learns of that. */
+export const renewLease = async (sql: SqlRunner, lease: SyncLease, leaseMs: number): Promise<void> => {
+  await renewEach(sql, { lease, leaseMs })
+}
+
 /** How a run ended: `finished` when nothing was left to read. */
 export interface RunEnd {
   readonly finished: boolean

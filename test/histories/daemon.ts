@@ -2,6 +2,7 @@ import { createInProcessBudget } from '../../src/clients/budget.ts'
 import { createMarketplaceClient } from '../../src/clients/marketplace/marketplace.ts'
 import { ordersEndpoint } from '../../src/clients/marketplace/orders.ts'
 import { profiles } from '../../src/clients/marketplace/profiles/index.ts'
+import type { After } from '../../src/clock.ts'
 import type { SellerSettings } from '../../src/config.ts'
 import { acknowledgeNewOrders } from '../../src/jobs/commands/auto-acknowledge.ts'
 import type { CommandJob, CommandParts } from '../../src/jobs/commands/engine.ts'
@@ -85,6 +86,7 @@ const secondAskMs = 1
 export const createDaemon = (parts: DaemonParts): Daemon => {
   const { place, stage, history, settings, tell } = parts
   let sleptMs = 0
+  let standsStillUntilMs = 0
 
   const alive = (): void => {
     if (daemon.dead) throw new Died(`process ${place} is dead`)
@@ -103,7 +105,8 @@ export const createDaemon = (parts: DaemonParts): Daemon => {
         throw faultOf(disturbance.time)
       case 'pauses':
       case 'sleeps':
-        await stage.park(stage.nowMs() + disturbance.forMs)
+        standsStillUntilMs = stage.nowMs() + disturbance.forMs
+        await stage.park(standsStillUntilMs)
         if (disturbance.does === 'sleeps') sleptMs += disturbance.forMs
     }
   }
@@ -153,6 +156,20 @@ export const createDaemon = (parts: DaemonParts): Daemon => {
     close: () => database.close(),
   }
 
+  /** Timers of a process stand still as long as it does, and end with it. */
+  const after: After = (delayMs, work) => {
+    let isCalledOff = false
+    const happen = (): void => {
+      if (isCalledOff || daemon.dead) return
+      if (stage.nowMs() < standsStillUntilMs) stage.at(standsStillUntilMs, happen)
+      else void stage.begin({ name: 'a timer', process: place, commandId: null }, work)
+    }
+    stage.at(stage.nowMs() + delayMs, happen)
+    return () => {
+      isCalledOff = true
+    }
+  }
+
   const log = {
     debug: () => undefined,
     info: (_fields: object, message: string) => tell(`process ${place}: ${message}`),
@@ -184,6 +201,7 @@ export const createDaemon = (parts: DaemonParts): Daemon => {
       settleTimeMs,
       onSettled: async () => undefined,
       clock: { wallMs: stage.nowMs, monotonicMs: () => stage.nowMs() - sleptMs },
+      after,
       random: parts.random,
     },
     accept: {

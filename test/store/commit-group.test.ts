@@ -206,7 +206,7 @@ describe('what is committed at the same time', () => {
       const claim = (database: Database, order: string) =>
         commitTogether(database, 'intents', locksOf(order), async (tx) => {
           if ((await lockOrder(tx, sellerId, order)) === null) throw new Error('the order is gone')
-          const command = { state: 'pending', attempts: 0, decisions: 0 } as const
+          const command = { state: 'pending', attempts: 0, decisions: 0, leasedUntil: null } as const
           if (!(await lockCommand(tx, locksOf(order).commandId, command))) return 'lost'
           const changed = await tx.execute(
             `UPDATE tallyman.commands SET reason = COALESCE(reason, '') || '.' WHERE id = $1`,

@@ -3,6 +3,7 @@ import {
   endRun,
   LeaseLost,
   listSyncs,
+  renewLease,
   requestWindows,
   type SyncProgress,
   saveProgress,
@@ -83,6 +84,25 @@ test('the one who lost the lease can neither move on nor end', async () => {
   await expect(saveProgress(stage.database, first.lease, underWay, minuteMs)).rejects.toThrow(LeaseLost)
   await expect(endRun(stage.database, first.lease, underWay, { finished: true, failed: false, run })).rejects.toThrow(LeaseLost)
   expect(await stage.database.query(`SELECT 1 FROM tallyman.sync_runs WHERE stream = 'b'`)).toEqual([])
+})
+
+test('a lease is renewed while nobody else has it, and not once its run has ended', async () => {
+  const { lease } = await take('renewed', 'one')
+  const leases = (): Promise<{ running: boolean }[]> =>
+    stage.database.query(
+      `SELECT coalesce(lease_until > now() + interval '30 seconds', false) AS running FROM tallyman.sync_states WHERE stream = 'renewed'`,
+    )
+  await expire('renewed')
+  await renewLease(stage.database, lease, minuteMs)
+  expect(await leases()).toEqual([{ running: true }])
+  await expire('renewed')
+  const { lease: next } = await take('renewed', 'two')
+  await expire('renewed')
+  await renewLease(stage.database, lease, minuteMs)
+  expect(await leases()).toEqual([{ running: false }])
+  await endRun(stage.database, next, noProgress, { finished: true, failed: false, run })
+  await renewLease(stage.database, next, minuteMs)
+  expect(await leases()).toEqual([{ running: false }])
 })
 
 test('an expired lease that nobody took still holds', async () => {

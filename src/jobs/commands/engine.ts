@@ -1,6 +1,6 @@
 import type { Grant } from '../../clients/budget.ts'
 import type { MarketplaceClient } from '../../clients/client.ts'
-import { type Clock, systemClock } from '../../clock.ts'
+import { type After, type Clock, systemClock } from '../../clock.ts'
 import type { CommandKind } from '../../domain/command.ts'
 import type { StoredCommand } from '../../store/commands.ts'
 import { type CommitLane, commitTogether } from '../../store/commit-group.ts'
@@ -29,6 +29,8 @@ export interface CommandParts {
   ) => void
   /** Our own clocks; those of the machine by default. */
   readonly clock?: Clock
+  /** How work is done later; by a timer of this process by default. */
+  readonly after?: After
   /**
    * The database was restored from a backup: a request may have been sent of which nothing is known. Before the first request of a command
    * its subject is read, from this moment of the monotonic clock on; what was sent before this process began has shown its effect by then.
@@ -69,7 +71,7 @@ export interface Run<Thing, Request extends object> extends AnyRun {
 }
 
 /** The clocks of a run. */
-export const clockOf = ({ clock = systemClock }: CommandParts): Clock => clock
+export const clockOf = ({ clock = systemClock }: Pick<CommandParts, 'clock'>): Clock => clock
 
 /**
  * A transaction of a run. That of a command on an order is committed with those of others that want it at the same time; it may be done again, so

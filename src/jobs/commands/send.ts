@@ -1,14 +1,16 @@
 import { randomUUID } from 'node:crypto'
+import type { Grant } from '../../clients/budget.ts'
 import { MarketplaceFailure } from '../../clients/errors.ts'
 import { faultPoint } from '../../fault-points.ts'
-import { readAttempts, recordIntent, recordOutcome } from '../../store/command-attempts.ts'
+import { readAttempts, recordIntent, recordOutcome, renewSending } from '../../store/command-attempts.ts'
 import { lockCommand } from '../../store/command-steps.ts'
 import { letEarlierGo, wasPutOff } from '../../store/command-turns.ts'
 import type { Transaction } from '../../store/database.ts'
+import { isDatabaseAway } from '../../store/faults.ts'
 import { atOnce } from '../../store/together.ts'
 import { storageFault } from '../../store/versions.ts'
-import { leaseMs, startDeadline } from './deadline.ts'
-import { clockOf, committing, fieldsOf, type Run } from './engine.ts'
+import { leaseMs, type SendingDeadline, startDeadline } from './deadline.ts'
+import { type AnyRun, clockOf, committing, fieldsOf, type Run } from './engine.ts'
 import { judgeForgottenRequest, mayBeForgotten, unknownForMs } from './forgotten.ts'
 import { look, type Sight } from './look.ts'
 import { settleAnswer, settleFailure, settleUnsent } from './outcome.ts'
@@ -36,23 +38,52 @@ export const send = async <Thing, Request extends object>(run: Run<Thing, Reques
   if (sight !== null && 'step' in sight) return sight.step
   faultPoint('command.before-intent')
   const deadline = startDeadline(parts)
-  const correlationId = randomUUID()
-  const prepared = await prepare(run, sight, correlationId)
-  if ('step' in prepared) return prepared.step
-  faultPoint('command.after-intent')
-  const sent: Run<Thing, Request> = { ...run, command: { ...command, state: 'sending', attempts: command.attempts + 1 } }
+  try {
+    const correlationId = randomUUID()
+    const prepared = await prepare(run, sight, correlationId)
+    if ('step' in prepared) return prepared.step
+    faultPoint('command.after-intent')
+    return await sendPrepared(run, prepared, { correlationId, grant, deadline })
+  } finally {
+    deadline.end()
+  }
+}
+
+/** The intent is stored: sends the request while the lease is held, and stores the result. */
+const sendPrepared = async <Thing, Request extends object>(
+  run: Run<Thing, Request>,
+  { request, baseline }: { readonly request: Request; readonly baseline: object },
+  { deadline, ...call }: { readonly correlationId: string; readonly grant: Grant; readonly deadline: SendingDeadline },
+): Promise<Step> => {
+  const { command, subject, job } = run
+  // Its lease is ours: nobody else's, that would have to be over.
+  const own = { state: 'sending', attempts: command.attempts + 1, leasedUntil: null } as const
+  const sent: Run<Thing, Request> = { ...run, command: { ...command, ...own } }
+  deadline.keep((forMs) => renew(sent, forMs))
   // A process that was suspended for long must not send what others are already reading back.
   if (deadline.passed()) return settleUnsent(sent)
   try {
     const signal = AbortSignal.any([job.signal, deadline.signal])
     const mayLeave = (): boolean => !deadline.passed()
-    const answer = await subject.send(prepared.request, { correlationId, grant, signal, mayLeave })
+    const answer = await subject.send(request, { ...call, signal, mayLeave })
     faultPoint('command.after-send')
-    return await settleAnswer(sent, prepared.baseline, answer)
+    return await settleAnswer(sent, baseline, answer)
   } catch (error) {
     if (!(error instanceof MarketplaceFailure)) throw error
     faultPoint('command.after-send')
     return settleFailure(sent, error)
+  }
+}
+
+/** Holds the lease for so long from now on; false: not renewed, and what was held before counts. */
+const renew = async (run: AnyRun, forMs: number): Promise<boolean> => {
+  const { parts, command, job } = run
+  try {
+    return await renewSending(parts.database, { id: command.id, attempt: command.attempts, owner: parts.owner, leaseMs: forMs })
+  } catch (error) {
+    // That Postgres is away is said once, and not for each command.
+    if (!isDatabaseAway(error)) job.log.warn({ ...fieldsOf(run), err: error }, 'the lease of a command could not be renewed')
+    return false
   }
 }
 

@@ -15,6 +15,7 @@ import {
 import { meansNotEnrolled, noteEnrolledAnswer } from './enrolment.ts'
 import { describe, notEnrolledAdvice, UnknownSync } from './faults.ts'
 import { importWindow } from './importing.ts'
+import { keepLease } from './lease.ts'
 import { createPageStore } from './pages.ts'
 import { planRun } from './planning.ts'
 import { windowDone } from './progress.ts'
@@ -179,6 +180,7 @@ export const runStream = async <T>(
       })
     }
   }
+  const endLease = keepLease(database, lease, settings.leaseMs, options)
   try {
     const stop = await readAll(run, read)
     if (run.answered) noteEnrolledAnswer(database, key)
@@ -198,6 +200,8 @@ export const runStream = async <T>(
     }
     await recordFailure(error, () => end({ finished: false, failed: true, error: describe(error) }), options)
     throw error
+  } finally {
+    endLease()
   }
 }
 

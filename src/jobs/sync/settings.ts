@@ -17,7 +17,7 @@ export interface SyncSettings {
   readonly turnMs: number
   /** No window has so many pages: paging has gone astray. */
   readonly pageCap: number
-  /** Longest silence of a running process before another may take over. */
+  /** A run holds its stream for so long, and renews that while it lasts: what a process that was killed was reading is free after so long. */
   readonly leaseMs: number
   /** Progress over pages without changes is written down at most this often. */
   readonly persistEveryMs: number
@@ -39,7 +39,7 @@ export const defaultSyncSettings: SyncSettings = {
   maxPagesPerRun: 200,
   turnMs: 15_000,
   pageCap: 1_200,
-  leaseMs: 60_000,
+  leaseMs: 20_000,
   persistEveryMs: 10_000,
   sweepStep: 50,
   backfillSliceMs: 10 * dayMs,

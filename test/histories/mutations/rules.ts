@@ -23,17 +23,16 @@ export const mutations: readonly Mutation[] = [
   without(
     'A request leaves before its deadline only.',
     'jobs/commands/deadline.ts',
-    'passed: () => Math.abs(clock.wallMs() - wallMs) >= allowedMs || clock.monotonicMs() - monotonicMs >= allowedMs',
-    'passed: () => clock.monotonicMs() - monotonicMs < -allowedMs + wallMs * 0',
+    'passed: () => Math.abs(clock.wallMs() - wallMs) >= allowedMs || isLate(),',
+    'passed: () => clock.monotonicMs() - monotonicMs < -allowedMs + wallMs * 0,',
   ),
   {
     rule: 'The deadline begins before the intent is stored.',
     replacements: [
-      { file: 'src/jobs/commands/send.ts', from: '  const deadline = startDeadline(parts)\n', to: '' },
       {
         file: 'src/jobs/commands/send.ts',
-        from: "  faultPoint('command.after-intent')\n",
-        to: "  faultPoint('command.after-intent')\n  const deadline = startDeadline(parts)\n",
+        from: 'sendPrepared(run, prepared, { correlationId, grant, deadline })',
+        to: 'sendPrepared(run, prepared, { correlationId, grant, deadline: startDeadline(parts) })',
       },
     ],
   },

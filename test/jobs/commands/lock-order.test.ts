@@ -6,6 +6,7 @@ import { createMarketplaceClient } from '../../../src/clients/marketplace/market
 import { profiles } from '../../../src/clients/marketplace/profiles/index.ts'
 import { readConfig } from '../../../src/config.ts'
 import { createSellerRegistry, type SellerRegistry } from '../../../src/jobs/sellers.ts'
+import { renewSending } from '../../../src/store/command-attempts.ts'
 import { decideCommand } from '../../../src/store/command-decisions.ts'
 import { storeOrder } from '../../../src/store/orders.ts'
 import { lineWith, orderWith, wireStatus } from '../../store/support/records.ts'
@@ -157,5 +158,75 @@ describe('what a person decides while a step is about to send', () => {
     await runStep(id)
     const [attempt] = await stage.database.query<{ request: object }>(attempts, id)
     expect(JSON.stringify(attempt?.request)).toContain('"amount":"1"')
+  })
+})
+
+describe('a lease that is renewed just as it was found to be over', () => {
+  const renewed = `UPDATE tallyman.commands SET leased_until = now() + interval '15 seconds' WHERE id = $1`
+  const standingOf = (id: string) =>
+    stage.database.query(
+      `SELECT c.state, a.outcome FROM tallyman.commands c JOIN tallyman.command_attempts a ON a.command_id = c.id WHERE c.id = $1`,
+      id,
+    )
+
+  test('keeps another process from taking the command over', async () => {
+    const id = await interrupted()
+    await holder.query('BEGIN')
+    await holder.query(renewed, [id])
+    const step = runStep(id)
+    await waits(lockingTheCommand)
+    await holder.query('COMMIT')
+    expect(await step).toEqual({ done: true })
+    expect(await standingOf(id)).toEqual([{ state: 'sending', outcome: null }])
+  })
+
+  test('keeps a person from deciding', async () => {
+    const id = await interrupted()
+    await holder.query('BEGIN')
+    await holder.query(renewed, [id])
+    const decision = decide(id)
+    await waits(lockingTheCommand)
+    await holder.query('COMMIT')
+    expect(await decision).toEqual({ ok: false, fault: 'not-open', state: 'sending' })
+    expect(await standingOf(id)).toEqual([{ state: 'sending', outcome: null }])
+  })
+})
+
+describe('a lease', () => {
+  const held = (id: string) => ({ id, attempt: 1, owner: 'sender', leaseMs: 15_000 })
+  const leaseIn = (id: string, interval: string) =>
+    stage.database.execute(
+      `UPDATE tallyman.commands SET lease_owner = 'sender', leased_until = now() + $2::interval WHERE id = $1`,
+      id,
+      interval,
+    )
+
+  test('is renewed by its owner for its attempt, and not once it is over', async () => {
+    const id = await interrupted()
+    await leaseIn(id, '5 seconds')
+    const others = [
+      { ...held(id), owner: 'another' },
+      { ...held(id), attempt: 2 },
+      { ...held(id), id: 'unknown' },
+    ]
+    for (const other of others) expect(await renewSending(stage.database, other)).toBe(false)
+    expect(await Promise.all([renewSending(stage.database, held(id)), renewSending(stage.database, held('unknown'))])).toEqual([
+      true,
+      false,
+    ])
+    const left = `SELECT leased_until > now() + interval '10 seconds' AS renewed FROM tallyman.commands WHERE id = $1`
+    expect(await stage.database.query(left, id)).toEqual([{ renewed: true }])
+    await leaseIn(id, '-1 milliseconds')
+    expect(await renewSending(stage.database, held(id))).toBe(false)
+  })
+
+  test('is not waited for while its command is locked', async () => {
+    const id = await interrupted()
+    await leaseIn(id, '5 seconds')
+    await holder.query('BEGIN')
+    await holder.query('SELECT 1 FROM tallyman.commands WHERE id = $1 FOR UPDATE', [id])
+    expect(await renewSending(stage.database, held(id))).toBe(false)
+    await holder.query('COMMIT')
+    expect(await renewSending(stage.database, held(id))).toBe(true)
   })
 })

@@ -9,6 +9,7 @@ import { requestBackfill, streamsOf } from '../../../src/jobs/sync/syncs.ts'
 import { openDatabase } from '../../../src/store/database.ts'
 import { listSyncs, unfinishedSyncs } from '../../../src/store/sync-states.ts'
 import { withPart } from '../../clients/with-part.ts'
+import { eventually } from '../../support/eventually.ts'
 import { vocabularyOf } from '../../support/vocabulary.ts'
 import { daysAgo, type TestSeller, testSettings, withSyncBench } from './support.ts'
 
@@ -437,4 +438,32 @@ test('a sweep that meets an empty budget keeps what it has read', async () => {
   expect(await one.sync('orders', 'sweep')).toBeGreaterThan(1)
   const read = (await one.requests()).filter((request) => /\/v3\/orders\/\d+/.test(request))
   expect(read.length).toBeLessThan(24)
+})
+
+test('a run holds its stream for as long as it waits for a page, and no longer', async () => {
+  const one = await bench.seller()
+  await one.place(30, { ...seller, createdFrom: daysAgo(2), createdTo: daysAgo(1) })
+  await bench.advance('1m')
+  const leaseMs = 2_000
+  let leasedUntil: Date | null = null
+  const waiting = beforeEachPage(one.client, async () => {
+    const untilOf = async () => {
+      const [row] = await bench.database.query<{ until: Date }>(
+        'SELECT lease_until AS until FROM tallyman.sync_states WHERE seller_id = $1 AND lease_owner IS NOT NULL',
+        one.sellerId,
+      )
+      if (row === undefined) throw new Error('no stream is held')
+      return row.until
+    }
+    const before = await untilOf()
+    // Longer than the lease would have lasted.
+    leasedUntil = await eventually(async () => {
+      const until = await untilOf()
+      expect(until.getTime()).toBeGreaterThan(before.getTime() + leaseMs)
+      return until
+    })
+  })
+  await one.sync('orders', changed, { ...settings({ leaseMs }), ...waiting })
+  expect(leasedUntil).not.toBeNull()
+  expect((await listSyncs(bench.database)).filter(({ sellerId, running }) => sellerId === one.sellerId && running)).toEqual([])
 })
