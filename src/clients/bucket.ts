@@ -177,6 +177,13 @@ export const easedBy = (
   return { ...eased, arrivalMs: refitted([shape, memory], [shape, eased], { nowMs, perMs: limit.perMs }) }
 }
 
+/** The bucket where another limit holds than the one under which it was filled and emptied. */
+export const underLimit = (memory: BucketMemory, from: RateLimit, to: RateLimit, nowMs: number): BucketMemory => {
+  if (from.tokens === to.tokens && from.perMs === to.perMs) return memory
+  const [before, after] = [bucketShape(from, memory.counted), bucketShape(to, memory.counted)]
+  return { ...memory, arrivalMs: refitted([before, memory], [after, memory], { nowMs, perMs: to.perMs }), promisedMs: 0 }
+}
+
 /** The bucket of a marketplace that does not say any more what is left. What it held when it did is more than it holds now. */
 const uncounted = (limit: RateLimit, memory: BucketMemory, nowMs: number): BucketMemory => {
   const after = { ...memory, counted: false }

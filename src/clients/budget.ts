@@ -10,6 +10,7 @@ import {
   learnFrom,
   shifted,
   takeFrom,
+  underLimit,
 } from './bucket.ts'
 import type { Operation, RateLimit, RateLimits } from './operation.ts'
 
@@ -61,6 +62,8 @@ export type LimitOf = (sellerId: string, operation: Operation) => RateLimit
 export interface LocalBucket {
   readonly key: BucketKey
   memory: BucketMemory
+  /** The limit under which it stands so; null while it is untouched. */
+  limit: RateLimit | null
   /** Requests that were granted and are not answered yet. */
   outstanding: number
   /** Whether two of them were under way together since the last moment without any. */
@@ -79,6 +82,7 @@ export const nameOfBucket = ({ sellerId, operation, scope }: BucketKey): string 
 export const localBucket = (key: BucketKey, memory: BucketMemory = fullBucket): LocalBucket => ({
   key,
   memory,
+  limit: null,
   outstanding: 0,
   overlapped: false,
   grantedAtMs: 0,
@@ -103,8 +107,17 @@ export const noteAnswer = (bucket: LocalBucket): boolean => {
   return isAlone
 }
 
+/** Makes a bucket one of the limit that holds now; whether another one held before. */
+export const holdTo = (bucket: LocalBucket, limit: RateLimit, nowMs: number): boolean => {
+  const before = bucket.memory
+  if (bucket.limit !== null) bucket.memory = underLimit(before, bucket.limit, limit, nowMs)
+  bucket.limit = limit
+  return bucket.memory !== before
+}
+
 /** Takes one request out of a bucket in memory. */
 export const takeLocally = (bucket: LocalBucket, limit: RateLimit, nowMs: number): Grant | Wait => {
+  holdTo(bucket, limit, nowMs)
   const spreadMs = bucket.key.operation.isShared ? 0 : limit.perMs
   const { memory, waitUntilMs } = takeFrom(bucketShape(limit, bucket.memory.counted), bucket.memory, nowMs, spreadMs)
   bucket.memory = memory
@@ -114,7 +127,9 @@ export const takeLocally = (bucket: LocalBucket, limit: RateLimit, nowMs: number
 }
 
 /** How a bucket stands. */
-export const stateOfBucket = ({ key, memory }: LocalBucket, limit: RateLimit, nowMs: number): BudgetState => {
+export const stateOfBucket = (bucket: LocalBucket, limit: RateLimit, nowMs: number): BudgetState => {
+  const { key } = bucket
+  const memory = underLimit(bucket.memory, bucket.limit ?? limit, limit, nowMs)
   const shape = bucketShape(limit, memory.counted)
   return {
     sellerId: key.sellerId,
@@ -169,7 +184,9 @@ export const createInProcessBudget = (options: InProcessBudgetOptions): RateBudg
       const bucket = bucketOf({ sellerId, operation, scope: scope ?? null })
       const nowMs = now()
       const isAlone = noteAnswer(bucket)
-      bucket.memory = learnFrom(limitOf(sellerId, operation), bucket.memory, signal, { nowMs, random: random(), isAlone })
+      const limit = limitOf(sellerId, operation)
+      holdTo(bucket, limit, nowMs)
+      bucket.memory = learnFrom(limit, bucket.memory, signal, { nowMs, random: random(), isAlone })
     },
     snapshot() {
       const nowMs = now()

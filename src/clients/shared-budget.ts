@@ -11,11 +11,13 @@ import {
   learnFrom,
   recovers,
   shifted,
+  underLimit,
 } from './bucket.ts'
 import {
   type BucketKey,
   createInProcessBudget,
   type Grant,
+  holdTo,
   type LimitOf,
   type LocalBucket,
   localBucket,
@@ -84,13 +86,22 @@ const memorySchema = z.object({
   strikes: z.number(),
   slowedAtMs: z.number(),
   promisedMs: z.number(),
+  // The limit under which it stands so; missing where a version has written that knew of none.
+  tokens: z.number().positive().optional(),
+  perMs: z.number().positive().optional(),
 })
+
+/** A bucket as it is stored, with its limit: the next reader may have another one. */
+const storedText = (memory: BucketMemory, { tokens, perMs }: RateLimit): string => JSON.stringify({ ...memory, tokens, perMs })
 
 /** What is stored of a bucket. What another version has written, and this one cannot read, counts as an empty one. */
 const memoryOf = (text: string | null, limit: RateLimit, storeMs: number): BucketMemory => {
   if (text === null) return fullBucket
   const stored = memorySchema.safeParse(jsonOrNull(text))
-  if (stored.success) return stored.data
+  if (stored.success) {
+    const { tokens = limit.tokens, perMs = limit.perMs, ...memory } = stored.data
+    return underLimit(memory, { tokens, perMs }, limit, storeMs)
+  }
   const shape = bucketShape(limit)
   return { ...fullBucket, arrivalMs: storeMs + shape.burst * shape.intervalMs }
 }
@@ -177,18 +188,28 @@ export const createSharedBudget = (options: SharedBudgetOptions): SharedBudget =
   }
 
   const waitUntil = (ms: number): Wait => ({ granted: false, availableAt: new Date(Math.ceil(ms)) })
-  const limitOfBucket = ({ key }: LocalBucket): RateLimit => limitOf(key.sellerId, key.operation)
-  const textOf = (memory: BucketMemory): string => JSON.stringify(shifted(memory, storeAheadMs))
+  /** The limit that holds now. Where another one held, what was named by it is void. */
+  const limitOfBucket = (bucket: SharedBucket): RateLimit => {
+    const limit = limitOf(bucket.key.sellerId, bucket.key.operation)
+    if (holdTo(bucket, limit, now())) {
+      bucket.lease = null
+      bucket.notBeforeMs = 0
+      bucket.promisedMs = 0
+    }
+    return limit
+  }
+  const textOf = (memory: BucketMemory, limit: RateLimit): string => storedText(shifted(memory, storeAheadMs), limit)
 
   /** What nobody else could be told in time: the bucket as it is if all that this process may use is used. */
-  const usedUp = (bucket: LocalBucket, nowMs: number): BucketMemory => {
-    const shape = bucketShape(limitOfBucket(bucket), bucket.memory.counted)
+  const textOfUsedUp = (bucket: SharedBucket, nowMs: number): string => {
+    const limit = limitOfBucket(bucket)
+    const shape = bucketShape(limit, bucket.memory.counted)
     const interval = intervalOf(shape, bucket.memory)
     const empty = nowMs + (interval > snapshotHoldsMs ? 0 : snapshotHoldsMs) + (shape.burst - 1) * interval
-    return { ...bucket.memory, arrivalMs: Math.max(bucket.memory.arrivalMs, empty) }
+    return textOf({ ...bucket.memory, arrivalMs: Math.max(bucket.memory.arrivalMs, empty) }, limit)
   }
 
-  const isLong = (bucket: LocalBucket): boolean => {
+  const isLong = (bucket: SharedBucket): boolean => {
     const shape = bucketShape(limitOfBucket(bucket), bucket.memory.counted)
     const { rate, blockedUntilMs } = bucket.memory
     return shape.burst * intervalOf(shape, bucket.memory) > shortMemoryMs || rate < 1 || blockedUntilMs > now() + shortMemoryMs
@@ -235,7 +256,12 @@ export const createSharedBudget = (options: SharedBudgetOptions): SharedBudget =
 
   /** Stores exactly what it remembers, for whoever comes after. */
   const handOver = async (): Promise<void> => {
-    const texts = new Map([...buckets].map(([name, bucket]) => [name, textOf(bucket.memory)] as const))
+    const texts = new Map(
+      [...buckets].map(([name, bucket]) => {
+        const limit = limitOfBucket(bucket)
+        return [name, textOf(bucket.memory, limit)] as const
+      }),
+    )
     forget()
     if (texts.size > 0) await store.put(id, texts)
   }
@@ -253,7 +279,7 @@ export const createSharedBudget = (options: SharedBudgetOptions): SharedBudget =
     const dirty = [...buckets].filter(([, bucket]) => bucket.isDirty)
     for (const [, bucket] of dirty) bucket.isDirty = false
     const texts = new Map(
-      dirty.filter(([, bucket]) => isLong(bucket)).map(([name, bucket]) => [name, textOf(usedUp(bucket, nowMs))] as const),
+      dirty.filter(([, bucket]) => isLong(bucket)).map(([name, bucket]) => [name, textOfUsedUp(bucket, nowMs)] as const),
     )
     try {
       if (texts.size > 0) await store.put(id, texts)
@@ -305,7 +331,11 @@ export const createSharedBudget = (options: SharedBudgetOptions): SharedBudget =
     const { value, storeMs } = await store.read(name)
     if (mode !== 'sole') return null
     const limit = limitOf(key.sellerId, key.operation)
-    if (!buckets.has(name)) bucketOf(key).memory = shifted(memoryOf(value.text, limit, storeMs), -storeAheadMs)
+    if (!buckets.has(name)) {
+      const bucket = bucketOf(key)
+      bucket.memory = shifted(memoryOf(value.text, limit, storeMs), -storeAheadMs)
+      bucket.limit = limit
+    }
     return bucketOf(key)
   }
 
@@ -319,7 +349,7 @@ export const createSharedBudget = (options: SharedBudgetOptions): SharedBudget =
     } else {
       // Whoever takes over after a crash must know of it from the first request on.
       bucket.isStored = true
-      await store.put(id, new Map([[nameOfBucket(key), textOf(usedUp(bucket, now()))]]))
+      await store.put(id, new Map([[nameOfBucket(key), textOfUsedUp(bucket, now())]]))
     }
     return leave
   }
@@ -328,8 +358,9 @@ export const createSharedBudget = (options: SharedBudgetOptions): SharedBudget =
     const bucket = await adopt(key)
     if (bucket === null) return
     const isAlone = noteAnswer(bucket)
+    const limit = limitOfBucket(bucket)
     const before = bucket.memory
-    bucket.memory = learnFrom(limitOfBucket(bucket), before, signal, { nowMs: now(), random: random(), isAlone })
+    bucket.memory = learnFrom(limit, before, signal, { nowMs: now(), random: random(), isAlone })
     bucket.isDirty ||= bucket.memory.rate !== before.rate || bucket.memory.blockedUntilMs !== before.blockedUntilMs
   }
 
@@ -380,7 +411,7 @@ export const createSharedBudget = (options: SharedBudgetOptions): SharedBudget =
       bucket.memory = shifted(drawn.memory, -storeAheadMs)
       bucket.notBeforeMs = drawn.waitUntilMs - storeAheadMs
       if (drawn.drawn === 0 && eased === 0) return
-      if (!(await store.swap(name, value.version, JSON.stringify(drawn.memory)))) continue
+      if (!(await store.swap(name, value.version, storedText(drawn.memory, limit)))) continue
       bucket.eased -= eased
       if (drawn.drawn > 0)
         bucket.lease = { count: drawn.drawn, used: 0, drawnAtMs: clock.monotonicMs(), intervalMs: intervalOf(shape, memory) }
@@ -397,6 +428,7 @@ export const createSharedBudget = (options: SharedBudgetOptions): SharedBudget =
       bucket.asked = 0
     }
     bucket.asked += 1
+    const limit = limitOfBucket(bucket)
     for (let round = 0; round < 2; round += 1) {
       const next = bucket.lease === null ? null : useLease(bucket.lease, clock.monotonicMs())
       if (next !== null) {
@@ -415,7 +447,6 @@ export const createSharedBudget = (options: SharedBudgetOptions): SharedBudget =
       if (mode !== 'shared') return waitUntil(now())
     }
     // Those who wait here are told different moments, and leave room for the others between them.
-    const limit = limitOfBucket(bucket)
     const interval = intervalOf(bucketShape(limit, bucket.memory.counted), bucket.memory) * Math.max(1, members)
     const first = Math.max(bucket.notBeforeMs, now() + 1)
     const next = bucket.promisedMs < first ? first + (random() * interval) / 2 : bucket.promisedMs + interval
@@ -450,7 +481,7 @@ export const createSharedBudget = (options: SharedBudgetOptions): SharedBudget =
       const onStoresClock = (moment: Date | null): Date | null => moment && new Date(moment.getTime() + storeAheadMs)
       const moved = { ...signal, replenishAt: onStoresClock(signal.replenishAt), retryAfter: onStoresClock(signal.retryAfter) }
       const memory = learnFrom(limit, memoryOf(value.text, limit, storeMs), moved, { nowMs: storeMs, random: random() })
-      if (!(await store.swap(name, value.version, JSON.stringify(memory)))) continue
+      if (!(await store.swap(name, value.version, storedText(memory, limit)))) continue
       bucket.memory = shifted(memory, -storeAheadMs)
       bucket.notBeforeMs = Math.max(bucket.notBeforeMs, bucket.memory.blockedUntilMs)
       return
@@ -496,7 +527,12 @@ export const createSharedBudget = (options: SharedBudgetOptions): SharedBudget =
     },
     snapshot() {
       const nowMs = now()
-      return [...own.snapshot(), ...[...buckets.values()].map((bucket) => stateOfBucket(bucket, limitOfBucket(bucket), nowMs))]
+      return [
+        ...own.snapshot(),
+        ...[...buckets.values()].map((bucket) =>
+          stateOfBucket(bucket, limitOf(bucket.key.sellerId, bucket.key.operation), nowMs),
+        ),
+      ]
     },
     beat,
     async close() {

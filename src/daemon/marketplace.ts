@@ -10,6 +10,7 @@ import { createSellerRegistry, type SellerRegistry } from '../jobs/sellers.ts'
 import { createServing, type Serving } from '../jobs/serving.ts'
 import type { Metrics } from '../observability/metrics.ts'
 import { sandboxLines, startSandboxProcess } from '../sandbox-process.ts'
+import { wakeWaitingCommands } from '../store/command-waits.ts'
 import type { Database } from '../store/database.ts'
 import { recordConfiguredSkus } from '../store/inventory-skus.ts'
 import { sellersWithReasons } from '../store/log-reasons.ts'
@@ -48,6 +49,8 @@ export interface MarketplacePart {
   learnSellers(): Promise<void>
   /** Takes other settings: they are stored first, and where that fails, the sellers stay as they were. */
   replaceSellers(settings: readonly SellerSettings[]): Promise<void>
+  /** Makes the commands due that wait by a limit of their seller which has been changed since this was called last; answers which. */
+  voidWaitsOfOldLimits(): Promise<readonly string[]>
 }
 
 /**
@@ -125,6 +128,16 @@ export const startMarketplace = async (
       for (const { sellerId, skus } of settings) await recordConfiguredSkus(transaction, sellerId, skus)
     })
   }
+  const limitsOfSellers = (): ReadonlyMap<string, string> =>
+    new Map(sellers.settings().map(({ sellerId, rateLimits, profile }) => [sellerId, JSON.stringify([rateLimits, profile])]))
+  let lastLimits = limitsOfSellers()
+  const voidWaitsOfOldLimits = async (): Promise<readonly string[]> => {
+    const limits = limitsOfSellers()
+    const changed = [...limits].flatMap(([sellerId, text]) => ((lastLimits.get(sellerId) ?? text) === text ? [] : [sellerId]))
+    const woken = changed.length === 0 ? [] : await wakeWaitingCommands(database, changed)
+    lastLimits = limits
+    return woken
+  }
   await rememberSellers('start', sellers.settings())
   sellers.learn(await readSellers(database))
   if (stop.aborted) return null
@@ -157,6 +170,7 @@ export const startMarketplace = async (
       })
       sellers.learn(standings)
     },
+    voidWaitsOfOldLimits,
   }
 }
 

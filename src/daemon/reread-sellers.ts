@@ -27,8 +27,8 @@ export type RereadSellersNow = () => Promise<RereadSellers>
 /** Reads the sellers again whenever it is called, and at each SIGHUP, where faults go to the log. One reading follows another. */
 export const rereadSellers = (
   { log, vocabularies, closers }: DaemonContext,
-  { sellers, replaceSellers }: MarketplacePart,
-  { relay, polls }: QueuesPart,
+  { sellers, replaceSellers, voidWaitsOfOldLimits }: MarketplacePart,
+  { relay, polls, wakeWaitingCommands }: QueuesPart,
 ): RereadSellersNow => {
   const read: RereadSellersNow = async () => {
     const before = sellers.ids()
@@ -42,6 +42,7 @@ export const rereadSellers = (
       vocabularies.learn(settingsBefore)
       throw new SellersNotStored(error)
     }
+    wakeWaitingCommands(await voidWaitsOfOldLimits())
     relay.nudge()
     polls.replan()
     const after = sellers.ids()

@@ -7,6 +7,8 @@ import type { Database } from '../store/database.ts'
 export interface Wake {
   /** Commands are due now. Never throws: the relay finds them as well, and brings those that are beyond the share of their seller. */
   wakeCommands(commandIds: readonly string[]): void
+  /** As `wakeCommands`, of commands whose jobs wait in the queue for a moment that does not hold any more. */
+  wakeWaitingCommands(commandIds: readonly string[]): void
   /** As `wakeCommands`, of commands that have only just been stored. */
   wakeNewCommands(commandIds: readonly string[]): void
   /** The next step of a command is due at another moment than its job, if it has one, comes at. */
@@ -72,6 +74,10 @@ export const createWake = ({ database, runtime, atOnce, quiet }: WakeParts): Wak
   }
 
   return {
+    // Not begun here: a job that waits would keep its old moment when the command has to wait again.
+    wakeWaitingCommands: (commandIds) => {
+      if (commandIds.length > 0) enqueue(commandIds).catch(couldNotWake)
+    },
     wakeCommands: (commandIds) => {
       const others = begin(commandIds)
       if (others.length > 0) enqueue(others).catch(couldNotWake)

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { fullBucket } from '../../src/clients/bucket.ts'
 import type { RateLimit } from '../../src/clients/operation.ts'
 import { createSharedBudget } from '../../src/clients/shared-budget.ts'
 import { type FleetOptions, memoryStore, runFleet } from './support/virtual-fleet.ts'
@@ -89,6 +90,52 @@ test('a limit that an operator has set holds for a process alone, however many t
     nowMs += 60_550
     await budget.beat()
   }
+})
+
+describe('a limit that is changed', () => {
+  const operation = { name: 'orders.ship', limit: perMinute(60), payloadKeys: [] }
+  const hourly: RateLimit = { tokens: 1, perMs: 3_600_000 }
+
+  test.each([1, 2])('counts at once for %i processes, and what was used under the old one stays used', async (processes) => {
+    let nowMs = Date.UTC(2026, 10, 22)
+    let limit = hourly
+    const store = memoryStore(() => nowMs)
+    const clock = { wallMs: () => nowMs, monotonicMs: () => nowMs }
+    const budgets = Array.from({ length: processes }, (_, index) =>
+      createSharedBudget({ store, id: `p${index}`, limitOf: () => limit, clock, random: () => 0.5 }),
+    )
+    const other = { ...operation, name: 'orders.get' }
+    const beat = async (): Promise<void> => {
+      nowMs += 1_000
+      for (const budget of budgets) await budget.beat()
+    }
+    for (const budget of budgets) await budget.take('S', other)
+    for (let second = 0; second < 3; second += 1) await beat()
+    const waits = async (): Promise<readonly number[]> => {
+      const leaves = []
+      for (const budget of budgets) leaves.push(await budget.take('S', operation))
+      return leaves.map((leave) => (leave.granted ? 0 : leave.availableAt.getTime() - nowMs))
+    }
+    expect((await waits()).filter((wait) => wait === 0)).toHaveLength(1)
+    expect(Math.min(...(await waits()))).toBeGreaterThan(3_500_000)
+    limit = perMinute(60)
+    expect(Math.max(...(await waits()))).toBe(0)
+    // Back again: no request is free for having been moved.
+    limit = hourly
+    for (let asked = 0; asked < 2; asked += 1) expect(Math.min(...(await waits()))).toBeGreaterThan(3_500_000)
+    // No more than a whole period.
+    expect(Math.max(...(await waits()))).toBeLessThan(3 * 3_700_000)
+  })
+
+  test('holds for a memory that a version has written which stored none', async () => {
+    const nowMs = Date.UTC(2026, 10, 22)
+    const store = memoryStore(() => nowMs)
+    const { arrivalMs, ...rest } = fullBucket
+    await store.swap('["S","orders.ship",null]', 0, JSON.stringify({ ...rest, arrivalMs: arrivalMs + nowMs + 3_600_000 }))
+    const clock = { wallMs: () => nowMs, monotonicMs: () => nowMs }
+    const budget = createSharedBudget({ store, id: 'only', limitOf: () => hourly, clock })
+    expect(await budget.take('S', operation)).toEqual({ granted: false, availableAt: new Date(nowMs + 3_600_000) })
+  })
 })
 
 test.each([

@@ -1,0 +1,62 @@
+import { writeFile } from 'node:fs/promises'
+import path from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { startTestDaemon, type TestDaemon } from '../support/daemon.ts'
+import { withDatabase } from '../support/database.ts'
+import { accepted } from '../support/events.ts'
+import { eventually } from '../support/eventually.ts'
+import { startTestSandbox, type TestSandbox } from '../support/sandbox.ts'
+import { makeSellers, placeOrder, post, query } from './support.ts'
+
+const stage = withDatabase()
+let sandbox: TestSandbox
+let daemon: TestDaemon
+let writeSellers: (more: object) => Promise<void>
+const stops: (() => Promise<unknown>)[] = []
+
+beforeAll(async () => {
+  sandbox = await startTestSandbox()
+  stops.push(() => sandbox.stop())
+  const [seller] = await makeSellers(sandbox, 'seller-limited')
+  const sellersFile = path.join(sandbox.folder, 'limits.json')
+  writeSellers = (more) => writeFile(sellersFile, JSON.stringify([{ ...seller, ...more }]))
+  await writeSellers({ rateLimits: { 'orders.acknowledge': { tokens: 1, per: '1h' } } })
+  daemon = await startTestDaemon({
+    SELLERS_FILE: sellersFile,
+    DATABASE_URL: stage.url,
+    MARKETPLACE_URL: sandbox.url,
+    POLL_ORDERS: '1s',
+    REQUEST_TIMEOUT: '2s',
+    SETTLE_TIME: '4s',
+  })
+  stops.unshift(() => daemon.program.stop())
+}, 120_000)
+afterAll(async () => {
+  for (const stop of stops) await stop()
+})
+
+/** How many commands are in which state, and how long the last of them waits, in seconds. */
+const commands = async () =>
+  (
+    await query<{ confirmed: number; open: number; wait: number }>(
+      stage.url,
+      `SELECT count(*) FILTER (WHERE state = 'confirmed')::int AS confirmed, count(*) FILTER (WHERE state = 'pending')::int AS open,
+         coalesce(max(extract(epoch FROM next_action_at - now())) FILTER (WHERE state = 'pending'), 0)::int AS wait FROM tallyman.commands`,
+    )
+  )[0]
+
+test('a limit of a seller holds although the marketplace says that more are left, and a higher one counts at once', {
+  timeout: 120_000,
+}, async () => {
+  const [first, second] = [await placeOrder(sandbox, 1, 'seller-limited'), await placeOrder(sandbox, 1, 'seller-limited')]
+  // The first is answered, with 59 left, before the second asks.
+  expect(await post(daemon, accepted(first))).toBe(202)
+  await eventually(async () => expect(await commands()).toMatchObject({ confirmed: 1 }), 40_000)
+  expect(await post(daemon, accepted(second))).toBe(202)
+  await eventually(async () => expect((await commands())?.wait).toBeGreaterThan(3_000), 40_000)
+  expect(await sandbox.effects(second.purchaseOrderId)).toEqual([])
+
+  await writeSellers({})
+  expect(await daemon.call('POST', '/v1/sellers/reload')).toMatchObject({ status: 200 })
+  await eventually(async () => expect(await commands()).toMatchObject({ confirmed: 2, open: 0 }), 40_000)
+})
