@@ -12,7 +12,10 @@ export interface Lease {
   readonly intervalMs: number
 }
 
-/** Takes up to `count` requests out of the bucket at once, but none before its time; none are taken while it is empty. */
+/**
+ * Takes up to `count` requests out of the bucket at once, but none before its time; none are taken while it is empty. `waitUntilMs`: when it lets
+ * another one through.
+ */
 export const drawFrom = (
   shape: BucketShape,
   memory: BucketMemory,
@@ -21,7 +24,8 @@ export const drawFrom = (
 ): { readonly memory: BucketMemory; readonly drawn: number; readonly waitUntilMs: number } => {
   const drawn = Math.min(count, availableAt(shape, memory, nowMs))
   const arrivalMs = drawn === 0 ? memory.arrivalMs : Math.max(memory.arrivalMs, nowMs) + drawn * intervalOf(shape, memory)
-  return { memory: { ...memory, arrivalMs }, drawn, waitUntilMs: allowedAtMs(shape, memory) }
+  const left = { ...memory, arrivalMs }
+  return { memory: left, drawn, waitUntilMs: allowedAtMs(shape, left) }
 }
 
 /** The lease after one more request out of it; null when it is used up or has lapsed. */

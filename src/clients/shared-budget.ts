@@ -2,6 +2,7 @@ import { z } from 'zod'
 import type { BudgetStore } from '../budget-store.ts'
 import { type Clock, systemClock, watchSteps } from '../clock.ts'
 import {
+  allowedAtMs,
   type BucketMemory,
   type BudgetSignal,
   bucketShape,
@@ -72,6 +73,8 @@ const snapshotHoldsMs = 5_000
 const leaseForMs = 500
 /** Longest wait that is named while the store is away, in milliseconds. */
 const awayPatienceMs = 5_000
+/** Those who wait first in different processes are told moments that differ by this at most, in milliseconds. */
+const mostChanceMs = 250
 const mostSwaps = 20
 /** Share of a process that has never reached the store. */
 const strangersShare = 1 / 4
@@ -446,10 +449,11 @@ export const createSharedBudget = (options: SharedBudgetOptions): SharedBudget =
       doubt()
       if (mode !== 'shared') return waitUntil(now())
     }
-    // Those who wait here are told different moments, and leave room for the others between them.
-    const interval = intervalOf(bucketShape(limit, bucket.memory.counted), bucket.memory) * Math.max(1, members)
+    // Those who wait here are told different moments. The first one is a little late by chance, or all processes would ask together.
+    const interval = intervalOf(bucketShape(limit, bucket.memory.counted), bucket.memory)
     const first = Math.max(bucket.notBeforeMs, now() + 1)
-    const next = bucket.promisedMs < first ? first + (random() * interval) / 2 : bucket.promisedMs + interval
+    const chanceMs = random() * Math.min(mostChanceMs, interval / Math.max(1, members))
+    const next = bucket.promisedMs < first ? first + chanceMs : bucket.promisedMs + interval
     bucket.promisedMs = key.operation.isShared === true || next > first + limit.perMs ? first : next
     return waitUntil(bucket.promisedMs)
   }
@@ -483,7 +487,10 @@ export const createSharedBudget = (options: SharedBudgetOptions): SharedBudget =
       const memory = learnFrom(limit, memoryOf(value.text, limit, storeMs), moved, { nowMs: storeMs, random: random() })
       if (!(await store.swap(name, value.version, storedText(memory, limit)))) continue
       bucket.memory = shifted(memory, -storeAheadMs)
-      bucket.notBeforeMs = Math.max(bucket.notBeforeMs, bucket.memory.blockedUntilMs)
+      const allowedMs = allowedAtMs(bucketShape(limit, memory.counted), bucket.memory)
+      // More is there than was thought: whoever asks now need not stand behind those who were told of less.
+      if (allowedMs < bucket.notBeforeMs) bucket.promisedMs = 0
+      bucket.notBeforeMs = allowedMs
       return
     }
   }

@@ -92,6 +92,32 @@ test('a limit that an operator has set holds for a process alone, however many t
   }
 })
 
+test('of two processes, each that waits alone is told the moment of the next request, and not a later one', async () => {
+  let nowMs = Date.UTC(2026, 10, 22)
+  const store = memoryStore(() => nowMs)
+  const clock = { wallMs: () => nowMs, monotonicMs: () => nowMs }
+  const operation = { name: 'orders.acknowledge', limit: perMinute(1), payloadKeys: [] }
+  const [one, two] = ['one', 'two'].map((id) =>
+    createSharedBudget({ store, id, limitOf: () => operation.limit, clock, random: () => 0.99 }),
+  )
+  if (one === undefined || two === undefined) throw new Error('a process is missing')
+  for (const budget of [one, two]) await budget.take('S', { ...operation, name: 'orders.get' })
+  for (let second = 0; second < 3; second += 1) {
+    nowMs += 1_000
+    for (const budget of [one, two]) await budget.beat()
+  }
+  expect(await one.take('S', operation)).toEqual({ granted: true })
+  for (const budget of [two, one]) {
+    const leave = await budget.take('S', operation)
+    const waitMs = leave.granted ? 0 : leave.availableAt.getTime() - nowMs
+    expect(waitMs).toBeGreaterThanOrEqual(60_600)
+    expect(waitMs).toBeLessThanOrEqual(60_851)
+  }
+  // Whoever comes behind another one in the same process is told one interval more.
+  const third = await one.take('S', operation)
+  expect(third.granted ? 0 : third.availableAt.getTime() - nowMs).toBeLessThanOrEqual(121_500)
+})
+
 describe('a limit that is changed', () => {
   const operation = { name: 'orders.ship', limit: perMinute(60), payloadKeys: [] }
   const hourly: RateLimit = { tokens: 1, perMs: 3_600_000 }
