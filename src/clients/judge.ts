@@ -95,6 +95,13 @@ export type Verdict =
 
 /** Longest wait that an answer can impose. */
 const maxWaitMs = 86_400_000
+/** From here on a number is no wait in seconds. */
+const longestSeconds = 1e8
+/** Moments that a number may mean as an epoch. */
+const earliestMs = Date.UTC(2000, 0)
+const latestMs = Date.UTC(2200, 0)
+/** A number that is written as no wait and no moment is: Date would make a year of it. */
+const isOddNumber = /^[+-]\s*[\d.]+$/
 /** Shortest wait after a throttled answer, so that a date in the past is no retry storm. */
 const minThrottleWaitMs = 1_000
 /** Wait after a throttled answer that names no time; the budget lengthens it when throttling goes on. */
@@ -126,14 +133,15 @@ export const headerText = (headers: ResponseHeaders, name: string): string | nul
 /**
  * A moment that a header names, as a wait in ms from now: epoch ms, epoch s, ISO 8601, HTTP date, or a small number of seconds.
  * Dates are on the marketplace's clock; one that makes no sense there is tried on ours. Clamped to [0, one day], so no timer can
- * overflow (a known bug: epoch ms taken for seconds fires at once, again and again). Null when unreadable.
+ * overflow (a known bug: epoch ms taken for seconds fires at once, again and again). Null when unreadable, and for numbers that are neither a wait
+ * nor a moment of these years: no wait at all, or one of a day, would be made of them.
  */
 export const waitMs = (value: string | null, nowMs: number, marketplaceNowMs: number): number | null => {
-  if (value === null) return null
+  if (value === null || isOddNumber.test(value)) return null
   const number = /^\d{1,20}(?:\.\d+)?$/.test(value) ? Number(value) : null
-  if (number !== null && number < 1e8) return Math.min(number * 1000, maxWaitMs)
+  if (number !== null && number < longestSeconds) return Math.min(number * 1000, maxWaitMs)
   const epochMs = number === null ? Date.parse(value) : number < 1e11 ? number * 1000 : number
-  if (Number.isNaN(epochMs)) return null
+  if (Number.isNaN(epochMs) || (number !== null && (epochMs < earliestMs || epochMs > latestMs))) return null
   const waits = [epochMs - marketplaceNowMs, epochMs - nowMs]
   const sensible = waits.find((wait) => wait >= 0 && wait <= maxWaitMs)
   return sensible ?? Math.min(Math.max(waits[0] ?? 0, 0), maxWaitMs)

@@ -327,8 +327,14 @@ describe('when to try again', () => {
     expect(retryAfterMs({ 'retry-after': '0' })).toBe(1_000)
     expect(retryAfterMs({ 'retry-after': '99999999' })).toBe(86_400_000)
     expect(retryAfterMs({ 'x-next-replenish-time': '1' })).toBe(1_000)
-    expect(retryAfterMs({ 'x-next-replenish-time': '99999999999999999999' })).toBe(86_400_000)
     expect(retryAfterMs({ 'x-next-replenish-time': new Date(now - 86_400_000).toISOString() })).toBe(1_000)
+  })
+
+  // Below nothing, with a sign, in 1973, in microseconds, and of twenty digits.
+  test.each(['-5', '+60', '100000000', String(now * 1_000), '99999999999999999999'])('is unknown where it says %s', (value) => {
+    expect(waitMs(value, now, now)).toBeNull()
+    expect(retryAfterMs({ 'retry-after': value })).toBe(2_000)
+    expect(retryAfterMs({ 'x-next-replenish-time': value })).toBe(2_000)
   })
 
   test('a wait fits a timer whatever the header says', () => {
