@@ -9,6 +9,7 @@ import { startHealthServer } from './daemon/health-server.ts'
 import { startHttp } from './daemon/http.ts'
 import { createIntake } from './daemon/intake.ts'
 import { startMarketplace } from './daemon/marketplace.ts'
+import { passRereads } from './daemon/pass-rereads.ts'
 import { createQueues } from './daemon/queues.ts'
 import { rereadSellers } from './daemon/reread-sellers.ts'
 import { createSyncMetrics } from './daemon/sync-metrics.ts'
@@ -60,7 +61,8 @@ const run = async (config: Config, log: Logger, stop: AbortSignal, closers: Clos
     metrics: createMetricsReader(context, database, marketplace, queues, syncMetrics),
   }
   await startHealthServer(context, observed)
-  const reread = rereadSellers(context, marketplace, queues)
+  const rereadHere = rereadSellers(context, marketplace, queues)
+  const reread = passRereads(context, database, marketplace, queues, rereadHere)
   const address = has('http')
     ? await startHttp({ context, database, marketplace, queues, intake, reread, webhooks, observed })
     : null

@@ -627,7 +627,7 @@ export interface paths {
         put?: never;
         /**
          * Read the settings of the sellers again
-         * @description As SIGHUP does, in this process alone. If the settings have faults, all sellers stay as they were, and the answer lists the faults; they stay so too where the settings cannot be stored (503). Needs the scope `operate`, of a key that is not bound to sellers.
+         * @description In this process, then in every other one that shares the database, each from its own settings. If the settings of this one have faults, all sellers stay as they were everywhere, and the answer lists the faults; they stay so too where the settings cannot be stored (503). Needs the scope `operate`, of a key that is not bound to sellers.
          */
         post: operations["reloadSellers"];
         delete?: never;
@@ -2622,6 +2622,8 @@ export interface components {
             nextProbeAt: string | null;
             /** @description It is in the settings of this daemon. */
             served: boolean;
+            /** @description The processes that serve it, as they have said within a minute. */
+            servedBy: string[];
             /** @description Open orders; at most 10000 are counted. */
             openOrders: number;
             /** @description Open orders that should have been shipped; at most 10000 are counted. */
@@ -2659,6 +2661,19 @@ export interface components {
             sellers: string[];
             added: string[];
             removed: string[];
+            /** @description What the other processes have done that share the database; null: they could not be asked. */
+            others: {
+                process: string;
+                roles: string[];
+                /** @description Ids of the sellers that it serves now. */
+                sellers: string[];
+                /**
+                 * @description faulty: its settings have faults, its sellers stay as they were; unanswered: not within five seconds.
+                 * @enum {string}
+                 */
+                state: "reread" | "faulty" | "unanswered";
+                faults: string[];
+            }[] | null;
         };
         Session: {
             /** @description Whether requests of this browser are accepted. false: sign in. */

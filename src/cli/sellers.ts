@@ -51,6 +51,7 @@ const workingSellerSchema = sellerSchema.extend({
   waitingEvents: z.number(),
   failingStreams: z.number(),
   ordersLagSeconds: z.number().nullable(),
+  servedBy: z.array(z.string()).nullish(),
   waitingOperations: z.array(z.looseObject({ operation: z.string(), until: z.string().nullable() })),
 })
 
@@ -64,6 +65,7 @@ export const showSeller = async ({ terminal, daemon }: CliContext, sellerId: str
   const waits = waitingOperations.map(({ operation, until }) => (until === null ? operation : `${operation} until ${until}`))
   print(terminal, seller.state === 'active' ? `seller ${sellerId} is active` : restOf(seller))
   if (!seller.served) print(terminal, 'it is not in the settings of this daemon')
+  print(terminal, `served by: ${seller.servedBy?.join(', ') || 'no process'}`)
   print(
     terminal,
     `orders: ${ordersLagSeconds === null ? 'not read to the end yet' : `read ${Math.round(ordersLagSeconds)} s ago`}`,
@@ -87,11 +89,33 @@ export const decideOnSeller = async (
   )
 }
 
-const reloadSchema = z.looseObject({ sellers: z.array(z.string()), added: z.array(z.string()), removed: z.array(z.string()) })
+const otherSchema = z.looseObject({
+  process: z.string(),
+  roles: z.array(z.string()),
+  sellers: z.array(z.string()),
+  state: z.string(),
+  faults: z.array(z.string()),
+})
+const reloadSchema = z.looseObject({
+  sellers: z.array(z.string()),
+  added: z.array(z.string()),
+  removed: z.array(z.string()),
+  others: z.array(otherSchema).nullish(),
+})
 
-/** `tallyman sellers reload`: the daemon reads the settings of its sellers again. */
+/** What another process has done, as one line. */
+const otherLine = ({ process, roles, sellers, state, faults }: z.infer<typeof otherSchema>): string => {
+  const serves = `${process} (${roles.join(', ')}) serves ${sellers.length} sellers`
+  if (state === 'reread') return serves
+  return `${serves}, as before: ${state === 'faulty' ? faults.join('; ') : 'it has not answered yet'}`
+}
+
+/** `tallyman sellers reload`: every process reads the settings of its sellers again. */
 export const reloadSellers = async ({ terminal, daemon }: CliContext): Promise<void> => {
-  const { sellers, added, removed } = await daemon.post('/v1/sellers/reload', reloadSchema, {})
-  if (terminal.json) return printJson(terminal, { sellers, added, removed })
+  const { sellers, added, removed, others } = await daemon.post('/v1/sellers/reload', reloadSchema, {})
+  if (terminal.json) return printJson(terminal, { sellers, added, removed, others })
   print(terminal, `${sellers.length} sellers; added: ${added.join(', ') || 'none'}; removed: ${removed.join(', ') || 'none'}`)
+  for (const other of others ?? []) print(terminal, otherLine(other))
+  if (others === null) throw new Failed('the other processes could not be asked; the log has the reason')
+  if (others?.some(({ state }) => state !== 'reread')) throw new Failed('not every process has taken over its settings')
 }

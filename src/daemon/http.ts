@@ -20,8 +20,9 @@ import { createForecaster } from './forecast.ts'
 import type { Observed } from './health-server.ts'
 import { savingOf } from './intake.ts'
 import type { MarketplacePart } from './marketplace.ts'
+import type { RereadSellersEverywhere } from './pass-rereads.ts'
 import type { QueuesPart } from './queues.ts'
-import { type RereadSellersNow, SellersNotStored } from './reread-sellers.ts'
+import { SellersNotStored } from './reread-sellers.ts'
 import { createSyncsNow } from './syncs-now.ts'
 import type { WebhooksPart } from './webhooks.ts'
 
@@ -60,7 +61,7 @@ export const startHttp = async ({
   readonly marketplace: MarketplacePart
   readonly queues: QueuesPart
   readonly intake: AcceptParts
-  readonly reread: RereadSellersNow
+  readonly reread: RereadSellersEverywhere
   readonly webhooks: WebhooksPart
   readonly observed: Observed
 }): Promise<string> => {

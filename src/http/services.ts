@@ -80,6 +80,17 @@ export interface WebhookServices {
   }>
 }
 
+/** What became of reading the sellers again in another process. */
+export interface OtherReread {
+  readonly process: string
+  readonly roles: readonly string[]
+  /** Those that it serves now. */
+  readonly sellers: readonly string[]
+  readonly state: 'reread' | 'faulty' | 'unanswered'
+  /** What is wrong with its settings. */
+  readonly faults: readonly string[]
+}
+
 /** What became of reading the sellers again. */
 export type SellersReload =
   | {
@@ -87,6 +98,8 @@ export type SellersReload =
       readonly sellers: readonly string[]
       readonly added: readonly string[]
       readonly removed: readonly string[]
+      /** Null: the others could not be asked. */
+      readonly others: readonly OtherReread[] | null
     }
   /** One line a fault, each with its place; no secrets. */
   | { readonly ok: false; readonly faults: readonly string[] }

@@ -42,7 +42,7 @@ test('sellers are listed, paused with a reason and resumed', async () => {
 test('a seller is shown with its open work and the lag of its orders', async () => {
   await eventually(async () =>
     expect((await tallyman(['sellers', 'show', sellerId])).out).toMatch(
-      /^seller sandbox-seller is active\norders: read \d+ s ago\nopen commands: \d+, waiting events: 0, failing streams: \d+\nwaiting for rate budget: /,
+      /^seller sandbox-seller is active\nserved by: \S+\norders: read \d+ s ago\nopen commands: \d+, waiting events: 0, failing streams: \d+\nwaiting for rate budget: /,
     ),
   )
   const unknown = await tallyman(['sellers', 'show', 'nobody'])

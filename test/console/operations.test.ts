@@ -121,6 +121,7 @@ describe.runIf(hasBrowser)('operating the daemon in a browser', () => {
       pausedBy: null,
       nextProbeAt: null,
       served: true,
+      servedBy: [],
       openOrders: 0,
       lateOrders: 0,
       openCommands: 0,

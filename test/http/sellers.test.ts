@@ -41,6 +41,7 @@ const stop = (sellerId: string) =>
   stopSeller(stage.database, { sellerId, credentialsFingerprint: 'f', resumes: 0 }, 'the marketplace refuses the credentials')
 
 const idle = {
+  servedBy: [],
   openOrders: 0,
   lateOrders: 0,
   openCommands: 0,

@@ -62,7 +62,7 @@ export const startServer = async (database: Database, overrides: Partial<HttpSer
     marketplace: 'real',
     settings: { effective: readConfig({}, false).shown, unknown: [] },
     sellers: () => ['s-1'],
-    reloadSellers: async () => ({ ok: true, sellers: ['S'], added: [], removed: [] }),
+    reloadSellers: async () => ({ ok: true, sellers: ['S'], added: [], removed: [], others: [] }),
     marketplaceNow: () => new Date('2026-03-10T00:00:00Z'),
     paces: [
       { resource: 'orders', stream: 'released', everyMs: 60_000 },

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { recordAct } from '../../store/audit.ts'
 import { deadlineRulesOf } from '../../store/deadlines.ts'
+import { listSellerProcesses } from '../../store/seller-processes.ts'
 import { mostCounted, readSellerWork } from '../../store/seller-work.ts'
 import { listSellers, pauseSeller, resumeSeller, type SellerStanding, sellerStates } from '../../store/sellers.ts'
 import { type App, idParams, problems } from '../app.ts'
@@ -30,6 +31,7 @@ const counted = (what: string) => z.int().meta({ description: `${what}; at most 
 const listedSellerSchema = z
   .object({
     ...sellerSchema.shape,
+    servedBy: z.array(z.string()).meta({ description: 'The processes that serve it, as they have said within a minute.' }),
     openOrders: counted('Open orders'),
     lateOrders: counted('Open orders that should have been shipped'),
     openCommands: counted('Commands that are under way or wait'),
@@ -73,6 +75,20 @@ const reloadSchema = z
     sellers: z.array(z.string()).meta({ description: 'Ids of the sellers that this process serves now.' }),
     added: z.array(z.string()),
     removed: z.array(z.string()),
+    others: z
+      .array(
+        z.object({
+          process: z.string(),
+          roles: z.array(z.string()),
+          sellers: z.array(z.string()).meta({ description: 'Ids of the sellers that it serves now.' }),
+          state: z.enum(['reread', 'faulty', 'unanswered']).meta({
+            description: 'faulty: its settings have faults, its sellers stay as they were; unanswered: not within five seconds.',
+          }),
+          faults: z.array(z.string()),
+        }),
+      )
+      .nullable()
+      .meta({ description: 'What the other processes have done that share the database; null: they could not be asked.' }),
   })
   .meta({ id: 'ReloadedSellers' })
 
@@ -110,6 +126,7 @@ export const sellerRoutes = (app: App, { services }: RouteParts): void => {
         const served = new Set(services.sellers())
         const nowOf = (sellerId: string): Date | null => (served.has(sellerId) ? services.marketplaceNow(sellerId) : null)
         const works = await readSellerWork(database, deadlineRulesOf(database, sellerIds, nowOf))
+        const processes = await listSellerProcesses(database)
         const waiting = Map.groupBy(
           (await services.budget()).filter(({ available }) => available === 0),
           ({ sellerId }) => sellerId,
@@ -123,7 +140,8 @@ export const sellerRoutes = (app: App, { services }: RouteParts): void => {
             operation,
             until: blockedUntil,
           }))
-          return { ...shown(standing), ...open, ordersLagSeconds, waitingOperations }
+          const servedBy = processes.flatMap(({ process, sellerIds: ids }) => (ids.includes(standing.sellerId) ? [process] : []))
+          return { ...shown(standing), servedBy, ...open, ordersLagSeconds, waitingOperations }
         })
         return { items, next: page.next }
       }),
@@ -137,14 +155,23 @@ export const sellerRoutes = (app: App, { services }: RouteParts): void => {
       tags: ['sellers'],
       summary: 'Read the settings of the sellers again',
       description:
-        'As SIGHUP does, in this process alone. If the settings have faults, all sellers stay as they were, and the answer lists the faults; they stay so too where the settings cannot be stored (503).',
+        'In this process, then in every other one that shares the database, each from its own settings. If the settings of this one have faults, all sellers stay as they were everywhere, and the answer lists the faults; they stay so too where the settings cannot be stored (503).',
       response: { 200: reloadSchema, ...problems(422, 503) },
     },
     handler: async ({ caller }) => {
       const act = { action: 'sellers.reload_requested', sellerId: null, subject: 'sellers', reason: null } as const
       await recordAct(database, { by: actingAs(caller, null), ...act })
       const result = await services.reloadSellers()
-      if (result.ok) return { sellers: [...result.sellers], added: [...result.added], removed: [...result.removed] }
+      if (result.ok) {
+        const others = result.others?.map((other) => ({
+          ...other,
+          roles: [...other.roles],
+          sellers: [...other.sellers],
+          faults: [...other.faults],
+        }))
+        const { sellers: served, added, removed } = result
+        return { sellers: [...served], added: [...added], removed: [...removed], others: others ?? null }
+      }
       if ('isStored' in result)
         throw new Problem('unavailable', {
           detail: 'The database does not take the sellers: all stay as they were. The log has details, with the reason.',
