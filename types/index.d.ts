@@ -2649,10 +2649,12 @@ export interface components {
                 /** @description Since it was read to its end. */
                 lagSeconds: number;
             } | null;
-            /** @description Operations whose rate budget is used up; what other processes use is known some seconds later. */
+            /** @description Operations whose rate budget is used up: by what processes report, some seconds later, and by commands that wait for it. */
             waitingOperations: {
                 operation: string;
-                /** @description Until when the marketplace has asked us to wait. */
+                /** @description What its limit is for, such as one report; null: all of its calls. */
+                scope: string | null;
+                /** @description Until when the marketplace has asked us to wait, or when the first of the commands that wait goes on. */
                 until: string | null;
             }[];
         };

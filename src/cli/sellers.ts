@@ -52,7 +52,7 @@ const workingSellerSchema = sellerSchema.extend({
   failingStreams: z.number(),
   ordersLagSeconds: z.number().nullable(),
   servedBy: z.array(z.string()).nullish(),
-  waitingOperations: z.array(z.looseObject({ operation: z.string(), until: z.string().nullable() })),
+  waitingOperations: z.array(z.looseObject({ operation: z.string(), scope: z.string().nullish(), until: z.string().nullable() })),
 })
 
 /** `tallyman sellers show`: one seller with its open work, and how far behind it is. */
@@ -62,7 +62,9 @@ export const showSeller = async ({ terminal, daemon }: CliContext, sellerId: str
   if (seller === undefined) throw new Failed(`there is no seller ${sellerId}`)
   if (terminal.json) return printJson(terminal, seller)
   const { openCommands, waitingEvents, failingStreams, ordersLagSeconds, waitingOperations } = seller
-  const waits = waitingOperations.map(({ operation, until }) => (until === null ? operation : `${operation} until ${until}`))
+  const waits = waitingOperations.map(({ operation, scope, until }) =>
+    [operation, ...(typeof scope === 'string' ? [`(${scope})`] : []), ...(until === null ? [] : [`until ${until}`])].join(' '),
+  )
   print(terminal, seller.state === 'active' ? `seller ${sellerId} is active` : restOf(seller))
   if (!seller.served) print(terminal, 'it is not in the settings of this daemon')
   print(terminal, `served by: ${seller.servedBy?.join(', ') || 'no process'}`)

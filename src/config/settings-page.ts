@@ -156,7 +156,8 @@ a whole number with its unit: \`500ms\`, \`90s\`, \`5m\`, \`1h\`, \`2d\`.
 
 \`GET /v1/settings\` (in the console: *Settings*) shows [what is in force](operations.md#which-settings-are-in-force). All settings are read at the start;
 those of the sellers again with [\`npx tallyman sellers reload\`](operations.md#reading-the-sellers-again). The sandbox has
-[settings of its own](sandbox.md#settings). The command line takes \`TALLYMAN_URL\` and \`SANDBOX_URL\` besides, the addresses of the daemon and of the sandbox ([operations](operations.md#command-line)).
+[settings of its own](sandbox.md#settings). The command line takes
+\`TALLYMAN_URL\` and \`SANDBOX_URL\` besides, the addresses of the daemon and of the sandbox ([operations](operations.md#command-line)).
 
 `
 

@@ -10,6 +10,15 @@ export const commandKinds = ['acknowledge', 'ship', 'cancel', 'refund', 'create-
 /** What a command does. */
 export type CommandKind = (typeof commandKinds)[number]
 
+/** The operation of the marketplace that a command of each kind calls. */
+export const operationOfKind = {
+  acknowledge: 'orders.acknowledge',
+  ship: 'orders.ship',
+  cancel: 'orders.cancel',
+  refund: 'orders.refund',
+  'create-shipping-settings': 'shipping-settings.create',
+} as const satisfies Readonly<Record<CommandKind, string>>
+
 /** The kinds that concern a purchase order. */
 export type OrderCommandKind = Exclude<CommandKind, 'create-shipping-settings'>
 

@@ -1,6 +1,8 @@
+import { type CommandKind, commandKinds } from '../domain/command.ts'
 import type { SqlRunner } from './database.ts'
 import { type DeadlineRules, hasDeadlines, rulesJson, rulesRows } from './deadlines.ts'
 import { waitingSellerOf } from './events.ts'
+import { oneOf } from './one-of.ts'
 
 /** Open work beyond this is not counted. */
 export const mostCounted = 10_000
@@ -31,6 +33,30 @@ export interface SellerWork {
 
 /** SQL: how many rows `from` has of the seller `a`, up to {@link mostCounted}. */
 const countOf = (from: string): string => `(SELECT count(*)::int FROM (SELECT FROM ${from} LIMIT ${mostCounted}) counted)`
+
+/** Commands of a kind that wait for the rate budget, and when the first of them goes on. */
+export interface WaitingCommands {
+  readonly sellerId: string
+  readonly kind: CommandKind
+  readonly until: Date
+}
+
+/**
+ * Which commands of these sellers wait for the rate budget: what is pending and put off, without trouble of its own, waits for nothing else. So they
+ * are known before any process has reported how its limits stand. At most {@link mostCounted} of a seller are looked at.
+ */
+export const readWaitingCommands = async (sql: SqlRunner, sellerIds: readonly string[]): Promise<readonly WaitingCommands[]> => {
+  const rows = await sql.query<{ seller_id: string; kind: string; until: Date }>(
+    `SELECT a.seller_id, w.kind, min(w.next_action_at) AS until
+     FROM unnest($1::text[]) AS a(seller_id) CROSS JOIN LATERAL (
+       SELECT c.kind, c.state, c.troubled_since, c.next_action_at FROM tallyman.commands c
+       WHERE c.seller_id = a.seller_id AND c.state IN ('pending', 'sending', 'verifying') LIMIT ${mostCounted}) w
+     WHERE w.state = 'pending' AND w.troubled_since IS NULL AND w.next_action_at > now()
+     GROUP BY a.seller_id, w.kind ORDER BY a.seller_id, w.kind`,
+    sellerIds,
+  )
+  return rows.map(({ seller_id: sellerId, kind, until }) => ({ sellerId, kind: oneOf(commandKinds, kind), until }))
+}
 
 /**
  * What is open of these sellers, by their ids; their orders are late by their rules. Its cost depends on the sellers asked for, not on how many

@@ -44,7 +44,9 @@ test('a process that only serves HTTP tells what the others have left of the rat
   }, 60_000)
   const { body: sellers } = await http.call('GET', '/v1/sellers')
   expect(listAt(sellers, 'items')).toContainEqual(
-    expect.objectContaining({ waitingOperations: expect.arrayContaining([{ operation: 'returns.list', until: null }]) }),
+    expect.objectContaining({
+      waitingOperations: expect.arrayContaining([{ operation: 'returns.list', scope: null, until: null }]),
+    }),
   )
   expect(await worker.stop()).toBe(0)
   const { body } = await http.call('GET', '/v1/budget')

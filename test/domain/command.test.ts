@@ -1,10 +1,12 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, test } from 'vitest'
 import { ZodError } from 'zod'
+import { operationNames } from '../../src/config/rate-limits.ts'
 import {
   commandStates,
   commandTransitions,
   isInFlight,
   isSettled,
+  operationOfKind,
   parseCommand,
   readStoredCommand,
   unitsOf,
@@ -90,4 +92,8 @@ describe('payloads', () => {
     expect(() => parseCommand('refund', refund('1.00'))).toThrow(ZodError)
     expect(parseCommand('refund', refund('-1.00')).kind).toBe('refund')
   })
+})
+
+test('each kind of command calls an operation that there is', () => {
+  expect(operationNames).toEqual(expect.arrayContaining(Object.values(operationOfKind)))
 })

@@ -1,16 +1,23 @@
 import { beforeEach, expect, test } from 'vitest'
+import type { BudgetFigure } from '../../src/domain/budget-figure.ts'
 import { pauseSeller, recordSellers, stopSeller } from '../../src/store/sellers.ts'
+import { acknowledgement, storeCommand } from '../support/commands.ts'
 import { withDatabase } from '../support/database.ts'
 import { at, listAt } from '../support/json.ts'
+import { orderLine, purchaseOrder } from '../support/orders.ts'
+import { seedOrder } from '../support/store.ts'
 import { startServer, type TestServer } from './support.ts'
 
 const stage = withDatabase({ each: 'test' })
 let server: TestServer
+let reported: BudgetFigure[]
 let ran: { sellerId: string | null }[]
 beforeEach(async () => {
   ran = []
+  reported = []
   server = await startServer(stage.database, {
     sellers: () => ['s-1', 's-2'],
+    budget: async () => reported,
     syncs: {
       resources: ['orders'],
       withPast: ['orders'],
@@ -101,6 +108,29 @@ test('sellers are listed with state, reason and since, page by page', async () =
   expect(at((await server.json(`/v1/sellers?cursor=${at(first, 'nextCursor')}`)).body, 'items')).toMatchObject([
     { sellerId: 's-old' },
   ])
+})
+
+test('what waits for rate budget is named with its scope, and by the commands that wait where no process has reported it', async () => {
+  const limit = { sellerId: 's-1', operation: 'reconciliation.report', available: 0, perMinute: 1, blockedUntil: null }
+  reported = ['2026-10', '2026-11'].map((scope) => ({ ...limit, scope }))
+  for (const purchaseOrderId of ['1', '2'])
+    await seedOrder(stage.database, 's-1', purchaseOrder(purchaseOrderId, [orderLine('1', 'A', 1)]))
+  const [waits, ails] = await Promise.all(
+    ['1', '2'].map((purchaseOrderId) => storeCommand(stage.database, { sellerId: 's-1', purchaseOrderId }, acknowledgement)),
+  )
+  const waitingNow = async () => at((await server.json('/v1/sellers?sellerId=s-1')).body, 'items', 0, 'waitingOperations')
+  const ofReports = ['2026-10', '2026-11'].map((scope) => ({ operation: 'reconciliation.report', scope, until: null }))
+  expect(await waitingNow()).toEqual(ofReports)
+
+  await stage.database.execute(`UPDATE tallyman.commands SET next_action_at = '2100-01-01T00:00:00Z' WHERE id = $1`, waits)
+  await stage.database.execute(
+    `UPDATE tallyman.commands SET next_action_at = '2099-01-01T00:00:00Z', troubled_since = now() WHERE id = $1`,
+    ails,
+  )
+  const acknowledge = { operation: 'orders.acknowledge', scope: null, until: '2100-01-01T00:00:00.000Z' }
+  expect(await waitingNow()).toEqual([...ofReports, acknowledge])
+  reported.push({ ...limit, operation: 'orders.acknowledge', scope: null })
+  expect(await waitingNow()).toEqual([...ofReports, acknowledge])
 })
 
 test('a person pauses with a reason and resumes, with or without one', async () => {

@@ -1,8 +1,10 @@
 import { z } from 'zod'
+import type { BudgetFigure } from '../../domain/budget-figure.ts'
+import { operationOfKind } from '../../domain/command.ts'
 import { recordAct } from '../../store/audit.ts'
 import { deadlineRulesOf } from '../../store/deadlines.ts'
 import { listSellerProcesses } from '../../store/seller-processes.ts'
-import { mostCounted, readSellerWork } from '../../store/seller-work.ts'
+import { mostCounted, readSellerWork, readWaitingCommands, type WaitingCommands } from '../../store/seller-work.ts'
 import { listSellers, pauseSeller, resumeSeller, type SellerStanding, sellerStates } from '../../store/sellers.ts'
 import { type App, idParams, problems } from '../app.ts'
 import { actingAs, sellersAsked } from '../caller.ts'
@@ -58,10 +60,19 @@ const listedSellerSchema = z
       .array(
         z.object({
           operation: z.string(),
-          until: z.date().nullable().meta({ description: 'Until when the marketplace has asked us to wait.' }),
+          scope: z
+            .string()
+            .nullable()
+            .meta({ description: 'What its limit is for, such as one report; null: all of its calls.' }),
+          until: z.date().nullable().meta({
+            description: 'Until when the marketplace has asked us to wait, or when the first of the commands that wait goes on.',
+          }),
         }),
       )
-      .meta({ description: 'Operations whose rate budget is used up; what other processes use is known some seconds later.' }),
+      .meta({
+        description:
+          'Operations whose rate budget is used up: by what processes report, some seconds later, and by commands that wait for it.',
+      }),
   })
   .meta({ id: 'ListedSeller' })
 
@@ -93,6 +104,18 @@ const reloadSchema = z
   .meta({ id: 'ReloadedSellers' })
 
 const reason = z.string().trim().min(1, 'must not be empty').max(2_000).meta({ description: 'Why.' })
+
+/** What a seller waits for: the limits that are used up, and those that only its commands show to be. */
+const waitingOf = (limits: readonly BudgetFigure[], commands: readonly WaitingCommands[]) => {
+  const untilOf = new Map<string, Date>(commands.map(({ kind, until }) => [operationOfKind[kind], until]))
+  const reported = limits.map(({ operation, scope, blockedUntil }) => ({
+    operation,
+    scope,
+    until: blockedUntil ?? untilOf.get(operation) ?? null,
+  }))
+  for (const { operation } of reported) untilOf.delete(operation)
+  return [...reported, ...[...untilOf].map(([operation, until]) => ({ operation, scope: null, until }))]
+}
 
 /** State of the sellers; pausing and resuming one. */
 export const sellerRoutes = (app: App, { services }: RouteParts): void => {
@@ -131,15 +154,13 @@ export const sellerRoutes = (app: App, { services }: RouteParts): void => {
           (await services.budget()).filter(({ available }) => available === 0),
           ({ sellerId }) => sellerId,
         )
+        const commands = Map.groupBy(await readWaitingCommands(database, sellerIds), ({ sellerId }) => sellerId)
         const items = page.items.map((standing) => {
           const work = works.get(standing.sellerId)
           if (work === undefined) throw new Error(`Postgres has not said what is open of seller ${standing.sellerId}`)
           const { ordersLagMs, ...open } = work
           const ordersLagSeconds = ordersLagMs === null ? null : ordersLagMs / 1_000
-          const waitingOperations = (waiting.get(standing.sellerId) ?? []).map(({ operation, blockedUntil }) => ({
-            operation,
-            until: blockedUntil,
-          }))
+          const waitingOperations = waitingOf(waiting.get(standing.sellerId) ?? [], commands.get(standing.sellerId) ?? [])
           const servedBy = processes.flatMap(({ process, sellerIds: ids }) => (ids.includes(standing.sellerId) ? [process] : []))
           return { ...shown(standing), servedBy, ...open, ordersLagSeconds, waitingOperations }
         })
