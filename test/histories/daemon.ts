@@ -162,7 +162,7 @@ export const createDaemon = (parts: DaemonParts): Daemon => {
     const happen = (): void => {
       if (isCalledOff || daemon.dead) return
       if (stage.nowMs() < standsStillUntilMs) stage.at(standsStillUntilMs, happen)
-      else void stage.begin({ name: 'a timer', process: place, commandOf: () => null}, work)
+      else void stage.begin({ name: 'a timer', process: place, commandOf: () => null }, work)
     }
     stage.at(stage.nowMs() + delayMs, happen)
     return () => {
