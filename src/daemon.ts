@@ -48,6 +48,7 @@ const run = async (config: Config, log: Logger, stop: AbortSignal, closers: Clos
   if (marketplace === null) return
 
   const queues = createQueues(context, database, marketplace)
+  marketplace.onCommandsDue(queues.wakeWaitingCommands)
   const intake = createIntake(context, database, marketplace, queues)
   const { sellers } = marketplace
   const syncMetrics = createSyncMetrics(context.metrics, (id) => (sellers.has(id) ? sellers.client(id).clock().now() : null))

@@ -1,4 +1,3 @@
-import { z } from 'zod'
 import type { BudgetStore } from '../budget-store.ts'
 import { type Clock, systemClock, watchSteps } from '../clock.ts'
 import {
@@ -12,7 +11,6 @@ import {
   learnFrom,
   recovers,
   shifted,
-  underLimit,
 } from './bucket.ts'
 import {
   type BucketKey,
@@ -31,8 +29,9 @@ import {
   type Wait,
 } from './budget.ts'
 import { drawFrom, type Lease, leftOf, useLease } from './budget-lease.ts'
-import { jsonOrNull } from './json.ts'
 import type { RateLimit } from './operation.ts'
+import { rememberingStore } from './remembering-store.ts'
+import { memoryOf, storedText } from './stored-memory.ts'
 
 /** What a budget shared by several processes needs. */
 export interface SharedBudgetOptions {
@@ -79,36 +78,6 @@ const mostSwaps = 20
 /** Share of a process that has never reached the store. */
 const strangersShare = 1 / 4
 
-const memorySchema = z.object({
-  arrivalMs: z.number(),
-  rate: z.number(),
-  ceiling: z.number(),
-  calm: z.number(),
-  counted: z.boolean(),
-  blockedUntilMs: z.number(),
-  strikes: z.number(),
-  slowedAtMs: z.number(),
-  promisedMs: z.number(),
-  // The limit under which it stands so; missing where a version has written that knew of none.
-  tokens: z.number().positive().optional(),
-  perMs: z.number().positive().optional(),
-})
-
-/** A bucket as it is stored, with its limit: the next reader may have another one. */
-const storedText = (memory: BucketMemory, { tokens, perMs }: RateLimit): string => JSON.stringify({ ...memory, tokens, perMs })
-
-/** What is stored of a bucket. What another version has written, and this one cannot read, counts as an empty one. */
-const memoryOf = (text: string | null, limit: RateLimit, storeMs: number): BucketMemory => {
-  if (text === null) return fullBucket
-  const stored = memorySchema.safeParse(jsonOrNull(text))
-  if (stored.success) {
-    const { tokens = limit.tokens, perMs = limit.perMs, ...memory } = stored.data
-    return underLimit(memory, { tokens, perMs }, limit, storeMs)
-  }
-  const shape = bucketShape(limit)
-  return { ...fullBucket, arrivalMs: storeMs + shape.burst * shape.intervalMs }
-}
-
 /**
  * How this process stands to the others. Out: it draws nothing and has not announced itself. Sole: nobody else draws, so its own memory is
  * the budget. Yielding: somebody has come, and it stores what it remembers. Shared: it draws on what is stored. Away: the store does not
@@ -144,7 +113,8 @@ const partOf = ({ tokens, perMs, ...limit }: RateLimit, part: number): RateLimit
  * store once a second and not for each call. Several never let more through than one would. Without the store each goes on with a part.
  */
 export const createSharedBudget = (options: SharedBudgetOptions): SharedBudget => {
-  const { store, id, limitOf, report } = options
+  const { id, limitOf, report } = options
+  const store = rememberingStore(options.store)
   const clock = options.clock ?? systemClock
   const random = options.random ?? Math.random
   /** Of the operations that each process calls for itself. */

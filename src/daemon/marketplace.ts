@@ -20,6 +20,7 @@ import { type AnswerTimes, createAnswerTimes } from './answer-times.ts'
 import { openBudget } from './budget.ts'
 import { type BudgetFigures, shareBudgetFigures } from './budget-figures.ts'
 import type { DaemonContext } from './context.ts'
+import { noticeCounting } from './counted-aloud.ts'
 
 /** Orders that events name before a sync has brought them are looked up with this share of the budget; the rest is for orders that are known. */
 const lookupShare = 0.25
@@ -51,6 +52,8 @@ export interface MarketplacePart {
   replaceSellers(settings: readonly SellerSettings[]): Promise<void>
   /** Makes the commands due that wait by a limit of their seller which has been changed since this was called last; answers which. */
   voidWaitsOfOldLimits(): Promise<readonly string[]>
+  /** Told of the commands that wait no more, since the marketplace has begun to say how many requests are left. */
+  onCommandsDue(listener: (commandIds: readonly string[]) => void): void
 }
 
 /**
@@ -85,7 +88,22 @@ export const startMarketplace = async (
     const set = sellers.settingsOf(sellerId)?.rateLimits[name]
     return set === undefined ? (profileOf(sellerId)?.rateLimits[name] ?? limit) : { ...set, isSet: true }
   }
-  const budget = observeWaits(openBudget({ config, quiet, closers, owner }, database, limitOf), metrics)
+  let commandsDue: (commandIds: readonly string[]) => void = () => undefined
+  const wakeWaiting = async (sellerId: string): Promise<void> => {
+    try {
+      commandsDue(await wakeWaitingCommands(database, [sellerId]))
+    } catch (error) {
+      quiet.warn(
+        'waits',
+        { seller_id: sellerId, err: error },
+        'commands that wait for budget keep moments that are later than need be',
+      )
+    }
+  }
+  const budget = noticeCounting(
+    observeWaits(openBudget({ config, quiet, closers, owner }, database, limitOf), metrics),
+    (sellerId) => void wakeWaiting(sellerId),
+  )
   const lookupBudget = observeWaits(
     createInProcessBudget({ limitOf: (...asked) => shareOf(limitOf(...asked), lookupShare) }),
     metrics,
@@ -171,6 +189,9 @@ export const startMarketplace = async (
       sellers.learn(standings)
     },
     voidWaitsOfOldLimits,
+    onCommandsDue: (listener) => {
+      commandsDue = listener
+    },
   }
 }
 

@@ -118,6 +118,43 @@ test('of two processes, each that waits alone is told the moment of the next req
   expect(third.granted ? 0 : third.availableAt.getTime() - nowMs).toBeLessThanOrEqual(121_500)
 })
 
+test.each([1, 2])('a store that loses its content gives %i processes no second call within the hour', async (processes) => {
+  let nowMs = Date.UTC(2026, 10, 22)
+  const store = memoryStore(() => nowMs)
+  const clock = { wallMs: () => nowMs, monotonicMs: () => nowMs }
+  const operation = { name: 'orders.acknowledge', limit: { tokens: 1, perMs: 3_600_000 }, payloadKeys: [] }
+  const budgets = Array.from({ length: processes }, (_, index) =>
+    createSharedBudget({ store, id: `p${index}`, limitOf: () => operation.limit, clock, random: () => 0.5 }),
+  )
+  const beat = async (): Promise<void> => {
+    nowMs += 1_000
+    for (const budget of budgets) await budget.beat()
+  }
+  for (const budget of budgets) await budget.take('S', { ...operation, name: 'orders.get' })
+  for (let second = 0; second < 3; second += 1) await beat()
+  let granted = 0
+  const all = async (): Promise<void> => {
+    for (const budget of budgets) if ((await budget.take('S', operation)).granted) granted += 1
+  }
+  await all()
+  expect(granted).toBe(1)
+  for (let time = 0; time < 3; time += 1) {
+    store.lose()
+    await all()
+    for (let second = 0; second < 8; second += 1) {
+      await beat()
+      await all()
+    }
+  }
+  expect(granted).toBe(1)
+  nowMs += 3_700_000
+  for (let second = 0; second < 8; second += 1) {
+    await beat()
+    await all()
+  }
+  expect(granted).toBe(2)
+})
+
 describe('a limit that is changed', () => {
   const operation = { name: 'orders.ship', limit: perMinute(60), payloadKeys: [] }
   const hourly: RateLimit = { tokens: 1, perMs: 3_600_000 }

@@ -5,7 +5,7 @@ import { beatEveryMs, createSharedBudget, type SharedBudget } from '../../../src
 import type { Clock } from '../../../src/clock.ts'
 
 /** A budget store in memory, on a clock of its own. `isAway`: it answers nobody. */
-export const memoryStore = (nowMs: () => number): BudgetStore & { isAway: boolean; calls: number } => {
+export const memoryStore = (nowMs: () => number): BudgetStore & { isAway: boolean; calls: number; lose(): void } => {
   const buckets = new Map<string, StoredBucket>()
   const members = new Map<string, { isSole: boolean; untilMs: number }>()
   const write = (name: string, text: string) => buckets.set(name, { version: (buckets.get(name)?.version ?? 0) + 1, text })
@@ -16,6 +16,11 @@ export const memoryStore = (nowMs: () => number): BudgetStore & { isAway: boolea
     use() {
       store.calls += 1
       if (store.isAway) throw new Error('the store is away')
+    },
+    /** As a Redis that keeps nothing on disk and is started again. */
+    lose() {
+      buckets.clear()
+      members.clear()
     },
     async read(name: string) {
       store.use()

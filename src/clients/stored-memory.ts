@@ -1,0 +1,54 @@
+import { z } from 'zod'
+import { type BucketMemory, bucketShape, fullBucket, underLimit } from './bucket.ts'
+import { jsonOrNull } from './json.ts'
+import type { RateLimit } from './operation.ts'
+
+const memorySchema = z.object({
+  arrivalMs: z.number(),
+  rate: z.number(),
+  ceiling: z.number(),
+  calm: z.number(),
+  counted: z.boolean(),
+  blockedUntilMs: z.number(),
+  strikes: z.number(),
+  slowedAtMs: z.number(),
+  promisedMs: z.number(),
+  // The limit under which it stands so; missing where a version has written that knew of none.
+  tokens: z.number().positive().optional(),
+  perMs: z.number().positive().optional(),
+})
+
+/** A bucket as it is stored, with its limit: the next reader may have another one. */
+export const storedText = (memory: BucketMemory, { tokens, perMs }: RateLimit): string =>
+  JSON.stringify({ ...memory, tokens, perMs })
+
+/** What is stored of a bucket. What another version has written, and this one cannot read, counts as an empty one. */
+export const memoryOf = (text: string | null, limit: RateLimit, storeMs: number): BucketMemory => {
+  if (text === null) return fullBucket
+  const stored = memorySchema.safeParse(jsonOrNull(text))
+  if (stored.success) {
+    const { tokens = limit.tokens, perMs = limit.perMs, ...memory } = stored.data
+    return underLimit(memory, { tokens, perMs }, limit, storeMs)
+  }
+  const shape = bucketShape(limit)
+  return { ...fullBucket, arrivalMs: storeMs + shape.burst * shape.intervalMs }
+}
+
+/** What is owed for no longer than this need not be remembered, in milliseconds. */
+const shortDebtMs = 10_000
+
+const owesUntilMs = ({ arrivalMs, blockedUntilMs }: BucketMemory): number => Math.max(arrivalMs, blockedUntilMs)
+
+/** Whether a bucket owes so much that it would matter if what is stored of it were lost. */
+export const owesMuch = (text: string, storeMs: number): boolean => {
+  const stored = memorySchema.safeParse(jsonOrNull(text))
+  return stored.success && owesUntilMs(stored.data) > storeMs + shortDebtMs
+}
+
+/** Of two states of a bucket that do not know of each other the one that owes for longer; null: nothing is stored. */
+export const owingLonger = (one: string | null, other: string): string => {
+  if (one === null) return other
+  const [a, b] = [one, other].map((text) => memorySchema.safeParse(jsonOrNull(text)))
+  if (a?.success !== true || b?.success !== true) return one
+  return owesUntilMs(b.data) > owesUntilMs(a.data) ? other : one
+}
