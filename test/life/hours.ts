@@ -95,7 +95,9 @@ const carryOut = async (database: Database, commandId: string): Promise<void> =>
   await recordReadBack(database, commandId, 1, { at: new Date().toISOString(), verdict: 'applied', seen: 'x'.repeat(500) })
   await database.transaction(async (tx) => {
     const sent = await readCommand(tx, commandId)
-    if (sent !== null) await moveCommand(tx, sent, { state: 'confirmed', reason: 'applied' })
+    // The lease is that of whoever has sent it.
+    const moved = sent && (await moveCommand(tx, { ...sent, leasedUntil: null }, { state: 'confirmed', reason: 'applied' }))
+    if (moved === null) throw new Error(`${commandId} could not be settled`)
   })
 }
 
