@@ -154,7 +154,7 @@ const all = walk<ReplenishmentRecommendation>({
 export const replenishment = resource({
   name: 'replenishment',
   endpoint: replenishmentEndpoint,
-  poll: { variable: 'POLL_REPLENISHMENT', ordinaryMs: dayMs, demonstrationMs: 120_000 },
+  poll: { variable: 'POLL_REPLENISHMENT', ordinaryMs: dayMs, demonstrationMs: 60_000 },
   enrolment: 'needed',
   streams: { all },
   table: {
