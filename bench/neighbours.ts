@@ -2,7 +2,7 @@
  * A thousand sellers, four of whom are bad neighbours: one has 100,000 commands waiting, the credentials of one are refused, one is answered with 429 and one
  * after 30 seconds. How soon the commands of the others leave, and how much alike they are served, beside the same without bad neighbours, in turns.
  * Linux only.
- * `node bench/neighbours.ts [--sellers 1000] [--backlog 100000] [--seconds 60] [--rounds 2] [--queues postgres|redis]`
+ * `node bench/neighbours.ts [--sellers 1000] [--backlog 100000] [--seconds 60] [--rounds 2] [--rate 30] [--queues postgres|redis]`
  */
 import { fork } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
@@ -38,8 +38,8 @@ const [greedy = '', ...others] = bad
 /** Commands that each bad neighbour but the greedy one has waiting. */
 const waitingOfOthers = Math.min(500, backlog)
 const healthy = Array.from({ length: sellers - bad.length }, (_, index) => `healthy-${index}`)
-/** Events a second in the first part, each of another seller. */
-const eventsPerSecond = 60
+/** Events a second in the first part, each of another seller: so few that the machine has time. Where it has not, all of them wait for each other. */
+const eventsPerSecond = numberOption('rate', 30)
 const steadyEvents = Math.floor(seconds * eventsPerSecond)
 const steadyOfEach = Math.ceil(steadyEvents / healthy.length)
 /** Events of each healthy seller that come all at once in the second part: more than the machine can carry at once, and fewer than a burst. */

@@ -23,7 +23,7 @@ const exchangeMoments = prepared(
        SELECT c.id, c.next_action_at FROM tallyman.commands c
        WHERE c.seller_id = mine.seller_id AND c.kind = mine.kind AND c.state = 'pending' AND c.troubled_since IS NULL
          AND (c.leased_until IS NULL OR c.leased_until <= now()) AND NOT c.id = ANY ($2::text[])
-         AND (COALESCE(c.act_by, 'infinity'), c.sequence) < (mine.act_by, mine.sequence) AND ${isFirstOfSubject}
+         AND (c.act_by, c.sequence) < (mine.act_by, mine.sequence) AND ${isFirstOfSubject}
        ORDER BY c.act_by, c.sequence LIMIT 1 FOR UPDATE SKIP LOCKED
      ) c
    ), ahead AS (
