@@ -124,7 +124,9 @@ describe.each(kinds)('two daemons of one seller with queues in %s', (kind) => {
     return { first, second, untilAcknowledged }
   }
 
-  test.each(['SIGKILL', 'SIGSTOP'] as const)(
+  // Leases are in Postgres, whatever the queues are in: what does not touch them is tried once.
+  const signals = kind === 'Postgres' ? (['SIGKILL', 'SIGSTOP'] as const) : (['SIGKILL'] as const)
+  test.each(signals)(
     'what one has in hand at a %s is in the hands of the other within 30 s, and nothing is sent twice',
     {
       timeout: 240_000,
@@ -164,7 +166,7 @@ describe.each(kinds)('two daemons of one seller with queues in %s', (kind) => {
     },
   )
 
-  test('an answer that takes longer than a lease is waited for', { timeout: 240_000 }, async () => {
+  test.runIf(kind === 'Postgres')('an answer that takes longer than a lease is waited for', { timeout: 240_000 }, async () => {
     const { first, second, untilAcknowledged } = await begin(20_000)
     await untilAcknowledged()
     for (const { program } of [first, second])
