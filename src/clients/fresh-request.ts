@@ -57,9 +57,6 @@ const openSocket = ({ hostname, port, secure }: FreshTarget): Socket => {
   return secure ? tlsConnect({ ...address, ...(isIP(hostname) === 0 ? { servername: hostname } : {}) }) : connect(address)
 }
 
-/** What Node says where the other side closed the connection. */
-const connectionReset = () => Object.assign(new Error('the connection was closed'), { code: 'ECONNRESET' })
-
 /**
  * Sends one request over a connection of its own, which is opened for it and closed behind it. Nothing is written, not even queued, before the
  * connection stands and it was asked whether the request may still leave: until then it is certain that nothing was sent. So a write goes through
@@ -114,7 +111,7 @@ export const sendFresh = (target: FreshTarget, { method, path, headers, body, ma
       resolve(came)
     })
     // No protocol was asked for that could be changed to.
-    prepared.once('upgrade', () => end(connectionReset()))
+    prepared.once('upgrade', () => end(new GivenUp('ECONNRESET')))
     prepared.on('error', end)
     onSending()
     prepared.end(bytes ?? undefined)

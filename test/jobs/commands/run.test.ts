@@ -5,6 +5,7 @@ import { createInProcessBudget } from '../../../src/clients/budget.ts'
 import { createMarketplaceClient } from '../../../src/clients/marketplace/marketplace.ts'
 import { ordersEndpoint } from '../../../src/clients/marketplace/orders.ts'
 import { profiles } from '../../../src/clients/marketplace/profiles/index.ts'
+import type { RateLimits } from '../../../src/clients/operation.ts'
 import { readConfig } from '../../../src/config.ts'
 import type { CommandState, OrderCommandContent } from '../../../src/domain/command.ts'
 import type { CommandParts } from '../../../src/jobs/commands/engine.ts'
@@ -28,18 +29,28 @@ let settledOrders: string[]
 const log = { info: () => undefined, warn: () => undefined, debug: () => undefined }
 const job = () => ({ signal: AbortSignal.timeout(30_000), log })
 
-const registry = (url = sandbox.url): SellerRegistry =>
-  createSellerRegistry({
-    sellers: readConfig({}, false).sellers,
+interface RegistryOptions {
+  readonly url?: string
+  readonly clientSecret?: string
+  readonly limits?: RateLimits
+  /** The clock of the budget and of the client; that of the machine when left out. */
+  readonly now?: () => number
+}
+
+const registry = ({ url = sandbox.url, clientSecret, limits, now }: RegistryOptions = {}): SellerRegistry => {
+  const clock = now === undefined ? {} : { now }
+  return createSellerRegistry({
+    sellers: readConfig({}, false).sellers.map((seller) => (clientSecret === undefined ? seller : { ...seller, clientSecret })),
     sandboxUrl: url,
     display: null,
     requestTimeoutMs: 400,
     profiles,
-    budget: createInProcessBudget({}),
+    budget: createInProcessBudget({ ...clock, ...(limits === undefined ? {} : { limits }) }),
     log,
     hooks: {},
-    createClient: createMarketplaceClient,
+    createClient: (connection, clientParts) => createMarketplaceClient(connection, { ...clientParts, ...clock }),
   })
+}
 
 beforeAll(async () => {
   sandbox = await startTestSandbox()
@@ -318,7 +329,7 @@ describe('the command engine', () => {
         .catch((error: unknown) => response.destroy(error instanceof Error ? error : undefined))
     })
     await sellers.close()
-    sellers = registry(url)
+    sellers = registry({ url })
     await recordSellers(stage.database, [sellers.configured(sellerId)])
     parts = { ...parts, sellers }
     const id = await submit(order, {
@@ -399,17 +410,7 @@ describe('the command engine', () => {
       const orders = await Promise.all([...actBy, null].map(() => place(1)))
       await sellers.close()
       aheadMs = 0
-      sellers = createSellerRegistry({
-        sellers: readConfig({}, false).sellers,
-        sandboxUrl: sandbox.url,
-        display: null,
-        requestTimeoutMs: 400,
-        profiles,
-        budget: createInProcessBudget({ now, limits: { 'orders.ship': { tokens: 1, perMs: hourMs } } }),
-        log,
-        hooks: {},
-        createClient: (connection, clientParts) => createMarketplaceClient(connection, { ...clientParts, now }),
-      })
+      sellers = registry({ now, limits: { 'orders.ship': { tokens: 1, perMs: hourMs } } })
       parts = { ...parts, sellers, clock: { wallMs: now, monotonicMs: now } }
       const [first = '', ...others] = orders
       expect(await settle(await submit(first, shipmentOf(1)))).toBe('confirmed')
@@ -478,17 +479,7 @@ describe('the command engine', () => {
     await sellers.close()
     let aheadMs = 0
     const now = () => Date.now() + aheadMs
-    sellers = createSellerRegistry({
-      sellers: readConfig({}, false).sellers.map((seller) => ({ ...seller, clientSecret: 'wrong' })),
-      sandboxUrl: sandbox.url,
-      display: null,
-      requestTimeoutMs: 400,
-      profiles,
-      budget: createInProcessBudget({ now }),
-      log,
-      hooks: {},
-      createClient: (connection, clientParts) => createMarketplaceClient(connection, { ...clientParts, now }),
-    })
+    sellers = registry({ now, clientSecret: 'wrong' })
     await recordSellers(stage.database, [sellers.configured(sellerId)])
     parts = { ...parts, sellers }
     const id = await submit(order, shipmentOf(1))
