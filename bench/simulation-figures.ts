@@ -1,7 +1,5 @@
-import type { LimitOf } from '../src/clients/budget.ts'
-import type { BudgetUse } from '../src/daemon/simulation/budgets.ts'
-import { allowedCalls } from '../src/daemon/simulation/record.ts'
 import { fairnessOf } from './fairness-index.ts'
+import type { PartOutcome } from './simulation-messages.ts'
 
 /** Use of an operation by all sellers. */
 export interface OperationUse {
@@ -14,19 +12,18 @@ export interface OperationUse {
   readonly highestShare: number
 }
 
-/** Use of each operation within so long, by its name. */
-export const operationUses = (used: readonly BudgetUse[], limitOf: LimitOf, forMs: number): readonly OperationUse[] =>
-  [...Map.groupBy(used, ({ operation }) => operation.name)]
+/** Use of each operation, by its name. */
+export const operationUses = (used: PartOutcome['used']): readonly OperationUse[] =>
+  [...Map.groupBy(used, ({ operation }) => operation)]
     .map(([operation, uses]) => {
-      const allowed = uses.map((use) => allowedCalls(limitOf, use.sellerId, use.operation, forMs))
       const calls = uses.reduce((sum, use) => sum + use.calls, 0)
       return {
         operation,
         sellers: uses.length,
         calls,
         waits: uses.reduce((sum, use) => sum + use.waits, 0),
-        share: calls / allowed.reduce((sum, one) => sum + one, 0),
-        highestShare: uses.reduce((highest, use, index) => Math.max(highest, use.calls / (allowed[index] ?? 1)), 0),
+        share: calls / uses.reduce((sum, use) => sum + use.allowed, 0),
+        highestShare: uses.reduce((highest, use) => Math.max(highest, use.calls / use.allowed), 0),
       }
     })
     .sort((a, b) => (a.operation < b.operation ? -1 : 1))

@@ -44,6 +44,10 @@ const pacesOf = <Stream extends ScheduledStream>(schedule: readonly Stream[]): r
       .sort((a, b) => a.offsetMs - b.offsetMs),
   }))
 
+/** Streams by their intervals, those of one interval in the order in which they are due. */
+export const inOrderOfTime = <Stream extends ScheduledStream>(schedule: readonly Stream[]): readonly Stream[] =>
+  pacesOf(schedule).flatMap(({ places }) => places.map(({ stream }) => stream))
+
 /** The first place behind a moment, and when it comes. */
 const placeAfter = <Stream>(
   { everyMs, places }: Pace<Stream>,

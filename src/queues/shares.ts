@@ -19,7 +19,8 @@ export const createShares = (total: number): Shares => {
   let free = total
   const heldBy = (sellerId: string): number => held.get(sellerId) ?? 0
   return {
-    mayHave: (sellerId) => heldBy(sellerId) < free,
+    // While fewer than half are taken, nobody holds as many as are free.
+    mayHave: (sellerId) => total - free < free || heldBy(sellerId) < free,
     heldBy,
     occupy: (sellerId) => {
       held.set(sellerId, heldBy(sellerId) + 1)

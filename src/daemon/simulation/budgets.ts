@@ -4,15 +4,6 @@ import type { Operation, RateLimit } from '../../clients/operation.ts'
 import type { Timeline } from './timeline.ts'
 import type { Witness, World } from './world.ts'
 
-/** The budget of one operation of a seller, with the bucket of the daemon itself. Several processes share it as if they were one. */
-export interface SimulatedBudget {
-  readonly answerMs: number
-  /** Leave for a call now: null; otherwise when to ask again, in epoch ms. */
-  take(): number | null
-  /** The marketplace has accepted a call, and says nothing of what is left. */
-  answered(): void
-}
-
 /** What of a budget was used. */
 export interface BudgetUse {
   readonly sellerId: string
@@ -20,6 +11,65 @@ export interface BudgetUse {
   readonly calls: number
   /** How often somebody was told to come back later. */
   readonly waits: number
+}
+
+/** What all budgets of a world have in common. */
+interface Surroundings {
+  readonly world: Pick<World, 'limitOf' | 'memoryOf' | 'answerMs'>
+  readonly timeline: Timeline
+  readonly witness: Pick<Witness, 'granted' | 'refused'>
+}
+
+/**
+ * The budget of one operation of a seller, with the bucket of the daemon itself. Several processes share it as if they were one. A class, since there are
+ * tens of thousands: they share their methods.
+ */
+export class SimulatedBudget {
+  readonly answerMs: number
+  readonly #limit: RateLimit
+  readonly #bucket: LocalBucket
+  readonly #surroundings: Surroundings
+  #calls = 0
+  #waits = 0
+
+  constructor(sellerId: string, operation: Operation, surroundings: Surroundings) {
+    const { world } = surroundings
+    this.answerMs = world.answerMs(sellerId, operation)
+    this.#limit = world.limitOf(sellerId, operation)
+    this.#bucket = localBucket({ sellerId, operation, scope: null }, world.memoryOf(sellerId, operation) ?? fullBucket)
+    this.#surroundings = surroundings
+  }
+
+  /** Leave for a call now: null; otherwise when to ask again, in epoch ms. */
+  take(): number | null {
+    const { timeline, witness } = this.#surroundings
+    const nowMs = timeline.nowMs()
+    const leave = takeLocally(this.#bucket, this.#limit, nowMs)
+    const { sellerId, operation } = this.#bucket.key
+    if (leave.granted) {
+      this.#calls += 1
+      witness.granted(sellerId, operation, nowMs)
+      return null
+    }
+    this.#waits += 1
+    witness.refused(sellerId, operation, nowMs)
+    return leave.availableAt.getTime()
+  }
+
+  /** The marketplace has accepted a call, and says nothing of what is left. */
+  answered(): void {
+    const bucket = this.#bucket
+    noteAnswer(bucket)
+    // Any other answer leaves a bucket as it is that has learned nothing (`learnFrom`).
+    if (bucket.memory.rate < 1 || bucket.memory.strikes > 0)
+      bucket.memory = easedBy(this.#limit, bucket.memory, 1, this.#surroundings.timeline.nowMs())
+  }
+
+  /** What of it has been used so far. */
+  used(): BudgetUse {
+    const { sellerId, operation } = this.#bucket.key
+    return { sellerId, operation, calls: this.#calls, waits: this.#waits }
+  }
 }
 
 /** All budgets of a world. */
@@ -31,49 +81,20 @@ export interface SimulatedBudgets {
 
 /** Budgets as a world has them at its start; made when they are asked for. */
 export const createSimulatedBudgets = (
-  { limitOf, memoryOf, answerMs }: Pick<World, 'limitOf' | 'memoryOf' | 'answerMs'>,
+  world: Surroundings['world'],
   timeline: Timeline,
-  witness: Pick<Witness, 'granted' | 'refused'>,
+  witness: Surroundings['witness'],
 ): SimulatedBudgets => {
-  const budgets = new Map<string, Map<string, SimulatedBudget & { use(): BudgetUse }>>()
-
-  const create = (sellerId: string, operation: Operation): SimulatedBudget & { use(): BudgetUse } => {
-    let calls = 0
-    let waits = 0
-    const limit: RateLimit = limitOf(sellerId, operation)
-    const bucket: LocalBucket = localBucket({ sellerId, operation, scope: null }, memoryOf(sellerId, operation) ?? fullBucket)
-    return {
-      answerMs: answerMs(sellerId, operation),
-      take: () => {
-        const nowMs = timeline.nowMs()
-        const leave = takeLocally(bucket, limit, nowMs)
-        if (leave.granted) {
-          calls += 1
-          witness.granted(sellerId, operation, nowMs)
-          return null
-        }
-        waits += 1
-        witness.refused(sellerId, operation, nowMs)
-        return leave.availableAt.getTime()
-      },
-      answered: () => {
-        noteAnswer(bucket)
-        // Any other answer leaves a bucket as it is that has learned nothing (`learnFrom`).
-        if (bucket.memory.rate < 1 || bucket.memory.strikes > 0)
-          bucket.memory = easedBy(limit, bucket.memory, 1, timeline.nowMs())
-      },
-      use: () => ({ sellerId, operation, calls, waits }),
-    }
-  }
-
+  const budgets = new Map<string, Map<string, SimulatedBudget>>()
+  const surroundings = { world, timeline, witness }
   return {
     of: (sellerId, operation) => {
-      const own = budgets.get(sellerId) ?? new Map<string, SimulatedBudget & { use(): BudgetUse }>()
+      const own = budgets.get(sellerId) ?? new Map<string, SimulatedBudget>()
       budgets.set(sellerId, own)
-      const known = own.get(operation.name) ?? create(sellerId, operation)
+      const known = own.get(operation.name) ?? new SimulatedBudget(sellerId, operation, surroundings)
       own.set(operation.name, known)
       return known
     },
-    used: () => [...budgets.values()].flatMap((own) => [...own.values()].map((budget) => budget.use())),
+    used: () => [...budgets.values()].flatMap((own) => [...own.values()].map((budget) => budget.used())),
   }
 }
