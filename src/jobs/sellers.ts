@@ -18,13 +18,15 @@ import {
 export class UnknownSeller extends Error {
   override readonly name = 'UnknownSeller'
   constructor(sellerId: string) {
-    super(`seller ${sellerId} is not configured; add it to SELLERS_FILE (then send SIGHUP) or set SELLER_ID`)
+    super(
+      `seller ${sellerId} is not configured; add it to SELLERS_FILE and have it read again (\`tallyman sellers reload\`, POST /v1/sellers/reload, SIGHUP), or set SELLER_ID and restart`,
+    )
   }
 }
 
 /** Why a seller is stopped, with advice. */
 export const credentialsRefused = (sellerId: string, httpStatus: number | null): string =>
-  `the marketplace repeatedly refuses the credentials of seller ${sellerId} (HTTP ${httpStatus ?? 'none'}), so nothing of this seller runs: correct them in the settings, then restart or send SIGHUP; if they are right, \`tallyman sellers resume ${sellerId}\` tries them at once, which happens by itself every 15 minutes`
+  `the marketplace repeatedly refuses the credentials of seller ${sellerId} (HTTP ${httpStatus ?? 'none'}), so nothing of this seller runs: correct them in the settings, then have these read again (\`tallyman sellers reload\`, POST /v1/sellers/reload, SIGHUP) or restart; if they are right, \`tallyman sellers resume ${sellerId}\` tries them at once, which happens by itself every 15 minutes`
 
 /** The configured sellers, each with its client; replaced as a whole when the settings are read again. */
 export interface SellerRegistry {
