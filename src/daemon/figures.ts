@@ -82,7 +82,11 @@ export const createMetricsReader = (
       return null
     })
     if (standings !== null) for (const state of sellerStates) metrics.sellersInState.set({ state }, standings[state])
-    for (const { sellerId, acknowledge, ship, cancel } of (await deadlines()) ?? []) {
+    const running = await deadlines()
+    // A seller that is not served any more has none: its last figures must not stand for ever.
+    if (running !== null)
+      for (const gauge of [metrics.ordersAcknowledgeLate, metrics.ordersShipLate, metrics.ordersCancelSoon]) gauge.reset()
+    for (const { sellerId, acknowledge, ship, cancel } of running ?? []) {
       metrics.ordersAcknowledgeLate.set({ seller: sellerId }, acknowledge.late)
       metrics.ordersShipLate.set({ seller: sellerId }, ship.late)
       metrics.ordersCancelSoon.set({ seller: sellerId }, cancel.count)
@@ -97,9 +101,10 @@ export const createMetricsReader = (
       metrics.webhookLag.set(webhooks.lag)
       metrics.webhookOldest.set((webhooks.oldest?.getTime() ?? 0) / 1_000)
     }
+    for (const gauge of [metrics.rateLimitTokens, metrics.rateLimitPerMinute, metrics.rateLimitBlocked]) gauge.reset()
     for (const { sellerId, operation, scope, available, perMinute, blockedUntil } of budget.snapshot()) {
       // Months are many and would be labels without end.
-      if (scope !== null) continue
+      if (scope !== null || !sellers.has(sellerId)) continue
       const labels = { seller: sellerId, operation }
       metrics.rateLimitTokens.set(labels, available)
       metrics.rateLimitPerMinute.set(labels, perMinute)

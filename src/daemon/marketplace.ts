@@ -165,7 +165,10 @@ export const startMarketplace = async (
     sellers,
     serving,
     budget,
-    budgetFigures: shareBudgetFigures({ quiet, closers, owner }, database, budget),
+    // The budget remembers limits of sellers that are not served any more; nobody waits for those.
+    budgetFigures: shareBudgetFigures({ quiet, closers, owner }, database, {
+      snapshot: () => budget.snapshot().filter(({ sellerId }) => sellers.has(sellerId)),
+    }),
     limitOf,
     answerTimes,
     profileOf,

@@ -6,13 +6,15 @@ import type { Metrics } from '../observability/metrics.ts'
 export interface SyncMetrics {
   /** Counts a run, by its resource and stream; backfills of a resource are one. */
   countRun(report: SyncRunReport): void
-  /** How far behind the syncs are by now, also those that have not run lately. */
+  /** How far behind the syncs are by now, also those that have not run lately; those of sellers that are not served any more are left out. */
   refreshLags(): void
 }
 
 /** `nowOf`: a seller's time at the marketplace; null: this process does not serve it. */
 export const createSyncMetrics = (metrics: Metrics, nowOf: (sellerId: string) => Date | null): SyncMetrics => {
-  const seen = new Map<string, { readonly labels: { resource: string; stream: string; seller: string }; readonly upTo: Date }>()
+  type Labels = { resource: string; stream: string; seller: string }
+  const seen = new Map<string, { readonly labels: Labels; readonly upTo: Date }>()
+  const succeeded = new Map<string, Labels>()
 
   const refreshLags = (): void => {
     for (const [name, { labels, upTo }] of seen) {
@@ -23,6 +25,11 @@ export const createSyncMetrics = (metrics: Metrics, nowOf: (sellerId: string) =>
       }
       metrics.pollLag.remove(labels)
       seen.delete(name)
+    }
+    for (const [name, labels] of succeeded) {
+      if (nowOf(labels.seller) !== null) continue
+      metrics.pollLastSuccess.remove(labels)
+      succeeded.delete(name)
     }
   }
 
@@ -35,8 +42,12 @@ export const createSyncMetrics = (metrics: Metrics, nowOf: (sellerId: string) =>
       metrics.pollRecords.inc({ ...sync, outcome: 'changed' }, run.changed)
       metrics.pollRecords.inc({ ...sync, outcome: 'quarantined' }, run.quarantined)
       const labels = { ...sync, seller }
-      if (run.error === null) metrics.pollLastSuccess.set(labels, Date.now() / 1_000)
-      if (watermark !== null) seen.set(JSON.stringify(labels), { labels, upTo: watermark })
+      const name = JSON.stringify(labels)
+      if (run.error === null) {
+        metrics.pollLastSuccess.set(labels, Date.now() / 1_000)
+        succeeded.set(name, labels)
+      }
+      if (watermark !== null) seen.set(name, { labels, upTo: watermark })
     },
   }
 }

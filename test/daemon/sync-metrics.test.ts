@@ -54,5 +54,7 @@ test('a sync that does not run any more falls behind, and is forgotten with its 
   expect((await metrics.read()).body).toContain(`${lag} 3600`)
   time = null
   syncs.refreshLags()
-  expect((await metrics.read()).body).not.toContain(lag)
+  const { body } = await metrics.read()
+  expect(body).not.toContain(lag)
+  expect(body).not.toContain('seller="S"')
 })
